@@ -1,0 +1,41 @@
+import * as v from 'valibot'
+
+/** The statuses of the spec (States and transitions), in the order in which an order passes through them. */
+export const STATUSES = ['needs_review', 'invoiced', 'paid', 'refunded'] as const
+export type Status = (typeof STATUSES)[number]
+
+export const EXTERNAL_ID_MAX = 100
+
+/** Counted in characters, not UTF-16 units, as the spec's "up to 100 characters" reads. */
+export const externalId = v.pipe(
+  v.string('must be a string'),
+  v.nonEmpty('must not be empty'),
+  v.check(text => [...text].length <= EXTERNAL_ID_MAX, `must have at most ${EXTERNAL_ID_MAX} characters`),
+)
+
+/** The store identifier used where a request names none (spec: Endpoints). */
+export const DEFAULT_SOURCE = 'api'
+
+export const source = v.pipe(v.string('must be a string'), v.nonEmpty('must not be empty'))
+
+/**
+ * The order result as a receiver reads it (spec: Order result): what identifies the order and its status
+ * must be there; everything else may be missing, null or new, and is carried through as it came.
+ */
+export const orderResult = v.looseObject({
+  source,
+  external_id: externalId,
+  status: v.pipe(v.string('must be a string'), v.nonEmpty('must not be empty')),
+  status_display: v.nullish(v.string()),
+  total: v.nullish(v.union([v.string(), v.number()])),
+  invoice_number: v.nullish(v.union([v.number(), v.string()])),
+  invoice_status: v.nullish(v.string()),
+  receipt_number: v.nullish(v.union([v.number(), v.string()])),
+  return_number: v.nullish(v.union([v.number(), v.string()])),
+  error: v.nullish(v.unknown()),
+})
+
+export type OrderResult = v.InferOutput<typeof orderResult>
+
+/** What identifies one order. */
+export type OrderKey = { source: string; external_id: string }

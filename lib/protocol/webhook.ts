@@ -1,0 +1,29 @@
+import * as v from 'valibot'
+import { orderResult } from './order.ts'
+
+/** The one event of the spec (Events). */
+export const ORDER_UPDATED = 'order.updated'
+
+/** What every webhook has, whatever its event (spec: Delivery, Body). */
+export const envelope = v.looseObject({
+  event: v.pipe(v.string('must be a string'), v.nonEmpty('must not be empty')),
+  delivery: v.pipe(v.string('must be a string'), v.uuid('must be a UUID')),
+  data: v.looseObject({}),
+})
+
+/** An `order.updated` webhook (spec: Events). */
+export const orderUpdated = v.looseObject({
+  ...envelope.entries,
+  event: v.literal(ORDER_UPDATED),
+  data: orderResult,
+})
+
+export type Envelope = v.InferOutput<typeof envelope>
+export type OrderUpdated = v.InferOutput<typeof orderUpdated>
+
+/** Header names of a delivery, lower case as HTTP libraries hand them over (spec: Delivery). */
+export const HEADERS = {
+  signature: 'x-service-signature',
+  delivery: 'x-service-delivery',
+  event: 'x-service-event',
+} as const

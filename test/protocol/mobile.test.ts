@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { normaliseMobile } from '../../lib/protocol/mobile.ts'
+
+const vectors = JSON.parse(readFileSync('test/vectors/mobile.json', 'utf8')) as {
+  canonical: string
+  forms: { form: string; why: string }[]
+  invalid: string[]
+}
+
+test.each(vectors.forms)('$why is the same number: $form', ({ form }) => {
+  expect(normaliseMobile(form)).toBe(vectors.canonical)
+})
+
+test.each(vectors.invalid)('%p is no mobile number', form => {
+  expect(normaliseMobile(form)).toBeUndefined()
+})
+
+test('every form of every number is equivalent', () => {
+  fc.assert(
+    fc.property(fc.stringMatching(/^9[0-9]{9}$/), digits => {
+      const persian = (text: string) => text.replace(/\d/g, digit => '۰۱۲۳۴۵۶۷۸۹'[Number(digit)] ?? '')
+      for (const form of [digits, `0${digits}`, `+98${digits}`]) {
+        expect(normaliseMobile(form)).toBe(`0${digits}`)
+        expect(normaliseMobile(persian(form))).toBe(`0${digits}`)
+      }
+    }),
+  )
+})
