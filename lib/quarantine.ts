@@ -1,0 +1,21 @@
+import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
+
+/** Something authentic that cannot be read, kept whole for a person (promise P12). */
+export type Unreadable = {
+  /** Which door it came through. */
+  from: 'webhook' | 'line'
+  /** What is wrong with it, in words. */
+  reason: string
+  /** Its bytes exactly as they came. */
+  body: Uint8Array
+  received_at: string
+}
+
+export type Quarantine = (unreadable: Unreadable) => Promise<void>
+
+export const quarantineQueue =
+  (sqs: SQSClient, queueUrl: string): Quarantine =>
+  async ({ body, ...rest }) => {
+    const content = { ...rest, body_base64: Buffer.from(body).toString('base64') }
+    await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: JSON.stringify(content) }))
+  }
