@@ -1,0 +1,11 @@
+declare module 'dynalite' {
+  import type { Server } from 'node:http'
+
+  /** DynamoDB on LevelDB, see its readme. */
+  export default function dynalite(options: {
+    /** Directory of the database; in memory without it. */
+    path?: string
+    /** How long a new table stays CREATING, milliseconds. @default 500 */
+    createTableMs?: number
+  }): Server
+}
