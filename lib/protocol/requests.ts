@@ -20,12 +20,12 @@ const isNegative = (value: JsonNumber) => decimalOf(value)?.negative === true
 const isZero = (value: JsonNumber) => decimalOf(value)?.digits === '0'
 
 /** Rials; refunds and discounts have fields of their own, so a negative amount is a mistake. */
-const amount = v.pipe(
+export const amount = v.pipe(
   number,
   v.check(value => !isNegative(value), 'must not be negative'),
 )
 
-const quantity = v.pipe(
+export const quantity = v.pipe(
   number,
   v.check(value => !isNegative(value) && !isZero(value), 'must be greater than zero'),
 )
@@ -35,7 +35,7 @@ const isCalendarDate = (text: string) => {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text)
 }
 
-const date = v.pipe(
+export const date = v.pipe(
   v.string('must be a string'),
   v.regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a date, YYYY-MM-DD (Gregorian)'),
   v.check(isCalendarDate, 'must be a day of the calendar'),

@@ -1,0 +1,42 @@
+import { decimal, shown, ZERO } from '../decimal.ts'
+import { exactNumber } from '../exact-number.ts'
+import type { FiscalYearsChange, ProductChange } from '../panel-requests.ts'
+import type { Account } from '../store/accounts.ts'
+import type { FiscalYear } from '../store/fiscal-years.ts'
+import type { Store } from '../store/open.ts'
+import type { Product } from '../store/products.ts'
+
+const shownProduct = ({ sku, name, stock }: Product) => ({ sku, name, stock: exactNumber(shown(stock)) })
+
+export const listProducts = (store: Store) => ({ products: store.products.list().map(shownProduct) })
+
+/** Changes a product, or adds it: named by its code and without stock unless told otherwise. */
+export const putProduct = (sku: string, { name, stock }: ProductChange, store: Store) =>
+  store.transact(() => {
+    const known = store.products.find(sku) ?? { sku, name: sku, stock: ZERO }
+    const product = {
+      sku,
+      name: name ?? known.name,
+      stock: stock === undefined ? known.stock : decimal(stock),
+    }
+    store.products.put(product)
+    store.changes.note({ kind: 'product', sku })
+    return shownProduct(product)
+  })
+
+/** Changes an account, or adds it. */
+export const putAccount = (account: Account, store: Store): Account =>
+  store.transact(() => {
+    store.accounts.put(account)
+    store.changes.note({ kind: 'account', code: account.code })
+    return account
+  })
+
+/** Replaces the fiscal years, or adds one. */
+export const putFiscalYears = (change: FiscalYearsChange, store: Store): { fiscalYears: FiscalYear[] } =>
+  store.transact(() => {
+    if ('fiscalYears' in change) store.fiscalYears.replace(change.fiscalYears)
+    else store.fiscalYears.add(change)
+    store.changes.note({ kind: 'fiscal-year' })
+    return { fiscalYears: store.fiscalYears.list() }
+  })

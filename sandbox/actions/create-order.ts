@@ -1,0 +1,124 @@
+import * as v from 'valibot'
+import { DEFAULT_SOURCE, externalId, source } from '../../lib/protocol/order.ts'
+import { type OrderRequest, orderRequest } from '../../lib/protocol/requests.ts'
+import { type Clock, dayOf } from '../clock.ts'
+import { shown } from '../decimal.ts'
+import { type Result, resultOf } from '../order-result.ts'
+import { digitsOf, type PricedRow, price } from '../pricing.ts'
+import { Refusal } from '../refusal.ts'
+import type { InvoiceRow } from '../store/invoice-rows.ts'
+import type { Store } from '../store/open.ts'
+import { valid } from '../valid.ts'
+import { customerFor } from './customer-for.ts'
+import { finalize } from './finalize.ts'
+import { paymentOf } from './pay-invoice.ts'
+import { readOrder } from './read-order.ts'
+
+/** What identifies the order; the rest of the body does not matter when it is registered already. */
+const orderKey = v.looseObject(
+  { external_id: externalId, source: v.nullish(source, DEFAULT_SOURCE) },
+  'must be a JSON object',
+)
+
+const fiscalDate = (date: string, store: Store) => {
+  if (store.fiscalYears.cover(date)) return date
+  throw new Refusal('outside_fiscal_years', `Field "date" is ${date}: outside the fiscal years`, 'date')
+}
+
+const productName = (sku: string, index: number, store: Store) => {
+  const product = store.products.find(sku)
+  if (product !== undefined) return product.name
+  const field = `items[${index}].sku`
+  throw new Refusal('unknown_sku', `Field "${field}" is "${sku}": no product has this code`, field)
+}
+
+/** What the rows say besides their amounts (spec: item; an item is by default named as its product). */
+const descriptions = (request: OrderRequest, store: Store) => [
+  ...request.items.map(({ sku, name, quantity, unit_price, discount }, index) => {
+    const product = productName(sku, index, store)
+    return {
+      sku,
+      name: name || product,
+      quantity: digitsOf(quantity),
+      unit_price: digitsOf(unit_price),
+      discount: digitsOf(discount ?? 0),
+    }
+  }),
+  {
+    sku: null,
+    name: 'هزینه ارسال',
+    quantity: '1',
+    unit_price: digitsOf(request.shipping ?? 0),
+    discount: '0',
+  },
+]
+
+const invoiceRow = (row: PricedRow, description: ReturnType<typeof descriptions>[number]): InvoiceRow => ({
+  kind: row.kind,
+  ...description,
+  amount: String(row.amount),
+  order_discount: String(row.orderDiscount),
+  net: String(row.net),
+  tax: String(row.tax),
+})
+
+/** Stores the draft with its rows and the payment held for it; to be finalized next. */
+const draft = (request: OrderRequest, store: Store, now: Date) => {
+  const settings = store.settings.read()
+  const date = fiscalDate(request.date ?? dayOf(now), store)
+  const described = descriptions(request, store)
+  const { rows, totals } = price(request, settings)
+  const invoice_number = store.orders.insert({
+    source: request.source,
+    external_id: request.external_id,
+    status: 'needs_review',
+    error: 'Not finalized yet',
+    date,
+    customer_code: customerFor(request.customer, settings, store),
+    tax_rate: shown(settings.taxRate),
+    prices_include_tax: settings.pricesIncludeTax ? 1 : 0,
+    amount: String(totals.amount),
+    order_discount: String(totals.orderDiscount),
+    net: String(totals.net),
+    tax: String(totals.tax),
+    total: String(totals.total),
+    created_at: now.toISOString(),
+  })
+  rows.forEach((row, index) => {
+    const description = described[index]
+    if (description !== undefined)
+      store.invoiceRows.insert(invoice_number, index, invoiceRow(row, description))
+  })
+  if (request.payment != null) {
+    store.heldPayments.put(invoice_number, paymentOf(request.payment, date))
+  }
+  return invoice_number
+}
+
+const register = (request: OrderRequest, store: Store, clock: Clock) => {
+  const now = clock()
+  const invoice_number = draft(request, store, now)
+  const message = `Order received${request.payment ? ' with its payment' : ''}, invoice ${invoice_number} drafted`
+  store.history.add(invoice_number, { at: now.toISOString(), kind: 'created', message })
+  const order = store.orders.find(request)
+  if (order !== undefined) finalize(order, store, clock)
+  const { source, external_id } = request
+  store.changes.note({ kind: 'order', source, external_id })
+}
+
+/**
+ * Turns a store order into an invoice, and into a receipt when it is paid (spec: POST orders). An order that
+ * is registered already is answered as it is now; the rest of the body is then ignored, even a faulty one.
+ *
+ * @param body the parsed JSON body, not yet validated
+ * @throws Refusal when the order is rejected; nothing is registered then
+ */
+export const createOrder = (body: unknown, store: Store, clock: Clock): Result & { duplicate: boolean } => {
+  const key = valid(orderKey, body)
+  return store.transact(() => {
+    const registered = store.orders.find(key)
+    if (registered !== undefined) return { ...resultOf(registered), duplicate: true }
+    register(valid(orderRequest, body), store, clock)
+    return { ...readOrder(key, store), duplicate: false }
+  })
+}

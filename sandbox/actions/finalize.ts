@@ -1,0 +1,62 @@
+import type { Clock } from '../clock.ts'
+import { type Decimal, decimalFrom, isLess, minus, plus, shown, ZERO } from '../decimal.ts'
+import type { Store } from '../store/open.ts'
+import type { Order } from '../store/orders.ts'
+import type { Product } from '../store/products.ts'
+import { payInvoice } from './pay-invoice.ts'
+
+/** A product of an invoice and how much of it the invoice takes, all its rows together. */
+export type Demand = { product: Product; quantity: Decimal }
+
+export const demandOf = (invoice_number: number, store: Store): Demand[] => {
+  const quantities = new Map<string, Decimal>()
+  for (const { sku, quantity } of store.invoiceRows.list(invoice_number)) {
+    if (sku !== null) quantities.set(sku, plus(quantities.get(sku) ?? ZERO, decimalFrom(quantity)))
+  }
+  return [...quantities].flatMap(([sku, quantity]) => {
+    const product = store.products.find(sku)
+    return product === undefined ? [] : [{ product, quantity }]
+  })
+}
+
+const shortage = ({ product: { sku, stock }, quantity }: Demand) =>
+  `"${sku}" needs ${shown(quantity)}, available ${shown(stock)}`
+
+/** Everything that keeps an invoice a draft, in words for the accountant (spec: `needs_review`). */
+const obstacles = (demand: readonly Demand[], isPaid: boolean, store: Store) => {
+  const { automaticFinalization, orderPaymentReceivingAccount } = store.settings.read()
+  const short = demand.filter(({ product, quantity }) => isLess(product.stock, quantity))
+  return [
+    short.length > 0 && `Insufficient stock: ${short.map(shortage).join('; ')}`,
+    !automaticFinalization && 'Automatic finalization is off',
+    isPaid && orderPaymentReceivingAccount === null && 'No receiving account is selected for order payments',
+  ].filter(obstacle => obstacle !== false)
+}
+
+/**
+ * Finalizes a draft, takes its goods from stock and registers the payment held for it; or leaves it in
+ * `needs_review` with the reason (spec: States and transitions). Part of the caller's transaction.
+ */
+export const finalize = (order: Order, store: Store, clock: Clock): void => {
+  const at = clock().toISOString()
+  const { invoice_number } = order
+  const held = store.heldPayments.find(invoice_number)
+  const demand = demandOf(invoice_number, store)
+  const found = obstacles(demand, held !== undefined, store)
+  if (found.length > 0) {
+    const error = found.join('. ')
+    store.orders.setStatus(invoice_number, 'needs_review', error, at)
+    store.history.add(invoice_number, { at, kind: 'held', message: error })
+    return
+  }
+  for (const { product, quantity } of demand) {
+    store.products.setStock(product.sku, minus(product.stock, quantity))
+    store.changes.note({ kind: 'product', sku: product.sku })
+  }
+  store.orders.setStatus(invoice_number, 'invoiced', null, at)
+  const message = `Invoice ${invoice_number} finalized, goods taken from stock`
+  store.history.add(invoice_number, { at, kind: 'finalized', message })
+  if (held === undefined) return
+  store.heldPayments.remove(invoice_number)
+  payInvoice(order, held, store, clock)
+}

@@ -1,0 +1,79 @@
+import { normaliseMobile } from '../../lib/protocol/mobile.ts'
+import type { OrderKey } from '../../lib/protocol/order.ts'
+import { exactNumber } from '../exact-number.ts'
+import { resultOf } from '../order-result.ts'
+import type { OrdersQuery } from '../panel-requests.ts'
+import type { InvoiceRow } from '../store/invoice-rows.ts'
+import type { Store } from '../store/open.ts'
+import type { Order } from '../store/orders.ts'
+import { findOrder } from './read-order.ts'
+
+const dated = (order: Order) => ({
+  ...resultOf(order),
+  date: order.date,
+  created_at: order.created_at,
+  updated_at: order.updated_at,
+})
+
+const summary = (order: Order, store: Store) => {
+  const found = store.customers.find(order.customer_code)
+  const customer = found ? { code: found.code, name: found.name, mobile: found.mobile } : null
+  return { ...dated(order), customer }
+}
+
+/** The orders that match, newest first, with how many there are of each status. */
+export const listOrders = ({ status, source, q, limit, before }: OrdersQuery, store: Store) => {
+  const text = q || null
+  const filter = {
+    status: status ?? null,
+    source: source || null,
+    text,
+    mobile: text === null ? null : (normaliseMobile(text) ?? null),
+    before: before ?? null,
+    // One more than asked for tells whether there is a next page.
+    limit: limit + 1,
+  }
+  const found = store.orders.list(filter)
+  const orders = found.slice(0, limit).map(order => summary(order, store))
+  const last = orders.at(-1)
+  const counts = { needs_review: 0, invoiced: 0, paid: 0, refunded: 0 }
+  for (const { status, count } of store.orders.counts(filter)) counts[status] = count
+  return { orders, next: found.length > limit && last ? String(last.invoice_number) : null, counts }
+}
+
+/** A number where a double holds it, else its digits: the page shows either. */
+const quantityOf = (digits: string) => {
+  const value = exactNumber(digits)
+  return typeof value === 'number' ? value : digits
+}
+
+const rowOf = ({ quantity, order_discount, ...row }: InvoiceRow) => ({
+  ...row,
+  quantity: quantityOf(quantity),
+  orderDiscount: order_discount,
+})
+
+const receiptOf = (invoice_number: number, store: Store) => {
+  const receipt = store.receipts.find(invoice_number)
+  if (receipt === undefined) return null
+  const { account_code: code, ...rest } = receipt
+  return { ...rest, account: { code, name: store.accounts.find(code)?.name ?? code } }
+}
+
+/** One order with all its documents and what happened to it. */
+export const showOrder = (key: OrderKey, store: Store) => {
+  const order = findOrder(key, store)
+  const { invoice_number, amount, order_discount: orderDiscount, net, tax, total } = order
+  return {
+    ...dated(order),
+    customer: store.customers.find(order.customer_code) ?? null,
+    rows: store.invoiceRows.list(invoice_number).map(rowOf),
+    totals: { amount, orderDiscount, net, tax, total },
+    tax_rate: exactNumber(order.tax_rate),
+    prices_include_tax: order.prices_include_tax === 1,
+    receipt: receiptOf(invoice_number, store),
+    return: store.returns.find(invoice_number) ?? null,
+    held_payment: store.heldPayments.find(invoice_number) ?? null,
+    history: store.history.list(invoice_number),
+  }
+}

@@ -1,0 +1,45 @@
+import type { Payment } from '../../lib/protocol/requests.ts'
+import type { Clock } from '../clock.ts'
+import { rials } from '../pricing.ts'
+import { Refusal } from '../refusal.ts'
+import type { Account } from '../store/accounts.ts'
+import type { Store } from '../store/open.ts'
+import type { Order } from '../store/orders.ts'
+import type { HeldPayment, Receipt } from '../store/payments.ts'
+
+/** A payment with its defaults (spec: payment; the date is by default the order date). */
+export const paymentOf = ({ method, reference, date }: Payment, orderDate: string): HeldPayment => ({
+  method,
+  reference: reference ?? '',
+  date: date ?? orderDate,
+})
+
+/** Spec: business rule 6. */
+const receiptType = (kind: Account['kind'], method: Payment['method']): Receipt['type'] => {
+  if (kind === 'cash') return 'cash'
+  return method === 'card' || method === 'pos' ? 'pos' : 'transfer'
+}
+
+/**
+ * Registers a receipt for the full amount of a finalized invoice. Part of the caller's transaction.
+ *
+ * @throws Refusal when no account is selected to receive the money
+ */
+export const payInvoice = (order: Order, payment: HeldPayment, store: Store, clock: Clock): void => {
+  const code = store.settings.read().orderPaymentReceivingAccount
+  const account = code === null ? undefined : store.accounts.find(code)
+  if (account === undefined) {
+    throw new Refusal(
+      'no_receiving_account',
+      'Cannot register the payment: no receiving account is selected for order payments in the settings',
+    )
+  }
+  const { reference, date } = payment
+  const type = receiptType(account.kind, payment.method)
+  const receipt = { type, amount: order.total, reference, date, account_code: account.code }
+  const number = store.receipts.insert(order.invoice_number, receipt)
+  const at = clock().toISOString()
+  store.orders.setStatus(order.invoice_number, 'paid', null, at)
+  const message = `Receipt ${number} (${type}) of ${rials(order.total)} rials into ${account.name}`
+  store.history.add(order.invoice_number, { at, kind: 'paid', message })
+}

@@ -1,0 +1,20 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../clock.ts'
+import type { Store } from '../store/open.ts'
+
+/** Registers a URL, or gives a registered one a new secret (spec: PUT webhook). */
+export const registerWebhook = (url: string, store: Store, clock: Clock): { url: string; secret: string } =>
+  store.transact(() => {
+    const secret = randomBytes(32).toString('hex')
+    store.webhooks.put({ url, secret, created_at: clock().toISOString() })
+    store.changes.note({ kind: 'webhook', url })
+    return { url, secret }
+  })
+
+/** Removes a URL and gives up what still waits for it; an unknown one is as good as removed (spec: DELETE webhook). */
+export const removeWebhook = (url: string, store: Store): void =>
+  store.transact(() => {
+    store.webhooks.remove(url)
+    store.deliveries.abandon(url)
+    store.changes.note({ kind: 'webhook', url })
+  })

@@ -1,0 +1,74 @@
+import { sign } from '../../lib/protocol/signature.ts'
+import { ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
+import type { Clock } from '../clock.ts'
+import type { Attempt, Delivery } from '../store/deliveries.ts'
+
+const TIMEOUT_MS = 10_000
+const EXCERPT_BYTES = 500
+
+/** As much of an answer as the log keeps; the rest, perhaps endless, is not waited for. */
+const excerpt = async (response: Response) => {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  try {
+    for await (const chunk of response.body ?? []) {
+      chunks.push(chunk)
+      length += chunk.length
+      if (length >= EXCERPT_BYTES) break
+    }
+  } catch {
+    // The status has arrived, and it is the status that counts.
+  }
+  return Buffer.concat(chunks).subarray(0, EXCERPT_BYTES).toString('utf8')
+}
+
+/** fetch hides the reason, such as ECONNREFUSED, in the cause. */
+const reasonOf = (error: unknown) => {
+  if (!(error instanceof Error)) return String(error)
+  if (error.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} s`
+  return error.cause instanceof Error ? error.cause.message || error.cause.name : error.message
+}
+
+export const isMade = ({ status }: Attempt): boolean => status !== null && status >= 200 && status < 300
+
+/**
+ * Sends a webhook once, signed with the time of sending (spec: Delivery, Signature).
+ *
+ * @param stopped ends the attempt early
+ * @returns what came of it, for the log; never throws for what the receiver or the network does
+ */
+export const attempt = async (
+  { url, body, delivery }: Delivery,
+  secret: string,
+  clock: Clock,
+  stopped: AbortSignal,
+): Promise<Attempt> => {
+  const now = clock()
+  const t = Math.floor(now.getTime() / 1000)
+  const bytes = Buffer.from(body)
+  const started = performance.now()
+  const outcome = (found: Pick<Attempt, 'status' | 'error' | 'response'>): Attempt => ({
+    at: now.toISOString(),
+    t,
+    latency_ms: Math.round(performance.now() - started),
+    ...found,
+  })
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'user-agent': 'order-relay-sandbox/1.0',
+        'x-service-event': ORDER_UPDATED,
+        'x-service-delivery': delivery,
+        'x-service-signature': sign({ secret, t, body: bytes }),
+      },
+      body: bytes,
+      redirect: 'manual',
+      signal: AbortSignal.any([stopped, AbortSignal.timeout(TIMEOUT_MS)]),
+    })
+    return outcome({ status: response.status, error: null, response: await excerpt(response) })
+  } catch (error) {
+    return outcome({ status: null, error: reasonOf(error), response: null })
+  }
+}

@@ -1,0 +1,56 @@
+import type { Attempt, Delivery } from '../store/deliveries.ts'
+import type { Store } from '../store/open.ts'
+import { isMade } from './attempt.ts'
+import { waitAfter } from './schedule.ts'
+
+type Progress = Pick<Delivery, 'delivery' | 'state' | 'tries' | 'next_attempt_at'>
+
+/** What an attempt of the schedule makes of a delivery. */
+const afterScheduled = ({ delivery, tries }: Delivery, made: boolean, now: Date, speed: number): Progress => {
+  const wait = made ? undefined : waitAfter(tries + 1, speed)
+  const next_attempt_at = wait === undefined ? null : new Date(now.getTime() + wait).toISOString()
+  const state = made ? 'delivered' : wait === undefined ? 'failed' : 'pending'
+  return { delivery, state, tries: tries + 1, next_attempt_at }
+}
+
+/** A resend outside the schedule can only help: its failure leaves the schedule as it is. */
+const afterResend = ({ delivery, state, tries, next_attempt_at }: Delivery, made: boolean): Progress =>
+  made
+    ? { delivery, state: 'delivered', tries, next_attempt_at: null }
+    : { delivery, state, tries, next_attempt_at }
+
+const message = ({ url }: Delivery, { state }: Progress, { status, error }: Attempt) =>
+  state === 'delivered'
+    ? `Webhook delivered to ${url} (${status})`
+    : `Webhook to ${url} given up (${status ?? error})`
+
+/**
+ * Logs an attempt and moves its delivery on.
+ *
+ * @param speed how many times faster than real time the schedule runs
+ */
+export const record = (
+  id: string,
+  attempt: Attempt,
+  { scheduled, now, speed }: { scheduled: boolean; now: Date; speed: number },
+  store: Store,
+): void =>
+  store.transact(() => {
+    const before = store.deliveries.find(id)
+    if (before === undefined) return
+    store.deliveries.addAttempt(id, attempt)
+    store.changes.note({ kind: 'delivery', delivery: id })
+    // Delivered by a resend, or given up with its URL, while this attempt was under way.
+    const settled = scheduled && before.state !== 'pending'
+    const made = isMade(attempt)
+    const after = scheduled && !settled ? afterScheduled(before, made, now, speed) : afterResend(before, made)
+    store.deliveries.update(after)
+    if (after.state === before.state) return
+    const at = now.toISOString()
+    store.history.add(before.invoice_number, {
+      at,
+      kind: 'webhook',
+      message: message(before, after, attempt),
+    })
+    store.changes.note({ kind: 'order', source: before.source, external_id: before.external_id })
+  })

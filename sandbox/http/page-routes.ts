@@ -1,0 +1,42 @@
+import { readFile } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import { Refusal } from '../refusal.ts'
+import type { Answer } from './answer.ts'
+import type { Route } from './router.ts'
+
+const PANEL = join(import.meta.dirname, '..', 'panel')
+
+const TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+}
+
+const missing = (path: string) => new Refusal('not_found', `The file "${path}" does not exist`)
+
+const file = async (path: string): Promise<Answer> => {
+  // Only plain names below the folder: no parent, no hidden file, no drive, no NUL.
+  if (!path.split('/').every(part => /^[\w-][\w.-]*$/.test(part))) throw missing(path)
+  const type = TYPES[extname(path)]
+  if (type === undefined) throw missing(path)
+  const bytes = await readFile(join(PANEL, path)).catch(() => {
+    throw missing(path)
+  })
+  return { status: 200, headers: { 'cache-control': 'no-cache' }, content: { type, bytes } }
+}
+
+/** The panel page and its files. */
+export const pageRoutes: Route[] = [
+  { method: 'GET', path: '/', access: 'local', handle: () => file('index.html') },
+  {
+    method: 'GET',
+    path: '/panel/static/*',
+    access: 'local',
+    handle: ({ parameters }) => file(parameters['*'] ?? ''),
+  },
+]

@@ -1,0 +1,54 @@
+import { parseArgs } from 'node:util'
+import { startSandbox } from './start.ts'
+
+const USAGE = `The accounting service of the order synchronization spec, on this machine, with its panel.
+
+  --port N      port on 127.0.0.1 (default: SANDBOX_PORT or 4000)
+  --data FILE   database file (default: .order-relay/sandbox.db)
+  --speed N     run the webhook retry schedule N times faster (default: 1)
+  --help        this text
+`
+
+const numberOf = (name: string, text: string, fits: (value: number) => boolean, rule: string) => {
+  const value = Number(text)
+  if (text.trim() === '' || !fits(value)) throw new Error(`Cannot use ${name} "${text}": must be ${rule}`)
+  return value
+}
+
+const isPort = (value: number) => Number.isInteger(value) && value >= 0 && value <= 65535
+
+const fail = (error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exit(1)
+}
+
+const main = async () => {
+  const { values } = parseArgs({
+    options: {
+      port: { type: 'string' },
+      data: { type: 'string', default: '.order-relay/sandbox.db' },
+      speed: { type: 'string', default: '1' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) return void process.stdout.write(USAGE)
+  const [name, text] =
+    values.port === undefined ? ['SANDBOX_PORT', process.env.SANDBOX_PORT ?? '4000'] : ['--port', values.port]
+  const port = numberOf(name, text, isPort, 'a port, 0 to 65535')
+  const speed = numberOf('--speed', values.speed, value => value > 0, 'a number greater than zero')
+  const sandbox = await startSandbox({ port, data: values.data, speed })
+
+  let isStopping = false
+  const stop = () => {
+    if (isStopping) return
+    isStopping = true
+    sandbox.close().then(() => process.exit(0), fail)
+  }
+  process.on('SIGINT', stop)
+  process.on('SIGTERM', stop)
+  // Started by another program: end with it, even when it was killed.
+  process.on('disconnect', stop)
+  process.stdout.write(`sandbox ready at ${sandbox.url}\n`)
+}
+
+main().catch(fail)

@@ -1,0 +1,25 @@
+import type { Status } from '../lib/protocol/order.ts'
+import type { Order } from './store/orders.ts'
+
+const LABELS: Record<Status, string> = {
+  needs_review: 'نیازمند بررسی',
+  invoiced: 'فاکتور شده',
+  paid: 'پرداخت شده',
+  refunded: 'مرجوع شده',
+}
+
+/** The order result, without `duplicate` (spec: Order result). A draft already has its invoice number. */
+export const resultOf = (order: Order) => ({
+  source: order.source,
+  external_id: order.external_id,
+  status: order.status,
+  status_display: LABELS[order.status],
+  total: order.total,
+  invoice_number: order.invoice_number,
+  invoice_status: order.status === 'needs_review' ? 'draft' : 'posted',
+  receipt_number: order.receipt_number,
+  return_number: order.return_number,
+  error: order.error,
+})
+
+export type Result = ReturnType<typeof resultOf>

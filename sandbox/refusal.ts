@@ -1,0 +1,29 @@
+/** Everything the service refuses, by a stable code; `http/refusals.ts` gives each its status. */
+export type RefusalCode =
+  | 'malformed'
+  | 'invalid'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'too_large'
+  | 'unsupported_content'
+  | 'conflict'
+  | 'unknown_sku'
+  | 'no_customer'
+  | 'outside_fiscal_years'
+  | 'not_finalized'
+  | 'no_receiving_account'
+
+/** A request that the service answers with a 4xx: its message is meant for the caller. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly code: RefusalCode
+  readonly field: string | undefined
+
+  constructor(code: RefusalCode, message: string, field?: string) {
+    super(message)
+    this.code = code
+    this.field = field
+  }
+}

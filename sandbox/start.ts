@@ -1,0 +1,85 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Clock } from './clock.ts'
+import { startSender } from './delivery/sender.ts'
+import { orderRoutes } from './http/order-routes.ts'
+import { pageRoutes } from './http/page-routes.ts'
+import { panelRoutes } from './http/panel-routes.ts'
+import { httpServer } from './http/server.ts'
+import { openStore } from './store/open.ts'
+
+export type SandboxOptions = {
+  /** TCP port on 127.0.0.1; 0 takes a free one. @default 4000 */
+  port?: number
+  /** Path of the database file. @default none: the data lives in memory and ends with the sandbox */
+  data?: string
+  /** How many times faster than real time the webhook retry schedule runs. @default 1 */
+  speed?: number
+  /** Tells the time. @default the machine's clock */
+  clock?: Clock
+}
+
+export type Sandbox = {
+  /** Where it listens, such as `http://127.0.0.1:4000`. */
+  url: string
+  /** Stops it: requests under way are answered, webhooks not delivered stay for the next start. */
+  close: () => Promise<void>
+}
+
+const HOST = '127.0.0.1'
+
+const listen = async (server: Server, port: number) => {
+  server.listen(port, HOST)
+  try {
+    await once(server, 'listening')
+  } catch (cause) {
+    const taken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE'
+    const state = taken ? 'the port is taken; choose another with SANDBOX_PORT or --port' : String(cause)
+    throw new Error(`Cannot listen on ${HOST}:${port}: ${state}`, { cause })
+  }
+  return (server.address() as AddressInfo).port
+}
+
+/** How long a request under way may hold up a stop. */
+const GRACE_MS = 2000
+
+const stop = async (server: Server) => {
+  const closed = once(server, 'close')
+  server.close()
+  const impatience = setTimeout(() => server.closeAllConnections(), GRACE_MS)
+  await closed
+  clearTimeout(impatience)
+}
+
+/**
+ * Starts the accounting service of the spec, panel included, on this machine.
+ *
+ * @throws Error when the port is taken or the data file cannot be opened
+ */
+export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
+  const { port = 4000, data, speed = 1, clock = () => new Date() } = options
+  const store = openStore(data, clock())
+  const stopping = new AbortController()
+  const sender = startSender(store, clock, speed)
+  const server = httpServer([
+    ...orderRoutes(store, clock),
+    ...panelRoutes(store, clock, sender, stopping.signal),
+    ...pageRoutes,
+  ])
+  try {
+    const bound = await listen(server, port)
+    return {
+      url: `http://${HOST}:${bound}`,
+      close: async () => {
+        stopping.abort()
+        await Promise.all([stop(server), sender.stop()])
+        store.close()
+      },
+    }
+  } catch (error) {
+    await sender.stop()
+    store.close()
+    throw error
+  }
+}

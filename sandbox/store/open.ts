@@ -1,0 +1,113 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { accounts } from './accounts.ts'
+import { type Changes, changes } from './changes.ts'
+import { customers } from './customers.ts'
+import { deliveries } from './deliveries.ts'
+import { fiscalYears } from './fiscal-years.ts'
+import { history } from './history.ts'
+import { invoiceRows } from './invoice-rows.ts'
+import { orders } from './orders.ts'
+import { heldPayments, receipts } from './payments.ts'
+import { products } from './products.ts'
+import { query } from './query.ts'
+import { returns } from './returns.ts'
+import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
+import { seed } from './seed.ts'
+import { settings } from './settings.ts'
+import { webhooks } from './webhooks.ts'
+
+/** Where a store lives when no file is named: gone when it is closed. */
+const IN_MEMORY = ':memory:'
+
+const tables = (db: DatabaseSync) => ({
+  accounts: accounts(db),
+  customers: customers(db),
+  deliveries: deliveries(db),
+  fiscalYears: fiscalYears(db),
+  heldPayments: heldPayments(db),
+  history: history(db),
+  invoiceRows: invoiceRows(db),
+  orders: orders(db),
+  products: products(db),
+  receipts: receipts(db),
+  returns: returns(db),
+  settings: settings(db),
+  webhooks: webhooks(db),
+})
+
+export type Tables = ReturnType<typeof tables>
+
+/** Runs an action as one transaction: all of it is stored, or, when it throws, nothing. */
+type Transact = <Result>(action: () => Result) => Result
+
+const transactions =
+  (db: DatabaseSync): Transact =>
+  action => {
+    // IMMEDIATE takes the write lock at once: a number read inside cannot be taken by another program.
+    db.exec('BEGIN IMMEDIATE')
+    try {
+      const result = action()
+      db.exec('COMMIT')
+      return result
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+const announcing =
+  (transact: Transact, { announce, forget }: Changes): Transact =>
+  action => {
+    try {
+      const result = transact(action)
+      announce()
+      return result
+    } finally {
+      forget()
+    }
+  }
+
+/** Tables and first content in one transaction, so that a kill in between leaves no half-made store. */
+const open = (db: DatabaseSync, transact: Transact, now: Date): Tables =>
+  transact(() => {
+    const version = query<{ user_version: number }>(db, 'PRAGMA user_version').one()?.user_version
+    if (version === SCHEMA_VERSION) return tables(db)
+    if (version !== 0) throw new Error(`its tables are of version ${version}, not ${SCHEMA_VERSION}`)
+    db.exec(SCHEMA)
+    const created = tables(db)
+    seed(created, now)
+    return created
+  })
+
+/**
+ * Opens the database, creating and filling it when it is new.
+ *
+ * @param file path of the database file; without one the store lives in memory and dies with the program
+ * @throws Error when the file cannot be opened or is no database of this program
+ */
+export const openStore = (file: string | undefined, now: Date) => {
+  const path = file ?? IN_MEMORY
+  try {
+    if (file !== undefined) mkdirSync(dirname(file), { recursive: true })
+    const db = new DatabaseSync(path)
+    // NORMAL does not sync the log at each commit: what is committed survives the death of this program,
+    // the last moments may be lost only when the whole machine loses power.
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON')
+    db.exec('PRAGMA busy_timeout = 5000')
+    const log = changes()
+    const transact = transactions(db)
+    return {
+      ...open(db, transact, now),
+      changes: log,
+      transact: announcing(transact, log),
+      close: () => db.close(),
+    }
+  } catch (cause) {
+    const state = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`Cannot open the database "${path}": ${state}`, { cause })
+  }
+}
+
+export type Store = ReturnType<typeof openStore>

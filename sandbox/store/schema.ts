@@ -1,0 +1,152 @@
+/** Counts up whenever the tables below change in a way that an older file does not have. */
+export const SCHEMA_VERSION = 1
+
+/**
+ * The tables. Amounts and stock are decimal texts, for no number type of SQLite holds them exactly.
+ *
+ * Invoice, receipt and return numbers are integer primary keys without AUTOINCREMENT: SQLite gives
+ * each row the highest number plus one inside the transaction that inserts it, rows are never deleted,
+ * and a rolled-back insert leaves nothing behind, so numbers have neither gaps nor repeats.
+ */
+export const SCHEMA = `
+CREATE TABLE customers (
+  code TEXT PRIMARY KEY,
+  mobile TEXT UNIQUE,
+  name TEXT NOT NULL,
+  email TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE accounts (
+  code TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('cash', 'bank'))
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE settings (
+  only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+  default_customer TEXT REFERENCES customers (code),
+  automatic_customer_creation INTEGER NOT NULL CHECK (automatic_customer_creation IN (0, 1)),
+  receiving_account TEXT REFERENCES accounts (code),
+  tax_rate TEXT NOT NULL,
+  prices_include_tax INTEGER NOT NULL CHECK (prices_include_tax IN (0, 1)),
+  automatic_finalization INTEGER NOT NULL CHECK (automatic_finalization IN (0, 1))
+) STRICT;
+
+CREATE TABLE fiscal_years (
+  first_day TEXT NOT NULL,
+  last_day TEXT NOT NULL,
+  PRIMARY KEY (first_day, last_day),
+  CHECK (first_day <= last_day)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE products (
+  sku TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  stock TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE orders (
+  invoice_number INTEGER PRIMARY KEY,
+  source TEXT NOT NULL,
+  external_id TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('needs_review', 'invoiced', 'paid', 'refunded')),
+  error TEXT CHECK ((error IS NULL) = (status <> 'needs_review')),
+  date TEXT NOT NULL,
+  customer_code TEXT NOT NULL REFERENCES customers (code),
+  tax_rate TEXT NOT NULL,
+  prices_include_tax INTEGER NOT NULL CHECK (prices_include_tax IN (0, 1)),
+  amount TEXT NOT NULL,
+  order_discount TEXT NOT NULL,
+  net TEXT NOT NULL,
+  tax TEXT NOT NULL,
+  total TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  UNIQUE (source, external_id)
+) STRICT;
+CREATE INDEX orders_by_status ON orders (status, invoice_number);
+
+CREATE TABLE invoice_rows (
+  invoice_number INTEGER NOT NULL REFERENCES orders (invoice_number),
+  position INTEGER NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('item', 'shipping')),
+  sku TEXT REFERENCES products (sku) CHECK ((sku IS NULL) = (kind = 'shipping')),
+  name TEXT NOT NULL,
+  quantity TEXT NOT NULL,
+  unit_price TEXT NOT NULL,
+  discount TEXT NOT NULL,
+  amount TEXT NOT NULL,
+  order_discount TEXT NOT NULL,
+  net TEXT NOT NULL,
+  tax TEXT NOT NULL,
+  PRIMARY KEY (invoice_number, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE held_payments (
+  invoice_number INTEGER PRIMARY KEY REFERENCES orders (invoice_number),
+  method TEXT NOT NULL,
+  reference TEXT NOT NULL,
+  date TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE receipts (
+  number INTEGER PRIMARY KEY,
+  invoice_number INTEGER NOT NULL UNIQUE REFERENCES orders (invoice_number),
+  type TEXT NOT NULL CHECK (type IN ('cash', 'transfer', 'pos')),
+  amount TEXT NOT NULL,
+  reference TEXT NOT NULL,
+  date TEXT NOT NULL,
+  account_code TEXT NOT NULL REFERENCES accounts (code)
+) STRICT;
+
+CREATE TABLE returns (
+  number INTEGER PRIMARY KEY,
+  invoice_number INTEGER NOT NULL UNIQUE REFERENCES orders (invoice_number),
+  date TEXT NOT NULL,
+  reason TEXT
+) STRICT;
+
+CREATE TABLE history (
+  id INTEGER PRIMARY KEY,
+  invoice_number INTEGER NOT NULL REFERENCES orders (invoice_number),
+  at TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  message TEXT NOT NULL
+) STRICT;
+CREATE INDEX history_by_order ON history (invoice_number, id);
+
+CREATE TABLE webhooks (
+  url TEXT PRIMARY KEY,
+  secret TEXT NOT NULL,
+  created_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE deliveries (
+  number INTEGER PRIMARY KEY,
+  delivery TEXT NOT NULL UNIQUE,
+  invoice_number INTEGER NOT NULL REFERENCES orders (invoice_number),
+  url TEXT NOT NULL,
+  status TEXT NOT NULL,
+  body TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('pending', 'delivered', 'failed')),
+  tries INTEGER NOT NULL,
+  created_at TEXT NOT NULL,
+  next_attempt_at TEXT CHECK ((next_attempt_at IS NOT NULL) = (state = 'pending'))
+) STRICT;
+CREATE INDEX deliveries_due ON deliveries (next_attempt_at) WHERE state = 'pending';
+CREATE INDEX deliveries_by_order ON deliveries (invoice_number, number);
+
+CREATE TABLE attempts (
+  number INTEGER PRIMARY KEY,
+  delivery TEXT NOT NULL REFERENCES deliveries (delivery),
+  at TEXT NOT NULL,
+  t INTEGER NOT NULL,
+  status INTEGER,
+  latency_ms INTEGER NOT NULL,
+  error TEXT,
+  response TEXT
+) STRICT;
+CREATE INDEX attempts_by_delivery ON attempts (delivery, number);
+
+PRAGMA user_version = ${SCHEMA_VERSION};
+`
