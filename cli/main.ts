@@ -1,0 +1,2 @@
+const x: string = process.version
+console.log(x, process.argv.slice(2))
