@@ -9,6 +9,9 @@ const world = (service: Partial<World['service']>, left: Partial<World['left']>)
     returns: 0,
     stocked: true,
     refuses: false,
+    forgetful: false,
+    total: 1000,
+    refused: [],
     ...service,
   },
   webhooks: [],
@@ -16,7 +19,7 @@ const world = (service: Partial<World['service']>, left: Partial<World['left']>)
   store: { version: 0, rejected: [] },
   asked: [],
   heard: [],
-  left: { wishes: [], retries: 1, outsidePayments: 0, repeats: 0, faults: 0, ...left },
+  left: { wishes: [], retries: 1, outsidePayments: 0, edits: 0, repeats: 0, faults: 0, ...left },
   ids: 0,
 })
 
@@ -124,6 +127,14 @@ const lives: [string, World][] = [
   [
     'an accountant who is faster than the store',
     world({ stocked: false }, { wishes: [...all], outsidePayments: 1, repeats: 1 }),
+  ],
+  [
+    'an invoice that is changed twice without a change of status',
+    world({ status: 'invoiced' }, { wishes: ['payment'], edits: 2, repeats: 1 }),
+  ],
+  [
+    'a service that forgets the payment it held',
+    world({ stocked: false, forgetful: true }, { wishes: [...all], faults: 1 }),
   ],
   ['two mishaps', world({ status: 'needs_review' }, { wishes: ['payment', 'refund'], faults: 2 })],
 ]

@@ -17,6 +17,10 @@ export type World = {
     stocked: boolean
     /** Whether the service refuses to create the order, for an unknown code say. */
     refuses: boolean
+    /** Whether a retry forgets the payment that was held, which the spec does not forbid in so many words. */
+    forgetful: boolean
+    /** The invoice total, which an accountant may change without a change of status. */
+    total: number
     /** What it has refused for good. */
     refused: Wish[]
   }
@@ -31,7 +35,14 @@ export type World = {
   /** Told but already known by delivery id. */
   heard: string[]
   /** What may still happen. */
-  left: { wishes: Wish[]; retries: number; outsidePayments: number; repeats: number; faults: number }
+  left: {
+    wishes: Wish[]
+    retries: number
+    outsidePayments: number
+    edits: number
+    repeats: number
+    faults: number
+  }
   ids: number
 }
 
@@ -39,10 +50,10 @@ const uuid = (number: number) => `00000000-0000-4000-8000-${String(number).padSt
 
 const KEY = { source: 'shop', external_id: '1' }
 
-export const resultOf = ({ status, receipts, returns }: World['service']): OrderResult => ({
+export const resultOf = ({ status, total, receipts, returns }: World['service']): OrderResult => ({
   ...KEY,
   status,
-  total: '1000',
+  total: String(total),
   receipt_number: receipts === 0 ? null : receipts,
   return_number: returns === 0 ? null : returns,
   error: status === 'needs_review' ? 'insufficient stock' : null,
@@ -105,13 +116,22 @@ const storesMoves = ({ left }: World): Move[] =>
 export const accountantsMoves = ({ left }: World): Move[] => [
   ...(left.retries > 0 ? [{ name: 'accountant retries', apply: retry }] : []),
   ...(left.outsidePayments > 0 ? [{ name: 'accountant registers a payment', apply: payOutside }] : []),
+  ...(left.edits > 0 ? [{ name: 'accountant changes the invoice', apply: edit }] : []),
 ]
 
 const retry = (next: World) => {
   if (next.service.status !== 'needs_review') return
   next.left.retries--
-  next.service.status = next.service.heldPayment ? 'paid' : 'invoiced'
-  if (next.service.heldPayment) next.service.receipts++
+  const paid = next.service.heldPayment && !next.service.forgetful
+  next.service.status = paid ? 'paid' : 'invoiced'
+  if (paid) next.service.receipts++
+  announce(next)
+}
+
+const edit = (next: World) => {
+  if (next.service.status === 'none') return
+  next.left.edits--
+  next.service.total++
   announce(next)
 }
 
