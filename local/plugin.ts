@@ -1,16 +1,10 @@
 import { join, relative } from 'node:path'
-import type { Embedded } from './embedded.ts'
-import type { EventSource } from './event-source.ts'
-import { awsEnvironment, replaceAwsVariables, resolveEnvironments } from './functions-environment.ts'
-import { gatewayOf, limitConcurrency } from './gate.ts'
-import { type Resolve, resolver } from './intrinsics.ts'
+import { replaceAwsVariables } from './functions-environment.ts'
+import { gatewayOf } from './gateway.ts'
 import { assertFree } from './ports.ts'
-import { readService, type Service } from './service.ts'
-import { type Settings, settingsFrom, urlOf } from './settings.ts'
-import { within } from './wait.ts'
-
-/** How long a running function may finish when the stack stops, milliseconds. */
-const STOP_MS = 5_000
+import type { Relay } from './relay.ts'
+import { readService } from './service.ts'
+import { settingsFrom, urlOf } from './settings.ts'
 
 type Values = Record<string, unknown>
 
@@ -23,13 +17,11 @@ type Serverless = {
     plugins: readonly unknown[]
     spawn: (command: string, options: { terminateLifecycleAfterExecution: boolean }) => Promise<void>
   }
-  service: {
-    provider: Values
-    functions: Record<string, Values>
-    custom: { esbuild: Values }
-  }
+  service: { provider: Values; functions: Record<string, Values>; custom: { esbuild: Values } }
 }
 type Log = { notice: (text: string) => void; error: (text: string) => void }
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 /**
  * Makes `serverless offline` the whole of the relay: embedded DynamoDB, SQS and Parameter Store with the
@@ -40,84 +32,73 @@ export default class LocalPlugin {
   readonly hooks: Record<string, () => Promise<void> | void>
 
   constructor(serverless: Serverless, _options: unknown, { log }: { log: Log }) {
-    let settings: Settings
-    let embedded: Promise<Embedded> | undefined
-    let sources: EventSource[] = []
-    let serve: () => Promise<void>
+    const { service, pluginManager } = serverless
+    let relay: Relay | undefined
 
-    const start = async () => {
-      const { ports } = settings
-      await assertFree(ports, ['relay', 'lambda', 'dynamodb', 'sqs', 'ssm'])
-      const service = readService(serverless.service)
-      const { region, stage } = service.provider
-      const resources = service.resources.Resources
-      const stackName = `${service.service}-${stage}`
-      const resolve = resolver({ resources, region, stackName, sqsPort: ports.sqs })
-      const environments = resolveEnvironments(service, resolve)
-      replaceAwsVariables(process.env, awsEnvironment(ports, region))
-      serverless.service.provider.environment = environments.provider
-      for (const [key, lambda] of Object.entries(serverless.service.functions)) {
-        lambda.environment = environments.functions[key]
-      }
-      const { startEmbedded } = await import('./embedded.ts')
-      const starting = startEmbedded({ settings, region, resources, resolve })
-      // Its failure is met where it is awaited; until then the functions are built beside it.
-      starting.catch(() => undefined)
-      embedded = starting
-      serve = () => serveFrom(starting, service, resolve)
+    const initialize = () => {
+      if (serverless.processedInput.commands[0] !== 'offline') return
+      const { dataDir, watch } = settingsFrom(process.env)
+      const { esbuild } = service.custom
+      // Beside the data, so that stacks side by side, or a deployment meanwhile, build each their own.
+      esbuild.outputWorkFolder = relative(serverless.serviceDir, join(dataDir, 'build'))
+      if (!watch) esbuild.watch = { pattern: [] }
     }
 
-    const serveFrom = async (starting: Promise<Embedded>, service: Service, resolve: Resolve) => {
-      const { ports } = settings
-      const { startEventSources } = await import('./event-sources.ts')
-      const { warm } = await import('./warm.ts')
-      limitConcurrency(gatewayOf(serverless.pluginManager.plugins))
-      const { sqs } = await starting
-      const onError = (error: unknown) => log.error(error instanceof Error ? error.message : String(error))
-      sources = startEventSources({ service, resolve, ports, sqs, onError })
-      await warm(service, ports)
+    const start = async () => {
+      const settings = settingsFrom(process.env)
+      await assertFree(settings.ports, ['relay', 'lambda', 'dynamodb', 'sqs', 'ssm'])
+      // Only now: the AWS SDK takes a while to load, and no other command needs it.
+      const { startRelay } = await import('./relay.ts')
+      relay = startRelay({
+        service: readService(service),
+        settings,
+        onError: error => log.error(messageOf(error)),
+      })
+      replaceAwsVariables(process.env, relay.aws)
+      service.provider.environment = relay.environments.provider
+      for (const [key, lambda] of Object.entries(service.functions)) {
+        lambda.environment = relay.environments.functions[key]
+      }
+    }
+
+    const serve = async () => {
+      await relay?.serve(gatewayOf(pluginManager.plugins))
+      const { ports, dataDir } = settingsFrom(process.env)
       log.notice(
-        [
-          `DynamoDB ${urlOf(ports.dynamodb)}`,
-          `SQS ${urlOf(ports.sqs)}`,
-          `Parameter Store ${urlOf(ports.ssm)}`,
-          `data in ${settings.dataDir}`,
-        ].join(', '),
+        `DynamoDB ${urlOf(ports.dynamodb)}, SQS ${urlOf(ports.sqs)}, ` +
+          `Parameter Store ${urlOf(ports.ssm)}, data in ${dataDir}`,
       )
       process.send?.({ ready: true })
     }
 
     const stop = async () => {
-      await within(STOP_MS, Promise.all(sources.map(source => source.stop())))
-      await (await embedded)?.close()
+      await relay?.stop()
+      // Left to the end of the process, esbuild's own ends with a complaint.
+      const { stop: stopEsbuild } = await import('esbuild')
+      await stopEsbuild()
     }
 
-    const offline = (hook: () => Promise<void>) => async () => {
+    /** A failed start leaves nothing running, and says why without a stack. */
+    const orStop = (hook: () => Promise<void>) => async () => {
       try {
         await hook()
       } catch (error) {
-        await stop().catch(() => undefined)
-        if (!(error instanceof Error)) throw error
-        throw new serverless.classes.Error(error.message, 'LOCAL_STACK')
+        await stop()
+        throw new serverless.classes.Error(messageOf(error), 'LOCAL_STACK')
       }
     }
 
     this.hooks = {
-      initialize: () => {
-        if (serverless.processedInput.commands[0] !== 'offline') return
-        settings = settingsFrom(process.env)
-        const build = relative(serverless.serviceDir, join(settings.dataDir, 'build'))
-        const { esbuild } = serverless.service.custom
-        // Beside the data, so that stacks side by side, or a deployment meanwhile, build each their own.
-        esbuild.outputWorkFolder = build
-        if (!settings.watch) esbuild.watch = { pattern: [] }
-      },
+      initialize,
       // `offline` ends its process before any hook could stop what was started; `offline start` does not.
       'before:offline:start': () =>
-        serverless.pluginManager.spawn('offline:start', { terminateLifecycleAfterExecution: true }),
-      'before:offline:start:init': offline(start),
-      'after:offline:start:init': offline(() => serve()),
+        pluginManager.spawn('offline:start', { terminateLifecycleAfterExecution: true }),
+      'before:offline:start:init': orStop(start),
+      'after:offline:start:init': orStop(serve),
       'before:offline:start:end': stop,
+      // New code ends the threads of the old, whatever they hold.
+      'before:offline:functionsUpdated:cleanup': async () => relay?.pause(),
+      'after:offline:functionsUpdated:cleanup': () => relay?.resume(),
     }
   }
 }

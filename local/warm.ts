@@ -28,7 +28,7 @@ export const harmlessRequests = ({ functions }: Service, relayPort: number) =>
 /** Loads every function once, so that the first order does not wait for it. */
 export const warm = async (service: Service, ports: Ports): Promise<void> => {
   const requests = harmlessRequests(service, ports.relay).map(async ({ method, url }) => {
-    const response = await fetch(url, { method })
+    const response = await fetch(url, { method, ...(method !== 'GET' && { body: '{}' }) })
     await response.arrayBuffer()
   })
   const batches = Object.values(service.functions)
