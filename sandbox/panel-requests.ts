@@ -1,9 +1,18 @@
 import * as v from 'valibot'
 import { STATUSES } from '../lib/protocol/order.ts'
-import { amount, date } from '../lib/protocol/requests.ts'
+import { amount, date, text } from '../lib/protocol/requests.ts'
 import { decimal, isLess } from './decimal.ts'
 
-const text = v.string('must be a string')
+/** An object with these fields and no others: a misspelt name must not go unheard. */
+const strict = <const Entries extends v.ObjectEntries>(entries: Entries, names: string) =>
+  v.pipe(
+    v.unknown(),
+    v.check(body => !Array.isArray(body), `must be an object with ${names}`),
+    v.strictObject(entries, issue =>
+      issue.expected === 'never' ? 'is not known here' : `must be an object with ${names}`,
+    ),
+  )
+
 const required = v.pipe(text, v.nonEmpty('must not be empty'))
 const flag = v.boolean('must be true or false')
 
@@ -12,8 +21,8 @@ const percent = v.pipe(
   v.check(value => !isLess(decimal(100), decimal(value)), 'must not exceed 100'),
 )
 
-/** Part of the settings; what is not named stays as it is. A misspelt name is refused. */
-export const settingsChange = v.strictObject(
+/** Part of the settings; what is not named stays as it is. */
+export const settingsChange = strict(
   {
     defaultCustomer: v.exactOptional(v.nullable(required)),
     automaticCustomerCreation: v.exactOptional(flag),
@@ -22,48 +31,46 @@ export const settingsChange = v.strictObject(
     pricesIncludeTax: v.exactOptional(flag),
     automaticFinalization: v.exactOptional(flag),
   },
-  'must be an object of settings',
+  'settings',
 )
 
-export const productChange = v.strictObject(
+export const productChange = strict(
   { name: v.exactOptional(required), stock: v.exactOptional(amount) },
-  'must be an object with name or stock',
+  'name or stock',
 )
 
-export const account = v.strictObject(
+export const account = strict(
   { code: required, name: required, kind: v.picklist(['cash', 'bank'], 'must be cash or bank') },
-  'must be an object with code, name and kind',
+  'code, name and kind',
 )
 
-const fiscalYear = v.pipe(
-  v.strictObject({ from: date, to: date }, 'must be an object with from and to'),
-  v.forward(
-    v.partialCheck([['from'], ['to']], ({ from, to }) => from <= to, 'must not be before "from"'),
-    ['to'],
-  ),
-)
+const fiscalYear = strict({ from: date, to: date }, 'from and to')
 
 /** One fiscal year to add, or the whole list to replace. */
 export const fiscalYearsChange = v.lazy(body =>
   typeof body === 'object' && body !== null && 'fiscalYears' in body
-    ? v.strictObject({ fiscalYears: v.array(fiscalYear, 'must be an array') })
+    ? strict({ fiscalYears: v.array(fiscalYear, 'must be an array') }, 'fiscalYears')
     : fiscalYear,
 )
 
-const whole = (name: string) =>
-  v.pipe(v.string(), v.regex(/^\d{1,15}$/, `must be a whole number, as ${name}`), v.transform(Number))
+const whole = v.pipe(text, v.regex(/^\d{1,15}$/, 'must be a whole number'), v.transform(Number))
+
+const limit = v.optional(
+  v.pipe(whole, v.minValue(1, 'must be at least 1'), v.maxValue(500, 'must be at most 500')),
+  '50',
+)
 
 export const ordersQuery = v.object({
   status: v.optional(v.picklist(STATUSES, `must be one of ${STATUSES.join(', ')}`)),
   source: v.optional(text),
   q: v.optional(text),
-  limit: v.optional(v.pipe(whole('limit'), v.minValue(1), v.maxValue(500)), '50'),
-  before: v.optional(whole('before')),
+  limit,
+  before: v.optional(whole),
 })
 
 export const deliveriesQuery = v.object({
   order: v.optional(text),
-  limit: v.optional(v.pipe(whole('limit'), v.minValue(1), v.maxValue(500)), '50'),
+  limit,
 })
 
 export type SettingsChange = v.InferOutput<typeof settingsChange>

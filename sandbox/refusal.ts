@@ -27,3 +27,9 @@ export class Refusal extends Error {
     this.field = field
   }
 }
+
+const SHOWN = 60
+
+/** A value of the caller's in a message: quoted, and cut where it is longer than anyone reads. */
+export const quoted = (value: string): string =>
+  `"${[...value].length > SHOWN ? `${[...value].slice(0, SHOWN).join('')}…` : value}"`

@@ -11,6 +11,7 @@ export const externalId = v.pipe(
   v.string('must be a string'),
   v.nonEmpty('must not be empty'),
   v.check(text => [...text].length <= EXTERNAL_ID_MAX, `must have at most ${EXTERNAL_ID_MAX} characters`),
+  v.metadata({ maxLength: EXTERNAL_ID_MAX }),
 )
 
 /** The store identifier used where a request names none (spec: Endpoints). */

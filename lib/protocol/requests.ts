@@ -3,6 +3,14 @@ import { decimalOf, ExactNumber, type JsonNumber } from './json.ts'
 import { normaliseMobile } from './mobile.ts'
 import { DEFAULT_SOURCE, externalId, source } from './order.ts'
 
+/** valibot takes an array for an object; on the wire they are different things. */
+const object = <const Entries extends v.ObjectEntries>(entries: Entries, message = 'must be an object') =>
+  v.pipe(
+    v.unknown(),
+    v.check(body => !Array.isArray(body), message),
+    v.looseObject(entries, message),
+  )
+
 /** No invoice needs more, and arithmetic on 1e999999999 would never end. */
 const MAX_DIGITS = 40
 
@@ -23,11 +31,13 @@ const isZero = (value: JsonNumber) => decimalOf(value)?.digits === '0'
 export const amount = v.pipe(
   number,
   v.check(value => !isNegative(value), 'must not be negative'),
+  v.metadata({ minimum: 0 }),
 )
 
 export const quantity = v.pipe(
   number,
   v.check(value => !isNegative(value) && !isZero(value), 'must be greater than zero'),
+  v.metadata({ exclusiveMinimum: 0 }),
 )
 
 const isCalendarDate = (text: string) => {
@@ -41,57 +51,63 @@ export const date = v.pipe(
   v.check(isCalendarDate, 'must be a day of the calendar'),
 )
 
-const text = v.string('must be a string')
+/** Half a surrogate pair, which JSON can write as an escape, has no UTF-8 form to store or send. */
+export const text = v.pipe(
+  v.string('must be a string'),
+  v.check(value => value.isWellFormed(), 'must be well-formed Unicode'),
+)
 
 export const PAYMENT_METHODS = ['online', 'transfer', 'card', 'pos', 'cash'] as const
 
+const paymentEntries = {
+  method: v.picklist(PAYMENT_METHODS, `must be one of ${PAYMENT_METHODS.join(', ')}`),
+  reference: v.nullish(text),
+  date: v.nullish(date),
+}
+
 /** A payment (spec: payment). */
-export const payment = v.looseObject(
-  {
-    method: v.picklist(PAYMENT_METHODS, `must be one of ${PAYMENT_METHODS.join(', ')}`),
-    reference: v.nullish(text),
-    date: v.nullish(date),
-  },
-  'must be an object',
-)
+export const payment = object(paymentEntries)
 
 /** One line of an order (spec: item). */
-export const item = v.looseObject(
-  {
-    sku: v.pipe(text, v.nonEmpty('must not be empty')),
-    quantity,
-    unit_price: amount,
-    discount: v.nullish(amount),
-    name: v.nullish(text),
-  },
-  'must be an object',
-)
+export const item = object({
+  sku: v.pipe(text, v.nonEmpty('must not be empty')),
+  quantity,
+  unit_price: amount,
+  discount: v.nullish(amount),
+  name: v.nullish(text),
+})
 
 /** Who buys (spec: customer). An empty mobile number counts as none. */
-export const customer = v.looseObject(
-  {
-    mobile: v.nullish(
-      v.pipe(
-        text,
-        v.check(
-          mobile => mobile === '' || normaliseMobile(mobile) !== undefined,
-          'must be a mobile number such as 09123456789',
-        ),
+export const customer = object({
+  mobile: v.nullish(
+    v.pipe(
+      text,
+      v.check(
+        mobile => mobile === '' || normaliseMobile(mobile) !== undefined,
+        'must be a mobile number such as 09123456789',
       ),
     ),
-    name: v.nullish(text),
-    email: v.nullish(text),
-  },
-  'must be an object',
-)
+  ),
+  name: v.nullish(text),
+  email: v.nullish(text),
+})
 
-const orderSource = v.nullish(source, DEFAULT_SOURCE)
+const givenSource = v.pipe(text, source)
+
+/** What identifies the order of a create request, whatever else the body says. */
+const keyEntries = {
+  external_id: v.pipe(text, externalId),
+  source: v.nullish(givenSource, DEFAULT_SOURCE),
+}
+
+const BODY = 'must be a JSON object'
+
+export const orderKey = object(keyEntries, BODY)
 
 /** The body of create order (spec: Order request). */
-export const orderRequest = v.looseObject(
+export const orderRequest = object(
   {
-    external_id: externalId,
-    source: orderSource,
+    ...keyEntries,
     date: v.nullish(date),
     customer: v.nullish(customer),
     items: v.pipe(v.array(item, 'must be an array'), v.minLength(1, 'must have at least one item')),
@@ -99,14 +115,11 @@ export const orderRequest = v.looseObject(
     discount: v.nullish(amount),
     payment: v.nullish(payment),
   },
-  'must be a JSON object',
+  BODY,
 )
 
-const nestedPayment = v.looseObject({ source: v.nullish(source), payment })
-const directPayment = v.looseObject(
-  { source: v.nullish(source), ...payment.entries },
-  'must be a JSON object',
-)
+const nestedPayment = object({ source: v.nullish(givenSource), payment })
+const directPayment = object({ source: v.nullish(givenSource), ...paymentEntries }, BODY)
 
 /** The body of register payment, its fields direct or inside `payment` (spec: Endpoints, payment). */
 export const paymentRequest = v.pipe(
@@ -122,15 +135,24 @@ export const paymentRequest = v.pipe(
 )
 
 /** The body of register full return (spec: Endpoints, refund). */
-export const refundRequest = v.looseObject(
-  { source: v.nullish(source), reason: v.nullish(text) },
-  'must be a JSON object',
-)
+export const refundRequest = object({ source: v.nullish(givenSource), reason: v.nullish(text) }, BODY)
+
+const hasCredentials = (url: string) => {
+  const parsed = URL.parse(url)
+  return parsed !== null && parsed.username + parsed.password !== ''
+}
 
 /** The body of webhook registration and removal (spec: Webhook registration). */
-export const webhookRequest = v.looseObject(
-  { url: v.pipe(text, v.url('must be a URL'), v.regex(/^https?:\/\//i, 'must be an http or https URL')) },
-  'must be a JSON object',
+export const webhookRequest = object(
+  {
+    url: v.pipe(
+      text,
+      v.url('must be a URL'),
+      v.regex(/^https?:\/\//i, 'must be an http or https URL'),
+      v.check(url => !hasCredentials(url), 'must not contain a user name or password'),
+    ),
+  },
+  BODY,
 )
 
 export type Payment = v.InferOutput<typeof payment>

@@ -1,6 +1,7 @@
 import { decimal, shown, ZERO } from '../decimal.ts'
 import { exactNumber } from '../exact-number.ts'
 import type { FiscalYearsChange, ProductChange } from '../panel-requests.ts'
+import { Refusal } from '../refusal.ts'
 import type { Account } from '../store/accounts.ts'
 import type { FiscalYear } from '../store/fiscal-years.ts'
 import type { Store } from '../store/open.ts'
@@ -32,11 +33,20 @@ export const putAccount = (account: Account, store: Store): Account =>
     return account
   })
 
-/** Replaces the fiscal years, or adds one. */
+const requireForward = ({ from, to }: FiscalYear) => {
+  if (from > to) throw new Refusal('invalid', `Field "to" is ${to}: must not be before "from", ${from}`, 'to')
+}
+
+/**
+ * Replaces the fiscal years, or adds one.
+ *
+ * @throws Refusal when one ends before it begins
+ */
 export const putFiscalYears = (change: FiscalYearsChange, store: Store): { fiscalYears: FiscalYear[] } =>
   store.transact(() => {
-    if ('fiscalYears' in change) store.fiscalYears.replace(change.fiscalYears)
-    else store.fiscalYears.add(change)
+    const years = 'fiscalYears' in change ? change.fiscalYears : [...store.fiscalYears.list(), change]
+    years.forEach(requireForward)
+    store.fiscalYears.replace(years)
     store.changes.note({ kind: 'fiscal-year' })
     return { fiscalYears: store.fiscalYears.list() }
   })

@@ -1,11 +1,9 @@
-import * as v from 'valibot'
-import { DEFAULT_SOURCE, externalId, source } from '../../lib/protocol/order.ts'
-import { type OrderRequest, orderRequest } from '../../lib/protocol/requests.ts'
+import { type OrderRequest, orderKey, orderRequest } from '../../lib/protocol/requests.ts'
 import { type Clock, dayOf } from '../clock.ts'
 import { shown } from '../decimal.ts'
 import { type Result, resultOf } from '../order-result.ts'
 import { digitsOf, type PricedRow, price } from '../pricing.ts'
-import { Refusal } from '../refusal.ts'
+import { quoted, Refusal } from '../refusal.ts'
 import type { InvoiceRow } from '../store/invoice-rows.ts'
 import type { Store } from '../store/open.ts'
 import { valid } from '../valid.ts'
@@ -13,12 +11,6 @@ import { customerFor } from './customer-for.ts'
 import { finalize } from './finalize.ts'
 import { paymentOf } from './pay-invoice.ts'
 import { readOrder } from './read-order.ts'
-
-/** What identifies the order; the rest of the body does not matter when it is registered already. */
-const orderKey = v.looseObject(
-  { external_id: externalId, source: v.nullish(source, DEFAULT_SOURCE) },
-  'must be a JSON object',
-)
 
 const fiscalDate = (date: string, store: Store) => {
   if (store.fiscalYears.cover(date)) return date
@@ -29,7 +21,7 @@ const productName = (sku: string, index: number, store: Store) => {
   const product = store.products.find(sku)
   if (product !== undefined) return product.name
   const field = `items[${index}].sku`
-  throw new Refusal('unknown_sku', `Field "${field}" is "${sku}": no product has this code`, field)
+  throw new Refusal('unknown_sku', `Field "${field}" is ${quoted(sku)}: no product has this code`, field)
 }
 
 /** What the rows say besides their amounts (spec: item; an item is by default named as its product). */

@@ -47,10 +47,17 @@ const quantityOf = (digits: string) => {
   return typeof value === 'number' ? value : digits
 }
 
-const rowOf = ({ quantity, order_discount, ...row }: InvoiceRow) => ({
-  ...row,
-  quantity: quantityOf(quantity),
-  orderDiscount: order_discount,
+const rowOf = ({ order_discount: orderDiscount, ...row }: InvoiceRow) => ({
+  kind: row.kind,
+  sku: row.sku,
+  name: row.name,
+  quantity: quantityOf(row.quantity),
+  unit_price: row.unit_price,
+  discount: row.discount,
+  amount: row.amount,
+  orderDiscount,
+  net: row.net,
+  tax: row.tax,
 })
 
 const receiptOf = (invoice_number: number, store: Store) => {

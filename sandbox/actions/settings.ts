@@ -1,7 +1,7 @@
 import { decimal, shown } from '../decimal.ts'
 import { exactNumber } from '../exact-number.ts'
 import type { SettingsChange } from '../panel-requests.ts'
-import { Refusal } from '../refusal.ts'
+import { quoted, Refusal } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
 
 /** The six connection settings as the panel shows them; `taxRate` is a number of percent. */
@@ -12,7 +12,7 @@ export const readSettings = (store: Store) => {
 
 const requireKnown = (field: string, code: string | null | undefined, found: unknown) => {
   if (code == null || found !== undefined) return
-  throw new Refusal('invalid', `Field "${field}" is "${code}": there is none with this code`, field)
+  throw new Refusal('invalid', `Field "${field}" is ${quoted(code)}: there is none with this code`, field)
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { KEYS, WRITE } from '../keys.ts'
-import { Refusal } from '../refusal.ts'
+import { quoted, Refusal } from '../refusal.ts'
 import type { Access } from './router.ts'
 
 const requireKey = ({ authorization }: IncomingHttpHeaders, access: 'read' | 'write') => {
@@ -22,9 +22,13 @@ const LOCAL = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i
  * neither with a form or fetch of its own (Origin) nor by a name that it lets point here (Host).
  */
 const requireLocal = ({ host, origin }: IncomingHttpHeaders) => {
-  if (!LOCAL.test(host ?? '')) throw new Refusal('forbidden', `Host is "${host}": the panel is local`)
+  if (!LOCAL.test(host ?? ''))
+    throw new Refusal('forbidden', `Host is ${quoted(host ?? '')}: the panel is local`)
   if (origin !== undefined && origin !== `http://${host}`) {
-    throw new Refusal('forbidden', `Origin is "${origin}": the panel takes no requests from other pages`)
+    throw new Refusal(
+      'forbidden',
+      `Origin is ${quoted(origin)}: the panel takes no requests from other pages`,
+    )
   }
 }
 

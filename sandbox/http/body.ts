@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { parseJson } from '../../lib/protocol/json.ts'
-import { Refusal } from '../refusal.ts'
+import { quoted, Refusal } from '../refusal.ts'
 
 /** An order of 500 rows has about 60 KB. */
 const LIMIT = 1024 * 1024
@@ -25,11 +25,11 @@ const read = async (request: IncomingMessage): Promise<Buffer> => {
 const requireJson = ({ headers }: IncomingMessage) => {
   const type = headers['content-type']
   if (type !== undefined && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
-    throw new Refusal('unsupported_content', `Content-Type is "${type}": must be application/json`)
+    throw new Refusal('unsupported_content', `Content-Type is ${quoted(type)}: must be application/json`)
   }
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') {
-    throw new Refusal('unsupported_content', `Content-Encoding is "${encoding}": must be none`)
+    throw new Refusal('unsupported_content', `Content-Encoding is ${quoted(encoding)}: must be none`)
   }
 }
 

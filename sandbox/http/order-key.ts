@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { DEFAULT_SOURCE, type OrderKey, source } from '../../lib/protocol/order.ts'
-import { Refusal } from '../refusal.ts'
+import { quoted, Refusal } from '../refusal.ts'
 import { valid } from '../valid.ts'
 import type { Call } from './router.ts'
 
@@ -12,7 +12,7 @@ import type { Call } from './router.ts'
 export const either = (name: string, query: URLSearchParams, inBody: string | null | undefined) => {
   const values = new Set([...query.getAll(name), ...(inBody == null ? [] : [inBody])])
   if (values.size <= 1) return [...values][0]
-  const found = [...values].map(value => `"${value}"`).join(' and ')
+  const found = [...values].map(quoted).join(' and ')
   throw new Refusal('invalid', `Field "${name}" is ${found}: query and body must agree`, name)
 }
 

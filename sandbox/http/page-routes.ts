@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
-import { Refusal } from '../refusal.ts'
+import { quoted, Refusal } from '../refusal.ts'
 import type { Answer } from './answer.ts'
 import type { Route } from './router.ts'
 
@@ -17,7 +17,7 @@ const TYPES: Record<string, string> = {
   '.woff2': 'font/woff2',
 }
 
-const missing = (path: string) => new Refusal('not_found', `The file "${path}" does not exist`)
+const missing = (path: string) => new Refusal('not_found', `The file ${quoted(path)} does not exist`)
 
 const file = async (path: string): Promise<Answer> => {
   // Only plain names below the folder: no parent, no hidden file, no drive, no NUL.

@@ -16,7 +16,8 @@ import type { Access, Call, Route } from './router.ts'
 
 const access: Access = 'local'
 
-const queryOf = ({ query }: Call) => Object.fromEntries(query)
+/** A parameter left empty, as forms send it, is as good as none. */
+const queryOf = ({ query }: Call) => Object.fromEntries([...query].filter(([, value]) => value !== ''))
 
 const productPath = v.object({ sku: v.pipe(v.string(), v.nonEmpty('must not be empty')) })
 

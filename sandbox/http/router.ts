@@ -1,4 +1,4 @@
-import { Refusal } from '../refusal.ts'
+import { quoted, Refusal } from '../refusal.ts'
 import type { Answer } from './answer.ts'
 
 /** Who may call: anyone with a key, a key with the scope `orders.write`, or anyone on this machine. */
@@ -26,7 +26,11 @@ const decoded = (segment: string, name: string) => {
   try {
     return decodeURIComponent(segment)
   } catch {
-    throw new Refusal('invalid', `The path has "${segment}" as ${name}: not percent-encoded UTF-8`, name)
+    throw new Refusal(
+      'invalid',
+      `The path has ${quoted(segment)} as ${name}: not percent-encoded UTF-8`,
+      name,
+    )
   }
 }
 
@@ -61,7 +65,7 @@ export const router = (routes: readonly Route[]) => {
   return (method: string, path: string) => {
     const segments = segmentsOf(path)
     const candidates = patterns.filter(({ pattern }) => fits(pattern, segments))
-    if (candidates.length === 0) throw new Refusal('not_found', `The path "${path}" does not exist`)
+    if (candidates.length === 0) throw new Refusal('not_found', `The path ${quoted(path)} does not exist`)
     const wanted = method === 'HEAD' ? 'GET' : method
     const chosen = candidates.find(({ route }) => route.method === wanted)
     if (chosen === undefined) {

@@ -5,6 +5,9 @@ import { jsonBody } from './body.ts'
 import { refused } from './refusals.ts'
 import { type Route, router } from './router.ts'
 
+/** Longer than clients keep a connection: one closed by us while they write to it is an error to them. */
+const KEEP_ALIVE_MS = 65_000
+
 const answering = (routes: readonly Route[]) => {
   const find = router(routes)
   return async (request: IncomingMessage): Promise<Answer> => {
@@ -20,7 +23,7 @@ const answering = (routes: readonly Route[]) => {
 /** An HTTP server of these routes, not yet listening. */
 export const httpServer = (routes: readonly Route[]): Server => {
   const answer = answering(routes)
-  return createServer((request, response) => {
+  return createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     answer(request)
       .catch(refused)
       .then(found => send(found, request, response))

@@ -41,6 +41,11 @@ describe('an order request', () => {
     ['a date with a time', { date: '2026-02-20T00:00:00Z' }, 'date'],
     ['an unknown payment method', { payment: { method: 'cheque' } }, 'payment.method'],
     ['a payment without method', { payment: {} }, 'payment.method'],
+    ['an id with half a surrogate pair', { external_id: '\ud83d' }, 'external_id'],
+    ['a source with half a surrogate pair', { source: 'x\udc00' }, 'source'],
+    ['an array as customer', { customer: [] }, 'customer'],
+    ['an array as payment', { payment: [] }, 'payment'],
+    ['an array as item', { items: [[]] }, 'items[0]'],
     ['a mobile number that is none', { customer: { mobile: '12' } }, 'customer.mobile'],
   ])("with %s is refused by the field's name", (_name, changes, field) => {
     const error = refusal(orderRequest, order(changes))
@@ -80,9 +85,12 @@ test('a payment is taken from the body or from "payment" inside it', () => {
 test('a refund needs nothing; its reason is text', () => {
   expect(refusal(refundRequest, {})).toBeUndefined()
   expect(refusal(refundRequest, { reason: 5 })?.field).toBe('reason')
+  expect(refusal(refundRequest, [])).toBeDefined()
 })
 
-test('a webhook URL is http or https', () => {
+test('a webhook URL is http or https, without a password in it', () => {
+  expect(refusal(webhookRequest, { url: 'https://user:secret@relay.example' })?.field).toBe('url')
+  expect(refusal(webhookRequest, { url: 'relay' })?.field).toBe('url')
   expect(refusal(webhookRequest, { url: 'https://relay.example/webhook' })).toBeUndefined()
   expect(refusal(webhookRequest, { url: 'ftp://relay.example' })?.field).toBe('url')
 })
