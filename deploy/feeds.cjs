@@ -1,21 +1,52 @@
-// The queues of the stores' feeds, one for each store of stores.yml, as CloudFormation resources.
-module.exports = async ({ resolveVariable }) => {
+const FOURTEEN_DAYS = 14 * 24 * 60 * 60
+
+/** The stores of stores.yml, each with the logical id of its feed queue. */
+const feedsOf = async () => {
   const { readStores } = await import('./stores.ts')
-  const { feedQueueName } = await import('../lib/feeds/sqs.ts')
-  const prefix = await resolveVariable('param:prefix')
-  const Resources = {}
-  for (const { source } of readStores('stores.yml')) {
-    // Logical ids are letters and digits only; hex keeps two sources apart that differ in "-" or "_".
-    Resources[`Feed${Buffer.from(source).toString('hex')}`] = {
-      Type: 'AWS::SQS::Queue',
-      Properties: {
-        QueueName: `${prefix}${feedQueueName(source)}`,
-        FifoQueue: true,
-        DeduplicationScope: 'messageGroup',
-        FifoThroughputLimit: 'perMessageGroupId',
-        MessageRetentionPeriod: 1209600,
-      },
-    }
-  }
-  return { Resources }
+  const { feedResource } = await import('./feed-queues.ts')
+  return readStores('stores.yml').map(({ source, feed }) => ({ source, feed, id: feedResource(source) }))
 }
+
+const fifo = (name, more) => ({
+  Type: 'AWS::SQS::Queue',
+  Properties: {
+    QueueName: name,
+    FifoQueue: true,
+    MessageRetentionPeriod: FOURTEEN_DAYS,
+    SqsManagedSseEnabled: true,
+    ...more,
+  },
+})
+
+const highThroughput = { DeduplicationScope: 'messageGroup', FifoThroughputLimit: 'perMessageGroupId' }
+
+/**
+ * An HTTP feed's queue is read by the feeder, whose time limit it hides a message for six times. What fails
+ * comes back at least every 990 s (the longest wait and its jitter), so a thousand receives, the most that
+ * SQS counts, take up to eleven and a half days and end before the message would. What waits in line behind
+ * such a message the feeder puts aside by its age, see lib/feeds/feeder.ts.
+ */
+const readByFeeder = {
+  VisibilityTimeout: 720,
+  RedrivePolicy: { deadLetterTargetArn: { 'Fn::GetAtt': ['FeedsDead', 'Arn'] }, maxReceiveCount: 1000 },
+}
+
+/** The queues of the stores' feeds as CloudFormation resources, and their URLs as outputs. */
+module.exports = async ({ resolveVariable }) => {
+  const { fullQueueName } = await import('./feed-queues.ts')
+  const prefix = await resolveVariable('param:prefix')
+  const feeds = await feedsOf()
+  const queue = ({ source, feed, id }) => [
+    id,
+    fifo(fullQueueName(prefix, source), { ...highThroughput, ...(feed !== 'sqs' && readByFeeder) }),
+  ]
+  const output = ({ source, id }) => [
+    `${id}Url`,
+    { Description: `The feed of the store ${source}`, Value: { Ref: id } },
+  ]
+  return {
+    Resources: { FeedsDead: fifo(`${prefix}feeds-dead.fifo`), ...Object.fromEntries(feeds.map(queue)) },
+    Outputs: Object.fromEntries(feeds.map(output)),
+  }
+}
+module.exports.feedsOf = feedsOf

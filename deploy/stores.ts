@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
-import { LineCounter, parseDocument } from 'yaml'
+import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
 import { fieldOf } from '../lib/protocol/errors.ts'
 import { type Store, storesFile } from '../lib/stores.ts'
 
@@ -21,19 +21,20 @@ export const parseStores = (text: string, file = 'stores.yml'): readonly Store[]
   if (parsed.success) return parsed.output.stores
 
   const complaints = parsed.issues.map(issue => {
-    const path = issue.path?.map(({ key }) => key) ?? []
-    const line = lineOf(path)
-    return `line ${line}: "${fieldOf(issue) ?? 'the file'}" is ${issue.received}: ${issue.message}`
+    const { line } = lineCounter.linePos(startOf(document, issue.path?.map(({ key }) => key) ?? []))
+    const field = fieldOf(issue)
+    return `line ${line}: ${field === undefined ? 'the file' : `"${field}"`} ${issue.message}`
   })
   throw new Error(`Cannot read ${file}:\n${complaints.join('\n')}`)
+}
 
-  /** The line of a key, or of the nearest thing around it when the key is missing. */
-  function lineOf(path: readonly unknown[]): number {
-    for (let length = path.length; length >= 0; length--) {
-      const node = document.getIn(path.slice(0, length), true)
-      const range = typeof node === 'object' && node !== null && 'range' in node ? node.range : undefined
-      if (Array.isArray(range)) return lineCounter.linePos(range[0]).line
-    }
-    return 1
-  }
+/** Where a key begins, or the nearest thing around it when it is missing, as an offset into the text. */
+const startOf = (document: Document, path: readonly unknown[]): number => {
+  if (path.length === 0) return isNode(document.contents) ? (document.contents.range?.[0] ?? 0) : 0
+  const around = document.getIn(path.slice(0, -1), true)
+  const pair = isMap(around)
+    ? around.items.find(({ key }) => isScalar(key) && key.value === path.at(-1))
+    : undefined
+  const node = pair === undefined ? document.getIn(path, true) : pair.key
+  return isNode(node) && node.range ? node.range[0] : startOf(document, path.slice(0, -1))
 }

@@ -1,26 +1,85 @@
 import * as v from 'valibot'
 
-const store = v.strictObject({
-  /** The store's identifier at the accounting service; also the end of its queue's name. */
-  source: v.pipe(
-    v.string('must be text'),
-    v.regex(/^[A-Za-z0-9_-]{1,50}$/, 'must be 1 to 50 letters, digits, "-" or "_"'),
-  ),
-  /** How the store is told. */
-  feed: v.literal('sqs', 'must be "sqs"'),
-})
+type Found = { received: string; expected: string | null }
+
+const must = (rule: string) => (issue: Found) => `must be ${rule}, not ${issue.received}`
+
+const keys = (rule: string) => (issue: Found) => {
+  if (issue.expected === 'never') return `is not known here: ${rule}`
+  return issue.received === 'undefined'
+    ? `is missing: ${rule}`
+    : `must have keys, not ${issue.received}: ${rule}`
+}
+
+const SECONDS: Record<string, number> = { m: 60, h: 60 * 60, d: 24 * 60 * 60 }
+
+/** `90m`, `24h` or `3d` in seconds. */
+const duration = v.pipe(
+  v.string(must('a time such as 90m, 24h or 3d')),
+  v.regex(/^[1-9]\d{0,3}[mhd]$/, must('a time such as 90m, 24h or 3d')),
+  v.transform(text => Number(text.slice(0, -1)) * (SECONDS[text.slice(-1)] ?? 1)),
+  // A message lives fourteen days, and shall still be probed for some of them.
+  v.maxValue(10 * 24 * 60 * 60, 'must be 10d or less: after that a message is put aside'),
+)
+
+const isReachableInSecret = (text: string) => {
+  const { protocol, hostname, username, password } = new URL(text)
+  const safe =
+    protocol === 'https:' || (protocol === 'http:' && ['127.0.0.1', 'localhost'].includes(hostname))
+  return safe && username === '' && password === ''
+}
+
+const httpAddress = must('an https address without user and password, such as https://shop.example/webhook')
+
+const httpFeed = v.strictObject(
+  {
+    /** Where messages are sent, signed; `http:` only for a receiver on this machine. */
+    http: v.pipe(v.string(httpAddress), v.url(httpAddress), v.check(isReachableInSecret, httpAddress)),
+    /** For how long a message may fail until its endpoint counts as disabled. */
+    disable_after: v.optional(duration, '24h'),
+  },
+  keys('an HTTP feed has "http" and, if you like, "disable_after"'),
+)
+
+const sqsFeed = v.literal(
+  'sqs',
+  must('"sqs", or have the address of an HTTP feed below it as "http: https://…"'),
+)
+
+const store = v.strictObject(
+  {
+    /** The store's identifier at the accounting service; also the end of its queue's name. */
+    source: v.pipe(
+      v.string(must('text (in quotes if it is a number)')),
+      v.regex(/^[A-Za-z0-9_-]{1,50}$/, must('1 to 50 letters, digits, "-" or "_"')),
+    ),
+    /** How the store is told. */
+    feed: v.lazy((feed: unknown) => (typeof feed === 'object' && feed !== null ? httpFeed : sqsFeed)),
+  },
+  keys('a store has "source" and "feed"'),
+)
 
 /** What stores.yml holds. */
-export const storesFile = v.strictObject({
-  stores: v.pipe(
-    v.array(store, 'must be a list'),
-    v.minLength(1, 'must have at least one store'),
-    v.checkItems(
-      ({ source }, index, all) => all.findIndex(other => other.source === source) === index,
-      'must not be there twice',
+export const storesFile = v.strictObject(
+  {
+    stores: v.pipe(
+      v.array(store, must('a list of stores, each beginning with "- source:"')),
+      v.minLength(1, 'must have at least one store'),
+      v.checkItems(
+        ({ source }, index, all) => all.findIndex(other => other.source === source) === index,
+        issue => `has the source "${issue.input.source}" of another store: remove one of them`,
+      ),
     ),
-  ),
-})
+  },
+  keys('the file has "stores" and nothing else'),
+)
 
 /** A store of stores.yml: whose orders the relay carries, and how it is told. */
 export type Store = v.InferOutput<typeof store>
+
+/** An HTTP feed: its address, and after how many seconds of failure it counts as disabled. */
+export type HttpFeed = v.InferOutput<typeof httpFeed>
+
+/** The stores that are told by HTTP. */
+export const httpStores = (stores: readonly Store[]): readonly { source: string; feed: HttpFeed }[] =>
+  stores.flatMap(({ source, feed }) => (feed === 'sqs' ? [] : [{ source, feed }]))
