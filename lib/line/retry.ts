@@ -9,7 +9,7 @@ import { backoffSeconds } from './backoff.ts'
  * SQS would otherwise keep back for the queue's whole visibility timeout (promise P8).
  */
 export const waitBeforeRetry =
-  (sqs: SQSClient, queueUrl: string, random: () => number = Math.random) =>
+  (sqs: SQSClient, queueUrl: string, random: () => number = Math.random, now: () => number = Date.now) =>
   async (error: unknown, first: SQSRecord, behind: readonly SQSRecord[]): Promise<void> => {
     const receives = Number(first.attributes.ApproximateReceiveCount)
     const service = error instanceof AccountingError ? error : undefined
@@ -21,6 +21,8 @@ export const waitBeforeRetry =
       behind: behind.length,
     })
     telemetry.count(service?.code === 'unauthorized' ? 'ServiceUnauthorized' : 'Retried')
+    // SQS leaves out of its own age of the oldest message what was received three times in vain.
+    telemetry.seconds('FailingAge', (now() - Number(first.attributes.SentTimestamp)) / 1000)
     await sqs.send(
       new ChangeMessageVisibilityBatchCommand({
         QueueUrl: queueUrl,

@@ -1,0 +1,69 @@
+const { feedsOf } = require('./feeds.cjs')
+
+const arnOf = id => ({ 'Fn::GetAtt': [id, 'Arn'] })
+const allow = (actions, resources) => ({ Effect: 'Allow', Action: actions, Resource: resources })
+
+/** The parameters below a path; SecureString with the account's own aws/ssm key needs no further right. */
+const readParameters = path =>
+  allow(
+    ['ssm:GetParametersByPath'],
+    [{ 'Fn::Sub': `arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:parameter${path}` }],
+  )
+
+/** The role of one function: what it does, its own log group, and traces. */
+const roleOf = (functionId, statements) => ({
+  Type: 'AWS::IAM::Role',
+  Properties: {
+    Description: `What the function ${functionId} of order-relay may do`,
+    AssumeRolePolicyDocument: {
+      Version: '2012-10-17',
+      Statement: [
+        { Effect: 'Allow', Principal: { Service: 'lambda.amazonaws.com' }, Action: 'sts:AssumeRole' },
+      ],
+    },
+    Policies: [
+      {
+        PolicyName: 'exactly-this',
+        PolicyDocument: {
+          Version: '2012-10-17',
+          Statement: [
+            ...statements,
+            allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [arnOf(`${functionId}LogGroup`)]),
+            // X-Ray knows no resources: AWS gives these two actions on everything or not at all.
+            allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], ['*']),
+          ],
+        },
+      },
+    ],
+  },
+})
+
+/** One role for each function, named after it: exact actions on exact resources. */
+module.exports = async ({ resolveVariable }) => {
+  const secrets = `/order-relay/${await resolveVariable('sls:stage')}`
+  const feeds = (await feedsOf()).map(({ id }) => arnOf(id))
+
+  return {
+    Resources: {
+      WebhookRole: roleOf('Webhook', [
+        allow(['dynamodb:GetItem', 'dynamodb:PutItem'], [arnOf('DeliveriesTable')]),
+        allow(['sqs:SendMessage'], [arnOf('OrderLine'), arnOf('Quarantine')]),
+        readParameters(`${secrets}/webhook-secrets`),
+      ]),
+      WorkerRole: roleOf('Worker', [
+        allow(['dynamodb:GetItem', 'dynamodb:PutItem'], [arnOf('OrdersTable')]),
+        allow(
+          [
+            'sqs:ReceiveMessage',
+            'sqs:DeleteMessage',
+            'sqs:ChangeMessageVisibility',
+            'sqs:GetQueueAttributes',
+          ],
+          [arnOf('OrderLine')],
+        ),
+        allow(['sqs:SendMessage'], [arnOf('Quarantine'), ...feeds]),
+        readParameters(secrets),
+      ]),
+    },
+  }
+}
