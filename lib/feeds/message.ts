@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { LineMessage } from '../line/messages.ts'
 import type { News, Order } from '../orders/order.ts'
+import { repeatableId } from '../repeatable-id.ts'
 
 /** What a store hears (promise P9): the webhook's own shape, with `version` and `cause` beside it. */
 export type FeedMessage = News & {
@@ -14,12 +14,6 @@ export type FeedMessage = News & {
   version: number
   /** What came through the order line and led to this. */
   cause: { event: string; delivery: string }
-}
-
-/** A UUID (version 8, by hash) that is the same whenever the same thing is told again. */
-const repeatableId = (...parts: unknown[]) => {
-  const hex = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
 /**

@@ -1,7 +1,10 @@
 import { type DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
+import { groupOf } from '../line/messages.ts'
 import { parseJson } from '../protocol/json.ts'
 import type { OrderKey, OrderResult } from '../protocol/order.ts'
+import { checkInterval } from '../reconcile/interval.ts'
 import type { Intent, Order } from './order.ts'
+import { isSettled } from './settled.ts'
 
 /** An order as it is kept, with what guards against two writers. */
 export type Held = { order: Order; revision: number; updated_at: string }
@@ -19,9 +22,14 @@ export type Orders = {
 
 /**
  * The orders table: `source` + `external_id`, one item an order. `result` and `intents` are JSON text, so
- * that unknown fields and long numbers come back exactly as the service sent them.
+ * that unknown fields and long numbers come back exactly as the service sent them. An order that is not
+ * settled also has `unsettled` and `check_at`, which put it into the index that `lib/reconcile` reads.
  */
-export const ordersTable = (dynamodb: DynamoDBClient, table: string): Orders => ({
+export const ordersTable = (
+  dynamodb: DynamoDBClient,
+  table: string,
+  random: () => number = Math.random,
+): Orders => ({
   async get({ source, external_id }) {
     const { Item } = await dynamodb.send(
       new GetItemCommand({
@@ -46,7 +54,8 @@ export const ordersTable = (dynamodb: DynamoDBClient, table: string): Orders => 
     }
   },
 
-  async save({ source, external_id, version, result, doubt, intents }, revision, now) {
+  async save(order, revision, now) {
+    const { source, external_id, version, result, doubt, intents } = order
     await dynamodb.send(
       new PutItemCommand({
         TableName: table,
@@ -62,6 +71,10 @@ export const ordersTable = (dynamodb: DynamoDBClient, table: string): Orders => 
           ...(doubt && { doubt: { BOOL: true } }),
           intents: { S: JSON.stringify(intents) },
           updated_at: { S: now.toISOString() },
+          ...(!isSettled(order) && {
+            unsettled: { S: groupOf(order).slice(0, 1) },
+            check_at: { N: String(Math.floor(now.getTime() / 1000) + checkInterval(0, random())) },
+          }),
         },
         ConditionExpression: revision === 0 ? 'attribute_not_exists(revision)' : 'revision = :read',
         ...(revision !== 0 && { ExpressionAttributeValues: { ':read': { N: String(revision) } } }),
