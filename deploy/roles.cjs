@@ -38,10 +38,19 @@ const roleOf = (functionId, statements) => ({
   },
 })
 
+const READ_QUEUE = [
+  'sqs:ReceiveMessage',
+  'sqs:DeleteMessage',
+  'sqs:ChangeMessageVisibility',
+  'sqs:GetQueueAttributes',
+]
+
 /** One role for each function, named after it: exact actions on exact resources. */
 module.exports = async ({ resolveVariable }) => {
   const secrets = `/order-relay/${await resolveVariable('sls:stage')}`
-  const feeds = (await feedsOf()).map(({ id }) => arnOf(id))
+  const stores = await feedsOf()
+  const feeds = stores.map(({ id }) => arnOf(id))
+  const httpFeeds = stores.filter(({ feed }) => feed !== 'sqs').map(({ id }) => arnOf(id))
 
   return {
     Resources: {
@@ -50,17 +59,20 @@ module.exports = async ({ resolveVariable }) => {
         allow(['sqs:SendMessage'], [arnOf('OrderLine'), arnOf('Quarantine')]),
         readParameters(`${secrets}/webhook-secrets`),
       ]),
+      OrdersRole: roleOf('Orders', [
+        allow(['dynamodb:GetItem'], [arnOf('OrdersTable')]),
+        allow(['sqs:SendMessage'], [arnOf('OrderLine')]),
+        readParameters(`${secrets}/store-keys`),
+      ]),
+      FeederRole: roleOf('Feeder', [
+        // A statement without resources is not allowed.
+        ...(httpFeeds.length > 0 ? [allow(READ_QUEUE, httpFeeds)] : []),
+        allow(['sqs:SendMessage'], [arnOf('FeedsDead')]),
+        readParameters(`${secrets}/feed-secrets`),
+      ]),
       WorkerRole: roleOf('Worker', [
         allow(['dynamodb:GetItem', 'dynamodb:PutItem'], [arnOf('OrdersTable')]),
-        allow(
-          [
-            'sqs:ReceiveMessage',
-            'sqs:DeleteMessage',
-            'sqs:ChangeMessageVisibility',
-            'sqs:GetQueueAttributes',
-          ],
-          [arnOf('OrderLine')],
-        ),
+        allow(READ_QUEUE, [arnOf('OrderLine')]),
         allow(['sqs:SendMessage'], [arnOf('Quarantine'), ...feeds]),
         readParameters(secrets),
       ]),

@@ -2,7 +2,8 @@ const { feedsOf } = require('./feeds.cjs')
 
 /** A policy for each queue that refuses whoever does not speak TLS. */
 module.exports = async () => {
-  const queues = ['OrderLine', 'OrderLineDead', 'Quarantine', ...(await feedsOf()).map(({ id }) => id)]
+  const feeds = (await feedsOf()).map(({ id }) => id)
+  const queues = ['OrderLine', 'OrderLineDead', 'Quarantine', 'FeedsDead', ...feeds]
   return {
     Resources: Object.fromEntries(
       queues.map(id => [

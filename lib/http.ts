@@ -4,11 +4,9 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 export type Answer = { status: number; body: object; headers?: Record<string, string> }
 
 /** The raw bytes of a request's body: API Gateway hands binary types over as base64. */
-export const bodyOf = ({
-  body = '',
-  isBase64Encoded,
-}: Pick<APIGatewayProxyEventV2, 'body' | 'isBase64Encoded'>) =>
-  Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8')
+export const bodyOf = ({ body, isBase64Encoded }: Pick<APIGatewayProxyEventV2, 'body' | 'isBase64Encoded'>) =>
+  // serverless-offline says null where API Gateway says nothing.
+  Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
 
 export const reply = ({ status, body, headers }: Answer): APIGatewayProxyStructuredResultV2 => ({
   statusCode: status,

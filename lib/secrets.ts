@@ -5,7 +5,7 @@ import type { Verification } from './protocol/signature.ts'
 const TTL_MS = 5 * 60 * 1000
 
 /** A mismatch may mean a rotation we have not seen, or a forger: look again, but not for every forgery. */
-const REFRESH_EVERY_MS = 60 * 1000
+export const REFRESH_EVERY_MS = 60 * 1000
 
 /** Reads all secrets below a path, by their last name. */
 export type Load = () => Promise<Readonly<Record<string, string>>>

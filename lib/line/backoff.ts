@@ -1,5 +1,5 @@
 const FIRST_SECONDS = 5
-const LONGEST_SECONDS = 15 * 60
+export const LONGEST_SECONDS = 15 * 60
 
 /**
  * How long a message waits before it is tried again, in seconds: doubling from 5 s to 15 min, with jitter

@@ -1,0 +1,82 @@
+import * as v from 'valibot'
+import type { Answer } from '../http.ts'
+import { parseJson } from '../protocol/json.ts'
+import { DEFAULT_SOURCE, externalId, type OrderKey, source } from '../protocol/order.ts'
+import { orderRequest, paymentRequest, refundRequest } from '../protocol/requests.ts'
+import * as refusals from './refusals.ts'
+import type { Action } from './route.ts'
+
+/** No order comes near; escaped once more inside a message, it still fits the megabyte that SQS takes. */
+const MAX_BODY_BYTES = 256 * 1024
+
+/** What a store sent. */
+export type Sent = {
+  action: Action
+  /** The source that the query names. */
+  source: string | undefined
+  body: Uint8Array
+}
+
+/** A request that may be acted on: the order it is about, and its body as JSON text. */
+export type Request = { order: OrderKey; text: string }
+
+type Reading<T> = T | { refused: Answer }
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+const parse = (body: Uint8Array): Reading<{ json: unknown }> => {
+  if (body.byteLength > MAX_BODY_BYTES) return { refused: refusals.tooLarge }
+  let text: string
+  try {
+    text = utf8.decode(body)
+  } catch {
+    return { refused: refusals.notText }
+  }
+  try {
+    return { json: text.trim() === '' ? {} : parseJson(text) }
+  } catch {
+    return { refused: refusals.notJson }
+  }
+}
+
+const BODIES = { create: orderRequest, payment: paymentRequest, refund: refundRequest, read: v.unknown() }
+
+/** What of a valid body says whose order it is. */
+const named = v.object({
+  source: v.nullish(v.string()),
+  external_id: v.fallback(v.optional(v.string()), undefined),
+})
+
+const orderKey = v.object({ source, external_id: externalId })
+
+/**
+ * Reads a request by the rules of the spec (Resources and their fields), for the owner of a key.
+ *
+ * The text that goes on is made of what was checked, not of the bytes that came: a field that is there twice
+ * must not be one thing here and another at the service. Numbers keep their digits, see `protocol/json.ts`.
+ */
+export const read = ({ action, source: query, body }: Sent, keySource: string): Reading<Request> => {
+  const parsed = action.to === 'read' ? { json: {} } : parse(body)
+  if ('refused' in parsed) return parsed
+  const { json } = parsed
+
+  const valid = v.safeParse(BODIES[action.to], json)
+  if (!valid.success) return { refused: refusals.invalid(valid.issues) }
+  const said = v.parse(named, json)
+  // Payment and refund go on with the source in the query; an order is the service's by its body alone.
+  const inBody = said.source ?? (action.to === 'create' ? DEFAULT_SOURCE : undefined)
+  if (query !== undefined && inBody !== undefined && query !== inBody) {
+    return { refused: refusals.contradictory(query, inBody) }
+  }
+
+  const order = v.safeParse(orderKey, {
+    source: query ?? inBody ?? DEFAULT_SOURCE,
+    external_id: action.to === 'create' ? said.external_id : action.external_id,
+  })
+  if (!order.success) return { refused: refusals.invalid(order.issues) }
+  if (order.output.source !== keySource) {
+    const assumed = query === undefined && (said.source ?? undefined) === undefined
+    return { refused: refusals.foreign(order.output.source, assumed, keySource) }
+  }
+  return { order: order.output, text: JSON.stringify(json) }
+}

@@ -1,0 +1,23 @@
+import { ChangeMessageVisibilityBatchCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import type { SQSRecord } from 'aws-lambda'
+
+/**
+ * Hides received messages of one batch, at most ten, for so many seconds from now on. SQS would otherwise
+ * bring them back after the queue's whole visibility timeout.
+ */
+export type KeepBack = (records: readonly SQSRecord[], seconds: number) => Promise<void>
+
+export const keepBack =
+  (sqs: SQSClient, queueUrl: string): KeepBack =>
+  async (records, seconds) => {
+    await sqs.send(
+      new ChangeMessageVisibilityBatchCommand({
+        QueueUrl: queueUrl,
+        Entries: records.map(({ receiptHandle }, index) => ({
+          Id: String(index),
+          ReceiptHandle: receiptHandle,
+          VisibilityTimeout: seconds,
+        })),
+      }),
+    )
+  }
