@@ -33,8 +33,8 @@ export const groupOf = ({ source, external_id }: OrderKey): string =>
     .digest('hex')
 
 /**
- * SQS refuses U+FFFE and U+FFFF, which JSON allows inside strings only: there they can be escaped without
- * changing what the text says.
+ * SQS refuses U+FFFE and U+FFFF, and fauxqs all of what takes two UTF-16 units. JSON allows them inside
+ * strings only: there they can be escaped without changing what the text says.
  */
 export const sqsText = (json: string): string =>
-  json.replace(/[\uFFFE\uFFFF]/g, character => `\\u${character.charCodeAt(0).toString(16)}`)
+  json.replace(/[\uD800-\uDFFF\uFFFE\uFFFF]/g, unit => `\\u${unit.charCodeAt(0).toString(16)}`)
