@@ -3,11 +3,14 @@ import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
 import { askAccounting } from '../lib/accounting/ask.ts'
 import { withBreaker } from '../lib/accounting/breaker.ts'
 import { accountingClient } from '../lib/accounting/client.ts'
+import { whileTimeIsLeft } from '../lib/accounting/in-time.ts'
 import { dynamodbClient, sqsClient, ssmClient } from '../lib/aws.ts'
 import { setting } from '../lib/config.ts'
 import { sqsFeeds } from '../lib/feeds/sqs.ts'
 import { workThrough } from '../lib/line/batch.ts'
 import { consume } from '../lib/line/consume.ts'
+import { keepBack } from '../lib/line/keep-back.ts'
+import type { LineMessage } from '../lib/line/messages.ts'
 import { waitBeforeRetry } from '../lib/line/retry.ts'
 import { advance } from '../lib/orders/advance.ts'
 import { ordersTable } from '../lib/orders/table.ts'
@@ -32,19 +35,16 @@ const guarded = withBreaker({
 
 const ports = {
   orders: ordersTable(dynamodbClient(), setting('ORDERS_TABLE')),
-  ask: (...call: Parameters<typeof ask>) => guarded(() => ask(...call)),
   tell: sqsFeeds(sqs, lineUrl),
   now: () => new Date(),
 }
-
-const handle = consume({
-  advance: message => advance(message, ports),
-  quarantine: quarantineQueue(sqs, setting('QUARANTINE_URL')),
-  now: ports.now,
-})
-const failed = waitBeforeRetry(sqs, lineUrl)
+const quarantine = quarantineQueue(sqs, setting('QUARANTINE_URL'))
+const failed = waitBeforeRetry(keepBack(sqs, lineUrl))
 
 /** The order line's consumer: the only one that decides what happens to an order. */
-export const handler = middy<SQSEvent, SQSBatchResponse>().handler(({ Records }) =>
-  workThrough(Records, handle, failed),
-)
+export const handler = middy<SQSEvent, SQSBatchResponse>().handler(({ Records }, context) => {
+  const left = () => context.getRemainingTimeInMillis()
+  const askInTime = whileTimeIsLeft((...call: Parameters<typeof ask>) => guarded(() => ask(...call)), left)
+  const advanceOne = (message: LineMessage) => advance(message, { ...ports, ask: askInTime })
+  return workThrough(Records, consume({ advance: advanceOne, quarantine, now: ports.now }), failed)
+})

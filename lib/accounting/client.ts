@@ -38,6 +38,9 @@ export type Accounting = {
   removeWebhook: (url: string) => Promise<void>
 }
 
+/** How long one call may take, in milliseconds, unless told otherwise. */
+export const TIMEOUT_MS = 8000
+
 const MAX_ANSWER_BYTES = 1024 * 1024
 
 const registration = v.looseObject({ url: v.string(), secret: v.pipe(v.string(), v.nonEmpty()) })
@@ -45,7 +48,11 @@ const registration = v.looseObject({ url: v.string(), secret: v.pipe(v.string(),
 type Sent = { status: number; body: unknown; retryAfter: number | undefined }
 
 /** A client of the accounting service's API; connections are kept and reused. */
-export const accountingClient = ({ baseUrl, apiKey, timeout = 8000 }: AccountingOptions): Accounting => {
+export const accountingClient = ({
+  baseUrl,
+  apiKey,
+  timeout = TIMEOUT_MS,
+}: AccountingOptions): Accounting => {
   const base = new URL(baseUrl)
   const { request, Agent } = base.protocol === 'https:' ? https : http
   const agent = new Agent({ keepAlive: true, maxSockets: 50 })
