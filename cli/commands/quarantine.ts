@@ -1,0 +1,178 @@
+import { cannot } from '../failure.ts'
+import type { Place } from '../place/place.ts'
+import { filters } from '../queues/options.ts'
+import type { Quarantined } from '../queues/quarantined.ts'
+import { requireChoice, type Selection } from '../queues/selection.ts'
+import { act, type Relay } from '../relay-command.ts'
+import type { Choice } from '../replay/dead.ts'
+import { foreseenText, outlook, tally, tallyText } from '../replay/outlook.ts'
+import { eachQuarantined, type Outcome, replayQuarantined } from '../replay/quarantine.ts'
+import type { Report } from '../report.ts'
+import { count, facts, table } from '../table.ts'
+
+type Options = Selection & { limit: number }
+
+const choiceOf = (ids: readonly string[], { limit, ...selection }: Options): Choice => ({
+  ids,
+  selection,
+  limit,
+})
+
+const summary = ({ letter, from, reason, reading, source, external_id, event, at, body }: Quarantined) => ({
+  id: letter.id,
+  from,
+  source,
+  external_id,
+  event,
+  at,
+  bytes: body.length,
+  reason,
+  readable: !('unreadable' in reading),
+})
+
+const collect = async (place: Place, choice: Choice) => {
+  const chosen: Quarantined[] = []
+  const total = await eachQuarantined(place, choice, async found => {
+    chosen.push(found)
+    return 'leave'
+  })
+  return { chosen, total }
+}
+
+const list = async (place: Place, options: Options): Promise<Report> => {
+  const { chosen, total } = await collect(place, choiceOf([], options))
+  const entries = chosen.map(summary)
+  const rows = entries.map(({ id, from, at, bytes, readable, reason }) => [
+    id,
+    from,
+    at.toISOString(),
+    bytes,
+    readable ? 'yes' : 'no',
+    reason,
+  ])
+  return {
+    data: { entries, total },
+    text:
+      total === 0
+        ? `Nothing in quarantine in ${place.title}.`
+        : table(['ID', 'FROM', 'SINCE', 'BYTES', 'READABLE NOW', 'REASON'], rows),
+  }
+}
+
+const notFound = (action: string, id: string, place: Place) =>
+  cannot(action, `no message "${id}" is in quarantine`, `see relay quarantine list${place.flags}`)
+
+const show = async (place: Place, id: string, options: Options): Promise<Report> => {
+  const [found] = (await collect(place, choiceOf([id], options))).chosen
+  if (found === undefined) throw notFound('show the quarantined message', id, place)
+  const { at, ...rest } = summary(found)
+  return {
+    data: { ...rest, at, body: found.body.toString('utf8'), body_base64: found.body.toString('base64') },
+    text: `${facts({ ...rest, since: at.toISOString() })}\n${found.body.toString('utf8')}`,
+  }
+}
+
+const rehearse = async (place: Place, choice: Choice): Promise<Report> => {
+  const foresee = outlook(place)
+  const { chosen } = await collect(place, choice)
+  const entries = []
+  for (const found of chosen) {
+    const { reading } = found
+    const foreseen = 'unreadable' in reading ? { calls: [] } : await foresee(reading.message)
+    const text = 'unreadable' in reading ? `  stays: ${reading.unreadable}` : foreseenText(foreseen)
+    entries.push({ ...summary(found), ...foreseen, text })
+  }
+  const calls = tally(entries.flatMap(entry => entry.calls))
+  return {
+    data: { dry_run: true, entries: entries.map(({ text: _, ...entry }) => entry), calls },
+    text: [...entries.map(({ id, text }) => `${id}\n${text}`), tallyText(calls)].join('\n'),
+  }
+}
+
+const OUTCOMES: Readonly<Record<Outcome, string>> = {
+  replayed: 'went on the order line',
+  'known already': 'had come again meanwhile and been read: removed',
+  unreadable: 'still cannot be read: stays',
+  foreign: 'is of a source that is not in stores.yml: stays',
+}
+
+const replay = async (place: Place, ids: readonly string[], options: Options): Promise<Report> => {
+  const outcomes = await replayQuarantined(place, choiceOf(ids, options))
+  const [missing] = ids.filter(id => !outcomes.some(({ found }) => found.ids.includes(id)))
+  if (missing !== undefined && outcomes.length === 0) throw notFound('replay', missing, place)
+  const left = outcomes.filter(({ outcome }) => outcome === 'unreadable' || outcome === 'foreign')
+  return {
+    data: {
+      entries: outcomes.map(({ found, outcome }) => ({ ...summary(found), outcome })),
+      missing: ids.filter(id => !outcomes.some(({ found }) => found.ids.includes(id))),
+    },
+    ok: left.length === 0 && missing === undefined,
+    text:
+      outcomes.length === 0
+        ? 'Nothing to replay.'
+        : outcomes.map(({ found, outcome }) => `${found.letter.id}  ${OUTCOMES[outcome]}`).join('\n'),
+  }
+}
+
+const discard = async (place: Place, ids: readonly string[], options: Options): Promise<Report> => {
+  const gone: Quarantined[] = []
+  await eachQuarantined(place, choiceOf(ids, options), async found => {
+    gone.push(found)
+    return 'take'
+  })
+  const [missing] = ids.filter(id => !gone.some(found => found.ids.includes(id)))
+  if (missing !== undefined && gone.length === 0) throw notFound('discard', missing, place)
+  return {
+    data: {
+      discarded: gone.map(found => ({ ...summary(found), body_base64: found.body.toString('base64') })),
+    },
+    ok: missing === undefined,
+    text: `Discarded ${count(gone.length, 'message')}.${missing === undefined ? '' : ` Not found: ${missing}.`}`,
+  }
+}
+
+/** `relay quarantine`: what is authentic and could not be read (promise P12). */
+export const quarantineCommands = (relay: Relay): void => {
+  const quarantine = relay
+    .command('quarantine')
+    .description('Quarantine: what was authentic and could not be read.')
+  const { source, order, event, since, limit } = filters
+  quarantine
+    .command('list')
+    .description('List what is in quarantine, and whether it can be read by now.')
+    .addOption(source())
+    .addOption(order())
+    .addOption(event())
+    .addOption(since())
+    .addOption(limit())
+    .action((options, command) => act(command, place => list(place, options)))
+  quarantine
+    .command('show')
+    .description('Show one message of the quarantine, with its body as it came.')
+    .argument('<id>', 'its message id, or the id of the delivery within')
+    .addOption(limit())
+    .action((id, options, command) => act(command, place => show(place, id, options)))
+  quarantine
+    .command('replay')
+    .description('Put what can be read by now on the order line; what still cannot be read stays.')
+    .argument('[ids...]', 'message ids, or ids of the deliveries within')
+    .addOption(source())
+    .addOption(order())
+    .addOption(event())
+    .addOption(since())
+    .option('--all', 'all of them')
+    .option('--dry-run', 'send nothing: show which payment, refund and create calls would be made')
+    .addOption(limit())
+    .action((ids, { all, dryRun, ...options }, command) =>
+      act(command, async place => {
+        requireChoice('replay from quarantine', ids, { ...options, all })
+        return dryRun ? rehearse(place, choiceOf(ids, options)) : replay(place, ids, options)
+      }),
+    )
+  quarantine
+    .command('discard')
+    .description('Delete messages for good; what they said is printed once more with --json.')
+    .argument('<ids...>', 'message ids, or ids of the deliveries within')
+    .addOption(limit())
+    .action((ids, options, command) => act(command, place => discard(place, ids, options)))
+}

@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { EXIT } from '../failure.ts'
+import type { Relay } from '../relay-command.ts'
+import { ROOT } from '../root.ts'
+
+const start = async (args: readonly string[]) => {
+  const child = spawn(process.execPath, [join(ROOT, 'sandbox', 'main.ts'), ...args], { stdio: 'inherit' })
+  // Ctrl-C reaches it by itself, and it is for it to end.
+  const wait = () => undefined
+  const end = () => child.kill('SIGTERM')
+  process.on('SIGINT', wait)
+  process.on('SIGTERM', end)
+  try {
+    const [code] = await once(child, 'exit')
+    process.exitCode = typeof code === 'number' ? code : EXIT.failure
+  } finally {
+    process.off('SIGINT', wait)
+    process.off('SIGTERM', end)
+  }
+}
+
+/** `relay sandbox`: the accounting service alone; its options are its own, see sandbox/main.ts. */
+export const sandboxCommand = (relay: Relay): void => {
+  relay
+    .command('sandbox')
+    .description('Start the accounting service of the spec alone, on this machine, with its panel.')
+    .option('--port <number>', 'port on 127.0.0.1 (default: SANDBOX_PORT, else 4000)')
+    .option('--data <file>', 'database file (default: .order-relay/sandbox.db)')
+    .option('--speed <number>', 'run the webhook retry schedule so many times faster (default: 1)')
+    .action(options => start(Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])))
+}
