@@ -24,16 +24,20 @@ type Reading<T> = T | { refused: Answer }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-const parse = (body: Uint8Array): Reading<{ json: unknown }> => {
+/** The body as JSON, and as the text that goes on. An empty body says nothing, as `{}` does. */
+const parse = (body: Uint8Array): Reading<{ json: unknown; text: string }> => {
   if (body.byteLength > MAX_BODY_BYTES) return { refused: refusals.tooLarge }
-  let text: string
+  let sent: string
   try {
-    text = utf8.decode(body)
+    sent = utf8.decode(body)
   } catch {
     return { refused: refusals.notText }
   }
   try {
-    return { json: text.trim() === '' ? {} : parseJson(text) }
+    const json = sent.trim() === '' ? {} : parseJson(sent)
+    // Made of what is checked here, not of the bytes that came: a field that is there twice must not be one
+    // thing to us and another to the service. Numbers keep their digits, see `protocol/json.ts`.
+    return { json, text: JSON.stringify(json) }
   } catch {
     return { refused: refusals.notJson }
   }
@@ -49,34 +53,29 @@ const named = v.object({
 
 const orderKey = v.object({ source, external_id: externalId })
 
-/**
- * Reads a request by the rules of the spec (Resources and their fields), for the owner of a key.
- *
- * The text that goes on is made of what was checked, not of the bytes that came: a field that is there twice
- * must not be one thing here and another at the service. Numbers keep their digits, see `protocol/json.ts`.
- */
+/** Reads a request by the rules of the spec (Resources and their fields), for the owner of a key. */
 export const read = ({ action, source: query, body }: Sent, keySource: string): Reading<Request> => {
-  const parsed = action.to === 'read' ? { json: {} } : parse(body)
+  const parsed = action.to === 'read' ? { json: {}, text: '' } : parse(body)
   if ('refused' in parsed) return parsed
-  const { json } = parsed
+  const { json, text } = parsed
 
   const valid = v.safeParse(BODIES[action.to], json)
   if (!valid.success) return { refused: refusals.invalid(valid.issues) }
-  const said = v.parse(named, json)
+  const inBody = v.parse(named, json)
   // Payment and refund go on with the source in the query; an order is the service's by its body alone.
-  const inBody = said.source ?? (action.to === 'create' ? DEFAULT_SOURCE : undefined)
-  if (query !== undefined && inBody !== undefined && query !== inBody) {
-    return { refused: refusals.contradictory(query, inBody) }
+  const bodySource = inBody.source ?? (action.to === 'create' ? DEFAULT_SOURCE : undefined)
+  if (query !== undefined && bodySource !== undefined && query !== bodySource) {
+    return { refused: refusals.contradictory(query, bodySource) }
   }
 
   const order = v.safeParse(orderKey, {
-    source: query ?? inBody ?? DEFAULT_SOURCE,
-    external_id: action.to === 'create' ? said.external_id : action.external_id,
+    source: query ?? bodySource ?? DEFAULT_SOURCE,
+    external_id: action.to === 'create' ? inBody.external_id : action.external_id,
   })
   if (!order.success) return { refused: refusals.invalid(order.issues) }
   if (order.output.source !== keySource) {
-    const assumed = query === undefined && (said.source ?? undefined) === undefined
+    const assumed = query === undefined && typeof inBody.source !== 'string'
     return { refused: refusals.foreign(order.output.source, assumed, keySource) }
   }
-  return { order: order.output, text: JSON.stringify(json) }
+  return { order: order.output, text }
 }
