@@ -1,0 +1,159 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { type Client, clientOf, order } from './world.ts'
+
+/** How many orders are created while the program is killed: `SANDBOX_KILL_ORDERS=1000` for the full number. */
+const ORDERS = Number(process.env.SANDBOX_KILL_ORDERS ?? 300)
+
+let folder: string
+let children: ChildProcess[]
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sandbox-'))
+  children = []
+})
+afterEach(async () => {
+  for (const child of children) {
+    if (child.exitCode !== null || child.signalCode !== null) continue
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+  await rm(folder, { recursive: true })
+})
+
+const run = (args: string[], { ipc = false, env = {} } = {}) => {
+  const child = spawn(process.execPath, ['sandbox/main.ts', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe', ...(ipc ? (['ipc'] as const) : [])],
+    env: { ...process.env, ...env },
+  })
+  children.push(child)
+  return child
+}
+
+const output = async (child: ChildProcess) => {
+  const texts = { stdout: '', stderr: '' }
+  child.stdout?.on('data', chunk => {
+    texts.stdout += chunk
+  })
+  child.stderr?.on('data', chunk => {
+    texts.stderr += chunk
+  })
+  const [code] = await once(child, 'close')
+  return { code, ...texts }
+}
+
+const started = async (args: string[] = [], options = {}) => {
+  const child = run(['--port', '0', '--data', join(folder, 'data.db'), ...args], options)
+  if (child.stdout === null) throw new Error('Cannot start the sandbox: it has no output')
+  const [line] = await once(createInterface(child.stdout), 'line')
+  const url = /^sandbox ready at (http:\/\/127\.0\.0\.1:\d+)$/.exec(line)?.[1]
+  if (url === undefined) throw new Error(`Cannot start the sandbox: it said "${line}"`)
+  return { child, client: clientOf(url), url }
+}
+
+/** Every order there is, by its id, and the numbers of its documents. */
+const everything = async ({ panel }: Client) => {
+  const found = new Map<string, { invoice: number; receipt: number; status: string }>()
+  let before = ''
+  do {
+    const { body } = await panel(`orders?limit=500${before && `&before=${before}`}`)
+    for (const each of body.orders ?? []) {
+      const { external_id, invoice_number, receipt_number, status } = each
+      expect(found.has(String(external_id))).toBe(false)
+      const documents = { invoice: Number(invoice_number), receipt: Number(receipt_number) }
+      found.set(String(external_id), { ...documents, status: String(status) })
+    }
+    before = body.next === null ? '' : String(body.next)
+  } while (before !== '')
+  return found
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+const sorted = (numbers: number[]) => numbers.toSorted((a, b) => a - b)
+
+test('killed in the middle of many creates and started again, it has every order it confirmed, once', async () => {
+  const first = await started()
+  await first.client.product('SKU-1', { stock: 2 * ORDERS })
+  const confirmed = new Map<string, number>()
+  const paid = (id: string) => order(id, { payment: { method: 'card' } })
+  const create = async (client: Client, id: string) => {
+    const { status, body } = await client.create(paid(id))
+    if (status === 201) confirmed.set(id, Number(body.invoice_number))
+    if (confirmed.size === Math.floor(ORDERS / 2)) first.child.kill('SIGKILL')
+  }
+  const ids = upTo(ORDERS).map(String)
+  // Twenty stores, each sending one order after the other, until the connection breaks.
+  const stores = upTo(20).map(async store => {
+    for (const id of ids.filter(each => Number(each) % 20 === store % 20)) await create(first.client, id)
+  })
+  const ends = await Promise.allSettled(stores)
+  await once(first.child, 'exit')
+  expect(ends.some(({ status }) => status === 'rejected')).toBe(true)
+
+  const { client } = await started()
+  const found = await everything(client)
+  for (const [id, number] of confirmed) expect(found.get(id)?.invoice).toBe(number)
+  expect(await client.stock('SKU-1')).toBe(2 * ORDERS - 2 * found.size)
+
+  for (const id of ids) expect((await client.create(paid(id))).status).toBe(found.has(id) ? 200 : 201)
+  const all = [...(await everything(client)).values()]
+  expect(sorted(all.map(({ invoice }) => invoice))).toEqual(upTo(ORDERS))
+  expect(sorted(all.map(({ receipt }) => receipt))).toEqual(upTo(ORDERS))
+  expect(all.every(({ status }) => status === 'paid')).toBe(true)
+  expect(await client.stock('SKU-1')).toBe(0)
+}, 60_000)
+
+test('it stops cleanly when asked, keeps what it has, and takes the same port again', async () => {
+  const { child, client, url } = await started()
+  await client.create(order('1'))
+  const events = await fetch(`${url}/panel/events`)
+  const end = output(child)
+  child.kill('SIGTERM')
+  expect(await end).toMatchObject({ code: 0, stderr: '' })
+  await expect(events.text()).resolves.toContain(': listening')
+  const again = await started(['--port', new URL(url).port])
+  expect((await again.client.read('1')).body).toMatchObject({ status: 'invoiced' })
+})
+
+test('it ends with the program that started it', async () => {
+  const { child } = await started([], { ipc: true })
+  const end = once(child, 'exit')
+  child.disconnect()
+  expect(await end).toEqual([0, null])
+})
+
+describe('it says what is wrong with', () => {
+  test('a taken port', async () => {
+    const { url } = await started()
+    const { port } = new URL(url)
+    const second = await output(run(['--data', join(folder, 'other.db')], { env: { SANDBOX_PORT: port } }))
+    expect(second.code).toBe(1)
+    expect(second.stderr).toContain(`Cannot listen on 127.0.0.1:${port}: the port is taken`)
+    expect(second.stderr).toContain('SANDBOX_PORT')
+  })
+
+  test.each([
+    ['a port that is none', ['--port', 'http'], 'Cannot use --port "http": must be a port'],
+    ['a speed of zero', ['--speed', '0'], 'Cannot use --speed "0": must be a number greater than zero'],
+    ['an unknown flag', ['--sped', '2'], "Unknown option '--sped'"],
+    [
+      'a file that is no database',
+      ['--port', '0', '--data', 'package.json'],
+      'Cannot open the database "package.json"',
+    ],
+  ])('%s', async (_name, args, message) => {
+    const { code, stderr } = await output(run(args))
+    expect(code).toBe(1)
+    expect(stderr).toContain(message)
+  })
+})
+
+test('--help tells what it takes', async () => {
+  const { code, stdout } = await output(run(['--help']))
+  expect(code).toBe(0)
+  for (const flag of ['--port', '--data', '--speed']) expect(stdout).toContain(flag)
+})

@@ -1,0 +1,130 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach } from '@jest/globals'
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/start.ts'
+
+/** JSON as a test reads it: any field may be asked for, and is compared with what is expected. */
+export type Json = { [field: string]: Json } & Json[]
+
+export type Reply = { status: number; headers: Headers; body: Json }
+
+type Options = { method?: string; body?: unknown; key?: string | null; headers?: Record<string, string> }
+
+/** A store, or an accountant, at the other end of real HTTP. A body that is a string is sent as it is. */
+export const call = async (
+  url: string,
+  { method = 'GET', body, key = 'sandbox-key', headers = {} }: Options = {},
+): Promise<Reply> => {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(key !== null && { authorization: `Bearer ${key}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.startsWith('application/json')
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : null }
+}
+
+const path = (external_id: string, rest: string, source: string | undefined) =>
+  `/${encodeURIComponent(external_id)}/${rest}${source === undefined ? '' : `?source=${encodeURIComponent(source)}`}`
+
+export const clientOf = (url: string) => {
+  const orders = `${url}/api/v1/orders`
+  const post = (to: string, body?: unknown) =>
+    call(to, { method: 'POST', ...(body !== undefined && { body }) })
+  return {
+    url,
+    create: (body: unknown) => post(`${orders}/`, body),
+    read: (id: string, source?: string) => call(orders + path(id, '', source)),
+    pay: (id: string, body: unknown = { method: 'online' }, source?: string) =>
+      post(orders + path(id, 'payment/', source), body),
+    refund: (id: string, body?: unknown, source?: string) => post(orders + path(id, 'refund/', source), body),
+    register: (to: string) => call(`${url}/api/v1/webhook/`, { method: 'PUT', body: { url: to } }),
+    unregister: (to: string) =>
+      call(`${url}/api/v1/webhook/?url=${encodeURIComponent(to)}`, { method: 'DELETE' }),
+    settings: (body: unknown) => call(`${url}/panel/settings`, { method: 'PUT', body, key: null }),
+    product: (sku: string, body: unknown) =>
+      call(`${url}/panel/products/${encodeURIComponent(sku)}`, { method: 'PUT', body, key: null }),
+    retry: (id: string, source?: string) =>
+      call(`${url}/panel/orders${path(id, 'retry', source)}`, { method: 'POST', key: null }),
+    detail: async (id: string, source?: string) =>
+      (await call(`${url}/panel/orders${path(id, '', source)}`, { key: null })).body,
+    panel: (at: string, options: Options = {}) => call(`${url}/panel/${at}`, { key: null, ...options }),
+    stock: async (sku: string) => {
+      const { body } = await call(`${url}/panel/products`, { key: null })
+      return Number([...(body.products ?? [])].find(each => String(each.sku) === sku)?.stock)
+    },
+  }
+}
+
+export type Client = ReturnType<typeof clientOf>
+
+/** An order for a few of a product that is in stock. */
+export const order = (external_id: string, changes: object = {}) => ({
+  external_id,
+  items: [{ sku: 'SKU-1', quantity: 2, unit_price: 1000 }],
+  ...changes,
+})
+
+/** A sandbox of its own for each test of a file, in memory. */
+export const eachWithSandbox = (options: SandboxOptions = {}) => {
+  let sandbox: Sandbox
+  let client: Client
+  beforeEach(async () => {
+    sandbox = await startSandbox({ port: 0, ...options })
+    client = clientOf(sandbox.url)
+  })
+  afterEach(() => sandbox.close())
+  return () => client
+}
+
+export type Received = { headers: IncomingHttpHeaders; body: Buffer }
+
+/** A webhook receiver that answers as told, and keeps what it received. */
+export const startReceiver = async (answer: (attempt: number) => number | 'hang up' | 'hang' = () => 200) => {
+  const received: Received[] = []
+  const waiting: { count: number; done: () => void }[] = []
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    received.push({ headers: request.headers, body: Buffer.concat(chunks) })
+    const reply = answer(received.length)
+    if (reply === 'hang up') response.destroy()
+    else if (reply !== 'hang') response.writeHead(reply, { location: '/elsewhere' }).end(`answer ${reply}`)
+    for (const { count, done } of waiting) if (received.length >= count) done()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    received,
+    /** Resolves once so many deliveries have come. */
+    until: (count: number) =>
+      new Promise<void>(done => {
+        if (received.length >= count) done()
+        else waiting.push({ count, done })
+      }),
+    close: async () => {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** Asks again, for four seconds, until the answer is the one waited for. */
+export const eventually = async <Value>(ask: () => Promise<Value>, isIt: (value: Value) => boolean) => {
+  const end = Date.now() + 4000
+  for (;;) {
+    const value = await ask()
+    if (isIt(value)) return value
+    if (Date.now() > end) throw new Error(`Waited in vain, the last answer was ${JSON.stringify(value)}`)
+    await new Promise(resolve => setTimeout(resolve, 10))
+  }
+}
