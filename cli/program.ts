@@ -1,5 +1,6 @@
 import { deadCommands } from './commands/dead.ts'
 import { deliveriesCommands } from './commands/deliveries.ts'
+import { doctorCommand } from './commands/doctor.ts'
 import { keyCommands } from './commands/key.ts'
 import { ordersCommands } from './commands/orders.ts'
 import { quarantineCommands } from './commands/quarantine.ts'
@@ -36,6 +37,7 @@ export const relayProgram = () => {
   unregisterCommand(relay)
   storesCommands(relay)
   relay.commandsGroup('Watch:')
+  doctorCommand(relay)
   ordersCommands(relay)
   deliveriesCommands(relay)
   relay.commandsGroup('Mend:')

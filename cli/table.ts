@@ -2,9 +2,13 @@ type Row = readonly (string | number | undefined)[]
 
 const width = (text: string) => [...text].length
 
-/** Control characters of foreign text must not move the cursor of whoever reads it. */
-const visible = (text: string) =>
-  text.replace(/\p{Cc}/gu, character => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`)
+const escaped = (character: string) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`
+
+/** Foreign text, without what would move the cursor of whoever reads it. */
+export const visible = (text: string): string => text.replace(/\p{Cc}/gu, escaped)
+
+/** The same for a whole body, of which the lines stay. */
+export const visibleLines = (text: string): string => text.split('\n').map(visible).join('\n')
 
 /** Rows below their headings, in columns. */
 export const table = (headings: readonly string[], rows: readonly Row[]): string => {

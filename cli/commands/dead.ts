@@ -4,9 +4,9 @@ import { filters } from '../queues/options.ts'
 import { requireChoice, type Selection } from '../queues/selection.ts'
 import { act, type Relay } from '../relay-command.ts'
 import { type Choice, eachDead, type Found, replayDead } from '../replay/dead.ts'
-import { foreseenText, outlook, tally, tallyText } from '../replay/outlook.ts'
+import { outlook, outlookText, tally, tallyText } from '../replay/outlook.ts'
 import type { Report } from '../report.ts'
-import { count, facts, table } from '../table.ts'
+import { count, facts, table, visibleLines } from '../table.ts'
 
 type Options = Selection & { limit: number }
 
@@ -87,7 +87,7 @@ const show = async (place: Place, id: string, options: Options): Promise<Report>
   const { body, receives } = found.dead.letter
   return {
     data: { ...rest, at, receives, body },
-    text: `${facts({ ...rest, since: at.toISOString() })}\n${pretty(body)}`,
+    text: `${facts({ ...rest, since: at.toISOString() })}\n${visibleLines(pretty(body))}`,
   }
 }
 
@@ -100,7 +100,7 @@ const rehearse = async (place: Place, choice: Choice): Promise<Report> => {
     const foreseen = message === undefined ? { calls: [] } : await foresee(message)
     const text =
       message !== undefined
-        ? foreseenText(foreseen)
+        ? outlookText(foreseen)
         : found.queue.from === 'feed'
           ? '  no call: the store would be told once more'
           : '  no call: the worker cannot read it and would put it into quarantine'
@@ -111,7 +111,8 @@ const rehearse = async (place: Place, choice: Choice): Promise<Report> => {
     data: { dry_run: true, letters: letters.map(({ text: _, ...letter }) => letter), calls, hidden },
     text: [
       ...letters.map(
-        ({ id, source, external_id, event, text }) => `${id}  ${source} ${external_id}  ${event}\n${text}`,
+        ({ id, source, external_id, event, text }) =>
+          `${id}  ${source ?? '-'} ${external_id ?? '-'}  ${event ?? '-'}\n${text}`,
       ),
       tallyText(calls) + hiddenText(hidden),
     ].join('\n'),

@@ -5,10 +5,10 @@ import type { Quarantined } from '../queues/quarantined.ts'
 import { requireChoice, type Selection } from '../queues/selection.ts'
 import { act, type Relay } from '../relay-command.ts'
 import type { Choice } from '../replay/dead.ts'
-import { foreseenText, outlook, tally, tallyText } from '../replay/outlook.ts'
+import { outlook, outlookText, tally, tallyText } from '../replay/outlook.ts'
 import { eachQuarantined, type Outcome, replayQuarantined } from '../replay/quarantine.ts'
 import type { Report } from '../report.ts'
-import { count, facts, table } from '../table.ts'
+import { count, facts, table, visibleLines } from '../table.ts'
 
 type Options = Selection & { limit: number }
 
@@ -68,7 +68,7 @@ const show = async (place: Place, id: string, options: Options): Promise<Report>
   const { at, ...rest } = summary(found)
   return {
     data: { ...rest, at, body: found.body.toString('utf8'), body_base64: found.body.toString('base64') },
-    text: `${facts({ ...rest, since: at.toISOString() })}\n${found.body.toString('utf8')}`,
+    text: `${facts({ ...rest, since: at.toISOString() })}\n${visibleLines(found.body.toString('utf8'))}`,
   }
 }
 
@@ -79,7 +79,7 @@ const rehearse = async (place: Place, choice: Choice): Promise<Report> => {
   for (const found of chosen) {
     const { reading } = found
     const foreseen = 'unreadable' in reading ? { calls: [] } : await foresee(reading.message)
-    const text = 'unreadable' in reading ? `  stays: ${reading.unreadable}` : foreseenText(foreseen)
+    const text = 'unreadable' in reading ? `  stays: ${reading.unreadable}` : outlookText(foreseen)
     entries.push({ ...summary(found), ...foreseen, text })
   }
   const calls = tally(entries.flatMap(entry => entry.calls))

@@ -1,55 +1,72 @@
+import { AccountingError } from '../../lib/accounting/errors.ts'
 import type { LineMessage } from '../../lib/line/messages.ts'
-import type { Answer } from '../../lib/orders/absorb.ts'
-import { newOrder, type Order } from '../../lib/orders/order.ts'
+import { newOrder } from '../../lib/orders/order.ts'
 import type { Call } from '../../lib/orders/plan.ts'
 import { ordersTable } from '../../lib/orders/table.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import { accountingOf, readFrom } from '../place/accounting.ts'
 import type { Place } from '../place/place.ts'
 import { count } from '../table.ts'
-import { type Foreseen, type ForeseenCall, foresee } from './foresee.ts'
+import { type ForeseenCall, foresee, type Seen } from './foresee.ts'
+import type { AtService } from './presumed.ts'
 
-/** What a replay would lead to, message after message, each order starting from what is kept of it. */
+/** What a message would lead to, as far as that can be known. */
+export type Outlook = { calls: ForeseenCall[]; unknown?: string }
+
+/**
+ * Makes the function that says what a replay would lead to, message after message: each order starts from
+ * what is kept of it here and from what the service says of it now. Reads only.
+ */
 export const outlook = (place: Place) => {
   const kept = ordersTable(place.dynamodb, place.names.orders)
-  const orders = new Map<string, Order>()
-  let asked: Promise<(order: OrderKey) => Promise<Answer>> | undefined
+  const orders = new Map<string, Promise<Seen>>()
 
-  const read = async (order: OrderKey) => {
-    asked ??= accountingOf(place).then(readFrom)
-    return (await asked)(order)
+  let asked: ReturnType<typeof readFrom> | undefined
+  const atService = async (order: OrderKey): Promise<AtService> => {
+    asked ??= readFrom(await accountingOf(place))
+    const answer = await asked(order)
+    return answer.answer === 'result' ? { result: answer.result } : { unknown: answer.reason }
   }
 
-  return async (message: LineMessage): Promise<Omit<Foreseen, 'order'>> => {
-    const { source, external_id } = message.data
-    const key = JSON.stringify([source, external_id])
-    const before =
-      orders.get(key) ?? (await kept.get({ source, external_id }))?.order ?? newOrder({ source, external_id })
-    const { order, ...foreseen } = await foresee(before, message, read)
-    orders.set(key, order)
-    return foreseen
+  const look = async ({ source, external_id }: OrderKey): Promise<Seen> => {
+    const held = await kept.get({ source, external_id })
+    return {
+      order: held?.order ?? newOrder({ source, external_id }),
+      service: await atService({ source, external_id }),
+    }
+  }
+
+  return async (message: LineMessage): Promise<Outlook> => {
+    const key = JSON.stringify([message.data.source, message.data.external_id])
+    const seen = orders.get(key) ?? look(message.data)
+    orders.set(key, seen)
+    try {
+      const { calls, ...after } = foresee(await seen, message)
+      orders.set(key, Promise.resolve(after))
+      return { calls }
+    } catch (error) {
+      if (!(error instanceof AccountingError)) throw error
+      return { calls: [], unknown: error.message }
+    }
   }
 }
 
 const callText = ({ to, request, then }: ForeseenCall) =>
-  to === 'read'
-    ? `  GET order: ${then}`
-    : `  would POST ${to}${request === undefined ? '' : ` ${request}`}, then presumably ${then}`
+  to === 'read' ? `  GET order: ${then}` : `  POST ${to} ${request ?? ''}: ${then}`
 
 /** The calls of one message, one a line. */
-export const foreseenText = ({ calls, unknown }: Omit<Foreseen, 'order'>): string => {
-  const lines = [
-    ...calls.map(callText),
-    ...(unknown === undefined ? [] : [`  not to be foreseen: ${unknown}`]),
-  ]
-  return lines.length === 0 ? '  no call: the relay knows all that it says' : lines.join('\n')
+export const outlookText = ({ calls, unknown }: Outlook): string => {
+  if (unknown !== undefined) return `  not to be foreseen: ${unknown}`
+  return calls.length === 0 ? '  no call: the relay knows what it says' : calls.map(callText).join('\n')
 }
 
+export type Tally = Record<Call['to'], number>
+
 /** How many calls of each kind. */
-export const tally = (calls: readonly ForeseenCall[]): Record<Call['to'], number> => {
+export const tally = (calls: readonly ForeseenCall[]): Tally => {
   const of = (kind: Call['to']) => calls.filter(({ to }) => to === kind).length
   return { create: of('create'), payment: of('payment'), refund: of('refund'), read: of('read') }
 }
 
-export const tallyText = ({ create, payment, refund }: Record<Call['to'], number>): string =>
-  `Would make ${count(create, 'create call')}, ${count(payment, 'payment call')} and ${count(refund, 'refund call')}. Nothing was sent.`
+export const tallyText = ({ create, payment, refund }: Tally): string =>
+  `A replay makes ${count(create, 'create call')}, ${count(payment, 'payment call')} and ${count(refund, 'refund call')}. Nothing was sent now.`
