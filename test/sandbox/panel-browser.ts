@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll } from '@jest/globals'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
 const run = promisify(execFile)
-const { resolve } = createRequire(import.meta.url)
 const ROOT = join(import.meta.dirname, '..', '..')
 const UNPACKED = join(ROOT, 'node_modules', '.cache', 'order-relay', 'chromium')
 
@@ -91,14 +89,3 @@ export const focused = (page: Page) =>
   page.evaluate<string>(
     'document.activeElement.id || document.activeElement.ariaLabel || document.activeElement.textContent.trim()',
   )
-
-const AXE = readFileSync(resolve('axe-core/axe.min.js'), 'utf8')
-
-const CHECK = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
-  violations.map(({ id, help, nodes }) => id + ': ' + help + ' ' + nodes.map(node => node.html).join(' ')))`
-
-/** What axe finds wrong with the page as it stands: accessibility rules and best practices. */
-export const violationsOf = async (page: Page): Promise<string[]> => {
-  await page.evaluate(AXE)
-  return page.evaluate<string[]>(CHECK)
-}

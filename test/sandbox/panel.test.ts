@@ -38,7 +38,10 @@ test('an order short of stock is fixed and retried in its page, and shows as pai
 
   const outcome = page.getByRole('region', { name: 'Outcome' })
   await outcome.getByText('The order is now paid: invoice 1 is finalized, receipt 1 is registered.').waitFor()
-  expect(await focused(page)).toBe('outcome')
+  await eventually(
+    () => focused(page),
+    element => element === 'outcome',
+  )
   await page.getByRole('heading', { name: 'Receipt 1' }).waitFor()
   await page.getByText('Card reader (pos)').waitFor()
   await page.getByText('Retried by the accountant').waitFor()
@@ -178,7 +181,7 @@ test('a broken line is shown, and what was missed appears when it is back', asyn
   const second = await startSandbox({ port: Number(new URL(first.url).port) })
   await clientOf(second.url).product('NEW-1', { stock: 5 })
   await page.getByRole('rowheader', { name: 'NEW-1' }).waitFor({ timeout: 10_000 })
-  expect(await page.locator('#live').textContent()).toBe('Live')
+  expect(await page.locator('#live-text').textContent()).toBe('Live')
   await page.close()
   await second.close()
 }, 15_000)

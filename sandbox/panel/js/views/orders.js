@@ -2,6 +2,7 @@
 
 import { getOrders, getProducts } from '../api.js'
 import { h } from '../dom.js'
+import { textOf } from '../form.js'
 import { formatDate, money, plural } from '../format.js'
 import { cell, commandLine, empty, name, pageHead, statusChip, statusName, table } from '../pieces.js'
 import { linkTo, linkToOrder, replaceRoute } from '../router.js'
@@ -62,11 +63,13 @@ const statusTabs = (route, counts) => {
 
 /** @param {Route} route */
 const filters = route => {
-  /** @param {string} parameter */
-  const onTyped = parameter => (/** @type {Event} */ event) => {
-    const { value } = /** @type {HTMLInputElement} */ (event.target)
+  const oninput = (/** @type {Event} */ event) => {
+    const { form } = /** @type {HTMLInputElement} */ (event.target)
     clearTimeout(typing)
-    typing = setTimeout(() => replaceRoute(linkWith(route, { [parameter]: value.trim() })), TYPING_MS)
+    typing = setTimeout(() => {
+      if (form !== null)
+        replaceRoute(linkWith(route, { q: textOf(form, 'q'), source: textOf(form, 'source') }))
+    }, TYPING_MS)
   }
   return h(
     'form',
@@ -74,22 +77,24 @@ const filters = route => {
     h('label', { for: 'q', class: 'visually-hidden' }, 'Search by order, customer or mobile'),
     h('input', {
       id: 'q',
+      name: 'q',
       type: 'search',
       dir: 'auto',
       autocomplete: 'off',
       placeholder: 'Search orders',
       value: route.query.get('q') ?? '',
-      oninput: onTyped('q'),
+      oninput,
     }),
     h('label', { for: 'source', class: 'visually-hidden' }, 'Store (source)'),
     h('input', {
       id: 'source',
+      name: 'source',
       type: 'search',
       autocomplete: 'off',
       list: 'sources',
       placeholder: 'Any store',
       value: route.query.get('source') ?? '',
-      oninput: onTyped('source'),
+      oninput,
     }),
     h(
       'datalist',

@@ -1,0 +1,143 @@
+import { beforeEach, expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
+import { violationsOf } from './panel-axe.ts'
+import { focused, withBrowser } from './panel-browser.ts'
+import { eachWithSandbox, eventually, order, startReceiver } from './world.ts'
+
+const openAt = withBrowser()
+const client = eachWithSandbox()
+
+/** Every page, with words that it alone shows once it is drawn. */
+const VIEWS = [
+  ['#/orders', 'retried'],
+  ['#/orders?q=nothing', 'No order matches'],
+  ['#/orders/review?source=api', 'Fix and retry'],
+  ['#/orders/paid?source=api', 'Card reader (pos)'],
+  ['#/orders/refunded?source=api', 'Sales return 1'],
+  ['#/products', 'Add product'],
+  ['#/customers', 'E-mail'],
+  ['#/webhooks', 'Registered addresses'],
+  ['#/settings', 'Fiscal years'],
+] as const
+
+const LONG = 'ن'.repeat(40)
+const PAID = { payment: { method: 'card', reference: 'R-1' }, discount: 100, shipping: 50 }
+
+/** One order of each kind, with names and amounts that test the width. */
+beforeEach(async () => {
+  const { create, register, retry, product, refund } = client()
+  const receiver = await startReceiver()
+  await register(receiver.url)
+  await create(order('paid', { ...PAID, customer: { mobile: '09120000001', name: LONG } }))
+  await create(order('refunded', PAID))
+  await refund('refunded', { reason: 'مشتری منصرف شد' })
+  const short = [{ sku: 'SKU-3', quantity: 1, unit_price: 900_719_925_474_099 }]
+  await create(order('retried', { items: short }))
+  await product('SKU-3', { stock: 1 })
+  await retry('retried')
+  await receiver.until(1)
+  await receiver.close()
+  await create(order('review', { ...PAID, items: short }))
+})
+
+const go = async (page: Page, hash: string, words: string) => {
+  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+  await page.getByText(words).first().waitFor()
+}
+
+test('every page is free of accessibility violations', async () => {
+  const { page, errors } = await openAt(client().url)
+  for (const [hash, words] of VIEWS) {
+    await go(page, hash, words)
+    expect([hash, await violationsOf(page)]).toEqual([hash, []])
+  }
+  await page.getByRole('button', { name: 'Add account' }).click()
+  expect(await violationsOf(page)).toEqual([])
+  expect(errors).toEqual([])
+}, 15_000)
+
+test('every page has enough contrast in the dark', async () => {
+  const { page } = await openAt(client().url, { colorScheme: 'dark' })
+  for (const [hash, words] of VIEWS) {
+    await go(page, hash, words)
+    expect([hash, await violationsOf(page, ['color-contrast'])]).toEqual([hash, []])
+  }
+}, 15_000)
+
+test('no page is wider than a phone of 360 pixels', async () => {
+  const { page } = await openAt(client().url, { viewport: { width: 360, height: 740 } })
+  for (const [hash, words] of VIEWS) {
+    await go(page, hash, words)
+    expect([hash, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([hash, 360])
+  }
+  await go(page, '#/orders/review?source=api', 'Fix and retry')
+  expect(await violationsOf(page)).toEqual([])
+}, 15_000)
+
+test('the keyboard alone leads from the list of orders to a finalized invoice', async () => {
+  const { page, errors } = await openAt(client().url)
+  await page.getByText('review').first().waitFor()
+  const press = (key: string) => page.keyboard.press(key)
+  const tabTo = async (wanted: string) => {
+    for (let presses = 0; presses < 40 && (await focused(page)) !== wanted; presses += 1) await press('Tab')
+    expect(await focused(page)).toBe(wanted)
+  }
+
+  await press('Tab')
+  expect(await focused(page)).toBe('skip')
+  await press('Enter')
+  expect(await focused(page)).toBe('main')
+  await tabTo('review')
+  await press('Enter')
+  await eventually(
+    () => focused(page),
+    element => element === 'Order review',
+  )
+  await tabTo('fix-stock-0')
+  await page.keyboard.type('4')
+  await press('Enter')
+  await eventually(
+    () => focused(page),
+    element => element === 'outcome',
+  )
+  await page.getByText('The order is now paid').waitFor()
+  expect(errors).toEqual([])
+})
+
+test('Escape closes a dialog and gives focus back to what opened it', async () => {
+  const { page } = await openAt(`${client().url}/#/products`)
+  const button = page.getByRole('button', { name: 'Add product' })
+  await button.focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').waitFor()
+  expect(await focused(page)).toBe('add-sku')
+
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  expect(await focused(page)).toBe('Add product')
+})
+
+test('a page that is opened takes focus to its heading and its name to the title', async () => {
+  const { page } = await openAt(client().url)
+  await page.getByRole('link', { name: 'Customers' }).click()
+  await page.getByRole('heading', { name: 'Customers' }).waitFor()
+  await eventually(
+    () => focused(page),
+    element => element === 'Customers',
+  )
+  expect(await page.title()).toBe('(1) Customers · Accounting sandbox')
+  await go(page, '#/settings', 'Fiscal years')
+  expect(await page.getByRole('link', { name: 'Settings' }).getAttribute('aria-current')).toBe('page')
+})
+
+test('on paper there is only the invoice', async () => {
+  const { page } = await openAt(`${client().url}/#/orders/paid?source=api`)
+  await page.getByRole('heading', { name: 'Invoice' }).waitFor()
+  await page.emulateMedia({ media: 'print' })
+
+  expect(await page.getByRole('heading', { name: 'Invoice' }).isVisible()).toBe(true)
+  expect(await page.getByRole('heading', { name: 'Receipt' }).isVisible()).toBe(true)
+  for (const hidden of ['nav', '.page-head', '.columns', '.live']) {
+    expect([hidden, await page.locator(hidden).isVisible()]).toEqual([hidden, false])
+  }
+})
