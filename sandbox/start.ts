@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { isNativeError } from 'node:util/types'
 import type { Clock } from './clock.ts'
 import { startSender } from './delivery/sender.ts'
 import { orderRoutes } from './http/order-routes.ts'
@@ -34,7 +35,7 @@ const listen = async (server: Server, port: number) => {
   try {
     await once(server, 'listening')
   } catch (cause) {
-    const taken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE'
+    const taken = isNativeError(cause) && 'code' in cause && cause.code === 'EADDRINUSE'
     const state = taken ? 'the port is taken; choose another with SANDBOX_PORT or --port' : String(cause)
     throw new Error(`Cannot listen on ${HOST}:${port}: ${state}`, { cause })
   }

@@ -1,8 +1,10 @@
+import { isNativeError } from 'node:util/types'
 import { sign } from '../../lib/protocol/signature.ts'
 import { ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
 import type { Clock } from '../clock.ts'
 import type { Attempt, Delivery } from '../store/deliveries.ts'
 
+/** A receiver that has not answered by then has not received. */
 const TIMEOUT_MS = 10_000
 const EXCERPT_BYTES = 500
 
@@ -24,9 +26,8 @@ const excerpt = async (response: Response) => {
 
 /** fetch hides the reason, such as ECONNREFUSED, in the cause. */
 const reasonOf = (error: unknown) => {
-  if (!(error instanceof Error)) return String(error)
-  if (error.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} s`
-  return error.cause instanceof Error ? error.cause.message || error.cause.name : error.message
+  const reason = isNativeError(error) && isNativeError(error.cause) ? error.cause : error
+  return isNativeError(reason) ? reason.message || reason.name : String(reason)
 }
 
 export const isMade = ({ status }: Attempt): boolean => status !== null && status >= 200 && status < 300
@@ -35,18 +36,21 @@ export const isMade = ({ status }: Attempt): boolean => status !== null && statu
  * Sends a webhook once, signed with the time of sending (spec: Delivery, Signature).
  *
  * @param stopped ends the attempt early
+ * @param timeoutMs how long the receiver may take to answer
  * @returns what came of it, for the log; never throws for what the receiver or the network does
  */
 export const attempt = async (
-  { url, body, delivery }: Delivery,
+  { url, body, delivery }: Pick<Delivery, 'url' | 'body' | 'delivery'>,
   secret: string,
   clock: Clock,
   stopped: AbortSignal,
+  timeoutMs = TIMEOUT_MS,
 ): Promise<Attempt> => {
   const now = clock()
   const t = Math.floor(now.getTime() / 1000)
   const bytes = Buffer.from(body)
   const started = performance.now()
+  const late = AbortSignal.timeout(timeoutMs)
   const outcome = (found: Pick<Attempt, 'status' | 'error' | 'response'>): Attempt => ({
     at: now.toISOString(),
     t,
@@ -65,10 +69,11 @@ export const attempt = async (
       },
       body: bytes,
       redirect: 'manual',
-      signal: AbortSignal.any([stopped, AbortSignal.timeout(TIMEOUT_MS)]),
+      signal: AbortSignal.any([stopped, late]),
     })
     return outcome({ status: response.status, error: null, response: await excerpt(response) })
   } catch (error) {
-    return outcome({ status: null, error: reasonOf(error), response: null })
+    const reason = late.aborted ? `no answer within ${timeoutMs / 1000} s` : reasonOf(error)
+    return outcome({ status: null, error: reason, response: null })
   }
 }

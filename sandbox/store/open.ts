@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { isNativeError } from 'node:util/types'
 import { accounts } from './accounts.ts'
 import { type Changes, changes } from './changes.ts'
 import { customers } from './customers.ts'
@@ -105,7 +106,7 @@ export const openStore = (file: string | undefined, now: Date) => {
       close: () => db.close(),
     }
   } catch (cause) {
-    const state = cause instanceof Error ? cause.message : String(cause)
+    const state = isNativeError(cause) ? cause.message : String(cause)
     throw new Error(`Cannot open the database "${path}": ${state}`, { cause })
   }
 }

@@ -1,8 +1,12 @@
+import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { verify } from '../../lib/protocol/signature.ts'
+import { attempt } from '../../sandbox/delivery/attempt.ts'
 import { waitAfter } from '../../sandbox/delivery/schedule.ts'
 import { startSandbox } from '../../sandbox/start.ts'
 import {
@@ -240,6 +244,35 @@ test('a receiver that hangs does not hold up the others', async () => {
   await client.retry('1')
   await quick.until(1)
   expect(quick.received).toHaveLength(1)
+})
+
+test('no answer in time is no success, and neither is a receiver that does not exist', async () => {
+  const { url } = await receiver(() => 'hang')
+  const go = (to: string) =>
+    attempt({ url: to, delivery: 'd', body: '{}' }, 'x', () => new Date(), new AbortController().signal, 50)
+  expect(await go(url)).toMatchObject({ status: null, error: 'no answer within 0.05 s', response: null })
+  expect(await go('http://127.0.0.1:9/')).toMatchObject({ status: null, error: expect.any(String) })
+})
+
+test('an endless answer counts by its status, and only its beginning is kept', async () => {
+  const server = createServer((_request, response) => {
+    const more = () => response.write('x'.repeat(10_000), more)
+    more()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const client = sandbox()
+  const { port } = server.address() as AddressInfo
+  await client.register(`http://127.0.0.1:${port}/`)
+  await mended(client)
+  await client.retry('1')
+  const [delivery] = await settled(client)
+  expect(delivery).toMatchObject({
+    state: 'delivered',
+    attempts: [{ status: 200, response: 'x'.repeat(500) }],
+  })
+  server.close()
+  server.closeAllConnections()
 })
 
 describe('after a restart', () => {

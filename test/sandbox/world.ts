@@ -27,7 +27,11 @@ export const call = async (
   })
   const text = await response.text()
   const isJson = response.headers.get('content-type')?.startsWith('application/json')
-  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : null }
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson && text ? JSON.parse(text) : null,
+  }
 }
 
 const path = (external_id: string, rest: string, source: string | undefined) =>
