@@ -8,7 +8,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   lib: ['lib'],
   functions: ['lib', 'stores.yml'],
   sandbox: ['sandbox', 'lib/protocol'],
-  local: ['local', 'lib', 'sandbox'],
+  local: ['local', 'lib', 'deploy', 'sandbox'],
   demo: ['demo', 'local'],
   deploy: ['deploy', 'lib'],
   cli: ['cli', 'lib', 'deploy', 'local', 'sandbox'],
