@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { SQSClient } from '@aws-sdk/client-sqs'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { sign } from '../../lib/protocol/signature.ts'
+import { freePorts } from '../../local/ports.ts'
+import { type Stack, startStack } from '../../local/stack.ts'
+import { drain, scan } from '../support/parts.ts'
+
+let stack: Stack
+let dataDir: string
+let sqs: SQSClient
+let dynamodb: DynamoDBClient
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'order-relay-e2e-'))
+  stack = await startStack({ ports: await freePorts(), dataDir, watch: false })
+  const client = { region: 'eu-central-1', credentials: { accessKeyId: 'test', secretAccessKey: 'test' } }
+  sqs = new SQSClient({ ...client, endpoint: stack.urls.sqs })
+  dynamodb = new DynamoDBClient({ ...client, endpoint: stack.urls.dynamodb })
+}, 60_000)
+
+afterAll(async () => {
+  await stack?.stop()
+  sqs?.destroy()
+  dynamodb?.destroy()
+  await rm(dataDir, { recursive: true, force: true })
+}, 30_000)
+
+const webhook = (external_id: string, status: string, source = 'demo-shop') => ({
+  event: 'order.updated',
+  delivery: randomUUID(),
+  data: { source, external_id, status, total: '1500000', error: null },
+})
+
+const post = async (
+  content: unknown,
+  { secret = stack.webhookSecret, headers = {}, t = Date.now() / 1000 } = {},
+) => {
+  const body = Buffer.from(typeof content === 'string' ? content : JSON.stringify(content))
+  const response = await fetch(`${stack.urls.relay}/webhook`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'x-service-signature': sign({ secret, t: Math.floor(t), body }),
+      ...headers,
+    },
+    body,
+  })
+  return { status: response.status, body: (await response.json()) as unknown }
+}
+
+type Told = { version: number; delivery: string; data: { external_id: string; status: string } }
+
+const feed = (source = 'demo-shop') => `${stack.urls.sqs}/000000000000/feed-${source}.fifo`
+
+/** What the store hears, until it has heard so much. */
+const hear = async (count: number): Promise<Told[]> => {
+  const heard: Told[] = []
+  for (const end = Date.now() + 30_000; heard.length < count && Date.now() < end; ) {
+    heard.push(...(await drain(sqs, feed())).map(({ Body = '' }) => JSON.parse(Body) as Told))
+  }
+  return heard
+}
+
+test('200 deliveries for 200 orders, posted 1,000 times at once, are told exactly 200 times', async () => {
+  const webhooks = Array.from({ length: 200 }, (_, index) => webhook(`flood-${index}`, 'paid'))
+  const answers = await Promise.all(Array.from({ length: 1000 }, (_, index) => post(webhooks[index % 200])))
+  expect(answers.filter(({ status }) => status !== 200)).toEqual([])
+
+  const told = await hear(200)
+  expect(new Set(told.map(({ delivery }) => delivery))).toEqual(
+    new Set(webhooks.map(({ delivery }) => delivery)),
+  )
+  expect(told).toHaveLength(200)
+  expect(await drain(sqs, feed())).toEqual([])
+  const kept = (await scan(dynamodb, 'orders')).filter(({ external_id }) =>
+    external_id?.S?.startsWith('flood-'),
+  )
+  expect(kept).toHaveLength(200)
+}, 90_000)
+
+test('changes to one order reach the feed in their order', async () => {
+  const statuses = ['needs_review', 'invoiced', 'paid', 'refunded']
+  for (const status of statuses) await post(webhook('سفارش ۱', status))
+  const told = await hear(4)
+  expect(told.map(({ data, version }) => [data.status, version])).toEqual(
+    statuses.map((status, index) => [status, index + 1]),
+  )
+}, 40_000)
+
+test('a captured delivery with another X-Service-Delivery header is refused', async () => {
+  const content = webhook('captured', 'paid')
+  const headers = { 'x-service-delivery': randomUUID() }
+  expect((await post(content, { headers })).status).toBe(400)
+  expect(await post(content, { headers: { 'x-service-delivery': content.delivery } })).toEqual({
+    status: 200,
+    body: { status: 'queued' },
+  })
+  expect(await hear(1)).toMatchObject([{ delivery: content.delivery }])
+}, 40_000)
+
+test.each<[string, () => ReturnType<typeof post>, number]>([
+  ['a forged signature', () => post(webhook('x', 'paid'), { secret: 'guess' }), 401],
+  ['a stale signature', () => post(webhook('x', 'paid'), { t: Date.now() / 1000 - 301 }), 401],
+  ['a body that is no webhook', () => post('[]'), 400],
+  ['a body that is too large', () => post(`"${'x'.repeat(300_000)}"`), 413],
+  ['a foreign source', () => post(webhook('x', 'paid', 'other')), 200],
+  ['an unknown event', () => post({ ...webhook('x', 'paid'), event: 'order.shipped' }), 200],
+])('%s is answered and goes no further', async (_name, attempt, status) => {
+  expect((await attempt()).status).toBe(status)
+  expect(await drain(sqs, feed())).toEqual([])
+})
