@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { devNull } from 'node:os'
+import { dirname, join } from 'node:path'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { ROOT } from './root.ts'
+import { eventually } from './steps.ts'
+
+export const HOST = '127.0.0.1'
+const REGION = 'eu-central-1'
+
+export const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, HOST)
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (typeof address !== 'object' || address === null) throw new Error('Cannot find a free port: no address')
+  return address.port
+}
+
+/** Where the emulator puts the certificate that it makes for itself. */
+const certificateIn = (folder: string) => join(folder, 'ministack-tls/server.crt')
+
+/** What reaches the emulator and nothing of the developer's own account. */
+const environmentFor = (url: string, folder: string): NodeJS.ProcessEnv => ({
+  // The project's own Node first: the emulator runs functions with the `node` it finds.
+  PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ''}`,
+  HOME: folder,
+  TMPDIR: folder,
+  AWS_ENDPOINT_URL: url,
+  AWS_REGION: REGION,
+  AWS_DEFAULT_REGION: REGION,
+  AWS_ACCESS_KEY_ID: 'test',
+  AWS_SECRET_ACCESS_KEY: 'test',
+  AWS_CONFIG_FILE: devNull,
+  AWS_SHARED_CREDENTIALS_FILE: devNull,
+  AWS_EC2_METADATA_DISABLED: 'true',
+  NODE_EXTRA_CA_CERTS: certificateIn(folder),
+})
+
+/**
+ * Starts an AWS emulator on the loopback address that runs the functions in processes of their own and lets
+ * each do only what its role allows.
+ *
+ * @param python a Python with MiniStack
+ * @param folder for its log and whatever it keeps
+ */
+export const startEmulator = async (python: string, folder: string) => {
+  const port = await freePort()
+  // TLS, since the queues refuse whoever speaks plainly.
+  const url = `https://${HOST}:${port}`
+  const environment = environmentFor(url, folder)
+  const { AWS_ENDPOINT_URL: _, NODE_EXTRA_CA_CERTS: certificate = '', ...own } = environment
+  const log = createWriteStream(join(folder, 'emulator.log'))
+  const child = spawn(python, [join(ROOT, 'test/deploy/emulator.py')], {
+    cwd: folder,
+    env: {
+      ...own,
+      BIND_HOST: HOST,
+      MINISTACK_HOST: HOST,
+      GATEWAY_PORT: String(port),
+      AUTH: 'true',
+      USE_SSL: '1',
+      MINISTACK_REGION: REGION,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A group of its own, so that the functions it has started end with it.
+    detached: true,
+  })
+  child.stdout.pipe(log)
+  child.stderr.pipe(log)
+  const ended = once(child, 'exit')
+  const known = getCACertificates()
+
+  const stop = async () => {
+    if (child.pid !== undefined && child.exitCode === null) {
+      process.kill(-child.pid, 'SIGKILL')
+      await ended
+    }
+  }
+  try {
+    await eventually(`the emulator at ${url} (log: ${join(folder, 'emulator.log')})`, 60, async () => {
+      if (child.exitCode !== null)
+        throw new Error(`Cannot start the emulator: it ended with ${child.exitCode}`)
+      const trusted = await readFile(certificate, 'utf8').catch(() => undefined)
+      if (trusted === undefined) return undefined
+      setDefaultCACertificates([...known, trusted])
+      const health = await fetch(`${url}/_ministack/health`).catch(() => undefined)
+      return health?.ok || undefined
+    })
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { url, environment, stop }
+}
+
+export type Emulator = Awaited<ReturnType<typeof startEmulator>>
