@@ -23,6 +23,8 @@ const when = (source, Statistic, Period, ComparisonOperator, Threshold) => ({
 const above = (source, statistic, period, threshold) =>
   when(source, statistic, period, 'GreaterThanThreshold', threshold)
 const any = source => above(source, 'Sum', 5 * MINUTE, 0)
+const notEmpty = queueId =>
+  above(ofQueue(queueId, 'ApproximateNumberOfMessagesVisible'), 'Maximum', 5 * MINUTE, 0)
 
 /** Each alarm: the page of its runbook, what has happened, and when it rings. */
 const alarmsFor = (service, feeds) => {
@@ -36,7 +38,7 @@ const alarmsFor = (service, feeds) => {
     Quarantined: {
       page: 'quarantine',
       happened: 'Something authentic came in that the relay cannot read',
-      rings: above(ofQueue('Quarantine', 'ApproximateNumberOfMessagesVisible'), 'Maximum', 5 * MINUTE, 0),
+      rings: notEmpty('Quarantine'),
     },
     LineAge: {
       page: 'line-age',
@@ -59,6 +61,11 @@ const alarmsFor = (service, feeds) => {
       page: 'deliveries-not-kept',
       happened: 'DynamoDB or SQS did not answer, and the accounting service was asked to send again',
       rings: any(ours('ReceiveFailed')),
+    },
+    RequestsNotKept: {
+      page: 'requests-not-kept',
+      happened: 'DynamoDB or SQS did not answer, and a store was asked to send its request again',
+      rings: any(ours('RequestFailed')),
     },
     // One delivery with a wrong signature comes five times within a quarter of an hour, so this rings at the
     // first of a secret that is wrong, and not at a stray request.
@@ -93,10 +100,25 @@ const alarmsFor = (service, feeds) => {
       happened: 'AWS does not let as many workers run as there is work',
       rings: any(ofFunction('WorkerLambdaFunction', 'Throttles')),
     },
+    ReconcileErrors: {
+      page: 'reconcile-errors',
+      happened: 'Orders whose webhook never came could not be looked for',
+      rings: any(ofFunction('ReconcileLambdaFunction', 'Errors')),
+    },
+    FeederErrors: {
+      page: 'feeder-errors',
+      happened: 'The function that tells stores by HTTP crashed or ran out of time',
+      rings: any(ofFunction('FeederLambdaFunction', 'Errors')),
+    },
     FeedDisabled: {
       page: 'feed-disabled',
-      happened: 'A store refuses its messages for good and is not told any more',
+      happened: 'A store has not taken its messages by HTTP for so long that it is only probed now and then',
       rings: any(ours('FeedDisabled')),
+    },
+    FeedDeadLetters: {
+      page: 'feed-dead-letters',
+      happened: 'A message for a store was tried for days in vain and waits for a replay',
+      rings: notEmpty('FeedsDead'),
     },
     ...Object.fromEntries(
       feeds.map(({ source, id }) => [

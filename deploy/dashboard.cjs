@@ -5,6 +5,7 @@ const { feedsOf } = require('./feeds.cjs')
 const fill = name => `\${${name}}`
 
 const OUTCOMES = ['queued', 'duplicate', 'ignored', 'forged', 'contradictory', 'unreadable', 'too large']
+const STATUSES = ['200', '202', '400', '401', '403', '404', '413', '503']
 const EVENTS = ['order.updated', 'order.create', 'order.payment', 'order.refund', 'order.check']
 
 const graph = (title, metrics, { stat = 'Sum', stacked = false } = {}) => ({
@@ -16,7 +17,13 @@ const words = markdown => ({ type: 'text', properties: { markdown } })
 /** Rows of widgets, from the doors to the feeds. */
 const rowsFor = (service, feeds) => {
   const ours = (name, ...dimensions) => ['order-relay', name, 'service', service, ...dimensions]
-  const ofQueue = (id, name, label) => ['AWS/SQS', name, 'QueueName', fill(`${id}.QueueName`), { label }]
+  const ofQueue = (id, name, label, more = {}) => [
+    'AWS/SQS',
+    name,
+    'QueueName',
+    fill(`${id}.QueueName`),
+    { label, ...more },
+  ]
   const ofFunction = (id, name, label, more = {}) => [
     'AWS/Lambda',
     name,
@@ -49,11 +56,17 @@ const rowsFor = (service, feeds) => {
           OUTCOMES.map(outcome => ours('Received', 'outcome', outcome, { label: outcome })),
           { stacked: true },
         ),
+        graph(
+          'Requests of stores, by answer',
+          STATUSES.map(status => ours('Requests', 'status', status, { label: status })),
+          { stacked: true },
+        ),
         graph('Doors: answers', [
           ofApi('Count', 'requests'),
           ofApi('4xx', '4xx'),
           ofApi('5xx', '5xx'),
-          ours('ReceiveFailed', { label: 'not kept' }),
+          ours('ReceiveFailed', { label: 'webhooks not kept' }),
+          ours('RequestFailed', { label: 'requests not kept' }),
         ]),
         graph('Doors: time to answer, ms', [
           ['AWS/ApiGateway', 'Latency', 'ApiId', fill('HttpApi'), { label: 'median', stat: 'p50' }],
@@ -103,11 +116,30 @@ const rowsFor = (service, feeds) => {
           ours('ServiceUnauthorized', { label: 'refuses our key' }),
           ours('BreakerOpened', { label: 'left alone' }),
         ]),
+        graph('Checks for webhooks that never came', [
+          ofFunction('Reconcile', 'Invocations', 'runs'),
+          ofFunction('Reconcile', 'Errors', 'errors'),
+        ]),
+      ],
+    },
+    {
+      height: 6,
+      widgets: [
         graph(
           'Feeds: how old is what stores have not taken, s',
           feeds.map(({ source, id }) => ofQueue(id, 'ApproximateAgeOfOldestMessage', source)),
           { stat: 'Maximum' },
         ),
+        graph(
+          'Feeds: taken by stores',
+          feeds.map(({ source, id }) => ofQueue(id, 'NumberOfMessagesDeleted', source)),
+        ),
+        graph('Feeds by HTTP', [
+          ours('FeedRetried', { label: 'tried again later' }),
+          ours('FeedDisabled', { label: 'found disabled' }),
+          ours('FeedPutAside', { label: 'put aside' }),
+          ofQueue('FeedsDead', 'ApproximateNumberOfMessagesVisible', 'dead letters', { stat: 'Maximum' }),
+        ]),
       ],
     },
   ]

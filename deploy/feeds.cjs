@@ -9,6 +9,8 @@ const feedsOf = async () => {
 
 const fifo = (name, more) => ({
   Type: 'AWS::SQS::Queue',
+  DeletionPolicy: 'Delete',
+  UpdateReplacePolicy: 'Retain',
   Properties: {
     QueueName: name,
     FifoQueue: true,
@@ -31,6 +33,19 @@ const readByFeeder = {
   RedrivePolicy: { deadLetterTargetArn: { 'Fn::GetAtt': ['FeedsDead', 'Arn'] }, maxReceiveCount: 1000 },
 }
 
+/** How many queues SQS lets a queue of dead letters name as its sources. */
+const SOURCES_MAX = 10
+
+/** Which queues may send their dead letters here; by name, since they refer to this queue already. */
+const fromOnly = names => {
+  if (names.length === 0) return { redrivePermission: 'denyAll' }
+  if (names.length > SOURCES_MAX) return { redrivePermission: 'allowAll' }
+  const arnOf = name => ({
+    'Fn::Sub': `arn:\${AWS::Partition}:sqs:\${AWS::Region}:\${AWS::AccountId}:${name}`,
+  })
+  return { redrivePermission: 'byQueue', sourceQueueArns: names.map(arnOf) }
+}
+
 /** The queues of the stores' feeds as CloudFormation resources, and their URLs as outputs. */
 module.exports = async ({ resolveVariable }) => {
   const { fullQueueName } = await import('./feed-queues.ts')
@@ -44,8 +59,12 @@ module.exports = async ({ resolveVariable }) => {
     `${id}Url`,
     { Description: `The feed of the store ${source}`, Value: { Ref: id } },
   ]
+  const readByHttp = feeds.filter(({ feed }) => feed !== 'sqs')
+  const dead = fifo(`${prefix}feeds-dead.fifo`, {
+    RedriveAllowPolicy: fromOnly(readByHttp.map(({ source }) => fullQueueName(prefix, source))),
+  })
   return {
-    Resources: { FeedsDead: fifo(`${prefix}feeds-dead.fifo`), ...Object.fromEntries(feeds.map(queue)) },
+    Resources: { FeedsDead: dead, ...Object.fromEntries(feeds.map(queue)) },
     Outputs: Object.fromEntries(feeds.map(output)),
   }
 }

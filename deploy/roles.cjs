@@ -3,12 +3,12 @@ const { feedsOf } = require('./feeds.cjs')
 const arnOf = id => ({ 'Fn::GetAtt': [id, 'Arn'] })
 const allow = (actions, resources) => ({ Effect: 'Allow', Action: actions, Resource: resources })
 
+const parameterArn = name => ({
+  'Fn::Sub': `arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:parameter${name}`,
+})
+
 /** The parameters below a path; SecureString with the account's own aws/ssm key needs no further right. */
-const readParameters = path =>
-  allow(
-    ['ssm:GetParametersByPath'],
-    [{ 'Fn::Sub': `arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:parameter${path}` }],
-  )
+const readParameters = path => allow(['ssm:GetParametersByPath'], [parameterArn(path)])
 
 /** The role of one function: what it does, its own log group, and traces. */
 const roleOf = (functionId, statements) => ({
@@ -74,7 +74,12 @@ module.exports = async ({ resolveVariable }) => {
         allow(['dynamodb:GetItem', 'dynamodb:PutItem'], [arnOf('OrdersTable')]),
         allow(READ_QUEUE, [arnOf('OrderLine')]),
         allow(['sqs:SendMessage'], [arnOf('Quarantine'), ...feeds]),
-        readParameters(secrets),
+        allow(['ssm:GetParameter'], [parameterArn(`${secrets}/accounting-key`)]),
+      ]),
+      ReconcileRole: roleOf('Reconcile', [
+        allow(['dynamodb:Query'], [{ 'Fn::Join': ['/', [arnOf('OrdersTable'), 'index/unsettled']] }]),
+        allow(['dynamodb:UpdateItem'], [arnOf('OrdersTable')]),
+        allow(['sqs:SendMessage'], [arnOf('OrderLine')]),
       ]),
     },
   }

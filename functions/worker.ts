@@ -15,12 +15,12 @@ import { waitBeforeRetry } from '../lib/line/retry.ts'
 import { advance } from '../lib/orders/advance.ts'
 import { ordersTable } from '../lib/orders/table.ts'
 import { quarantineQueue } from '../lib/quarantine.ts'
-import { cached, parametersBelow } from '../lib/secrets.ts'
+import { cached, parameter } from '../lib/secrets.ts'
 import { telemetry } from '../lib/telemetry.ts'
 
 const sqs = sqsClient()
 const lineUrl = setting('LINE_URL')
-const keys = cached(parametersBelow(ssmClient(), setting('SECRETS_PATH')))
+const keys = cached(parameter(ssmClient(), setting('SECRETS_PATH'), 'accounting-key'))
 
 const accounting = accountingClient({
   baseUrl: setting('ACCOUNTING_URL'),

@@ -1,4 +1,9 @@
-import { paginateGetParametersByPath, type SSMClient } from '@aws-sdk/client-ssm'
+import {
+  GetParameterCommand,
+  ParameterNotFound,
+  paginateGetParametersByPath,
+  type SSMClient,
+} from '@aws-sdk/client-ssm'
 import type { Verification } from './protocol/signature.ts'
 
 /** How long secrets are kept in memory. */
@@ -25,6 +30,21 @@ export const parametersBelow =
       }
     }
     return found
+  }
+
+/** Reads the SecureString parameter `name` below `path`, and nothing when there is none. */
+export const parameter =
+  (ssm: SSMClient, path: string, name: string): Load =>
+  async () => {
+    try {
+      const { Parameter } = await ssm.send(
+        new GetParameterCommand({ Name: `${path}/${name}`, WithDecryption: true }),
+      )
+      return Parameter?.Value === undefined ? {} : { [name]: Parameter.Value }
+    } catch (error) {
+      if (error instanceof ParameterNotFound) return {}
+      throw error
+    }
   }
 
 /**
