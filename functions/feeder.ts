@@ -1,5 +1,5 @@
 import middy from '@middy/core'
-import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { sqsClient, ssmClient } from '../lib/aws.ts'
 import { setting } from '../lib/config.ts'
 import { asideQueue } from '../lib/feeds/aside.ts'
@@ -29,11 +29,18 @@ const pass = feeder({
   now: Date.now,
 })
 
+const queueOf = ({ eventSourceARN }: SQSRecord) => {
+  const found = byQueue.find(({ arnEnd }) => eventSourceARN.endsWith(arnEnd))
+  if (found === undefined) {
+    throw new Error(`Cannot pass on messages: stores.yml has no HTTP feed for ${eventSourceARN}`)
+  }
+  return found
+}
+
 /** The consumer of the queues of HTTP feeds; a batch is always of one queue. */
-export const handler = middy<SQSEvent, SQSBatchResponse>().handler(({ Records }) => {
-  const arn = Records[0]?.eventSourceARN ?? ''
-  const found = byQueue.find(({ arnEnd }) => arn.endsWith(arnEnd))
-  if (found === undefined) throw new Error(`Cannot pass on messages: stores.yml has no HTTP feed for ${arn}`)
-  const { store, queueUrl } = found
+export const handler = middy<SQSEvent, SQSBatchResponse>().handler(async ({ Records }) => {
+  const [first] = Records
+  if (first === undefined) return { batchItemFailures: [] }
+  const { store, queueUrl } = queueOf(first)
   return workThrough(Records, record => pass(store, record), waitBeforeTelling(keepBack(sqs, queueUrl)))
 })
