@@ -19,6 +19,7 @@ const flag = v.boolean('must be true or false')
 const percent = v.pipe(
   amount,
   v.check(value => !isLess(decimal(100), decimal(value)), 'must not exceed 100'),
+  v.metadata({ maximum: 100 }),
 )
 
 /** Part of the settings; what is not named stays as it is. */
@@ -44,13 +45,13 @@ export const account = strict(
   'code, name and kind',
 )
 
-const fiscalYear = strict({ from: date, to: date }, 'from and to')
+export const fiscalYear = strict({ from: date, to: date }, 'from and to')
+
+export const fiscalYearList = strict({ fiscalYears: v.array(fiscalYear, 'must be an array') }, 'fiscalYears')
 
 /** One fiscal year to add, or the whole list to replace. */
 export const fiscalYearsChange = v.lazy(body =>
-  typeof body === 'object' && body !== null && 'fiscalYears' in body
-    ? strict({ fiscalYears: v.array(fiscalYear, 'must be an array') }, 'fiscalYears')
-    : fiscalYear,
+  typeof body === 'object' && body !== null && 'fiscalYears' in body ? fiscalYearList : fiscalYear,
 )
 
 const whole = v.pipe(text, v.regex(/^\d{1,15}$/, 'must be a whole number'), v.transform(Number))

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { isNativeError } from 'node:util/types'
 import type { Clock } from './clock.ts'
 import { startSender } from './delivery/sender.ts'
+import { documentRoutes } from './http/document-routes.ts'
 import { orderRoutes } from './http/order-routes.ts'
 import { pageRoutes } from './http/page-routes.ts'
 import { panelRoutes } from './http/panel-routes.ts'
@@ -66,6 +67,7 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
   const server = httpServer([
     ...orderRoutes(store, clock),
     ...panelRoutes(store, clock, sender, stopping.signal),
+    ...documentRoutes(),
     ...pageRoutes,
   ])
   try {

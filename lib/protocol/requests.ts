@@ -49,6 +49,7 @@ export const date = v.pipe(
   v.string('must be a string'),
   v.regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a date, YYYY-MM-DD (Gregorian)'),
   v.check(isCalendarDate, 'must be a day of the calendar'),
+  v.metadata({ format: 'date' }),
 )
 
 /** Half a surrogate pair, which JSON can write as an escape, has no UTF-8 form to store or send. */
@@ -118,8 +119,10 @@ export const orderRequest = object(
   BODY,
 )
 
-const nestedPayment = object({ source: v.nullish(givenSource), payment })
-const directPayment = object({ source: v.nullish(givenSource), ...paymentEntries }, BODY)
+/** Register payment with the payment inside `payment`. */
+export const nestedPayment = object({ source: v.nullish(givenSource), payment })
+/** Register payment with its fields direct. */
+export const directPayment = object({ source: v.nullish(givenSource), ...paymentEntries }, BODY)
 
 /** The body of register payment, its fields direct or inside `payment` (spec: Endpoints, payment). */
 export const paymentRequest = v.pipe(
@@ -137,6 +140,8 @@ export const paymentRequest = v.pipe(
 /** The body of register full return (spec: Endpoints, refund). */
 export const refundRequest = object({ source: v.nullish(givenSource), reason: v.nullish(text) }, BODY)
 
+const isWeb = (url: string) => /^https?:\/\//i.test(url)
+
 const hasCredentials = (url: string) => {
   const parsed = URL.parse(url)
   return parsed !== null && parsed.username + parsed.password !== ''
@@ -148,7 +153,7 @@ export const webhookRequest = object(
     url: v.pipe(
       text,
       v.url('must be a URL'),
-      v.regex(/^https?:\/\//i, 'must be an http or https URL'),
+      v.check(isWeb, 'must be an http or https URL'),
       v.check(url => !hasCredentials(url), 'must not contain a user name or password'),
     ),
   },

@@ -6,6 +6,7 @@ export type Access = 'read' | 'write' | 'local'
 
 /** A request as the actions need it: `body` is the parsed JSON, undefined when none was sent. */
 export type Call = {
+  host: string
   parameters: Record<string, string>
   query: URLSearchParams
   body: unknown

@@ -16,7 +16,7 @@ const answering = (routes: readonly Route[]) => {
     const { route, parameters } = find(method, path)
     requireAccess(headers, route.access)
     const body = route.method === 'GET' ? undefined : await jsonBody(request)
-    return route.handle({ parameters, query: new URLSearchParams(query), body })
+    return route.handle({ host: headers.host ?? '', parameters, query: new URLSearchParams(query), body })
   }
 }
 

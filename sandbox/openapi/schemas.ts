@@ -1,0 +1,191 @@
+import { toJsonSchemaDefs } from '@valibot/to-json-schema'
+import * as v from 'valibot'
+import { ExactNumber } from '../../lib/protocol/json.ts'
+import { STATUSES } from '../../lib/protocol/order.ts'
+import * as requests from '../../lib/protocol/requests.ts'
+import { ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
+import * as panel from '../panel-requests.ts'
+
+const text = v.string()
+const number = v.pipe(v.number(), v.integer())
+const digits = v.pipe(text, v.regex(/^\d+$/))
+const day = v.pipe(text, v.isoDate())
+const time = v.pipe(text, v.isoTimestamp())
+const exact = v.union([v.number(), v.instance(ExactNumber)])
+const status = v.picklist(STATUSES)
+
+const key = { source: text, external_id: text }
+
+const result = {
+  ...key,
+  status,
+  status_display: text,
+  total: digits,
+  invoice_number: number,
+  invoice_status: v.picklist(['draft', 'posted']),
+  receipt_number: v.nullable(number),
+  return_number: v.nullable(number),
+  error: v.nullable(text),
+}
+
+const orderResult = v.strictObject(result)
+const createResult = v.strictObject({ ...result, duplicate: v.boolean() })
+
+const error = v.strictObject({
+  error: v.strictObject({ code: text, message: text, field: v.exactOptional(text) }),
+})
+
+const registration = v.strictObject({ url: text, secret: text })
+
+const webhook = v.strictObject({
+  event: v.literal(ORDER_UPDATED),
+  data: orderResult,
+  delivery: v.pipe(text, v.uuid()),
+})
+
+const settings = v.strictObject({
+  defaultCustomer: v.nullable(text),
+  automaticCustomerCreation: v.boolean(),
+  orderPaymentReceivingAccount: v.nullable(text),
+  taxRate: exact,
+  pricesIncludeTax: v.boolean(),
+  automaticFinalization: v.boolean(),
+})
+
+const product = v.strictObject({ sku: text, name: text, stock: exact })
+
+const buyer = v.strictObject({ code: text, mobile: v.nullable(text), name: text, email: v.nullable(text) })
+
+const dated = { ...result, date: day, created_at: time, updated_at: time }
+
+const orderSummary = v.strictObject({
+  ...dated,
+  customer: v.nullable(v.strictObject({ code: text, name: text, mobile: v.nullable(text) })),
+})
+
+const money = { amount: digits, orderDiscount: digits, net: digits, tax: digits }
+
+const invoiceRow = v.strictObject({
+  kind: v.picklist(['item', 'shipping']),
+  sku: v.nullable(text),
+  name: text,
+  quantity: v.union([v.number(), text]),
+  unit_price: text,
+  discount: text,
+  ...money,
+})
+
+const orderDetail = v.strictObject({
+  ...dated,
+  customer: v.nullable(buyer),
+  rows: v.array(invoiceRow),
+  totals: v.strictObject({ ...money, total: digits }),
+  tax_rate: exact,
+  prices_include_tax: v.boolean(),
+  receipt: v.nullable(
+    v.strictObject({
+      number,
+      type: v.picklist(['cash', 'transfer', 'pos']),
+      amount: digits,
+      reference: text,
+      date: day,
+      account: v.strictObject({ code: text, name: text }),
+    }),
+  ),
+  return: v.nullable(v.strictObject({ number, date: day, reason: v.nullable(text) })),
+  held_payment: v.nullable(
+    v.strictObject({ method: v.picklist(requests.PAYMENT_METHODS), reference: text, date: day }),
+  ),
+  history: v.array(v.strictObject({ at: time, kind: text, message: text })),
+})
+
+const delivery = v.strictObject({
+  delivery: v.pipe(text, v.uuid()),
+  url: text,
+  event: v.literal(ORDER_UPDATED),
+  ...key,
+  status,
+  state: v.picklist(['pending', 'delivered', 'failed']),
+  created_at: time,
+  next_attempt_at: v.nullable(time),
+  attempts: v.array(
+    v.strictObject({
+      at: time,
+      t: number,
+      status: v.nullable(number),
+      latency_ms: number,
+      error: v.nullable(text),
+      response: v.nullable(text),
+    }),
+  ),
+})
+
+const counts = v.strictObject({ needs_review: number, invoiced: number, paid: number, refunded: number })
+
+/** Every schema of the document by its name: those that validate requests, and those of the answers. */
+export const SCHEMAS = {
+  OrderRequest: requests.orderRequest,
+  Customer: requests.customer,
+  Item: requests.item,
+  Payment: requests.payment,
+  PaymentRequest: requests.directPayment,
+  NestedPaymentRequest: requests.nestedPayment,
+  RefundRequest: requests.refundRequest,
+  WebhookRequest: requests.webhookRequest,
+  OrderResult: orderResult,
+  CreateResult: createResult,
+  WebhookRegistration: registration,
+  Webhook: webhook,
+  Error: error,
+  SettingsChange: panel.settingsChange,
+  ProductChange: panel.productChange,
+  Account: panel.account,
+  FiscalYear: panel.fiscalYear,
+  FiscalYears: panel.fiscalYearList,
+  Settings: settings,
+  Product: product,
+  ProductList: v.strictObject({ products: v.array(product) }),
+  CustomerList: v.strictObject({ customers: v.array(buyer) }),
+  AccountList: v.strictObject({ accounts: v.array(panel.account) }),
+  OrderSummary: orderSummary,
+  OrderList: v.strictObject({ orders: v.array(orderSummary), next: v.nullable(text), counts }),
+  OrderDetail: orderDetail,
+  WebhookList: v.strictObject({ webhooks: v.array(v.strictObject({ url: text, created_at: time })) }),
+  Delivery: delivery,
+  DeliveryList: v.strictObject({ deliveries: v.array(delivery) }),
+} as const satisfies Record<string, v.GenericSchema>
+
+export type SchemaName = keyof typeof SCHEMAS
+
+export type JsonSchema = ReturnType<typeof toJsonSchemaDefs>[string]
+
+/** `anyOf: [X, X]` is X. */
+const withoutRepeats = (schema: JsonSchema): JsonSchema => {
+  const [first, ...others] = (schema.anyOf ?? []).map(each => JSON.stringify(each))
+  const same = first !== undefined && others.every(each => each === first)
+  return same ? JSON.parse(first) : schema
+}
+
+/** `anyOf: [X, null]` as people write it: `type: [x, null]`. */
+const plainNullable = (schema: JsonSchema): JsonSchema => {
+  const [wrapped, nothing, ...more] = schema.anyOf ?? []
+  if (typeof wrapped !== 'object' || typeof nothing !== 'object' || more.length > 0) return schema
+  if (nothing.type !== 'null' || typeof wrapped.type !== 'string' || wrapped.enum) return schema
+  const { anyOf: _, ...rest } = schema
+  return { ...wrapped, ...rest, type: [wrapped.type, 'null'] }
+}
+
+/** The JSON Schema of each, referring to each other by `#/components/schemas/…`. */
+export const jsonSchemas = (): Record<SchemaName, JsonSchema> =>
+  toJsonSchemaDefs(SCHEMAS, {
+    target: 'draft-2020-12',
+    typeMode: 'output',
+    // A check is a function; what it means in JSON Schema, if anything, stands in the metadata beside it.
+    ignoreActions: ['check'],
+    overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+    overrideSchema: ({ valibotSchema, jsonSchema }) => {
+      // An ExactNumber is a number too long for a double: in JSON, a number.
+      if (valibotSchema.type === 'instance') return { type: 'number' }
+      return valibotSchema.type === 'union' ? withoutRepeats(jsonSchema) : plainNullable(jsonSchema)
+    },
+  })

@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import * as v from 'valibot'
+import { startSender } from '../../sandbox/delivery/sender.ts'
+import { documentRoutes } from '../../sandbox/http/document-routes.ts'
+import { orderRoutes } from '../../sandbox/http/order-routes.ts'
+import { panelRoutes } from '../../sandbox/http/panel-routes.ts'
+import { openApi, operations } from '../../sandbox/openapi/document.ts'
+import { SCHEMAS } from '../../sandbox/openapi/schemas.ts'
+import { type Sandbox, startSandbox } from '../../sandbox/start.ts'
+import { openStore } from '../../sandbox/store/open.ts'
+import { type Client, call, clientOf, order, startReceiver } from './world.ts'
+
+let sandbox: Sandbox
+let client: Client
+beforeAll(async () => {
+  sandbox = await startSandbox({ port: 0 })
+  client = clientOf(sandbox.url)
+})
+afterAll(() => sandbox.close())
+
+/** Fails with the path of what does not fit. */
+const expectFit = (schema: keyof typeof SCHEMAS, body: unknown) => {
+  const { issues = [] } = v.safeParse(SCHEMAS[schema], body)
+  expect(issues.map(issue => `${v.getDotPath(issue)}: ${issue.message}`)).toEqual([])
+}
+
+test('docs/openapi.json is what the schemas say; if not, run "node sandbox/openapi/generate.ts"', () => {
+  expect(JSON.parse(readFileSync('docs/openapi.json', 'utf8'))).toEqual(JSON.parse(JSON.stringify(openApi())))
+})
+
+test('it is a valid OpenAPI 3.1 document, and the one that is served', async () => {
+  const { body } = await call(`${sandbox.url}/openapi.json`, { key: null })
+  expect(body).toEqual(JSON.parse(JSON.stringify(openApi())))
+  expect(await new Validator().validate(structuredClone(body))).toEqual({ valid: true })
+})
+
+test('it has every endpoint there is, and no other, with the access that it needs', async () => {
+  const store = openStore(undefined, new Date())
+  const clock = () => new Date()
+  const sender = startSender(store, clock, 1)
+  const routes = [
+    ...orderRoutes(store, clock),
+    ...panelRoutes(store, clock, sender, new AbortController().signal),
+  ].map(({ method, path, access }) => `${method} ${path} ${access}`)
+  const told = operations.map(
+    ({ method, path, access }) =>
+      `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1').replace(/\/$/, '')} ${access}`,
+  )
+  expect(told.toSorted()).toEqual(routes.toSorted())
+  expect(documentRoutes().map(({ path }) => path)).toEqual(['/openapi.json', '/docs'])
+  await sender.stop()
+  store.close()
+})
+
+test('every example works, in their order, and is answered as described', async () => {
+  for (const { method, path, access, query, answers, example, id } of operations) {
+    if (example === undefined) continue
+    const at = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(example.path?.[name] ?? ''))
+    const reply = await call(`${sandbox.url}${at}${example.query ? `?${example.query}` : ''}`, {
+      method: method.toUpperCase(),
+      key: access === 'local' ? null : 'sandbox-key',
+      ...(example.body !== undefined && { body: example.body }),
+    })
+    const told = { id, status: reply.status, told: answers[reply.status] !== undefined }
+    expect(told).toEqual({ id, status: reply.status, told: true })
+    const schema = answers[reply.status]?.schema
+    if (schema === undefined) expect(reply.body).toBeNull()
+    else expectFit(schema, reply.body)
+    for (const [name] of new URLSearchParams(example.query)) expect(Object.keys(query ?? {})).toContain(name)
+  }
+})
+
+test('what is answered in every state of an order is as described', async () => {
+  const { create, pay, refund, product, retry, panel, register } = client
+  const receiver = await startReceiver()
+  await register(receiver.url)
+  await product('SKU-3', { stock: 0 })
+  const created = await create(
+    order('states', {
+      customer: { mobile: '9121112233' },
+      items: [{ sku: 'SKU-3', quantity: 0.5, unit_price: 3 }],
+      shipping: 5,
+      discount: 1,
+    }),
+  )
+  expectFit('CreateResult', created.body)
+  const detail = async () => expectFit('OrderDetail', (await panel('orders/states')).body)
+  await detail()
+  expectFit('Error', (await pay('states')).body)
+  await detail()
+  await product('SKU-3', { stock: 1 })
+  expectFit('OrderDetail', (await retry('states')).body)
+  await receiver.until(1)
+  expectFit('Webhook', JSON.parse(String(receiver.received[0]?.body)))
+  expectFit('OrderResult', (await refund('states', { reason: 'x' })).body)
+  await detail()
+  expectFit('OrderList', (await panel('orders')).body)
+  const { body } = await panel('deliveries')
+  expectFit('DeliveryList', body)
+  expectFit(
+    'Delivery',
+    (await panel(`deliveries/${body.deliveries?.[0]?.delivery}/resend`, { method: 'POST' })).body,
+  )
+  expectFit('WebhookList', (await panel('webhooks')).body)
+  expectFit('CustomerList', (await panel('customers')).body)
+  expectFit('Error', (await create({})).body)
+  await receiver.close()
+})
+
+test('the page for people tells of every endpoint and schema and needs nothing from elsewhere', async () => {
+  const response = await fetch(`${sandbox.url}/docs`)
+  const html = await response.text()
+  expect(response.headers.get('content-type')).toContain('text/html')
+  for (const { id, path } of operations) {
+    expect(html).toContain(`id="${id}"`)
+    expect(html).toContain(path)
+  }
+  for (const name of Object.keys(SCHEMAS)) expect(html).toContain(`<article id="${name}">`)
+  const addresses = [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address = '']) => address)
+  expect(addresses.filter(address => !/^[#/]/.test(address))).toEqual([])
+  for (const [, id] of html.matchAll(/href="#([^"]*)"/g)) expect(html).toContain(`id="${id}"`)
+  expect(html).not.toMatch(/undefined|\[object/)
+})
