@@ -134,10 +134,16 @@ test('on paper there is only the invoice', async () => {
   const { page } = await openAt(`${client().url}/#/orders/paid?source=api`)
   await page.getByRole('heading', { name: 'Invoice' }).waitFor()
   await page.emulateMedia({ media: 'print' })
+  // A4 without its margins.
+  await page.setViewportSize({ width: 680, height: 1000 })
 
   expect(await page.getByRole('heading', { name: 'Invoice' }).isVisible()).toBe(true)
   expect(await page.getByRole('heading', { name: 'Receipt' }).isVisible()).toBe(true)
   for (const hidden of ['nav', '.page-head', '.columns', '.live']) {
     expect([hidden, await page.locator(hidden).isVisible()]).toEqual([hidden, false])
   }
+  const width = await page.evaluate<number>(
+    'document.querySelector(".invoice-rows").getBoundingClientRect().right',
+  )
+  expect(width).toBeLessThanOrEqual(680)
 })

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import { violationsOf } from './panel-axe.ts'
 import { focused, withBrowser } from './panel-browser.ts'
 import { eachWithSandbox, eventually, order, startReceiver } from './world.ts'
 
@@ -78,6 +79,7 @@ test('a product is added and edited in place, and Escape leaves it as it was', a
 
   await row.getByRole('button', { name: 'Edit' }).click()
   expect(await focused(page)).toBe('edit-stock')
+  expect(await violationsOf(page)).toEqual([])
   await page.keyboard.type('7')
   await page.keyboard.press('Escape')
   await row.getByText('1,250.5').waitFor()

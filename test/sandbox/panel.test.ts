@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
 import { startSandbox } from '../../sandbox/start.ts'
+import { violationsOf } from './panel-axe.ts'
 import { focused, withBrowser } from './panel-browser.ts'
 import { clientOf, eachWithSandbox, eventually, order, startReceiver } from './world.ts'
 
@@ -128,6 +129,9 @@ test('the invoice shows what the service computed, digit for digit beyond 2^53',
 test('the first order can be sent with the command that the empty list shows', async () => {
   const { page } = await open('#/orders')
   const command = await page.getByRole('region', { name: 'Command' }).textContent()
+  expect(await violationsOf(page)).toEqual([])
+  await page.setViewportSize({ width: 360, height: 740 })
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
   await promisify(execFile)('sh', ['-c', command ?? ''])
 
   await page.getByRole('link', { name: '1001' }).click()

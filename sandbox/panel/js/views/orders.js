@@ -50,7 +50,11 @@ const statusTabs = (route, counts) => {
         },
         label,
         ' ',
-        h('span', { class: 'tab-count' }, count),
+        h(
+          'span',
+          { class: status === 'needs_review' && count > 0 ? 'tab-count waiting-count' : 'tab-count' },
+          count,
+        ),
       ),
     )
   return h(
