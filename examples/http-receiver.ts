@@ -2,7 +2,7 @@
 //
 //   FEED_SECRET=... PORT=8080 node examples/http-receiver.ts
 //
-// and in stores.yml, with the same secret in Parameter Store as feed-secrets/<source>:
+// and in stores.yml, the secret being what `npx relay stores secret demo-shop` makes:
 //
 //   - source: demo-shop
 //     feed: { http: http://127.0.0.1:8080/webhook }

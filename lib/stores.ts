@@ -79,9 +79,8 @@ export const storesFile = v.strictObject(
 /** A store of stores.yml: whose orders the relay carries, and how it is told. */
 export type Store = v.InferOutput<typeof store>
 
-/** An HTTP feed: its address, and after how many seconds of failure it counts as disabled. */
-export type HttpFeed = v.InferOutput<typeof httpFeed>
+/** A store that is told by HTTP. */
+export type HttpStore = { source: string; feed: v.InferOutput<typeof httpFeed> }
 
-/** The stores that are told by HTTP. */
-export const httpStores = (stores: readonly Store[]): readonly { source: string; feed: HttpFeed }[] =>
+export const httpStores = (stores: readonly Store[]): readonly HttpStore[] =>
   stores.flatMap(({ source, feed }) => (feed === 'sqs' ? [] : [{ source, feed }]))

@@ -2,7 +2,7 @@ import type { SQSRecord } from 'aws-lambda'
 import * as v from 'valibot'
 import { backoffSeconds } from '../line/backoff.ts'
 import type { KeepBack } from '../line/keep-back.ts'
-import type { HttpFeed } from '../stores.ts'
+import type { HttpStore } from '../stores.ts'
 import { telemetry } from '../telemetry.ts'
 import {
   afterLongFailure,
@@ -16,8 +16,6 @@ import { FeedError, type Post } from './http.ts'
 
 /** A message lives fourteen days; on the last of them it is put aside, and whatever waits behind it too. */
 const PUT_ASIDE_AFTER_MS = 13 * 24 * 60 * 60 * 1000
-
-export type HttpStore = { source: string; feed: HttpFeed }
 
 export type Ports = {
   post: Post

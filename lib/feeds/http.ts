@@ -21,7 +21,7 @@ export class FeedError extends Error {
 }
 
 /** One message on its way to a store. */
-export type Posting = {
+type Posting = {
   url: string
   secret: string
   event: string

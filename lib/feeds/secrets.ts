@@ -14,7 +14,8 @@ export const feedSecrets = (load: Load, path: string) => {
     const secret = (await secrets.get())[source]
     if (secret !== undefined) return secret
     throw new Error(
-      `Cannot sign for the store "${source}": put a secret into Parameter Store at ${path}/${source}`,
+      `Cannot sign for the store "${source}": there is no ${path}/${source} in Parameter Store; ` +
+        `make it with "npx relay stores secret ${source}"`,
     )
   }
 }

@@ -142,7 +142,7 @@ test('a store without a secret is told nothing until it has one, and the reason 
     now: () => now,
   })
   await expect(handle(store, record('a'))).rejects.toThrow(
-    'Cannot sign for the store "shop": put a secret into Parameter Store at /order-relay/production/feed-secrets/shop',
+    'Cannot sign for the store "shop": there is no /order-relay/production/feed-secrets/shop in Parameter Store; make it with "npx relay stores secret shop"',
   )
 })
 
