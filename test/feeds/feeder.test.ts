@@ -133,17 +133,32 @@ test('a message that alone is never taken raises the alarm and does not stop the
   expect(counted).toContain('FeedDisabled')
 })
 
-test('a store without a secret is told nothing until it has one, and the reason says where', async () => {
-  const secretOf = feedSecrets(async () => ({ other: 'x' }), '/order-relay/production/feed-secrets')
-  const handle = feeder({
-    post: async () => down(),
-    secretOf,
-    putAside: async () => undefined,
-    now: () => now,
+describe('the secret of a store', () => {
+  const setUp = () => {
+    const state = { stored: { other: 'x' } as Record<string, string>, loads: 0 }
+    const load = async () => {
+      state.loads++
+      return state.stored
+    }
+    return { state, secretOf: feedSecrets(load, '/order-relay/production/feed-secrets', () => now) }
+  }
+
+  test('that is missing is an error which says where it belongs and how it gets there', async () => {
+    await expect(setUp().secretOf('shop')).rejects.toThrow(
+      'Cannot sign for the store "shop": there is no /order-relay/production/feed-secrets/shop in Parameter Store; make it with "npx relay stores secret shop"',
+    )
   })
-  await expect(handle(store, record('a'))).rejects.toThrow(
-    'Cannot sign for the store "shop": there is no /order-relay/production/feed-secrets/shop in Parameter Store; make it with "npx relay stores secret shop"',
-  )
+
+  test('is found within a minute once it is there, and missing it costs a call a minute', async () => {
+    const { state, secretOf } = setUp()
+    for (let count = 0; count < 10; count++) await expect(secretOf('shop')).rejects.toThrow()
+    expect(state.loads).toBe(2)
+    state.stored = { shop: 'whsec' }
+    now += MINUTE
+    expect(await secretOf('shop')).toBe('whsec')
+    expect(await secretOf('shop')).toBe('whsec')
+    expect(state.loads).toBe(3)
+  })
 })
 
 describe('what failed', () => {
