@@ -12,7 +12,6 @@ type Values = Record<string, unknown>
 type Serverless = {
   serviceDir: string
   processedInput: { commands: readonly string[] }
-  classes: { Error: new (message: string, code: string) => Error }
   pluginManager: {
     plugins: readonly unknown[]
     spawn: (command: string, options: { terminateLifecycleAfterExecution: boolean }) => Promise<void>
@@ -35,7 +34,7 @@ export default class LocalPlugin {
     const { service, pluginManager } = serverless
     let relay: Relay | undefined
 
-    const initialize = () => {
+    const initialize = async () => {
       if (serverless.processedInput.commands[0] !== 'offline') return
       const { dataDir, watch } = settingsFrom(process.env)
       const { esbuild } = service.custom
@@ -54,6 +53,10 @@ export default class LocalPlugin {
         settings,
         onError: error => log.error(messageOf(error)),
       })
+      relay.stores.then(
+        () => process.send?.({ reached: 'stores' }),
+        () => undefined,
+      )
       replaceAwsVariables(process.env, relay.aws)
       service.provider.environment = relay.environments.provider
       for (const [key, lambda] of Object.entries(service.functions)) {
@@ -68,7 +71,7 @@ export default class LocalPlugin {
         `DynamoDB ${urlOf(ports.dynamodb)}, SQS ${urlOf(ports.sqs)}, ` +
           `Parameter Store ${urlOf(ports.ssm)}, data in ${dataDir}`,
       )
-      process.send?.({ ready: true })
+      process.send?.({ reached: 'functions' })
     }
 
     const stop = async () => {
@@ -78,23 +81,24 @@ export default class LocalPlugin {
       await stopEsbuild()
     }
 
-    /** A failed start leaves nothing running, and says why without a stack. */
-    const orStop = (hook: () => Promise<void>) => async () => {
+    /** serverless-offline's servers would outlive an error thrown here. */
+    const orEnd = (hook: () => Promise<void>) => async () => {
       try {
         await hook()
       } catch (error) {
+        log.error(messageOf(error))
         await stop()
-        throw new serverless.classes.Error(messageOf(error), 'LOCAL_STACK')
+        process.exit(1)
       }
     }
 
     this.hooks = {
-      initialize,
+      initialize: orEnd(initialize),
       // `offline` ends its process before any hook could stop what was started; `offline start` does not.
       'before:offline:start': () =>
         pluginManager.spawn('offline:start', { terminateLifecycleAfterExecution: true }),
-      'before:offline:start:init': orStop(start),
-      'after:offline:start:init': orStop(serve),
+      'before:offline:start:init': orEnd(start),
+      'after:offline:start:init': orEnd(serve),
       'before:offline:start:end': stop,
       // New code ends the threads of the old, whatever they hold.
       'before:offline:functionsUpdated:cleanup': async () => relay?.pause(),

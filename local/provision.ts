@@ -35,7 +35,7 @@ const createTable = async (client: DynamoDBClient, table: Table) => {
     if (found !== wanted) {
       throw new Error(
         `Cannot use table "${table.TableName}" of an earlier start: its keys are (${found}) and serverless.yml ` +
-          `says (${wanted}); remove the local data directory to begin with empty tables`,
+          `says (${wanted}); remove the directory .order-relay/dynamodb (or that below ORDER_RELAY_DATA) to begin with empty tables`,
         { cause: error },
       )
     }

@@ -34,7 +34,8 @@ export const startRelay = ({ service, settings, onError }: RelayOptions) => {
   const batches = turnstile(CONCURRENCY)
   const embedded = startEmbedded({ settings, region, resources, resolve })
   // Its failure is met where it is awaited; until then the functions are built beside it.
-  embedded.catch(() => undefined)
+  const stores = embedded.then(() => undefined)
+  stores.catch(() => undefined)
   let gateway: Gateway | undefined
   let sources: EventSource[] = []
 
@@ -43,6 +44,8 @@ export const startRelay = ({ service, settings, onError }: RelayOptions) => {
     environments,
     /** The variables that lead an AWS SDK to the embedded parts. */
     aws: awsEnvironment(ports, region),
+    /** Settled once tables and queues are there. */
+    stores,
     /** Opens the door and feeds the functions, once everything is there. */
     serve: async (door: Gateway) => {
       gateway = door

@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import * as v from 'valibot'
+import { within } from './wait.ts'
+
+/** How long a child may take to stop before it is killed, milliseconds. */
+const STOP_MS = 15_000
+
+const endWithParent = new URL('./end-with-parent.ts', import.meta.url).href
+const news = v.looseObject({ reached: v.string() })
+
+export type ChildOptions = {
+  /** What it is called in messages. */
+  name: string
+  /** The script and its arguments. */
+  args: readonly string[]
+  cwd: string
+  environment: Record<string, string | undefined>
+  /** Told of every line that it prints. */
+  onLine: (line: string) => void
+  /** The milestone that a line tells of, beside those that the child tells by a message `{ reached }`. */
+  milestoneOf?: (line: string) => string | undefined
+}
+
+export type Child = {
+  /**
+   * Waits until the child has reached a milestone.
+   *
+   * @throws Error when it ends before, or `ms` milliseconds have passed
+   */
+  reached: (milestone: string, ms: number) => Promise<void>
+  /** Resolves when it has ended, with how. */
+  ended: Promise<string>
+  /** Stops it, by force if need be, and waits for its end. */
+  stop: () => Promise<void>
+}
+
+const onLines = (stream: Readable | null, onLine: (line: string) => void) => {
+  if (stream !== null) createInterface({ input: stream }).on('line', onLine)
+}
+
+const endOf = (child: ChildProcess) =>
+  new Promise<string>(resolve => {
+    child.once('error', error => resolve(`could not be run: ${error.message}`))
+    child.once('close', (code, signal) =>
+      resolve(signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`),
+    )
+  })
+
+/** Starts a script of this project as a child that ends with its parent. */
+export const startChild = (options: ChildOptions): Child => {
+  const { name, args, cwd, environment, onLine, milestoneOf } = options
+  const child = spawn(process.execPath, ['--import', endWithParent, ...args], {
+    cwd,
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  const reached = new Set<string>()
+  const milestones = new EventEmitter()
+  const note = (milestone: string) => {
+    reached.add(milestone)
+    milestones.emit(milestone)
+  }
+  let lastWords = ''
+  onLines(child.stdout, line => {
+    const milestone = milestoneOf?.(line)
+    if (milestone !== undefined) note(milestone)
+    onLine(line)
+  })
+  onLines(child.stderr, line => {
+    if (line.trim() !== '') lastWords = ` (${line.trim()})`
+    onLine(line)
+  })
+  child.on('message', message => {
+    if (v.is(news, message)) note(message.reached)
+  })
+  const ended = endOf(child)
+
+  return {
+    reached: async (milestone, ms) => {
+      if (reached.has(milestone)) return
+      const late = `is not ready after ${ms / 1000} seconds (no "${milestone}")`
+      const arrival = once(milestones, milestone, { signal: AbortSignal.timeout(ms) }).then(
+        () => undefined,
+        () => late,
+      )
+      const failure = await Promise.race([arrival, ended])
+      if (failure !== undefined) throw new Error(`Cannot start the ${name}: it ${failure}${lastWords}`)
+    },
+    ended,
+    stop: async () => {
+      child.kill('SIGTERM')
+      if (!(await within(STOP_MS, ended))) child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
