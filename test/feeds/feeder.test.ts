@@ -135,7 +135,7 @@ test('a message that alone is never taken raises the alarm and does not stop the
 
 describe('the secret of a store', () => {
   const setUp = () => {
-    const state = { stored: { other: 'x' } as Record<string, string>, loads: 0 }
+    const state: { stored: Record<string, string>; loads: number } = { stored: { other: 'x' }, loads: 0 }
     const load = async () => {
       state.loads++
       return state.stored
