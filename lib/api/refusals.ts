@@ -22,6 +22,12 @@ export const unauthorized = refusal(
 export const notAllowed = (method: string, allow: string) =>
   refusal(405, 'method_not_allowed', `${method} is not possible here, only ${allow}`, { headers: { allow } })
 
+export const unknownPath = refusal(
+  404,
+  'unknown_path',
+  'There is nothing here: orders are below /api/v1/orders/',
+)
+
 export const tooLarge = refusal(413, 'too_large', 'The body has more than 256 KiB')
 
 export const notText = refusal(400, 'invalid', 'The body is not UTF-8 text')

@@ -1,5 +1,5 @@
 import type { Answer } from '../http.ts'
-import { notAllowed } from './refusals.ts'
+import { notAllowed, unknownPath } from './refusals.ts'
 
 /** What is asked of which order; create has the order's id in its body. */
 export type Action = { to: 'create' } | { to: 'read' | 'payment' | 'refund'; external_id: string }
@@ -41,6 +41,9 @@ const below = ({ rawPath, pathParameters }: Location): string => {
  * only a question mark in it does not arrive, since API Gateway cuts the path there even when it is escaped.
  */
 export const route = (method: string, location: Location): { action: Action } | { refused: Answer } => {
+  // Without the parameter it came by the catch-all route, which lets everything through.
+  const isBelow = location.pathParameters?.proxy != null || `${location.rawPath}/`.startsWith(ORDERS)
+  if (!isBelow) return { refused: unknownPath }
   const path = below(location)
   if (path === '')
     return method === 'POST' ? { action: { to: 'create' } } : { refused: notAllowed(method, 'POST') }

@@ -77,3 +77,10 @@ test('a question mark in an id cuts the path in API Gateway, and then nothing is
   const cut = { rawPath: '/api/v1/orders/a', pathParameters: { proxy: 'a' } }
   expect(route('POST', cut)).toMatchObject({ refused: { status: 405 } })
 })
+
+test('what is not below the orders is nothing, whatever the catch-all route lets through', () => {
+  for (const rawPath of ['/', '/api/v1/', '/api/v1/ordersx', '/webhook', '/favicon.ico']) {
+    expect(route('POST', { rawPath })).toMatchObject({ refused: { status: 404 } })
+  }
+  expect(route('POST', { rawPath: '/api/v1/orders/' })).toEqual({ action: { to: 'create' } })
+})

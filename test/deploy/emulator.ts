@@ -76,11 +76,14 @@ export const startEmulator = async (python: string, folder: string) => {
   const ended = once(child, 'exit')
   const known = getCACertificates()
 
+  const kill = () => {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL')
+  }
+  process.once('exit', kill)
   const stop = async () => {
-    if (child.pid !== undefined && child.exitCode === null) {
-      process.kill(-child.pid, 'SIGKILL')
-      await ended
-    }
+    kill()
+    await ended
+    process.off('exit', kill)
   }
   try {
     await eventually(`the emulator at ${url} (log: ${join(folder, 'emulator.log')})`, 60, async () => {

@@ -26,7 +26,8 @@ export const change = async (folder: string, file: string, from: string, to: str
   await writeFile(path, before.replace(from, to))
 }
 
-export type Ran = { code: number | null; output: string }
+/** How a program ended: its code, what it answered, and that together with what else it said. */
+export type Ran = { code: number | null; out: string; output: string }
 
 /** Runs a program of the project to its end and answers with all it said. */
 const run = async (
@@ -41,7 +42,7 @@ const run = async (
     child.on('error', reject)
   })
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)])
-  return { code: await code, output: `${out}${err}` }
+  return { code: await code, out, output: `${out}${err}` }
 }
 
 /** `npx serverless …` in the copy. */
@@ -52,10 +53,10 @@ export const serverless = (folder: string, env: NodeJS.ProcessEnv, ...args: stri
 export const relay = (env: NodeJS.ProcessEnv, args: readonly string[], input?: string): Promise<Ran> =>
   run(join(ROOT, 'cli/main.ts'), args, { cwd: ROOT, env, ...(input !== undefined && { input }) })
 
-/** @throws with all that the program said, when it did not end well */
+/** What a program answered. @throws with all that the program said, when it did not end well */
 export const must = async (what: string, running: Promise<Ran>): Promise<string> => {
-  const { code, output } = await running
+  const { code, out, output } = await running
   if (code !== 0)
     throw new Error(`${what}\n    expected: exit code 0\n    found:    exit code ${code}\n${output}`)
-  return output
+  return out
 }

@@ -9,6 +9,7 @@ import { copyProject } from './project.ts'
 import { pythonTools, skipped } from './python.ts'
 import { proveDeployment } from './scenario.ts'
 import { StepFailed } from './steps.ts'
+import { openStore } from './store.ts'
 
 const USAGE = `Deploys with serverless to an AWS emulator on this machine, uses what is deployed, and removes it.
 
@@ -25,12 +26,13 @@ const prove = async (python: string, breakage: string | undefined, keep: boolean
   const [project, cloud] = [join(folder, 'project'), join(folder, 'emulator')]
   await mkdir(cloud)
   const accounting = await openAccounting(join(folder, 'sandbox.db'))
+  const store = await openStore('secret of the store')
   try {
     await copyProject(project)
     if (breakage !== undefined) await BREAKAGES[breakage]?.apply(project)
     const emulator = await startEmulator(python, cloud)
     try {
-      await proveDeployment(project, emulator, accounting)
+      await proveDeployment({ folder: project, emulator, accounting, store })
       return undefined
     } finally {
       await emulator.stop()
@@ -40,6 +42,7 @@ const prove = async (python: string, breakage: string | undefined, keep: boolean
     throw error
   } finally {
     await accounting.goAway()
+    await store.close()
     if (keep) process.stdout.write(`kept: ${folder}\n`)
     else await rm(folder, { recursive: true, force: true })
   }
@@ -80,4 +83,7 @@ const main = async (): Promise<number> => {
   return failed?.step === noticedBy ? 0 : 1
 }
 
+// Ended early: what was started ends too.
+process.on('SIGINT', () => process.exit(130))
+process.on('SIGTERM', () => process.exit(143))
 process.exitCode = await main()

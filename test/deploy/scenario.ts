@@ -1,13 +1,17 @@
+import * as v from 'valibot'
 import type { Accounting } from './accountant.ts'
 import { type Cloud, cloudAt } from './cloud.ts'
 import type { Emulator } from './emulator.ts'
 import { change, must, relay, serverless } from './project.ts'
 import { eventually, expect, step } from './steps.ts'
+import type { Store } from './store.ts'
 import { sendWebhook } from './webhook.ts'
 
 const STAGE = 'proof'
 const STACK = `order-relay-${STAGE}`
 const SOURCE = 'demo-shop'
+
+const madeKey = v.pipe(v.string(), v.parseJson(), v.object({ key: v.string() }))
 
 type Outputs = Record<string, string>
 
@@ -21,12 +25,17 @@ const feedUrl = (outputs: Outputs, source: string) =>
 const takes = (cloud: Cloud, queue: string, what: string) =>
   eventually(what, 30, () => cloud.takeFromFeed(queue))
 
+export type World = {
+  /** Where the copy of the project is. */
+  folder: string
+  emulator: Emulator
+  accounting: Accounting
+  /** A store that is told by HTTP, and comes later. */
+  store: Store
+}
+
 /** The whole life of a deployment, step by step; every step says what it expected and what it found. */
-export const proveDeployment = async (
-  folder: string,
-  emulator: Emulator,
-  accounting: Accounting,
-): Promise<void> => {
+export const proveDeployment = async ({ folder, emulator, accounting, store }: World): Promise<void> => {
   const env = { ...emulator.environment, ACCOUNTING_URL: accounting.url }
   const cloud = cloudAt(env, STACK)
   const at = ['--stage', STAGE]
@@ -127,6 +136,35 @@ export const proveDeployment = async (
       expect('status that is kept of order 1001', status, 'paid')
     })
 
+    await step('request of a store', async () => {
+      const { key } = v.parse(
+        madeKey,
+        await must('relay stores key', relay(env, ['stores', 'key', SOURCE, '--json', ...at])),
+      )
+      const response = await fetch(reachable(emulator, outputs, '/api/v1/orders/'), {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          source: SOURCE,
+          external_id: '1003',
+          items: [{ sku: 'A1', quantity: 1, unit_price: 1000 }],
+          customer: { mobile: '09120000000' },
+        }),
+      })
+      expect('HTTP status of the answer to the store', response.status, 202)
+      const { data } = await takes(cloud, feed, 'what became of order 1003 in the feed of its store')
+      expect(
+        'what the store hears of order 1003',
+        { external_id: data.external_id, status: data.status },
+        { external_id: '1003', status: 'invoiced' },
+      )
+    })
+
+    await step('check on schedule', async () => {
+      await must('serverless invoke', serverless(folder, env, 'invoke', '--function', 'reconcile', ...at))
+      expect('errors of the check', await cloud.errorsOf('reconcile'), [])
+    })
+
     await step('dead letter', async () => {
       const about = { source: SOURCE, external_id: '1002', status: 'needs_review' }
       await accounting.bookForReview(SOURCE, '1002')
@@ -164,16 +202,21 @@ export const proveDeployment = async (
     })
 
     await step('deploy again', async () => {
-      await change(folder, 'stores.yml', 'stores:\n', 'stores:\n  - source: second-shop\n    feed: sqs\n')
+      await change(
+        folder,
+        'stores.yml',
+        'stores:\n',
+        `stores:\n  - source: second-shop\n    feed:\n      http: ${store.url}\n`,
+      )
       await deploy()
-      const second = feedUrl(await outputsNow(), 'second-shop')
+      await cloud.keepSecret(`/order-relay/${STAGE}/feed-secrets/second-shop`, store.secret)
       const answer = await sendWebhook(webhookUrl, secret, {
         source: 'second-shop',
         external_id: '1',
         status: 'paid',
       })
       expect('HTTP status of the answer to a webhook of the new store', answer.status, 200)
-      const { data } = await takes(cloud, second, 'the message in the feed of the new store')
+      const { data } = await eventually('what the new store hears by HTTP', 30, async () => store.heard())
       expect('source of what the new store hears', data.source, 'second-shop')
       expect('status that is still kept of order 1001', await cloud.statusOf(orders, SOURCE, '1001'), 'paid')
     })
@@ -197,7 +240,7 @@ export const proveDeployment = async (
       expect('whether the webhook URL still answers with 200', status === 200, false)
     })
   } catch (error) {
-    for (const name of ['webhook', 'worker']) {
+    for (const name of ['webhook', 'orders', 'worker', 'feeder', 'reconcile']) {
       for (const line of await cloud.errorsOf(name)) process.stderr.write(`${line}\n`)
     }
     throw error
