@@ -1,4 +1,5 @@
 import { join, relative } from 'node:path'
+import { type Build, buildFunctions } from './build.ts'
 import { replaceAwsVariables } from './functions-environment.ts'
 import { gatewayOf } from './gateway.ts'
 import { assertFree } from './ports.ts'
@@ -11,12 +12,15 @@ type Values = Record<string, unknown>
 /** What this plugin uses of osls. */
 type Serverless = {
   serviceDir: string
-  processedInput: { commands: readonly string[] }
   pluginManager: {
     plugins: readonly unknown[]
-    spawn: (command: string, options: { terminateLifecycleAfterExecution: boolean }) => Promise<void>
+    spawn: (command: string, options: { terminateLifecycleAfterExecution?: boolean }) => Promise<void>
   }
-  service: { provider: Values; functions: Record<string, Values>; custom: { esbuild: Values } }
+  service: {
+    provider: Values
+    functions: Record<string, Values>
+    custom: { esbuild: unknown; 'serverless-offline': Values }
+  }
 }
 type Log = { notice: (text: string) => void; error: (text: string) => void }
 
@@ -24,32 +28,37 @@ const messageOf = (error: unknown) => (error instanceof Error ? error.message : 
 
 /**
  * Makes `serverless offline` the whole of the relay: embedded DynamoDB, SQS and Parameter Store with the
- * tables and queues of serverless.yml, and the event source between the queues and the functions. Any
- * other command it leaves alone.
+ * tables and queues of serverless.yml, and the event source between the queues and the functions.
  */
 export default class LocalPlugin {
   readonly hooks: Record<string, () => Promise<void> | void>
 
   constructor(serverless: Serverless, _options: unknown, { log }: { log: Log }) {
-    const { service, pluginManager } = serverless
+    const { service, serviceDir, pluginManager } = serverless
     let relay: Relay | undefined
-
-    const initialize = async () => {
-      if (serverless.processedInput.commands[0] !== 'offline') return
-      const { dataDir, watch } = settingsFrom(process.env)
-      const { esbuild } = service.custom
-      // Beside the data, so that stacks side by side, or a deployment meanwhile, build each their own.
-      esbuild.outputWorkFolder = relative(serverless.serviceDir, join(dataDir, 'build'))
-      if (!watch) esbuild.watch = { pattern: [] }
-    }
+    let building: Promise<Build> | undefined
 
     const start = async () => {
       const settings = settingsFrom(process.env)
       await assertFree(settings.ports, ['relay', 'lambda', 'dynamodb', 'sqs', 'ssm'])
-      // Only now: the AWS SDK takes a while to load, and no other command needs it.
+      const read = readService(service)
+      const { esbuild, 'serverless-offline': offline } = service.custom
+      // Beside the data, so that stacks side by side, or a deployment meanwhile, build each their own.
+      const outdir = join(settings.dataDir, 'build')
+      offline.location = relative(serviceDir, outdir)
+      building = buildFunctions({
+        serviceDir,
+        esbuild,
+        handlers: Object.values(read.functions).map(({ handler }) => handler),
+        outdir,
+        onRebuilt: settings.watch ? () => pluginManager.spawn('offline:functionsUpdated', {}) : undefined,
+      })
+      // Its failure, as that of the relay's parts, is met where it is awaited.
+      building.catch(() => undefined)
+      // Only now: the AWS SDK takes a while to load, and esbuild works meanwhile.
       const { startRelay } = await import('./relay.ts')
       relay = startRelay({
-        service: readService(service),
+        service: read,
         settings,
         onError: error => log.error(messageOf(error)),
       })
@@ -65,6 +74,7 @@ export default class LocalPlugin {
     }
 
     const serve = async () => {
+      await building
       await relay?.serve(gatewayOf(pluginManager.plugins))
       const { ports, dataDir } = settingsFrom(process.env)
       log.notice(
@@ -76,6 +86,10 @@ export default class LocalPlugin {
 
     const stop = async () => {
       await relay?.stop()
+      await building?.then(
+        build => build.close(),
+        () => undefined,
+      )
       // Left to the end of the process, esbuild's own ends with a complaint.
       const { stop: stopEsbuild } = await import('esbuild')
       await stopEsbuild()
@@ -93,7 +107,6 @@ export default class LocalPlugin {
     }
 
     this.hooks = {
-      initialize: orEnd(initialize),
       // `offline` ends its process before any hook could stop what was started; `offline start` does not.
       'before:offline:start': () =>
         pluginManager.spawn('offline:start', { terminateLifecycleAfterExecution: true }),

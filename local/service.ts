@@ -24,6 +24,7 @@ const httpApi = v.union([v.string(), v.looseObject({ method: v.string(), path: v
 
 const lambda = v.looseObject({
   name: v.string(),
+  handler: v.string(),
   environment: v.optional(environment, {}),
   events: v.optional(
     v.array(v.looseObject({ sqs: v.exactOptional(sqsEvent), httpApi: v.exactOptional(httpApi) })),
