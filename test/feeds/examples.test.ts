@@ -12,11 +12,13 @@ import { until } from '../support/until.ts'
 
 let child: ChildProcessByStdio<null, Readable, null> | undefined
 
-afterEach(async () => {
-  if (child === undefined || child.exitCode !== null) return
+const end = async () => {
+  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
   child.kill()
-  await once(child, 'exit')
-})
+  await ended
+}
+afterEach(end)
 
 /** Runs an example as its header says, and answers with what it prints. */
 const run = (example: string, args: string[], environment: Record<string, string>) => {
@@ -66,7 +68,7 @@ test('node examples/sqs-consumer.ts says what it hears', async () => {
     await until(() => printed() !== '')
     expect(printed()).toBe('news:  سفارش ۷ v3 order.updated paid\n')
   } finally {
-    child?.kill()
+    await end()
     await parts.close()
   }
 })
