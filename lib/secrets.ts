@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import {
   GetParameterCommand,
   ParameterNotFound,
@@ -5,6 +6,7 @@ import {
   type SSMClient,
 } from '@aws-sdk/client-ssm'
 import type { Verification } from './protocol/signature.ts'
+import { isAnnouncement, phaseOf } from './webhook/rotation.ts'
 
 /** How long secrets are kept in memory. */
 const TTL_MS = 5 * 60 * 1000
@@ -12,8 +14,16 @@ const TTL_MS = 5 * 60 * 1000
 /** A mismatch may mean a rotation we have not seen, or a forger: look again, but not for every forgery. */
 export const REFRESH_EVERY_MS = 60 * 1000
 
+/** How often we look while a rotation is announced. */
+const ROTATING_EVERY_MS = 1000
+
+/** How long a delivery may wait for a new secret on its way: its sender waits ten seconds. */
+const SWITCH_MS = 5000
+
+type Stored = Readonly<Record<string, string>>
+
 /** Reads all secrets below a path, by their last name. */
-export type Load = () => Promise<Readonly<Record<string, string>>>
+export type Load = () => Promise<Stored>
 
 /** Reads SecureString parameters below `path`, such as `/order-relay/production/webhook-secrets`. */
 export const parametersBelow =
@@ -52,8 +62,8 @@ export const parameter =
  * outage of the parameter store must not refuse webhooks.
  */
 export const cached = (load: Load, now: () => number = Date.now) => {
-  let held: { values: Readonly<Record<string, string>>; at: number } | undefined
-  let loading: Promise<Readonly<Record<string, string>>> | undefined
+  let held: { values: Stored; at: number } | undefined
+  let loading: Promise<Stored> | undefined
 
   const refresh = () => {
     loading ??= load()
@@ -87,23 +97,44 @@ export type Secrets = {
  * The webhook secrets below a path. A rotation needs no deployment: the new secret is found at the first
  * signature that does not match, at most once a minute, so that a flood of forgeries stays free (P4).
  *
+ * While a rotation is announced (see `webhook/rotation.ts`), it is looked for at every mismatch, once a
+ * second; and in the moment in which the service has the new secret and the relay does not, it is waited for.
+ *
  * @param extra secrets beside the stored ones (local use)
  */
 export const webhookSecrets = (
   load: Load,
   extra: readonly string[],
   now: () => number = Date.now,
+  sleep: (ms: number) => Promise<unknown> = ms => setTimeout(ms),
 ): Secrets => {
   const secrets = cached(load, now)
   let refreshedAt = Number.NEGATIVE_INFINITY
-  const all = (stored: Readonly<Record<string, string>>) => [...Object.values(stored), ...extra]
+  const all = (stored: Stored) => [
+    ...Object.entries(stored).flatMap(([name, secret]) => (isAnnouncement(name) ? [] : [secret])),
+    ...extra,
+  ]
+  const phase = (stored: Stored) => phaseOf(Object.keys(stored), Math.floor(now() / 1000))
+
+  const lookAgain = async (attempt: (secrets: readonly string[]) => Verification, before: Stored) => {
+    const until = now() + SWITCH_MS
+    for (let held = before; ; ) {
+      const wait = refreshedAt + ROTATING_EVERY_MS - now()
+      if (wait > 0) await sleep(wait)
+      refreshedAt = now()
+      held = await secrets.refresh().catch(() => held)
+      const verdict = attempt(all(held))
+      if (verdict.valid || phase(held) !== 'switching' || now() >= until) return verdict
+    }
+  }
 
   return {
     async verify(attempt) {
-      const first = attempt(all(await secrets.get()))
-      if (first.valid || first.reason !== 'mismatch' || now() - refreshedAt < REFRESH_EVERY_MS) return first
-      refreshedAt = now()
-      return attempt(all(await secrets.refresh().catch(() => ({}))))
+      const held = await secrets.get()
+      const first = attempt(all(held))
+      if (first.valid || first.reason !== 'mismatch') return first
+      const mayLook = phase(held) !== undefined || now() - refreshedAt >= REFRESH_EVERY_MS
+      return mayLook ? lookAgain(attempt, held) : first
     },
   }
 }

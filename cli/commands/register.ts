@@ -10,13 +10,13 @@ type Options = { url?: string | undefined; again?: boolean | undefined; check: b
 
 const register = async (place: Place, { url: given, again = false, check }: Options): Promise<Report> => {
   const url = await webhookUrl(place, given)
-  const known = (await registrationsOf(place.parameters, url)).at(-1)
+  const known = (await registrationsOf(place, url)).at(-1)
   const isNew = known === undefined || again
 
   const registration = isNew
     ? await accountingOf(place)
         .then(accounting => accounting.registerWebhook(url))
-        .then(({ secret }) => keep(place.parameters, url, secret, new Date()))
+        .then(({ secret }) => keep(place, url, secret, new Date()))
     : known
   if (check) await waitUntilAccepted(url, registration.secret)
 

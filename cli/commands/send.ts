@@ -76,7 +76,7 @@ const secretFor = async (place: Place, url: string, fromStdin: boolean): Promise
   const { [SECRET_VARIABLE]: given } = process.env
   if (fromStdin) return readSecret('the webhook secret')
   if (given !== undefined && given !== '') return given
-  const newest = (await registrationsOf(place.parameters, url)).at(-1)
+  const newest = (await registrationsOf(place, url)).at(-1)
   if (newest !== undefined) return newest.secret
   throw cannot(
     'sign the webhook',

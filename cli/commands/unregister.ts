@@ -11,8 +11,8 @@ const unregister = async (place: Place, given: string | undefined): Promise<Repo
   const accounting = await accountingOf(place)
   // At the service first: as long as it sends, its secret must be known.
   await accounting.removeWebhook(url)
-  const registrations = await registrationsOf(place.parameters, url)
-  for (const registration of registrations) await retire(place.parameters, registration)
+  const registrations = await registrationsOf(place, url)
+  for (const registration of registrations) await retire(place, registration)
   return {
     data: { url, removed: registrations.map(({ id }) => id) },
     text: `The accounting service sends nothing to ${url} any more; ${count(registrations.length, 'secret')} removed.`,

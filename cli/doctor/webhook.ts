@@ -19,7 +19,7 @@ const judge = (answer: WebhookAnswer, id: string, url: string): Finding => {
 /** The webhook's secrets: there, and accepted by the receiver. */
 export const webhook = async (place: Place): Promise<Finding[]> => {
   const { webhookUrl: url } = await place.deployment()
-  const registrations = await registrationsOf(place.parameters, url)
+  const registrations = await registrationsOf(place, url)
   const newest = registrations.at(-1)
   if (newest === undefined) {
     return [
