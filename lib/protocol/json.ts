@@ -41,14 +41,19 @@ const isExact = (value: number, source: string) => {
   return a?.digits === b?.digits && a?.exponent === b?.exponent
 }
 
+/** Sixteen digits or more, or an exponent: without one, a double holds every number of the text exactly. */
+const PERHAPS_INEXACT = /[\d.]{16}|\d[eE]/
+
 /**
  * Parses JSON without losing digits: a number that would change becomes an {@link ExactNumber}.
  *
  * @throws SyntaxError when the text is not JSON
  */
 export const parseJson = (text: string): unknown =>
-  JSON.parse(text, (_key, value, context) =>
-    typeof value === 'number' && context.source !== undefined && !isExact(value, context.source)
-      ? new ExactNumber(context.source)
-      : value,
-  )
+  PERHAPS_INEXACT.test(text)
+    ? JSON.parse(text, (_key, value, context) =>
+        typeof value === 'number' && context.source !== undefined && !isExact(value, context.source)
+          ? new ExactNumber(context.source)
+          : value,
+      )
+    : JSON.parse(text)

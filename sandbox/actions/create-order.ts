@@ -54,12 +54,13 @@ const invoiceRow = (row: PricedRow, description: ReturnType<typeof descriptions>
   tax: String(row.tax),
 })
 
-/** Stores the draft with its rows and the payment held for it; to be finalized next. */
+/** Stores the draft with its rows, to be finalized next. */
 const draft = (request: OrderRequest, store: Store, now: Date) => {
   const settings = store.settings.read()
   const date = fiscalDate(request.date ?? dayOf(now), store)
   const described = descriptions(request, store)
   const { rows, totals } = price(request, settings)
+  const total = String(totals.total)
   const invoice_number = store.orders.insert({
     source: request.source,
     external_id: request.external_id,
@@ -73,7 +74,7 @@ const draft = (request: OrderRequest, store: Store, now: Date) => {
     order_discount: String(totals.orderDiscount),
     net: String(totals.net),
     tax: String(totals.tax),
-    total: String(totals.total),
+    total,
     created_at: now.toISOString(),
   })
   rows.forEach((row, index) => {
@@ -81,20 +82,19 @@ const draft = (request: OrderRequest, store: Store, now: Date) => {
     if (description !== undefined)
       store.invoiceRows.insert(invoice_number, index, invoiceRow(row, description))
   })
-  if (request.payment != null) {
-    store.heldPayments.put(invoice_number, paymentOf(request.payment, date))
-  }
-  return invoice_number
+  return { invoice_number, total, date }
 }
 
 const register = (request: OrderRequest, store: Store, clock: Clock) => {
   const now = clock()
-  const invoice_number = draft(request, store, now)
-  const message = `Order received${request.payment ? ' with its payment' : ''}, invoice ${invoice_number} drafted`
+  const { source, external_id, payment } = request
+  const { date, ...invoice } = draft(request, store, now)
+  const { invoice_number } = invoice
+  const message = `Order received${payment ? ' with its payment' : ''}, invoice ${invoice_number} drafted`
   store.history.add(invoice_number, { at: now.toISOString(), kind: 'created', message })
-  const order = store.orders.find(request)
-  if (order !== undefined) finalize(order, store, clock)
-  const { source, external_id } = request
+  const paid = payment ? paymentOf(payment, date) : undefined
+  const isFinal = finalize(invoice, paid, store, clock)
+  if (!isFinal && paid) store.heldPayments.put(invoice_number, paid)
   store.changes.note({ kind: 'order', source, external_id })
 }
 

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import { type Decimal, decimalFrom, isLess, minus, plus, shown, ZERO } from '../decimal.ts'
 import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
+import type { HeldPayment } from '../store/payments.ts'
 import type { Product } from '../store/products.ts'
 import { payInvoice } from './pay-invoice.ts'
 
@@ -34,20 +35,25 @@ const obstacles = (demand: readonly Demand[], isPaid: boolean, store: Store) => 
 }
 
 /**
- * Finalizes a draft, takes its goods from stock and registers the payment held for it; or leaves it in
+ * Finalizes a draft, takes its goods from stock and registers its payment, if there is one; or leaves it in
  * `needs_review` with the reason (spec: States and transitions). Part of the caller's transaction.
+ *
+ * @returns whether it is finalized now
  */
-export const finalize = (order: Order, store: Store, clock: Clock): void => {
+export const finalize = (
+  { invoice_number, total }: Pick<Order, 'invoice_number' | 'total'>,
+  payment: HeldPayment | undefined,
+  store: Store,
+  clock: Clock,
+): boolean => {
   const at = clock().toISOString()
-  const { invoice_number } = order
-  const held = store.heldPayments.find(invoice_number)
   const demand = demandOf(invoice_number, store)
-  const found = obstacles(demand, held !== undefined, store)
+  const found = obstacles(demand, payment !== undefined, store)
   if (found.length > 0) {
     const error = found.join('. ')
     store.orders.setStatus(invoice_number, 'needs_review', error, at)
     store.history.add(invoice_number, { at, kind: 'held', message: error })
-    return
+    return false
   }
   for (const { product, quantity } of demand) {
     store.products.setStock(product.sku, minus(product.stock, quantity))
@@ -56,7 +62,6 @@ export const finalize = (order: Order, store: Store, clock: Clock): void => {
   store.orders.setStatus(invoice_number, 'invoiced', null, at)
   const message = `Invoice ${invoice_number} finalized, goods taken from stock`
   store.history.add(invoice_number, { at, kind: 'finalized', message })
-  if (held === undefined) return
-  store.heldPayments.remove(invoice_number)
-  payInvoice(order, held, store, clock)
+  if (payment !== undefined) payInvoice({ invoice_number, total }, payment, store, clock)
+  return true
 }

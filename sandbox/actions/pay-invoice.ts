@@ -25,7 +25,12 @@ const receiptType = (kind: Account['kind'], method: Payment['method']): Receipt[
  *
  * @throws Refusal when no account is selected to receive the money
  */
-export const payInvoice = (order: Order, payment: HeldPayment, store: Store, clock: Clock): void => {
+export const payInvoice = (
+  order: Pick<Order, 'invoice_number' | 'total'>,
+  payment: HeldPayment,
+  store: Store,
+  clock: Clock,
+): void => {
   const code = store.settings.read().orderPaymentReceivingAccount
   const account = code === null ? undefined : store.accounts.find(code)
   if (account === undefined) {

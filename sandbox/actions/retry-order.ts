@@ -40,7 +40,9 @@ export const retryOrder = (key: OrderKey, store: Store, clock: Clock): void =>
     const at = clock().toISOString()
     const message = 'Retried by the accountant'
     store.history.add(order.invoice_number, { at, kind: 'retried', message })
-    finalize(order, store, clock)
     store.changes.note({ kind: 'order', ...key })
-    if (findOrder(key, store).status !== 'needs_review') announce(order, store, clock)
+    const held = store.heldPayments.find(order.invoice_number)
+    if (!finalize(order, held, store, clock)) return
+    store.heldPayments.remove(order.invoice_number)
+    announce(order, store, clock)
   })

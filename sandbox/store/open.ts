@@ -12,7 +12,7 @@ import { invoiceRows } from './invoice-rows.ts'
 import { orders } from './orders.ts'
 import { heldPayments, receipts } from './payments.ts'
 import { products } from './products.ts'
-import { query } from './query.ts'
+import { command, query } from './query.ts'
 import { returns } from './returns.ts'
 import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
 import { seed } from './seed.ts'
@@ -43,20 +43,22 @@ export type Tables = ReturnType<typeof tables>
 /** Runs an action as one transaction: all of it is stored, or, when it throws, nothing. */
 type Transact = <Result>(action: () => Result) => Result
 
-const transactions =
-  (db: DatabaseSync): Transact =>
-  action => {
-    // IMMEDIATE takes the write lock at once: a number read inside cannot be taken by another program.
-    db.exec('BEGIN IMMEDIATE')
+const transactions = (db: DatabaseSync): Transact => {
+  // IMMEDIATE takes the write lock at once: a number read inside cannot be taken by another program.
+  const begin = command(db, 'BEGIN IMMEDIATE')
+  const commit = command(db, 'COMMIT')
+  return action => {
+    begin()
     try {
       const result = action()
-      db.exec('COMMIT')
+      commit()
       return result
     } catch (error) {
       if (db.isTransaction) db.exec('ROLLBACK')
       throw error
     }
   }
+}
 
 const announcing =
   (transact: Transact, { announce, forget }: Changes): Transact =>

@@ -64,7 +64,6 @@ CREATE TABLE orders (
   updated_at TEXT NOT NULL,
   UNIQUE (source, external_id)
 ) STRICT;
-CREATE INDEX orders_by_status ON orders (status, invoice_number);
 
 CREATE TABLE invoice_rows (
   invoice_number INTEGER NOT NULL REFERENCES orders (invoice_number),
@@ -107,13 +106,13 @@ CREATE TABLE returns (
 ) STRICT;
 
 CREATE TABLE history (
-  id INTEGER PRIMARY KEY,
   invoice_number INTEGER NOT NULL REFERENCES orders (invoice_number),
+  position INTEGER NOT NULL,
   at TEXT NOT NULL,
   kind TEXT NOT NULL,
-  message TEXT NOT NULL
-) STRICT;
-CREATE INDEX history_by_order ON history (invoice_number, id);
+  message TEXT NOT NULL,
+  PRIMARY KEY (invoice_number, position)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE webhooks (
   url TEXT PRIMARY KEY,

@@ -230,8 +230,8 @@ test('a page that listens hears of every change', async () => {
     { kind: 'account', code: 'a' },
     { kind: 'fiscal-year' },
     { kind: 'webhook', url: 'http://127.0.0.1:9/' },
-    { kind: 'product', sku: 'SKU-3' },
     { kind: 'order', source: 'api', external_id: '1' },
+    { kind: 'product', sku: 'SKU-3' },
     { kind: 'delivery', delivery: expect.any(String) },
   ])
 })

@@ -77,6 +77,7 @@ const sorted = (numbers: number[]) => numbers.toSorted((a, b) => a - b)
 
 test('killed in the middle of many creates and started again, it has every order it confirmed, once', async () => {
   const first = await started()
+  const death = once(first.child, 'exit')
   await first.client.product('SKU-1', { stock: 2 * ORDERS })
   const confirmed = new Map<string, number>()
   const paid = (id: string) => order(id, { payment: { method: 'card' } })
@@ -91,7 +92,7 @@ test('killed in the middle of many creates and started again, it has every order
     for (const id of ids.filter(each => Number(each) % 20 === store % 20)) await create(first.client, id)
   })
   const ends = await Promise.allSettled(stores)
-  await once(first.child, 'exit')
+  await death
   expect(ends.some(({ status }) => status === 'rejected')).toBe(true)
 
   const { client } = await started()
