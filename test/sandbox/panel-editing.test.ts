@@ -78,7 +78,7 @@ test('a product is added and edited in place, and Escape leaves it as it was', a
   await row.getByText('1,250.5').waitFor()
 
   await row.getByRole('button', { name: 'Edit' }).click()
-  expect(await focused(page)).toBe('edit-stock')
+  expect(await focused(page)).toBe('editing-stock')
   expect(await violationsOf(page)).toEqual([])
   await page.keyboard.type('7')
   await page.keyboard.press('Escape')

@@ -39,7 +39,11 @@ const call = async (method, path, body) => {
   return response.json()
 }
 
-/** Leaves out what is empty. @param {Record<string, string | number | null | undefined>} params */
+/**
+ * Leaves out what is empty.
+ *
+ * @param {Record<string, string | number | null | undefined>} params
+ */
 const queryOf = params => {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(params)) {
@@ -83,10 +87,18 @@ export const putAccount = account => call('PUT', '/panel/accounts', account)
 export const getFiscalYears = async () =>
   /** @type {{ fiscalYears: FiscalYear[] }} */ (await call('GET', '/panel/fiscal-years')).fiscalYears
 
-/** Adds one. @param {FiscalYear} year */
+/**
+ * Adds one.
+ *
+ * @param {FiscalYear} year
+ */
 export const addFiscalYear = year => call('PUT', '/panel/fiscal-years', year)
 
-/** Replaces all. @param {FiscalYear[]} fiscalYears */
+/**
+ * Replaces all.
+ *
+ * @param {FiscalYear[]} fiscalYears
+ */
 export const putFiscalYears = fiscalYears => call('PUT', '/panel/fiscal-years', { fiscalYears })
 
 /** @returns {Promise<Settings>} */

@@ -9,7 +9,11 @@ import { add, decimalText, isLess, parseDecimal } from './decimal.js'
 
 const ZERO = { digits: 0n, scale: 0 }
 
-/** How much of each sku an order takes, rows of the same sku together. @param {OrderDetail} order */
+/**
+ * How much of each sku an order takes, rows of the same sku together.
+ *
+ * @param {OrderDetail} order
+ */
 const needsOf = order => {
   /** @type {Map<string, { name: string, needed: import('./decimal.js').Decimal }>} */
   const needs = new Map()

@@ -2,7 +2,12 @@
 
 /** @typedef {{ digits: bigint, scale: number }} Decimal */
 
-/** Reads a plain or exponential decimal; undefined when the text is none. @param {string | number} value @returns {Decimal | undefined} */
+/**
+ * Reads a plain or exponential decimal; undefined when the text is none.
+ *
+ * @param {string | number} value
+ * @returns {Decimal | undefined}
+ */
 export const parseDecimal = value => {
   const match = /^(-?\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(String(value).trim())
   if (match === null) return undefined
@@ -30,7 +35,11 @@ export const isLess = (a, b) => {
   return left < right
 }
 
-/** The shortest plain text of a decimal. @param {Decimal} value */
+/**
+ * The shortest plain text of a decimal.
+ *
+ * @param {Decimal} value
+ */
 export const decimalText = ({ digits, scale }) => {
   const negative = digits < 0n
   const padded = String(negative ? -digits : digits).padStart(scale + 1, '0')

@@ -123,7 +123,11 @@ export const patch = (parent, wanted) => {
   }
 }
 
-/** The element with this id, which the page always has. @param {string} id */
+/**
+ * The element with this id, which the page always has.
+ *
+ * @param {string} id
+ */
 export const byId = id => {
   const element = document.getElementById(id)
   if (element === null) throw new Error(`Cannot find the element "${id}"`)

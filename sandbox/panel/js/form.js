@@ -41,7 +41,12 @@ export const clearErrors = form => {
   form.querySelector('.form-error')?.replaceChildren()
 }
 
-/** The control a refusal is about: the one with that name, also when the service names a part of it. @param {HTMLFormElement} form @param {string | undefined} about */
+/**
+ * The control a refusal is about: the one with that name, also when the service names a part of it.
+ *
+ * @param {HTMLFormElement} form
+ * @param {string | undefined} about
+ */
 const controlFor = (form, about) => {
   const first = about?.split(/[.[]/)[0]
   const last = about?.split('.').at(-1)
@@ -51,7 +56,12 @@ const controlFor = (form, about) => {
   )
 }
 
-/** Shows why the service refused, next to the field it names, or else at the form's end. @param {HTMLFormElement} form @param {unknown} error */
+/**
+ * Shows why the service refused, next to the field it names, or else at the form's end.
+ *
+ * @param {HTMLFormElement} form
+ * @param {unknown} error
+ */
 export const showError = (form, error) => {
   const message = error instanceof Error ? error.message : String(error)
   const control = controlFor(form, error instanceof Refusal ? error.field : undefined)
@@ -87,10 +97,20 @@ export const onSubmit = submit => async (/** @type {Event} */ event) => {
   }
 }
 
-/** The text a form holds under a name. @param {HTMLFormElement} form @param {string} key */
+/**
+ * The text a form holds under a name.
+ *
+ * @param {HTMLFormElement} form
+ * @param {string} key
+ */
 export const textOf = (form, key) => String(new FormData(form).get(key) ?? '').trim()
 
-/** A number as typed, Persian digits and grouping included; NaN when it is none. @param {HTMLFormElement} form @param {string} key */
+/**
+ * A number as typed, Persian digits and grouping included; NaN when it is none.
+ *
+ * @param {HTMLFormElement} form
+ * @param {string} key
+ */
 export const numberOf = (form, key) => {
   const latin = textOf(form, key)
     .replace(/[۰-۹]/g, digit => String(digit.charCodeAt(0) - 0x06f0))
@@ -100,7 +120,13 @@ export const numberOf = (form, key) => {
   return latin === '' ? Number.NaN : Number(latin)
 }
 
-/** A number, or a refusal that names the field. @param {HTMLFormElement} form @param {string} key @param {string} label */
+/**
+ * A number, or a refusal that names the field.
+ *
+ * @param {HTMLFormElement} form
+ * @param {string} key
+ * @param {string} label
+ */
 export const requireNumber = (form, key, label) => {
   const number = numberOf(form, key)
   if (Number.isFinite(number)) return number
@@ -109,7 +135,13 @@ export const requireNumber = (form, key, label) => {
   throw new Refusal({ status: 0, message: `Cannot read ${label}: ${found}`, field: key })
 }
 
-/** A text, or a refusal that names the field. @param {HTMLFormElement} form @param {string} key @param {string} label */
+/**
+ * A text, or a refusal that names the field.
+ *
+ * @param {HTMLFormElement} form
+ * @param {string} key
+ * @param {string} label
+ */
 export const requireText = (form, key, label) => {
   const text = textOf(form, key)
   if (text !== '') return text

@@ -20,6 +20,12 @@ const VIEWS = {
   settings: settingsView,
 }
 
+/** @param {Route} route */
+const nameOf = ({ path: [first = '', second = ''] }) => {
+  if (first === 'orders' && second !== '') return 'order'
+  return first !== 'order' && Object.hasOwn(VIEWS, first) ? first : 'orders'
+}
+
 /** How long reading may take before the page says that it is reading. */
 const PATIENCE_MS = 200
 
@@ -37,7 +43,11 @@ const drawTitle = () => {
   document.title = `${reviews > 0 ? `(${reviews}) ` : ''}${page.view.title(page.route)} · Accounting sandbox`
 }
 
-/** Shows how many orders wait for the accountant. @param {number} count */
+/**
+ * Shows how many orders wait for the accountant.
+ *
+ * @param {number} count
+ */
 export const showReviewCount = count => {
   reviews = count
   const badge = byId('review-count')
@@ -56,7 +66,11 @@ const markNavigation = (/** @type {string} */ name) => {
 
 const focusHeading = () => main.querySelector('h1')?.focus({ preventScroll: true })
 
-/** Draws into the page; when the focused element went away, focus goes to the heading, not to nowhere. @param {Node[]} nodes */
+/**
+ * Draws into the page; when the focused element went away, focus goes to the heading, not to nowhere.
+ *
+ * @param {Node[]} nodes
+ */
 const drawNodes = nodes => {
   const focused = main.contains(document.activeElement)
   patch(main, nodes)
@@ -123,7 +137,11 @@ const readUntilFresh = async () => {
   reading = undefined
 }
 
-/** Reads the page again when it shows what changed. @param {ChangeKind | undefined} kind undefined: anything may have changed */
+/**
+ * Reads the page again when it shows what changed.
+ *
+ * @param {ChangeKind | undefined} kind undefined: anything may have changed
+ */
 export const reloadFor = kind => {
   if (page === undefined) return
   if (kind === undefined || page.view.depends.includes(kind)) reload()
@@ -132,10 +150,14 @@ export const reloadFor = kind => {
 const drawWaiting = () =>
   drawNodes([h('p', { class: 'waiting', 'data-key': 'waiting', role: 'status' }, 'Reading…')])
 
-/** Opens the page that an address hash names. @param {string} hash */
+/**
+ * Opens the page that an address hash names.
+ *
+ * @param {string} hash
+ */
 export const openPage = async hash => {
   const route = parseRoute(hash)
-  const name = route.path[0] === 'orders' && route.path[1] !== undefined ? 'order' : (route.path[0] ?? '')
+  const name = nameOf(route)
   const view = VIEWS[name] ?? ordersView
   const first = page === undefined
   const samePage = page?.view === view && page.route.path.join('/') === route.path.join('/')

@@ -13,10 +13,18 @@ const STATUS_NAMES = {
   refunded: 'Refunded',
 }
 
-/** What a status is called on this page. @param {string} status */
+/**
+ * What a status is called on this page.
+ *
+ * @param {string} status
+ */
 export const statusName = status => STATUS_NAMES[status] ?? status
 
-/** A status in English with the service's own Persian label. @param {{ status: string, status_display?: string | null }} order */
+/**
+ * A status in English with the service's own Persian label.
+ *
+ * @param {{ status: string, status_display?: string | null }} order
+ */
 export const statusChip = ({ status, status_display }) =>
   h(
     'span',
@@ -25,10 +33,19 @@ export const statusChip = ({ status, status_display }) =>
     status_display && [' ', h('bdi', { lang: 'fa', dir: 'auto', class: 'chip-fa' }, status_display)],
   )
 
-/** Text from a store, in whatever direction it reads. @param {string | null | undefined} text */
+/**
+ * Text from a store, in whatever direction it reads.
+ *
+ * @param {string | null | undefined} text
+ */
 export const name = text => h('bdi', { dir: 'auto' }, text ?? '')
 
-/** @param {string} title @param {Child} [aside] what stands beside the heading @param {Child} [above] @param {string} [kind] */
+/**
+ * @param {string} title
+ * @param {Child} [aside] what stands beside the heading
+ * @param {Child} [above]
+ * @param {string} [kind]
+ */
 export const pageHead = (title, aside = null, above = null, kind = '') =>
   h(
     'header',
@@ -37,11 +54,20 @@ export const pageHead = (title, aside = null, above = null, kind = '') =>
     h('div', { class: 'page-head-row' }, h('h1', { tabindex: -1 }, name(title)), aside),
   )
 
-/** What to do while there is nothing to show. @param {string} title @param {...Child} children */
+/**
+ * What to do while there is nothing to show.
+ *
+ * @param {string} title
+ * @param {...Child} children
+ */
 export const empty = (title, ...children) =>
   h('div', { class: 'empty' }, h('p', { class: 'empty-title' }, title), children)
 
-/** A calendar date, with the same day in the Persian calendar. @param {string} date */
+/**
+ * A calendar date, with the same day in the Persian calendar.
+ *
+ * @param {string} date
+ */
 export const dateWithPersian = date =>
   h(
     'time',
@@ -54,7 +80,11 @@ export const dateWithPersian = date =>
 /** @param {string} iso */
 export const moment = iso => h('time', { datetime: iso, title: iso, class: 'nowrap' }, formatMoment(iso))
 
-/** A command to run, which can be copied. @param {string} command */
+/**
+ * A command to run, which can be copied.
+ *
+ * @param {string} command
+ */
 export const commandLine = command => {
   const copied = h('span', { role: 'status', class: 'muted' })
   const copy = async () => {
@@ -74,16 +104,22 @@ export const commandLine = command => {
   )
 }
 
-/** A table cell that carries its column's name for narrow screens. @param {string} label @param {Child} child @param {string} [kind] */
+/**
+ * A table cell that carries its column's name for narrow screens.
+ *
+ * @param {string} label
+ * @param {Child} child
+ * @param {string} [kind]
+ */
 export const cell = (label, child, kind = '') =>
   h('td', { role: 'cell', 'data-label': label, class: kind }, child)
 
 /**
  * A table that keeps its roles when narrow screens stack its cells.
  *
- * @param {{ caption: string, columns: { label: string, kind?: string }[], rows: Child[], kind?: string, foot?: Child }} table
+ * @param {{ caption: string, columns: { label: string, kind?: string }[], rows: Child[], kind?: string }} table
  */
-export const table = ({ caption, columns, rows, kind = '', foot }) =>
+export const table = ({ caption, columns, rows, kind = '' }) =>
   h(
     'table',
     { role: 'table', class: `table ${kind}` },
@@ -104,5 +140,4 @@ export const table = ({ caption, columns, rows, kind = '', foot }) =>
       ),
     ),
     h('tbody', { role: 'rowgroup' }, rows),
-    foot,
   )

@@ -1,6 +1,11 @@
 /** @import { Route } from './types.d.ts' */
 
-/** The address of a page inside the panel. @param {string[]} path @param {Record<string, string | null | undefined>} [query] */
+/**
+ * The address of a page inside the panel.
+ *
+ * @param {string[]} path
+ * @param {Record<string, string | null | undefined>} [query]
+ */
 export const linkTo = (path, query = {}) => {
   const params = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
@@ -21,7 +26,12 @@ const decoded = text => {
   }
 }
 
-/** Reads an address hash; anything that is not `#/…` is the list of orders. @param {string} hash @returns {Route} */
+/**
+ * Reads an address hash; anything that is not `#/…` is the list of orders.
+ *
+ * @param {string} hash
+ * @returns {Route}
+ */
 export const parseRoute = hash => {
   const [path = '', query = ''] = hash.startsWith('#/') ? hash.slice(2).split(/\?(.*)/s) : ['orders']
   return {
@@ -30,5 +40,9 @@ export const parseRoute = hash => {
   }
 }
 
-/** Changes the address without a new entry in the browser's history, as filters do. @param {string} link */
+/**
+ * Changes the address without a new entry in the browser's history, as filters do.
+ *
+ * @param {string} link
+ */
 export const replaceRoute = link => location.replace(link)

@@ -84,7 +84,12 @@ const accountRow = (account, context) =>
     ),
   )
 
-/** The accounts that money can be received in. @param {Account[]} accounts @param {Context} context */
+/**
+ * The accounts that money can be received in.
+ *
+ * @param {Account[]} accounts
+ * @param {Context} context
+ */
 export const accountsSection = (accounts, context) =>
   h(
     'section',

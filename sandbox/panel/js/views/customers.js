@@ -26,7 +26,11 @@ const customerRow = customer =>
     ),
   )
 
-/** Everyone the service can book an order to. @type {View<Customer[]>} */
+/**
+ * Everyone the service can book an order to.
+ *
+ * @type {View<Customer[]>}
+ */
 export const customersView = {
   depends: ['customer'],
   title: () => 'Customers',

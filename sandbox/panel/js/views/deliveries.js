@@ -10,7 +10,11 @@ import { linkToOrder } from '../router.js'
 /** @type {Record<Delivery['state'], string>} */
 const STATES = { pending: 'Pending', delivered: 'Delivered', failed: 'Failed' }
 
-/** What an attempt came to. @param {Attempt} attempt */
+/**
+ * What an attempt came to.
+ *
+ * @param {Attempt} attempt
+ */
 const resultOf = ({ status, error }) => (status === null ? (error ?? 'No answer') : `HTTP ${status}`)
 
 /** @param {Attempt} attempt */
@@ -107,7 +111,12 @@ const deliveryItem = (delivery, context) => {
   )
 }
 
-/** Deliveries with every attempt, newest first, each of which can be sent again. @param {Delivery[]} deliveries @param {Context} context */
+/**
+ * Deliveries with every attempt, newest first, each of which can be sent again.
+ *
+ * @param {Delivery[]} deliveries
+ * @param {Context} context
+ */
 export const deliveryList = (deliveries, context) =>
   h(
     'ul',

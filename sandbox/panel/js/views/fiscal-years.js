@@ -73,7 +73,12 @@ const yearRow = (years, year, context) =>
     ),
   )
 
-/** The years that orders may be dated in. @param {FiscalYear[]} years @param {Context} context */
+/**
+ * The years that orders may be dated in.
+ *
+ * @param {FiscalYear[]} years
+ * @param {Context} context
+ */
 export const fiscalYearsSection = (years, context) =>
   h(
     'section',

@@ -62,7 +62,12 @@ const COLUMNS = [
   { label: 'Total', kind: 'number' },
 ]
 
-/** A discount is taken off; none is a dash, which narrow screens leave out. @param {string} label @param {string} amount */
+/**
+ * A discount is taken off; none is a dash, which narrow screens leave out.
+ *
+ * @param {string} label
+ * @param {string} amount
+ */
 const takenCell = (label, amount) =>
   amount === '0' ? cell(label, '–', 'number muted none') : cell(label, `−${money(amount)}`, 'number')
 
@@ -136,7 +141,11 @@ const returnBlock = salesReturn =>
     ),
   )
 
-/** The invoice as an invoice is drawn, with the documents that belong to it. @param {OrderDetail} order */
+/**
+ * The invoice as an invoice is drawn, with the documents that belong to it.
+ *
+ * @param {OrderDetail} order
+ */
 export const invoice = order =>
   h(
     'article',

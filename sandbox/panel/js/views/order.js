@@ -17,7 +17,11 @@ const DELIVERIES_SHOWN = 50
 /** @param {Route} route */
 const keyOf = ({ path, query }) => ({ source: query.get('source') ?? 'api', external_id: path[1] ?? '' })
 
-/** What mends an order is read only while it needs mending. @returns {Promise<Service>} */
+/**
+ * What mends an order is read only while it needs mending.
+ *
+ * @returns {Promise<Service>}
+ */
 const loadService = async () => {
   const [products, settings, accounts] = await Promise.all([getProducts(), getSettings(), getAccounts()])
   return { products, settings, accounts }
@@ -51,7 +55,11 @@ const deliveriesSection = (deliveries, context) =>
       : deliveryList(deliveries, context),
   )
 
-/** One order: its invoice, what it waits for, its history and its deliveries. @type {View<Data>} */
+/**
+ * One order: its invoice, what it waits for, its history and its deliveries.
+ *
+ * @type {View<Data>}
+ */
 export const orderView = {
   depends: ['order', 'product', 'settings', 'account', 'delivery'],
   title: route => `Order ${keyOf(route).external_id}`,

@@ -15,7 +15,11 @@ const STATUSES = ['needs_review', 'invoiced', 'paid', 'refunded']
 
 /** @typedef {OrderList & { products: Product[] }} Data */
 
-/** Sources seen so far, offered while typing. @type {Set<string>} */
+/**
+ * Sources seen so far, offered while typing.
+ *
+ * @type {Set<string>}
+ */
 const sources = new Set(['api'])
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -195,7 +199,11 @@ const list = ({ orders, next, counts, products }, { route }) => {
 /** @param {Route} route */
 const isFiltered = ({ query }) => ['status', 'source', 'q', 'before'].some(key => query.has(key))
 
-/** Orders by status, store and search, newest first. @type {View<Data>} */
+/**
+ * Orders by status, store and search, newest first.
+ *
+ * @type {View<Data>}
+ */
 export const ordersView = {
   depends: ['order', 'product'],
   title: () => 'Orders',

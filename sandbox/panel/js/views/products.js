@@ -7,7 +7,11 @@ import { decimal } from '../format.js'
 import { toast } from '../notices.js'
 import { cell, empty, name, pageHead, table } from '../pieces.js'
 
-/** The product being edited in place, by its sku. @type {string | undefined} */
+/**
+ * The product being edited in place, by its sku.
+ *
+ * @type {string | undefined}
+ */
 let editing
 
 /** @param {string} sku */
@@ -17,7 +21,7 @@ const editButtonId = sku => `edit-${sku}`
 const startEditing = (context, product) => {
   editing = product.sku
   context.redraw()
-  const stock = byId('edit-stock')
+  const stock = byId('editing-stock')
   if (stock instanceof HTMLInputElement) {
     stock.focus()
     stock.select()
@@ -95,10 +99,10 @@ const editedRow = (product, context) => {
           onkeydown,
           'aria-label': `Edit ${product.sku}`,
         },
-        field({ id: 'edit-name', label: 'Name' }, attributes =>
+        field({ id: 'editing-name', label: 'Name' }, attributes =>
           h('input', { ...attributes, name: 'name', dir: 'auto', autocomplete: 'off', value: product.name }),
         ),
-        field({ id: 'edit-stock', label: 'Stock', kind: 'narrow' }, attributes =>
+        field({ id: 'editing-stock', label: 'Stock', kind: 'narrow' }, attributes =>
           h('input', {
             ...attributes,
             name: 'stock',
@@ -152,7 +156,11 @@ const addProduct = context =>
     },
   })
 
-/** Products with their stock, edited in place. @type {View<Product[]>} */
+/**
+ * Products with their stock, edited in place.
+ *
+ * @type {View<Product[]>}
+ */
 export const productsView = {
   depends: ['product'],
   title: () => 'Products',

@@ -10,7 +10,11 @@ import { decimal, formatDate } from '../format.js'
 import { name, statusName } from '../pieces.js'
 import { linkTo } from '../router.js'
 
-/** How the last retry ended, told until the page is left. @type {{ retried: boolean }} */
+/**
+ * How the last retry ended, told until the page is left.
+ *
+ * @type {{ retried: boolean }}
+ */
 const state = { retried: false }
 
 export const resetReview = () => {
@@ -118,7 +122,13 @@ const heldPayment = ({ held_payment, date }) =>
     '. It is registered by itself once the invoice is finalized.',
   )
 
-/** Why the order waits, what mends it right here, and *Fix and retry*. @param {OrderDetail} order @param {Service} service @param {Context} context */
+/**
+ * Why the order waits, what mends it right here, and *Fix and retry*.
+ *
+ * @param {OrderDetail} order
+ * @param {Service} service
+ * @param {Context} context
+ */
 export const review = (order, service, context) => {
   const causes = causesOf(order, service)
   const mended = isMended(causes)
@@ -167,7 +177,11 @@ export const review = (order, service, context) => {
   )
 }
 
-/** Tells how the retry ended once the order is out of review. @param {OrderDetail} order */
+/**
+ * Tells how the retry ended once the order is out of review.
+ *
+ * @param {OrderDetail} order
+ */
 export const outcome = order => {
   if (!state.retried) return null
   const documents = [

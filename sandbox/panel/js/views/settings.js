@@ -139,7 +139,11 @@ const settingsForm = (data, context) =>
     h('div', { class: 'actions' }, h('button', { type: 'submit', class: 'button primary' }, 'Save settings')),
   )
 
-/** The six connection settings, fiscal years and accounts. @type {View<Data>} */
+/**
+ * The six connection settings, fiscal years and accounts.
+ *
+ * @type {View<Data>}
+ */
 export const settingsView = {
   depends: ['settings', 'customer', 'account', 'fiscal-year'],
   title: () => 'Settings',

@@ -15,7 +15,11 @@ const NAMES = {
   webhook: 'Webhook',
 }
 
-/** What happened to an order, oldest first. @param {HistoryEntry[]} history */
+/**
+ * What happened to an order, oldest first.
+ *
+ * @param {HistoryEntry[]} history
+ */
 export const timeline = history =>
   h(
     'ol',

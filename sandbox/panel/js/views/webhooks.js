@@ -77,7 +77,11 @@ const deliveriesSection = (deliveries, context) => {
   )
 }
 
-/** Who is told of changes, and every delivery with its attempts. @type {View<Data>} */
+/**
+ * Who is told of changes, and every delivery with its attempts.
+ *
+ * @type {View<Data>}
+ */
 export const webhooksView = {
   depends: ['webhook', 'delivery'],
   title: () => 'Webhooks',
