@@ -54,7 +54,7 @@ test('every page is free of accessibility violations', async () => {
   await page.getByRole('button', { name: 'Add account' }).click()
   expect(await violationsOf(page)).toEqual([])
   expect(errors).toEqual([])
-}, 15_000)
+})
 
 test('every page has enough contrast in the dark', async () => {
   const { page } = await openAt(client().url, { colorScheme: 'dark' })
@@ -62,7 +62,7 @@ test('every page has enough contrast in the dark', async () => {
     await go(page, hash, words)
     expect([hash, await violationsOf(page, ['color-contrast'])]).toEqual([hash, []])
   }
-}, 15_000)
+})
 
 test('no page is wider than a phone of 360 pixels', async () => {
   const { page } = await openAt(client().url, { viewport: { width: 360, height: 740 } })
@@ -72,7 +72,7 @@ test('no page is wider than a phone of 360 pixels', async () => {
   }
   await go(page, '#/orders/review?source=api', 'Fix and retry')
   expect(await violationsOf(page)).toEqual([])
-}, 15_000)
+})
 
 test('the keyboard alone leads from the list of orders to a finalized invoice', async () => {
   const { page, errors } = await openAt(client().url)

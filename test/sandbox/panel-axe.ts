@@ -1,10 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import axe from 'axe-core'
 import type { Page } from 'playwright-core'
-
-const { resolve } = createRequire(import.meta.url)
-
-const AXE = readFileSync(resolve('axe-core/axe.min.js'), 'utf8')
 
 /**
  * What axe finds wrong with the page as it stands.
@@ -13,7 +8,7 @@ const AXE = readFileSync(resolve('axe-core/axe.min.js'), 'utf8')
  */
 export const violationsOf = async (page: Page, rules?: string[]): Promise<string[]> => {
   const options = { resultTypes: ['violations'], ...(rules !== undefined && { runOnly: rules }) }
-  await page.evaluate(AXE)
+  await page.evaluate(axe.source)
   return page.evaluate<string[]>(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
     violations.map(({ help, nodes }) => help + ': ' + nodes.map(({ html }) => html).join(' ')))`)
 }

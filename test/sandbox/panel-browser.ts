@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, jest } from '@jest/globals'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
 const run = promisify(execFile)
@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const UNPACKED = join(ROOT, 'node_modules', '.cache', 'order-relay', 'chromium')
 
 const UNPACK = `
-  const { default: chromium } = await import('@sparticuz/chromium')
+  const { default: chromium } = await import('${import.meta.resolve('@sparticuz/chromium')}')
   await chromium.executablePath()
 `
 
@@ -73,10 +73,12 @@ const openPage = async (browser: Browser, url: string, options: BrowserContextOp
 
 /** One browser for a file of tests; its pages are closed after each test. */
 export const withBrowser = () => {
+  // Longer than a wait in the page, so that a failure tells what was waited for.
+  jest.setTimeout(30_000)
   let browser: Browser
   beforeAll(async () => {
     browser = await startBrowser()
-  }, 30_000)
+  })
   afterEach(async () => {
     for (const context of browser.contexts()) await context.close()
   })

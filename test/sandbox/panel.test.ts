@@ -188,4 +188,4 @@ test('a broken line is shown, and what was missed appears when it is back', asyn
   expect(await page.locator('#live-text').textContent()).toBe('Live')
   await page.close()
   await second.close()
-}, 15_000)
+})
