@@ -9,6 +9,7 @@ import { rotateCommand } from './commands/rotate.ts'
 import { sandboxCommand } from './commands/sandbox.ts'
 import { sendCommand } from './commands/send.ts'
 import { storesCommands } from './commands/stores.ts'
+import { tailCommand } from './commands/tail.ts'
 import { unregisterCommand } from './commands/unregister.ts'
 import { relayCommand } from './relay-command.ts'
 
@@ -40,6 +41,7 @@ export const relayProgram = () => {
   doctorCommand(relay)
   ordersCommands(relay)
   deliveriesCommands(relay)
+  tailCommand(relay)
   relay.commandsGroup('Mend:')
   deadCommands(relay)
   quarantineCommands(relay)

@@ -20,12 +20,16 @@ export type Globals = ReturnType<Relay['opts']>
 /** A subcommand, as far as its options for all are concerned. */
 type Called = { optsWithGlobals: () => Globals }
 
-/** Does a command's work in the place that its options mean, and prints what it found. */
-export const act = async (command: Called, work: (place: Place) => Promise<Report>): Promise<void> => {
+/** Does a command's work in the place that its options mean, and prints what it found, if it has not yet. */
+export const act = async (
+  command: Called,
+  work: (place: Place) => Promise<Report | undefined>,
+): Promise<void> => {
   const globals = command.optsWithGlobals()
   const place = placeOf(globals)
   try {
     const report = await work(place)
+    if (report === undefined) return
     print(report, globals.json === true)
     if (report.ok === false) process.exitCode = EXIT.failure
   } catch (error) {

@@ -1,0 +1,10 @@
+import type { Place } from '../place/place.ts'
+import { awsLog } from './aws.ts'
+import type { LogLine, Range } from './line.ts'
+import { localLog } from './local.ts'
+
+/** The log of the relay's functions: CloudWatch Logs, or the file that the local stack keeps. */
+export async function* logOf(place: Place, range: Range): AsyncGenerator<LogLine> {
+  if (place.local) yield* localLog(place.dataDir, range)
+  else yield* awsLog(place.region, await place.deployment(), range)
+}
