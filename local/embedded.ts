@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { SQSClient } from '@aws-sdk/client-sqs'
@@ -23,13 +24,14 @@ export const startEmbedded = async ({ settings, region, resources, resolve }: Em
   const tables = tablesOf(resources, resolve)
   const queues = queuesOf(resources, resolve)
 
-  const starting = [
-    startDynamodb({ port: ports.dynamodb, path: join(dataDir, 'dynamodb') }),
-    startSqs({ port: ports.sqs, region }),
-    startParameterStore({ port: ports.ssm, path: join(dataDir, 'parameters.json'), region }),
-  ]
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  const starting = {
+    dynamodb: startDynamodb({ port: ports.dynamodb, path: join(dataDir, 'dynamodb') }),
+    sqs: startSqs({ port: ports.sqs, region, path: join(dataDir, 'queues.jsonl') }),
+    parameterStore: startParameterStore({ port: ports.ssm, path: join(dataDir, 'parameters.json'), region }),
+  }
   const close = async () => {
-    const started = await Promise.allSettled(starting)
+    const started = await Promise.allSettled(Object.values(starting))
     await Promise.all(started.map(part => part.status === 'fulfilled' && part.value.close()))
   }
 
@@ -37,8 +39,9 @@ export const startEmbedded = async ({ settings, region, resources, resolve }: Em
   const sqs = new SQSClient({ ...client, endpoint: urlOf(ports.sqs) })
   const dynamodb = new DynamoDBClient({ ...client, endpoint: urlOf(ports.dynamodb) })
   try {
-    await Promise.all(starting)
+    await Promise.all(Object.values(starting))
     await Promise.all([createTables(dynamodb, tables), createQueues(sqs, queues)])
+    await (await starting.sqs).restore()
   } catch (error) {
     await close()
     throw error
