@@ -72,12 +72,17 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
   ])
   try {
     const bound = await listen(server, port)
+    let closing: Promise<void> | undefined
+    const close = async () => {
+      stopping.abort()
+      await Promise.all([stop(server), sender.stop()])
+      store.close()
+    }
     return {
       url: `http://${HOST}:${bound}`,
-      close: async () => {
-        stopping.abort()
-        await Promise.all([stop(server), sender.stop()])
-        store.close()
+      close: () => {
+        closing ??= close()
+        return closing
       },
     }
   } catch (error) {

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 export const STATUSES = ['needs_review', 'invoiced', 'paid', 'refunded'] as const
 export type Status = (typeof STATUSES)[number]
 
-export const EXTERNAL_ID_MAX = 100
+const EXTERNAL_ID_MAX = 100
 
 /** Counted in characters, not UTF-16 units, as the spec's "up to 100 characters" reads. */
 export const externalId = v.pipe(

@@ -34,7 +34,7 @@ export const amount = v.pipe(
   v.metadata({ minimum: 0 }),
 )
 
-export const quantity = v.pipe(
+const quantity = v.pipe(
   number,
   v.check(value => !isNegative(value) && !isZero(value), 'must be greater than zero'),
   v.metadata({ exclusiveMinimum: 0 }),

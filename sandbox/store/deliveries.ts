@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { command, query } from './query.ts'
 
-export type DeliveryState = 'pending' | 'delivered' | 'failed'
+type DeliveryState = 'pending' | 'delivered' | 'failed'
 
 /** One webhook to one URL: its body stays the same through every attempt. Times are ISO 8601 UTC. */
 export type Delivery = {

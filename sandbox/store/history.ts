@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { command, query } from './query.ts'
 
-export type HistoryKind =
+type HistoryKind =
   | 'created'
   | 'held'
   | 'finalized'

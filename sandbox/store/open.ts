@@ -98,7 +98,8 @@ export const openStore = (file: string | undefined, now: Date) => {
     // NORMAL does not sync the log at each commit: what is committed survives the death of this program,
     // the last moments may be lost only when the whole machine loses power.
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON')
-    db.exec('PRAGMA busy_timeout = 5000')
+    // Moving the log into the database syncs the disk; 40 MB at a time, not 4, keeps that out of the p99.
+    db.exec('PRAGMA busy_timeout = 5000; PRAGMA wal_autocheckpoint = 10000')
     const log = changes()
     const transact = transactions(db)
     return {

@@ -87,7 +87,7 @@ export const eachWithSandbox = (options: SandboxOptions = {}) => {
   return () => client
 }
 
-export type Received = { headers: IncomingHttpHeaders; body: Buffer }
+type Received = { headers: IncomingHttpHeaders; body: Buffer }
 
 /** A webhook receiver that answers as told, and keeps what it received. */
 export const startReceiver = async (answer: (attempt: number) => number | 'hang up' | 'hang' = () => 200) => {
