@@ -100,6 +100,7 @@ const rowsFor = (service, feeds) => {
           ofFunction('Worker', 'Errors', 'errors'),
           ofFunction('Worker', 'Throttles', 'throttled'),
           ofFunction('Worker', 'ConcurrentExecutions', 'side by side', { stat: 'Maximum' }),
+          ours('Quarantined', 'from', 'line', { label: 'could not read' }),
         ]),
       ],
     },
@@ -174,3 +175,4 @@ module.exports = async ({ resolveVariable }) => {
     },
   }
 }
+module.exports.rowsFor = rowsFor

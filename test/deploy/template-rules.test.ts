@@ -1,0 +1,135 @@
+import { expect, test } from '@jest/globals'
+import { foreignFiles, weaknesses } from './template-rules.ts'
+
+const sound = () => {
+  const queue = {
+    Type: 'AWS::SQS::Queue',
+    UpdateReplacePolicy: 'Retain',
+    Properties: {
+      SqsManagedSseEnabled: true,
+      MessageRetentionPeriod: 1209600,
+      VisibilityTimeout: 180,
+      RedrivePolicy: {},
+    },
+  }
+  const allow = (Action: string[], Resource: unknown[]) => ({ Effect: 'Allow', Action, Resource })
+  return {
+    Outputs: {},
+    Resources: {
+      Line: queue,
+      LineTlsOnly: { Type: 'AWS::SQS::QueuePolicy' },
+      OrdersTable: {
+        Type: 'AWS::DynamoDB::Table',
+        DeletionPolicy: 'Retain',
+        UpdateReplacePolicy: 'Retain',
+        Properties: { DeletionProtectionEnabled: true },
+      },
+      Worker: {
+        Type: 'AWS::Lambda::Function',
+        Properties: {
+          Role: { 'Fn::GetAtt': ['WorkerRole', 'Arn'] },
+          Timeout: 30,
+          Environment: { Variables: { SECRETS_PATH: '/order-relay/production' } as Record<string, string> },
+        },
+      },
+      WorkerRole: {
+        Type: 'AWS::IAM::Role',
+        Properties: {
+          Policies: [
+            {
+              PolicyDocument: {
+                Statement: [
+                  allow(['sqs:SendMessage'], [{ 'Fn::GetAtt': ['Line', 'Arn'] }]),
+                  allow(['xray:PutTraceSegments'], ['*']),
+                ],
+              },
+            },
+          ],
+        },
+      },
+      Source: {
+        Type: 'AWS::Lambda::EventSourceMapping',
+        Properties: {
+          EventSourceArn: { 'Fn::GetAtt': ['Line', 'Arn'] },
+          FunctionName: { 'Fn::GetAtt': ['Worker', 'Arn'] },
+          ScalingConfig: { MaximumConcurrency: 10 },
+        },
+      },
+    },
+  }
+}
+
+type Template = ReturnType<typeof sound>
+
+const found = (spoil: (template: Template) => void) => {
+  const template = sound()
+  spoil(template)
+  return weaknesses(JSON.stringify(template))
+}
+
+const statements = ({ Resources }: Template) =>
+  Resources.WorkerRole.Properties.Policies[0]?.PolicyDocument.Statement ?? []
+
+test('a sound template has no weakness', () => {
+  expect(found(() => undefined)).toEqual([])
+})
+
+test.each<[string, (template: Template) => void, RegExp]>([
+  [
+    'a right on everything',
+    template => statements(template).push({ Effect: 'Allow', Action: ['sqs:SendMessage'], Resource: ['*'] }),
+    /name the resources/,
+  ],
+  [
+    'a right to everything',
+    template => statements(template).push({ Effect: 'Allow', Action: ['sqs:*'], Resource: ['x'] }),
+    /name the actions/,
+  ],
+  [
+    'a secret in an environment',
+    ({ Resources }) => {
+      Resources.Worker.Properties.Environment.Variables.WEBHOOK_SECRET = 'x'
+    },
+    /WEBHOOK_SECRET/,
+  ],
+  [
+    'a role that all functions share',
+    ({ Resources }) =>
+      Object.assign(Resources, {
+        IamRoleLambdaExecution: { Type: 'AWS::IAM::Role', Properties: { Policies: [] } },
+      }),
+    /shared role/,
+  ],
+  [
+    'a message handed out again while it is worked on',
+    ({ Resources }) => Object.assign(Resources.Line.Properties, { VisibilityTimeout: 60 }),
+    /less than six times 30 s/,
+  ],
+  [
+    'orders that go with the stack',
+    ({ Resources }) => Object.assign(Resources.OrdersTable, { DeletionPolicy: 'Delete' }),
+    /orders could be deleted/,
+  ],
+  [
+    'a queue in the clear',
+    ({ Resources }) => Object.assign(Resources.Line.Properties, { SqsManagedSseEnabled: false }),
+    /not encrypted/,
+  ],
+  [
+    'a queue that is spoken to without TLS',
+    ({ Resources }) => Object.assign(Resources, { LineTlsOnly: undefined }),
+    /asks for TLS/,
+  ],
+])('%s is found', (_name, spoil, complaint) => {
+  const complaints = found(spoil)
+  expect(complaints).toHaveLength(1)
+  expect(complaints[0]).toMatch(complaint)
+})
+
+test('code of another function in a zip is found', () => {
+  const listing = (...files: string[]) =>
+    ['File Name   Modified   Size', ...files.map(file => `${file}   2026-01-01 00:00:00   1`)].join('\n')
+  expect(foreignFiles('webhook', listing('functions/webhook.mjs'))).toEqual([])
+  expect(foreignFiles('webhook', listing('functions/webhook.mjs', 'functions/worker.mjs'))).toHaveLength(1)
+  expect(foreignFiles('webhook', listing('functions/worker.mjs'))).toHaveLength(1)
+})

@@ -1,0 +1,142 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as v from 'valibot'
+
+const resource = v.looseObject({
+  Type: v.string(),
+  DeletionPolicy: v.optional(v.string()),
+  UpdateReplacePolicy: v.optional(v.string()),
+  Properties: v.optional(v.looseObject({}), {}),
+})
+const template = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({ Resources: v.record(v.string(), resource), Outputs: v.record(v.string(), v.unknown()) }),
+)
+
+const list = v.pipe(
+  v.union([v.array(v.unknown()), v.unknown()]),
+  v.transform(value => (Array.isArray(value) ? value : [value])),
+)
+const statement = v.looseObject({ Effect: v.string(), Action: list, Resource: v.optional(list, []) })
+const role = v.looseObject({
+  Policies: v.array(v.looseObject({ PolicyDocument: v.looseObject({ Statement: v.array(statement) }) })),
+})
+const queue = v.looseObject({ VisibilityTimeout: v.optional(v.number(), 30) })
+const lambda = v.looseObject({
+  Role: v.object({ 'Fn::GetAtt': v.tuple([v.string(), v.literal('Arn')]) }),
+  Timeout: v.number(),
+  Environment: v.looseObject({ Variables: v.record(v.string(), v.unknown()) }),
+})
+const source = v.looseObject({
+  EventSourceArn: v.object({ 'Fn::GetAtt': v.tuple([v.string(), v.string()]) }),
+  FunctionName: v.object({ 'Fn::GetAtt': v.tuple([v.string(), v.string()]) }),
+})
+
+/** What AWS gives on everything or not at all. */
+const WITHOUT_RESOURCE = ['xray:PutTraceSegments', 'xray:PutTelemetryRecords']
+
+/** Says of a packaged template what no linter knows: the promises of this project. */
+export const weaknesses = (text: string): string[] => {
+  const { Resources } = v.parse(template, text)
+  const found: string[] = []
+  const of = (type: string) => Object.entries(Resources).filter(([, { Type }]) => Type === type)
+  const want = (holds: boolean, complaint: string) => {
+    if (!holds) found.push(complaint)
+  }
+
+  want(!('IamRoleLambdaExecution' in Resources), 'there is a shared role: give every function its own')
+
+  const roles = of('AWS::Lambda::Function').map(([id, { Properties }]) => {
+    const { Role, Environment } = v.parse(lambda, Properties)
+    for (const [name, value] of Object.entries(Environment.Variables)) {
+      const isSecret = /secret|password|token|_key$/i.test(name) && name !== 'SECRETS_PATH'
+      want(
+        !isSecret,
+        `${id} has ${name}=${JSON.stringify(value)} in its environment: keep it in Parameter Store`,
+      )
+    }
+    return Role['Fn::GetAtt'][0]
+  })
+  want(new Set(roles).size === roles.length, `functions share a role: ${roles.join(', ')}`)
+
+  for (const [id, { Properties }] of of('AWS::IAM::Role')) {
+    for (const { Action, Resource } of v
+      .parse(role, Properties)
+      .Policies.flatMap(p => p.PolicyDocument.Statement)) {
+      const actions = Action.map(String)
+      want(
+        !actions.some(action => action.includes('*')),
+        `${id} may do ${actions.join(', ')}: name the actions`,
+      )
+      const isExact =
+        !JSON.stringify(Resource).includes('*') || actions.every(a => WITHOUT_RESOURCE.includes(a))
+      want(isExact, `${id} may do ${actions.join(', ')} on ${JSON.stringify(Resource)}: name the resources`)
+    }
+  }
+
+  for (const [id, { Properties, UpdateReplacePolicy }] of of('AWS::SQS::Queue')) {
+    want(Properties.SqsManagedSseEnabled === true, `the queue ${id} is not encrypted`)
+    want(Properties.MessageRetentionPeriod === 1209600, `the queue ${id} forgets before fourteen days`)
+    want(UpdateReplacePolicy === 'Retain', `the queue ${id} and what is in it would be lost by a new name`)
+    want(`${id}TlsOnly` in Resources, `the queue ${id} has no policy that asks for TLS`)
+  }
+  for (const [id, { Properties }] of of('AWS::Lambda::EventSourceMapping')) {
+    const { EventSourceArn, FunctionName } = v.parse(source, Properties)
+    const read = v.parse(queue, Resources[EventSourceArn['Fn::GetAtt'][0]]?.Properties)
+    const timeout = v.parse(lambda, Resources[FunctionName['Fn::GetAtt'][0]]?.Properties).Timeout
+    const visibility = read.VisibilityTimeout
+    want(
+      visibility >= 6 * timeout,
+      `${id}: the queue hides messages for ${visibility} s, less than six times ${timeout} s`,
+    )
+    want('RedrivePolicy' in read, `${id}: the queue has no dead-letter queue`)
+    want('ScalingConfig' in Properties, `${id}: nothing limits how many run side by side`)
+  }
+
+  const orders = Resources.OrdersTable
+  want(
+    orders?.DeletionPolicy === 'Retain' &&
+      orders.UpdateReplacePolicy === 'Retain' &&
+      orders.Properties.DeletionProtectionEnabled === true,
+    'the orders could be deleted with the stack',
+  )
+  for (const [id, { Properties }] of of('AWS::Logs::LogGroup')) {
+    want('RetentionInDays' in Properties, `the log group ${id} keeps everything for ever`)
+  }
+  for (const [id, { Properties }] of of('AWS::CloudWatch::Alarm')) {
+    want('AlarmActions' in Properties && 'OKActions' in Properties, `the alarm ${id} tells nobody`)
+  }
+  return found
+}
+
+/** What else is in the zip of a function, by the listing of Python's zipfile. */
+export const foreignFiles = (name: string, listing: string): string[] => {
+  const files = listing
+    .split('\n')
+    .slice(1)
+    .flatMap(line => line.trim().split(/\s{2,}/)[0] || [])
+  const own = `functions/${name}.mjs`
+  const foreign = files.filter(file => file !== own && !file.endsWith('/') && file !== 'package.json')
+  if (!files.includes(own)) return [`${name}.zip has no ${own}, only ${files.join(', ')}`]
+  return foreign.map(file => `${name}.zip has ${file}, which is not its own code`)
+}
+
+const kib = (bytes: number) => `${(bytes / 1024).toFixed(1)} KiB`
+
+/** Zips that are larger than allowed, or that nobody has thought about. */
+export const budgetOverrun = async (
+  folder: string,
+  allowed: Readonly<Record<string, number>>,
+): Promise<string[]> => {
+  const zips = (await readdir(folder)).filter(name => name.endsWith('.zip'))
+  const complaints = zips.map(async zip => {
+    const { size } = await stat(join(folder, zip))
+    const limit = allowed[zip.replace(/\.zip$/, '')]
+    if (limit === undefined) return `${zip} has no budget: give it one in deploy/budget.json`
+    return size > limit
+      ? `${zip} has ${kib(size)}, and its budget is ${kib(limit)} (deploy/budget.json)`
+      : undefined
+  })
+  return (await Promise.all(complaints)).filter(complaint => complaint !== undefined)
+}

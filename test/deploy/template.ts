@@ -1,0 +1,82 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import * as v from 'valibot'
+import { copyProject, must, serverless } from './project.ts'
+import { pythonTools, skipped } from './python.ts'
+import { ROOT } from './root.ts'
+import { StepFailed, step } from './steps.ts'
+import { budgetOverrun, foreignFiles, weaknesses } from './template-rules.ts'
+
+const run = promisify(execFile)
+const PACKAGED = '.serverless/cloudformation-template-update-stack.json'
+
+const budgets = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.number()))
+
+/** Runs a checker; what it prints when it is not content is the failure. */
+const contentWith = async (program: string, args: readonly string[]) => {
+  try {
+    await run(program, [...args], { cwd: ROOT, maxBuffer: 16 * 1024 * 1024 })
+  } catch (error) {
+    const said = error instanceof Error && 'stdout' in error ? String(error.stdout).trim() : ''
+    throw new Error(said === '' ? String(error) : said)
+  }
+}
+
+const none = (complaints: readonly string[]) => {
+  if (complaints.length > 0) throw new Error(complaints.join('\n'))
+}
+
+/** Everything that can be said of the template and the zips without deploying them. */
+const checkTemplate = async (folder: string, program: (name: string) => string) => {
+  const env = {
+    ...process.env,
+    ACCOUNTING_URL: 'https://accounting.example',
+    ALARM_EMAIL: 'somebody@example.com',
+  }
+  await step('package', () => must('serverless package', serverless(folder, env, 'package')))
+  const template = join(folder, PACKAGED)
+
+  await step('cfn-lint', () =>
+    contentWith(program('cfn-lint'), ['--config-file', 'test/deploy/cfn-lint.yml', '--template', template]),
+  )
+  await step('checkov', () =>
+    contentWith(program('checkov'), ['--config-file', 'test/deploy/checkov.yml', '--file', template]),
+  )
+  await step('own rules', async () => none(weaknesses(await readFile(template, 'utf8'))))
+
+  const allowed = v.parse(budgets, await readFile(join(ROOT, 'deploy/budget.json'), 'utf8'))
+  await step('only its own code in each zip', async () => {
+    for (const name of Object.keys(allowed)) {
+      const zip = join(folder, '.serverless', `${name}.zip`)
+      const { stdout } = await run(program('python'), ['-m', 'zipfile', '--list', zip])
+      none(foreignFiles(name, stdout))
+    }
+  })
+  await step('sizes of the zips', async () => none(await budgetOverrun(join(folder, '.serverless'), allowed)))
+}
+
+const main = async (): Promise<number> => {
+  const program = await pythonTools('checks', 'test/deploy/template-requirements.txt')
+  if (program === undefined) {
+    process.stdout.write(`${skipped('the check of the template')}\n`)
+    return 0
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'order-relay-template-'))
+  const project = join(folder, 'project')
+  try {
+    await copyProject(project)
+    await checkTemplate(project, program)
+    return 0
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error
+    process.stderr.write(`\nFailed at "${error.step}":\n${error.message}\n`)
+    return 1
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+process.exitCode = await main()
