@@ -1,4 +1,5 @@
 import { join, relative } from 'node:path'
+import { onNpmGone } from './ancestors.ts'
 import { type Build, buildFunctions } from './build.ts'
 import { replaceAwsVariables } from './functions-environment.ts'
 import { gatewayOf } from './gateway.ts'
@@ -40,8 +41,14 @@ export default class LocalPlugin {
 
     const start = async () => {
       const settings = settingsFrom(process.env)
+      // A start.ts above tells by its channel that it is gone; npx has none.
+      if (process.send === undefined) await onNpmGone(() => process.kill(process.pid, 'SIGTERM'))
       await assertFree(settings.ports, ['relay', 'lambda', 'dynamodb', 'sqs', 'ssm'])
       const read = readService(service)
+      // Only now: the AWS SDK takes a while to load, and a taken port is told at once.
+      const { startRelay } = await import('./relay.ts')
+      const onError = (error: unknown) => log.error(messageOf(error))
+      relay = await startRelay({ service: read, settings, onError })
       const { esbuild, 'serverless-offline': offline } = service.custom
       // Beside the data, so that stacks side by side, or a deployment meanwhile, build each their own.
       const outdir = join(settings.dataDir, 'build')
@@ -55,13 +62,6 @@ export default class LocalPlugin {
       })
       // Its failure, as that of the relay's parts, is met where it is awaited.
       building.catch(() => undefined)
-      // Only now: the AWS SDK takes a while to load, and esbuild works meanwhile.
-      const { startRelay } = await import('./relay.ts')
-      relay = startRelay({
-        service: read,
-        settings,
-        onError: error => log.error(messageOf(error)),
-      })
       relay.stores.then(
         () => process.send?.({ reached: 'stores' }),
         () => undefined,

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { startEmbedded } from './embedded.ts'
+import { startData, startEmbedded } from './embedded.ts'
 import { type EventSource, startEventSources } from './event-sources.ts'
 import { awsEnvironment, resolveEnvironments } from './functions-environment.ts'
 import { answerFailures, type Gateway, passThrough } from './gateway.ts'
@@ -20,9 +20,11 @@ export type RelayOptions = { service: Service; settings: Settings; onError: (err
 
 /**
  * The parts of the relay around its functions: what they store in, what feeds them, and the door before
- * them. The embedded parts start at once; {@link Relay.serve} waits for them.
+ * them. Resolves when the data directory is ours; `serve` waits for the rest.
+ *
+ * @throws Error when the data directory is in use or not readable, or the template cannot be resolved
  */
-export const startRelay = ({ service, settings, onError }: RelayOptions) => {
+export const startRelay = async ({ service, settings, onError }: RelayOptions) => {
   const { ports } = settings
   const { region, stage } = service.provider
   const resources = service.resources.Resources
@@ -32,7 +34,8 @@ export const startRelay = ({ service, settings, onError }: RelayOptions) => {
 
   const requests = turnstile(CONCURRENCY)
   const batches = turnstile(CONCURRENCY)
-  const embedded = startEmbedded({ settings, region, resources, resolve })
+  const dynamodb = await startData(settings)
+  const embedded = startEmbedded({ dynamodb, settings, region, resources, resolve })
   // Its failure is met where it is awaited; until then the functions are built beside it.
   const stores = embedded.then(() => undefined)
   stores.catch(() => undefined)
@@ -76,4 +79,4 @@ export const startRelay = ({ service, settings, onError }: RelayOptions) => {
   }
 }
 
-export type Relay = ReturnType<typeof startRelay>
+export type Relay = Awaited<ReturnType<typeof startRelay>>
