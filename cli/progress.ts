@@ -1,25 +1,41 @@
-import { progress as bar } from '@clack/prompts'
+import { clearLine, cursorTo } from 'node:readline'
 
-export type Progress = { advance: (by?: number) => void; say: (text: string) => void; done: () => void }
+export type Progress = { advance: (by?: number) => void; done: () => void }
 
-const silent: Progress = { advance: () => undefined, say: () => undefined, done: () => undefined }
+const WIDTH = 24
+
+const silent: Progress = { advance: () => undefined, done: () => undefined }
 
 /**
  * Shows how far a long piece of work has come, on standard error, and only to a person.
  *
+ * Drawn by hand: the libraries for this catch Ctrl-C, which here must reach what puts messages back.
+ *
  * @param total what `advance` adds up to
  */
 export const progress = (label: string, total: number): Progress => {
-  if (!process.stderr.isTTY || total <= 0) return silent
-  const shown = bar({ max: total, output: process.stderr, withGuide: false, indicator: 'timer' })
-  shown.start(label)
+  const { stderr } = process
+  if (!stderr.isTTY || total <= 0) return silent
   let reached = 0
+
+  const clear = () => {
+    cursorTo(stderr, 0)
+    clearLine(stderr, 0)
+  }
+  const draw = () => {
+    const full = Math.round((WIDTH * Math.min(reached, total)) / total)
+    const line = `${'█'.repeat(full)}${'░'.repeat(WIDTH - full)} ${Math.min(reached, total)}/${total}  ${label}`
+    clear()
+    // A line that wraps could not be drawn over.
+    stderr.write([...line].slice(0, stderr.columns - 1).join(''))
+  }
+
+  draw()
   return {
     advance: (by = 1) => {
       reached += by
-      shown.advance(by, `${label} ${Math.min(reached, total)}/${total}`)
+      draw()
     },
-    say: text => shown.message(text),
-    done: () => shown.clear(),
+    done: clear,
   }
 }

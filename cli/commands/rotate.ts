@@ -41,7 +41,7 @@ const waitFor = async (label: string, seconds: number) => {
 const exchange = async (place: Place, url: string, lead: number): Promise<Registration> => {
   const accounting = await accountingOf(place)
   await announce(place.parameters, 'announced', lead + SWITCH_SECONDS)
-  await waitFor('Telling the relay that there will be a new secret', lead)
+  await waitFor('Telling the relay of the new secret to come', lead)
   await announce(place.parameters, 'switching', SWITCH_SECONDS)
   const { secret } = await accounting.registerWebhook(url).catch(error => {
     throw cannot(
@@ -88,7 +88,7 @@ const rotate = async (place: Place, { url: given, lead, overlap, wait }: Options
       text: `The secret ${fresh.id} is in use. The old one is accepted until you call relay rotate${place.flags} again, after ${until.toISOString()}.`,
     }
   }
-  await waitFor('Accepting both secrets until the signatures of the old one are stale', left)
+  await waitFor('Accepting both secrets until the old one is stale', left)
   for (const registration of old) await retire(place, registration)
   return {
     data: { ...outcome, retired: true },

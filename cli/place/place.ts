@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs'
+import { DynamoDB } from '@aws-sdk/client-dynamodb'
+import { GetQueueUrlCommand, SQS } from '@aws-sdk/client-sqs'
 import { SSMClient } from '@aws-sdk/client-ssm'
 import { CREDENTIALS } from '../../local/functions-environment.ts'
 import { settingsFrom, urlOf } from '../../local/settings.ts'
@@ -28,8 +28,8 @@ export type Place = {
   /** The options that lead here, to be repeated in advice. */
   flags: string
   names: Names
-  dynamodb: DynamoDBClient
-  sqs: SQSClient
+  dynamodb: DynamoDB
+  sqs: SQS
   parameters: Parameters
   queueUrl: (name: string) => Promise<string>
   deployment: () => Promise<Deployment>
@@ -67,8 +67,8 @@ export const placeOf = ({ local = false, stage, region }: PlaceOptions, environm
     ...(local && { endpoint: urlOf(port), credentials: CREDENTIALS, maxAttempts: 1 }),
   })
 
-  const dynamodb = new DynamoDBClient(client(ports.dynamodb))
-  const sqs = new SQSClient(client(ports.sqs))
+  const dynamodb = new DynamoDB(client(ports.dynamodb))
+  const sqs = new SQS(client(ports.sqs))
   const ssm = new SSMClient(client(ports.ssm))
   const urls = new Map<string, Promise<string>>()
   let deployment: Promise<Deployment> | undefined
