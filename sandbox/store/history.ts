@@ -1,15 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { command, query } from './query.ts'
 
-type HistoryKind =
-  | 'created'
-  | 'held'
-  | 'finalized'
-  | 'paid'
-  | 'refunded'
-  | 'retried'
-  | 'refused'
-  | 'webhook'
+type HistoryKind = 'created' | 'held' | 'finalized' | 'paid' | 'refunded' | 'retried' | 'refused' | 'webhook'
 
 /** One thing that happened to an order, in words for the accountant. */
 export type HistoryEntry = { at: string; kind: HistoryKind; message: string }

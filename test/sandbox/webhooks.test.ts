@@ -1,13 +1,8 @@
-import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { verify } from '../../lib/protocol/signature.ts'
-import { attempt } from '../../sandbox/delivery/attempt.ts'
-import { waitAfter } from '../../sandbox/delivery/schedule.ts'
 import { startSandbox } from '../../sandbox/start.ts'
 import {
   type Client,
@@ -246,35 +241,6 @@ test('a receiver that hangs does not hold up the others', async () => {
   expect(quick.received).toHaveLength(1)
 })
 
-test('no answer in time is no success, and neither is a receiver that does not exist', async () => {
-  const { url } = await receiver(() => 'hang')
-  const go = (to: string) =>
-    attempt({ url: to, delivery: 'd', body: '{}' }, 'x', () => new Date(), new AbortController().signal, 50)
-  expect(await go(url)).toMatchObject({ status: null, error: 'no answer within 0.05 s', response: null })
-  expect(await go('http://127.0.0.1:9/')).toMatchObject({ status: null, error: expect.any(String) })
-})
-
-test('an endless answer counts by its status, and only its beginning is kept', async () => {
-  const server = createServer((_request, response) => {
-    const more = () => response.write('x'.repeat(10_000), more)
-    more()
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const client = sandbox()
-  const { port } = server.address() as AddressInfo
-  await client.register(`http://127.0.0.1:${port}/`)
-  await mended(client)
-  await client.retry('1')
-  const [delivery] = await settled(client)
-  expect(delivery).toMatchObject({
-    state: 'delivered',
-    attempts: [{ status: 200, response: 'x'.repeat(500) }],
-  })
-  server.close()
-  server.closeAllConnections()
-})
-
 describe('after a restart', () => {
   const data = join(tmpdir(), `sandbox-webhooks-${process.pid}.db`)
   afterEach(async () => {
@@ -303,10 +269,4 @@ describe('after a restart', () => {
     )
     await second.close()
   })
-})
-
-test('the schedule waits 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h, divided by the speed', () => {
-  const waits = Array.from({ length: 8 }, (_, index) => waitAfter(index + 1, 1))
-  expect(waits).toEqual([5, 30, 120, 600, 3600, 21600, 86400, undefined].map(s => s && s * 1000))
-  expect(waitAfter(7, 10_000)).toBe(8640)
 })

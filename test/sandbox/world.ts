@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, beforeEach } from '@jest/globals'
+import { afterEach, beforeEach, expect } from '@jest/globals'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/start.ts'
 
 /** JSON as a test reads it: any field may be asked for, and is compared with what is expected. */
@@ -67,6 +67,14 @@ export const clientOf = (url: string) => {
 }
 
 export type Client = ReturnType<typeof clientOf>
+
+/** The form that every refusal has. */
+export const expectRefusal = ({ status, body }: Reply, expected = 400) => {
+  expect({ status, body }).toEqual({
+    status: expected,
+    body: { error: expect.objectContaining({ code: expect.any(String), message: expect.any(String) }) },
+  })
+}
 
 /** An order for a few of a product that is in stock. */
 export const order = (external_id: string, changes: object = {}) => ({
