@@ -8,6 +8,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { SQSClient } from '@aws-sdk/client-sqs'
 import type { SQSRecord } from 'aws-lambda'
 import { askAccounting } from '../lib/accounting/ask.ts'
 import { accountingClient } from '../lib/accounting/client.ts'
@@ -48,7 +50,7 @@ Object.assign(process.env, {
 })
 const dynamodb = dynamodbClient()
 const sqs = sqsClient()
-await createTables(dynamodb, [
+await createTables(new DynamoDBClient(), [
   {
     TableName: 'orders',
     AttributeDefinitions: [
@@ -62,7 +64,7 @@ await createTables(dynamodb, [
   },
 ])
 const feed = feedQueueName(SOURCE)
-await createQueues(sqs, [{ name: feed, arn: '', attributes: { FifoQueue: 'true' } }])
+await createQueues(new SQSClient(), [{ name: feed, arn: '', attributes: { FifoQueue: 'true' } }])
 
 const ask = askAccounting(accountingClient({ baseUrl: urlOf(ports.sandbox), apiKey: async () => 'key' }))
 const handle = consume({

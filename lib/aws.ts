@@ -1,16 +1,14 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { SQSClient } from '@aws-sdk/client-sqs'
-import { SSMClient } from '@aws-sdk/client-ssm'
+import { awsCall, type Options } from './aws/call.ts'
+import { DYNAMODB, dynamodb } from './aws/dynamodb.ts'
+import { SQS, sqs } from './aws/sqs.ts'
+import { SSM, ssm } from './aws/ssm.ts'
 
 /**
  * One try may take this long. The sender of a webhook waits ten seconds in all, and each of the three
  * calls may be tried twice, so nothing may hang.
  */
-const limits = {
-  maxAttempts: 2,
-  requestHandler: { connectionTimeout: 500, requestTimeout: 1500, throwOnRequestTimeout: true },
-}
+const limits: Options = { tries: 2, timeout: 1500 }
 
-export const dynamodbClient = () => new DynamoDBClient(limits)
-export const sqsClient = () => new SQSClient(limits)
-export const ssmClient = () => new SSMClient(limits)
+export const dynamodbClient = () => dynamodb(awsCall(DYNAMODB, limits))
+export const sqsClient = () => sqs(awsCall(SQS, limits))
+export const ssmClient = () => ssm(awsCall(SSM, limits))

@@ -1,4 +1,4 @@
-import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import type { Sqs } from './aws/sqs.ts'
 
 /** Something authentic that cannot be read, kept whole for a person (promise P12). */
 export type Unreadable = {
@@ -14,8 +14,8 @@ export type Unreadable = {
 export type Quarantine = (unreadable: Unreadable) => Promise<void>
 
 export const quarantineQueue =
-  (sqs: SQSClient, queueUrl: string): Quarantine =>
+  (sqs: Sqs, queueUrl: string): Quarantine =>
   async ({ body, ...rest }) => {
     const content = { ...rest, body_base64: Buffer.from(body).toString('base64') }
-    await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: JSON.stringify(content) }))
+    await sqs.sendMessage({ QueueUrl: queueUrl, MessageBody: JSON.stringify(content) })
   }

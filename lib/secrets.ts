@@ -1,10 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import {
-  GetParameterCommand,
-  ParameterNotFound,
-  paginateGetParametersByPath,
-  type SSMClient,
-} from '@aws-sdk/client-ssm'
+import type { Ssm } from './aws/ssm.ts'
 import type { Verification } from './protocol/signature.ts'
 import { isAnnouncement, phaseOf } from './webhook/rotation.ts'
 
@@ -27,32 +22,34 @@ export type Load = () => Promise<Stored>
 
 /** Reads SecureString parameters below `path`, such as `/order-relay/production/webhook-secrets`. */
 export const parametersBelow =
-  (ssm: SSMClient, path: string): Load =>
+  (ssm: Ssm, path: string): Load =>
   async () => {
     const found: Record<string, string> = {}
-    const pages = paginateGetParametersByPath(
-      { client: ssm },
-      { Path: path, Recursive: true, WithDecryption: true },
-    )
-    for await (const { Parameters } of pages) {
-      for (const { Name, Value } of Parameters ?? []) {
+    let next: string | undefined
+    do {
+      const { Parameters = [], NextToken } = await ssm.getParametersByPath({
+        Path: path,
+        Recursive: true,
+        WithDecryption: true,
+        NextToken: next,
+      })
+      for (const { Name, Value } of Parameters) {
         if (Name !== undefined && Value !== undefined) found[Name.slice(path.length + 1)] = Value
       }
-    }
+      next = NextToken ?? undefined
+    } while (next !== undefined)
     return found
   }
 
 /** Reads the SecureString parameter `name` below `path`, and nothing when there is none. */
 export const parameter =
-  (ssm: SSMClient, path: string, name: string): Load =>
+  (ssm: Ssm, path: string, name: string): Load =>
   async () => {
     try {
-      const { Parameter } = await ssm.send(
-        new GetParameterCommand({ Name: `${path}/${name}`, WithDecryption: true }),
-      )
+      const { Parameter } = await ssm.getParameter({ Name: `${path}/${name}`, WithDecryption: true })
       return Parameter?.Value === undefined ? {} : { [name]: Parameter.Value }
     } catch (error) {
-      if (error instanceof ParameterNotFound) return {}
+      if (error instanceof Error && error.name === 'ParameterNotFound') return {}
       throw error
     }
   }

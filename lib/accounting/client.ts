@@ -1,5 +1,4 @@
-import * as http from 'node:http'
-import * as https from 'node:https'
+import type { IncomingMessage } from 'node:http'
 import { text as readText } from 'node:stream/consumers'
 import * as v from 'valibot'
 import { parseJson } from '../protocol/json.ts'
@@ -54,7 +53,8 @@ export const accountingClient = ({
   timeout = TIMEOUT_MS,
 }: AccountingOptions): Accounting => {
   const base = new URL(baseUrl)
-  const { request, Agent } = base.protocol === 'https:' ? https : http
+  // Not imported, for the same reason as in `aws/post.ts`.
+  const { request, Agent } = process.getBuiltinModule(base.protocol === 'https:' ? 'node:https' : 'node:http')
   const agent = new Agent({ keepAlive: true, maxSockets: 50 })
   const prefix = base.pathname.replace(/\/$/, '')
 
@@ -68,7 +68,7 @@ export const accountingClient = ({
     }
     try {
       // Not fetch: it would resolve an order named ".." away from the path.
-      const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+      const response = await new Promise<IncomingMessage>((resolve, reject) => {
         request(
           {
             protocol: base.protocol,

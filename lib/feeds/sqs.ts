@@ -1,4 +1,4 @@
-import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import type { Sqs } from '../aws/sqs.ts'
 import { groupOf, sqsText } from '../line/messages.ts'
 import type { FeedMessage } from './message.ts'
 
@@ -14,14 +14,12 @@ export const feedQueueUrl = (lineUrl: string, source: string): string =>
 
 /** Tells each store through its own SQS FIFO queue; one order is one message group there too. */
 export const sqsFeeds =
-  (sqs: SQSClient, lineUrl: string): Tell =>
+  (sqs: Sqs, lineUrl: string): Tell =>
   async message => {
-    await sqs.send(
-      new SendMessageCommand({
-        QueueUrl: feedQueueUrl(lineUrl, message.data.source),
-        MessageBody: sqsText(JSON.stringify(message)),
-        MessageGroupId: groupOf(message.data),
-        MessageDeduplicationId: message.delivery,
-      }),
-    )
+    await sqs.sendMessage({
+      QueueUrl: feedQueueUrl(lineUrl, message.data.source),
+      MessageBody: sqsText(JSON.stringify(message)),
+      MessageGroupId: groupOf(message.data),
+      MessageDeduplicationId: message.delivery,
+    })
   }

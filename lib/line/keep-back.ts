@@ -1,5 +1,5 @@
-import { ChangeMessageVisibilityBatchCommand, type SQSClient } from '@aws-sdk/client-sqs'
 import type { SQSRecord } from 'aws-lambda'
+import type { Sqs } from '../aws/sqs.ts'
 
 /**
  * Hides received messages of one batch, at most ten, for so many seconds from now on. SQS would otherwise
@@ -8,16 +8,14 @@ import type { SQSRecord } from 'aws-lambda'
 export type KeepBack = (records: readonly SQSRecord[], seconds: number) => Promise<void>
 
 export const keepBack =
-  (sqs: SQSClient, queueUrl: string): KeepBack =>
+  (sqs: Sqs, queueUrl: string): KeepBack =>
   async (records, seconds) => {
-    await sqs.send(
-      new ChangeMessageVisibilityBatchCommand({
-        QueueUrl: queueUrl,
-        Entries: records.map(({ receiptHandle }, index) => ({
-          Id: String(index),
-          ReceiptHandle: receiptHandle,
-          VisibilityTimeout: seconds,
-        })),
-      }),
-    )
+    await sqs.changeMessageVisibilityBatch({
+      QueueUrl: queueUrl,
+      Entries: records.map(({ receiptHandle }, index) => ({
+        Id: String(index),
+        ReceiptHandle: receiptHandle,
+        VisibilityTimeout: seconds,
+      })),
+    })
   }

@@ -1,4 +1,4 @@
-import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import type { Sqs } from '../aws/sqs.ts'
 import type { OrderKey } from '../protocol/order.ts'
 import { groupOf, sqsText } from './messages.ts'
 
@@ -11,14 +11,12 @@ import { groupOf, sqsText } from './messages.ts'
 export type Enqueue = (order: OrderKey, id: string, body: string) => Promise<void>
 
 export const lineProducer =
-  (sqs: SQSClient, queueUrl: string): Enqueue =>
+  (sqs: Sqs, queueUrl: string): Enqueue =>
   async (order, id, body) => {
-    await sqs.send(
-      new SendMessageCommand({
-        QueueUrl: queueUrl,
-        MessageBody: sqsText(body),
-        MessageGroupId: groupOf(order),
-        MessageDeduplicationId: id,
-      }),
-    )
+    await sqs.sendMessage({
+      QueueUrl: queueUrl,
+      MessageBody: sqsText(body),
+      MessageGroupId: groupOf(order),
+      MessageDeduplicationId: id,
+    })
   }

@@ -1,4 +1,4 @@
-import { type DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
+import type { Dynamodb } from '../aws/dynamodb.ts'
 import { groupOf } from '../line/messages.ts'
 import { parseJson } from '../protocol/json.ts'
 import type { OrderKey, OrderResult } from '../protocol/order.ts'
@@ -26,18 +26,16 @@ export type Orders = {
  * settled also has `unsettled` and `check_at`, which put it into the index that `lib/reconcile` reads.
  */
 export const ordersTable = (
-  dynamodb: DynamoDBClient,
+  dynamodb: Dynamodb,
   table: string,
   random: () => number = Math.random,
 ): Orders => ({
   async get({ source, external_id }) {
-    const { Item } = await dynamodb.send(
-      new GetItemCommand({
-        TableName: table,
-        Key: { source: { S: source }, external_id: { S: external_id } },
-        ConsistentRead: true,
-      }),
-    )
+    const { Item } = await dynamodb.getItem({
+      TableName: table,
+      Key: { source: { S: source }, external_id: { S: external_id } },
+      ConsistentRead: true,
+    })
     if (Item === undefined) return undefined
     return {
       revision: Number(Item.revision?.N),
@@ -56,29 +54,27 @@ export const ordersTable = (
 
   async save(order, revision, now) {
     const { source, external_id, version, result, doubt, intents } = order
-    await dynamodb.send(
-      new PutItemCommand({
-        TableName: table,
-        Item: {
-          source: { S: source },
-          external_id: { S: external_id },
-          version: { N: String(version) },
-          revision: { N: String(revision + 1) },
-          ...(result !== undefined && {
-            status: { S: result.status },
-            result: { S: JSON.stringify(result) },
-          }),
-          ...(doubt && { doubt: { BOOL: true } }),
-          intents: { S: JSON.stringify(intents) },
-          updated_at: { S: now.toISOString() },
-          ...(!isSettled(order) && {
-            unsettled: { S: groupOf(order).slice(0, 1) },
-            check_at: { N: String(Math.floor(now.getTime() / 1000) + checkInterval(0, random())) },
-          }),
-        },
-        ConditionExpression: revision === 0 ? 'attribute_not_exists(revision)' : 'revision = :read',
-        ...(revision !== 0 && { ExpressionAttributeValues: { ':read': { N: String(revision) } } }),
-      }),
-    )
+    await dynamodb.putItem({
+      TableName: table,
+      Item: {
+        source: { S: source },
+        external_id: { S: external_id },
+        version: { N: String(version) },
+        revision: { N: String(revision + 1) },
+        ...(result !== undefined && {
+          status: { S: result.status },
+          result: { S: JSON.stringify(result) },
+        }),
+        ...(doubt && { doubt: { BOOL: true } }),
+        intents: { S: JSON.stringify(intents) },
+        updated_at: { S: now.toISOString() },
+        ...(!isSettled(order) && {
+          unsettled: { S: groupOf(order).slice(0, 1) },
+          check_at: { N: String(Math.floor(now.getTime() / 1000) + checkInterval(0, random())) },
+        }),
+      },
+      ConditionExpression: revision === 0 ? 'attribute_not_exists(revision)' : 'revision = :read',
+      ...(revision !== 0 && { ExpressionAttributeValues: { ':read': { N: String(revision) } } }),
+    })
   },
 })

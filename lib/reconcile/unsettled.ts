@@ -1,4 +1,4 @@
-import { type DynamoDBClient, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import type { Dynamodb } from '../aws/dynamodb.ts'
 import type { OrderKey } from '../protocol/order.ts'
 
 /** An unsettled order that is due, with what is needed to move its next check. */
@@ -17,17 +17,15 @@ export type Unsettled = {
   postpone: (order: Due, checkAt: number) => Promise<void>
 }
 
-export const unsettledIndex = (dynamodb: DynamoDBClient, table: string): Unsettled => ({
+export const unsettledIndex = (dynamodb: Dynamodb, table: string): Unsettled => ({
   async due(shard, now, limit) {
-    const { Items = [] } = await dynamodb.send(
-      new QueryCommand({
-        TableName: table,
-        IndexName: UNSETTLED_INDEX,
-        KeyConditionExpression: 'unsettled = :shard AND check_at <= :now',
-        ExpressionAttributeValues: { ':shard': { S: shard }, ':now': { N: String(now) } },
-        Limit: limit,
-      }),
-    )
+    const { Items = [] } = await dynamodb.query({
+      TableName: table,
+      IndexName: UNSETTLED_INDEX,
+      KeyConditionExpression: 'unsettled = :shard AND check_at <= :now',
+      ExpressionAttributeValues: { ':shard': { S: shard }, ':now': { N: String(now) } },
+      Limit: limit,
+    })
     return Items.map(({ source, external_id, checks, check_at }) => ({
       source: source?.S ?? '',
       external_id: external_id?.S ?? '',
@@ -38,19 +36,17 @@ export const unsettledIndex = (dynamodb: DynamoDBClient, table: string): Unsettl
 
   async postpone({ source, external_id, checks, check_at }, checkAt) {
     await dynamodb
-      .send(
-        new UpdateItemCommand({
-          TableName: table,
-          Key: { source: { S: source }, external_id: { S: external_id } },
-          UpdateExpression: 'SET check_at = :next, checks = :checks',
-          ConditionExpression: 'check_at = :seen',
-          ExpressionAttributeValues: {
-            ':next': { N: String(checkAt) },
-            ':checks': { N: String(checks + 1) },
-            ':seen': { N: String(check_at) },
-          },
-        }),
-      )
+      .updateItem({
+        TableName: table,
+        Key: { source: { S: source }, external_id: { S: external_id } },
+        UpdateExpression: 'SET check_at = :next, checks = :checks',
+        ConditionExpression: 'check_at = :seen',
+        ExpressionAttributeValues: {
+          ':next': { N: String(checkAt) },
+          ':checks': { N: String(checks + 1) },
+          ':seen': { N: String(check_at) },
+        },
+      })
       .catch(error => {
         // The worker was faster: what it wrote holds.
         if (!(error instanceof Error && error.name === 'ConditionalCheckFailedException')) throw error

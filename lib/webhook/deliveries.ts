@@ -1,4 +1,4 @@
-import { type DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
+import type { Dynamodb } from '../aws/dynamodb.ts'
 import type { OrderUpdated } from '../protocol/webhook.ts'
 
 /**
@@ -13,33 +13,29 @@ export type Deliveries = {
   record: (webhook: OrderUpdated, now: number) => Promise<void>
 }
 
-export const deliveriesTable = (dynamodb: DynamoDBClient, table: string): Deliveries => ({
+export const deliveriesTable = (dynamodb: Dynamodb, table: string): Deliveries => ({
   async has(delivery, now) {
-    const { Item } = await dynamodb.send(
-      new GetItemCommand({
-        TableName: table,
-        Key: { delivery: { S: delivery } },
-        ConsistentRead: true,
-        ProjectionExpression: 'expires_at',
-      }),
-    )
+    const { Item } = await dynamodb.getItem({
+      TableName: table,
+      Key: { delivery: { S: delivery } },
+      ConsistentRead: true,
+      ProjectionExpression: 'expires_at',
+    })
     // DynamoDB deletes expired items up to days late, so the time is compared here.
     return Item !== undefined && Number(Item.expires_at?.N) > now
   },
 
   async record({ delivery, data }, now) {
-    await dynamodb.send(
-      new PutItemCommand({
-        TableName: table,
-        Item: {
-          delivery: { S: delivery },
-          source: { S: data.source },
-          external_id: { S: data.external_id },
-          status: { S: data.status },
-          received_at: { N: String(now) },
-          expires_at: { N: String(now + DELIVERY_TTL_SECONDS) },
-        },
-      }),
-    )
+    await dynamodb.putItem({
+      TableName: table,
+      Item: {
+        delivery: { S: delivery },
+        source: { S: data.source },
+        external_id: { S: data.external_id },
+        status: { S: data.status },
+        received_at: { N: String(now) },
+        expires_at: { N: String(now + DELIVERY_TTL_SECONDS) },
+      },
+    })
   },
 })

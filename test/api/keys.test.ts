@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm'
+import { PutParameterCommand, SSM } from '@aws-sdk/client-ssm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { bearerKey, STORE_KEYS, storeKeyParameter, storeKeys } from '../../lib/api/keys.ts'
 import { type Load, parametersBelow } from '../../lib/secrets.ts'
@@ -13,7 +13,7 @@ const PATH = '/order-relay/test'
 
 let directory: string
 let server: { close: () => Promise<void> }
-let ssm: SSMClient
+let ssm: SSM
 let loads: number
 let load: Load
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
     path: join(directory, 'parameters.json'),
     region: 'eu-central-1',
   })
-  ssm = new SSMClient({
+  ssm = new SSM({
     region: 'eu-central-1',
     endpoint: urlOf(port),
     credentials: { accessKeyId: 'test', secretAccessKey: 'test' },

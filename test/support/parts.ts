@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   CreateTableCommand,
-  DynamoDBClient,
+  DynamoDB,
+  type DynamoDBClient,
   type KeySchemaElement,
   ScanCommand,
   waitUntilTableExists,
@@ -13,7 +14,8 @@ import {
   DeleteMessageCommand,
   type Message,
   ReceiveMessageCommand,
-  SQSClient,
+  SQS,
+  type SQSClient,
 } from '@aws-sdk/client-sqs'
 import { startDynamodb } from '../../local/dynamodb.ts'
 import { freePorts } from '../../local/ports.ts'
@@ -35,8 +37,8 @@ export const startParts = async () => {
     startDynamodb({ port: dynamodbPort, path }),
     startSqs({ port: sqsPort, region: REGION }),
   ])
-  const dynamodb = new DynamoDBClient({ ...client, endpoint: urlOf(dynamodbPort) })
-  const sqs = new SQSClient({ ...client, endpoint: urlOf(sqsPort) })
+  const dynamodb = new DynamoDB({ ...client, endpoint: urlOf(dynamodbPort) })
+  const sqs = new SQS({ ...client, endpoint: urlOf(sqsPort) })
   return {
     dynamodb,
     sqs,
