@@ -1,4 +1,5 @@
 import type { BaseIssue } from 'valibot'
+import { ExactNumber } from './json.ts'
 
 /** The body of every refusal: what went wrong, in which field (design: what the spec leaves open). */
 export type ErrorBody = { error: { code: string; message: string; field?: string } }
@@ -12,14 +13,18 @@ export const fieldOf = (issue: BaseIssue<unknown>): string | undefined =>
 
 const shown = (received: string) => (received.length > 60 ? `${received.slice(0, 60)}…` : received)
 
+/** What was found, as the caller wrote it. */
+const found = ({ input, received }: BaseIssue<unknown>) =>
+  received === 'undefined'
+    ? 'is missing'
+    : `is ${shown(input instanceof ExactNumber ? input.text : received)}`
+
 /** The first issue of a failed parse as a refusal that names field, value and rule. */
 export const invalid = ([issue]: readonly [BaseIssue<unknown>, ...BaseIssue<unknown>[]]): ErrorBody => {
   const field = fieldOf(issue)
-  const missing = issue.received === 'undefined'
-  const found = missing ? 'is missing' : `is ${shown(issue.received)}`
-  const message =
-    field === undefined
-      ? `The body ${found}: ${issue.message}`
-      : `Field "${field}" ${found}: ${issue.message}`
+  const name = field === undefined ? 'The body' : `Field "${field}"`
+  // For a missing field valibot gives the rule of the object around it.
+  const isAbsent = field !== undefined && issue.received === 'undefined'
+  const message = isAbsent ? `${name} is missing` : `${name} ${found(issue)}: ${issue.message}`
   return { error: { code: 'invalid', message, ...(field !== undefined && { field }) } }
 }

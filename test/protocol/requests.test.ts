@@ -57,6 +57,22 @@ describe('an order request', () => {
     expect(refusal(orderRequest, order({ external_id: '😀'.repeat(100) }))).toBeUndefined()
   })
 
+  test.each([
+    ['{"external_id":"1"}', 'Field "items" is missing'],
+    ['{"external_id":1,"items":[]}', 'Field "external_id" is 1: must be a string'],
+    [
+      '{"external_id":"1","items":[{"sku":"A","quantity":1e400,"unit_price":1}]}',
+      'Field "items[0].quantity" is 1e400: must have at most 40 digits',
+    ],
+    [
+      `{"external_id":"${'x'.repeat(101)}"}`,
+      `Field "external_id" is "${'x'.repeat(59)}…: must have at most 100 characters`,
+    ],
+    ['[]', 'The body is Array: must be a JSON object'],
+  ])('%s is refused in words: %s', (body, message) => {
+    expect(refusal(orderRequest, parseJson(body))?.message).toBe(message)
+  })
+
   test('that is no object is refused', () => {
     for (const body of [null, [], 'x', 1]) expect(refusal(orderRequest, body)).toBeDefined()
   })
