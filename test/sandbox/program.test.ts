@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { type Client, clientOf, order } from './world.ts'
+import { type Client, clientOf, eventually, order, startReceiver } from './world.ts'
 
 /** How many orders are created while the program is killed: `SANDBOX_KILL_ORDERS=1000` for the full number. */
 const ORDERS = Number(process.env.SANDBOX_KILL_ORDERS ?? 300)
@@ -107,6 +107,33 @@ test('killed in the middle of many creates and started again, it has every order
   expect(all.every(({ status }) => status === 'paid')).toBe(true)
   expect(await client.stock('SKU-1')).toBe(0)
 }, 60_000)
+
+test('killed with a webhook pending and started again, it delivers it', async () => {
+  let isUp = false
+  const { url, received, until, close } = await startReceiver(() => (isUp ? 200 : 500))
+  const first = await started(['--speed', '50'])
+  const death = once(first.child, 'exit')
+  await first.client.register(url)
+  await first.client.create(order('1', { items: [{ sku: 'SKU-3', quantity: 1, unit_price: 5 }] }))
+  await first.client.product('SKU-3', { stock: 1 })
+  await first.client.retry('1')
+  await until(1)
+  first.child.kill('SIGKILL')
+  await death
+
+  isUp = true
+  const count = received.length
+  const { client } = await started()
+  await until(count + 1)
+  const [delivery] = await eventually(
+    async () => [...((await client.panel('deliveries')).body.deliveries ?? [])],
+    all => all.every(({ state }) => String(state) === 'delivered'),
+  )
+  expect(new Set(received.map(({ headers }) => headers['x-service-delivery']))).toEqual(
+    new Set([String(delivery?.delivery)]),
+  )
+  await close()
+})
 
 test('it stops cleanly when asked, keeps what it has, and takes the same port again', async () => {
   const { child, client, url } = await started()
