@@ -4,17 +4,12 @@ import { promisify } from 'node:util'
 import dynalite from 'dynalite'
 import { Level } from 'level'
 import * as v from 'valibot'
+import { codeOf } from './error-code.ts'
 import { HOST } from './settings.ts'
 
 /** dynalite's own record of a table: key `table~<name>`, value its description as JSON. */
 const TABLES = { gte: 'table~', lt: 'table\u007f' }
 const unfinished = v.looseObject({ TableStatus: v.picklist(['CREATING', 'DELETING']) })
-
-const codeOf = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error)
-  if (error.cause !== undefined) return codeOf(error.cause)
-  return 'code' in error ? String(error.code) : error.message
-}
 
 /**
  * Opens the database once on its own, since dynalite leaves a directory that it cannot open unanswered,
@@ -33,7 +28,7 @@ const prepare = async (path: string) => {
     throw new Error(
       code === 'LEVEL_LOCKED'
         ? `Cannot open ${path}: another order-relay uses it; end that one, or set ORDER_RELAY_DATA to another directory`
-        : `Cannot open ${path}: the database is not readable (${code}); remove the directory to begin with empty tables`,
+        : `Cannot open ${path}: the database is not readable (${code ?? error}); remove the directory to begin with empty tables`,
       { cause: error },
     )
   } finally {

@@ -19,11 +19,11 @@ export type Template = { resources: Resources; region: string; stackName: string
 const intrinsic = v.pipe(
   v.record(v.string(), v.unknown()),
   v.transform(value => Object.entries(value)),
-  v.tuple([v.tuple([v.string(), v.unknown()])]),
+  v.strictTuple([v.strictTuple([v.string(), v.unknown()])]),
 )
 
 const getAtt = v.union([
-  v.tuple([v.string(), v.string()]),
+  v.strictTuple([v.string(), v.string()]),
   v.pipe(
     v.string(),
     v.regex(/^[^.]+\../),
@@ -33,13 +33,13 @@ const getAtt = v.union([
     ]),
   ),
 ])
-const join = v.tuple([v.string(), v.array(v.unknown())])
+const join = v.strictTuple([v.string(), v.array(v.unknown())])
 const sub = v.union([
   v.pipe(
     v.string(),
     v.transform((text): [string, Record<string, unknown>] => [text, {}]),
   ),
-  v.tuple([v.string(), v.record(v.string(), v.unknown())]),
+  v.strictTuple([v.string(), v.record(v.string(), v.unknown())]),
 ])
 
 /**

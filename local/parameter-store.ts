@@ -4,19 +4,18 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { dirname } from 'node:path'
 import { text } from 'node:stream/consumers'
 import * as v from 'valibot'
+import { codeOf } from './error-code.ts'
 import { ACTIONS, ParameterStoreError, type Parameters, parameter } from './parameters.ts'
 import { HOST } from './settings.ts'
 
 const file = v.pipe(v.string(), v.parseJson(), v.object({ parameters: v.array(parameter) }))
-
-const isMissing = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT'
 
 const load = async (path: string): Promise<Parameters> => {
   try {
     const { parameters } = v.parse(file, await readFile(path, 'utf8'))
     return new Map(parameters.map(held => [held.Name, held]))
   } catch (error) {
-    if (isMissing(error)) return new Map()
+    if (codeOf(error) === 'ENOENT') return new Map()
     const why = error instanceof Error ? error.message : String(error)
     throw new Error(
       `Cannot read ${path}: ${why}; remove the file, and the next start registers the webhook anew`,

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
+import { codeOf } from './error-code.ts'
 import { ADDRESSES, HOST, PORT_NAMES, type PortName, type Ports } from './settings.ts'
 
 const listen = async (port: number): Promise<Server> => {
@@ -14,9 +15,6 @@ const close = async (server: Server) => {
   await once(server, 'close')
 }
 
-const codeOf = (error: unknown) =>
-  error instanceof Error && 'code' in error ? String(error.code) : String(error)
-
 /**
  * Checks before anything starts that each of these ports can be listened on.
  *
@@ -29,7 +27,7 @@ export const assertFree = async (ports: Ports, names: readonly PortName[] = PORT
     try {
       await close(await listen(port))
     } catch (error) {
-      const found = codeOf(error) === 'EADDRINUSE' ? 'is taken' : `cannot be used (${codeOf(error)})`
+      const found = codeOf(error) === 'EADDRINUSE' ? 'is taken' : `cannot be used (${codeOf(error) ?? error})`
       throw new Error(
         `Cannot start: port ${port} ${found}; set ${variable} to a free port, or end what listens there`,
         { cause: error },

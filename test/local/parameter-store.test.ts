@@ -1,0 +1,172 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  DeleteParameterCommand,
+  DeleteParametersCommand,
+  GetParameterCommand,
+  GetParametersByPathCommand,
+  ParameterAlreadyExists,
+  ParameterNotFound,
+  PutParameterCommand,
+  paginateGetParametersByPath,
+  SSMClient,
+} from '@aws-sdk/client-ssm'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { CREDENTIALS } from '../../local/functions-environment.ts'
+import { startParameterStore } from '../../local/parameter-store.ts'
+import { freePorts } from '../../local/ports.ts'
+import { urlOf } from '../../local/settings.ts'
+
+let folder: string
+let path: string
+let ssm: SSMClient
+let port: number
+let store: Awaited<ReturnType<typeof startParameterStore>>
+
+const start = () => startParameterStore({ port, path, region: 'eu-central-1' })
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'order-relay-ssm-'))
+  path = join(folder, 'data', 'parameters.json')
+  port = (await freePorts()).ssm
+  store = await start()
+  ssm = new SSMClient({
+    region: 'eu-central-1',
+    endpoint: urlOf(port),
+    credentials: CREDENTIALS,
+    maxAttempts: 1,
+  })
+})
+
+afterAll(async () => {
+  ssm.destroy()
+  await store.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const put = (Name: string, Value: string, more = {}) =>
+  ssm.send(new PutParameterCommand({ Name, Value, Type: 'SecureString', ...more }))
+const get = (Name: string, WithDecryption = true) =>
+  ssm.send(new GetParameterCommand({ Name, WithDecryption }))
+
+test('a parameter is put once, overwritten when asked, and counts its versions', async () => {
+  expect(await put('/relay/key', 'one')).toMatchObject({ Version: 1, Tier: 'Standard' })
+  await expect(put('/relay/key', 'two')).rejects.toBeInstanceOf(ParameterAlreadyExists)
+  expect(await put('/relay/key', 'سه', { Overwrite: true, Type: undefined })).toMatchObject({ Version: 2 })
+  const { Parameter } = await get('/relay/key')
+  expect(Parameter).toMatchObject({
+    Name: '/relay/key',
+    Type: 'SecureString',
+    Value: 'سه',
+    Version: 2,
+    ARN: 'arn:aws:ssm:eu-central-1:000000000000:parameter/relay/key',
+  })
+  expect(Parameter?.LastModifiedDate).toBeInstanceOf(Date)
+})
+
+test('a SecureString is of use only with decryption, a String without it', async () => {
+  await put('/decryption/secret', 'plain')
+  await put('/decryption/open', 'plain', { Type: 'String' })
+  expect((await get('/decryption/secret', false)).Parameter?.Value).not.toContain('plain')
+  expect((await get('/decryption/open', false)).Parameter?.Value).toBe('plain')
+})
+
+test('a parameter that is not there is ParameterNotFound', async () => {
+  await expect(get('/none')).rejects.toBeInstanceOf(ParameterNotFound)
+  await expect(ssm.send(new DeleteParameterCommand({ Name: '/none' }))).rejects.toBeInstanceOf(
+    ParameterNotFound,
+  )
+})
+
+test('a path gives what is directly below it, or everything, page by page', async () => {
+  const names = Array.from({ length: 23 }, (_, index) => `/many/${String(index).padStart(2, '0')}`)
+  for (const name of names) await put(name, name)
+  await put('/many/deep/er', 'x')
+  await put('/manyother', 'x')
+  const all = async (input: { Path: string; Recursive?: boolean; MaxResults?: number }) => {
+    const found: string[] = []
+    let pages = 0
+    for await (const page of paginateGetParametersByPath({ client: ssm }, input)) {
+      pages += 1
+      found.push(...(page.Parameters ?? []).map(({ Name = '' }) => Name))
+    }
+    return { found, pages }
+  }
+  expect(await all({ Path: '/many' })).toEqual({ found: names, pages: 3 })
+  expect((await all({ Path: '/many/', Recursive: true, MaxResults: 5 })).found).toEqual([
+    ...names,
+    '/many/deep/er',
+  ])
+  expect(await all({ Path: '/nothing' })).toEqual({ found: [], pages: 1 })
+})
+
+test('several are deleted at once, and the unknown ones are told', async () => {
+  await put('/gone/a', '1')
+  await put('/gone/b', '2')
+  const Names = ['/gone/a', '/gone/b', '/gone/c']
+  expect(await ssm.send(new DeleteParametersCommand({ Names }))).toMatchObject({
+    DeletedParameters: ['/gone/a', '/gone/b'],
+    InvalidParameters: ['/gone/c'],
+  })
+})
+
+test.each<[string, () => Promise<unknown>, string]>([
+  ['a name of other characters', () => put('/a b', 'x'), 'ValidationException'],
+  ['a reserved name', () => put('/aws/x', 'x'), 'ValidationException'],
+  ['a path without its first slash', () => put('a/b', 'x'), 'ValidationException'],
+  ['too many levels', () => put('/a'.repeat(16), 'x'), 'HierarchyLevelLimitExceededException'],
+  ['an empty value', () => put('/x', ''), 'ValidationException'],
+  ['a value that is too large', () => put('/x', 'x'.repeat(4097)), 'ValidationException'],
+  ['a new parameter without a type', () => put('/x', 'x', { Type: undefined }), 'ValidationException'],
+  [
+    'a page that is too long',
+    () => ssm.send(new GetParametersByPathCommand({ Path: '/', MaxResults: 11 })),
+    'ValidationException',
+  ],
+  [
+    'a path that is none',
+    () => ssm.send(new GetParametersByPathCommand({ Path: 'many' })),
+    'ValidationException',
+  ],
+  [
+    'a token of another path',
+    () => ssm.send(new GetParametersByPathCommand({ Path: '/x', NextToken: 'bm8' })),
+    'InvalidNextToken',
+  ],
+])('%s is refused as AWS refuses it', async (_name, attempt, exception) => {
+  await expect(attempt()).rejects.toMatchObject({ name: exception })
+  await expect(get('/x')).rejects.toBeInstanceOf(ParameterNotFound)
+})
+
+test('an action that it does not have, and a body that is no JSON, are told', async () => {
+  const call = async (target: string, body: string) => {
+    const response = await fetch(urlOf(port), { method: 'POST', headers: { 'x-amz-target': target }, body })
+    return [response.status, await response.json()]
+  }
+  expect(await call('AmazonSSM.LabelParameterVersion', '{}')).toMatchObject([
+    400,
+    { __type: 'UnknownOperationException' },
+  ])
+  expect(await call('AmazonSSM.GetParameter', '{')).toMatchObject([400, { __type: 'SerializationException' }])
+})
+
+test('parameters outlive a restart, in a file that only its owner reads', async () => {
+  await Promise.all(Array.from({ length: 20 }, (_, index) => put(`/kept/${index}`, `value ${index}`)))
+  await store.close()
+  expect((await stat(path)).mode & 0o777).toBe(0o600)
+  store = await start()
+  for (let index = 0; index < 20; index += 1) {
+    expect((await get(`/kept/${index}`)).Parameter?.Value).toBe(`value ${index}`)
+  }
+})
+
+test('a file that is not readable stops the start, with what to do', async () => {
+  const held = await readFile(path, 'utf8')
+  await writeFile(path, held.slice(0, 40))
+  const { ssm: other } = await freePorts()
+  await expect(startParameterStore({ port: other, path, region: 'x' })).rejects.toThrow(
+    /^Cannot read .*parameters\.json: .*; remove the file/,
+  )
+  await writeFile(path, held)
+})
