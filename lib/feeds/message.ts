@@ -8,8 +8,9 @@ export type FeedMessage = News & {
   /** Identifies this message: a repetition has the same id, anything else another. */
   delivery: string
   /**
-   * Counts up per order. After a crash one number may be told twice with different contents; what came
-   * later then holds, so a store applies a message unless it has applied a higher version.
+   * Counts up per order. All that one message of the order line leads to is told under one number, and after
+   * a crash perhaps told again with other contents, more of them or fewer; what came later then holds, so a
+   * store applies a message unless it has applied a higher version.
    */
   version: number
   /** What came through the order line and led to this. */
@@ -23,12 +24,21 @@ export type FeedMessage = News & {
  */
 export const feedMessages = (order: Order, cause: LineMessage): FeedMessage[] =>
   order.news.map((news, index) => {
-    const version = order.version + index + 1
-    const passedOn = cause.event === 'order.updated' && isDeepStrictEqual(news.data, cause.data)
+    const version = order.version + 1
+    // An order may change and change back within one run: the second time is another message.
+    const before = order.news.slice(0, index).filter(earlier => isDeepStrictEqual(earlier, news)).length
+    const passedOn =
+      before === 0 && cause.event === 'order.updated' && isDeepStrictEqual(news.data, cause.data)
     return {
       ...news,
-      delivery: passedOn ? cause.delivery : repeatableId(order.source, order.external_id, version, news),
+      delivery: passedOn
+        ? cause.delivery
+        : repeatableId(order.source, order.external_id, version, before, news),
       version,
       cause: { event: cause.event, delivery: cause.delivery },
     }
   })
+
+/** The order once all its news has been told. */
+export const told = (order: Order): Order =>
+  order.news.length === 0 ? order : { ...order, version: order.version + 1, news: [] }

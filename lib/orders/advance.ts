@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { feedMessages } from '../feeds/message.ts'
+import { feedMessages, told } from '../feeds/message.ts'
 import type { Tell } from '../feeds/sqs.ts'
 import type { LineMessage } from '../line/messages.ts'
 import type { OrderKey } from '../protocol/order.ts'
@@ -53,10 +53,7 @@ export const advance = async (message: LineMessage, { orders, ask, tell, now }: 
   const changed = !same(before, order)
   const messages = feedMessages(order, message)
   for (const news of messages) await tell(news)
-  if (changed) {
-    const kept = { ...order, version: order.version + messages.length, news: [] }
-    await orders.save(kept, held?.revision ?? 0, now())
-  }
+  if (changed) await orders.save(told(order), held?.revision ?? 0, now())
   if (failure !== undefined) throw failure.error
   return { changed, calls, told: messages.length, status: order.result?.status }
 }
