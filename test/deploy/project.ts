@@ -49,6 +49,10 @@ const run = async (
 export const serverless = (folder: string, env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ran> =>
   run(join(ROOT, 'node_modules/serverless/bin/serverless.js'), args, { cwd: folder, env })
 
+/** `node deploy/adopt-orders.ts …` in the copy. */
+export const adoptOrders = (folder: string, env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ran> =>
+  run('deploy/adopt-orders.ts', args, { cwd: folder, env })
+
 /** `npx relay …`, told a secret on its standard input where it asks for one. */
 export const relay = (env: NodeJS.ProcessEnv, args: readonly string[], input?: string): Promise<Ran> =>
   run(join(ROOT, 'cli/main.ts'), args, { cwd: ROOT, env, ...(input !== undefined && { input }) })

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Accounting } from './accountant.ts'
 import { type Cloud, cloudAt } from './cloud.ts'
 import type { Emulator } from './emulator.ts'
-import { change, must, relay, serverless } from './project.ts'
+import { adoptOrders, change, must, relay, serverless } from './project.ts'
 import { eventually, expect, step } from './steps.ts'
 import type { Store } from './store.ts'
 import { sendWebhook } from './webhook.ts'
@@ -238,6 +238,13 @@ export const proveDeployment = async ({ folder, emulator, accounting, store }: W
         status: 'paid',
       })
       expect('whether the webhook URL still answers with 200', status === 200, false)
+    })
+
+    await step('deploy with the orders that were kept', async () => {
+      await must('adopt-orders', adoptOrders(folder, env, ...at))
+      await deploy()
+      expect('status that is still kept of order 1001', await cloud.statusOf(orders, SOURCE, '1001'), 'paid')
+      expect('whether the table of orders is of the stack', 'OrdersTable' in (await cloud.resources()), true)
     })
   } catch (error) {
     for (const name of ['webhook', 'orders', 'worker', 'feeder', 'reconcile']) {
