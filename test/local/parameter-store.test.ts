@@ -35,7 +35,7 @@ beforeAll(async () => {
     region: 'eu-central-1',
     endpoint: urlOf(port),
     credentials: CREDENTIALS,
-    maxAttempts: 1,
+    maxAttempts: 3,
   })
 })
 

@@ -1,0 +1,128 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  DescribeTableCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  ListTablesCommand,
+  PutItemCommand,
+} from '@aws-sdk/client-dynamodb'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { Level } from 'level'
+import { startDynamodb } from '../../local/dynamodb.ts'
+import { CREDENTIALS } from '../../local/functions-environment.ts'
+import { freePorts } from '../../local/ports.ts'
+import { createTables } from '../../local/provision.ts'
+import type { Table } from '../../local/resources.ts'
+import { urlOf } from '../../local/settings.ts'
+
+let path: string
+let port: number
+let client: DynamoDBClient
+let server: Awaited<ReturnType<typeof startDynamodb>> | undefined
+
+const orders: Table = {
+  TableName: 'orders',
+  AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+  KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+}
+
+const start = async () => {
+  server = await startDynamodb({ port, path })
+}
+const stop = async () => {
+  await server?.close()
+  server = undefined
+}
+
+beforeEach(async () => {
+  path = await mkdtemp(join(tmpdir(), 'order-relay-dynamodb-'))
+  port = (await freePorts()).dynamodb
+  client = new DynamoDBClient({
+    region: 'eu-central-1',
+    endpoint: urlOf(port),
+    credentials: CREDENTIALS,
+    maxAttempts: 3,
+  })
+})
+
+afterEach(async () => {
+  client.destroy()
+  await stop()
+  await rm(path, { recursive: true, force: true })
+})
+
+test('tables and items outlive a restart, and creating what is there changes nothing', async () => {
+  await start()
+  await createTables(client, [orders])
+  await client.send(new PutItemCommand({ TableName: 'orders', Item: { id: { S: 'سفارش' }, n: { N: '1' } } }))
+  await stop()
+  await start()
+  await createTables(client, [orders])
+  const { Item } = await client.send(new GetItemCommand({ TableName: 'orders', Key: { id: { S: 'سفارش' } } }))
+  expect(Item).toEqual({ id: { S: 'سفارش' }, n: { N: '1' } })
+})
+
+test('a table with an index is usable once it is created', async () => {
+  await start()
+  const AttributeDefinitions = [
+    ...orders.AttributeDefinitions,
+    { AttributeName: 'at', AttributeType: 'N' as const },
+  ]
+  const GlobalSecondaryIndexes = [
+    {
+      IndexName: 'due',
+      KeySchema: [{ AttributeName: 'at', KeyType: 'HASH' as const }],
+      Projection: { ProjectionType: 'ALL' as const },
+    },
+  ]
+  await createTables(client, [{ ...orders, AttributeDefinitions, GlobalSecondaryIndexes }])
+  const { Table } = await client.send(new DescribeTableCommand({ TableName: 'orders' }))
+  expect([Table?.TableStatus, Table?.GlobalSecondaryIndexes?.[0]?.IndexName]).toEqual(['ACTIVE', 'due'])
+})
+
+test('a table of an earlier start with other keys is told, with both', async () => {
+  await start()
+  await createTables(client, [orders])
+  const other: Table = {
+    TableName: 'orders',
+    AttributeDefinitions: [{ AttributeName: 'key', AttributeType: 'S' }],
+    KeySchema: [{ AttributeName: 'key', KeyType: 'HASH' }],
+  }
+  await expect(createTables(client, [other])).rejects.toThrow(
+    /^Cannot use table "orders" of an earlier start: its keys are \(HASH id\) and serverless\.yml says \(HASH key\); remove/,
+  )
+})
+
+test('a directory that another stack uses is told, and the other goes on undisturbed', async () => {
+  await start()
+  await createTables(client, [orders])
+  const { dynamodb } = await freePorts()
+  await expect(startDynamodb({ port: dynamodb, path })).rejects.toThrow(
+    `Cannot open ${path}: another order-relay uses it; end that one, or set ORDER_RELAY_DATA to another directory`,
+  )
+  expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual(['orders'])
+})
+
+test('a directory that is not readable is told, with what to do', async () => {
+  await start()
+  await stop()
+  await writeFile(join(path, 'CURRENT'), 'nonsense')
+  await expect(start()).rejects.toThrow(
+    /^Cannot open .*: the database is not readable \(.+\); remove the directory/,
+  )
+})
+
+test('a table whose creation was cut short is created anew', async () => {
+  await start()
+  await createTables(client, [orders])
+  await stop()
+  const db = new Level<string, object>(path, { valueEncoding: 'json' })
+  await db.put('table~orders', { ...(await db.get('table~orders')), TableStatus: 'CREATING' })
+  await db.close()
+  await start()
+  await createTables(client, [orders])
+  const { Table } = await client.send(new DescribeTableCommand({ TableName: 'orders' }))
+  expect(Table?.TableStatus).toBe('ACTIVE')
+})
