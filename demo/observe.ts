@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 const PATIENCE_MS = 20_000
 
 /** What was expected at a step and what was found instead. */
-export class NotObserved extends Error {
+class NotObserved extends Error {
   override readonly name = 'NotObserved'
 }
 

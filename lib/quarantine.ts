@@ -1,7 +1,7 @@
 import type { Sqs } from './aws/sqs.ts'
 
 /** Something authentic that cannot be read, kept whole for a person (promise P12). */
-export type Unreadable = {
+type Unreadable = {
   /** Which door it came through. */
   from: 'webhook' | 'line'
   /** What is wrong with it, in words. */

@@ -5,15 +5,15 @@ const THRESHOLD = 5
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 60_000
 
-export type Breaker = { failures: number; until: number }
+type Breaker = { failures: number; until: number }
 
-export const closed: Breaker = { failures: 0, until: 0 }
+const closed: Breaker = { failures: 0, until: 0 }
 
 /** How long calls are still refused, in milliseconds; 0 when one may be made. */
-export const pause = ({ until }: Breaker, now: number): number => Math.max(0, until - now)
+const pause = ({ until }: Breaker, now: number): number => Math.max(0, until - now)
 
 /** The breaker after a call. Beyond the threshold each further failure doubles the pause, up to a minute. */
-export const after = ({ failures }: Breaker, available: boolean, now: number, random: number): Breaker => {
+const after = ({ failures }: Breaker, available: boolean, now: number, random: number): Breaker => {
   if (available) return closed
   const count = failures + 1
   if (count < THRESHOLD) return { failures: count, until: 0 }

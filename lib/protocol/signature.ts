@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 /** How far the sender's clock may be from ours, in seconds, either way (spec: Events, Signature). */
 export const TOLERANCE_SECONDS = 300
 
-export type SignatureFailure = 'malformed' | 'stale' | 'mismatch'
+type SignatureFailure = 'malformed' | 'stale' | 'mismatch'
 
 export type Verification =
   | { valid: true; secret: string; t: number }

@@ -18,7 +18,6 @@ export const orderUpdated = v.looseObject({
   data: orderResult,
 })
 
-export type Envelope = v.InferOutput<typeof envelope>
 export type OrderUpdated = v.InferOutput<typeof orderUpdated>
 
 /** Header names of a delivery, lower case as HTTP libraries hand them over (spec: Delivery). */

@@ -4,7 +4,7 @@ import { checkInterval } from './interval.ts'
 import { SHARDS, type Unsettled } from './unsettled.ts'
 
 /** Orders checked in one run: bounds what the service is asked beside its daily work. */
-export const CHECKS_PER_RUN = 320
+const CHECKS_PER_RUN = 320
 
 export type Ports = {
   unsettled: Unsettled

@@ -2,10 +2,10 @@ import type { Dynamodb } from '../aws/dynamodb.ts'
 import type { OrderKey } from '../protocol/order.ts'
 
 /** An unsettled order that is due, with what is needed to move its next check. */
-export type Due = OrderKey & { checks: number; check_at: number }
+type Due = OrderKey & { checks: number; check_at: number }
 
 /** The sparse index of unsettled orders: it holds those with the attribute `unsettled`, and no other. */
-export const UNSETTLED_INDEX = 'unsettled'
+const UNSETTLED_INDEX = 'unsettled'
 
 /** Unsettled orders are spread over sixteen partitions by the first digit of their group. */
 export const SHARDS = [...'0123456789abcdef']
