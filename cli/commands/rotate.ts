@@ -111,7 +111,7 @@ export const rotateCommand = (relay: Relay): void => {
     .addOption(
       new Option(
         '--lead <time>',
-        'how long before the relay is told; 0s does unless forged webhooks come in at the same time',
+        'how long before the relay is told; 0s does if no webhook was refused in the last minute',
       )
         .argParser(duration)
         .default(LEAD_SECONDS, `${LEAD_SECONDS}s`),

@@ -6,7 +6,6 @@ import { CREDENTIALS } from '../../local/functions-environment.ts'
 import { settingsFrom, urlOf } from '../../local/settings.ts'
 import { wrongUsage } from '../failure.ts'
 import { ROOT } from '../root.ts'
-import { awsDeployment } from './aws.ts'
 import type { Deployment } from './deployment.ts'
 import { localDeployment } from './local.ts'
 import { type Names, namesOf } from './names.ts'
@@ -73,6 +72,13 @@ export const placeOf = ({ local = false, stage, region }: PlaceOptions, environm
   const urls = new Map<string, Promise<string>>()
   let deployment: Promise<Deployment> | undefined
 
+  const find = async () => {
+    if (local) return localDeployment(ports)
+    // Takes a while to load, and only some commands on AWS need it.
+    const { awsDeployment } = await import('./aws.ts')
+    return awsDeployment(at.region, names.stack)
+  }
+
   return {
     ...at,
     local,
@@ -94,9 +100,7 @@ export const placeOf = ({ local = false, stage, region }: PlaceOptions, environm
       return asked
     },
     deployment: () => {
-      deployment ??= local
-        ? Promise.resolve().then(() => localDeployment(ports))
-        : awsDeployment(at.region, names.stack)
+      deployment ??= find()
       return deployment
     },
     dataDir,

@@ -8,7 +8,7 @@ import { type AtService, presume } from './presumed.ts'
 const MAX_CALLS = 12
 
 /** A call that the worker would make, and what would come of it. */
-export type ForeseenCall = { to: Call['to']; request?: string; then: string }
+export type ForeseenCall = { to: Call['to']; request?: string; outcome: string }
 
 /** An order here and at the service. */
 export type Seen = { order: Order; service: AtService }
@@ -31,12 +31,12 @@ export const foresee = (before: Seen, message: LineMessage): Seen & { calls: For
   let order = absorb({ ...before.order, news: [] }, message)
   for (let call = plan(order); call !== undefined && calls.length < MAX_CALLS; call = plan(order)) {
     if (call.to === 'read') {
-      calls.push({ to: 'read', then: readText(service) })
+      calls.push({ to: 'read', outcome: readText(service) })
       order = absorb(order, readAnswer(service))
       continue
     }
-    const { answer, after, then } = presume(call.to, call.request, order, service)
-    calls.push({ to: call.to, request: call.request, then })
+    const { answer, after, outcome } = presume(call.to, call.request, order, service)
+    calls.push({ to: call.to, request: call.request, outcome })
     service = after
     order = absorb(order, answer)
   }

@@ -51,8 +51,8 @@ export const outlook = (place: Place) => {
   }
 }
 
-const callText = ({ to, request, then }: ForeseenCall) =>
-  to === 'read' ? `  GET order: ${then}` : `  POST ${to} ${request ?? ''}: ${then}`
+const callText = ({ to, request, outcome }: ForeseenCall) =>
+  to === 'read' ? `  GET order: ${outcome}` : `  POST ${to} ${request ?? ''}: ${outcome}`
 
 /** The calls of one message, one a line. */
 export const outlookText = ({ calls, unknown }: Outlook): string => {

@@ -8,7 +8,7 @@ type Result = Extract<Answer, { answer: 'result' }>['result']
 export type AtService = { result: Result } | { unknown: { status: number; message: string } }
 
 /** What a change would do at the service: its answer, the order afterwards, and in words. */
-export type Presumed = { answer: Answer; after: AtService; then: string }
+export type Presumed = { answer: Answer; after: AtService; outcome: string }
 
 const STATUS_AFTER = { create: 'invoiced', payment: 'paid', refund: 'refunded' } as const
 
@@ -41,12 +41,12 @@ export const presume = (
       return {
         answer: { to, answer: 'unknown order', reason: now.unknown },
         after: now,
-        then: `rejected, for the service does not know the order`,
+        outcome: `rejected, for the service does not know the order`,
       }
     }
     const status = isPaid(request) ? 'paid' : STATUS_AFTER.create
     const result = { source: order.source, external_id: order.external_id, status }
-    return { answer: { to, answer: 'result', result }, after: { result }, then: `presumably "${status}"` }
+    return { answer: { to, answer: 'result', result }, after: { result }, outcome: `presumably "${status}"` }
   }
 
   const { result } = now
@@ -54,19 +54,19 @@ export const presume = (
     return {
       answer: { to, answer: 'result', result },
       after: now,
-      then: `registers nothing, it is "${result.status}"`,
+      outcome: `registers nothing, it is "${result.status}"`,
     }
   }
   if (result.status === 'needs_review') {
     const reason = { status: 400, message: 'the invoice is not finalized' }
-    const then =
+    const outcome =
       to === 'payment' ? 'held until the invoice is finalized' : 'refused until the invoice is finalized'
-    return { answer: { to, answer: 'refused', reason }, after: now, then }
+    return { answer: { to, answer: 'refused', reason }, after: now, outcome }
   }
   const after = { ...result, status: STATUS_AFTER[to] }
   return {
     answer: { to, answer: 'result', result: after },
     after: { result: after },
-    then: `presumably "${after.status}"`,
+    outcome: `presumably "${after.status}"`,
   }
 }
