@@ -36,7 +36,7 @@ const clearError = control => {
 }
 
 /** @param {HTMLFormElement} form */
-export const clearErrors = form => {
+const clearErrors = form => {
   for (const control of form.querySelectorAll('[aria-invalid]')) clearError(control)
   form.querySelector('.form-error')?.replaceChildren()
 }
@@ -62,7 +62,7 @@ const controlFor = (form, about) => {
  * @param {HTMLFormElement} form
  * @param {unknown} error
  */
-export const showError = (form, error) => {
+const showError = (form, error) => {
   const message = error instanceof Error ? error.message : String(error)
   const control = controlFor(form, error instanceof Refusal ? error.field : undefined)
   const wrapper = control?.closest('.field')
@@ -111,7 +111,7 @@ export const textOf = (form, key) => String(new FormData(form).get(key) ?? '').t
  * @param {HTMLFormElement} form
  * @param {string} key
  */
-export const numberOf = (form, key) => {
+const numberOf = (form, key) => {
   const latin = textOf(form, key)
     .replace(/[۰-۹]/g, digit => String(digit.charCodeAt(0) - 0x06f0))
     .replace(/[٠-٩]/g, digit => String(digit.charCodeAt(0) - 0x0660))
