@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { mkdir, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -22,6 +23,10 @@ const USAGE = `Deploys with serverless to an AWS emulator on this machine, uses 
 /** One proof from an empty account to an empty account; answers with the step that failed. */
 const prove = async (python: string, breakage: string | undefined, keep: boolean) => {
   const folder = await mkdtemp(join(tmpdir(), 'order-relay-deploy-'))
+  process.once('exit', () => {
+    if (keep) process.stdout.write(`kept: ${folder}\n`)
+    else rmSync(folder, { recursive: true, force: true })
+  })
   // Apart from each other: what the emulator runs must not find the project's package.json around it.
   const [project, cloud] = [join(folder, 'project'), join(folder, 'emulator')]
   await mkdir(cloud)
@@ -43,8 +48,6 @@ const prove = async (python: string, breakage: string | undefined, keep: boolean
   } finally {
     await accounting.goAway()
     await store.close()
-    if (keep) process.stdout.write(`kept: ${folder}\n`)
-    else await rm(folder, { recursive: true, force: true })
   }
 }
 
