@@ -12,7 +12,7 @@ import { eventually } from './steps.ts'
 export const HOST = '127.0.0.1'
 const REGION = 'eu-central-1'
 
-export const freePort = async (): Promise<number> => {
+const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, HOST)
   await once(server, 'listening')
   const address = server.address()

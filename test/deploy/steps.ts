@@ -4,7 +4,7 @@ import { inspect, isDeepStrictEqual } from 'node:util'
 const shown = (value: unknown) => inspect(value, { depth: 6, breakLength: 110 })
 
 /** Something was not as it should be; `message` says what was expected and what was found. */
-export class Unexpected extends Error {
+class Unexpected extends Error {
   constructor(what: string, expected: unknown, found: unknown) {
     super(`${what}\n    expected: ${shown(expected)}\n    found:    ${shown(found)}`)
   }
