@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { freePorts } from '../../local/ports.ts'
+import { environmentOf, type Settings, urlOf } from '../../local/settings.ts'
+import { until } from '../support/until.ts'
+import { alive, familyOf } from './processes.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+let settings: Settings
+const running = new Set<ChildProcess>()
+
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'order-relay-start-'))
+  settings = { ports: await freePorts(), dataDir, watch: false }
+})
+
+afterAll(async () => {
+  for (const child of running) child.kill('SIGKILL')
+  await rm(settings.dataDir, { recursive: true, force: true })
+})
+
+/** `npm start`, as a person would run it, until it prints a line that begins so. */
+const npmStart = async (beginning: string, args: readonly string[] = []) => {
+  const child = spawn('npm', ['start', '--silent', '--', ...args], {
+    cwd: ROOT,
+    env: { ...process.env, ...environmentOf(settings) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  running.add(child)
+  const printed: string[] = []
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on('line', line => printed.push(line))
+  }
+  const ended = once(child, 'exit').then(([code, signal]) => {
+    running.delete(child)
+    return code ?? signal
+  })
+  let hasEnded = false
+  ended.then(() => {
+    hasEnded = true
+  })
+  await until(() => hasEnded || printed.some(line => line.startsWith(beginning)), 60_000)
+  return { pid: child.pid ?? 0, printed, ended }
+}
+
+const member = async (pid: number, script: string) => {
+  const found = (await familyOf(pid)).find(
+    ({ command }) => command.includes(script) && !command.startsWith('sh'),
+  )
+  if (found === undefined) throw new Error(`No process of ${pid} runs ${script}`)
+  return found.pid
+}
+
+/** Kills one process of `npm start` and sees that none of the others stays. */
+const kill = async (start: { pid: number }, signal: NodeJS.Signals, script?: string) => {
+  const family = await familyOf(start.pid)
+  expect(family.length).toBeGreaterThan(2)
+  process.kill(script === undefined ? start.pid : await member(start.pid, script), signal)
+  await until(async () => (await alive(family)).length === 0, 20_000)
+}
+
+test('npm start gets ready, tells the addresses, is told from a second one, and stops cleanly', async () => {
+  const start = await npmStart('ready')
+  const { ports } = settings
+  expect(start.printed.filter(line => line.startsWith('ready'))).toEqual([
+    `ready: relay ${urlOf(ports.relay)}, sandbox panel ${urlOf(ports.sandbox)}/, feeds ${urlOf(ports.sqs)}/000000000000/feed-<source>.fifo`,
+  ])
+  expect((await fetch(`${urlOf(ports.relay)}/webhook`, { method: 'POST', body: '{}' })).status).toBe(401)
+  expect((await fetch(`${urlOf(ports.sandbox)}/`)).status).toBe(200)
+
+  const second = await npmStart('ready')
+  expect(await second.ended).toBe(1)
+  expect(second.printed).toEqual([
+    `Cannot start: port ${ports.relay} is taken; set RELAY_PORT to a free port, or end what listens there`,
+  ])
+  await kill(start, 'SIGINT', 'local/start.ts')
+  expect(await start.ended).toBe(0)
+}, 120_000)
+
+test('killed at any moment it leaves no process behind, and starts again', async () => {
+  await kill(await npmStart('sandbox | sandbox ready'), 'SIGKILL', 'local/start.ts')
+  // npm itself, which cannot tell anyone any more.
+  await kill(await npmStart('sandbox | sandbox ready'), 'SIGKILL')
+  // A part that ends takes the others with it.
+  const start = await npmStart('ready')
+  await kill(start, 'SIGKILL', 'serverless')
+  expect(await start.ended).toBe(1)
+  expect(start.printed).toContain('Stopped, since the relay was ended by SIGKILL')
+}, 120_000)
