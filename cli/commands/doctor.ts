@@ -11,31 +11,32 @@ import { progress } from '../progress.ts'
 import { act, type Relay } from '../relay-command.ts'
 import type { Report } from '../report.ts'
 import { count } from '../table.ts'
+import { webhookUrl } from '../webhook/url.ts'
 
 const EXAMINATIONS = { settings, webhook, service, queues, stores }
 
 const MARKS: Readonly<Record<Level, string>> = { ok: '  ok  ', note: 'note  ', problem: '!!    ' }
 
 /** An examination that could not be made is a finding as well. */
-const examine = async (place: Place, name: string, look: (place: Place) => Promise<Finding[]>) => {
+const examine = async (place: Place, name: string, look: () => Promise<Finding[]>) => {
   try {
-    return await look(place)
+    return await look()
   } catch (error) {
     const { message } = error instanceof Failure ? error : explain(error, place)
     return [problem(`examine ${name}`, message, 'mend that and call again')]
   }
 }
 
-const doctor = async (place: Place): Promise<Report> => {
-  // Without tables and queues there is nothing to examine.
-  await place.deployment()
+const doctor = async (place: Place, given: string | undefined): Promise<Report> => {
+  const url = await webhookUrl(place, given)
+  // Without queues there is nothing to examine.
   await place.queueUrl(place.names.line)
 
   const parts = Object.entries(EXAMINATIONS)
   const shown = progress('Examining', parts.length)
   const findings: Finding[] = []
   for (const [name, look] of parts) {
-    findings.push(...(await examine(place, name, look)))
+    findings.push(...(await examine(place, name, () => look(place, url))))
     shown.advance()
   }
   shown.done()
@@ -62,5 +63,6 @@ export const doctorCommand = (relay: Relay): void => {
     .description(
       'Examine the relay: settings, secrets, the accounting service, queues, stores. Says what to do; exits with 1 when there is something.',
     )
-    .action((_options, command) => act(command, doctor))
+    .option('--url <url>', "the webhook URL (default: the deployment's own)")
+    .action((options, command) => act(command, place => doctor(place, options.url)))
 }

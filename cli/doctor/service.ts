@@ -46,9 +46,9 @@ const ahead = async (url: string): Promise<number | undefined> => {
 /** Further than the header's whole seconds and the way there explain. */
 const NOTABLE_SECONDS = 30
 
-const clocks = async (place: Place): Promise<Finding> => {
+const clocks = async (place: Place, webhookUrl: string): Promise<Finding> => {
   const check = 'the clocks of the service and the relay agree'
-  const { accountingUrl, webhookUrl } = await place.deployment()
+  const { accountingUrl } = await place.deployment()
   const [service, relay] = await Promise.all([ahead(accountingUrl), ahead(webhookUrl)])
   if (service === undefined || relay === undefined) {
     return note(check, `${service === undefined ? accountingUrl : webhookUrl} does not tell the time`)
@@ -63,4 +63,5 @@ const clocks = async (place: Place): Promise<Finding> => {
 }
 
 /** The accounting service: there, with the right scope, and with the right time. */
-export const service = (place: Place): Promise<Finding[]> => Promise.all([access(place), clocks(place)])
+export const service = (place: Place, webhookUrl: string): Promise<Finding[]> =>
+  Promise.all([access(place), clocks(place, webhookUrl)])

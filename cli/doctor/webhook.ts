@@ -17,8 +17,7 @@ const judge = (answer: WebhookAnswer, id: string, url: string): Finding => {
 }
 
 /** The webhook's secrets: there, and accepted by the receiver. */
-export const webhook = async (place: Place): Promise<Finding[]> => {
-  const { webhookUrl: url } = await place.deployment()
+export const webhook = async (place: Place, url: string): Promise<Finding[]> => {
   const registrations = await registrationsOf(place, url)
   const newest = registrations.at(-1)
   if (newest === undefined) {

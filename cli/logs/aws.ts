@@ -49,9 +49,11 @@ export async function* awsLog(
   const poll = async () => {
     const lines: LogLine[] = []
     for (const [key, { name }] of Object.entries(functions)) {
-      for (const { eventId = '', timestamp = 0, message = '' } of await eventsOf(name)) {
-        if (seen.has(eventId)) continue
-        seen.set(eventId, timestamp)
+      for (const { eventId, logStreamName, timestamp = 0, message = '' } of await eventsOf(name)) {
+        // Emulators leave the id out.
+        const id = eventId ?? `${logStreamName} ${timestamp} ${message}`
+        if (seen.has(id)) continue
+        seen.set(id, timestamp)
         const line = logLineOf(message, key)
         if (line !== undefined) lines.push(line)
       }
