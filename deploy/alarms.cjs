@@ -113,7 +113,14 @@ const alarmsFor = (service, feeds) => {
     FeedDisabled: {
       page: 'feed-disabled',
       happened: 'A store has not taken its messages by HTTP for so long that it is only probed now and then',
-      rings: any(ours('FeedDisabled')),
+      // Counted at each probe, every quarter of an hour.
+      rings: above(ours('FeedDisabled'), 'Sum', 30 * MINUTE, 0),
+    },
+    // As LineStuck, for what waits in a store's queue for its HTTP endpoint.
+    FeedStuck: {
+      page: 'feed-stuck',
+      happened: 'A store refuses a message by HTTP again and again, for over an hour',
+      rings: above(ours('FeedFailingAge'), 'Maximum', 30 * MINUTE, HOUR),
     },
     FeedDeadLetters: {
       page: 'feed-dead-letters',

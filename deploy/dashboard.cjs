@@ -128,7 +128,10 @@ const rowsFor = (service, feeds) => {
       widgets: [
         graph(
           'Feeds: how old is what stores have not taken, s',
-          feeds.map(({ source, id }) => ofQueue(id, 'ApproximateAgeOfOldestMessage', source)),
+          [
+            ...feeds.map(({ source, id }) => ofQueue(id, 'ApproximateAgeOfOldestMessage', source)),
+            ours('FeedFailingAge', { label: 'oldest that fails by HTTP' }),
+          ],
           { stat: 'Maximum' },
         ),
         graph(

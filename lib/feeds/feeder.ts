@@ -75,12 +75,13 @@ export const feeder = ({ post, secretOf, putAside, now }: Ports) => {
 
 /** Lets a failed feed message wait before it comes again, and with it what waits behind it in its group. */
 export const waitBeforeTelling =
-  (keepBack: KeepBack, random: () => number = Math.random) =>
+  (keepBack: KeepBack, random: () => number = Math.random, now: () => number = Date.now) =>
   async (error: unknown, first: SQSRecord, behind: readonly SQSRecord[]): Promise<void> => {
     const receives = Number(first.attributes.ApproximateReceiveCount)
     const retryAfter = error instanceof FeedError ? error.retryAfter : undefined
     const seconds = backoffSeconds(receives, random(), retryAfter)
     telemetry.error('feed message waits', error, { messageId: first.messageId, receives, seconds })
     telemetry.count('FeedRetried')
+    telemetry.seconds('FeedFailingAge', (now() - Number(first.attributes.SentTimestamp)) / 1000)
     await keepBack([first, ...behind], seconds)
   }

@@ -1,4 +1,5 @@
 import type { SQSBatchResponse, SQSRecord } from 'aws-lambda'
+import { telemetry } from '../telemetry.ts'
 
 const byGroup = (records: readonly SQSRecord[]) =>
   Map.groupBy(records, record => record.attributes.MessageGroupId ?? record.messageId)
@@ -21,7 +22,11 @@ export const workThrough = async (
         try {
           await handle(record)
         } catch (error) {
-          await failed(error, record, group.slice(index + 1)).catch(() => undefined)
+          await failed(error, record, group.slice(index + 1)).catch(trouble =>
+            telemetry.error('failed message keeps its visibility timeout', trouble, {
+              messageId: record.messageId,
+            }),
+          )
           return group.slice(index)
         }
       }
