@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 
 const INTERVAL_MS = 500
 
-export type Parentage = { name: string; parent: number }
+type Parentage = { name: string; parent: number }
 
 /** `<pid> (<name>) <state> <parent> ...`; the name may hold anything. */
 const fromStat = (stat: string): Parentage | undefined => {
@@ -18,7 +18,7 @@ const fromPs = (line: string): Parentage | undefined => {
 }
 
 /** Name and parent of a process: from `/proc` where there is one, else from `ps`; undefined when it is gone. */
-export const parentageOf = async (pid: number): Promise<Parentage | undefined> => {
+const parentageOf = async (pid: number): Promise<Parentage | undefined> => {
   if (process.platform === 'linux') {
     return readFile(`/proc/${pid}/stat`, 'utf8').then(fromStat, () => undefined)
   }

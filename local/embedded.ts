@@ -69,5 +69,3 @@ export const startEmbedded = async (options: EmbeddedOptions) => {
     },
   }
 }
-
-export type Embedded = Awaited<ReturnType<typeof startEmbedded>>

@@ -9,7 +9,7 @@ export const parameter = v.object({
   LastModifiedDate: v.number(),
 })
 
-export type Parameter = v.InferOutput<typeof parameter>
+type Parameter = v.InferOutput<typeof parameter>
 export type Parameters = ReadonlyMap<string, Parameter>
 
 /** A refusal as AWS words it: the exception's name and its message. */
@@ -22,7 +22,7 @@ export class ParameterStoreError extends Error {
   }
 }
 
-export type ParameterScope = { parameters: Parameters; region: string; now: number }
+type ParameterScope = { parameters: Parameters; region: string; now: number }
 type Answer = { output: Record<string, unknown>; parameters?: Parameters }
 type Action = (input: unknown, scope: ParameterScope) => Answer
 

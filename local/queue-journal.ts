@@ -16,7 +16,7 @@ const entry = v.pipe(v.string(), v.parseJson(), v.union([sent, removed, purged])
 export type Sent = v.InferOutput<typeof sent>
 
 /** The messages that a journal has as sent and not as removed, in the order of sending. */
-export const remaining = (journal: string): Sent[] => {
+const remaining = (journal: string): Sent[] => {
   const held = new Map<string, Sent>()
   for (const line of journal.split('\n')) {
     const read = v.safeParse(entry, line)

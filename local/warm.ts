@@ -12,7 +12,7 @@ const routeOf = (httpApi: string | { method: string; path: string }) => {
  * One request per function that answers HTTP: without signature or key it is refused, and the refusal has
  * loaded the function.
  */
-export const harmlessRequests = ({ functions }: Service, relayPort: number) =>
+const harmlessRequests = ({ functions }: Service, relayPort: number) =>
   Object.values(functions).flatMap(({ events }) => {
     const httpApi = events.find(event => event.httpApi !== undefined)?.httpApi
     if (httpApi === undefined) return []
