@@ -15,7 +15,7 @@ export const relayCommand = () =>
     .option('--verbose', 'show where an error comes from')
 
 export type Relay = ReturnType<typeof relayCommand>
-export type Globals = ReturnType<Relay['opts']>
+type Globals = ReturnType<Relay['opts']>
 
 /** A subcommand, as far as its options for all are concerned. */
 type Called = { optsWithGlobals: () => Globals }

@@ -5,7 +5,7 @@ import {
   type SSMClient,
 } from '@aws-sdk/client-ssm'
 
-export type Parameter = { name: string; value: string; modified: Date }
+type Parameter = { name: string; value: string; modified: Date }
 
 /** Secrets below a path of Parameter Store, by their names from there on. */
 export type Parameters = {

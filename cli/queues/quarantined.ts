@@ -19,7 +19,7 @@ const entry = v.pipe(
 )
 
 /** What would become of it now, perhaps with a newer relay than the one that could not read it. */
-export type Reading = { message: LineMessage; text: string } | { unreadable: string }
+type Reading = { message: LineMessage; text: string } | { unreadable: string }
 
 /** Something authentic that could not be read. */
 export type Quarantined = Described & {

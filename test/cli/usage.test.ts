@@ -7,7 +7,7 @@ import { relay } from './relay.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-test('docs/cli.md is what the command says of itself; else run: node cli/docs.ts', () => {
+test('docs/cli.md is what the command says of itself; else run: npm run docs:cli', () => {
   expect(readFileSync(join(ROOT, 'docs/cli.md'), 'utf8')).toBe(cliDocument())
 })
 
