@@ -15,7 +15,7 @@ npx relay stores key shop  # a key for each store that shall create, pay or refu
 npx relay doctor           # is all well?
 \`\`\`
 
-This page is made of the command's own help by \`node cli/docs.ts\`.
+This page is made of the command's own help by \`npm run docs:cli\`.
 `
 
 /** Without what is the same everywhere. */
