@@ -16,14 +16,18 @@ const shown = (value: unknown): string => {
 /** serverless-offline draws its routes in a box, at any log level. */
 const isDecoration = (line: string) => /^\s*(?:[┌│└]|$)/.test(line)
 
-/** A line of the functions' log as people read it; undefined for metrics and decoration. */
-export const readable = (line: string): string | undefined => {
+/**
+ * A line of the functions' log as people read it; undefined for metrics and decoration and, while the
+ * functions are being warmed, for what they tell of that.
+ */
+export const readable = (line: string, warming = false): string | undefined => {
   if (isDecoration(line)) return undefined
   const parsed = v.safeParse(json, line)
   if (!parsed.success) return line
   if (v.is(metrics, parsed.output)) return undefined
   if (!v.is(entry, parsed.output)) return line
   const { level, message } = parsed.output
+  if (warming && level === 'INFO') return undefined
   const fields = Object.entries(parsed.output)
     .filter(([name]) => !CONSTANT.has(name))
     .map(([name, value]) => `${name}=${shown(value)}`)

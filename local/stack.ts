@@ -33,11 +33,11 @@ export type Stack = {
   stop: () => Promise<void>
 }
 
-const startParts = (options: StackOptions, log: (line: string) => void) => {
+const startParts = (options: StackOptions, log: (line: string) => void, isWarming: () => boolean) => {
   const { ports, dataDir, print, verbose = false, speed = 1 } = options
   const printer = (prefix: string) => (line: string) => {
     log(line)
-    const text = verbose ? line : readable(line)
+    const text = verbose ? line : readable(line, isWarming())
     if (text !== undefined) print?.(`${prefix} | ${text}`)
   }
   const environment = {
@@ -91,7 +91,8 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
     ssm: urlOf(ports.ssm),
   }
   const log = openLog(dataDir)
-  const { sandbox, relay } = startParts(options, log.write)
+  let warming = true
+  const { sandbox, relay } = startParts(options, log.write, () => warming)
   const stop = async () => {
     await Promise.all([sandbox.stop(), relay.stop()])
     await log.close()
@@ -104,6 +105,7 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
     await Promise.all([sandbox.reached('ready', START_MS), relay.reached('stores', START_MS)])
     // Before the functions serve, so that no webhook meets a relay that does not know its secret.
     const [webhookSecret] = await Promise.all([introduce(urls), relay.reached('functions', START_MS)])
+    warming = false
     const broken = Promise.race([brokenBy('sandbox', sandbox), brokenBy('relay', relay)])
     signal?.throwIfAborted()
     return { urls, webhookSecret, broken, stop }

@@ -27,3 +27,9 @@ test.each<[string, string, string | undefined]>([
 ])('%s reads well', (_name, line, expected) => {
   expect(readable(line)).toBe(expected)
 })
+
+test('while functions are being warmed only their complaints are told', () => {
+  const entry = (level: string) => JSON.stringify({ level, message: 'delivery received', ...constant })
+  expect(readable(entry('INFO'), true)).toBeUndefined()
+  expect(readable(entry('WARN'), true)).toBe('WARN delivery received')
+})

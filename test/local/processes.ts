@@ -28,7 +28,7 @@ const fromPs = async (): Promise<Process[]> => {
 }
 
 /** The processes of this machine; those that have ended but are not yet reaped are not alive. */
-export const processes = () => (process.platform === 'linux' ? fromProc() : fromPs())
+const processes = () => (process.platform === 'linux' ? fromProc() : fromPs())
 
 /** A process and all that it started, directly or not. */
 export const familyOf = async (pid: number): Promise<Process[]> => {
