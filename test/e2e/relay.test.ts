@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sign } from '../../lib/protocol/signature.ts'
+import { logFile } from '../../local/log-file.ts'
 import { freePorts } from '../../local/ports.ts'
 import { type Stack, startStack } from '../../local/stack.ts'
 import { drain, scan } from '../support/parts.ts'
+import { until } from '../support/until.ts'
 
 let stack: Stack
 let dataDir: string
@@ -114,3 +116,41 @@ test.each<[string, () => ReturnType<typeof post>, number]>([
   expect((await attempt()).status).toBe(status)
   expect(await drain(sqs, feed())).toEqual([])
 })
+
+test('nothing personal and no secret is in any log line, whatever happens to an order', async () => {
+  const personal = ['Neda Rahimi', '09127654321', '9127654321', 'neda@example.com', 'گمشده']
+  const asStore = { authorization: 'Bearer local-demo-shop', 'content-type': 'application/json' }
+  const ask = (path: string, body: unknown) =>
+    fetch(`${stack.urls.relay}/api/v1/orders/${path}`, {
+      method: 'POST',
+      headers: asStore,
+      body: JSON.stringify(body),
+    })
+  const customer = { mobile: '+989127654321', name: 'Neda Rahimi', email: 'neda@example.com' }
+  const order = (external_id: string, sku: string, changes: object = {}) => ({
+    external_id,
+    source: 'demo-shop',
+    customer,
+    items: [{ sku, quantity: 1, unit_price: 1000, name: 'گمشده' }],
+    ...changes,
+  })
+
+  expect((await ask('', order('private-1', 'SKU-1'))).status).toBe(202)
+  // The service refuses it, in words that are told to the store.
+  expect((await ask('', order('private-2', 'گمشده'))).status).toBe(202)
+  expect(
+    (await ask('', order('private-3', 'SKU-1', { customer: { ...customer, mobile: '9127654321x' } }))).status,
+  ).toBe(400)
+  expect(
+    (await ask('private-1/payment/?source=demo-shop', { method: 'card', reference: 'گمشده' })).status,
+  ).toBe(202)
+  await post({ event: 'order.updated', delivery: 'no uuid', data: { source: 'demo-shop', customer } })
+  const told = await hear(3)
+  expect(told.map(({ data }) => data.external_id).sort()).toEqual(['private-1', 'private-1', 'private-2'])
+
+  const log = () => readFile(logFile(dataDir), 'utf8')
+  await until(async () => (await log()).includes('private-2') && (await log()).includes('order.payment'))
+  const written = await log()
+  for (const word of [...personal, stack.webhookSecret, 'sandbox-key', 'local-demo-shop'])
+    expect(written).not.toContain(word)
+}, 40_000)
