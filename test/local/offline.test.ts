@@ -129,6 +129,16 @@ test('a burst waits in line for a few threads, and every request is answered', a
   expect(new Set(answers.map(({ thread }) => thread)).size).toBeLessThanOrEqual(16)
 }, 60_000)
 
+test('callers that give up, in line or at the function, take no place with them', async () => {
+  for (const patience of [1, 30]) {
+    const signal = AbortSignal.timeout(patience)
+    const given = await Promise.allSettled(Array.from({ length: 40 }, () => door('wait', { signal })))
+    expect(given.some(({ status }) => status === 'rejected')).toBe(true)
+  }
+  const answers = await Promise.all(Array.from({ length: 20 }, () => door('wait')))
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200))
+})
+
 test('messages reach the worker; what fails is tried again and ends in the dead-letter queue', async () => {
   for (let index = 0; index < 8; index += 1) await send(`group-${index}`, `message ${index}`)
   for (const body of ['first', 'fail', 'last']) await send('mixed', body)
