@@ -108,6 +108,7 @@ test('a captured delivery with another X-Service-Delivery header is refused', as
 test.each<[string, () => ReturnType<typeof post>, number]>([
   ['a forged signature', () => post(webhook('x', 'paid'), { secret: 'guess' }), 401],
   ['a stale signature', () => post(webhook('x', 'paid'), { t: Date.now() / 1000 - 301 }), 401],
+  ['no body and no header', () => post('', { headers: { 'x-service-signature': '' } }), 401],
   ['a body that is no webhook', () => post('[]'), 400],
   ['a body that is too large', () => post(`"${'x'.repeat(300_000)}"`), 413],
   ['a foreign source', () => post(webhook('x', 'paid', 'other')), 200],
