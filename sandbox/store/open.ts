@@ -77,7 +77,10 @@ const open = (db: DatabaseSync, transact: Transact, now: Date): Tables =>
   transact(() => {
     const version = query<{ user_version: number }>(db, 'PRAGMA user_version').one()?.user_version
     if (version === SCHEMA_VERSION) return tables(db)
-    if (version !== 0) throw new Error(`its tables are of version ${version}, not ${SCHEMA_VERSION}`)
+    if (version !== 0)
+      throw new Error(
+        `its tables are of version ${version}, not ${SCHEMA_VERSION}; remove the file to begin anew, or name another`,
+      )
     db.exec(SCHEMA)
     const created = tables(db)
     seed(created, now)
