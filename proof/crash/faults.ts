@@ -117,3 +117,23 @@ export const callsWith = (clock: Clock, faults: readonly Fault[]) => {
 
   return { call, visits, gaps }
 }
+
+const isMode = (text: string): text is Mode => (MODES as readonly string[]).includes(text)
+
+/**
+ * Reads faults as complaints write them, such as `7:late,12:lost`.
+ *
+ * @throws Error when a part is not a number and a mode
+ */
+export const faultsFrom = (text: string): Fault[] =>
+  text
+    .split(',')
+    .filter(part => part !== '')
+    .map(part => {
+      const [at = '', mode = ''] = part.split(':')
+      if (!/^\d+$/.test(at) || !isMode(mode))
+        throw new Error(
+          `Cannot read the fault "${part}": write the number of a call and one of ${MODES.join(', ')}`,
+        )
+      return { at: Number(at), mode }
+    })
