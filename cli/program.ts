@@ -4,6 +4,7 @@ import { doctorCommand } from './commands/doctor.ts'
 import { keyCommands } from './commands/key.ts'
 import { ordersCommands } from './commands/orders.ts'
 import { quarantineCommands } from './commands/quarantine.ts'
+import { receiptCommand } from './commands/receipt.ts'
 import { registerCommand } from './commands/register.ts'
 import { rotateCommand } from './commands/rotate.ts'
 import { sandboxCommand } from './commands/sandbox.ts'
@@ -42,6 +43,7 @@ export const relayProgram = () => {
   ordersCommands(relay)
   deliveriesCommands(relay)
   tailCommand(relay)
+  receiptCommand(relay)
   relay.commandsGroup('Mend:')
   deadCommands(relay)
   quarantineCommands(relay)

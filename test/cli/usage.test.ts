@@ -1,6 +1,8 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { describe, expect, test } from '@jest/globals'
 import { cliDocument } from '../../cli/document.ts'
 import { relay } from './relay.ts'
@@ -75,5 +77,21 @@ test('a local stack that is not running is named, with the remedy', async () => 
 test('without credentials the remedy is to sign in, or --local', async () => {
   const { code, err } = await relay(['orders', 'list'])
   expect(err).toMatch(/^Cannot use AWS: .*sign in .*or use --local\n$/)
+  expect(code).toBe(1)
+})
+
+test('the sandbox starts alone with its own options, and ends when it is told to', async () => {
+  const args = ['cli/main.ts', 'sandbox', '--port', '0', '--data', ':memory:', '--speed', '100']
+  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] })
+  const [line] = await once(createInterface({ input: child.stdout }), 'line')
+  const [, url] = /^sandbox ready at (http:\S+)$/.exec(line) ?? []
+  expect((await fetch(`${url}/api/v1/orders/1/`)).status).toBe(401)
+  child.kill('SIGTERM')
+  expect(await once(child, 'close')).toEqual([0, null])
+})
+
+test('a sandbox that cannot start says why, and the exit code is 1', async () => {
+  const { code, err } = await relay(['sandbox', '--port', 'many'])
+  expect(err).toContain('Cannot use --port "many"')
   expect(code).toBe(1)
 })
