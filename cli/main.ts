@@ -22,7 +22,7 @@ const meant = () => {
 const wordsOf = (error: unknown) => {
   if (!(error instanceof Error)) return String(error)
   if (!(error instanceof CommanderError)) return error.message
-  const found = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ')
+  const found = error.message.replace(/^error: |\.$/g, '').replaceAll(/\s*\n\s*/g, ' ')
   return `Cannot read the command: ${found}; see ${meant()} --help`
 }
 

@@ -3,10 +3,10 @@ import type { Wish } from '../../lib/orders/order.ts'
 import type { LogLine } from '../logs/line.ts'
 
 /** A webhook that went on the order line. */
-export type Queued = { source: string; external_id: string; at: Date }
+type Queued = { source: string; external_id: string; at: Date }
 
 /** A request of a store that was accepted. */
-export type Accepted = Queued & { wish: Wish }
+type Accepted = Queued & { wish: Wish }
 
 /** What the functions' log says of a time. */
 export type Heard = {
