@@ -59,11 +59,8 @@ describe('dead letters', () => {
     await die(DEAD, 'order.updated', 'c', { status: 'paid' }, 'demo-shop')
     const listed = async (...filter: string[]) =>
       ordersOf((await local.json(['dead', 'list', ...filter])).data.letters)
-    expect(await listed()).toEqual(['a', 'b', 'c'])
-    expect(await listed('--source', 'demo-shop')).toEqual(['c'])
-    expect(await listed('--event', 'order.payment')).toEqual(['a'])
-    expect(await listed('--order', 'b')).toEqual(['b'])
-    expect(await listed('--since', '1h')).toEqual(['a', 'b', 'c'])
+    expect(await listed('--source', 'demo-shop', '--since', '1h')).toEqual(['c'])
+    expect(await listed('--event', 'order.updated', '--order', 'b')).toEqual(['b'])
     expect(await listed('--since', '2099-01-01')).toEqual([])
     expect(await listed('--limit', '2')).toHaveLength(2)
     expect((await local.json(['dead', 'list'])).data.total).toBe(3)

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => local.close())
 
-const ORDERS = 40
+const ORDERS = 24
 
 /** What the receiver says it did, by its log. */
 const received = async () => {

@@ -46,7 +46,10 @@ test.each([
   const { code, err } = await local.relay(['key', 'set'], { input: key })
   expect(err).toContain(why)
   expect(code).toBe(1)
-  expect((await local.relay(['doctor'])).code).toBe(0)
+})
+
+test('a key that was refused leaves the one that is kept', async () => {
+  expect((await local.relay(['doctor'])).out).toContain('ok  the accounting service lets us change orders')
 })
 
 test.each([
