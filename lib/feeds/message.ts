@@ -8,9 +8,9 @@ export type FeedMessage = News & {
   /** Identifies this message: a repetition has the same id, anything else another. */
   delivery: string
   /**
-   * Counts up per order. All that one message of the order line leads to is told under one number, and after
-   * a crash perhaps told again with other contents, more of them or fewer; what came later then holds, so a
-   * store applies a message unless it has applied a higher version.
+   * Counts up per order. What is found out at once, such as a change and the refusal that follows from it, is
+   * told under one number; and after a crash one number may be told again with other contents. What came
+   * later then holds, so a store applies a message unless it has applied a higher version.
    */
   version: number
   /** What came through the order line and led to this. */
@@ -23,17 +23,12 @@ export type FeedMessage = News & {
  * a crash the same cause may lead to other news.
  */
 export const feedMessages = (order: Order, cause: LineMessage): FeedMessage[] =>
-  order.news.map((news, index) => {
+  order.news.map(news => {
     const version = order.version + 1
-    // An order may change and change back within one run: the second time is another message.
-    const before = order.news.slice(0, index).filter(earlier => isDeepStrictEqual(earlier, news)).length
-    const passedOn =
-      before === 0 && cause.event === 'order.updated' && isDeepStrictEqual(news.data, cause.data)
+    const passedOn = cause.event === 'order.updated' && isDeepStrictEqual(news.data, cause.data)
     return {
       ...news,
-      delivery: passedOn
-        ? cause.delivery
-        : repeatableId(order.source, order.external_id, version, before, news),
+      delivery: passedOn ? cause.delivery : repeatableId(order.source, order.external_id, version, news),
       version,
       cause: { event: cause.event, delivery: cause.delivery },
     }
