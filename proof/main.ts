@@ -50,7 +50,7 @@ const replay = async ({ lives, patterns }: Chosen, text: string): Promise<string
     const mode = faults.find(fault => fault.at === at)?.mode
     say(`${String(at).padStart(4)}  ${place}${mode === undefined ? '' : `   ← ${mode}`}`)
   }
-  return complaintsOf(ran, life, faults.length === 0)
+  return complaintsOf(ran, life, faults.length)
 }
 
 const plantedBugs = async (): Promise<Planted[]> => {

@@ -62,7 +62,7 @@ async function* struck(
       const place = ran.visits[at]
       return place === undefined ? [] : [{ place, mode, at }]
     }),
-    complaints: complaintsOf(ran, life, faults.length === 0),
+    complaints: complaintsOf(ran, life, faults.length),
   }
   if (left === 0) return
   for (let at = (faults.at(-1)?.at ?? -1) + 1; at < ran.visits.length; at++) {
