@@ -9,7 +9,7 @@ const fieldsThatDiffer = (ours: Record<string, unknown>, theirs: Record<string, 
 /** How an order differs from the service's; undefined when it does not, or has not been asked. */
 export const disagreement = ({ held, service }: Compared): string | undefined => {
   if (service === undefined) return undefined
-  if ('unread' in service) return `the service could not be asked: ${service.unread}`
+  if ('unread' in service) return `could not be read at the service: ${service.unread}`
   const ours = held?.order.result
   if ('unknown' in service) {
     return ours === undefined ? undefined : `"${ours.status}" here, and not known at the service`

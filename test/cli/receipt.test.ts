@@ -189,7 +189,7 @@ describe('adding up', () => {
       'field: order differs in total',
       'theirs: order nothing known here, "paid" at the service',
       'ours: order "paid" here, and not known at the service',
-      'away: order the service could not be asked: no answer',
+      'away: order could not be read at the service: no answer',
     ])
   })
 })
