@@ -1,6 +1,6 @@
 import type { Agent, IncomingMessage } from 'node:http'
 
-export type Answered = { status: number; text: string }
+type Answered = { status: number; text: string }
 
 /** Sends one POST to an endpoint and reads the whole answer. */
 export type Post = (headers: Readonly<Record<string, string>>, body: string) => Promise<Answered>

@@ -1,6 +1,6 @@
-import { createHash, createHmac } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 
-export type Credentials = { accessKeyId: string; secretAccessKey: string; sessionToken?: string | undefined }
+type Credentials = { accessKeyId: string; secretAccessKey: string; sessionToken?: string | undefined }
 
 /** A POST to the root of an AWS service. */
 export type Signable = {
@@ -12,7 +12,7 @@ export type Signable = {
 
 export type SigningOptions = { service: string; region: string; credentials: Credentials; now: Date }
 
-const hash = (text: string) => createHash('sha256').update(text).digest('hex')
+const sha256 = (text: string) => hash('sha256', text)
 const hmac = (key: string | Uint8Array, text: string) => createHmac('sha256', key).update(text)
 
 /**
@@ -35,14 +35,14 @@ export const signed = (
   const sorted = Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1))
   const names = sorted.map(([name]) => name).join(';')
   const lines = sorted.map(([name, value]) => `${name}:${value}\n`).join('')
-  const request = `POST\n/\n\n${lines}\n${names}\n${hash(body)}`
+  const request = `POST\n/\n\n${lines}\n${names}\n${sha256(body)}`
 
   const scope = `${day}/${region}/${service}/aws4_request`
   const key = [region, service, 'aws4_request'].reduce<Uint8Array>(
     (derived, part) => hmac(derived, part).digest(),
     hmac(`AWS4${secretAccessKey}`, day).digest(),
   )
-  const signature = hmac(key, `AWS4-HMAC-SHA256\n${time}\n${scope}\n${hash(request)}`).digest('hex')
+  const signature = hmac(key, `AWS4-HMAC-SHA256\n${time}\n${scope}\n${sha256(request)}`).digest('hex')
   return {
     ...all,
     authorization: `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`,

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import * as v from 'valibot'
 import { externalId, type OrderKey, source } from '../protocol/order.ts'
 import { orderUpdated } from '../protocol/webhook.ts'
@@ -28,9 +28,7 @@ export type LineMessage = v.InferOutput<typeof lineMessage>
  * `external_id` is free text, so the group is a hash of both parts.
  */
 export const groupOf = ({ source, external_id }: OrderKey): string =>
-  createHash('sha256')
-    .update(JSON.stringify([source, external_id]))
-    .digest('hex')
+  hash('sha256', JSON.stringify([source, external_id]))
 
 /**
  * SQS refuses U+FFFE and U+FFFF, and fauxqs all of what takes two UTF-16 units. JSON allows them inside

@@ -10,7 +10,7 @@ export type Verification =
   | { valid: false; reason: SignatureFailure }
 
 const digest = (secret: string, t: string, body: Uint8Array) =>
-  createHmac('sha256', secret).update(t).update('.').update(body).digest()
+  createHmac('sha256', secret).update(`${t}.`).update(body).digest()
 
 /**
  * Makes the `X-Service-Signature` header for a body (spec: Events, Signature).

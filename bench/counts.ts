@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto'
+import * as v from 'valibot'
+import type { Bundle } from './bundles.ts'
+import type { Cloud } from './cloud/start.ts'
+import type { Call } from './cloud/tap.ts'
+import { eventOf, FOREIGN } from './deliveries.ts'
+import { type Implementation, ours, powertools, tutorial } from './implementations.ts'
+import { startFunction } from './runtime/function.ts'
+
+export const KINDS = ['first', 'duplicate', 'foreign', 'forged'] as const
+export type Kind = (typeof KINDS)[number]
+
+/** What one delivery of a kind costs, on average. */
+export type Count = {
+  calls: number
+  actions: string[]
+  readUnits: number
+  writeUnits: number
+  sqsRequests: number
+}
+export type Counts = ReadonlyMap<Implementation, Readonly<Record<Kind, Count>>>
+
+/** Deliveries of each kind. */
+const EACH = 20
+
+const answer = v.pipe(v.string(), v.parseJson(), v.looseObject({ statusCode: v.number() }))
+
+const sum = (calls: readonly Call[], of: (call: Call) => number) =>
+  calls.reduce((total, call) => total + of(call), 0)
+
+const average = (calls: readonly Call[]): Count => ({
+  calls: calls.length / EACH,
+  actions: [...new Set(calls.map(({ action }) => action))],
+  readUnits: sum(calls, call => call.readUnits) / EACH,
+  writeUnits: sum(calls, call => call.writeUnits) / EACH,
+  sqsRequests: sum(calls, call => call.sqsRequests) / EACH,
+})
+
+/** The event of one delivery of a kind; `delivery` is the one that was sent first. */
+const eventOfKind = (kind: Kind, delivery: string, now: number) => {
+  switch (kind) {
+    case 'first':
+      return eventOf('2 KB', { delivery, now })
+    case 'duplicate':
+      return eventOf('2 KB', { delivery, now })
+    case 'foreign':
+      return eventOf('2 KB', { source: FOREIGN, now })
+    case 'forged':
+      return eventOf('2 KB', { secret: 'somebody else', now })
+  }
+}
+
+const expectSame = (what: string, found: unknown, wanted: unknown) => {
+  if (JSON.stringify(found) !== JSON.stringify(wanted)) {
+    throw new Error(
+      `Cannot compare: ${what} is ${JSON.stringify(found)} and should be ${JSON.stringify(wanted)}`,
+    )
+  }
+}
+
+/**
+ * Sends deliveries of every kind through one implementation, counts what goes over the wire, and verifies
+ * that it did its job: answers, and what is on the line afterwards.
+ */
+const countFor = async ({ name }: Implementation, bundle: Bundle, cloud: Cloud) => {
+  const running = await startFunction(bundle, cloud.environment('tapped'))
+  const send = async (event: unknown) => v.parse(answer, (await running.invoke(event)).body).statusCode
+  try {
+    // Secrets are read at the first delivery, and once a minute at a forged one; neither belongs to a kind.
+    await send(eventOf('2 KB'))
+    await send(eventOf('2 KB', { secret: 'somebody else' }))
+    await cloud.drain()
+    await cloud.calls()
+
+    const deliveries = Array.from({ length: EACH }, () => randomUUID())
+    const count = async (kind: Kind) => {
+      const wanted = kind === 'forged' ? 401 : 200
+      for (const delivery of deliveries) {
+        // A duplicate is signed anew, as the sender's retry is.
+        const now = Date.now() + (kind === 'duplicate' ? 5000 : 0)
+        expectSame(
+          `${name}: the answer to a ${kind} delivery`,
+          await send(eventOfKind(kind, delivery, now)),
+          wanted,
+        )
+      }
+      const calls = await cloud.calls()
+      const queued = (await cloud.drain()).map(body => JSON.parse(body).delivery)
+      const expected = kind === 'first' ? deliveries.toSorted() : []
+      expectSame(`${name}: what a ${kind} delivery puts on the line`, queued.toSorted(), expected)
+      return average(calls)
+    }
+    const first = await count('first')
+    const duplicate = await count('duplicate')
+    const foreign = await count('foreign')
+    const forged = await count('forged')
+    const stale = await send(eventOf('2 KB', { now: Date.now() - 301_000 }))
+    expectSame(`${name}: the answer to a stale delivery`, stale, 401)
+    return { first, duplicate, foreign, forged }
+  } finally {
+    await running.stop()
+  }
+}
+
+export const countCalls = async (
+  cloud: Cloud,
+  bundleOf: (implementation: Implementation) => Promise<Bundle>,
+): Promise<Counts> => {
+  const counts = new Map<Implementation, Record<Kind, Count>>()
+  for (const implementation of [ours, powertools, tutorial]) {
+    counts.set(implementation, await countFor(implementation, await bundleOf(implementation), cloud))
+  }
+  return counts
+}

@@ -1,0 +1,3 @@
+import type { Section } from './report.ts'
+
+export const writePage = async (_sections: readonly Section[]): Promise<void> => {}

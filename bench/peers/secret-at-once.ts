@@ -1,0 +1,1 @@
+export const webhookSecret = async (): Promise<string> => process.env.WEBHOOK_SECRET ?? ''

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { addressOf } from '../../test/support/address.ts'
+
+export type Answered = {
+  /** What the function answered, as JSON text. */
+  body: string
+  /** Milliseconds of `performance.now()` at which the event was handed over, and at which the answer came. */
+  from: number
+  to: number
+}
+
+type Waiting = { resolve: (answered: Answered) => void; reject: (error: Error) => void; event: string }
+
+/**
+ * Lambda's Runtime API (2018-06-01) on the loopback address, for one function: hands out events one after
+ * the other and takes the answers.
+ */
+export const startRuntimeApi = async () => {
+  const queue: Waiting[] = []
+  const ready = Promise.withResolvers<number>()
+  let idle: ServerResponse | undefined
+  let current: (Waiting & { from: number }) | undefined
+
+  const handOver = () => {
+    const next = queue[0]
+    if (idle === undefined || next === undefined) return
+    queue.shift()
+    current = { ...next, from: performance.now() }
+    idle.writeHead(200, {
+      'content-type': 'application/json',
+      'lambda-runtime-aws-request-id': randomUUID(),
+      'lambda-runtime-deadline-ms': String(Date.now() + 9000),
+      'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:eu-central-1:000000000000:function:bench',
+      'lambda-runtime-trace-id': 'Root=1-00000000-000000000000000000000000;Sampled=0',
+    })
+    idle.end(next.event)
+    idle = undefined
+  }
+
+  const fail = (why: string) => {
+    const error = new Error(`Cannot measure: ${why}`)
+    ready.reject(error)
+    current?.reject(error)
+    for (const { reject } of queue.splice(0)) reject(error)
+  }
+  // Whoever invokes hears of a failure; that nobody waits for the start does not matter.
+  ready.promise.catch(() => undefined)
+
+  const server = createServer(async (request, response) => {
+    const to = performance.now()
+    if (request.url?.endsWith('/invocation/next')) {
+      ready.resolve(to)
+      idle = response
+      handOver()
+      return
+    }
+    const body = await text(request)
+    response.writeHead(202).end()
+    if (request.url?.endsWith('/response')) current?.resolve({ body, from: current.from, to })
+    else fail(`the function failed: ${body}`)
+  })
+  server.listen({ host: '127.0.0.1', port: 0 })
+  await once(server, 'listening')
+
+  return {
+    address: addressOf(server).replace('http://', ''),
+    /** Resolves with the time at which the function first asked for an event. */
+    ready: ready.promise,
+    /** Hands an event over as soon as the function asks for one. */
+    invoke: (event: unknown) =>
+      new Promise<Answered>((resolve, reject) => {
+        queue.push({ resolve, reject, event: JSON.stringify(event) })
+        handOver()
+      }),
+    /** Rejects what waits for the function. */
+    fail,
+    close: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
