@@ -7,7 +7,7 @@ import { hearTelemetry } from '../support/telemetry.ts'
 import { until } from '../support/until.ts'
 
 /** A feed under test: tell it something, and the store hears it. */
-export type FeedUnderTest = { tell: Tell; close: () => Promise<void> }
+type FeedUnderTest = { tell: Tell; close: () => Promise<void> }
 
 /** Starts a feed to a store that takes what `hear` does not throw at. */
 export type StartFeed = (source: string, hear: (message: Heard) => void) => Promise<FeedUnderTest>
