@@ -17,7 +17,7 @@ export const parseStores = (text: string, file = 'stores.yml'): readonly Store[]
   const [syntax] = document.errors
   if (syntax !== undefined) throw new Error(`Cannot read ${file}: ${syntax.message}`)
 
-  const parsed = v.safeParse(storesFile, document.toJS())
+  const parsed = v.safeParse(storesFile, contentOf(document, file))
   if (parsed.success) return parsed.output.stores
 
   const complaints = parsed.issues.map(issue => {
@@ -26,6 +26,15 @@ export const parseStores = (text: string, file = 'stores.yml'): readonly Store[]
     return `line ${line}: ${field === undefined ? 'the file' : `"${field}"`} ${issue.message}`
   })
   throw new Error(`Cannot read ${file}:\n${complaints.join('\n')}`)
+}
+
+/** What the aliases of a file grow to is bounded, and so are some of YAML's own types. */
+const contentOf = (document: Document, file: string): unknown => {
+  try {
+    return document.toJS()
+  } catch (cause) {
+    throw new Error(`Cannot read ${file}: ${cause instanceof Error ? cause.message : cause}`, { cause })
+  }
 }
 
 /** Where a key begins, or the nearest thing around it when it is missing, as an offset into the text. */

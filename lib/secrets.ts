@@ -24,7 +24,7 @@ export type Load = () => Promise<Stored>
 export const parametersBelow =
   (ssm: Ssm, path: string): Load =>
   async () => {
-    const found: Record<string, string> = {}
+    const found: [name: string, value: string][] = []
     let next: string | undefined
     do {
       const { Parameters = [], NextToken } = await ssm.getParametersByPath({
@@ -34,11 +34,11 @@ export const parametersBelow =
         NextToken: next,
       })
       for (const { Name, Value } of Parameters) {
-        if (Name !== undefined && Value !== undefined) found[Name.slice(path.length + 1)] = Value
+        if (Name !== undefined && Value !== undefined) found.push([Name.slice(path.length + 1), Value])
       }
       next = NextToken ?? undefined
     } while (next !== undefined)
-    return found
+    return Object.fromEntries(found)
   }
 
 /** Reads the SecureString parameter `name` below `path`, and nothing when there is none. */

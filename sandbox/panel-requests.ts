@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { STATUSES } from '../lib/protocol/order.ts'
-import { amount, date, text } from '../lib/protocol/requests.ts'
+import { amount, date } from '../lib/protocol/requests.ts'
+import { text } from '../lib/protocol/text.ts'
 import { decimal, isLess } from './decimal.ts'
 
 /** An object with these fields and no others: a misspelt name must not go unheard. */

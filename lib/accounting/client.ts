@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { text as readText } from 'node:stream/consumers'
 import * as v from 'valibot'
-import { parseJson } from '../protocol/json.ts'
+import { isTooDeep, parseJson } from '../protocol/json.ts'
 import { type OrderKey, type OrderResult, orderResult } from '../protocol/order.ts'
 import type { OrderRequest, Payment, RefundRequest } from '../protocol/requests.ts'
 import { AccountingError, errorOf, retryAfterSeconds } from './errors.ts'
@@ -153,7 +153,8 @@ const segment = (text: string) =>
 
 const jsonOf = (text: string): unknown => {
   try {
-    return parseJson(text)
+    const json = parseJson(text)
+    return isTooDeep(json) ? undefined : json
   } catch {
     return undefined
   }

@@ -34,6 +34,8 @@ export const notText = refusal(400, 'invalid', 'The body is not UTF-8 text')
 
 export const notJson = refusal(400, 'invalid', 'The body is not JSON')
 
+export const tooDeep = refusal(400, 'invalid', 'The body is nested too deep')
+
 export const invalid = (issues: Parameters<typeof invalidBody>[0]): Answer => ({
   status: 400,
   body: invalidBody(issues),

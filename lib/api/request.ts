@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Answer } from '../http.ts'
-import { parseJson } from '../protocol/json.ts'
+import { isTooDeep, parseJson } from '../protocol/json.ts'
 import { DEFAULT_SOURCE, externalId, type OrderKey, source } from '../protocol/order.ts'
 import { orderRequest, paymentRequest, refundRequest } from '../protocol/requests.ts'
 import * as refusals from './refusals.ts'
@@ -35,6 +35,7 @@ const parse = (body: Uint8Array): Reading<{ json: unknown; text: string }> => {
   }
   try {
     const json = sent.trim() === '' ? {} : parseJson(sent)
+    if (isTooDeep(json)) return { refused: refusals.tooDeep }
     // Made of what is checked here, not of the bytes that came: a field that is there twice must not be one
     // thing to us and another to the service. Numbers keep their digits, see `protocol/json.ts`.
     return { json, text: JSON.stringify(json) }

@@ -2,14 +2,16 @@ import type { SQSRecord } from 'aws-lambda'
 import * as v from 'valibot'
 import type { Advanced } from '../orders/advance.ts'
 import { invalid } from '../protocol/errors.ts'
-import { parseJson } from '../protocol/json.ts'
+import { isTooDeep, parseJson } from '../protocol/json.ts'
 import type { Quarantine } from '../quarantine.ts'
 import { telemetry } from '../telemetry.ts'
 import { type LineMessage, lineMessage } from './messages.ts'
 
 const read = (body: string): { message: LineMessage } | { unreadable: string } => {
   try {
-    const parsed = v.safeParse(lineMessage, parseJson(body))
+    const json = parseJson(body)
+    if (isTooDeep(json)) return { unreadable: 'The body is nested too deep' }
+    const parsed = v.safeParse(lineMessage, json)
     return parsed.success ? { message: parsed.output } : { unreadable: invalid(parsed.issues).error.message }
   } catch {
     return { unreadable: 'The body is not JSON' }

@@ -57,3 +57,12 @@ export const parseJson = (text: string): unknown =>
           : value,
       )
     : JSON.parse(text)
+
+/** Orders have four levels. Code that walks a value takes a part of the stack for each, and it has an end. */
+const MAX_LEVELS = 64
+
+/** Whether objects and arrays are inside each other for more than 64 levels. */
+export const isTooDeep = (value: unknown, levels = MAX_LEVELS): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some(inner => isTooDeep(inner, levels - 1)))

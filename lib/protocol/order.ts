@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { text } from './text.ts'
 
 /** The statuses of the spec (States and transitions), in the order in which an order passes through them. */
 export const STATUSES = ['needs_review', 'invoiced', 'paid', 'refunded'] as const
@@ -8,16 +9,16 @@ const EXTERNAL_ID_MAX = 100
 
 /** Counted in characters, not UTF-16 units, as the spec's "up to 100 characters" reads. */
 export const externalId = v.pipe(
-  v.string('must be a string'),
+  text,
   v.nonEmpty('must not be empty'),
-  v.check(text => [...text].length <= EXTERNAL_ID_MAX, `must have at most ${EXTERNAL_ID_MAX} characters`),
+  v.check(id => [...id].length <= EXTERNAL_ID_MAX, `must have at most ${EXTERNAL_ID_MAX} characters`),
   v.metadata({ maxLength: EXTERNAL_ID_MAX }),
 )
 
 /** The store identifier used where a request names none (spec: Endpoints). */
 export const DEFAULT_SOURCE = 'api'
 
-export const source = v.pipe(v.string('must be a string'), v.nonEmpty('must not be empty'))
+export const source = v.pipe(text, v.nonEmpty('must not be empty'))
 
 /**
  * The order result as a receiver reads it (spec: Order result): what identifies the order and its status
@@ -27,7 +28,7 @@ export const source = v.pipe(v.string('must be a string'), v.nonEmpty('must not 
 export const orderResult = v.looseObject({
   source,
   external_id: externalId,
-  status: v.pipe(v.string('must be a string'), v.nonEmpty('must not be empty')),
+  status: v.pipe(text, v.nonEmpty('must not be empty')),
 })
 
 export type OrderResult = v.InferOutput<typeof orderResult>

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { decimalOf, ExactNumber, type JsonNumber } from './json.ts'
 import { normaliseMobile } from './mobile.ts'
 import { DEFAULT_SOURCE, externalId, source } from './order.ts'
+import { text } from './text.ts'
 
 /** valibot takes an array for an object; on the wire they are different things. */
 const object = <const Entries extends v.ObjectEntries>(entries: Entries, message = 'must be an object') =>
@@ -52,12 +53,6 @@ export const date = v.pipe(
   v.metadata({ format: 'date' }),
 )
 
-/** Half a surrogate pair, which JSON can write as an escape, has no UTF-8 form to store or send. */
-export const text = v.pipe(
-  v.string('must be a string'),
-  v.check(value => value.isWellFormed(), 'must be well-formed Unicode'),
-)
-
 export const PAYMENT_METHODS = ['online', 'transfer', 'card', 'pos', 'cash'] as const
 
 const paymentEntries = {
@@ -93,12 +88,10 @@ export const customer = object({
   email: v.nullish(text),
 })
 
-const givenSource = v.pipe(text, source)
-
 /** What identifies the order of a create request, whatever else the body says. */
 const keyEntries = {
-  external_id: v.pipe(text, externalId),
-  source: v.nullish(givenSource, DEFAULT_SOURCE),
+  external_id: externalId,
+  source: v.nullish(source, DEFAULT_SOURCE),
 }
 
 const BODY = 'must be a JSON object'
@@ -120,9 +113,9 @@ export const orderRequest = object(
 )
 
 /** Register payment with the payment inside `payment`. */
-export const nestedPayment = object({ source: v.nullish(givenSource), payment })
+export const nestedPayment = object({ source: v.nullish(source), payment })
 /** Register payment with its fields direct. */
-export const directPayment = object({ source: v.nullish(givenSource), ...paymentEntries }, BODY)
+export const directPayment = object({ source: v.nullish(source), ...paymentEntries }, BODY)
 
 /** The body of register payment, its fields direct or inside `payment` (spec: Endpoints, payment). */
 export const paymentRequest = v.pipe(
@@ -138,7 +131,7 @@ export const paymentRequest = v.pipe(
 )
 
 /** The body of register full return (spec: Endpoints, refund). */
-export const refundRequest = object({ source: v.nullish(givenSource), reason: v.nullish(text) }, BODY)
+export const refundRequest = object({ source: v.nullish(source), reason: v.nullish(text) }, BODY)
 
 const isWeb = (url: string) => /^https?:\/\//i.test(url)
 

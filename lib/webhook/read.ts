@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { invalid } from '../protocol/errors.ts'
+import { isTooDeep } from '../protocol/json.ts'
 import { envelope, ORDER_UPDATED, type OrderUpdated, orderUpdated } from '../protocol/webhook.ts'
 
 /** What the signed body says it is. */
@@ -25,6 +26,7 @@ export const read = (body: Uint8Array): Reading => {
   } catch {
     return { kind: 'unreadable', reason: 'The body is not JSON' }
   }
+  if (isTooDeep(json)) return { kind: 'unreadable', reason: 'The body is nested too deep' }
   const known = v.safeParse(orderUpdated, json)
   if (known.success) return { kind: 'order.updated', webhook: known.output, text }
 
