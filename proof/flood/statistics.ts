@@ -1,0 +1,22 @@
+/** The value below which this part of the sorted values lies; NaN when there are none. */
+export const quantile = (sorted: ArrayLike<number>, part: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
+
+const median = (values: readonly number[]) => quantile(Float64Array.from(values).sort(), 0.5)
+
+/** With fewer looks than these nothing can be said of growth. */
+const ENOUGH = 40
+
+export type Memory = { quarters: readonly number[]; growth: number | undefined }
+
+/**
+ * The median of each quarter of the run, and by how much the last is above the second: in the first, code is
+ * still being loaded and compiled.
+ */
+export const memoryOf = (looks: readonly number[]): Memory => {
+  const quarters = [0, 1, 2, 3].map(quarter =>
+    median(looks.slice((looks.length * quarter) / 4, (looks.length * (quarter + 1)) / 4)),
+  )
+  const [, second = Number.NaN, , last = Number.NaN] = quarters
+  return { quarters, growth: looks.length < ENOUGH ? undefined : last / second - 1 }
+}
