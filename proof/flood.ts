@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises'
+import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { readStores } from '../deploy/stores.ts'
 import { document } from './flood/document.ts'
@@ -65,13 +66,13 @@ const main = async (): Promise<readonly string[]> => {
     lanes: number('lanes'),
     backlog: number('backlog'),
     minutes: number('minutes'),
-    memoryEvery: Math.min(1000, Math.max(100, deliveries / 20)),
     signal: stop.signal,
     progress,
   }
+  const [loadBefore = 0] = loadavg()
   const flooded = await flood(options)
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K')
-  const text = document(options, flooded)
+  const text = document(options, flooded, loadBefore)
   process.stdout.write(text)
   if (values.document) await writeFile(DOCUMENT, text)
   return flooded.problems
@@ -79,7 +80,9 @@ const main = async (): Promise<readonly string[]> => {
 
 if (values.help) process.stdout.write(USAGE)
 else {
-  const problems = await main()
+  const problems = await main().catch((error: unknown) => [
+    error instanceof Error ? error.message : String(error),
+  ])
   for (const problem of problems) process.stdout.write(`✗ ${problem}\n`)
   process.exitCode = problems.length === 0 ? 0 : 1
 }

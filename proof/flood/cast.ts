@@ -17,7 +17,7 @@ export type Player = Child & { name: string; said: News; looks: number[] }
 /** What the functions find in their environment on Lambda, and nothing of whoever runs the flood. */
 const environmentOf = (name: string, settings: Settings, ports: Ports) => {
   const queue = (queueName: string) => `${urlOf(ports.sqs)}/${ACCOUNT_ID}/${queueName}`
-  const own = Object.entries(process.env).filter(([variable]) => !/^(?:AWS|POWERTOOLS|NODE)_/.test(variable))
+  const own = Object.entries(process.env).filter(([variable]) => !/^(?:AWS_|NODE_|TELEMETRY$)/.test(variable))
   return {
     ...Object.fromEntries(own),
     ...awsEnvironment(ports, settings.region),
@@ -29,18 +29,18 @@ const environmentOf = (name: string, settings: Settings, ports: Ports) => {
     QUARANTINE_URL: queue('quarantine'),
     SECRETS_PATH,
     ACCOUNTING_URL: urlOf(ports.sandbox),
-    // Errors are heard; a line for each delivery would be a flood of its own.
-    POWERTOOLS_LOG_LEVEL: 'ERROR',
-    POWERTOOLS_METRICS_DISABLED: 'true',
     NODE_COMPILE_CACHE: join(PROJECT, 'node_modules/.cache/order-relay'),
   }
 }
+
+/** What the functions write for people and metrics when all is well. */
+const isUsual = (line: string) => line.startsWith('{"level":"INFO"') || line.startsWith('{"_aws":')
 
 /**
  * Starts one process of the flood.
  *
  * @param name such as `receiver 1`: the script, and a number where there are several
- * @param trouble hears of every line that is no news
+ * @param trouble hears of every line that is no news: warnings, errors, crashes
  */
 export const startPlayer = (
   name: string,
@@ -57,12 +57,13 @@ export const startPlayer = (
     cwd: settings.directory,
     environment: environmentOf(name, settings, ports),
     onLine: line => {
+      if (isUsual(line)) return
       const news = readNews(line)
       if (news === undefined) trouble(`${name}: ${line}`)
       else Object.assign(said, news)
       if (news?.rss !== undefined) looks.push(news.rss)
     },
-    milestoneOf: line => (readNews(line)?.ready === undefined ? undefined : 'ready'),
+    milestoneOf: line => (line.startsWith('{"flood":{"ready"') ? 'ready' : undefined),
   })
   return { ...child, name, said, looks }
 }

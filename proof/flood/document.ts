@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { ANSWERS, callsFor } from './answers.ts'
 import { changesOf, KINDS, type Kind, livesOf, mixOf } from './plan.ts'
 import type { Flood, FloodOptions } from './run.ts'
@@ -49,8 +50,12 @@ const called = (calls: Flood['calls'], caller: string) =>
     .filter(([name]) => name.startsWith(`${caller} `))
     .reduce((sum, [, times]) => sum + times, 0)
 
-/** What a flood was and what became of it, as docs/flood.md. */
-export const document = (options: FloodOptions, flooded: Flood): string => {
+/**
+ * What a flood was and what became of it, as docs/flood.md.
+ *
+ * @param loadBefore the machine's load average before the flood
+ */
+export const document = (options: FloodOptions, flooded: Flood, loadBefore: number): string => {
   const { plan, receivers, workers, lanes, backlog } = options
   const { problems, seconds, told, latencies, calls, unavailable, brokenOff } = flooded
   const latency = (part: number) => `${Math.round(quantile(latencies, part))} ms`
@@ -74,6 +79,9 @@ ${lanes} connections to ${receivers} processes of the webhook function, worked t
 unminified, handed API Gateway's events, one at a time in a receiver as on Lambda. DynamoDB and SQS were dynalite
 and fauxqs, in one process. Each order lives forward from wherever it begins (in review, invoiced, paid, refunded),
 one change after the other, so the accounting service need not be asked, and nothing asked it.
+
+All of it ran on one machine with ${availableParallelism()} cores, with Node ${process.version}; the load average was
+${loadBefore.toFixed(1)} before the flood, which is other work that shared the cores with it.
 
 ${verdict}
 
@@ -107,9 +115,9 @@ ${table(
 )}
 
 The sender rests while more than ${backlog} messages wait on the order line: this is the latency of a relay that is
-always busy, not of one that has been left behind. The emulators are the bottleneck: they answered
-${count(called(calls, 'receiver') + called(calls, 'worker') + called(calls, 'event-source'))} calls of receivers,
-workers and event source, and share the machine with all else. The sender had to come again ${unavailable} times
+always busy, not of one that has been left behind. What holds it up is the machine: the
+emulators, which answered ${count(called(calls, 'receiver') + called(calls, 'worker') + called(calls, 'event-source'))} calls of receivers, workers and event source, share the
+cores with everything else. The sender had to come again ${unavailable} times
 (503 or a broken connection); ${brokenOff} calls to the emulators had not been answered in full.
 
 ## Memory

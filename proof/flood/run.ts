@@ -18,7 +18,7 @@ import { bundleFunctions } from './functions.ts'
 import { changesOf, type Plan } from './plan.ts'
 import { provision } from './provision.ts'
 import type { Settings } from './settings.ts'
-import { type Memory, memoryOf } from './statistics.ts'
+import { LOOK_EVERY_MS, type Memory, memoryOf } from './statistics.ts'
 import { readFeed } from './store.ts'
 import { complaintsOfTables } from './tables.ts'
 
@@ -35,7 +35,6 @@ export type FloodOptions = {
   backlog: number
   /** The whole flood may take so long, in minutes. */
   minutes: number
-  memoryEvery: number
   signal: AbortSignal
   progress: (line: string) => void
 }
@@ -82,6 +81,8 @@ const allTold = async (
   }
 }
 
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+
 const complaintsOfQueues = async (sqs: SQSClient, urls: readonly string[]) => {
   const depths = await Promise.all(urls.map(async url => ({ url, held: await waitingIn(sqs, url) })))
   return depths.flatMap(({ url, held }) =>
@@ -95,11 +96,11 @@ const lineIsEmpty = async (sqs: SQSClient, url: string) => {
 }
 
 const floodIn = async (directory: string, options: FloodOptions, players: Player[]): Promise<Flood> => {
-  const { plan, receivers, workers, lanes, backlog, memoryEvery, signal, progress } = options
+  const { plan, receivers, workers, lanes, backlog, signal, progress } = options
   const ports = await freePorts()
   const trouble: string[] = []
   const settings: Settings = {
-    ...{ plan, region: REGION, ports, directory, lanes, backlog, memoryEvery },
+    ...{ plan, region: REGION, ports, directory, lanes, backlog, memoryEvery: LOOK_EVERY_MS },
     secret: randomBytes(32).toString('hex'),
     receivers: [],
     functions: await bundleFunctions(join(directory, 'bundles')),
@@ -152,20 +153,8 @@ const floodIn = async (directory: string, options: FloodOptions, players: Player
 
   const begun = performance.now()
   const looks: number[] = []
-  const looking = setInterval(() => looks.push(process.memoryUsage.rss()), memoryEvery)
-  const sender = start('sender', { receivers: doors.map(({ said }) => said.ready ?? 0) })
-  try {
-    const problems: string[] = []
-    const broken = [aws, ...doors, ...hands].map(async player => {
-      throw new Error(`The ${player.name} ${await player.ended}`)
-    })
-    await Promise.race([allTold(options, sender, arrivals.arrived), ...reading, ...broken]).catch(
-      (error: unknown) => problems.push(error instanceof Error ? error.message : String(error)),
-    )
-    signal.throwIfAborted()
-    const seconds = (performance.now() - begun) / 1000
-    clearInterval(looking)
-    progress('looking through the tables')
+  const looking = setInterval(() => looks.push(process.memoryUsage.rss()), LOOK_EVERY_MS)
+  const aftermath = async () => {
     await lineIsEmpty(clients.sqs, queue('order-line.fifo'))
     stopReading.abort()
     await Promise.all(reading)
@@ -175,11 +164,30 @@ const floodIn = async (directory: string, options: FloodOptions, players: Player
       'quarantine',
       ...plan.sources.map(feedQueueName),
     ]
-    problems.push(
+    return [
       ...arrivals.complaints(),
       ...(await complaintsOfTables(clients.dynamodb, plan)),
       ...(await complaintsOfQueues(clients.sqs, queues.map(queue))),
+    ]
+  }
+
+  const sender = start('sender', { receivers: doors.map(({ said }) => said.ready ?? 0) })
+  try {
+    const problems: string[] = []
+    const broken = [aws, ...doors, ...hands].map(async player => {
+      throw new Error(`The ${player.name} ${await player.ended}`)
+    })
+    const over = new AbortController()
+    const patient = { ...options, signal: AbortSignal.any([signal, over.signal]) }
+    await Promise.race([allTold(patient, sender, arrivals.arrived), ...reading, ...broken]).catch(
+      (error: unknown) => problems.push(messageOf(error)),
     )
+    over.abort()
+    signal.throwIfAborted()
+    const seconds = (performance.now() - begun) / 1000
+    clearInterval(looking)
+    progress('looking through the tables')
+    problems.push(...(await aftermath().catch((error: unknown) => [messageOf(error)])))
     await Promise.all([...doors, ...hands].map(({ stop }) => stop()))
     for (const one of Object.values(clients)) one.destroy()
     await aws.stop()

@@ -4,8 +4,10 @@ export const quantile = (sorted: ArrayLike<number>, part: number): number =>
 
 const median = (values: readonly number[]) => quantile(Float64Array.from(values).sort(), 0.5)
 
-/** With fewer looks than these nothing can be said of growth. */
-const ENOUGH = 40
+/** How often a process looks at its memory. */
+export const LOOK_EVERY_MS = 250
+/** In less than a minute nothing can be said of growth: code is still being compiled. */
+const ENOUGH = 60_000 / LOOK_EVERY_MS
 
 export type Memory = { quarters: readonly number[]; growth: number | undefined }
 
