@@ -10,7 +10,7 @@ let local: Local
 beforeAll(async () => {
   local = await startLocal()
 })
-afterAll(() => local.close())
+afterAll(() => local?.close())
 
 const DEAD = 'order-line-dead.fifo'
 

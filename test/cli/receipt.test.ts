@@ -199,7 +199,7 @@ describe('of the local stack', () => {
   beforeAll(async () => {
     local = await startLocal()
   })
-  afterAll(() => local.close())
+  afterAll(() => local?.close())
 
   const store = async (path: string, body: object) => {
     const response = await fetch(`${local.urls.relay}/api/v1/orders/${path}`, {

@@ -7,7 +7,7 @@ let local: Local
 beforeAll(async () => {
   local = await startLocal()
 })
-afterAll(() => local.close())
+afterAll(() => local?.close())
 
 const ORDERS = 24
 

@@ -5,7 +5,7 @@ let local: Local
 beforeAll(async () => {
   local = await startLocal()
 })
-afterAll(() => local.close())
+afterAll(() => local?.close())
 
 const webhookUrl = () => `${local.urls.relay}/webhook`
 const secrets = async () => {

@@ -11,7 +11,7 @@ let local: Local
 beforeAll(async () => {
   local = await startLocal()
 })
-afterAll(() => local.close())
+afterAll(() => local?.close())
 
 const isKnown = async (external_id: string) =>
   (await local.relay(['orders', 'show', 'api', external_id])).code === 0
