@@ -1,4 +1,4 @@
-import { bodyOf, idOf, type Kind, livesOf, mixOf, type Plan, resultOf } from './plan.ts'
+import { bodyOf, idOf, KINDS, type Kind, livesOf, mixOf, type Plan, resultOf } from './plan.ts'
 import { randomFrom } from './random.ts'
 
 /** Orders that are in the midst of their lives at once. */
@@ -69,7 +69,7 @@ export const drawer = (plan: Plan, now: () => number): (() => Job | undefined) =
   }
 
   return () => {
-    const kinds = (Object.keys(left) as Kind[]).filter(kind => left[kind] > 0)
+    const kinds = KINDS.filter(kind => left[kind] > 0)
     let at = random() * kinds.reduce((sum, kind) => sum + left[kind], 0)
     const drawn = kinds.find(kind => {
       at -= left[kind]

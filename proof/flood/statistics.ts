@@ -22,3 +22,11 @@ export const memoryOf = (looks: readonly number[]): Memory => {
   const [, second = Number.NaN, , last = Number.NaN] = quarters
   return { quarters, growth: looks.length < ENOUGH ? undefined : last / second - 1 }
 }
+
+const GROWTH_MAX = 0.2
+
+/** The processes whose memory is not flat. */
+export const complaintsOfMemory = (memory: readonly ({ name: string } & Memory)[]): readonly string[] =>
+  memory
+    .filter(({ growth = 0 }) => growth > GROWTH_MAX)
+    .map(({ name, growth = 0 }) => `The memory of the ${name} grew by ${Math.round(growth * 100)} %`)

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb'
+import * as v from 'valibot'
 import { changesOf, livesOf, orderOf, type Plan, resultOf } from './plan.ts'
 
 const SHOWN = 20
@@ -9,8 +10,12 @@ const itemsOf = async function* (client: DynamoDBClient, TableName: string) {
     yield* Items
 }
 
-const withoutTime = (text = '{}'): unknown => {
-  const { sent_at: _, ...result } = JSON.parse(text)
+const json = v.pipe(v.string(), v.parseJson(), v.looseObject({ sent_at: v.number() }))
+
+const withoutTime = (text: string | undefined): unknown => {
+  const read = v.safeParse(json, text)
+  if (!read.success) return undefined
+  const { sent_at: _, ...result } = read.output
   return result
 }
 
