@@ -15,17 +15,22 @@ import stores from '../stores.yml'
 const sqs = sqsClient()
 const sources = new Set(stores.map(store => store.source))
 
+const secrets = webhookSecrets(
+  parametersBelow(ssmClient(), `${setting('SECRETS_PATH')}/webhook-secrets`),
+  (process.env.RELAY_WEBHOOK_SECRETS ?? '').split(',').filter(secret => secret !== ''),
+)
+
 const ports: Ports = {
-  secrets: webhookSecrets(
-    parametersBelow(ssmClient(), `${setting('SECRETS_PATH')}/webhook-secrets`),
-    (process.env.RELAY_WEBHOOK_SECRETS ?? '').split(',').filter(secret => secret !== ''),
-  ),
+  secrets,
   isOurs: source => sources.has(source),
   deliveries: deliveriesTable(dynamodbClient(), setting('DELIVERIES_TABLE')),
   enqueue: lineProducer(sqs, setting('LINE_URL')),
   quarantine: quarantineQueue(sqs, setting('QUARANTINE_URL')),
   now: () => Math.floor(Date.now() / 1000),
 }
+
+// Before the first event comes, and while Lambda gives a function that starts a whole processor.
+await secrets.prepare()
 
 /** `POST /webhook`: the accounting service tells of a change (spec: Events). */
 export const handler = middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>()

@@ -104,7 +104,7 @@ export const webhookSecrets = (
   extra: readonly string[],
   now: () => number = Date.now,
   sleep: (ms: number) => Promise<unknown> = ms => setTimeout(ms),
-): Secrets => {
+): Secrets & { prepare: () => Promise<void> } => {
   const secrets = cached(load, now)
   let refreshedAt = Number.NEGATIVE_INFINITY
   const all = (stored: Stored) => [
@@ -126,6 +126,12 @@ export const webhookSecrets = (
   }
 
   return {
+    /** Reads the secrets ahead of the first delivery, which reads them itself when that fails. */
+    prepare: () =>
+      secrets.get().then(
+        () => undefined,
+        () => undefined,
+      ),
     async verify(attempt) {
       const held = await secrets.get()
       const first = attempt(all(held))

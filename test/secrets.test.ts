@@ -68,3 +68,13 @@ test('extra secrets are accepted beside the stored ones', async () => {
   const { secrets } = setUp({})
   expect((await secrets.verify(signedWith('extra'))).valid).toBe(true)
 })
+
+test('what was prepared is not read again, and what could not be prepared is', async () => {
+  const { state, secrets } = setUp({ a: 'one' })
+  state.broken = true
+  await secrets.prepare()
+  state.broken = false
+  await secrets.prepare()
+  expect((await secrets.verify(signedWith('one'))).valid).toBe(true)
+  expect(state.loads).toBe(2)
+})
