@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Bundle, bundled, packaged, unpacked } from './bundles.ts'
 import { startCloud } from './cloud/start.ts'
 import { type Counts, countCalls } from './counts.ts'
-import { type Implementation, ours } from './implementations.ts'
+import { type Implementation, ours, worker } from './implementations.ts'
 import type { Section } from './report.ts'
 
 /** Remembers what a function without arguments answered. */
@@ -16,6 +16,12 @@ const once = <Result>(make: () => Promise<Result>) => {
   }
 }
 
+/** Our own functions come out of the package that a deployment would upload. */
+const PACKAGED: ReadonlyMap<Implementation, string> = new Map([
+  [ours, 'webhook'],
+  [worker, 'worker'],
+])
+
 /** What the parts of the benchmark share; each is made when a part first asks for it. */
 export const createContext = async () => {
   const root = await mkdtemp(join(tmpdir(), 'order-relay-bundles-'))
@@ -24,10 +30,11 @@ export const createContext = async () => {
   const bundles = new Map<Implementation, Promise<Bundle>>()
 
   const makeBundle = async (implementation: Implementation): Promise<Bundle> => {
-    if (implementation !== ours) return bundled(implementation, root)
-    const zip = (await zips()).get('webhook')
-    if (zip === undefined) throw new Error('Cannot measure: the package has no webhook.zip')
-    return unpacked(zip, 'webhook', root)
+    const name = PACKAGED.get(implementation)
+    if (name === undefined) return bundled(implementation, root)
+    const zip = (await zips()).get(name)
+    if (zip === undefined) throw new Error(`Cannot measure: the package has no ${name}.zip`)
+    return unpacked(zip, name, root)
   }
   const bundle = (implementation: Implementation): Promise<Bundle> => {
     const made = bundles.get(implementation) ?? makeBundle(implementation)
@@ -39,7 +46,6 @@ export const createContext = async () => {
   return {
     cloud,
     zips,
-    /** Our own receiver comes out of the package that a deployment would upload. */
     bundle,
     /** What each kind of delivery calls; on the way it is verified that each implementation does its job. */
     counts,

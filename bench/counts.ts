@@ -3,8 +3,8 @@ import * as v from 'valibot'
 import type { Bundle } from './bundles.ts'
 import type { Cloud } from './cloud/start.ts'
 import type { Call } from './cloud/tap.ts'
-import { eventOf, FOREIGN } from './deliveries.ts'
-import { type Implementation, ours, powertools, tutorial } from './implementations.ts'
+import { bodyOf, eventOf, FOREIGN, SIZES } from './deliveries.ts'
+import { type Implementation, ours, powertools, tutorial, worker } from './implementations.ts'
 import { startFunction } from './runtime/function.ts'
 
 export const KINDS = ['first', 'duplicate', 'foreign', 'forged'] as const
@@ -17,8 +17,14 @@ export type Count = {
   readUnits: number
   writeUnits: number
   sqsRequests: number
+  logBytes: number
+  logLines: number
 }
-export type Counts = ReadonlyMap<Implementation, Readonly<Record<Kind, Count>>>
+export type Counts = {
+  receivers: ReadonlyMap<Implementation, Readonly<Record<Kind, Count>>>
+  /** One webhook, from the line to the store's feed. */
+  worker: Count
+}
 
 /** Deliveries of each kind. */
 const EACH = 20
@@ -28,12 +34,16 @@ const answer = v.pipe(v.string(), v.parseJson(), v.looseObject({ statusCode: v.n
 const sum = (calls: readonly Call[], of: (call: Call) => number) =>
   calls.reduce((total, call) => total + of(call), 0)
 
-const average = (calls: readonly Call[]): Count => ({
+type Logged = { bytes: number; lines: number }
+
+const average = (calls: readonly Call[], before: Logged, after: Logged): Count => ({
   calls: calls.length / EACH,
   actions: [...new Set(calls.map(({ action }) => action))],
   readUnits: sum(calls, call => call.readUnits) / EACH,
   writeUnits: sum(calls, call => call.writeUnits) / EACH,
   sqsRequests: sum(calls, call => call.sqsRequests) / EACH,
+  logBytes: (after.bytes - before.bytes) / EACH,
+  logLines: (after.lines - before.lines) / EACH,
 })
 
 /** The event of one delivery of a kind; `delivery` is the one that was sent first. */
@@ -75,6 +85,7 @@ const countFor = async ({ name }: Implementation, bundle: Bundle, cloud: Cloud) 
     const deliveries = Array.from({ length: EACH }, () => randomUUID())
     const count = async (kind: Kind) => {
       const wanted = kind === 'forged' ? 401 : 200
+      const before = running.logged()
       for (const delivery of deliveries) {
         // A duplicate is signed anew, as the sender's retry is.
         const now = Date.now() + (kind === 'duplicate' ? 5000 : 0)
@@ -88,7 +99,7 @@ const countFor = async ({ name }: Implementation, bundle: Bundle, cloud: Cloud) 
       const queued = (await cloud.drain()).map(body => JSON.parse(body).delivery)
       const expected = kind === 'first' ? deliveries.toSorted() : []
       expectSame(`${name}: what a ${kind} delivery puts on the line`, queued.toSorted(), expected)
-      return average(calls)
+      return average(calls, before, running.logged())
     }
     const first = await count('first')
     const duplicate = await count('duplicate')
@@ -102,13 +113,53 @@ const countFor = async ({ name }: Implementation, bundle: Bundle, cloud: Cloud) 
   }
 }
 
+/** A webhook as the worker receives it from the line. */
+const recordOf = (delivery: string) => {
+  const body = bodyOf(SIZES['2 KB'], { delivery })
+  return {
+    messageId: delivery,
+    receiptHandle: delivery,
+    body,
+    attributes: {
+      MessageGroupId: delivery,
+      ApproximateReceiveCount: '1',
+      ApproximateFirstReceiveTimestamp: String(Date.now()),
+      SentTimestamp: String(Date.now()),
+      SenderId: 'bench',
+    },
+    messageAttributes: {},
+    md5OfBody: '',
+    eventSource: 'aws:sqs',
+    eventSourceARN: 'arn:aws:sqs:eu-central-1:000000000000:order-line.fifo',
+    awsRegion: 'eu-central-1',
+  }
+}
+
+/** Sends webhooks of new orders through the worker, one at a time. */
+const countWorker = async (bundle: Bundle, cloud: Cloud): Promise<Count> => {
+  const running = await startFunction(bundle, cloud.environment('tapped'))
+  const work = async () => {
+    const { body } = await running.invoke({ Records: [recordOf(randomUUID())] })
+    expectSame('the answer of the worker', JSON.parse(body), { batchItemFailures: [] })
+  }
+  try {
+    await work()
+    await cloud.calls()
+    const before = running.logged()
+    for (let each = 0; each < EACH; each++) await work()
+    return average(await cloud.calls(), before, running.logged())
+  } finally {
+    await running.stop()
+  }
+}
+
 export const countCalls = async (
   cloud: Cloud,
   bundleOf: (implementation: Implementation) => Promise<Bundle>,
 ): Promise<Counts> => {
-  const counts = new Map<Implementation, Record<Kind, Count>>()
+  const receivers = new Map<Implementation, Record<Kind, Count>>()
   for (const implementation of [ours, powertools, tutorial]) {
-    counts.set(implementation, await countFor(implementation, await bundleOf(implementation), cloud))
+    receivers.set(implementation, await countFor(implementation, await bundleOf(implementation), cloud))
   }
-  return counts
+  return { receivers, worker: await countWorker(await bundleOf(worker), cloud) }
 }

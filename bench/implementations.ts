@@ -16,11 +16,24 @@ export const ours: Implementation = {
   entry: OURS,
 }
 
+export const worker: Implementation = {
+  name: 'worker',
+  about: 'behind the line: decides, keeps the order, tells the store',
+  entry: 'functions/worker.ts',
+}
+
 export const onSdk: Implementation = {
   name: 'order-relay on the SDK',
   about: "the same receiver with the clients of AWS's SDK in place of `lib/aws`",
   entry: OURS,
   instead: { 'lib/aws.ts': 'bench/peers/sdk-clients.ts' },
+}
+
+export const withPowertools: Implementation = {
+  name: 'order-relay with Powertools',
+  about: "the same receiver with Powertools' logger and metrics in place of `lib/telemetry.ts`",
+  entry: OURS,
+  instead: { 'lib/telemetry.ts': 'bench/peers/powertools-telemetry.ts' },
 }
 
 export const powertools: Implementation = {
@@ -57,5 +70,8 @@ const AT_ONCE = {
 /** The same with clients of AWS that answer by themselves, at once. */
 export const withoutAws = (implementation: Implementation): Implementation => ({
   ...implementation,
-  instead: AT_ONCE,
+  instead: { ...implementation.instead, ...AT_ONCE },
 })
+
+/** All that the page names. */
+export const all = [empty, floor, ours, withPowertools, onSdk, powertools, tutorial]

@@ -8,11 +8,27 @@ import { createContext, type Part } from './context.ts'
 import { writePage } from './page.ts'
 import { calls } from './parts/calls.ts'
 import { coldstart } from './parts/coldstart.ts'
+import { cost } from './parts/cost.ts'
 import { cpu } from './parts/cpu.ts'
+import { sandbox } from './parts/sandbox.ts'
+import { scaling } from './parts/scaling.ts'
+import { size } from './parts/size.ts'
+import { warm } from './parts/warm.ts'
+import { worker } from './parts/worker.ts'
 import { plain, type Section, targetsTable } from './report.ts'
 import { installRuntimeClient } from './runtime/ric.ts'
 
-const PARTS: Readonly<Record<string, Part>> = { coldstart, cpu, calls }
+const PARTS: Readonly<Record<string, Part>> = {
+  coldstart,
+  cpu,
+  calls,
+  warm,
+  worker,
+  sandbox,
+  cost,
+  scaling,
+  size,
+}
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.find(name => name !== 'install' && !(name in PARTS))

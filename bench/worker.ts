@@ -1,5 +1,5 @@
 // How long the worker takes for a batch of ten different orders, compared with one order, when each call to
-// the accounting service takes 100 ms: node bench/worker.ts
+// the accounting service takes 100 ms: node bench/worker.ts [--json]
 
 import './quiet.ts'
 import { randomUUID } from 'node:crypto'
@@ -23,6 +23,8 @@ import { ordersTable } from '../lib/orders/table.ts'
 import { freePorts } from '../local/ports.ts'
 import { createQueues, createTables } from '../local/provision.ts'
 import { urlOf } from '../local/settings.ts'
+import { spread, times } from './report.ts'
+import { measured, ratio } from './statistics.ts'
 
 const CALL_MS = 100
 const ROUNDS = 15
@@ -111,11 +113,6 @@ const timed = async (orders: number): Promise<number> => {
   return performance.now() - start
 }
 
-const median = (times: number[]) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0
-const ms = (times: number[]) =>
-  `${median(times).toFixed(0).padStart(4)} ms (best ${Math.min(...times).toFixed(0)}, worst ${Math.max(...times).toFixed(0)})`
-const verdict = (met: boolean) => (met ? 'met' : 'missed')
-
 // The first batch opens the connections.
 await timed(10)
 const one: number[] = []
@@ -124,10 +121,10 @@ for (let round = 0; round < ROUNDS; round++) {
   one.push(await timed(1))
   ten.push(await timed(10))
 }
-const ratio = median(ten) / median(one)
-console.log(`one order   ${ms(one)}`)
-console.log(`ten orders  ${ms(ten)}; under 200 ms: ${verdict(median(ten) < 200)}`)
-console.log(`ten to one  ${ratio.toFixed(2)}; at most 1.5: ${verdict(ratio <= 1.5)}`)
+const text =
+  `one order ${spread(measured(one), ' ms')}, ten orders ${spread(measured(ten), ' ms')}, ` +
+  `ten to one ${times(ratio(ten, one))}`
+console.log(process.argv.includes('--json') ? JSON.stringify({ one, ten }) : text)
 
 await surroundings.terminate()
 await rm(path, { recursive: true })

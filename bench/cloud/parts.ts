@@ -6,13 +6,14 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { DynamoDB } from '@aws-sdk/client-dynamodb'
 import { SQS } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
+import { feedQueueName } from '../../lib/feeds/sqs.ts'
 import { startDynamodb } from '../../local/dynamodb.ts'
 import { startParameterStore } from '../../local/parameter-store.ts'
 import { freePorts } from '../../local/ports.ts'
 import { urlOf } from '../../local/settings.ts'
 import { startSqs } from '../../local/sqs.ts'
 import { createQueue, createTable } from '../../test/support/parts.ts'
-import { SECRET } from '../deliveries.ts'
+import { OURS, SECRET } from '../deliveries.ts'
 import { type Call, startTap } from './tap.ts'
 
 const REGION = 'eu-central-1'
@@ -30,7 +31,9 @@ const dynamodb = new DynamoDB({ ...client, endpoint: urlOf(ports.dynamodb) })
 const sqs = new SQS({ ...client, endpoint: urlOf(ports.sqs) })
 await createTable(dynamodb, 'deliveries', ['delivery'])
 await createTable(dynamodb, 'idempotency', ['id'])
-const line = await createQueue(sqs, 'order-line.fifo', { ContentBasedDeduplication: 'false' })
+await createTable(dynamodb, 'orders', ['source', 'external_id'])
+const line = await createQueue(sqs, 'order-line.fifo')
+await createQueue(sqs, feedQueueName(OURS))
 const quarantine = await createQueue(sqs, 'quarantine')
 await fetch(urlOf(ports.ssm), {
   method: 'POST',

@@ -42,10 +42,13 @@ export const startCloud = async () => {
       AWS_ENDPOINT_URL_SQS: to.sqs,
       AWS_ENDPOINT_URL_SSM: to.ssm,
       DELIVERIES_TABLE: 'deliveries',
+      ORDERS_TABLE: 'orders',
       IDEMPOTENCY_TABLE: 'idempotency',
       // AWS's SDK sends to the queue's URL, wherever its endpoint is.
       LINE_URL: line.replace(direct.sqs, to.sqs),
       QUARANTINE_URL: quarantine.replace(direct.sqs, to.sqs),
+      // Nothing listens there: what is measured here needs no call to the service.
+      ACCOUNTING_URL: 'http://127.0.0.1:9',
       SECRETS_PATH: '/order-relay/bench',
       SERVICE_NAME: 'bench',
       SOURCES: OURS,

@@ -1,5 +1,5 @@
 import type { Part } from '../context.ts'
-import { KINDS } from '../counts.ts'
+import { type Count, KINDS } from '../counts.ts'
 import { ours, powertools } from '../implementations.ts'
 import { shown, type Target } from '../report.ts'
 
@@ -7,21 +7,15 @@ const WANTED = { first: 3, duplicate: 1, foreign: 0, forged: 0 } as const
 
 /** AWS calls and billed units of each kind of delivery, counted on the wire. */
 export const calls: Part = async ({ counts }) => {
-  const counted = await counts()
-  const rows = [...counted].flatMap(([{ name }, kinds]) =>
-    KINDS.map(kind => {
-      const { calls, actions, writeUnits, readUnits, sqsRequests } = kinds[kind]
-      return [
-        name,
-        kind,
-        shown(calls),
-        actions.join(', ') || '–',
-        ...[writeUnits, readUnits, sqsRequests].map(shown),
-      ]
-    }),
-  )
-  const mine = counted.get(ours)
-  const theirs = counted.get(powertools)
+  const { receivers, worker } = await counts()
+  const row = (name: string, kind: string, count: Count) => {
+    const { calls, actions, writeUnits, readUnits, sqsRequests, logBytes } = count
+    const numbers = [writeUnits, readUnits, sqsRequests, logBytes]
+    return [name, kind, shown(calls), actions.join(', ') || '–', ...numbers.map(shown)]
+  }
+  const rows = [...receivers].flatMap(([{ name }, kinds]) => KINDS.map(kind => row(name, kind, kinds[kind])))
+  const mine = receivers.get(ours)
+  const theirs = receivers.get(powertools)
   const found = KINDS.map(kind => mine?.[kind].calls ?? Number.NaN)
   const units = [mine?.first.writeUnits ?? Number.NaN, theirs?.first.writeUnits ?? Number.NaN] as const
   const targets: Target[] = [
@@ -48,7 +42,12 @@ export const calls: Part = async ({ counts }) => {
       'Left out is what does not belong to a delivery: the secret, read at the first delivery of an instance and ' +
         'every five minutes, and at most once a minute in a flood of forgeries.',
     ],
-    tables: [{ head: ['', 'delivery', 'calls', 'which', 'write units', 'read units', 'SQS requests'], rows }],
+    tables: [
+      {
+        head: ['', 'delivery', 'calls', 'which', 'write units', 'read units', 'SQS requests', 'bytes logged'],
+        rows: [...rows, row('worker', 'a webhook from the line', worker)],
+      },
+    ],
     targets,
   }
 }

@@ -1,6 +1,14 @@
 import type { Context, Part } from '../context.ts'
 import { eventOf } from '../deliveries.ts'
-import { empty, type Implementation, onSdk, ours, powertools, tutorial } from '../implementations.ts'
+import {
+  empty,
+  type Implementation,
+  onSdk,
+  ours,
+  powertools,
+  tutorial,
+  withPowertools,
+} from '../implementations.ts'
 import { bars } from '../plots.ts'
 import { atMost, spread, times } from '../report.ts'
 import { startFunction } from '../runtime/function.ts'
@@ -27,7 +35,7 @@ const start = async ({ cloud, bundle }: Context, implementation: Implementation)
 
 /** From the start of the process to the first answer, with the runtime's own client. */
 export const coldstart: Part = async context => {
-  const implementations = [empty, ours, onSdk, powertools, tutorial]
+  const implementations = [empty, ours, withPowertools, onSdk, powertools, tutorial]
   const starts = new Map<Implementation, Start[]>(implementations.map(each => [each, []]))
   // Once for nothing: files come into the page cache, the emulators get warm.
   for (const each of implementations) await start(context, each)

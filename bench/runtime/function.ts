@@ -31,7 +31,7 @@ export const startFunction = async ({ folder, handler }: Bundle, environment: Re
   const started = performance.now()
   const child = spawn(process.execPath, [...FLAGS, runtimeClient() ?? MINIMAL_LOOP, handler], {
     cwd: folder,
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       AWS_LAMBDA_RUNTIME_API: api.address,
       _HANDLER: handler,
@@ -44,12 +44,19 @@ export const startFunction = async ({ folder, handler }: Bundle, environment: Re
       ...environment,
     },
   })
+  const logged = { bytes: 0, lines: 0 }
+  child.stdout.on('data', (chunk: Buffer) => {
+    logged.bytes += chunk.length
+    logged.lines += chunk.toString('latin1').split('\n').length - 1
+  })
   const exit = once(child, 'exit')
   exit.then(([code]) => api.fail(`the function ended with ${code}`))
   return {
     started,
     ready: api.ready,
     invoke: api.invoke,
+    /** What it has written to its log so far. */
+    logged: () => ({ ...logged }),
     cpu: () => (child.pid === undefined ? undefined : cpuOf(child.pid)),
     stop: async () => {
       child.kill('SIGKILL')
