@@ -12,7 +12,7 @@ const PROJECT = join(import.meta.dirname, '../..')
 const START_MS = 30_000
 
 /** A process of the flood, and what it has told so far. */
-export type Player = Child & { name: string; said: News; looks: number[] }
+export type Player = Child & { name: string; said: News; resident: number[]; live: number[] }
 
 /** What the functions find in their environment on Lambda, and nothing of whoever runs the flood. */
 const environmentOf = (name: string, settings: Settings, ports: Ports) => {
@@ -33,6 +33,8 @@ const environmentOf = (name: string, settings: Settings, ports: Ports) => {
   }
 }
 
+const isFunction = (name: string) => /^(?:receiver|worker) /.test(name)
+
 /** What the functions write for people and metrics when all is well. */
 const isUsual = (line: string) => line.startsWith('{"level":"INFO"') || line.startsWith('{"_aws":')
 
@@ -49,11 +51,12 @@ export const startPlayer = (
   trouble: (line: string) => void,
 ): Player => {
   const said: News = {}
-  const looks: number[] = []
+  const resident: number[] = []
+  const live: number[] = []
   const script = `processes/${name.replace(/ \d+$/, '')}.ts`
   const child = startChild({
     name,
-    args: [join(import.meta.dirname, script)],
+    args: [...(isFunction(name) ? ['--expose-gc'] : []), join(import.meta.dirname, script)],
     cwd: settings.directory,
     environment: environmentOf(name, settings, ports),
     onLine: line => {
@@ -61,11 +64,12 @@ export const startPlayer = (
       const news = readNews(line)
       if (news === undefined) trouble(`${name}: ${line}`)
       else Object.assign(said, news)
-      if (news?.rss !== undefined) looks.push(news.rss)
+      if (news?.rss !== undefined) resident.push(news.rss)
+      if (news?.live !== undefined) live.push(news.live)
     },
     milestoneOf: line => (line.startsWith('{"flood":{"ready"') ? 'ready' : undefined),
   })
-  return { ...child, name, said, looks }
+  return { ...child, name, said, resident, live }
 }
 
 export const ready = (players: readonly Player[]): Promise<unknown> =>

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { LIVE_EVERY_MS, RESIDENT_EVERY_MS } from './memory.ts'
 
 const count = v.pipe(v.number(), v.integer())
 
@@ -9,6 +10,8 @@ const news = v.partial(
     ready: count,
     /** Bytes of memory that it holds. */
     rss: count,
+    /** Bytes of it that are in use once garbage is collected. */
+    live: count,
     /** How much has been sent. */
     sent: count,
     /** How often each kind was answered in which way. */
@@ -36,9 +39,16 @@ export const readNews = (text: string): News | undefined => {
   return read.success ? read.output.flood : undefined
 }
 
-/** Tells every so many milliseconds how much memory this process holds. */
-export const tellMemory = (every: number): void => {
-  setInterval(() => tell({ rss: process.memoryUsage.rss() }), every).unref()
+/** Tells time and again how much memory this process holds, and what of it is in use where that can be asked. */
+export const tellMemory = (): void => {
+  setInterval(() => tell({ rss: process.memoryUsage.rss() }), RESIDENT_EVERY_MS).unref()
+  const { gc } = globalThis
+  if (gc === undefined) return
+  setInterval(() => {
+    gc()
+    const { heapUsed, external } = process.memoryUsage()
+    tell({ live: heapUsed + external })
+  }, LIVE_EVERY_MS).unref()
 }
 
 /** Resolves when the process is to end. */

@@ -5,10 +5,10 @@ import { feedQueueName } from '../../lib/feeds/sqs.ts'
 import { complaintsOfAnswers } from './answers.ts'
 import { type Arrivals, arrivalsOf } from './arrivals.ts'
 import type { Player } from './cast.ts'
+import { complaintsOfMemory, type Memory, memoryOf, RESIDENT_EVERY_MS } from './memory.ts'
 import { changesOf, type Plan } from './plan.ts'
 import { complaintsOfQueues, emptied } from './queues.ts'
 import { type Stage, setStage } from './stage.ts'
-import { complaintsOfMemory, LOOK_EVERY_MS, type Memory, memoryOf } from './statistics.ts'
 import { readFeed } from './store.ts'
 import { complaintsOfTables } from './tables.ts'
 import { allTold } from './wait.ts'
@@ -38,7 +38,7 @@ export type Flood = {
   told: number
   /** From the first sending of a change to the store's reading of it, in milliseconds, sorted. */
   latencies: Float64Array
-  memory: readonly ({ name: string } & Memory)[]
+  memory: readonly Memory[]
 }
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
@@ -48,8 +48,8 @@ const startReading = ({ sqs, queue }: Stage, plan: Plan) => {
   const latencies = new Float64Array(changesOf(plan))
   const arrivals = arrivalsOf(plan, Date.now)
   const end = new AbortController()
-  const looks: number[] = []
-  const looking = setInterval(() => looks.push(process.memoryUsage.rss()), LOOK_EVERY_MS)
+  const resident: number[] = []
+  const looking = setInterval(() => resident.push(process.memoryUsage.rss()), RESIDENT_EVERY_MS)
   const hear = (source: string) => (body: string) => {
     const took = arrivals.hear(source, body)
     if (took !== undefined) latencies[arrivals.arrived() - 1] = took
@@ -60,7 +60,7 @@ const startReading = ({ sqs, queue }: Stage, plan: Plan) => {
   return {
     arrivals,
     feeds,
-    looks,
+    resident,
     latencies: () => latencies.subarray(0, arrivals.arrived()).sort(),
     stop: async () => {
       clearInterval(looking)
@@ -110,8 +110,7 @@ const floodIn = async (directory: string, options: FloodOptions, players: Player
 
     const { answers = {}, unavailable = 0 } = sender.said
     const { calls = {}, brokenOff = 0 } = aws.said
-    const looked = [...players, { name: 'store', looks: reading.looks }]
-    const memory = looked.map(({ name, looks }) => ({ name, ...memoryOf(looks) }))
+    const memory = [...players, { name: 'store', resident: reading.resident, live: [] }].map(memoryOf)
     problems.push(
       ...complaintsOfAnswers(plan, { answers, calls, unavailable, receivers, seconds }),
       ...complaintsOfMemory(memory.filter(({ name }) => functions.some(player => player.name === name))),

@@ -17,8 +17,6 @@ const settings = v.object({
   lanes: v.number(),
   /** The sender rests while so many messages wait on the order line. */
   backlog: v.number(),
-  /** Milliseconds from one look at the memory to the next. */
-  memoryEvery: v.number(),
   functions: v.object({ webhook: v.string(), worker: v.string() }),
 })
 

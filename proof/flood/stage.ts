@@ -11,7 +11,6 @@ import { bundleFunctions } from './functions.ts'
 import { provision } from './provision.ts'
 import type { FloodOptions } from './run.ts'
 import type { Settings } from './settings.ts'
-import { LOOK_EVERY_MS } from './statistics.ts'
 
 const REGION = 'eu-central-1'
 const CREDENTIALS = { accessKeyId: 'store', secretAccessKey: 'local' }
@@ -31,7 +30,7 @@ export const setStage = async (directory: string, options: FloodOptions, players
   const ports = await freePorts()
   const secret = randomBytes(32).toString('hex')
   const settings: Settings = {
-    ...{ plan, region: REGION, ports, directory, lanes, backlog, secret, memoryEvery: LOOK_EVERY_MS },
+    ...{ plan, region: REGION, ports, directory, lanes, backlog, secret },
     receivers: [],
     functions: await bundleFunctions(join(directory, 'bundles')),
   }

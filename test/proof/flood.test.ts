@@ -10,9 +10,9 @@ import { MAX_BODY_BYTES } from '../../lib/webhook/receive.ts'
 import { ANSWERS, complaintsOfAnswers } from '../../proof/flood/answers.ts'
 import { arrivalsOf } from '../../proof/flood/arrivals.ts'
 import { drawer, type Job } from '../../proof/flood/draw.ts'
+import { complaintsOfMemory, memoryOf } from '../../proof/flood/memory.ts'
 import { changesOf, idOf, KINDS, livesOf, mixOf, type Plan, resultOf } from '../../proof/flood/plan.ts'
 import { signedRequest } from '../../proof/flood/request.ts'
-import { memoryOf } from '../../proof/flood/statistics.ts'
 
 const plan: Plan = { seed: 7, deliveries: 1000, sources: ['api', 'demo-shop'] }
 
@@ -170,9 +170,12 @@ test('answers are found out: a forgery that is let in', () => {
 })
 
 test('memory that grows is seen, and what loading takes is not taken for growth', () => {
+  const complaints = (live: number[], resident = [1]) =>
+    complaintsOfMemory([memoryOf({ name: 'worker 1', resident, live })])
   const flat = Array.from({ length: 400 }, (_, at) => (at < 80 ? at : 80))
   const growing = Array.from({ length: 400 }, (_, at) => 100 + at)
-  expect(memoryOf(flat).growth).toBe(0)
-  expect(memoryOf(growing).growth).toBeGreaterThan(0.2)
-  expect(memoryOf(growing.slice(0, 20)).growth).toBeUndefined()
+  expect(complaints(flat)).toEqual([])
+  expect(complaints(growing)).toEqual(['The memory of the worker 1 grew by 80 %'])
+  expect(complaints(growing.slice(0, 20))).toEqual([])
+  expect(complaints(flat, [600 * 2 ** 20])).toEqual(['The worker 1 took 600 MiB of memory'])
 })

@@ -13,7 +13,7 @@ import { startSqs } from '../../../local/sqs.ts'
 import { askedToEnd, tell, tellMemory } from '../news.ts'
 import { fromEnvironment } from '../settings.ts'
 
-const { ports, directory, region, memoryEvery } = fromEnvironment()
+const { ports, directory, region } = fromEnvironment()
 
 const exchange = v.object({ request: v.instance(IncomingMessage) })
 const names = new WeakMap<IncomingMessage, string>()
@@ -54,7 +54,7 @@ const parts = await Promise.all([
   startParameterStore({ port: ports.ssm, path: join(directory, 'parameters.json'), region }),
   once(accounting, 'listening'),
 ])
-tellMemory(memoryEvery)
+tellMemory()
 tell({ ready: 0 })
 
 await askedToEnd()

@@ -12,7 +12,7 @@ import { fromEnvironment, loadFunction } from '../settings.ts'
 
 const SECONDS = 9
 
-const { functions, memoryEvery } = fromEnvironment()
+const { functions } = fromEnvironment()
 const invoke = await loadFunction(functions.webhook, SECONDS)
 const { enter, leave } = turnstile(1)
 const answer = v.object({
@@ -54,7 +54,7 @@ const server = createServer((request, response) => {
   )
 }).listen({ host: HOST, port: 0 })
 await once(server, 'listening')
-tellMemory(memoryEvery)
+tellMemory()
 const address = server.address()
 tell({ ready: typeof address === 'object' && address !== null ? address.port : 0 })
 

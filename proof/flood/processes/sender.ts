@@ -14,7 +14,7 @@ import { fromEnvironment } from '../settings.ts'
 
 const TRIES = 20
 
-const { plan, receivers, secret, lanes, backlog, ports, region, memoryEvery } = fromEnvironment()
+const { plan, receivers, secret, lanes, backlog, ports, region } = fromEnvironment()
 const draw = drawer(plan, Date.now)
 const post = poster(receivers, lanes)
 const credentials = { accessKeyId: 'sender', secretAccessKey: 'local' }
@@ -64,7 +64,7 @@ const watchLine = async () => {
   }
 }
 
-tellMemory(memoryEvery)
+tellMemory()
 setInterval(() => tell({ sent }), 250).unref()
 // Ctrl-C reaches the whole group; the program that started it decides when what ends.
 process.on('SIGINT', () => undefined)

@@ -10,7 +10,7 @@ import { fromEnvironment, loadFunction } from '../settings.ts'
 const SECONDS = 30
 const NAME = 'order-line.fifo'
 
-const { functions, ports, region, memoryEvery } = fromEnvironment()
+const { functions, ports, region } = fromEnvironment()
 const credentials = { accessKeyId: 'event-source', secretAccessKey: 'local' }
 const source = startEventSource({
   sqs: new SQSClient({ region, credentials, endpoint: urlOf(ports.sqs) }),
@@ -24,7 +24,7 @@ const source = startEventSource({
   invoke: await loadFunction(functions.worker, SECONDS),
   onError: error => process.stderr.write(`${error}\n`),
 })
-tellMemory(memoryEvery)
+tellMemory()
 tell({ ready: 0 })
 
 await askedToEnd()
