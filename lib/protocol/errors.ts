@@ -13,11 +13,13 @@ export const fieldOf = (issue: BaseIssue<unknown>): string | undefined =>
 
 const shown = (received: string) => (received.length > 60 ? `${received.slice(0, 60)}…` : received)
 
-/** What was found, as the caller wrote it. */
-const found = ({ input, received }: BaseIssue<unknown>) =>
-  received === 'undefined'
-    ? 'is missing'
-    : `is ${shown(input instanceof ExactNumber ? input.text : received)}`
+/** What was found, as the caller wrote it; of what is too short valibot would tell the length. */
+const found = ({ input, received }: BaseIssue<unknown>) => {
+  if (received === 'undefined') return 'is missing'
+  if (input instanceof ExactNumber) return `is ${shown(input.text)}`
+  if (Array.isArray(input)) return 'is Array'
+  return `is ${shown(typeof input === 'string' ? `"${input}"` : received)}`
+}
 
 /** The first issue of a failed parse as a refusal that names field, value and rule. */
 export const invalid = ([issue]: readonly [BaseIssue<unknown>, ...BaseIssue<unknown>[]]): ErrorBody => {
