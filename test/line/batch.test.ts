@@ -1,25 +1,10 @@
-import { expect, test } from '@jest/globals'
-import type { SQSRecord } from 'aws-lambda'
+import { expect, jest, test } from '@jest/globals'
 import fc from 'fast-check'
 import { workThrough } from '../../lib/line/batch.ts'
+import { telemetry } from '../../lib/telemetry.ts'
+import { record as recordOf } from './records.ts'
 
-const record = (messageId: string, group: string): SQSRecord => ({
-  messageId,
-  receiptHandle: `handle-${messageId}`,
-  body: '',
-  attributes: {
-    MessageGroupId: group,
-    ApproximateReceiveCount: '1',
-    SentTimestamp: '0',
-    SenderId: '',
-    ApproximateFirstReceiveTimestamp: '0',
-  },
-  messageAttributes: {},
-  md5OfBody: '',
-  eventSource: 'aws:sqs',
-  eventSourceARN: '',
-  awsRegion: '',
-})
+const record = (messageId: string, group: string) => recordOf(messageId, { MessageGroupId: group })
 
 const nothing = async () => undefined
 const ids = (response: Awaited<ReturnType<typeof workThrough>>) =>
@@ -55,7 +40,25 @@ test('what cannot be told to wait still comes again', async () => {
   const failing = async () => {
     throw new Error('no')
   }
+  const error = jest.spyOn(telemetry, 'error').mockImplementation(() => undefined)
   expect(ids(await workThrough([record('a1', 'a')], failing, failing))).toEqual(['a1'])
+  expect(error.mock.calls).toEqual([
+    ['failed message keeps its visibility timeout', new Error('no'), { messageId: 'a1' }],
+  ])
+  error.mockRestore()
+})
+
+test('messages without a group do not wait for one another', async () => {
+  const handled: string[] = []
+  const response = await workThrough(
+    [recordOf('1'), recordOf('2')],
+    async ({ messageId }) => {
+      if (messageId === '1') throw new Error('no')
+      handled.push(messageId)
+    },
+    nothing,
+  )
+  expect([ids(response), handled]).toEqual([['1'], ['2']])
 })
 
 test('groups run side by side, messages of a group one after the other', async () => {

@@ -28,3 +28,10 @@ test('every form of every number is equivalent', () => {
     }),
   )
 })
+
+test('blanks around a number are no part of it; anything else is', () => {
+  expect(normaliseMobile(' 09123456789\n')).toBe('09123456789')
+  for (const form of ['x9123456789', '009123456789', '091234567890', '0912 3456789']) {
+    expect(normaliseMobile(form)).toBeUndefined()
+  }
+})

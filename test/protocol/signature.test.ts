@@ -74,11 +74,37 @@ test.each([
   ['a second, malformed v1', `t=1,v1=${'0'.repeat(64)},v1=zz`],
   ['a space after the comma', `t=1, v1=${'0'.repeat(64)}`],
   ['no header', undefined],
+  ['a v1 with a digit too many', `t=1,v1=${'0'.repeat(65)}`],
+  ['a v1 with something before it', `t=1,v1=x${'0'.repeat(64)}`],
+  ['a v1 in capitals', `t=1,v1=${'A'.repeat(64)}`],
+  ['no t', `v1=${'0'.repeat(64)}`],
+  ['two t', `t=1,t=1,v1=${'0'.repeat(64)}`],
+  ['no v1', 't=1,v0=x'],
+  ['an empty t', `t=,v1=${'0'.repeat(64)}`],
+  ['a t with something before it', `t=x1,v1=${'0'.repeat(64)}`],
+  ['a t with something behind it', `t=1x,v1=${'0'.repeat(64)}`],
+  ['a t of sixteen digits', `t=${'1'.repeat(16)},v1=${'0'.repeat(64)}`],
+  ['a scheme without value', `t=1,v1,v0=${'0'.repeat(64)}`],
 ])('%s is malformed', (_name, header) => {
   expect(verify({ header, body: Buffer.from(''), secrets: ['s'], now: 1 })).toEqual({
     valid: false,
     reason: 'malformed',
   })
+})
+
+test('a time of fifteen digits is read exactly; a word without a value spoils nothing', () => {
+  const body = Buffer.from('{}')
+  const t = 999_999_999_999_999
+  const header = `t1,v11,${sign({ secret: 's', t, body })}`
+  expect(verify({ header, body, secrets: ['s'], now: t })).toEqual({ valid: true, secret: 's', t })
+})
+
+test('an authentic signature is stale a second after the tolerance, either way, and tells so', () => {
+  const body = Buffer.from('{}')
+  const header = sign({ secret: 's', t: 1000, body })
+  for (const now of [1301, 699]) {
+    expect(verify({ header, body, secrets: ['s'], now })).toEqual({ valid: false, reason: 'stale' })
+  }
 })
 
 test('arbitrary headers never throw and never verify', () => {

@@ -6,7 +6,7 @@ import { lineProducer } from '../../lib/line/producer.ts'
 import { sign } from '../../lib/protocol/signature.ts'
 import { quarantineQueue } from '../../lib/quarantine.ts'
 import { webhookSecrets } from '../../lib/secrets.ts'
-import { DELIVERY_TTL_SECONDS, deliveriesTable } from '../../lib/webhook/deliveries.ts'
+import { deliveriesTable } from '../../lib/webhook/deliveries.ts'
 import { MAX_BODY_BYTES, type Ports, receive } from '../../lib/webhook/receive.ts'
 import { createQueue, createTable, drain, onCall, type Parts, scan, startParts } from '../support/parts.ts'
 
@@ -101,14 +101,45 @@ describe('an authentic webhook of ours', () => {
     await drain(parts.sqs, line)
   })
 
+  test('counts as new when its record does not say how long it holds', async () => {
+    const hook = webhook()
+    await parts.dynamodb.send(
+      new PutItemCommand({ TableName: 'deliveries', Item: { delivery: { S: hook.delivery } } }),
+    )
+    expect((await receive(delivery(hook), ports)).outcome).toBe('queued')
+    await drain(parts.sqs, line)
+  })
+
+  test('is looked for in what DynamoDB has last been told, not in an older copy', async () => {
+    const asked: unknown[] = []
+    parts.dynamodb.middlewareStack.add(
+      next => args => {
+        asked.push(args.input)
+        return next(args)
+      },
+      { step: 'initialize', name: 'asked' },
+    )
+    const hook = webhook()
+    await receive(delivery(hook), ports)
+    parts.dynamodb.middlewareStack.remove('asked')
+    expect(asked[0]).toMatchObject({ Key: { delivery: { S: hook.delivery } }, ConsistentRead: true })
+    await drain(parts.sqs, line)
+  })
+
   test('is remembered for thirty days, by its source and order', async () => {
     const hook = webhook()
     await receive(delivery(hook), ports)
     const item = (await scan(parts.dynamodb, 'deliveries')).find(
       ({ delivery }) => delivery?.S === hook.delivery,
     )
-    expect(item).toMatchObject({ source: { S: 'shop' }, external_id: { S: '1001' } })
-    expect(Number(item?.expires_at?.N)).toBe(NOW + DELIVERY_TTL_SECONDS)
+    expect(item).toEqual({
+      delivery: { S: hook.delivery },
+      source: { S: 'shop' },
+      external_id: { S: '1001' },
+      status: { S: 'paid' },
+      received_at: { N: String(NOW) },
+      expires_at: { N: String(NOW + 30 * 24 * 60 * 60) },
+    })
     await drain(parts.sqs, line)
   })
 
@@ -159,7 +190,7 @@ describe('without a call to AWS', () => {
     [
       "another store's unreadable order",
       delivery(webhook({}, { source: 'other', status: 7 })),
-      { outcome: 'ignored' },
+      { outcome: 'ignored', why: 'foreign source' },
     ],
     [
       'an event nobody knows',
@@ -180,6 +211,7 @@ describe('what is authentic and cannot be read', () => {
     ['an empty body', ''],
     ['JSON that is no envelope', '[]'],
     ['a delivery that is no UUID', JSON.stringify(webhook({ delivery: 'x' }))],
+    ['an order whose source is none', JSON.stringify(webhook({}, { source: 7 }))],
     ['an order without a status', JSON.stringify(webhook({}, { status: null }))],
     ['an order whose id is too long', JSON.stringify(webhook({}, { external_id: 'x'.repeat(101) }))],
   ])('%s goes to quarantine, byte for byte, and is refused with a reason', async (_name, content) => {
@@ -187,11 +219,20 @@ describe('what is authentic and cannot be read', () => {
     const received = await receive(request, ports)
     expect(received.outcome).toBe('unreadable')
     const [kept] = await drain(parts.sqs, quarantine)
-    const { body_base64, reason, from } = JSON.parse(kept?.Body ?? '{}') as Record<string, string>
+    const { body_base64, ...told } = JSON.parse(kept?.Body ?? '{}') as Record<string, string>
     expect(Buffer.from(body_base64 ?? '', 'base64').equals(request.body)).toBe(true)
-    expect({ reason, from }).toEqual({ reason: expect.stringMatching(/\w/), from: 'webhook' })
+    const received_at = new Date(NOW * 1000).toISOString()
+    expect(told).toEqual({ reason: expect.stringMatching(/\w/), from: 'webhook', received_at })
     expect(await drain(parts.sqs, line)).toEqual([])
   })
+})
+
+test('a body of 256 KiB is not yet too large', async () => {
+  const request = delivery(`"${'x'.repeat(256 * 1024 - 2)}"`)
+  const kept = { ...ports, quarantine: async () => undefined }
+  expect((await receive(request, kept)).outcome).toBe('unreadable')
+  const larger = delivery(`"${'x'.repeat(256 * 1024 - 1)}"`)
+  expect((await receive(larger, kept)).outcome).toBe('too large')
 })
 
 describe('when AWS fails nothing is promised', () => {

@@ -32,6 +32,15 @@ test('an announcement counts until its end, and a switch before an announcement'
   expect(phaseOf(Object.keys(switching), 1999)).toBe('switching')
   expect(phaseOf(Object.keys(switching), 2000)).toBeUndefined()
   expect(phaseOf(['one', 'rotation-', 'rotation-announced-x'], 0)).toBeUndefined()
+  expect(phaseOf([], 0)).toBeUndefined()
+})
+
+test.each([
+  'old-rotation-announced-2000',
+  'rotation-announced-2000-old',
+  `rotation-announced-${'1'.repeat(16)}`,
+])('%s announces nothing', name => {
+  expect(phaseOf([name], 0)).toBeUndefined()
 })
 
 test('an announcement is no secret', async () => {
