@@ -15,6 +15,7 @@ import { startSqs } from '../../local/sqs.ts'
 import { createQueue, createTable } from '../../test/support/parts.ts'
 import { OURS, SECRET } from '../deliveries.ts'
 import { type Call, startTap } from './tap.ts'
+import { makeCertificate, startTls } from './tls.ts'
 
 const REGION = 'eu-central-1'
 const { path } = v.parse(v.object({ path: v.string() }), workerData)
@@ -53,6 +54,17 @@ const taps = {
   ssm: await startTap(urlOf(ports.ssm), hear),
 }
 
+const direct = { dynamodb: urlOf(ports.dynamodb), sqs: urlOf(ports.sqs), ssm: urlOf(ports.ssm) }
+const certificate = await makeCertificate(path)
+const tls =
+  certificate === undefined
+    ? undefined
+    : {
+        dynamodb: await startTls(direct.dynamodb, certificate),
+        sqs: await startTls(direct.sqs, certificate),
+        ssm: await startTls(direct.ssm, certificate),
+      }
+
 /** What the line holds now; it is empty afterwards. */
 const drain = async () => {
   const bodies: string[] = []
@@ -82,6 +94,8 @@ parentPort?.on('message', async (request: string) => {
 parentPort?.postMessage({
   line,
   quarantine,
-  direct: { dynamodb: urlOf(ports.dynamodb), sqs: urlOf(ports.sqs), ssm: urlOf(ports.ssm) },
+  direct,
+  tls,
+  certificate: certificate?.file,
   tapped: { dynamodb: taps.dynamodb.url, sqs: taps.sqs.url, ssm: taps.ssm.url },
 })

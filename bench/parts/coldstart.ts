@@ -1,3 +1,4 @@
+import type { Way } from '../cloud/start.ts'
 import type { Context, Part } from '../context.ts'
 import { eventOf } from '../deliveries.ts'
 import {
@@ -10,20 +11,27 @@ import {
   withPowertools,
 } from '../implementations.ts'
 import { bars } from '../plots.ts'
-import { atMost, spread, times } from '../report.ts'
+import { atMost, spread, type Table, times } from '../report.ts'
 import { startFunction } from '../runtime/function.ts'
 import { runtimeClient } from '../runtime/ric.ts'
 import { measured, median, ratio } from '../statistics.ts'
 
 const ROUNDS = 21
+const ROUNDS_TLS = 11
+
+const implementations = [empty, ours, withPowertools, onSdk, powertools, tutorial]
 
 type Start = { next: number; answer: number; cpu: number }
 
-const start = async ({ cloud, bundle }: Context, implementation: Implementation): Promise<Start> => {
+const start = async (
+  { cloud, bundle }: Context,
+  implementation: Implementation,
+  way: Way,
+): Promise<Start> => {
   const { environment } = await cloud()
   const files = await bundle(implementation)
   const event = eventOf('2 KB')
-  const running = await startFunction(files, environment('direct'))
+  const running = await startFunction(files, environment(way))
   try {
     const { to } = await running.invoke(event)
     const cpu = running.cpu() ?? Number.NaN
@@ -33,17 +41,21 @@ const start = async ({ cloud, bundle }: Context, implementation: Implementation)
   }
 }
 
-/** From the start of the process to the first answer, with the runtime's own client. */
-export const coldstart: Part = async context => {
-  const implementations = [empty, ours, withPowertools, onSdk, powertools, tutorial]
+const measure = async (context: Context, way: Way, rounds: number) => {
   const starts = new Map<Implementation, Start[]>(implementations.map(each => [each, []]))
   // Once for nothing: files come into the page cache, the emulators get warm.
-  for (const each of implementations) await start(context, each)
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const each of implementations) starts.get(each)?.push(await start(context, each))
+  for (const each of implementations) await start(context, each, way)
+  for (let round = 0; round < rounds; round++) {
+    for (const each of implementations) starts.get(each)?.push(await start(context, each, way))
   }
+  return (each: Implementation, what: keyof Start) => (starts.get(each) ?? []).map(start => start[what])
+}
 
-  const of = (each: Implementation, what: keyof Start) => (starts.get(each) ?? []).map(start => start[what])
+/** From the start of the process to the first answer, with the runtime's own client. */
+export const coldstart: Part = async context => {
+  const { hasTls } = await context.cloud()
+  const of = await measure(context, 'direct', ROUNDS)
+  const overTls = hasTls ? await measure(context, 'tls', ROUNDS_TLS) : undefined
   const rows = await Promise.all(
     implementations.map(async each => {
       const { bytes, zipBytes } = await context.bundle(each)
@@ -57,6 +69,15 @@ export const coldstart: Part = async context => {
       ]
     }),
   )
+  const tlsTable = (of: Awaited<ReturnType<typeof measure>>): Table => ({
+    head: ['over TLS', 'to first answer, ms', 'to the empty handler', 'CPU, ms'],
+    rows: implementations.map(each => [
+      each.name,
+      spread(measured(of(each, 'answer'))),
+      times(ratio(of(each, 'answer'), of(empty, 'answer'))),
+      spread(measured(of(each, 'cpu'))),
+    ]),
+  })
   return {
     title: 'Cold start',
     text: [
@@ -68,8 +89,11 @@ export const coldstart: Part = async context => {
         ', with the two flags that Lambda sets. Its first event is a first delivery of 2 KB that it takes all ' +
         'the way: secret, verification, DynamoDB, SQS, against the embedded parts. CPU is that of all threads of ' +
         'the process until its first answer; it says more than time where a machine is shared.',
-      'The embedded parts are reached by plain HTTP. On AWS everyone has TLS handshakes on top, and who opens ' +
-        'fewer connections has fewer of them: all implementations open one to each service that they call.',
+      hasTls
+        ? 'The embedded parts speak plain HTTP. The second table has TLS before them, as AWS has: then whoever ' +
+          'calls AWS loads TLS and shakes hands with each service, and the empty handler does neither.'
+        : 'The embedded parts speak plain HTTP; on AWS there are TLS and its handshakes on top, for everyone who ' +
+          'calls AWS. (With openssl on this machine, that would be measured too.)',
     ],
     tables: [
       {
@@ -83,6 +107,7 @@ export const coldstart: Part = async context => {
         ],
         rows,
       },
+      ...(overTls === undefined ? [] : [tlsTable(overTls)]),
     ],
     targets: [
       atMost(

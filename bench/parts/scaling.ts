@@ -4,7 +4,7 @@ import { type LineOptions, throughTheLine } from '../line-model.ts'
 import { lines } from '../plots.ts'
 import { shown } from '../report.ts'
 import { quantile } from '../statistics.ts'
-import { costOf, fromTheLine, readPrices } from './cost.ts'
+import { AT_THE_DOOR, costOf, fromTheLine, readPrices } from './cost.ts'
 
 const RATES = [1, 10, 100, 300, 1000, 3000, 10_000]
 const SECONDS_OF_MONTH = 30 * 24 * 60 * 60
@@ -93,13 +93,15 @@ export const scaling: Part = async ({ counts }) => {
   const { receivers, worker } = await counts()
   const { aws } = await readPrices()
   const first = receivers.get(ours)?.first
-  const million =
-    (first === undefined ? Number.NaN : costOf(first, aws, { requests: 1 }).sum) +
-    costOf(fromTheLine(worker), aws, { requests: 0 }).sum
+  const million = (batch: number) =>
+    (first === undefined ? Number.NaN : costOf(first, aws, AT_THE_DOOR).sum) +
+    costOf(worker, aws, fromTheLine(batch)).sum
+  const month = (rate: number, batch: number) =>
+    Math.round((million(batch) * rate * SECONDS_OF_MONTH) / 1e6).toLocaleString('en')
 
   const rows = RATES.map(rate => [
     rate.toLocaleString('en'),
-    `$${Math.round((million * rate * SECONDS_OF_MONTH) / 1e6).toLocaleString('en')}`,
+    `$${month(rate, 10)} to ${month(rate, 1)}`,
     shown(rate * RECEIVE),
     shownWaits(rate, WORKERS, WEBHOOK),
     shownWaits(rate, TURNED_UP, WEBHOOK),
@@ -120,9 +122,8 @@ export const scaling: Part = async ({ counts }) => {
         `batches of ${BATCH}), and Lambda's event source. Taken: ${WEBHOOK * 1000} ms for a webhook in the worker, ` +
         `${REQUEST * 1000} ms for a request with its call to the service, ${BETWEEN * 1000} ms between two batches, ` +
         `orders that come up once in ten seconds. Shown are median and 99 of 100, from arrival on the line to the ` +
-        `store's feed. The cost is that of first deliveries all the way to the feed, one at a time.`,
-      'The order of one store is never the limit: a group is worked on by one worker at a time, so one order gets ' +
-        'through as often as one call to the service is answered.',
+        `store's feed. The cost is that of first deliveries all the way to the feed, from full batches to one message at a time.`,
+      'One order is worked on by one worker at a time, so it gets through as often as the service answers a call; what grows is the number of orders, and they do not wait for each other.',
     ],
     tables: [
       {
