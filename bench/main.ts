@@ -10,6 +10,7 @@ import { calls } from './parts/calls.ts'
 import { coldstart } from './parts/coldstart.ts'
 import { cost } from './parts/cost.ts'
 import { cpu } from './parts/cpu.ts'
+import { loading } from './parts/loading.ts'
 import { sandbox } from './parts/sandbox.ts'
 import { scaling } from './parts/scaling.ts'
 import { size } from './parts/size.ts'
@@ -20,6 +21,7 @@ import { installRuntimeClient } from './runtime/ric.ts'
 
 const PARTS: Readonly<Record<string, Part>> = {
   coldstart,
+  loading,
   cpu,
   calls,
   warm,

@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { createServer } from 'node:tls'
+import { promisify } from 'node:util'
+
+export type Certificate = { file: string; cert: Buffer; key: Buffer }
+
+/** Makes a certificate of this address for itself; undefined where there is no openssl. */
+export const makeCertificate = async (folder: string): Promise<Certificate | undefined> => {
+  const file = join(folder, 'certificate.pem')
+  const keyFile = join(folder, 'key.pem')
+  try {
+    await promisify(execFile)('openssl', [
+      ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1'],
+      ...['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'],
+      ...['-out', file, '-keyout', keyFile],
+    ])
+  } catch {
+    return undefined
+  }
+  return { file, cert: await readFile(file), key: await readFile(keyFile) }
+}
+
+/** Speaks TLS before a server that does not, and answers with the address at which it does. */
+export const startTls = async (target: string, { cert, key }: Certificate): Promise<string> => {
+  const { hostname, port } = new URL(target)
+  const server = createServer({ cert, key, noDelay: true }, socket => {
+    const behind = connect({ port: Number(port), host: hostname, noDelay: true })
+    socket.pipe(behind).pipe(socket)
+    // Functions are ended in the middle of everything.
+    socket.on('error', () => behind.destroy())
+    behind.on('error', () => socket.destroy())
+  })
+  server.listen({ host: '127.0.0.1', port: 0 })
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('Cannot measure: no address')
+  return `https://127.0.0.1:${address.port}`
+}
