@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { groupOf } from '../../lib/line/messages.ts'
 import { newOrder } from '../../lib/orders/order.ts'
 import { type Orders, ordersTable } from '../../lib/orders/table.ts'
 import { ExactNumber } from '../../lib/protocol/json.ts'
@@ -51,4 +52,68 @@ test('of two writers who read the same, the second is refused', async () => {
 test('a source that ends as another begins is another order', async () => {
   await orders.save(newOrder({ source: 'a', external_id: 'bc' }), 0, now)
   expect(await orders.get({ source: 'ab', external_id: 'c' })).toBeUndefined()
+})
+
+const kept = async (external_id: string) =>
+  (await scan(parts.dynamodb, 'orders')).find(item => item.external_id?.S === external_id)
+
+test('an order that still expects something is in the index of what must be checked', async () => {
+  const key = { source: 'shop', external_id: 'open' }
+  const intents = { payment: { id: 'p', request: '{}', state: 'waiting' as const, refusals: 0 } }
+  await ordersTable(parts.dynamodb, 'orders', () => 0.5).save({ ...newOrder(key), intents }, 0, now)
+  expect(await kept('open')).toEqual({
+    source: { S: 'shop' },
+    external_id: { S: 'open' },
+    version: { N: '0' },
+    revision: { N: '1' },
+    intents: { S: JSON.stringify(intents) },
+    updated_at: { S: '2026-01-02T03:04:05.000Z' },
+    unsettled: { S: groupOf(key).slice(0, 1) },
+    check_at: { N: String(now.getTime() / 1000 + 600) },
+  })
+})
+
+test('an order that expects nothing is not in it', async () => {
+  const key = { source: 'shop', external_id: 'settled' }
+  await orders
+    .save({ ...newOrder(key), version: 2, result: { ...key, status: 'paid' } }, 4, now)
+    .catch(() => {})
+  expect(await kept('settled')).toBeUndefined()
+  await orders.save({ ...newOrder(key), version: 2, result: { ...key, status: 'paid' } }, 0, now)
+  expect(await kept('settled')).toEqual({
+    source: { S: 'shop' },
+    external_id: { S: 'settled' },
+    version: { N: '2' },
+    revision: { N: '1' },
+    status: { S: 'paid' },
+    result: { S: JSON.stringify({ ...key, status: 'paid' }) },
+    intents: { S: '{}' },
+    updated_at: { S: '2026-01-02T03:04:05.000Z' },
+  })
+})
+
+test('what an item does not say is as in a new order', async () => {
+  const bare = {
+    source: { S: 'shop' },
+    external_id: { S: 'bare' },
+    revision: { N: '1' },
+    version: { N: '0' },
+  }
+  await parts.dynamodb.putItem({ TableName: 'orders', Item: bare })
+  const order = newOrder({ source: 'shop', external_id: 'bare' })
+  expect(await orders.get(order)).toEqual({ order, revision: 1, updated_at: '' })
+})
+
+test('an order is read as it was last kept, not from an older copy', async () => {
+  const asked: unknown[] = []
+  parts.dynamodb.middlewareStack.add(
+    next => args => {
+      asked.push(args.input)
+      return next(args)
+    },
+    { step: 'initialize', name: 'asked' },
+  )
+  await orders.get({ source: 'shop', external_id: '1' })
+  parts.dynamodb.middlewareStack.remove('asked')
+  expect(asked).toMatchObject([{ ConsistentRead: true }])
 })
