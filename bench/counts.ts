@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
 import type { Bundle } from './bundles.ts'
 import type { Cloud } from './cloud/start.ts'
@@ -68,6 +69,16 @@ const expectSame = (what: string, found: unknown, wanted: unknown) => {
   }
 }
 
+/** What is on the line, once as much as is expected has been found there; an emulator may take a moment. */
+const drained = async (cloud: Cloud, expected: number): Promise<string[]> => {
+  const found = await cloud.drain()
+  for (let tries = 0; found.length < expected && tries < 20; tries++) {
+    await sleep(100)
+    found.push(...(await cloud.drain()))
+  }
+  return found
+}
+
 /**
  * Sends deliveries of every kind through one implementation, counts what goes over the wire, and verifies
  * that it did its job: answers, and what is on the line afterwards.
@@ -96,8 +107,8 @@ const countFor = async ({ name }: Implementation, bundle: Bundle, cloud: Cloud) 
         )
       }
       const calls = await cloud.calls()
-      const queued = (await cloud.drain()).map(body => JSON.parse(body).delivery)
       const expected = kind === 'first' ? deliveries.toSorted() : []
+      const queued = (await drained(cloud, expected.length)).map(body => JSON.parse(body).delivery)
       expectSame(`${name}: what a ${kind} delivery puts on the line`, queued.toSorted(), expected)
       return average(calls, before, running.logged())
     }
