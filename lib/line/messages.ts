@@ -35,4 +35,7 @@ export const groupOf = ({ source, external_id }: OrderKey): string =>
  * strings only: there they can be escaped without changing what the text says.
  */
 export const sqsText = (json: string): string =>
-  json.replace(/[\uD800-\uDFFF\uFFFE\uFFFF]/g, unit => `\\u${unit.charCodeAt(0).toString(16)}`)
+  // Twice as fast to look for, and nearly every text has nothing that high.
+  /[\uD800-\uFFFF]/.test(json)
+    ? json.replace(/[\uD800-\uDFFF\uFFFE\uFFFF]/g, unit => `\\u${unit.charCodeAt(0).toString(16)}`)
+    : json
