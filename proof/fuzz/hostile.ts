@@ -78,7 +78,7 @@ const deepText = fc
   .tuple(fc.constantFrom('[', '{"a":'), fc.integer({ min: 1, max: 5000 }))
   .map(([open, levels]) => `${open.repeat(levels)}1${(open === '[' ? ']' : '}').repeat(levels)}`)
 
-export const objectText = (entries: readonly (readonly [string, string])[]): string =>
+const objectText = (entries: readonly (readonly [string, string])[]): string =>
   `{${entries.map(([key, value]) => `${key}:${value}`).join(',')}}`
 
 /** JSON as text, so that keys may be repeated, be `__proto__`, and numbers have any form. */
