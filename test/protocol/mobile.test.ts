@@ -29,6 +29,11 @@ test('every form of every number is equivalent', () => {
   )
 })
 
+test('Arabic digits, which some keyboards type for Persian ones, are digits too', () => {
+  expect(normaliseMobile('٠٩٨٧٦٥٤٣٢١٠')).toBe('09876543210')
+  expect(normaliseMobile('+٩٨٩۱۲۳٤۵٦۷۸۹')).toBe('09123456789')
+})
+
 test('blanks around a number are no part of it; anything else is', () => {
   expect(normaliseMobile(' 09123456789\n')).toBe('09123456789')
   for (const form of ['x9123456789', '009123456789', '091234567890', '0912 3456789']) {

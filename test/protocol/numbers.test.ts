@@ -41,3 +41,8 @@ test.each([
   expect(isTooDeep(nested(64, parts))).toBe(false)
   expect(isTooDeep(nested(65, parts))).toBe(true)
 })
+
+test('a text is not inside anything, however long it is', () => {
+  expect(isTooDeep('x'.repeat(100))).toBe(false)
+  expect(isTooDeep({ a: ['x'.repeat(100), 1, true, null] })).toBe(false)
+})
