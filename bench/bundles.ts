@@ -41,14 +41,10 @@ const standIns = (instead: Readonly<Record<string, string>>): Plugin => ({
     }),
 })
 
-/** Bundles an implementation into a folder of its own below `root`. */
-export const bundled = async (
-  { name, entry, instead = {} }: Implementation,
-  root: string,
-): Promise<Bundle> => {
+/** Bundles an implementation into a folder. */
+export const bundled = async ({ entry, instead = {} }: Implementation, folder: string): Promise<Bundle> => {
   const { plugins, ...options } = await bundlerSettings()
   const ours: Plugin[] = createRequire(import.meta.url)(resolve(plugins))
-  const folder = join(root, name.replaceAll(/\W+/g, '-'))
   const outfile = join(folder, 'index.mjs')
   await build({
     ...options,
@@ -76,9 +72,8 @@ export const packaged = async (root: string): Promise<ReadonlyMap<string, Buffer
   )
 }
 
-/** Unpacks the zip of a function as Lambda does. */
-export const unpacked = async (zip: Buffer, name: string, root: string): Promise<Bundle> => {
-  const folder = join(root, `packaged-${name}`)
+/** Unpacks the zip of a function into a folder, as Lambda does. */
+export const unpacked = async (zip: Buffer, name: string, folder: string): Promise<Bundle> => {
   const files = Object.entries(unzipSync(zip)).filter(([path]) => !path.endsWith('/'))
   for (const [path, content] of files) {
     await mkdir(dirname(join(folder, path)), { recursive: true })

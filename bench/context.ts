@@ -29,15 +29,15 @@ export const createContext = async () => {
   const zips = once(() => packaged(join(root, 'package')))
   const bundles = new Map<Implementation, Promise<Bundle>>()
 
-  const makeBundle = async (implementation: Implementation): Promise<Bundle> => {
+  const makeBundle = async (implementation: Implementation, folder: string): Promise<Bundle> => {
     const name = PACKAGED.get(implementation)
-    if (name === undefined) return bundled(implementation, root)
+    if (name === undefined) return bundled(implementation, folder)
     const zip = (await zips()).get(name)
     if (zip === undefined) throw new Error(`Cannot measure: the package has no ${name}.zip`)
-    return unpacked(zip, name, root)
+    return unpacked(zip, name, folder)
   }
   const bundle = (implementation: Implementation): Promise<Bundle> => {
-    const made = bundles.get(implementation) ?? makeBundle(implementation)
+    const made = bundles.get(implementation) ?? makeBundle(implementation, join(root, String(bundles.size)))
     bundles.set(implementation, made)
     return made
   }
