@@ -60,5 +60,11 @@ const run = async () => {
   return targets.every(({ met }) => met)
 }
 
-if (wanted.includes('install')) await installRuntimeClient()
+const install = () =>
+  installRuntimeClient().catch(error => {
+    console.error(error.message)
+    process.exitCode = 1
+  })
+
+if (wanted.includes('install')) await install()
 else process.exitCode = (await run()) ? 0 : 1

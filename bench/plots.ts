@@ -29,7 +29,7 @@ export const bars = (title: string, values: readonly (readonly [string, number])
 export type Line = { name: string; points: readonly (readonly [number, number])[] }
 
 const COLOURS = ['#3b82c4', '#d1663a', '#3c9a5f', '#9a5fc4', '#c4a23b']
-const BOX = { left: 64, top: 36, width: 470, height: 260 }
+const BOX = { left: 64, top: 56, width: 470, height: 260 }
 
 const power = (exponent: number) => {
   const value = 10 ** exponent
@@ -73,6 +73,7 @@ export const lines = (title: string, axes: { x: string; y: string }, series: rea
     )
   })
   const names =
-    text(BOX.left + BOX.width / 2, BOX.top + BOX.height + 40, axes.x, 'middle') + text(8, 34, axes.y)
+    text(BOX.left + BOX.width / 2, BOX.top + BOX.height + 40, axes.x, 'middle') +
+    text(BOX.left - 6, BOX.top - 14, axes.y, 'end')
   return svg(780, BOX.top + BOX.height + 54, title, grid.join('') + drawn.join('') + names)
 }

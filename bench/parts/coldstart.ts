@@ -65,17 +65,19 @@ export const coldstart: Part = async context => {
         spread(measured(of(each, 'answer'))),
         times(ratio(of(each, 'answer'), of(empty, 'answer'))),
         spread(measured(of(each, 'cpu'))),
+        times(ratio(of(each, 'cpu'), of(empty, 'cpu'))),
         `${(bytes / 1000).toFixed(0)} / ${(zipBytes / 1000).toFixed(1)}`,
       ]
     }),
   )
   const tlsTable = (of: Awaited<ReturnType<typeof measure>>): Table => ({
-    head: ['over TLS', 'to first answer, ms', 'to the empty handler', 'CPU, ms'],
+    head: ['over TLS', 'to first answer, ms', 'to the empty handler', 'CPU, ms', 'to the empty handler'],
     rows: implementations.map(each => [
       each.name,
       spread(measured(of(each, 'answer'))),
       times(ratio(of(each, 'answer'), of(empty, 'answer'))),
       spread(measured(of(each, 'cpu'))),
+      times(ratio(of(each, 'cpu'), of(empty, 'cpu'))),
     ]),
   })
   return {
@@ -103,6 +105,7 @@ export const coldstart: Part = async context => {
           'to first answer, ms',
           'to the empty handler',
           'CPU, ms',
+          'to the empty handler',
           'code / zip, KB',
         ],
         rows,

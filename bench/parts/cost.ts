@@ -4,7 +4,7 @@ import type { Part } from '../context.ts'
 import { type Count, KINDS } from '../counts.ts'
 import { shown } from '../report.ts'
 
-const price = v.object({ price: v.number(), source: v.string(), date: v.string() })
+const price = v.object({ what: v.string(), price: v.number(), source: v.string(), date: v.string() })
 const priceList = v.pipe(
   v.string(),
   v.parseJson(),
@@ -118,12 +118,7 @@ export const cost: Part = async ({ counts }) => {
       },
       {
         head: ['price', 'US dollars', 'source', 'date'],
-        rows: Object.entries(aws).map(([name, { price, source, date }]) => [
-          name,
-          String(price),
-          source,
-          date,
-        ]),
+        rows: Object.values(aws).map(({ what, price, source, date }) => [what, String(price), source, date]),
       },
     ],
     targets: [],

@@ -6,7 +6,8 @@ import { shown } from '../report.ts'
 import { quantile } from '../statistics.ts'
 import { AT_THE_DOOR, costOf, fromTheLine, readPrices } from './cost.ts'
 
-const RATES = [1, 10, 100, 300, 1000, 3000, 10_000]
+const MOST = 10_000
+const RATES = [1, 10, 100, 300, 1000, 3000, MOST]
 const SECONDS_OF_MONTH = 30 * 24 * 60 * 60
 
 /** As serverless.yml has them. */
@@ -46,6 +47,12 @@ const shownWaits = (rate: number, workers: number, seconds: number): string => {
   if (found === undefined) return `line grows: ${capacity(workers, seconds).toFixed(0)}/s are worked off`
   return `${(found.median * 1000).toFixed(0)} / ${(found.slow * 1000).toFixed(0)} ms`
 }
+
+/** Denser towards the rate at which the line begins to grow, where the wait does. */
+const ratesUpTo = (limit: number): number[] =>
+  [...RATES, 3, 30, ...[0.5, 0.7, 0.8, 0.9, 0.95, 0.98].map(share => share * limit)]
+    .filter(rate => rate < limit && rate <= MOST)
+    .toSorted((a, b) => a - b)
 
 type Limit = { rate: number; what: string; turn: string }
 
@@ -110,7 +117,7 @@ export const scaling: Part = async ({ counts }) => {
   ])
   const line = (name: string, workers: number, seconds: number) => ({
     name,
-    points: RATES.flatMap(rate => {
+    points: ratesUpTo(capacity(workers, seconds)).flatMap(rate => {
       const found = waits(rate, workers, seconds)
       return found === undefined ? [] : [[rate, found.slow * 1000] as const]
     }),

@@ -22,7 +22,7 @@ export const MINIMAL_LOOP = join(import.meta.dirname, 'minimal-loop.mjs')
  */
 export const installRuntimeClient = async (): Promise<void> => {
   const run = promisify(execFile)
-  for (const tool of ['cmake', 'g++', 'make', 'autoreconf']) {
+  for (const tool of ['cmake', 'g++', 'make']) {
     await run(tool, ['--version']).catch(cause => {
       throw new Error(`Cannot install aws-lambda-ric: there is no ${tool}; install it and try again`, {
         cause,

@@ -52,6 +52,7 @@ export const storesFileProperty = () =>
     assert.equal(new Set(stores.map(({ source }) => source)).size, stores.length)
     for (const { source, feed } of stores) {
       assert.match(feedQueueName(source), /^[A-Za-z0-9_-]{1,75}\.fifo$/)
-      if (feed !== 'sqs') assert.match(feed.http, /^https:|^http:\/\/(127\.0\.0\.1|localhost)/i)
+      if (feed !== 'sqs')
+        assert.match(new URL(feed.http).href, /^https:|^http:\/\/(127\.0\.0\.1|localhost)[:/]/)
     }
   })
