@@ -139,11 +139,6 @@ export const startProxy = async ({ link, to, weather, name, journal }: ProxyOpti
     counts.set(named, count)
     journal.requests.set(link, (journal.requests.get(link) ?? 0) + 1)
     const fault = weather({ link, name: named, count })
-    if (
-      process.env.DBG &&
-      (named.includes(process.env.DBG) || (process.env.DBG2 && named.startsWith('ReceiveM')))
-    )
-      console.log(Math.round(performance.now()), link, named, count, fault?.kind ?? '')
     if (fault === undefined) return pass(incoming, body)
     journal.faults.push(fault)
     if (fault.kind === 'swallow') journal.swallowed.add(deliveryIn(body))
