@@ -57,7 +57,10 @@ const noAnswer = () => new Error('TimeoutError: no answer')
 /** The code did something that the models do not know: a gap in the harness, not a fault of the code. */
 export class NotModelled extends Error {}
 
-export const callsWith = (clock: Clock, faults: readonly Fault[]) => {
+/** What a part answers instead of doing what it is asked, while it is in trouble. */
+export type Trouble = (place: Place) => Error | undefined
+
+export const callsWith = (clock: Clock, faults: readonly Fault[], trouble: Trouble = () => undefined) => {
   const visits: Place[] = []
   const gaps: string[] = []
 
@@ -106,6 +109,8 @@ export const callsWith = (clock: Clock, faults: readonly Fault[]) => {
         case undefined:
           return clock.after(WAY, () => {
             try {
+              const refusal = trouble(place)
+              if (refusal !== undefined) throw refusal
               const result = noted(effect)
               clock.after(WAY, () => instance.alive && resolve(result))
             } catch (error) {

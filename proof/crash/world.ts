@@ -44,6 +44,8 @@ export type Life = {
   underWay?: (count: number) => number | 'never'
   /** How far the sender's clock goes ahead after so many milliseconds, in milliseconds. */
   fast?: (elapsed: number) => number
+  /** What answers with an error instead of doing what it is asked, so many milliseconds after the start. */
+  trouble?: (place: Place, elapsed: number) => Error | undefined
   /** When the clock calls the reconciliation, in milliseconds from the start. */
   reconciles?: readonly number[]
   /** What is authentic and cannot be read must be found in quarantine, byte for byte. */
@@ -67,9 +69,9 @@ export const keyOf = (external_id: string) => ({ source: SOURCE, external_id })
 
 /** Everything around the relay, in memory, with the real code between. */
 const assemble = (life: Life, pattern: Pattern, faults: readonly Fault[], bug: Bug) => {
-  const { treatment = () => ({}), underWay = () => 0, fast = () => 0 } = life
+  const { treatment = () => ({}), underWay = () => 0, fast = () => 0, trouble = () => undefined } = life
   const clock = virtualClock(START)
-  const { call, visits, gaps } = callsWith(clock, faults)
+  const { call, visits, gaps } = callsWith(clock, faults, place => trouble(place, clock.now() - START))
   const onLine: QueuedMessage[] = []
   const line = fifoQueue(clock, { ...LINE_OPTIONS, taken: message => onLine.push(message) })
   const feed = fifoQueue(clock, {

@@ -1,0 +1,85 @@
+import { createRequire } from 'node:module'
+import { jest } from '@jest/globals'
+import * as v from 'valibot'
+import { telemetry } from '../../lib/telemetry.ts'
+
+const require = createRequire(import.meta.url)
+
+const alarm = v.looseObject({
+  page: v.string(),
+  rings: v.object({
+    Namespace: v.string(),
+    MetricName: v.string(),
+    Dimensions: v.array(v.object({ Name: v.string(), Value: v.unknown() })),
+    Period: v.number(),
+    Statistic: v.picklist(['Sum', 'Maximum']),
+    EvaluationPeriods: v.literal(1),
+    ComparisonOperator: v.picklist(['GreaterThanThreshold', 'GreaterThanOrEqualToThreshold']),
+    Threshold: v.number(),
+  }),
+})
+
+type For = (service: string, feeds: readonly object[]) => unknown
+const { alarmsFor }: { alarmsFor: For } = require('../../deploy/alarms.cjs')
+
+const SERVICE = 'order-relay'
+
+/** The alarms that the template makes. */
+const alarms = Object.values(v.parse(v.record(v.string(), alarm), alarmsFor(SERVICE, [])))
+
+type Datum = { metric: string; value: number; at: number }
+
+const named = (namespace: string, name: string, dimensions: readonly (readonly [string, unknown])[]) =>
+  JSON.stringify([namespace, name, [...dimensions].sort()])
+
+/**
+ * Listens to the metrics that the functions count, and tells which alarms they ring. An alarm looks every
+ * minute at what came within its period, as CloudWatch does.
+ *
+ * @param now the clock, in milliseconds
+ */
+export const hearAlarms = (now: () => number) => {
+  const data: Datum[] = []
+  const hear = (name: string, value: number, dimensions: Readonly<Record<string, string>> = {}) => {
+    const all = Object.entries({ service: SERVICE, ...dimensions })
+    data.push({ metric: named('order-relay', name, all), value, at: now() })
+  }
+  for (const level of ['info', 'warn', 'error'] as const)
+    jest.spyOn(telemetry, level).mockImplementation(() => undefined)
+  jest.spyOn(telemetry, 'count').mockImplementation((name, dimensions) => hear(name, 1, dimensions))
+  jest
+    .spyOn(telemetry, 'seconds')
+    .mockImplementation((name, value, dimensions) => hear(name, value, dimensions))
+
+  return {
+    /** What SQS itself says of a queue of the template, now. */
+    ofQueue(id: string, name: string, value: number) {
+      const dimensions = [['QueueName', { 'Fn::GetAtt': [id, 'QueueName'] }]] as const
+      data.push({ metric: named('AWS/SQS', name, dimensions), value, at: now() })
+    },
+    /** When the alarms of a page of the runbook rang first; undefined while they are silent. */
+    rang(page: string): number | undefined {
+      const times = alarms
+        .filter(each => each.page === page)
+        .flatMap(({ rings }) => {
+          const { Namespace, MetricName, Dimensions, Period, Statistic, ComparisonOperator, Threshold } =
+            rings
+          const dimensions = Dimensions.map(({ Name, Value }) => [Name, Value] as const)
+          const own = data.filter(({ metric }) => metric === named(Namespace, MetricName, dimensions))
+          const first = own.find(({ at }) => {
+            const values = own
+              .filter(datum => datum.at <= at && datum.at > at - Period * 1000)
+              .map(({ value }) => value)
+            const seen = Statistic === 'Sum' ? values.reduce((sum, each) => sum + each) : Math.max(...values)
+            return ComparisonOperator === 'GreaterThanThreshold' ? seen > Threshold : seen >= Threshold
+          })
+          return first === undefined ? [] : [first.at]
+        })
+      return times.length === 0 ? undefined : Math.min(...times)
+    },
+    /** The pages of all alarms that rang, in alphabetical order. */
+    all(): string[] {
+      return [...new Set(alarms.map(({ page }) => page))].filter(page => this.rang(page) !== undefined).sort()
+    },
+  }
+}

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto'
+import { complaintsOf } from '../../proof/crash/complaints.ts'
+import { PATTERNS } from '../../proof/crash/explore.ts'
+import { type Bug, type Ending, type Life, live, type World } from '../../proof/crash/world.ts'
+import { hearAlarms } from './alarms.ts'
+
+const SECOND = 1000
+export const MINUTE = 60 * SECOND
+export const HOUR = 60 * MINUTE
+
+/** Webhooks come again by the schedule of the sandbox: after 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h. */
+const [SCHEDULE] = PATTERNS.filter(({ name }) => name === 'once, again within five minutes')
+
+export const paid = (external_id: string): Ending => ({
+  external_id,
+  status: 'paid',
+  documents: ['invoice', 'receipt'],
+})
+
+export const refunded = (external_id: string): Ending => ({
+  external_id,
+  status: 'refunded',
+  documents: ['invoice', 'receipt', 'return'],
+})
+
+/**
+ * Lets days pass in the world of the crash proof: the relay's real code, with models of everything around it
+ * and a clock that costs nothing.
+ */
+export const days = async (life: Omit<Life, 'name'>, bug: Bug = {}) => {
+  if (SCHEDULE === undefined) throw new Error('Cannot let days pass: no such schedule')
+  let now = () => 0
+  let start = 0
+  const alarms = hearAlarms(() => now() - start)
+  const whole: Life = {
+    name: 'days',
+    ...life,
+    happens(world) {
+      now = world.clock.now
+      start = now()
+      life.happens(world)
+    },
+  }
+  const ran = await live(whole, SCHEDULE, [], bug)
+  const { world } = ran
+  return {
+    world,
+    alarms,
+    /** What is not as it should be in the end: service, table and store are compared. */
+    complaints: complaintsOf(ran, whole, 0),
+    /** In milliseconds from the start. */
+    since: (time: number) => time - start,
+  }
+}
+
+/** What is in the queue of dead letters goes back behind its order, as `relay dead replay --all` does it. */
+export const replayAll = ({ line }: World): number => {
+  const letters = line.dead().splice(0)
+  for (const { group, body } of letters) line.send({ group, dedup: randomUUID(), body })
+  return letters.length
+}
