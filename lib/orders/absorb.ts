@@ -68,52 +68,55 @@ const wanted = (order: Order, wish: Wish, id: string, request: string): Order =>
 
 const answered = (order: Order, answer: Answer): Order => {
   const { to } = answer
-  if (answer.answer === 'result') return obeyed(known(order, answer.result), to)
-  if (to === 'read') return doubtless(order, answer.reason)
+  if (to === 'read') {
+    return answer.answer === 'result' ? known(order, answer.result) : doubtless(order, answer.reason)
+  }
+  const intent = order.intents[to]
+  if (intent === undefined) return order
+  if (answer.answer === 'result') return obeyed(known(order, answer.result), to, intent, answer.result)
   // A refused payment may be held and a refused refund too early: only the order's state tells (P7).
   return to === 'create' || answer.answer === 'unknown order'
-    ? rejected(order, to, answer.reason)
-    : refused(order, to, answer.reason)
+    ? rejected(order, to, intent, answer.reason)
+    : refused(order, to, intent, answer.reason)
 }
 
 /** The service does not know the order: what is held stays, what it refused it has refused for good. */
 const doubtless = (order: Order, reason: Refusal): Order =>
-  (['payment', 'refund'] as const)
-    .filter(wish => isOpen(order.intents[wish]) && (order.intents[wish]?.refusals ?? 0) > 0)
-    .reduce<Order>((done, wish) => rejected(done, wish, done.intents[wish]?.reason ?? reason), {
-      ...order,
-      doubt: false,
-    })
+  (['payment', 'refund'] as const).reduce<Order>(
+    (next, wish) => {
+      const intent = order.intents[wish]
+      return isOpen(intent) && intent.refusals > 0
+        ? rejected(next, wish, intent, intent.reason ?? reason)
+        : next
+    },
+    { ...order, doubt: false },
+  )
 
 /** A call that was answered with 200 has done what it was to do, unless the state says otherwise. */
-const obeyed = (order: Order, to: Call['to']): Order => {
-  const status = order.result?.status
-  const intent = to === 'read' ? undefined : order.intents[to]
-  if (to === 'read' || intent === undefined) return order
-  if (to === 'payment')
-    return withIntent(order, to, status === 'needs_review' ? { ...intent, state: 'held' } : done(intent))
-  if (to === 'refund' && status !== 'refunded') {
-    return refused(order, to, { status: 200, message: `The order is "${status}" after the refund` })
+const obeyed = (order: Order, wish: Wish, intent: Intent, { status }: OrderResult): Order => {
+  if (wish === 'payment' && status === 'needs_review')
+    return withIntent(order, wish, { ...intent, state: 'held' })
+  if (wish === 'refund' && status !== 'refunded') {
+    return refused(order, wish, intent, {
+      status: 200,
+      message: `The order is "${status}" after the refund`,
+    })
   }
-  return withIntent(order, to, done(intent))
+  return withIntent(order, wish, done(intent))
 }
 
-const refused = (order: Order, wish: Wish, reason: Refusal): Order => {
-  const intent = order.intents[wish]
-  if (intent === undefined) return order
-  return { ...withIntent(order, wish, { ...intent, refusals: intent.refusals + 1, reason }), doubt: true }
-}
+const refused = (order: Order, wish: Wish, intent: Intent, reason: Refusal): Order => ({
+  ...withIntent(order, wish, { ...intent, refusals: intent.refusals + 1, reason }),
+  doubt: true,
+})
 
-const rejected = (order: Order, wish: Wish, reason: Refusal): Order => {
-  const { source, external_id, intents } = order
-  const intent = intents[wish]
-  if (intent === undefined) return order
-  const { request: _, ...rest } = intent
+const rejected = (order: Order, wish: Wish, { request: _, ...intent }: Intent, error: Refusal): Order => {
+  const { source, external_id } = order
   return {
-    ...withIntent(order, wish, { ...rest, state: 'rejected', reason }),
+    ...withIntent(order, wish, { ...intent, state: 'rejected', reason: error }),
     news: [
       ...order.news,
-      { event: 'order.rejected', data: { source, external_id, request: wish, id: intent.id, error: reason } },
+      { event: 'order.rejected', data: { source, external_id, request: wish, id: intent.id, error } },
     ],
   }
 }
@@ -144,8 +147,10 @@ const settle = (order: Order): Order => {
   return next
 }
 
-const finallyRefused = (order: Order, wish: Wish, { refusals, reason }: Intent): Order =>
-  refusals >= FINAL_REFUSALS && reason !== undefined ? rejected(order, wish, reason) : order
+const finallyRefused = (order: Order, wish: Wish, intent: Intent): Order =>
+  intent.refusals >= FINAL_REFUSALS && intent.reason !== undefined
+    ? rejected(order, wish, intent, intent.reason)
+    : order
 
 const done = ({ id }: Intent): Intent => ({ id, state: 'registered', refusals: 0 })
 

@@ -50,6 +50,11 @@ describe('a webhook', () => {
     expect(absorb(order(held), webhook(status))).toEqual({ ...order(held), doubt: true })
   })
 
+  test('that says something else of an order in the same status is a reason to ask', () => {
+    const edited = { ...webhook('paid'), data: { ...result('paid'), total: '2000' } }
+    expect(absorb(order('paid'), edited)).toEqual({ ...order('paid'), doubt: true })
+  })
+
   test('that says what is known says nothing', () => {
     expect(absorb(order('paid'), webhook('paid'))).toEqual(order('paid'))
   })
@@ -66,6 +71,9 @@ describe('a wish', () => {
       })
       expect(absorb(next, message)).toEqual(next)
       expect(plan(next)).toEqual({ to: wish, request: '{}' })
+
+      const held = order('refunded', { intents: { [wish]: intent('registered', { id: DELIVERY }) } })
+      expect(absorb(held, message)).toEqual(held)
     },
   )
 
@@ -103,15 +111,31 @@ describe('a wish', () => {
     ])
   })
 
-  test('that is refused once is a reason to look; twice, of an order that is finalized, is final', () => {
-    const refused = { to: 'payment', answer: 'refused', reason } as const
-    const read = { to: 'read', answer: 'result', result: result('invoiced') } as const
-    const once = absorb(order('invoiced', { intents: { payment: intent('waiting') } }), refused)
-    expect([once.doubt, once.intents.payment]).toEqual([true, intent('waiting', { refusals: 1, reason })])
-    const looked = absorb(once, read)
-    expect([plan(looked), looked.news]).toEqual([{ to: 'payment', request: '{"a":1}' }, []])
-    const twice = absorb(absorb(looked, refused), read)
-    expect([twice.intents.payment?.state, twice.news.length]).toEqual(['rejected', 1])
+  describe.each(['payment', 'refund'] as const)('to %s', wish => {
+    const refused = { to: wish, answer: 'refused', reason } as const
+    const read = (status: string) => ({ to: 'read', answer: 'result', result: result(status) }) as const
+
+    test('that is refused once is a reason to look; twice, of an order that is finalized, is final', () => {
+      const once = absorb(order('invoiced', { intents: { [wish]: intent('waiting') } }), refused)
+      expect([once.doubt, once.intents[wish]]).toEqual([true, intent('waiting', { refusals: 1, reason })])
+      const looked = absorb(once, read('invoiced'))
+      expect([plan(looked), looked.news]).toEqual([{ to: wish, request: '{"a":1}' }, []])
+      const twice = absorb(absorb(looked, refused), read('invoiced'))
+      expect(twice.intents).toEqual({ [wish]: { id: 'i', state: 'rejected', refusals: 2, reason } })
+      expect(twice.news.length).toBe(1)
+    })
+
+    test('that is refused in review is not one refusal nearer to the last', () => {
+      const once = absorb(order('needs_review', { intents: { [wish]: intent('waiting') } }), refused)
+      const { intents } = absorb(once, read('needs_review'))
+      expect(intents).toEqual({ [wish]: intent(wish === 'payment' ? 'held' : 'waiting', { reason }) })
+    })
+
+    test('that nobody asked for, and that is answered all the same, changes nothing', () => {
+      const untouched = order('invoiced', { intents: { create: intent('registered') } })
+      expect(absorb(untouched, refused)).toEqual(untouched)
+      expect(absorb(untouched, { ...refused, answer: 'unknown order' })).toEqual(untouched)
+    })
   })
 
   test('to pay that is refused in review is held there, and sent again if it was forgotten', () => {
@@ -123,6 +147,23 @@ describe('a wish', () => {
     const forgotten = absorb(held, webhook('invoiced'))
     expect(forgotten.intents.payment).toEqual(intent('waiting', { reason }))
   })
+
+  test('to pay that the service has not been asked for in review still waits to be sent', () => {
+    const waiting = order(undefined, { intents: { payment: intent('waiting') } })
+    expect(absorb(waiting, webhook('needs_review')).intents).toEqual(waiting.intents)
+  })
+
+  test.each(['create', 'payment'] as const)(
+    'to %s that is answered with 200 is done, whatever the status',
+    wish => {
+      const taken = { to: wish, answer: 'result', result: result('archived') } as const
+      const next = absorb(order('invoiced', { intents: { [wish]: intent('waiting') } }), taken)
+      expect(next).toEqual({
+        ...order('archived', { intents: { [wish]: { id: 'i', state: 'registered', refusals: 0 } } }),
+        news: [{ event: 'order.updated', data: result('archived') }],
+      })
+    },
+  )
 
   test('to pay that is answered with 200 in review is held', () => {
     const taken = { to: 'payment', answer: 'result', result: result('needs_review') } as const
@@ -165,9 +206,14 @@ describe('a check', () => {
     const unknown = { to: 'read', answer: 'unknown order', reason } as const
     const words = { status: 400, message: 'first' }
     const intents = { payment: intent('waiting', { refusals: 1, reason: words }), refund: intent('waiting') }
-    const next = absorb(absorb(order('paid', { intents: { ...intents } }), check), unknown)
-    expect([next.result, next.doubt]).toEqual([result('paid'), false])
-    expect(next.intents.payment).toEqual({ id: 'i', state: 'rejected', refusals: 1, reason: words })
+    const next = absorb(absorb(order('paid', { intents }), check), unknown)
+    const rejected = { id: 'i', state: 'rejected', refusals: 1, reason: words }
+    expect(next).toEqual({
+      ...order('paid', { intents }),
+      intents: { payment: rejected, refund: intent('waiting') },
+      news: [{ event: 'order.rejected', data: { ...KEY, request: 'payment', id: 'i', error: words } }],
+    })
+    expect(absorb(absorb(next, check), unknown)).toEqual(next)
   })
 
   test('that finds nothing new changes nothing, for one call', async () => {
