@@ -53,6 +53,18 @@ const eventOf = ({ method, url = '', headers }: IncomingMessage, body: Buffer) =
   }
 }
 
+/** The feed of the store "web"; its address is known when it listens. */
+const feed = { http: '', disable_after: 24 * 60 * 60 }
+jest.unstable_mockModule('../../stores.yml', () => ({
+  default: [
+    { source: 'shop', feed: 'sqs' },
+    { source: 'web', feed },
+  ],
+}))
+
+/** Environments of functions that were loaded so far: each is a module of its own. */
+let loaded = 0
+
 /**
  * The functions themselves, between the sandbox, two stores and the embedded parts of AWS, with a proxy on every
  * link. The time of day is ours, so hours pass at a word.
@@ -97,15 +109,8 @@ export const startRelay = async ({ deployments = 1 } = {}) => {
 
   const web = await startWeb(ears)
   closing.push(web.close)
-  const http = await through('feeder to store', web.port)
-  jest.unstable_mockModule('../../stores.yml', () => ({
-    default: [
-      { source: 'shop', feed: 'sqs' },
-      { source: 'web', feed: { http, disable_after: 24 * 60 * 60 } },
-    ],
-  }))
+  feed.http = await through('feeder to store', web.port)
 
-  let loaded = 0
   /** Loads a function as a new environment of Lambda does. */
   const load = async (file: string, link: Link, seconds: number) => {
     Object.assign(process.env, {
@@ -148,7 +153,8 @@ export const startRelay = async ({ deployments = 1 } = {}) => {
 
   const webhook = await door('webhook', 'webhook to AWS')
   const webhookUrl = `${await through('service to relay', webhook.port)}/webhook`
-  await parts.provision(await sandbox.registerWebhook(webhookUrl))
+  const secret = await sandbox.registerWebhook(webhookUrl)
+  await parts.provision(secret)
   await keep('accounting-key', 'sandbox-key')
   await webhook.open()
   const orders = await door('orders', 'api to AWS')
@@ -184,17 +190,22 @@ export const startRelay = async ({ deployments = 1 } = {}) => {
     return Object.values(Attributes).reduce((sum, count) => sum + Number(count), 0)
   }
 
+  const pending = async (lives: readonly Life[]) => {
+    const all = await Promise.all(lives.map(({ id }) => sandbox.webhooks(id)))
+    return all.flat().filter(({ state }) => state === 'pending')
+  }
   /** Time passes until no webhook and no message waits any more. */
   const settle = async (lives: readonly Life[]) =>
     soon(async () => {
       await work()
       pass(A_WHILE_MS)
+      // The timers of the service know nothing of the time that has passed.
+      for (const { delivery } of await pending(lives))
+        await fetch(`${parts.sandbox.url}/panel/deliveries/${delivery}/resend`, { method: 'POST' })
       await work()
       for (const queue of ['order-line.fifo', 'feed-web.fifo', 'feed-shop.fifo'])
         if ((await waiting(queue)) > 0) return false
-      for (const { id } of lives)
-        if ((await sandbox.webhooks(id)).some(({ state }) => state === 'pending')) return false
-      return true
+      return (await pending(lives)).length === 0
     })
 
   return {
@@ -204,10 +215,13 @@ export const startRelay = async ({ deployments = 1 } = {}) => {
     parts,
     pass,
     sandbox,
+    secret,
     settle,
     waiting,
     webhookUrl,
     work,
+    /** How many requests have passed a link. */
+    requests: (link: Link) => journal.requests.get(link) ?? 0,
     check: () => Promise.all(checks.map(run => run({}))),
     /** From now on requests are struck, until the next word. */
     suffers(next: Trouble) {

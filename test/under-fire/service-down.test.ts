@@ -3,6 +3,8 @@ import { AccountingError } from '../../lib/accounting/errors.ts'
 import type { Place } from '../../proof/crash/places.ts'
 import { keyOf } from '../../proof/crash/world.ts'
 import { days, HOUR, MINUTE, paid, refunded, replayAll } from './days.ts'
+import { asks, inReview, lifeOf } from './lives.ts'
+import { startRelay } from './relay.ts'
 
 afterEach(() => {
   jest.restoreAllMocks()
@@ -53,4 +55,32 @@ test('a dead letter is made after a day and a half, and its replay ends as if no
   expect(complaints).toEqual([])
   expect(replayed).toBe(2)
   expect(died).toBe(37 * HOUR)
+})
+
+test('the doors stay open, the service is left alone, and what was asked for is done when it is back', async () => {
+  const relay = await startRelay()
+  const lives = [lifeOf('o00001', 'shop', { returns: true }), lifeOf('o00002', 'web')] as const
+  const [shop, web] = lives
+  try {
+    await inReview(relay, shop)
+    expect(await relay.sandbox.mend('shop', shop.id)).toBe(true)
+    await relay.settle([shop])
+    await relay.sandbox.stock(web.id, 10)
+
+    relay.suffers(link => (link === 'worker to service' ? 'reset before' : undefined))
+    expect(await asks(relay, shop, 'refund')).toBe(202)
+    for (const wish of ['create', 'payment'] as const) expect(await asks(relay, web, wish)).toBe(202)
+    expect(await relay.ask('GET', 'shop', `${shop.id}/`)).toBe(200)
+    for (let passed = 0; passed < 60; passed += 15) {
+      await relay.work()
+      relay.pass(15 * MINUTE)
+    }
+    expect(relay.alarms.all()).toEqual(['breaker-open', 'line-stuck'])
+
+    relay.recovers()
+    await relay.settle(lives)
+    expect(await relay.complaints([shop, { ...web, review: false }])).toEqual([])
+  } finally {
+    await relay.close()
+  }
 })
