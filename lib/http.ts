@@ -1,12 +1,16 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
+import type { Body } from './body.ts'
 
 /** An HTTP answer before it takes the shape that API Gateway wants. */
 export type Answer = { status: number; body: object; headers?: Record<string, string> }
 
-/** The raw bytes of a request's body: API Gateway hands binary types over as base64. */
-export const bodyOf = ({ body, isBase64Encoded }: Pick<APIGatewayProxyEventV2, 'body' | 'isBase64Encoded'>) =>
+/** The body of a request as API Gateway hands it over. */
+export const bodyOf = ({
+  body,
+  isBase64Encoded,
+}: Pick<APIGatewayProxyEventV2, 'body' | 'isBase64Encoded'>): Body =>
   // serverless-offline says null where API Gateway says nothing.
-  Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
+  isBase64Encoded ? Buffer.from(body ?? '', 'base64') : (body ?? '')
 
 export const reply = ({ status, body, headers }: Answer): APIGatewayProxyStructuredResultV2 => ({
   statusCode: status,

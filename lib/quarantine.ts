@@ -1,4 +1,5 @@
 import type { Sqs } from './aws/sqs.ts'
+import type { Body } from './body.ts'
 
 /** Something authentic that cannot be read, kept whole for a person (promise P12). */
 type Unreadable = {
@@ -6,8 +7,8 @@ type Unreadable = {
   from: 'webhook' | 'line'
   /** What is wrong with it, in words. */
   reason: string
-  /** Its bytes exactly as they came. */
-  body: Uint8Array
+  /** Exactly as it came. */
+  body: Body
   received_at: string
 }
 

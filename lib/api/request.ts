@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { type Body, isTooLarge, textOf } from '../body.ts'
 import type { Answer } from '../http.ts'
 import { isTooDeep, parseJson } from '../protocol/json.ts'
 import { DEFAULT_SOURCE, externalId, type OrderKey, source } from '../protocol/order.ts'
@@ -6,15 +7,12 @@ import { orderRequest, paymentRequest, refundRequest } from '../protocol/request
 import * as refusals from './refusals.ts'
 import type { Action } from './route.ts'
 
-/** No order comes near; escaped once more inside a message, it still fits the megabyte that SQS takes. */
-const MAX_BODY_BYTES = 256 * 1024
-
 /** What a store sent. */
 export type Sent = {
   action: Action
   /** The source that the query names. */
   source: string | undefined
-  body: Uint8Array
+  body: Body
 }
 
 /** A request that may be acted on: the order it is about, and its body as JSON text. */
@@ -22,14 +20,12 @@ export type Request = { order: OrderKey; text: string }
 
 type Reading<T> = T | { refused: Answer }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
 /** The body as JSON, and as the text that goes on. An empty body says nothing, as `{}` does. */
-const parse = (body: Uint8Array): Reading<{ json: unknown; text: string }> => {
-  if (body.byteLength > MAX_BODY_BYTES) return { refused: refusals.tooLarge }
+const parse = (body: Body): Reading<{ json: unknown; text: string }> => {
+  if (isTooLarge(body)) return { refused: refusals.tooLarge }
   let sent: string
   try {
-    sent = utf8.decode(body)
+    sent = textOf(body)
   } catch {
     return { refused: refusals.notText }
   }

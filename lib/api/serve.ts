@@ -1,3 +1,4 @@
+import type { Body } from '../body.ts'
 import type { Answer } from '../http.ts'
 import type { Enqueue } from '../line/producer.ts'
 import type { Orders } from '../orders/table.ts'
@@ -13,7 +14,7 @@ export type HttpRequest = {
   /** By lower-case name. */
   headers: Readonly<Record<string, string | undefined>>
   query: Readonly<Record<string, string | undefined>>
-  body: Uint8Array
+  body: Body
 }
 
 export type Ports = {

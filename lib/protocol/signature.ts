@@ -9,7 +9,7 @@ export type Verification =
   | { valid: true; secret: string; t: number }
   | { valid: false; reason: SignatureFailure }
 
-const digest = (secret: string, t: string, body: Uint8Array) =>
+const digest = (secret: string, t: string, body: string | Uint8Array) =>
   createHmac('sha256', secret).update(`${t}.`).update(body).digest()
 
 /**
@@ -17,7 +17,7 @@ const digest = (secret: string, t: string, body: Uint8Array) =>
  *
  * @param t unix time of sending, in whole seconds
  */
-export const sign = ({ secret, t, body }: { secret: string; t: number; body: Uint8Array }): string =>
+export const sign = ({ secret, t, body }: { secret: string; t: number; body: string | Uint8Array }): string =>
   `t=${t},v1=${digest(secret, String(t), body).toString('hex')}`
 
 /** The `t` as it stands in the header and every `v1`, or undefined when the header is malformed. */
@@ -56,7 +56,7 @@ export const verify = ({
   now,
 }: {
   header: string | undefined
-  body: Uint8Array
+  body: string | Uint8Array
   secrets: readonly string[]
   now: number
 }): Verification => {

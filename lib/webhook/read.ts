@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { type Body, textOf } from '../body.ts'
 import { invalid } from '../protocol/errors.ts'
 import { isTooDeep } from '../protocol/json.ts'
 import { envelope, ORDER_UPDATED, type OrderUpdated, orderUpdated } from '../protocol/webhook.ts'
@@ -10,14 +11,12 @@ export type Reading =
   /** `source` and `delivery` are there when at least the envelope could be read. */
   | { kind: 'unreadable'; reason: string; source?: string; delivery?: string }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
-/** Reads the bytes of an authentic webhook (spec: Delivery, Body); never throws. */
-export const read = (body: Uint8Array): Reading => {
+/** Reads the body of an authentic webhook (spec: Delivery, Body); never throws. */
+export const read = (body: Body): Reading => {
   let text: string
   let json: unknown
   try {
-    text = utf8.decode(body)
+    text = textOf(body)
   } catch {
     return { kind: 'unreadable', reason: 'The body is not UTF-8 text' }
   }

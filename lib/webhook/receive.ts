@@ -1,3 +1,4 @@
+import { type Body, isTooLarge } from '../body.ts'
 import type { Enqueue } from '../line/producer.ts'
 import { verify } from '../protocol/signature.ts'
 import { HEADERS } from '../protocol/webhook.ts'
@@ -6,14 +7,10 @@ import type { Secrets } from '../secrets.ts'
 import type { Deliveries } from './deliveries.ts'
 import { read } from './read.ts'
 
-/** An order result is one or two kilobytes; this leaves room and stays far below what SQS takes. */
-export const MAX_BODY_BYTES = 256 * 1024
-
 export type Delivery = {
   /** By lower-case name. */
   headers: Readonly<Record<string, string | undefined>>
-  /** The raw bytes of the body: what was signed. */
-  body: Uint8Array
+  body: Body
 }
 
 /** What became of a delivery. The HTTP answer follows from it, see `answer.ts`. */
@@ -42,7 +39,7 @@ export type Ports = {
  * Rejects when SQS or DynamoDB fail: the event is then not safe, and the sender must try again.
  */
 export const receive = async ({ headers, body }: Delivery, ports: Ports): Promise<Received> => {
-  if (body.byteLength > MAX_BODY_BYTES) return { outcome: 'too large' }
+  if (isTooLarge(body)) return { outcome: 'too large' }
 
   const now = ports.now()
   const verified = await ports.secrets.verify(secrets =>

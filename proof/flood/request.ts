@@ -1,6 +1,6 @@
+import { MAX_BODY_BYTES } from '../../lib/body.ts'
 import { sign, TOLERANCE_SECONDS } from '../../lib/protocol/signature.ts'
 import { HEADERS, ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
-import { MAX_BODY_BYTES } from '../../lib/webhook/receive.ts'
 import type { Job } from './draw.ts'
 import type { Kind } from './plan.ts'
 

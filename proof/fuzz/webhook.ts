@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { isUtf8 } from 'node:buffer'
 import fc from 'fast-check'
+import type { Body } from '../../lib/body.ts'
 import { sign } from '../../lib/protocol/signature.ts'
 import { type Received, receive } from '../../lib/webhook/receive.ts'
 import { anyText, bytesOf, mostly, text, uuid, words } from './hostile.ts'
@@ -28,8 +30,8 @@ const headers = fc.record(
 const receiver = () => {
   const calls: string[] = []
   const queued: string[] = []
-  const quarantined: Uint8Array[] = []
-  const take = (body: Uint8Array, headers: Record<string, string>) =>
+  const quarantined: Body[] = []
+  const take = (body: Body, headers: Record<string, string>) =>
     receive(
       { headers, body },
       {
@@ -66,20 +68,29 @@ const CALLS: Readonly<Record<Received['outcome'], readonly string[]>> = {
   'too large': [],
 }
 
+/** API Gateway hands over as text what is text, unless it is told otherwise. */
+const handedOver = (body: Uint8Array, asText: boolean): Body =>
+  asText && isUtf8(body) ? Buffer.from(body).toString() : body
+
 /** What is authentic is queued, ignored or put in quarantine byte for byte, and the worker can read what is queued. */
 export const authenticProperty = () =>
-  fc.asyncProperty(bytesOf(webhook), fc.option(headers, { freq: 4 }), async (body, others) => {
-    const { take, calls, queued, quarantined } = receiver()
-    const header = sign({ secret: SECRET, t: NOW, body })
-    const { outcome } = await take(body, { ...others, 'x-service-signature': header })
-    assert.notEqual(outcome, 'forged')
-    assert.deepEqual(calls, CALLS[outcome])
-    for (const kept of quarantined) assert.ok(Buffer.from(kept).equals(body))
-    for (const message of queued) {
-      assert.ok(Buffer.from(message).equals(body))
-      assert.deepEqual(await workOn([message, message]), { quarantined: 0 })
-    }
-  })
+  fc.asyncProperty(
+    bytesOf(webhook),
+    fc.boolean(),
+    fc.option(headers, { freq: 4 }),
+    async (body, asText, others) => {
+      const { take, calls, queued, quarantined } = receiver()
+      const header = sign({ secret: SECRET, t: NOW, body })
+      const { outcome } = await take(handedOver(body, asText), { ...others, 'x-service-signature': header })
+      assert.notEqual(outcome, 'forged')
+      assert.deepEqual(calls, CALLS[outcome])
+      for (const kept of quarantined) assert.ok(Buffer.from(kept).equals(body))
+      for (const message of queued) {
+        assert.ok(Buffer.from(message).equals(body))
+        assert.deepEqual(await workOn([message, message]), { quarantined: 0 })
+      }
+    },
+  )
 
 /** What is not authentic costs no call, whatever it is. */
 export const forgedProperty = () =>

@@ -82,7 +82,7 @@ export const workOn = async (
     },
     quarantine: async ({ body }) => {
       quarantined++
-      assert.ok(bodies.some(text => Buffer.from(text).equals(body)))
+      assert.ok(bodies.some(text => Buffer.from(text).equals(Buffer.from(body))))
     },
     now,
   })
