@@ -29,11 +29,11 @@ export const onSdk: Implementation = {
   instead: { 'lib/aws.ts': 'bench/peers/sdk-clients.ts' },
 }
 
-export const withPowertools: Implementation = {
-  name: 'order-relay with Powertools',
-  about: "the same receiver with Powertools' logger and metrics in place of `lib/telemetry.ts`",
+export const byHand: Implementation = {
+  name: 'order-relay by hand',
+  about: "the same receiver with logs and metrics written by hand in place of Powertools' logger and metrics",
   entry: OURS,
-  instead: { 'lib/telemetry.ts': 'bench/peers/powertools-telemetry.ts' },
+  instead: { 'lib/telemetry.ts': 'bench/peers/telemetry-by-hand.ts' },
 }
 
 export const powertools: Implementation = {
@@ -74,4 +74,4 @@ export const withoutAws = (implementation: Implementation): Implementation => ({
 })
 
 /** All that the page names. */
-export const all = [empty, floor, ours, withPowertools, onSdk, powertools, tutorial]
+export const all = [empty, floor, ours, byHand, onSdk, powertools, tutorial]

@@ -1,2 +1,3 @@
 // Read by telemetry when it is loaded, so this is imported before it.
-process.env.TELEMETRY = 'off'
+process.env.POWERTOOLS_LOG_LEVEL = 'SILENT'
+process.env.POWERTOOLS_METRICS_DISABLED = 'true'

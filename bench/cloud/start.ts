@@ -61,7 +61,7 @@ export const startCloud = async () => {
       // Nothing listens there: what is measured here needs no call to the service.
       ACCOUNTING_URL: 'http://127.0.0.1:9',
       SECRETS_PATH: '/order-relay/bench',
-      SERVICE_NAME: 'bench',
+      POWERTOOLS_SERVICE_NAME: 'bench',
       SOURCES: OURS,
       WEBHOOK_SECRET: SECRET,
     }

@@ -1,15 +1,7 @@
 import type { Way } from '../cloud/start.ts'
 import type { Context, Part } from '../context.ts'
 import { eventOf } from '../deliveries.ts'
-import {
-  empty,
-  type Implementation,
-  onSdk,
-  ours,
-  powertools,
-  tutorial,
-  withPowertools,
-} from '../implementations.ts'
+import { byHand, empty, type Implementation, onSdk, ours, powertools, tutorial } from '../implementations.ts'
 import { bars } from '../plots.ts'
 import { atMost, spread, type Table, times } from '../report.ts'
 import { startFunction } from '../runtime/function.ts'
@@ -19,7 +11,7 @@ import { measured, median, ratio } from '../statistics.ts'
 const ROUNDS = 21
 const ROUNDS_TLS = 11
 
-const implementations = [empty, ours, withPowertools, onSdk, powertools, tutorial]
+const implementations = [empty, ours, byHand, onSdk, powertools, tutorial]
 
 type Start = { next: number; answer: number; cpu: number }
 

@@ -5,13 +5,13 @@ import * as v from 'valibot'
 import type { Context, Part } from '../context.ts'
 import { SECRET, SIZES, type Size } from '../deliveries.ts'
 import {
+  byHand,
   floor,
   type Implementation,
   ours,
   powertools,
   tutorial,
   withoutAws,
-  withPowertools,
 } from '../implementations.ts'
 import { bars } from '../plots.ts'
 import { atMost, spread, times } from '../report.ts'
@@ -33,7 +33,7 @@ const ENVIRONMENT = {
   LINE_URL: 'https://sqs.example/1/order-line.fifo',
   QUARANTINE_URL: 'https://sqs.example/1/quarantine',
   SECRETS_PATH: '/order-relay/bench',
-  SERVICE_NAME: 'bench',
+  POWERTOOLS_SERVICE_NAME: 'bench',
   SOURCES: 'api',
   WEBHOOK_SECRET: SECRET,
 }
@@ -41,7 +41,7 @@ const ENVIRONMENT = {
 const bare = withoutAws(floor)
 const mine = withoutAws(ours)
 const stack = withoutAws(powertools)
-const implementations = [bare, mine, withoutAws(withPowertools), stack, withoutAws(tutorial)]
+const implementations = [bare, mine, withoutAws(byHand), stack, withoutAws(tutorial)]
 
 const startChild = async ({ bundle }: Context, implementation: Implementation, size: Size) => {
   const { folder } = await bundle(implementation)

@@ -17,7 +17,9 @@ export type Player = Child & { name: string; said: News; resident: number[]; liv
 /** What the functions find in their environment on Lambda, and nothing of whoever runs the flood. */
 const environmentOf = (name: string, settings: Settings, ports: Ports) => {
   const queue = (queueName: string) => `${urlOf(ports.sqs)}/${ACCOUNT_ID}/${queueName}`
-  const own = Object.entries(process.env).filter(([variable]) => !/^(?:AWS_|NODE_|TELEMETRY$)/.test(variable))
+  const own = Object.entries(process.env).filter(
+    ([variable]) => !/^(?:AWS_|NODE_|POWERTOOLS_)/.test(variable),
+  )
   return {
     ...Object.fromEntries(own),
     ...awsEnvironment(ports, settings.region),

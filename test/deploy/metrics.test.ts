@@ -128,7 +128,7 @@ test('the dashboard shows every kind of message and every outcome that there is'
 
 test('a metric carries the stage in its dimension "service", so that two stages do not share alarms', async () => {
   const lines: string[] = []
-  process.env.SERVICE_NAME = SERVICE
+  process.env.POWERTOOLS_SERVICE_NAME = SERVICE
   const log = jest.spyOn(process.stdout, 'write').mockImplementation(text => lines.push(String(text)) > 0)
   try {
     const { telemetry } = await import('../../lib/telemetry.ts')
@@ -136,7 +136,7 @@ test('a metric carries the stage in its dimension "service", so that two stages 
     telemetry.seconds('FailingAge', 7)
   } finally {
     log.mockRestore()
-    delete process.env.SERVICE_NAME
+    delete process.env.POWERTOOLS_SERVICE_NAME
   }
   const [counted, timed] = lines.map(line => JSON.parse(line))
   expect(counted).toMatchObject({
