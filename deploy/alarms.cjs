@@ -113,7 +113,7 @@ const alarmsFor = (service, feeds) => {
     FeedDisabled: {
       page: 'feed-disabled',
       happened: 'A store has not taken its messages by HTTP for so long that it is only probed now and then',
-      // Counted at each probe, every quarter of an hour.
+      // Counted at each probe, every 25 minutes at the latest.
       rings: above(ours('FeedDisabled'), 'Sum', 30 * MINUTE, 0),
     },
     // As LineStuck, for what waits in a store's queue for its HTTP endpoint.

@@ -24,9 +24,9 @@ const highThroughput = { DeduplicationScope: 'messageGroup', FifoThroughputLimit
 
 /**
  * An HTTP feed's queue is read by the feeder, whose time limit it hides a message for six times. What fails
- * comes back at least every 990 s (the longest wait and its jitter), so a thousand receives, the most that
- * SQS counts, take up to eleven and a half days and end before the message would. What waits in line behind
- * such a message the feeder puts aside by its age, see lib/feeds/feeder.ts.
+ * the feeder puts aside by its age, after thirteen days, see lib/feeds/feeder.ts. It lets a message wait so long
+ * that a thousand receives, the most that SQS counts, are not over before; should the feeder never get that far,
+ * they keep what it could not.
  */
 const readByFeeder = {
   VisibilityTimeout: 720,

@@ -17,6 +17,13 @@ import { FeedError, type Post } from './http.ts'
 /** A message lives fourteen days; on the last of them it is put aside, and whatever waits behind it too. */
 const PUT_ASIDE_AFTER_MS = 13 * 24 * 60 * 60 * 1000
 
+/**
+ * SQS counts no more than a thousand receives, which a quarter of an hour apart would be over after five days.
+ * So a message that has come a hundred times, which takes half a day at least, comes every 22 to 25 minutes.
+ */
+const OFTEN = 100
+const SELDOM_SECONDS = 22 * 60
+
 export type Ports = {
   post: Post
   /** The secret with which the store verifies what it receives. */
@@ -33,8 +40,8 @@ const head = v.pipe(v.string(), v.parseJson(), v.looseObject({ event: v.string()
  * it rejects, the message must come again.
  *
  * What fails waits in the queue. When a message has failed for longer than the store's `disable_after`, the
- * endpoint is only probed, once in a quarter of an hour, until it takes a message again. What is not taken
- * after thirteen days is put aside, so that nothing is lost.
+ * endpoint is only probed, once in a quarter of an hour at most, until it takes a message again. What is not
+ * taken after thirteen days is put aside, so that nothing is lost.
  */
 export const feeder = ({ post, secretOf, putAside, now }: Ports) => {
   const endpoints = new Map<string, Endpoint>()
@@ -78,8 +85,9 @@ export const waitBeforeTelling =
   (keepBack: KeepBack, random: () => number = Math.random, now: () => number = Date.now) =>
   async (error: unknown, first: SQSRecord, behind: readonly SQSRecord[]): Promise<void> => {
     const receives = Number(first.attributes.ApproximateReceiveCount)
-    const retryAfter = error instanceof FeedError ? error.retryAfter : undefined
-    const seconds = backoffSeconds(receives, random(), retryAfter)
+    const retryAfter = (error instanceof FeedError ? error.retryAfter : undefined) ?? 0
+    const atLeast = receives > OFTEN ? Math.max(retryAfter, SELDOM_SECONDS) : retryAfter
+    const seconds = backoffSeconds(receives, random(), atLeast)
     telemetry.error('feed message waits', error, { messageId: first.messageId, receives, seconds })
     telemetry.count('FeedRetried')
     telemetry.seconds('FeedFailingAge', (now() - Number(first.attributes.SentTimestamp)) / 1000)

@@ -177,7 +177,14 @@ describe('what failed', () => {
   test('waits longer each time, and what is behind it in its order with it', async () => {
     expect(await waits(new Error('x'), 1)).toEqual([{ ids: ['first', 'second', 'third'], seconds: 5 }])
     expect(await waits(new Error('x'), 4)).toMatchObject([{ seconds: 40 }])
-    expect(await waits(new Error('x'), 500)).toMatchObject([{ seconds: 900 }])
+    expect(await waits(new Error('x'), 100)).toMatchObject([{ seconds: 900 }])
+  })
+
+  test('waits so long after a hundred receives that a thousand last for thirteen days', async () => {
+    const [wait] = await waits(new Error('x'), 101)
+    expect(wait?.seconds).toBeGreaterThanOrEqual((13 * DAY) / 1000 / 900)
+    // Shorter than the period of its alarms, which would else go out in between.
+    expect(wait?.seconds).toBeLessThan(25 * 60)
   })
 
   test('waits as long as the store asks', async () => {

@@ -19,6 +19,7 @@ const alarm = v.looseObject({
   }),
 })
 
+type Alarm = v.InferOutput<typeof alarm>
 type For = (service: string, feeds: readonly object[]) => unknown
 const { alarmsFor }: { alarmsFor: For } = require('../../deploy/alarms.cjs')
 
@@ -51,6 +52,26 @@ export const hearAlarms = (now: () => number) => {
     .spyOn(telemetry, 'seconds')
     .mockImplementation((name, value, dimensions) => hear(name, value, dimensions))
 
+  const of = (page: string) => alarms.filter(each => each.page === page)
+  const dataOf = ({ rings: { Namespace, MetricName, Dimensions } }: Alarm) => {
+    const metric = named(
+      Namespace,
+      MetricName,
+      Dimensions.map(({ Name, Value }) => [Name, Value]),
+    )
+    return data.filter(datum => datum.metric === metric)
+  }
+  const breaches = (alarm: Alarm, at: number): boolean => {
+    const { Period, Statistic, ComparisonOperator, Threshold } = alarm.rings
+    const values = dataOf(alarm)
+      .filter(datum => datum.at <= at && datum.at > at - Period * 1000)
+      .map(({ value }) => value)
+    // No metric means that nothing of the kind has happened.
+    if (values.length === 0) return false
+    const seen = Statistic === 'Sum' ? values.reduce((sum, each) => sum + each) : Math.max(...values)
+    return ComparisonOperator === 'GreaterThanThreshold' ? seen > Threshold : seen >= Threshold
+  }
+
   return {
     /** What SQS itself says of a queue of the template, now. */
     ofQueue(id: string, name: string, value: number) {
@@ -58,25 +79,12 @@ export const hearAlarms = (now: () => number) => {
       data.push({ metric: named('AWS/SQS', name, dimensions), value, at: now() })
     },
     /** When the alarms of a page of the runbook rang first; undefined while they are silent. */
-    rang(page: string): number | undefined {
-      const times = alarms
-        .filter(each => each.page === page)
-        .flatMap(({ rings }) => {
-          const { Namespace, MetricName, Dimensions, Period, Statistic, ComparisonOperator, Threshold } =
-            rings
-          const dimensions = Dimensions.map(({ Name, Value }) => [Name, Value] as const)
-          const own = data.filter(({ metric }) => metric === named(Namespace, MetricName, dimensions))
-          const first = own.find(({ at }) => {
-            const values = own
-              .filter(datum => datum.at <= at && datum.at > at - Period * 1000)
-              .map(({ value }) => value)
-            const seen = Statistic === 'Sum' ? values.reduce((sum, each) => sum + each) : Math.max(...values)
-            return ComparisonOperator === 'GreaterThanThreshold' ? seen > Threshold : seen >= Threshold
-          })
-          return first === undefined ? [] : [first.at]
-        })
-      return times.length === 0 ? undefined : Math.min(...times)
-    },
+    rang: (page: string): number | undefined =>
+      of(page)
+        .flatMap(alarm => dataOf(alarm).find(({ at }) => breaches(alarm, at))?.at ?? [])
+        .sort((a, b) => a - b)[0],
+    /** Whether an alarm of a page of the runbook rings now. */
+    rings: (page: string): boolean => of(page).some(alarm => breaches(alarm, now())),
     /** The pages of all alarms that rang, in alphabetical order. */
     all(): string[] {
       return [...new Set(alarms.map(({ page }) => page))].filter(page => this.rang(page) !== undefined).sort()

@@ -4,9 +4,10 @@ import { PATTERNS } from '../../proof/crash/explore.ts'
 import { type Bug, type Ending, type Life, live, type World } from '../../proof/crash/world.ts'
 import { hearAlarms } from './alarms.ts'
 
-const SECOND = 1000
+export const SECOND = 1000
 export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR
 
 /** Webhooks come again by the schedule of the sandbox: after 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h. */
 const [SCHEDULE] = PATTERNS.filter(({ name }) => name === 'once, again within five minutes')

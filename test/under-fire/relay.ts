@@ -217,6 +217,8 @@ export const startRelay = async ({ deployments = 1 } = {}) => {
     sandbox,
     secret,
     settle,
+    /** How many webhooks about these orders the service has still to deliver. */
+    undelivered: async (lives: readonly Life[]) => (await pending(lives)).length,
     waiting,
     webhookUrl,
     work,
