@@ -74,6 +74,29 @@ test('a clock that is wrong for longer than the service tries costs webhooks, an
   expect(webhook?.attempts).toHaveLength(8)
 })
 
+test.each([
+  { sentAgain: false, more: ['the table is not the truth', 'the store does not know the truth'] },
+  { sentAgain: true, more: [] },
+])(
+  'of an order that waits for nothing such a webhook is missing until the service sends it again: $sentAgain',
+  async ({ sentAgain, more }) => {
+    const { complaints, world } = await days({
+      fast: wrongFor(48 * HOUR, 6 * MINUTE),
+      reconciles: [10 * HOUR, 30 * HOUR, 50 * HOUR],
+      happens({ service, store, clock, sender }) {
+        store.create(keyOf('1001'), () => store.pay(keyOf('1001')))
+        clock.after(HOUR, () => service.outside.edit(keyOf('1001')))
+        clock.after(49 * HOUR, () => {
+          const [webhook] = sender.sent
+          if (sentAgain && webhook !== undefined) sender.send(webhook.delivery, webhook.body)
+        })
+      },
+      ends: [paid('1001')],
+    })
+    expect(complaints).toEqual([`webhook ${world.sender.sent[0]?.delivery} was given up`, ...more])
+  },
+)
+
 test('five webhooks of another time are refused at no cost, and ring', async () => {
   const relay = await startRelay()
   try {
