@@ -2,7 +2,7 @@ import { afterEach, expect, jest, test } from '@jest/globals'
 import { sign } from '../../lib/protocol/signature.ts'
 import { type Bug, keyOf, type Life } from '../../proof/crash/world.ts'
 import { days, HOUR, MINUTE, paid } from './days.ts'
-import { startRelay } from './relay.ts'
+import { withRelay } from './relay.ts'
 
 afterEach(() => {
   jest.restoreAllMocks()
@@ -97,9 +97,8 @@ test.each([
   },
 )
 
-test('five webhooks of another time are refused at no cost, and ring', async () => {
-  const relay = await startRelay()
-  try {
+test('five webhooks of another time are refused at no cost, and ring', () =>
+  withRelay(async relay => {
     const body = '{"event":"order.updated"}'
     const t = Math.floor(Date.now() / 1000) - 301
     for (let sent = 0; sent < 5; sent++) {
@@ -110,7 +109,4 @@ test('five webhooks of another time are refused at no cost, and ring', async () 
     }
     expect(relay.alarms.all()).toEqual(['signature-failures'])
     expect(relay.requests('webhook to AWS')).toBe(1)
-  } finally {
-    await relay.close()
-  }
-})
+  }))

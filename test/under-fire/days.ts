@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { complaintsOf } from '../../proof/crash/complaints.ts'
 import { PATTERNS } from '../../proof/crash/explore.ts'
-import { type Bug, type Ending, type Life, live, type World } from '../../proof/crash/world.ts'
+import type { Place } from '../../proof/crash/places.ts'
+import { type Bug, type Ending, keyOf, type Life, live, type World } from '../../proof/crash/world.ts'
 import { hearAlarms } from './alarms.ts'
 
 export const SECOND = 1000
@@ -59,4 +60,30 @@ export const replayAll = ({ line }: World): number => {
   const letters = line.dead().splice(0)
   for (const { group, body } of letters) line.send({ group, dedup: randomUUID(), body })
   return letters.length
+}
+
+/**
+ * An accountant mends an order in the first of ten hours in which these places answer with an error. Its webhook
+ * is tried in vain 1.2 and 7.2 hours after, and taken 31.2 hours after; the scheduled check is sooner.
+ */
+export const tenHoursWithout = async (places: ReadonlySet<Place>, error: () => Error) => {
+  let heard: number | undefined
+  const { complaints, world, since } = await days({
+    treatment: () => ({ review: true }),
+    trouble: (place, elapsed) =>
+      elapsed > MINUTE && elapsed < 10 * HOUR && places.has(place) ? error() : undefined,
+    reconciles: Array.from({ length: 12 * 24 * 2 }, (_, count) => count * 5 * MINUTE + 30 * SECOND),
+    happens({ store, service, clock }) {
+      const began = clock.now()
+      store.create(keyOf('1001'), () => store.pay(keyOf('1001')))
+      clock.after(0.5 * HOUR, () => service.outside.retry(keyOf('1001')))
+      for (let at = 0; at < 2 * DAY; at += MINUTE)
+        clock.after(at, () => {
+          if (store.heard.at(-1)?.data.status === 'paid') heard ??= clock.now() - began
+        })
+    },
+    ends: [paid('1001')],
+  })
+  const webhook = world.onLine.find(({ body }) => body.includes('"order.updated"'))
+  return { complaints, heard, cameBack: since(webhook?.sentAt ?? 0) }
 }

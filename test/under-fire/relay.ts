@@ -69,7 +69,7 @@ let loaded = 0
  * The functions themselves, between the sandbox, two stores and the embedded parts of AWS, with a proxy on every
  * link. The time of day is ours, so hours pass at a word.
  */
-export const startRelay = async ({ deployments = 1 } = {}) => {
+const startRelay = async ({ deployments = 1 } = {}) => {
   jest.useFakeTimers({ doNotFake: NOT_FAKE, advanceTimers: true })
   const began = Date.now()
   const alarms = hearAlarms(() => Date.now() - began)
@@ -263,3 +263,16 @@ export const startRelay = async ({ deployments = 1 } = {}) => {
 }
 
 export type Relay = Awaited<ReturnType<typeof startRelay>>
+
+/** Lets a story happen to a relay that begins empty. */
+export const withRelay = async (
+  story: (relay: Relay) => Promise<void>,
+  options: { deployments?: number } = {},
+): Promise<void> => {
+  const relay = await startRelay(options)
+  try {
+    await story(relay)
+  } finally {
+    await relay.close()
+  }
+}

@@ -4,7 +4,7 @@ import type { Place } from '../../proof/crash/places.ts'
 import { keyOf } from '../../proof/crash/world.ts'
 import { days, HOUR, MINUTE, paid, refunded, replayAll } from './days.ts'
 import { asks, inReview, lifeOf } from './lives.ts'
-import { startRelay } from './relay.ts'
+import { withRelay } from './relay.ts'
 
 afterEach(() => {
   jest.restoreAllMocks()
@@ -57,11 +57,10 @@ test('a dead letter is made after a day and a half, and its replay ends as if no
   expect(died).toBe(37 * HOUR)
 })
 
-test('the doors stay open, the service is left alone, and what was asked for is done when it is back', async () => {
-  const relay = await startRelay()
-  const lives = [lifeOf('o00001', 'shop', { returns: true }), lifeOf('o00002', 'web')] as const
-  const [shop, web] = lives
-  try {
+test('the doors stay open, the service is left alone, and what was asked for is done when it is back', () =>
+  withRelay(async relay => {
+    const lives = [lifeOf('o00001', 'shop', { returns: true }), lifeOf('o00002', 'web')] as const
+    const [shop, web] = lives
     await inReview(relay, shop)
     expect(await relay.sandbox.mend('shop', shop.id)).toBe(true)
     await relay.settle([shop])
@@ -80,7 +79,4 @@ test('the doors stay open, the service is left alone, and what was asked for is 
     relay.recovers()
     await relay.settle(lives)
     expect(await relay.complaints([shop, { ...web, review: false }])).toEqual([])
-  } finally {
-    await relay.close()
-  }
-})
+  }))

@@ -9,7 +9,7 @@ import { fifoQueue, type QueuedMessage } from '../../proof/crash/queue.ts'
 import { hearAlarms } from './alarms.ts'
 import { DAY, HOUR, MINUTE, SECOND } from './days.ts'
 import { asks, inReview, lifeOf } from './lives.ts'
-import { startRelay } from './relay.ts'
+import { withRelay } from './relay.ts'
 import { soon } from './soon.ts'
 
 afterEach(() => {
@@ -136,11 +136,10 @@ test('the queue of the model is the one that is deployed', () => {
   expect(declared).toContain(`maxReceiveCount: ${QUEUE.maxReceives}`)
 })
 
-test('other stores hear at once, and in the end the store that was away knows as much as they', async () => {
-  const relay = await startRelay()
-  const lives = [lifeOf('o00001', 'shop'), lifeOf('o00002', 'web', { returns: true })] as const
-  const [, web] = lives
-  try {
+test('other stores hear at once, and in the end the store that was away knows as much as they', () =>
+  withRelay(async relay => {
+    const lives = [lifeOf('o00001', 'shop'), lifeOf('o00002', 'web', { returns: true })] as const
+    const [, web] = lives
     relay.suffers(link => (link === 'feeder to store' ? 'reset before' : undefined))
     for (const life of lives) await inReview(relay, life)
     for (const { source, id } of lives) expect(await relay.sandbox.mend(source, id)).toBe(true)
@@ -157,7 +156,4 @@ test('other stores hear at once, and in the end the store that was away knows as
     relay.recovers()
     await relay.settle(lives)
     expect(await relay.complaints(lives)).toEqual([])
-  } finally {
-    await relay.close()
-  }
-})
+  }))

@@ -4,36 +4,35 @@ import { afterEach, expect, jest, test } from '@jest/globals'
 import * as v from 'valibot'
 import { parse } from 'yaml'
 import { asks, inReview, lifeOf } from './lives.ts'
-import { startRelay } from './relay.ts'
+import { withRelay } from './relay.ts'
 
 afterEach(() => {
   jest.restoreAllMocks()
 })
 
-test('two sets of functions that take everything at once register and tell it once', async () => {
-  const relay = await startRelay({ deployments: 2 })
-  try {
-    const lives = [
-      lifeOf('o00001', 'shop', { returns: true }),
-      lifeOf('o00002', 'shop'),
-      lifeOf('o00003', 'web', { returns: true }),
-      lifeOf('o00004', 'web'),
-    ]
-    await Promise.all(lives.map(life => inReview(relay, life)))
-    await Promise.all(lives.map(({ source, id }) => relay.sandbox.mend(source, id)))
-    const returned = lives.filter(({ returns }) => returns)
-    const answers = await Promise.all([...returned.map(life => asks(relay, life, 'refund')), relay.work()])
-    expect(answers).toEqual([202, 202, undefined])
-    relay.pass(11 * 60_000)
-    await relay.check()
-    await relay.settle(lives)
-    expect(await relay.complaints(lives)).toEqual([])
-    for (const { id } of lives)
-      expect(await relay.sandbox.webhooks(id)).toMatchObject([{ state: 'delivered' }])
-  } finally {
-    await relay.close()
-  }
-})
+test('two sets of functions that take everything at once register and tell it once', () =>
+  withRelay(
+    async relay => {
+      const lives = [
+        lifeOf('o00001', 'shop', { returns: true }),
+        lifeOf('o00002', 'shop'),
+        lifeOf('o00003', 'web', { returns: true }),
+        lifeOf('o00004', 'web'),
+      ]
+      await Promise.all(lives.map(life => inReview(relay, life)))
+      await Promise.all(lives.map(({ source, id }) => relay.sandbox.mend(source, id)))
+      const returned = lives.filter(({ returns }) => returns)
+      const answers = await Promise.all([...returned.map(life => asks(relay, life, 'refund')), relay.work()])
+      expect(answers).toEqual([202, 202, undefined])
+      relay.pass(11 * 60_000)
+      await relay.check()
+      await relay.settle(lives)
+      expect(await relay.complaints(lives)).toEqual([])
+      for (const { id } of lives)
+        expect(await relay.sandbox.webhooks(id)).toMatchObject([{ state: 'delivered' }])
+    },
+    { deployments: 2 },
+  ))
 
 const require = createRequire(import.meta.url)
 

@@ -1,49 +1,48 @@
 import { afterEach, expect, jest, test } from '@jest/globals'
 import { asks, inReview, lifeOf } from './lives.ts'
-import { type Relay, startRelay } from './relay.ts'
+import { withRelay } from './relay.ts'
 import { soon } from './soon.ts'
 
 const MINUTE = 60_000
 
-let relay: Relay
-
-afterEach(async () => {
-  await relay.close()
+afterEach(() => {
   jest.restoreAllMocks()
 })
 
-test('with a key that the service refuses orders wait, and the right key is used without a deployment', async () => {
-  relay = await startRelay()
-  const lives = [lifeOf('o00001', 'shop', { returns: true }), lifeOf('o00002', 'web')]
-  const [shop, web] = lives
-  if (shop === undefined || web === undefined) throw new Error('Cannot begin: no lives')
-  await inReview(relay, shop)
+test('with a key that the service refuses orders wait, and the right key is used without a deployment', () =>
+  withRelay(async relay => {
+    const lives = [lifeOf('o00001', 'shop', { returns: true }), lifeOf('o00002', 'web')]
+    const [shop, web] = lives
+    if (shop === undefined || web === undefined) throw new Error('Cannot begin: no lives')
+    await inReview(relay, shop)
 
-  // The service has taken the key back, and nobody has told the relay.
-  await relay.keep('accounting-key', 'a-key-of-yesterday')
-  relay.pass(5 * MINUTE)
-  await relay.sandbox.stock(web.id, 0)
-  expect(await asks(relay, web, 'create')).toBe(202)
-  expect(await asks(relay, web, 'payment')).toBe(202)
-  expect(await relay.sandbox.mend('shop', shop.id)).toBe(true)
-  await soon(async () => (await relay.sandbox.webhooks(shop.id)).every(({ state }) => state === 'delivered'))
-  await relay.work()
-  // What needs no answer of the service goes on: the store hears what the webhook says.
-  expect(relay.ears.of(shop.id).at(-1)).toMatchObject({ data: { status: 'paid' } })
-  expect(await relay.ask('GET', 'shop', `${shop.id}/`)).toBe(200)
-  expect(await asks(relay, shop, 'refund')).toBe(202)
-  for (let passed = 0; passed < 60; passed += 15) {
+    // The service has taken the key back, and nobody has told the relay.
+    await relay.keep('accounting-key', 'a-key-of-yesterday')
+    relay.pass(5 * MINUTE)
+    await relay.sandbox.stock(web.id, 0)
+    expect(await asks(relay, web, 'create')).toBe(202)
+    expect(await asks(relay, web, 'payment')).toBe(202)
+    expect(await relay.sandbox.mend('shop', shop.id)).toBe(true)
+    await soon(async () =>
+      (await relay.sandbox.webhooks(shop.id)).every(({ state }) => state === 'delivered'),
+    )
     await relay.work()
-    relay.pass(15 * MINUTE)
-  }
-  expect(await relay.sandbox.truth('web', web.id)).toBeUndefined()
-  expect(relay.alarms.all()).toEqual(['line-stuck', 'service-unauthorized'])
-  expect(relay.alarms.rang('service-unauthorized')).toBeLessThan(6 * MINUTE)
+    // What needs no answer of the service goes on: the store hears what the webhook says.
+    expect(relay.ears.of(shop.id).at(-1)).toMatchObject({ data: { status: 'paid' } })
+    expect(await relay.ask('GET', 'shop', `${shop.id}/`)).toBe(200)
+    expect(await asks(relay, shop, 'refund')).toBe(202)
+    for (let passed = 0; passed < 60; passed += 15) {
+      await relay.work()
+      relay.pass(15 * MINUTE)
+    }
+    expect(await relay.sandbox.truth('web', web.id)).toBeUndefined()
+    expect(relay.alarms.all()).toEqual(['line-stuck', 'service-unauthorized'])
+    expect(relay.alarms.rang('service-unauthorized')).toBeLessThan(6 * MINUTE)
 
-  await relay.keep('accounting-key', 'sandbox-key')
-  relay.pass(5 * MINUTE)
-  await relay.settle([shop])
-  expect(await relay.sandbox.mend('web', web.id)).toBe(true)
-  await relay.settle(lives)
-  expect(await relay.complaints(lives)).toEqual([])
-})
+    await relay.keep('accounting-key', 'sandbox-key')
+    relay.pass(5 * MINUTE)
+    await relay.settle([shop])
+    expect(await relay.sandbox.mend('web', web.id)).toBe(true)
+    await relay.settle(lives)
+    expect(await relay.complaints(lives)).toEqual([])
+  }))
