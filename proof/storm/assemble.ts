@@ -6,33 +6,26 @@ import { unsettledIndex } from '../../lib/reconcile/unsettled.ts'
 import { startEventSource } from '../../local/event-source.ts'
 import { CREDENTIALS } from '../../local/functions-environment.ts'
 import type { Bug } from '../crash/world.ts'
-import { clientsAt, type Endpoints } from './clients.ts'
+import { changeOf, misread } from './bug.ts'
+import { type Change, clientsAt, type Endpoints } from './clients.ts'
 import { calm, type Link, type Weather } from './faults.ts'
 import { startApiFront, startWebhookFront } from './fronts.ts'
 import { feederFunction, type Run, workerFunction } from './functions.ts'
-import { namer } from './names.ts'
+import { newJournal } from './journal.ts'
+import { namer, orderIn } from './names.ts'
 import type { Pace } from './pace.ts'
 import { REGION, startParts } from './parts.ts'
-import { newJournal, startProxy } from './proxy.ts'
+import { startProxy } from './proxy.ts'
 import { sandboxClient } from './service.ts'
 import { newEars, requester, startShop, startWeb } from './stores.ts'
-
-export type StormBug = Pick<Bug, 'webhook' | 'worker'>
+import { intruder } from './strangers.ts'
 
 /** Two deployments of the worker are at work at once, as in the minutes of an exchange. */
 const WORKERS = 2
 const DAY_SECONDS = 24 * 60 * 60
 
 /** Starts all parts, the relay's functions between them, and a proxy between every two. */
-export const assemble = async ({
-  weather,
-  pace,
-  bug = {},
-}: {
-  weather: Weather
-  pace: Pace
-  bug?: StormBug
-}) => {
+export const assemble = async ({ weather, pace, bug = {} }: { weather: Weather; pace: Pace; bug?: Bug }) => {
   const closing: (() => unknown)[] = []
   const close = async () => {
     for (const stop of closing.reverse()) await stop()
@@ -52,46 +45,59 @@ export const assemble = async ({
     closing.push(proxy.close)
     return proxy.url
   }
-  const clientsThrough = async (link: Link) => {
+  const clientsThrough = async (link: Link, change?: Change) => {
     const { dynamodb, sqs, ssm } = parts.ports
     const endpoints: Endpoints = {
       dynamodb: await through(link, dynamodb),
       sqs: await through(link, sqs),
       ssm: await through(link, ssm),
     }
-    return clientsAt(endpoints, pace.awsTimeout)
+    return clientsAt(endpoints, pace.awsTimeout, change)
   }
 
-  /** A function as Lambda runs it: it can die before it begins, and after it has done all. */
-  const invoked = (run: Run) => {
-    const counts = new Map<string, number>()
-    return async (event: SQSEvent) => {
-      const link = 'event source to function'
-      const about = `invoke ${name({ method: '', url: '', headers: {} }, event.Records[0]?.body ?? '').trim()}`
-      const count = (counts.get(about) ?? 0) + 1
-      counts.set(about, count)
-      const fault = current({ link, name: about, count })
-      if (fault !== undefined) journal.faults.push(fault)
-      if (fault?.kind === 'reset before') throw new Error('The function died before it began')
-      const began = performance.now()
-      const answer = await run(event)
-      longest = Math.max(longest, performance.now() - began)
-      if (fault !== undefined) throw new Error('The function died before it answered')
-      return answer
-    }
-  }
-  const feed = async (queue: string, run: Run) => {
-    const endpoint = await through('event source to SQS', parts.ports.sqs)
+  const queuesThrough = async (link: Link) => {
+    const endpoint = await through(link, parts.ports.sqs)
     const sqs = new SQSClient({ region: REGION, credentials: CREDENTIALS, endpoint, maxAttempts: 1 })
+    closing.push(() => sqs.destroy())
+    return sqs
+  }
+
+  const timed =
+    (run: Run): Run =>
+    async event => {
+      journal.running++
+      const began = performance.now()
+      try {
+        return await run(event)
+      } finally {
+        journal.running--
+        longest = Math.max(longest, performance.now() - began)
+      }
+    }
+  /** A function as Lambda runs it: it can die before it begins, and after it has done all. */
+  const invoked =
+    (run: Run): Run =>
+    async event => {
+      const about = event.Records.map(({ body }) => orderIn(body)).join(' ')
+      const fault = journal.meet(current, 'event source to function', `invoke ${about}`)
+      if (fault?.kind === 'reset before') throw new Error('The function died before it began')
+      const answer = await run(event)
+      if (fault === undefined) return answer
+      for (const { receiptHandle } of event.Records) journal.requested.add(receiptHandle)
+      throw new Error('The function died before it answered')
+    }
+  const feed = async (queue: string, run: Run) => {
+    const sqs = await queuesThrough('event source to SQS')
+    const whole = invoked(misread(bug, timed(run)))
     const { stop } = startEventSource({
       sqs,
       queue: { url: parts.queueUrl(queue), arn: queue, region: REGION },
       batchSize: 10,
       reportsFailures: true,
-      invoke: event => invoked(run)(event as SQSEvent),
+      invoke: event => whole(event as SQSEvent),
       onError: () => undefined,
     })
-    closing.push(() => sqs.destroy(), stop)
+    closing.push(stop)
   }
 
   try {
@@ -101,9 +107,10 @@ export const assemble = async ({
       bug.webhook ?? (same => same),
     )
     closing.push(webhook.close)
-    await parts.provision(
-      await sandbox.registerWebhook(`${await through('service to relay', webhook.port)}/webhook`),
-    )
+    const webhookUrl = `${await through('service to relay', webhook.port)}/webhook`
+    const secret = await sandbox.registerWebhook(webhookUrl)
+    await parts.provision(secret)
+    const intrude = intruder(await through('stranger to relay', webhook.port), secret, journal)
 
     const api = await startApiFront(await clientsThrough('api to AWS'), parts)
     closing.push(api.close)
@@ -112,34 +119,41 @@ export const assemble = async ({
     for (let count = 0; count < WORKERS; count++) {
       const serviceUrl = await through('worker to service', parts.ports.sandbox)
       const tampering = bug.worker ?? (same => same)
-      const clients = await clientsThrough('worker to AWS')
-      await feed('order-line.fifo', workerFunction(clients, parts, { serviceUrl, pace, tampering }))
+      const clients = await clientsThrough('worker to AWS', changeOf(bug))
+      await feed('order-line.fifo', workerFunction(clients, parts, { serviceUrl, pace, tampering, journal }))
     }
     const web = await startWeb(ears)
     closing.push(web.close)
     const storeUrl = await through('feeder to store', web.port)
     await feed(
       'feed-web.fifo',
-      feederFunction(await clientsThrough('feeder to AWS'), parts, { storeUrl, pace }),
+      feederFunction(await clientsThrough('feeder to AWS'), parts, { storeUrl, pace, journal }),
     )
-    const shop = startShop(parts, ears)
+    const shop = startShop({ ...parts, sqs: await queuesThrough('store to SQS') }, ears)
     closing.push(shop.close)
 
     const { dynamodb, sqs } = await clientsThrough('reconcile to AWS')
     let days = 0
-    /** One run of the reconciliation; every run is a day later than the one before, so that all are due. */
-    const check = () =>
+    const run = (now: number) =>
       reconcile({
         unsettled: unsettledIndex(dynamodb, 'orders'),
         enqueue: lineProducer(sqs, parts.line),
-        now: () => Math.floor(Date.now() / 1000) + ++days * 3 * DAY_SECONDS,
+        now: () => now,
         random: Math.random,
       })
+    /** The clock calls the reconciliation; every time a day later than before, so that all are due. */
+    const check = async () => {
+      const now = Math.floor(Date.now() / 1000) + ++days * 3 * DAY_SECONDS
+      const fault = journal.meet(current, 'clock to reconcile', 'check')
+      if (fault?.kind === 'reset before') return
+      await Promise.all(fault?.kind === 'duplicate' ? [run(now), run(now)] : [run(now)])
+    }
     return {
       parts,
       sandbox,
       ears,
       request,
+      intrude,
       journal,
       check,
       calmDown: () => {

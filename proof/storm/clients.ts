@@ -1,4 +1,4 @@
-import { awsCall } from '../../lib/aws/call.ts'
+import { awsCall, type Call } from '../../lib/aws/call.ts'
 import { DYNAMODB, dynamodb } from '../../lib/aws/dynamodb.ts'
 import { SQS, sqs } from '../../lib/aws/sqs.ts'
 import { SSM, ssm } from '../../lib/aws/ssm.ts'
@@ -8,8 +8,20 @@ import { REGION } from './parts.ts'
 /** Where one function reaches AWS; each goes through proxies of its own. */
 export type Endpoints = { dynamodb: string; sqs: string; ssm: string }
 
+/** What becomes of the input of an action before it goes out: a bug, if anything. */
+export type Change = (action: string, input: object) => object
+
+const changed =
+  (call: Call, change: Change): Call =>
+  (action, input) =>
+    call(action, change(action, input))
+
 /** The functions' own clients of AWS, which read where it is from the environment, as in Lambda. */
-export const clientsAt = (endpoints: Endpoints, timeout: number) => {
+export const clientsAt = (
+  endpoints: Endpoints,
+  timeout: number,
+  change: Change = (_action, input) => input,
+) => {
   Object.assign(process.env, {
     AWS_REGION: REGION,
     AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
@@ -20,7 +32,7 @@ export const clientsAt = (endpoints: Endpoints, timeout: number) => {
   })
   const options = { timeout, tries: 2 }
   return {
-    dynamodb: dynamodb(awsCall(DYNAMODB, options)),
+    dynamodb: dynamodb(changed(awsCall(DYNAMODB, options), change)),
     sqs: sqs(awsCall(SQS, options)),
     ssm: ssm(awsCall(SSM, options)),
   }

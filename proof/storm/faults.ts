@@ -1,8 +1,10 @@
 import { chance, pick } from './chance.ts'
+import { NO_ORDER } from './names.ts'
 
 /** Between which parts requests go. */
 export const LINKS = [
   'service to relay',
+  'stranger to relay',
   'store to relay',
   'webhook to AWS',
   'api to AWS',
@@ -13,6 +15,8 @@ export const LINKS = [
   'feeder to AWS',
   'feeder to store',
   'event source to function',
+  'clock to reconcile',
+  'store to SQS',
 ] as const
 export type Link = (typeof LINKS)[number]
 
@@ -73,19 +77,35 @@ const IN_TIME: readonly [Weighted, ...Weighted[]] = [
   { weight: 2, kind: 'duplicate' },
 ]
 
+/** Whether such a request tells a store something, by itself or by its queue. */
+export const tellsStore = (link: Link, action: string): boolean =>
+  link === 'feeder to store' || (link === 'worker to AWS' && action.startsWith('SendMessage'))
+
 const KINDS_ON: Partial<Record<Link, readonly [Weighted, ...Weighted[]]>> = {
-  'service to relay': [...OF_HTTP, { weight: 1, kind: 'swallow' }],
+  'service to relay': [...OF_HTTP, { weight: 4, kind: 'swallow' }],
   'worker to service': [...OF_HTTP, { weight: 1, kind: 'nonsense' }],
-  'feeder to store': IN_TIME,
   'event source to function': [
     { weight: 1, kind: 'reset before' },
     { weight: 2, kind: 'reset after' },
+  ],
+  'clock to reconcile': [
+    { weight: 1, kind: 'reset before' },
+    { weight: 2, kind: 'duplicate' },
   ],
 }
 
 /** How many requests of a hundred are struck. A poll of the queue is asked again and again, so seldom. */
 const rateOf = (link: Link, name: string) =>
-  name.startsWith('ReceiveMessage') ? 0.5 : link === 'event source to function' ? 1 : 6
+  name.startsWith('ReceiveMessage')
+    ? 0.5
+    : link === 'event source to function'
+      ? 1
+      : link === 'clock to reconcile'
+        ? 20
+        : 6
+
+/** How many that follow one that was struck are struck too: a client that tries twice must see both fail. */
+const LASTS = 0.4
 
 const LONGEST_DELAY_MS = 250
 const LATE_MS = 1500
@@ -93,17 +113,25 @@ const LATE_MS = 1500
 export type Weather = (request: { link: Link; name: string; count: number }) => Fault | undefined
 
 /** The faults of a seed. */
-export const weatherOf =
-  (seed: number, strength = 1): Weather =>
-  ({ link, name, count }) => {
+export const weatherOf = (seed: number, strength = 1): Weather => {
+  const begins = (link: Link, name: string, count: number) =>
+    chance('strikes', seed, link, name, count) * 100 < rateOf(link, name) * strength
+  const isStruck = (link: Link, name: string, count: number): boolean =>
+    begins(link, name, count) ||
+    (count > 1 &&
+      !name.endsWith(NO_ORDER) &&
+      chance('lasts', seed, link, name, count) < LASTS &&
+      isStruck(link, name, count - 1))
+
+  return ({ link, name, count }) => {
     const about = [seed, link, name, count] as const
-    if (chance('strikes', ...about) * 100 >= rateOf(link, name) * strength) return undefined
-    const toFeed = link === 'worker to AWS' && name.startsWith('SendMessage')
-    const kinds = toFeed ? IN_TIME : (KINDS_ON[link] ?? OF_HTTP)
+    if (!isStruck(link, name, count)) return undefined
+    const kinds = tellsStore(link, name) ? IN_TIME : (KINDS_ON[link] ?? OF_HTTP)
     const { kind } = pick(kinds, chance('kind', ...about))
     const ms = Math.ceil(chance('ms', ...about) * (kind === 'late' ? LATE_MS : LONGEST_DELAY_MS))
     return { link, name, count, kind, ms }
   }
+}
 
 /** Only these faults and no others. */
 export const only = (faults: readonly Fault[]): Weather => {

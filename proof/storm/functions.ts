@@ -19,6 +19,9 @@ import { parametersBelow } from '../../lib/secrets.ts'
 import type { Tampering } from '../crash/worker.ts'
 import { SECRETS_PATH } from '../flood/provision.ts'
 import type { Clients } from './clients.ts'
+import type { Journal } from './journal.ts'
+import { orderIn } from './names.ts'
+import { deliveryIn } from './overheard.ts'
 import type { Pace } from './pace.ts'
 import type { Parts } from './parts.ts'
 
@@ -30,11 +33,40 @@ const sooner =
   (records, seconds) =>
     keep(records, Math.round(seconds / faster))
 
+type Handle = (record: SQSRecord) => Promise<void>
+
+/** Writes down what a function does with its messages. */
+const watched =
+  ({ note, handled, onLine }: Journal, who: string, handle: Handle): Handle =>
+  async record => {
+    const { messageId, receiptHandle, body, attributes } = record
+    const delivery = deliveryIn(Buffer.from(body))
+    const about = `${who} of ${orderIn(body)}: ${delivery}`
+    if (who === 'worker') {
+      const name = `${delivery} of ${orderIn(body)}`
+      const sent = onLine.get(name) ?? new Map<string, number>()
+      onLine.set(name, sent.set(messageId, Number(attributes.SentTimestamp)))
+    }
+    try {
+      await handle(record)
+      handled.set(receiptHandle, orderIn(body))
+      note(`${about} handled`)
+    } catch (error) {
+      note(`${about} failed: ${error instanceof Error ? error.message : error}`)
+      throw error
+    }
+  }
+
 /** The worker function, wired as functions/worker.ts does it; its time is as much shorter as the pace is faster. */
 export const workerFunction = (
   { dynamodb, sqs }: Clients,
   { line, queueUrl }: Parts,
-  { serviceUrl, pace, tampering }: { serviceUrl: string; pace: Pace; tampering: Tampering },
+  {
+    serviceUrl,
+    pace,
+    tampering,
+    journal,
+  }: { serviceUrl: string; pace: Pace; tampering: Tampering; journal: Journal },
 ): Run => {
   const accounting = accountingClient({
     baseUrl: serviceUrl,
@@ -60,7 +92,8 @@ export const workerFunction = (
     const left = () => (until - performance.now()) * (30_000 / pace.functionTime)
     const inTime = whileTimeIsLeft((...call: Parameters<typeof ask>) => guarded(() => ask(...call)), left)
     const ports = tampering({ orders, ask: inTime, tell, now })
-    return workThrough(Records, consume({ advance: each => advance(each, ports), quarantine, now }), failed)
+    const handle = consume({ advance: each => advance(each, ports), quarantine, now })
+    return workThrough(Records, watched(journal, 'worker', handle), failed)
   }
 }
 
@@ -68,7 +101,7 @@ export const workerFunction = (
 export const feederFunction = (
   { sqs, ssm }: Clients,
   { queueUrl, feedsDead }: Parts,
-  { storeUrl, pace }: { storeUrl: string; pace: Pace },
+  { storeUrl, pace, journal }: { storeUrl: string; pace: Pace; journal: Journal },
 ): Run => {
   const secretsPath = `${SECRETS_PATH}/${FEED_SECRETS}`
   const pass = feeder({
@@ -79,5 +112,6 @@ export const feederFunction = (
   })
   const store = { source: 'web', feed: { http: storeUrl, disable_after: 24 * 60 * 60 } }
   const failed = waitBeforeTelling(sooner(keepBack(sqs, queueUrl('feed-web.fifo')), pace))
-  return ({ Records }) => workThrough(Records, (record: SQSRecord) => pass(store, record), failed)
+  const handle = watched(journal, 'feeder', record => pass(store, record))
+  return ({ Records }) => workThrough(Records, handle, failed)
 }

@@ -1,5 +1,6 @@
 import { chance } from './chance.ts'
 import { SOURCES, type Source } from './parts.ts'
+import { STRANGERS, type Stranger } from './strangers.ts'
 
 /** What shall happen to one order, which follows from the seed and its number alone. */
 export type Life = {
@@ -14,12 +15,18 @@ export type Life = {
   review: boolean
   /** Whether the accountant ever mends it, and how long after its booking, as a part of the longest thinking. */
   mendedAfter: number | undefined
+  /** Two accountants mend it at the same moment. */
+  twoAccountants?: boolean
+  /** The accountant has its webhook sent again, so long after mending it; what it tells may be out of date. */
+  resentAfter?: number | undefined
   pays: boolean
   returns: boolean
   /** Every request is made twice, one after the other or at once. */
   repeats: 'never' | 'afterwards' | 'at once'
   /** How long the store thinks before each step, as a part of the longest. */
   thinks: readonly [number, number, number]
+  /** What a stranger sends in its name, see strangers.ts. */
+  stranger?: Stranger | undefined
 }
 
 const below = (share: number, at: number) => at < share
@@ -38,10 +45,15 @@ export const lifeOf = (seed: number, number: number): Life => {
     paidAtOnce: below(0.3, throwDice('paid at once')),
     review,
     mendedAfter: below(0.9, throwDice('mended')) ? throwDice('mended after') * 3 : undefined,
+    twoAccountants: below(0.1, throwDice('two accountants')),
+    resentAfter: below(0.3, throwDice('resent')) ? throwDice('resent after') * 3 : undefined,
     pays: below(0.7, throwDice('pays')),
     returns: below(0.4, throwDice('returns')),
     repeats: repeat < 0.7 ? 'never' : repeat < 0.85 ? 'afterwards' : 'at once',
     thinks: [throwDice('thinks first'), throwDice('thinks second'), throwDice('thinks third')],
+    stranger: below(0.15, throwDice('stranger'))
+      ? STRANGERS[Math.floor(throwDice('which stranger') * STRANGERS.length)]
+      : undefined,
   }
 }
 

@@ -1,13 +1,11 @@
 import '../quiet.ts'
-import { readFile, writeFile } from 'node:fs/promises'
-import { parseArgs } from 'node:util'
-import * as v from 'valibot'
-import { BUGS } from '../crash/bugs.ts'
-import type { StormBug } from './assemble.ts'
-import { type Fault, KINDS, LINKS, MEANING, only, type Weather, weatherOf } from './faults.ts'
+import { writeFile } from 'node:fs/promises'
+import { argumentsFrom, toFile, UsageError } from './arguments.ts'
+import { only, type Weather, weatherOf } from './faults.ts'
 import { type Life, lifeOf } from './lives.ts'
-import { FULL } from './pace.ts'
-import { type Storm, storm } from './run.ts'
+import { FULL, QUICK } from './pace.ts'
+import { stories, told, toldSmall } from './report.ts'
+import { type Storm, storm, type Verdict, verdictOf } from './run.ts'
 import { type Small, shrink } from './shrink.ts'
 
 const USAGE = `Random lives of orders through the real parts, with a proxy between every two that breaks things.
@@ -15,113 +13,120 @@ const USAGE = `Random lives of orders through the real parts, with a proxy betwe
   --orders N     how many orders live (default: 1000)
   --seed N       what happens follows from it (default: another one each time; it is printed)
   --strength N   how many times as many faults as usual (default: 1)
-  --bug TEXT     with a planted bug, see docs/proof.md: it should be found
-  --again FILE   the small case that an earlier storm has written
+  --bug TEXT     with a planted bug, see docs/storm.md: it should be found
+  --again FILE   the small case that an earlier storm has written, up to five times
+  --quick        everything waits half as long, as in npm test
   --help         this text
 
-When an order ends wrong, the storm is made again with fewer orders and fewer faults, and the smallest that
-still goes wrong is written to storm-<seed>.json.
+When an order ends wrong, what happened to it is written to storm-<seed>.log. Then the storm is made again with
+fewer orders and fewer faults, and the smallest that still goes wrong is written to storm-<seed>.json.
+
+Ends with 0 when everything agrees, with 1 when not, and with 2 when this machine is too slow to tell.
 `
 
-const say = (line: string) => process.stdout.write(`${line}\n`)
+const AGREED = 0
+const WRONG = 1
+const UNTOLD = 2
+const INTERRUPTED = 130
 
-const progress = (over: number) => {
-  if (process.stderr.isTTY) process.stderr.write(`\r${over} orders `)
+const say = (...lines: string[]) => process.stdout.write(lines.map(line => `${line}\n`).join(''))
+
+/** One line that changes, on a terminal only. */
+const progress = (line: string) => {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${line}`)
 }
 
-const small = v.object({
-  seed: v.number(),
-  orders: v.array(v.number()),
-  faults: v.array(
-    v.object({
-      link: v.picklist(LINKS),
-      name: v.string(),
-      count: v.number(),
-      kind: v.picklist(KINDS),
-      ms: v.number(),
-    }),
-  ),
-})
+const EXITS = { agreed: AGREED, wrong: WRONG, 'too slow to tell': UNTOLD } as const satisfies Record<
+  Verdict,
+  number
+>
 
-const bugNamed = (text: string): StormBug => {
-  const found = Object.entries(BUGS).find(([name]) => name.startsWith(text))
-  if (found === undefined)
-    throw new Error(`Cannot plant "${text}": the bugs are ${Object.keys(BUGS).join(', ')}`)
-  return found[1]
+const judge = (result: Storm): number => {
+  const verdict = verdictOf(result)
+  if (verdict === 'agreed')
+    say('✓ service, table and store agree on every order; nothing is lost, nothing was registered twice')
+  if (verdict === 'too slow to tell')
+    say(`? this machine was too slow to tell: ${result.tooSlow}. Storm again when less is going on`)
+  return EXITS[verdict]
 }
 
-const tell = ({ complaints, journal }: Storm) => {
-  for (const [about, wrong] of complaints) say(`✗ ${about}: ${wrong.join('; ')}`)
-  const requests = [...journal.requests.values()].reduce((sum, count) => sum + count, 0)
-  say(`${requests} requests, ${journal.faults.length} of them struck:`)
-  for (const [kind, faults] of Map.groupBy(journal.faults, fault => fault.kind))
-    say(`  ${String(faults.length).padStart(5)} ${kind}: ${MEANING[kind]}`)
-}
-
-const tellSmall = ({ lives, faults }: Small) => {
-  for (const life of lives) say(JSON.stringify(life))
-  for (const { link, name, count, kind, ms } of faults)
-    say(
-      `  ${link}: ${kind} at request ${count} of "${name}"${kind === 'delay' || kind === 'late' ? `, ${ms} ms` : ''}`,
-    )
-}
-
+/** A race need not be lost every time. */
+const AGAIN = 5
 const TRIES = 2
+const SHRINKING_MS = 5 * 60 * 1000
 
-const main = async (): Promise<boolean> => {
-  const { values } = parseArgs({
-    options: {
-      orders: { type: 'string', default: '1000' },
-      seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
-      strength: { type: 'string', default: '1' },
-      bug: { type: 'string' },
-      again: { type: 'string' },
-      help: { type: 'boolean', default: false },
-    },
-  })
-  if (values.help) {
+const main = async (signal: AbortSignal): Promise<number> => {
+  const { orders, seed, strength, planted, again, quick, help } = await argumentsFrom(process.argv.slice(2))
+  if (help) {
     say(USAGE)
-    return true
+    return AGREED
   }
-  const bug = values.bug === undefined ? undefined : bugNamed(values.bug)
-  const blow = (lives: readonly Life[], weather: Weather) =>
-    storm({ lives, weather, pace: FULL, progress, ...(bug !== undefined && { bug }) })
+  const bug = planted && { bug: planted.bug }
+  const blow = (lives: readonly Life[], weather: Weather, what = '') =>
+    storm({
+      ...{ lives, weather, pace: quick ? QUICK : FULL, signal, ...bug },
+      progress: over => progress(`${what}${over} of ${lives.length} orders `),
+    })
 
-  if (values.again !== undefined) {
-    const { seed, orders, faults } = v.parse(small, JSON.parse(await readFile(values.again, 'utf8')))
-    const again = await blow(
-      orders.map(number => lifeOf(seed, number)),
-      only(faults),
-    )
-    tell(again)
-    return again.complaints.size === 0
+  if (again !== undefined) {
+    for (let count = 1; count <= AGAIN; count++) {
+      const result = await blow(again.lives, only(again.faults), `${count} of ${AGAIN} times: `)
+      if (result.complaints.size === 0) continue
+      say(...told(result))
+      return judge(result)
+    }
+    say(`✓ ${AGAIN} times everything agreed`)
+    return AGREED
   }
 
-  const seed = Number(values.seed)
-  say(`seed ${seed}, ${values.orders} orders`)
-  const lives = Array.from({ length: Number(values.orders) }, (_, index) => lifeOf(seed, index + 1))
+  say(`seed ${seed}, ${orders} orders, strength ${strength}${planted ? `, with a bug: ${planted.name}` : ''}`)
+  const lives = Array.from({ length: orders }, (_, index) => lifeOf(seed, index + 1))
   const began = performance.now()
-  const result = await blow(lives, weatherOf(seed, Number(values.strength)))
-  tell(result)
-  say(`in ${Math.round((performance.now() - began) / 1000)} s`)
-  if (result.complaints.size === 0) {
-    say('✓ service, table and store agree on every order; nothing was registered twice')
-    return true
+  const result = await blow(lives, weatherOf(seed, strength))
+  progress('')
+  say(...told(result), `in ${Math.round((performance.now() - began) / 1000)} s`)
+  const end = judge(result)
+  if (end === AGREED) return end
+  await writeFile(`storm-${seed}.log`, stories(result))
+  say(`What happened to these orders is in storm-${seed}.log`)
+  return end === WRONG ? makeSmall() : end
+
+  async function makeSmall() {
+    const until = performance.now() + SHRINKING_MS
+    const goesWrong = async (small: Small) => {
+      const size = `making it small: ${small.lives.length} orders, ${small.faults.length} faults: `
+      for (let tries = 0; tries < TRIES && performance.now() < until; tries++) {
+        if (verdictOf(await blow(small.lives, only(small.faults), size)) === 'wrong') return true
+      }
+      return false
+    }
+    const found = { lives, faults: result.journal.faults }
+    const smallest = await shrink(found, new Set(result.complaints.keys()), goesWrong)
+    progress('')
+    if (smallest === undefined) {
+      say('It goes wrong in no smaller storm: it hangs on more than what struck')
+      return WRONG
+    }
+    const file = `storm-${seed}.json`
+    await writeFile(file, toFile(seed, smallest))
+    say('The smallest storm that goes wrong:', ...toldSmall(smallest))
+    say(`again with: npm run proof:storm -- --again ${file}${planted ? ` --bug "${planted.name}"` : ''}`)
+    return WRONG
   }
-  const goesWrong = async ({ lives, faults }: { lives: readonly Life[]; faults: readonly Fault[] }) => {
-    for (let tries = 0; tries < TRIES; tries++)
-      if ((await blow(lives, only(faults))).complaints.size > 0) return true
-    return false
-  }
-  const found = { lives, faults: result.journal.faults }
-  const smallest = await shrink(found, new Set(result.complaints.keys()), goesWrong)
-  say('The smallest storm that goes wrong:')
-  tellSmall(smallest)
-  const file = `storm-${seed}.json`
-  const orders = smallest.lives.map(({ id }) => Number(id.slice(1)))
-  await writeFile(file, JSON.stringify({ seed, orders, faults: smallest.faults }, null, 2))
-  say(`again with: npm run proof:storm -- --again ${file}`)
-  return false
 }
 
-process.exitCode = (await main()) ? 0 : 1
+const stop = new AbortController()
+process.once('SIGINT', () => stop.abort())
+process.once('SIGTERM', () => stop.abort())
+
+const ended = await main(stop.signal).catch((error: unknown) => {
+  if (stop.signal.aborted) {
+    process.stderr.write('\nstopped\n')
+    return INTERRUPTED
+  }
+  if (!(error instanceof UsageError)) throw error
+  process.stderr.write(`${error.message}\n`)
+  return UNTOLD
+})
+// A life that was broken off may still be waiting for something.
+process.exit(ended)

@@ -3,30 +3,16 @@ import { Agent, createServer, type IncomingMessage, request, type ServerResponse
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HOST, urlOf } from '../../local/settings.ts'
-import type { Fault, Link, Weather } from './faults.ts'
-import type { Name } from './names.ts'
+import { type Fault, type Link, tellsStore, type Weather } from './faults.ts'
+import type { Journal } from './journal.ts'
+import { actionOf, type Name, orderIn } from './names.ts'
+import { deliveryIn, hearAnswer, hearArrival, hearRequest, type Passing } from './overheard.ts'
+
+export { newJournal } from './journal.ts'
 
 type Answer = { status: number; headers: IncomingMessage['headers']; body: Buffer }
 
-export type Journal = {
-  faults: Fault[]
-  requests: Map<Link, number>
-  /** Webhooks that were answered in the relay's name and that it never got. */
-  swallowed: Set<string>
-  /** Webhooks that came on the order line. */
-  queued: Set<string>
-}
-
-export const newJournal = (): Journal => ({
-  faults: [],
-  requests: new Map(),
-  swallowed: new Set(),
-  queued: new Set(),
-})
-
-const DELIVERY = /\\*"delivery\\*":\\*"([0-9a-f-]{36})/
-
-const deliveryIn = (body: Buffer): string => DELIVERY.exec(body.toString('utf8'))?.[1] ?? ''
+type Pass = () => Promise<Answer>
 
 export type ProxyOptions = {
   link: Link
@@ -61,10 +47,9 @@ const handedOn = (headers: IncomingMessage['headers']) =>
 /** Starts a proxy on a free port that strikes requests as the weather says. */
 export const startProxy = async ({ link, to, weather, name, journal }: ProxyOptions) => {
   const agent = new Agent({ keepAlive: true })
-  const counts = new Map<string, number>()
   const closing = new AbortController()
 
-  const pass = async ({ method, url, headers }: IncomingMessage, body: Buffer): Promise<Answer> => {
+  const send = async ({ method, url, headers }: IncomingMessage, body: Buffer): Promise<Answer> => {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     const sent = request(
       {
@@ -84,48 +69,40 @@ export const startProxy = async ({ link, to, weather, name, journal }: ProxyOpti
     )
     sent.on('error', reject)
     sent.end(body)
-    const answer = await promise
-    const isSend = String(headers['x-amz-target']).endsWith('.SendMessage')
-    if (link === 'webhook to AWS' && isSend && answer.status === 200) journal.queued.add(deliveryIn(body))
-    return answer
+    return promise
   }
 
-  const late = async (incoming: IncomingMessage, body: Buffer, ms: number) => {
+  const late = async (pass: Pass, ms: number) => {
     await sleep(ms, undefined, { signal: closing.signal })
-    await pass(incoming, body)
+    return pass()
   }
 
-  const strike = async (
-    { kind, ms }: Fault,
-    incoming: IncomingMessage,
-    body: Buffer,
-  ): Promise<Answer | undefined> => {
+  const strike = async ({ kind, ms }: Fault, pass: Pass): Promise<Answer | undefined> => {
     switch (kind) {
       case 'delay':
-        await sleep(ms, undefined, { signal: closing.signal })
-        return pass(incoming, body)
+        return late(pass, ms)
       case 'reset before':
         return undefined
       case 'reset after':
-        await pass(incoming, body)
+        await pass()
         return undefined
       case 'late':
-        late(incoming, body, ms).catch(() => undefined)
+        late(pass, ms).catch(() => undefined)
         return undefined
       case 'error before':
         return failed(link)
       case 'error after':
-        await pass(incoming, body)
+        await pass()
         return failed(link)
       case 'throttle':
         return throttled(link)
       case 'duplicate': {
-        const first = pass(incoming, body)
-        pass(incoming, body).catch(() => undefined)
+        const first = pass()
+        pass().catch(() => undefined)
         return first
       }
       case 'nonsense':
-        await pass(incoming, body)
+        await pass()
         return NONSENSE
       case 'swallow':
         return OK
@@ -135,14 +112,23 @@ export const startProxy = async ({ link, to, weather, name, journal }: ProxyOpti
   const handle = async (incoming: IncomingMessage): Promise<Answer | undefined> => {
     const body = await buffer(incoming)
     const named = name(incoming, body.toString('utf8'))
-    const count = (counts.get(named) ?? 0) + 1
-    counts.set(named, count)
-    journal.requests.set(link, (journal.requests.get(link) ?? 0) + 1)
-    const fault = weather({ link, name: named, count })
-    if (fault === undefined) return pass(incoming, body)
-    journal.faults.push(fault)
+    const passing: Passing = { link, action: actionOf(incoming.headers), about: orderIn(named), body }
+    hearRequest(journal, passing)
+    const arrive = journal.setOut(link, passing.about)
+    const fault = journal.meet(weather, link, named)
+    const pass = async () => {
+      if (passing.about !== '') arrive()
+      hearArrival(journal, passing)
+      const began = performance.now()
+      const answer = await send(incoming, body)
+      if (tellsStore(link, passing.action))
+        journal.slowest.set(link, Math.max(journal.slowest.get(link) ?? 0, performance.now() - began))
+      hearAnswer(journal, passing, answer)
+      return answer
+    }
+    if (fault === undefined) return pass()
     if (fault.kind === 'swallow') journal.swallowed.add(deliveryIn(body))
-    return strike(fault, incoming, body)
+    return strike(fault, pass)
   }
 
   const respond = (response: ServerResponse, answer: Answer | undefined) => {

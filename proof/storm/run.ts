@@ -1,31 +1,52 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs'
-import { type Assembled, assemble, type StormBug } from './assemble.ts'
-import type { Weather } from './faults.ts'
+import type { Bug } from '../crash/world.ts'
+import { type Assembled, assemble } from './assemble.ts'
+import type { Link, Weather } from './faults.ts'
+import type { Journal } from './journal.ts'
 import { live, type Promised } from './live.ts'
 import type { Life } from './lives.ts'
+import { orderIn } from './names.ts'
 import type { Pace } from './pace.ts'
-import type { Journal } from './proxy.ts'
-import { complaintsAbout } from './verify.ts'
+import { complaintsAbout, isOfFeed, lineComplaints } from './verify.ts'
 
 export type StormOptions = {
   lives: readonly Life[]
   weather: Weather
   pace: Pace
-  bug?: StormBug
+  bug?: Bug
   /** Hears how many lives are over. */
   progress?: (over: number) => void
+  /** Breaks the storm off. */
+  signal?: AbortSignal
 }
 
 export type Storm = {
   /** What is wrong, by order; under `everything` what is wrong with no order alone. */
   complaints: ReadonlyMap<string, readonly string[]>
+  /**
+   * Why this machine was too slow to keep the order of a feed: what timed out arrived late, or two workers had one
+   * order, see docs/proof.md, "What is assumed". Undefined when it was not.
+   */
+  tooSlow: string | undefined
+  /** Webhooks that the relay never got, whose orders are known to it all the same. */
+  foundByCheck: number
   journal: Journal
 }
 
+/** What is under way at its end comes to rest within this time: the service waits 216 s before its seventh try. */
+const REST_MS = 600_000
 const CHECK_EVERY_MS = 1000
-const REST_MS = 120_000
 const LOOK_MS = 100
+
+export type Verdict = 'agreed' | 'wrong' | 'too slow to tell'
+
+/** A slow machine can spoil the order of a feed, and nothing else. */
+export const verdictOf = ({ complaints, tooSlow }: Storm): Verdict => {
+  const all = [...complaints.values()].flat()
+  if (all.length === 0) return 'agreed'
+  return tooSlow !== undefined && all.every(isOfFeed) ? 'too slow to tell' : 'wrong'
+}
 
 const waiting = async ({ parts: { sqs, queueUrl } }: Assembled, queue: string): Promise<number> => {
   const { Attributes = {} } = await sqs.send(
@@ -37,20 +58,26 @@ const waiting = async ({ parts: { sqs, queueUrl } }: Assembled, queue: string): 
   return Object.values(Attributes).reduce((sum, count) => sum + Number(count), 0)
 }
 
+/** In the order in which messages pass through them. */
 const QUEUES = ['order-line.fifo', 'feed-shop.fifo', 'feed-web.fifo']
 const NOBODY_READS = ['order-line-dead.fifo', 'feeds-dead.fifo', 'quarantine']
 
-const atRest = async (world: Assembled, lives: readonly Life[]): Promise<boolean> => {
+const isIdle = async (world: Assembled): Promise<boolean> => {
+  if (world.journal.running > 0) return false
   for (const queue of QUEUES) if ((await waiting(world, queue)) > 0) return false
+  return world.journal.running === 0
+}
+
+const isAtRest = async (world: Assembled, lives: readonly Life[]): Promise<boolean> => {
   for (const { id } of lives) {
     if ((await world.sandbox.webhooks(id)).some(({ state }) => state === 'pending')) return false
   }
-  return true
+  return isIdle(world)
 }
 
 const comeToRest = async (world: Assembled, lives: readonly Life[]): Promise<string[]> => {
   for (const end = Date.now() + REST_MS; Date.now() < end; await sleep(LOOK_MS)) {
-    if (await atRest(world, lives)) return []
+    if ((await isIdle(world)) && (await isAtRest(world, lives))) return []
   }
   return ['it does not come to rest']
 }
@@ -68,53 +95,77 @@ const side = async <Input>(
   await Promise.all(Array.from({ length: atOnce }, lane))
 }
 
-const wholeComplaints = async (world: Assembled, pace: Pace): Promise<string[]> => {
+const abandoned = async (world: Assembled): Promise<string[]> => {
   const left = await Promise.all(
     NOBODY_READS.map(async queue => ((await waiting(world, queue)) > 0 ? [`something is in ${queue}`] : [])),
   )
+  return left.flat()
+}
+
+const slowness = (world: Assembled, pace: Pace): string | undefined => {
   const longest = Math.round(world.longestRun())
-  return [
-    ...left.flat(),
-    ...(longest > pace.visibility * 1000
-      ? [
-          `a function ran for ${longest} ms, longer than its messages were out: this machine is too busy to tell`,
-        ]
-      : []),
-  ]
+  const slowest = (link: Link) => Math.round(world.journal.slowest.get(link) ?? 0)
+  if (longest > pace.visibility * 1000)
+    return `a function ran for ${longest} ms, and its messages were out for ${pace.visibility * 1000}`
+  if (slowest('worker to AWS') > pace.awsTimeout)
+    return `a feed answered after ${slowest('worker to AWS')} ms, and the worker waits for ${pace.awsTimeout}`
+  if (slowest('feeder to store') > pace.serviceTimeout)
+    return `a store answered after ${slowest('feeder to store')} ms, and the feeder waits for ${pace.serviceTimeout}`
+  return undefined
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+
+const blow = async (world: Assembled, { lives, pace, progress, signal }: StormOptions): Promise<Storm> => {
+  const { parts, sandbox, ears, journal } = world
+  const complaints = new Map<string, string[]>()
+  const complain = (about: string, found: readonly string[]) => {
+    if (found.length > 0) complaints.set(about, [...(complaints.get(about) ?? []), ...found])
+  }
+  const promises = new Map<string, Promised>()
+  let over = 0
+  let raging = true
+  const checking = (async () => {
+    for (; raging && !signal?.aborted; await sleep(CHECK_EVERY_MS)) await world.check().catch(() => undefined)
+  })()
+  await side(lives, pace.atOnce, async life => {
+    const promised: Promised = {}
+    promises.set(life.id, promised)
+    if (signal?.aborted) return
+    const around = { ...world, pace, note: journal.note, isIdle: () => isIdle(world) }
+    await live(around, life, promised).catch(error => complain(life.id, [messageOf(error)]))
+    progress?.(++over)
+  })
+  raging = false
+  await checking
+
+  world.calmDown()
+  complain('everything', await comeToRest(world, lives))
+  // What was swallowed for good is found by a check.
+  await world.check()
+  complain('everything', [...(await comeToRest(world, lives)), ...(await abandoned(world))])
+
+  let foundByCheck = 0
+  for (const life of lives) {
+    const found = await complaintsAbout(life, promises.get(life.id) ?? {}, { parts, sandbox, ears, journal })
+    complain(life.id, found)
+    const webhooks = await sandbox.webhooks(life.id)
+    if (webhooks.some(({ delivery }) => journal.swallowed.has(delivery) && !journal.queued.has(delivery)))
+      foundByCheck += found.length === 0 ? 1 : 0
+  }
+  for (const complaint of lineComplaints(journal)) complain(orderIn(complaint) || 'everything', [complaint])
+  return { complaints, tooSlow: slowness(world, pace), foundByCheck, journal }
 }
 
 /** Lets all lives happen in the weather, then calms it down, waits for rest, and compares. */
-export const storm = async ({ lives, weather, pace, bug, progress }: StormOptions): Promise<Storm> => {
+export const storm = async (options: StormOptions): Promise<Storm> => {
+  const { weather, pace, bug, signal } = options
   const world = await assemble({ weather, pace, ...(bug !== undefined && { bug }) })
   try {
-    const promises = new Map<string, Promised>()
-    let over = 0
-    let raging = true
-    const checking = (async () => {
-      for (; raging; await sleep(CHECK_EVERY_MS)) await world.check().catch(() => undefined)
-    })()
-    await side(lives, pace.atOnce, async life => {
-      promises.set(life.id, await live({ ...world, pace }, life))
-      progress?.(++over)
+    const broken = new Promise<never>((_, reject) => {
+      signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
     })
-    raging = false
-    await checking
-
-    world.calmDown()
-    const everything = await comeToRest(world, lives)
-    // What was swallowed for good is found by a check.
-    await world.check()
-    everything.push(...(await comeToRest(world, lives)), ...(await wholeComplaints(world, pace)))
-
-    const complaints = new Map<string, readonly string[]>()
-    if (everything.length > 0) complaints.set('everything', everything)
-    const { parts, sandbox, ears, journal } = world
-    for (const life of lives) {
-      const seen = { parts, sandbox, ears, journal }
-      const found = await complaintsAbout(life, promises.get(life.id) ?? {}, seen)
-      if (found.length > 0) complaints.set(life.id, found)
-    }
-    return { complaints, journal }
+    return await Promise.race([blow(world, options), broken])
   } finally {
     await world.close()
   }

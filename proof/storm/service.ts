@@ -68,6 +68,11 @@ export const sandboxClient = (url: string) => {
       const { status } = await call('POST', `/panel/orders/${id}/retry?source=${source}`)
       return status === 200
     },
+    /** The accountant has the order's webhooks sent once more, now. */
+    async resend(id: string): Promise<void> {
+      for (const { delivery } of await this.webhooks(id))
+        await call('POST', `/panel/deliveries/${delivery}/resend`)
+    },
     /** The webhooks of an order, and what the service thinks became of them. */
     async webhooks(id: string) {
       const { json } = await call('GET', `/panel/deliveries?order=${id}`)

@@ -4,13 +4,13 @@ import type { Life } from './lives.ts'
 /** A storm small enough to think about: few orders, and nothing but these faults. */
 export type Small = { lives: readonly Life[]; faults: readonly Fault[] }
 
-/** Whether a storm of this kind still goes wrong; asked again and again. */
+/** Whether a storm of this kind still goes wrong; asked again and again. False when there is no time left to ask. */
 export type GoesWrong = (small: Small) => Promise<boolean>
 
 /** What is left when chunks are taken out of a list for as long as the rest still goes wrong (delta debugging). */
 const fewest = async <Entry>(all: readonly Entry[], fails: (some: readonly Entry[]) => Promise<boolean>) => {
   let left = all
-  for (let size = Math.ceil(left.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+  for (let size = left.length; size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let at = 0; at < left.length; ) {
       const without = [...left.slice(0, at), ...left.slice(at + size)]
       if (await fails(without)) left = without
@@ -20,21 +20,39 @@ const fewest = async <Entry>(all: readonly Entry[], fails: (some: readonly Entry
   return left
 }
 
+const about = (lives: readonly Life[], { faults }: Small): Small => ({
+  lives,
+  faults: faults.filter(({ name }) => lives.some(({ id }) => name.includes(id))),
+})
+
+/** Most storms go wrong about one order: so few are looked at alone before all of them together. */
+const ALONE = 5
+
 /**
- * Makes a failing storm small: first the orders that complained, then fewer of them, then fewer faults.
- * Answers with the storm as it was when it does not fail a second time: then it hangs on chance.
+ * Makes a failing storm small: each of the orders that complained alone with what struck it, then all of them
+ * together, then everything; and of the first that still goes wrong as few orders and faults as will do.
+ * Answers with undefined when none does: then it hangs on more than what struck.
  */
 export const shrink = async (
   found: Small,
   complained: ReadonlySet<string>,
   goesWrong: GoesWrong,
-): Promise<Small> => {
+): Promise<Small | undefined> => {
   const guilty = found.lives.filter(({ id }) => complained.has(id))
-  const fewer = { ...found, lives: guilty }
-  const lives = guilty.length > 0 && (await goesWrong(fewer)) ? guilty : found.lives
-  const few = await fewest(lives, some => goesWrong({ ...found, lives: some }))
-  const gone = found.lives.filter(life => !few.includes(life)).map(({ id }) => id)
-  const left = found.faults.filter(({ name }) => !gone.some(id => name.includes(id)))
-  const faults = await fewest(left, some => goesWrong({ lives: few, faults: some }))
-  return { lives: few, faults }
+  const smaller = [
+    ...guilty.slice(0, ALONE).map(life => about([life], found)),
+    ...(guilty.length > 1 ? [about(guilty, found)] : []),
+    found,
+  ]
+  for (const candidate of smaller) {
+    if (!(await goesWrong(candidate))) continue
+    const lives = await fewest(
+      candidate.lives,
+      async some => some.length > 0 && goesWrong(about(some, candidate)),
+    )
+    const kept = lives.length === candidate.lives.length ? candidate : about(lives, candidate)
+    const faults = await fewest(kept.faults, some => goesWrong({ lives, faults: some }))
+    return { lives, faults }
+  }
+  return undefined
 }

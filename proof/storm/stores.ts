@@ -14,6 +14,8 @@ const feedMessage = v.looseObject({
   data: v.looseObject({ source: v.string(), external_id: v.string() }),
 })
 
+const AGAIN_MS = 40
+
 export type Heard = v.InferOutput<typeof feedMessage>
 
 /** What the stores heard, each order's in the order in which it came. */
@@ -31,24 +33,25 @@ export const newEars = () => {
 
 export type Ears = ReturnType<typeof newEars>
 
-/** The store "shop" reads its queue, message by message. */
-export const startShop = ({ sqs, queueUrl }: Parts, { hear }: Ears) => {
+/** The store "shop" reads its queue, message by message; what it could not delete comes again. */
+export const startShop = ({ sqs, queueUrl }: Pick<Parts, 'sqs' | 'queueUrl'>, { hear }: Ears) => {
   const QueueUrl = queueUrl('feed-shop.fifo')
   const stopping = new AbortController()
+  const abortSignal = stopping.signal
   const read = async () => {
-    while (!stopping.signal.aborted) {
-      const { Messages = [] } = await sqs.send(
-        new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 5 }),
-        { abortSignal: stopping.signal },
-      )
-      for (const { Body = '' } of Messages) hear(Body)
-      const Entries = Messages.map(({ ReceiptHandle = '' }, index) => ({ Id: String(index), ReceiptHandle }))
-      if (Entries.length > 0) await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }))
-    }
+    const { Messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 5 }),
+      { abortSignal },
+    )
+    for (const { Body = '' } of Messages) hear(Body)
+    const Entries = Messages.map(({ ReceiptHandle = '' }, index) => ({ Id: String(index), ReceiptHandle }))
+    if (Entries.length > 0)
+      await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }), { abortSignal })
   }
-  const reading = read().catch(error => {
-    if (!stopping.signal.aborted) throw error
-  })
+  const readOn = async () => {
+    while (!abortSignal.aborted) await read().catch(() => sleep(AGAIN_MS))
+  }
+  const reading = readOn()
   return {
     close: async () => {
       stopping.abort()
@@ -68,7 +71,8 @@ export const startWeb = ({ hear }: Ears) =>
   })
 
 const PATIENCE_MS = 3000
-const AGAIN_MS = 40
+/** What a store has not got accepted by then it will not. */
+const GIVES_UP_MS = 300_000
 
 /** A store's requests to the relay: each is made again until it is accepted. */
 export const requester = (url: string) => {
@@ -87,7 +91,8 @@ export const requester = (url: string) => {
     }
   }
   return async (source: Source, path: string, body: object): Promise<void> => {
-    while (!(await post(source, path, body))) await sleep(AGAIN_MS)
+    for (const end = Date.now() + GIVES_UP_MS; !(await post(source, path, body)); await sleep(AGAIN_MS))
+      if (Date.now() > end) throw new Error(`the relay never accepts /orders/${path}`)
   }
 }
 

@@ -1,10 +1,10 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
 import { parseJson } from '../../lib/protocol/json.ts'
+import type { Journal } from './journal.ts'
 import type { Promised } from './live.ts'
 import { endOf, type Life } from './lives.ts'
 import type { Parts } from './parts.ts'
-import type { Journal } from './proxy.ts'
 import type { SandboxClient, Truth } from './service.ts'
 import type { Ears, Heard } from './stores.ts'
 
@@ -70,6 +70,10 @@ const feedComplaints = (heard: readonly Heard[]): string[] => {
   return complaints
 }
 
+/** Whether it is about what a store heard, or when. */
+export const isOfFeed = (complaint: string): boolean =>
+  /^(version \d+ was|delivery \S+ has two|the store does not know)/.test(complaint)
+
 const wishComplaints = (
   life: Life,
   { intents }: Stored,
@@ -107,7 +111,28 @@ const truthComplaints = (life: Life, { result, events, heldPayment }: Truth): st
   ]
 }
 
-export type Seen = { parts: Parts; sandbox: SandboxClient; ears: Ears; journal: Journal }
+const FIVE_MINUTES_MS = 5 * 60 * 1000
+
+/** What is wrong on the order line and in front of it, by what passed there. */
+export const lineComplaints = ({ queued, forged, handled, requested, onLine }: Journal): string[] => [
+  ...[...forged].filter(delivery => queued.has(delivery)).map(id => `webhook ${id} of a stranger was taken`),
+  ...[...handled]
+    .filter(([handle]) => !requested.has(handle))
+    .map(([, order]) => `a message of ${order} was handled and is handed out again without a cause`),
+  ...[...onLine]
+    .filter(([, sent]) => {
+      const [first = 0, second = Number.POSITIVE_INFINITY] = [...sent.values()].sort((a, b) => a - b)
+      return second - first < FIVE_MINUTES_MS
+    })
+    .map(([name]) => `${name} was queued twice within five minutes`),
+]
+
+export type Seen = {
+  parts: Parts
+  sandbox: SandboxClient
+  ears: Ears
+  journal: Pick<Journal, 'swallowed' | 'queued'>
+}
 
 /** What is wrong with an order now that everything has come to rest; nothing, if service, table and store agree. */
 export const complaintsAbout = async (

@@ -1,0 +1,44 @@
+import { STATUSES } from '../../lib/protocol/order.ts'
+import type { Link } from './faults.ts'
+import type { Journal } from './journal.ts'
+
+const DELIVERY = /\\*"delivery\\*":\\*"([0-9a-f-]{36})/
+const STATUS = /"status":"(\w+)"/
+const RECEIPT_HANDLE = /"ReceiptHandle":"([^"]+)"/g
+
+export const deliveryIn = (body: Buffer): string => DELIVERY.exec(body.toString('utf8'))?.[1] ?? ''
+
+const rankIn = (body: Buffer): number =>
+  (STATUSES as readonly string[]).indexOf(STATUS.exec(body.toString('utf8'))?.[1] ?? '')
+
+/** What passes from one part to another: the action of AWS, where it is one, and the order that it is about. */
+export type Passing = { link: Link; action: string; about: string; body: Buffer }
+
+/** Learns from a request that is made, whether or not it ever arrives. */
+export const hearRequest = ({ requested, webhooks }: Journal, { link, action, body }: Passing): void => {
+  const text = body.toString('utf8')
+  if (link === 'event source to SQS' && action.startsWith('DeleteMessage'))
+    for (const [, handle = ''] of text.matchAll(RECEIPT_HANDLE)) requested.add(handle)
+  if (link === 'service to relay') webhooks.add(deliveryIn(body))
+}
+
+/** Learns from a request that arrives: whether the relay knows better by now than it is told. */
+export const hearArrival = ({ known, outdated }: Journal, { link, about, body }: Passing): void => {
+  if (link !== 'service to relay') return
+  const rank = rankIn(body)
+  if (rank < (known.get(about) ?? rank)) outdated.add(deliveryIn(body))
+  known.set(about, Math.max(rank, known.get(about) ?? rank))
+}
+
+/** Learns from an answer. */
+export const hearAnswer = (
+  { known, queued }: Journal,
+  { link, action, about, body }: Passing,
+  answer: { status: number; body: Buffer },
+): void => {
+  if (answer.status >= 300) return
+  if (link === 'webhook to AWS' && action === 'SendMessage') queued.add(deliveryIn(body))
+  if (link !== 'worker to service') return
+  const rank = rankIn(answer.body)
+  known.set(about, Math.max(rank, known.get(about) ?? rank))
+}
