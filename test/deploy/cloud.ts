@@ -13,7 +13,7 @@ import {
   SetQueueAttributesCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs'
-import { GetParametersByPathCommand, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm'
+import { GetParametersByPathCommand, SSMClient } from '@aws-sdk/client-ssm'
 import * as v from 'valibot'
 import { feedMessage } from './feed-message.ts'
 
@@ -115,10 +115,6 @@ export const cloudAt = (env: NodeJS.ProcessEnv, stack: string) => {
         new GetParametersByPathCommand({ Path, Recursive: true, WithDecryption: true }),
       )
       return Parameters.map(({ Name = '', Type, Value = '' }) => ({ Name, Type, Value }))
-    },
-
-    async keepSecret(Name: string, Value: string): Promise<void> {
-      await ssm.send(new PutParameterCommand({ Name, Value, Type: 'SecureString' }))
     },
 
     /** What a function of the stack has logged as an error. */

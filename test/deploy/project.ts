@@ -4,8 +4,18 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { ROOT } from './root.ts'
 
-/** What a deployment is made from. */
-const PARTS = ['serverless.yml', 'stores.yml', 'package.json', 'deploy', 'functions', 'lib', 'local']
+/** What a deployment is made from, and the command that serves it. */
+const PARTS = [
+  'serverless.yml',
+  'stores.yml',
+  'package.json',
+  'cli',
+  'deploy',
+  'functions',
+  'lib',
+  'local',
+  'sandbox',
+]
 
 /** Copies what a deployment is made from, so that changes to it touch nobody's work. */
 export const copyProject = async (folder: string): Promise<void> => {
@@ -53,9 +63,13 @@ export const serverless = (folder: string, env: NodeJS.ProcessEnv, ...args: stri
 export const adoptOrders = (folder: string, env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ran> =>
   run('deploy/adopt-orders.ts', args, { cwd: folder, env })
 
-/** `npx relay …`, told a secret on its standard input where it asks for one. */
-export const relay = (env: NodeJS.ProcessEnv, args: readonly string[], input?: string): Promise<Ran> =>
-  run(join(ROOT, 'cli/main.ts'), args, { cwd: ROOT, env, ...(input !== undefined && { input }) })
+/** `npx relay …` in the copy, told a secret on its standard input where it asks for one. */
+export const relay = (
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  args: readonly string[],
+  input?: string,
+): Promise<Ran> => run('cli/main.ts', args, { cwd: folder, env, ...(input !== undefined && { input }) })
 
 /** What a program answered. @throws with all that the program said, when it did not end well */
 export const must = async (what: string, running: Promise<Ran>): Promise<string> => {

@@ -31,7 +31,7 @@ const prove = async (python: string, breakage: string | undefined, keep: boolean
   const [project, cloud] = [join(folder, 'project'), join(folder, 'emulator')]
   await mkdir(cloud)
   const accounting = await openAccounting(join(folder, 'sandbox.db'))
-  const store = await openStore('secret of the store')
+  const store = await openStore('secret-of-the-store')
   try {
     await copyProject(project)
     if (breakage !== undefined) await BREAKAGES[breakage]?.apply(project)

@@ -13,6 +13,18 @@ const SOURCE = 'demo-shop'
 
 const madeKey = v.pipe(v.string(), v.parseJson(), v.object({ key: v.string() }))
 
+const receipt = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({
+    balanced: v.boolean(),
+    deliveries: v.object({ outcomes: v.record(v.string(), v.number()) }),
+    requests: v.object({ accepted: v.number(), states: v.record(v.string(), v.number()) }),
+    orders: v.object({ known: v.number(), asked: v.number(), agree: v.number() }),
+    differences: v.array(v.unknown()),
+  }),
+)
+
 type Outputs = Record<string, string>
 
 /** The address of an output, as the emulator answers for it without a name server. */
@@ -73,11 +85,11 @@ export const proveDeployment = async ({ folder, emulator, accounting, store }: W
     const { OrderLineUrl: line = '', DeadLettersUrl: dead = '', OrdersTableName: orders = '' } = outputs
 
     await step('key', async () => {
-      await must('relay key set', relay(env, ['key', 'set', ...at], accounting.key))
+      await must('relay key set', relay(folder, env, ['key', 'set', ...at], accounting.key))
     })
 
     const secret = await step('register', async () => {
-      await must('relay register', relay(env, ['register', '--url', webhookUrl, ...at]))
+      await must('relay register', relay(folder, env, ['register', '--url', webhookUrl, ...at]))
       const kept = await cloud.parameters(`/order-relay/${STAGE}`)
       expect(
         'kinds of what is kept in Parameter Store',
@@ -139,7 +151,7 @@ export const proveDeployment = async ({ folder, emulator, accounting, store }: W
     await step('request of a store', async () => {
       const { key } = v.parse(
         madeKey,
-        await must('relay stores key', relay(env, ['stores', 'key', SOURCE, '--json', ...at])),
+        await must('relay stores key', relay(folder, env, ['stores', 'key', SOURCE, '--json', ...at])),
       )
       const response = await fetch(reachable(emulator, outputs, '/api/v1/orders/'), {
         method: 'POST',
@@ -191,7 +203,7 @@ export const proveDeployment = async ({ folder, emulator, accounting, store }: W
     await step('replay', async () => {
       await accounting.comeBack()
       await accounting.finalize(SOURCE, '1002')
-      await must('relay dead replay', relay(env, ['dead', 'replay', '--all', ...at]))
+      await must('relay dead replay', relay(folder, env, ['dead', 'replay', '--all', ...at]))
       const { data } = await takes(cloud, feed, 'what the replay found out about order 1002')
       expect(
         'what the store hears of order 1002',
@@ -199,6 +211,25 @@ export const proveDeployment = async ({ folder, emulator, accounting, store }: W
         { external_id: '1002', status: 'paid' },
       )
       expect('dead letters left', await cloud.waiting(dead), 0)
+    })
+
+    await step('receipt', async () => {
+      const { deliveries, ...rest } = v.parse(
+        receipt,
+        await must('relay receipt', relay(folder, env, ['receipt', '--json', ...at])),
+      )
+      expect('what became of the deliveries', deliveries.outcomes, {
+        // With which register has tried the secret.
+        'ignored: foreign source': 1,
+        queued: 4,
+        'refused: forged, mismatch': 1,
+      })
+      expect('the rest of the receipt', rest, {
+        balanced: true,
+        requests: { accepted: 1, states: { registered: 1 } },
+        orders: { known: 3, asked: 3, agree: 3 },
+        differences: [],
+      })
     })
 
     await step('deploy again', async () => {
@@ -209,7 +240,8 @@ export const proveDeployment = async ({ folder, emulator, accounting, store }: W
         `stores:\n  - source: second-shop\n    feed:\n      http: ${store.url}\n`,
       )
       await deploy()
-      await cloud.keepSecret(`/order-relay/${STAGE}/feed-secrets/second-shop`, store.secret)
+      const secretCommand = ['stores', 'secret', 'second-shop', '--stdin', ...at]
+      await must('relay stores secret', relay(folder, env, secretCommand, store.secret))
       const answer = await sendWebhook(webhookUrl, secret, {
         source: 'second-shop',
         external_id: '1',
