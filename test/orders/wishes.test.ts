@@ -171,17 +171,18 @@ describe('a wish', () => {
     expect(next.intents.payment).toEqual(intent('held'))
   })
 
-  test('to refund that is answered with 200 and no return is looked at again', () => {
-    const taken = { to: 'refund', answer: 'result', result: result('paid') } as const
-    const next = absorb(order('paid', { intents: { refund: intent('waiting') } }), taken)
-    expect([next.doubt, next.intents.refund]).toEqual([
-      true,
-      intent('waiting', {
-        refusals: 1,
-        reason: { status: 200, message: 'The order is "paid" after the refund' },
-      }),
-    ])
-  })
+  test.each(['paid', 'needs_review'])(
+    'to refund that is answered with 200 and "%s" is looked at again',
+    status => {
+      const taken = { to: 'refund', answer: 'result', result: result(status) } as const
+      const next = absorb(order('paid', { intents: { refund: intent('waiting') } }), taken)
+      const message = `The order is "${status}" after the refund`
+      expect([next.doubt, next.intents.refund]).toEqual([
+        true,
+        intent('waiting', { refusals: 1, reason: { status: 200, message } }),
+      ])
+    },
+  )
 
   test('is done once the order is where it was to bring it, by whomever', () => {
     const intents = { create: intent('waiting'), payment: intent('held'), refund: intent('waiting') }
