@@ -6,17 +6,18 @@ import type { Relay } from '../relay-command.ts'
 import { ROOT } from '../root.ts'
 
 const start = async (args: readonly string[]) => {
-  const child = spawn(process.execPath, [join(ROOT, 'sandbox', 'main.ts'), ...args], { stdio: 'inherit' })
-  // Ctrl-C reaches it by itself, and it is for it to end.
-  const wait = () => undefined
+  const child = spawn(process.execPath, [join(ROOT, 'sandbox', 'main.ts'), ...args], {
+    // The channel is how it learns that this process is gone, should it be killed.
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  })
   const end = () => child.kill('SIGTERM')
-  process.on('SIGINT', wait)
+  process.on('SIGINT', end)
   process.on('SIGTERM', end)
   try {
     const [code] = await once(child, 'exit')
     process.exitCode = typeof code === 'number' ? code : EXIT.failure
   } finally {
-    process.off('SIGINT', wait)
+    process.off('SIGINT', end)
     process.off('SIGTERM', end)
   }
 }

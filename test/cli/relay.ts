@@ -11,7 +11,7 @@ import { environmentOf } from '../../local/settings.ts'
 import { startStack } from '../../local/stack.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const MAIN = join(ROOT, 'cli/main.ts')
+export const MAIN = join(ROOT, 'cli/main.ts')
 
 /** As the launcher has it: compiled once, the command starts in a third of the time. */
 const CACHE = join(ROOT, 'node_modules/.cache/relay')
