@@ -30,9 +30,26 @@ const file = async (path: string): Promise<Answer> => {
   return { status: 200, headers: { 'cache-control': 'no-cache' }, content: { type, bytes } }
 }
 
+/** All that the panel needs is its own, and no other page may lay itself over it. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const page = async (): Promise<Answer> => {
+  const answer = await file('index.html')
+  return { ...answer, headers: { ...answer.headers, 'content-security-policy': POLICY } }
+}
+
 /** The panel page and its files. */
 export const pageRoutes: Route[] = [
-  { method: 'GET', path: '/', access: 'local', handle: () => file('index.html') },
+  { method: 'GET', path: '/', access: 'local', handle: page },
   {
     method: 'GET',
     path: '/panel/static/*',

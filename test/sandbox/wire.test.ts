@@ -102,6 +102,13 @@ describe('over the wire', () => {
   })
 })
 
+test('the panel loads nothing of others, and no other page may frame it', async () => {
+  const { headers } = await call(`${client().url}/`)
+  const policy = headers.get('content-security-policy')?.split('; ')
+  expect(policy).toEqual(expect.arrayContaining(["default-src 'none'", "frame-ancestors 'none'"]))
+  expect(headers.get('x-content-type-options')).toBe('nosniff')
+})
+
 describe('a key', () => {
   const at = (key: string | null, path: string, method = 'GET', body?: unknown) =>
     call(client().url + path, { method, key, ...(body !== undefined && { body }) })
