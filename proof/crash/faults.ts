@@ -34,7 +34,7 @@ const TEN_MINUTES = 10 * 60 * 1000
 
 /**
  * A message to the feed that was given up cannot come after the next attempt's, which is 3 s later at the
- * soonest: a feed has no condition that could refuse it, see docs/under-fire.md.
+ * soonest: a feed has no condition that could refuse it, see docs/proof.md, "What is assumed".
  */
 const LATENESS: Partial<Record<Place, number>> = { 'worker: tell the store': 2000 }
 

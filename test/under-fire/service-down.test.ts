@@ -1,8 +1,9 @@
 import { afterEach, expect, jest, test } from '@jest/globals'
 import { AccountingError } from '../../lib/accounting/errors.ts'
+import { backoffSeconds } from '../../lib/line/backoff.ts'
 import type { Place } from '../../proof/crash/places.ts'
-import { keyOf } from '../../proof/crash/world.ts'
-import { days, HOUR, MINUTE, paid, refunded, replayAll } from './days.ts'
+import { keyOf, LINE_OPTIONS } from '../../proof/crash/world.ts'
+import { days, HOUR, MINUTE, paid, refunded, replayAll, SECOND } from './days.ts'
 import { asks, inReview, lifeOf } from './lives.ts'
 import { withRelay } from './relay.ts'
 
@@ -31,6 +32,17 @@ test('after twelve hours without the service nothing is dead, and all is told on
   const last = Math.max(...world.onLine.map(({ leftAt = 0 }) => since(leftAt)))
   expect(last).toBeGreaterThan(12 * HOUR)
   expect(last).toBeLessThan(12.5 * HOUR)
+})
+
+test('two hundred receives take from 24 to 48 and a half hours, whatever the jitter', () => {
+  const hours = [0, 1].map(luck => {
+    const waits = Array.from({ length: LINE_OPTIONS.maxReceives }, (_, count) =>
+      backoffSeconds(count + 1, luck),
+    )
+    return (waits.reduce((sum, wait) => sum + wait) * SECOND) / HOUR
+  })
+  expect(hours[0]).toBeGreaterThan(24)
+  expect(hours[1]).toBeLessThan(48.5)
 })
 
 test('a dead letter is made after a day and a half, and its replay ends as if nothing had been', async () => {
