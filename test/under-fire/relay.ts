@@ -194,14 +194,17 @@ const startRelay = async ({ deployments = 1 } = {}) => {
     const all = await Promise.all(lives.map(({ id }) => sandbox.webhooks(id)))
     return all.flat().filter(({ state }) => state === 'pending')
   }
+  /** The next attempt of every webhook. The timers of the service know nothing of the time that has passed. */
+  const serviceTriesAgain = async (lives: readonly Life[]) => {
+    for (const { delivery } of await pending(lives))
+      await fetch(`${parts.sandbox.url}/panel/deliveries/${delivery}/resend`, { method: 'POST' })
+  }
   /** Time passes until no webhook and no message waits any more. */
   const settle = async (lives: readonly Life[]) =>
     soon(async () => {
       await work()
       pass(A_WHILE_MS)
-      // The timers of the service know nothing of the time that has passed.
-      for (const { delivery } of await pending(lives))
-        await fetch(`${parts.sandbox.url}/panel/deliveries/${delivery}/resend`, { method: 'POST' })
+      await serviceTriesAgain(lives)
       await work()
       for (const queue of ['order-line.fifo', 'feed-web.fifo', 'feed-shop.fifo'])
         if ((await waiting(queue)) > 0) return false
@@ -216,6 +219,7 @@ const startRelay = async ({ deployments = 1 } = {}) => {
     pass,
     sandbox,
     secret,
+    serviceTriesAgain,
     settle,
     /** How many webhooks about these orders the service has still to deliver. */
     undelivered: async (lives: readonly Life[]) => (await pending(lives)).length,

@@ -28,6 +28,8 @@ test('a secret that nobody told the relay rings, and once it is told the retries
     // As `relay register` does it. The function looks again at the next mismatch, once a minute at most.
     await relay.keep('webhook-secrets/by-hand', secret)
     relay.pass(MINUTE)
+    await relay.serviceTriesAgain(lives)
+    expect(await relay.undelivered(lives)).toBe(0)
     await relay.settle(lives)
     expect(await relay.complaints(lives)).toEqual([])
     for (const { id } of lives)

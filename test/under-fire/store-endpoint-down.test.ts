@@ -26,11 +26,13 @@ const feedFor = (downUntil: number, random: () => number) => {
   const clock = virtualClock(0)
   const alarms = hearAlarms(clock.now)
   const queue = fifoQueue(clock, QUEUE)
+  const tried: number[] = []
   const told: { delivery: string; at: number }[] = []
   const aside: { delivery: string; at: number }[] = []
   const receivedFirst = new Map<string, number>()
   const pass = feeder({
     post: async ({ delivery }) => {
+      tried.push(clock.now())
       if (clock.now() < downUntil) throw new FeedError('Cannot tell the store: it answered 503')
       told.push({ delivery, at: clock.now() })
     },
@@ -72,6 +74,7 @@ const feedFor = (downUntil: number, random: () => number) => {
     clock,
     queue,
     alarms,
+    tried,
     told,
     aside,
     /** News of an order. */
@@ -96,6 +99,9 @@ test('an endpoint that is down for nine days hears everything in order within fo
   expect(told('b')).toHaveLength(20)
   expect(feed.told.every(({ at }) => at < 9 * DAY + 40 * MINUTE)).toBe(true)
   expect([...feed.queue.dead(), ...feed.aside]).toEqual([])
+  // Probed once in a quarter of an hour, however many messages wait.
+  const onDaySix = feed.tried.filter(at => at > 5 * DAY && at <= 6 * DAY)
+  expect(onDaySix.length).toBeLessThanOrEqual(4 * 24)
 
   expect(feed.alarms.all()).toEqual(['feed-disabled', 'feed-stuck'])
   expect(feed.alarms.rang('feed-stuck')).toBeGreaterThan(HOUR)
