@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
+import { isNativeError } from 'node:util/types'
 import * as v from 'valibot'
 import { BUGS } from '../crash/bugs.ts'
 import type { Bug } from '../crash/world.ts'
@@ -54,10 +55,10 @@ const smallFile = v.pipe(
   }),
 )
 
-const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+const reasonOf = (error: unknown) => (isNativeError(error) ? error.message : String(error))
 
 const smallFrom = async (file: string): Promise<Small> => {
-  const remedy = 'give a file that a storm has written, storm-<seed>.json'
+  const remedy = 'give a file that a storm has written, reports/storm-<seed>.json'
   const text = await readFile(file, 'utf8').catch(error => {
     throw cannot('again', file, `it cannot be read (${reasonOf(error)}): ${remedy}`)
   })

@@ -33,7 +33,6 @@ export const assemble = async ({ weather, pace, bug = {} }: { weather: Weather; 
   const journal = newJournal()
   const name = namer()
   let current = weather
-  let longest = 0
 
   const parts = await startParts(pace)
   closing.push(parts.close)
@@ -41,7 +40,15 @@ export const assemble = async ({ weather, pace, bug = {} }: { weather: Weather; 
   const ears = newEars()
 
   const through = async (link: Link, to: number) => {
-    const proxy = await startProxy({ link, to, weather: request => current(request), name, journal })
+    const patience = link === 'feeder to store' ? pace.serviceTimeout : pace.awsTimeout
+    const proxy = await startProxy({
+      link,
+      to,
+      weather: request => current(request),
+      name,
+      journal,
+      patience,
+    })
     closing.push(proxy.close)
     return proxy.url
   }
@@ -71,7 +78,10 @@ export const assemble = async ({ weather, pace, bug = {} }: { weather: Weather; 
         return await run(event)
       } finally {
         journal.running--
-        longest = Math.max(longest, performance.now() - began)
+        const took = Math.round(performance.now() - began)
+        const slow = `a function ran for ${took} ms, and its messages were out for ${pace.visibility * 1000}`
+        if (took > pace.visibility * 1000)
+          for (const { body } of event.Records) journal.tooSlow.set(orderIn(body), slow)
       }
     }
   /** A function as Lambda runs it: it can die before it begins, and after it has done all. */
@@ -159,7 +169,6 @@ export const assemble = async ({ weather, pace, bug = {} }: { weather: Weather; 
       calmDown: () => {
         current = calm
       },
-      longestRun: () => longest,
       close,
     }
   } catch (error) {

@@ -7,11 +7,17 @@ import type { Run } from './functions.ts'
 
 const asObject = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {})
 
+/** DynamoDB refuses values that no expression uses. */
+const consistent = (input: object): object => {
+  const { ExpressionAttributeValues: _, ...rest } = { ExpressionAttributeValues: undefined, ...input }
+  return Object.keys(rest).some(name => name.endsWith('Expression')) ? input : rest
+}
+
 /** What a bug in the tables of the model would make of an input, for the real table. */
 export const changeOf = ({ tables }: Bug): Change | undefined => {
   if (tables === undefined) return undefined
   const changed = tables({ ...dynamodbTables(), run: (_action, input) => asObject(input) })
-  return (action, input) => changed.run(action, input)
+  return (action, input) => consistent(changed.run(action, input))
 }
 
 const receivedOf = ({ messageId, receiptHandle, body, attributes }: SQSRecord): Received => ({

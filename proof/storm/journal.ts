@@ -46,8 +46,11 @@ export const newJournal = () => {
     onLine: new Map<string, Map<string, number>>(),
     /** How many functions are at work. */
     running: 0,
-    /** The longest that it took to tell a store something, when the proxy did not hold it up, in milliseconds. */
-    slowest: new Map<Link, number>(),
+    /**
+     * Orders whose feed this machine was too slow to keep in order, and why: what timed out arrived late, or two
+     * workers had one order; see docs/proof.md, "What is assumed".
+     */
+    tooSlow: new Map<string, string>(),
     note,
     /** Counts a request and answers with the fault that strikes it. */
     meet(weather: Weather, link: Link, name: string): Fault | undefined {

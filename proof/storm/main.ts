@@ -1,5 +1,5 @@
 import '../quiet.ts'
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { argumentsFrom, toFile, UsageError } from './arguments.ts'
 import { only, type Weather, weatherOf } from './faults.ts'
 import { type Life, lifeOf } from './lives.ts'
@@ -18,8 +18,9 @@ const USAGE = `Random lives of orders through the real parts, with a proxy betwe
   --quick        everything waits half as long, as in npm test
   --help         this text
 
-When an order ends wrong, what happened to it is written to storm-<seed>.log. Then the storm is made again with
-fewer orders and fewer faults, and the smallest that still goes wrong is written to storm-<seed>.json.
+When an order ends wrong, what happened to it is written to reports/storm-<seed>.log. Then the storm is made again
+with fewer orders and fewer faults, for five minutes at most, and the smallest that still goes wrong is written to
+reports/storm-<seed>.json.
 
 Ends with 0 when everything agrees, with 1 when not, and with 2 when this machine is too slow to tell.
 `
@@ -46,7 +47,7 @@ const judge = (result: Storm): number => {
   if (verdict === 'agreed')
     say('✓ service, table and store agree on every order; nothing is lost, nothing was registered twice')
   if (verdict === 'too slow to tell')
-    say(`? this machine was too slow to tell: ${result.tooSlow}. Storm again when less is going on`)
+    say('? this machine was too slow to tell whether that is a defect: storm again when less is going on')
   return EXITS[verdict]
 }
 
@@ -87,8 +88,9 @@ const main = async (signal: AbortSignal): Promise<number> => {
   say(...told(result), `in ${Math.round((performance.now() - began) / 1000)} s`)
   const end = judge(result)
   if (end === AGREED) return end
-  await writeFile(`storm-${seed}.log`, stories(result))
-  say(`What happened to these orders is in storm-${seed}.log`)
+  await mkdir('reports', { recursive: true })
+  await writeFile(`reports/storm-${seed}.log`, stories(result))
+  say(`What happened to these orders is in reports/storm-${seed}.log`)
   return end === WRONG ? makeSmall() : end
 
   async function makeSmall() {
@@ -107,7 +109,7 @@ const main = async (signal: AbortSignal): Promise<number> => {
       say('It goes wrong in no smaller storm: it hangs on more than what struck')
       return WRONG
     }
-    const file = `storm-${seed}.json`
+    const file = `reports/storm-${seed}.json`
     await writeFile(file, toFile(seed, smallest))
     say('The smallest storm that goes wrong:', ...toldSmall(smallest))
     say(`again with: npm run proof:storm -- --again ${file}${planted ? ` --bug "${planted.name}"` : ''}`)

@@ -21,6 +21,8 @@ export type ProxyOptions = {
   weather: Weather
   name: Name
   journal: Journal
+  /** How long those who ask wait for an answer, in milliseconds. */
+  patience?: number
 }
 
 const isToAws = (link: Link) => /to (AWS|SQS)$/.test(link)
@@ -45,7 +47,14 @@ const handedOn = (headers: IncomingMessage['headers']) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name)))
 
 /** Starts a proxy on a free port that strikes requests as the weather says. */
-export const startProxy = async ({ link, to, weather, name, journal }: ProxyOptions) => {
+export const startProxy = async ({
+  link,
+  to,
+  weather,
+  name,
+  journal,
+  patience = Number.POSITIVE_INFINITY,
+}: ProxyOptions) => {
   const agent = new Agent({ keepAlive: true })
   const closing = new AbortController()
 
@@ -121,8 +130,12 @@ export const startProxy = async ({ link, to, weather, name, journal }: ProxyOpti
       hearArrival(journal, passing)
       const began = performance.now()
       const answer = await send(incoming, body)
-      if (tellsStore(link, passing.action))
-        journal.slowest.set(link, Math.max(journal.slowest.get(link) ?? 0, performance.now() - began))
+      const took = Math.round(performance.now() - began)
+      if (tellsStore(link, passing.action) && took > patience)
+        journal.tooSlow.set(
+          passing.about,
+          `a store heard of it after ${took} ms, and who told it waits for ${patience}`,
+        )
       hearAnswer(journal, passing, answer)
       return answer
     }

@@ -24,9 +24,12 @@ const kinds = ({ faults }: Journal): string[] =>
     ([kind, each]) => `  ${String(each.length).padStart(5)} ${kind}: ${MEANING[kind]}`,
   )
 
+const slowness = ({ tooSlow }: Journal, about: string): string =>
+  tooSlow.has(about) ? ` (${tooSlow.get(about)})` : ''
+
 /** What happened in a storm, and what it broke. */
 export const told = ({ complaints, journal, foundByCheck }: Storm): string[] => [
-  ...[...complaints].map(([about, wrong]) => `✗ ${about}: ${wrong.join('; ')}`),
+  ...[...complaints].map(([about, wrong]) => `✗ ${about}: ${wrong.join('; ')}${slowness(journal, about)}`),
   ...links(journal),
   'What struck:',
   ...kinds(journal),

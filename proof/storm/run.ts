@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs'
 import type { Bug } from '../crash/world.ts'
 import { type Assembled, assemble } from './assemble.ts'
-import type { Link, Weather } from './faults.ts'
+import type { Weather } from './faults.ts'
 import type { Journal } from './journal.ts'
 import { live, type Promised } from './live.ts'
 import type { Life } from './lives.ts'
@@ -24,11 +24,6 @@ export type StormOptions = {
 export type Storm = {
   /** What is wrong, by order; under `everything` what is wrong with no order alone. */
   complaints: ReadonlyMap<string, readonly string[]>
-  /**
-   * Why this machine was too slow to keep the order of a feed: what timed out arrived late, or two workers had one
-   * order, see docs/proof.md, "What is assumed". Undefined when it was not.
-   */
-  tooSlow: string | undefined
   /** Webhooks that the relay never got, whose orders are known to it all the same. */
   foundByCheck: number
   journal: Journal
@@ -42,10 +37,10 @@ const LOOK_MS = 100
 export type Verdict = 'agreed' | 'wrong' | 'too slow to tell'
 
 /** A slow machine can spoil the order of a feed, and nothing else. */
-export const verdictOf = ({ complaints, tooSlow }: Storm): Verdict => {
-  const all = [...complaints.values()].flat()
-  if (all.length === 0) return 'agreed'
-  return tooSlow !== undefined && all.every(isOfFeed) ? 'too slow to tell' : 'wrong'
+export const verdictOf = ({ complaints, journal: { tooSlow } }: Storm): Verdict => {
+  if (complaints.size === 0) return 'agreed'
+  const excused = [...complaints].every(([about, found]) => tooSlow.has(about) && found.every(isOfFeed))
+  return excused ? 'too slow to tell' : 'wrong'
 }
 
 const waiting = async ({ parts: { sqs, queueUrl } }: Assembled, queue: string): Promise<number> => {
@@ -102,18 +97,6 @@ const abandoned = async (world: Assembled): Promise<string[]> => {
   return left.flat()
 }
 
-const slowness = (world: Assembled, pace: Pace): string | undefined => {
-  const longest = Math.round(world.longestRun())
-  const slowest = (link: Link) => Math.round(world.journal.slowest.get(link) ?? 0)
-  if (longest > pace.visibility * 1000)
-    return `a function ran for ${longest} ms, and its messages were out for ${pace.visibility * 1000}`
-  if (slowest('worker to AWS') > pace.awsTimeout)
-    return `a feed answered after ${slowest('worker to AWS')} ms, and the worker waits for ${pace.awsTimeout}`
-  if (slowest('feeder to store') > pace.serviceTimeout)
-    return `a store answered after ${slowest('feeder to store')} ms, and the feeder waits for ${pace.serviceTimeout}`
-  return undefined
-}
-
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 const blow = async (world: Assembled, { lives, pace, progress, signal }: StormOptions): Promise<Storm> => {
@@ -154,7 +137,7 @@ const blow = async (world: Assembled, { lives, pace, progress, signal }: StormOp
       foundByCheck += found.length === 0 ? 1 : 0
   }
   for (const complaint of lineComplaints(journal)) complain(orderIn(complaint) || 'everything', [complaint])
-  return { complaints, tooSlow: slowness(world, pace), foundByCheck, journal }
+  return { complaints, foundByCheck, journal }
 }
 
 /** Lets all lives happen in the weather, then calms it down, waits for rest, and compares. */
@@ -162,6 +145,7 @@ export const storm = async (options: StormOptions): Promise<Storm> => {
   const { weather, pace, bug, signal } = options
   const world = await assemble({ weather, pace, ...(bug !== undefined && { bug }) })
   try {
+    signal?.throwIfAborted()
     const broken = new Promise<never>((_, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
     })
