@@ -26,7 +26,7 @@ const about = (lives: readonly Life[], { faults }: Small): Small => ({
 })
 
 /** Most storms go wrong about one order: so few are looked at alone before all of them together. */
-const ALONE = 5
+const ALONE = 3
 
 /**
  * Makes a failing storm small: each of the orders that complained alone with what struck it, then all of them
