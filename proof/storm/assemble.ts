@@ -72,12 +72,12 @@ export const assemble = async ({ weather, pace, bug = {} }: { weather: Weather; 
   const timed =
     (run: Run): Run =>
     async event => {
-      journal.running++
+      journal.underWay++
       const began = performance.now()
       try {
         return await run(event)
       } finally {
-        journal.running--
+        journal.underWay--
         const took = Math.round(performance.now() - began)
         const slow = `a function ran for ${took} ms, and its messages were out for ${pace.visibility * 1000}`
         if (took > pace.visibility * 1000)

@@ -44,8 +44,8 @@ export const newJournal = () => {
     requested: new Set<string>(),
     /** Messages of the order line by their delivery and order: their ids at SQS, and when they were sent. */
     onLine: new Map<string, Map<string, number>>(),
-    /** How many functions are at work. */
-    running: 0,
+    /** How much is at work that nobody waits for: functions, and requests whose connection broke. */
+    underWay: 0,
     /**
      * Orders whose feed this machine was too slow to keep in order, and why: what timed out arrived late, or two
      * workers had one order; see docs/proof.md, "What is assumed".

@@ -51,7 +51,7 @@ export const lifeOf = (seed: number, number: number): Life => {
     returns: below(0.4, throwDice('returns')),
     repeats: repeat < 0.7 ? 'never' : repeat < 0.85 ? 'afterwards' : 'at once',
     thinks: [throwDice('thinks first'), throwDice('thinks second'), throwDice('thinks third')],
-    stranger: below(0.15, throwDice('stranger'))
+    stranger: below(0.3, throwDice('stranger'))
       ? STRANGERS[Math.floor(throwDice('which stranger') * STRANGERS.length)]
       : undefined,
   }

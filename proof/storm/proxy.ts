@@ -86,6 +86,14 @@ export const startProxy = async ({
     return pass()
   }
 
+  /** Lets go on what nobody waits for. */
+  const alone = (pass: Pass) => {
+    journal.underWay++
+    pass()
+      .catch(() => undefined)
+      .finally(() => journal.underWay--)
+  }
+
   const strike = async ({ kind, ms }: Fault, pass: Pass): Promise<Answer | undefined> => {
     switch (kind) {
       case 'delay':
@@ -96,7 +104,7 @@ export const startProxy = async ({
         await pass()
         return undefined
       case 'late':
-        late(pass, ms).catch(() => undefined)
+        alone(() => late(pass, ms))
         return undefined
       case 'error before':
         return failed(link)
@@ -107,7 +115,7 @@ export const startProxy = async ({
         return throttled(link)
       case 'duplicate': {
         const first = pass()
-        pass().catch(() => undefined)
+        alone(pass)
         return first
       }
       case 'nonsense':

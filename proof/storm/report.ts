@@ -28,13 +28,14 @@ const slowness = ({ tooSlow }: Journal, about: string): string =>
   tooSlow.has(about) ? ` (${tooSlow.get(about)})` : ''
 
 /** What happened in a storm, and what it broke. */
-export const told = ({ complaints, journal, foundByCheck }: Storm): string[] => [
+export const told = ({ complaints, journal, found }: Storm): string[] => [
   ...[...complaints].map(([about, wrong]) => `✗ ${about}: ${wrong.join('; ')}${slowness(journal, about)}`),
   ...links(journal),
   'What struck:',
   ...kinds(journal),
-  `${journal.webhooks.size} webhooks, of which ${journal.outdated.size} told what was out of date when they came;`,
-  `${foundByCheck} orders whose webhook was swallowed, found by a check; ${journal.forged.size} webhooks of strangers`,
+  `${journal.webhooks.size} webhooks: ${journal.outdated.size} told what was out of date when they came, and of`,
+  `${journal.swallowed.size} that were swallowed ${found} orders are known all the same, by a check or an answer;`,
+  `${journal.forged.size} webhooks of strangers`,
 ]
 
 export const toldSmall = ({ lives, faults }: Small): string[] => [

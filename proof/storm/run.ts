@@ -24,8 +24,8 @@ export type StormOptions = {
 export type Storm = {
   /** What is wrong, by order; under `everything` what is wrong with no order alone. */
   complaints: ReadonlyMap<string, readonly string[]>
-  /** Webhooks that the relay never got, whose orders are known to it all the same. */
-  foundByCheck: number
+  /** How many orders' webhooks never came and are known to their stores all the same. */
+  found: number
   journal: Journal
 }
 
@@ -58,9 +58,9 @@ const QUEUES = ['order-line.fifo', 'feed-shop.fifo', 'feed-web.fifo']
 const NOBODY_READS = ['order-line-dead.fifo', 'feeds-dead.fifo', 'quarantine']
 
 const isIdle = async (world: Assembled): Promise<boolean> => {
-  if (world.journal.running > 0) return false
+  if (world.journal.underWay > 0) return false
   for (const queue of QUEUES) if ((await waiting(world, queue)) > 0) return false
-  return world.journal.running === 0
+  return world.journal.underWay === 0
 }
 
 const isAtRest = async (world: Assembled, lives: readonly Life[]): Promise<boolean> => {
@@ -128,16 +128,18 @@ const blow = async (world: Assembled, { lives, pace, progress, signal }: StormOp
   await world.check()
   complain('everything', [...(await comeToRest(world, lives)), ...(await abandoned(world))])
 
-  let foundByCheck = 0
+  let found = 0
   for (const life of lives) {
-    const found = await complaintsAbout(life, promises.get(life.id) ?? {}, { parts, sandbox, ears, journal })
-    complain(life.id, found)
+    const wrong = await complaintsAbout(life, promises.get(life.id) ?? {}, { parts, sandbox, ears, journal })
+    complain(life.id, wrong)
     const webhooks = await sandbox.webhooks(life.id)
-    if (webhooks.some(({ delivery }) => journal.swallowed.has(delivery) && !journal.queued.has(delivery)))
-      foundByCheck += found.length === 0 ? 1 : 0
+    const missed = webhooks.some(
+      ({ delivery }) => journal.swallowed.has(delivery) && !journal.queued.has(delivery),
+    )
+    if (missed && wrong.length === 0 && ears.of(life.id).length > 0) found++
   }
   for (const complaint of lineComplaints(journal)) complain(orderIn(complaint) || 'everything', [complaint])
-  return { complaints, foundByCheck, journal }
+  return { complaints, found, journal }
 }
 
 /** Lets all lives happen in the weather, then calms it down, waits for rest, and compares. */
