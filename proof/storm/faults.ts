@@ -104,7 +104,7 @@ const rateOf = (link: Link, name: string) =>
         ? 20
         : 6
 
-/** How many that follow one that was struck are struck too: a client that tries twice must see both fail. */
+/** How many that follow one that was struck are struck likewise: a client that tries twice must see both fail. */
 const LASTS = 0.4
 
 const LONGEST_DELAY_MS = 250
@@ -114,22 +114,21 @@ export type Weather = (request: { link: Link; name: string; count: number }) => 
 
 /** The faults of a seed. */
 export const weatherOf = (seed: number, strength = 1): Weather => {
-  const begins = (link: Link, name: string, count: number) =>
-    chance('strikes', seed, link, name, count) * 100 < rateOf(link, name) * strength
-  const isStruck = (link: Link, name: string, count: number): boolean =>
-    begins(link, name, count) ||
-    (count > 1 &&
-      !name.endsWith(NO_ORDER) &&
-      chance('lasts', seed, link, name, count) < LASTS &&
-      isStruck(link, name, count - 1))
+  /** At which request began what strikes this one. */
+  const beginning = (link: Link, name: string, count: number): number | undefined => {
+    const about = [seed, link, name, count] as const
+    if (chance('strikes', ...about) * 100 < rateOf(link, name) * strength) return count
+    const lasts = count > 1 && !name.endsWith(NO_ORDER) && chance('lasts', ...about) < LASTS
+    return lasts ? beginning(link, name, count - 1) : undefined
+  }
 
   return ({ link, name, count }) => {
-    const about = [seed, link, name, count] as const
-    if (!isStruck(link, name, count)) return undefined
+    const began = beginning(link, name, count)
+    if (began === undefined) return undefined
     const kinds = tellsStore(link, name) ? IN_TIME : (KINDS_ON[link] ?? OF_HTTP)
-    const { kind } = pick(kinds, chance('kind', ...about))
-    const ms = Math.ceil(chance('ms', ...about) * (kind === 'late' ? LATE_MS : LONGEST_DELAY_MS))
-    return { link, name, count, kind, ms }
+    const { kind } = pick(kinds, chance('kind', seed, link, name, began))
+    const longest = kind === 'late' ? LATE_MS : LONGEST_DELAY_MS
+    return { link, name, count, kind, ms: Math.ceil(chance('ms', seed, link, name, count) * longest) }
   }
 }
 

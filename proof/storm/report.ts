@@ -33,9 +33,8 @@ export const told = ({ complaints, journal, found }: Storm): string[] => [
   ...links(journal),
   'What struck:',
   ...kinds(journal),
-  `${journal.webhooks.size} webhooks: ${journal.outdated.size} told what was out of date when they came, and of`,
-  `${journal.swallowed.size} that were swallowed ${found} orders are known all the same, by a check or an answer;`,
-  `${journal.forged.size} webhooks of strangers`,
+  `${journal.webhooks.size} webhooks, ${journal.outdated.size} of them out of date when they came, ${journal.swallowed.size} swallowed;`,
+  `${found} orders whose webhook never came and that are known all the same; ${journal.forged.size} strangers`,
 ]
 
 export const toldSmall = ({ lives, faults }: Small): string[] => [
