@@ -51,70 +51,99 @@ const judge = (result: Storm): number => {
   return EXITS[verdict]
 }
 
+type Asked = Awaited<ReturnType<typeof argumentsFrom>>
+type Blow = (small: {
+  lives: readonly Life[]
+  weather: Weather
+  what?: string
+  until?: AbortSignal
+}) => Promise<Storm>
+
 /** A race need not be lost every time. */
 const AGAIN = 5
-/** How often a small storm is made before it is thought to be well; most of it is waiting, so side by side. */
-const triesOf = ({ lives }: Small) => (lives.length <= 3 ? 6 : 3)
+
+const makeAgain = async ({ lives, faults }: Small, blow: Blow): Promise<number> => {
+  for (let count = 1; count <= AGAIN; count++) {
+    const result = await blow({ lives, weather: only(faults), what: `${count} of ${AGAIN} times: ` })
+    if (result.complaints.size === 0) continue
+    say(...told(result))
+    return judge(result)
+  }
+  say(`✓ ${AGAIN} times everything agreed`)
+  return AGREED
+}
+
 const SHRINKING_MS = 5 * 60 * 1000
+/** How often a storm is made before it is thought to be well; most of a small one is waiting, so side by side. */
+const triesOf = (orders: number) => (orders <= 3 ? 6 : orders <= 100 ? 3 : 1)
 
-const main = async (signal: AbortSignal): Promise<number> => {
-  const { orders, seed, strength, planted, again, quick, help } = await argumentsFrom(process.argv.slice(2))
-  if (help) {
-    say(USAGE)
-    return AGREED
+const makeSmall = async (
+  found: Small,
+  complained: ReadonlySet<string>,
+  blow: Blow,
+): Promise<Small | undefined> => {
+  const until = AbortSignal.timeout(SHRINKING_MS)
+  const goesWrong = async ({ lives, faults }: Small): Promise<boolean> => {
+    if (until.aborted) return false
+    const what = `making it small: ${lives.length} orders, ${faults.length} faults: `
+    const make = () => blow({ lives, weather: only(faults), what, until })
+    const verdicts = Array.from({ length: triesOf(lives.length) }, () => make().then(verdictOf))
+    return Promise.all(verdicts).then(
+      all => all.includes('wrong'),
+      error => {
+        if (until.aborted) return false
+        throw error
+      },
+    )
   }
-  const bug = planted && { bug: planted.bug }
-  const blow = (lives: readonly Life[], weather: Weather, what = '') =>
-    storm({
-      ...{ lives, weather, pace: quick ? QUICK : FULL, signal, ...bug },
-      progress: over => progress(`${what}${over} of ${lives.length} orders `),
-    })
+  return shrink(found, complained, goesWrong)
+}
 
-  if (again !== undefined) {
-    for (let count = 1; count <= AGAIN; count++) {
-      const result = await blow(again.lives, only(again.faults), `${count} of ${AGAIN} times: `)
-      if (result.complaints.size === 0) continue
-      say(...told(result))
-      return judge(result)
-    }
-    say(`✓ ${AGAIN} times everything agreed`)
-    return AGREED
-  }
-
+const makeWhole = async ({ orders, seed, strength, planted, quick }: Asked, blow: Blow): Promise<number> => {
   say(`seed ${seed}, ${orders} orders, strength ${strength}${planted ? `, with a bug: ${planted.name}` : ''}`)
   const lives = Array.from({ length: orders }, (_, index) => lifeOf(seed, index + 1))
   const began = performance.now()
-  const result = await blow(lives, weatherOf(seed, strength))
+  const result = await blow({ lives, weather: weatherOf(seed, strength) })
   progress('')
   say(...told(result), `in ${Math.round((performance.now() - began) / 1000)} s`)
   const end = judge(result)
   if (end === AGREED) return end
-  await mkdir('reports', { recursive: true })
-  await writeFile(`reports/storm-${seed}.log`, stories(result))
-  say(`What happened to these orders is in reports/storm-${seed}.log`)
-  return end === WRONG ? makeSmall() : end
 
-  async function makeSmall() {
-    const until = performance.now() + SHRINKING_MS
-    const goesWrong = async (small: Small) => {
-      const size = `making it small: ${small.lives.length} orders, ${small.faults.length} faults: `
-      if (performance.now() > until) return false
-      const storms = Array.from({ length: triesOf(small) }, () => blow(small.lives, only(small.faults), size))
-      return (await Promise.all(storms)).some(each => verdictOf(each) === 'wrong')
-    }
-    const found = { lives, faults: result.journal.faults }
-    const smallest = await shrink(found, new Set(result.complaints.keys()), goesWrong)
-    progress('')
-    if (smallest === undefined) {
-      say('It goes wrong in no smaller storm: it hangs on more than what struck')
-      return WRONG
-    }
-    const file = `reports/storm-${seed}.json`
-    await writeFile(file, toFile(seed, smallest))
-    say('The smallest storm that goes wrong:', ...toldSmall(smallest))
-    say(`again with: npm run proof:storm -- --again ${file}${planted ? ` --bug "${planted.name}"` : ''}`)
-    return WRONG
+  const file = `reports/storm-${seed}`
+  await mkdir('reports', { recursive: true })
+  await writeFile(`${file}.log`, stories(result))
+  say(`What happened to these orders is in ${file}.log`)
+  if (end === UNTOLD) return end
+
+  const found = { lives, faults: result.journal.faults }
+  const smallest = await makeSmall(found, new Set(result.complaints.keys()), blow)
+  progress('')
+  if (smallest === undefined) {
+    say('No smaller storm went wrong: it hangs on more than what struck')
+    return end
   }
+  await writeFile(`${file}.json`, toFile(seed, smallest))
+  const options = [...(quick ? ['--quick'] : []), ...(planted ? [`--bug "${planted.name}"`] : [])]
+  say('The smallest storm that goes wrong:', ...toldSmall(smallest))
+  say(`again with: ${['npm run proof:storm -- --again', `${file}.json`, ...options].join(' ')}`)
+  return end
+}
+
+const main = async (signal: AbortSignal): Promise<number> => {
+  const asked = await argumentsFrom(process.argv.slice(2))
+  const { planted, again, quick, help } = asked
+  if (help) {
+    say(USAGE)
+    return AGREED
+  }
+  const blow: Blow = ({ lives, weather, what = '', until }) =>
+    storm({
+      ...{ lives, weather, pace: quick ? QUICK : FULL },
+      ...(planted && { bug: planted.bug }),
+      signal: until === undefined ? signal : AbortSignal.any([signal, until]),
+      progress: over => progress(`${what}${over} of ${lives.length} orders `),
+    })
+  return again === undefined ? makeWhole(asked, blow) : makeAgain(again, blow)
 }
 
 const stop = new AbortController()

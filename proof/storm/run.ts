@@ -145,14 +145,16 @@ const blow = async (world: Assembled, { lives, pace, progress, signal }: StormOp
 /** Lets all lives happen in the weather, then calms it down, waits for rest, and compares. */
 export const storm = async (options: StormOptions): Promise<Storm> => {
   const { weather, pace, bug, signal } = options
+  const over = new AbortController()
   const world = await assemble({ weather, pace, ...(bug !== undefined && { bug }) })
   try {
     signal?.throwIfAborted()
     const broken = new Promise<never>((_, reject) => {
-      signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
+      signal?.addEventListener('abort', () => reject(signal.reason), { signal: over.signal })
     })
     return await Promise.race([blow(world, options), broken])
   } finally {
+    over.abort()
     await world.close()
   }
 }
