@@ -15,7 +15,7 @@ import { waitBeforeRetry } from '../../lib/line/retry.ts'
 import { advance } from '../../lib/orders/advance.ts'
 import { ordersTable } from '../../lib/orders/table.ts'
 import { quarantineQueue } from '../../lib/quarantine.ts'
-import { parametersBelow } from '../../lib/secrets.ts'
+import { cached, parameter, parametersBelow } from '../../lib/secrets.ts'
 import type { Tampering } from '../crash/worker.ts'
 import { SECRETS_PATH } from '../flood/provision.ts'
 import type { Clients } from './clients.ts'
@@ -59,7 +59,7 @@ const watched =
 
 /** The worker function, wired as functions/worker.ts does it; its time is as much shorter as the pace is faster. */
 export const workerFunction = (
-  { dynamodb, sqs }: Clients,
+  { dynamodb, sqs, ssm }: Clients,
   { line, queueUrl }: Parts,
   {
     serviceUrl,
@@ -68,9 +68,10 @@ export const workerFunction = (
     journal,
   }: { serviceUrl: string; pace: Pace; tampering: Tampering; journal: Journal },
 ): Run => {
+  const keys = cached(parameter(ssm, SECRETS_PATH, 'accounting-key'))
   const accounting = accountingClient({
     baseUrl: serviceUrl,
-    apiKey: async () => 'sandbox-key',
+    apiKey: async () => (await keys.get())['accounting-key'] ?? '',
     timeout: pace.serviceTimeout,
   })
   const ask = askAccounting(accounting)

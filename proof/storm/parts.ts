@@ -80,6 +80,7 @@ export const startParts = async ({ visibility }: { visibility: number }) => {
         await keep(Name, Value)
       }
       await keep(`${SECRETS_PATH}/${FEED_SECRETS}/web`, FEED_SECRET)
+      await keep(`${SECRETS_PATH}/accounting-key`, 'sandbox-key')
     },
     async close() {
       await sandbox.close()
