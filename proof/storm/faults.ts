@@ -104,7 +104,7 @@ const rateOf = (link: Link, name: string) =>
         ? 20
         : 6
 
-/** How many that follow one that was struck are struck likewise: a client that tries twice must see both fail. */
+/** How many that follow one that was struck are struck likewise: what tries twice at once must see both fail. */
 const LASTS = 0.4
 
 const LONGEST_DELAY_MS = 250
@@ -116,10 +116,11 @@ export type Weather = (request: { link: Link; name: string; count: number }) => 
 export const weatherOf = (seed: number, strength = 1): Weather => {
   /** At which request began what strikes this one. */
   const beginning = (link: Link, name: string, count: number): number | undefined => {
-    const about = [seed, link, name, count] as const
-    if (chance('strikes', ...about) * 100 < rateOf(link, name) * strength) return count
-    const lasts = count > 1 && !name.endsWith(NO_ORDER) && chance('lasts', ...about) < LASTS
-    return lasts ? beginning(link, name, count - 1) : undefined
+    const begins = (at: number) =>
+      chance('strikes', seed, link, name, at) * 100 < rateOf(link, name) * strength
+    if (begins(count)) return count
+    const lasts = !name.endsWith(NO_ORDER) && chance('lasts', seed, link, name, count) < LASTS
+    return lasts && count > 1 && begins(count - 1) ? count - 1 : undefined
   }
 
   return ({ link, name, count }) => {

@@ -29,7 +29,7 @@ export type Storm = {
   journal: Journal
 }
 
-/** What is under way at its end comes to rest within this time: the service waits 216 s before its seventh try. */
+/** However slow the machine: what is still under way then does not come to rest. */
 const REST_MS = 600_000
 const CHECK_EVERY_MS = 1000
 const LOOK_MS = 100
@@ -123,6 +123,9 @@ const blow = async (world: Assembled, { lives, pace, progress, signal }: StormOp
   await checking
 
   world.calmDown()
+  // What still waits for its next try would wait for minutes.
+  for (const { id } of lives)
+    if ((await sandbox.webhooks(id)).some(({ state }) => state === 'pending')) await sandbox.resend(id)
   complain('everything', await comeToRest(world, lives))
   // What was swallowed for good is found by a check.
   await world.check()

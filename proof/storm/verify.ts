@@ -131,19 +131,25 @@ export type Seen = {
   parts: Parts
   sandbox: SandboxClient
   ears: Ears
-  journal: Pick<Journal, 'swallowed' | 'queued'>
+  journal: Pick<Journal, 'swallowed' | 'queued' | 'faults'>
 }
+
+/** How often the service tries: a webhook that was struck as often is given up, and is for a check to find. */
+const ATTEMPTS = 8
+const ON_ITS_WAY: readonly string[] = ['service to relay', 'webhook to AWS']
 
 /** What is wrong with an order now that everything has come to rest; nothing, if service, table and store agree. */
 export const complaintsAbout = async (
   life: Life,
   promised: Promised,
-  { parts, sandbox, ears, journal: { swallowed, queued } }: Seen,
+  { parts, sandbox, ears, journal: { swallowed, queued, faults } }: Seen,
 ): Promise<string[]> => {
   const [truth, held] = await Promise.all([sandbox.truth(life.source, life.id), heldOf(parts, life)])
   const heard = ears.of(life.id)
   if (truth === undefined) return ['the service does not know the order']
   const webhooks = await sandbox.webhooks(life.id)
+  const struck = faults.filter(({ link, name }) => ON_ITS_WAY.includes(link) && name.includes(life.id))
+  const isExcused = struck.length >= ATTEMPTS
   const complaints = [
     ...truthComplaints(life, truth),
     ...feedComplaints(heard),
@@ -153,12 +159,13 @@ export const complaintsAbout = async (
       )
       .map(({ delivery }) => `webhook ${delivery} was answered 200 and never came on the line`),
     ...webhooks
-      .filter(({ state }) => state === 'failed')
+      .filter(({ state }) => state === 'failed' && !isExcused)
       .map(({ delivery }) => `webhook ${delivery} was given up`),
   ]
   const asked = Object.keys(promised).length > 0
   // Of an order that nobody told the relay of it cannot miss a webhook.
-  const mayNotKnow = !asked && webhooks.every(({ delivery }) => swallowed.has(delivery))
+  const mayNotKnow =
+    !asked && webhooks.every(({ delivery, state }) => swallowed.has(delivery) || state === 'failed')
   if (held === undefined)
     return mayNotKnow ? complaints : [...complaints, 'the relay does not know the order']
   return [
