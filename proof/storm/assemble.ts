@@ -93,7 +93,7 @@ export const assemble = async ({ weather, pace, bug = {} }: { weather: Weather; 
       if (fault?.kind === 'reset before') throw new Error('The function died before it began')
       const answer = await run(event)
       if (fault === undefined) return answer
-      for (const { receiptHandle } of event.Records) journal.requested.add(receiptHandle)
+      for (const { receiptHandle } of event.Records) journal.unanswered.add(receiptHandle)
       throw new Error('The function died before it answered')
     }
   const feed = async (queue: string, run: Run) => {

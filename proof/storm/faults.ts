@@ -108,7 +108,7 @@ const rateOf = (link: Link, name: string) =>
 const LASTS = 0.4
 
 const LONGEST_DELAY_MS = 250
-const LATE_MS = 1500
+const LATE_MS = 5000
 
 export type Weather = (request: { link: Link; name: string; count: number }) => Fault | undefined
 

@@ -37,7 +37,7 @@ type Handle = (record: SQSRecord) => Promise<void>
 
 /** Writes down what a function does with its messages. */
 const watched =
-  ({ note, handled, onLine }: Journal, who: string, handle: Handle): Handle =>
+  ({ note, handled, failed, onLine }: Journal, who: string, handle: Handle): Handle =>
   async record => {
     const { messageId, receiptHandle, body, attributes } = record
     const delivery = deliveryIn(Buffer.from(body))
@@ -52,6 +52,7 @@ const watched =
       handled.set(receiptHandle, orderIn(body))
       note(`${about} handled`)
     } catch (error) {
+      failed.set(receiptHandle, orderIn(body))
       note(`${about} failed: ${error instanceof Error ? error.message : error}`)
       throw error
     }

@@ -36,14 +36,22 @@ export const newJournal = () => {
     swallowed: new Set<string>(),
     /** Webhooks that were put on the order line. */
     queued: new Set<string>(),
+    /** Webhooks that were recorded before the line had them; a death in between would lose them. */
+    recordedFirst: new Set<string>(),
     /** Webhooks that a stranger made up. */
     forged: new Set<string>(),
     /** Messages that were handled well, by their receipt handle, and the order that they are about. */
     handled: new Map<string, string>(),
-    /** Messages, by their receipt handle, whose deletion was asked for, or of which nobody could ask it. */
-    requested: new Set<string>(),
+    /** Likewise, messages that could not be handled. */
+    failed: new Map<string, string>(),
+    /** Messages, by their receipt handle, whose deletion was asked for. */
+    deleted: new Set<string>(),
+    /** Messages, by their receipt handle, whose function died before it could answer. */
+    unanswered: new Set<string>(),
     /** Messages of the order line by their delivery and order: their ids at SQS, and when they were sent. */
     onLine: new Map<string, Map<string, number>>(),
+    /** How often the table took each revision of an order: “3 of o00017”. */
+    revisions: new Map<string, number>(),
     /** How much is at work that nobody waits for: functions, and requests whose connection broke. */
     underWay: 0,
     /**

@@ -4,6 +4,8 @@ import type { Journal } from './journal.ts'
 
 const DELIVERY = /\\*"delivery\\*":\\*"([0-9a-f-]{36})/
 const STATUS = /"status":"(\w+)"/
+const RECORDED = /"delivery":\{"S":"([0-9a-f-]{36})"\}/
+const REVISION = /"revision":\{"N":"(\d+)"\}/
 const RECEIPT_HANDLE = /"ReceiptHandle":"([^"]+)"/g
 
 export const deliveryIn = (body: Buffer): string => DELIVERY.exec(body.toString('utf8'))?.[1] ?? ''
@@ -15,10 +17,16 @@ const rankIn = (body: Buffer): number =>
 export type Passing = { link: Link; action: string; about: string; body: Buffer }
 
 /** Learns from a request that is made, whether or not it ever arrives. */
-export const hearRequest = ({ requested, webhooks }: Journal, { link, action, body }: Passing): void => {
+export const hearRequest = (
+  { deleted, webhooks, queued, recordedFirst }: Journal,
+  { link, action, body }: Passing,
+): void => {
   const text = body.toString('utf8')
+  const recorded = RECORDED.exec(text)?.[1]
+  if (link === 'webhook to AWS' && action === 'PutItem' && recorded !== undefined && !queued.has(recorded))
+    recordedFirst.add(recorded)
   if (link === 'event source to SQS' && action.startsWith('DeleteMessage'))
-    for (const [, handle = ''] of text.matchAll(RECEIPT_HANDLE)) requested.add(handle)
+    for (const [, handle = ''] of text.matchAll(RECEIPT_HANDLE)) deleted.add(handle)
   if (link === 'service to relay') webhooks.add(deliveryIn(body))
 }
 
@@ -32,12 +40,17 @@ export const hearArrival = ({ known, outdated }: Journal, { link, about, body }:
 
 /** Learns from an answer. */
 export const hearAnswer = (
-  { known, queued }: Journal,
+  { known, queued, revisions }: Journal,
   { link, action, about, body }: Passing,
   answer: { status: number; body: Buffer },
 ): void => {
   if (answer.status >= 300) return
   if (link === 'webhook to AWS' && action === 'SendMessage') queued.add(deliveryIn(body))
+  const revision = REVISION.exec(body.toString('utf8'))?.[1]
+  if (link === 'worker to AWS' && action === 'PutItem' && revision !== undefined) {
+    const name = `${revision} of ${about}`
+    revisions.set(name, (revisions.get(name) ?? 0) + 1)
+  }
   if (link !== 'worker to service') return
   const rank = rankIn(answer.body)
   known.set(about, Math.max(rank, known.get(about) ?? rank))

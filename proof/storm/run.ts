@@ -8,7 +8,7 @@ import { live, type Promised } from './live.ts'
 import type { Life } from './lives.ts'
 import { orderIn } from './names.ts'
 import type { Pace } from './pace.ts'
-import { complaintsAbout, isOfFeed, lineComplaints } from './verify.ts'
+import { complaintsAbout, isOfFeed, passingComplaints } from './verify.ts'
 
 export type StormOptions = {
   lives: readonly Life[]
@@ -103,7 +103,7 @@ const blow = async (world: Assembled, { lives, pace, progress, signal }: StormOp
   const { parts, sandbox, ears, journal } = world
   const complaints = new Map<string, string[]>()
   const complain = (about: string, found: readonly string[]) => {
-    if (found.length > 0) complaints.set(about, [...(complaints.get(about) ?? []), ...found])
+    if (found.length > 0) complaints.set(about, [...new Set([...(complaints.get(about) ?? []), ...found])])
   }
   const promises = new Map<string, Promised>()
   let over = 0
@@ -141,7 +141,8 @@ const blow = async (world: Assembled, { lives, pace, progress, signal }: StormOp
     )
     if (missed && wrong.length === 0 && ears.of(life.id).length > 0) found++
   }
-  for (const complaint of lineComplaints(journal)) complain(orderIn(complaint) || 'everything', [complaint])
+  for (const complaint of passingComplaints(journal))
+    complain(orderIn(complaint) || 'everything', [complaint])
   return { complaints, found, journal }
 }
 

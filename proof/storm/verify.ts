@@ -113,12 +113,29 @@ const truthComplaints = (life: Life, { result, events, heldPayment }: Truth): st
 
 const FIVE_MINUTES_MS = 5 * 60 * 1000
 
-/** What is wrong on the order line and in front of it, by what passed there. */
-export const lineComplaints = ({ queued, forged, handled, requested, onLine }: Journal): string[] => [
+/** What is wrong with what passed between the parts. */
+export const passingComplaints = ({
+  queued,
+  recordedFirst,
+  forged,
+  handled,
+  failed,
+  deleted,
+  unanswered,
+  onLine,
+  revisions,
+}: Journal): string[] => [
+  ...[...recordedFirst].map(delivery => `webhook ${delivery} was recorded before it was on the line`),
+  ...[...revisions]
+    .filter(([, times]) => times > 1)
+    .map(([name, times]) => `revision ${name} was kept ${times} times`),
   ...[...forged].filter(delivery => queued.has(delivery)).map(id => `webhook ${id} of a stranger was taken`),
   ...[...handled]
-    .filter(([handle]) => !requested.has(handle))
+    .filter(([handle]) => !deleted.has(handle) && !unanswered.has(handle))
     .map(([, order]) => `a message of ${order} was handled and is handed out again without a cause`),
+  ...[...failed]
+    .filter(([handle]) => deleted.has(handle))
+    .map(([, order]) => `a message of ${order} was deleted although it could not be handled`),
   ...[...onLine]
     .filter(([, sent]) => {
       const [first = 0, second = Number.POSITIVE_INFINITY] = [...sent.values()].sort((a, b) => a - b)
