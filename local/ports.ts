@@ -36,25 +36,36 @@ export const assertFree = async (ports: Ports, names: readonly PortName[] = PORT
   }
 }
 
-/** Ports that were free a moment ago, for stacks that run side by side. */
-export const freePorts = async (): Promise<Ports> => {
-  // All are held at once, so that no two are the same.
-  const servers = await Promise.all(PORT_NAMES.map(() => listen(0)))
-  const port = (name: PortName) => {
-    const address = servers[PORT_NAMES.indexOf(name)]?.address()
-    if (typeof address !== 'object' || address === null) {
-      throw new Error(`Cannot find a free port for ${name}: the probe has no address`)
-    }
-    return address.port
+/** Below those that systems take for outgoing connections, so that none is taken between its finding and its use. */
+const FIRST = 10_000
+const COUNT = 20_000
+
+let next = Math.floor(Math.random() * COUNT)
+
+const isFree = (port: number): Promise<boolean> =>
+  listen(port).then(
+    async server => {
+      await close(server)
+      return true
+    },
+    () => false,
+  )
+
+/** A port that is free, and that this process has not given away before. */
+const freePort = async (): Promise<number> => {
+  for (let tries = 0; tries < COUNT; tries++) {
+    const port = FIRST + (next++ % COUNT)
+    if (await isFree(port)) return port
   }
-  const ports: Ports = {
-    relay: port('relay'),
-    lambda: port('lambda'),
-    sandbox: port('sandbox'),
-    dynamodb: port('dynamodb'),
-    sqs: port('sqs'),
-    ssm: port('ssm'),
-  }
-  await Promise.all(servers.map(close))
-  return ports
+  throw new Error(`Cannot find a free port: all from ${FIRST} to ${FIRST + COUNT} are taken`)
 }
+
+/** Free ports, for stacks that run side by side. */
+export const freePorts = async (): Promise<Ports> => ({
+  relay: await freePort(),
+  lambda: await freePort(),
+  sandbox: await freePort(),
+  dynamodb: await freePort(),
+  sqs: await freePort(),
+  ssm: await freePort(),
+})
