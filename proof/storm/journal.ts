@@ -36,7 +36,7 @@ export const newJournal = () => {
     swallowed: new Set<string>(),
     /** Webhooks that were put on the order line. */
     queued: new Set<string>(),
-    /** Webhooks that were recorded before the line had them; a death in between would lose them. */
+    /** Webhooks, and their orders, that were recorded before the line had them; a death in between would lose them. */
     recordedFirst: new Set<string>(),
     /** Webhooks that a stranger made up. */
     forged: new Set<string>(),

@@ -19,12 +19,12 @@ export type Passing = { link: Link; action: string; about: string; body: Buffer 
 /** Learns from a request that is made, whether or not it ever arrives. */
 export const hearRequest = (
   { deleted, webhooks, queued, recordedFirst }: Journal,
-  { link, action, body }: Passing,
+  { link, action, about, body }: Passing,
 ): void => {
   const text = body.toString('utf8')
   const recorded = RECORDED.exec(text)?.[1]
   if (link === 'webhook to AWS' && action === 'PutItem' && recorded !== undefined && !queued.has(recorded))
-    recordedFirst.add(recorded)
+    recordedFirst.add(`${recorded} of ${about}`)
   if (link === 'event source to SQS' && action.startsWith('DeleteMessage'))
     for (const [, handle = ''] of text.matchAll(RECEIPT_HANDLE)) deleted.add(handle)
   if (link === 'service to relay') webhooks.add(deliveryIn(body))

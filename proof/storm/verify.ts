@@ -125,7 +125,7 @@ export const passingComplaints = ({
   onLine,
   revisions,
 }: Journal): string[] => [
-  ...[...recordedFirst].map(delivery => `webhook ${delivery} was recorded before it was on the line`),
+  ...[...recordedFirst].map(name => `webhook ${name} was recorded before it was on the line`),
   ...[...revisions]
     .filter(([, times]) => times > 1)
     .map(([name, times]) => `revision ${name} was kept ${times} times`),
