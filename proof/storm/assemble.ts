@@ -13,6 +13,7 @@ import { startApiFront, startWebhookFront } from './fronts.ts'
 import { feederFunction, type Run, workerFunction } from './functions.ts'
 import { newJournal } from './journal.ts'
 import { namer, orderIn } from './names.ts'
+import { hearDeletion } from './overheard.ts'
 import type { Pace } from './pace.ts'
 import { REGION, startParts } from './parts.ts'
 import { startProxy } from './proxy.ts'
@@ -98,6 +99,15 @@ export const assemble = async ({ weather, pace, bug = {} }: { weather: Weather; 
     }
   const feed = async (queue: string, run: Run) => {
     const sqs = await queuesThrough('event source to SQS')
+    // Heard where it is asked for: a connection can break before a proxy has read what goes over it.
+    sqs.middlewareStack.add(
+      (next, { commandName = '' }) =>
+        asked => {
+          if (commandName.startsWith('DeleteMessage')) hearDeletion(journal, asked.input)
+          return next(asked)
+        },
+      { step: 'initialize' },
+    )
     const whole = invoked(misread(bug, timed(run)))
     const { stop } = startEventSource({
       sqs,
@@ -105,7 +115,7 @@ export const assemble = async ({ weather, pace, bug = {} }: { weather: Weather; 
       batchSize: 10,
       reportsFailures: true,
       invoke: event => whole(event as SQSEvent),
-      onError: () => undefined,
+      onError: error => journal.note(`event source of ${queue}: ${error}`),
     })
     closing.push(stop)
   }

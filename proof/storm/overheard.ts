@@ -16,17 +16,20 @@ const rankIn = (body: Buffer): number =>
 /** What passes from one part to another: the action of AWS, where it is one, and the order that it is about. */
 export type Passing = { link: Link; action: string; about: string; body: Buffer }
 
+/** Learns which messages an event source wants to be deleted. */
+export const hearDeletion = ({ deleted }: Journal, asked: object): void => {
+  for (const [, handle = ''] of JSON.stringify(asked).matchAll(RECEIPT_HANDLE)) deleted.add(handle)
+}
+
 /** Learns from a request that is made, whether or not it ever arrives. */
 export const hearRequest = (
-  { deleted, webhooks, queued, recordedFirst }: Journal,
+  { webhooks, queued, recordedFirst }: Journal,
   { link, action, about, body }: Passing,
 ): void => {
   const text = body.toString('utf8')
   const recorded = RECORDED.exec(text)?.[1]
   if (link === 'webhook to AWS' && action === 'PutItem' && recorded !== undefined && !queued.has(recorded))
     recordedFirst.add(`${recorded} of ${about}`)
-  if (link === 'event source to SQS' && action.startsWith('DeleteMessage'))
-    for (const [, handle = ''] of text.matchAll(RECEIPT_HANDLE)) deleted.add(handle)
   if (link === 'service to relay') webhooks.add(deliveryIn(body))
 }
 

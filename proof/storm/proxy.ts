@@ -164,9 +164,14 @@ export const startProxy = async ({
   const server = createServer((incoming, response) => {
     handle(incoming).then(
       answer => respond(response, answer),
-      () => response.destroy(),
+      error => {
+        journal.note(`${link}: ${incoming.url} broke by itself: ${error}`)
+        response.destroy()
+      },
     )
   }).listen({ host: HOST, port: 0 })
+  // By itself a server ends what was idle for five seconds, perhaps while a request is on its way over it.
+  server.keepAliveTimeout = 0
   await once(server, 'listening')
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
