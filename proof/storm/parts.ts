@@ -10,11 +10,11 @@ import { startDynamodb } from '../../local/dynamodb.ts'
 import { CREDENTIALS } from '../../local/functions-environment.ts'
 import { ACCOUNT_ID } from '../../local/intrinsics.ts'
 import { startParameterStore } from '../../local/parameter-store.ts'
+import { freePorts } from '../../local/ports.ts'
 import { urlOf } from '../../local/settings.ts'
 import { startSqs } from '../../local/sqs.ts'
 import { startSandbox } from '../../sandbox/start.ts'
 import { provision, SECRETS_PATH } from '../flood/provision.ts'
-import { freePort } from './ports.ts'
 
 export const REGION = 'eu-central-1'
 
@@ -34,12 +34,7 @@ const SENDER_SPEED = 100
 /** The parts that are not ours, for real, on free ports, with everything in them that the stack declares. */
 export const startParts = async ({ visibility }: { visibility: number }) => {
   const path = await mkdtemp(join(tmpdir(), 'order-relay-storm-'))
-  const ports = {
-    dynamodb: await freePort(),
-    sqs: await freePort(),
-    ssm: await freePort(),
-    sandbox: await freePort(),
-  }
+  const ports = await freePorts()
   const [dynamodbServer, sqsServer, ssmServer, sandbox] = await Promise.all([
     startDynamodb({ port: ports.dynamodb, path }),
     startSqs({ port: ports.sqs, region: REGION }),
