@@ -46,7 +46,8 @@ export const withBreaker = ({
         retryAfter: Math.max(1, Math.ceil(wait / 1000)),
       })
     }
-    probing = breaker.until > 0
+    const isProbe = breaker.until > 0
+    if (isProbe) probing = true
     try {
       const result = await call()
       breaker = closed
@@ -54,11 +55,12 @@ export const withBreaker = ({
     } catch (error) {
       const available = !(error instanceof AccountingError && error.code === 'unavailable')
       const before = breaker
-      breaker = after(breaker, available, now(), random())
+      // What was under way when the breaker opened has met the same outage, not a longer one.
+      if (available || isProbe || before.until === 0) breaker = after(before, available, now(), random())
       if (before.until === 0 && breaker.until > 0) opened()
       throw error
     } finally {
-      probing = false
+      if (isProbe) probing = false
     }
   }
 }
