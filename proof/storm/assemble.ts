@@ -28,7 +28,9 @@ const DAY_SECONDS = 24 * 60 * 60
 /** Starts all parts, the relay's functions between them, and a proxy between every two. */
 export const assemble = async ({ weather, pace, bug = {} }: { weather: Weather; pace: Pace; bug?: Bug }) => {
   const closing: (() => unknown)[] = []
+  const over = new AbortController()
   const close = async () => {
+    over.abort()
     for (const stop of closing.reverse()) await stop()
   }
   const journal = newJournal()
@@ -134,7 +136,7 @@ export const assemble = async ({ weather, pace, bug = {} }: { weather: Weather; 
 
     const api = await startApiFront(await clientsThrough('api to AWS'), parts)
     closing.push(api.close)
-    const request = requester(await through('store to relay', api.port))
+    const request = requester(await through('store to relay', api.port), over.signal)
 
     for (let count = 0; count < WORKERS; count++) {
       const serviceUrl = await through('worker to service', parts.ports.sandbox)

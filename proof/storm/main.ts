@@ -162,7 +162,7 @@ const stop = new AbortController()
 process.once('SIGINT', () => stop.abort())
 process.once('SIGTERM', () => stop.abort())
 
-const ended = await main(stop.signal).catch((error: unknown) => {
+process.exitCode = await main(stop.signal).catch((error: unknown) => {
   if (stop.signal.aborted) {
     process.stderr.write('\nstopped\n')
     return INTERRUPTED
@@ -171,5 +171,3 @@ const ended = await main(stop.signal).catch((error: unknown) => {
   process.stderr.write(`${error.message}\n`)
   return UNTOLD
 })
-// A life that was broken off may still be waiting for something.
-process.exit(ended)

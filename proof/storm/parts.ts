@@ -2,7 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { CreateQueueCommand, SetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs'
+import {
+  CreateQueueCommand,
+  GetQueueAttributesCommand,
+  SetQueueAttributesCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs'
 import { PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm'
 import { storeKeyParameter } from '../../lib/api/keys.ts'
 import { FEED_SECRETS } from '../../lib/feeds/secrets.ts'
@@ -48,8 +53,11 @@ export const startParts = async ({ visibility }: { visibility: number }) => {
 
   /** A queue as the functions know it: what counts is the end of its URL. */
   const queueUrl = (name: string, port = ports.sqs) => `${urlOf(port)}/${ACCOUNT_ID}/${name}`
-  const keep = (Name: string, Value: string) =>
-    ssm.send(new PutParameterCommand({ Name, Value, Type: 'SecureString', Overwrite: true }))
+  /** Keeps something in Parameter Store, as `relay` does. */
+  const keep = (key: string, Value: string) => {
+    const Name = `${SECRETS_PATH}/${key}`
+    return ssm.send(new PutParameterCommand({ Name, Value, Type: 'SecureString', Overwrite: true }))
+  }
 
   return {
     ports,
@@ -59,6 +67,17 @@ export const startParts = async ({ visibility }: { visibility: number }) => {
     queueUrl,
     line: queueUrl(LINE),
     feedsDead: queueUrl(FEEDS_DEAD),
+    keep,
+    /** How many messages are in a queue, received or not. */
+    async waiting(queue: string): Promise<number> {
+      const { Attributes = {} } = await sqs.send(
+        new GetQueueAttributesCommand({
+          QueueUrl: queueUrl(queue),
+          AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'],
+        }),
+      )
+      return Object.values(Attributes).reduce((sum, count) => sum + Number(count), 0)
+    },
     /** @param secret with which the service signs */
     async provision(secret: string) {
       await provision(
@@ -72,10 +91,10 @@ export const startParts = async ({ visibility }: { visibility: number }) => {
       }
       for (const source of SOURCES) {
         const { Name, Value } = storeKeyParameter(SECRETS_PATH, source, keyOfStore(source))
-        await keep(Name, Value)
+        await keep(Name.slice(SECRETS_PATH.length + 1), Value)
       }
-      await keep(`${SECRETS_PATH}/${FEED_SECRETS}/web`, FEED_SECRET)
-      await keep(`${SECRETS_PATH}/accounting-key`, 'sandbox-key')
+      await keep(`${FEED_SECRETS}/web`, FEED_SECRET)
+      await keep('accounting-key', 'sandbox-key')
     },
     async close() {
       await sandbox.close()

@@ -8,8 +8,6 @@ import type { Journal } from './journal.ts'
 import { actionOf, type Name, orderIn } from './names.ts'
 import { deliveryIn, hearAnswer, hearArrival, hearRequest, type Passing } from './overheard.ts'
 
-export { newJournal } from './journal.ts'
-
 type Answer = { status: number; headers: IncomingMessage['headers']; body: Buffer }
 
 type Pass = () => Promise<Answer>

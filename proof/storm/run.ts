@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs'
 import type { Bug } from '../crash/world.ts'
 import { type Assembled, assemble } from './assemble.ts'
 import type { Weather } from './faults.ts'
@@ -43,23 +42,13 @@ export const verdictOf = ({ complaints, journal: { tooSlow } }: Storm): Verdict 
   return excused ? 'too slow to tell' : 'wrong'
 }
 
-const waiting = async ({ parts: { sqs, queueUrl } }: Assembled, queue: string): Promise<number> => {
-  const { Attributes = {} } = await sqs.send(
-    new GetQueueAttributesCommand({
-      QueueUrl: queueUrl(queue),
-      AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'],
-    }),
-  )
-  return Object.values(Attributes).reduce((sum, count) => sum + Number(count), 0)
-}
-
 /** In the order in which messages pass through them. */
 const QUEUES = ['order-line.fifo', 'feed-shop.fifo', 'feed-web.fifo']
 const NOBODY_READS = ['order-line-dead.fifo', 'feeds-dead.fifo', 'quarantine']
 
 const isIdle = async (world: Assembled): Promise<boolean> => {
   if (world.journal.underWay > 0) return false
-  for (const queue of QUEUES) if ((await waiting(world, queue)) > 0) return false
+  for (const queue of QUEUES) if ((await world.parts.waiting(queue)) > 0) return false
   return world.journal.underWay === 0
 }
 
@@ -92,7 +81,9 @@ const side = async <Input>(
 
 const abandoned = async (world: Assembled): Promise<string[]> => {
   const left = await Promise.all(
-    NOBODY_READS.map(async queue => ((await waiting(world, queue)) > 0 ? [`something is in ${queue}`] : [])),
+    NOBODY_READS.map(async queue =>
+      (await world.parts.waiting(queue)) > 0 ? [`something is in ${queue}`] : [],
+    ),
   )
   return left.flat()
 }

@@ -70,9 +70,9 @@ export const sandboxClient = (url: string) => {
     },
     /** The accountant has the order's webhooks sent once more, now. */
     async resend(id: string): Promise<void> {
-      for (const { delivery } of await this.webhooks(id))
-        await call('POST', `/panel/deliveries/${delivery}/resend`)
+      for (const { delivery } of await this.webhooks(id)) await this.resendDelivery(delivery)
     },
+    resendDelivery: (delivery: string) => call('POST', `/panel/deliveries/${delivery}/resend`),
     /** The webhooks of an order, and what the service thinks became of them. */
     async webhooks(id: string) {
       const { json } = await call('GET', `/panel/deliveries?order=${id}`)

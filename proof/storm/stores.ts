@@ -74,8 +74,8 @@ const PATIENCE_MS = 3000
 /** What a store has not got accepted by then it will not. */
 const GIVES_UP_MS = 300_000
 
-/** A store's requests to the relay: each is made again until it is accepted. */
-export const requester = (url: string) => {
+/** A store's requests to the relay: each is made again until it is accepted, or the storm is over. */
+export const requester = (url: string, over: AbortSignal) => {
   const post = async (source: Source, path: string, body: object): Promise<boolean> => {
     try {
       const response = await fetch(`${url}/api/v1/orders/${path}`, {
@@ -92,7 +92,7 @@ export const requester = (url: string) => {
   }
   return async (source: Source, path: string, body: object): Promise<void> => {
     for (const end = Date.now() + GIVES_UP_MS; !(await post(source, path, body)); await sleep(AGAIN_MS))
-      if (Date.now() > end) throw new Error(`the relay never accepts /orders/${path}`)
+      if (over.aborted || Date.now() > end) throw new Error(`the relay never accepts /orders/${path}`)
   }
 }
 

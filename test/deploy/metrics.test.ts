@@ -3,24 +3,12 @@ import { createRequire } from 'node:module'
 import { expect, jest, test } from '@jest/globals'
 import * as v from 'valibot'
 import { lineMessage } from '../../lib/line/messages.ts'
+import { alarmsOf } from '../support/alarms.ts'
 
 const require = createRequire(import.meta.url)
 const SERVICE = 'order-relay-production'
 const FEEDS = [{ source: 'api', feed: 'sqs', id: 'Feed617069' }]
 
-const alarmOf = v.looseObject({
-  page: v.string(),
-  rings: v.object({
-    Namespace: v.string(),
-    MetricName: v.string(),
-    Dimensions: v.array(v.object({ Name: v.string(), Value: v.unknown() })),
-    Period: v.number(),
-    Statistic: v.string(),
-    EvaluationPeriods: v.number(),
-    ComparisonOperator: v.string(),
-    Threshold: v.number(),
-  }),
-})
 const rows = v.array(
   v.object({
     height: v.number(),
@@ -33,14 +21,13 @@ const rows = v.array(
 )
 
 type For = (service: string, feeds: typeof FEEDS) => unknown
-const { alarmsFor }: { alarmsFor: For } = require('../../deploy/alarms.cjs')
 const { rowsFor }: { rowsFor: For } = require('../../deploy/dashboard.cjs')
-const alarms = v.parse(v.record(v.string(), alarmOf), alarmsFor(SERVICE, FEEDS))
+const alarms = alarmsOf(SERVICE, FEEDS)
 
 type Named = { metric: string; dimensions: Record<string, unknown> }
 
 const onAlarms = (): Named[] =>
-  Object.values(alarms)
+  alarms
     .filter(({ rings }) => rings.Namespace === 'order-relay')
     .map(({ rings: { MetricName, Dimensions } }) => ({
       metric: MetricName,
@@ -156,11 +143,11 @@ test('a metric carries the stage in its dimension "service", so that two stages 
 
 test('every alarm has a page in the runbook, and every page has an alarm', () => {
   const pages = readdirSync('docs/runbook').map(file => file.replace(/\.md$/, ''))
-  expect(new Set(pages)).toEqual(new Set(Object.values(alarms).map(({ page }) => page)))
+  expect(new Set(pages)).toEqual(new Set(alarms.map(({ page }) => page)))
 })
 
 test('no alarm can be blind: CloudWatch evaluates at most a day at once, in steps it knows', () => {
-  for (const { rings } of Object.values(alarms)) {
+  for (const { rings } of alarms) {
     expect(rings.Period % 60).toBe(0)
     expect(rings.Period * rings.EvaluationPeriods).toBeLessThanOrEqual(24 * 60 * 60)
   }

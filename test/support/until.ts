@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Resolves once the condition holds; rejects, naming it, when it does not within the time. */
+/**
+ * Resolves once the condition holds; rejects, naming it, when it does not within the time: the machine's, since
+ * a test may have a time of day of its own.
+ */
 export const until = async (condition: () => boolean | Promise<boolean>, milliseconds = 10_000) => {
-  const end = Date.now() + milliseconds
+  const end = performance.now() + milliseconds
   while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`Not within ${milliseconds} ms: ${condition}`)
+    if (performance.now() > end) throw new Error(`Not within ${milliseconds} ms: ${condition}`)
     await sleep(10)
   }
 }

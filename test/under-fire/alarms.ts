@@ -1,32 +1,10 @@
-import { createRequire } from 'node:module'
 import { jest } from '@jest/globals'
-import * as v from 'valibot'
 import { telemetry } from '../../lib/telemetry.ts'
-
-const require = createRequire(import.meta.url)
-
-const alarm = v.looseObject({
-  page: v.string(),
-  rings: v.object({
-    Namespace: v.string(),
-    MetricName: v.string(),
-    Dimensions: v.array(v.object({ Name: v.string(), Value: v.unknown() })),
-    Period: v.number(),
-    Statistic: v.picklist(['Sum', 'Maximum']),
-    EvaluationPeriods: v.literal(1),
-    ComparisonOperator: v.picklist(['GreaterThanThreshold', 'GreaterThanOrEqualToThreshold']),
-    Threshold: v.number(),
-  }),
-})
-
-type Alarm = v.InferOutput<typeof alarm>
-type For = (service: string, feeds: readonly object[]) => unknown
-const { alarmsFor }: { alarmsFor: For } = require('../../deploy/alarms.cjs')
+import { type Alarm, alarmsOf } from '../support/alarms.ts'
 
 const SERVICE = 'order-relay'
 
-/** The alarms that the template makes. */
-const alarms = Object.values(v.parse(v.record(v.string(), alarm), alarmsFor(SERVICE, [])))
+const alarms = alarmsOf(SERVICE, [])
 
 type Datum = { metric: string; value: number; at: number }
 

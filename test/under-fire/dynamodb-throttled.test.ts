@@ -1,9 +1,9 @@
 import { afterEach, expect, jest, test } from '@jest/globals'
 import { AwsError } from '../../lib/aws/error.ts'
+import { until } from '../support/until.ts'
 import { HOUR, MINUTE, tenHoursWithout } from './days.ts'
 import { asks, inReview, lifeOf } from './lives.ts'
 import { type Trouble, withRelay } from './relay.ts'
-import { soon } from './soon.ts'
 
 afterEach(() => {
   jest.restoreAllMocks()
@@ -14,16 +14,16 @@ const throttled: Trouble = (_link, name) =>
 
 test('while DynamoDB is throttled all is accepted again later, and in the end nothing is missing', () =>
   withRelay(async relay => {
-    const lives = [lifeOf('o00001', 'shop', { returns: true }), lifeOf('o00002', 'web')]
-    const [shop, web] = lives
-    if (shop === undefined || web === undefined) throw new Error('Cannot begin: no lives')
+    const shop = lifeOf('o00001', 'shop', { returns: true })
+    const web = lifeOf('o00002', 'web')
+    const lives = [shop, web]
     for (const life of lives) await inReview(relay, life)
 
     relay.suffers(throttled)
     for (const { source, id } of lives) expect(await relay.sandbox.mend(source, id)).toBe(true)
     expect(await asks(relay, shop, 'refund')).toBe(202)
     expect(await relay.ask('GET', 'web', `${web.id}/`)).toBe(503)
-    await soon(() => relay.alarms.rang('deliveries-not-kept') !== undefined)
+    await until(() => relay.alarms.rang('deliveries-not-kept') !== undefined)
     for (let passed = 0; passed <= 60; passed += 15) {
       await relay.work()
       relay.pass(15 * MINUTE)

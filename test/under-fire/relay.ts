@@ -1,25 +1,24 @@
 import type { IncomingMessage } from 'node:http'
-import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs'
-import { PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm'
+import { SQSClient } from '@aws-sdk/client-sqs'
 import { jest } from '@jest/globals'
 import * as v from 'valibot'
 import { CREDENTIALS } from '../../local/functions-environment.ts'
-import { urlOf } from '../../local/settings.ts'
 import { SECRETS_PATH } from '../../proof/flood/provision.ts'
 import { loadFunction } from '../../proof/flood/settings.ts'
 import type { Kind, Link } from '../../proof/storm/faults.ts'
 import { startServer } from '../../proof/storm/fronts.ts'
+import { newJournal } from '../../proof/storm/journal.ts'
 import type { Promised } from '../../proof/storm/live.ts'
 import type { Life } from '../../proof/storm/lives.ts'
 import { namer } from '../../proof/storm/names.ts'
 import { keyOfStore, REGION, type Source, startParts } from '../../proof/storm/parts.ts'
-import { newJournal, startProxy } from '../../proof/storm/proxy.ts'
+import { startProxy } from '../../proof/storm/proxy.ts'
 import { sandboxClient } from '../../proof/storm/service.ts'
 import { newEars, startWeb } from '../../proof/storm/stores.ts'
 import { complaintsAbout } from '../../proof/storm/verify.ts'
+import { until } from '../support/until.ts'
 import { hearAlarms } from './alarms.ts'
 import { hand, received, remove } from './hand.ts'
-import { soon } from './soon.ts'
 
 /** Longer than any message of the line waits, and than Lambda keeps a secret. */
 const A_WHILE_MS = 16 * 60 * 1000
@@ -81,15 +80,9 @@ const startRelay = async ({ deployments = 1 } = {}) => {
 
   const parts = await startParts({ visibility: 180 })
   closing.push(parts.close)
-  const { ports, queueUrl, line } = parts
+  const { ports, queueUrl, line, waiting, keep } = parts
   const sandbox = sandboxClient(parts.sandbox.url)
   const aws = { region: REGION, credentials: CREDENTIALS, maxAttempts: 1 }
-  const ssm = new SSMClient({ ...aws, endpoint: urlOf(ports.ssm) })
-  /** What `relay` keeps in Parameter Store. */
-  const keep = (key: string, Value: string) => {
-    const Name = `${SECRETS_PATH}/${key}`
-    return ssm.send(new PutParameterCommand({ Name, Value, Type: 'SecureString', Overwrite: true }))
-  }
 
   const through = async (link: Link, to: number) => {
     const proxy = await startProxy({
@@ -155,7 +148,6 @@ const startRelay = async ({ deployments = 1 } = {}) => {
   const webhookUrl = `${await through('service to relay', webhook.port)}/webhook`
   const secret = await sandbox.registerWebhook(webhookUrl)
   await parts.provision(secret)
-  await keep('accounting-key', 'sandbox-key')
   await webhook.open()
   const orders = await door('orders', 'api to AWS')
   await orders.open()
@@ -180,28 +172,17 @@ const startRelay = async ({ deployments = 1 } = {}) => {
   }
   const pass = (milliseconds: number) => void jest.setSystemTime(Date.now() + milliseconds)
 
-  const waiting = async (queue: string) => {
-    const { Attributes = {} } = await parts.sqs.send(
-      new GetQueueAttributesCommand({
-        QueueUrl: queueUrl(queue),
-        AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'],
-      }),
-    )
-    return Object.values(Attributes).reduce((sum, count) => sum + Number(count), 0)
-  }
-
   const pending = async (lives: readonly Life[]) => {
     const all = await Promise.all(lives.map(({ id }) => sandbox.webhooks(id)))
     return all.flat().filter(({ state }) => state === 'pending')
   }
   /** The next attempt of every webhook. The timers of the service know nothing of the time that has passed. */
   const serviceTriesAgain = async (lives: readonly Life[]) => {
-    for (const { delivery } of await pending(lives))
-      await fetch(`${parts.sandbox.url}/panel/deliveries/${delivery}/resend`, { method: 'POST' })
+    for (const { delivery } of await pending(lives)) await sandbox.resendDelivery(delivery)
   }
   /** Time passes until no webhook and no message waits any more. */
   const settle = async (lives: readonly Life[]) =>
-    soon(async () => {
+    until(async () => {
       await work()
       pass(A_WHILE_MS)
       await serviceTriesAgain(lives)
@@ -261,7 +242,6 @@ const startRelay = async ({ deployments = 1 } = {}) => {
     async close() {
       for (const stop of closing.reverse()) await stop()
       sqs.destroy()
-      ssm.destroy()
     },
   }
 }

@@ -1,7 +1,7 @@
 import { afterEach, expect, jest, test } from '@jest/globals'
+import { until } from '../support/until.ts'
 import { inReview, lifeOf } from './lives.ts'
 import { withRelay } from './relay.ts'
-import { soon } from './soon.ts'
 
 const MINUTE = 60_000
 
@@ -17,7 +17,7 @@ test('a secret that nobody told the relay rings, and once it is told the retries
     // Somebody registers the URL by hand: from now on the service signs with a secret of which we know nothing.
     const secret = await relay.sandbox.registerWebhook(relay.webhookUrl)
     for (const { source, id } of lives) expect(await relay.sandbox.mend(source, id)).toBe(true)
-    await soon(() => relay.alarms.rang('signature-failures') !== undefined)
+    await until(() => relay.alarms.rang('signature-failures') !== undefined)
     await relay.work()
     for (const { id } of lives) {
       expect(await relay.sandbox.webhooks(id)).toMatchObject([{ state: 'pending' }])
@@ -38,9 +38,7 @@ test('a secret that nobody told the relay rings, and once it is told the retries
 
 test('even if no retry ever comes in, the scheduled check finds what the webhooks told', () =>
   withRelay(async relay => {
-    const lives = [lifeOf('o00001', 'shop')]
-    const [life] = lives
-    if (life === undefined) throw new Error('Cannot begin: no life')
+    const life = lifeOf('o00001', 'shop')
     await inReview(relay, life)
     await relay.sandbox.registerWebhook(relay.webhookUrl)
     expect(await relay.sandbox.mend(life.source, life.id)).toBe(true)

@@ -1,9 +1,9 @@
 import { afterEach, expect, jest, test } from '@jest/globals'
 import { AwsError } from '../../lib/aws/error.ts'
+import { until } from '../support/until.ts'
 import { HOUR, MINUTE, tenHoursWithout } from './days.ts'
 import { asks, inReview, lifeOf } from './lives.ts'
 import { type Trouble, withRelay } from './relay.ts'
-import { soon } from './soon.ts'
 
 afterEach(() => {
   jest.restoreAllMocks()
@@ -16,16 +16,16 @@ const away: Trouble = (_link, name) =>
 
 test('while SQS is away nothing is promised, and afterwards nothing is missing', () =>
   withRelay(async relay => {
-    const lives = [lifeOf('o00001', 'shop', { returns: true }), lifeOf('o00002', 'web')]
-    const [shop, web] = lives
-    if (shop === undefined || web === undefined) throw new Error('Cannot begin: no lives')
+    const shop = lifeOf('o00001', 'shop', { returns: true })
+    const web = lifeOf('o00002', 'web')
+    const lives = [shop, web]
     for (const life of lives) await inReview(relay, life)
 
     relay.suffers(away)
     for (const { source, id } of lives) expect(await relay.sandbox.mend(source, id)).toBe(true)
     expect(await asks(relay, shop, 'refund')).toBe(503)
     expect(await relay.ask('GET', 'web', `${web.id}/`)).toBe(200)
-    await soon(() => relay.alarms.rang('deliveries-not-kept') !== undefined)
+    await until(() => relay.alarms.rang('deliveries-not-kept') !== undefined)
     await relay.work()
     relay.pass(45 * MINUTE)
     expect(relay.alarms.all()).toEqual(['deliveries-not-kept', 'requests-not-kept'])
@@ -38,12 +38,11 @@ test('while SQS is away nothing is promised, and afterwards nothing is missing',
 
 test('a worker that cannot tell a store, nor put off its message, tells it once SQS is there again', () =>
   withRelay(async relay => {
-    const lives = [lifeOf('o00001', 'shop')]
-    const [life] = lives
-    if (life === undefined) throw new Error('Cannot begin: no life')
+    const life = lifeOf('o00001', 'shop')
+    const lives = [life]
     await inReview(relay, life)
     expect(await relay.sandbox.mend(life.source, life.id)).toBe(true)
-    await soon(async () => (await relay.waiting('order-line.fifo')) > 0)
+    await until(async () => (await relay.waiting('order-line.fifo')) > 0)
 
     relay.suffers((link, name) => (link === 'worker to AWS' ? away(link, name) : undefined))
     const told = relay.ears.of(life.id).length

@@ -6,11 +6,11 @@ import { FeedError } from '../../lib/feeds/http.ts'
 import { workThrough } from '../../lib/line/batch.ts'
 import { virtualClock } from '../../proof/crash/clock.ts'
 import { fifoQueue, type QueuedMessage } from '../../proof/crash/queue.ts'
+import { until } from '../support/until.ts'
 import { hearAlarms } from './alarms.ts'
 import { DAY, HOUR, MINUTE, SECOND } from './days.ts'
 import { asks, inReview, lifeOf } from './lives.ts'
 import { withRelay } from './relay.ts'
-import { soon } from './soon.ts'
 
 afterEach(() => {
   jest.restoreAllMocks()
@@ -151,7 +151,7 @@ test('other stores hear at once, and in the end the store that was away knows as
     for (const life of lives) await inReview(relay, life)
     for (const { source, id } of lives) expect(await relay.sandbox.mend(source, id)).toBe(true)
     expect(await asks(relay, web, 'refund')).toBe(202)
-    await soon(async () => (await relay.undelivered(lives)) === 0)
+    await until(async () => (await relay.undelivered(lives)) === 0)
     for (let passed = 0; passed < 90; passed += 15) {
       await relay.work()
       relay.pass(15 * MINUTE)

@@ -1,7 +1,7 @@
 import { afterEach, expect, jest, test } from '@jest/globals'
+import { until } from '../support/until.ts'
 import { asks, inReview, lifeOf } from './lives.ts'
 import { withRelay } from './relay.ts'
-import { soon } from './soon.ts'
 
 const MINUTE = 60_000
 
@@ -11,9 +11,9 @@ afterEach(() => {
 
 test('with a key that the service refuses orders wait, and the right key is used without a deployment', () =>
   withRelay(async relay => {
-    const lives = [lifeOf('o00001', 'shop', { returns: true }), lifeOf('o00002', 'web')]
-    const [shop, web] = lives
-    if (shop === undefined || web === undefined) throw new Error('Cannot begin: no lives')
+    const shop = lifeOf('o00001', 'shop', { returns: true })
+    const web = lifeOf('o00002', 'web')
+    const lives = [shop, web]
     await inReview(relay, shop)
 
     // The service has taken the key back, and nobody has told the relay.
@@ -23,7 +23,7 @@ test('with a key that the service refuses orders wait, and the right key is used
     expect(await asks(relay, web, 'create')).toBe(202)
     expect(await asks(relay, web, 'payment')).toBe(202)
     expect(await relay.sandbox.mend('shop', shop.id)).toBe(true)
-    await soon(async () =>
+    await until(async () =>
       (await relay.sandbox.webhooks(shop.id)).every(({ state }) => state === 'delivered'),
     )
     await relay.work()
