@@ -1,7 +1,7 @@
 // How long the worker takes for a batch of ten different orders, compared with one order, when each call to
 // the accounting service takes 100 ms: node bench/worker.ts [--json]
 
-import './quiet.ts'
+import '../proof/quiet.ts'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'

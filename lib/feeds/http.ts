@@ -43,7 +43,6 @@ export type Post = (posting: Posting) => Promise<void>
 export const httpPost =
   (now: () => number = Date.now, timeout = TIMEOUT_MS): Post =>
   async ({ url, secret, event, delivery, body }) => {
-    const bytes = Buffer.from(body)
     let response: Response
     try {
       response = await fetch(url, {
@@ -55,9 +54,9 @@ export const httpPost =
           'user-agent': 'order-relay/1.0',
           [HEADERS.event]: event,
           [HEADERS.delivery]: delivery,
-          [HEADERS.signature]: sign({ secret, t: Math.floor(now() / 1000), body: bytes }),
+          [HEADERS.signature]: sign({ secret, t: Math.floor(now() / 1000), body }),
         },
-        body: bytes,
+        body,
       })
     } catch (cause) {
       throw new FeedError(`Cannot reach the store: ${reasonOf(cause)}`, { cause })

@@ -2,18 +2,18 @@ import { parseArgs } from 'node:util'
 import { type Places, race } from './measure.ts'
 import { early, ours, type Verifier } from './verifiers.ts'
 
+/** Chance alone gets there once in more than a million times. */
+const LIMIT = 5
+
 const USAGE = `Times the verification of wrong signatures: it must not tell where they differ from the right one.
 
   --pairs N   pairs of headers for each comparison (default: 3000)
   --help      this text
 
 For each pair of places as many headers with a signature that first differs here or there are verified in random
-turns, and Student's t says whether the time depends on it: beyond 5 it does. A comparison that ends at the
+turns, and Student's t says whether the time depends on it: beyond ${LIMIT} it does. A comparison that ends at the
 first difference is timed in the same way, and has to be found out.
 `
-
-/** Chance alone gets there once in more than a million times. */
-const LIMIT = 5
 
 const PLACES: readonly Places[] = [
   [0, 31],
