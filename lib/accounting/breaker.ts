@@ -1,50 +1,50 @@
+import { TIMEOUT_MS } from './client.ts'
 import { AccountingError } from './errors.ts'
 
-/** How many calls in a row may find the service unavailable before it is left alone. */
+/** Consecutive calls that find the service unavailable before the breaker opens. */
 const THRESHOLD = 5
 const FIRST_PAUSE_MS = 1000
-const LONGEST_PAUSE_MS = 60_000
+const MAX_PAUSE_MS = 60_000
 
 type Breaker = { failures: number; until: number }
 
 const closed: Breaker = { failures: 0, until: 0 }
 
-/** How long calls are still refused, in milliseconds; 0 when one may be made. */
-const pause = ({ until }: Breaker, now: number): number => Math.max(0, until - now)
-
 /** The breaker after a call. Beyond the threshold each further failure doubles the pause, up to a minute. */
-const after = ({ failures }: Breaker, available: boolean, now: number, random: number): Breaker => {
+const afterCall = ({ failures }: Breaker, available: boolean, now: number, random: number): Breaker => {
   if (available) return closed
   const count = failures + 1
   if (count < THRESHOLD) return { failures: count, until: 0 }
-  const longest = Math.min(FIRST_PAUSE_MS * 2 ** (count - THRESHOLD), LONGEST_PAUSE_MS)
-  return { failures: count, until: now + longest / 2 + (longest / 2) * random }
+  const pause = Math.min(FIRST_PAUSE_MS * 2 ** (count - THRESHOLD), MAX_PAUSE_MS)
+  return { failures: count, until: now + pause / 2 + (pause / 2) * random }
 }
 
 /**
- * Leaves a service alone that is down for everybody: while the breaker is open, calls fail at once without
- * being made; when the pause is over, one call tries, and its outcome decides for all (promise P8).
- *
- * @param opened hears when the breaker opens
+ * Stops calling a service that is down for everybody: while the breaker is open, calls fail immediately.
+ * After the pause one call probes the service, and its outcome decides for all (promise P8).
  */
 export const withBreaker = ({
   now,
   random,
-  opened,
+  onOpen,
 }: {
   now: () => number
   random: () => number
-  opened: () => void
+  onOpen: () => void
 }) => {
   let breaker = closed
   let probing = false
 
   return async <Result>(call: () => Promise<Result>): Promise<Result> => {
-    const wait = pause(breaker, now())
+    const wait = Math.max(0, breaker.until - now())
     if (wait > 0 || (probing && breaker.until > 0)) {
-      throw new AccountingError('unavailable', 'The accounting service is left alone: it was unavailable', {
-        retryAfter: Math.max(1, Math.ceil(wait / 1000)),
-      })
+      throw new AccountingError(
+        'unavailable',
+        'The breaker is open: the accounting service was unavailable',
+        {
+          retryAfter: Math.max(1, Math.ceil(wait / 1000)),
+        },
+      )
     }
     const isProbe = breaker.until > 0
     if (isProbe) probing = true
@@ -55,12 +55,30 @@ export const withBreaker = ({
     } catch (error) {
       const available = !(error instanceof AccountingError && error.code === 'unavailable')
       const before = breaker
-      // What was under way when the breaker opened has met the same outage, not a longer one.
-      if (available || isProbe || before.until === 0) breaker = after(before, available, now(), random())
-      if (before.until === 0 && breaker.until > 0) opened()
+      // A call that was under way when the breaker opened met the same outage, not a longer one.
+      if (available || isProbe || before.until === 0) breaker = afterCall(before, available, now(), random())
+      if (before.until === 0 && breaker.until > 0) onOpen()
       throw error
     } finally {
       if (isProbe) probing = false
     }
   }
 }
+
+/** Time reserved after a call for publishing to the feed and saving the order. */
+const RESERVED_MS = 4000
+
+/**
+ * Makes a call only while its whole timeout and the steps after it fit into the remaining time. A function
+ * that times out in the middle would bring back its whole batch, other orders included.
+ *
+ * @param remaining milliseconds until the function times out
+ */
+export const withDeadline =
+  <Call extends unknown[], Result>(call: (...args: Call) => Promise<Result>, remaining: () => number) =>
+  async (...args: Call): Promise<Result> => {
+    if (remaining() < TIMEOUT_MS + RESERVED_MS) {
+      throw new AccountingError('unavailable', 'Not enough time remains for another call in this invocation')
+    }
+    return call(...args)
+  }

@@ -1,72 +1,102 @@
-import type { Body } from '../body.ts'
-import type { Answer } from '../http.ts'
-import type { Enqueue } from '../line/producer.ts'
-import type { Orders } from '../orders/table.ts'
+import type { Enqueue } from '../orders/events.ts'
+import type { Intent } from '../orders/order.ts'
+import type { Orders, StoredOrder } from '../orders/repository.ts'
+import type { HttpResponse } from '../platform/http.ts'
+import type { Body } from '../protocol/json.ts'
 import { bearerKey, type SourceOfKey } from './keys.ts'
 import * as refusals from './refusals.ts'
-import { read } from './request.ts'
-import { type Location, route } from './route.ts'
-import { shown } from './shown.ts'
+import { readRequest, route } from './request.ts'
 
 export type HttpRequest = {
   method: string
-  location: Location
+  /** Percent-decoded. */
+  path: string
   /** By lower-case name. */
   headers: Readonly<Record<string, string | undefined>>
   query: Readonly<Record<string, string | undefined>>
   body: Body
 }
 
-export type Ports = {
+export type ServeDependencies = {
   sourceOf: SourceOfKey
-  /** Whether a store with this source is ours (`stores.yml`). */
-  isOurs: (source: string) => boolean
+  /** Whether stores.yml has a store with this source. */
+  isKnownSource: (source: string) => boolean
   orders: Pick<Orders, 'get'>
   enqueue: Enqueue
   newId: () => string
 }
 
-/** The answer, and what of the request may be logged. */
+/** The response, and the parts of the request that may be logged. */
 export type Served = {
-  answer: Answer
+  response: HttpResponse
   about?: { action: string; source: string; external_id?: string; id?: string }
 }
 
+const intentView = ({ id, state, reason }: Intent) => ({
+  id,
+  state,
+  ...(reason !== undefined && { error: reason }),
+})
+
 /**
- * The stores' API (spec: Endpoints; promise P11): who asks, for what, is it valid, is it theirs; then a
- * change goes on the order line and is answered 202, and a read is answered from the orders table.
+ * What a store reads of its order (spec: GET orders): the service's last order result, with a null status
+ * while there is none, and beside it what the relay knows: the version of the last feed message, the time of
+ * the last change, and the state of the store's requests.
+ */
+const orderView = ({ order, updated_at }: StoredOrder) => {
+  const { source, external_id, version, result, intents } = order
+  return {
+    ...(result ?? { source, external_id, status: null }),
+    relay: {
+      version,
+      updated_at,
+      intents: Object.fromEntries(
+        Object.entries(intents).map(([kind, intent]) => [kind, intentView(intent)]),
+      ),
+    },
+  }
+}
+
+/**
+ * The stores' API (spec: Endpoints; promise P11): authenticates, routes, validates and checks the source; then
+ * a change is added to the order queue and answered with 202, and a read is answered from the orders table.
  *
- * Every change has an id of its own, even when it says the same as one before: sent again after the cause
- * of a rejection was mended, it must not be taken for the same. The worker is idempotent by the order's
- * state, so nothing happens twice.
+ * Every change has its own id, even when it repeats an earlier one: sent again after the cause of a rejection
+ * was fixed, it must not be dropped as a duplicate. The worker is idempotent by state, so nothing happens
+ * twice.
  *
  * Rejects when SQS, DynamoDB or Parameter Store fail.
  */
-export const serve = async (request: HttpRequest, ports: Ports): Promise<Served> => {
+export const serve = async (request: HttpRequest, dependencies: ServeDependencies): Promise<Served> => {
+  const { sourceOf, isKnownSource, orders, enqueue, newId } = dependencies
   const key = bearerKey(request.headers.authorization)
-  const source = key === undefined ? undefined : await ports.sourceOf(key)
-  if (source === undefined || !ports.isOurs(source)) return { answer: refusals.unauthorized }
+  const source = key === undefined ? undefined : await sourceOf(key)
+  if (source === undefined || !isKnownSource(source)) return { response: refusals.unauthorized }
 
-  const routed = route(request.method, request.location)
-  if ('refused' in routed) return { answer: routed.refused, about: { action: 'none', source } }
+  const routed = route(request.method, request.path)
+  if ('refused' in routed) return { response: routed.refused, about: { action: 'none', source } }
   const { action } = routed
 
-  const reading = read({ action, source: request.query.source, body: request.body }, source)
-  if ('refused' in reading) return { answer: reading.refused, about: { action: action.to, source } }
+  const reading = readRequest({ action, query: request.query.source, body: request.body }, source)
+  if ('refused' in reading) return { response: reading.refused, about: { action: action.to, source } }
   const { order, text } = reading
 
   if (action.to === 'read') {
-    const held = await ports.orders.get(order)
-    const answer =
-      held === undefined ? refusals.unknownOrder(order.external_id) : { status: 200, body: shown(held) }
-    return { answer, about: { action: action.to, ...order } }
+    const stored = await orders.get(order)
+    return {
+      response:
+        stored === undefined
+          ? refusals.unknownOrder(order.external_id)
+          : { status: 200, body: orderView(stored) },
+      about: { action: action.to, ...order },
+    }
   }
 
-  const id = ports.newId()
-  const message = { event: `order.${action.to}`, delivery: id, data: { ...order, request: text } }
-  await ports.enqueue(order, id, JSON.stringify(message))
+  const id = newId()
+  const event = { event: `order.${action.to}`, delivery: id, data: { ...order, request: text } }
+  await enqueue(order, { id, json: JSON.stringify(event) })
   return {
-    answer: { status: 202, body: { status: 'accepted', id, ...order } },
+    response: { status: 202, body: { status: 'accepted', id, ...order } },
     about: { action: action.to, ...order, id },
   }
 }

@@ -1,95 +1,92 @@
 import type { SQSRecord } from 'aws-lambda'
 import * as v from 'valibot'
-import { backoffSeconds } from '../line/backoff.ts'
-import type { KeepBack } from '../line/keep-back.ts'
-import type { HttpStore } from '../stores.ts'
-import { telemetry } from '../telemetry.ts'
-import {
-  afterLongFailure,
-  afterSuccess,
-  type Endpoint,
-  probed,
-  silence,
-  unknownEndpoint,
-} from './endpoint.ts'
-import { FeedError, type Post } from './http.ts'
+import { MAX_RETRY_SECONDS } from '../platform/retry.ts'
+import type { HttpStore } from '../platform/stores.ts'
+import type { Telemetry } from '../platform/telemetry.ts'
+import { readJson } from '../protocol/json.ts'
+import { type Deliver, FeedError } from './deliver.ts'
 
-/** A message lives fourteen days; on the last of them it is put aside, and whatever waits behind it too. */
-const PUT_ASIDE_AFTER_MS = 13 * 24 * 60 * 60 * 1000
+/** SQS keeps a message for fourteen days; on the last of them it is dead-lettered, like those behind it. */
+const DEAD_LETTER_AFTER_MS = 13 * 24 * 60 * 60 * 1000
 
-/**
- * SQS counts no more than a thousand receives, which a quarter of an hour apart would be over after five days.
- * So a message that has come a hundred times, which takes half a day at least, comes every 22 to 25 minutes.
- */
-const OFTEN = 100
-const SELDOM_SECONDS = 22 * 60
-
-export type Ports = {
-  post: Post
-  /** The secret with which the store verifies what it receives. */
-  secretOf: (source: string) => Promise<string>
-  /** Keeps a message for a person, outside of the store's queue. */
-  putAside: (record: SQSRecord) => Promise<void>
-  now: () => number
+/** What this environment of the function knows of a store's endpoint, in milliseconds of unix time. */
+type Endpoint = {
+  /** When it last accepted a message. */
+  acceptedAt: number
+  /** Until when it is not called because it is disabled; 0 while it is enabled. */
+  disabledUntil: number
 }
 
-const head = v.pipe(v.string(), v.parseJson(), v.looseObject({ event: v.string(), delivery: v.string() }))
+const newEndpoint: Endpoint = { acceptedAt: 0, disabledUntil: 0 }
+
+const disable = (endpoint: Endpoint, now: number): Endpoint => ({
+  ...endpoint,
+  disabledUntil: now + MAX_RETRY_SECONDS * 1000,
+})
+
+const head = v.looseObject({ event: v.string(), delivery: v.string() })
+
+export type FeederDependencies = {
+  deliver: Deliver
+  /** The secret with which the store verifies its messages. */
+  secretOf: (source: string) => Promise<string>
+  /** Keeps a message outside of the store's queue, for an operator. */
+  deadLetter: (record: SQSRecord) => Promise<void>
+  now: () => number
+  telemetry: Telemetry
+}
 
 /**
- * Makes the function that passes one message of a store's queue on to its HTTP endpoint (promise P9); when
- * it rejects, the message must come again.
+ * Delivers one message of a store's queue to its HTTP endpoint (promise P9); when the returned function
+ * rejects, the message must come again.
  *
- * What fails waits in the queue. When a message has failed for longer than the store's `disable_after`, the
- * endpoint is only probed, once in a quarter of an hour at most, until it takes a message again. What is not
- * taken after thirteen days is put aside, so that nothing is lost.
+ * When a message has failed for longer than the store's `disable_after`, its endpoint is disabled: it is only
+ * probed, once in fifteen minutes at most, until it accepts a message again. A message that is not accepted
+ * within thirteen days is dead-lettered, so that nothing is lost.
  */
-export const feeder = ({ post, secretOf, putAside, now }: Ports) => {
+export const feeder = ({ deliver, secretOf, deadLetter, now, telemetry }: FeederDependencies) => {
   const endpoints = new Map<string, Endpoint>()
-  const endpointOf = (source: string) => endpoints.get(source) ?? unknownEndpoint
+  const endpointOf = (source: string) => endpoints.get(source) ?? newEndpoint
 
-  const send = async ({ source, feed }: HttpStore, record: SQSRecord) => {
-    const { event, delivery } = v.parse(head, record.body)
-    const retryAfter = silence(endpointOf(source), now())
-    if (retryAfter > 0) throw new FeedError('The store is left alone: its feed is disabled', { retryAfter })
+  const send = async ({ source, feed }: HttpStore, { body, attributes }: SQSRecord) => {
+    const reading = readJson(body)
+    const parsed = v.safeParse(head, 'unreadable' in reading ? undefined : reading.json)
+    if (!parsed.success) throw new FeedError('Cannot deliver a message that is not a feed message')
+    const { event, delivery } = parsed.output
+    const { disabledUntil } = endpointOf(source)
+    const wait = Math.ceil((disabledUntil - now()) / 1000)
+    if (wait > 0) throw new FeedError('The feed is disabled', { retryAfter: wait })
 
-    endpoints.set(source, probed(endpointOf(source), now()))
+    // A disabled endpoint is probed with a single message.
+    if (disabledUntil !== 0) endpoints.set(source, disable(endpointOf(source), now()))
     try {
-      await post({ url: feed.http, secret: await secretOf(source), event, delivery, body: record.body })
+      await deliver({ url: feed.http, secret: await secretOf(source), event, delivery, body })
     } catch (error) {
       const limit = now() - feed.disable_after * 1000
-      if (Number(record.attributes.ApproximateFirstReceiveTimestamp) <= limit) {
-        endpoints.set(source, afterLongFailure(endpointOf(source), limit, now()))
+      if (Number(attributes.ApproximateFirstReceiveTimestamp) <= limit) {
+        const endpoint = endpointOf(source)
+        // When the endpoint has accepted others since, the fault is the message's, and others need not wait.
+        if (endpoint.acceptedAt <= limit) endpoints.set(source, disable(endpoint, now()))
         telemetry.warn('feed disabled', { source, delivery })
         telemetry.count('FeedDisabled')
       }
       throw error
     }
-    endpoints.set(source, afterSuccess(now()))
-    telemetry.info('store told', { source, event, delivery })
+    endpoints.set(source, { acceptedAt: now(), disabledUntil: 0 })
+    telemetry.info('feed message delivered', { source, event, delivery })
   }
 
   return async (store: HttpStore, record: SQSRecord): Promise<void> => {
     try {
       await send(store, record)
     } catch (error) {
-      if (now() - Number(record.attributes.SentTimestamp) < PUT_ASIDE_AFTER_MS) throw error
-      await putAside(record)
-      telemetry.error('feed message put aside', error, { source: store.source, messageId: record.messageId })
-      telemetry.count('FeedPutAside')
+      if (now() - Number(record.attributes.SentTimestamp) < DEAD_LETTER_AFTER_MS) throw error
+      await deadLetter(record)
+      telemetry.error('feed message dead-lettered', error, {
+        source: store.source,
+        messageId: record.messageId,
+      })
+      telemetry.count('FeedDeadLettered')
     }
   }
 }
-
-/** Lets a failed feed message wait before it comes again, and with it what waits behind it in its group. */
-export const waitBeforeTelling =
-  (keepBack: KeepBack, random: () => number = Math.random, now: () => number = Date.now) =>
-  async (error: unknown, first: SQSRecord, behind: readonly SQSRecord[]): Promise<void> => {
-    const receives = Number(first.attributes.ApproximateReceiveCount)
-    const retryAfter = (error instanceof FeedError ? error.retryAfter : undefined) ?? 0
-    const atLeast = receives > OFTEN ? Math.max(retryAfter, SELDOM_SECONDS) : retryAfter
-    const seconds = backoffSeconds(receives, random(), atLeast)
-    telemetry.error('feed message waits', error, { messageId: first.messageId, receives, seconds })
-    telemetry.count('FeedRetried')
-    telemetry.seconds('FeedFailingAge', (now() - Number(first.attributes.SentTimestamp)) / 1000)
-    await keepBack([first, ...behind], seconds)
-  }

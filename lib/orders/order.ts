@@ -1,14 +1,15 @@
 import type { OrderKey, OrderResult } from '../protocol/order.ts'
+import { isInReview } from '../protocol/status.ts'
 
 /** What a store can ask for. */
-export type Wish = 'create' | 'payment' | 'refund'
+export type IntentKind = 'create' | 'payment' | 'refund'
 
-/** Why the accounting service refused, in its own words where it gave any. */
+/** Why the accounting service refused a request, in its own words where it gave any. */
 export type Refusal = { status: number; code?: string; message: string; field?: string }
 
-/** Something a store asked for, and how far it has come. */
+/** A request of a store, and its state. */
 export type Intent = {
-  /** The id under which the store's request was accepted. */
+  /** The id under which the request was accepted. */
   id: string
   /** The raw body of the request; dropped once the service has decided. */
   request?: string
@@ -17,26 +18,26 @@ export type Intent = {
    * `rejected`.
    */
   state: 'waiting' | 'held' | 'registered' | 'rejected'
-  /** How often the service has refused it since the order was last seen in review. */
+  /** How often the service has refused it since the order was last in review. */
   refusals: number
   reason?: Refusal
 }
 
-/** Something a store must hear. */
-export type News =
+/** What is to be published to the store's feed (promise P9). */
+export type PendingEvent =
   | { event: 'order.updated'; data: OrderResult }
-  | { event: 'order.rejected'; data: OrderKey & { request: Wish; id: string; error: Refusal } }
+  | { event: 'order.rejected'; data: OrderKey & { request: IntentKind; id: string; error: Refusal } }
 
 export type Order = OrderKey & {
-  /** The number of the last message to the store's feed. */
+  /** The version of the last message published to the store's feed. */
   version: number
-  /** What the service last said of the order; undefined while it has said nothing. */
+  /** The last order result of the service; undefined before the first. */
   result: OrderResult | undefined
-  /** What is held may not be the truth: the service must be asked. */
+  /** The result may be out of date: the service must be asked. */
   doubt: boolean
-  intents: { readonly [wish in Wish]?: Intent }
-  /** What has not been told yet. */
-  news: readonly News[]
+  intents: { readonly [kind in IntentKind]?: Intent }
+  /** What has not been published yet. */
+  pending: readonly PendingEvent[]
 }
 
 export const newOrder = ({ source, external_id }: OrderKey): Order => ({
@@ -46,8 +47,15 @@ export const newOrder = ({ source, external_id }: OrderKey): Order => ({
   result: undefined,
   doubt: false,
   intents: {},
-  news: [],
+  pending: [],
 })
 
 export const isOpen = (intent: Intent | undefined): intent is Intent =>
   intent?.state === 'waiting' || intent?.state === 'held'
+
+/**
+ * Whether an order expects nothing more. While it is in review, in doubt, or has an open intent, a webhook is
+ * expected, and reconciliation must find it if it never arrives (promise P10).
+ */
+export const isSettled = ({ result, doubt, intents }: Pick<Order, 'result' | 'doubt' | 'intents'>): boolean =>
+  !doubt && !(result !== undefined && isInReview(result.status)) && !Object.values(intents).some(isOpen)

@@ -1,7 +1,7 @@
 import type { BaseIssue } from 'valibot'
 import { ExactNumber } from './json.ts'
 
-/** The body of every refusal: what went wrong, in which field (design: what the spec leaves open). */
+/** The body of every error response: what went wrong, and in which field (design: What the spec leaves open). */
 export type ErrorBody = { error: { code: string; message: string; field?: string } }
 
 /** The path of an issue as a caller would write it: `items[3].quantity`. */
@@ -13,7 +13,7 @@ export const fieldOf = (issue: BaseIssue<unknown>): string | undefined =>
 
 const shown = (received: string) => (received.length > 60 ? `${received.slice(0, 60)}…` : received)
 
-/** What was found, as the caller wrote it; of what is too short valibot would tell the length. */
+/** The value found, as the caller wrote it; for a value that is too short valibot reports only the length. */
 const found = ({ input, received }: BaseIssue<unknown>) => {
   if (received === 'undefined') return 'is missing'
   if (input instanceof ExactNumber) return `is ${shown(input.text)}`
@@ -21,11 +21,11 @@ const found = ({ input, received }: BaseIssue<unknown>) => {
   return `is ${shown(typeof input === 'string' ? `"${input}"` : received)}`
 }
 
-/** The first issue of a failed parse as a refusal that names field, value and rule. */
+/** The first issue of a failed parse as an error body that names field, value and rule. */
 export const invalid = ([issue]: readonly [BaseIssue<unknown>, ...BaseIssue<unknown>[]]): ErrorBody => {
   const field = fieldOf(issue)
   const name = field === undefined ? 'The body' : `Field "${field}"`
-  // For a missing field valibot gives the rule of the object around it.
+  // For a missing field valibot reports the rule of the enclosing object.
   const isAbsent = field !== undefined && issue.received === 'undefined'
   const message = isAbsent ? `${name} is missing` : `${name} ${found(issue)}: ${issue.message}`
   return { error: { code: 'invalid', message, ...(field !== undefined && { field }) } }

@@ -58,11 +58,52 @@ export const parseJson = (text: string): unknown =>
       )
     : JSON.parse(text)
 
-/** Orders have four levels. Code that walks a value takes a part of the stack for each, and it has an end. */
+/** An order has four levels. Code that walks a value recursively uses stack for each level. */
 const MAX_LEVELS = 64
 
-/** Whether objects and arrays are inside each other for more than 64 levels. */
-export const isTooDeep = (value: unknown, levels = MAX_LEVELS): boolean =>
+/** Whether objects and arrays are nested more than 64 levels deep. */
+const isTooDeep = (value: unknown, levels = MAX_LEVELS): boolean =>
   typeof value === 'object' &&
   value !== null &&
   (levels === 0 || Object.values(value).some(inner => isTooDeep(inner, levels - 1)))
+
+/**
+ * The body of a request: text where API Gateway has decoded it, bytes where it passes base64. A signature
+ * covers the bytes; the UTF-8 encoding of the text is the same bytes.
+ */
+export type Body = string | Uint8Array
+
+/** An order has one or two kilobytes; escaped once more inside an event, this still fits an SQS message. */
+export const MAX_BODY_BYTES = 256 * 1024
+
+export const isTooLarge = (body: Body): boolean =>
+  // A UTF-16 unit takes three bytes at most, and most texts are far too short to be worth counting.
+  body.length > MAX_BODY_BYTES / 3 && Buffer.byteLength(body) > MAX_BODY_BYTES
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+const BYTE_ORDER_MARK = '\uFEFF'
+
+/** A body as JSON and as the text it was read from, without a byte order mark; or why it cannot be read. */
+export type JsonReading = { json: unknown; text: string } | { unreadable: string }
+
+/**
+ * Reads a body that comes from outside. Every endpoint, the worker and the command read bodies here, so that
+ * all of them agree on what is readable.
+ *
+ * @param parse `JSON.parse` where the value is only validated and the text is passed on
+ */
+export const readJson = (body: Body, parse: (text: string) => unknown = parseJson): JsonReading => {
+  let text: string
+  try {
+    text = typeof body === 'string' ? body : utf8.decode(body)
+  } catch {
+    return { unreadable: 'The body is not UTF-8 text' }
+  }
+  if (text.startsWith(BYTE_ORDER_MARK)) text = text.slice(1)
+  try {
+    const json = parse(text)
+    return isTooDeep(json) ? { unreadable: 'The body is nested too deeply' } : { json, text }
+  } catch {
+    return { unreadable: 'The body is not JSON' }
+  }
+}

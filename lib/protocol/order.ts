@@ -1,13 +1,14 @@
 import * as v from 'valibot'
-import { text } from './text.ts'
 
-/** The statuses of the spec (States and transitions), in the order in which an order passes through them. */
-export const STATUSES = ['needs_review', 'invoiced', 'paid', 'refunded'] as const
-export type Status = (typeof STATUSES)[number]
+/** A lone surrogate, which JSON can write as an escape, has no UTF-8 form to store or send. */
+export const text = v.pipe(
+  v.string('must be a string'),
+  v.check(value => value.isWellFormed(), 'must be well-formed Unicode'),
+)
 
 const EXTERNAL_ID_MAX = 100
 
-/** Counted in characters, not UTF-16 units, as the spec's "up to 100 characters" reads. */
+/** The limit counts characters, not UTF-16 units (spec: up to 100 characters). */
 export const externalId = v.pipe(
   text,
   v.nonEmpty('must not be empty'),
@@ -21,9 +22,8 @@ export const DEFAULT_SOURCE = 'api'
 export const source = v.pipe(text, v.nonEmpty('must not be empty'))
 
 /**
- * The order result as a receiver reads it (spec: Order result): what identifies the order and its status
- * must be there; everything else may be missing, null, new or of another type than shown, and is carried
- * through as it came.
+ * The order result as a receiver reads it (spec: Order result). Only the order's key and its status are
+ * required; every other field may be missing, null, unknown or of another type, and passes through unchanged.
  */
 export const orderResult = v.looseObject({
   source,
@@ -33,5 +33,5 @@ export const orderResult = v.looseObject({
 
 export type OrderResult = v.InferOutput<typeof orderResult>
 
-/** What identifies one order. */
+/** Identifies one order. */
 export type OrderKey = { source: string; external_id: string }

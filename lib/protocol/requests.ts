@@ -1,10 +1,9 @@
 import * as v from 'valibot'
 import { decimalOf, ExactNumber, type JsonNumber } from './json.ts'
 import { normaliseMobile } from './mobile.ts'
-import { DEFAULT_SOURCE, externalId, source } from './order.ts'
-import { text } from './text.ts'
+import { DEFAULT_SOURCE, externalId, source, text } from './order.ts'
 
-/** valibot takes an array for an object; on the wire they are different things. */
+/** valibot accepts an array as an object; JSON distinguishes them. */
 const object = <const Entries extends v.ObjectEntries>(entries: Entries, message = 'must be an object') =>
   v.pipe(
     v.unknown(),
@@ -12,7 +11,7 @@ const object = <const Entries extends v.ObjectEntries>(entries: Entries, message
     v.looseObject(entries, message),
   )
 
-/** No invoice needs more, and arithmetic on 1e999999999 would never end. */
+/** No invoice needs more digits, and exact arithmetic on 1e999999999 would not terminate. */
 const MAX_DIGITS = 40
 
 const number = v.pipe(
@@ -28,7 +27,7 @@ const number = v.pipe(
 const isNegative = (value: JsonNumber) => decimalOf(value)?.negative === true
 const isZero = (value: JsonNumber) => decimalOf(value)?.digits === '0'
 
-/** Rials; refunds and discounts have fields of their own, so a negative amount is a mistake. */
+/** Rials. Refunds and discounts have their own fields, so a negative amount is an error. */
 export const amount = v.pipe(
   number,
   v.check(value => !isNegative(value), 'must not be negative'),
@@ -73,7 +72,7 @@ export const item = object({
   name: v.nullish(text),
 })
 
-/** Who buys (spec: customer). An empty mobile number counts as none. */
+/** The buyer (spec: customer). An empty mobile number counts as missing. */
 export const customer = object({
   mobile: v.nullish(
     v.pipe(
@@ -88,7 +87,7 @@ export const customer = object({
   email: v.nullish(text),
 })
 
-/** What identifies the order of a create request, whatever else the body says. */
+/** The fields of a create request that identify its order. */
 const keyEntries = {
   external_id: externalId,
   source: v.nullish(source, DEFAULT_SOURCE),
@@ -112,12 +111,12 @@ export const orderRequest = object(
   BODY,
 )
 
-/** Register payment with the payment inside `payment`. */
+/** Register payment with the fields nested in `payment`. */
 export const nestedPayment = object({ source: v.nullish(source), payment })
-/** Register payment with its fields direct. */
+/** Register payment with the fields at the top level. */
 export const directPayment = object({ source: v.nullish(source), ...paymentEntries }, BODY)
 
-/** The body of register payment, its fields direct or inside `payment` (spec: Endpoints, payment). */
+/** The body of register payment, with its fields at the top level or nested in `payment` (spec: Endpoints, payment). */
 export const paymentRequest = v.pipe(
   v.lazy((body: unknown) =>
     typeof body === 'object' && body !== null && 'payment' in body && body.payment !== null

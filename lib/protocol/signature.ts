@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Body } from './json.ts'
 
-/** How far the sender's clock may be from ours, in seconds, either way (spec: Events, Signature). */
+/** How far the sender's clock may differ from ours in either direction, in seconds (spec: Events, Signature). */
 export const TOLERANCE_SECONDS = 300
 
 type SignatureFailure = 'malformed' | 'stale' | 'mismatch'
@@ -9,18 +10,18 @@ export type Verification =
   | { valid: true; secret: string; t: number }
   | { valid: false; reason: SignatureFailure }
 
-const digest = (secret: string, t: string, body: string | Uint8Array) =>
+const digest = (secret: string, t: string, body: Body) =>
   createHmac('sha256', secret).update(`${t}.`).update(body).digest()
 
 /**
- * Makes the `X-Service-Signature` header for a body (spec: Events, Signature).
+ * Creates the `X-Service-Signature` header for a body (spec: Events, Signature).
  *
  * @param t unix time of sending, in whole seconds
  */
-export const sign = ({ secret, t, body }: { secret: string; t: number; body: string | Uint8Array }): string =>
+export const sign = ({ secret, t, body }: { secret: string; t: number; body: Body }): string =>
   `t=${t},v1=${digest(secret, String(t), body).toString('hex')}`
 
-/** The `t` as it stands in the header and every `v1`, or undefined when the header is malformed. */
+/** The `t` exactly as in the header and every `v1`; undefined when the header is malformed. */
 const parse = (header: string) => {
   const times: string[] = []
   const signatures: Buffer[] = []
@@ -29,7 +30,7 @@ const parse = (header: string) => {
     const scheme = part.slice(0, Math.max(at, 0))
     const value = part.slice(at + 1)
     if (scheme === 't') times.push(value)
-    // Another v1 of the wrong form spoils the header: the sender never makes one.
+    // The sender never makes a malformed v1, so one invalidates the header.
     if (scheme === 'v1') {
       if (!/^[0-9a-f]{64}$/.test(value)) return undefined
       signatures.push(Buffer.from(value, 'hex'))
@@ -44,8 +45,8 @@ const parse = (header: string) => {
 /**
  * Verifies `X-Service-Signature` over the raw bytes of the body (spec: Events, Signature; promise P1).
  *
- * Every secret is tried against every `v1` without stopping early, each comparison in constant time, so
- * the time taken tells nothing about where a comparison failed or which secret matched.
+ * Compares every secret with every `v1` in constant time and never stops early, so the time taken reveals
+ * neither where a comparison failed nor which secret matched.
  *
  * @param now the receiver's clock, unix seconds
  */
@@ -56,7 +57,7 @@ export const verify = ({
   now,
 }: {
   header: string | undefined
-  body: string | Uint8Array
+  body: Body
   secrets: readonly string[]
   now: number
 }): Verification => {

@@ -4,7 +4,7 @@ import { orderResult } from './order.ts'
 /** The one event of the spec (Events). */
 export const ORDER_UPDATED = 'order.updated'
 
-/** What every webhook has, whatever its event (spec: Delivery, Body). */
+/** The fields of every webhook, whatever its event (spec: Delivery, Body). */
 export const envelope = v.looseObject({
   event: v.pipe(v.string('must be a string'), v.nonEmpty('must not be empty')),
   delivery: v.pipe(v.string('must be a string'), v.uuid('must be a UUID')),
@@ -20,7 +20,7 @@ export const orderUpdated = v.looseObject({
 
 export type OrderUpdated = v.InferOutput<typeof orderUpdated>
 
-/** Header names of a delivery, lower case as HTTP libraries hand them over (spec: Delivery). */
+/** Header names of a delivery, in lower case as HTTP libraries pass them (spec: Delivery). */
 export const HEADERS = {
   signature: 'x-service-signature',
   delivery: 'x-service-delivery',

@@ -1,11 +1,13 @@
-import { type Body, isTooLarge } from '../body.ts'
-import type { Enqueue } from '../line/producer.ts'
+import * as v from 'valibot'
+import type { Enqueue } from '../orders/events.ts'
+import { unixSeconds } from '../platform/environment.ts'
+import type { Quarantine } from '../platform/quarantine.ts'
+import { invalid } from '../protocol/errors.ts'
+import { type Body, isTooLarge, readJson } from '../protocol/json.ts'
 import { verify } from '../protocol/signature.ts'
-import { HEADERS } from '../protocol/webhook.ts'
-import type { Quarantine } from '../quarantine.ts'
-import type { Secrets } from '../secrets.ts'
+import { envelope, HEADERS, ORDER_UPDATED, type OrderUpdated, orderUpdated } from '../protocol/webhook.ts'
 import type { Deliveries } from './deliveries.ts'
-import { read } from './read.ts'
+import type { WebhookSecrets } from './secrets.ts'
 
 export type Delivery = {
   /** By lower-case name. */
@@ -13,52 +15,85 @@ export type Delivery = {
   body: Body
 }
 
-/** What became of a delivery. The HTTP answer follows from it, see `answer.ts`. */
+/** What became of a delivery; the HTTP response follows from it. */
 export type Received =
   | { outcome: 'queued' | 'duplicate'; delivery: string; source: string; external_id: string }
   | { outcome: 'ignored'; delivery: string; why: 'foreign source' | 'other event' }
   | { outcome: 'forged'; why: 'malformed' | 'stale' | 'mismatch' }
   | { outcome: 'contradictory'; header: string }
   | { outcome: 'unreadable'; reason: string }
-  | { outcome: 'too large' }
+  | { outcome: 'too_large' }
 
-export type Ports = {
-  secrets: Secrets
-  /** Whether a store with this source is ours (`stores.yml`). */
-  isOurs: (source: string) => boolean
+export type ReceiveDependencies = {
+  secrets: WebhookSecrets
+  /** Whether stores.yml has a store with this source. */
+  isKnownSource: (source: string) => boolean
   deliveries: Deliveries
   enqueue: Enqueue
   quarantine: Quarantine
-  /** The clock, in unix seconds. */
+  /** Unix time in milliseconds. */
   now: () => number
 }
 
-/**
- * The receiving path: verify, read, filter, then read–send–record (spec: Events; promises P1–P4, P12).
- *
- * Rejects when SQS or DynamoDB fail: the event is then not safe, and the sender must try again.
- */
-export const receive = async ({ headers, body }: Delivery, ports: Ports): Promise<Received> => {
-  if (isTooLarge(body)) return { outcome: 'too large' }
+/** The content of a signed body. */
+export type WebhookReading =
+  | { kind: 'order.updated'; webhook: OrderUpdated; text: string }
+  | { kind: 'other event'; event: string; delivery: string }
+  /** `source` and `delivery` are present when at least the envelope could be read. */
+  | { kind: 'unreadable'; reason: string; source?: string; delivery?: string }
 
-  const now = ports.now()
-  const verified = await ports.secrets.verify(secrets =>
-    verify({ header: headers[HEADERS.signature], body, secrets, now }),
+/** Reads the body of an authentic webhook (spec: Delivery, Body); never throws. */
+export const readWebhook = (body: Body): WebhookReading => {
+  // The text itself is queued, so numbers need no exact form here.
+  const reading = readJson(body, JSON.parse)
+  if ('unreadable' in reading) return { kind: 'unreadable', reason: reading.unreadable }
+  const { json, text } = reading
+  const known = v.safeParse(orderUpdated, json)
+  if (known.success) return { kind: 'order.updated', webhook: known.output, text }
+
+  const reason = invalid(known.issues).error.message
+  const outer = v.safeParse(envelope, json)
+  if (!outer.success) return { kind: 'unreadable', reason }
+  const { event, delivery, data } = outer.output
+  if (event !== ORDER_UPDATED) return { kind: 'other event', event, delivery }
+  return {
+    kind: 'unreadable',
+    reason,
+    delivery,
+    ...(typeof data.source === 'string' && { source: data.source }),
+  }
+}
+
+/**
+ * Receives a webhook: verify, read, filter, then read–send–record (spec: Events; promises P1–P4, P12).
+ *
+ * Rejects when SQS, DynamoDB or Parameter Store fail: the event is then not safe, and the sender must retry.
+ */
+export const receive = async (
+  { headers, body }: Delivery,
+  { secrets, isKnownSource, deliveries, enqueue, quarantine, now }: ReceiveDependencies,
+): Promise<Received> => {
+  if (isTooLarge(body)) return { outcome: 'too_large' }
+
+  const receivedAt = now()
+  const seconds = unixSeconds(receivedAt)
+  const verified = await secrets.verify(active =>
+    verify({ header: headers[HEADERS.signature], body, secrets: active, now: seconds }),
   )
   if (!verified.valid) return { outcome: 'forged', why: verified.reason }
 
-  const reading = read(body)
+  const reading = readWebhook(body)
   if (reading.kind === 'unreadable') {
-    if (reading.delivery !== undefined && reading.source !== undefined && !ports.isOurs(reading.source)) {
-      return { outcome: 'ignored', delivery: reading.delivery, why: 'foreign source' }
+    const { reason, delivery, source } = reading
+    if (delivery !== undefined && source !== undefined && !isKnownSource(source)) {
+      return { outcome: 'ignored', delivery, why: 'foreign source' }
     }
-    const received_at = new Date(now * 1000).toISOString()
-    await ports.quarantine({ from: 'webhook', reason: reading.reason, body, received_at })
-    return { outcome: 'unreadable', reason: reading.reason }
+    await quarantine({ from: 'webhook', reason, body, receivedAt })
+    return { outcome: 'unreadable', reason }
   }
 
   const { event, delivery } = reading.kind === 'order.updated' ? reading.webhook : reading
-  // Headers are not signed: one that tells another story than the body was changed on the way (P2).
+  // Headers are not signed: one that disagrees with the body was changed on the way (P2).
   if ((headers[HEADERS.delivery] ?? delivery) !== delivery) {
     return { outcome: 'contradictory', header: HEADERS.delivery }
   }
@@ -66,14 +101,13 @@ export const receive = async ({ headers, body }: Delivery, ports: Ports): Promis
 
   if (reading.kind === 'other event') return { outcome: 'ignored', delivery, why: 'other event' }
   const { source, external_id } = reading.webhook.data
-  if (!ports.isOurs(source)) return { outcome: 'ignored', delivery, why: 'foreign source' }
+  if (!isKnownSource(source)) return { outcome: 'ignored', delivery, why: 'foreign source' }
 
-  // Read, send, record, in this order: a crash before the send loses nothing, since the sender tries
-  // again; a crash after it is covered by the queue's own deduplication, and beyond that by a worker
-  // that is idempotent by state (P3, P5).
-  if (await ports.deliveries.has(delivery, now))
-    return { outcome: 'duplicate', delivery, source, external_id }
-  await ports.enqueue({ source, external_id }, delivery, reading.text)
-  await ports.deliveries.record(reading.webhook, now)
+  // Read, send, record, in this order: a crash before the send loses nothing, since the sender retries; a
+  // crash after it is covered by the queue's own deduplication, and beyond that by a worker that is
+  // idempotent by state (P3, P5).
+  if (await deliveries.has(delivery, seconds)) return { outcome: 'duplicate', delivery, source, external_id }
+  await enqueue({ source, external_id }, { id: delivery, json: reading.text })
+  await deliveries.record(reading.webhook, seconds)
   return { outcome: 'queued', delivery, source, external_id }
 }

@@ -1,0 +1,65 @@
+import { type HttpClient, headerOf, retryAfterSeconds } from '../platform/http-client.ts'
+import { sign } from '../protocol/signature.ts'
+import { HEADERS } from '../protocol/webhook.ts'
+
+/** The service allows a receiver ten seconds, so a store's receiver is built for that. */
+const TIMEOUT_MS = 10_000
+
+/** A store's endpoint did not accept a message. */
+export class FeedError extends Error {
+  override readonly name = 'FeedError'
+  /** Seconds after which the store asks to be called again. */
+  readonly retryAfter: number | undefined
+
+  constructor(message: string, { retryAfter }: { retryAfter?: number | undefined } = {}) {
+    super(message)
+    this.retryAfter = retryAfter
+  }
+}
+
+/** One message for a store's endpoint. */
+type Delivery = {
+  url: string
+  secret: string
+  event: string
+  delivery: string
+  /** The message as it waited in the store's queue; exactly these bytes are signed and sent. */
+  body: string
+}
+
+/** Resolves when the store has accepted the message with any 2xx. */
+export type Deliver = (delivery: Delivery) => Promise<void>
+
+/**
+ * Sends a message as the accounting service sends a webhook (spec: Delivery, Signature), so that a store's
+ * existing receiver works unchanged. Redirects are not followed: a message signed for one address is not
+ * passed to another.
+ *
+ * The returned function throws a {@link FeedError} for anything but a 2xx within ten seconds.
+ */
+export const httpDelivery =
+  ({ http, now }: { http: HttpClient; now: () => number }): Deliver =>
+  async ({ url, secret, event, delivery, body }) => {
+    const { origin, pathname, search } = new URL(url)
+    const response = await http({
+      method: 'POST',
+      origin,
+      path: pathname + search,
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'user-agent': 'order-relay/1.0',
+        [HEADERS.event]: event,
+        [HEADERS.delivery]: delivery,
+        [HEADERS.signature]: sign({ secret, t: Math.floor(now() / 1000), body }),
+      },
+      body,
+      timeout: TIMEOUT_MS,
+      maxBytes: 0,
+    }).catch(error => {
+      throw new FeedError(`Cannot reach the store: ${error instanceof Error ? error.message : String(error)}`)
+    })
+    const { status } = response
+    if (status >= 200 && status <= 299) return
+    const retryAfter = retryAfterSeconds(headerOf(response, 'retry-after'), now())
+    throw new FeedError(`Cannot deliver to the store: it answered ${status}`, { retryAfter })
+  }

@@ -1,0 +1,112 @@
+import { SendMessageCommand } from '@aws-sdk/client-sqs'
+import middy from '@middy/core'
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
+import { type FailedRecord, processBatch } from '../platform/batch.ts'
+import type { Sqs, Ssm } from '../platform/clients.ts'
+import type { Runtime, Settings } from '../platform/environment.ts'
+import type { HttpClient } from '../platform/http-client.ts'
+import { feedQueueName, PARAMETERS, siblingQueueUrl } from '../platform/names.ts'
+import { parameterCache, parametersBelow } from '../platform/parameters.ts'
+import { type ExtendVisibility, retryDelay, visibilityExtender } from '../platform/retry.ts'
+import { httpStores, type Store } from '../platform/stores.ts'
+import type { Telemetry } from '../platform/telemetry.ts'
+import { FeedError, httpDelivery } from './deliver.ts'
+import { feeder } from './feeder.ts'
+
+/**
+ * SQS counts a thousand receives at most, which a quarter of an hour apart would last ten days. A message
+ * received a hundred times, which takes half a day at least, is received every 22 to 25 minutes from then on.
+ */
+const MANY_RECEIVES = 100
+const SLOW_RETRY_SECONDS = 22 * 60
+
+export type FeedDependencies = Runtime & {
+  sqs: Sqs
+  ssm: Ssm
+  http: HttpClient
+  telemetry: Telemetry
+  stores: readonly Store[]
+  settings: Pick<Settings, 'ordersQueueUrl' | 'feedsDeadQueueUrl' | 'secretsPath'>
+}
+
+/**
+ * Looks up the secret that signs a store's messages. A missing one is looked up again at most once a minute,
+ * so that a new store is soon notified.
+ *
+ * The returned function throws when a store has no secret.
+ */
+export const feedSecrets = (ssm: Ssm, secretsPath: string, runtime: Runtime) => {
+  const path = `${secretsPath}/${PARAMETERS.feedSecrets}`
+  const secrets = parameterCache(parametersBelow(ssm, path), runtime)
+  return async (source: string): Promise<string> => {
+    // Every object has a "constructor", and a store may be called so.
+    const secret = await secrets.find(stored => (Object.hasOwn(stored, source) ? stored[source] : undefined))
+    if (secret !== undefined) return secret
+    throw new Error(
+      `Cannot sign for the store "${source}": Parameter Store has no ${path}/${source}; ` +
+        `create it with "npx relay stores secret ${source}"`,
+    )
+  }
+}
+
+/** Delays a failed feed message, and the messages behind it in its message group. */
+export const delayFeedMessage =
+  (
+    extendVisibility: ExtendVisibility,
+    { now, random, telemetry }: Pick<FeedDependencies, 'now' | 'random' | 'telemetry'>,
+  ) =>
+  async ({ error, record, behind }: FailedRecord): Promise<void> => {
+    const receives = Number(record.attributes.ApproximateReceiveCount)
+    const retryAfter = (error instanceof FeedError ? error.retryAfter : undefined) ?? 0
+    const atLeast = receives > MANY_RECEIVES ? Math.max(retryAfter, SLOW_RETRY_SECONDS) : retryAfter
+    const seconds = retryDelay(receives, random(), atLeast)
+    telemetry.error('feed message retried', error, { messageId: record.messageId, receives, seconds })
+    telemetry.count('FeedRetried')
+    telemetry.seconds('FeedFailingAge', (now() - Number(record.attributes.SentTimestamp)) / 1000)
+    await extendVisibility([record, ...behind], seconds)
+  }
+
+/** Moves a message to the dead-letter queue of the feeds, in the message group of its order. */
+const feedsDeadQueue =
+  (sqs: Sqs, queueUrl: string) =>
+  async ({ body, messageId, attributes }: SQSRecord): Promise<void> => {
+    await sqs.send(
+      new SendMessageCommand({
+        QueueUrl: queueUrl,
+        MessageBody: body,
+        MessageGroupId: attributes.MessageGroupId ?? messageId,
+        MessageDeduplicationId: messageId,
+      }),
+    )
+  }
+
+/** The consumer of the queues of HTTP feeds; a batch always comes from one queue. */
+export const createFeeder = (dependencies: FeedDependencies) => {
+  const { sqs, ssm, http, telemetry, stores, settings, now } = dependencies
+  const feeds = httpStores(stores).map(store => {
+    const queueUrl = siblingQueueUrl(settings.ordersQueueUrl, feedQueueName(store.source))
+    return {
+      store,
+      arnSuffix: `:${queueUrl.slice(queueUrl.lastIndexOf('/') + 1)}`,
+      onFailure: delayFeedMessage(visibilityExtender(sqs, queueUrl), dependencies),
+    }
+  })
+  const feed = feeder({
+    deliver: httpDelivery({ http, now }),
+    secretOf: feedSecrets(ssm, settings.secretsPath, dependencies),
+    deadLetter: feedsDeadQueue(sqs, settings.feedsDeadQueueUrl),
+    now,
+    telemetry,
+  })
+
+  return middy<SQSEvent, SQSBatchResponse>().handler(async ({ Records }) => {
+    const [first] = Records
+    if (first === undefined) return { batchItemFailures: [] }
+    const found = feeds.find(({ arnSuffix }) => first.eventSourceARN.endsWith(arnSuffix))
+    if (found === undefined) {
+      throw new Error(`Cannot deliver messages of ${first.eventSourceARN}: stores.yml has no such HTTP feed`)
+    }
+    const { store, onFailure } = found
+    return processBatch(Records, { process: record => feed(store, record), onFailure, telemetry })
+  })
+}

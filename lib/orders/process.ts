@@ -1,0 +1,73 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { OrderKey } from '../protocol/order.ts'
+import { apply, type CallResult } from './apply.ts'
+import type { OrderEvent } from './events.ts'
+import { feedMessages, type Publish, published } from './feed.ts'
+import { type AccountingCall, nextCall } from './next-call.ts'
+import { newOrder, type Order } from './order.ts'
+import type { Orders } from './repository.ts'
+
+/** A payment and a refund, each sent twice with a read after it, and a create: more is a loop. */
+const MAX_CALLS = 12
+
+export type ProcessDependencies = {
+  orders: Pick<Orders, 'get' | 'save'>
+  /** Calls the accounting service; rejects when its answer says nothing about the order. */
+  call: (call: AccountingCall, order: OrderKey) => Promise<CallResult>
+  publish: Publish
+  /** Unix time in milliseconds. */
+  now: () => number
+}
+
+export type Processed = { changed: boolean; calls: number; published: number; status: string | undefined }
+
+/**
+ * Processes one event of the order queue: applies it, makes the calls that follow, publishes to the store's
+ * feed and saves the order (promises P6–P9).
+ *
+ * Publishes first and saves second, so that a crash in between repeats the messages. Pending events are
+ * published and saved before the next call: a crash then interrupts at most one step, never a series of
+ * which nobody knows how many messages the store received. When the service cannot be called, what is known
+ * is published and saved before the failure is thrown and the event comes again.
+ */
+export const process = async (
+  event: OrderEvent,
+  { orders, call, publish, now }: ProcessDependencies,
+): Promise<Processed> => {
+  const { source, external_id } = event.data
+  const stored = await orders.get({ source, external_id })
+  let saved = stored?.order ?? newOrder({ source, external_id })
+  let revision = stored?.revision ?? 0
+  let messages = 0
+
+  const publishAndSave = async (order: Order): Promise<Order> => {
+    if (isDeepStrictEqual(saved, order)) return order
+    for (const message of feedMessages(order, event)) await publish(message)
+    messages += order.pending.length
+    saved = published(order)
+    await orders.save(saved, revision++, now())
+    return saved
+  }
+
+  let order = apply(saved, event)
+  let calls = 0
+  let failure: { error: unknown } | undefined
+  for (let next = nextCall(order); next !== undefined && failure === undefined; next = nextCall(order)) {
+    if (order.pending.length > 0) order = await publishAndSave(order)
+    try {
+      if (calls === MAX_CALLS) throw new Error(`Cannot settle the order: ${MAX_CALLS} calls were not enough`)
+      calls++
+      order = apply(order, await call(next, order))
+    } catch (error) {
+      failure = { error }
+    }
+  }
+  await publishAndSave(order)
+  if (failure !== undefined) throw failure.error
+  return {
+    changed: revision > (stored?.revision ?? 0),
+    calls,
+    published: messages,
+    status: order.result?.status,
+  }
+}

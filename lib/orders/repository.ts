@@ -1,0 +1,183 @@
+import {
+  type AttributeValue,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb'
+import type { DynamoDB } from '../platform/clients.ts'
+import { type Runtime, unixSeconds } from '../platform/environment.ts'
+import { UNSETTLED_INDEX } from '../platform/names.ts'
+import { parseJson } from '../protocol/json.ts'
+import type { OrderKey, OrderResult } from '../protocol/order.ts'
+import { messageGroupOf } from './events.ts'
+import { type Intent, isSettled, type Order } from './order.ts'
+
+/** An order as stored, with the revision that guards against two writers. */
+export type StoredOrder = {
+  order: Order
+  revision: number
+  /** ISO 8601. */
+  updated_at: string
+}
+
+/** An unsettled order whose check is due. */
+export type DueOrder = OrderKey & { checks: number; check_at: number }
+
+export type Orders = {
+  get: (key: OrderKey) => Promise<StoredOrder | undefined>
+  /**
+   * Saves an order.
+   *
+   * @param revision the revision that was read, 0 for an order that was not stored
+   * @param now unix time in milliseconds
+   * @throws ConditionalCheckFailedException when somebody else has saved it in the meantime
+   */
+  save: (order: Order, revision: number, now: number) => Promise<void>
+  /** Up to `limit` orders of a shard whose check is due, the longest due first; `now` in unix seconds. */
+  due: (shard: string, now: number, limit: number) => Promise<DueOrder[]>
+  /** Moves the next check to a unix time in seconds, unless the order has changed since. */
+  postpone: (order: DueOrder, checkAt: number) => Promise<void>
+}
+
+/** Unsettled orders are spread over sixteen partitions by the first digit of their message group. */
+export const SHARDS = [...'0123456789abcdef']
+
+const MINUTE = 60
+const HOUR = 60 * MINUTE
+
+/** Soon after a change, then less and less often: an order may wait weeks for its accountant. */
+const CHECK_INTERVALS = [10 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR, 24 * HOUR]
+
+/**
+ * Time until an unsettled order is checked again, in seconds: from ten minutes to a day, jittered by a tenth
+ * either way, so that the orders of one outage do not return together.
+ *
+ * @param checks how often it has been checked since it last changed
+ * @param random a number from 0 to 1
+ */
+export const checkInterval = (checks: number, random: number): number => {
+  const interval = CHECK_INTERVALS[Math.min(checks, CHECK_INTERVALS.length - 1)] ?? 24 * HOUR
+  return Math.round(interval * (0.9 + random / 5))
+}
+
+type Item = Record<string, AttributeValue>
+
+const keyItem = ({ source, external_id }: OrderKey): Item => ({
+  source: { S: source },
+  external_id: { S: external_id },
+})
+
+const keyOf = ({ source, external_id }: Item): OrderKey => ({
+  source: source?.S ?? '',
+  external_id: external_id?.S ?? '',
+})
+
+/**
+ * Reads an item of the orders table. `result` and `intents` are JSON text, so that unknown fields and long
+ * numbers come back exactly as the service sent them.
+ */
+export const orderOf = (item: Item): StoredOrder => ({
+  revision: Number(item.revision?.N),
+  updated_at: item.updated_at?.S ?? '',
+  order: {
+    ...keyOf(item),
+    version: Number(item.version?.N),
+    result: item.result?.S === undefined ? undefined : (parseJson(item.result.S) as OrderResult),
+    doubt: item.doubt?.BOOL === true,
+    intents: JSON.parse(item.intents?.S ?? '{}') as Record<string, Intent>,
+    pending: [],
+  },
+})
+
+/** The orders table: one item an order. Unsettled orders are also in the sparse index that reconciliation reads. */
+export const orderRepository = (
+  dynamodb: DynamoDB,
+  table: string,
+  { random }: Pick<Runtime, 'random'>,
+): Orders => ({
+  async get(key) {
+    const { Item } = await dynamodb.send(
+      new GetItemCommand({ TableName: table, Key: keyItem(key), ConsistentRead: true }),
+    )
+    return Item === undefined ? undefined : orderOf(Item)
+  },
+
+  async save(order, revision, now) {
+    const { version, result, doubt, intents } = order
+    const input = {
+      TableName: table,
+      Item: {
+        ...keyItem(order),
+        version: { N: String(version) },
+        revision: { N: String(revision + 1) },
+        ...(result !== undefined && { status: { S: result.status }, result: { S: JSON.stringify(result) } }),
+        ...(doubt && { doubt: { BOOL: true } }),
+        intents: { S: JSON.stringify(intents) },
+        updated_at: { S: new Date(now).toISOString() },
+        ...(!isSettled(order) && {
+          unsettled: { S: messageGroupOf(order).slice(0, 1) },
+          check_at: { N: String(unixSeconds(now) + checkInterval(0, random())) },
+        }),
+      },
+      ConditionExpression: revision === 0 ? 'attribute_not_exists(revision)' : 'revision = :read',
+      ...(revision !== 0 && { ExpressionAttributeValues: { ':read': { N: String(revision) } } }),
+    }
+    try {
+      await dynamodb.send(new PutItemCommand(input))
+    } catch (error) {
+      // A retry of the SDK meets what its first attempt wrote when only the answer was lost.
+      if (!isConditionFailed(error)) throw error
+      const { Item } = await dynamodb.send(
+        new GetItemCommand({ TableName: table, Key: keyItem(order), ConsistentRead: true }),
+      )
+      if (Item === undefined || !isSame(Item, input.Item)) throw error
+    }
+  },
+
+  async due(shard, now, limit) {
+    const { Items = [] } = await dynamodb.send(
+      new QueryCommand({
+        TableName: table,
+        IndexName: UNSETTLED_INDEX,
+        KeyConditionExpression: 'unsettled = :shard AND check_at <= :now',
+        ExpressionAttributeValues: { ':shard': { S: shard }, ':now': { N: String(now) } },
+        Limit: limit,
+      }),
+    )
+    return Items.map(item => ({
+      ...keyOf(item),
+      checks: Number(item.checks?.N ?? 0),
+      check_at: Number(item.check_at?.N),
+    }))
+  },
+
+  async postpone(order, checkAt) {
+    try {
+      await dynamodb.send(
+        new UpdateItemCommand({
+          TableName: table,
+          Key: keyItem(order),
+          UpdateExpression: 'SET check_at = :next, checks = :checks',
+          ConditionExpression: 'check_at = :seen',
+          ExpressionAttributeValues: {
+            ':next': { N: String(checkAt) },
+            ':checks': { N: String(order.checks + 1) },
+            ':seen': { N: String(order.check_at) },
+          },
+        }),
+      )
+    } catch (error) {
+      // The worker has saved the order since: its check time holds.
+      if (!isConditionFailed(error)) throw error
+    }
+  },
+})
+
+const isConditionFailed = (error: unknown) =>
+  error instanceof Error && error.name === 'ConditionalCheckFailedException'
+
+const isSame = (stored: Item, written: Item) =>
+  Object.entries(written).every(
+    ([name, value]) => name === 'check_at' || JSON.stringify(stored[name]) === JSON.stringify(value),
+  )

@@ -1,0 +1,45 @@
+import type { SQSBatchResponse, SQSRecord } from 'aws-lambda'
+import type { Telemetry } from './telemetry.ts'
+
+const byGroup = (records: readonly SQSRecord[]) =>
+  Map.groupBy(records, record => record.attributes.MessageGroupId ?? record.messageId)
+
+/** A record that failed, and the records behind it in its message group, which must not overtake it. */
+export type FailedRecord = { error: unknown; record: SQSRecord; behind: readonly SQSRecord[] }
+
+/**
+ * Processes a FIFO batch: message groups in parallel, in order within a group. A group stops at its first
+ * failure, so that nothing overtakes what failed.
+ *
+ * @param onFailure extends the visibility timeout of what failed; its own failure is only logged, since the
+ *   messages then return after the queue's visibility timeout
+ */
+export const processBatch = async (
+  records: readonly SQSRecord[],
+  {
+    process,
+    onFailure,
+    telemetry,
+  }: {
+    process: (record: SQSRecord) => Promise<void>
+    onFailure: (failed: FailedRecord) => Promise<void>
+    telemetry: Telemetry
+  },
+): Promise<SQSBatchResponse> => {
+  const failed = await Promise.all(
+    [...byGroup(records).values()].map(async group => {
+      for (const [index, record] of group.entries()) {
+        try {
+          await process(record)
+        } catch (error) {
+          await onFailure({ error, record, behind: group.slice(index + 1) }).catch(failure =>
+            telemetry.error('visibility not extended', failure, { messageId: record.messageId }),
+          )
+          return group.slice(index)
+        }
+      }
+      return []
+    }),
+  )
+  return { batchItemFailures: failed.flat().map(({ messageId }) => ({ itemIdentifier: messageId })) }
+}

@@ -1,0 +1,42 @@
+const VARIABLES = {
+  ordersTable: 'ORDERS_TABLE',
+  deliveriesTable: 'DELIVERIES_TABLE',
+  ordersQueueUrl: 'ORDERS_QUEUE_URL',
+  quarantineQueueUrl: 'QUARANTINE_QUEUE_URL',
+  feedsDeadQueueUrl: 'FEEDS_DEAD_QUEUE_URL',
+  /** The Parameter Store path of the stack, such as `/order-relay/production`. */
+  secretsPath: 'SECRETS_PATH',
+  /** Base URL of the accounting service. */
+  accountingUrl: 'ACCOUNTING_URL',
+} as const
+
+export type Settings = { readonly [name in keyof typeof VARIABLES]: string }
+
+/**
+ * Settings from the environment, which serverless.yml fills.
+ *
+ * @throws when one is missing: a function that cannot work must fail when it starts, not at its first order
+ */
+export const readSettings = <Name extends keyof Settings>(...names: Name[]): Pick<Settings, Name> => {
+  const values = names.map((name): [Name, string] => {
+    const value = process.env[VARIABLES[name]]
+    if (value === undefined || value === '') {
+      throw new Error(`Cannot start: the environment variable ${VARIABLES[name]} is not set`)
+    }
+    return [name, value]
+  })
+  return Object.fromEntries(values) as Pick<Settings, Name>
+}
+
+/** Time and chance, which tests replace. */
+export type Runtime = {
+  /** Unix time in milliseconds. */
+  now: () => number
+  /** A number from 0 up to 1. */
+  random: () => number
+}
+
+export const runtime: Runtime = { now: Date.now, random: Math.random }
+
+/** Unix time in whole seconds, as signatures and DynamoDB's time to live use it. */
+export const unixSeconds = (milliseconds: number): number => Math.floor(milliseconds / 1000)

@@ -1,0 +1,120 @@
+import type { IncomingMessage } from 'node:http'
+import { text as readText } from 'node:stream/consumers'
+
+export type OutgoingRequest = {
+  method: string
+  /** Scheme, host and port. */
+  origin: string
+  /** Path and query, sent exactly as given: a URL parser would resolve an order named "..". */
+  path: string
+  headers: Readonly<Record<string, string>>
+  body?: string | undefined
+  /** How long the exchange may take, connection and body included, in milliseconds. */
+  timeout: number
+  /**
+   * Maximum size of the response body in bytes; 0 discards the body unread.
+   * @default 1 MiB
+   */
+  maxBytes?: number
+}
+
+export type IncomingResponse = {
+  status: number
+  headers: Readonly<Record<string, string | string[] | undefined>>
+  text: string
+}
+
+/** Sends one HTTP request. Does not follow redirects; rejects when there is no complete response. */
+export type HttpClient = (request: OutgoingRequest) => Promise<IncomingResponse>
+
+const ONE_MEBIBYTE = 1024 * 1024
+
+/** Whether a kept connection was closed by the other side, or by a NAT gateway, while it was idle. */
+const isStaleConnection = (reused: boolean, error: Error) =>
+  reused && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
+
+/**
+ * An HTTP client that keeps connections open. A request that finds its kept connection reset is sent once
+ * more on another one, since the reset says nothing about the receiver; everything the relay sends is safe to
+ * repeat.
+ */
+export const httpClient = (): HttpClient => {
+  // Importing node:http as an ES module reads every export, and its WebSocket loads undici: some 50 ms.
+  const modules = {
+    'http:': process.getBuiltinModule('node:http'),
+    'https:': process.getBuiltinModule('node:https'),
+  }
+  const options = { keepAlive: true, maxSockets: 50 }
+  const agents = {
+    'http:': new modules['http:'].Agent(options),
+    'https:': new modules['https:'].Agent(options),
+  }
+
+  const connect = (
+    { method, origin, path, headers, body }: OutgoingRequest,
+    signal: AbortSignal,
+    fresh: boolean,
+  ): Promise<IncomingMessage> => {
+    const { protocol, hostname, port } = new URL(origin)
+    const scheme = protocol === 'https:' ? 'https:' : 'http:'
+    return new Promise((resolve, reject) => {
+      const request = modules[scheme]
+        .request(
+          {
+            protocol,
+            hostname: hostname.replace(/^\[|\]$/g, ''),
+            port,
+            method,
+            path,
+            headers,
+            signal,
+            agent: fresh ? false : agents[scheme],
+          },
+          resolve,
+        )
+        .on('error', error => {
+          if (fresh || !isStaleConnection(request.reusedSocket, error)) return reject(error)
+          connect({ method, origin, path, headers, body, timeout: 0 }, signal, true).then(resolve, reject)
+        })
+      request.end(body)
+    })
+  }
+
+  return async request => {
+    const { body, maxBytes = ONE_MEBIBYTE } = request
+    const length: Record<string, string> =
+      body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+    const headers = { ...request.headers, ...length }
+    const response = await connect({ ...request, headers }, AbortSignal.timeout(request.timeout), false)
+    const { statusCode: status = 0, headers: responseHeaders } = response
+    if (maxBytes === 0) {
+      // A small body is read to the end, so that the connection can be used again; a long one ends it.
+      let size = 0
+      response.on('error', () => undefined)
+      response.on('data', (chunk: Buffer) => {
+        size += chunk.length
+        if (size > 16_384) response.destroy()
+      })
+      return { status, headers: responseHeaders, text: '' }
+    }
+    let size = 0
+    response.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > maxBytes) response.destroy(new Error(`the response is larger than ${maxBytes} bytes`))
+    })
+    return { status, headers: responseHeaders, text: await readText(response) }
+  }
+}
+
+/** The value of a response header that occurs once. */
+export const headerOf = ({ headers }: IncomingResponse, name: string): string | undefined => {
+  const value = headers[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Seconds of a `Retry-After` header, which holds a number of seconds or a date. */
+export const retryAfterSeconds = (header: string | undefined, now: number): number | undefined => {
+  if (header === undefined) return undefined
+  const seconds = /^\d{1,9}$/.test(header) ? Number(header) : (Date.parse(header) - now) / 1000
+  return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : undefined
+}

@@ -1,0 +1,30 @@
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
+import type { Body } from '../protocol/json.ts'
+
+/** The answer to a request, before it takes the shape API Gateway expects. */
+export type HttpResponse = { status: number; body: object; headers?: Record<string, string> }
+
+/** The body of a request as API Gateway passes it. */
+export const bodyOf = ({
+  body = '',
+  isBase64Encoded,
+}: Pick<APIGatewayProxyEventV2, 'body' | 'isBase64Encoded'>): Body =>
+  isBase64Encoded ? Buffer.from(body, 'base64') : body
+
+export const toApiGateway = ({ status, body, headers }: HttpResponse): APIGatewayProxyStructuredResultV2 => ({
+  statusCode: status,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify(body),
+})
+
+/** An error response in the shape of the design (What the spec leaves open). */
+export const errorResponse = (
+  status: number,
+  code: string,
+  message: string,
+  { field, headers }: { field?: string; headers?: Record<string, string> } = {},
+): HttpResponse => ({
+  status,
+  body: { error: { code, message, ...(field !== undefined && { field }) } },
+  ...(headers !== undefined && { headers }),
+})

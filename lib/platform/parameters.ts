@@ -1,0 +1,137 @@
+import { GetParameterCommand, GetParametersByPathCommand } from '@aws-sdk/client-ssm'
+import type { Ssm } from './clients.ts'
+import type { Runtime } from './environment.ts'
+
+/** Parameters in use are read again after a minute, so that a deleted one stops working within a minute. */
+const TTL_MS = 60_000
+
+/** After a miss, parameters are read again at most this often: a miss may be a new secret, or a forgery. */
+export const REFRESH_INTERVAL_MS = 60_000
+
+/** How long Parameter Store is left alone after a failed read: more requests would sustain a throttle. */
+const FAILURE_PAUSE_MS = 30_000
+
+/** While Parameter Store fails, the last values read remain in use for this long and no longer. */
+const MAX_STALE_MS = 60 * 60_000
+
+/** Parameter values by their name relative to a path. */
+export type Parameters = Readonly<Record<string, string>>
+
+export type LoadParameters = () => Promise<Parameters>
+
+/** Reads all SecureString parameters below `path`, such as `/order-relay/production/store-keys`. */
+export const parametersBelow =
+  (ssm: Ssm, path: string): LoadParameters =>
+  async () => {
+    const found: [name: string, value: string][] = []
+    let next: string | undefined
+    do {
+      const { Parameters = [], NextToken } = await ssm.send(
+        new GetParametersByPathCommand({
+          Path: path,
+          Recursive: true,
+          WithDecryption: true,
+          NextToken: next,
+        }),
+      )
+      for (const { Name, Value } of Parameters) {
+        if (Name !== undefined && Value !== undefined) found.push([Name.slice(path.length + 1), Value])
+      }
+      next = NextToken
+    } while (next !== undefined)
+    return Object.fromEntries(found)
+  }
+
+/** Reads the SecureString parameter `<path>/<name>`; the result is empty when it does not exist. */
+export const singleParameter =
+  (ssm: Ssm, path: string, name: string): LoadParameters =>
+  async () => {
+    try {
+      const { Parameter } = await ssm.send(
+        new GetParameterCommand({ Name: `${path}/${name}`, WithDecryption: true }),
+      )
+      return Parameter?.Value === undefined ? {} : { [name]: Parameter.Value }
+    } catch (error) {
+      if (error instanceof Error && error.name === 'ParameterNotFound') return {}
+      throw error
+    }
+  }
+
+/**
+ * Parameters kept in memory. Whatever the requests, Parameter Store is read at a bounded rate: once a minute
+ * in use, once per interval after a miss, and every half minute while it fails (promise P4). Callers that
+ * arrive during a read share it.
+ */
+export type ParameterCache = {
+  /**
+   * The current values.
+   *
+   * @throws what Parameter Store failed with, when nothing has been read within the last hour
+   */
+  get: () => Promise<Parameters>
+  /**
+   * Finds something in the current values and, when it is missing, in freshly read ones.
+   *
+   * @param interval the least time between two reads that follow a miss, in milliseconds
+   */
+  find: <Found>(
+    search: (parameters: Parameters) => Found | undefined,
+    interval?: number,
+  ) => Promise<Found | undefined>
+}
+
+export const parameterCache = (
+  load: LoadParameters,
+  { now, random }: Pick<Runtime, 'now' | 'random'>,
+): ParameterCache => {
+  let held: { values: Parameters; at: number } | undefined
+  let reading: Promise<Parameters> | undefined
+  let failure: { error: unknown; until: number } | undefined
+  let missAt = Number.NEGATIVE_INFINITY
+
+  const read = () => {
+    reading ??= load()
+      .then(
+        values => {
+          held = { values, at: now() }
+          failure = undefined
+          return values
+        },
+        error => {
+          failure = { error, until: now() + FAILURE_PAUSE_MS * (0.75 + random() / 2) }
+          throw error
+        },
+      )
+      .finally(() => {
+        reading = undefined
+      })
+    return reading
+  }
+
+  const get = async (): Promise<Parameters> => {
+    const current = held
+    const age = current === undefined ? Number.POSITIVE_INFINITY : now() - current.at
+    if (current !== undefined && age < TTL_MS) return current.values
+    const isStaleUsable = current !== undefined && age < MAX_STALE_MS
+    if (failure !== undefined && now() < failure.until) {
+      if (isStaleUsable) return current.values
+      throw failure.error
+    }
+    return read().catch(error => {
+      if (isStaleUsable) return current.values
+      throw error
+    })
+  }
+
+  const find: ParameterCache['find'] = async (search, interval = REFRESH_INTERVAL_MS) => {
+    const values = await get()
+    const found = search(values)
+    if (found !== undefined) return found
+    const isPaused = failure !== undefined && now() < failure.until
+    if (reading === undefined && (isPaused || now() - missAt < interval)) return undefined
+    if (reading === undefined) missAt = now()
+    return search(await read().catch(() => values))
+  }
+
+  return { get, find }
+}

@@ -1,0 +1,37 @@
+import { SendMessageCommand } from '@aws-sdk/client-sqs'
+import * as v from 'valibot'
+import type { Body } from '../protocol/json.ts'
+import type { Sqs } from './clients.ts'
+
+/** A message of the quarantine queue: authentic input that cannot be read, kept whole (promise P12). */
+export const quarantineEntry = v.object({
+  /** The function that received it. */
+  from: v.picklist(['webhook', 'worker']),
+  /** What is wrong with it. */
+  reason: v.string(),
+  /** Exactly the bytes received. */
+  body_base64: v.string(),
+  received_at: v.string(),
+})
+
+type QuarantineEntry = v.InferOutput<typeof quarantineEntry>
+
+export type Quarantine = (unreadable: {
+  from: QuarantineEntry['from']
+  reason: string
+  body: Body
+  /** Unix time in milliseconds. */
+  receivedAt: number
+}) => Promise<void>
+
+export const quarantineQueue =
+  (sqs: Sqs, queueUrl: string): Quarantine =>
+  async ({ from, reason, body, receivedAt }) => {
+    const entry: QuarantineEntry = {
+      from,
+      reason,
+      body_base64: Buffer.from(body).toString('base64'),
+      received_at: new Date(receivedAt).toISOString(),
+    }
+    await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: JSON.stringify(entry) }))
+  }

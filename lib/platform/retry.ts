@@ -1,0 +1,63 @@
+import { ChangeMessageVisibilityBatchCommand } from '@aws-sdk/client-sqs'
+import type { SQSRecord } from 'aws-lambda'
+import type { Sqs } from './clients.ts'
+
+const FIRST_SECONDS = 5
+export const MAX_RETRY_SECONDS = 15 * 60
+
+/** SQS limits the visibility timeout to twelve hours from the first receive. */
+const MAX_VISIBILITY_SECONDS = 11 * 60 * 60
+
+/**
+ * The delay before a failed message is tried again, in seconds: doubles from 5 s to 15 min, jittered down to
+ * half, and never shorter than the receiver asked for (promise P8).
+ *
+ * @param receives how often the message has been received, from 1
+ * @param random a number from 0 to 1
+ * @param retryAfter seconds the receiver asked for
+ */
+export const retryDelay = (receives: number, random: number, retryAfter = 0): number => {
+  const ceiling = Math.min(FIRST_SECONDS * 2 ** (receives - 1), MAX_RETRY_SECONDS)
+  const jittered = ceiling / 2 + (ceiling / 2) * random
+  return Math.ceil(Math.min(Math.max(jittered, retryAfter * (1 + random / 10)), MAX_VISIBILITY_SECONDS))
+}
+
+/** Hides up to ten received messages of one batch for a number of seconds from now. */
+export type ExtendVisibility = (records: readonly SQSRecord[], seconds: number) => Promise<void>
+
+/**
+ * Extends the visibility timeout of received messages; without it they return after the queue's own timeout.
+ *
+ * @throws when SQS refuses some of the entries even the second time
+ */
+export const visibilityExtender = (sqs: Sqs, queueUrl: string): ExtendVisibility => {
+  const extend = async (records: readonly SQSRecord[], seconds: number) => {
+    const { Failed = [] } = await sqs.send(
+      new ChangeMessageVisibilityBatchCommand({
+        QueueUrl: queueUrl,
+        Entries: records.map(({ receiptHandle }, index) => ({
+          Id: String(index),
+          ReceiptHandle: receiptHandle,
+          VisibilityTimeout: seconds,
+        })),
+      }),
+    )
+    return Failed
+  }
+
+  return async (records, seconds) => {
+    const failed = await extend(records, seconds)
+    // An expired receipt handle is the caller's fault and stays invalid; anything else may pass.
+    const passing = failed.filter(({ SenderFault }) => SenderFault !== true)
+    const again = passing.flatMap(({ Id }) => records[Number(Id)] ?? [])
+    const refused = [
+      ...failed.filter(({ SenderFault }) => SenderFault === true),
+      ...(again.length === 0 ? [] : await extend(again, seconds)),
+    ]
+    if (refused.length === 0) return
+    const codes = [...new Set(refused.map(({ Code }) => Code))].join(', ')
+    throw new Error(
+      `Cannot extend the visibility of ${refused.length} of ${records.length} messages: ${codes}`,
+    )
+  }
+}

@@ -1,0 +1,86 @@
+import * as v from 'valibot'
+
+type Issue = { received: string; expected: string | null }
+
+const must = (rule: string) => (issue: Issue) => `must be ${rule}, not ${issue.received}`
+
+const keys = (rule: string) => (issue: Issue) => {
+  if (issue.expected === 'never') return `is not a known key: ${rule}`
+  return issue.received === 'undefined'
+    ? `is missing: ${rule}`
+    : `must have keys, not ${issue.received}: ${rule}`
+}
+
+const SECONDS: Record<string, number> = { m: 60, h: 60 * 60, d: 24 * 60 * 60 }
+
+/** `90m`, `24h` or `3d` in seconds. */
+const duration = v.pipe(
+  v.string(must('a time such as 90m, 24h or 3d')),
+  v.regex(/^[1-9]\d{0,3}[mhd]$/, must('a time such as 90m, 24h or 3d')),
+  v.transform(text => Number(text.slice(0, -1)) * (SECONDS[text.slice(-1)] ?? 1)),
+  // SQS keeps a message for fourteen days, and some of them are needed to probe the endpoint.
+  v.maxValue(10 * 24 * 60 * 60, 'must be 10d or less: SQS keeps a message for fourteen days'),
+)
+
+const isSafe = (address: string) => {
+  const url = URL.parse(address)
+  if (url === null || url.username !== '' || url.password !== '') return false
+  return (
+    url.protocol === 'https:' ||
+    (url.protocol === 'http:' && ['127.0.0.1', 'localhost'].includes(url.hostname))
+  )
+}
+
+const httpAddress = must('an https address without user and password, such as https://shop.example/webhook')
+
+const httpFeed = v.strictObject(
+  {
+    /** Where signed messages are sent; `http:` only for a receiver on this machine. */
+    http: v.pipe(v.string(httpAddress), v.check(isSafe, httpAddress)),
+    /** How long a message may fail before its endpoint counts as disabled. */
+    disable_after: v.optional(duration, '24h'),
+  },
+  keys('an HTTP feed has "http" and optionally "disable_after"'),
+)
+
+const sqsFeed = v.literal(
+  'sqs',
+  must('"sqs", or have the address of an HTTP feed below it as "http: https://…"'),
+)
+
+const store = v.strictObject(
+  {
+    /** The store's identifier at the accounting service; the name of its queue ends with it. */
+    source: v.pipe(
+      v.string(must('text (in quotes if it is a number)')),
+      v.regex(/^[A-Za-z0-9_-]{1,50}$/, must('1 to 50 letters, digits, "-" or "_"')),
+    ),
+    /** How the store is notified. */
+    feed: v.lazy((feed: unknown) => (typeof feed === 'object' && feed !== null ? httpFeed : sqsFeed)),
+  },
+  keys('a store has "source" and "feed"'),
+)
+
+/** The contents of stores.yml. */
+export const storesFile = v.strictObject(
+  {
+    stores: v.pipe(
+      v.array(store, must('a list of stores, each beginning with "- source:"')),
+      v.minLength(1, 'must have at least one store'),
+      v.checkItems(
+        ({ source }, index, all) => all.findIndex(other => other.source === source) === index,
+        issue => `has the source "${issue.input.source}" of another store: remove one of them`,
+      ),
+    ),
+  },
+  keys('the file has "stores" and nothing else'),
+)
+
+/** A store of stores.yml: the source of its orders, and how it is notified. */
+export type Store = v.InferOutput<typeof store>
+
+/** A store with an HTTP feed. */
+export type HttpStore = { source: string; feed: v.InferOutput<typeof httpFeed> }
+
+export const httpStores = (stores: readonly Store[]): readonly HttpStore[] =>
+  stores.flatMap(({ source, feed }) => (feed === 'sqs' ? [] : [{ source, feed }]))

@@ -1,0 +1,48 @@
+import { Logger } from '@aws-lambda-powertools/logger'
+import { Metrics, type MetricUnit } from '@aws-lambda-powertools/metrics'
+
+/** Fields of a log line: ids, outcomes, counts. Never a secret, name, mobile number or e-mail (promise P11). */
+type Fields = Readonly<Record<string, string | number | boolean | undefined>>
+
+type Dimensions = Readonly<Record<string, string>>
+
+/** Logs for people and metrics for alarms. */
+export type Telemetry = {
+  info: (message: string, fields?: Fields) => void
+  warn: (message: string, fields?: Fields) => void
+  error: (message: string, error: unknown, fields?: Fields) => void
+  /** Adds one to a metric that the alarms and the dashboard know. */
+  count: (metric: string, dimensions?: Dimensions) => void
+  /** Records a duration in seconds. */
+  seconds: (metric: string, value: number, dimensions?: Dimensions) => void
+}
+
+/**
+ * Telemetry in the formats of Powertools. serverless.yml sets POWERTOOLS_SERVICE_NAME to the name of the
+ * stack, so that two stages in one account do not share their alarms.
+ */
+export const powertoolsTelemetry = (): Telemetry => {
+  const logger = new Logger()
+  const metrics = new Metrics({ namespace: 'order-relay' })
+
+  /** Published immediately: metrics published together would share their dimensions. */
+  const measure = (
+    metric: string,
+    unit: (typeof MetricUnit)[keyof typeof MetricUnit],
+    value: number,
+    dimensions: Dimensions,
+  ) => {
+    for (const [name, text] of Object.entries(dimensions)) metrics.addDimension(name, text)
+    metrics.addMetric(metric, unit, value)
+    metrics.publishStoredMetrics()
+  }
+
+  return {
+    info: (message, fields = {}) => logger.info(message, fields),
+    warn: (message, fields = {}) => logger.warn(message, fields),
+    error: (message, error, fields = {}) =>
+      logger.error(message, { ...fields, error: error instanceof Error ? error : new Error(String(error)) }),
+    count: (metric, dimensions = {}) => measure(metric, 'Count', 1, dimensions),
+    seconds: (metric, value, dimensions = {}) => measure(metric, 'Seconds', value, dimensions),
+  }
+}

@@ -1,0 +1,98 @@
+import middy from '@middy/core'
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
+import { orderQueue } from '../orders/events.ts'
+import type { DynamoDB, Sqs, Ssm } from '../platform/clients.ts'
+import type { Runtime, Settings } from '../platform/environment.ts'
+import { bodyOf, errorResponse, type HttpResponse, toApiGateway } from '../platform/http.ts'
+import { PARAMETERS } from '../platform/names.ts'
+import { parameterCache, parametersBelow } from '../platform/parameters.ts'
+import { quarantineQueue } from '../platform/quarantine.ts'
+import type { Store } from '../platform/stores.ts'
+import type { Telemetry } from '../platform/telemetry.ts'
+import { deliveryRepository } from './deliveries.ts'
+import { type ReceiveDependencies, type Received, receive } from './receive.ts'
+import { SecretExchangeError, webhookSecrets } from './secrets.ts'
+
+export type ReceiverDependencies = Runtime & {
+  dynamodb: DynamoDB
+  sqs: Sqs
+  ssm: Ssm
+  telemetry: Telemetry
+  stores: readonly Store[]
+  settings: Pick<Settings, 'deliveriesTable' | 'ordersQueueUrl' | 'quarantineQueueUrl' | 'secretsPath'>
+}
+
+/** The response to the sender. Every 401 has the same body, so a forger learns nothing (P1). */
+const responseTo = (received: Received): HttpResponse => {
+  switch (received.outcome) {
+    case 'queued':
+    case 'duplicate':
+    case 'ignored':
+      return { status: 200, body: { status: received.outcome } }
+    case 'forged':
+      return errorResponse(401, 'unauthorized', 'The signature is missing or not valid')
+    case 'contradictory':
+      return errorResponse(
+        400,
+        'contradictory',
+        `The header ${received.header} does not agree with the signed body`,
+      )
+    case 'unreadable':
+      return errorResponse(400, 'unreadable', received.reason)
+    case 'too_large':
+      return errorResponse(413, 'too_large', 'The body is larger than 256 KiB')
+  }
+}
+
+/** Nothing was promised, and the sender must try again. */
+const unavailable = errorResponse(503, 'unavailable', 'The delivery could not be stored; send it again', {
+  headers: { 'retry-after': '5' },
+})
+
+/**
+ * The endpoint `POST /webhook`, which receives the accounting service's webhooks (spec: Events). Reads the
+ * secrets before it returns, while Lambda gives a starting function a whole processor.
+ */
+export const createReceiver = async ({
+  dynamodb,
+  sqs,
+  ssm,
+  telemetry,
+  stores,
+  settings,
+  now,
+  random,
+}: ReceiverDependencies) => {
+  const sources = new Set(stores.map(({ source }) => source))
+  const parameters = parameterCache(parametersBelow(ssm, `${settings.secretsPath}/${PARAMETERS.webhook}`), {
+    now,
+    random,
+  })
+  const dependencies: ReceiveDependencies = {
+    secrets: webhookSecrets(parameters, now),
+    isKnownSource: source => sources.has(source),
+    deliveries: deliveryRepository(dynamodb, settings.deliveriesTable),
+    enqueue: orderQueue(sqs, settings.ordersQueueUrl),
+    quarantine: quarantineQueue(sqs, settings.quarantineQueueUrl),
+    now,
+  }
+  // A failure shows at the first delivery, which reads the secrets itself.
+  await parameters.get().catch(() => undefined)
+
+  return middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>()
+    .onError(request => {
+      if (request.error instanceof SecretExchangeError) telemetry.warn('delivery deferred')
+      else {
+        telemetry.error('delivery failed', request.error)
+        telemetry.count('DeliveryFailed')
+      }
+      request.response = toApiGateway(unavailable)
+    })
+    .handler(async event => {
+      const received = await receive({ headers: event.headers, body: bodyOf(event) }, dependencies)
+      // The reason quotes the body, which may hold personal data (P11); quarantine keeps it.
+      telemetry.info('delivery received', 'reason' in received ? { outcome: received.outcome } : received)
+      telemetry.count('Deliveries', { outcome: received.outcome })
+      return toApiGateway(responseTo(received))
+    })
+}

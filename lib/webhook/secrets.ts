@@ -1,0 +1,81 @@
+import type { ParameterCache, Parameters } from '../platform/parameters.ts'
+import type { Verification } from '../protocol/signature.ts'
+
+/**
+ * The service creates a webhook's new secret itself, and signs with it before anybody can have passed it to
+ * the relay. So an exchange of the secret is announced in Parameter Store:
+ *
+ * - `announced`: a new secret will follow soon; look for it more often
+ * - `switching`: the service is creating it at this moment
+ */
+export type RotationPhase = 'announced' | 'switching'
+
+/** How often the secrets are read while an exchange is announced, in milliseconds. */
+const ROTATION_INTERVAL_MS = 1000
+
+/** Names relative to the `webhook` path of Parameter Store. */
+const SECRETS_PREFIX = 'secrets/'
+const ROTATION = 'rotation'
+
+/**
+ * The value of the parameter that announces an exchange.
+ *
+ * @param until unix time in seconds after which the announcement expires by itself
+ */
+export const rotationValue = (phase: RotationPhase, until: number): string => `${phase} until ${until}`
+
+/** The phase of an exchange that is under way, or undefined; `now` in unix seconds. */
+export const rotationPhase = (value: string | undefined, now: number): RotationPhase | undefined => {
+  const [, phase, until] = /^(announced|switching) until (\d{1,15})$/.exec(value ?? '') ?? []
+  if (Number(until) <= now) return undefined
+  return phase === 'announced' || phase === 'switching' ? phase : undefined
+}
+
+/** A signature that may be made with a secret that is still on its way; the sender must try again. */
+export class SecretExchangeError extends Error {
+  override readonly name = 'SecretExchangeError'
+}
+
+export type WebhookSecrets = {
+  /**
+   * Verifies a signature with the secrets in use and, after a mismatch, once more with freshly read ones.
+   *
+   * @throws SecretExchangeError when it matches none while the service is creating a new secret
+   */
+  verify: (attempt: (secrets: readonly string[]) => Verification) => Promise<Verification>
+}
+
+/**
+ * The secrets in use. A rotation needs no deployment: a new secret is found at the first signature that does
+ * not match. Secrets are read at most once a minute for that, or once a second while an exchange is announced,
+ * so that a flood of forgeries causes no AWS calls (promise P4).
+ */
+export const webhookSecrets = (cache: ParameterCache, now: () => number): WebhookSecrets => {
+  const secretsOf = (parameters: Parameters) =>
+    Object.entries(parameters).flatMap(([name, secret]) => (name.startsWith(SECRETS_PREFIX) ? [secret] : []))
+  const phaseOf = (parameters: Parameters) => rotationPhase(parameters[ROTATION], Math.floor(now() / 1000))
+
+  return {
+    async verify(attempt) {
+      // A malformed or stale header is refused without knowing any secret.
+      const unsigned = attempt([])
+      if (!unsigned.valid && unsigned.reason !== 'mismatch') return unsigned
+
+      let parameters = await cache.get()
+      const isRotating = phaseOf(parameters) !== undefined
+      const verified = await cache.find(
+        current => {
+          parameters = current
+          const verification = attempt(secretsOf(current))
+          return verification.valid ? verification : undefined
+        },
+        isRotating ? ROTATION_INTERVAL_MS : undefined,
+      )
+      if (verified !== undefined) return verified
+      if (phaseOf(parameters) === 'switching') {
+        throw new SecretExchangeError('Cannot verify the signature: the webhook secret is being exchanged')
+      }
+      return { valid: false, reason: 'mismatch' }
+    },
+  }
+}

@@ -1,0 +1,38 @@
+import type { Accounting } from '../accounting/client.ts'
+import { AccountingError } from '../accounting/errors.ts'
+import type { CallResult } from '../orders/apply.ts'
+import type { AccountingCall } from '../orders/next-call.ts'
+import type { OrderKey } from '../protocol/order.ts'
+
+/**
+ * Makes a call to the accounting service and returns what its answer says about the order.
+ *
+ * @throws AccountingError `unavailable` or `unauthorized`, which say nothing about the order
+ */
+export const callAccounting =
+  (accounting: Accounting) =>
+  async (call: AccountingCall, order: OrderKey): Promise<CallResult> => {
+    try {
+      const { duplicate: _, ...result } =
+        call.to === 'read' ? await accounting.read(order) : await accounting[call.to](order, call.request)
+      return { to: call.to, outcome: 'result', result }
+    } catch (error) {
+      if (!(error instanceof AccountingError) || error.reason === undefined) throw error
+      const { code, reason } = error
+      switch (code) {
+        case 'rejected':
+        case 'not_ready':
+          return { to: call.to, outcome: 'refused', reason }
+        case 'unknown_order':
+          // A create cannot name an unknown order: 404 then means a wrong address.
+          if (call.to !== 'create') return { to: call.to, outcome: 'unknown order', reason }
+          throw new AccountingError(
+            'unavailable',
+            `The accounting service answered ${reason.status} to a create: check ACCOUNTING_URL`,
+          )
+        case 'unauthorized':
+        case 'unavailable':
+          throw error
+      }
+    }
+  }

@@ -1,0 +1,114 @@
+import middy from '@middy/core'
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
+import { withBreaker, withDeadline } from '../accounting/breaker.ts'
+import { accountingClient } from '../accounting/client.ts'
+import { AccountingError } from '../accounting/errors.ts'
+import { type OrderEvent, readOrderEvent } from '../orders/events.ts'
+import { feedPublisher } from '../orders/feed.ts'
+import { type Processed, process } from '../orders/process.ts'
+import { orderRepository } from '../orders/repository.ts'
+import { type FailedRecord, processBatch } from '../platform/batch.ts'
+import type { DynamoDB, Sqs, Ssm } from '../platform/clients.ts'
+import type { Runtime, Settings } from '../platform/environment.ts'
+import type { HttpClient } from '../platform/http-client.ts'
+import { PARAMETERS } from '../platform/names.ts'
+import { parameterCache, singleParameter } from '../platform/parameters.ts'
+import { type Quarantine, quarantineQueue } from '../platform/quarantine.ts'
+import { type ExtendVisibility, retryDelay, visibilityExtender } from '../platform/retry.ts'
+import type { Telemetry } from '../platform/telemetry.ts'
+import { callAccounting } from './calls.ts'
+
+export type WorkerDependencies = Runtime & {
+  dynamodb: DynamoDB
+  sqs: Sqs
+  ssm: Ssm
+  http: HttpClient
+  telemetry: Telemetry
+  settings: Pick<
+    Settings,
+    'ordersTable' | 'ordersQueueUrl' | 'quarantineQueueUrl' | 'secretsPath' | 'accountingUrl'
+  >
+}
+
+/**
+ * Processes one record of the order queue. What cannot be read now will not be readable later either, so it
+ * goes to quarantine immediately instead of holding up its order (promise P12).
+ */
+const processRecord =
+  ({
+    processEvent,
+    quarantine,
+    now,
+    telemetry,
+  }: {
+    processEvent: (event: OrderEvent) => Promise<Processed>
+    quarantine: Quarantine
+  } & Pick<WorkerDependencies, 'now' | 'telemetry'>) =>
+  async ({ body, messageId }: SQSRecord): Promise<void> => {
+    const reading = readOrderEvent(body)
+    if ('unreadable' in reading) {
+      await quarantine({ from: 'worker', reason: reading.unreadable, body, receivedAt: now() })
+      telemetry.warn('event quarantined', { messageId })
+      telemetry.count('Quarantined', { from: 'worker' })
+      return
+    }
+    const { delivery, event, data } = reading.event
+    const { source, external_id } = data
+    const processed = await processEvent(reading.event)
+    telemetry.info('event processed', { delivery, event, source, external_id, ...processed })
+    telemetry.count('EventsProcessed', { event, changed: String(processed.changed) })
+  }
+
+/** Delays a failed event, and the events behind it in its message group (promise P8). */
+const delayEvent =
+  (extendVisibility: ExtendVisibility, { now, random, telemetry }: WorkerDependencies) =>
+  async ({ error, record, behind }: FailedRecord): Promise<void> => {
+    const receives = Number(record.attributes.ApproximateReceiveCount)
+    const accounting = error instanceof AccountingError ? error : undefined
+    const seconds = retryDelay(receives, random(), accounting?.retryAfter)
+    telemetry.error('event retried', error, {
+      messageId: record.messageId,
+      receives,
+      seconds,
+      behind: behind.length,
+    })
+    telemetry.count(accounting?.code === 'unauthorized' ? 'ServiceUnauthorized' : 'EventRetried')
+    // SQS leaves a message out of the queue's age once it was received three times without success.
+    telemetry.seconds('FailingEventAge', (now() - Number(record.attributes.SentTimestamp)) / 1000)
+    await extendVisibility([record, ...behind], seconds)
+  }
+
+/** The consumer of the order queue, and the only function that decides what happens to an order. */
+export const createWorker = (dependencies: WorkerDependencies) => {
+  const { dynamodb, sqs, ssm, http, telemetry, settings, now, random } = dependencies
+  const keys = parameterCache(singleParameter(ssm, settings.secretsPath, PARAMETERS.accountingKey), {
+    now,
+    random,
+  })
+  const call = callAccounting(
+    accountingClient({
+      baseUrl: settings.accountingUrl,
+      apiKey: async () => (await keys.get())[PARAMETERS.accountingKey] ?? '',
+      http,
+      now,
+    }),
+  )
+  const guard = withBreaker({ now, random, onOpen: () => telemetry.count('BreakerOpened') })
+  const orders = orderRepository(dynamodb, settings.ordersTable, { random })
+  const publish = feedPublisher(sqs, settings.ordersQueueUrl)
+  const quarantine = quarantineQueue(sqs, settings.quarantineQueueUrl)
+  const onFailure = delayEvent(visibilityExtender(sqs, settings.ordersQueueUrl), dependencies)
+
+  return middy<SQSEvent, SQSBatchResponse>().handler(({ Records }, context) => {
+    const callInTime = withDeadline(
+      (...args: Parameters<typeof call>) => guard(() => call(...args)),
+      () => context.getRemainingTimeInMillis(),
+    )
+    const processEvent = (event: OrderEvent) => process(event, { orders, call: callInTime, publish, now })
+    return processBatch(Records, {
+      process: processRecord({ processEvent, quarantine, now, telemetry }),
+      onFailure,
+      telemetry,
+    })
+  })
+}
