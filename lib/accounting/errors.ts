@@ -34,7 +34,11 @@ export class AccountingError extends Error {
   }
 }
 
-const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+/** The words are stored with the order, whose size is limited. */
+const MAX_WORDS = 1000
+
+const text = (value: unknown) =>
+  typeof value === 'string' && value !== '' ? value.slice(0, MAX_WORDS).toWellFormed() : undefined
 
 const property = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined

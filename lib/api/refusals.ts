@@ -17,6 +17,13 @@ export const unknownPath = errorResponse(404, 'unknown_path', 'Not found: orders
 
 export const tooLarge = errorResponse(413, 'too_large', 'The body is larger than 256 KiB')
 
+export const tooLargeToStore = (kind: string, bytes: number, limit: number) =>
+  errorResponse(
+    413,
+    'too_large',
+    `The ${kind} takes ${bytes} bytes when it is stored, and at most ${limit} bytes are possible`,
+  )
+
 export const unreadable = (reason: string) => errorResponse(400, 'invalid', reason)
 
 export const invalid = (issues: Parameters<typeof invalidBody>[0]): HttpResponse => ({
@@ -31,6 +38,15 @@ export const contradictory = (query: string, body: string) =>
     `The source is "${query}" in the query and "${body}" in the body (an order that names none belongs to ` +
       '"api"): name one source in the body',
     { field: 'source' },
+  )
+
+export const unaddressable = (external_id: string) =>
+  errorResponse(
+    400,
+    'invalid',
+    `The external_id "${external_id}" cannot be addressed in a URL path: use an id without "?" and without ` +
+      'the path segments "." and ".."',
+    { field: 'external_id' },
   )
 
 export const foreign = (source: string, assumed: boolean, keySource: string) =>

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { MAX_REQUEST_BYTES } from '../orders/order.ts'
 import type { HttpResponse } from '../platform/http.ts'
 import { type Body, isTooLarge, readJson } from '../protocol/json.ts'
 import { DEFAULT_SOURCE, externalId, type OrderKey, source } from '../protocol/order.ts'
@@ -55,6 +56,13 @@ const named = v.object({
   external_id: v.fallback(v.optional(v.string()), undefined),
 })
 
+/**
+ * Whether a payment, refund or read can name the order in its path: API Gateway cuts the path at a question
+ * mark, even an escaped one, and HTTP clients resolve dot segments.
+ */
+const isAddressable = (external_id: string) =>
+  !external_id.includes('?') && !external_id.split('/').some(segment => segment === '.' || segment === '..')
+
 const orderKey = v.object({ source, external_id: externalId })
 
 /**
@@ -71,7 +79,7 @@ export const readRequest = (
   if ('refused' in parsed) return parsed
   const { json, text } = parsed
 
-  const valid = v.safeParse(BODIES[action.to], json)
+  const valid = v.safeParse(BODIES[action.to], json, { abortEarly: true })
   if (!valid.success) return { refused: refusals.invalid(valid.issues) }
   const inBody = v.parse(named, json)
   // Payment and refund pass the source on in the query; an order belongs to the source in its body alone.
@@ -89,5 +97,12 @@ export const readRequest = (
     const assumed = query === undefined && typeof inBody.source !== 'string'
     return { refused: refusals.foreign(order.output.source, assumed, keySource) }
   }
+  if (action.to === 'read') return { order: order.output, text }
+  if (action.to === 'create' && !isAddressable(order.output.external_id)) {
+    return { refused: refusals.unaddressable(order.output.external_id) }
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(text))
+  const limit = MAX_REQUEST_BYTES[action.to]
+  if (bytes > limit) return { refused: refusals.tooLargeToStore(action.to, bytes, limit) }
   return { order: order.output, text }
 }

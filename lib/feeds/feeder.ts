@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { MAX_RETRY_SECONDS } from '../platform/retry.ts'
 import type { HttpStore } from '../platform/stores.ts'
 import type { Telemetry } from '../platform/telemetry.ts'
-import { readJson } from '../protocol/json.ts'
+import { parseJsonLoosely, readJson } from '../protocol/json.ts'
 import { type Deliver, FeedError } from './deliver.ts'
 
 /** SQS keeps a message for fourteen days; on the last of them it is dead-lettered, like those behind it. */
@@ -49,7 +49,7 @@ export const feeder = ({ deliver, secretOf, deadLetter, now, telemetry }: Feeder
   const endpointOf = (source: string) => endpoints.get(source) ?? newEndpoint
 
   const send = async ({ source, feed }: HttpStore, { body, attributes }: SQSRecord) => {
-    const reading = readJson(body)
+    const reading = readJson(body, parseJsonLoosely)
     const parsed = v.safeParse(head, 'unreadable' in reading ? undefined : reading.json)
     if (!parsed.success) throw new FeedError('Cannot deliver a message that is not a feed message')
     const { event, delivery } = parsed.output

@@ -30,7 +30,7 @@ export type OrderEvent = v.InferOutput<typeof orderEvent>
 export const readOrderEvent = (body: Body): { event: OrderEvent; text: string } | { unreadable: string } => {
   const reading = readJson(body)
   if ('unreadable' in reading) return reading
-  const parsed = v.safeParse(orderEvent, reading.json)
+  const parsed = v.safeParse(orderEvent, reading.json, { abortEarly: true })
   return parsed.success
     ? { event: parsed.output, text: reading.text }
     : { unreadable: invalid(parsed.issues).error.message }

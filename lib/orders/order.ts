@@ -23,6 +23,16 @@ export type Intent = {
   reason?: Refusal
 }
 
+/**
+ * How many bytes a store's request may take as it is stored, as a JSON string. With the order result and the
+ * reasons of refusals they stay below the 400 KB of a DynamoDB item, whatever was accepted.
+ */
+export const MAX_REQUEST_BYTES: Readonly<Record<IntentKind, number>> = {
+  create: 250_000,
+  payment: 16_384,
+  refund: 16_384,
+}
+
 /** What is to be published to the store's feed (promise P9). */
 export type PendingEvent =
   | { event: 'order.updated'; data: OrderResult }

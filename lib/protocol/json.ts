@@ -18,6 +18,13 @@ export class ExactNumber {
 
 export type JsonNumber = number | ExactNumber
 
+/** Not a regular expression: /0+$/ takes quadratic time on a long run of zeros before another digit. */
+const withoutTrailingZeros = (digits: string): string => {
+  let end = digits.length
+  while (digits[end - 1] === '0') end--
+  return digits.slice(0, end)
+}
+
 /** A decimal as `digits × 10^exponent`, without trailing zeros; undefined when the text is no JSON number. */
 export const decimalOf = (value: JsonNumber) => {
   const text = typeof value === 'number' ? String(value) : value.text
@@ -25,7 +32,7 @@ export const decimalOf = (value: JsonNumber) => {
   if (match === null) return undefined
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = match
   const digits = (whole + fraction).replace(/^0+/, '')
-  const significant = digits.replace(/0+$/, '')
+  const significant = withoutTrailingZeros(digits)
   if (significant === '') return { negative: false, digits: '0', exponent: 0 }
   return {
     negative: sign === '-',
@@ -44,19 +51,32 @@ const isExact = (value: number, source: string) => {
 /** Sixteen digits or more, or an exponent: without one, a double holds every number of the text exactly. */
 const PERHAPS_INEXACT = /[\d.]{16}|\d[eE]/
 
+/** No amount needs more, and every reader of the number would have to bear it. */
+const MAX_NUMBER_LENGTH = 1000
+
+class NumberTooLongError extends SyntaxError {}
+
+const exactly = (value: number, source: string) => {
+  if (source.length > MAX_NUMBER_LENGTH) throw new NumberTooLongError()
+  return isExact(value, source) ? value : new ExactNumber(source)
+}
+
 /**
  * Parses JSON without losing digits: a number that would change becomes an {@link ExactNumber}.
  *
- * @throws SyntaxError when the text is not JSON
+ * @throws SyntaxError when the text is not JSON, or a number in it has more than 1,000 characters
  */
 export const parseJson = (text: string): unknown =>
   PERHAPS_INEXACT.test(text)
     ? JSON.parse(text, (_key, value, context) =>
-        typeof value === 'number' && context.source !== undefined && !isExact(value, context.source)
-          ? new ExactNumber(context.source)
-          : value,
+        typeof value === 'number' && context.source !== undefined ? exactly(value, context.source) : value,
       )
     : JSON.parse(text)
+
+/** Parses JSON whose text is passed on and whose numbers are not read; accepts what {@link parseJson} accepts. */
+export const parseJsonLoosely = (text: string): unknown =>
+  // Only digits in such a run can make a number too long.
+  /\d{300}/.test(text) ? parseJson(text) : JSON.parse(text)
 
 /** An order has four levels. Code that walks a value recursively uses stack for each level. */
 const MAX_LEVELS = 64
@@ -90,7 +110,7 @@ export type JsonReading = { json: unknown; text: string } | { unreadable: string
  * Reads a body that comes from outside. Every endpoint, the worker and the command read bodies here, so that
  * all of them agree on what is readable.
  *
- * @param parse `JSON.parse` where the value is only validated and the text is passed on
+ * @param parse {@link parseJsonLoosely} where the value is only validated and the text is passed on
  */
 export const readJson = (body: Body, parse: (text: string) => unknown = parseJson): JsonReading => {
   let text: string
@@ -103,7 +123,12 @@ export const readJson = (body: Body, parse: (text: string) => unknown = parseJso
   try {
     const json = parse(text)
     return isTooDeep(json) ? { unreadable: 'The body is nested too deeply' } : { json, text }
-  } catch {
-    return { unreadable: 'The body is not JSON' }
+  } catch (error) {
+    return {
+      unreadable:
+        error instanceof NumberTooLongError
+          ? `A number in the body has more than ${MAX_NUMBER_LENGTH} characters`
+          : 'The body is not JSON',
+    }
   }
 }

@@ -16,6 +16,9 @@ export const externalId = v.pipe(
   v.metadata({ maxLength: EXTERNAL_ID_MAX }),
 )
 
+/** An order result has a few hundred bytes. It is stored with the store's requests in one DynamoDB item. */
+export const MAX_RESULT_BYTES = 65_536
+
 /** The store identifier used where a request names none (spec: Endpoints). */
 export const DEFAULT_SOURCE = 'api'
 
@@ -25,11 +28,17 @@ export const source = v.pipe(text, v.nonEmpty('must not be empty'))
  * The order result as a receiver reads it (spec: Order result). Only the order's key and its status are
  * required; every other field may be missing, null, unknown or of another type, and passes through unchanged.
  */
-export const orderResult = v.looseObject({
-  source,
-  external_id: externalId,
-  status: v.pipe(text, v.nonEmpty('must not be empty')),
-})
+export const orderResult = v.pipe(
+  v.looseObject({
+    source,
+    external_id: externalId,
+    status: v.pipe(text, v.nonEmpty('must not be empty')),
+  }),
+  v.check(
+    result => Buffer.byteLength(JSON.stringify(result)) <= MAX_RESULT_BYTES,
+    `must not be larger than ${MAX_RESULT_BYTES} bytes`,
+  ),
+)
 
 export type OrderResult = v.InferOutput<typeof orderResult>
 

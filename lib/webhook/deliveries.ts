@@ -1,7 +1,6 @@
 import { type AttributeValue, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
 import type { DynamoDB } from '../platform/clients.ts'
 import type { OrderKey } from '../protocol/order.ts'
-import type { OrderUpdated } from '../protocol/webhook.ts'
 
 /**
  * How long a delivery is remembered: longer than the sender retries (31.5 hours) and than a dead letter can
@@ -9,18 +8,22 @@ import type { OrderUpdated } from '../protocol/webhook.ts'
  */
 export const DELIVERY_TTL_SECONDS = 30 * 24 * 60 * 60
 
-/** The record of a delivery that was queued. */
+/** The record of a delivery that was queued, or of one that was quarantined, by its content. */
 export type DeliveryRecord = OrderKey & {
   delivery: string
+  /** Of the order result; {@link QUARANTINED} for a delivery in quarantine. */
   status: string
   /** Unix time in seconds. */
   received_at: number
 }
 
-/** The deliveries that were queued, by delivery id; `now` in unix seconds. */
+export const QUARANTINED = 'quarantined'
+
+/** The deliveries that were received, by delivery id; `now` in unix seconds. */
 export type Deliveries = {
-  has: (delivery: string, now: number) => Promise<boolean>
-  record: (webhook: OrderUpdated, now: number) => Promise<void>
+  /** The order a recorded delivery belongs to; undefined when it is not recorded. */
+  find: (delivery: string, now: number) => Promise<OrderKey | undefined>
+  record: (delivery: Omit<DeliveryRecord, 'received_at'>, now: number) => Promise<void>
 }
 
 /** Reads an item of the deliveries table. */
@@ -33,28 +36,29 @@ export const deliveryOf = (item: Record<string, AttributeValue>): DeliveryRecord
 })
 
 export const deliveryRepository = (dynamodb: DynamoDB, table: string): Deliveries => ({
-  async has(delivery, now) {
+  async find(delivery, now) {
     const { Item } = await dynamodb.send(
       new GetItemCommand({
         TableName: table,
         Key: { delivery: { S: delivery } },
         ConsistentRead: true,
-        ProjectionExpression: 'expires_at',
       }),
     )
+    if (Item === undefined) return undefined
+    const { source, external_id } = deliveryOf(Item)
     // DynamoDB deletes expired items up to days late.
-    return Item !== undefined && Number(Item.expires_at?.N) > now
+    return Number(Item.expires_at?.N) > now ? { source, external_id } : undefined
   },
 
-  async record({ delivery, data }, now) {
+  async record({ delivery, source, external_id, status }, now) {
     await dynamodb.send(
       new PutItemCommand({
         TableName: table,
         Item: {
           delivery: { S: delivery },
-          source: { S: data.source },
-          external_id: { S: data.external_id },
-          status: { S: data.status },
+          source: { S: source },
+          external_id: { S: external_id },
+          status: { S: status },
           received_at: { N: String(now) },
           expires_at: { N: String(now + DELIVERY_TTL_SECONDS) },
         },

@@ -32,11 +32,7 @@ const responseTo = (received: Received): HttpResponse => {
     case 'forged':
       return errorResponse(401, 'unauthorized', 'The signature is missing or not valid')
     case 'contradictory':
-      return errorResponse(
-        400,
-        'contradictory',
-        `The header ${received.header} does not agree with the signed body`,
-      )
+      return errorResponse(400, 'contradictory', received.reason)
     case 'unreadable':
       return errorResponse(400, 'unreadable', received.reason)
     case 'too_large':

@@ -1,12 +1,13 @@
 import * as v from 'valibot'
 import type { Enqueue } from '../orders/events.ts'
+import { contentId } from '../platform/content-id.ts'
 import { unixSeconds } from '../platform/environment.ts'
 import type { Quarantine } from '../platform/quarantine.ts'
 import { invalid } from '../protocol/errors.ts'
-import { type Body, isTooLarge, readJson } from '../protocol/json.ts'
+import { type Body, isTooLarge, parseJsonLoosely, readJson } from '../protocol/json.ts'
 import { verify } from '../protocol/signature.ts'
 import { envelope, HEADERS, ORDER_UPDATED, type OrderUpdated, orderUpdated } from '../protocol/webhook.ts'
-import type { Deliveries } from './deliveries.ts'
+import { type Deliveries, QUARANTINED } from './deliveries.ts'
 import type { WebhookSecrets } from './secrets.ts'
 
 export type Delivery = {
@@ -20,7 +21,7 @@ export type Received =
   | { outcome: 'queued' | 'duplicate'; delivery: string; source: string; external_id: string }
   | { outcome: 'ignored'; delivery: string; why: 'foreign source' | 'other event' }
   | { outcome: 'forged'; why: 'malformed' | 'stale' | 'mismatch' }
-  | { outcome: 'contradictory'; header: string }
+  | { outcome: 'contradictory'; reason: string }
   | { outcome: 'unreadable'; reason: string }
   | { outcome: 'too_large' }
 
@@ -45,10 +46,10 @@ export type WebhookReading =
 /** Reads the body of an authentic webhook (spec: Delivery, Body); never throws. */
 export const readWebhook = (body: Body): WebhookReading => {
   // The text itself is queued, so numbers need no exact form here.
-  const reading = readJson(body, JSON.parse)
+  const reading = readJson(body, parseJsonLoosely)
   if ('unreadable' in reading) return { kind: 'unreadable', reason: reading.unreadable }
   const { json, text } = reading
-  const known = v.safeParse(orderUpdated, json)
+  const known = v.safeParse(orderUpdated, json, { abortEarly: true })
   if (known.success) return { kind: 'order.updated', webhook: known.output, text }
 
   const reason = invalid(known.issues).error.message
@@ -82,32 +83,54 @@ export const receive = async (
   )
   if (!verified.valid) return { outcome: 'forged', why: verified.reason }
 
+  /** Quarantines a body once, however often it is sent again or replayed. */
+  const quarantineOnce = async (reason: string) => {
+    const id = contentId('quarantine', Buffer.from(body).toString('base64'))
+    if ((await deliveries.find(id, seconds)) !== undefined) return
+    await quarantine({ from: 'webhook', reason, body, receivedAt })
+    await deliveries.record({ delivery: id, source: '', external_id: '', status: QUARANTINED }, seconds)
+  }
+
   const reading = readWebhook(body)
   if (reading.kind === 'unreadable') {
     const { reason, delivery, source } = reading
     if (delivery !== undefined && source !== undefined && !isKnownSource(source)) {
       return { outcome: 'ignored', delivery, why: 'foreign source' }
     }
-    await quarantine({ from: 'webhook', reason, body, receivedAt })
+    await quarantineOnce(reason)
     return { outcome: 'unreadable', reason }
   }
 
   const { event, delivery } = reading.kind === 'order.updated' ? reading.webhook : reading
-  // Headers are not signed: one that disagrees with the body was changed on the way (P2).
-  if ((headers[HEADERS.delivery] ?? delivery) !== delivery) {
-    return { outcome: 'contradictory', header: HEADERS.delivery }
+  const isOurs = reading.kind === 'order.updated' && isKnownSource(reading.webhook.data.source)
+  // The body is signed, so what contradicts it is kept: the fault may be the sender's.
+  const contradict = async (reason: string): Promise<Received> => {
+    if (isOurs) await quarantineOnce(reason)
+    return { outcome: 'contradictory', reason }
   }
-  if ((headers[HEADERS.event] ?? event) !== event) return { outcome: 'contradictory', header: HEADERS.event }
-
+  // Headers are not signed: one that disagrees with the body was changed on the way (P2).
+  for (const [header, value] of [
+    [HEADERS.delivery, delivery],
+    [HEADERS.event, event],
+  ] as const) {
+    if ((headers[header] ?? value) !== value) {
+      return contradict(`The header ${header} does not agree with the signed body`)
+    }
+  }
   if (reading.kind === 'other event') return { outcome: 'ignored', delivery, why: 'other event' }
-  const { source, external_id } = reading.webhook.data
-  if (!isKnownSource(source)) return { outcome: 'ignored', delivery, why: 'foreign source' }
+  if (!isOurs) return { outcome: 'ignored', delivery, why: 'foreign source' }
+  const { source, external_id, status } = reading.webhook.data
 
   // Read, send, record, in this order: a crash before the send loses nothing, since the sender retries; a
   // crash after it is covered by the queue's own deduplication, and beyond that by a worker that is
   // idempotent by state (P3, P5).
-  if (await deliveries.has(delivery, seconds)) return { outcome: 'duplicate', delivery, source, external_id }
+  const known = await deliveries.find(delivery, seconds)
+  if (known !== undefined) {
+    return known.source === source && known.external_id === external_id
+      ? { outcome: 'duplicate', delivery, source, external_id }
+      : contradict('The delivery id belongs to another order')
+  }
   await enqueue({ source, external_id }, { id: delivery, json: reading.text })
-  await deliveries.record(reading.webhook, seconds)
+  await deliveries.record({ delivery, source, external_id, status }, seconds)
   return { outcome: 'queued', delivery, source, external_id }
 }

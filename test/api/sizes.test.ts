@@ -1,0 +1,99 @@
+import { expect, test } from '@jest/globals'
+import { readRequest } from '../../lib/api/request.ts'
+import { readOrderEvent } from '../../lib/orders/events.ts'
+import { type Intent, MAX_REQUEST_BYTES, newOrder } from '../../lib/orders/order.ts'
+import { orderRepository } from '../../lib/orders/repository.ts'
+import { MAX_RESULT_BYTES } from '../../lib/protocol/order.ts'
+import { createTable, startParts } from '../support/parts.ts'
+
+const read = (to: 'create' | 'payment' | 'refund', body: object | string) =>
+  readRequest(
+    {
+      action: to === 'create' ? { to } : { to, external_id: '1' },
+      query: to === 'create' ? undefined : 'shop',
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    },
+    'shop',
+  )
+
+const create = { source: 'shop', external_id: '1', items: [{ sku: 'a', quantity: 1, unit_price: 1 }] }
+
+test.each([
+  [
+    'a create that grows when its numbers are written out',
+    'create' as const,
+    `${JSON.stringify(create).slice(0, -1)},"x":[${'1e20,'.repeat(20_000)}1]}`,
+  ],
+  [
+    'a create of quotes, which grow when they are escaped',
+    'create' as const,
+    { ...create, note: '"'.repeat(100_000) },
+  ],
+  ['a payment with a long reference', 'payment' as const, { method: 'cash', reference: 'x'.repeat(20_000) }],
+  ['a refund with a long reason', 'refund' as const, { reason: 'x'.repeat(20_000) }],
+])('%s is answered with 413', (_name, to, body) => {
+  expect(read(to, body)).toMatchObject({
+    refused: {
+      status: 413,
+      body: { error: { message: expect.stringMatching(/takes \d+ bytes.*at most \d+/) } },
+    },
+  })
+})
+
+test('whatever is accepted can be stored together', async () => {
+  const parts = await startParts()
+  try {
+    await createTable(parts.dynamodb, 'orders', ['source', 'external_id'])
+    const orders = orderRepository(parts.dynamodb, 'orders', { random: Math.random })
+    const largest = (kind: 'create' | 'payment' | 'refund'): Intent => ({
+      id: '5d2f3a6e-1111-4111-8111-111111111111',
+      request: '"'.repeat(MAX_REQUEST_BYTES[kind] / 2),
+      state: 'waiting',
+      refusals: 1,
+      reason: { status: 400, code: '"'.repeat(1000), message: '"'.repeat(1000), field: '"'.repeat(1000) },
+    })
+    const order = {
+      ...newOrder({ source: 'shop', external_id: '"'.repeat(100) }),
+      result: {
+        source: 'shop',
+        external_id: '"'.repeat(100),
+        status: 'paid',
+        x: 'x'.repeat(MAX_RESULT_BYTES - 500),
+      },
+      intents: { create: largest('create'), payment: largest('payment'), refund: largest('refund') },
+    }
+    await orders.save(order, 0, Date.now())
+    expect((await orders.get(order))?.order).toEqual(order)
+  } finally {
+    await parts.close()
+  }
+})
+
+test('an order result that is too large for the table is unreadable', () => {
+  const event = (size: number) =>
+    JSON.stringify({
+      event: 'order.updated',
+      delivery: '5d2f3a6e-1111-4111-8111-111111111111',
+      data: { source: 'shop', external_id: '1', status: 'paid', x: 'x'.repeat(size) },
+    })
+  expect(readOrderEvent(event(MAX_RESULT_BYTES - 200))).toHaveProperty('event')
+  expect(readOrderEvent(event(MAX_RESULT_BYTES))).toEqual({
+    unreadable: expect.stringContaining('must not be larger than 65536 bytes'),
+  })
+})
+
+test.each(['a?b', '?', '.', '..', 'a/../b', './a'])(
+  'the id %p, which no path can carry, is refused',
+  external_id => {
+    expect(read('create', { ...create, external_id })).toMatchObject({
+      refused: {
+        status: 400,
+        body: { error: { field: 'external_id', message: expect.stringContaining('cannot be addressed') } },
+      },
+    })
+  },
+)
+
+test.each(['1001', 'a/b', 'شماره ۱', 'a..b', '#1', 'a b'])('the id %p is accepted', external_id => {
+  expect(read('create', { ...create, external_id })).toMatchObject({ order: { source: 'shop', external_id } })
+})

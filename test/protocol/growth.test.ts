@@ -1,0 +1,71 @@
+import { expect, test } from '@jest/globals'
+import { errorOf } from '../../lib/accounting/errors.ts'
+import { bearerKey } from '../../lib/api/keys.ts'
+import { readRequest, route } from '../../lib/api/request.ts'
+import { readOrderEvent } from '../../lib/orders/events.ts'
+import { retryAfterSeconds } from '../../lib/platform/http-client.ts'
+import { readJson } from '../../lib/protocol/json.ts'
+import { normaliseMobile } from '../../lib/protocol/mobile.ts'
+import { sign, verify } from '../../lib/protocol/signature.ts'
+import { readWebhook } from '../../lib/webhook/receive.ts'
+import { rotationPhase } from '../../lib/webhook/secrets.ts'
+
+const create = (more: string) => `{"source":"shop","external_id":"1","items":[${more}]}`
+const readCreate = (body: string) => readRequest({ action: { to: 'create' }, query: undefined, body }, 'shop')
+
+/** Everything that reads input from outside, with inputs of a size that can be doubled. */
+const parsers: readonly [name: string, read: (input: string) => unknown, input: (size: number) => string][] =
+  [
+    ['JSON with a long number', readJson, size => `{"x":1${'0'.repeat(size)}1}`],
+    ['JSON with a long fraction', readJson, size => `{"x":0.${'0'.repeat(size)}1}`],
+    ['JSON with many exact numbers', readJson, size => `[${'12345678901234567890,'.repeat(size / 20)}1]`],
+    ['JSON with many short numbers', readJson, size => `[${'1e20,'.repeat(size / 5)}1]`],
+    ['deep JSON', readJson, size => '['.repeat(size)],
+    ['a long text', readJson, size => `"${'\\u0061'.repeat(size / 6)}"`],
+    ['a webhook with a long number', readWebhook, size => `{"data":1${'0'.repeat(size)}1}`],
+    ['an event with a long number', readOrderEvent, size => `{"data":1${'0'.repeat(size)}1}`],
+    ['a create with invalid items', readCreate, size => create(`${'1,'.repeat(size / 2)}1`)],
+    ['a create with a long number', readCreate, size => create(`{"quantity":1${'0'.repeat(size)}1}`)],
+    ['a path', path => route('POST', path), size => `/api/v1/orders/${'/payment'.repeat(size / 8)}`],
+    ['a bearer key', bearerKey, size => `Bearer ${' '.repeat(size)}x y`],
+    ['a mobile number', normaliseMobile, size => `+98${' '.repeat(size)}9`],
+    ['Retry-After', header => retryAfterSeconds(header, 0), size => '1'.repeat(size)],
+    ['a rotation', value => rotationPhase(value, 0), size => `announced until ${'1'.repeat(size)}`],
+    [
+      'a signature header',
+      header => verify({ header, body: '', secrets: ['s'], now: 1 }),
+      size => `${sign({ secret: 'x', t: 1, body: '' })}${',v0=x'.repeat(size / 5)}`,
+    ],
+    ['an error body', text => errorOf(400, { error: text }, undefined), size => 'x'.repeat(size)],
+  ]
+
+const fastest = (read: (input: string) => unknown, input: string) =>
+  Math.min(
+    ...Array.from({ length: 5 }, () => {
+      const began = performance.now()
+      read(input)
+      return performance.now() - began
+    }),
+  )
+
+test.each(parsers)('%s takes linear time', (_name, read, input) => {
+  const [half, whole] = [fastest(read, input(120_000)), fastest(read, input(240_000))]
+  // Below this, the clock and the garbage collector decide; quadratic time would take seconds.
+  expect(whole).toBeLessThanOrEqual(Math.max(2.5 * half, 40))
+})
+
+test('a number has at most 1,000 characters, wherever it is read', () => {
+  const long = '1'.repeat(1001)
+  const reason = 'A number in the body has more than 1000 characters'
+  expect(readJson(`[${long}]`)).toEqual({ unreadable: reason })
+  expect(readJson(`[1${long.slice(2)}]`)).toHaveProperty('json')
+  expect(readWebhook(`[${long}]`)).toEqual({ kind: 'unreadable', reason })
+  expect(readOrderEvent(`[${long}]`)).toEqual({ unreadable: reason })
+})
+
+test('a request with 87,000 invalid items is refused at the first', () => {
+  const body = create(Array.from({ length: 87_000 }, () => '1').join(','))
+  expect(readCreate(body)).toMatchObject({ refused: { status: 400, body: { error: { field: 'items[0]' } } } })
+  // Collecting an issue for every item takes some hundred times as long as reading them.
+  expect(fastest(readCreate, body)).toBeLessThanOrEqual(5 * fastest(readJson, body) + 20)
+})
