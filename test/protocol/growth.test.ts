@@ -39,19 +39,35 @@ const parsers: readonly [name: string, read: (input: string) => unknown, input: 
     ['an error body', text => errorOf(400, { error: text }, undefined), size => 'x'.repeat(size)],
   ]
 
-const fastest = (read: (input: string) => unknown, input: string) =>
-  Math.min(
-    ...Array.from({ length: 5 }, () => {
-      const began = performance.now()
-      read(input)
-      return performance.now() - began
-    }),
-  )
+const timed = (read: (input: string) => unknown, input: string) => {
+  const began = performance.now()
+  read(input)
+  return performance.now() - began
+}
+
+/** Whether one reading takes at most `factor` times as long as another, by the fastest of several. */
+const isWithin = (factor: number, one: () => number, other: () => number): boolean => {
+  let [fastest, otherFastest] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+  const deadline = performance.now() + 3000
+  for (let round = 0; round < 5 || performance.now() < deadline; round++) {
+    fastest = Math.min(fastest, one())
+    otherFastest = Math.min(otherFastest, other())
+    // A few milliseconds are noise; what these tests exclude takes seconds.
+    if (round >= 4 && fastest <= factor * otherFastest + 5) return true
+    if (fastest > 2000) return false
+  }
+  return false
+}
 
 test.each(parsers)('%s takes linear time', (_name, read, input) => {
-  const [half, whole] = [fastest(read, input(120_000)), fastest(read, input(240_000))]
-  // Below this, the clock and the garbage collector decide; quadratic time would take seconds.
-  expect(whole).toBeLessThanOrEqual(Math.max(2.5 * half, 40))
+  const [half, whole] = [input(120_000), input(240_000)]
+  expect(
+    isWithin(
+      2.5,
+      () => timed(read, whole),
+      () => timed(read, half),
+    ),
+  ).toBe(true)
 })
 
 test('a number has at most 1,000 characters, wherever it is read', () => {
@@ -67,5 +83,11 @@ test('a request with 87,000 invalid items is refused at the first', () => {
   const body = create(Array.from({ length: 87_000 }, () => '1').join(','))
   expect(readCreate(body)).toMatchObject({ refused: { status: 400, body: { error: { field: 'items[0]' } } } })
   // Collecting an issue for every item takes some hundred times as long as reading them.
-  expect(fastest(readCreate, body)).toBeLessThanOrEqual(5 * fastest(readJson, body) + 20)
+  expect(
+    isWithin(
+      5,
+      () => timed(readCreate, body),
+      () => timed(readJson, body),
+    ),
+  ).toBe(true)
 })
