@@ -20,7 +20,8 @@ export class FeedError extends Error {
 /** One message for a store's endpoint. */
 type Delivery = {
   url: string
-  secret: string
+  /** During an exchange the message is signed with the old and the new secret. */
+  secrets: readonly string[]
   event: string
   delivery: string
   /** The message as it waited in the store's queue; exactly these bytes are signed and sent. */
@@ -39,7 +40,7 @@ export type Deliver = (delivery: Delivery) => Promise<void>
  */
 export const httpDelivery =
   ({ http, now }: { http: HttpClient; now: () => number }): Deliver =>
-  async ({ url, secret, event, delivery, body }) => {
+  async ({ url, secrets, event, delivery, body }) => {
     const { origin, pathname, search } = new URL(url)
     const response = await http({
       method: 'POST',
@@ -50,7 +51,7 @@ export const httpDelivery =
         'user-agent': 'order-relay/1.0',
         [HEADERS.event]: event,
         [HEADERS.delivery]: delivery,
-        [HEADERS.signature]: sign({ secret, t: Math.floor(now() / 1000), body }),
+        [HEADERS.signature]: sign({ secret: secrets, t: Math.floor(now() / 1000), body }),
       },
       body,
       timeout: TIMEOUT_MS,

@@ -28,8 +28,8 @@ const head = v.looseObject({ event: v.string(), delivery: v.string() })
 
 export type FeederDependencies = {
   deliver: Deliver
-  /** The secret with which the store verifies its messages. */
-  secretOf: (source: string) => Promise<string>
+  /** The secrets with which the store verifies its messages: one, or two during an exchange. */
+  secretsOf: (source: string) => Promise<readonly string[]>
   /** Keeps a message outside of the store's queue, for an operator. */
   deadLetter: (record: SQSRecord) => Promise<void>
   now: () => number
@@ -44,7 +44,7 @@ export type FeederDependencies = {
  * probed, once in fifteen minutes at most, until it accepts a message again. A message that is not accepted
  * within thirteen days is dead-lettered, so that nothing is lost.
  */
-export const feeder = ({ deliver, secretOf, deadLetter, now, telemetry }: FeederDependencies) => {
+export const feeder = ({ deliver, secretsOf, deadLetter, now, telemetry }: FeederDependencies) => {
   const endpoints = new Map<string, Endpoint>()
   const endpointOf = (source: string) => endpoints.get(source) ?? newEndpoint
 
@@ -60,7 +60,7 @@ export const feeder = ({ deliver, secretOf, deadLetter, now, telemetry }: Feeder
     // A disabled endpoint is probed with a single message.
     if (disabledUntil !== 0) endpoints.set(source, disable(endpointOf(source), now()))
     try {
-      await deliver({ url: feed.http, secret: await secretOf(source), event, delivery, body })
+      await deliver({ url: feed.http, secrets: await secretsOf(source), event, delivery, body })
     } catch (error) {
       const limit = now() - feed.disable_after * 1000
       if (Number(attributes.ApproximateFirstReceiveTimestamp) <= limit) {

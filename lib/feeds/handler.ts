@@ -3,7 +3,7 @@ import middy from '@middy/core'
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { type FailedRecord, processBatch } from '../platform/batch.ts'
 import type { Sqs, Ssm } from '../platform/clients.ts'
-import type { Runtime, Settings } from '../platform/environment.ts'
+import { type Runtime, type Settings, unixSeconds } from '../platform/environment.ts'
 import type { HttpClient } from '../platform/http-client.ts'
 import { feedQueueName, PARAMETERS, siblingQueueUrl } from '../platform/names.ts'
 import { parameterCache, parametersBelow } from '../platform/parameters.ts'
@@ -29,8 +29,37 @@ export type FeedDependencies = Runtime & {
   settings: Pick<Settings, 'ordersQueueUrl' | 'feedsDeadQueueUrl' | 'secretsPath'>
 }
 
+/** How long messages are also signed with the secret that was replaced, in seconds. */
+export const SECRET_EXCHANGE_SECONDS = 24 * 60 * 60
+
 /**
- * Looks up the secret that signs a store's messages. A missing one is looked up again at most once a minute,
+ * The Parameter Store entries that exchange a store's signing secret: the new one, and the one it replaces,
+ * with which messages are signed as well until the store uses the new one.
+ *
+ * @param now unix time in seconds
+ */
+export const feedSecretParameters = (
+  source: string,
+  secret: string,
+  replaced: string | undefined,
+  now: number,
+) => ({
+  [`${PARAMETERS.feedSecrets}/${source}`]: secret,
+  ...(replaced !== undefined && {
+    [`${PARAMETERS.feedSecrets}/${source}${PREVIOUS}`]: `${replaced} until ${now + SECRET_EXCHANGE_SECONDS}`,
+  }),
+})
+
+/** Ends the name of the entry of a replaced secret; a source has no dot. */
+const PREVIOUS = '.previous'
+
+const previousSecret = (value: string | undefined, now: number): string[] => {
+  const [, secret, until] = /^(.+) until (\d{1,15})$/.exec(value ?? '') ?? []
+  return secret !== undefined && Number(until) > now ? [secret] : []
+}
+
+/**
+ * Looks up the secrets that sign a store's messages. A missing one is looked up again at most once a minute,
  * so that a new store is soon notified.
  *
  * The returned function throws when a store has no secret.
@@ -38,10 +67,14 @@ export type FeedDependencies = Runtime & {
 export const feedSecrets = (ssm: Ssm, secretsPath: string, runtime: Runtime) => {
   const path = `${secretsPath}/${PARAMETERS.feedSecrets}`
   const secrets = parameterCache(parametersBelow(ssm, path), runtime)
-  return async (source: string): Promise<string> => {
-    // Every object has a "constructor", and a store may be called so.
-    const secret = await secrets.find(stored => (Object.hasOwn(stored, source) ? stored[source] : undefined))
-    if (secret !== undefined) return secret
+  return async (source: string): Promise<readonly string[]> => {
+    const found = await secrets.find(stored => {
+      // Every object has a "constructor", and a store may be called so.
+      const current = Object.hasOwn(stored, source) ? stored[source] : undefined
+      if (current === undefined) return undefined
+      return [current, ...previousSecret(stored[source + PREVIOUS], unixSeconds(runtime.now()))]
+    })
+    if (found !== undefined) return found
     throw new Error(
       `Cannot sign for the store "${source}": Parameter Store has no ${path}/${source}; ` +
         `create it with "npx relay stores secret ${source}"`,
@@ -93,7 +126,7 @@ export const createFeeder = (dependencies: FeedDependencies) => {
   })
   const feed = feeder({
     deliver: httpDelivery({ http, now }),
-    secretOf: feedSecrets(ssm, settings.secretsPath, dependencies),
+    secretsOf: feedSecrets(ssm, settings.secretsPath, dependencies),
     deadLetter: feedsDeadQueue(sqs, settings.feedsDeadQueueUrl),
     now,
     telemetry,

@@ -16,10 +16,21 @@ const digest = (secret: string, t: string, body: Body) =>
 /**
  * Creates the `X-Service-Signature` header for a body (spec: Events, Signature).
  *
+ * @param secret one secret or, while it is exchanged, several: each adds a `v1`
  * @param t unix time of sending, in whole seconds
  */
-export const sign = ({ secret, t, body }: { secret: string; t: number; body: Body }): string =>
-  `t=${t},v1=${digest(secret, String(t), body).toString('hex')}`
+export const sign = ({
+  secret,
+  t,
+  body,
+}: {
+  secret: string | readonly string[]
+  t: number
+  body: Body
+}): string => {
+  const signatures = [secret].flat().map(each => `v1=${digest(each, String(t), body).toString('hex')}`)
+  return `t=${t},${signatures.join(',')}`
+}
 
 /** The `t` exactly as in the header and every `v1`; undefined when the header is malformed. */
 const parse = (header: string) => {
