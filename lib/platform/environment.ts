@@ -8,6 +8,8 @@ const VARIABLES = {
   secretsPath: 'SECRETS_PATH',
   /** Base URL of the accounting service. */
   accountingUrl: 'ACCOUNTING_URL',
+  /** `public`, or `loopback` on a developer's machine: the addresses HTTP feeds may have. */
+  feedAddresses: 'FEED_ADDRESSES',
 } as const
 
 export type Settings = { readonly [name in keyof typeof VARIABLES]: string }

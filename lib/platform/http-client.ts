@@ -1,5 +1,8 @@
+import { lookup as dnsLookup } from 'node:dns'
 import type { IncomingMessage } from 'node:http'
+import type { LookupFunction } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
+import { hostOf } from './addresses.ts'
 
 export type OutgoingRequest = {
   method: string
@@ -33,12 +36,31 @@ const ONE_MEBIBYTE = 1024 * 1024
 const isStaleConnection = (reused: boolean, error: Error) =>
   reused && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
 
+/** A DNS lookup that fails when the name resolves to an address that `assertAddress` refuses. */
+const checkedLookup =
+  (assertAddress: (address: string) => void): LookupFunction =>
+  (hostname, options, callback) =>
+    dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {
+      const [first] = addresses ?? []
+      if (error !== null || first === undefined) return callback(error, '')
+      try {
+        for (const { address } of addresses) assertAddress(address)
+      } catch (refused) {
+        return callback(refused instanceof Error ? refused : new Error(String(refused)), '')
+      }
+      if (options.all === true) callback(null, addresses)
+      else callback(null, first.address, first.family)
+    })
+
 /**
  * An HTTP client that keeps connections open. A request that finds its kept connection reset is sent once
  * more on another one, since the reset says nothing about the receiver; everything the relay sends is safe to
  * repeat.
+ *
+ * @param assertAddress throws for an IP address that must not be called, whatever name resolves to it
  */
-export const httpClient = (): HttpClient => {
+export const httpClient = (assertAddress: (address: string) => void = () => undefined): HttpClient => {
+  const lookup = checkedLookup(assertAddress)
   // Importing node:http as an ES module reads every export, and its WebSocket loads undici: some 50 ms.
   const modules = {
     'http:': process.getBuiltinModule('node:http'),
@@ -55,14 +77,19 @@ export const httpClient = (): HttpClient => {
     signal: AbortSignal,
     fresh: boolean,
   ): Promise<IncomingMessage> => {
-    const { protocol, hostname, port } = new URL(origin)
+    const url = new URL(origin)
+    const { protocol, port } = url
+    const host = hostOf(url)
+    // Node does not look up an address.
+    assertAddress(host)
     const scheme = protocol === 'https:' ? 'https:' : 'http:'
     return new Promise((resolve, reject) => {
       const request = modules[scheme]
         .request(
           {
             protocol,
-            hostname: hostname.replace(/^\[|\]$/g, ''),
+            host,
+            lookup,
             port,
             method,
             path,

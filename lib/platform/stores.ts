@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { hostOf, isInternal, isLoopback } from './addresses.ts'
 
 type Issue = { received: string; expected: string | null }
 
@@ -24,14 +25,13 @@ const duration = v.pipe(
 
 const isSafe = (address: string) => {
   const url = URL.parse(address)
-  if (url === null || url.username !== '' || url.password !== '') return false
-  return (
-    url.protocol === 'https:' ||
-    (url.protocol === 'http:' && ['127.0.0.1', 'localhost'].includes(url.hostname))
-  )
+  if (url === null || url.username !== '' || url.password !== '' || isInternal(hostOf(url))) return false
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(hostOf(url)))
 }
 
-const httpAddress = must('an https address without user and password, such as https://shop.example/webhook')
+const httpAddress = must(
+  'a public https address without user and password, such as https://shop.example/webhook',
+)
 
 const httpFeed = v.strictObject(
   {
@@ -84,3 +84,18 @@ export type HttpStore = { source: string; feed: v.InferOutput<typeof httpFeed> }
 
 export const httpStores = (stores: readonly Store[]): readonly HttpStore[] =>
   stores.flatMap(({ source, feed }) => (feed === 'sqs' ? [] : [{ source, feed }]))
+
+/**
+ * Checks that no HTTP feed leads to the machine that runs the relay, which only the local stack may have.
+ *
+ * @throws naming the store
+ */
+export const assertPublicFeeds = (stores: readonly Store[]): void => {
+  for (const { source, feed } of httpStores(stores)) {
+    if (!isLoopback(hostOf(new URL(feed.http)))) continue
+    throw new Error(
+      `Cannot deploy: the HTTP feed of the store "${source}" is ${feed.http}, an address of the machine that ` +
+        'calls it; use the address of the store',
+    )
+  }
+}

@@ -1,0 +1,38 @@
+import { BlockList, isIP } from 'node:net'
+
+const listOf = (...ranges: [network: string, prefix: number][]) => {
+  const list = new BlockList()
+  for (const [network, prefix] of ranges)
+    list.addSubnet(network, prefix, isIP(network) === 6 ? 'ipv6' : 'ipv4')
+  return list
+}
+
+const loopback = listOf(['127.0.0.0', 8], ['::1', 128])
+
+/** This host, link-local addresses, and with them the metadata services and Lambda's own runtime API. */
+const internal = listOf(['0.0.0.0', 8], ['169.254.0.0', 16], ['::', 128], ['fe80::', 10], ['fd00:ec2::', 32])
+
+const isIn = (list: BlockList, address: string) => {
+  const version = isIP(address)
+  return version !== 0 && list.check(address, version === 6 ? 'ipv6' : 'ipv4')
+}
+
+/** The host of a URL as an address: IPv6 without brackets. */
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '')
+
+/** Whether a host is this machine, by name or address. */
+export const isLoopback = (host: string): boolean =>
+  /^(.+\.)?localhost\.?$/i.test(host) || isIn(loopback, host)
+
+/** Whether an address must never receive a store's messages. */
+export const isInternal = (address: string): boolean => isIn(internal, address)
+
+/** Addresses a store's endpoint may have: `loopback` only on a developer's machine. */
+export type AllowedAddresses = 'public' | 'loopback'
+
+/** @throws when a store's endpoint resolves to an address it must not have */
+export const assertAllowed = (address: string, allowed: AllowedAddresses): void => {
+  if (isInternal(address) || (allowed === 'public' && isLoopback(address))) {
+    throw new Error(`the address ${address} is not public`)
+  }
+}

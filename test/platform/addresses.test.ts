@@ -1,0 +1,57 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import * as v from 'valibot'
+import { assertAllowed } from '../../lib/platform/addresses.ts'
+import { httpClient } from '../../lib/platform/http-client.ts'
+import { assertPublicFeeds, type Store, storesFile } from '../../lib/platform/stores.ts'
+
+const server = createServer((_request, response) => response.end('reached'))
+
+beforeAll(() => new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve)))
+afterAll(() => new Promise<unknown>(resolve => server.close(resolve)))
+
+const get = (host: string, allowed: 'public' | 'loopback') =>
+  httpClient(address => assertAllowed(address, allowed))({
+    method: 'GET',
+    origin: `http://${host}:${(server.address() as AddressInfo).port}`,
+    path: '/',
+    headers: { connection: 'close' },
+    timeout: 5000,
+  })
+
+test.each(['127.0.0.1', 'localhost', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]'])(
+  'a feed at %s is called on a developer machine only',
+  async host => {
+    await expect(get(host, 'public')).rejects.toThrow('is not public')
+    if (!host.startsWith('[')) expect(await get(host, 'loopback')).toMatchObject({ text: 'reached' })
+  },
+)
+
+test.each([
+  'http://169.254.169.254/latest/meta-data',
+  'https://169.254.100.1/',
+  'https://0.0.0.0/',
+  'https://[fe80::1]/',
+  'https://[fd00:ec2::254]/',
+  'https://[::ffff:169.254.169.254]/',
+  'http://shop.example/',
+])('stores.yml refuses the feed %s', http => {
+  expect(v.is(storesFile, { stores: [{ source: 'shop', feed: { http } }] })).toBe(false)
+})
+
+test.each(['http://127.0.0.1:8080/', 'https://localhost/', 'http://[::1]/', 'https://shop.localhost/'])(
+  'stores.yml accepts the feed %s, which cannot be deployed',
+  http => {
+    const { stores } = v.parse(storesFile, { stores: [{ source: 'shop', feed: { http } }] })
+    expect(() => assertPublicFeeds(stores)).toThrow('the HTTP feed of the store "shop"')
+  },
+)
+
+test('public feeds can be deployed', () => {
+  const stores: Store[] = [
+    { source: 'a', feed: 'sqs' },
+    { source: 'b', feed: { http: 'https://shop.example/webhook', disable_after: 60 } },
+  ]
+  expect(() => assertPublicFeeds(stores)).not.toThrow()
+})
