@@ -21,6 +21,8 @@ const ORDERS = '/api/v1/orders/'
  *   even an escaped one
  */
 export const route = (method: string, path: string): { action: Action } | Refused => {
+  // POST /webhook has a route of its own; its other methods arrive here.
+  if (path.replace(/\/$/, '') === '/webhook') return { refused: refusals.notAllowed(method, 'POST') }
   if (!`${path}/`.startsWith(ORDERS)) return { refused: refusals.unknownPath }
   const rest = path.slice(ORDERS.length).replace(/\/$/, '')
   if (rest === '') {

@@ -58,7 +58,7 @@ const orderView = ({ order, updated_at }: StoredOrder) => {
 }
 
 /**
- * The stores' API (spec: Endpoints; promise P11): authenticates, routes, validates and checks the source; then
+ * The stores' API (spec: Endpoints; promise P11): routes, authenticates, validates and checks the source; then
  * a change is added to the order queue and answered with 202, and a read is answered from the orders table.
  *
  * Every change has its own id, even when it repeats an earlier one: sent again after the cause of a rejection
@@ -69,13 +69,14 @@ const orderView = ({ order, updated_at }: StoredOrder) => {
  */
 export const serve = async (request: HttpRequest, dependencies: ServeDependencies): Promise<Served> => {
   const { sourceOf, isKnownSource, orders, enqueue, newId } = dependencies
+  // Before the key, so that a scan of unknown paths costs no look-up.
+  const routed = route(request.method, request.path)
+  if ('refused' in routed) return { response: routed.refused }
+  const { action } = routed
+
   const key = bearerKey(request.headers.authorization)
   const source = key === undefined ? undefined : await sourceOf(key)
   if (source === undefined || !isKnownSource(source)) return { response: refusals.unauthorized }
-
-  const routed = route(request.method, request.path)
-  if ('refused' in routed) return { response: routed.refused, about: { action: 'none', source } }
-  const { action } = routed
 
   const reading = readRequest({ action, query: request.query.source, body: request.body }, source)
   if ('refused' in reading) return { response: reading.refused, about: { action: action.to, source } }
