@@ -63,3 +63,7 @@ export const shown = ({ units, scale }: Decimal): string => {
   const fraction = digits.slice(digits.length - scale).replace(/0+$/, '')
   return `${units < 0n ? '-' : ''}${whole}${fraction && `.${fraction}`}`
 }
+
+/** Plain digits as a JSON number that keeps them all. */
+export const exactNumber = (digits: string): JsonNumber =>
+  shown(decimal(Number(digits))) === digits ? Number(digits) : new ExactNumber(digits)

@@ -55,11 +55,19 @@ export const fiscalYearsChange = v.lazy(body =>
   typeof body === 'object' && body !== null && 'fiscalYears' in body ? fiscalYearList : fiscalYear,
 )
 
-const whole = v.pipe(text, v.regex(/^\d{1,15}$/, 'must be a whole number'), v.transform(Number))
+const fromDigits = [
+  v.regex(/^\d{1,15}$/, 'must be a whole number'),
+  v.transform(Number),
+  v.number(),
+  v.integer(),
+] as const
 
-const limit = v.optional(
-  v.pipe(whole, v.minValue(1, 'must be at least 1'), v.maxValue(500, 'must be at most 500')),
-  '50',
+const limit = v.pipe(
+  v.optional(text, '50'),
+  ...fromDigits,
+  v.minValue(1, 'must be at least 1'),
+  v.maxValue(500, 'must be at most 500'),
+  v.metadata({ default: 50 }),
 )
 
 export const ordersQuery = v.object({
@@ -67,7 +75,7 @@ export const ordersQuery = v.object({
   source: v.optional(text),
   q: v.optional(text),
   limit,
-  before: v.optional(whole),
+  before: v.optional(v.pipe(text, ...fromDigits)),
 })
 
 export const deliveriesQuery = v.object({

@@ -1,3 +1,6 @@
+import * as v from 'valibot'
+import { invalid } from '../lib/protocol/errors.ts'
+
 /** Everything the service refuses, by a stable code; `http/refusals.ts` gives each its status. */
 export type RefusalCode =
   | 'malformed'
@@ -33,3 +36,18 @@ const SHOWN = 60
 /** A value of the caller's in a message: quoted, and cut where it is longer than anyone reads. */
 export const quoted = (value: string): string =>
   `"${[...value].length > SHOWN ? `${[...value].slice(0, SHOWN).join('')}…` : value}"`
+
+/**
+ * What a schema makes of a request.
+ *
+ * @throws Refusal naming the first field that does not fit, and why
+ */
+export const valid = <Schema extends v.GenericSchema>(
+  schema: Schema,
+  input: unknown,
+): v.InferOutput<Schema> => {
+  const parsed = v.safeParse(schema, input, { abortEarly: true })
+  if (parsed.success) return parsed.output
+  const { message, field } = invalid(parsed.issues).error
+  throw new Refusal('invalid', message, field)
+}

@@ -4,10 +4,6 @@ import type { AddressInfo } from 'node:net'
 import { isNativeError } from 'node:util/types'
 import type { Clock } from './clock.ts'
 import { startSender } from './delivery/sender.ts'
-import { documentRoutes } from './http/document-routes.ts'
-import { orderRoutes } from './http/order-routes.ts'
-import { pageRoutes } from './http/page-routes.ts'
-import { panelRoutes } from './http/panel-routes.ts'
 import { httpServer } from './http/server.ts'
 import { openStore } from './store/open.ts'
 
@@ -64,12 +60,7 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
   const store = openStore(data, clock())
   const stopping = new AbortController()
   const sender = startSender(store, clock, speed)
-  const server = httpServer([
-    ...orderRoutes(store, clock),
-    ...panelRoutes(store, clock, sender, stopping.signal),
-    ...documentRoutes(),
-    ...pageRoutes,
-  ])
+  const server = httpServer({ store, clock, sender, stopping: stopping.signal })
   try {
     const bound = await listen(server, port)
     let closing: Promise<void> | undefined

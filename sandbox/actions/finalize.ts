@@ -1,9 +1,8 @@
 import type { Clock } from '../clock.ts'
 import { type Decimal, decimalFrom, isLess, minus, plus, shown, ZERO } from '../decimal.ts'
+import type { Product } from '../store/catalogue.ts'
 import type { Store } from '../store/open.ts'
-import type { Order } from '../store/orders.ts'
-import type { HeldPayment } from '../store/payments.ts'
-import type { Product } from '../store/products.ts'
+import type { HeldPayment, Order } from '../store/orders.ts'
 import { payInvoice } from './pay-invoice.ts'
 
 /** A product of an invoice and how much of it the invoice takes, all its rows together. */

@@ -2,10 +2,9 @@ import type { Payment } from '../../lib/protocol/requests.ts'
 import type { Clock } from '../clock.ts'
 import { rials } from '../pricing.ts'
 import { Refusal } from '../refusal.ts'
-import type { Account } from '../store/accounts.ts'
+import type { Account } from '../store/catalogue.ts'
 import type { Store } from '../store/open.ts'
-import type { Order } from '../store/orders.ts'
-import type { HeldPayment, Receipt } from '../store/payments.ts'
+import type { HeldPayment, Order, Receipt } from '../store/orders.ts'
 
 /** A payment with its defaults (spec: payment; the date is by default the order date). */
 export const paymentOf = ({ method, reference, date }: Payment, orderDate: string): HeldPayment => ({

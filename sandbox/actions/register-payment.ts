@@ -1,12 +1,11 @@
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import type { Payment } from '../../lib/protocol/requests.ts'
 import type { Clock } from '../clock.ts'
-import type { Result } from '../order-result.ts'
 import { Refusal } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
 import { payInvoice, paymentOf } from './pay-invoice.ts'
-import { findOrder, readOrder } from './read-order.ts'
+import { findOrder, type Result, readOrder } from './read-order.ts'
 
 const hold = (order: Order, payment: Payment, store: Store, clock: Clock) => {
   store.heldPayments.put(order.invoice_number, paymentOf(payment, order.date))

@@ -1,12 +1,11 @@
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import { type Clock, dayOf } from '../clock.ts'
 import { plus } from '../decimal.ts'
-import type { Result } from '../order-result.ts'
 import { Refusal } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
 import { demandOf } from './finalize.ts'
-import { findOrder, readOrder } from './read-order.ts'
+import { findOrder, type Result, readOrder } from './read-order.ts'
 
 const giveBack = (invoice_number: number, store: Store) => {
   for (const { product, quantity } of demandOf(invoice_number, store)) {

@@ -2,7 +2,7 @@ import { isNativeError } from 'node:util/types'
 import { sign } from '../../lib/protocol/signature.ts'
 import { ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
 import type { Clock } from '../clock.ts'
-import type { Attempt, Delivery } from '../store/deliveries.ts'
+import type { Attempt, Delivery } from '../store/webhooks.ts'
 
 /** A receiver that has not answered by then has not received. */
 const TIMEOUT_MS = 10_000

@@ -3,22 +3,20 @@ import { parseJson } from '../../lib/protocol/json.ts'
 import { quoted, Refusal } from '../refusal.ts'
 
 /** An order of 500 rows has about 60 KB. */
-const LIMIT = 1024 * 1024
+const MAX_BYTES = 1024 * 1024
 
-/** So much of a body that is refused is still read, for many clients hear an answer only after they have sent. */
-const PATIENCE = 64 * 1024 * 1024
-
-const tooLarge = () => new Refusal('too_large', `The body is larger than ${LIMIT} bytes`)
+/** How much of a body that is too large is still read, because many clients send all of it before they read. */
+const MAX_DISCARDED_BYTES = 64 * 1024 * 1024
 
 const read = async (request: IncomingMessage): Promise<Buffer> => {
   const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of request) {
     length += chunk.length
-    if (length <= LIMIT) chunks.push(chunk)
-    if (length > PATIENCE) throw tooLarge()
+    if (length <= MAX_BYTES) chunks.push(chunk)
+    if (length > MAX_DISCARDED_BYTES) break
   }
-  if (length > LIMIT) throw tooLarge()
+  if (length > MAX_BYTES) throw new Refusal('too_large', `The body is larger than ${MAX_BYTES} bytes`)
   return Buffer.concat(chunks)
 }
 
@@ -33,32 +31,23 @@ const requireJson = ({ headers }: IncomingMessage) => {
   }
 }
 
-const decode = (bytes: Buffer): string => {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    throw new Refusal('malformed', 'The body is not UTF-8')
-  }
-}
-
-const parse = (text: string): unknown => {
-  try {
-    return parseJson(text)
-  } catch (error) {
-    // Besides a SyntaxError, arrays nested ten thousand deep exhaust the stack.
-    const reason = error instanceof SyntaxError ? error.message : 'nested too deep'
-    throw new Refusal('malformed', `The body is not JSON: ${reason}`)
-  }
-}
-
 /**
- * The JSON body of a request, its numbers exact; undefined when there is none.
+ * The JSON body of a request with exact numbers, which `Request.json()` does not keep; undefined if it is empty.
  *
- * @throws Refusal when it is too large, not declared as JSON, or not JSON
+ * @throws Refusal when the body is too large, not declared as JSON, or not JSON
  */
 export const jsonBody = async (request: IncomingMessage): Promise<unknown> => {
   const bytes = await read(request)
   if (bytes.length === 0) return undefined
   requireJson(request)
-  return parse(decode(bytes))
+  try {
+    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (error) {
+    // Arrays nested ten thousand levels deep exhaust the stack.
+    const reason = error instanceof RangeError ? 'nested too deep' : error
+    throw new Refusal(
+      'malformed',
+      `The body is not JSON: ${reason instanceof Error ? reason.message : reason}`,
+    )
+  }
 }

@@ -1,36 +1,137 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http'
-import { requireAccess } from './access.ts'
-import { type Answer, send } from './answer.ts'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
+import { type Context, Hono } from 'hono'
+import { methodNotAllowed } from 'hono/method-not-allowed'
+import { operations } from '../openapi/document.ts'
+import { quoted, Refusal } from '../refusal.ts'
 import { jsonBody } from './body.ts'
-import { refused } from './refusals.ts'
-import { type Route, router } from './router.ts'
+import type { Access, Environment, Route, Services } from './endpoint.ts'
+import { pages } from './pages.ts'
+import { refuse, respond } from './respond.ts'
 
-/** Longer than clients keep a connection: one closed by us while they write to it is an error to them. */
-const KEEP_ALIVE_MS = 65_000
+/** The scope that every change requires (spec: Authentication). */
+const WRITE = 'orders.write'
 
-const answering = (routes: readonly Route[]) => {
-  const find = router(routes)
-  return async (request: IncomingMessage): Promise<Answer> => {
-    const { method = 'GET', url = '/', headers } = request
-    const [path = '', query = ''] = url.split(/\?(.*)/s)
-    const { route, parameters } = find(method, path)
-    requireAccess(headers, route.access)
-    const body = route.method === 'GET' ? undefined : await jsonBody(request)
-    return route.handle({ host: headers.host ?? '', parameters, query: new URLSearchParams(query), body })
+/** The API keys and their scopes. They are public: the sandbox accepts connections from this machine only. */
+const KEYS = new Map([
+  ['sandbox-key', [WRITE]],
+  ['sandbox-read-key', []],
+])
+
+const requireKey = ({ authorization }: IncomingHttpHeaders, access: 'read' | 'write') => {
+  const key = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
+  if (key === undefined) {
+    throw new Refusal('unauthorized', 'The key is missing: send "Authorization: Bearer <API_KEY>"')
+  }
+  const scopes = KEYS.get(key)
+  if (scopes === undefined) throw new Refusal('unauthorized', 'The key is not known')
+  if (access === 'write' && !scopes.includes(WRITE)) {
+    throw new Refusal('forbidden', `The key lacks the scope ${WRITE}`)
   }
 }
 
-/** An HTTP server of these routes, not yet listening. */
-export const httpServer = (routes: readonly Route[]): Server => {
-  const answer = answering(routes)
-  return createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
-    answer(request)
-      .catch(refused)
-      .then(found => send(found, request, response))
-      .catch(error => {
-        // The caller hung up, or an answer could not be written.
-        console.error(error)
-        response.destroy()
-      })
+const LOCAL_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i
+
+/**
+ * The panel has no key, so other web pages in the same browser must not reach it: neither with a form or fetch
+ * (Origin) nor through DNS rebinding (Host).
+ */
+const requireLocal = ({ host = '', origin }: IncomingHttpHeaders) => {
+  if (!LOCAL_HOST.test(host)) throw new Refusal('forbidden', `Host is ${quoted(host)}: the panel is local`)
+  if (origin === undefined || origin === `http://${host}`) return
+  const message = `Origin is ${quoted(origin)}: the panel takes no requests from other pages`
+  throw new Refusal('forbidden', message)
+}
+
+/** @throws Refusal when the caller lacks access (spec: Authentication) */
+const requireAccess = (headers: IncomingHttpHeaders, access: Access) =>
+  access === 'local' ? requireLocal(headers) : requireKey(headers, access)
+
+/** Path parameters by name. Hono's own accept malformed percent-encoding. */
+const parametersOf = (template: string, path: string): Record<string, string> => {
+  const segments = path.split('/')
+  const parameters: Record<string, string> = {}
+  for (const [index, part] of template.split('/').entries()) {
+    if (!part.startsWith('{')) continue
+    const [name, value] = [part.slice(1, -1), segments[index] ?? '']
+    try {
+      parameters[name] = decodeURIComponent(value)
+    } catch {
+      throw new Refusal(
+        'invalid',
+        `The path has ${quoted(value)} as ${name}: not percent-encoded UTF-8`,
+        name,
+      )
+    }
+  }
+  return parameters
+}
+
+/** The path as it was sent. Hono's default decodes it, but an id may contain an encoded slash. */
+const pathOf = (request?: IncomingMessage) => (request?.url ?? '/').replace(/\?.*/s, '')
+
+/** A final slash is optional. */
+const withoutSlash = (path: string) => path.replace(/(.)\/$/, '$1')
+
+/** `/orders/{id}/` in Hono's syntax. An empty parameter matches too: it is an invalid id, not a missing path. */
+const patternOf = (path: string) => withoutSlash(path).replace(/\{(\w+)\}/g, ':$1{[^/]*}')
+
+const serve = async (
+  { path, access, method, handle }: Route,
+  services: Services,
+  context: Context<Environment>,
+) => {
+  const { incoming } = context.env
+  const parameters = parametersOf(path, context.req.path)
+  requireAccess(incoming.headers, access)
+  const query = new URLSearchParams(incoming.url?.split(/\?(.*)/s)[1])
+  const body = method === 'get' ? undefined : await jsonBody(incoming)
+  const result = await handle({ ...services, context, parameters, query, body })
+  return result instanceof Response ? result : respond(context, 200, result)
+}
+
+/** The HTTP application: every endpoint of the API, the panel and its documentation. */
+export const createApp = (services: Services): Hono<Environment> => {
+  const getPath = (_: Request, options?: { env?: Environment['Bindings'] }) =>
+    withoutSlash(pathOf(options?.env?.incoming))
+  const app = new Hono<Environment>({ getPath })
+  app.use(async (context, next) => {
+    context.header('x-content-type-options', 'nosniff')
+    await next()
   })
+  const onMethodNotAllowed = (context: Context, methods: string[]) => {
+    const allow = methods.join(', ')
+    const message = `The method is ${context.req.method}: this path has ${allow}`
+    return refuse(context, new Refusal('method_not_allowed', message), { allow })
+  }
+  app.use(methodNotAllowed({ app, onMethodNotAllowed }))
+  for (const route of [...operations, ...pages]) {
+    app.on(route.method, patternOf(route.path), context => serve(route, services, context))
+  }
+  app.notFound(context =>
+    refuse(
+      context,
+      new Refusal('not_found', `The path ${quoted(pathOf(context.env.incoming))} does not exist`),
+    ),
+  )
+  app.onError((error, context) => refuse(context, error))
+  return app
+}
+
+/** Longer than clients reuse an idle connection, so that the sandbox does not close one while a request arrives. */
+const KEEP_ALIVE_MS = 65_000
+
+/** Answers requests that the adapter cannot turn into a URL, because of their target or Host header. */
+const unreadable = (error: unknown) => {
+  const message = `Cannot read the request: ${error instanceof Error ? error.message : String(error)}`
+  return Response.json({ error: { code: 'malformed', message } }, { status: 400 })
+}
+
+/** The HTTP server, not yet listening. */
+export const httpServer = (services: Services): Server => {
+  const options = { errorHandler: unreadable, hostname: 'localhost' }
+  return createServer(
+    { keepAliveTimeout: KEEP_ALIVE_MS },
+    getRequestListener(createApp(services).fetch, options),
+  )
 }

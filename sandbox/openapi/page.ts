@@ -1,135 +1,170 @@
+import { html, raw } from 'hono/html'
+import type { Endpoint } from '../http/endpoint.ts'
 import { type OpenApi, operations } from './document.ts'
-import { escaped, page, prose, table } from './html.ts'
-import type { Operation } from './operation.ts'
 import type { JsonSchema } from './schemas.ts'
+
+type Html = ReturnType<typeof html>
 
 type Definition = JsonSchema | boolean | undefined
 
-const linked = (ref: string) => {
+const STYLE = `
+:root { color-scheme: light dark; --line: light-dark(#d8dee4, #363c44); --soft: light-dark(#f5f7f9, #1d2126);
+  --dim: light-dark(#57606a, #9aa4af); --mark: light-dark(#0d5f50, #6fd3bd); }
+body { margin: 0 auto; padding: 1rem 1.25rem 4rem; max-width: 62rem; font: 16px/1.55 system-ui, sans-serif; }
+h1 { font-size: 1.6rem; } h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--line); } h3 { margin: 0; font-size: 1rem; }
+a { color: var(--mark); } code, pre, .path { font: .875em/1.5 ui-monospace, monospace; }
+code { background: var(--soft); padding: .1em .3em; border-radius: .25em; overflow-wrap: anywhere; }
+pre { background: var(--soft); padding: .75rem; border-radius: .4rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+article { border: 1px solid var(--line); border-radius: .5rem; padding: 1rem; margin: 1rem 0; }
+.method { display: inline-block; min-width: 4.2em; font-weight: 700; color: var(--mark); text-transform: uppercase; }
+.path { font-weight: 600; overflow-wrap: anywhere; } .dim { color: var(--dim); } .table { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; margin: .75rem 0; font-size: .9rem; }
+caption { text-align: start; font-weight: 600; padding: .25rem 0; }
+th, td { text-align: start; vertical-align: top; padding: .35rem .75rem .35rem 0; border-top: 1px solid var(--line); }
+thead th { color: var(--dim); font-weight: 500; } tbody th { font-weight: 600; font-family: ui-monospace, monospace; }
+nav ul { columns: 18rem; padding: 0; list-style: none; }`
+
+const code = (text: unknown) => html`<code>${String(text)}</code>`
+
+/** Text with `code` in backticks and an empty line between paragraphs. */
+const prose = (text = '') =>
+  text
+    .split('`')
+    .map((part, index) =>
+      index % 2 === 1
+        ? code(part)
+        : part
+            .split('\n\n')
+            .flatMap((paragraph, at) => (at === 0 ? [paragraph] : [raw('</p><p>'), paragraph])),
+    )
+
+const separated = (parts: readonly (Html | string)[], separator: string) =>
+  parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part]))
+
+const table = (caption: string, head: readonly string[], rows: readonly unknown[][]) =>
+  rows.length > 0 &&
+  html`<div class="table"><table><caption>${caption}</caption>
+<thead><tr>${head.map(title => html`<th scope="col">${title}</th>`)}</tr></thead>
+<tbody>${rows.map(
+    ([first, ...cells]) =>
+      html`<tr><th scope="row">${first}</th>${cells.map(cell => html`<td>${cell}</td>`)}</tr>\n`,
+  )}</tbody></table></div>`
+
+const linked = (ref: string): Html => {
   const name = ref.slice(ref.lastIndexOf('/') + 1)
-  return `<a href="#${name}">${name}</a>`
+  return html`<a href="#${name}">${name}</a>`
 }
 
 /** A schema in a few words: `string or null`, `array of Item`. */
-const typeOf = (schema: Definition): string => {
-  if (typeof schema !== 'object') return 'anything'
+const typeOf = (schema: Definition): Html | string => {
+  if (typeof schema !== 'object') return 'any'
   if (schema.$ref) return linked(schema.$ref)
-  if (schema.const !== undefined) return `<code>${escaped(JSON.stringify(schema.const))}</code>`
-  if (schema.enum) return schema.enum.map(value => `<code>${escaped(String(value))}</code>`).join(', ')
-  if (schema.anyOf) return schema.anyOf.map(typeOf).join(' or ')
-  if (schema.type === 'array' && !Array.isArray(schema.items)) return `array of ${typeOf(schema.items)}`
-  return [schema.type ?? 'anything'].flat().join(' or ')
+  if (schema.const !== undefined) return code(JSON.stringify(schema.const))
+  if (schema.enum) return html`${separated(schema.enum.map(code), ', ')}`
+  if (schema.anyOf) return html`${separated(schema.anyOf.map(typeOf), ' or ')}`
+  if (schema.type === 'array' && !Array.isArray(schema.items)) return html`array of ${typeOf(schema.items)}`
+  return [schema.type ?? 'any'].flat().join(' or ')
 }
 
-const RULES = [
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'minLength',
-  'maxLength',
-  'minItems',
-  'pattern',
-  'format',
-  'default',
-] as const
+const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'minLength', 'maxLength', 'minItems'] as const
+const RULES = [...BOUNDS, 'pattern', 'format', 'default'] as const
 
-const rulesOf = (schema: Definition) =>
-  typeof schema !== 'object'
-    ? ''
-    : RULES.flatMap(rule =>
-        schema[rule] === undefined ? [] : [`${rule} <code>${escaped(String(schema[rule]))}</code>`],
-      ).join(', ')
+/** Description, type and constraints of a field or parameter. */
+const details = (description: string | undefined, schema: JsonSchema) => {
+  const rules = RULES.filter(rule => schema[rule] !== undefined)
+  const shown = rules.map(rule => html`${rule} ${code(schema[rule])}`)
+  return html`${prose(description)}${shown.length > 0 && html`<br>`}${separated(shown, ', ')}`
+}
 
-/** Rows for the fields of a schema, those of objects inside it after their own. */
-const fieldRows = (schema: JsonSchema, prefix = ''): string[][] =>
+/** Rows for the fields of a schema; the fields of a nested object follow it. */
+const fieldRows = (schema: JsonSchema, prefix = ''): unknown[][] =>
   Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     if (typeof field !== 'object') return []
-    const needed = schema.required?.includes(name) ? 'yes' : 'no'
-    const items = typeof field.items === 'object' && !Array.isArray(field.items) ? [field.items] : []
-    const inner = [field, ...items, ...(field.anyOf ?? [])].flatMap(each =>
-      typeof each === 'object' && each.properties ? fieldRows(each, `${prefix}${name}.`) : [],
+    const nested = [field, field.items, ...(field.anyOf ?? [])].flat()
+    const rows = nested.flatMap(each =>
+      typeof each === 'object' ? fieldRows(each, `${prefix}${name}.`) : [],
     )
-    const words = [prose(field.description ?? ''), rulesOf(field)].filter(Boolean).join('<br>')
-    return [[escaped(prefix + name), typeOf(field), needed, words], ...inner]
+    const required = schema.required?.includes(name) ? 'yes' : 'no'
+    return [[prefix + name, typeOf(field), required, details(field.description, field)], ...rows]
   })
 
-const pathOf = ({ path, example }: Operation) =>
-  path.replace(/\{(\w+)\}/g, (_, name: string) => example?.path?.[name] ?? name) +
-  (example?.query ? `?${example.query}` : '')
-
 /** The example as a command to paste. */
-const curl = (operation: Operation, origin: string) => {
-  const { method, access, example } = operation
+const curl = ({ method, path, access, example }: Endpoint, origin: string) => {
+  if (example === undefined) return ''
+  const at = path.replace(/\{(\w+)\}/g, (_, name: string) => example.path?.[name] ?? name)
   const lines = [
-    `curl -X ${method.toUpperCase()} '${origin}${pathOf(operation)}'`,
+    `curl -X ${method.toUpperCase()} '${origin}${at}${example.query ? `?${example.query}` : ''}'`,
     ...(access === 'local' ? [] : [`-H 'Authorization: Bearer sandbox-key'`]),
-    ...(example?.body === undefined
+    ...(example.body === undefined
       ? []
       : [`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(example.body)}'`]),
   ]
-  return `<pre><code>${escaped(lines.join(' \\\n  '))}</code></pre>`
+  return html`<pre>${code(lines.join(' \\\n  '))}</pre>`
 }
 
-const bodyOf = ({ body, bodyIsOptional }: Operation) =>
-  body === undefined
-    ? ''
-    : `<p>Body${bodyIsOptional ? ' (optional)' : ''}: ${[body].flat().map(linked).join(' or ')}</p>`
-
-const article = (operation: Operation, { paths }: OpenApi, origin: string) => {
-  const { parameters, responses } = paths[operation.path]?.[operation.method] ?? {
-    parameters: [],
-    responses: {},
-  }
-  const answers = Object.entries(responses).map(([status, { description }]) => {
-    const schema = operation.answers[Number(status)]?.schema ?? (Number(status) >= 400 ? 'Error' : undefined)
-    return [status, prose(description), schema ? linked(schema) : '']
+const article = (endpoint: Endpoint, { paths }: OpenApi, origin: string) => {
+  const { id, method, path, summary, description, body, answers } = endpoint
+  const { parameters = [], responses = {} } = paths[path]?.[method] ?? {}
+  const forms = body?.forms.map(linked) ?? []
+  const responseRows = Object.entries(responses).map(([status, { description }]) => {
+    const schema = answers[Number(status)]?.schema ?? (Number(status) >= 400 ? 'Error' : undefined)
+    return [status, prose(description), schema && linked(schema)]
   })
-  return `<article id="${operation.id}">
-<h3><span class="method">${operation.method}</span> <span class="path">${escaped(operation.path)}</span></h3>
-<p><strong>${escaped(operation.summary)}.</strong> ${prose(operation.description ?? '')}</p>
+  return html`<article id="${id}">
+<h3><span class="method">${method}</span> <span class="path">${path}</span></h3>
+<p><strong>${summary}.</strong> ${prose(description)}</p>
 ${table(
   'Parameters',
-  ['Name', 'In', 'What'],
-  parameters.map(each => [each.name, each.in, prose(each.description)]),
+  ['Name', 'In', 'Type', 'Description'],
+  parameters.map(each => [each.name, each.in, typeOf(each.schema), details(each.description, each.schema)]),
 )}
-${bodyOf(operation)}
-${operation.example ? curl(operation, origin) : ''}
-${table('Answers', ['Status', 'When', 'Body'], answers)}
+${body && html`<p>Body${body.required ? '' : ' (optional)'}: ${separated(forms, ' or ')}</p>`}
+${curl(endpoint, origin)}
+${table('Responses', ['Status', 'Description', 'Body'], responseRows)}
 </article>`
 }
 
 /**
- * The document as a page to read, with nothing fetched from elsewhere.
+ * The document as a web page that loads nothing from elsewhere.
  *
  * @param origin where the sandbox listens, for the examples
  */
-export const documentPage = (document: OpenApi, origin: string): string => {
+export const documentPage = async (document: OpenApi, origin: string): Promise<string> => {
   const { info, tags, components, webhooks } = document
   const { post } = webhooks['order.updated']
-  const [orders, accountant, webhook] = tags
-  const listed = (access: 'local' | 'key') =>
-    operations.filter(each => (each.access === 'local') === (access === 'local'))
-  const articles = (access: 'local' | 'key') =>
-    listed(access)
-      .map(each => article(each, document, origin))
-      .join('\n')
-  const links = operations.map(({ id, summary }) => `<li><a href="#${id}">${escaped(summary)}</a></li>`)
-  const schemas = Object.entries(components.schemas).map(
-    ([name, schema]) => `<article id="${name}"><h3>${name}</h3><p>${prose(schema.description)}</p>
-${table('Fields', ['Field', 'Type', 'Required', 'What'], fieldRows(schema))}</article>`,
+  const [orders, accountant, webhook] = tags.map(
+    ({ name, description }) => html`<h2>${name}</h2><p>${prose(description)}</p>`,
   )
-  return page(
-    info.title,
-    `<header><h1>${escaped(info.title)}</h1><p>${prose(info.description)}</p>
+  const articles = (isLocal: boolean) =>
+    operations
+      .filter(({ access }) => (access === 'local') === isLocal)
+      .map(each => article(each, document, origin))
+  const schemas = Object.entries(components.schemas).map(
+    ([name, schema]) => html`<article id="${name}"><h3>${name}</h3><p>${prose(schema.description)}</p>
+${table('Fields', ['Field', 'Type', 'Required', 'Description'], fieldRows(schema))}</article>\n`,
+  )
+  return String(
+    await html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${info.title}</title>
+<style>${raw(STYLE)}</style>
+</head>
+<body>
+<header><h1>${info.title}</h1><p>${prose(info.description)}</p>
 <p><a href="/openapi.json">OpenAPI 3.1 document</a> · <a href="/">Accountant's panel</a></p></header>
-<nav aria-label="Endpoints"><ul>${links.join('')}</ul></nav>
+<nav aria-label="Endpoints"><ul>${operations.map(({ id, summary }) => html`<li><a href="#${id}">${summary}</a></li>`)}</ul></nav>
 <main>
-<h2>${orders?.name}</h2><p>${prose(orders?.description ?? '')}</p>${articles('key')}
-<h2>${webhook?.name}</h2><p>${prose(webhook?.description ?? '')}</p>
-<article id="${post.operationId}"><h3>${escaped(post.summary)}</h3><p>${prose(post.description)}</p>
+${orders}${articles(false)}
+${webhook}<article id="${post.operationId}"><h3>${post.summary}</h3><p>${prose(post.description)}</p>
 <p>Body: ${linked('Webhook')}</p></article>
-<h2>${accountant?.name}</h2><p>${prose(accountant?.description ?? '')}</p>${articles('local')}
-<h2>Schemas</h2>${schemas.join('\n')}
-</main>`,
+${accountant}${articles(true)}
+<h2>Schemas</h2>${schemas}
+</main>
+</body>
+</html>
+`,
   )
 }

@@ -1,4 +1,4 @@
-import { toJsonSchemaDefs } from '@valibot/to-json-schema'
+import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { ExactNumber } from '../../lib/protocol/json.ts'
 import { STATUSES } from '../../lib/protocol/order.ts'
@@ -12,6 +12,7 @@ const digits = v.pipe(text, v.regex(/^\d+$/))
 const day = v.pipe(text, v.isoDate())
 const time = v.pipe(text, v.isoTimestamp())
 const exact = v.union([v.number(), v.instance(ExactNumber)])
+const uuid = v.pipe(text, v.uuid())
 const status = v.picklist(STATUSES)
 
 const key = { source: text, external_id: text }
@@ -29,18 +30,9 @@ const result = {
 }
 
 const orderResult = v.strictObject(result)
-const createResult = v.strictObject({ ...result, duplicate: v.boolean() })
 
 const error = v.strictObject({
   error: v.strictObject({ code: text, message: text, field: v.exactOptional(text) }),
-})
-
-const registration = v.strictObject({ url: text, secret: text })
-
-const webhook = v.strictObject({
-  event: v.literal(ORDER_UPDATED),
-  data: orderResult,
-  delivery: v.pipe(text, v.uuid()),
 })
 
 const settings = v.strictObject({
@@ -100,7 +92,7 @@ const orderDetail = v.strictObject({
 })
 
 const delivery = v.strictObject({
-  delivery: v.pipe(text, v.uuid()),
+  delivery: uuid,
   url: text,
   event: v.literal(ORDER_UPDATED),
   ...key,
@@ -122,7 +114,7 @@ const delivery = v.strictObject({
 
 const counts = v.strictObject({ needs_review: number, invoiced: number, paid: number, refunded: number })
 
-/** Every schema of the document by its name: those that validate requests, and those of the answers. */
+/** The schemas of the document by name: those that validate requests, and those of the responses. */
 export const SCHEMAS = {
   OrderRequest: requests.orderRequest,
   Customer: requests.customer,
@@ -133,9 +125,9 @@ export const SCHEMAS = {
   RefundRequest: requests.refundRequest,
   WebhookRequest: requests.webhookRequest,
   OrderResult: orderResult,
-  CreateResult: createResult,
-  WebhookRegistration: registration,
-  Webhook: webhook,
+  CreateResult: v.strictObject({ ...result, duplicate: v.boolean() }),
+  WebhookRegistration: v.strictObject({ url: text, secret: text }),
+  Webhook: v.strictObject({ event: v.literal(ORDER_UPDATED), data: orderResult, delivery: uuid }),
   Error: error,
   SettingsChange: panel.settingsChange,
   ProductChange: panel.productChange,
@@ -166,7 +158,7 @@ const withoutRepeats = (schema: JsonSchema): JsonSchema => {
   return same ? JSON.parse(first) : schema
 }
 
-/** `anyOf: [X, null]` as people write it: `type: [x, null]`. */
+/** `anyOf: [X, null]` in its usual form, `type: [x, null]`. */
 const plainNullable = (schema: JsonSchema): JsonSchema => {
   const [wrapped, nothing, ...more] = schema.anyOf ?? []
   if (typeof wrapped !== 'object' || typeof nothing !== 'object' || more.length > 0) return schema
@@ -175,17 +167,24 @@ const plainNullable = (schema: JsonSchema): JsonSchema => {
   return { ...wrapped, ...rest, type: [wrapped.type, 'null'] }
 }
 
-/** The JSON Schema of each, referring to each other by `#/components/schemas/…`. */
-export const jsonSchemas = (): Record<SchemaName, JsonSchema> =>
-  toJsonSchemaDefs(SCHEMAS, {
-    target: 'draft-2020-12',
-    typeMode: 'output',
-    // A check is a function; what it means in JSON Schema, if anything, stands in the metadata beside it.
-    ignoreActions: ['check'],
-    overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
-    overrideSchema: ({ valibotSchema, jsonSchema }) => {
-      // An ExactNumber is a number too long for a double: in JSON, a number.
-      if (valibotSchema.type === 'instance') return { type: 'number' }
-      return valibotSchema.type === 'union' ? withoutRepeats(jsonSchema) : plainNullable(jsonSchema)
-    },
-  })
+const CONVERSION: ConversionConfig = {
+  target: 'draft-2020-12',
+  typeMode: 'output',
+  // A check is a function; its JSON Schema equivalent, if any, is in the metadata next to it.
+  ignoreActions: ['check'],
+  overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+  overrideSchema: ({ valibotSchema, jsonSchema }) => {
+    // An ExactNumber is a number too long for a double: in JSON, a number.
+    if (valibotSchema.type === 'instance') return { type: 'number' }
+    return valibotSchema.type === 'union' ? withoutRepeats(jsonSchema) : plainNullable(jsonSchema)
+  },
+}
+
+/** The JSON Schema of every component; they refer to each other by `#/components/schemas/…`. */
+export const jsonSchemas = () => toJsonSchemaDefs(SCHEMAS, CONVERSION)
+
+/** The JSON Schema of a query parameter. */
+export const parameterSchema = (schema: v.GenericSchema): JsonSchema => {
+  const { $schema: _, ...jsonSchema } = toJsonSchema(schema, CONVERSION)
+  return jsonSchema
+}

@@ -2,22 +2,13 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { isNativeError } from 'node:util/types'
-import { accounts } from './accounts.ts'
+import { decimal } from '../decimal.ts'
+import { accounts, customers, fiscalYears, products, settings } from './catalogue.ts'
 import { type Changes, changes } from './changes.ts'
-import { customers } from './customers.ts'
-import { deliveries } from './deliveries.ts'
-import { fiscalYears } from './fiscal-years.ts'
-import { history } from './history.ts'
-import { invoiceRows } from './invoice-rows.ts'
-import { orders } from './orders.ts'
-import { heldPayments, receipts } from './payments.ts'
-import { products } from './products.ts'
+import { heldPayments, history, invoiceRows, orders, receipts, returns } from './orders.ts'
 import { command, query } from './query.ts'
-import { returns } from './returns.ts'
 import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
-import { seed } from './seed.ts'
-import { settings } from './settings.ts'
-import { webhooks } from './webhooks.ts'
+import { deliveries, webhooks } from './webhooks.ts'
 
 /** Where a store lives when no file is named: gone when it is closed. */
 const IN_MEMORY = ':memory:'
@@ -39,6 +30,28 @@ const tables = (db: DatabaseSync) => ({
 })
 
 export type Tables = ReturnType<typeof tables>
+
+/** What a new database holds, so that the first order of a newcomer goes through. */
+const seed = (store: Tables, now: Date): void => {
+  store.customers.insert({ code: 'walk-in', mobile: null, name: 'مشتری متفرقه', email: null })
+  store.accounts.put({ code: 'cash-1', name: 'صندوق فروشگاه', kind: 'cash' })
+  store.accounts.put({ code: 'bank-1', name: 'حساب بانک ملت', kind: 'bank' })
+  store.products.put({ sku: 'SKU-1', name: 'چای سیاه ۵۰۰ گرمی', stock: decimal(100) })
+  store.products.put({ sku: 'SKU-2', name: 'قهوه ترک ۲۵۰ گرمی', stock: decimal(100) })
+  store.products.put({ sku: 'SKU-3', name: 'زعفران یک مثقالی', stock: decimal(0) })
+  const year = now.getFullYear()
+  for (const each of [year - 1, year, year + 1]) {
+    store.fiscalYears.add({ from: `${each}-01-01`, to: `${each}-12-31` })
+  }
+  store.settings.put({
+    defaultCustomer: 'walk-in',
+    automaticCustomerCreation: true,
+    orderPaymentReceivingAccount: 'bank-1',
+    taxRate: decimal(10),
+    pricesIncludeTax: false,
+    automaticFinalization: true,
+  })
+}
 
 /** Runs an action as one transaction: all of it is stored, or, when it throws, nothing. */
 type Transact = <Result>(action: () => Result) => Result

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { OrderKey, Status } from '../../lib/protocol/order.ts'
+import type { Payment } from '../../lib/protocol/requests.ts'
 import { command, query } from './query.ts'
 
 /** One order with its invoice; amounts are digits, whole rials. */
@@ -87,5 +88,132 @@ export const orders = (db: DatabaseSync) => {
     },
     setStatus: (invoice_number: number, status: Status, error: string | null, at: string) =>
       setStatus(invoice_number, status, error, at),
+  }
+}
+
+/** One row of an invoice; amounts are digits, whole rials, quantity and unit price exact decimals. */
+export type InvoiceRow = {
+  kind: 'item' | 'shipping'
+  sku: string | null
+  name: string
+  quantity: string
+  unit_price: string
+  discount: string
+  amount: string
+  order_discount: string
+  net: string
+  tax: string
+}
+
+const ROW = 'kind, sku, name, quantity, unit_price, discount, amount, order_discount, net, tax'
+
+export const invoiceRows = (db: DatabaseSync) => {
+  const ofInvoice = query<InvoiceRow>(
+    db,
+    `SELECT ${ROW} FROM invoice_rows WHERE invoice_number = ? ORDER BY position`,
+  )
+  const insert = command(
+    db,
+    `INSERT INTO invoice_rows (invoice_number, position, ${ROW})
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  return {
+    list: (invoice_number: number) => ofInvoice.all(invoice_number),
+    insert: (invoice_number: number, position: number, r: InvoiceRow) =>
+      insert(
+        ...[invoice_number, position, r.kind, r.sku, r.name, r.quantity, r.unit_price, r.discount],
+        ...[r.amount, r.order_discount, r.net, r.tax],
+      ),
+  }
+}
+
+/** A payment that waits for its invoice to be finalized. */
+export type HeldPayment = { method: Payment['method']; reference: string; date: string }
+
+export type Receipt = {
+  number: number
+  type: 'cash' | 'transfer' | 'pos'
+  amount: string
+  reference: string
+  date: string
+  account_code: string
+}
+
+export const heldPayments = (db: DatabaseSync) => {
+  const ofInvoice = query<HeldPayment>(
+    db,
+    'SELECT method, reference, date FROM held_payments WHERE invoice_number = ?',
+  )
+  const put = command(
+    db,
+    'INSERT OR REPLACE INTO held_payments (invoice_number, method, reference, date) VALUES (?, ?, ?, ?)',
+  )
+  const remove = command(db, 'DELETE FROM held_payments WHERE invoice_number = ?')
+  return {
+    find: (invoice_number: number) => ofInvoice.one(invoice_number),
+    /** Holds a payment in place of one held before. */
+    put: (invoice_number: number, { method, reference, date }: HeldPayment) =>
+      put(invoice_number, method, reference, date),
+    remove,
+  }
+}
+
+export const receipts = (db: DatabaseSync) => {
+  const ofInvoice = query<Receipt>(
+    db,
+    'SELECT number, type, amount, reference, date, account_code FROM receipts WHERE invoice_number = ?',
+  )
+  const insert = query<{ number: number }>(
+    db,
+    `INSERT INTO receipts (invoice_number, type, amount, reference, date, account_code)
+     VALUES (?, ?, ?, ?, ?, ?) RETURNING number`,
+  )
+  return {
+    find: (invoice_number: number) => ofInvoice.one(invoice_number),
+    /** @returns the receipt number */
+    insert: (invoice_number: number, r: Omit<Receipt, 'number'>): number | undefined =>
+      insert.one(invoice_number, r.type, r.amount, r.reference, r.date, r.account_code)?.number,
+  }
+}
+
+/** A finalized sales return of a whole invoice. */
+export type SalesReturn = { number: number; date: string; reason: string | null }
+
+export const returns = (db: DatabaseSync) => {
+  const ofInvoice = query<SalesReturn>(
+    db,
+    'SELECT number, date, reason FROM returns WHERE invoice_number = ?',
+  )
+  const insert = query<{ number: number }>(
+    db,
+    'INSERT INTO returns (invoice_number, date, reason) VALUES (?, ?, ?) RETURNING number',
+  )
+  return {
+    find: (invoice_number: number) => ofInvoice.one(invoice_number),
+    /** @returns the return number */
+    insert: (invoice_number: number, { date, reason }: Omit<SalesReturn, 'number'>): number | undefined =>
+      insert.one(invoice_number, date, reason)?.number,
+  }
+}
+
+type HistoryKind = 'created' | 'held' | 'finalized' | 'paid' | 'refunded' | 'retried' | 'refused' | 'webhook'
+
+/** One thing that happened to an order, in words for the accountant. */
+export type HistoryEntry = { at: string; kind: HistoryKind; message: string }
+
+export const history = (db: DatabaseSync) => {
+  const ofInvoice = query<HistoryEntry>(
+    db,
+    'SELECT at, kind, message FROM history WHERE invoice_number = ? ORDER BY position',
+  )
+  const insert = command(
+    db,
+    `INSERT INTO history (invoice_number, position, at, kind, message)
+     SELECT ?1, coalesce(max(position), 0) + 1, ?2, ?3, ?4 FROM history WHERE invoice_number = ?1`,
+  )
+  return {
+    list: (invoice_number: number) => ofInvoice.all(invoice_number),
+    add: (invoice_number: number, { at, kind, message }: HistoryEntry) =>
+      insert(invoice_number, at, kind, message),
   }
 }

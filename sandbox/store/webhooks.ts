@@ -15,3 +15,94 @@ export const webhooks = (db: DatabaseSync) => {
     remove,
   }
 }
+
+type DeliveryState = 'pending' | 'delivered' | 'failed'
+
+/** One webhook to one URL: its body stays the same through every attempt. Times are ISO 8601 UTC. */
+export type Delivery = {
+  delivery: string
+  url: string
+  source: string
+  external_id: string
+  invoice_number: number
+  status: string
+  body: string
+  state: DeliveryState
+  tries: number
+  created_at: string
+  next_attempt_at: string | null
+}
+
+export type NewDelivery = Pick<
+  Delivery,
+  'delivery' | 'url' | 'invoice_number' | 'status' | 'body' | 'created_at'
+>
+
+/** One attempt; `t` is the unix time that was signed, `status` the receiver's answer if there was one. */
+export type Attempt = {
+  at: string
+  t: number
+  status: number | null
+  latency_ms: number
+  error: string | null
+  response: string | null
+}
+
+const SELECT = `SELECT d.delivery, d.url, o.source, o.external_id, d.invoice_number, d.status, d.body,
+  d.state, d.tries, d.created_at, d.next_attempt_at
+  FROM deliveries d JOIN orders o ON o.invoice_number = d.invoice_number`
+
+export const deliveries = (db: DatabaseSync) => {
+  const byId = query<Delivery>(db, `${SELECT} WHERE d.delivery = ?`)
+  const page = query<Delivery>(
+    db,
+    `${SELECT} WHERE ?1 IS NULL OR o.external_id = ?1 ORDER BY d.number DESC LIMIT ?2`,
+  )
+  const due = query<Delivery>(
+    db,
+    `${SELECT} WHERE d.state = 'pending' AND d.next_attempt_at <= ? ORDER BY d.next_attempt_at LIMIT ?`,
+  )
+  const nextDue = query<{ at: string | null }>(
+    db,
+    `SELECT min(next_attempt_at) AS at FROM deliveries WHERE state = 'pending' AND next_attempt_at > ?`,
+  )
+  const insert = command(
+    db,
+    `INSERT INTO deliveries (delivery, invoice_number, url, status, body, state, tries, created_at,
+       next_attempt_at) VALUES (?, ?, ?, ?, ?, 'pending', 0, ?6, ?6)`,
+  )
+  const update = command(
+    db,
+    'UPDATE deliveries SET state = ?2, tries = ?3, next_attempt_at = ?4 WHERE delivery = ?1',
+  )
+  const abandon = command(
+    db,
+    `UPDATE deliveries SET state = 'failed', next_attempt_at = NULL WHERE url = ? AND state = 'pending'`,
+  )
+  const attemptsOf = query<Attempt>(
+    db,
+    `SELECT at, t, status, latency_ms, error, response FROM attempts WHERE delivery = ? ORDER BY number`,
+  )
+  const insertAttempt = command(
+    db,
+    `INSERT INTO attempts (delivery, at, t, status, latency_ms, error, response)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  )
+  return {
+    find: (delivery: string) => byId.one(delivery),
+    /** Newest first; of one order's id, or of all. */
+    list: (external_id: string | null, limit: number) => page.all(external_id, limit),
+    /** Pending ones whose time has come, the longest waiting first. */
+    due: (now: string, limit: number) => due.all(now, limit),
+    /** When the next one after `now` is due. */
+    nextDue: (now: string) => nextDue.one(now)?.at ?? undefined,
+    insert: (d: NewDelivery) => insert(d.delivery, d.invoice_number, d.url, d.status, d.body, d.created_at),
+    update: (d: Pick<Delivery, 'delivery' | 'state' | 'tries' | 'next_attempt_at'>) =>
+      update(d.delivery, d.state, d.tries, d.next_attempt_at),
+    /** Gives up what still waits for a URL that is no longer registered. */
+    abandon,
+    attempts: (delivery: string) => attemptsOf.all(delivery),
+    addAttempt: (delivery: string, a: Attempt) =>
+      insertAttempt(delivery, a.at, a.t, a.status, a.latency_ms, a.error, a.response),
+  }
+}

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from '@jest/globals'
 import { attempt } from '../../sandbox/delivery/attempt.ts'
-import { waitAfter } from '../../sandbox/delivery/schedule.ts'
+import { waitAfter } from '../../sandbox/delivery/record.ts'
 import { startReceiver } from './world.ts'
 
 const attemptTo = (url: string, timeoutMs?: number) =>

@@ -1,12 +1,13 @@
 import { normaliseMobile } from '../../lib/protocol/mobile.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
-import { exactNumber } from '../exact-number.ts'
-import { resultOf } from '../order-result.ts'
+import { ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
+import { exactNumber } from '../decimal.ts'
 import type { OrdersQuery } from '../panel-requests.ts'
-import type { InvoiceRow } from '../store/invoice-rows.ts'
+import { Refusal } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
-import type { Order } from '../store/orders.ts'
-import { findOrder } from './read-order.ts'
+import type { InvoiceRow, Order } from '../store/orders.ts'
+import type { Delivery } from '../store/webhooks.ts'
+import { findOrder, resultOf } from './read-order.ts'
 
 const dated = (order: Order) => ({
   ...resultOf(order),
@@ -83,4 +84,29 @@ export const showOrder = (key: OrderKey, store: Store) => {
     held_payment: store.heldPayments.find(invoice_number) ?? null,
     history: store.history.list(invoice_number),
   }
+}
+
+const shownDelivery = ({ delivery, url, source, external_id, status, ...d }: Delivery, store: Store) => ({
+  delivery,
+  url,
+  event: ORDER_UPDATED,
+  source,
+  external_id,
+  status,
+  state: d.state,
+  created_at: d.created_at,
+  next_attempt_at: d.next_attempt_at,
+  attempts: store.deliveries.attempts(delivery),
+})
+
+/** Deliveries with every attempt, newest first. */
+export const listDeliveries = (external_id: string | undefined, limit: number, store: Store) => ({
+  deliveries: store.deliveries.list(external_id ?? null, limit).map(each => shownDelivery(each, store)),
+})
+
+/** @throws Refusal when there is no such delivery */
+export const showDelivery = (delivery: string, store: Store) => {
+  const found = store.deliveries.find(delivery)
+  if (found === undefined) throw new Refusal('not_found', `Delivery "${delivery}" is not known`, 'delivery')
+  return shownDelivery(found, store)
 }

@@ -1,0 +1,114 @@
+import * as v from 'valibot'
+import { paymentRequest, refundRequest, webhookRequest } from '../../lib/protocol/requests.ts'
+import { createOrder } from '../actions/create-order.ts'
+import { readOrder } from '../actions/read-order.ts'
+import { registerPayment } from '../actions/register-payment.ts'
+import { registerRefund } from '../actions/register-refund.ts'
+import { registerWebhook, removeWebhook } from '../actions/webhooks.ts'
+import { valid } from '../refusal.ts'
+import { accepts, type Call, type Endpoint, either, keyOf, SOURCE } from './endpoint.ts'
+import { respond } from './respond.ts'
+
+/** The body of create order, with the source of the query if it has none itself. */
+const orderBody = (body: unknown, { query }: Call): unknown => {
+  if (!query.has('source') || typeof body !== 'object' || body === null || Array.isArray(body)) return body
+  const inBody = 'source' in body ? body.source : null
+  if (inBody != null && typeof inBody !== 'string') return body
+  return { ...body, source: either('source', query, inBody) }
+}
+
+const removal = v.looseObject({ url: v.nullish(v.string('must be a string')) }, 'must be a JSON object')
+
+/** The order API (spec: Endpoints). */
+export const orderEndpoints: readonly Endpoint[] = [
+  {
+    ...{ method: 'post', path: '/api/v1/orders/', id: 'createOrder', access: 'write' },
+    summary: 'Create an order',
+    description:
+      'Turns a store order into a sales invoice and, if the order is already paid, a payment receipt. The pair (`source`, `external_id`) is registered once, so the request is safe to repeat.',
+    answers: {
+      201: {
+        schema: 'CreateResult',
+        when: 'Registered, possibly as `needs_review`. Do not send the order again.',
+      },
+      200: {
+        schema: 'CreateResult',
+        when: 'Already registered. Returns the current state and ignores the body.',
+      },
+    },
+    refusals: { 400: 'Rejected; nothing is registered. Correct the order and send it again.' },
+    example: {
+      body: {
+        external_id: '1001',
+        customer: { mobile: '09123456789', name: 'سارا محمدی' },
+        items: [{ sku: 'SKU-1', quantity: 2, unit_price: 1250000 }],
+        shipping: 450000,
+      },
+    },
+    // The action validates the body, because a repeated order is a success whatever else the body contains.
+    ...accepts(v.unknown(), ['OrderRequest'], (body, call) => {
+      const result = createOrder(orderBody(body, call), call.store, call.clock)
+      return respond(call.context, result.duplicate ? 200 : 201, result)
+    }),
+  },
+  {
+    ...{ method: 'get', path: '/api/v1/orders/{external_id}/', id: 'readOrder', access: 'read' },
+    summary: 'Read an order',
+    query: SOURCE,
+    answers: { 200: { schema: 'OrderResult', when: 'The order.' } },
+    example: { path: { external_id: '1001' } },
+    handle: call => readOrder(keyOf(call), call.store),
+  },
+  {
+    ...{ method: 'post', path: '/api/v1/orders/{external_id}/payment/', id: 'registerPayment' },
+    access: 'write',
+    summary: 'Register a payment',
+    description:
+      'Pays the whole invoice total. Repeating the request for a paid or refunded order registers nothing.',
+    query: SOURCE,
+    answers: { 200: { schema: 'OrderResult', when: 'The order, usually `paid`, with its receipt number.' } },
+    refusals: {
+      400: 'The body is invalid, no receiving account is selected, or the invoice is not finalized (`not_finalized`). In the last case the payment is held and registered when the invoice is finalized; do not send it again.',
+    },
+    example: { path: { external_id: '1001' }, body: { method: 'card', reference: '123456' } },
+    ...accepts(paymentRequest, ['PaymentRequest', 'NestedPaymentRequest'], ({ source, payment }, call) =>
+      registerPayment(keyOf(call, source), payment, call.store, call.clock),
+    ),
+  },
+  {
+    ...{ method: 'post', path: '/api/v1/orders/{external_id}/refund/', id: 'registerRefund' },
+    access: 'write',
+    summary: 'Register a full return',
+    description: 'Returns the goods to stock. Repeating the request registers nothing.',
+    query: SOURCE,
+    answers: { 200: { schema: 'OrderResult', when: 'The order, `refunded`, with its return number.' } },
+    refusals: { 400: 'The body is invalid or the invoice is not finalized.' },
+    example: { path: { external_id: '1001' }, body: { reason: 'Wrong size' } },
+    ...accepts(v.optional(refundRequest, {}), ['RefundRequest'], ({ source, reason }, call) =>
+      registerRefund(keyOf(call, source), reason ?? null, call.store, call.clock),
+    ),
+  },
+  {
+    ...{ method: 'put', path: '/api/v1/webhook/', id: 'registerWebhook', access: 'write' },
+    summary: 'Register a webhook URL',
+    description: 'Several URLs can be registered. Registering a URL again replaces its secret.',
+    answers: { 200: { schema: 'WebhookRegistration', when: 'Registered.' } },
+    example: { body: { url: 'http://127.0.0.1:3000/webhook' } },
+    ...accepts(webhookRequest, ['WebhookRequest'], ({ url }, { store, clock }) =>
+      registerWebhook(url, store, clock),
+    ),
+  },
+  {
+    ...{ method: 'delete', path: '/api/v1/webhook/', id: 'removeWebhook', access: 'write' },
+    summary: 'Remove a webhook URL',
+    query: { url: v.optional(v.string()) },
+    answers: { 204: { when: 'Removed, or never registered.' } },
+    refusals: { 400: 'The request has no valid URL.' },
+    example: { query: 'url=http%3A%2F%2F127.0.0.1%3A3000%2Fwebhook' },
+    ...accepts(v.optional(removal, {}), ['WebhookRequest'], (body, { query, store, context }) => {
+      const { url } = valid(webhookRequest, { url: either('url', query, body.url) })
+      removeWebhook(url, store)
+      return context.body(null, 204)
+    }),
+  },
+]
