@@ -1,6 +1,6 @@
 import { decimalOf, ExactNumber, type JsonNumber } from '../lib/protocol/json.ts'
 
-/** An exact decimal: `units / 10^scale`. Quantities, prices, stock and tax rates are these. */
+/** An exact decimal: `units / 10^scale`. Used for quantities, prices, stock and tax rates. */
 export type Decimal = { units: bigint; scale: number }
 
 export const ZERO: Decimal = { units: 0n, scale: 0 }
@@ -8,10 +8,10 @@ export const ZERO: Decimal = { units: 0n, scale: 0 }
 /**
  * The exact decimal of a JSON number.
  *
- * @throws RangeError when the value is no finite decimal; the request schemas refuse such a value earlier
+ * @throws RangeError when the value is not a finite decimal; request schemas reject such values earlier
  */
 export const decimal = (value: JsonNumber): Decimal => {
-  // Most are whole numbers; they need no taking apart.
+  // Fast path: most values are whole numbers.
   if (Number.isSafeInteger(value)) return { units: BigInt(String(value)), scale: 0 }
   const parts = decimalOf(value)
   if (parts === undefined) throw new RangeError(`Cannot read a decimal: found "${String(value)}"`)
@@ -20,7 +20,7 @@ export const decimal = (value: JsonNumber): Decimal => {
   return { units: negative ? -magnitude : magnitude, scale: Math.max(-exponent, 0) }
 }
 
-/** The exact decimal of a text in the form of a JSON number, as the store keeps it. */
+/** The exact decimal of a text in the form of a JSON number, as the database stores it. */
 export const decimalFrom = (text: string): Decimal => decimal(new ExactNumber(text))
 
 const aligned = (a: Decimal, b: Decimal) => {
@@ -49,14 +49,14 @@ export const isLess = (x: Decimal, y: Decimal): boolean => {
   return a < b
 }
 
-/** A quotient of whole numbers, neither negative, rounded half up. */
+/** The quotient of two non-negative whole numbers, rounded half up. */
 export const quotient = (numerator: bigint, denominator: bigint): bigint =>
   (2n * numerator + denominator) / (2n * denominator)
 
-/** The nearest whole number, half up; for values that are not negative. */
+/** A non-negative value rounded half up to a whole number. */
 export const rounded = ({ units, scale }: Decimal): bigint => quotient(units, 10n ** BigInt(scale))
 
-/** Plain digits without exponent or superfluous zeros: `2.75`, `12500000`. */
+/** Plain digits without an exponent or trailing zeros: `2.75`, `12500000`. */
 export const shown = ({ units, scale }: Decimal): string => {
   const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0')
   const whole = digits.slice(0, digits.length - scale)
@@ -64,6 +64,6 @@ export const shown = ({ units, scale }: Decimal): string => {
   return `${units < 0n ? '-' : ''}${whole}${fraction && `.${fraction}`}`
 }
 
-/** Plain digits as a JSON number that keeps them all. */
+/** Plain digits as a JSON number, without loss. */
 export const exactNumber = (digits: string): JsonNumber =>
   shown(decimal(Number(digits))) === digits ? Number(digits) : new ExactNumber(digits)

@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util'
 import { startSandbox } from './start.ts'
 
-const USAGE = `The accounting service of the order synchronization spec, on this machine, with its panel.
+const USAGE = `A local implementation of the accounting service, with a panel for its accountant.
 
   --port N      port on 127.0.0.1 (default: SANDBOX_PORT or 4000)
   --data FILE   database file (default: .order-relay/sandbox.db)
   --speed N     run the webhook retry schedule N times faster (default: 1)
-  --help        this text
+  --help        show this help
 `
 
 const numberOf = (name: string, text: string, fits: (value: number) => boolean, rule: string) => {
@@ -46,7 +46,7 @@ const main = async () => {
   }
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
-  // Started by another program: end with it, even when it was killed.
+  // When another process started the sandbox: end with it, even if it was killed.
   process.on('disconnect', stop)
   process.stdout.write(`sandbox ready at ${sandbox.url}\n`)
 }

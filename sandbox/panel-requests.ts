@@ -1,10 +1,10 @@
 import * as v from 'valibot'
-import { STATUSES } from '../lib/protocol/order.ts'
+import { text } from '../lib/protocol/order.ts'
 import { amount, date } from '../lib/protocol/requests.ts'
-import { text } from '../lib/protocol/text.ts'
+import { STATUSES } from '../lib/protocol/status.ts'
 import { decimal, isLess } from './decimal.ts'
 
-/** An object with these fields and no others: a misspelt name must not go unheard. */
+/** An object with these fields and no others, so that a misspelt name is an error. */
 const strict = <const Entries extends v.ObjectEntries>(entries: Entries, names: string) =>
   v.pipe(
     v.unknown(),
@@ -23,7 +23,7 @@ const percent = v.pipe(
   v.metadata({ maximum: 100 }),
 )
 
-/** Part of the settings; what is not named stays as it is. */
+/** The settings to change; the others keep their values. */
 export const settingsChange = strict(
   {
     defaultCustomer: v.exactOptional(v.nullable(required)),
@@ -50,7 +50,7 @@ export const fiscalYear = strict({ from: date, to: date }, 'from and to')
 
 export const fiscalYearList = strict({ fiscalYears: v.array(fiscalYear, 'must be an array') }, 'fiscalYears')
 
-/** One fiscal year to add, or the whole list to replace. */
+/** A fiscal year to add, or a list that replaces all fiscal years. */
 export const fiscalYearsChange = v.lazy(body =>
   typeof body === 'object' && body !== null && 'fiscalYears' in body ? fiscalYearList : fiscalYear,
 )

@@ -2,7 +2,7 @@ import type { JsonNumber } from '../lib/protocol/json.ts'
 import { type Decimal, decimal, quotient, rounded, shown, times } from './decimal.ts'
 import { Refusal } from './refusal.ts'
 
-/** What pricing reads of an order request; every amount in rials. */
+/** The part of an order request that pricing reads; amounts are in rials. */
 export type Priceable = {
   items: readonly { quantity: JsonNumber; unit_price: JsonNumber; discount?: JsonNumber | null | undefined }[]
   shipping?: JsonNumber | null | undefined
@@ -12,7 +12,7 @@ export type Priceable = {
 /** @param taxRate percent: 8.5 is 8.5 % */
 export type Taxation = { taxRate: Decimal; pricesIncludeTax: boolean }
 
-/** One invoice row, whole rials: `net + tax` is what the row adds to the invoice total. */
+/** One invoice row, in whole rials; `net + tax` is its share of the invoice total. */
 export type PricedRow = {
   kind: 'item' | 'shipping'
   amount: bigint
@@ -25,7 +25,7 @@ export type Totals = Omit<PricedRow, 'kind'> & { total: bigint }
 
 const whole = (value: JsonNumber | null | undefined) => rounded(decimal(value ?? 0))
 
-/** Quantity times price, rounded half up, less the discount of the row (which is not per unit). */
+/** Quantity times price, rounded half up, minus the discount of the row (which is not per unit). */
 const rowAmount = ({ quantity, unit_price, discount }: Priceable['items'][number], index: number) => {
   const gross = rounded(times(decimal(quantity), decimal(unit_price)))
   const reduction = whole(discount)
@@ -39,7 +39,7 @@ const rowAmount = ({ quantity, unit_price, discount }: Priceable['items'][number
 /**
  * Spreads the order discount over the item rows in proportion to their amounts (spec: business rule 5).
  *
- * The rials that rounding down leaves over go to the largest remainders, among equal ones to the earlier row.
+ * The rials left over by rounding down go to the largest remainders; ties go to the earlier row.
  */
 const spread = (discount: bigint, amounts: readonly bigint[]): bigint[] => {
   const sum = amounts.reduce((a, b) => a + b, 0n)
@@ -61,7 +61,7 @@ const spread = (discount: bigint, amounts: readonly bigint[]): bigint[] => {
   return shares.map((share, index) => (favoured.has(index) ? share + 1n : share))
 }
 
-/** Tax on a row, rounded half up: added to the price, or separated out of it (spec: Prices include tax). */
+/** Tax on a row, rounded half up: added to the price, or included in it (spec: Prices include tax). */
 const taxed = (price: bigint, { taxRate: { units, scale }, pricesIncludeTax }: Taxation) => {
   const hundred = 100n * 10n ** BigInt(scale)
   const tax = quotient(price * units, pricesIncludeTax ? hundred + units : hundred)
@@ -77,9 +77,9 @@ const total = (rows: readonly PricedRow[]): Totals => {
 
 /**
  * Prices an order as invoice rows, in whole rials, exact at any size (spec: business rules 4 and 5, Tax rate,
- * Prices include tax; rounding as in `test/vectors/pricing.json`). A shipping cost of zero makes no row.
+ * Prices include tax; rounding as in `test/vectors/pricing.json`). A shipping cost of zero has no row.
  *
- * @throws Refusal when a discount exceeds what it is taken from
+ * @throws Refusal when a discount exceeds the amount it applies to
  */
 export const price = (order: Priceable, taxation: Taxation): { rows: PricedRow[]; totals: Totals } => {
   const amounts = order.items.map(rowAmount)
@@ -95,7 +95,7 @@ export const price = (order: Priceable, taxation: Taxation): { rows: PricedRow[]
   return { rows, totals: total(rows) }
 }
 
-/** Rials as a person reads them: `1,100,000`. */
+/** Rials with grouped digits: `1,100,000`. */
 export const rials = (amount: bigint | string): string => BigInt(amount).toLocaleString('en')
 
 export const digitsOf = (value: JsonNumber): string => shown(decimal(value))

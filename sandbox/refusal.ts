@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { invalid } from '../lib/protocol/errors.ts'
 
-/** Everything the service refuses, by a stable code; `http/refusals.ts` gives each its status. */
+/** The stable codes of refusals; `http/respond.ts` maps them to HTTP statuses. */
 export type RefusalCode =
   | 'malformed'
   | 'invalid'
@@ -18,7 +18,7 @@ export type RefusalCode =
   | 'not_finalized'
   | 'no_receiving_account'
 
-/** A request that the service answers with a 4xx: its message is meant for the caller. */
+/** A request that is refused with a 4xx response. The message is for the caller. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly code: RefusalCode
@@ -33,14 +33,14 @@ export class Refusal extends Error {
 
 const SHOWN = 60
 
-/** A value of the caller's in a message: quoted, and cut where it is longer than anyone reads. */
+/** A value of the caller in a message: quoted, and shortened if it is long. */
 export const quoted = (value: string): string =>
   `"${[...value].length > SHOWN ? `${[...value].slice(0, SHOWN).join('')}…` : value}"`
 
 /**
- * What a schema makes of a request.
+ * The output of a schema for the input of a request.
  *
- * @throws Refusal naming the first field that does not fit, and why
+ * @throws Refusal with the first invalid field and the reason
  */
 export const valid = <Schema extends v.GenericSchema>(
   schema: Schema,

@@ -10,18 +10,18 @@ import { openStore } from './store/open.ts'
 export type SandboxOptions = {
   /** TCP port on 127.0.0.1; 0 takes a free one. @default 4000 */
   port?: number
-  /** Path of the database file. @default none: the data lives in memory and ends with the sandbox */
+  /** Path of the database file. @default none: the data is kept in memory */
   data?: string
   /** How many times faster than real time the webhook retry schedule runs. @default 1 */
   speed?: number
-  /** Tells the time. @default the machine's clock */
+  /** The current time. @default the system clock */
   clock?: Clock
 }
 
 export type Sandbox = {
-  /** Where it listens, such as `http://127.0.0.1:4000`. */
+  /** Its address, such as `http://127.0.0.1:4000`. */
   url: string
-  /** Stops it: requests under way are answered, webhooks not delivered stay for the next start. */
+  /** Stops it. Running requests complete; undelivered webhooks stay in the database for the next start. */
   close: () => Promise<void>
 }
 
@@ -39,19 +39,19 @@ const listen = async (server: Server, port: number) => {
   return (server.address() as AddressInfo).port
 }
 
-/** How long a request under way may hold up a stop. */
+/** How long running requests can delay the stop. */
 const GRACE_MS = 2000
 
 const stop = async (server: Server) => {
   const closed = once(server, 'close')
   server.close()
-  const impatience = setTimeout(() => server.closeAllConnections(), GRACE_MS)
+  const timeout = setTimeout(() => server.closeAllConnections(), GRACE_MS)
   await closed
-  clearTimeout(impatience)
+  clearTimeout(timeout)
 }
 
 /**
- * Starts the accounting service of the spec, panel included, on this machine.
+ * Starts the accounting service and its panel on this machine.
  *
  * @throws Error when the port is taken or the data file cannot be opened
  */

@@ -4,7 +4,7 @@ import { quoted, Refusal } from '../refusal.ts'
 import type { Account, FiscalYear, Product } from '../store/catalogue.ts'
 import type { Store } from '../store/open.ts'
 
-/** The six connection settings as the panel shows them; `taxRate` is a number of percent. */
+/** The six connection settings; `taxRate` is in percent. */
 export const readSettings = (store: Store) => {
   const settings = store.settings.read()
   return { ...settings, taxRate: exactNumber(shown(settings.taxRate)) }
@@ -12,13 +12,13 @@ export const readSettings = (store: Store) => {
 
 const requireKnown = (field: string, code: string | null | undefined, found: unknown) => {
   if (code == null || found !== undefined) return
-  throw new Refusal('invalid', `Field "${field}" is ${quoted(code)}: there is none with this code`, field)
+  throw new Refusal('invalid', `Field "${field}" is ${quoted(code)}: no record has this code`, field)
 }
 
 /**
- * Changes the settings that are named.
+ * Changes the given settings.
  *
- * @throws Refusal when a customer or account is not known
+ * @throws Refusal when a customer or account does not exist
  */
 export const changeSettings = (change: SettingsChange, store: Store) =>
   store.transact(() => {
@@ -40,7 +40,7 @@ const shownProduct = ({ sku, name, stock }: Product) => ({ sku, name, stock: exa
 
 export const listProducts = (store: Store) => ({ products: store.products.list().map(shownProduct) })
 
-/** Changes a product, or adds it: named by its code and without stock unless told otherwise. */
+/** Changes or adds a product. A new product is named by its code and has no stock by default. */
 export const putProduct = (sku: string, { name, stock }: ProductChange, store: Store) =>
   store.transact(() => {
     const known = store.products.find(sku) ?? { sku, name: sku, stock: ZERO }
@@ -54,7 +54,7 @@ export const putProduct = (sku: string, { name, stock }: ProductChange, store: S
     return shownProduct(product)
   })
 
-/** Changes an account, or adds it. */
+/** Changes or adds an account. */
 export const putAccount = (account: Account, store: Store): Account =>
   store.transact(() => {
     store.accounts.put(account)
@@ -69,7 +69,7 @@ const requireForward = ({ from, to }: FiscalYear) => {
 /**
  * Replaces the fiscal years, or adds one.
  *
- * @throws Refusal when one ends before it begins
+ * @throws Refusal when a fiscal year ends before it begins
  */
 export const putFiscalYears = (change: FiscalYearsChange, store: Store): { fiscalYears: FiscalYear[] } =>
   store.transact(() => {

@@ -18,10 +18,10 @@ const defaultCustomer = ({ defaultCustomer }: Settings, state: string) => {
 }
 
 /**
- * The code of the customer an order is booked to, found or created by the mobile number (spec: business
- * rules 1 to 3). Part of the caller's transaction.
+ * The code of the order's customer, found or created by mobile number (spec: business rules 1 to 3). Runs in
+ * the caller's transaction.
  *
- * @throws Refusal when there is none and no default customer is selected
+ * @throws Refusal when no customer matches and no default customer is selected
  */
 const customerFor = (customer: OrderRequest['customer'], settings: Settings, store: Store): string => {
   const mobile = normaliseMobile(customer?.mobile ?? '')
@@ -49,7 +49,7 @@ const productName = (sku: string, index: number, store: Store) => {
   throw new Refusal('unknown_sku', `Field "${field}" is ${quoted(sku)}: no product has this code`, field)
 }
 
-/** What the rows say besides their amounts (spec: item; an item is by default named as its product). */
+/** The fields of the rows other than their amounts (spec: item; the name defaults to the product name). */
 const descriptions = (request: OrderRequest, store: Store) => [
   ...request.items.map(({ sku, name, quantity, unit_price, discount }, index) => {
     const product = productName(sku, index, store)
@@ -79,7 +79,7 @@ const invoiceRow = (row: PricedRow, description: ReturnType<typeof descriptions>
   tax: String(row.tax),
 })
 
-/** Stores the draft with its rows, to be finalized next. */
+/** Stores the draft and its rows. */
 const draft = (request: OrderRequest, store: Store, now: Date) => {
   const settings = store.settings.read()
   const date = fiscalDate(request.date ?? dayOf(now), store)
@@ -124,11 +124,11 @@ const register = (request: OrderRequest, store: Store, clock: Clock) => {
 }
 
 /**
- * Turns a store order into an invoice, and into a receipt when it is paid (spec: POST orders). An order that
- * is registered already is answered as it is now; the rest of the body is then ignored, even a faulty one.
+ * Turns a store order into an invoice, and a receipt if it is paid (spec: POST orders). For an order that is
+ * already registered, returns its current state and ignores the rest of the body, even if it is invalid.
  *
  * @param body the parsed JSON body, not yet validated
- * @throws Refusal when the order is rejected; nothing is registered then
+ * @throws Refusal when the order is rejected; nothing is registered
  */
 export const createOrder = (body: unknown, store: Store, clock: Clock): Result & { duplicate: boolean } => {
   const key = valid(orderKey, body)

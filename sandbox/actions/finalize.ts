@@ -5,7 +5,7 @@ import type { Store } from '../store/open.ts'
 import type { HeldPayment, Order } from '../store/orders.ts'
 import { payInvoice } from './pay-invoice.ts'
 
-/** A product of an invoice and how much of it the invoice takes, all its rows together. */
+/** A product of an invoice and its total quantity over all rows. */
 export type Demand = { product: Product; quantity: Decimal }
 
 export const demandOf = (invoice_number: number, store: Store): Demand[] => {
@@ -22,7 +22,7 @@ export const demandOf = (invoice_number: number, store: Store): Demand[] => {
 const shortage = ({ product: { sku, stock }, quantity }: Demand) =>
   `"${sku}" needs ${shown(quantity)}, available ${shown(stock)}`
 
-/** Everything that keeps an invoice a draft, in words for the accountant (spec: `needs_review`). */
+/** Everything that prevents finalization, described for the accountant (spec: `needs_review`). */
 const obstacles = (demand: readonly Demand[], isPaid: boolean, store: Store) => {
   const { automaticFinalization, orderPaymentReceivingAccount } = store.settings.read()
   const short = demand.filter(({ product, quantity }) => isLess(product.stock, quantity))
@@ -34,10 +34,10 @@ const obstacles = (demand: readonly Demand[], isPaid: boolean, store: Store) => 
 }
 
 /**
- * Finalizes a draft, takes its goods from stock and registers its payment, if there is one; or leaves it in
- * `needs_review` with the reason (spec: States and transitions). Part of the caller's transaction.
+ * Finalizes a draft, takes its goods from stock and registers its payment, if any; or leaves it in
+ * `needs_review` with the reason (spec: States and transitions). Runs in the caller's transaction.
  *
- * @returns whether it is finalized now
+ * @returns whether the draft was finalized
  */
 export const finalize = (
   { invoice_number, total }: Pick<Order, 'invoice_number' | 'total'>,

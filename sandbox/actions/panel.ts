@@ -22,7 +22,7 @@ const summary = (order: Order, store: Store) => {
   return { ...dated(order), customer }
 }
 
-/** The orders that match, newest first, with how many there are of each status. */
+/** The matching orders, newest first, and the number of matches by status. */
 export const listOrders = ({ status, source, q, limit, before }: OrdersQuery, store: Store) => {
   const text = q || null
   const filter = {
@@ -31,7 +31,7 @@ export const listOrders = ({ status, source, q, limit, before }: OrdersQuery, st
     text,
     mobile: text === null ? null : (normaliseMobile(text) ?? null),
     before: before ?? null,
-    // One more than asked for tells whether there is a next page.
+    // One more than requested shows whether there is a next page.
     limit: limit + 1,
   }
   const found = store.orders.list(filter)
@@ -42,7 +42,7 @@ export const listOrders = ({ status, source, q, limit, before }: OrdersQuery, st
   return { orders, next: found.length > limit && last ? String(last.invoice_number) : null, counts }
 }
 
-/** A number where a double holds it, else its digits: the page shows either. */
+/** A number if a double holds it exactly, otherwise its digits; the panel shows both. */
 const quantityOf = (digits: string) => {
   const value = exactNumber(digits)
   return typeof value === 'number' ? value : digits
@@ -68,7 +68,7 @@ const receiptOf = (invoice_number: number, store: Store) => {
   return { ...rest, account: { code, name: store.accounts.find(code)?.name ?? code } }
 }
 
-/** One order with all its documents and what happened to it. */
+/** An order with its documents and history. */
 export const showOrder = (key: OrderKey, store: Store) => {
   const order = findOrder(key, store)
   const { invoice_number, amount, order_discount: orderDiscount, net, tax, total } = order
@@ -104,7 +104,7 @@ export const listDeliveries = (external_id: string | undefined, limit: number, s
   deliveries: store.deliveries.list(external_id ?? null, limit).map(each => shownDelivery(each, store)),
 })
 
-/** @throws Refusal when there is no such delivery */
+/** @throws Refusal when the delivery does not exist */
 export const showDelivery = (delivery: string, store: Store) => {
   const found = store.deliveries.find(delivery)
   if (found === undefined) throw new Refusal('not_found', `Delivery "${delivery}" is not known`, 'delivery')

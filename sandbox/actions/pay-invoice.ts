@@ -6,23 +6,23 @@ import type { Account } from '../store/catalogue.ts'
 import type { Store } from '../store/open.ts'
 import type { HeldPayment, Order, Receipt } from '../store/orders.ts'
 
-/** A payment with its defaults (spec: payment; the date is by default the order date). */
+/** A payment with its defaults (spec: payment; the date defaults to the order date). */
 export const paymentOf = ({ method, reference, date }: Payment, orderDate: string): HeldPayment => ({
   method,
   reference: reference ?? '',
   date: date ?? orderDate,
 })
 
-/** Spec: business rule 6. */
+/** The type of the receipt (spec: business rule 6). */
 const receiptType = (kind: Account['kind'], method: Payment['method']): Receipt['type'] => {
   if (kind === 'cash') return 'cash'
   return method === 'card' || method === 'pos' ? 'pos' : 'transfer'
 }
 
 /**
- * Registers a receipt for the full amount of a finalized invoice. Part of the caller's transaction.
+ * Registers a receipt for the full amount of a finalized invoice. Runs in the caller's transaction.
  *
- * @throws Refusal when no account is selected to receive the money
+ * @throws Refusal when no receiving account is selected
  */
 export const payInvoice = (
   order: Pick<Order, 'invoice_number' | 'total'>,

@@ -1,4 +1,5 @@
-import type { OrderKey, Status } from '../../lib/protocol/order.ts'
+import type { OrderKey } from '../../lib/protocol/order.ts'
+import type { Status } from '../../lib/protocol/status.ts'
 import { quoted, Refusal } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
@@ -10,7 +11,7 @@ const LABELS: Record<Status, string> = {
   refunded: 'مرجوع شده',
 }
 
-/** The order result, without `duplicate` (spec: Order result). A draft already has its invoice number. */
+/** The order result, without `duplicate` (spec: Order result). Drafts have an invoice number too. */
 export const resultOf = (order: Order) => ({
   source: order.source,
   external_id: order.external_id,

@@ -15,10 +15,10 @@ const hold = (order: Order, payment: Payment, store: Store, clock: Clock) => {
 }
 
 /**
- * Registers a payment of the whole invoice (spec: POST payment). Repeating it for a paid or refunded order
- * registers nothing.
+ * Registers a payment of the whole invoice (spec: POST payment). Repeating it for a paid or refunded
+ * order has no effect.
  *
- * @throws Refusal when the invoice is not finalized: the payment is then held, in place of one held before
+ * @throws Refusal when the invoice is not finalized; the payment is held and replaces an earlier held payment
  */
 export const registerPayment = (key: OrderKey, payment: Payment, store: Store, clock: Clock): Result => {
   const order = store.transact(() => {

@@ -29,7 +29,7 @@ const refuse = ({ invoice_number }: Order, store: Store, now: Date) => {
 }
 
 /**
- * Registers a full return; the goods go back to stock (spec: POST refund). Repeating it registers nothing.
+ * Registers a full return and puts the goods back in stock (spec: POST refund). Repeating it has no effect.
  *
  * @throws Refusal when the invoice is not finalized
  */

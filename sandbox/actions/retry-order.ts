@@ -9,8 +9,8 @@ import { finalize } from './finalize.ts'
 import { findOrder, readOrder } from './read-order.ts'
 
 /**
- * Leaves a webhook for every registered URL, in the transaction of the change that it tells of, so that
- * neither exists without the other (spec: Events).
+ * Stores a webhook for every registered URL. It runs in the transaction of the change, so that neither exists
+ * without the other (spec: Events).
  */
 const announce = ({ invoice_number, ...key }: Order, store: Store, clock: Clock) => {
   const created_at = clock().toISOString()
@@ -26,10 +26,10 @@ const announce = ({ invoice_number, ...key }: Order, store: Store, clock: Clock)
 }
 
 /**
- * Finalizes a draft again after the accountant mended its cause (spec: States and transitions). Stays in
- * `needs_review`, and sends nothing, while a cause is left.
+ * Finalizes a draft again after the accountant fixed the cause (spec: States and transitions). While a cause
+ * remains, the order stays in `needs_review` and no webhook is sent.
  *
- * @throws Refusal when the order is unknown or does not wait for review
+ * @throws Refusal when the order is not registered or not in `needs_review`
  */
 export const retryOrder = (key: OrderKey, store: Store, clock: Clock): void =>
   store.transact(() => {

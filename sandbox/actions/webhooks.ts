@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../clock.ts'
 import type { Store } from '../store/open.ts'
 
-/** Registers a URL, or gives a registered one a new secret (spec: PUT webhook). */
+/** Registers a URL, or replaces the secret of a registered one (spec: PUT webhook). */
 export const registerWebhook = (url: string, store: Store, clock: Clock): { url: string; secret: string } =>
   store.transact(() => {
     const secret = randomBytes(32).toString('hex')
@@ -11,7 +11,7 @@ export const registerWebhook = (url: string, store: Store, clock: Clock): { url:
     return { url, secret }
   })
 
-/** Removes a URL and gives up what still waits for it; an unknown one is as good as removed (spec: DELETE webhook). */
+/** Removes a URL and cancels its pending deliveries. Removing an unknown URL succeeds (spec: DELETE webhook). */
 export const removeWebhook = (url: string, store: Store): void =>
   store.transact(() => {
     store.webhooks.remove(url)

@@ -4,11 +4,11 @@ import { ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
 import type { Clock } from '../clock.ts'
 import type { Attempt, Delivery } from '../store/webhooks.ts'
 
-/** A receiver that has not answered by then has not received. */
+/** A delivery without a response by then has failed. */
 const TIMEOUT_MS = 10_000
 const EXCERPT_BYTES = 500
 
-/** As much of an answer as the log keeps; the rest, perhaps endless, is not waited for. */
+/** The part of a response that the log keeps. The rest may be endless and is not read. */
 const excerpt = async (response: Response) => {
   const chunks: Uint8Array[] = []
   let length = 0
@@ -19,12 +19,12 @@ const excerpt = async (response: Response) => {
       if (length >= EXCERPT_BYTES) break
     }
   } catch {
-    // The status has arrived, and it is the status that counts.
+    // The status was received, and only the status decides.
   }
   return Buffer.concat(chunks).subarray(0, EXCERPT_BYTES).toString('utf8')
 }
 
-/** fetch hides the reason, such as ECONNREFUSED, in the cause. */
+/** fetch reports the reason, such as ECONNREFUSED, in the cause. */
 const reasonOf = (error: unknown) => {
   const reason = isNativeError(error) && isNativeError(error.cause) ? error.cause : error
   return isNativeError(reason) ? reason.message || reason.name : String(reason)
@@ -33,11 +33,11 @@ const reasonOf = (error: unknown) => {
 export const isMade = ({ status }: Attempt): boolean => status !== null && status >= 200 && status < 300
 
 /**
- * Sends a webhook once, signed with the time of sending (spec: Delivery, Signature).
+ * Sends a webhook once, signed with the current time (spec: Delivery, Signature).
  *
- * @param stopped ends the attempt early
- * @param timeoutMs how long the receiver may take to answer
- * @returns what came of it, for the log; never throws for what the receiver or the network does
+ * @param stopped aborts the attempt
+ * @param timeoutMs maximum time to the response
+ * @returns the outcome for the log; failures of the receiver or the network do not throw
  */
 export const attempt = async (
   { url, body, delivery }: Pick<Delivery, 'url' | 'body' | 'delivery'>,

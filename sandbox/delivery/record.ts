@@ -6,13 +6,13 @@ const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-/** How long after each failed attempt the next one is made: 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h. */
+/** Delays between attempts: 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h. */
 const WAITS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, 24 * HOUR]
 
 /**
- * Milliseconds to wait after a failed attempt, or undefined when it was the last.
+ * Milliseconds to wait after a failed attempt; undefined after the last attempt.
  *
- * @param tries attempts made so far by the schedule, at least one
+ * @param tries scheduled attempts so far, at least one
  * @param speed how many times faster than real time the schedule runs
  */
 export const waitAfter = (tries: number, speed: number): number | undefined => {
@@ -22,7 +22,7 @@ export const waitAfter = (tries: number, speed: number): number | undefined => {
 
 type Progress = Pick<Delivery, 'delivery' | 'state' | 'tries' | 'next_attempt_at'>
 
-/** What an attempt of the schedule makes of a delivery. */
+/** The delivery after a scheduled attempt. */
 const afterScheduled = ({ delivery, tries }: Delivery, made: boolean, now: Date, speed: number): Progress => {
   const wait = made ? undefined : waitAfter(tries + 1, speed)
   const next_attempt_at = wait === undefined ? null : new Date(now.getTime() + wait).toISOString()
@@ -30,7 +30,7 @@ const afterScheduled = ({ delivery, tries }: Delivery, made: boolean, now: Date,
   return { delivery, state, tries: tries + 1, next_attempt_at }
 }
 
-/** A resend outside the schedule can only help: its failure leaves the schedule as it is. */
+/** The delivery after a manual resend; a failed one does not affect the schedule. */
 const afterResend = ({ delivery, state, tries, next_attempt_at }: Delivery, made: boolean): Progress =>
   made
     ? { delivery, state: 'delivered', tries, next_attempt_at: null }
@@ -39,10 +39,10 @@ const afterResend = ({ delivery, state, tries, next_attempt_at }: Delivery, made
 const message = ({ url }: Delivery, { state }: Progress, { status, error }: Attempt) =>
   state === 'delivered'
     ? `Webhook delivered to ${url} (${status})`
-    : `Webhook to ${url} given up (${status ?? error})`
+    : `Webhook to ${url} failed after the last attempt (${status ?? error})`
 
 /**
- * Logs an attempt and moves its delivery on.
+ * Records an attempt and updates its delivery.
  *
  * @param speed how many times faster than real time the schedule runs
  */
@@ -57,7 +57,7 @@ export const record = (
     if (before === undefined) return
     store.deliveries.addAttempt(id, attempt)
     store.changes.note({ kind: 'delivery', delivery: id })
-    // Delivered by a resend, or given up with its URL, while this attempt was under way.
+    // A resend delivered it, or its URL was removed, during this attempt.
     const settled = scheduled && before.state !== 'pending'
     const made = isMade(attempt)
     const after = scheduled && !settled ? afterScheduled(before, made, now, speed) : afterResend(before, made)

@@ -4,16 +4,16 @@ import type { Store } from '../store/open.ts'
 import { attempt } from './attempt.ts'
 import { record } from './record.ts'
 
-/** Receivers that hang must not stop the others; nor may a thousand deliveries open a thousand sockets. */
+/** Enough that a slow receiver does not block the others, without a socket for every delivery. */
 const AT_ONCE = 16
 
-/** Timers hold 31 bits; a longer wait is looked at again. */
+/** Timers hold 31 bits; a longer wait takes several. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 export type Sender = ReturnType<typeof startSender>
 
 /**
- * Delivers what is pending in the store, from now on, and what was left pending by an earlier run.
+ * Sends the pending deliveries of the store, including those of an earlier run.
  *
  * @param speed how many times faster than real time the retry schedule runs
  */
@@ -27,7 +27,7 @@ export const startSender = (store: Store, clock: Clock, speed: number) => {
     const secret = delivery && store.webhooks.find(delivery.url)?.secret
     if (delivery === undefined || secret === undefined) return
     const made = await attempt(delivery, secret, clock, stopping.signal)
-    // Cut off by our own stop: the next run makes this attempt again.
+    // An attempt that a stop interrupted is repeated by the next run.
     if (!stopping.signal.aborted) record(id, made, { scheduled, now: clock(), speed }, store)
   }
 
@@ -51,16 +51,16 @@ export const startSender = (store: Store, clock: Clock, speed: number) => {
     timer = setTimeout(pump, Math.min(Math.max(Date.parse(next) - now.getTime(), 0), LONGEST_TIMER_MS))
   }
 
-  const deaf = store.changes.listen(({ kind }) => {
+  const unsubscribe = store.changes.listen(({ kind }) => {
     if (kind === 'delivery') pump()
   })
   pump()
 
   return {
     /**
-     * Makes one more attempt at once, freshly signed.
+     * Makes one more attempt now, with a new signature.
      *
-     * @throws Refusal when the delivery is unknown or its URL is no longer registered
+     * @throws Refusal when the delivery does not exist or its URL is no longer registered
      */
     resend: async (id: string): Promise<void> => {
       const delivery = store.deliveries.find(id)
@@ -70,9 +70,9 @@ export const startSender = (store: Store, clock: Clock, speed: number) => {
       }
       await send(id, false)
     },
-    /** Stops sending; what is pending stays in the store for the next run. */
+    /** Stops sending; pending deliveries stay in the store for the next run. */
     stop: async (): Promise<void> => {
-      deaf()
+      unsubscribe()
       clearTimeout(timer)
       stopping.abort()
       await Promise.all(underWay.values())

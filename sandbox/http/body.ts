@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { parseJson } from '../../lib/protocol/json.ts'
+import { readJson } from '../../lib/protocol/json.ts'
 import { quoted, Refusal } from '../refusal.ts'
 
 /** An order of 500 rows has about 60 KB. */
@@ -40,14 +40,7 @@ export const jsonBody = async (request: IncomingMessage): Promise<unknown> => {
   const bytes = await read(request)
   if (bytes.length === 0) return undefined
   requireJson(request)
-  try {
-    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch (error) {
-    // Arrays nested ten thousand levels deep exhaust the stack.
-    const reason = error instanceof RangeError ? 'nested too deep' : error
-    throw new Refusal(
-      'malformed',
-      `The body is not JSON: ${reason instanceof Error ? reason.message : reason}`,
-    )
-  }
+  const reading = readJson(bytes)
+  if ('unreadable' in reading) throw new Refusal('malformed', reading.unreadable)
+  return reading.json
 }

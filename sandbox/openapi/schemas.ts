@@ -1,8 +1,8 @@
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { ExactNumber } from '../../lib/protocol/json.ts'
-import { STATUSES } from '../../lib/protocol/order.ts'
 import * as requests from '../../lib/protocol/requests.ts'
+import { STATUSES } from '../../lib/protocol/status.ts'
 import { ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
 import * as panel from '../panel-requests.ts'
 

@@ -33,7 +33,7 @@ export const settings = (db: DatabaseSync) => {
   return {
     read: (): Settings => {
       const row = only.one()
-      if (row === undefined) throw new Error('Cannot read the settings: the database has none')
+      if (row === undefined) throw new Error('Cannot read the settings: the table is empty')
       return {
         defaultCustomer: row.default_customer,
         automaticCustomerCreation: row.automatic_customer_creation === 1,
@@ -91,7 +91,7 @@ export const customers = (db: DatabaseSync) => {
   const all = query<Customer>(db, `SELECT ${CUSTOMER} FROM customers ORDER BY code`)
   const insert = command(db, `INSERT INTO customers (${CUSTOMER}) VALUES (?, ?, ?, ?)`)
   return {
-    /** @param mobile in the leading-zero local form */
+    /** @param mobile in local form with the leading zero */
     findByMobile: (mobile: string) => byMobile.one(mobile),
     find: (code: string) => byCode.one(code),
     list: () => all.all(),
@@ -99,7 +99,7 @@ export const customers = (db: DatabaseSync) => {
   }
 }
 
-/** Where money is kept: a cash box or a bank account. */
+/** A cash box or a bank account. */
 export type Account = { code: string; name: string; kind: 'cash' | 'bank' }
 
 export const accounts = (db: DatabaseSync) => {
@@ -117,7 +117,7 @@ export const accounts = (db: DatabaseSync) => {
   }
 }
 
-/** First and last day, both included, `YYYY-MM-DD`. */
+/** First and last day inclusive, `YYYY-MM-DD`. */
 export type FiscalYear = { from: string; to: string }
 
 export const fiscalYears = (db: DatabaseSync) => {

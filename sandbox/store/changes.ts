@@ -1,4 +1,4 @@
-/** What the panel hears when something changes (panel contract: GET /panel/events). */
+/** A change, as `GET /panel/events` reports it. */
 export type Change = {
   kind: 'order' | 'product' | 'customer' | 'settings' | 'account' | 'fiscal-year' | 'webhook' | 'delivery'
   [id: string]: string
@@ -6,26 +6,26 @@ export type Change = {
 
 export type Changes = ReturnType<typeof changes>
 
-/** Carries changes to whoever listens, once the transaction that made them is committed. */
+/** Publishes changes to listeners after the commit of their transaction. */
 export const changes = () => {
   const listeners = new Set<(change: Change) => void>()
   let pending: Change[] = []
   return {
-    /** Notes a change made by the running transaction. */
+    /** Adds a change of the running transaction. */
     note: (change: Change) => {
       pending.push(change)
     },
-    /** Announces what was noted, after a commit. */
+    /** Publishes the added changes, after the commit. */
     announce: () => {
       const announced = pending
       pending = []
       for (const change of announced) for (const listener of listeners) listener(change)
     },
-    /** Forgets what was noted and not announced: the transaction was rolled back. */
+    /** Discards the added changes, after a rollback. */
     forget: () => {
       pending = []
     },
-    /** @returns the function that ends listening */
+    /** @returns the function that removes the listener */
     listen: (listener: (change: Change) => void) => {
       listeners.add(listener)
       return () => {

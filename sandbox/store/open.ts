@@ -10,7 +10,7 @@ import { command, query } from './query.ts'
 import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
 import { deliveries, webhooks } from './webhooks.ts'
 
-/** Where a store lives when no file is named: gone when it is closed. */
+/** The database when no file is given; it ends when it is closed. */
 const IN_MEMORY = ':memory:'
 
 const tables = (db: DatabaseSync) => ({
@@ -31,7 +31,7 @@ const tables = (db: DatabaseSync) => ({
 
 export type Tables = ReturnType<typeof tables>
 
-/** What a new database holds, so that the first order of a newcomer goes through. */
+/** The content of a new database, with which a first order succeeds. */
 const seed = (store: Tables, now: Date): void => {
   store.customers.insert({ code: 'walk-in', mobile: null, name: 'مشتری متفرقه', email: null })
   store.accounts.put({ code: 'cash-1', name: 'صندوق فروشگاه', kind: 'cash' })
@@ -53,11 +53,11 @@ const seed = (store: Tables, now: Date): void => {
   })
 }
 
-/** Runs an action as one transaction: all of it is stored, or, when it throws, nothing. */
+/** Runs an action as one transaction: if it throws, nothing is stored. */
 type Transact = <Result>(action: () => Result) => Result
 
 const transactions = (db: DatabaseSync): Transact => {
-  // IMMEDIATE takes the write lock at once: a number read inside cannot be taken by another program.
+  // IMMEDIATE takes the write lock at once, so that no other process can take a number read inside.
   const begin = command(db, 'BEGIN IMMEDIATE')
   const commit = command(db, 'COMMIT')
   return action => {
@@ -85,14 +85,14 @@ const announcing =
     }
   }
 
-/** Tables and first content in one transaction, so that a kill in between leaves no half-made store. */
+/** Creates tables and content in one transaction, so that a kill cannot leave a partial database. */
 const open = (db: DatabaseSync, transact: Transact, now: Date): Tables =>
   transact(() => {
     const version = query<{ user_version: number }>(db, 'PRAGMA user_version').one()?.user_version
     if (version === SCHEMA_VERSION) return tables(db)
     if (version !== 0)
       throw new Error(
-        `its tables are of version ${version}, not ${SCHEMA_VERSION}; remove the file to begin anew, or name another`,
+        `its tables have version ${version}, not ${SCHEMA_VERSION}; delete the file or use another one`,
       )
     db.exec(SCHEMA)
     const created = tables(db)
@@ -101,20 +101,20 @@ const open = (db: DatabaseSync, transact: Transact, now: Date): Tables =>
   })
 
 /**
- * Opens the database, creating and filling it when it is new.
+ * Opens the database, and creates it if it does not exist.
  *
- * @param file path of the database file; without one the store lives in memory and dies with the program
- * @throws Error when the file cannot be opened or is no database of this program
+ * @param file path of the database file; undefined keeps the data in memory
+ * @throws Error when the file cannot be opened or is not a database of the sandbox
  */
 export const openStore = (file: string | undefined, now: Date) => {
   const path = file ?? IN_MEMORY
   try {
     if (file !== undefined) mkdirSync(dirname(file), { recursive: true })
     const db = new DatabaseSync(path)
-    // NORMAL does not sync the log at each commit: what is committed survives the death of this program,
-    // the last moments may be lost only when the whole machine loses power.
+    // NORMAL does not sync the log at each commit: a commit survives the death of the process, but a power
+    // failure can lose the most recent ones.
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON')
-    // Moving the log into the database syncs the disk; 40 MB at a time, not 4, keeps that out of the p99.
+    // A checkpoint syncs the disk; every 40 MB instead of every 4 keeps it out of the p99 latency.
     db.exec('PRAGMA busy_timeout = 5000; PRAGMA wal_autocheckpoint = 10000')
     const log = changes()
     const transact = transactions(db)

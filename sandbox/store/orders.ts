@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { OrderKey, Status } from '../../lib/protocol/order.ts'
+import type { OrderKey } from '../../lib/protocol/order.ts'
 import type { Payment } from '../../lib/protocol/requests.ts'
+import type { Status } from '../../lib/protocol/status.ts'
 import { command, query } from './query.ts'
 
-/** One order with its invoice; amounts are digits, whole rials. */
+/** An order with its invoice; amounts are whole rials as digits. */
 export type Order = OrderKey & {
   invoice_number: number
   status: Status
@@ -25,7 +26,7 @@ export type Order = OrderKey & {
 
 export type NewOrder = Omit<Order, 'invoice_number' | 'updated_at' | 'receipt_number' | 'return_number'>
 
-/** Which orders to list; `before` is the invoice number that the page before ended with. */
+/** A filter of orders; `before` is the last invoice number of the previous page. */
 export type OrderFilter = {
   status: Status | null
   source: string | null
@@ -40,7 +41,7 @@ const SELECT = `SELECT o.*, r.number AS receipt_number, b.number AS return_numbe
   LEFT JOIN receipts r ON r.invoice_number = o.invoice_number
   LEFT JOIN returns b ON b.invoice_number = o.invoice_number`
 
-/** ?1 source, ?2 text, ?3 mobile number: null matches every order. */
+/** ?1 source, ?2 text, ?3 mobile number; null matches all orders. */
 const MATCHING = `(?1 IS NULL OR o.source = ?1) AND (?2 IS NULL
   OR o.external_id LIKE ?2 ESCAPE '\\' OR c.name LIKE ?2 ESCAPE '\\' OR c.mobile LIKE ?2 ESCAPE '\\'
   OR c.mobile = ?3)`
@@ -75,7 +76,7 @@ export const orders = (db: DatabaseSync) => {
     /** Newest first. */
     list: ({ source, text, mobile, status, before, limit }: OrderFilter) =>
       page.all(source, containing(text), mobile, status, before, limit),
-    /** How many orders of each status match, whatever status is asked for. */
+    /** The number of matching orders by status, regardless of the status of the filter. */
     counts: ({ source, text, mobile }: OrderFilter) => counts.all(source, containing(text), mobile),
     /** @returns the invoice number */
     insert: (o: NewOrder): number => {
@@ -91,7 +92,7 @@ export const orders = (db: DatabaseSync) => {
   }
 }
 
-/** One row of an invoice; amounts are digits, whole rials, quantity and unit price exact decimals. */
+/** A row of an invoice; amounts are whole rials as digits, quantity and unit price are exact decimals. */
 export type InvoiceRow = {
   kind: 'item' | 'shipping'
   sku: string | null
@@ -127,7 +128,7 @@ export const invoiceRows = (db: DatabaseSync) => {
   }
 }
 
-/** A payment that waits for its invoice to be finalized. */
+/** A payment that waits until its invoice is finalized. */
 export type HeldPayment = { method: Payment['method']; reference: string; date: string }
 
 export type Receipt = {
@@ -151,7 +152,7 @@ export const heldPayments = (db: DatabaseSync) => {
   const remove = command(db, 'DELETE FROM held_payments WHERE invoice_number = ?')
   return {
     find: (invoice_number: number) => ofInvoice.one(invoice_number),
-    /** Holds a payment in place of one held before. */
+    /** Holds a payment; it replaces an earlier one. */
     put: (invoice_number: number, { method, reference, date }: HeldPayment) =>
       put(invoice_number, method, reference, date),
     remove,
@@ -176,7 +177,7 @@ export const receipts = (db: DatabaseSync) => {
   }
 }
 
-/** A finalized sales return of a whole invoice. */
+/** A sales return of a whole invoice. */
 export type SalesReturn = { number: number; date: string; reason: string | null }
 
 export const returns = (db: DatabaseSync) => {
@@ -198,7 +199,7 @@ export const returns = (db: DatabaseSync) => {
 
 type HistoryKind = 'created' | 'held' | 'finalized' | 'paid' | 'refunded' | 'retried' | 'refused' | 'webhook'
 
-/** One thing that happened to an order, in words for the accountant. */
+/** An entry in the history of an order, described for the accountant. */
 export type HistoryEntry = { at: string; kind: HistoryKind; message: string }
 
 export const history = (db: DatabaseSync) => {

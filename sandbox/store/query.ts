@@ -1,8 +1,8 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 
 /**
- * A statement prepared once, with the shape of its rows. The shape is not parsed again at run time: every
- * table is STRICT and has its NOT NULL and CHECK constraints, so SQLite itself holds the rows to it.
+ * A prepared query with the type of its rows. Rows are not validated at run time, because SQLite enforces the
+ * type: every table is STRICT and has NOT NULL and CHECK constraints.
  */
 export const query = <Row>(db: DatabaseSync, sql: string) => {
   const statement = db.prepare(sql)
@@ -12,7 +12,7 @@ export const query = <Row>(db: DatabaseSync, sql: string) => {
   }
 }
 
-/** A statement prepared once that changes rows. */
+/** A prepared statement that changes rows. */
 export const command = (db: DatabaseSync, sql: string) => {
   const statement = db.prepare(sql)
   return (...parameters: SQLInputValue[]) => {

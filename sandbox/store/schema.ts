@@ -1,12 +1,12 @@
-/** Counts up whenever the tables below change in a way that an older file does not have. */
+/** Increases with every incompatible change of the tables. */
 export const SCHEMA_VERSION = 1
 
 /**
- * The tables. Amounts and stock are decimal texts, for no number type of SQLite holds them exactly.
+ * The tables. Amounts and stock are decimal texts, because SQLite has no exact type for them.
  *
  * Invoice, receipt and return numbers are integer primary keys without AUTOINCREMENT: SQLite gives
- * each row the highest number plus one inside the transaction that inserts it, rows are never deleted,
- * and a rolled-back insert leaves nothing behind, so numbers have neither gaps nor repeats.
+ * each row the highest number plus one within its transaction, and rows are never deleted, so the numbers have
+ * neither gaps nor repeats.
  */
 export const SCHEMA = `
 CREATE TABLE customers (

@@ -18,7 +18,7 @@ export const webhooks = (db: DatabaseSync) => {
 
 type DeliveryState = 'pending' | 'delivered' | 'failed'
 
-/** One webhook to one URL: its body stays the same through every attempt. Times are ISO 8601 UTC. */
+/** One webhook to one URL. The body is the same for every attempt. Times are ISO 8601 UTC. */
 export type Delivery = {
   delivery: string
   url: string
@@ -38,7 +38,7 @@ export type NewDelivery = Pick<
   'delivery' | 'url' | 'invoice_number' | 'status' | 'body' | 'created_at'
 >
 
-/** One attempt; `t` is the unix time that was signed, `status` the receiver's answer if there was one. */
+/** One attempt; `t` is the signed Unix time, `status` that of the response, if any. */
 export type Attempt = {
   at: string
   t: number
@@ -90,16 +90,16 @@ export const deliveries = (db: DatabaseSync) => {
   )
   return {
     find: (delivery: string) => byId.one(delivery),
-    /** Newest first; of one order's id, or of all. */
+    /** Newest first, for one `external_id` or for all. */
     list: (external_id: string | null, limit: number) => page.all(external_id, limit),
-    /** Pending ones whose time has come, the longest waiting first. */
+    /** Pending deliveries that are due, the oldest first. */
     due: (now: string, limit: number) => due.all(now, limit),
-    /** When the next one after `now` is due. */
+    /** The time of the next attempt after `now`. */
     nextDue: (now: string) => nextDue.one(now)?.at ?? undefined,
     insert: (d: NewDelivery) => insert(d.delivery, d.invoice_number, d.url, d.status, d.body, d.created_at),
     update: (d: Pick<Delivery, 'delivery' | 'state' | 'tries' | 'next_attempt_at'>) =>
       update(d.delivery, d.state, d.tries, d.next_attempt_at),
-    /** Gives up what still waits for a URL that is no longer registered. */
+    /** Cancels the pending deliveries to a URL that is no longer registered. */
     abandon,
     attempts: (delivery: string) => attemptsOf.all(delivery),
     addAttempt: (delivery: string, a: Attempt) =>

@@ -6,7 +6,7 @@ const sandbox = eachWithSandbox({ clock: () => new Date(2026, 10, 21, 12) })
 const put = (path: string, body: unknown) => sandbox().panel(path, { method: 'PUT', body })
 
 describe('a new sandbox', () => {
-  test('has settings with which a first order goes through', async () => {
+  test('has settings with which a first order succeeds', async () => {
     expect((await sandbox().panel('settings')).body).toEqual({
       defaultCustomer: 'walk-in',
       automaticCustomerCreation: true,
@@ -35,7 +35,7 @@ describe('a new sandbox', () => {
 })
 
 describe('the settings', () => {
-  test('change one by one; the answer is the whole', async () => {
+  test('change one by one; the response has all of them', async () => {
     const changes = { taxRate: 8.5, pricesIncludeTax: true, defaultCustomer: null }
     for (const [name, value] of Object.entries(changes)) {
       expect((await put('settings', { [name]: value })).body).toMatchObject({ [name]: value })
@@ -65,7 +65,7 @@ describe('the settings', () => {
     expect((await sandbox().panel('settings')).body).toEqual(before)
   })
 
-  test('apply to the next order, not to those that are there', async () => {
+  test('apply to new orders, not to existing ones', async () => {
     const { create, detail } = sandbox()
     await create(order('1'))
     await put('settings', { taxRate: 20, pricesIncludeTax: true })
@@ -75,7 +75,7 @@ describe('the settings', () => {
   })
 })
 
-test('products are added and changed by code, name and stock apart', async () => {
+test('products are added and changed by code, with name and stock independent', async () => {
   expect((await put('products/%D9%85%2F1', { stock: 2.5 })).body).toEqual({
     sku: 'م/1',
     name: 'م/1',
@@ -106,7 +106,7 @@ test('accounts are added and changed by code', async () => {
   })
 })
 
-test('fiscal years are added one by one or replaced as a list, and end after they begin', async () => {
+test('fiscal years are added or replaced as a list, and must not end before they begin', async () => {
   const [year, next] = [
     { from: '2029-03-21', to: '2030-03-20' },
     { from: '2030-03-21', to: '2031-03-20' },
@@ -128,7 +128,7 @@ test('fiscal years are added one by one or replaced as a list, and end after the
 describe('the list of orders', () => {
   const ids = (body: Json) => [...(body.orders ?? [])].map(({ external_id }) => String(external_id))
 
-  test('comes newest first, in pages', async () => {
+  test('is paged, newest first', async () => {
     const { create, panel } = sandbox()
     for (let id = 1; id <= 5; id++) await create(order(String(id)))
     const first = (await panel('orders?limit=2')).body
@@ -139,7 +139,7 @@ describe('the list of orders', () => {
     expect({ ids: ids(third), next: third.next }).toEqual({ ids: ['1'], next: null })
   })
 
-  test('is filtered by status, source and words, with counts of each status', async () => {
+  test('is filtered by status, source and text, with counts by status', async () => {
     const { create, pay, refund, panel } = sandbox()
     const customer = { mobile: '09123456789', name: 'سارا محمدی' }
     await create(order('A-1', { customer }))
@@ -176,7 +176,7 @@ describe('the list of orders', () => {
   })
 })
 
-test("an order's page tells what happened, in the accountant's words", async () => {
+test('the history of an order describes every step', async () => {
   const { create, pay, refund, retry, product, detail } = sandbox()
   await create(order('1', { items: [{ sku: 'SKU-3', quantity: 2, unit_price: 1_000_000 }] }))
   await pay('1', { method: 'card' })
@@ -197,7 +197,7 @@ test("an order's page tells what happened, in the accountant's words", async () 
   ])
 })
 
-test('a page that listens hears of every change', async () => {
+test('the event stream reports every change', async () => {
   const { create, product, settings, register, retry, url } = sandbox()
   const response = await fetch(`${url}/panel/events`)
   expect(response.headers.get('content-type')).toContain('text/event-stream')
@@ -221,7 +221,7 @@ test('a page that listens hears of every change', async () => {
   const heard = [...text.matchAll(/^event: change\ndata: (.*)$/gm)].map(([, data]) =>
     JSON.parse(String(data)),
   )
-  // The attempts to deliver follow.
+  // The delivery attempts follow.
   expect(heard.slice(0, 10)).toEqual([
     { kind: 'customer', code: '09123456789' },
     { kind: 'order', source: 'api', external_id: '1' },
@@ -236,7 +236,7 @@ test('a page that listens hears of every change', async () => {
   ])
 })
 
-test('deliveries are listed newest first, of one order when asked', async () => {
+test('deliveries are listed newest first, optionally of one order', async () => {
   const { create, product, register, retry, panel } = sandbox()
   await register('http://127.0.0.1:9/')
   for (const id of ['1', '2']) {

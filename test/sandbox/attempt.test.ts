@@ -15,7 +15,7 @@ const attemptTo = (url: string, timeoutMs?: number) =>
     timeoutMs,
   )
 
-test('no answer in time is told as such, and so is a receiver that does not exist', async () => {
+test('the outcome reports a timeout and an unreachable receiver', async () => {
   const { url, close } = await startReceiver(() => 'hang')
   expect(await attemptTo(url, 50)).toMatchObject({
     status: null,
@@ -26,7 +26,7 @@ test('no answer in time is told as such, and so is a receiver that does not exis
   expect(await attemptTo(url)).toMatchObject({ status: null, error: expect.stringContaining('ECONNREFUSED') })
 })
 
-test('of an endless answer the status counts, and only the beginning is kept', async () => {
+test('the status of an endless response decides, and only its beginning is kept', async () => {
   const server = createServer((_request, response) => {
     const more = () => response.write('x'.repeat(10_000), more)
     more()
@@ -42,7 +42,7 @@ test('of an endless answer the status counts, and only the beginning is kept', a
   server.closeAllConnections()
 })
 
-test('the schedule waits 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h, divided by the speed', () => {
+test('the retry delays are 5 s, 30 s, 2 min, 10 min, 1 h, 6 h and 24 h, divided by the speed', () => {
   const waits = Array.from({ length: 8 }, (_, index) => waitAfter(index + 1, 1))
   expect(waits).toEqual([5, 30, 120, 600, 3600, 21600, 86400, undefined].map(s => s && s * 1000))
   expect(waitAfter(7, 10_000)).toBe(8640)

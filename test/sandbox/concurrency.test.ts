@@ -3,7 +3,7 @@ import { eachWithSandbox, order } from './world.ts'
 
 const sandbox = eachWithSandbox()
 
-test('the same order posted 50 times at once registers once and answers 49 duplicates', async () => {
+test('50 simultaneous creates of the same order register it once, with 49 duplicates', async () => {
   const { create, detail, stock, panel } = sandbox()
   const body = order('1', { payment: { method: 'online' }, customer: { mobile: '09123456789' } })
   const replies = await Promise.all(Array.from({ length: 50 }, () => create(body)))
@@ -18,7 +18,7 @@ test('the same order posted 50 times at once registers once and answers 49 dupli
   expect(await stock('SKU-1')).toBe(98)
 })
 
-test('different orders at once get sequential numbers without gaps, and the last goods go once', async () => {
+test('simultaneous orders get sequential numbers without gaps and share the stock', async () => {
   const { create, product, stock, pay, refund } = sandbox()
   await product('SKU-1', { stock: 80 })
   const ids = Array.from({ length: 60 }, (_, index) => String(index))
@@ -39,7 +39,7 @@ test('different orders at once get sequential numbers without gaps, and the last
   expect(await stock('SKU-1')).toBe(80)
 })
 
-test('refused requests leave no gap in the numbers', async () => {
+test('refused requests leave no gaps in the numbers', async () => {
   const { create } = sandbox()
   const numbers: number[] = []
   for (let id = 0; id < 5; id++) {

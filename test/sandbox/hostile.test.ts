@@ -11,7 +11,7 @@ beforeEach(async () => {
 })
 afterEach(() => sandbox.close())
 
-/** Nothing of a refused request may be left: no order, no customer, no goods taken. */
+/** A refused request must not change anything: no order, no customer, no stock. */
 const expectUntouched = async () => {
   const { body } = await client.panel('orders')
   expect(body.orders).toEqual([])
@@ -21,7 +21,7 @@ const expectUntouched = async () => {
 
 const item = { sku: 'SKU-1', quantity: 1, unit_price: 1000 }
 
-describe('an order is refused by the name of the field with', () => {
+describe('the refusal names the field of an order with', () => {
   test.each<[string, object, string]>([
     ['an id of 101 characters', { external_id: 'x'.repeat(101) }, 'external_id'],
     ['an id that is a number', { external_id: 5 }, 'external_id'],
@@ -49,7 +49,7 @@ describe('an order is refused by the name of the field with', () => {
     ['a negative shipping', { shipping: -1 }, 'shipping'],
     ['a shipping that is an array', { shipping: [1] }, 'shipping'],
     ['a date in Persian digits', { date: '۲۰۲۶-۱۱-۲۱' }, 'date'],
-    ['a day that is none', { date: '2026-02-30' }, 'date'],
+    ['a day that does not exist', { date: '2026-02-30' }, 'date'],
     ['a date far away', { date: '9999-12-31' }, 'date'],
     ['a customer that is a string', { customer: 'Sara' }, 'customer'],
     ['a mobile number that is a number', { customer: { mobile: 9123456789 } }, 'customer.mobile'],
@@ -61,7 +61,7 @@ describe('an order is refused by the name of the field with', () => {
       { payment: { method: 'card', reference: 12 } },
       'payment.reference',
     ],
-    ['a payment date that is none', { payment: { method: 'card', date: 'today' } }, 'payment.date'],
+    ['a payment date that is not a date', { payment: { method: 'card', date: 'today' } }, 'payment.date'],
   ])('%s', async (_name, changes, field) => {
     const reply = await client.create(order('1', { customer: { mobile: '09121112233' }, ...changes }))
     expectRefusal(reply)
@@ -71,9 +71,9 @@ describe('an order is refused by the name of the field with', () => {
   })
 })
 
-describe('a body is refused that is', () => {
+describe('refuses a body that is', () => {
   test.each<[string, string | Uint8Array]>([
-    ['no JSON', '{"external_id": '],
+    ['not JSON', '{"external_id": '],
     ['JSON with a comment', '{/* hi */}'],
     [
       'JSON with Persian digits as numbers',
@@ -86,7 +86,7 @@ describe('a body is refused that is', () => {
     ['null', 'null'],
     ['empty', ''],
     ['nested a hundred thousand deep', '['.repeat(1e5) + ']'.repeat(1e5)],
-    ['no UTF-8', Uint8Array.from([...Buffer.from('{"external_id":"'), 0xff, 0xfe, ...Buffer.from('"}')])],
+    ['not UTF-8', Uint8Array.from([...Buffer.from('{"external_id":"'), 0xff, 0xfe, ...Buffer.from('"}')])],
   ])('%s', async (_name, body) => {
     const headers = { authorization: 'Bearer sandbox-key', 'content-type': 'application/json' }
     const response = await fetch(`${sandbox.url}/api/v1/orders/`, { method: 'POST', headers, body })
@@ -97,7 +97,7 @@ describe('a body is refused that is', () => {
     await expectUntouched()
   })
 
-  test('of 10 MB, with or without its length told', async () => {
+  test('10 MB large, with or without Content-Length', async () => {
     const large = JSON.stringify(order('1', { padding: 'x'.repeat(10 * 1024 * 1024) }))
     expectRefusal(await client.create(large), 413)
     const body = new Blob([large]).stream()
@@ -114,7 +114,7 @@ describe('a body is refused that is', () => {
     expect((await client.create(order('1'))).status).toBe(201)
   })
 
-  test('declared as something else, or compressed', async () => {
+  test('not declared as JSON, or compressed', async () => {
     const body = JSON.stringify(order('1'))
     const post = (headers: Record<string, string>) =>
       call(`${sandbox.url}/api/v1/orders/`, { method: 'POST', body, headers })
@@ -147,7 +147,7 @@ describe('numbers', () => {
     await expectUntouched()
   })
 
-  test('as large as any invoice may have are exact', async () => {
+  test('of up to 40 digits are exact', async () => {
     const { status, body } = await priced('1', '9999999999999999999999999999999999999999')
     expect(status).toBe(201)
     expect(body.total).toBe('10999999999999999999999999999999999999999')
@@ -163,13 +163,13 @@ describe('numbers', () => {
   })
 })
 
-test('of duplicate keys in a body the last counts, as JSON parsers have it', async () => {
+test('the last of duplicate keys in a body wins', async () => {
   const twice = JSON.stringify(order('1')).replace('{', '{"external_id":"first","external_id":"second",')
   expect((await client.create(twice)).body).toMatchObject({ external_id: '1' })
   expect((await client.read('first')).status).toBe(404)
 })
 
-test('names that JavaScript treats specially are only names', async () => {
+test('special names of JavaScript are ordinary names', async () => {
   const { status } = await client.create(
     JSON.stringify(order('1')).replace(
       '{',
@@ -194,7 +194,7 @@ test.each<[unknown]>([
   expect((await client.panel('webhooks')).body.webhooks).toEqual([])
 })
 
-test('any JSON at all gets an answer below 500 from every path that takes a body', async () => {
+test('no JSON body causes a 5xx response', async () => {
   await client.create(order('1', { items: [{ ...item, sku: 'SKU-3' }] }))
   const field = fc.oneof(
     fc.jsonValue(),

@@ -18,23 +18,23 @@ beforeAll(async () => {
 })
 afterAll(() => sandbox.close())
 
-/** Fails with the path of what does not fit. */
+/** Fails with the path of each field that does not match. */
 const expectFit = (schema: keyof typeof SCHEMAS, body: unknown) => {
   const { issues = [] } = v.safeParse(SCHEMAS[schema], body)
   expect(issues.map(issue => `${v.getDotPath(issue)}: ${issue.message}`)).toEqual([])
 }
 
-test('docs/openapi.json is what the schemas say; if not, run "node sandbox/openapi/generate.ts"', () => {
+test('docs/openapi.json is current; if not, run "node sandbox/openapi/generate.ts"', () => {
   expect(JSON.parse(readFileSync('docs/openapi.json', 'utf8'))).toEqual(JSON.parse(JSON.stringify(openApi())))
 })
 
-test('it is a valid OpenAPI 3.1 document, and the one that is served', async () => {
+test('the sandbox serves a valid OpenAPI 3.1 document', async () => {
   const { body } = await call(`${sandbox.url}/openapi.json`, { key: null })
   expect(body).toEqual(JSON.parse(JSON.stringify(openApi())))
   expect(await new Validator().validate(structuredClone(body))).toEqual({ valid: true })
 })
 
-test('it has every endpoint there is and no other', async () => {
+test('the document has every endpoint and no other', async () => {
   const store = openStore(undefined, new Date())
   const clock = () => new Date()
   const sender = startSender(store, clock, 1)
@@ -60,7 +60,7 @@ test.each(operations)('$id requires the documented access: $access', async ({ me
   expect([keyless, readOnly]).toEqual({ read: [401, 404], write: [401, 403], local: [403, 403] }[access])
 })
 
-test('every example works, in their order, and is answered as described', async () => {
+test('every example works, in order, with the documented response', async () => {
   for (const { method, path, access, query, answers, example, id } of operations) {
     if (example === undefined) continue
     const at = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(example.path?.[name] ?? ''))
@@ -69,8 +69,8 @@ test('every example works, in their order, and is answered as described', async 
       key: access === 'local' ? null : 'sandbox-key',
       ...(example.body !== undefined && { body: example.body }),
     })
-    const told = { id, status: reply.status, told: answers[reply.status] !== undefined }
-    expect(told).toEqual({ id, status: reply.status, told: true })
+    const actual = { id, status: reply.status, documented: answers[reply.status] !== undefined }
+    expect(actual).toEqual({ id, status: reply.status, documented: true })
     const schema = answers[reply.status]?.schema
     if (schema === undefined) expect(reply.body).toBeNull()
     else expectFit(schema, reply.body)
@@ -78,7 +78,7 @@ test('every example works, in their order, and is answered as described', async 
   }
 })
 
-test('what is answered in every state of an order is as described', async () => {
+test('responses match their schemas in every state of an order', async () => {
   const { create, pay, refund, product, retry, panel, register } = client
   const receiver = await startReceiver()
   await register(receiver.url)
@@ -115,7 +115,7 @@ test('what is answered in every state of an order is as described', async () => 
   await receiver.close()
 })
 
-test('the page for people tells of every endpoint and schema and needs nothing from elsewhere', async () => {
+test('the documentation page has every endpoint and schema and loads nothing from elsewhere', async () => {
   const response = await fetch(`${sandbox.url}/docs`)
   const html = await response.text()
   expect(response.headers.get('content-type')).toContain('text/html')

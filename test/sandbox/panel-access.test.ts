@@ -7,7 +7,7 @@ import { eachWithSandbox, eventually, order, startReceiver } from './world.ts'
 const openAt = withBrowser()
 const client = eachWithSandbox()
 
-/** Every page, with words that it alone shows once it is drawn. */
+/** Every page, with text that only this page shows. */
 const VIEWS = [
   ['#/orders', 'retried'],
   ['#/orders?q=nothing', 'No order matches'],
@@ -23,7 +23,7 @@ const VIEWS = [
 const LONG = 'ن'.repeat(40)
 const PAID = { payment: { method: 'card', reference: 'R-1' }, discount: 100, shipping: 50 }
 
-/** One order of each kind, with names and amounts that test the width. */
+/** One order of each kind, with long names and amounts. */
 beforeEach(async () => {
   const { create, register, retry, product, refund } = client()
   const receiver = await startReceiver()
@@ -56,7 +56,7 @@ test('every page is free of accessibility violations', async () => {
   expect(errors).toEqual([])
 })
 
-test('every page has enough contrast in the dark', async () => {
+test('every page has enough contrast in dark mode', async () => {
   const { page } = await openAt(client().url, { colorScheme: 'dark' })
   for (const [hash, words] of VIEWS) {
     await go(page, hash, words)
@@ -64,7 +64,7 @@ test('every page has enough contrast in the dark', async () => {
   }
 })
 
-test('no page is wider than a phone of 360 pixels', async () => {
+test('every page fits a phone with a width of 360 pixels', async () => {
   const { page } = await openAt(client().url, { viewport: { width: 360, height: 740 } })
   for (const [hash, words] of VIEWS) {
     await go(page, hash, words)
@@ -104,7 +104,7 @@ test('the keyboard alone leads from the list of orders to a finalized invoice', 
   expect(errors).toEqual([])
 })
 
-test('Escape closes a dialog and gives focus back to what opened it', async () => {
+test('Escape closes a dialog and returns focus to the button that opened it', async () => {
   const { page } = await openAt(`${client().url}/#/products`)
   const button = page.getByRole('button', { name: 'Add product' })
   await button.focus()
@@ -117,7 +117,7 @@ test('Escape closes a dialog and gives focus back to what opened it', async () =
   expect(await focused(page)).toBe('Add product')
 })
 
-test('a page that is opened takes focus to its heading and its name to the title', async () => {
+test('opening a page moves focus to its heading and sets the title', async () => {
   const { page } = await openAt(client().url)
   await page.getByRole('link', { name: 'Customers' }).click()
   await page.getByRole('heading', { name: 'Customers' }).waitFor()
@@ -130,11 +130,11 @@ test('a page that is opened takes focus to its heading and its name to the title
   expect(await page.getByRole('link', { name: 'Settings' }).getAttribute('aria-current')).toBe('page')
 })
 
-test('on paper there is only the invoice', async () => {
+test('printing shows only the invoice', async () => {
   const { page } = await openAt(`${client().url}/#/orders/paid?source=api`)
   await page.getByRole('heading', { name: 'Invoice' }).waitFor()
   await page.emulateMedia({ media: 'print' })
-  // A4 without its margins.
+  // A4 without margins.
   await page.setViewportSize({ width: 680, height: 1000 })
 
   expect(await page.getByRole('heading', { name: 'Invoice' }).isVisible()).toBe(true)

@@ -2,9 +2,9 @@ import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 
 /**
- * What axe finds wrong with the page as it stands.
+ * The accessibility violations of the current page.
  *
- * @param rules the rules to check @default all, best practices included
+ * @param rules the rules to check @default all rules, including best practices
  */
 export const violationsOf = async (page: Page, rules?: string[]): Promise<string[]> => {
   const options = { resultTypes: ['violations'], ...(rules !== undefined && { runOnly: rules }) }

@@ -16,8 +16,8 @@ const UNPACK = `
 `
 
 /**
- * The path of Chromium, which its package unpacks into the folder for temporary files. A process of its own
- * does that in a new folder, which then takes its place whole: a run that was killed leaves no half file.
+ * The path of Chromium, which its package unpacks into the temporary folder. A separate process unpacks it into
+ * a new folder, which is then renamed, so that a killed run leaves no partial file.
  */
 const executable = async () => {
   const path = join(UNPACKED, 'chromium')
@@ -29,14 +29,14 @@ const executable = async () => {
     env: { ...process.env, TMPDIR: fresh },
   })
   await rename(fresh, UNPACKED).catch(async error => {
-    // Another test was faster.
+    // Another test has unpacked it in the meantime.
     await rm(fresh, { recursive: true })
     if (!existsSync(path)) throw error
   })
   return path
 }
 
-/** Starts Chromium without a sandbox of its own and without looking for anything on the network. */
+/** Starts Chromium without its sandbox and without network access of its own. */
 const startBrowser = async (): Promise<Browser> =>
   chromium.launch({
     executablePath: await executable(),
@@ -54,7 +54,7 @@ const startBrowser = async (): Promise<Browser> =>
 
 export type Opened = {
   page: Page
-  /** Every error and warning of its console, refused resources and broken policies included. */
+  /** Errors and warnings of the console, including refused resources and policy violations. */
   errors: string[]
 }
 
@@ -71,9 +71,9 @@ const openPage = async (browser: Browser, url: string, options: BrowserContextOp
   return { page, errors }
 }
 
-/** One browser for a file of tests; its pages are closed after each test. */
+/** One browser for a test file; pages are closed after each test. */
 export const withBrowser = () => {
-  // Longer than a wait in the page, so that a failure tells what was waited for.
+  // Longer than a wait in the page, so that the failure names the condition.
   jest.setTimeout(30_000)
   let browser: Browser
   beforeAll(async () => {
@@ -86,7 +86,7 @@ export const withBrowser = () => {
   return (url: string, options: BrowserContextOptions = {}) => openPage(browser, url, options)
 }
 
-/** The id, or else the name, of the element that has focus. */
+/** The id, or the name, of the focused element. */
 export const focused = (page: Page) =>
   page.evaluate<string>(
     'document.activeElement.id || document.activeElement.ariaLabel || document.activeElement.textContent.trim()',

@@ -9,7 +9,7 @@ const open = (hash: string) => openAt(`${client().url}/${hash}`)
 
 const REFUSED = 'Failed to load resource: the server responded with a status of 400 (Bad Request)'
 
-test('all six settings are saved, and follow what others save', async () => {
+test('all six settings are saved, and show the changes of others', async () => {
   const { page, errors } = await open('#/settings')
   await page.getByLabel('Default customer').selectOption('')
   await page.getByLabel('Automatic customer creation').uncheck()
@@ -37,7 +37,7 @@ test('all six settings are saved, and follow what others save', async () => {
   expect(errors).toEqual([])
 })
 
-test('a refused setting is explained next to its field, and typing on clears it', async () => {
+test('the error of a refused setting is next to its field, and typing clears it', async () => {
   const { page, errors } = await open('#/settings')
   const rate = page.getByLabel('Tax rate')
   await rate.fill('101')
@@ -55,7 +55,7 @@ test('a refused setting is explained next to its field, and typing on clears it'
   expect((await client().panel('settings')).body.taxRate).toBe(10)
 })
 
-test('what somebody is typing stays when the page is drawn again', async () => {
+test('unsaved input stays when the page is redrawn', async () => {
   const { page } = await open('#/settings')
   await page.getByLabel('Tax rate').fill('7')
   await client().settings({ automaticFinalization: false })
@@ -66,7 +66,7 @@ test('what somebody is typing stays when the page is drawn again', async () => {
   expect(await page.getByLabel('Tax rate').inputValue()).toBe('7')
 })
 
-test('a product is added and edited in place, and Escape leaves it as it was', async () => {
+test('a product is added and edited in place, and Escape cancels', async () => {
   const { page, errors } = await open('#/products')
   await page.getByRole('button', { name: 'Add product' }).click()
   const dialog = page.getByRole('dialog', { name: 'Add a product' })
@@ -115,7 +115,7 @@ test('accounts and fiscal years are added, changed and removed in dialogs', asyn
   expect((await client().panel('fiscal-years')).body.fiscalYears).toHaveLength(3)
 })
 
-test('a delivery shows its attempts and is sent again', async () => {
+test('a delivery shows its attempts and can be sent again', async () => {
   const receiver = await startReceiver(attempt => (attempt === 1 ? 503 : 200))
   await client().register(receiver.url)
   await client().settings({ automaticFinalization: false })

@@ -16,7 +16,7 @@ const SAFFRON = {
   payment: { method: 'card', reference: '77120934' },
 }
 
-test('an order short of stock is fixed and retried in its page, and shows as paid wherever it is open', async () => {
+test('an order short of stock is fixed and retried on its page, and every open page shows it as paid', async () => {
   const receiver = await startReceiver()
   await client().register(receiver.url)
   const list = await open('#/orders')
@@ -56,7 +56,7 @@ test('an order short of stock is fixed and retried in its page, and shows as pai
   await receiver.close()
 })
 
-test('automatic finalization and a receiving account are mended from the order itself', async () => {
+test('automatic finalization and the receiving account can be fixed on the page of the order', async () => {
   await client().settings({ automaticFinalization: false, orderPaymentReceivingAccount: null })
   await client().create(order('1002', { payment: { method: 'cash' } }))
   const { page, errors } = await open('#/orders/1002?source=api')
@@ -71,7 +71,7 @@ test('automatic finalization and a receiving account are mended from the order i
   expect(errors).toEqual([])
 })
 
-test('a retry that mends nothing says that the order still needs review', async () => {
+test('a retry without effect reports that the order still needs review', async () => {
   await client().settings({ automaticFinalization: false })
   await client().create(order('1003'))
   const { page } = await open('#/orders/1003?source=api')
@@ -83,7 +83,7 @@ test('a retry that mends nothing says that the order still needs review', async 
   expect((await client().read('1003')).body.status).toBe('needs_review')
 })
 
-test('a cause mended elsewhere leaves only the retry', async () => {
+test('a cause that was fixed elsewhere leaves only the retry', async () => {
   await client().create(order('1004', SAFFRON))
   const { page } = await open('#/orders/1004?source=api')
   await page.getByLabel('Stock of SKU-3').waitFor()
@@ -95,7 +95,7 @@ test('a cause mended elsewhere leaves only the retry', async () => {
   await page.getByText('The order is now paid').waitFor()
 })
 
-test('the invoice shows what the service computed, digit for digit beyond 2^53', async () => {
+test('the invoice shows the exact amounts of the service, even beyond 2^53', async () => {
   const items = [
     { sku: 'SKU-1', quantity: 2, unit_price: 9_007_199_254_740_993n, discount: 1 },
     { sku: 'SKU-2', quantity: 0.5, unit_price: 1000 },
@@ -126,7 +126,7 @@ test('the invoice shows what the service computed, digit for digit beyond 2^53',
   await page.getByText(`${grouped(totals?.total)} rials`).waitFor()
 })
 
-test('the first order can be sent with the command that the empty list shows', async () => {
+test('the command on the empty order list creates a first order', async () => {
   const { page } = await open('#/orders')
   const command = await page.getByRole('region', { name: 'Command' }).textContent()
   expect(await violationsOf(page)).toEqual([])
@@ -161,7 +161,7 @@ test('orders are found by status, store and customer, and paged', async () => {
   await page.getByText('No order matches').waitFor()
 })
 
-test('what a store sends is shown as text, never as markup', async () => {
+test('data of stores is shown as text, never as markup', async () => {
   const hostile = '<img src=x onerror=document.title=1>'
   const changes = { source: '</td>"', customer: { mobile: '09120000001', name: hostile } }
   await client().create(order('a/b?c#d', changes))
@@ -175,7 +175,7 @@ test('what a store sends is shown as text, never as markup', async () => {
   expect(errors).toEqual([])
 })
 
-test('a broken line is shown, and what was missed appears when it is back', async () => {
+test('a lost connection is shown, and missed changes appear after it is back', async () => {
   const first = await startSandbox({ port: 0 })
   const { page } = await openAt(`${first.url}/#/products`)
   await page.getByText('Live').waitFor()

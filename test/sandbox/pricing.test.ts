@@ -30,7 +30,7 @@ test.each(cases.map((each, index) => ({ index, ...each })))('independent vector 
 })
 
 describe('rounding', () => {
-  test('goes half up, on the exact product of quantity and price', () => {
+  test('is half up, on the exact product of quantity and price', () => {
     const rows = (quantity: number, unit_price: number) => priced({ items: [{ quantity, unit_price }] })
     expect(amounts(rows(0.5, 7))).toEqual([4n])
     expect(amounts(rows(1.005, 1000))).toEqual([1005n])
@@ -38,14 +38,14 @@ describe('rounding', () => {
     expect(amounts(rows(1.15, 10))).toEqual([12n])
   })
 
-  test('keeps digits that no double holds', () => {
+  test('keeps digits beyond a double', () => {
     const unit_price = new ExactNumber('9007199254740993')
     const quantity = new ExactNumber('3.00000000000000000001')
     const { totals } = priced({ items: [{ quantity, unit_price }] }, 0)
     expect(totals.total).toBe(27021597764222979n)
   })
 
-  test('gives the rials left over from the spread to the largest remainders, ties to the earlier row', () => {
+  test('of the spread discount favours the largest remainders, and the earlier row in a tie', () => {
     const items = [1, 1, 1].map(unit_price => ({ quantity: 1, unit_price: unit_price * 100 }))
     expect(shares(priced({ items, discount: 10 }))).toEqual([4n, 3n, 3n])
     expect(shares(priced({ items, discount: 11 }))).toEqual([4n, 4n, 3n])
@@ -57,12 +57,12 @@ describe('rounding', () => {
 describe('a discount', () => {
   const items = [{ quantity: 1, unit_price: 100, discount: 40 }]
 
-  test('may take a row, or the whole order, down to zero', () => {
+  test('can reduce a row, or the whole order, to zero', () => {
     expect(priced({ items: [{ quantity: 1, unit_price: 100, discount: 100 }] }).totals.total).toBe(0n)
     expect(priced({ items, discount: 60 }).totals.total).toBe(0n)
   })
 
-  test('larger than what it is taken from is refused by the name of its field', () => {
+  test('larger than its amount is refused with the name of the field', () => {
     expect(() => priced({ items: [{ quantity: 1, unit_price: 100, discount: 101 }] })).toThrow(
       'Field "items[0].discount" is 101: must not exceed the row, 100',
     )
@@ -72,7 +72,7 @@ describe('a discount', () => {
   })
 })
 
-test('shipping of zero makes no row; the order discount leaves shipping alone', () => {
+test('shipping of zero has no row, and the order discount does not affect shipping', () => {
   const items = [{ quantity: 1, unit_price: 100 }]
   expect(priced({ items, shipping: 0 }).rows).toHaveLength(1)
   expect(priced({ items, shipping: 50, discount: 100 }).rows[1]).toMatchObject({ kind: 'shipping', net: 50n })
@@ -101,7 +101,7 @@ const orders = fc
     })
   })
 
-test('whatever the order, the invoice adds up', () => {
+test('the rows of every invoice add up to its total', () => {
   fc.assert(
     fc.property(orders, fc.constantFrom(0, 8.5, 9, 10, 100), fc.boolean(), (order, rate, included) => {
       const { rows, totals } = priced(order, rate, included)

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Client, clientOf, eventually, order, startReceiver } from './world.ts'
 
-/** How many orders are created while the program is killed: `SANDBOX_KILL_ORDERS=1000` for the full number. */
+/** Orders to create while the program is killed: `SANDBOX_KILL_ORDERS=1000` for the full run. */
 const ORDERS = Number(process.env.SANDBOX_KILL_ORDERS ?? 300)
 
 let folder: string
@@ -48,14 +48,14 @@ const output = async (child: ChildProcess) => {
 
 const started = async (args: string[] = [], options = {}) => {
   const child = run(['--port', '0', '--data', join(folder, 'data.db'), ...args], options)
-  if (child.stdout === null) throw new Error('Cannot start the sandbox: it has no output')
+  if (child.stdout === null) throw new Error('Cannot start the sandbox: it has no stdout')
   const [line] = await once(createInterface(child.stdout), 'line')
   const url = /^sandbox ready at (http:\/\/127\.0\.0\.1:\d+)$/.exec(line)?.[1]
-  if (url === undefined) throw new Error(`Cannot start the sandbox: it said "${line}"`)
+  if (url === undefined) throw new Error(`Cannot start the sandbox: its output was "${line}"`)
   return { child, client: clientOf(url), url }
 }
 
-/** Every order there is, by its id, and the numbers of its documents. */
+/** All orders by id, with the numbers of their documents. */
 const everything = async ({ panel }: Client) => {
   const found = new Map<string, { invoice: number; receipt: number; status: string }>()
   let before = ''
@@ -75,7 +75,7 @@ const everything = async ({ panel }: Client) => {
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 const sorted = (numbers: number[]) => numbers.toSorted((a, b) => a - b)
 
-test('killed in the middle of many creates and started again, it has every order it confirmed, once', async () => {
+test('after a kill during many creates, every confirmed order exists once', async () => {
   const first = await started()
   const death = once(first.child, 'exit')
   await first.client.product('SKU-1', { stock: 2 * ORDERS })
@@ -87,7 +87,7 @@ test('killed in the middle of many creates and started again, it has every order
     if (confirmed.size === Math.floor(ORDERS / 2)) first.child.kill('SIGKILL')
   }
   const ids = upTo(ORDERS).map(String)
-  // Twenty stores, each sending one order after the other, until the connection breaks.
+  // Twenty stores send one order after another until the connection breaks.
   const stores = upTo(20).map(async store => {
     for (const id of ids.filter(each => Number(each) % 20 === store % 20)) await create(first.client, id)
   })
@@ -108,7 +108,7 @@ test('killed in the middle of many creates and started again, it has every order
   expect(await client.stock('SKU-1')).toBe(0)
 }, 60_000)
 
-test('killed with a webhook pending and started again, it delivers it', async () => {
+test('after a kill, a pending webhook is delivered', async () => {
   let isUp = false
   const { url, received, until, close } = await startReceiver(() => (isUp ? 200 : 500))
   const first = await started(['--speed', '50'])
@@ -135,7 +135,7 @@ test('killed with a webhook pending and started again, it delivers it', async ()
   await close()
 })
 
-test('it stops cleanly when asked, keeps what it has, and takes the same port again', async () => {
+test('SIGTERM stops it cleanly; a restart has the data and can use the same port', async () => {
   const { child, client, url } = await started()
   await client.create(order('1'))
   const events = await fetch(`${url}/panel/events`)
@@ -147,14 +147,14 @@ test('it stops cleanly when asked, keeps what it has, and takes the same port ag
   expect((await again.client.read('1')).body).toMatchObject({ status: 'invoiced' })
 })
 
-test('it ends with the program that started it', async () => {
+test('it ends with its parent process', async () => {
   const { child } = await started([], { ipc: true })
   const end = once(child, 'exit')
   child.disconnect()
   expect(await end).toEqual([0, null])
 })
 
-describe('it says what is wrong with', () => {
+describe('the error message names', () => {
   test('a taken port', async () => {
     const { url } = await started()
     const { port } = new URL(url)
@@ -165,11 +165,11 @@ describe('it says what is wrong with', () => {
   })
 
   test.each([
-    ['a port that is none', ['--port', 'http'], 'Cannot use --port "http": must be a port'],
+    ['an invalid port', ['--port', 'http'], 'Cannot use --port "http": must be a port'],
     ['a speed of zero', ['--speed', '0'], 'Cannot use --speed "0": must be a number greater than zero'],
     ['an unknown flag', ['--sped', '2'], "Unknown option '--sped'"],
     [
-      'a file that is no database',
+      'a file that is not a database',
       ['--port', '0', '--data', 'package.json'],
       'Cannot open the database "package.json"',
     ],
@@ -180,7 +180,7 @@ describe('it says what is wrong with', () => {
   })
 })
 
-test('--help tells what it takes', async () => {
+test('--help lists the options', async () => {
   const { code, stdout } = await output(run(['--help']))
   expect(code).toBe(0)
   for (const flag of ['--port', '--data', '--speed']) expect(stdout).toContain(flag)

@@ -15,7 +15,7 @@ const commands = [...readFileSync('sandbox/README.md', 'utf8').matchAll(/```sh\n
     key: /Bearer ([\w-]+)/.exec(line)?.[1] ?? null,
   }))
 
-test('the story of the README happens as told', async () => {
+test('the commands of the README work in order', async () => {
   const { url } = sandbox()
   const answers: Json[] = []
   for (const { path, ...options } of commands) {

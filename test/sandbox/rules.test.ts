@@ -7,7 +7,7 @@ const sandbox = eachWithSandbox({ clock: () => new Date(2026, 10, 21, 12) })
 const NAMED = { mobile: '09123456789', name: 'سارا محمدی', email: 'sara@example.ir' }
 
 describe('the customer (rules 1 to 3)', () => {
-  test('unknown is created with the mobile number as code, and found again in all four forms', async () => {
+  test('with an unknown mobile number is created, and found in all four forms of the number', async () => {
     const { create, detail, panel } = sandbox()
     const forms = ['09123456789', '9123456789', '+989123456789', '۰۹۱۲۳۴۵۶۷۸۹', '۹۱۲۳۴۵۶۷۸۹']
     for (const [index, mobile] of forms.entries()) {
@@ -18,7 +18,7 @@ describe('the customer (rules 1 to 3)', () => {
     expect((await panel('customers')).body.customers).toHaveLength(2)
   })
 
-  test('without a name is named by the number', async () => {
+  test('without a name is named after the mobile number', async () => {
     const { create, detail } = sandbox()
     await create(order('1', { customer: { mobile: '9351112233' } }))
     const customer = { code: '09351112233', mobile: '09351112233', name: '09351112233', email: null }
@@ -34,7 +34,7 @@ describe('the customer (rules 1 to 3)', () => {
     }
   })
 
-  test('without a mobile number and without a default customer is refused', async () => {
+  test('without a mobile number is refused if there is no default customer', async () => {
     const { create, read, settings } = sandbox()
     await settings({ defaultCustomer: null })
     const { status, body } = await create(order('1'))
@@ -44,7 +44,7 @@ describe('the customer (rules 1 to 3)', () => {
     expect((await create(order('1', { customer: NAMED }))).status).toBe(201)
   })
 
-  test('unknown, with automatic creation off, is the default customer, or refused if there is none', async () => {
+  test('with an unknown number and automatic creation off is the default customer, or refused', async () => {
     const { create, detail, settings, panel } = sandbox()
     await settings({ automaticCustomerCreation: false })
     await create(order('1', { customer: NAMED }))
@@ -58,7 +58,7 @@ describe('the customer (rules 1 to 3)', () => {
 })
 
 describe('the rows (rules 4 and 5)', () => {
-  test('an item is named as its product unless the store names it', async () => {
+  test('an item has the product name unless the store names it', async () => {
     const { create, detail } = sandbox()
     const item = { sku: 'SKU-1', quantity: 1, unit_price: 1000 }
     await create(order('1', { items: [item, { ...item, name: 'gift' }, { ...item, name: null }] }))
@@ -67,7 +67,7 @@ describe('the rows (rules 4 and 5)', () => {
     expect([...(rows ?? [])].map(({ name }) => name)).toEqual([own, 'gift', own])
   })
 
-  test('shipping is a row of its own, taxed, and no part of the discount', async () => {
+  test('shipping is a separate, taxed row without a share of the discount', async () => {
     const { create, detail } = sandbox()
     const { body } = await create(order('1', { shipping: 500, discount: 300 }))
     expect(body.total).toBe('2420')
@@ -97,7 +97,7 @@ describe('the rows (rules 4 and 5)', () => {
     expect(totals).toEqual({ amount: '2500', orderDiscount: '300', net: '2200', tax: '220', total: '2420' })
   })
 
-  test('independent pricing vectors come out the same over HTTP', async () => {
+  test('independent pricing vectors give the same results over HTTP', async () => {
     const { create, detail, settings, product } = sandbox()
     const { cases } = JSON.parse(readFileSync('test/vectors/pricing.json', 'utf8'))
     for (let sku = 0; sku < 5; sku++) await product(`SKU-${sku}`, { stock: 1_000_000 })
@@ -163,7 +163,7 @@ describe('the receipt (rule 6)', () => {
     })
   })
 
-  test('has by default no reference and the date of the order', async () => {
+  test('has no reference and the date of the order by default', async () => {
     const { create, detail } = sandbox()
     await create(order('1', { date: '2026-05-06', payment: { method: 'online' } }))
     expect((await detail('1')).receipt).toMatchObject({ reference: '', date: '2026-05-06' })
@@ -171,13 +171,13 @@ describe('the receipt (rule 6)', () => {
 })
 
 describe('the date (rule 8)', () => {
-  test('is by default today', async () => {
+  test('is today by default', async () => {
     const { create, detail } = sandbox()
     await create(order('1'))
     expect((await detail('1')).date).toBe('2026-11-21')
   })
 
-  test('must fall inside a fiscal year, whose first and last day are part of it', async () => {
+  test('must be in a fiscal year, first and last day included', async () => {
     const { create, panel } = sandbox()
     const fiscalYears = [
       { from: '2026-03-21', to: '2027-03-20' },
@@ -201,7 +201,7 @@ describe('the date (rule 8)', () => {
   })
 })
 
-test('an unknown sku is refused, and the corrected order registers as if it were the first', async () => {
+test('an unknown sku is refused, and the corrected order is not a duplicate', async () => {
   const { create, panel, stock } = sandbox()
   const rows = Array.from({ length: 500 }, () => ({ sku: 'SKU-1', quantity: 0.1, unit_price: 10 }))
   const refused = await create(
@@ -219,7 +219,7 @@ test('an unknown sku is refused, and the corrected order registers as if it were
   expect(await stock('SKU-1')).toBe(50)
 })
 
-test('stock is taken exactly, fractions too, by all rows of a product together', async () => {
+test('stock decreases by the exact sum of the rows of a product', async () => {
   const { create, refund, stock, product } = sandbox()
   await product('SKU-1', { stock: 0.3 })
   const row = (quantity: number) => ({ sku: 'SKU-1', quantity, unit_price: 10 })

@@ -9,7 +9,7 @@ const PAYMENT = { method: 'card', reference: 'r-1' }
 const kinds = async (id: string) => [...((await sandbox().detail(id)).history ?? [])].map(({ kind }) => kind)
 
 describe('creating an order', () => {
-  test('without payment gives invoiced', async () => {
+  test('without a payment results in invoiced', async () => {
     const { status, body } = await sandbox().create(order('1', { source: 'shop' }))
     expect(status).toBe(201)
     expect(body).toEqual({
@@ -28,14 +28,14 @@ describe('creating an order', () => {
     expect(await sandbox().stock('SKU-1')).toBe(98)
   })
 
-  test('with payment gives paid, with a receipt', async () => {
+  test('with a payment results in paid, with a receipt', async () => {
     const { status, body } = await sandbox().create(order('1', { payment: PAYMENT }))
     expect(status).toBe(201)
     expect(body).toMatchObject({ status: 'paid', status_display: 'پرداخت شده', receipt_number: 1 })
     expect(await kinds('1')).toEqual(['created', 'finalized', 'paid'])
   })
 
-  test('that cannot be finalized gives needs_review: a draft, its payment held, its goods in stock', async () => {
+  test('that cannot be finalized results in needs_review: a draft, a held payment, no change of stock', async () => {
     const { create, detail, product, stock } = sandbox()
     await product('SKU-3', { stock: 1 })
     const { status, body } = await create(order('1', { ...OUT_OF_STOCK, payment: PAYMENT }))
@@ -55,7 +55,7 @@ describe('creating an order', () => {
     expect(await kinds('1')).toEqual(['created', 'held'])
   })
 
-  test('names every cause that keeps it in review', async () => {
+  test('reports every cause of the review', async () => {
     const { create, settings } = sandbox()
     await settings({ automaticFinalization: false, orderPaymentReceivingAccount: null })
     const unpaid = await create(order('1'))
@@ -71,7 +71,7 @@ describe('creating an order', () => {
     expect((await create(order('4'))).body.status).toBe('invoiced')
   })
 
-  test('again answers 200 with the order as it is now, whatever the second body says', async () => {
+  test('again returns 200 with the current state, whatever the second body contains', async () => {
     const { create, pay, panel } = sandbox()
     await create(order('1'))
     await pay('1')
@@ -84,7 +84,7 @@ describe('creating an order', () => {
     expect((await panel('orders')).body.orders).toHaveLength(1)
   })
 
-  test('of another source with the same id is another order', async () => {
+  test('with the same id from another source is another order', async () => {
     const { create, read } = sandbox()
     await create(order('1'))
     expect((await create(order('1', { source: 'other' }))).status).toBe(201)
@@ -93,7 +93,7 @@ describe('creating an order', () => {
   })
 })
 
-test('reading answers without "duplicate", or 404', async () => {
+test('reading returns the order without "duplicate", or 404', async () => {
   const { create, read } = sandbox()
   const { body } = await create(order('1'))
   const { duplicate, ...result } = body
@@ -104,7 +104,7 @@ test('reading answers without "duplicate", or 404', async () => {
 })
 
 describe('paying an order', () => {
-  test('that is invoiced gives paid, for the full amount, with the fields direct or inside "payment"', async () => {
+  test('that is invoiced results in paid in full, with the fields direct or inside "payment"', async () => {
     const { create, pay, detail } = sandbox()
     for (const [id, body] of [
       ['1', PAYMENT],
@@ -118,7 +118,7 @@ describe('paying an order', () => {
     }
   })
 
-  test('that needs review is refused with 400 and held; the last payment is the one that counts', async () => {
+  test('that needs review is a 400 and holds the payment; the last one wins', async () => {
     const { create, pay, detail, product, retry } = sandbox()
     await create(order('1', { ...OUT_OF_STOCK, date: '2026-05-06' }))
     expect(await pay('1', { method: 'online' })).toMatchObject({
@@ -136,7 +136,7 @@ describe('paying an order', () => {
     })
   })
 
-  test('that is paid or refunded registers nothing', async () => {
+  test('that is paid or refunded has no effect', async () => {
     const { create, pay, refund, detail } = sandbox()
     await create(order('1', { payment: PAYMENT }))
     expect(await pay('1')).toMatchObject({ status: 200, body: { status: 'paid', receipt_number: 1 } })
@@ -147,7 +147,7 @@ describe('paying an order', () => {
     expect((await detail('2')).receipt).toBeNull()
   })
 
-  test('for which no account is selected is refused, and can be repeated once there is one', async () => {
+  test('without a receiving account is refused, and succeeds after one is selected', async () => {
     const { create, pay, settings, read } = sandbox()
     await create(order('1'))
     await settings({ orderPaymentReceivingAccount: null })
@@ -157,7 +157,7 @@ describe('paying an order', () => {
     expect((await pay('1')).body).toMatchObject({ status: 'paid', receipt_number: 1 })
   })
 
-  test('that is unknown is 404, without a method 400', async () => {
+  test('that is unknown is a 404, without a method a 400', async () => {
     const { create, pay } = sandbox()
     expect((await pay('1')).status).toBe(404)
     await create(order('1'))
@@ -170,7 +170,7 @@ describe('paying an order', () => {
 })
 
 describe('refunding an order', () => {
-  test('that is invoiced or paid gives refunded, with a return, the goods back in stock, the reason kept', async () => {
+  test('that is invoiced or paid results in refunded, with a return, its reason, and the goods in stock', async () => {
     const { create, refund, detail, stock } = sandbox()
     await create(order('1'))
     await create(order('2', { payment: PAYMENT }))
@@ -188,7 +188,7 @@ describe('refunding an order', () => {
     expect((await detail('2')).return).toMatchObject({ number: 2, reason: null })
   })
 
-  test('that is refunded registers nothing', async () => {
+  test('that is refunded has no effect', async () => {
     const { create, refund, stock } = sandbox()
     await create(order('1'))
     await refund('1')
@@ -196,7 +196,7 @@ describe('refunding an order', () => {
     expect(await stock('SKU-1')).toBe(100)
   })
 
-  test('that needs review is refused with 400, that is unknown with 404', async () => {
+  test('that needs review is a 400, that is unknown a 404', async () => {
     const { create, refund, read } = sandbox()
     await create(order('1', OUT_OF_STOCK))
     expect(await refund('1')).toMatchObject({ status: 400, body: { error: { code: 'not_finalized' } } })
@@ -206,7 +206,7 @@ describe('refunding an order', () => {
 })
 
 describe("the accountant's retry", () => {
-  test('without a held payment gives invoiced and takes the goods', async () => {
+  test('without a held payment results in invoiced and takes the goods', async () => {
     const { create, product, retry, stock } = sandbox()
     await create(order('1', OUT_OF_STOCK))
     await product('SKU-3', { stock: 5 })
@@ -218,7 +218,7 @@ describe("the accountant's retry", () => {
     expect(await kinds('1')).toEqual(['created', 'held', 'retried', 'finalized'])
   })
 
-  test('with a held payment gives paid', async () => {
+  test('with a held payment results in paid', async () => {
     const { create, settings, retry } = sandbox()
     await settings({ orderPaymentReceivingAccount: null })
     await create(order('1', { payment: PAYMENT }))
@@ -229,7 +229,7 @@ describe("the accountant's retry", () => {
     })
   })
 
-  test('leaves the order in review, with the cause as it is now, while one is left', async () => {
+  test('leaves the order in review with the current cause while one remains', async () => {
     const { create, settings, retry, product } = sandbox()
     await settings({ automaticFinalization: false })
     await create(order('1', OUT_OF_STOCK))
@@ -244,7 +244,7 @@ describe("the accountant's retry", () => {
     expect((await retry('1')).body).toMatchObject({ status: 'invoiced', error: null })
   })
 
-  test('of an order that does not wait is 409, of an unknown one 404', async () => {
+  test('of an order not in review is a 409, of an unknown one a 404', async () => {
     const { create, retry } = sandbox()
     await create(order('1'))
     expect(await retry('1')).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } })
@@ -253,7 +253,7 @@ describe("the accountant's retry", () => {
 })
 
 describe('the source', () => {
-  test('may stand in the query or in the body of a payment, a refund and an order', async () => {
+  test('can be in the query or in the body of a payment, a refund and an order', async () => {
     const { create, pay, refund, url } = sandbox()
     await create(order('1', { source: 'shop' }))
     await create(order('2', { source: 'shop' }))

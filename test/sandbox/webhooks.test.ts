@@ -15,7 +15,7 @@ import {
   startReceiver,
 } from './world.ts'
 
-/** A day of the schedule in 86 ms. */
+/** A day of the schedule takes 86 ms. */
 const sandbox = eachWithSandbox({ speed: 1_000_000 })
 
 type Receiver = Awaited<ReturnType<typeof startReceiver>>
@@ -31,8 +31,8 @@ const receiver = async (answer?: Parameters<typeof startReceiver>[0]) => {
   return started
 }
 
-/** An order in review whose cause is mended: one retry away from a webhook. */
-const mended = async ({ create, product }: Client, id = '1') => {
+/** An order in review whose cause is fixed, so that a retry sends a webhook. */
+const fixedOrder = async ({ create, product }: Client, id = '1') => {
   await product('SKU-3', { stock: 0 })
   await create(
     order(id, { items: [{ sku: 'SKU-3', quantity: 1, unit_price: 1000 }], payment: { method: 'online' } }),
@@ -48,13 +48,13 @@ const settled = (client: Client) =>
     all => all.every(({ state }) => String(state) !== 'pending'),
   )
 
-test('a retry that changes the status is told in a signed webhook', async () => {
+test('a retry that changes the status sends a signed webhook', async () => {
   const client = sandbox()
   const { url, received, until } = await receiver()
   const { status, body: registered } = await client.register(url)
   expect(status).toBe(200)
   expect(registered).toEqual({ url, secret: expect.stringMatching(/^[0-9a-f]{64}$/) })
-  await mended(client)
+  await fixedOrder(client)
   const { body: result } = await client.retry('1')
   await until(1)
 
@@ -78,7 +78,7 @@ test('a retry that changes the status is told in a signed webhook', async () => 
   expect(verify({ ...check, secrets: [String(registered.secret)] })).toMatchObject({ valid: true })
 })
 
-test("the caller's own requests are not told, nor a retry that changes nothing", async () => {
+test("neither a store's own requests nor a retry without effect sends a webhook", async () => {
   const client = sandbox()
   const { url } = await receiver()
   await client.register(url)
@@ -92,13 +92,13 @@ test("the caller's own requests are not told, nor a retry that changes nothing",
   expect(await deliveries(client)).toEqual([])
 })
 
-test('every attempt has a new t and the same delivery id and body, until the receiver takes it', async () => {
-  // Slow enough for t, in seconds, to move on between the first and the last attempt.
+test('every attempt has a new t and the same delivery id and body until the receiver accepts it', async () => {
+  // Slow enough that t, in seconds, differs between the first and the last attempt.
   const slow = await startSandbox({ port: 0, speed: 30 })
   const client = clientOf(slow.url)
   const { url, received, until } = await receiver(attempt => (attempt < 3 ? 500 : 204))
   const { body } = await client.register(url)
-  await mended(client)
+  await fixedOrder(client)
   await client.retry('1')
   await until(3)
 
@@ -126,12 +126,12 @@ test('every attempt has a new t and the same delivery id and body, until the rec
   await slow.close()
 })
 
-test('a redirect is no success, and neither is a connection that breaks', async () => {
+test('neither a redirect nor a broken connection is a success', async () => {
   const client = sandbox()
   const answers = [302, 'hang up', 404, 200] as const
   const { url, until } = await receiver(attempt => answers[attempt - 1] ?? 200)
   await client.register(url)
-  await mended(client)
+  await fixedOrder(client)
   await client.retry('1')
   await until(4)
   const [delivery] = await settled(client)
@@ -140,11 +140,11 @@ test('a redirect is no success, and neither is a connection that breaks', async 
   expect(attempts[1]).toMatchObject({ error: expect.any(String), response: null })
 })
 
-test('after eight attempts it is given up, and a resend may still deliver it', async () => {
+test('a delivery fails after eight attempts, and a resend can still deliver it', async () => {
   const client = sandbox()
   const { url, received } = await receiver(attempt => (attempt < 10 ? 503 : 200))
   await client.register(url)
-  await mended(client)
+  await fixedOrder(client)
   await client.retry('1')
   const [failed] = await settled(client)
   expect(failed).toMatchObject({ state: 'failed', next_attempt_at: null })
@@ -159,12 +159,12 @@ test('after eight attempts it is given up, and a resend may still deliver it', a
   expect((await client.panel('deliveries/unknown/resend', { method: 'POST' })).status).toBe(404)
 })
 
-test('each of several URLs is told, each signed with its own secret', async () => {
+test('every registered URL receives the webhook, signed with its own secret', async () => {
   const client = sandbox()
   const both = [await receiver(), await receiver()]
   const secrets: string[] = []
   for (const { url } of both) secrets.push(String((await client.register(url)).body.secret))
-  await mended(client)
+  await fixedOrder(client)
   await client.retry('1')
   for (const [index, { received, until }] of both.entries()) {
     await until(1)
@@ -176,14 +176,14 @@ test('each of several URLs is told, each signed with its own secret', async () =
   expect(new Set(secrets).size).toBe(2)
 })
 
-test('registering again gives a new secret, with which what is still pending is signed', async () => {
+test('registering a URL again replaces the secret, which also signs pending deliveries', async () => {
   // Slow enough to register again before the second attempt, 100 ms after the first.
   const slow = await startSandbox({ port: 0, speed: 50 })
   const client = clientOf(slow.url)
   let isUp = false
   const { url, received, until } = await receiver(() => (isUp ? 200 : 500))
   const first = await client.register(url)
-  await mended(client)
+  await fixedOrder(client)
   await client.retry('1')
   await until(1)
   const second = await client.register(url)
@@ -200,11 +200,11 @@ test('registering again gives a new secret, with which what is still pending is 
   await slow.close()
 })
 
-test('a removed URL is told nothing more, not even what was pending', async () => {
+test('a removed URL receives nothing more, not even pending deliveries', async () => {
   const client = sandbox()
   const { url, until } = await receiver(() => 500)
   await client.register(url)
-  await mended(client)
+  await fixedOrder(client)
   await client.retry('1')
   await until(1)
   expect((await client.unregister(url)).status).toBe(204)
@@ -213,12 +213,12 @@ test('a removed URL is told nothing more, not even what was pending', async () =
   const resent = await client.panel(`deliveries/${delivery?.delivery}/resend`, { method: 'POST' })
   expect(resent.status).toBe(409)
   expect((await client.panel('webhooks')).body.webhooks).toEqual([])
-  await mended(client, '2')
+  await fixedOrder(client, '2')
   await client.retry('2')
   expect(await deliveries(client)).toHaveLength(1)
 })
 
-test('a removal may name the URL in its body, must name one, and may be repeated', async () => {
+test('a removal takes the URL from the body, requires one, and can be repeated', async () => {
   const client = sandbox()
   const at = `${client.url}/api/v1/webhook/`
   await client.register('http://127.0.0.1:9/x')
@@ -230,12 +230,12 @@ test('a removal may name the URL in its body, must name one, and may be repeated
   expect((await client.panel('webhooks')).body.webhooks).toEqual([])
 })
 
-test('a receiver that hangs does not hold up the others', async () => {
+test('a slow receiver does not delay the others', async () => {
   const client = sandbox()
   const [hanging, quick] = [await receiver(() => 'hang'), await receiver()]
   await client.register(hanging.url)
   await client.register(quick.url)
-  await mended(client)
+  await fixedOrder(client)
   await client.retry('1')
   await quick.until(1)
   expect(quick.received).toHaveLength(1)
@@ -247,13 +247,13 @@ describe('after a restart', () => {
     for (const rest of ['', '-wal', '-shm']) await rm(data + rest, { force: true })
   })
 
-  test('what was pending is delivered with the same id', async () => {
+  test('a pending delivery is sent with the same id', async () => {
     let isUp = false
     const { url, received, until } = await receiver(() => (isUp ? 200 : 500))
     const first = await startSandbox({ port: 0, data })
     const client = clientOf(first.url)
     await client.register(url)
-    await mended(client)
+    await fixedOrder(client)
     await client.retry('1')
     await until(1)
     await first.close()

@@ -24,7 +24,7 @@ describe('an id', () => {
     '"',
     '+',
     'a b',
-  ])('of %j is taken as it is, everywhere', async id => {
+  ])('of %j is accepted unchanged everywhere', async id => {
     const source = `shop ${id}`
     const { status, body } = await client().create(order(id, { source }))
     expect({ status, id: body.external_id, source: body.source }).toEqual({ status: 201, id, source })
@@ -37,14 +37,14 @@ describe('an id', () => {
     expect(found.status).toBe(200)
   })
 
-  test('that differs only in case, accent or space is another', async () => {
+  test('that differs only in case, accent or space is another order', async () => {
     const ids = ['a', 'A', 'á', 'a\u0301', 'a ', '1', '01', '۱']
     for (const id of ids) expect((await client().create(order(id))).status).toBe(201)
   })
 })
 
-describe('over the wire', () => {
-  /** As fetch would not send it. */
+describe('raw HTTP', () => {
+  /** Sends what fetch would normalize. */
   const raw = (method: string, path: string, headers: Record<string, string> = {}) =>
     new Promise<number | undefined>((resolve, reject) => {
       const { hostname, port } = new URL(client().url)
@@ -81,7 +81,7 @@ describe('over the wire', () => {
     expect(await raw(method, path)).toBe(status)
   })
 
-  test('a method that a path does not have is told which it has', async () => {
+  test('a method that a path lacks is 405, with the allowed methods', async () => {
     const { status, headers } = await call(`${client().url}/api/v1/orders/1/payment`)
     expect({ status, allow: headers.get('allow') }).toEqual({ status: 405, allow: 'POST' })
     const hook = await call(`${client().url}/api/v1/webhook`, { method: 'POST' })
@@ -94,7 +94,7 @@ describe('over the wire', () => {
     expect(await call(`${client().url}/api/v1/orders/2/`, { method: 'HEAD' })).toMatchObject({ status: 404 })
   })
 
-  test('the panel is closed to other web pages and other names', async () => {
+  test('the panel refuses other origins and hosts', async () => {
     expect(await raw('POST', '/panel/orders/1/retry', { origin: 'https://evil.example' })).toBe(403)
     expect(await raw('GET', '/panel/settings', { host: 'evil.example:4000' })).toBe(403)
     expect(await raw('GET', '/panel/settings', { origin: client().url })).toBe(200)
@@ -102,18 +102,18 @@ describe('over the wire', () => {
   })
 })
 
-test('the panel loads nothing of others, and no other page may frame it', async () => {
+test('the panel loads nothing from elsewhere and cannot be framed', async () => {
   const { headers } = await call(`${client().url}/`)
   const policy = headers.get('content-security-policy')?.split('; ')
   expect(policy).toEqual(expect.arrayContaining(["default-src 'none'", "frame-ancestors 'none'"]))
   expect(headers.get('x-content-type-options')).toBe('nosniff')
 })
 
-describe('a key', () => {
+describe('an API key', () => {
   const at = (key: string | null, path: string, method = 'GET', body?: unknown) =>
     call(client().url + path, { method, key, ...(body !== undefined && { body }) })
 
-  test('is needed for everything', async () => {
+  test('is required by every endpoint', async () => {
     for (const key of [null, 'wrong', '', 'sandbox-key x', 'SANDBOX-KEY']) {
       for (const [method, path] of [
         ['GET', '/api/v1/orders/1/'],
@@ -130,7 +130,7 @@ describe('a key', () => {
     }
   })
 
-  test('without the scope may read and nothing else', async () => {
+  test('without the scope can only read', async () => {
     await client().create(order('1'))
     expect((await at('sandbox-read-key', '/api/v1/orders/1/')).status).toBe(200)
     for (const [method, path] of [

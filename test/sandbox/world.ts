@@ -4,14 +4,14 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect } from '@jest/globals'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/start.ts'
 
-/** JSON as a test reads it: any field may be asked for, and is compared with what is expected. */
+/** JSON of which a test can read any field. */
 export type Json = { [field: string]: Json } & Json[]
 
 export type Reply = { status: number; headers: Headers; body: Json }
 
 type Options = { method?: string; body?: unknown; key?: string | null; headers?: Record<string, string> }
 
-/** A store, or an accountant, at the other end of real HTTP. A body that is a string is sent as it is. */
+/** Sends a request as a store or an accountant. A string body is sent unchanged. */
 export const call = async (
   url: string,
   { method = 'GET', body, key = 'sandbox-key', headers = {} }: Options = {},
@@ -68,7 +68,7 @@ export const clientOf = (url: string) => {
 
 export type Client = ReturnType<typeof clientOf>
 
-/** The form that every refusal has. */
+/** Expects the form that every refusal has. */
 export const expectRefusal = ({ status, body }: Reply, expected = 400) => {
   expect({ status, body }).toEqual({
     status: expected,
@@ -76,14 +76,14 @@ export const expectRefusal = ({ status, body }: Reply, expected = 400) => {
   })
 }
 
-/** An order for a few of a product that is in stock. */
+/** An order for a product in stock. */
 export const order = (external_id: string, changes: object = {}) => ({
   external_id,
   items: [{ sku: 'SKU-1', quantity: 2, unit_price: 1000 }],
   ...changes,
 })
 
-/** A sandbox of its own for each test of a file, in memory. */
+/** Starts a sandbox in memory for each test of a file. */
 export const eachWithSandbox = (options: SandboxOptions = {}) => {
   let sandbox: Sandbox
   let client: Client
@@ -97,7 +97,7 @@ export const eachWithSandbox = (options: SandboxOptions = {}) => {
 
 type Received = { headers: IncomingHttpHeaders; body: Buffer }
 
-/** A webhook receiver that answers as told, and keeps what it received. */
+/** A webhook receiver that records requests and responds with the given statuses. */
 export const startReceiver = async (answer: (attempt: number) => number | 'hang up' | 'hang' = () => 200) => {
   const received: Received[] = []
   const waiting: { count: number; done: () => void }[] = []
@@ -116,7 +116,7 @@ export const startReceiver = async (answer: (attempt: number) => number | 'hang 
   return {
     url: `http://127.0.0.1:${port}/hook`,
     received,
-    /** Resolves once so many deliveries have come. */
+    /** Resolves after this number of deliveries. */
     until: (count: number) =>
       new Promise<void>(done => {
         if (received.length >= count) done()
@@ -130,13 +130,13 @@ export const startReceiver = async (answer: (attempt: number) => number | 'hang 
   }
 }
 
-/** Asks again, for four seconds, until the answer is the one waited for. */
+/** Polls until the value passes the check, for four seconds at most. */
 export const eventually = async <Value>(ask: () => Promise<Value>, isIt: (value: Value) => boolean) => {
   const end = Date.now() + 4000
   for (;;) {
     const value = await ask()
     if (isIt(value)) return value
-    if (Date.now() > end) throw new Error(`Waited in vain, the last answer was ${JSON.stringify(value)}`)
+    if (Date.now() > end) throw new Error(`Timed out; the last value was ${JSON.stringify(value)}`)
     await new Promise(resolve => setTimeout(resolve, 10))
   }
 }
