@@ -11,7 +11,7 @@ export const registerWebhook = (url: string, store: Store, clock: Clock): { url:
     return { url, secret }
   })
 
-/** Removes a URL and cancels its pending deliveries. Removing an unknown URL succeeds (spec: DELETE webhook). */
+/** Removes a URL and cancels its pending deliveries; an unknown URL is no error (spec: DELETE webhook). */
 export const removeWebhook = (url: string, store: Store): void =>
   store.transact(() => {
     store.webhooks.remove(url)

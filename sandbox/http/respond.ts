@@ -6,7 +6,7 @@ import type { Environment } from './endpoint.ts'
 
 type Headers = Record<string, string>
 
-/** A response with its length, which a HEAD response needs too: Hono drops the body before the length is known. */
+/** A response with an explicit length: for HEAD, Hono drops the body before the adapter counts it. */
 export const respondBytes = (
   context: Context<Environment>,
   status: ContentfulStatusCode,

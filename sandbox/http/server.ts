@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http'
-import { getRequestListener } from '@hono/node-server'
+import { getRequestListener, RequestError } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { methodNotAllowed } from 'hono/method-not-allowed'
 import { operations } from '../openapi/document.ts'
@@ -73,7 +73,7 @@ const pathOf = (request?: IncomingMessage) => (request?.url ?? '/').replace(/\?.
 /** A final slash is optional. */
 const withoutSlash = (path: string) => path.replace(/(.)\/$/, '$1')
 
-/** `/orders/{id}/` in Hono's syntax. An empty parameter matches too: it is an invalid id, not a missing path. */
+/** `/orders/{id}/` in Hono's syntax. An empty parameter matches: it is an invalid id, not an unknown path. */
 const patternOf = (path: string) => withoutSlash(path).replace(/\{(\w+)\}/g, ':$1{[^/]*}')
 
 const serve = async (
@@ -118,20 +118,22 @@ export const createApp = (services: Services): Hono<Environment> => {
   return app
 }
 
-/** Longer than clients reuse an idle connection, so that the sandbox does not close one while a request arrives. */
+/** Longer than clients reuse an idle connection, so that the sandbox never closes one under a request. */
 const KEEP_ALIVE_MS = 65_000
 
-/** Answers requests that the adapter cannot turn into a URL, because of their target or Host header. */
-const unreadable = (error: unknown) => {
-  const message = `Cannot read the request: ${error instanceof Error ? error.message : String(error)}`
-  return Response.json({ error: { code: 'malformed', message } }, { status: 400 })
+/** Responds to requests that never reach the application, because their target or Host header is not a URL. */
+const errorHandler = (error: unknown) => {
+  if (error instanceof RequestError) {
+    const message = `Cannot read the request: ${error.message}`
+    return Response.json({ error: { code: 'malformed', message } }, { status: 400 })
+  }
+  console.error(error)
+  return new Response(null, { status: 500 })
 }
 
 /** The HTTP server, not yet listening. */
-export const httpServer = (services: Services): Server => {
-  const options = { errorHandler: unreadable, hostname: 'localhost' }
-  return createServer(
+export const httpServer = (services: Services): Server =>
+  createServer(
     { keepAliveTimeout: KEEP_ALIVE_MS },
-    getRequestListener(createApp(services).fetch, options),
+    getRequestListener(createApp(services).fetch, { errorHandler, hostname: 'localhost' }),
   )
-}

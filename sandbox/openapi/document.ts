@@ -77,25 +77,19 @@ const operationOf = (endpoint: Endpoint) => ({
   security: endpoint.access === 'local' ? [] : [{ key: [] }],
 })
 
-/** The schema with a description of every field. */
+/** The schema with a description of every field, also inside arrays and alternatives. */
 const described = (schema: JsonSchema, path: string): JsonSchema => {
-  const inside = <Inner>(inner: Inner, at = path) =>
-    typeof inner === 'object' && !Array.isArray(inner) ? described(inner as JsonSchema, at) : inner
-  const { properties, items, anyOf } = schema
+  const { properties = {}, items, anyOf = [] } = schema
+  const fields = Object.entries(properties).map(([name, field]) => {
+    const at = `${path}.${name}`
+    return [name, typeof field === 'object' ? { ...described(field, at), description: describe(at) } : field]
+  })
   return {
     ...schema,
-    ...(items !== undefined && { items: inside(items) }),
-    ...(anyOf && { anyOf: anyOf.map(each => inside(each)) }),
-    ...(properties && {
-      properties: Object.fromEntries(
-        Object.entries(properties).map(([name, field]) => {
-          const at = `${path}.${name}`
-          return [
-            name,
-            typeof field === 'object' ? { ...described(field, at), description: describe(at) } : field,
-          ]
-        }),
-      ),
+    ...(fields.length > 0 && { properties: Object.fromEntries(fields) }),
+    ...(typeof items === 'object' && !Array.isArray(items) && { items: described(items, path) }),
+    ...(anyOf.length > 0 && {
+      anyOf: anyOf.map(each => (typeof each === 'object' ? described(each, path) : each)),
     }),
   }
 }

@@ -17,7 +17,7 @@ code { background: var(--soft); padding: .1em .3em; border-radius: .25em; overfl
 pre { background: var(--soft); padding: .75rem; border-radius: .4rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 article { border: 1px solid var(--line); border-radius: .5rem; padding: 1rem; margin: 1rem 0; }
 .method { display: inline-block; min-width: 4.2em; font-weight: 700; color: var(--mark); text-transform: uppercase; }
-.path { font-weight: 600; overflow-wrap: anywhere; } .dim { color: var(--dim); } .table { overflow-x: auto; }
+.path { font-weight: 600; overflow-wrap: anywhere; } .lines { white-space: pre-line; } .table { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; margin: .75rem 0; font-size: .9rem; }
 caption { text-align: start; font-weight: 600; padding: .25rem 0; }
 th, td { text-align: start; vertical-align: top; padding: .35rem .75rem .35rem 0; border-top: 1px solid var(--line); }
@@ -26,17 +26,8 @@ nav ul { columns: 18rem; padding: 0; list-style: none; }`
 
 const code = (text: unknown) => html`<code>${String(text)}</code>`
 
-/** Text with `code` in backticks and an empty line between paragraphs. */
-const prose = (text = '') =>
-  text
-    .split('`')
-    .map((part, index) =>
-      index % 2 === 1
-        ? code(part)
-        : part
-            .split('\n\n')
-            .flatMap((paragraph, at) => (at === 0 ? [paragraph] : [raw('</p><p>'), paragraph])),
-    )
+/** Text with `code` in backticks. */
+const prose = (text = '') => text.split('`').map((part, index) => (index % 2 === 1 ? code(part) : part))
 
 const separated = (parts: readonly (Html | string)[], separator: string) =>
   parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part]))
@@ -153,7 +144,7 @@ ${table('Fields', ['Field', 'Type', 'Required', 'Description'], fieldRows(schema
 <style>${raw(STYLE)}</style>
 </head>
 <body>
-<header><h1>${info.title}</h1><p>${prose(info.description)}</p>
+<header><h1>${info.title}</h1><p class="lines">${prose(info.description)}</p>
 <p><a href="/openapi.json">OpenAPI 3.1 document</a> · <a href="/">Accountant's panel</a></p></header>
 <nav aria-label="Endpoints"><ul>${operations.map(({ id, summary }) => html`<li><a href="#${id}">${summary}</a></li>`)}</ul></nav>
 <main>

@@ -151,20 +151,14 @@ export type SchemaName = keyof typeof SCHEMAS
 
 export type JsonSchema = ReturnType<typeof toJsonSchemaDefs>[string]
 
-/** `anyOf: [X, X]` is X. */
-const withoutRepeats = (schema: JsonSchema): JsonSchema => {
-  const [first, ...others] = (schema.anyOf ?? []).map(each => JSON.stringify(each))
-  const same = first !== undefined && others.every(each => each === first)
-  return same ? JSON.parse(first) : schema
-}
-
-/** `anyOf: [X, null]` in its usual form, `type: [x, null]`. */
-const plainNullable = (schema: JsonSchema): JsonSchema => {
-  const [wrapped, nothing, ...more] = schema.anyOf ?? []
-  if (typeof wrapped !== 'object' || typeof nothing !== 'object' || more.length > 0) return schema
-  if (nothing.type !== 'null' || typeof wrapped.type !== 'string' || wrapped.enum) return schema
+/** `anyOf: [X, X]` as X, and `anyOf: [X, null]` in its usual form, `type: [x, null]`. */
+const simplified = (schema: JsonSchema): JsonSchema => {
+  const [first, second, ...more] = schema.anyOf ?? []
+  if (typeof first !== 'object' || typeof second !== 'object' || more.length > 0) return schema
+  if (JSON.stringify(first) === JSON.stringify(second)) return first
+  if (second.type !== 'null' || typeof first.type !== 'string' || first.enum) return schema
   const { anyOf: _, ...rest } = schema
-  return { ...wrapped, ...rest, type: [wrapped.type, 'null'] }
+  return { ...first, ...rest, type: [first.type, 'null'] }
 }
 
 const CONVERSION: ConversionConfig = {
@@ -173,11 +167,9 @@ const CONVERSION: ConversionConfig = {
   // A check is a function; its JSON Schema equivalent, if any, is in the metadata next to it.
   ignoreActions: ['check'],
   overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
-  overrideSchema: ({ valibotSchema, jsonSchema }) => {
-    // An ExactNumber is a number too long for a double: in JSON, a number.
-    if (valibotSchema.type === 'instance') return { type: 'number' }
-    return valibotSchema.type === 'union' ? withoutRepeats(jsonSchema) : plainNullable(jsonSchema)
-  },
+  // An ExactNumber is a number that a double cannot hold: in JSON, a number.
+  overrideSchema: ({ valibotSchema, jsonSchema }) =>
+    valibotSchema.type === 'instance' ? { type: 'number' } : simplified(jsonSchema),
 }
 
 /** The JSON Schema of every component; they refer to each other by `#/components/schemas/…`. */
