@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Runs with whatever Node the shell has, and hands over to the project's own: the relay is TypeScript, which
-// Node runs as it is from version 24 on.
+// Runs on whatever Node the shell has and hands over to the project's own: the relay is TypeScript, which Node
+// runs as it is from version 24 on.
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -8,20 +8,29 @@ import { fileURLToPath } from 'node:url'
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url))
 
-const ownNode = () => {
-  const require = createRequire(import.meta.url)
+const fail = reason => {
+  process.stderr.write(`Cannot start relay: ${reason}\n`)
+  process.exit(1)
+}
+
+/** The Node that package.json pins for this platform; elsewhere the shell's own. */
+const findNode = () => {
+  const { arch, platform, versions } = process
+  const system = `${platform === 'win32' ? 'win' : platform}-${arch}`
+  const name = system === 'darwin-arm64' ? `node-bin-${system}` : `node-${system}`
   try {
-    const manifest = require.resolve('node/package.json')
+    const require = createRequire(import.meta.url)
+    const manifest = require.resolve(`${name}/package.json`)
     return join(dirname(manifest), require(manifest).bin.node)
   } catch {
-    process.stderr.write("Cannot start relay: the project's packages are not installed; run: npm ci\n")
-    process.exit(1)
+    if (Number.parseInt(versions.node, 10) >= 24) return process.execPath
+    return fail(`the package ${name} is not installed; run: npm ci`)
   }
 }
 
-// Read and compiled once, it starts in a third of the time.
+// With its compiled code kept, it starts in a third of the time.
 const cache = fileURLToPath(new URL('../node_modules/.cache/relay', import.meta.url))
-const child = spawn(ownNode(), [main, ...process.argv.slice(2)], {
+const child = spawn(findNode(), [main, ...process.argv.slice(2)], {
   stdio: 'inherit',
   env: { NODE_COMPILE_CACHE: cache, ...process.env },
 })
@@ -29,10 +38,7 @@ const child = spawn(ownNode(), [main, ...process.argv.slice(2)], {
 // Ctrl-C reaches the child by itself, and it alone decides when to end.
 process.on('SIGINT', () => undefined)
 process.on('SIGTERM', () => child.kill('SIGTERM'))
-child.on('error', error => {
-  process.stderr.write(`Cannot start relay: ${error.message}; run: npm ci\n`)
-  process.exit(1)
-})
+child.on('error', error => fail(`${error.message}; run: npm ci`))
 child.on('exit', (code, signal) => {
   if (signal === null) process.exit(code ?? 1)
   process.removeAllListeners(signal)

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { type BuildOptions, build } from 'esbuild'
 import { type ZipOptions, zipSync } from 'fflate'
 
@@ -35,7 +35,7 @@ export default class PackagePlugin {
         absWorkingDir: serviceDir,
         entryPoints: [`${source}.ts`],
         platform: 'node',
-        plugins: createRequire(import.meta.url)(resolve(serviceDir, plugins)),
+        plugins: (await import(pathToFileURL(join(serviceDir, plugins)).href)).default,
         write: false,
       })
       const folder = join(serviceDir, '.serverless')

@@ -1,0 +1,23 @@
+// One command for what takes longer than a test: npm run proof -- <name> [--help]
+
+import { tool } from './tool.ts'
+
+const PROOFS: Readonly<Record<string, () => unknown>> = {
+  crash: () => import('../proof/main.ts'),
+  chaos: () => import('../proof/storm/main.ts'),
+  flood: () => import('../proof/flood.ts'),
+  fuzz: () => import('../proof/fuzz/main.ts'),
+  timing: () => import('../proof/timing/main.ts'),
+  mutate: () => {
+    const config = 'test/mutants/stryker.config.mjs'
+    process.exitCode = tool('test/mutants', 'stryker', ['run', config, ...process.argv.slice(2)])
+  },
+}
+
+const [name = ''] = process.argv.splice(2, 1)
+const proof = PROOFS[name]
+if (proof === undefined) {
+  console.error(`Cannot run the proof "${name}"; there are ${Object.keys(PROOFS).join(', ')}`)
+  process.exit(2)
+}
+await proof()

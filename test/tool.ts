@@ -1,0 +1,31 @@
+// Runs a program of a folder that has its own lock file and installs it first if need be:
+//
+//   node test/tool.ts <folder> <program> [arguments]
+//
+// Only maintainers need these programs, and they are as large as a fifth of everything else.
+
+import { spawnSync } from 'node:child_process'
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+const run = (program: string, args: readonly string[]) => {
+  const { status, error } = spawnSync(program, args, { stdio: 'inherit' })
+  if (error !== undefined) throw error
+  return status ?? 1
+}
+
+/** Runs the program in the current folder and returns its exit code. */
+export const tool = (folder: string, program: string, args: readonly string[]): number => {
+  const installed = join(folder, 'node_modules', '.package-lock.json')
+  const lock = join(folder, 'package-lock.json')
+  if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(lock).mtimeMs) {
+    const code = run('npm', ['ci', '--prefix', folder])
+    if (code !== 0) return code
+  }
+  return run(join(folder, 'node_modules', '.bin', program), args)
+}
+
+if (import.meta.main) {
+  const [folder = '', program = '', ...args] = process.argv.slice(2)
+  process.exitCode = tool(folder, program, args)
+}
