@@ -47,10 +47,9 @@ const parse = (header: string) => {
       signatures.push(Buffer.from(value, 'hex'))
     }
   }
-  const [t] = times
-  if (t === undefined || times.length > 1 || signatures.length === 0) return undefined
-  // Ten digits reach the year 2286; fifteen stay exact as a double.
-  return /^[0-9]{1,15}$/.test(t) ? { t, signatures } : undefined
+  // Empty without a `t`, with a comma for several. Ten digits reach the year 2286; fifteen stay exact as a double.
+  const t = times.join()
+  return signatures.length > 0 && /^[0-9]{1,15}$/.test(t) ? { t, signatures } : undefined
 }
 
 /**
@@ -72,7 +71,7 @@ export const verify = ({
   secrets: readonly string[]
   now: number
 }): Verification => {
-  const parsed = parse(header ?? '')
+  const parsed = header === undefined ? undefined : parse(header)
   if (parsed === undefined) return { valid: false, reason: 'malformed' }
   if (Math.abs(now - Number(parsed.t)) > TOLERANCE_SECONDS) return { valid: false, reason: 'stale' }
 
