@@ -7,7 +7,7 @@
 // Prints the results as JSON, then each target and whether it is met. The exit code is 1 when one is missed.
 
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { createContext, type Part } from './context.ts'
 import { machine } from './machine.ts'
@@ -32,8 +32,16 @@ const PARTS: Readonly<Record<string, Part>> = {
   growth,
 }
 
+/** Installs what the peers bundle, when there is none of it or the lock file has changed. */
+const installPeers = async (): Promise<void> => {
+  const installed = statSync('bench/node_modules/.package-lock.json', { throwIfNoEntry: false })
+  if (installed !== undefined && installed.mtimeMs >= statSync('bench/package-lock.json').mtimeMs) return
+  console.error('installing the peers')
+  await promisify(execFile)('npm', ['ci', '--prefix', 'bench'])
+}
+
 const run = async (names: readonly string[]): Promise<boolean> => {
-  if (!existsSync('bench/node_modules')) await promisify(execFile)('npm', ['ci', '--prefix', 'bench'])
+  await installPeers()
   const found: Record<string, unknown> = { machine: machine() }
   const targets: Target[] = []
   const context = await createContext()

@@ -29,7 +29,7 @@ export const startRuntimeApi = async () => {
     idle.writeHead(200, {
       'content-type': 'application/json',
       'lambda-runtime-aws-request-id': randomUUID(),
-      'lambda-runtime-deadline-ms': String(Date.now() + 9000),
+      'lambda-runtime-deadline-ms': String(Date.now() + 30_000),
       'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:eu-central-1:000000000000:function:bench',
       'lambda-runtime-trace-id': 'Root=1-00000000-000000000000000000000000;Sampled=0',
     })
