@@ -19,7 +19,7 @@ export const machine = () => ({
   runtimeClient:
     runtimeClient() === undefined
       ? 'bench/runtime/minimal-loop.mjs'
-      : `aws-lambda-ric ${version('bench/.ric/node_modules/aws-lambda-ric')}`,
+      : `aws-lambda-ric ${version('bench/runtime/node_modules/aws-lambda-ric')}`,
   sdk: version('node_modules/@aws-sdk/client-sqs'),
   peers: Object.fromEntries(
     ['@aws-sdk/client-sqs', '@aws-lambda-powertools/idempotency', 'zod'].map(name => [
