@@ -24,7 +24,7 @@ export const machine = () => ({
   peers: Object.fromEntries(
     ['@aws-sdk/client-sqs', '@aws-lambda-powertools/idempotency', 'zod'].map(name => [
       name,
-      version(`bench/node_modules/${name}`),
+      version(`bench/peers/node_modules/${name}`),
     ]),
   ),
 })
