@@ -35,7 +35,8 @@ const PARTS: Readonly<Record<string, Part>> = {
 /** Installs what the peers bundle, when there is none of it or the lock file has changed. */
 const installPeers = async (): Promise<void> => {
   const installed = statSync('bench/peers/node_modules/.package-lock.json', { throwIfNoEntry: false })
-  if (installed !== undefined && installed.mtimeMs >= statSync('bench/peers/package-lock.json').mtimeMs) return
+  if (installed !== undefined && installed.mtimeMs >= statSync('bench/peers/package-lock.json').mtimeMs)
+    return
   console.error('installing the peers')
   await promisify(execFile)('npm', ['ci', '--prefix', 'bench/peers'])
 }
