@@ -1,13 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Bundle, bundled, packaged, unpacked } from './bundles.ts'
-import { startCloud } from './cloud/start.ts'
+import { startCloud, type Way } from './cloud/start.ts'
 import { type Counts, countCalls } from './counts.ts'
-import { type Implementation, ours, worker } from './implementations.ts'
-import type { Section } from './report.ts'
+import { type Bundle, type Implementation, makeBundle, packageService } from './implementations.ts'
+import { startFunction } from './runtime/function.ts'
+import type { Target } from './targets.ts'
 
-/** Remembers what a function without arguments answered. */
 const once = <Result>(make: () => Promise<Result>) => {
   let made: Promise<Result> | undefined
   return () => {
@@ -16,38 +15,29 @@ const once = <Result>(make: () => Promise<Result>) => {
   }
 }
 
-/** Our own functions come out of the package that a deployment would upload. */
-const PACKAGED: ReadonlyMap<Implementation, string> = new Map([
-  [ours, 'webhook'],
-  [worker, 'worker'],
-])
-
 /** What the parts of the benchmark share; each is made when a part first asks for it. */
 export const createContext = async () => {
-  const root = await mkdtemp(join(tmpdir(), 'order-relay-bundles-'))
+  const root = await mkdtemp(join(tmpdir(), 'order-relay-bench-'))
   const cloud = once(startCloud)
-  const zips = once(() => packaged(join(root, 'package')))
+  const zips = once(() => packageService(join(root, 'package')))
   const bundles = new Map<Implementation, Promise<Bundle>>()
 
-  const makeBundle = async (implementation: Implementation, folder: string): Promise<Bundle> => {
-    const name = PACKAGED.get(implementation)
-    if (name === undefined) return bundled(implementation, folder)
-    const zip = (await zips()).get(name)
-    if (zip === undefined) throw new Error(`Cannot measure: the package has no ${name}.zip`)
-    return unpacked(zip, name, folder)
-  }
   const bundle = (implementation: Implementation): Promise<Bundle> => {
-    const made = bundles.get(implementation) ?? makeBundle(implementation, join(root, String(bundles.size)))
+    const made =
+      bundles.get(implementation) ?? makeBundle(implementation, zips, join(root, String(bundles.size)))
     bundles.set(implementation, made)
     return made
   }
-  const counts: () => Promise<Counts> = once(async () => countCalls(await cloud(), bundle))
+  const start = async (implementation: Implementation, way: Way) =>
+    startFunction(await bundle(implementation), (await cloud()).environment(way))
+  /** What each kind of delivery calls; on the way each implementation is verified to do its job. */
+  const counts: () => Promise<Counts> = once(async () => countCalls(await cloud(), start))
 
   return {
     cloud,
     zips,
     bundle,
-    /** What each kind of delivery calls; on the way it is verified that each implementation does its job. */
+    start,
     counts,
     close: async () => {
       await cloud().then(({ close }) => close())
@@ -58,5 +48,5 @@ export const createContext = async () => {
 
 export type Context = Awaited<ReturnType<typeof createContext>>
 
-/** One part of the benchmark. */
-export type Part = (context: Context) => Promise<Section>
+/** One part of the benchmark: what it found, as JSON, and the targets that depend on it. */
+export type Part = (context: Context) => Promise<{ results: unknown; targets?: readonly Target[] }>

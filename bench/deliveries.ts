@@ -1,68 +1,65 @@
 import { randomUUID } from 'node:crypto'
-import type { APIGatewayProxyEventV2 } from 'aws-lambda'
+import type { APIGatewayProxyEventV2, SQSRecord } from 'aws-lambda'
 import { sign } from '../lib/protocol/signature.ts'
 
 export const SECRET = 'whsec_bench'
-/** A store of the shipped stores.yml, and one that is nobody's. */
+/** A store of the shipped stores.yml, and one that belongs to somebody else. */
 export const OURS = 'api'
 export const FOREIGN = 'somebody-else'
 
 /** Sizes of bodies, in bytes. */
-export const SIZES = { '0.5 KB': 512, '2 KB': 2048, '20 KB': 20_480, '200 KB': 204_800 } as const
+const SIZES = { '2 KB': 2048, '200 KB': 204_800 } as const
 export type Size = keyof typeof SIZES
 
-const row = (each: number) => ({
-  sku: `SKU-${each}`,
+const ROW = {
+  sku: 'SKU-1000',
   name: 'چای ایرانی ممتاز',
-  quantity: each + 1,
+  quantity: 3,
   unit_price: '1250000',
   discount: '0',
   tax: '112500',
-})
+}
+const ROW_BYTES = Buffer.byteLength(JSON.stringify(ROW)) + 1
 
-const text = (delivery: string, source: string, external_id: string, rows: unknown[], note: string) =>
-  JSON.stringify({
-    event: 'order.updated',
-    data: {
-      source,
-      external_id,
-      status: 'paid',
-      status_display: 'پرداخت شده',
-      total: '13625000',
-      invoice_number: 10231,
-      invoice_status: 'posted',
-      receipt_number: 5571,
-      return_number: null,
-      error: null,
-      rows,
-      note,
-    },
-    delivery,
-  })
-
-/** A webhook's body of exactly so many bytes: an order result, and rows as a service may add them. */
+/** A webhook's body of an exact size: an order result with rows, as a service may add them. */
 export const bodyOf = (
-  bytes: number,
+  size: Size,
   { delivery, source = OURS }: { delivery: string; source?: string },
 ): string => {
-  const external_id = randomUUID()
-  const bare = Buffer.byteLength(text(delivery, source, external_id, [], ''))
-  const perRow = Buffer.byteLength(JSON.stringify(row(1000))) + 1
-  const rows = Array.from({ length: Math.max(0, Math.floor((bytes - bare) / perRow)) }, (_, each) =>
-    row(each),
-  )
-  const missing = bytes - Buffer.byteLength(text(delivery, source, external_id, rows, ''))
-  return text(delivery, source, external_id, rows, 'x'.repeat(Math.max(0, missing)))
+  const text = (rows: number, note: number) =>
+    JSON.stringify({
+      event: 'order.updated',
+      data: {
+        source,
+        // A delivery that comes again is about the same order.
+        external_id: delivery,
+        status: 'paid',
+        status_display: 'پرداخت شده',
+        total: '13625000',
+        invoice_number: 10231,
+        invoice_status: 'posted',
+        receipt_number: 5571,
+        return_number: null,
+        error: null,
+        rows: new Array(rows).fill(ROW),
+        note: 'x'.repeat(note),
+      },
+      delivery,
+    })
+  const missing = (rows: number) => SIZES[size] - Buffer.byteLength(text(rows, 0))
+  // The first row has no comma before it.
+  const rows = Math.floor((missing(0) + 1) / ROW_BYTES)
+  return text(rows, missing(rows))
 }
 
 export type DeliveryOptions = { delivery?: string; source?: string; secret?: string; now?: number }
 
-/** The event with which API Gateway hands a webhook over (payload 2.0). */
+/** The event with which API Gateway invokes the receiver (payload format 2.0). */
 export const eventOf = (
   size: Size,
   { delivery = randomUUID(), source = OURS, secret = SECRET, now = Date.now() }: DeliveryOptions = {},
 ): APIGatewayProxyEventV2 => {
-  const body = bodyOf(SIZES[size], { delivery, source })
+  const body = bodyOf(size, { delivery, source })
   const signature = sign({ secret, t: Math.floor(now / 1000), body: Buffer.from(body) })
   return {
     version: '2.0',
@@ -101,5 +98,27 @@ export const eventOf = (
     },
     body,
     isBase64Encoded: false,
+  }
+}
+
+/** A message as Lambda hands it to the worker. */
+export const recordOf = (body: string): SQSRecord => {
+  const now = String(Date.now())
+  return {
+    messageId: randomUUID(),
+    receiptHandle: randomUUID(),
+    body,
+    attributes: {
+      MessageGroupId: randomUUID(),
+      ApproximateReceiveCount: '1',
+      ApproximateFirstReceiveTimestamp: now,
+      SentTimestamp: now,
+      SenderId: 'bench',
+    },
+    messageAttributes: {},
+    md5OfBody: '',
+    eventSource: 'aws:sqs',
+    eventSourceARN: 'arn:aws:sqs:eu-central-1:000000000000:orders.fifo',
+    awsRegion: 'eu-central-1',
   }
 }

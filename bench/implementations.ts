@@ -1,77 +1,102 @@
-/** What is measured against what. */
-export type Implementation = {
-  name: string
-  /** In a sentence, for the reader of the page. */
-  about: string
-  entry: string
-  /** Files of the project that others stand in for. */
-  instead?: Readonly<Record<string, string>>
-}
+import { execFile } from 'node:child_process'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { build, type Plugin } from 'esbuild'
+import { unzipSync, zipSync } from 'fflate'
+import * as v from 'valibot'
+import { parseDocument } from 'yaml'
 
-const OURS = 'functions/webhook.ts'
+/** A function ready to run: a folder as Lambda unpacks it, and the handler in it. */
+export type Bundle = { folder: string; handler: string; bytes: number; zipBytes: number }
 
-export const ours: Implementation = {
-  name: 'order-relay',
-  about: 'the receiver as it is packaged for Lambda',
-  entry: OURS,
-}
+/** Zips of the service's functions, by function. */
+export type Zips = ReadonlyMap<string, Buffer>
 
-export const worker: Implementation = {
-  name: 'worker',
-  about: 'behind the line: decides, keeps the order, tells the store',
-  entry: 'functions/worker.ts',
-}
+/** What is measured: a function of the service, out of the package that a deployment uploads, or a peer. */
+export type Implementation = { name: string } & ({ packaged: string } | { entry: string; plugins: boolean })
 
-export const onSdk: Implementation = {
-  name: 'order-relay on the SDK',
-  about: "the same receiver with the clients of AWS's SDK in place of `lib/aws`",
-  entry: OURS,
-  instead: { 'lib/aws.ts': 'bench/peers/sdk-clients.ts' },
-}
+export const relay: Implementation = { name: 'relay', packaged: 'webhook' }
+export const worker: Implementation = { name: 'worker', packaged: 'worker' }
 
-export const byHand: Implementation = {
-  name: 'order-relay by hand',
-  about: "the same receiver with logs and metrics written by hand in place of Powertools' logger and metrics",
-  entry: OURS,
-  instead: { 'lib/telemetry.ts': 'bench/peers/telemetry-by-hand.ts' },
-}
+/** Answers at once and does nothing: what Node and the runtime client cost. */
+export const empty: Implementation = { name: 'empty', entry: 'bench/peers/empty.ts', plugins: false }
 
-export const powertools: Implementation = {
+/** Peer (b): middy and Powertools, as their documentation shows and bundles them. */
+export const stack: Implementation = {
   name: 'powertools stack',
-  about:
-    'peer (b): middy, Powertools idempotency on DynamoDB, parser, logger and parameters, as their documentation shows',
   entry: 'bench/peers/powertools.ts',
+  plugins: false,
 }
 
+/** The same peer with the service's esbuild plugins. */
+export const leanStack: Implementation = { ...stack, name: 'powertools stack, our bundling', plugins: true }
+
+/** Peer (c): one plain handler, its secret in the environment. */
 export const tutorial: Implementation = {
   name: 'tutorial',
-  about: 'peer (c): one plain handler, its secret in the environment, nothing logged but one line',
   entry: 'bench/peers/tutorial.ts',
+  plugins: false,
 }
 
-export const empty: Implementation = {
-  name: 'empty handler',
-  about: 'answers at once and does nothing',
-  entry: 'bench/peers/empty.ts',
-}
-
-export const floor: Implementation = {
-  name: 'floor',
-  about: 'HMAC, comparison in constant time and one `JSON.parse`, and nothing else',
-  entry: 'bench/peers/floor.ts',
-}
-
-const AT_ONCE = {
-  'lib/aws.ts': 'bench/peers/clients-at-once.ts',
-  'bench/peers/aws.ts': 'bench/peers/aws-at-once.ts',
-  'bench/peers/secret.ts': 'bench/peers/secret-at-once.ts',
-}
-
-/** The same with clients of AWS that answer by themselves, at once. */
-export const withoutAws = (implementation: Implementation): Implementation => ({
-  ...implementation,
-  instead: { ...implementation.instead, ...AT_ONCE },
+const settings = v.object({
+  minify: v.boolean(),
+  format: v.picklist(['esm', 'cjs']),
+  target: v.string(),
+  mainFields: v.array(v.string()),
+  plugins: v.string(),
 })
 
-/** All that the page names. */
-export const all = [empty, floor, ours, byHand, onSdk, powertools, tutorial]
+/** Bundles a peer with the options of serverless.yml, which are those of Powertools' documentation too. */
+const bundled = async (entry: string, withPlugins: boolean, folder: string): Promise<Bundle> => {
+  const file = parseDocument(await readFile('serverless.yml', 'utf8'), { logLevel: 'silent' }).toJS()
+  const { plugins, ...options } = v.parse(v.object({ custom: v.object({ esbuild: settings }) }), file).custom
+    .esbuild
+  const ours: Plugin[] = withPlugins ? (await import(pathToFileURL(resolve(plugins)).href)).default : []
+  const outfile = join(folder, 'index.mjs')
+  await build({
+    ...options,
+    bundle: true,
+    platform: 'node',
+    entryPoints: [entry],
+    outfile,
+    plugins: ours,
+    logLevel: 'error',
+  })
+  const code = await readFile(outfile)
+  const zipBytes = zipSync({ 'index.mjs': code }, { level: 9 }).length
+  return { folder, handler: 'index.handler', bytes: code.length, zipBytes }
+}
+
+/** Packages the service as a deployment does. */
+export const packageService = async (folder: string): Promise<Zips> => {
+  await promisify(execFile)('npx', ['serverless', 'package', '--stage', 'local', '--package', folder])
+  const names = (await readdir(folder)).filter(name => name.endsWith('.zip'))
+  return new Map(
+    await Promise.all(
+      names.map(async name => [basename(name, '.zip'), await readFile(join(folder, name))] as const),
+    ),
+  )
+}
+
+const unpacked = async (zip: Buffer, name: string, folder: string): Promise<Bundle> => {
+  const files = Object.entries(unzipSync(zip)).filter(([path]) => !path.endsWith('/'))
+  for (const [path, content] of files) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), content)
+  }
+  const bytes = files.reduce((sum, [, content]) => sum + content.length, 0)
+  return { folder, handler: `functions/${name}.handler`, bytes, zipBytes: zip.length }
+}
+
+export const makeBundle = async (
+  implementation: Implementation,
+  zips: () => Promise<Zips>,
+  folder: string,
+): Promise<Bundle> => {
+  if ('entry' in implementation) return bundled(implementation.entry, implementation.plugins, folder)
+  const zip = (await zips()).get(implementation.packaged)
+  if (zip === undefined) throw new Error(`Cannot measure: the package has no ${implementation.packaged}.zip`)
+  return unpacked(zip, implementation.packaged, folder)
+}

@@ -1,70 +1,70 @@
-// Measures the relay against what one would build instead: npm run bench
+// Measures the relay beside what one would build instead:
 //
-//   npm run bench                   every part; writes docs/performance.md
-//   npm run bench -- coldstart cpu  these parts only; writes nothing
-//   npm run bench -- install        AWS's runtime client for the cold start (needs cmake and g++; some minutes)
+//   npm run bench                    every part
+//   npm run bench -- coldstart warm  these parts
+//   npm run bench -- install         AWS's runtime client for all measurements (needs cmake and g++; minutes)
+//
+// Prints the results as JSON, then each target and whether it is met. The exit code is 1 when one is missed.
 
+import { execFile } from 'node:child_process'
+import { statSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { createContext, type Part } from './context.ts'
-import { writePage } from './page.ts'
-import { calls } from './parts/calls.ts'
+import { machine } from './machine.ts'
+import { calls, cost } from './parts/calls.ts'
 import { coldstart } from './parts/coldstart.ts'
-import { cost } from './parts/cost.ts'
-import { cpu } from './parts/cpu.ts'
-import { loading } from './parts/loading.ts'
+import { growth } from './parts/growth.ts'
 import { sandbox } from './parts/sandbox.ts'
-import { scaling } from './parts/scaling.ts'
 import { size } from './parts/size.ts'
 import { warm } from './parts/warm.ts'
 import { worker } from './parts/worker.ts'
-import { plain, type Section, targetsTable } from './report.ts'
 import { installRuntimeClient } from './runtime/ric.ts'
+import { type Target, table } from './targets.ts'
 
 const PARTS: Readonly<Record<string, Part>> = {
   coldstart,
-  loading,
-  cpu,
-  calls,
   warm,
+  calls,
   worker,
+  size,
   sandbox,
   cost,
-  scaling,
-  size,
+  growth,
+}
+
+/** Installs what the peers bundle, when there is none of it or the lock file has changed. */
+const installPeers = async (): Promise<void> => {
+  const installed = statSync('bench/peers/node_modules/.package-lock.json', { throwIfNoEntry: false })
+  if (installed !== undefined && installed.mtimeMs >= statSync('bench/peers/package-lock.json').mtimeMs)
+    return
+  console.error('installing the peers')
+  await promisify(execFile)('npm', ['ci', '--prefix', 'bench/peers'])
+}
+
+const run = async (names: readonly string[]): Promise<boolean> => {
+  await installPeers()
+  const found: Record<string, unknown> = { machine: machine() }
+  const targets: Target[] = []
+  const context = await createContext()
+  try {
+    for (const name of names) {
+      console.error(`measuring ${name}`)
+      const part = await PARTS[name]?.(context)
+      found[name] = part?.results
+      targets.push(...(part?.targets ?? []))
+    }
+  } finally {
+    await context.close()
+  }
+  console.log(JSON.stringify({ ...found, targets }, undefined, 2))
+  console.log(table(targets))
+  return targets.every(({ met }) => met)
 }
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.find(name => name !== 'install' && !(name in PARTS))
 if (unknown !== undefined) {
-  console.error(`Cannot run "${unknown}": there are ${Object.keys(PARTS).join(', ')}, and install`)
-  process.exit(2)
-}
-
-const run = async () => {
-  const sections: Section[] = []
-  const context = await createContext()
-  try {
-    for (const [name, part] of Object.entries(PARTS)) {
-      if (wanted.length > 0 && !wanted.includes(name)) continue
-      const started = performance.now()
-      const section = await part(context)
-      sections.push(section)
-      console.log(`\n${section.title} (${((performance.now() - started) / 1000).toFixed(0)} s)\n`)
-      for (const table of section.tables) console.log(`${plain(table)}\n`)
-    }
-  } finally {
-    await context.close()
-  }
-  const targets = sections.flatMap(section => section.targets)
-  if (targets.length > 0) console.log(`${plain(targetsTable(targets))}\n`)
-  if (wanted.length === 0) await writePage(sections)
-  return targets.every(({ met }) => met)
-}
-
-const install = () =>
-  installRuntimeClient().catch(error => {
-    console.error(error.message)
-    process.exitCode = 1
-  })
-
-if (wanted.includes('install')) await install()
-else process.exitCode = (await run()) ? 0 : 1
+  console.error(`Cannot run "${unknown}": the parts are ${Object.keys(PARTS).join(', ')}; see bench/main.ts`)
+  process.exitCode = 2
+} else if (wanted.includes('install')) await installRuntimeClient()
+else process.exitCode = (await run(wanted.length > 0 ? wanted : Object.keys(PARTS))) ? 0 : 1

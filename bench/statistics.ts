@@ -1,32 +1,28 @@
-/** A measured thing: its median over the runs, and how far the middle half of them spread. */
-export type Measured = { median: number; low: number; high: number; runs: number }
+/** What several runs measured: the median and the middle half of the runs. */
+export type Measured = { median: number; low: number; high: number }
 
-const at = (sorted: readonly number[], quantile: number): number => {
-  const position = (sorted.length - 1) * quantile
+/** A value between the sorted neighbours, such as the median for 0.5. */
+export const quantile = (values: readonly number[], which: number): number => {
+  const sorted = values.toSorted((a, b) => a - b)
+  const position = (sorted.length - 1) * which
   const below = sorted[Math.floor(position)] ?? Number.NaN
   const above = sorted[Math.ceil(position)] ?? Number.NaN
   return below + (above - below) * (position - Math.floor(position))
 }
 
-export const quantile = (values: readonly number[], which: number): number =>
-  at(
-    values.toSorted((a, b) => a - b),
-    which,
-  )
-
 export const median = (values: readonly number[]): number => quantile(values, 0.5)
 
-/** The median, with the quartiles as its spread. */
+const rounded = (value: number): number => Number(value.toPrecision(3))
+
 export const measured = (values: readonly number[]): Measured => ({
-  median: median(values),
-  low: quantile(values, 0.25),
-  high: quantile(values, 0.75),
-  runs: values.length,
+  median: rounded(median(values)),
+  low: rounded(quantile(values, 0.25)),
+  high: rounded(quantile(values, 0.75)),
 })
 
 /**
- * How many times as much `these` are as `those`, run by run: what was measured at the same time is compared,
- * so that a machine that is slower for a while does not count for one of them.
+ * How many times as large `these` are as `those`, run by run: both were measured at the same time, so a machine
+ * that is slow for a while affects both.
  */
 export const ratio = (these: readonly number[], those: readonly number[]): Measured =>
   measured(these.map((value, run) => value / (those[run] ?? Number.NaN)))

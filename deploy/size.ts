@@ -1,7 +1,6 @@
-// Packages the functions as a deployment does and holds each zip against its budget: npm run size
+// Packages the functions as a deployment does and compares each zip with its budget: npm run size
 //
-// What a zip holds is loaded at every cold start, so it grows by decision and not by accident. A zip may have
-// at most the bytes of deploy/budget.json.
+// Every byte of a zip is loaded at each cold start, so a zip grows only by decision: raise deploy/budget.json.
 
 import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
@@ -20,10 +19,7 @@ try {
     const name = basename(file, '.zip')
     const limit = limits[name] ?? 0
     const { size } = await stat(join(folder, file))
-    const verdict =
-      size > limit
-        ? `over its budget of ${limit}: make it smaller, or raise deploy/budget.json`
-        : `of ${limit}`
+    const verdict = size > limit ? `exceeds its budget of ${limit}` : `of ${limit}`
     console.log(`${name.padEnd(10)} ${String(size).padStart(6)} bytes ${verdict}`)
     if (size > limit) process.exitCode = 1
   }

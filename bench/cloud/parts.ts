@@ -1,23 +1,33 @@
-// The embedded parts in a thread of their own, so that they do not take the time of what is measured:
-// DynamoDB, SQS and Parameter Store, each as it is and behind a tap that counts.
+// The emulators in a thread of their own, so that they do not take the time of what is measured: DynamoDB, SQS and
+// Parameter Store, each directly, behind a tap that counts, and over TLS; and an accounting service.
 
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
-import { DynamoDB } from '@aws-sdk/client-dynamodb'
-import { SQS } from '@aws-sdk/client-sqs'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { PurgeQueueCommand, SQSClient } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
-import { feedQueueName } from '../../lib/feeds/sqs.ts'
+import { feedQueueName, PARAMETERS, QUEUES, TABLES } from '../../lib/platform/names.ts'
 import { startDynamodb } from '../../local/dynamodb.ts'
 import { startParameterStore } from '../../local/parameter-store.ts'
 import { freePorts } from '../../local/ports.ts'
 import { urlOf } from '../../local/settings.ts'
 import { startSqs } from '../../local/sqs.ts'
-import { createQueue, createTable } from '../../test/support/parts.ts'
+import { addressOf } from '../../test/support/address.ts'
+import { createQueue, createTable, drain } from '../../test/support/parts.ts'
 import { OURS, SECRET } from '../deliveries.ts'
 import { type Call, startTap } from './tap.ts'
 import { makeCertificate, startTls } from './tls.ts'
 
 const REGION = 'eu-central-1'
+
+/** What a call to the accounting service takes. */
+const ACCOUNTING_MS = 100
+
+const orderKey = v.object({ source: v.string(), external_id: v.string() })
 const { path } = v.parse(v.object({ path: v.string() }), workerData)
 
 const ports = await freePorts()
@@ -26,76 +36,61 @@ await Promise.all([
   startSqs({ port: ports.sqs, region: REGION }),
   startParameterStore({ port: ports.ssm, path: join(path, 'parameters.json'), region: REGION }),
 ])
+const accounting = createServer(async (request, response) => {
+  const order = v.parse(orderKey, await json(request))
+  await sleep(ACCOUNTING_MS)
+  response.writeHead(201, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ ...order, status: 'paid', duplicate: false }))
+}).listen({ host: '127.0.0.1', port: 0 })
+await once(accounting, 'listening')
 
 const client = { region: REGION, credentials: { accessKeyId: 'bench', secretAccessKey: 'bench' } }
-const dynamodb = new DynamoDB({ ...client, endpoint: urlOf(ports.dynamodb) })
-const sqs = new SQS({ ...client, endpoint: urlOf(ports.sqs) })
-await createTable(dynamodb, 'deliveries', ['delivery'])
+const dynamodb = new DynamoDBClient({ ...client, endpoint: urlOf(ports.dynamodb) })
+const sqs = new SQSClient({ ...client, endpoint: urlOf(ports.sqs) })
+await createTable(dynamodb, TABLES.deliveries, ['delivery'])
 await createTable(dynamodb, 'idempotency', ['id'])
-await createTable(dynamodb, 'orders', ['source', 'external_id'])
-const line = await createQueue(sqs, 'order-line.fifo')
+await createTable(dynamodb, TABLES.orders, ['source', 'external_id'])
+const orders = await createQueue(sqs, QUEUES.orders)
 await createQueue(sqs, feedQueueName(OURS))
-const quarantine = await createQueue(sqs, 'quarantine')
-await fetch(urlOf(ports.ssm), {
-  method: 'POST',
-  headers: { 'x-amz-target': 'AmazonSSM.PutParameter' },
-  body: JSON.stringify({
-    Name: '/order-relay/bench/webhook-secrets/one',
-    Value: SECRET,
-    Type: 'SecureString',
-  }),
-})
+const quarantine = await createQueue(sqs, QUEUES.quarantine)
+
+const putParameter = (name: string, Value: string) =>
+  fetch(urlOf(ports.ssm), {
+    method: 'POST',
+    headers: { 'x-amz-target': 'AmazonSSM.PutParameter' },
+    body: JSON.stringify({ Name: `/order-relay/bench/${name}`, Value, Type: 'SecureString' }),
+  })
+await putParameter(`${PARAMETERS.webhookSecrets}/one`, SECRET)
+await putParameter(PARAMETERS.accountingKey, 'bench')
 
 let calls: Call[] = []
-const hear = (call: Call) => calls.push(call)
-const taps = {
-  dynamodb: await startTap(urlOf(ports.dynamodb), hear),
-  sqs: await startTap(urlOf(ports.sqs), hear),
-  ssm: await startTap(urlOf(ports.ssm), hear),
-}
-
-const direct = { dynamodb: urlOf(ports.dynamodb), sqs: urlOf(ports.sqs), ssm: urlOf(ports.ssm) }
+const onCall = (call: Call) => calls.push(call)
 const certificate = await makeCertificate(path)
-const tls =
-  certificate === undefined
-    ? undefined
-    : {
-        dynamodb: await startTls(direct.dynamodb, certificate),
-        sqs: await startTls(direct.sqs, certificate),
-        ssm: await startTls(direct.ssm, certificate),
-      }
+const each = async (start: (url: string) => Promise<string>) => ({
+  dynamodb: await start(urlOf(ports.dynamodb)),
+  sqs: await start(urlOf(ports.sqs)),
+  ssm: await start(urlOf(ports.ssm)),
+})
 
-/** What the line holds now; it is empty afterwards. */
-const drain = async () => {
-  const bodies: string[] = []
-  for (;;) {
-    const { Messages = [] } = await sqs.receiveMessage({ QueueUrl: line, MaxNumberOfMessages: 10 })
-    if (Messages.length === 0) return bodies
-    for (const { Body = '', ReceiptHandle } of Messages) {
-      bodies.push(Body)
-      await sqs.deleteMessage({ QueueUrl: line, ReceiptHandle })
-    }
-  }
-}
-
-const requests: Record<string, () => unknown> = {
+const requests: Readonly<Record<string, () => unknown>> = {
   calls: () => {
-    const heard = calls
+    const found = calls
     calls = []
-    return heard
+    return found
   },
-  drain,
-  empty: () => sqs.purgeQueue({ QueueUrl: line }).then(() => undefined),
+  drain: async () => (await drain(sqs, orders)).map(({ Body = '' }) => Body),
+  empty: () => sqs.send(new PurgeQueueCommand({ QueueUrl: orders })).then(() => undefined),
 }
 
 parentPort?.on('message', async (request: string) => {
   parentPort?.postMessage(await requests[request]?.())
 })
 parentPort?.postMessage({
-  line,
+  orders,
   quarantine,
-  direct,
-  tls,
-  certificate: certificate?.file,
-  tapped: { dynamodb: taps.dynamodb.url, sqs: taps.sqs.url, ssm: taps.ssm.url },
+  accounting: addressOf(accounting),
+  certificate: certificate.file,
+  direct: await each(async url => url),
+  tapped: await each(url => startTap(url, onCall)),
+  tls: await each(url => startTls(url, certificate)),
 })

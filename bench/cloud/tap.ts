@@ -7,7 +7,7 @@ import { addressOf } from '../../test/support/address.ts'
 /** One call to AWS as it went over the wire, and what AWS would bill for it. */
 export type Call = {
   action: string
-  /** DynamoDB read and write request units. */
+  /** DynamoDB request units. */
   readUnits: number
   writeUnits: number
   /** SQS requests: one for every 64 KB. */
@@ -25,46 +25,43 @@ const conditionalPut = v.looseObject({
   ReturnValuesOnConditionCheckFailure: v.literal('ALL_OLD'),
 })
 
-type Answer = { status: number; body: string }
+type Exchanged = { status: number; body: string }
 type Headers = Record<string, string>
 
 /**
- * Stands before an emulator, passes every call on, and tells what it was. DynamoDB is asked for what each
- * call consumes, and answers a refused conditional put with the item that is there, which dynalite cannot.
+ * Stands in front of an emulator, forwards every call and reports it; returns its own URL. Asks DynamoDB what each
+ * call consumes, and adds the existing item to a refused conditional put, which dynalite cannot.
  */
-export const startTap = async (target: string, heard: (call: Call) => void) => {
-  const send = async (headers: Headers, body: string): Promise<Answer> => {
+export const startTap = async (target: string, onCall: (call: Call) => void): Promise<string> => {
+  const forward = async (headers: Headers, body: string): Promise<Exchanged> => {
     const response = await fetch(target, { method: 'POST', headers, body })
     return { status: response.status, body: await response.text() }
   }
 
-  const withItem = async (headers: Headers, asked: unknown, answer: Answer): Promise<Answer> => {
-    const put = v.safeParse(conditionalPut, asked)
-    if (!put.success) return answer
-    const Key = { id: put.output.Item.id }
-    const get = { TableName: put.output.TableName, Key, ConsistentRead: true }
-    const found = await send({ ...headers, 'x-amz-target': 'DynamoDB_20120810.GetItem' }, JSON.stringify(get))
-    return { ...answer, body: JSON.stringify({ ...JSON.parse(answer.body), ...JSON.parse(found.body) }) }
+  const withItem = async (headers: Headers, sent: unknown, response: Exchanged): Promise<Exchanged> => {
+    const put = v.safeParse(conditionalPut, sent)
+    if (!put.success) return response
+    const get = { TableName: put.output.TableName, Key: { id: put.output.Item.id }, ConsistentRead: true }
+    const target = { 'x-amz-target': 'DynamoDB_20120810.GetItem' }
+    const found = await forward({ ...headers, ...target }, JSON.stringify(get))
+    return { ...response, body: JSON.stringify({ ...JSON.parse(response.body), ...JSON.parse(found.body) }) }
   }
 
-  const dynamodb = async (action: string, headers: Headers, body: string): Promise<Answer> => {
-    const asked: unknown = JSON.parse(body)
-    const answer = await send(
-      headers,
-      JSON.stringify({ ...v.parse(v.looseObject({}), asked), ReturnConsumedCapacity: 'TOTAL' }),
-    )
-    const answered: unknown = JSON.parse(answer.body)
+  const dynamodb = async (action: string, headers: Headers, body: string): Promise<Exchanged> => {
+    const sent = v.parse(v.looseObject({}), JSON.parse(body))
+    const response = await forward(headers, JSON.stringify({ ...sent, ReturnConsumedCapacity: 'TOTAL' }))
+    const answered: unknown = JSON.parse(response.body)
     const units = v.safeParse(consumed, answered)
     const isRefused = v.is(refused, answered)
-    // A refused conditional write is billed by the size of the item that is there; all of them are below 1 KB.
+    // A refused conditional write is billed by the size of the existing item; all of them are below 1 KB.
     const billed = units.success ? units.output.ConsumedCapacity.CapacityUnits : isRefused ? 1 : 0
     const isWrite = WRITES.includes(action)
-    heard({ action, readUnits: isWrite ? 0 : billed, writeUnits: isWrite ? billed : 0, sqsRequests: 0 })
-    return isRefused ? withItem(headers, asked, answer) : answer
+    onCall({ action, readUnits: isWrite ? 0 : billed, writeUnits: isWrite ? billed : 0, sqsRequests: 0 })
+    return isRefused ? withItem(headers, sent, response) : response
   }
 
   const server = createServer(async (request, response) => {
-    const sent = await text(request)
+    const body = await text(request)
     const [service = '', action = ''] = String(request.headers['x-amz-target']).split('.')
     const headers = {
       'content-type': String(request.headers['content-type']),
@@ -72,23 +69,17 @@ export const startTap = async (target: string, heard: (call: Call) => void) => {
       authorization: String(request.headers.authorization),
       'x-amz-date': String(request.headers['x-amz-date']),
     }
-    let answer: Answer
+    let exchanged: Exchanged
     if (service.startsWith('DynamoDB')) {
-      answer = await dynamodb(action, headers, sent)
+      exchanged = await dynamodb(action, headers, body)
     } else {
-      const sqsRequests = service === 'AmazonSQS' ? Math.ceil(Buffer.byteLength(sent) / CHUNK_BYTES) : 0
-      heard({ action, readUnits: 0, writeUnits: 0, sqsRequests })
-      answer = await send(headers, sent)
+      const sqsRequests = service === 'AmazonSQS' ? Math.ceil(Buffer.byteLength(body) / CHUNK_BYTES) : 0
+      onCall({ action, readUnits: 0, writeUnits: 0, sqsRequests })
+      exchanged = await forward(headers, body)
     }
-    response.writeHead(answer.status, { 'content-type': headers['content-type'] }).end(answer.body)
+    response.writeHead(exchanged.status, { 'content-type': headers['content-type'] }).end(exchanged.body)
   })
   server.listen({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
-  return {
-    url: addressOf(server),
-    close: () => {
-      server.close()
-      server.closeAllConnections()
-    },
-  }
+  return addressOf(server)
 }

@@ -8,29 +8,31 @@ import { promisify } from 'node:util'
 
 export type Certificate = { file: string; cert: Buffer; key: Buffer }
 
-/** Makes a certificate of this address for itself; undefined where there is no openssl. */
-export const makeCertificate = async (folder: string): Promise<Certificate | undefined> => {
+/**
+ * Makes a self-signed certificate of the loopback address.
+ *
+ * @throws when there is no openssl
+ */
+export const makeCertificate = async (folder: string): Promise<Certificate> => {
   const file = join(folder, 'certificate.pem')
   const keyFile = join(folder, 'key.pem')
-  try {
-    await promisify(execFile)('openssl', [
-      ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1'],
-      ...['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'],
-      ...['-out', file, '-keyout', keyFile],
-    ])
-  } catch {
-    return undefined
-  }
+  await promisify(execFile)('openssl', [
+    ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1'],
+    ...['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'],
+    ...['-out', file, '-keyout', keyFile],
+  ]).catch(cause => {
+    throw new Error('Cannot make a certificate: openssl failed; install openssl', { cause })
+  })
   return { file, cert: await readFile(file), key: await readFile(keyFile) }
 }
 
-/** Speaks TLS before a server that does not, and answers with the address at which it does. */
+/** Terminates TLS in front of an HTTP server and returns the URL. */
 export const startTls = async (target: string, { cert, key }: Certificate): Promise<string> => {
   const { hostname, port } = new URL(target)
   const server = createServer({ cert, key, noDelay: true }, socket => {
     const behind = connect({ port: Number(port), host: hostname, noDelay: true })
     socket.pipe(behind).pipe(socket)
-    // Functions are ended in the middle of everything.
+    // Functions are killed at any moment.
     socket.on('error', () => behind.destroy())
     behind.on('error', () => socket.destroy())
   })

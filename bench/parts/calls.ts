@@ -1,53 +1,99 @@
+import { readFile } from 'node:fs/promises'
+import * as v from 'valibot'
 import type { Part } from '../context.ts'
-import { type Count, KINDS } from '../counts.ts'
-import { ours, powertools } from '../implementations.ts'
-import { shown, type Target } from '../report.ts'
+import { type Count, KINDS, type Kind } from '../counts.ts'
+import { relay } from '../implementations.ts'
 
-const WANTED = { first: 3, duplicate: 1, foreign: 0, forged: 0 } as const
+const LIMITS: Readonly<Record<Kind, number>> = { first: 3, duplicate: 1, foreign: 0, forged: 0 }
 
-/** AWS calls and billed units of each kind of delivery, counted on the wire. */
+/** AWS calls, billed units and bytes of log for one delivery of each kind of 2 KB, counted on the wire. */
 export const calls: Part = async ({ counts }) => {
   const { receivers, worker } = await counts()
-  const row = (name: string, kind: string, count: Count) => {
-    const { calls, actions, writeUnits, readUnits, sqsRequests, logBytes } = count
-    const numbers = [writeUnits, readUnits, sqsRequests, logBytes]
-    return [name, kind, shown(calls), actions.join(', ') || '–', ...numbers.map(shown)]
-  }
-  const rows = [...receivers].flatMap(([{ name }, kinds]) => KINDS.map(kind => row(name, kind, kinds[kind])))
-  const mine = receivers.get(ours)
-  const theirs = receivers.get(powertools)
-  const found = KINDS.map(kind => mine?.[kind].calls ?? Number.NaN)
-  const units = [mine?.first.writeUnits ?? Number.NaN, theirs?.first.writeUnits ?? Number.NaN] as const
-  const targets: Target[] = [
-    {
-      what: `AWS calls: ${KINDS.join(' / ')}`,
-      target: KINDS.map(kind => WANTED[kind]).join(' / '),
-      found: found.map(shown).join(' / '),
-      met: KINDS.every((kind, index) => found[index] === WANTED[kind]),
-    },
-    {
-      what: 'billed write units of a first delivery, to peer (b)',
-      target: '≤ 0.5 ×',
-      found: `${shown(units[0] / units[1])} × (${shown(units[0])} to ${shown(units[1])})`,
-      met: units[0] <= units[1] / 2,
-    },
-  ]
+  const found = KINDS.map(kind => receivers.get(relay)?.[kind].calls ?? Number.NaN)
   return {
-    title: 'AWS calls',
-    text: [
-      'Twenty deliveries of each kind with a body of 2 KB, counted between function and emulators by a proxy, ' +
-        'which asks DynamoDB what each call consumes. A first delivery is new, a duplicate is one of those again ' +
-        'with a new signature, a foreign one is of a store that is not ours, a forged one has a wrong signature. ' +
-        'Here it is also verified that all implementations do the same job: their answers, and what is on the line.',
-      'Left out is what does not belong to a delivery: the secret, read at the first delivery of an instance and ' +
-        'every five minutes, and at most once a minute in a flood of forgeries.',
-    ],
-    tables: [
+    results: {
+      receivers: [...receivers].map(([{ name }, kinds]) => ({ name, ...kinds })),
+      worker,
+    },
+    targets: [
       {
-        head: ['', 'delivery', 'calls', 'which', 'write units', 'read units', 'SQS requests', 'bytes logged'],
-        rows: [...rows, row('worker', 'a webhook from the line', worker)],
+        what: `AWS calls for a ${KINDS.join(' / ')} delivery`,
+        target: KINDS.map(kind => LIMITS[kind]).join(' / '),
+        found: found.join(' / '),
+        met: KINDS.every((kind, index) => found[index] === LIMITS[kind]),
       },
     ],
-    targets,
+  }
+}
+
+const price = v.object({ price: v.number() })
+const priceList = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({
+    aws: v.object({
+      httpApiMillionRequests: price,
+      lambdaMillionRequests: price,
+      lambdaGbSecond: price,
+      writeMillionUnits: price,
+      readMillionUnits: price,
+      fifoMillionRequests: price,
+      logsGb: price,
+    }),
+  }),
+)
+type Prices = v.InferOutput<typeof priceList>['aws']
+
+/** What cannot be measured without AWS, and is assumed to be the same for all. */
+const MEMORY_GB = 0.5
+const CALL_MS = 4
+const BESIDE_MS = 2
+/** Lambda's own log lines of a run, and what CloudWatch adds to each line. */
+const PLATFORM_LOG_BYTES = 300
+const PLATFORM_LOG_LINES = 3
+const LINE_OVERHEAD_BYTES = 26
+
+/** A request to an endpoint, or messages that Lambda reads from the order queue, so many at a time. */
+type Trigger = { requests: number } | { batch: number }
+
+/** US dollars for a million of one kind, by service; a batch is received and deleted by one request each. */
+const costOf = (count: Count, prices: Prices, trigger: Trigger) => {
+  const runs = 'batch' in trigger ? 1 / trigger.batch : trigger.requests
+  const seconds = ((count.calls * CALL_MS + BESIDE_MS) / 1000) * runs
+  const logged =
+    count.logBytes +
+    PLATFORM_LOG_BYTES * runs +
+    (count.logLines + PLATFORM_LOG_LINES * runs) * LINE_OVERHEAD_BYTES
+  const parts = {
+    api: ('batch' in trigger ? 0 : runs) * prices.httpApiMillionRequests.price,
+    lambda:
+      runs * prices.lambdaMillionRequests.price + 1e6 * seconds * MEMORY_GB * prices.lambdaGbSecond.price,
+    dynamodb:
+      count.writeUnits * prices.writeMillionUnits.price + count.readUnits * prices.readMillionUnits.price,
+    sqs: (count.sqsRequests + ('batch' in trigger ? 2 * runs : 0)) * prices.fifoMillionRequests.price,
+    logs: (logged / 1000) * prices.logsGb.price,
+  }
+  const sum = Object.values(parts).reduce((total, part) => total + part, 0)
+  return Object.fromEntries(
+    Object.entries({ ...parts, sum }).map(([part, dollars]) => [part, Number(dollars.toFixed(2))]),
+  )
+}
+
+/** US dollars for a million deliveries of each kind: counted calls, times the prices of bench/prices.json. */
+export const cost: Part = async ({ counts }) => {
+  const { aws } = v.parse(priceList, await readFile('bench/prices.json', 'utf8'))
+  const { receivers, worker } = await counts()
+  const receiversCost = [...receivers].map(([{ name }, kinds]) => ({
+    name,
+    ...Object.fromEntries(KINDS.map(kind => [kind, costOf(kinds[kind], aws, { requests: 1 })])),
+  }))
+  return {
+    results: {
+      receivers: receiversCost,
+      worker: {
+        oneAtATime: costOf(worker, aws, { batch: 1 }),
+        batchesOfTen: costOf(worker, aws, { batch: 10 }),
+      },
+    },
   }
 }

@@ -1,35 +1,81 @@
-import * as v from 'valibot'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { Agent, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import type { Part } from '../context.ts'
-import { script } from '../script.ts'
+import { measured, quantile } from '../statistics.ts'
 
-const found = v.object({
-  connections: v.number(),
-  orders: v.number(),
-  perSecond: v.number(),
-  perSecondFrom: v.number(),
-  perSecondTo: v.number(),
-  p50Ms: v.number(),
-  p99Ms: v.number(),
+const CONNECTIONS = 16
+const WARM_UP = 2000
+const RUNS = 5
+const ORDERS_PER_RUN = 4000
+
+/** A paid order of three rows, with shipping and discount, by one of a thousand customers. */
+const order = (id: number) => ({
+  external_id: String(id),
+  customer: { mobile: `0912${String(id % 1000).padStart(7, '0')}`, name: 'سارا محمدی' },
+  items: [1, 2, 3].map(each => ({ sku: `BENCH-${each}`, quantity: each, unit_price: 125_000 * each })),
+  shipping: 45_000,
+  discount: 10_000,
+  payment: { method: 'online', reference: String(id) },
 })
 
-/** How many orders the sandbox registers. */
-export const sandbox: Part = async () => {
-  const { connections, orders, perSecond, perSecondFrom, perSecondTo, p50Ms, p99Ms } = v.parse(
-    found,
-    await script('bench/sandbox.ts'),
-  )
+const measure = async (url: string, agent: Agent) => {
+  const send = (method: string, path: string, body: unknown): Promise<number | undefined> => {
+    const headers = { authorization: 'Bearer sandbox-key', 'content-type': 'application/json' }
+    return new Promise((resolve, reject) => {
+      request(`${url}${path}`, { method, agent, headers })
+        .on('response', response => response.resume().on('end', () => resolve(response.statusCode)))
+        .on('error', reject)
+        .end(JSON.stringify(body))
+    })
+  }
+  let lastId = 0
+  const run = async (orders: number) => {
+    const latencies: number[] = []
+    const end = lastId + orders
+    const connection = async () => {
+      while (lastId < end) {
+        lastId += 1
+        const started = performance.now()
+        const status = await send('POST', '/api/v1/orders/', order(lastId))
+        if (status !== 201) throw new Error(`Cannot measure: the sandbox answered ${status} to an order`)
+        latencies.push(performance.now() - started)
+      }
+    }
+    const started = performance.now()
+    await Promise.all(Array.from({ length: CONNECTIONS }, connection))
+    return { latencies, perSecond: (1000 * orders) / (performance.now() - started) }
+  }
+
+  for (const each of [1, 2, 3]) await send('PUT', `/panel/products/BENCH-${each}`, { stock: 1e9 })
+  await run(WARM_UP)
+  const runs: Awaited<ReturnType<typeof run>>[] = []
+  for (let each = 0; each < RUNS; each++) runs.push(await run(ORDERS_PER_RUN))
   return {
-    title: 'Orders in the sandbox',
-    text: [
-      `${orders.toLocaleString('en')} paid orders of three rows with discount and shipping, created over HTTP on ` +
-        `${connections} connections, in a database on disk; each is an invoice, its rows, a customer and a receipt.`,
-    ],
-    tables: [
-      {
-        head: ['orders a second', 'median, ms', '99 of 100, ms'],
-        rows: [[`${perSecond} (${perSecondFrom} to ${perSecondTo})`, String(p50Ms), String(p99Ms)]],
-      },
-    ],
-    targets: [],
+    ordersPerSecond: measured(runs.map(({ perSecond }) => perSecond)),
+    medianMs: measured(runs.map(({ latencies }) => quantile(latencies, 0.5))),
+    p99Ms: measured(runs.map(({ latencies }) => quantile(latencies, 0.99))),
+  }
+}
+
+/** Orders that the sandbox registers over HTTP, in a database on disk. */
+export const sandbox: Part = async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'order-relay-sandbox-'))
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
+  const args = ['sandbox/main.ts', '--port', '0', '--data', join(folder, 'bench.db')]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
+  try {
+    if (child.stdout === null) throw new Error('Cannot measure: the sandbox has no output')
+    const [line] = await once(createInterface(child.stdout), 'line')
+    return { results: await measure(String(line).replace('sandbox ready at ', ''), agent) }
+  } finally {
+    agent.destroy()
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+    await rm(folder, { recursive: true })
   }
 }

@@ -1,81 +1,76 @@
 import type { Context, Part } from '../context.ts'
-import { eventOf } from '../deliveries.ts'
-import { type Implementation, onSdk, ours, powertools, tutorial } from '../implementations.ts'
-import { shown, spread } from '../report.ts'
-import { startFunction } from '../runtime/function.ts'
-import { measured, quantile } from '../statistics.ts'
+import { eventOf, type Size } from '../deliveries.ts'
+import { type Implementation, leanStack, relay, stack, tutorial } from '../implementations.ts'
+import type { RunningFunction } from '../runtime/function.ts'
+import { measured, median, quantile, ratio } from '../statistics.ts'
+import { atMost } from '../targets.ts'
 
-const ROUNDS = 8
-const WARM_UP = 3
-const IN_ROUND = 60
+const ROUNDS = 12
+const WARM_UP = 4
+const IN_ROUND: Readonly<Record<Size, number>> = { '2 KB': 60, '200 KB': 8 }
 
-type Round = { latencies: number[]; cpu: number }
+const implementations = [relay, stack, leanStack, tutorial]
 
-const implementations = [ours, onSdk, powertools, tutorial]
+type Round = { median: number; p99: number; perSecond: number; cpu: number }
+type Rounds = ReadonlyMap<Implementation, Round[]>
 
-const startAll = ({ cloud, bundle }: Context) =>
-  Promise.all(
-    implementations.map(async each =>
-      startFunction(await bundle(each), (await cloud()).environment('direct')),
-    ),
-  )
-type Running = Awaited<ReturnType<typeof startAll>>[number]
-
-const run = async (running: Running): Promise<Round> => {
+const runRound = async ({ invoke, cpu }: RunningFunction, size: Size): Promise<Round> => {
+  const count = IN_ROUND[size]
   const latencies: number[] = []
-  const before = running.cpu() ?? Number.NaN
-  for (let each = 0; each < IN_ROUND; each++) {
-    const { from, to } = await running.invoke(eventOf('2 KB'))
+  const before = cpu() ?? Number.NaN
+  for (let each = 0; each < count; each++) {
+    const { from, to } = await invoke(eventOf(size))
     latencies.push(to - from)
   }
-  return { latencies, cpu: ((running.cpu() ?? Number.NaN) - before) / IN_ROUND }
+  return {
+    median: median(latencies),
+    p99: quantile(latencies, 0.99),
+    perSecond: (1000 * count) / latencies.reduce((sum, ms) => sum + ms, 0),
+    cpu: ((cpu() ?? Number.NaN) - before) / count,
+  }
 }
 
-/** First deliveries through a warm function, one after the other as Lambda hands them to one instance. */
-export const warm: Part = async context => {
-  const rounds = new Map<Implementation, Round[]>(implementations.map(each => [each, []]))
-  const functions = await startAll(context)
+const measure = async (context: Context, size: Size): Promise<Rounds> => {
   const { empty } = await context.cloud()
+  const rounds = new Map<Implementation, Round[]>(implementations.map(each => [each, []]))
+  const functions = await Promise.all(
+    implementations.map(async each => [each, await context.start(each, 'direct')] as const),
+  )
   try {
     for (let round = -WARM_UP; round < ROUNDS; round++) {
-      for (const [index, running] of functions.entries()) {
-        const found = await run(running)
-        const implementation = implementations[index]
-        if (round >= 0 && implementation !== undefined) rounds.get(implementation)?.push(found)
+      for (const [each, running] of functions) {
+        const found = await runRound(running, size)
+        if (round >= 0) rounds.get(each)?.push(found)
       }
-      // What is left on the line would slow the emulator down from round to round.
+      // A queue that grows from round to round would slow the emulator down.
       await empty()
     }
   } finally {
-    for (const running of functions) await running.stop()
+    for (const [, running] of functions) await running.stop()
   }
-  const rows = implementations.map(each => {
-    const found = rounds.get(each) ?? []
-    const medians = found.map(({ latencies }) => quantile(latencies, 0.5))
-    const slowest = found.map(({ latencies }) => quantile(latencies, 0.99))
-    const rates = found.map(({ latencies }) => 1000 / (latencies.reduce((sum, ms) => sum + ms, 0) / IN_ROUND))
-    return [
-      each.name,
-      spread(measured(medians)),
-      shown(quantile(slowest, 0.5)),
-      spread(measured(rates)),
-      spread(measured(found.map(({ cpu }) => cpu))),
-    ]
-  })
+  return rounds
+}
+
+const summary = (rounds: Rounds) =>
+  [...rounds].map(([{ name }, found]) => ({
+    name,
+    median: measured(found.map(round => round.median)),
+    p99: measured(found.map(round => round.p99)),
+    perSecond: measured(found.map(round => round.perSecond)),
+    cpu: measured(found.map(round => round.cpu)),
+  }))
+
+/**
+ * First deliveries through warm functions, one after the other, as Lambda hands them to one instance. Times in
+ * milliseconds, from the event to the answer, mostly those of the emulators and the same for all. CPU is that of the
+ * whole process for one delivery: AWS clients, logs, metrics and runtime client included.
+ */
+export const warm: Part = async context => {
+  const small = await measure(context, '2 KB')
+  const large = await measure(context, '200 KB')
+  const cpu = (each: Implementation) => (small.get(each) ?? []).map(round => round.cpu)
   return {
-    title: 'Latency and throughput of one warm instance',
-    text: [
-      `First deliveries of 2 KB, ${IN_ROUND} in each of ${ROUNDS} rounds, from the moment at which the event is ` +
-        'handed over to the answer, through the runtime client and against the embedded parts. Most of the time ' +
-        'is that of the emulators, and the same for all. CPU is that of the whole process: clients of AWS, logs ' +
-        'and runtime client included.',
-    ],
-    tables: [
-      {
-        head: ['', 'median, ms', '99 of 100, ms', 'deliveries a second', 'CPU of a delivery, ms'],
-        rows,
-      },
-    ],
-    targets: [],
+    results: { '2 KB': summary(small), '200 KB': summary(large) },
+    targets: [atMost('CPU of a warm delivery of 2 KB, to peer (b)', 0.8, ratio(cpu(relay), cpu(stack)))],
   }
 }

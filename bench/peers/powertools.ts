@@ -4,19 +4,20 @@ import { DynamoDBPersistenceLayer } from '@aws-lambda-powertools/idempotency/dyn
 import { makeHandlerIdempotent } from '@aws-lambda-powertools/idempotency/middleware'
 import { Logger } from '@aws-lambda-powertools/logger'
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware'
+import { getParameter } from '@aws-lambda-powertools/parameters/ssm'
 import { ApiGatewayV2Envelope } from '@aws-lambda-powertools/parser/envelopes/api-gatewayv2'
 import { JSONStringified } from '@aws-lambda-powertools/parser/helpers'
 import { parser } from '@aws-lambda-powertools/parser/middleware'
-import { SendMessageCommand } from '@aws-sdk/client-sqs'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import middy from '@middy/core'
 import type { APIGatewayProxyEventV2 } from 'aws-lambda'
 import { z } from 'zod'
-import { dynamodb, sqs } from './aws.ts'
-import { webhookSecret } from './secret.ts'
 
-// Peer (b): the stack that an experienced AWS engineer would put together: middy with Powertools for AWS
-// Lambda, each used as its documentation shows.
+// Peer (b): what an experienced AWS engineer would build: middy with Powertools for AWS Lambda, each used as its
+// documentation shows.
 
+const sqs = new SQSClient()
 const logger = new Logger({ serviceName: 'webhook' })
 
 const webhook = z.looseObject({
@@ -32,7 +33,7 @@ type Webhook = z.infer<typeof webhook>
 
 const persistenceStore = new DynamoDBPersistenceLayer({
   tableName: process.env.IDEMPOTENCY_TABLE ?? '',
-  awsSdkV3Client: dynamodb,
+  awsSdkV3Client: new DynamoDBClient(),
 })
 const config = new IdempotencyConfig({
   eventKeyJmesPath: 'delivery',
@@ -44,7 +45,11 @@ const sources = new Set((process.env.SOURCES ?? '').split(','))
 
 const unauthorized = { statusCode: 401, body: JSON.stringify({ message: 'Unauthorized' }) }
 
-/** Powertools has nothing for signatures, so this has to be a middleware of one's own. */
+const webhookSecret = async (): Promise<string> =>
+  (await getParameter(`${process.env.SECRETS_PATH}/webhook/secrets/one`, { decrypt: true, maxAge: 300 })) ??
+  ''
+
+/** Powertools has nothing for signatures, so this is a custom middleware. */
 const verifySignature = {
   before: async ({ event }: { event: APIGatewayProxyEventV2 }) => {
     const { headers, body = '', isBase64Encoded } = event
@@ -59,7 +64,7 @@ const verifySignature = {
   },
 }
 
-/** Before idempotency, so that other stores' webhooks cost no write. */
+/** Runs before idempotency, so that webhooks of other stores cost no write. */
 const ignoreForeign = {
   before: async ({ event }: { event: Webhook }) =>
     sources.has(event.data.source)
@@ -71,7 +76,7 @@ const enqueue = async (event: Webhook) => {
   const { source, external_id } = event.data
   await sqs.send(
     new SendMessageCommand({
-      QueueUrl: process.env.LINE_URL,
+      QueueUrl: process.env.ORDERS_QUEUE_URL,
       MessageBody: JSON.stringify(event),
       MessageGroupId: createHash('sha256').update(`${source}/${external_id}`).digest('hex'),
       MessageDeduplicationId: event.delivery,

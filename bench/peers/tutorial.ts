@@ -1,17 +1,17 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
-import { SendMessageCommand } from '@aws-sdk/client-sqs'
+import { ConditionalCheckFailedException, DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb'
 import type { APIGatewayProxyEventV2 } from 'aws-lambda'
-import { dynamodb, sqs } from './aws.ts'
 
-// Peer (c): the handler of the usual tutorial: no framework, the secret in the environment, the delivery
-// claimed in DynamoDB first. A crash after the claim loses the event; here it counts for its speed only.
+// Peer (c): the handler of a tutorial: no framework, the secret in the environment, the delivery claimed in DynamoDB
+// first. A crash after the claim loses the event; the peer is here for its speed only.
 
-const documents = DynamoDBDocumentClient.from(dynamodb)
+const documents = DynamoDBDocumentClient.from(new DynamoDBClient())
+const sqs = new SQSClient()
 const sources = (process.env.SOURCES ?? '').split(',')
 
-const answer = (statusCode: number, status: string) => ({ statusCode, body: JSON.stringify({ status }) })
+const respond = (statusCode: number, status: string) => ({ statusCode, body: JSON.stringify({ status }) })
 
 export const handler = async (event: APIGatewayProxyEventV2) => {
   const body = event.body ?? ''
@@ -20,12 +20,12 @@ export const handler = async (event: APIGatewayProxyEventV2) => {
     .update(`${t}.${body}`)
     .digest('hex')
   if (v1.length !== 64 || !timingSafeEqual(Buffer.from(expected), Buffer.from(v1))) {
-    return answer(401, 'unauthorized')
+    return respond(401, 'unauthorized')
   }
-  if (Math.abs(Date.now() / 1000 - Number(t)) > 300) return answer(401, 'unauthorized')
+  if (Math.abs(Date.now() / 1000 - Number(t)) > 300) return respond(401, 'unauthorized')
 
   const webhook = JSON.parse(body)
-  if (!sources.includes(webhook.data.source)) return answer(200, 'ignored')
+  if (!sources.includes(webhook.data.source)) return respond(200, 'ignored')
   try {
     await documents.send(
       new PutCommand({
@@ -35,17 +35,17 @@ export const handler = async (event: APIGatewayProxyEventV2) => {
       }),
     )
   } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return answer(200, 'duplicate')
+    if (error instanceof ConditionalCheckFailedException) return respond(200, 'duplicate')
     throw error
   }
   await sqs.send(
     new SendMessageCommand({
-      QueueUrl: process.env.LINE_URL,
+      QueueUrl: process.env.ORDERS_QUEUE_URL,
       MessageBody: body,
       MessageGroupId: webhook.data.external_id,
       MessageDeduplicationId: webhook.delivery,
     }),
   )
   console.log('queued', webhook.delivery)
-  return answer(200, 'queued')
+  return respond(200, 'queued')
 }

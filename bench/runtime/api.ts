@@ -5,19 +5,16 @@ import { text } from 'node:stream/consumers'
 import { addressOf } from '../../test/support/address.ts'
 
 export type Answered = {
-  /** What the function answered, as JSON text. */
+  /** The result of the function, as JSON text. */
   body: string
-  /** Milliseconds of `performance.now()` at which the event was handed over, and at which the answer came. */
+  /** When the event was handed over and when the result came, in milliseconds of `performance.now()`. */
   from: number
   to: number
 }
 
 type Waiting = { resolve: (answered: Answered) => void; reject: (error: Error) => void; event: string }
 
-/**
- * Lambda's Runtime API (2018-06-01) on the loopback address, for one function: hands out events one after
- * the other and takes the answers.
- */
+/** Lambda's Runtime API (2018-06-01) on the loopback address, for one function. */
 export const startRuntimeApi = async () => {
   const queue: Waiting[] = []
   const ready = Promise.withResolvers<number>()
@@ -32,7 +29,7 @@ export const startRuntimeApi = async () => {
     idle.writeHead(200, {
       'content-type': 'application/json',
       'lambda-runtime-aws-request-id': randomUUID(),
-      'lambda-runtime-deadline-ms': String(Date.now() + 9000),
+      'lambda-runtime-deadline-ms': String(Date.now() + 30_000),
       'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:eu-central-1:000000000000:function:bench',
       'lambda-runtime-trace-id': 'Root=1-00000000-000000000000000000000000;Sampled=0',
     })
@@ -40,13 +37,13 @@ export const startRuntimeApi = async () => {
     idle = undefined
   }
 
-  const fail = (why: string) => {
-    const error = new Error(`Cannot measure: ${why}`)
+  const fail = (reason: string) => {
+    const error = new Error(`Cannot measure: ${reason}`)
     ready.reject(error)
     current?.reject(error)
     for (const { reject } of queue.splice(0)) reject(error)
   }
-  // Whoever invokes hears of a failure; that nobody waits for the start does not matter.
+  // A failure rejects the invocations; nobody needs to wait for the start.
   ready.promise.catch(() => undefined)
 
   const server = createServer(async (request, response) => {
@@ -67,7 +64,7 @@ export const startRuntimeApi = async () => {
 
   return {
     address: addressOf(server).replace('http://', ''),
-    /** Resolves with the time at which the function first asked for an event. */
+    /** When the function first asked for an event. */
     ready: ready.promise,
     /** Hands an event over as soon as the function asks for one. */
     invoke: (event: unknown) =>
@@ -75,7 +72,7 @@ export const startRuntimeApi = async () => {
         queue.push({ resolve, reject, event: JSON.stringify(event) })
         handOver()
       }),
-    /** Rejects what waits for the function. */
+    /** Rejects all invocations that wait for the function. */
     fail,
     close: () => {
       server.close()

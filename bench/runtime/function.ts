@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
-import type { Bundle } from '../bundles.ts'
+import type { Bundle } from '../implementations.ts'
 import { startRuntimeApi } from './api.ts'
 import { MINIMAL_LOOP, runtimeClient } from './ric.ts'
 
 /** Set by Lambda for Node 24. */
 const FLAGS = ['--no-experimental-require-module', '--no-experimental-detect-module']
 
-/** CPU time of all threads of a process so far, in milliseconds; undefined where the system does not tell. */
+/** CPU time of all threads of a process so far, in milliseconds; undefined where there is no /proc. */
 const cpuOf = (pid: number): number | undefined => {
   try {
     return readdirSync(`/proc/${pid}/task`).reduce(
@@ -22,9 +22,9 @@ const cpuOf = (pid: number): number | undefined => {
 }
 
 /**
- * Starts a function as Lambda does: a process of its own with the runtime's client, which asks for events.
+ * Starts a function as Lambda does: a process of its own with the runtime client, which asks for events.
  *
- * @param environment besides what Lambda sets itself
+ * @param environment what serverless.yml sets
  */
 export const startFunction = async ({ folder, handler }: Bundle, environment: Record<string, string>) => {
   const api = await startRuntimeApi()
@@ -55,7 +55,7 @@ export const startFunction = async ({ folder, handler }: Bundle, environment: Re
     started,
     ready: api.ready,
     invoke: api.invoke,
-    /** What it has written to its log so far. */
+    /** What the function has logged so far. */
     logged: () => ({ ...logged }),
     cpu: () => (child.pid === undefined ? undefined : cpuOf(child.pid)),
     stop: async () => {
@@ -65,3 +65,5 @@ export const startFunction = async ({ folder, handler }: Bundle, environment: Re
     },
   }
 }
+
+export type RunningFunction = Awaited<ReturnType<typeof startFunction>>

@@ -1,5 +1,5 @@
-// Does what aws-lambda-ric does at its barest, for machines on which that is not installed: asks the Runtime
-// API for an event, calls the handler, sends its answer. Figures taken with it are marked as such.
+// The minimum of aws-lambda-ric, for machines without it: asks the Runtime API for an event, calls the handler and
+// sends its result.
 
 const { request } = process.getBuiltinModule('node:http')
 const { join } = process.getBuiltinModule('node:path')

@@ -1,23 +1,23 @@
-/** What the model of the order line is made of. */
-export type LineOptions = {
-  /** Messages a second, arriving at random. */
+/** A FIFO queue with message groups, and the Lambda event source that reads it. */
+export type QueueOptions = {
+  /** Messages per second, arriving at random. */
   rate: number
   /** How many messages to follow. */
   messages: number
-  /** How many orders they are spread over: of one order, only one message is worked on at a time. */
+  /** How many orders they belong to: only one batch at a time holds messages of an order. */
   orders: number
-  /** Batches that Lambda works through side by side (`maximumConcurrency`). */
+  /** Batches processed at the same time (`maximumConcurrency`). */
   workers: number
-  /** Messages in a batch, at most. */
+  /** Maximum number of messages in a batch. */
   batch: number
-  /** How long the worker takes for one message, in seconds; different orders of a batch go side by side. */
+  /** How long the worker takes for one message, in seconds; different orders of a batch run side by side. */
   seconds: number
-  /** How long Lambda takes from one batch to the next: delete, receive, invoke, in seconds. */
+  /** How long Lambda takes from one batch to the next (delete, receive, invoke), in seconds. */
   between: number
   seed: number
 }
 
-/** A small generator of numbers from 0 to 1 (mulberry32): a run can be repeated. */
+/** Random numbers from 0 up to 1 that a seed repeats (mulberry32). */
 const generator = (seed: number) => () => {
   seed = (seed + 0x6d2b79f5) | 0
   let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed)
@@ -34,16 +34,17 @@ const earliest = (running: readonly Batch[]) =>
   )
 
 /**
- * Follows messages through a FIFO queue with message groups and a Lambda event source, by the rules of SQS:
- * a batch takes of the group that has waited longest whatever it has, then of the next, and a group in work
- * is closed to other batches. Pure; answers how long each message took from arrival to the end of its batch.
+ * Follows messages through the queue by the rules of SQS: a batch takes all messages of the group that has waited
+ * longest, then of the next one, and other batches cannot take messages of a group in flight. Pure.
+ *
+ * @returns the seconds of each message, from its arrival to the end of its batch
  */
-export const throughTheLine = (options: LineOptions): Float64Array => {
+export const throughTheQueue = (options: QueueOptions): Float64Array => {
   const { rate, messages, orders, workers, batch, seconds, between, seed } = options
   const random = generator(seed)
   const took = new Float64Array(messages)
   const waiting = new Map<number, number[]>()
-  const inWork = new Set<number>()
+  const inFlight = new Set<number>()
   // Orders with messages that may be taken, the longest waiting first.
   const open: number[] = []
   let taken = 0
@@ -58,7 +59,7 @@ export const throughTheLine = (options: LineOptions): Float64Array => {
     if (found !== undefined) found.push(now)
     else {
       waiting.set(order, [now])
-      if (!inWork.has(order)) open.push(order)
+      if (!inFlight.has(order)) open.push(order)
     }
     arrived++
     next = now - Math.log(1 - random()) / rate
@@ -75,7 +76,7 @@ export const throughTheLine = (options: LineOptions): Float64Array => {
         if (held === undefined) continue
         const these = held.splice(0, batch - arrivals.length)
         if (held.length === 0) waiting.delete(order)
-        inWork.add(order)
+        inFlight.add(order)
         batchOrders.push(order)
         arrivals.push(...these)
         longest = Math.max(longest, these.length)
@@ -100,7 +101,7 @@ export const throughTheLine = (options: LineOptions): Float64Array => {
     } else if (ending !== undefined) {
       running.splice(index, 1)
       for (const order of ending.orders) {
-        inWork.delete(order)
+        inFlight.delete(order)
         if (waiting.has(order)) open.push(order)
       }
       begin(ending.end)

@@ -1,1 +1,0 @@
-export const webhookSecret = async (): Promise<string> => process.env.WEBHOOK_SECRET ?? ''
