@@ -1,4 +1,4 @@
-// stores.yml is read and checked when the functions are bundled, see deploy/esbuild-plugins.cjs.
+// stores.yml is validated when the functions are bundled, see deploy/esbuild-plugins.ts.
 import type { Store } from './lib/stores.ts'
 
 declare const stores: readonly Store[]
