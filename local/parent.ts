@@ -4,21 +4,21 @@ import { promisify } from 'node:util'
 
 const INTERVAL_MS = 500
 
-type Parentage = { name: string; parent: number }
+type Process = { name: string; parent: number }
 
-/** `<pid> (<name>) <state> <parent> ...`; the name may hold anything. */
-const fromStat = (stat: string): Parentage | undefined => {
+/** Parses `<pid> (<name>) <state> <parent> ...`; the name may contain anything. */
+const fromStat = (stat: string): Process | undefined => {
   const match = /^\d+ \((.*)\) \S (\d+) /s.exec(stat)
   return match === null ? undefined : { name: match[1] ?? '', parent: Number(match[2]) }
 }
 
-const fromPs = (line: string): Parentage | undefined => {
+const fromPs = (line: string): Process | undefined => {
   const match = /^\s*(\d+)\s+(.+?)\s*$/.exec(line)
   return match === null ? undefined : { name: match[2] ?? '', parent: Number(match[1]) }
 }
 
-/** Name and parent of a process: from `/proc` where there is one, else from `ps`; undefined when it is gone. */
-const parentageOf = async (pid: number): Promise<Parentage | undefined> => {
+/** A running process, from `/proc` on Linux and from `ps` elsewhere. */
+const processOf = async (pid: number): Promise<Process | undefined> => {
   if (process.platform === 'linux') {
     return readFile(`/proc/${pid}/stat`, 'utf8').then(fromStat, () => undefined)
   }
@@ -32,23 +32,23 @@ const parentageOf = async (pid: number): Promise<Parentage | undefined> => {
 const isShell = (name: string) => /(?:^|\/)-?(?:sh|dash|bash|zsh|ash|ksh)$/.test(name)
 
 /**
- * Calls `gone` once when the npm that runs this process was killed, in whatever way. npm puts a shell
- * between itself and a script, so the shell's parent counts as well.
+ * Calls `exited` once when the npm that runs this process has ended, even when it was killed. npm runs scripts
+ * through a shell, so the shell's parent is watched as well.
  *
- * Without npm nothing is watched: a process may well outlive the shell that started it.
+ * Without npm nothing is watched: a process may outlive the shell that started it.
  */
-export const onNpmGone = async (gone: () => void): Promise<void> => {
+export const onNpmExit = async (exited: () => void): Promise<void> => {
   if (process.env.npm_execpath === undefined) return
   const { ppid } = process
-  const shell = await parentageOf(ppid)
+  const shell = await processOf(ppid)
   const watched = shell !== undefined && isShell(shell.name) ? shell.parent : undefined
 
   const timer = setInterval(async () => {
     const orphaned =
-      process.ppid !== ppid || (watched !== undefined && (await parentageOf(ppid))?.parent !== watched)
+      process.ppid !== ppid || (watched !== undefined && (await processOf(ppid))?.parent !== watched)
     if (!orphaned) return
     clearInterval(timer)
-    gone()
+    exited()
   }, INTERVAL_MS)
   timer.unref()
 }
