@@ -1,5 +1,5 @@
 // stores.yml is validated when the functions are bundled, see deploy/esbuild-plugins.ts.
-import type { Store } from './lib/stores.ts'
+import type { Store } from './lib/platform/stores.ts'
 
 declare const stores: readonly Store[]
 export default stores

@@ -1,4 +1,4 @@
-import type { Store } from '../lib/stores.ts'
+import type { Store } from '../lib/platform/stores.ts'
 import { type Resource, type Resources, ref, type Stack, stackName } from './cloudformation.ts'
 import { feedQueueId, QUEUE_IDS } from './queues.ts'
 

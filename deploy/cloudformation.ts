@@ -1,5 +1,5 @@
 import { PARAMETERS } from '../lib/platform/names.ts'
-import type { Store } from '../lib/stores.ts'
+import type { Store } from '../lib/platform/stores.ts'
 
 /** What varies from stack to stack. */
 export type Stack = {

@@ -1,4 +1,4 @@
-import type { Store } from '../lib/stores.ts'
+import type { Store } from '../lib/platform/stores.ts'
 import { alarmsFor } from './alarms.ts'
 import { type Resources, type Stack, stackName, sub } from './cloudformation.ts'
 import { feedQueueId, QUEUE_IDS } from './queues.ts'

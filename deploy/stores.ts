@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
 import { fieldOf } from '../lib/protocol/errors.ts'
-import { type Store, storesFile } from '../lib/stores.ts'
+import { type Store, storesFile } from '../lib/platform/stores.ts'
 
 /**
  * Reads stores.yml.

@@ -1,6 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
-import { until } from './observe.ts'
+import { ACCOUNT_ID, CREDENTIALS, REGION, SANDBOX_KEY } from '../settings.ts'
+
+const TIMEOUT_MS = 20_000
+
+/** Polls until something is found. @throws after 20 seconds */
+export const until = async <Found>(what: string, look: () => Promise<Found | undefined>): Promise<Found> => {
+  for (const end = Date.now() + TIMEOUT_MS; Date.now() < end; await sleep(50)) {
+    const found = await look()
+    if (found !== undefined) return found
+  }
+  throw new Error(`Expected ${what} within ${TIMEOUT_MS / 1000} s`)
+}
 
 const order = v.looseObject({ external_id: v.string(), status: v.nullable(v.string()) })
 const feedMessage = v.looseObject({
@@ -23,14 +35,14 @@ const deliveries = v.object({
 export type FeedMessage = v.InferOutput<typeof feedMessage>
 export type Addresses = { relay: string; sandbox: string; sqs: string }
 
-type Answer = { status: number; body: unknown }
+type Response = { status: number; body: unknown }
 
 const send = async (
   method: string,
   url: string,
   body?: unknown,
   headers: Record<string, string> = {},
-): Promise<Answer> => {
+): Promise<Response> => {
   const response = await fetch(url, {
     method,
     headers: { 'content-type': 'application/json', ...headers },
@@ -40,28 +52,28 @@ const send = async (
   return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
 }
 
-/** The people and programs of the story, each with what it does in life; all of it real HTTP. */
+/** The people and programs of the story, acting over real HTTP. */
 export const partiesOf = ({ relay, sandbox, sqs }: Addresses, source: string) => {
   const orderPath = (id: string, verb = '') =>
     `/api/v1/orders/${encodeURIComponent(id)}/${verb}?source=${source}`
   const asStore = { authorization: `Bearer local-${source}` }
-  const asCaller = { authorization: 'Bearer sandbox-key' }
-  const queue = new SQSClient({
-    region: 'eu-central-1',
-    endpoint: sqs,
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  })
-  const QueueUrl = `${sqs}/000000000000/feed-${source}.fifo`
+  const asCaller = { authorization: `Bearer ${SANDBOX_KEY}` }
+  const queue = new SQSClient({ region: REGION, endpoint: sqs, credentials: CREDENTIALS })
+  const QueueUrl = `${sqs}/${ACCOUNT_ID}/feed-${source}.fifo`
+  const receive = async () => {
+    const { Messages = [] } = await queue.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 1 }))
+    return Messages[0]
+  }
 
   return {
-    /** Speaks to the accounting service directly. */
+    /** Calls the accounting service directly. */
     caller: {
       create: (body: object) => send('POST', `${sandbox}/api/v1/orders/`, body, asCaller),
       async read(id: string) {
         return v.parse(order, (await send('GET', `${sandbox}${orderPath(id)}`, undefined, asCaller)).body)
       },
     },
-    /** Hands everything to the relay. */
+    /** Calls the relay only. */
     store: {
       create: (body: object) => send('POST', `${relay}/api/v1/orders/`, { source, ...body }, asStore),
       payment: (id: string, body: object) =>
@@ -69,33 +81,24 @@ export const partiesOf = ({ relay, sandbox, sqs }: Addresses, source: string) =>
       refund: (id: string, body: object) =>
         send('POST', `${relay}${orderPath(id, 'refund/')}`, body, asStore),
       read: (id: string) => send('GET', `${relay}${orderPath(id)}`, undefined, asStore),
-      /** Takes the next message from the store's own queue, as its own program would. */
-      hear: (what: string): Promise<FeedMessage> =>
+      /** Receives the next message of the store's feed. */
+      receive: (what: string): Promise<FeedMessage> =>
         until(what, async () => {
-          const { Messages = [] } = await queue.send(
-            new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 1 }),
-          )
-          const [message] = Messages
+          const message = await receive()
           if (message === undefined) return undefined
           await queue.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: message.ReceiptHandle }))
           return v.parse(feedMessage, JSON.parse(message.Body ?? ''))
         }),
-      /** Whether anything else waits in the queue. */
-      async hearsNothing() {
-        const { Messages = [] } = await queue.send(
-          new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 1 }),
-        )
-        return Messages.length === 0
-      },
+      isFeedEmpty: async () => (await receive()) === undefined,
     },
-    /** Works in the panel. */
+    /** Uses the panel. */
     accountant: {
       stock: (sku: string, name: string, stock: number) =>
         send('PUT', `${sandbox}/panel/products/${sku}`, { name, stock }),
       retry: (id: string, of = source) => send('POST', `${sandbox}/panel/orders/${id}/retry?source=${of}`),
-      /** The last attempt at delivering an order's webhook, once it has been answered. */
+      /** The last attempt to deliver an order's webhook, once it was answered. */
       delivered: (id: string) =>
-        until(`a webhook about ${id} that was answered`, async () => {
+        until(`an answered webhook about ${id}`, async () => {
           const { body } = await send('GET', `${sandbox}/panel/deliveries`)
           const found = v.parse(deliveries, body).deliveries.find(({ external_id }) => external_id === id)
           const attempt = found?.attempts.at(-1)
@@ -105,7 +108,7 @@ export const partiesOf = ({ relay, sandbox, sqs }: Addresses, source: string) =>
         }),
       resend: (delivery: string) => send('POST', `${sandbox}/panel/deliveries/${delivery}/resend`),
     },
-    /** Has no secret. */
+    /** Does not know the secret. */
     forger: {
       post: (body: object) =>
         send('POST', `${relay}/webhook`, body, {
