@@ -32,6 +32,7 @@ export type Child = {
    */
   reached: (milestone: string, ms: number) => Promise<void>
   send: (message: Serializable) => void
+  kill: (signal: NodeJS.Signals) => void
   /** Resolves when it has ended, with how. */
   ended: Promise<string>
   /** Stops it, by force if necessary, and waits for its end. */
@@ -92,6 +93,7 @@ export const startChild = (options: ChildOptions): Child => {
     },
     // A child that has ended is reported by `ended`.
     send: message => void child.send(message, () => undefined),
+    kill: signal => void child.kill(signal),
     ended,
     stop: async () => {
       child.kill('SIGTERM')

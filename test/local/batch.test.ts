@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { failedIds, recordOf } from '../../local/batch.ts'
+import { failedIds, recordOf } from '../../local/event-source.ts'
 
 const IDS = ['a', 'b', 'c']
 const failures = (...itemIdentifiers: unknown[]) => ({

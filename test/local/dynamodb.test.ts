@@ -11,11 +11,10 @@ import {
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { Level } from 'level'
 import { startDynamodb } from '../../local/dynamodb.ts'
-import { CREDENTIALS } from '../../local/functions-environment.ts'
 import { freePorts } from '../../local/ports.ts'
 import { createTables } from '../../local/provision.ts'
 import type { Table } from '../../local/resources.ts'
-import { urlOf } from '../../local/settings.ts'
+import { CREDENTIALS, urlOf } from '../../local/settings.ts'
 
 let path: string
 let port: number

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { readable } from '../../local/log-lines.ts'
+import { readable } from '../../local/log.ts'
 
 const constant = { timestamp: '2026-01-01T00:00:00Z', service: 'order-relay', sampling_rate: 0 }
 

@@ -13,10 +13,9 @@ import {
   SSMClient,
 } from '@aws-sdk/client-ssm'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { CREDENTIALS } from '../../local/functions-environment.ts'
 import { startParameterStore } from '../../local/parameter-store.ts'
 import { freePorts } from '../../local/ports.ts'
-import { urlOf } from '../../local/settings.ts'
+import { CREDENTIALS, urlOf } from '../../local/settings.ts'
 
 let folder: string
 let path: string

@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals'
-import { resolveEnvironments } from '../../local/functions-environment.ts'
-import { type Resources, resolver } from '../../local/intrinsics.ts'
 import { queuesOf, tablesOf } from '../../local/resources.ts'
 import { readService } from '../../local/service.ts'
+import { type Resources, resolveEnvironments, resolver } from '../../local/settings.ts'
 
 const keys = {
   AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
