@@ -25,7 +25,7 @@ const FINISH_MS = 5_000
  * Writes the keys and secrets that only the local stack has: the sandbox's API key, the key `local-<source>` of
  * each store, and the given webhook secrets in place of those of earlier starts.
  */
-const seed = async (
+export const seed = async (
   parameters: ParameterStore,
   path: string,
   sources: readonly string[],

@@ -42,7 +42,7 @@ test('free ports are free, and a taken one is named with its variable', async ()
   await once(squatter, 'listening')
   try {
     await expect(assertFree(ports)).rejects.toThrow(
-      `Cannot start: port ${ports.ssm} is taken; set SSM_PORT to a free port, or end what listens there`,
+      `Cannot start: port ${ports.ssm} is taken; set SSM_PORT to a free port, or stop the process that uses it`,
     )
     await assertFree(ports, ['relay', 'sandbox'])
   } finally {

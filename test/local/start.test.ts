@@ -77,7 +77,7 @@ test('npm start gets ready, tells the addresses, is told from a second one, and 
   const second = await npmStart('ready')
   expect(await second.ended).toBe(1)
   expect(second.printed).toEqual([
-    `Cannot start: port ${ports.relay} is taken; set RELAY_PORT to a free port, or end what listens there`,
+    `Cannot start: port ${ports.relay} is taken; set RELAY_PORT to a free port, or stop the process that uses it`,
   ])
   await kill(start, 'SIGINT', 'local/start.ts')
   expect(await start.ended).toBe(0)

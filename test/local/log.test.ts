@@ -13,22 +13,22 @@ test.each<[string, string, string | undefined]>([
     'an error',
     JSON.stringify({
       level: 'ERROR',
-      message: 'not kept',
+      message: 'request failed',
       ...constant,
       error: { name: 'TypeError', message: 'x', stack: 's' },
     }),
-    'ERROR not kept error=TypeError: x',
+    'ERROR request failed error=TypeError: x',
   ],
-  ['metrics', '{"_aws":{"Timestamp":1},"Received":1}', undefined],
+  ['metrics', '{"_aws":{"Timestamp":1},"Deliveries":1}', undefined],
   ['an empty line', '  ', undefined],
   ['a frame', ' │  POST | http://127.0.0.1:3000/webhook  │', undefined],
   ['other text', '× Cannot start', '× Cannot start'],
   ['other JSON', '[1,2]', '[1,2]'],
-])('%s reads well', (_name, line, expected) => {
+])('%s is readable', (_name, line, expected) => {
   expect(readable(line)).toBe(expected)
 })
 
-test('while functions are being warmed only their complaints are told', () => {
+test('while functions are being loaded only warnings and errors are shown', () => {
   const entry = (level: string) => JSON.stringify({ level, message: 'delivery received', ...constant })
   expect(readable(entry('INFO'), true)).toBeUndefined()
   expect(readable(entry('WARN'), true)).toBe('WARN delivery received')
