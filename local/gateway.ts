@@ -2,7 +2,11 @@ import * as v from 'valibot'
 import type { Turnstile } from './turnstile.ts'
 
 /** What is used of hapi, which serverless-offline builds its API Gateway on. */
-type Toolkit = { continue: symbol; response: (body: object) => { code: (status: number) => unknown } }
+type Toolkit = {
+  continue: symbol
+  abandon: symbol
+  response: (body: object) => { code: (status: number) => unknown }
+}
 type Request = {
   url: URL
   params: Record<string, string>
@@ -106,8 +110,11 @@ export const passThrough = (gateway: Gateway, { enter, leave }: Turnstile): void
   const state = new WeakMap<Request, 'inside' | 'gone'>()
   gateway.ext('onPreHandler', async (request, h) => {
     await enter()
-    if (state.get(request) === 'gone') leave()
-    else state.set(request, 'inside')
+    if (state.get(request) === 'gone') {
+      leave()
+      return h.abandon
+    }
+    state.set(request, 'inside')
     return h.continue
   })
   gateway.events.on('response', request => {
