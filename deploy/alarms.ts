@@ -1,13 +1,14 @@
 import type { Store } from '../lib/platform/stores.ts'
+import type { Dimensions, Metric } from '../lib/platform/telemetry.ts'
 import { type Resource, type Resources, ref, type Stack, stackName } from './cloudformation.ts'
 import { feedQueueId, QUEUE_IDS } from './queues.ts'
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE
 
-type Metric = { Namespace: string; MetricName: string; Dimensions: { Name: string; Value: unknown }[] }
+type Source = { Namespace: string; MetricName: string; Dimensions: { Name: string; Value: unknown }[] }
 
-type Condition = Metric & {
+type Condition = Source & {
   Statistic: 'Sum' | 'Maximum'
   /** Seconds. */
   Period: number
@@ -25,7 +26,7 @@ export type Alarm = {
   condition: Condition
 }
 
-const metric = (Namespace: string, MetricName: string, dimensions: Record<string, unknown>): Metric => ({
+const metric = (Namespace: string, MetricName: string, dimensions: Record<string, unknown>): Source => ({
   Namespace,
   MetricName,
   Dimensions: Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value })),
@@ -36,7 +37,7 @@ const functionMetric = (functionId: string, name: string) =>
   metric('AWS/Lambda', name, { FunctionName: ref(`${functionId}LambdaFunction`) })
 
 const above = (
-  source: Metric,
+  source: Source,
   Statistic: Condition['Statistic'],
   Period: number,
   Threshold: number,
@@ -48,7 +49,7 @@ const above = (
   ComparisonOperator: 'GreaterThanThreshold',
   Threshold,
 })
-const any = (source: Metric) => above(source, 'Sum', 5 * MINUTE, 0)
+const any = (source: Source) => above(source, 'Sum', 5 * MINUTE, 0)
 const notEmpty = (queueId: string) =>
   above(queueMetric(queueId, 'ApproximateNumberOfMessagesVisible'), 'Maximum', 5 * MINUTE, 0)
 const olderThan = (queueId: string, period: number, seconds: number) =>
@@ -60,7 +61,8 @@ const olderThan = (queueId: string, period: number, seconds: number) =>
  * @param service the dimension `service` of the stack's own metrics
  */
 export const alarmsFor = (service: string, stores: readonly Store[]): Record<string, Alarm> => {
-  const own = (name: string, dimensions = {}) => metric('order-relay', name, { service, ...dimensions })
+  const own = <Name extends Metric>(name: Name, dimensions?: Dimensions<Name>) =>
+    metric('order-relay', name, { service, ...dimensions })
   const alarms: Alarm[] = [
     {
       page: 'dead-letters',

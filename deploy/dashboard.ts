@@ -1,11 +1,29 @@
+import type { OrderEvent } from '../lib/orders/events.ts'
 import type { Store } from '../lib/platform/stores.ts'
+import type { Dimensions, Metric } from '../lib/platform/telemetry.ts'
+import type { Received } from '../lib/webhook/receive.ts'
 import { alarmsFor } from './alarms.ts'
 import { type Resources, type Stack, stackName, sub } from './cloudformation.ts'
 import { feedQueueId, QUEUE_IDS } from './queues.ts'
 
-const OUTCOMES = ['queued', 'duplicate', 'ignored', 'forged', 'contradictory', 'unreadable', 'too_large']
+/** Labels of outcomes and events. */
+const OUTCOMES: Record<Received['outcome'], string> = {
+  queued: 'queued',
+  duplicate: 'duplicate',
+  ignored: 'ignored',
+  forged: 'forged',
+  contradictory: 'contradictory',
+  unreadable: 'unreadable',
+  too_large: 'too large',
+}
+const EVENTS: Record<OrderEvent['event'], string> = {
+  'order.updated': 'webhook',
+  'order.create': 'create',
+  'order.payment': 'payment',
+  'order.refund': 'refund',
+  'order.check': 'check',
+}
 const STATUSES = ['200', '202', '400', '401', '403', '404', '413', '503']
-const EVENTS = ['order.updated', 'order.create', 'order.payment', 'order.refund', 'order.check']
 const COLUMNS = 24
 
 /** A metric as a dashboard writes it: namespace, name, dimension names and values, rendering options. */
@@ -53,12 +71,12 @@ const apiSeries = (name: string, label: string, options = {}): Series => [
 
 /** The dashboard's rows of widgets, from the endpoints to the feeds. */
 export const dashboardRows = (service: string, stores: readonly Store[]): Row[] => {
-  const own = (name: string, label: string, dimensions: string[] = []): Series => [
+  const own = <Name extends Metric>(name: Name, label: string, dimensions?: Dimensions<Name>): Series => [
     'order-relay',
     name,
     'service',
     service,
-    ...dimensions,
+    ...Object.entries<string>(dimensions ?? {}).flat(),
     { label },
   ]
   return [
@@ -86,12 +104,12 @@ export const dashboardRows = (service: string, stores: readonly Store[]): Row[] 
       widgets: [
         graph(
           'Webhook deliveries by outcome',
-          OUTCOMES.map(outcome => own('Deliveries', outcome, ['outcome', outcome])),
+          Object.entries(OUTCOMES).map(([outcome, label]) => own('Deliveries', label, { outcome })),
           { stacked: true },
         ),
         graph(
           'Store requests by status',
-          STATUSES.map(status => own('Requests', status, ['status', status])),
+          STATUSES.map(status => own('Requests', status, { status })),
           { stacked: true },
         ),
         graph('Endpoint errors', [
@@ -133,8 +151,7 @@ export const dashboardRows = (service: string, stores: readonly Store[]): Row[] 
           functionSeries('Worker', 'Errors', 'errors'),
           functionSeries('Worker', 'Throttles', 'throttles'),
           functionSeries('Worker', 'ConcurrentExecutions', 'concurrency', { stat: 'Maximum' }),
-          own('Quarantined', 'quarantined by the webhook', ['from', 'webhook']),
-          own('Quarantined', 'quarantined by the worker', ['from', 'worker']),
+          own('Quarantined', 'quarantined', { from: 'worker' }),
         ]),
       ],
     },
@@ -143,7 +160,9 @@ export const dashboardRows = (service: string, stores: readonly Store[]): Row[] 
       widgets: [
         graph(
           'Orders changed, by event',
-          EVENTS.map(event => own('EventsProcessed', event, ['event', event, 'changed', 'true'])),
+          Object.entries(EVENTS).map(([event, label]) =>
+            own('EventsProcessed', label, { event, changed: 'true' }),
+          ),
           { stacked: true },
         ),
         graph('Accounting service', [

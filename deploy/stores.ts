@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
-import { fieldOf } from '../lib/protocol/errors.ts'
 import { type Store, storesFile } from '../lib/platform/stores.ts'
+import { fieldOf } from '../lib/protocol/errors.ts'
 
 /**
  * Reads stores.yml.

@@ -89,17 +89,17 @@ describe('stores.yml', () => {
     [
       'an address without https',
       first('  - source: a', '    feed:', '      http: http://a.example'),
-      ['line 4: "stores[0].feed.http" must be an https address'],
+      ['line 4: "stores[0].feed.http" must be a public https address'],
     ],
     [
       'an address with a password',
       first('  - source: a', '    feed: { http: "https://u:p@a.example" }'),
-      ['line 3: "stores[0].feed.http" must be an https address without user and password'],
+      ['line 3: "stores[0].feed.http" must be a public https address without user and password'],
     ],
     [
       'an address that is none',
       first('  - source: a', '    feed: { http: shop }'),
-      ['line 3: "stores[0].feed.http" must be an https address'],
+      ['line 3: "stores[0].feed.http" must be a public https address'],
     ],
     [
       'a time that is none',
