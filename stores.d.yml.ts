@@ -1,5 +1,5 @@
-// stores.yml is read and checked when the functions are bundled, see deploy/esbuild-plugins.cjs.
-import type { Store } from './lib/stores.ts'
+// stores.yml is validated when the functions are bundled, see deploy/esbuild-plugins.ts.
+import type { Store } from './lib/platform/stores.ts'
 
 declare const stores: readonly Store[]
 export default stores

@@ -13,16 +13,16 @@ import {
 import { DescribeTableCommand, DynamoDBClient, ResourceNotFoundException } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
 
-const USAGE = `Makes the stack around a table of orders that was kept when an earlier stack was removed, so that the
-next "serverless deploy" goes on with it.
+const USAGE = `Creates the stack around the orders table that a removed stack left behind, so that the next
+"serverless deploy" continues with it.
 
   --stage NAME    (default: production)
   --region NAME   (default: AWS_REGION, else eu-central-1)
-  --help          this text
+  --help          show this help
 `
 
 const CHANGE_SET = 'adopt-orders'
-const LONGEST_SECONDS = 300
+const TIMEOUT_SECONDS = 300
 
 const template = v.pipe(
   v.string(),
@@ -36,7 +36,7 @@ const pack = async (stage: string, region: string) => {
   const args = [script, 'package', '--stage', stage, '--region', region]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] })
   const [code] = await once(child, 'exit')
-  if (code !== 0) throw new Error(`Cannot package the stack: serverless ended with ${code}; see above`)
+  if (code !== 0) throw new Error(`Cannot package the stack: serverless exited with code ${code}; see above`)
 }
 
 const packaged = async (name: string) =>
@@ -62,23 +62,28 @@ const tableExists = async (dynamodb: DynamoDBClient, TableName: string) => {
   }
 }
 
-/** @throws when there is a stack already, or no table to adopt */
+/** @throws when the stack exists or there is no table to adopt */
 const adopt = async (stage: string, region: string): Promise<string> => {
   const StackName = `order-relay-${stage}`
   const cloudformation = new CloudFormationClient({ region })
   if (await stackExists(cloudformation, StackName)) {
-    throw new Error(`Cannot adopt the orders: the stack ${StackName} exists; deploy it as ever`)
+    throw new Error(`Cannot adopt the orders: the stack ${StackName} exists; run npx serverless deploy`)
   }
   await pack(stage, region)
-  const [first, whole] = [await packaged('create'), await packaged('update')]
-  const orders = v.parse(table, whole.Resources.OrdersTable)
+  const [initial, complete] = [await packaged('create'), await packaged('update')]
+  const orders = v.parse(table, complete.Resources.OrdersTable)
   const { TableName } = orders.Properties
   if (!(await tableExists(new DynamoDBClient({ region }), TableName))) {
-    throw new Error(`Cannot adopt the orders: there is no table ${TableName} in ${region}; just deploy`)
+    throw new Error(
+      `Cannot adopt the orders: there is no table ${TableName} in ${region}; run npx serverless deploy`,
+    )
   }
 
-  // What serverless makes first, the bucket of its deployments, with the table beside it.
-  const TemplateBody = JSON.stringify({ ...first, Resources: { ...first.Resources, OrdersTable: orders } })
+  // The template that osls deploys first, with the deployment bucket only, plus the table.
+  const TemplateBody = JSON.stringify({
+    ...initial,
+    Resources: { ...initial.Resources, OrdersTable: orders },
+  })
   const names = { StackName, ChangeSetName: CHANGE_SET }
   await cloudformation.send(
     new CreateChangeSetCommand({
@@ -88,11 +93,11 @@ const adopt = async (stage: string, region: string): Promise<string> => {
       ImportExistingResources: true,
     }),
   )
-  const waiting = { client: cloudformation, maxWaitTime: LONGEST_SECONDS, minDelay: 1, maxDelay: 5 }
+  const waiting = { client: cloudformation, maxWaitTime: TIMEOUT_SECONDS, minDelay: 1, maxDelay: 5 }
   await waitUntilChangeSetCreateComplete(waiting, names)
   await cloudformation.send(new ExecuteChangeSetCommand(names))
   await waitUntilStackCreateComplete(waiting, { StackName })
-  return `The stack ${StackName} has the table ${TableName}. Now: npx serverless deploy`
+  return `The stack ${StackName} now contains the table ${TableName}. Next: npx serverless deploy`
 }
 
 const { values } = parseArgs({

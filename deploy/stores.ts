@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
+import { type Store, storesFile } from '../lib/platform/stores.ts'
 import { fieldOf } from '../lib/protocol/errors.ts'
-import { type Store, storesFile } from '../lib/stores.ts'
 
 /**
  * Reads stores.yml.
  *
- * @throws with line, key and remedy for everything that is wrong with it
+ * @throws listing every error with its line, key and remedy
  */
 export const readStores = (file: string): readonly Store[] => parseStores(readFileSync(file, 'utf8'), file)
 
@@ -20,15 +20,15 @@ export const parseStores = (text: string, file = 'stores.yml'): readonly Store[]
   const parsed = v.safeParse(storesFile, contentOf(document, file))
   if (parsed.success) return parsed.output.stores
 
-  const complaints = parsed.issues.map(issue => {
+  const problems = parsed.issues.map(issue => {
     const { line } = lineCounter.linePos(startOf(document, issue.path?.map(({ key }) => key) ?? []))
     const field = fieldOf(issue)
     return `line ${line}: ${field === undefined ? 'the file' : `"${field}"`} ${issue.message}`
   })
-  throw new Error(`Cannot read ${file}:\n${complaints.join('\n')}`)
+  throw new Error(`Cannot read ${file}:\n${problems.join('\n')}`)
 }
 
-/** What the aliases of a file grow to is bounded, and so are some of YAML's own types. */
+/** Converting can fail after parsing: the yaml package limits the expansion of aliases. */
 const contentOf = (document: Document, file: string): unknown => {
   try {
     return document.toJS()
@@ -37,7 +37,7 @@ const contentOf = (document: Document, file: string): unknown => {
   }
 }
 
-/** Where a key begins, or the nearest thing around it when it is missing, as an offset into the text. */
+/** The text offset of a key, or of the closest enclosing node when the key is missing. */
 const startOf = (document: Document, path: readonly unknown[]): number => {
   if (path.length === 0) return isNode(document.contents) ? (document.contents.range?.[0] ?? 0) : 0
   const around = document.getIn(path.slice(0, -1), true)

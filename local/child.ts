@@ -1,26 +1,26 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type Serializable, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import * as v from 'valibot'
-import { within } from './wait.ts'
+import { within } from './turnstile.ts'
 
 /** How long a child may take to stop before it is killed, milliseconds. */
 const STOP_MS = 15_000
 
 const endWithParent = new URL('./end-with-parent.ts', import.meta.url).href
-const news = v.looseObject({ reached: v.string() })
+const report = v.looseObject({ reached: v.string() })
 
 export type ChildOptions = {
-  /** What it is called in messages. */
+  /** The name in messages. */
   name: string
   /** The script and its arguments. */
   args: readonly string[]
   cwd: string
   environment: Record<string, string | undefined>
-  /** Told of every line that it prints. */
+  /** Called with every line of its output. */
   onLine: (line: string) => void
-  /** The milestone that a line tells of, beside those that the child tells by a message `{ reached }`. */
+  /** The milestone that a line announces, beside those that the child sends as a message `{ reached }`. */
   milestoneOf?: (line: string) => string | undefined
 }
 
@@ -28,12 +28,14 @@ export type Child = {
   /**
    * Waits until the child has reached a milestone.
    *
-   * @throws Error when it ends before, or `ms` milliseconds have passed
+   * @throws Error when it ends before, or after `ms` milliseconds
    */
   reached: (milestone: string, ms: number) => Promise<void>
+  send: (message: Serializable) => void
+  kill: (signal: NodeJS.Signals) => void
   /** Resolves when it has ended, with how. */
   ended: Promise<string>
-  /** Stops it, by force if need be, and waits for its end. */
+  /** Stops it, by force if necessary, and waits for its end. */
   stop: () => Promise<void>
 }
 
@@ -49,7 +51,7 @@ const endOf = (child: ChildProcess) =>
     )
   })
 
-/** Starts a script of this project as a child that ends with its parent. */
+/** Starts a script of this project as a child process that ends with its parent. */
 export const startChild = (options: ChildOptions): Child => {
   const { name, args, cwd, environment, onLine, milestoneOf } = options
   const child = spawn(process.execPath, ['--import', endWithParent, ...args], {
@@ -63,18 +65,18 @@ export const startChild = (options: ChildOptions): Child => {
     reached.add(milestone)
     milestones.emit(milestone)
   }
-  let lastWords = ''
+  let lastError = ''
   onLines(child.stdout, line => {
     const milestone = milestoneOf?.(line)
     if (milestone !== undefined) note(milestone)
     onLine(line)
   })
   onLines(child.stderr, line => {
-    if (line.trim() !== '') lastWords = ` (${line.trim()})`
+    if (line.trim() !== '') lastError = ` (${line.trim()})`
     onLine(line)
   })
   child.on('message', message => {
-    if (v.is(news, message)) note(message.reached)
+    if (v.is(report, message)) note(message.reached)
   })
   const ended = endOf(child)
 
@@ -87,8 +89,11 @@ export const startChild = (options: ChildOptions): Child => {
         () => late,
       )
       const failure = await Promise.race([arrival, ended])
-      if (failure !== undefined) throw new Error(`Cannot start the ${name}: it ${failure}${lastWords}`)
+      if (failure !== undefined) throw new Error(`Cannot start the ${name}: it ${failure}${lastError}`)
     },
+    // A child that has ended is reported by `ended`.
+    send: message => void child.send(message, () => undefined),
+    kill: signal => void child.kill(signal),
     ended,
     stop: async () => {
       child.kill('SIGTERM')

@@ -4,16 +4,16 @@ import { promisify } from 'node:util'
 import dynalite from 'dynalite'
 import { Level } from 'level'
 import * as v from 'valibot'
-import { codeOf } from './error-code.ts'
+import { codeOf } from './ports.ts'
 import { HOST } from './settings.ts'
 
-/** dynalite's own record of a table: key `table~<name>`, value its description as JSON. */
+/** dynalite stores a table under the key `table~<name>`, with its description as JSON. */
 const TABLES = { gte: 'table~', lt: 'table\u007f' }
 const unfinished = v.looseObject({ TableStatus: v.picklist(['CREATING', 'DELETING']) })
 
 /**
- * Opens the database once on its own, since dynalite leaves a directory that it cannot open unanswered,
- * and forgets tables whose creation was cut short: they would stay CREATING for good.
+ * Opens the database first, since dynalite never answers when it cannot, and removes tables whose creation was
+ * interrupted: they would stay CREATING.
  */
 const prepare = async (path: string) => {
   await mkdir(path, { recursive: true })
@@ -27,8 +27,8 @@ const prepare = async (path: string) => {
     const code = codeOf(error)
     throw new Error(
       code === 'LEVEL_LOCKED'
-        ? `Cannot open ${path}: another order-relay uses it; end that one, or set ORDER_RELAY_DATA to another directory`
-        : `Cannot open ${path}: the database is not readable (${code ?? error}); remove the directory to begin with empty tables`,
+        ? `Cannot open ${path}: another order-relay uses it; stop that one, or set ORDER_RELAY_DATA to another directory`
+        : `Cannot open ${path}: the database cannot be read (${code ?? error}); remove the directory to begin with empty tables`,
       { cause: error },
     )
   } finally {
@@ -37,9 +37,9 @@ const prepare = async (path: string) => {
 }
 
 /**
- * Starts the embedded DynamoDB on the loopback address, its tables kept in `path`.
+ * Starts the embedded DynamoDB on the loopback address; its tables are kept in the directory `path`.
  *
- * @throws Error when the directory is in use or not readable
+ * @throws Error when the directory is in use or cannot be read
  */
 export const startDynamodb = async ({ port, path }: { port: number; path: string }) => {
   await prepare(path)
@@ -49,7 +49,7 @@ export const startDynamodb = async ({ port, path }: { port: number; path: string
   return {
     close: async () => {
       const closed = promisify(server.close.bind(server))()
-      // Clients keep their connections alive; without this, close waits for them.
+      // Clients keep their connections alive, and close waits for them.
       server.closeAllConnections()
       await closed
     },

@@ -1,6 +1,6 @@
 /**
- * Loaded before a child of the stack (`node --import`): when its parent is gone, in whatever way, the child
- * stops as it would for SIGTERM, and is ended if it does not.
+ * Preloaded into a child of the stack (`node --import`): when its parent has ended for any reason, the child
+ * receives SIGTERM, and exits if it does not stop in time.
  */
 const GRACE_MS = 10_000
 
@@ -8,5 +8,5 @@ process.on('disconnect', () => {
   setTimeout(() => process.exit(1), GRACE_MS).unref()
   process.kill(process.pid, 'SIGTERM')
 })
-// Listening alone would keep a child alive that has nothing left to do.
+// The listener must not keep a child alive that has nothing left to do.
 process.channel?.unref()

@@ -1,30 +1,92 @@
 import type { Message, SQSClient } from '@aws-sdk/client-sqs'
+import type { SQSRecord } from 'aws-lambda'
 import { Consumer } from 'sqs-consumer'
-import { failedIds, recordOf } from './batch.ts'
-import type { Invoke } from './invoke.ts'
+import * as v from 'valibot'
 
-/** Lambda begins with five pollers on a queue; each waits for the function before it receives again. */
+/** Lambda starts with five pollers per queue; each waits for the function before it receives again. */
 const POLLERS = 5
+
+const partialFailure = v.looseObject({
+  batchItemFailures: v.nullish(
+    v.array(v.looseObject({ itemIdentifier: v.pipe(v.string(), v.nonEmpty()) })),
+    [],
+  ),
+})
+
+/**
+ * The failed messages of a batch, from the response of a function that reports batch item failures, as AWS reads
+ * it: nothing, an empty object, or a missing or empty list means success; a response of another form, an empty
+ * identifier, or one that is not in the batch means that the whole batch failed.
+ */
+export const failedIds = (response: unknown, ids: readonly string[]): ReadonlySet<string> => {
+  if (response === undefined || response === null) return new Set()
+  const parsed = v.safeParse(partialFailure, response)
+  if (!parsed.success) return new Set(ids)
+  const failed = parsed.output.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)
+  return failed.every(id => ids.includes(id)) ? new Set(failed) : new Set(ids)
+}
+
+/** Lambda's names begin in lower case, and its binary values are base64. */
+const attributesOf = ({ MessageAttributes = {} }: Message): SQSRecord['messageAttributes'] =>
+  Object.fromEntries(
+    Object.entries(MessageAttributes).map(([name, { DataType = 'String', StringValue, BinaryValue }]) => [
+      name,
+      {
+        dataType: DataType,
+        ...(StringValue !== undefined && { stringValue: StringValue }),
+        ...(BinaryValue !== undefined && { binaryValue: Buffer.from(BinaryValue).toString('base64') }),
+      },
+    ]),
+  )
+
+/** A received message as Lambda passes it to a function. */
+export const recordOf = (message: Message, queue: { arn: string; region: string }): SQSRecord => {
+  const {
+    SenderId = '',
+    SentTimestamp = '',
+    ApproximateReceiveCount = '1',
+    ApproximateFirstReceiveTimestamp = SentTimestamp,
+    ...others
+  } = message.Attributes ?? {}
+  return {
+    messageId: message.MessageId ?? '',
+    receiptHandle: message.ReceiptHandle ?? '',
+    body: message.Body ?? '',
+    attributes: {
+      SenderId,
+      SentTimestamp,
+      ApproximateReceiveCount,
+      ApproximateFirstReceiveTimestamp,
+      ...others,
+    },
+    messageAttributes: attributesOf(message),
+    md5OfBody: message.MD5OfBody ?? '',
+    eventSource: 'aws:sqs',
+    eventSourceARN: queue.arn,
+    awsRegion: queue.region,
+  }
+}
 
 export type EventSource = { stop: () => Promise<void> }
 
 export type EventSourceOptions = {
   sqs: SQSClient
   queue: { url: string; arn: string; region: string }
-  /** Messages handed over at once, 1 to 10. */
+  /** Messages per batch, 1 to 10. */
   batchSize: number
-  /** Whether the function reports batch item failures; if not, its answer counts for nothing. */
+  /** Whether the function reports batch item failures; otherwise its response is ignored. */
   reportsFailures: boolean
-  invoke: Invoke
-  /** Told of a batch that failed whole, and of trouble with the queue. */
+  /** Calls the function and returns its response. */
+  invoke: (event: unknown) => Promise<unknown>
+  /** Called when a whole batch fails and when the queue cannot be read. */
   onError: (error: unknown) => void
 }
 
 const idOf = ({ MessageId = '' }: Message) => MessageId
 
 /**
- * Feeds a function from its queue as AWS does: batches go to the function side by side, what succeeded is
- * deleted, what failed waits for its visibility timeout and the queue's redrive policy.
+ * Feeds a function from its queue as AWS does: batches run side by side, messages that succeeded are deleted, and
+ * messages that failed are left to their visibility timeout and the queue's redrive policy.
  */
 export const startEventSource = (options: EventSourceOptions): EventSource => {
   const { sqs, queue, batchSize, reportsFailures, invoke, onError } = options
@@ -70,7 +132,7 @@ export const startEventSource = (options: EventSourceOptions): EventSource => {
   return {
     stop: async () => {
       stopping = true
-      // A poll that only waits is broken off; one whose messages the function holds is let finish.
+      // A poll that only waits is aborted; one whose messages are with the function may finish.
       const finished = [...busy].map(
         consumer => new Promise<void>(resolve => consumer.once('response_processed', () => resolve())),
       )

@@ -12,7 +12,7 @@ export const parameter = v.object({
 type Parameter = v.InferOutput<typeof parameter>
 export type Parameters = ReadonlyMap<string, Parameter>
 
-/** A refusal as AWS words it: the exception's name and its message. */
+/** An error as AWS returns it: the exception's name and its message. */
 export class ParameterStoreError extends Error {
   readonly exception: string
 
@@ -23,8 +23,8 @@ export class ParameterStoreError extends Error {
 }
 
 type ParameterScope = { parameters: Parameters; region: string; now: number }
-type Answer = { output: Record<string, unknown>; parameters?: Parameters }
-type Action = (input: unknown, scope: ParameterScope) => Answer
+type Result = { output: Record<string, unknown>; parameters?: Parameters }
+type Action = (input: unknown, scope: ParameterScope) => Result
 
 const NAME = /^\/?[\w.-]+(?:\/[\w.-]+)*$/
 const MAX_DEPTH = 15
@@ -64,7 +64,7 @@ const deleteManyInput = v.object({ Names: v.pipe(v.array(v.string()), v.minLengt
 const assertName = (name: string) => {
   if (!NAME.test(name) || /^\/?(?:aws|ssm)/i.test(name)) {
     throw refuse(
-      `Parameter name "${name}" is not allowed: use letters, digits, "_.-/", and begin neither with "aws" nor "ssm"`,
+      `Parameter name "${name}" is not allowed: use letters, digits and "_.-/", and do not begin with "aws" or "ssm"`,
     )
   }
   if (name.includes('/') && !name.startsWith('/'))
@@ -77,7 +77,7 @@ const assertName = (name: string) => {
   }
 }
 
-/** A SecureString read without decryption is no use to the reader, as in AWS. */
+/** Without decryption, a SecureString is unreadable, as in AWS. */
 const shown = (found: Parameter, decrypted: boolean, region: string) => ({
   ...found,
   Value:
@@ -103,7 +103,7 @@ const put: Action = (input, { parameters, now }) => {
   const bytes = Buffer.byteLength(Value)
   if (bytes === 0 || bytes > MAX_VALUE_BYTES) {
     throw refuse(
-      `The value of "${Name}" has ${bytes} bytes; standard parameters take 1 to ${MAX_VALUE_BYTES}.`,
+      `The value of "${Name}" has ${bytes} bytes; standard parameters allow 1 to ${MAX_VALUE_BYTES}.`,
     )
   }
   const Version = (held?.Version ?? 0) + 1
@@ -129,7 +129,7 @@ const getByPath: Action = (input, { parameters, region }) => {
   const below = [...parameters.keys()]
     .filter(name => name.startsWith(prefix) && (Recursive || !name.slice(prefix.length).includes('/')))
     .sort()
-  // The token is the last name handed out, so that a page stays right when parameters come and go.
+  // The token is the last name returned, so that pages stay correct while parameters are added and removed.
   const last = NextToken === undefined ? undefined : Buffer.from(NextToken, 'base64url').toString()
   if (last !== undefined && !last.startsWith(prefix)) {
     throw new ParameterStoreError('InvalidNextToken', 'The specified token is not valid.')
@@ -170,7 +170,7 @@ const deleteMany: Action = (input, { parameters }) => {
   }
 }
 
-/** The actions of Systems Manager Parameter Store that the relay and its setup use, by their API names. */
+/** The actions of Parameter Store that the relay and its setup use, by API name. */
 export const ACTIONS: ReadonlyMap<string, Action> = new Map([
   ['PutParameter', put],
   ['GetParameter', get],

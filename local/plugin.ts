@@ -1,22 +1,21 @@
+import { once } from 'node:events'
 import { join, relative } from 'node:path'
-import { onNpmGone } from './ancestors.ts'
+import * as v from 'valibot'
+import { readStores } from '../deploy/stores.ts'
 import { type Build, buildFunctions } from './build.ts'
-import { replaceAwsVariables } from './functions-environment.ts'
-import { gatewayOf } from './gateway.ts'
+import { offlineOf } from './gateway.ts'
+import { onNpmExit } from './parent.ts'
 import { assertFree } from './ports.ts'
 import type { Relay } from './relay.ts'
 import { readService } from './service.ts'
-import { settingsFrom, urlOf } from './settings.ts'
+import { awsEnvironment, settingsFrom, urlOf } from './settings.ts'
 
 type Values = Record<string, unknown>
 
 /** What this plugin uses of osls. */
 type Serverless = {
   serviceDir: string
-  pluginManager: {
-    plugins: readonly unknown[]
-    spawn: (command: string, options: { terminateLifecycleAfterExecution?: boolean }) => Promise<void>
-  }
+  pluginManager: { plugins: readonly unknown[]; spawn: (command: string) => Promise<void> }
   service: {
     provider: Values
     functions: Record<string, Values>
@@ -25,63 +24,85 @@ type Serverless = {
 }
 type Log = { notice: (text: string) => void; error: (text: string) => void }
 
+/** What `npm start` sends once the sandbox is registered. */
+const registered = v.object({ webhookSecret: v.string() })
+
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
+/** Removes the developer's own AWS variables, so that the functions cannot reach a real account. */
+const replaceAwsVariables = (environment: NodeJS.ProcessEnv, replacement: Record<string, string>) => {
+  for (const name of Object.keys(environment)) {
+    if (name.startsWith('AWS_')) delete environment[name]
+  }
+  Object.assign(environment, replacement)
+}
+
 /**
- * Makes `serverless offline` the whole of the relay: embedded DynamoDB, SQS and Parameter Store with the
- * tables and queues of serverless.yml, and the event source between the queues and the functions.
+ * Makes `serverless offline` the whole of the relay: embedded DynamoDB, SQS and Parameter Store with the tables
+ * and queues of the stack, and the event sources between the queues and the functions. It runs in place of
+ * serverless-offline's own start, which opens its ports before anything works.
  */
 export default class LocalPlugin {
-  readonly hooks: Record<string, () => Promise<void> | void>
+  readonly hooks: Record<string, () => Promise<void>>
 
   constructor(serverless: Serverless, _options: unknown, { log }: { log: Log }) {
     const { service, serviceDir, pluginManager } = serverless
+    const parent = process.send === undefined ? undefined : once(process, 'message')
     let relay: Relay | undefined
     let building: Promise<Build> | undefined
+    let endOffline: (() => Promise<void>) | undefined
+
+    const rebuilt = async () => {
+      await relay?.pause()
+      // Ends the threads that run the old code.
+      await pluginManager.spawn('offline:functionsUpdated')
+      relay?.resume()
+    }
 
     const start = async () => {
       const settings = settingsFrom(process.env)
-      // A start.ts above tells by its channel that it is gone; npx has none.
-      if (process.send === undefined) await onNpmGone(() => process.kill(process.pid, 'SIGTERM'))
-      await assertFree(settings.ports, ['relay', 'lambda', 'dynamodb', 'sqs', 'ssm'])
-      const read = readService(service)
-      // Only now: the AWS SDK takes a while to load, and a taken port is told at once.
-      const { startRelay } = await import('./relay.ts')
-      const onError = (error: unknown) => log.error(messageOf(error))
-      relay = await startRelay({ service: read, settings, onError })
-      const { esbuild, 'serverless-offline': offline } = service.custom
-      // Beside the data, so that stacks side by side, or a deployment meanwhile, build each their own.
-      const outdir = join(settings.dataDir, 'build')
-      offline.location = relative(serviceDir, outdir)
-      building = buildFunctions({
-        serviceDir,
-        esbuild,
-        handlers: Object.values(read.functions).map(({ handler }) => handler),
-        outdir,
-        onRebuilt: settings.watch ? () => pluginManager.spawn('offline:functionsUpdated', {}) : undefined,
-      })
-      // Its failure, as that of the relay's parts, is met where it is awaited.
-      building.catch(() => undefined)
-      relay.stores.then(
-        () => process.send?.({ reached: 'stores' }),
-        () => undefined,
-      )
-      replaceAwsVariables(process.env, relay.aws)
-      service.provider.environment = relay.environments.provider
-      for (const [key, lambda] of Object.entries(service.functions)) {
-        lambda.environment = relay.environments.functions[key]
-      }
-    }
+      const { ports, dataDir, watch } = settings
+      // start.ts ends this process through its IPC channel; npx has none.
+      if (parent === undefined) await onNpmExit(() => process.kill(process.pid, 'SIGTERM'))
+      await assertFree(ports, ['relay', 'lambda', 'dynamodb', 'sqs', 'ssm'])
+      const read = readService(service, serviceDir, ports)
 
-    const serve = async () => {
-      await building
-      await relay?.serve(gatewayOf(pluginManager.plugins))
-      const { ports, dataDir } = settingsFrom(process.env)
+      // Imported late: the AWS SDK takes a while to load, and a taken port is reported at once.
+      const { startRelay } = await import('./relay.ts')
+      relay = await startRelay({
+        service: read,
+        settings,
+        sources: readStores(join(serviceDir, 'stores.yml')).map(({ source }) => source),
+        webhookSecrets: (process.env.RELAY_WEBHOOK_SECRETS ?? '').split(',').filter(secret => secret !== ''),
+        onError: error => log.error(messageOf(error)),
+      })
+      const { esbuild, 'serverless-offline': options } = service.custom
+      // Beside the data, so that several stacks and a deployment can build at the same time.
+      const outdir = join(dataDir, 'build')
+      options.location = relative(serviceDir, outdir)
+      building = buildFunctions({
+        ...{ serviceDir, esbuild, outdir, handlers: read.handlers },
+        onRebuilt: watch ? rebuilt : undefined,
+      })
+      await Promise.all([relay.ready, building])
+      if (parent !== undefined) {
+        const [message] = await parent
+        await relay.addWebhookSecret(v.parse(registered, message).webhookSecret)
+      }
+
+      replaceAwsVariables(process.env, awsEnvironment(ports))
+      service.provider.environment = read.environment
+      for (const [key, lambda] of Object.entries(service.functions)) {
+        lambda.environment = read.environments[key]
+      }
+      const offline = offlineOf(pluginManager.plugins)
+      endOffline = offline.end
+      await relay.serve(await offline.open())
       log.notice(
-        `DynamoDB ${urlOf(ports.dynamodb)}, SQS ${urlOf(ports.sqs)}, ` +
+        `Relay ${urlOf(ports.relay)}, DynamoDB ${urlOf(ports.dynamodb)}, SQS ${urlOf(ports.sqs)}, ` +
           `Parameter Store ${urlOf(ports.ssm)}, data in ${dataDir}`,
       )
-      process.send?.({ reached: 'functions' })
+      process.send?.({ reached: 'ready' })
     }
 
     const stop = async () => {
@@ -90,32 +111,26 @@ export default class LocalPlugin {
         build => build.close(),
         () => undefined,
       )
-      // Left to the end of the process, esbuild's own ends with a complaint.
+      await endOffline?.()
+      // Left running, the esbuild service prints an error when the process exits.
       const { stop: stopEsbuild } = await import('esbuild')
       await stopEsbuild()
     }
 
-    /** serverless-offline's servers would outlive an error thrown here. */
-    const orEnd = (hook: () => Promise<void>) => async () => {
+    /** Ends the process: osls and serverless-offline would keep it alive after an error. */
+    const run = async () => {
+      let code = 0
       try {
-        await hook()
+        await start()
+        await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
       } catch (error) {
         log.error(messageOf(error))
-        await stop()
-        process.exit(1)
+        code = 1
       }
+      await stop()
+      process.exit(code)
     }
 
-    this.hooks = {
-      // `offline` ends its process before any hook could stop what was started; `offline start` does not.
-      'before:offline:start': () =>
-        pluginManager.spawn('offline:start', { terminateLifecycleAfterExecution: true }),
-      'before:offline:start:init': orEnd(start),
-      'after:offline:start:init': orEnd(serve),
-      'before:offline:start:end': stop,
-      // New code ends the threads of the old, whatever they hold.
-      'before:offline:functionsUpdated:cleanup': async () => relay?.pause(),
-      'after:offline:functionsUpdated:cleanup': () => relay?.resume(),
-    }
+    this.hooks = { 'before:offline:start': run, 'before:offline:start:init': run }
   }
 }

@@ -1,7 +1,16 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
-import { codeOf } from './error-code.ts'
+import * as v from 'valibot'
 import { ADDRESSES, HOST, PORT_NAMES, type PortName, type Ports } from './settings.ts'
+
+const coded = v.looseObject({ code: v.string() })
+const caused = v.looseObject({ cause: v.looseObject({}) })
+
+/** The code of a system error, such as `ENOENT`, or of its innermost cause. */
+export const codeOf = (error: unknown): string | undefined => {
+  if (v.is(caused, error)) return codeOf(error.cause)
+  return v.is(coded, error) ? error.code : undefined
+}
 
 const listen = async (port: number): Promise<Server> => {
   const server = createServer()
@@ -16,9 +25,9 @@ const close = async (server: Server) => {
 }
 
 /**
- * Checks before anything starts that each of these ports can be listened on.
+ * Checks before anything starts that each of these ports is free.
  *
- * @throws Error naming the first port that cannot, and the variable that moves it
+ * @throws Error naming the first port that is not, and the variable that moves it
  */
 export const assertFree = async (ports: Ports, names: readonly PortName[] = PORT_NAMES): Promise<void> => {
   for (const name of names) {
@@ -29,14 +38,14 @@ export const assertFree = async (ports: Ports, names: readonly PortName[] = PORT
     } catch (error) {
       const found = codeOf(error) === 'EADDRINUSE' ? 'is taken' : `cannot be used (${codeOf(error) ?? error})`
       throw new Error(
-        `Cannot start: port ${port} ${found}; set ${variable} to a free port, or end what listens there`,
+        `Cannot start: port ${port} ${found}; set ${variable} to a free port, or stop the process that uses it`,
         { cause: error },
       )
     }
   }
 }
 
-/** Below those that systems take for outgoing connections, so that none is taken between its finding and its use. */
+/** Below the ports that systems assign to outgoing connections, which could take one before it is used. */
 const FIRST = 10_000
 const COUNT = 20_000
 
@@ -51,7 +60,6 @@ const isFree = (port: number): Promise<boolean> =>
     () => false,
   )
 
-/** A port that is free, and that this process has not given away before. */
 const freePort = async (): Promise<number> => {
   for (let tries = 0; tries < COUNT; tries++) {
     const port = FIRST + (next++ % COUNT)
@@ -60,7 +68,7 @@ const freePort = async (): Promise<number> => {
   throw new Error(`Cannot find a free port: all from ${FIRST} to ${FIRST + COUNT} are taken`)
 }
 
-/** Free ports, for stacks that run side by side. */
+/** Free ports that this process has not handed out before, for stacks that run side by side. */
 export const freePorts = async (): Promise<Ports> => ({
   relay: await freePort(),
   lambda: await freePort(),

@@ -2,62 +2,53 @@ import {
   CreateTableCommand,
   DescribeTableCommand,
   type DynamoDBClient,
+  type KeySchemaElement,
   ResourceInUseException,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb'
-import { CreateQueueCommand, type SQSClient } from '@aws-sdk/client-sqs'
-import type { Queue, Table } from './resources.ts'
+import type { Table } from '../deploy/tables.ts'
 
-type Keys = readonly { AttributeName?: string | undefined; KeyType?: string | undefined }[]
-type Shape = {
-  KeySchema?: Keys | undefined
-  GlobalSecondaryIndexes?:
-    | readonly { IndexName?: string | undefined; KeySchema?: Keys | undefined }[]
-    | undefined
-}
+type Keys = { KeySchema?: KeySchemaElement[] | undefined }
+type Shape = Keys & { GlobalSecondaryIndexes?: (Keys & { IndexName?: string | undefined })[] | undefined }
 
-const keysOf = (keys: Keys = []) => keys.map(key => `${key.KeyType} ${key.AttributeName}`).join(', ')
+const keysOf = ({ KeySchema = [] }: Keys) =>
+  KeySchema.map(({ KeyType, AttributeName }) => `${KeyType} ${AttributeName}`).join(', ')
 
-/** The keys of a table and its indexes in one line, to compare and to show. */
-const shapeOf = ({ KeySchema, GlobalSecondaryIndexes = [] }: Shape) =>
-  [
-    keysOf(KeySchema),
-    ...GlobalSecondaryIndexes.map(index => `${index.IndexName}: ${keysOf(index.KeySchema)}`).sort(),
-  ].join('; ')
+/** The keys of a table and its indexes in one line, to compare and to print. */
+const shapeOf = ({ GlobalSecondaryIndexes = [], ...table }: Shape) =>
+  [keysOf(table), ...GlobalSecondaryIndexes.map(index => `${index.IndexName}: ${keysOf(index)}`).sort()].join(
+    '; ',
+  )
 
-const createTable = async (client: DynamoDBClient, table: Table) => {
+const createTable = async (
+  client: DynamoDBClient,
+  { name: TableName, schema }: Pick<Table, 'name' | 'schema'>,
+) => {
   try {
-    await client.send(new CreateTableCommand({ ...table, BillingMode: 'PAY_PER_REQUEST' }))
+    await client.send(new CreateTableCommand({ TableName, ...schema, BillingMode: 'PAY_PER_REQUEST' }))
   } catch (error) {
     if (!(error instanceof ResourceInUseException)) throw error
-    const { Table: held } = await client.send(new DescribeTableCommand({ TableName: table.TableName }))
-    const [found, wanted] = [shapeOf(held ?? {}), shapeOf(table)]
-    if (found !== wanted) {
+    const { Table: existing = {} } = await client.send(new DescribeTableCommand({ TableName }))
+    const [found, expected] = [shapeOf(existing), shapeOf(schema)]
+    if (found !== expected) {
       throw new Error(
-        `Cannot use table "${table.TableName}" of an earlier start: its keys are (${found}) and serverless.yml ` +
-          `says (${wanted}); remove the directory .order-relay/dynamodb (or that below ORDER_RELAY_DATA) to begin with empty tables`,
+        `Cannot use table "${TableName}" of an earlier start: its keys are (${found}), not (${expected}); remove ` +
+          'the directory .order-relay/dynamodb (or that below ORDER_RELAY_DATA) to begin with empty tables',
         { cause: error },
       )
     }
   }
-  await waitUntilTableExists(
-    { client, maxWaitTime: 10, minDelay: 0.02, maxDelay: 0.2 },
-    { TableName: table.TableName },
-  )
+  await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.02, maxDelay: 0.2 }, { TableName })
 }
 
 /**
- * Creates the tables that are not there yet.
+ * Creates the tables that do not exist yet.
  *
- * @throws Error when a table of that name has other keys
+ * @throws Error when a table exists with other keys
  */
-export const createTables = async (client: DynamoDBClient, tables: readonly Table[]): Promise<void> => {
+export const createTables = async (
+  client: DynamoDBClient,
+  tables: readonly Pick<Table, 'name' | 'schema'>[],
+): Promise<void> => {
   await Promise.all(tables.map(table => createTable(client, table)))
-}
-
-/** Creates the queues in the order given. */
-export const createQueues = async (client: SQSClient, queues: readonly Queue[]): Promise<void> => {
-  for (const { name, attributes } of queues) {
-    await client.send(new CreateQueueCommand({ QueueName: name, Attributes: attributes }))
-  }
 }

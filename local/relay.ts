@@ -1,64 +1,145 @@
+import { mkdir } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { startData, startEmbedded } from './embedded.ts'
-import { type EventSource, startEventSources } from './event-sources.ts'
-import { awsEnvironment, resolveEnvironments } from './functions-environment.ts'
-import { answerFailures, type Gateway, passThrough } from './gateway.ts'
-import { resolver } from './intrinsics.ts'
+import { join } from 'node:path'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { SQSClient } from '@aws-sdk/client-sqs'
+import { storeKeyParameter } from '../lib/api/keys.ts'
+import { PARAMETERS } from '../lib/platform/names.ts'
+import { startDynamodb } from './dynamodb.ts'
+import { type EventSource, startEventSource } from './event-source.ts'
+import { actAsHttpApi, type Gateway, passThrough } from './gateway.ts'
+import { type ParameterStore, startParameterStore } from './parameter-store.ts'
+import { createTables } from './provision.ts'
 import type { Service } from './service.ts'
-import type { Settings } from './settings.ts'
-import { turnstile } from './turnstile.ts'
-import { within } from './wait.ts'
-import { warm } from './warm.ts'
+import { CREDENTIALS, type Ports, REGION, SANDBOX_KEY, type Settings, urlOf } from './settings.ts'
+import { startSqs } from './sqs.ts'
+import { turnstile, within } from './turnstile.ts'
 
-/** How many requests, and how many batches of messages, are with the functions at once. */
+/** Requests, and batches of messages, that the functions process at the same time. */
 const CONCURRENCY = Math.max(4, 2 * availableParallelism())
 
-/** How long running functions may finish before they are ended, milliseconds. */
+/** How long running functions may take to finish before they are terminated, milliseconds. */
 const FINISH_MS = 5_000
 
-export type RelayOptions = { service: Service; settings: Settings; onError: (error: unknown) => void }
+/**
+ * Writes the keys and secrets that only the local stack has: the sandbox's API key, the key `local-<source>` of
+ * each store, and the given webhook secrets in place of those of earlier starts.
+ */
+export const seed = async (
+  parameters: ParameterStore,
+  path: string,
+  sources: readonly string[],
+  webhookSecrets: readonly string[],
+) => {
+  await parameters.put(`${path}/${PARAMETERS.accountingKey}`, SANDBOX_KEY)
+  for (const source of sources) {
+    const { Name, Value } = storeKeyParameter(path, source, `local-${source}`)
+    await parameters.put(Name, Value)
+  }
+  const secrets = `${path}/${PARAMETERS.webhookSecrets}`
+  await parameters.deleteAll(name => name.startsWith(`${secrets}/local-`))
+  for (const [index, secret] of webhookSecrets.entries()) {
+    await parameters.put(`${secrets}/local-${index + 1}`, secret)
+  }
+}
+
+/** Calls a function through serverless-offline's copy of Lambda's Invoke API. */
+const invoker = (port: number, functionName: string) => async (event: unknown) => {
+  const url = `${urlOf(port)}/2015-03-31/functions/${encodeURIComponent(functionName)}/invocations`
+  const response = await fetch(url, { method: 'POST', body: JSON.stringify(event) })
+  const body = await response.text()
+  const failed = !response.ok || response.headers.has('x-amz-function-error')
+  if (failed) throw new Error(`Cannot run ${functionName}: HTTP ${response.status} ${body.slice(0, 500)}`)
+  return body === '' ? undefined : JSON.parse(body)
+}
+
+/** Loads every function once, so that the first order does not wait for it. */
+const load = async ({ routes, eventSources }: Service, gateway: Gateway, ports: Ports) => {
+  // Without signature or key the request is rejected, by a loaded function.
+  const requests = routes.map(async ({ method, path }) => {
+    const url = path.replaceAll(/\{[^}]*\}/g, 'load')
+    const { statusCode } = await gateway.inject({ method, url, payload: '{}' })
+    if (statusCode >= 500) throw new Error(`Cannot load the function of "${method} ${path}": see above`)
+  })
+  const batches = [...new Set(eventSources.map(({ functionName }) => functionName))].map(functionName =>
+    invoker(ports.lambda, functionName)({ Records: [] }),
+  )
+  await Promise.all([...requests, ...batches])
+}
+
+export type RelayOptions = {
+  service: Service
+  settings: Settings
+  sources: readonly string[]
+  webhookSecrets: readonly string[]
+  onError: (error: unknown) => void
+}
 
 /**
- * The parts of the relay around its functions: what they store in, what feeds them, and the door before
- * them. Resolves when the data directory is ours; `serve` waits for the rest.
+ * The parts of the relay around its functions. Resolves once the data directory is locked for this process;
+ * `ready` resolves once tables, queues, keys and secrets are there.
  *
- * @throws Error when the data directory is in use or not readable, or the template cannot be resolved
+ * @throws Error when the data directory is in use or cannot be read
  */
-export const startRelay = async ({ service, settings, onError }: RelayOptions) => {
-  const { ports } = settings
-  const { region, stage } = service.provider
-  const resources = service.resources.Resources
-  const stackName = `${service.service}-${stage}`
-  const resolve = resolver({ resources, region, stackName, sqsPort: ports.sqs })
-  const environments = resolveEnvironments(service, resolve)
-
+export const startRelay = async (options: RelayOptions) => {
+  const { service, settings, sources, webhookSecrets, onError } = options
+  const { ports, dataDir } = settings
+  const path = service.environment.SECRETS_PATH ?? ''
   const requests = turnstile(CONCURRENCY)
   const batches = turnstile(CONCURRENCY)
-  const dynamodb = await startData(settings)
-  const embedded = startEmbedded({ dynamodb, settings, region, resources, resolve })
-  // Its failure is met where it is awaited; until then the functions are built beside it.
-  const stores = embedded.then(() => undefined)
-  stores.catch(() => undefined)
   let gateway: Gateway | undefined
-  let sources: EventSource[] = []
+  let eventSources: EventSource[] = []
+
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  const dynamodb = await startDynamodb({ port: ports.dynamodb, path: join(dataDir, 'dynamodb') })
+  const client = new DynamoDBClient({
+    region: REGION,
+    credentials: CREDENTIALS,
+    endpoint: urlOf(ports.dynamodb),
+  })
+  const tables = createTables(client, service.tables).finally(() => client.destroy())
+  const queues = startSqs({
+    port: ports.sqs,
+    path: join(dataDir, 'queues'),
+    queues: service.queues,
+    release: service.eventSources.map(({ queue }) => queue.name),
+  })
+  const parameterStore = startParameterStore({
+    port: ports.ssm,
+    path: join(dataDir, 'parameters.json'),
+    seed: parameters => seed(parameters, path, sources, webhookSecrets),
+  })
+  const parts = [Promise.resolve(dynamodb), queues, parameterStore]
+  const ready = Promise.all([tables, ...parts]).then(() => undefined)
+  // A failure is handled where `ready` is awaited.
+  ready.catch(() => undefined)
+  const sqs = new SQSClient({ region: REGION, credentials: CREDENTIALS, endpoint: urlOf(ports.sqs) })
 
   return {
-    /** The functions' variables, every value resolved. */
-    environments,
-    /** The variables that lead an AWS SDK to the embedded parts. */
-    aws: awsEnvironment(ports, region),
-    /** Settled once tables and queues are there. */
-    stores,
-    /** Opens the door and feeds the functions, once everything is there. */
-    serve: async (door: Gateway) => {
-      gateway = door
-      passThrough(door, requests)
-      answerFailures(door)
-      const { sqs } = await embedded
-      sources = startEventSources({ service, resolve, ports, sqs, turnstile: batches, onError })
-      await warm(service, ports)
+    ready,
+    /** Adds the secret that the sandbox signs its webhooks with, in place of that of the last start. */
+    addWebhookSecret: async (secret: string) =>
+      (await parameterStore).put(`${path}/${PARAMETERS.webhookSecrets}/sandbox`, secret),
+    /** Loads the functions, opens the HTTP port and starts the event sources. */
+    serve: async (http: Gateway) => {
+      gateway = http
+      actAsHttpApi(http)
+      passThrough(http, requests)
+      await load(service, http, ports)
+      eventSources = service.eventSources.map(({ functionName, queue, batchSize, reportsFailures }) => {
+        const invoke = invoker(ports.lambda, functionName)
+        return startEventSource({
+          ...{ sqs, batchSize, reportsFailures, onError },
+          queue: { ...queue, region: REGION },
+          invoke: async event => {
+            await batches.enter()
+            return invoke(event).finally(batches.leave)
+          },
+        })
+      })
+      await http.start()
     },
-    /** Keeps new work back until the functions have finished what they hold. */
+    /** Holds new work back until the functions have finished what they have. */
     pause: async () => {
       await within(FINISH_MS, Promise.all([requests.close(), batches.close()]))
     },
@@ -67,14 +148,12 @@ export const startRelay = async ({ service, settings, onError }: RelayOptions) =
       batches.open()
     },
     stop: async () => {
-      const finished = [requests.close(), ...sources.map(source => source.stop())]
-      await within(FINISH_MS, Promise.all(finished))
-      // Who still waits in line is cut off, and its sender tries again.
+      await within(FINISH_MS, Promise.all([requests.close(), ...eventSources.map(source => source.stop())]))
+      // Requests that still wait are cut off, and their senders retry.
       await gateway?.stop({ timeout: 0 })
-      await embedded.then(
-        parts => parts.close(),
-        () => undefined,
-      )
+      sqs.destroy()
+      const started = await Promise.allSettled(parts)
+      await Promise.all(started.map(part => part.status === 'fulfilled' && part.value.close()))
     },
   }
 }

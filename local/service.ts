@@ -1,55 +1,119 @@
 import * as v from 'valibot'
-import { resourcesSchema } from './intrinsics.ts'
+import { type Queue, queuesOf } from '../deploy/queues.ts'
+import { readStores } from '../deploy/stores.ts'
+import { type Table, tablesOf } from '../deploy/tables.ts'
+import { type Ports, queueArn, queueUrl } from './settings.ts'
 
-const sqsEvent = v.pipe(
-  v.union([
-    v.pipe(
-      v.string(),
-      v.transform(arn => ({ arn })),
-    ),
-    v.looseObject({ arn: v.unknown() }),
-  ]),
-  v.looseObject({
-    arn: v.unknown(),
-    batchSize: v.optional(v.number(), 10),
-    enabled: v.optional(v.boolean(), true),
-    functionResponseType: v.exactOptional(v.string()),
-    filterPatterns: v.exactOptional(v.never('is not supported by the local event source')),
-  }),
-)
+const sqsEvent = v.strictObject({
+  arn: v.strictObject({ 'Fn::GetAtt': v.tuple([v.string(), v.literal('Arn')]) }),
+  batchSize: v.optional(v.number(), 10),
+  functionResponseType: v.exactOptional(v.string()),
+  maximumConcurrency: v.exactOptional(v.number()),
+})
 
-const environment = v.record(v.string(), v.unknown())
-
-const httpApi = v.union([v.string(), v.looseObject({ method: v.string(), path: v.string() })])
+const environment = v.optional(v.record(v.string(), v.unknown()), {})
 
 const lambda = v.looseObject({
   name: v.string(),
   handler: v.string(),
-  environment: v.optional(environment, {}),
+  environment,
   events: v.optional(
-    v.array(v.looseObject({ sqs: v.exactOptional(sqsEvent), httpApi: v.exactOptional(httpApi) })),
+    v.array(v.looseObject({ sqs: v.exactOptional(sqsEvent), httpApi: v.exactOptional(v.string()) })),
     [],
   ),
 })
 
-/** What the local stack reads of a service that osls has loaded and resolved. */
+/** What the local stack reads of a service that osls has loaded. */
 const service = v.looseObject({
-  service: v.string(),
-  provider: v.looseObject({
-    region: v.string(),
-    stage: v.string(),
-    environment: v.optional(environment, {}),
-  }),
-  functions: v.optional(v.record(v.string(), lambda), {}),
-  resources: v.optional(v.looseObject({ Resources: v.optional(resourcesSchema, {}) }), {}),
+  provider: v.looseObject({ environment }),
+  functions: v.record(v.string(), lambda),
 })
 
-export type Service = v.InferOutput<typeof service>
+export type Service = {
+  queues: readonly Queue[]
+  tables: readonly Table[]
+  handlers: readonly string[]
+  /** The environment variables of the provider and of each function, resolved. */
+  environment: Record<string, string>
+  environments: Readonly<Record<string, Record<string, string>>>
+  /** A route of each function that serves HTTP. */
+  routes: readonly { method: string; path: string }[]
+  eventSources: readonly {
+    functionName: string
+    queue: { url: string; arn: string; name: string }
+    batchSize: number
+    reportsFailures: boolean
+  }[]
+}
 
-/** Reads a loaded service; throws an Error naming the property that the local stack cannot use. */
-export const readService = (value: unknown): Service => {
-  const result = v.safeParse(service, value)
-  if (result.success) return result.output
-  const [issue] = result.issues
-  throw new Error(`Cannot use serverless.yml: "${v.getDotPath(issue) ?? ''}" ${issue.message}`)
+const reference = v.strictObject({ Ref: v.string() })
+const text = v.pipe(v.union([v.string(), v.number(), v.boolean()]), v.transform(String))
+
+/**
+ * Reads a loaded service, with references to its queues and tables resolved to those of the local stack.
+ *
+ * @param folder holds stores.yml
+ * @throws Error naming what the local stack cannot use
+ */
+export const readService = (loaded: unknown, folder: string, ports: Ports): Service => {
+  const parsed = v.safeParse(service, loaded)
+  if (!parsed.success) {
+    const [issue] = parsed.issues
+    throw new Error(`Cannot use serverless.yml: "${v.getDotPath(issue) ?? ''}" ${issue.message}`)
+  }
+  const { provider, functions } = parsed.output
+  const stack = { prefix: '', stores: readStores(`${folder}/stores.yml`) }
+  const [queues, tables] = [queuesOf(stack), tablesOf(stack)]
+  const values = new Map([
+    ...queues.map(({ id, name }) => [id, queueUrl(ports.sqs, name)] as const),
+    ...tables.map(({ id, name }) => [id, name] as const),
+  ])
+
+  const valuesOf = (variables: Record<string, unknown>, where: string) =>
+    Object.fromEntries(
+      Object.entries(variables).map(([name, value]) => {
+        const found = v.is(text, value)
+          ? String(value)
+          : v.is(reference, value)
+            ? values.get(value.Ref)
+            : undefined
+        if (found !== undefined) return [name, found]
+        throw new Error(
+          `Cannot resolve ${where}.environment.${name}: ${JSON.stringify(value)} is neither text nor a reference ` +
+            'to a queue or table',
+        )
+      }),
+    )
+
+  const entries = Object.entries(functions)
+  return {
+    queues,
+    tables,
+    handlers: entries.map(([, { handler }]) => handler),
+    environment: valuesOf(provider.environment, 'provider'),
+    environments: Object.fromEntries(
+      entries.map(([key, { environment }]) => [key, valuesOf(environment, `functions.${key}`)]),
+    ),
+    routes: entries.flatMap(([, { events }]) => {
+      const route = events.find(({ httpApi }) => httpApi !== undefined)?.httpApi
+      const [method = '', path = ''] = route?.split(' ') ?? []
+      return route === undefined ? [] : [{ method: method === 'ANY' ? 'GET' : method, path }]
+    }),
+    eventSources: entries.flatMap(([key, { name: functionName, events }]) =>
+      events.flatMap(({ sqs }) => {
+        if (sqs === undefined) return []
+        const [id] = sqs.arn['Fn::GetAtt']
+        const name = queues.find(queue => queue.id === id)?.name
+        if (name === undefined) throw new Error(`Cannot feed functions.${key}: there is no queue "${id}"`)
+        return [
+          {
+            functionName,
+            queue: { url: queueUrl(ports.sqs, name), arn: queueArn(name), name },
+            batchSize: sqs.batchSize,
+            reportsFailures: sqs.functionResponseType === 'ReportBatchItemFailures',
+          },
+        ]
+      }),
+    ),
+  }
 }

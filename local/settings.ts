@@ -1,6 +1,7 @@
+import { devNull } from 'node:os'
 import { resolve } from 'node:path'
 
-/** Each address of the local stack: what listens there, the variable that moves it, and its default. */
+/** Each address of the local stack: the variable that moves it, and its default. */
 export const ADDRESSES = {
   relay: { variable: 'RELAY_PORT', port: 3000 },
   lambda: { variable: 'LAMBDA_PORT', port: 3002 },
@@ -12,7 +13,12 @@ export const ADDRESSES = {
 
 export type PortName = keyof typeof ADDRESSES
 export type Ports = Readonly<Record<PortName, number>>
-export type Settings = { ports: Ports; dataDir: string; watch: boolean }
+export type Settings = {
+  ports: Ports
+  dataDir: string
+  /** Whether a change of the source rebuilds the functions. */
+  watch: boolean
+}
 
 export const PORT_NAMES: readonly PortName[] = ['relay', 'lambda', 'sandbox', 'dynamodb', 'sqs', 'ssm']
 
@@ -36,7 +42,7 @@ const assertDistinct = (ports: Ports) => {
     const owner = owners.get(ports[name])
     if (owner !== undefined) {
       throw new Error(
-        `Cannot start: ${owner} and ${variable} are both ${ports[name]}; give each a port of its own`,
+        `Cannot start: ${owner} and ${variable} are both ${ports[name]}; set them to different ports`,
       )
     }
     owners.set(ports[name], variable)
@@ -44,11 +50,10 @@ const assertDistinct = (ports: Ports) => {
 }
 
 /**
- * Where the local stack listens and keeps its data, from `RELAY_PORT` and the other port variables,
- * `ORDER_RELAY_DATA` (a directory, default `.order-relay`) and `ORDER_RELAY_WATCH` (`false`: functions
- * are not rebuilt when their source changes).
+ * The settings in `RELAY_PORT` and the other port variables, `ORDER_RELAY_DATA` (a directory, default
+ * `.order-relay`) and `ORDER_RELAY_WATCH` (`false` turns rebuilding off).
  *
- * @throws Error when a port variable is no port number or two of them are the same
+ * @throws Error when a port variable is not a port number or two of them are equal
  */
 export const settingsFrom = (environment: Environment): Settings => {
   const ports: Ports = {
@@ -67,14 +72,40 @@ export const settingsFrom = (environment: Environment): Settings => {
   }
 }
 
-/** The settings as environment variables, for a child of the stack. */
+/** The environment variables from which a child process reads these settings. */
 export const environmentOf = ({ ports, dataDir, watch }: Settings): Record<string, string> => ({
   ...Object.fromEntries(PORT_NAMES.map(name => [ADDRESSES[name].variable, String(ports[name])])),
   ORDER_RELAY_DATA: dataDir,
   ORDER_RELAY_WATCH: String(watch),
 })
 
-/** Everything local listens here and nowhere else. */
+/** Everything local listens on the loopback address only. */
 export const HOST = '127.0.0.1'
 
 export const urlOf = (port: number): string => `http://${HOST}:${port}`
+
+/** The emulators check neither account, region nor credentials. */
+export const ACCOUNT_ID = '000000000000'
+export const REGION = 'eu-central-1'
+export const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' }
+
+export const queueUrl = (port: number, name: string): string => `${urlOf(port)}/${ACCOUNT_ID}/${name}`
+export const queueArn = (name: string, region: string = REGION): string =>
+  `arn:aws:sqs:${region}:${ACCOUNT_ID}:${name}`
+
+/** The variables that direct an AWS SDK to the emulators, and away from the developer's own account. */
+export const awsEnvironment = (ports: Ports, region: string = REGION): Record<string, string> => ({
+  AWS_REGION: region,
+  AWS_DEFAULT_REGION: region,
+  AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
+  AWS_CONFIG_FILE: devNull,
+  AWS_SHARED_CREDENTIALS_FILE: devNull,
+  AWS_EC2_METADATA_DISABLED: 'true',
+  AWS_ENDPOINT_URL_DYNAMODB: urlOf(ports.dynamodb),
+  AWS_ENDPOINT_URL_SQS: urlOf(ports.sqs),
+  AWS_ENDPOINT_URL_SSM: urlOf(ports.ssm),
+})
+
+/** A key of the sandbox with the scope `orders.write`. */
+export const SANDBOX_KEY = 'sandbox-key'

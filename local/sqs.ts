@@ -1,66 +1,104 @@
+import { DatabaseSync } from 'node:sqlite'
 import { buildApp } from 'fauxqs'
 import * as v from 'valibot'
-import { ACCOUNT_ID } from './intrinsics.ts'
-import { journalCalls } from './journal-calls.ts'
-import { openJournal } from './queue-journal.ts'
-import { HOST, urlOf } from './settings.ts'
+import type { Queue } from '../deploy/queues.ts'
+// fauxqs exports only its server, which listens on every network interface.
+import { PersistenceManager } from '../node_modules/fauxqs/dist/persistence.js'
+import { S3Store } from '../node_modules/fauxqs/dist/s3/s3Store.js'
+import { SnsStore } from '../node_modules/fauxqs/dist/sns/snsStore.js'
+import { SqsStore } from '../node_modules/fauxqs/dist/sqs/sqsStore.js'
+import { INVALID_MESSAGE_BODY_CHAR } from '../node_modules/fauxqs/dist/sqs/sqsTypes.js'
+import { HOST, queueArn, queueUrl, REGION } from './settings.ts'
 
-const withUrl = v.looseObject({ QueueUrl: v.string() })
-const withUrls = v.looseObject({ QueueUrls: v.array(v.string()) })
-
-const JOURNALLED = /^AmazonSQS\.((?:Send|Delete)Message(?:Batch)?|ReceiveMessage|PurgeQueue)$/
+// SQS accepts characters beyond U+FFFF; fauxqs tests UTF-16 code units and rejects them.
+const INVALID = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u
+INVALID_MESSAGE_BODY_CHAR.test = text => INVALID.test(text)
 
 export type SqsOptions = {
   port: number
-  /** Where its queues are, in their ARNs. */
-  region: string
-  /** The file in which messages outlive the process. @default none: they end with it */
+  /** The region of its ARNs. @default eu-central-1 */
+  region?: string
+  /** The directory in which queues and messages outlive the process. @default none, they are kept in memory */
   path?: string
+  /** Queues to create or update before the port opens. */
+  queues?: readonly Queue[]
+  /** Names of queues whose consumers ended with the last process: their messages in flight become visible. */
+  release?: readonly string[]
 }
 
-/** Starts the embedded SQS on the loopback address. */
-export const startSqs = async ({ port, region, path }: SqsOptions) => {
-  const app = buildApp({ logger: false, defaultRegion: region })
-  const journal = path === undefined ? undefined : openJournal(path)
-  const noteCall = journal && journalCalls(journal)
+const withDatabase = v.looseObject({ db: v.instance(DatabaseSync) })
 
-  // fauxqs knows a queue only by http://sqs.<region>.localhost:<port>/...; as with AWS, what counts here is
-  // the path, and the URL handed out is one that every machine can reach.
-  const known = `http://sqs.${region}.localhost:${port}`
-  const inward = (url: string) => `${known}/${ACCOUNT_ID}/${url.slice(url.lastIndexOf('/') + 1)}`
-  const outward = (url: string) => url.replace(known, urlOf(port))
-
-  app.addHook('preHandler', async request => {
-    // fauxqs would take the region from here, and not find a queue for a caller of another region.
-    request.headers.authorization = undefined
-    const body = v.safeParse(withUrl, request.body)
-    if (body.success) request.body = { ...body.output, QueueUrl: inward(body.output.QueueUrl) }
-  })
-  app.addHook('preSerialization', async (request, reply, payload) => {
-    const [, action] = JOURNALLED.exec(String(request.headers['x-amz-target'])) ?? []
-    if (action !== undefined && reply.statusCode === 200) noteCall?.(action, request.body, payload)
-    const one = v.safeParse(withUrl, payload)
-    if (one.success) return { ...one.output, QueueUrl: outward(one.output.QueueUrl) }
-    const many = v.safeParse(withUrls, payload)
-    if (many.success) return { ...many.output, QueueUrls: many.output.QueueUrls.map(outward) }
-    return payload
-  })
-  app.addHook('onClose', async () => journal?.close())
-
-  await app.listen({ host: HOST, port })
-  return {
-    /** Sends what an earlier process left once more; messages whose queue is no more are dropped. */
-    restore: async () => {
-      for (const { queue, message } of journal?.kept ?? []) {
-        await app.inject({
-          method: 'POST',
-          url: '/',
-          headers: { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': 'AmazonSQS.SendMessage' },
-          payload: JSON.stringify({ ...message, QueueUrl: queue }),
-        })
-      }
-      journal?.commit()
-    },
-    close: () => app.close(),
+/** Loads the store from the directory, and writes through to it from then on. */
+const persist = (store: SqsStore, path: string): PersistenceManager => {
+  try {
+    const persistence = new PersistenceManager(path)
+    const { db } = v.parse(withDatabase, persistence)
+    // A commit need not reach the disk to outlive the process, and syncing each one takes most of the time.
+    db.exec('PRAGMA synchronous = NORMAL')
+    // fauxqs resets the receive count to NULL, which its own table rejects.
+    const makeVisible = db.prepare(
+      'UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL WHERE message_id = ?',
+    )
+    persistence.updateMessageReady = id => void makeVisible.run(id)
+    persistence.loadSqsAndSns(store, new SnsStore())
+    store.persistence = persistence
+    for (const queue of store.allQueues()) queue.persistence = persistence
+    return persistence
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new Error(
+      `Cannot open ${path}/fauxqs.db: ${why}; remove the directory to begin with empty queues`,
+      { cause: error },
+    )
   }
+}
+
+/** The queue's attributes as SetQueueAttributes takes them. */
+const attributesOf = ({ attributes, deadLetters }: Queue, queues: readonly Queue[], region: string) => ({
+  VisibilityTimeout: '30',
+  ...Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, String(value)])),
+  RedrivePolicy:
+    deadLetters === undefined
+      ? ''
+      : JSON.stringify({
+          deadLetterTargetArn: queueArn(
+            queues.find(({ id }) => id === deadLetters.queueId)?.name ?? '',
+            region,
+          ),
+          maxReceiveCount: deadLetters.maxReceiveCount,
+        }),
+})
+
+/**
+ * Starts the embedded SQS on the loopback address.
+ *
+ * @throws Error when the directory cannot be read
+ */
+export const startSqs = async ({ port, region = REGION, path, queues = [], release = [] }: SqsOptions) => {
+  // Queue URLs that every program on this machine can reach, whatever port an earlier start used.
+  const store = new (class extends SqsStore {
+    override createQueue(...[name, , arn, attributes, tags]: Parameters<SqsStore['createQueue']>) {
+      return super.createQueue(name, queueUrl(port, name), arn, attributes, tags)
+    }
+  })()
+  const persistence = path === undefined ? undefined : persist(store, path)
+  for (const queue of queues) {
+    const { name } = queue
+    const found = store.getQueueByName(name) ?? store.createQueue(name, '', queueArn(name, region))
+    found.setAttributes(attributesOf(queue, queues, region))
+  }
+  for (const name of release) {
+    for (const held of store.getQueueByName(name)?.inflightMessages.values() ?? [])
+      held.visibilityDeadline = 0
+  }
+
+  const stores = { sqsStore: store, snsStore: new SnsStore(), s3Store: new S3Store() }
+  const app = buildApp({ logger: false, defaultRegion: region, stores })
+  app.addHook('preHandler', async request => {
+    // fauxqs takes the region from the signature and finds no queue for a caller of another region.
+    request.headers.authorization = undefined
+  })
+  app.addHook('onClose', async () => persistence?.close())
+  await app.listen({ host: HOST, port })
+  return { close: () => app.close() }
 }

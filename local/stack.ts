@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import * as v from 'valibot'
 import { type Child, startChild } from './child.ts'
-import { openLog } from './log-file.ts'
-import { readable } from './log-lines.ts'
+import { openLog, readable } from './log.ts'
 import { assertFree } from './ports.ts'
-import { environmentOf, type Settings, urlOf } from './settings.ts'
+import { environmentOf, SANDBOX_KEY, type Settings, urlOf } from './settings.ts'
 
 const PROJECT = join(import.meta.dirname, '..')
 const COMPILE_CACHE = join(PROJECT, 'node_modules/.cache/order-relay')
@@ -14,11 +14,11 @@ const serverless = createRequire(import.meta.url).resolve('serverless/bin/server
 const START_MS = 60_000
 
 export type StackOptions = Settings & {
-  /** Told of each line that the stack's parts print. @default nobody */
+  /** Called with each line that the parts print. @default no output */
   print?: (line: string) => void
-  /** Whether `print` hears of everything, as it was printed. @default false: what people want to know */
+  /** Whether `print` receives everything unformatted. @default false: only what people want to know */
   verbose?: boolean
-  /** Ends the start when it is aborted; nothing is left running then. */
+  /** Aborts the start; nothing is left running then. */
   signal?: AbortSignal
   /** How many times faster than real time the sandbox retries its webhooks. @default 1 */
   speed?: number
@@ -28,20 +28,20 @@ export type Stack = {
   urls: Readonly<Record<'relay' | 'sandbox' | 'dynamodb' | 'sqs' | 'ssm', string>>
   /** The secret with which the sandbox signs its webhooks to the relay. */
   webhookSecret: string
-  /** Resolves when a part has ended that was not asked to, with which and how. */
+  /** Resolves when a part has ended unexpectedly, with which and how. */
   broken: Promise<string>
   stop: () => Promise<void>
 }
 
-const startParts = (options: StackOptions, log: (line: string) => void, isWarming: () => boolean) => {
+const startParts = (options: StackOptions, log: (line: string) => void, isLoading: () => boolean) => {
   const { ports, dataDir, print, verbose = false, speed = 1 } = options
   const printer = (prefix: string) => (line: string) => {
     log(line)
-    const text = verbose ? line : readable(line, isWarming())
+    const text = verbose ? line : readable(line, isLoading())
     if (text !== undefined) print?.(`${prefix} | ${text}`)
   }
   const environment = {
-    // Compiled code of the packages, kept from start to start: a quarter of the work of a start.
+    // Caching compiled code from start to start saves a quarter of the start.
     NODE_COMPILE_CACHE: COMPILE_CACHE,
     ...process.env,
     ...environmentOf(options),
@@ -72,11 +72,34 @@ const startParts = (options: StackOptions, log: (line: string) => void, isWarmin
   }
 }
 
+const registered = v.looseObject({ secret: v.pipe(v.string(), v.nonEmpty()) })
+
 /**
- * Starts the sandbox and the relay, makes them known to each other, and resolves when both answer.
+ * Registers the relay's webhook with the sandbox and returns its signing secret (spec: Webhook registration).
  *
- * @throws Error when a port is taken, a part does not start, or `signal` is aborted; nothing is left
- *   running then
+ * @throws Error when the sandbox refuses or answers without a secret
+ */
+const registerWebhook = async (sandbox: string, relay: string): Promise<string> => {
+  const url = `${relay}/webhook`
+  const response = await fetch(`${sandbox}/api/v1/webhook/`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${SANDBOX_KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ url }),
+    signal: AbortSignal.timeout(10_000),
+  })
+  const text = await response.text()
+  const body = v.safeParse(v.pipe(v.string(), v.parseJson(), registered), text)
+  if (!response.ok || !body.success) {
+    const shown = response.ok ? 'no secret' : text.slice(0, 200)
+    throw new Error(`Cannot register ${url}: ${sandbox} answered ${response.status} (${shown})`)
+  }
+  return body.output.secret
+}
+
+/**
+ * Starts the sandbox and the relay, registers the relay's webhook, and resolves when both serve requests.
+ *
+ * @throws Error when a port is taken, a part does not start, or `signal` is aborted; nothing is left running then
  */
 export const startStack = async (options: StackOptions): Promise<Stack> => {
   const { ports, dataDir, signal } = options
@@ -91,21 +114,24 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
     ssm: urlOf(ports.ssm),
   }
   const log = openLog(dataDir)
-  let warming = true
-  const { sandbox, relay } = startParts(options, log.write, () => warming)
+  let loading = true
+  const { sandbox, relay } = startParts(options, log.write, () => loading)
   const stop = async () => {
     await Promise.all([sandbox.stop(), relay.stop()])
     await log.close()
   }
   signal?.addEventListener('abort', stop, { once: true })
   const brokenBy = async (name: string, { ended }: Child) => `the ${name} ${await ended}`
+  const introduce = async () => {
+    await sandbox.reached('ready', START_MS)
+    const webhookSecret = await registerWebhook(urls.sandbox, urls.relay)
+    // The relay opens its port only now, so that no webhook arrives before its secret is known.
+    relay.send({ webhookSecret })
+    return webhookSecret
+  }
   try {
-    // Only now: what it imports takes a while to load, and the parts start meanwhile.
-    const { introduce } = await import('./introduce.ts')
-    await Promise.all([sandbox.reached('ready', START_MS), relay.reached('stores', START_MS)])
-    // Before the functions serve, so that no webhook meets a relay that does not know its secret.
-    const [webhookSecret] = await Promise.all([introduce(urls), relay.reached('functions', START_MS)])
-    warming = false
+    const [webhookSecret] = await Promise.all([introduce(), relay.reached('ready', START_MS)])
+    loading = false
     const broken = Promise.race([brokenBy('sandbox', sandbox), brokenBy('relay', relay)])
     signal?.throwIfAborted()
     return { urls, webhookSecret, broken, stop }

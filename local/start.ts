@@ -1,13 +1,12 @@
 import { parseArgs } from 'node:util'
-import { onNpmGone } from './ancestors.ts'
-import { ACCOUNT_ID } from './intrinsics.ts'
-import { settingsFrom } from './settings.ts'
+import { onNpmExit } from './parent.ts'
+import { queueUrl, settingsFrom } from './settings.ts'
 import { startStack } from './stack.ts'
 
 const USAGE = `Starts the relay and a sandbox of the accounting service on this machine.
 
-  --verbose   show everything that the parts print
-  --help      this text
+  --verbose   show the unformatted output of both
+  --help      show this help
 `
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
@@ -28,24 +27,21 @@ const main = async () => {
   const stopping = new AbortController()
   const stop = () => stopping.abort()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop)
-  // Nobody reads any more, as after `npm start | head`.
+  // The reader of the output has ended, as with `npm start | head`.
   process.stdout.on('error', stop)
-  await onNpmGone(stop)
+  await onNpmExit(stop)
 
   const { signal } = stopping
   const asked = new Promise<undefined>(resolve => signal.addEventListener('abort', () => resolve(undefined)))
   try {
-    const stack = await startStack({
-      ...settingsFrom(process.env),
-      verbose: values.verbose,
-      print: say,
-      signal,
-    })
-    const { relay, sandbox, sqs } = stack.urls
-    say(`ready: relay ${relay}, sandbox panel ${sandbox}/, feeds ${sqs}/${ACCOUNT_ID}/feed-<source>.fifo`)
+    const settings = settingsFrom(process.env)
+    const stack = await startStack({ ...settings, verbose: values.verbose, print: say, signal })
+    const { relay, sandbox } = stack.urls
+    const feeds = queueUrl(settings.ports.sqs, 'feed-<source>.fifo')
+    say(`ready: relay ${relay}, sandbox panel ${sandbox}/, feeds ${feeds}`)
     const broken = await Promise.race([stack.broken, asked])
     await stack.stop()
-    if (broken !== undefined) fail(`Stopped, since ${broken}`)
+    if (broken !== undefined) fail(`Stopped: ${broken}`)
   } catch (error) {
     if (!signal.aborted) fail(error instanceof Error ? error.message : String(error))
   }

@@ -1,8 +1,10 @@
-/** Lets so many pass at once; the others wait their turn. */
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Admits a limited number at a time; the others queue. */
 export type Turnstile = {
   enter: () => Promise<void>
   leave: () => void
-  /** Lets nobody in any more and resolves when all have left. */
+  /** Admits nobody until it opens again, and resolves when all have left. */
   close: () => Promise<void>
   open: () => void
 }
@@ -41,5 +43,15 @@ export const turnstile = (limit: number): Turnstile => {
       closed = false
       admit()
     },
+  }
+}
+
+/** Waits for a promise for at most `ms` milliseconds; returns whether it resolved in time. */
+export const within = async (ms: number, promise: Promise<unknown>): Promise<boolean> => {
+  const timeout = new AbortController()
+  try {
+    return await Promise.race([promise.then(() => true), sleep(ms, false, { signal: timeout.signal })])
+  } finally {
+    timeout.abort()
   }
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
-import { feedResource, fullQueueName } from '../deploy/feed-queues.ts'
+import { feedQueueId, queuesOf } from '../deploy/queues.ts'
 import { parseStores, readStores } from '../deploy/stores.ts'
-import { httpStores } from '../lib/stores.ts'
+import { httpStores } from '../lib/platform/stores.ts'
 
 const refusal = (text: string) => {
   try {
@@ -53,12 +53,12 @@ describe('stores.yml', () => {
     [
       'a misspelt key',
       first('  - source: a', '    feed: sqs', '    fed: 1'),
-      ['line 4: "stores[0].fed" is not known here: a store has "source" and "feed"'],
+      ['line 4: "stores[0].fed" is not a known key: a store has "source" and "feed"'],
     ],
     [
       'a key too many',
       `${first('  - source: a', '    feed: sqs')}\nshops: 1`,
-      ['line 4: "shops" is not known here'],
+      ['line 4: "shops" is not a known key'],
     ],
     ['no feed', first('  - source: a'), ['line 2: "stores[0].feed" is missing']],
     [
@@ -89,17 +89,17 @@ describe('stores.yml', () => {
     [
       'an address without https',
       first('  - source: a', '    feed:', '      http: http://a.example'),
-      ['line 4: "stores[0].feed.http" must be an https address'],
+      ['line 4: "stores[0].feed.http" must be a public https address'],
     ],
     [
       'an address with a password',
       first('  - source: a', '    feed: { http: "https://u:p@a.example" }'),
-      ['line 3: "stores[0].feed.http" must be an https address without user and password'],
+      ['line 3: "stores[0].feed.http" must be a public https address without user and password'],
     ],
     [
       'an address that is none',
       first('  - source: a', '    feed: { http: shop }'),
-      ['line 3: "stores[0].feed.http" must be an https address'],
+      ['line 3: "stores[0].feed.http" must be a public https address'],
     ],
     [
       'a time that is none',
@@ -130,14 +130,16 @@ describe('stores.yml', () => {
 
 describe('the queue of a store', () => {
   test('has a logical id that no other source has', () => {
-    expect(feedResource('a-b')).toMatch(/^[A-Za-z0-9]+$/)
-    expect(feedResource('a-b')).not.toBe(feedResource('a_b'))
+    expect(feedQueueId('a-b')).toMatch(/^[A-Za-z0-9]+$/)
+    expect(feedQueueId('a-b')).not.toBe(feedQueueId('a_b'))
   })
 
-  test('has a name that SQS takes, or the reason why not', () => {
-    expect(fullQueueName('order-relay-production-', 'shop')).toBe('order-relay-production-feed-shop.fifo')
-    expect(() => fullQueueName('order-relay-production-', 'x'.repeat(50))).toThrow(
-      /has 83 characters and SQS allows 80; take a shorter stage or source/,
+  test('has a name that SQS allows, or an error that says why not', () => {
+    const named = (source: string) =>
+      queuesOf({ prefix: 'order-relay-production-', stores: [{ source, feed: 'sqs' }] }).at(-1)?.name
+    expect(named('shop')).toBe('order-relay-production-feed-shop.fifo')
+    expect(() => named('x'.repeat(50))).toThrow(
+      /has 83 characters and SQS allows 80; shorten the stage or the source/,
     )
   })
 })

@@ -1,4 +1,4 @@
-import { readable } from '../../local/log-lines.ts'
+import { readable } from '../../local/log.ts'
 import type { LogLine } from '../logs/line.ts'
 import { logOf } from '../logs/log.ts'
 import { act, type Relay } from '../relay-command.ts'

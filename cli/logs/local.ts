@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { logFile } from '../../local/log-file.ts'
+import { logFile } from '../../local/log.ts'
 import { cannot } from '../failure.ts'
 import { type LogLine, logLineOf, type Range } from './line.ts'
 

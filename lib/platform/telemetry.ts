@@ -4,17 +4,38 @@ import { Metrics, type MetricUnit } from '@aws-lambda-powertools/metrics'
 /** Fields of a log line: ids, outcomes, counts. Never a secret, name, mobile number or e-mail (promise P11). */
 type Fields = Readonly<Record<string, string | number | boolean | undefined>>
 
-type Dimensions = Readonly<Record<string, string>>
+/** The metrics of the stack, which its alarms and dashboard read, and their dimensions beside `service`. */
+export const METRICS = {
+  Deliveries: ['outcome'],
+  DeliveryFailed: [],
+  Requests: ['status'],
+  RequestFailed: [],
+  EventsProcessed: ['event', 'changed'],
+  EventRetried: [],
+  /** Seconds. */
+  FailingEventAge: [],
+  Quarantined: ['from'],
+  ServiceUnauthorized: [],
+  BreakerOpened: [],
+  FeedRetried: [],
+  /** Seconds. */
+  FeedFailingAge: [],
+  FeedDisabled: [],
+  FeedDeadLettered: [],
+} as const
+
+export type Metric = keyof typeof METRICS
+export type Dimensions<Name extends Metric> = Readonly<Record<(typeof METRICS)[Name][number], string>>
 
 /** Logs for people and metrics for alarms. */
 export type Telemetry = {
   info: (message: string, fields?: Fields) => void
   warn: (message: string, fields?: Fields) => void
   error: (message: string, error: unknown, fields?: Fields) => void
-  /** Adds one to a metric that the alarms and the dashboard know. */
-  count: (metric: string, dimensions?: Dimensions) => void
+  /** Adds one to a metric. */
+  count: <Name extends Metric>(metric: Name, dimensions?: Dimensions<Name>) => void
   /** Records a duration in seconds. */
-  seconds: (metric: string, value: number, dimensions?: Dimensions) => void
+  seconds: (metric: Metric, value: number) => void
 }
 
 /**
@@ -27,10 +48,10 @@ export const powertoolsTelemetry = (): Telemetry => {
 
   /** Published immediately: metrics published together would share their dimensions. */
   const measure = (
-    metric: string,
+    metric: Metric,
     unit: (typeof MetricUnit)[keyof typeof MetricUnit],
     value: number,
-    dimensions: Dimensions,
+    dimensions: Readonly<Record<string, string>> = {},
   ) => {
     for (const [name, text] of Object.entries(dimensions)) metrics.addDimension(name, text)
     metrics.addMetric(metric, unit, value)
@@ -42,7 +63,7 @@ export const powertoolsTelemetry = (): Telemetry => {
     warn: (message, fields = {}) => logger.warn(message, fields),
     error: (message, error, fields = {}) =>
       logger.error(message, { ...fields, error: error instanceof Error ? error : new Error(String(error)) }),
-    count: (metric, dimensions = {}) => measure(metric, 'Count', 1, dimensions),
-    seconds: (metric, value, dimensions = {}) => measure(metric, 'Seconds', value, dimensions),
+    count: (metric, dimensions) => measure(metric, 'Count', 1, dimensions),
+    seconds: (metric, value) => measure(metric, 'Seconds', value),
   }
 }

@@ -5,9 +5,9 @@ import { PutParameterCommand, type SSMClient } from '@aws-sdk/client-ssm'
 import * as v from 'valibot'
 import { parse, type ScalarTag } from 'yaml'
 import { feedQueueName } from '../../lib/feeds/sqs.ts'
-import { QUEUE, type Resources, resolver, resourcesSchema } from '../../local/intrinsics.ts'
 import { createQueues, createTables } from '../../local/provision.ts'
 import { queuesOf, tablesOf } from '../../local/resources.ts'
+import { QUEUE, type Resources, resolver, resourcesSchema } from '../../local/settings.ts'
 
 export const SECRETS_PATH = '/order-relay/flood'
 

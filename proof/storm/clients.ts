@@ -2,7 +2,7 @@ import { awsCall, type Call } from '../../lib/aws/call.ts'
 import { DYNAMODB, dynamodb } from '../../lib/aws/dynamodb.ts'
 import { SQS, sqs } from '../../lib/aws/sqs.ts'
 import { SSM, ssm } from '../../lib/aws/ssm.ts'
-import { CREDENTIALS } from '../../local/functions-environment.ts'
+import { CREDENTIALS } from '../../local/settings.ts'
 import { REGION } from './parts.ts'
 
 /** Where one function reaches AWS; each goes through proxies of its own. */

@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { SQSClient } from '@aws-sdk/client-sqs'
-import { CREDENTIALS } from '../../local/functions-environment.ts'
 import { freePorts } from '../../local/ports.ts'
-import { environmentOf } from '../../local/settings.ts'
+import { CREDENTIALS, environmentOf } from '../../local/settings.ts'
 import { startStack } from '../../local/stack.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

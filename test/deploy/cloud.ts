@@ -15,13 +15,13 @@ import {
 } from '@aws-sdk/client-sqs'
 import { GetParametersByPathCommand, SSMClient } from '@aws-sdk/client-ssm'
 import * as v from 'valibot'
-import { feedMessage } from './feed-message.ts'
+import { feedMessage } from './parties.ts'
 
 const isMissing = (error: unknown) =>
   error instanceof Error &&
   /does ?n.t exist|not exist|not found|NotFound/i.test(`${error.name} ${error.message}`)
 
-/** What the proof looks at in the account: by the SDK, as anybody would. */
+/** The AWS account under test. */
 export const cloudAt = (env: NodeJS.ProcessEnv, stack: string) => {
   const client = {
     endpoint: env.AWS_ENDPOINT_URL ?? '',
@@ -38,7 +38,7 @@ export const cloudAt = (env: NodeJS.ProcessEnv, stack: string) => {
     (await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }))).Attributes ?? {}
 
   return {
-    /** The outputs of the stack by name, or undefined when there is no such stack. */
+    /** The stack's outputs, or undefined when there is no stack. */
     async outputs(): Promise<Record<string, string> | undefined> {
       try {
         const { Stacks: [found] = [] } = await cloudformation.send(
@@ -67,7 +67,7 @@ export const cloudAt = (env: NodeJS.ProcessEnv, stack: string) => {
       )
     },
 
-    /** Takes one message from a feed, as a store does. */
+    /** Receives and deletes one message of a feed. */
     async takeFromFeed(QueueUrl: string) {
       const { Messages: [message] = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl }))
       if (message === undefined) return undefined
@@ -79,7 +79,7 @@ export const cloudAt = (env: NodeJS.ProcessEnv, stack: string) => {
       return Number((await attributes(QueueUrl)).ApproximateNumberOfMessages)
     },
 
-    /** Exchanges how often a queue's messages are received until they are dead; answers with what it was. */
+    /** Sets a queue's maximum receive count; returns the previous one. */
     async setMaxReceives(QueueUrl: string, maxReceiveCount: number): Promise<number> {
       const policy = v.parse(redrivePolicy, (await attributes(QueueUrl)).RedrivePolicy)
       const RedrivePolicy = JSON.stringify({ ...policy, maxReceiveCount })
@@ -102,14 +102,14 @@ export const cloudAt = (env: NodeJS.ProcessEnv, stack: string) => {
       }
     },
 
-    /** What an order's item says of its status. */
+    /** The status of an order's item. */
     async statusOf(TableName: string, source: string, external_id: string): Promise<string | undefined> {
       const Key = { source: { S: source }, external_id: { S: external_id } }
       const { Item } = await dynamodb.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }))
       return Item?.status?.S
     },
 
-    /** The parameters below a path: name, type and value. */
+    /** The parameters below a path. */
     async parameters(Path: string) {
       const { Parameters = [] } = await ssm.send(
         new GetParametersByPathCommand({ Path, Recursive: true, WithDecryption: true }),
@@ -117,7 +117,7 @@ export const cloudAt = (env: NodeJS.ProcessEnv, stack: string) => {
       return Parameters.map(({ Name = '', Type, Value = '' }) => ({ Name, Type, Value }))
     },
 
-    /** What a function of the stack has logged as an error. */
+    /** The errors that a function has logged. */
     async errorsOf(name: string): Promise<string[]> {
       const logGroupName = `/aws/lambda/${stack}-${name}`
       const { events = [] } = await logs

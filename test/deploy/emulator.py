@@ -1,9 +1,8 @@
-"""MiniStack, made to fit:
+"""MiniStack with three corrections:
 
-- It asks IAM about ssm:GetParametersByPath on "*", where AWS asks about the path, so that a role which may read
-  one path only would be refused.
-- It asks IAM about sqs:ChangeMessageVisibilityBatch and its like, where AWS asks about the action for one.
-- With TLS it would take port 443 as well, if it can.
+- It authorizes ssm:GetParametersByPath on "*", where AWS authorizes it on the path.
+- It authorizes sqs:ChangeMessageVisibilityBatch and other batch actions, where AWS authorizes the single action.
+- With TLS it also listens on port 443.
 """
 
 import json

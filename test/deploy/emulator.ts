@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { devNull } from 'node:os'
 import { dirname, join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { ROOT } from './root.ts'
+import { ROOT } from './project.ts'
 import { eventually } from './steps.ts'
 
 export const HOST = '127.0.0.1'
@@ -22,12 +22,12 @@ const freePort = async (): Promise<number> => {
   return address.port
 }
 
-/** Where the emulator puts the certificate that it makes for itself. */
+/** The emulator's self-signed certificate. */
 const certificateIn = (folder: string) => join(folder, 'ministack-tls/server.crt')
 
-/** What reaches the emulator and nothing of the developer's own account. */
+/** An environment that reaches the emulator and not the developer's own account. */
 const environmentFor = (url: string, folder: string): NodeJS.ProcessEnv => ({
-  // The project's own Node first: the emulator runs functions with the `node` it finds.
+  // The project's own Node first: the emulator runs functions with the first `node` in PATH.
   PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ''}`,
   HOME: folder,
   TMPDIR: folder,
@@ -43,15 +43,15 @@ const environmentFor = (url: string, folder: string): NodeJS.ProcessEnv => ({
 })
 
 /**
- * Starts an AWS emulator on the loopback address that runs the functions in processes of their own and lets
- * each do only what its role allows.
+ * Starts an AWS emulator on the loopback address that runs the functions in their own processes and enforces
+ * their roles.
  *
  * @param python a Python with MiniStack
- * @param folder for its log and whatever it keeps
+ * @param folder for its log and data
  */
 export const startEmulator = async (python: string, folder: string) => {
   const port = await freePort()
-  // TLS, since the queues refuse whoever speaks plainly.
+  // With TLS: the queues deny requests without it.
   const url = `https://${HOST}:${port}`
   const environment = environmentFor(url, folder)
   const { AWS_ENDPOINT_URL: _, NODE_EXTRA_CA_CERTS: certificate = '', ...own } = environment
@@ -68,7 +68,7 @@ export const startEmulator = async (python: string, folder: string) => {
       MINISTACK_REGION: REGION,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A group of its own, so that the functions it has started end with it.
+    // Its own process group, so that the functions it has started end with it.
     detached: true,
   })
   child.stdout.pipe(log)
@@ -88,7 +88,7 @@ export const startEmulator = async (python: string, folder: string) => {
   try {
     await eventually(`the emulator at ${url} (log: ${join(folder, 'emulator.log')})`, 60, async () => {
       if (child.exitCode !== null)
-        throw new Error(`Cannot start the emulator: it ended with ${child.exitCode}`)
+        throw new Error(`Cannot start the emulator: it exited with code ${child.exitCode}`)
       const trusted = await readFile(certificate, 'utf8').catch(() => undefined)
       if (trusted === undefined) return undefined
       setDefaultCACertificates([...known, trusted])

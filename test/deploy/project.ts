@@ -2,9 +2,12 @@ import { spawn } from 'node:child_process'
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { ROOT } from './root.ts'
+import { fileURLToPath } from 'node:url'
 
-/** What a deployment is made from, and the command that serves it. */
+/** The project's own directory. */
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** What a deployment and the `relay` command consist of. */
 const PARTS = [
   'serverless.yml',
   'stores.yml',
@@ -17,7 +20,7 @@ const PARTS = [
   'sandbox',
 ]
 
-/** Copies what a deployment is made from, so that changes to it touch nobody's work. */
+/** Copies the project, so that the test can change it. */
 export const copyProject = async (folder: string): Promise<void> => {
   await mkdir(folder)
   for (const part of PARTS) await cp(join(ROOT, part), join(folder, part), { recursive: true })
@@ -25,9 +28,9 @@ export const copyProject = async (folder: string): Promise<void> => {
 }
 
 /**
- * Replaces a piece of a file in the copy.
+ * Replaces text in a file of the copy.
  *
- * @throws when the piece is not there: the change would change nothing
+ * @throws when the file does not contain the text
  */
 export const change = async (folder: string, file: string, from: string, to: string): Promise<void> => {
   const path = join(folder, file)
@@ -36,10 +39,10 @@ export const change = async (folder: string, file: string, from: string, to: str
   await writeFile(path, before.replace(from, to))
 }
 
-/** How a program ended: its code, what it answered, and that together with what else it said. */
+/** How a program ended; `out` is its standard output, `output` that and the errors. */
 export type Ran = { code: number | null; out: string; output: string }
 
-/** Runs a program of the project to its end and answers with all it said. */
+/** Runs a program of the project to its end. */
 const run = async (
   script: string,
   args: readonly string[],
@@ -55,15 +58,15 @@ const run = async (
   return { code: await code, out, output: `${out}${err}` }
 }
 
-/** `npx serverless …` in the copy. */
+/** Runs `npx serverless …` in the copy. */
 export const serverless = (folder: string, env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ran> =>
   run(join(ROOT, 'node_modules/serverless/bin/serverless.js'), args, { cwd: folder, env })
 
-/** `node deploy/adopt-orders.ts …` in the copy. */
+/** Runs `node deploy/adopt-orders.ts …` in the copy. */
 export const adoptOrders = (folder: string, env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ran> =>
   run('deploy/adopt-orders.ts', args, { cwd: folder, env })
 
-/** `npx relay …` in the copy, told a secret on its standard input where it asks for one. */
+/** Runs `npx relay …` in the copy; `input` is its standard input. */
 export const relay = (
   folder: string,
   env: NodeJS.ProcessEnv,
@@ -71,7 +74,7 @@ export const relay = (
   input?: string,
 ): Promise<Ran> => run('cli/main.ts', args, { cwd: folder, env, ...(input !== undefined && { input }) })
 
-/** What a program answered. @throws with all that the program said, when it did not end well */
+/** A program's standard output. @throws with all of its output when its exit code is not 0 */
 export const must = async (what: string, running: Promise<Ran>): Promise<string> => {
   const { code, out, output } = await running
   if (code !== 0)

@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { ROOT } from './root.ts'
+import { ROOT } from './project.ts'
 
 const run = promisify(execFile)
 
-/** What the tools written in Python need. */
-const LEAST_MINOR = 10
+/** The Python tools need 3.10. */
+const MIN_MINOR = 10
 
 const versionOf = async (command: string): Promise<readonly [number, number] | undefined> => {
   try {
@@ -22,18 +22,18 @@ const versionOf = async (command: string): Promise<readonly [number, number] | u
 const findPython = async (): Promise<string | undefined> => {
   for (const command of ['python3', 'python']) {
     const version = await versionOf(command)
-    if (version !== undefined && version[0] === 3 && version[1] >= LEAST_MINOR) return command
+    if (version !== undefined && version[0] === 3 && version[1] >= MIN_MINOR) return command
   }
   return undefined
 }
 
 /**
- * A Python environment of its own below `.venv/`, with the packages of a requirements file; made at the first
- * use and again when the file has changed.
+ * A Python environment below `.venv/` with the packages of a requirements file, created at first use and again
+ * when the file has changed.
  *
- * @param name of the environment: tools whose needs contradict each other have one each
- * @param requirements path of the requirements file, from the root of the project
- * @returns the path of a program in it by its name, or undefined when there is no Python of at least 3.10
+ * @param name of the environment: tools with conflicting requirements use one each
+ * @param requirements path of the requirements file, relative to the project
+ * @returns the path of a program by its name, or undefined without Python 3.10 or newer
  * @throws when the packages cannot be installed
  */
 export const pythonTools = async (
@@ -65,6 +65,5 @@ export const pythonTools = async (
   return program
 }
 
-/** What to say, and nothing more, where there is no Python. */
-export const skipped = (what: string): string =>
-  `skipped: ${what} needs Python 3.${LEAST_MINOR} or newer, and there is none here`
+/** The message when Python is missing. */
+export const skipped = (what: string): string => `skipped: ${what} needs Python 3.${MIN_MINOR} or newer`

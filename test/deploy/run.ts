@@ -3,31 +3,60 @@ import { mkdir, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { openAccounting } from './accountant.ts'
-import { BREAKAGES } from './breakages.ts'
 import { startEmulator } from './emulator.ts'
-import { copyProject } from './project.ts'
+import { openAccounting, openStore } from './parties.ts'
+import { change, copyProject } from './project.ts'
 import { pythonTools, skipped } from './python.ts'
-import { proveDeployment } from './scenario.ts'
+import { testDeployment } from './scenario.ts'
 import { StepFailed } from './steps.ts'
-import { openStore } from './store.ts'
 
-const USAGE = `Deploys with serverless to an AWS emulator on this machine, uses what is deployed, and removes it.
+/** Ways to break a deployment on purpose, each with the step that must fail. */
+const BREAKAGES: Readonly<Record<string, { fails: string; apply: (folder: string) => Promise<void> }>> = {
+  'no handler': {
+    fails: 'register',
+    apply: folder =>
+      change(folder, 'serverless.yml', 'functions/webhook.handler', 'functions/webhook.absent'),
+  },
+  'worker may not write feeds': {
+    fails: 'feed',
+    apply: folder =>
+      change(
+        folder,
+        'deploy/roles.ts',
+        '[arnOf(QUEUE_IDS.quarantine), ...feeds]',
+        '[arnOf(QUEUE_IDS.quarantine)]',
+      ),
+  },
+  'orders are not retained': {
+    fails: 'remove',
+    apply: async folder => {
+      await change(folder, 'deploy/tables.ts', 'retained: true', 'retained: false')
+      await change(
+        folder,
+        'deploy/tables.ts',
+        'DeletionProtectionEnabled: true',
+        'DeletionProtectionEnabled: false',
+      )
+    },
+  },
+}
 
-  --break NAME   break the deployment first, in one of these ways, and see which step notices:
+const USAGE = `Deploys with serverless to an AWS emulator on this machine, uses the deployment, and removes it.
+
+  --break NAME   break the deployment first and check which step fails:
                  ${Object.keys(BREAKAGES).join(', ')}
   --keep         keep the directory with the copy of the project and the emulator's log
-  --help         this text
+  --help         show this help
 `
 
-/** One proof from an empty account to an empty account; answers with the step that failed. */
-const prove = async (python: string, breakage: string | undefined, keep: boolean) => {
+/** Runs the scenario in an empty account; returns the step that failed. */
+const run = async (python: string, breakage: string | undefined, keep: boolean) => {
   const folder = await mkdtemp(join(tmpdir(), 'order-relay-deploy-'))
   process.once('exit', () => {
     if (keep) process.stdout.write(`kept: ${folder}\n`)
     else rmSync(folder, { recursive: true, force: true })
   })
-  // Apart from each other: what the emulator runs must not find the project's package.json around it.
+  // Siblings: functions in the emulator must not find the project's package.json in a parent directory.
   const [project, cloud] = [join(folder, 'project'), join(folder, 'emulator')]
   await mkdir(cloud)
   const accounting = await openAccounting(join(folder, 'sandbox.db'))
@@ -37,7 +66,7 @@ const prove = async (python: string, breakage: string | undefined, keep: boolean
     if (breakage !== undefined) await BREAKAGES[breakage]?.apply(project)
     const emulator = await startEmulator(python, cloud)
     try {
-      await proveDeployment({ folder: project, emulator, accounting, store })
+      await testDeployment({ folder: project, emulator, accounting, store })
       return undefined
     } finally {
       await emulator.stop()
@@ -46,7 +75,7 @@ const prove = async (python: string, breakage: string | undefined, keep: boolean
     if (error instanceof StepFailed) return error
     throw error
   } finally {
-    await accounting.goAway()
+    await accounting.stop()
     await store.close()
   }
 }
@@ -72,21 +101,19 @@ const main = async (): Promise<number> => {
   }
   const program = await pythonTools('emulator', 'test/deploy/emulator-requirements.txt')
   if (program === undefined) {
-    process.stdout.write(`${skipped('the proof of deployment')}\n`)
+    process.stdout.write(`${skipped('the deployment test')}\n`)
     return 0
   }
-  const failed = await prove(program('python'), breakage, values.keep)
+  const failed = await run(program('python'), breakage, values.keep)
   if (failed !== undefined) process.stderr.write(`\nFailed at step "${failed.step}": ${failed.message}\n`)
   if (breakage === undefined) return failed === undefined ? 0 : 1
 
-  const noticedBy = BREAKAGES[breakage]?.noticedBy
-  process.stdout.write(
-    `\nbroken on purpose: noticed by ${failed?.step ?? 'no step'}, as it must be by ${noticedBy}\n`,
-  )
-  return failed?.step === noticedBy ? 0 : 1
+  const fails = BREAKAGES[breakage]?.fails
+  process.stdout.write(`\nbroken on purpose: failed at ${failed?.step ?? 'no step'}, expected ${fails}\n`)
+  return failed?.step === fails ? 0 : 1
 }
 
-// Ended early: what was started ends too.
+// Exit handlers stop what was started.
 process.on('SIGINT', () => process.exit(130))
 process.on('SIGTERM', () => process.exit(143))
 process.exitCode = await main()

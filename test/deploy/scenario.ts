@@ -1,19 +1,17 @@
 import * as v from 'valibot'
-import type { Accounting } from './accountant.ts'
 import { type Cloud, cloudAt } from './cloud.ts'
 import type { Emulator } from './emulator.ts'
+import { type Accounting, type Store, sendWebhook } from './parties.ts'
 import { adoptOrders, change, must, relay, serverless } from './project.ts'
 import { eventually, expect, step } from './steps.ts'
-import type { Store } from './store.ts'
-import { sendWebhook } from './webhook.ts'
 
 const STAGE = 'proof'
 const STACK = `order-relay-${STAGE}`
 const SOURCE = 'demo-shop'
 
-const madeKey = v.pipe(v.string(), v.parseJson(), v.object({ key: v.string() }))
+const createdKey = v.pipe(v.string(), v.parseJson(), v.object({ key: v.string() }))
 
-const receipt = v.pipe(
+const audit = v.pipe(
   v.string(),
   v.parseJson(),
   v.object({
@@ -27,7 +25,7 @@ const receipt = v.pipe(
 
 type Outputs = Record<string, string>
 
-/** The address of an output, as the emulator answers for it without a name server. */
+/** The URL at which the emulator serves a path of the API. */
 const reachable = (emulator: Emulator, outputs: Outputs, path: string) =>
   `${emulator.url}/_aws/execute-api/${outputs.HttpApiId}/$default${path}`
 
@@ -37,22 +35,25 @@ const feedUrl = (outputs: Outputs, source: string) =>
 const takes = (cloud: Cloud, queue: string, what: string) =>
   eventually(what, 30, () => cloud.takeFromFeed(queue))
 
-export type World = {
-  /** Where the copy of the project is. */
+export type Environment = {
+  /** The copy of the project. */
   folder: string
   emulator: Emulator
   accounting: Accounting
-  /** A store that is told by HTTP, and comes later. */
+  /** A store with an HTTP feed, added later. */
   store: Store
 }
 
-/** The whole life of a deployment, step by step; every step says what it expected and what it found. */
-export const proveDeployment = async ({ folder, emulator, accounting, store }: World): Promise<void> => {
+/** The life of a deployment, step by step. */
+export const testDeployment = async ({ folder, emulator, accounting, store }: Environment): Promise<void> => {
   const env = { ...emulator.environment, ACCOUNTING_URL: accounting.url }
   const cloud = cloudAt(env, STACK)
   const at = ['--stage', STAGE]
   const deploy = (...more: string[]) =>
-    must('serverless deploy', serverless(folder, env, 'deploy', ...at, ...more))
+    must(
+      'serverless deploy',
+      serverless(folder, env, 'deploy', '--param=feedAddresses=loopback', ...at, ...more),
+    )
   const outputsNow = async () => (await cloud.outputs()) ?? {}
 
   try {
@@ -63,18 +64,18 @@ export const proveDeployment = async ({ folder, emulator, accounting, store }: W
       const wanted = [
         'WebhookUrl',
         'ApiUrl',
-        'OrderLineUrl',
-        'DeadLettersUrl',
-        'QuarantineUrl',
+        'OrdersQueueUrl',
+        'OrdersDeadQueueUrl',
+        'QuarantineQueueUrl',
         'DashboardUrl',
       ]
       expect(
-        'outputs that are missing',
+        'missing outputs',
         wanted.filter(name => !found[name]),
         [],
       )
       expect(
-        'the shared role that osls makes when a function has none',
+        'the shared role that osls adds when a function has none',
         (await cloud.resources()).IamRoleLambdaExecution,
         undefined,
       )
@@ -82,7 +83,11 @@ export const proveDeployment = async ({ folder, emulator, accounting, store }: W
     })
     const webhookUrl = reachable(emulator, outputs, '/webhook')
     const feed = feedUrl(outputs, SOURCE)
-    const { OrderLineUrl: line = '', DeadLettersUrl: dead = '', OrdersTableName: orders = '' } = outputs
+    const {
+      OrdersQueueUrl: queue = '',
+      OrdersDeadQueueUrl: dead = '',
+      OrdersTableName: orders = '',
+    } = outputs
 
     await step('key', async () => {
       await must('relay key set', relay(folder, env, ['key', 'set', ...at], accounting.key))
@@ -91,12 +96,8 @@ export const proveDeployment = async ({ folder, emulator, accounting, store }: W
     const secret = await step('register', async () => {
       await must('relay register', relay(folder, env, ['register', '--url', webhookUrl, ...at]))
       const kept = await cloud.parameters(`/order-relay/${STAGE}`)
-      expect(
-        'kinds of what is kept in Parameter Store',
-        [...new Set(kept.map(({ Type }) => Type))],
-        ['SecureString'],
-      )
-      const secrets = kept.filter(({ Name }) => Name.includes('/webhook-secrets/'))
+      expect('types of the parameters', [...new Set(kept.map(({ Type }) => Type))], ['SecureString'])
+      const secrets = kept.filter(({ Name }) => Name.includes('/webhook/secrets/'))
       expect('number of webhook secrets', secrets.length, 1)
       return secrets[0]?.Value ?? ''
     })
@@ -107,7 +108,7 @@ export const proveDeployment = async ({ folder, emulator, accounting, store }: W
       const delivered = async () =>
         (await accounting.deliveries()).map(({ external_id, state }) => ({ external_id, state }))
       await eventually(
-        'the webhook of order 1001, taken by the deployed URL',
+        'the webhook of order 1001, accepted by the deployed URL',
         30,
         async () =>
           (await delivered()).find(
@@ -120,7 +121,7 @@ export const proveDeployment = async ({ folder, emulator, accounting, store }: W
         external_id: '1001',
         status: 'refunded',
       })
-      expect('HTTP status of the answer to a forged webhook', forged.status, 401)
+      expect('status of a forged webhook', forged.status, 401)
     })
 
     await step('feed', async () => {
@@ -130,7 +131,7 @@ export const proveDeployment = async ({ folder, emulator, accounting, store }: W
         'the message of order 1001 in the feed of its store',
       )
       expect(
-        'what the store hears',
+        'the feed message',
         { event, version, external_id: data.external_id, status: data.status },
         {
           event: 'order.updated',
@@ -145,12 +146,12 @@ export const proveDeployment = async ({ folder, emulator, accounting, store }: W
       const status = await eventually('the item of order 1001', 10, () =>
         cloud.statusOf(orders, SOURCE, '1001'),
       )
-      expect('status that is kept of order 1001', status, 'paid')
+      expect('saved status of order 1001', status, 'paid')
     })
 
     await step('request of a store', async () => {
       const { key } = v.parse(
-        madeKey,
+        createdKey,
         await must('relay stores key', relay(folder, env, ['stores', 'key', SOURCE, '--json', ...at])),
       )
       const response = await fetch(reachable(emulator, outputs, '/api/v1/orders/'), {
@@ -163,16 +164,16 @@ export const proveDeployment = async ({ folder, emulator, accounting, store }: W
           customer: { mobile: '09120000000' },
         }),
       })
-      expect('HTTP status of the answer to the store', response.status, 202)
-      const { data } = await takes(cloud, feed, 'what became of order 1003 in the feed of its store')
+      expect('status of the store’s request', response.status, 202)
+      const { data } = await takes(cloud, feed, 'the message of order 1003 in the feed of its store')
       expect(
-        'what the store hears of order 1003',
+        'the feed message of order 1003',
         { external_id: data.external_id, status: data.status },
         { external_id: '1003', status: 'invoiced' },
       )
     })
 
-    await step('check on schedule', async () => {
+    await step('scheduled check', async () => {
       await must('serverless invoke', serverless(folder, env, 'invoke', '--function', 'reconcile', ...at))
       expect('errors of the check', await cloud.errorsOf('reconcile'), [])
     })
@@ -187,9 +188,9 @@ export const proveDeployment = async ({ folder, emulator, accounting, store }: W
         1,
       )
 
-      const before = await cloud.setMaxReceives(line, 1)
-      await accounting.goAway()
-      // Says other than what is known without being newer, so the worker must ask, and nobody answers.
+      const before = await cloud.setMaxReceives(queue, 1)
+      await accounting.stop()
+      // Same status, other content: the worker must read the order from the service, which is down.
       await sendWebhook(webhookUrl, secret, { ...about, error: 'account' })
       await eventually(
         'the webhook of order 1002 among the dead letters',
@@ -197,34 +198,34 @@ export const proveDeployment = async ({ folder, emulator, accounting, store }: W
         async () => (await cloud.waiting(dead)) === 1 || undefined,
         () => cloud.waiting(dead),
       )
-      await cloud.setMaxReceives(line, before)
+      await cloud.setMaxReceives(queue, before)
     })
 
     await step('replay', async () => {
-      await accounting.comeBack()
+      await accounting.restart()
       await accounting.finalize(SOURCE, '1002')
       await must('relay dead replay', relay(folder, env, ['dead', 'replay', '--all', ...at]))
-      const { data } = await takes(cloud, feed, 'what the replay found out about order 1002')
+      const { data } = await takes(cloud, feed, 'the message of order 1002 after the replay')
       expect(
-        'what the store hears of order 1002',
+        'the feed message of order 1002',
         { external_id: data.external_id, status: data.status },
         { external_id: '1002', status: 'paid' },
       )
       expect('dead letters left', await cloud.waiting(dead), 0)
     })
 
-    await step('receipt', async () => {
+    await step('audit', async () => {
       const { deliveries, ...rest } = v.parse(
-        receipt,
-        await must('relay receipt', relay(folder, env, ['receipt', '--json', ...at])),
+        audit,
+        await must('relay audit', relay(folder, env, ['audit', '--json', ...at])),
       )
-      expect('what became of the deliveries', deliveries.outcomes, {
-        // With which register has tried the secret.
+      expect('outcomes of the deliveries', deliveries.outcomes, {
+        // Sent by `relay register` to test the secret.
         'ignored: foreign source': 1,
         queued: 4,
         'refused: forged, mismatch': 1,
       })
-      expect('the rest of the receipt', rest, {
+      expect('the rest of the audit', rest, {
         balanced: true,
         requests: { accepted: 1, states: { registered: 1 } },
         orders: { known: 3, asked: 3, agree: 3 },
@@ -247,10 +248,12 @@ export const proveDeployment = async ({ folder, emulator, accounting, store }: W
         external_id: '1',
         status: 'paid',
       })
-      expect('HTTP status of the answer to a webhook of the new store', answer.status, 200)
-      const { data } = await eventually('what the new store hears by HTTP', 30, async () => store.heard())
-      expect('source of what the new store hears', data.source, 'second-shop')
-      expect('status that is still kept of order 1001', await cloud.statusOf(orders, SOURCE, '1001'), 'paid')
+      expect('status of a webhook of the new store', answer.status, 200)
+      const { data } = await eventually('the message of the new store’s HTTP feed', 30, async () =>
+        store.received(),
+      )
+      expect('source of that message', data.source, 'second-shop')
+      expect('saved status of order 1001', await cloud.statusOf(orders, SOURCE, '1001'), 'paid')
     })
 
     await step('remove', async () => {
@@ -258,28 +261,32 @@ export const proveDeployment = async ({ folder, emulator, accounting, store }: W
       expect('outputs of the stack', await cloud.outputs(), undefined)
       expect('queues left', await cloud.queues(), [])
       expect(
-        'whether the table of deliveries is left',
+        'whether the deliveries table is left',
         await cloud.hasTable(outputs.DeliveriesTableName ?? ''),
         false,
       )
-      expect('whether the table of orders is left, as it shall be', await cloud.hasTable(orders), true)
-      expect('status that is still kept of order 1001', await cloud.statusOf(orders, SOURCE, '1001'), 'paid')
+      expect('whether the orders table is left', await cloud.hasTable(orders), true)
+      expect('saved status of order 1001', await cloud.statusOf(orders, SOURCE, '1001'), 'paid')
       const { status } = await sendWebhook(webhookUrl, secret, {
         source: SOURCE,
         external_id: '1',
         status: 'paid',
       })
-      expect('whether the webhook URL still answers with 200', status === 200, false)
+      expect('whether the webhook URL still responds with 200', status === 200, false)
     })
 
-    await step('deploy with the orders that were kept', async () => {
+    await step('deploy with the retained orders', async () => {
       await must('adopt-orders', adoptOrders(folder, env, ...at))
       await deploy()
-      expect('status that is still kept of order 1001', await cloud.statusOf(orders, SOURCE, '1001'), 'paid')
-      expect('whether the table of orders is of the stack', 'OrdersTable' in (await cloud.resources()), true)
+      expect('saved status of order 1001', await cloud.statusOf(orders, SOURCE, '1001'), 'paid')
+      expect(
+        'whether the orders table belongs to the stack',
+        'OrdersTable' in (await cloud.resources()),
+        true,
+      )
     })
   } catch (error) {
-    for (const name of ['webhook', 'orders', 'worker', 'feeder', 'reconcile']) {
+    for (const name of ['webhook', 'api', 'worker', 'feeder', 'reconcile']) {
       for (const line of await cloud.errorsOf(name)) process.stderr.write(`${line}\n`)
     }
     throw error

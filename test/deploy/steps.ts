@@ -3,14 +3,14 @@ import { inspect, isDeepStrictEqual } from 'node:util'
 
 const shown = (value: unknown) => inspect(value, { depth: 6, breakLength: 110 })
 
-/** Something was not as it should be; `message` says what was expected and what was found. */
+/** A failed expectation. */
 class Unexpected extends Error {
   constructor(what: string, expected: unknown, found: unknown) {
     super(`${what}\n    expected: ${shown(expected)}\n    found:    ${shown(found)}`)
   }
 }
 
-/** @throws Unexpected when what was found is not what was expected */
+/** @throws Unexpected when the values differ */
 export const expect = (what: string, found: unknown, expected: unknown): void => {
   if (!isDeepStrictEqual(found, expected)) throw new Unexpected(what, expected, found)
 }
@@ -18,27 +18,26 @@ export const expect = (what: string, found: unknown, expected: unknown): void =>
 const EVERY_MS = 100
 
 /**
- * Looks again and again until something is there, and answers with it.
+ * Polls until `look` returns a value, and returns it.
  *
- * @param look answers with undefined while it is not there yet
- * @param found what to show as found when the time is up
+ * @param found the state to report when the time is up
  */
 export const eventually = async <Value>(
   what: string,
   seconds: number,
   look: () => Promise<Value | undefined>,
-  found: () => unknown = () => 'nothing of the kind',
+  found: () => unknown = () => 'nothing',
 ): Promise<Value> => {
   const until = Date.now() + seconds * 1000
   for (;;) {
     const value = await look()
     if (value !== undefined) return value
-    if (Date.now() > until) throw new Unexpected(what, `to be there within ${seconds} s`, await found())
+    if (Date.now() > until) throw new Unexpected(what, `within ${seconds} s`, await found())
     await sleep(EVERY_MS)
   }
 }
 
-/** A step of the proof failed; `name` is its name. */
+/** A failed step, by name. */
 export class StepFailed extends Error {
   readonly step: string
   constructor(step: string, cause: unknown) {
@@ -47,7 +46,7 @@ export class StepFailed extends Error {
   }
 }
 
-/** Does one named step of the proof and says how it went. */
+/** Runs a named step and prints its result. */
 export const step = async <Result>(name: string, act: () => Promise<Result>): Promise<Result> => {
   const began = Date.now()
   process.stdout.write(`${name} … `)

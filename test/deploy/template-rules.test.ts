@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { foreignFiles, weaknesses } from './template-rules.ts'
+import { foreignFiles, violations } from './template-rules.ts'
 
 const sound = () => {
   const queue = {
@@ -16,8 +16,8 @@ const sound = () => {
   return {
     Outputs: {},
     Resources: {
-      Line: queue,
-      LineTlsOnly: { Type: 'AWS::SQS::QueuePolicy' },
+      OrdersQueue: queue,
+      OrdersQueueTlsOnly: { Type: 'AWS::SQS::QueuePolicy' },
       OrdersTable: {
         Type: 'AWS::DynamoDB::Table',
         DeletionPolicy: 'Retain',
@@ -39,7 +39,7 @@ const sound = () => {
             {
               PolicyDocument: {
                 Statement: [
-                  allow(['sqs:SendMessage'], [{ 'Fn::GetAtt': ['Line', 'Arn'] }]),
+                  allow(['sqs:SendMessage'], [{ 'Fn::GetAtt': ['OrdersQueue', 'Arn'] }]),
                   allow(['xray:PutTraceSegments'], ['*']),
                 ],
               },
@@ -50,7 +50,7 @@ const sound = () => {
       Source: {
         Type: 'AWS::Lambda::EventSourceMapping',
         Properties: {
-          EventSourceArn: { 'Fn::GetAtt': ['Line', 'Arn'] },
+          EventSourceArn: { 'Fn::GetAtt': ['OrdersQueue', 'Arn'] },
           FunctionName: { 'Fn::GetAtt': ['Worker', 'Arn'] },
           ScalingConfig: { MaximumConcurrency: 10 },
         },
@@ -61,27 +61,27 @@ const sound = () => {
 
 type Template = ReturnType<typeof sound>
 
-const found = (spoil: (template: Template) => void) => {
+const found = (change: (template: Template) => void) => {
   const template = sound()
-  spoil(template)
-  return weaknesses(JSON.stringify(template))
+  change(template)
+  return violations(JSON.stringify(template))
 }
 
 const statements = ({ Resources }: Template) =>
   Resources.WorkerRole.Properties.Policies[0]?.PolicyDocument.Statement ?? []
 
-test('a sound template has no weakness', () => {
+test('a sound template has no violations', () => {
   expect(found(() => undefined)).toEqual([])
 })
 
 test.each<[string, (template: Template) => void, RegExp]>([
   [
-    'a right on everything',
+    'a permission on every resource',
     template => statements(template).push({ Effect: 'Allow', Action: ['sqs:SendMessage'], Resource: ['*'] }),
     /name the resources/,
   ],
   [
-    'a right to everything',
+    'a permission for every action',
     template => statements(template).push({ Effect: 'Allow', Action: ['sqs:*'], Resource: ['x'] }),
     /name the actions/,
   ],
@@ -101,32 +101,32 @@ test.each<[string, (template: Template) => void, RegExp]>([
     /shared role/,
   ],
   [
-    'a message handed out again while it is worked on',
-    ({ Resources }) => Object.assign(Resources.Line.Properties, { VisibilityTimeout: 60 }),
+    'a visibility timeout that is too short',
+    ({ Resources }) => Object.assign(Resources.OrdersQueue.Properties, { VisibilityTimeout: 60 }),
     /less than six times 30 s/,
   ],
   [
-    'orders that go with the stack',
+    'orders that are deleted with the stack',
     ({ Resources }) => Object.assign(Resources.OrdersTable, { DeletionPolicy: 'Delete' }),
     /orders could be deleted/,
   ],
   [
-    'a queue in the clear',
-    ({ Resources }) => Object.assign(Resources.Line.Properties, { SqsManagedSseEnabled: false }),
+    'a queue without encryption',
+    ({ Resources }) => Object.assign(Resources.OrdersQueue.Properties, { SqsManagedSseEnabled: false }),
     /not encrypted/,
   ],
   [
-    'a queue that is spoken to without TLS',
-    ({ Resources }) => Object.assign(Resources, { LineTlsOnly: undefined }),
-    /asks for TLS/,
+    'a queue without TLS',
+    ({ Resources }) => Object.assign(Resources, { OrdersQueueTlsOnly: undefined }),
+    /requires TLS/,
   ],
-])('%s is found', (_name, spoil, complaint) => {
-  const complaints = found(spoil)
-  expect(complaints).toHaveLength(1)
-  expect(complaints[0]).toMatch(complaint)
+])('%s is found', (_name, change, violation) => {
+  const violations = found(change)
+  expect(violations).toHaveLength(1)
+  expect(violations[0]).toMatch(violation)
 })
 
-test('code of another function in a zip is found', () => {
+test('a zip with the code of another function is found', () => {
   const listing = (...files: string[]) =>
     ['File Name   Modified   Size', ...files.map(file => `${file}   2026-01-01 00:00:00   1`)].join('\n')
   expect(foreignFiles('webhook', listing('functions/webhook.mjs'))).toEqual([])

@@ -33,84 +33,76 @@ const source = v.looseObject({
   FunctionName: v.object({ 'Fn::GetAtt': v.tuple([v.string(), v.string()]) }),
 })
 
-/** What AWS gives on everything or not at all. */
+/** Actions that AWS allows on everything or not at all. */
 const WITHOUT_RESOURCE = ['xray:PutTraceSegments', 'xray:PutTelemetryRecords']
 
-/** Says of a packaged template what no linter knows: the promises of this project. */
-export const weaknesses = (text: string): string[] => {
+/** Checks the promises of this project, which no linter knows, against a packaged template. */
+export const violations = (text: string): string[] => {
   const { Resources } = v.parse(template, text)
   const found: string[] = []
   const of = (type: string) => Object.entries(Resources).filter(([, { Type }]) => Type === type)
-  const want = (holds: boolean, complaint: string) => {
-    if (!holds) found.push(complaint)
+  const require = (holds: boolean, violation: string) => {
+    if (!holds) found.push(violation)
   }
 
-  want(!('IamRoleLambdaExecution' in Resources), 'there is a shared role: give every function its own')
+  require(!('IamRoleLambdaExecution' in Resources), 'functions use a shared role: give each its own')
 
   const roles = of('AWS::Lambda::Function').map(([id, { Properties }]) => {
     const { Role, Environment } = v.parse(lambda, Properties)
     for (const [name, value] of Object.entries(Environment.Variables)) {
       const isSecret = /secret|password|token|_key$/i.test(name) && name !== 'SECRETS_PATH'
-      want(
-        !isSecret,
-        `${id} has ${name}=${JSON.stringify(value)} in its environment: keep it in Parameter Store`,
-      )
+      require(!isSecret, `${id} has ${name}=${JSON.stringify(value)} in its environment: keep it in Parameter Store`)
     }
     return Role['Fn::GetAtt'][0]
   })
-  want(new Set(roles).size === roles.length, `functions share a role: ${roles.join(', ')}`)
+  require(new Set(roles).size === roles.length, `functions share a role: ${roles.join(', ')}`)
 
   for (const [id, { Properties }] of of('AWS::IAM::Role')) {
     for (const { Action, Resource } of v
       .parse(role, Properties)
       .Policies.flatMap(p => p.PolicyDocument.Statement)) {
       const actions = Action.map(String)
-      want(
-        !actions.some(action => action.includes('*')),
-        `${id} may do ${actions.join(', ')}: name the actions`,
-      )
+      require(!actions.some(action =>
+        action.includes('*'),
+      ), `${id} may do ${actions.join(', ')}: name the actions`)
       const isExact =
         !JSON.stringify(Resource).includes('*') || actions.every(a => WITHOUT_RESOURCE.includes(a))
-      want(isExact, `${id} may do ${actions.join(', ')} on ${JSON.stringify(Resource)}: name the resources`)
+      require(isExact, `${id} may do ${actions.join(', ')} on ${JSON.stringify(Resource)}: name the resources`)
     }
   }
 
   for (const [id, { Properties, UpdateReplacePolicy }] of of('AWS::SQS::Queue')) {
-    want(Properties.SqsManagedSseEnabled === true, `the queue ${id} is not encrypted`)
-    want(Properties.MessageRetentionPeriod === 1209600, `the queue ${id} forgets before fourteen days`)
-    want(UpdateReplacePolicy === 'Retain', `the queue ${id} and what is in it would be lost by a new name`)
-    want(`${id}TlsOnly` in Resources, `the queue ${id} has no policy that asks for TLS`)
+    require(Properties.SqsManagedSseEnabled === true, `the queue ${id} is not encrypted`)
+    require(Properties.MessageRetentionPeriod ===
+      1209600, `the queue ${id} keeps messages for less than fourteen days`)
+    require(UpdateReplacePolicy === 'Retain', `renaming the queue ${id} would delete it with its messages`)
+    require(`${id}TlsOnly` in Resources, `the queue ${id} has no policy that requires TLS`)
   }
   for (const [id, { Properties }] of of('AWS::Lambda::EventSourceMapping')) {
     const { EventSourceArn, FunctionName } = v.parse(source, Properties)
     const read = v.parse(queue, Resources[EventSourceArn['Fn::GetAtt'][0]]?.Properties)
     const timeout = v.parse(lambda, Resources[FunctionName['Fn::GetAtt'][0]]?.Properties).Timeout
     const visibility = read.VisibilityTimeout
-    want(
-      visibility >= 6 * timeout,
-      `${id}: the queue hides messages for ${visibility} s, less than six times ${timeout} s`,
-    )
-    want('RedrivePolicy' in read, `${id}: the queue has no dead-letter queue`)
-    want('ScalingConfig' in Properties, `${id}: nothing limits how many run side by side`)
+    require(visibility >=
+      6 * timeout, `${id}: the queue hides messages for ${visibility} s, less than six times ${timeout} s`)
+    require('RedrivePolicy' in read, `${id}: the queue has no dead-letter queue`)
+    require('ScalingConfig' in Properties, `${id}: the concurrency is not limited`)
   }
 
   const orders = Resources.OrdersTable
-  want(
-    orders?.DeletionPolicy === 'Retain' &&
-      orders.UpdateReplacePolicy === 'Retain' &&
-      orders.Properties.DeletionProtectionEnabled === true,
-    'the orders could be deleted with the stack',
-  )
+  require(orders?.DeletionPolicy === 'Retain' &&
+    orders.UpdateReplacePolicy === 'Retain' &&
+    orders.Properties.DeletionProtectionEnabled === true, 'the orders could be deleted with the stack')
   for (const [id, { Properties }] of of('AWS::Logs::LogGroup')) {
-    want('RetentionInDays' in Properties, `the log group ${id} keeps everything for ever`)
+    require('RetentionInDays' in Properties, `the log group ${id} never expires`)
   }
   for (const [id, { Properties }] of of('AWS::CloudWatch::Alarm')) {
-    want('AlarmActions' in Properties && 'OKActions' in Properties, `the alarm ${id} tells nobody`)
+    require('AlarmActions' in Properties && 'OKActions' in Properties, `the alarm ${id} has no action`)
   }
   return found
 }
 
-/** What else is in the zip of a function, by the listing of Python's zipfile. */
+/** Files in a function's zip that are not its own code, from the listing of Python's zipfile. */
 export const foreignFiles = (name: string, listing: string): string[] => {
   const files = listing
     .split('\n')
@@ -124,13 +116,13 @@ export const foreignFiles = (name: string, listing: string): string[] => {
 
 const kib = (bytes: number) => `${(bytes / 1024).toFixed(1)} KiB`
 
-/** Zips that are larger than allowed, or that nobody has thought about. */
-export const budgetOverrun = async (
+/** Zips that exceed their budget or have none. */
+export const overBudget = async (
   folder: string,
   allowed: Readonly<Record<string, number>>,
 ): Promise<string[]> => {
   const zips = (await readdir(folder)).filter(name => name.endsWith('.zip'))
-  const complaints = zips.map(async zip => {
+  const problems = zips.map(async zip => {
     const { size } = await stat(join(folder, zip))
     const limit = allowed[zip.replace(/\.zip$/, '')]
     if (limit === undefined) return `${zip} has no budget: give it one in deploy/budget.json`
@@ -138,5 +130,5 @@ export const budgetOverrun = async (
       ? `${zip} has ${kib(size)}, and its budget is ${kib(limit)} (deploy/budget.json)`
       : undefined
   })
-  return (await Promise.all(complaints)).filter(complaint => complaint !== undefined)
+  return (await Promise.all(problems)).filter(problem => problem !== undefined)
 }

@@ -4,19 +4,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as v from 'valibot'
-import { copyProject, must, serverless } from './project.ts'
+import { copyProject, must, ROOT, serverless } from './project.ts'
 import { pythonTools, skipped } from './python.ts'
-import { ROOT } from './root.ts'
 import { StepFailed, step } from './steps.ts'
-import { budgetOverrun, foreignFiles, weaknesses } from './template-rules.ts'
+import { foreignFiles, overBudget, violations } from './template-rules.ts'
 
 const run = promisify(execFile)
 const PACKAGED = '.serverless/cloudformation-template-update-stack.json'
 
 const budgets = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.number()))
 
-/** Runs a checker; what it prints when it is not content is the failure. */
-const contentWith = async (program: string, args: readonly string[]) => {
+/** Runs a checker; its output becomes the error. */
+const check = async (program: string, args: readonly string[]) => {
   try {
     await run(program, [...args], { cwd: ROOT, maxBuffer: 16 * 1024 * 1024 })
   } catch (error) {
@@ -25,11 +24,11 @@ const contentWith = async (program: string, args: readonly string[]) => {
   }
 }
 
-const none = (complaints: readonly string[]) => {
-  if (complaints.length > 0) throw new Error(complaints.join('\n'))
+const none = (problems: readonly string[]) => {
+  if (problems.length > 0) throw new Error(problems.join('\n'))
 }
 
-/** Everything that can be said of the template and the zips without deploying them. */
+/** Checks the template and the zips without deploying them. */
 const checkTemplate = async (folder: string, program: (name: string) => string) => {
   const env = {
     ...process.env,
@@ -40,12 +39,12 @@ const checkTemplate = async (folder: string, program: (name: string) => string) 
   const template = join(folder, PACKAGED)
 
   await step('cfn-lint', () =>
-    contentWith(program('cfn-lint'), ['--config-file', 'test/deploy/cfn-lint.yml', '--template', template]),
+    check(program('cfn-lint'), ['--config-file', 'test/deploy/cfn-lint.yml', '--template', template]),
   )
   await step('checkov', () =>
-    contentWith(program('checkov'), ['--config-file', 'test/deploy/checkov.yml', '--file', template]),
+    check(program('checkov'), ['--config-file', 'test/deploy/checkov.yml', '--file', template]),
   )
-  await step('own rules', async () => none(weaknesses(await readFile(template, 'utf8'))))
+  await step('own rules', async () => none(violations(await readFile(template, 'utf8'))))
 
   const allowed = v.parse(budgets, await readFile(join(ROOT, 'deploy/budget.json'), 'utf8'))
   await step('only its own code in each zip', async () => {
@@ -55,13 +54,13 @@ const checkTemplate = async (folder: string, program: (name: string) => string) 
       none(foreignFiles(name, stdout))
     }
   })
-  await step('sizes of the zips', async () => none(await budgetOverrun(join(folder, '.serverless'), allowed)))
+  await step('sizes of the zips', async () => none(await overBudget(join(folder, '.serverless'), allowed)))
 }
 
 const main = async (): Promise<number> => {
   const program = await pythonTools('checks', 'test/deploy/template-requirements.txt')
   if (program === undefined) {
-    process.stdout.write(`${skipped('the check of the template')}\n`)
+    process.stdout.write(`${skipped('checking the template')}\n`)
     return 0
   }
   const folder = await mkdtemp(join(tmpdir(), 'order-relay-template-'))

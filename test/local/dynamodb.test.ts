@@ -10,23 +10,24 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { Level } from 'level'
+import { tablesOf } from '../../deploy/tables.ts'
 import { startDynamodb } from '../../local/dynamodb.ts'
-import { CREDENTIALS } from '../../local/functions-environment.ts'
 import { freePorts } from '../../local/ports.ts'
 import { createTables } from '../../local/provision.ts'
-import type { Table } from '../../local/resources.ts'
-import { urlOf } from '../../local/settings.ts'
+import { CREDENTIALS, urlOf } from '../../local/settings.ts'
 
 let path: string
 let port: number
 let client: DynamoDBClient
 let server: Awaited<ReturnType<typeof startDynamodb>> | undefined
 
-const orders: Table = {
-  TableName: 'orders',
+type Schema = Parameters<typeof createTables>[1][number]['schema']
+const tableWith = (schema: Schema) => [{ name: 'orders', schema }]
+const keys = {
   AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
   KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
-}
+} satisfies Schema
+const orders = tableWith(keys)
 
 const start = async () => {
   server = await startDynamodb({ port, path })
@@ -53,76 +54,65 @@ afterEach(async () => {
   await rm(path, { recursive: true, force: true })
 })
 
-test('tables and items outlive a restart, and creating what is there changes nothing', async () => {
+test('tables and items outlive a restart, and creating an existing table changes nothing', async () => {
   await start()
-  await createTables(client, [orders])
+  await createTables(client, orders)
   await client.send(new PutItemCommand({ TableName: 'orders', Item: { id: { S: 'سفارش' }, n: { N: '1' } } }))
   await stop()
   await start()
-  await createTables(client, [orders])
+  await createTables(client, orders)
   const { Item } = await client.send(new GetItemCommand({ TableName: 'orders', Key: { id: { S: 'سفارش' } } }))
   expect(Item).toEqual({ id: { S: 'سفارش' }, n: { N: '1' } })
 })
 
-test('a table with an index is usable once it is created', async () => {
+test('the tables of the stack are created with their index', async () => {
   await start()
-  const AttributeDefinitions = [
-    ...orders.AttributeDefinitions,
-    { AttributeName: 'at', AttributeType: 'N' as const },
-  ]
-  const GlobalSecondaryIndexes = [
-    {
-      IndexName: 'due',
-      KeySchema: [{ AttributeName: 'at', KeyType: 'HASH' as const }],
-      Projection: { ProjectionType: 'ALL' as const },
-    },
-  ]
-  await createTables(client, [{ ...orders, AttributeDefinitions, GlobalSecondaryIndexes }])
+  await createTables(client, tablesOf({ prefix: '' }))
   const { Table } = await client.send(new DescribeTableCommand({ TableName: 'orders' }))
-  expect([Table?.TableStatus, Table?.GlobalSecondaryIndexes?.[0]?.IndexName]).toEqual(['ACTIVE', 'due'])
+  expect([Table?.TableStatus, Table?.GlobalSecondaryIndexes?.[0]?.IndexName]).toEqual(['ACTIVE', 'unsettled'])
+  expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual(['deliveries', 'orders'])
 })
 
-test('a table of an earlier start with other keys is told, with both', async () => {
+test('a table of an earlier start with other keys is an error that names both', async () => {
   await start()
-  await createTables(client, [orders])
-  const other: Table = {
-    TableName: 'orders',
+  await createTables(client, orders)
+  const other = tableWith({
     AttributeDefinitions: [{ AttributeName: 'key', AttributeType: 'S' }],
     KeySchema: [{ AttributeName: 'key', KeyType: 'HASH' }],
-  }
-  await expect(createTables(client, [other])).rejects.toThrow(
-    /^Cannot use table "orders" of an earlier start: its keys are \(HASH id\) and serverless\.yml says \(HASH key\); remove/,
+  })
+  await expect(createTables(client, other)).rejects.toThrow(
+    /^Cannot use table "orders" of an earlier start: its keys are \(HASH id\), not \(HASH key\); remove/,
   )
 })
 
-test('a directory that another stack uses is told, and the other goes on undisturbed', async () => {
+test('a directory that another stack uses is an error, and the other stack is not disturbed', async () => {
   await start()
-  await createTables(client, [orders])
+  await createTables(client, orders)
   const { dynamodb } = await freePorts()
   await expect(startDynamodb({ port: dynamodb, path })).rejects.toThrow(
-    `Cannot open ${path}: another order-relay uses it; end that one, or set ORDER_RELAY_DATA to another directory`,
+    `Cannot open ${path}: another order-relay uses it; stop that one, or set ORDER_RELAY_DATA to another directory`,
   )
   expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual(['orders'])
 })
 
-test('a directory that is not readable is told, with what to do', async () => {
+test('a directory that cannot be read is an error that names the remedy', async () => {
   await start()
   await stop()
   await writeFile(join(path, 'CURRENT'), 'nonsense')
   await expect(start()).rejects.toThrow(
-    /^Cannot open .*: the database is not readable \(.+\); remove the directory/,
+    /^Cannot open .*: the database cannot be read \(.+\); remove the directory/,
   )
 })
 
-test('a table whose creation was cut short is created anew', async () => {
+test('a table whose creation was interrupted is created again', async () => {
   await start()
-  await createTables(client, [orders])
+  await createTables(client, orders)
   await stop()
   const db = new Level<string, object>(path, { valueEncoding: 'json' })
   await db.put('table~orders', { ...(await db.get('table~orders')), TableStatus: 'CREATING' })
   await db.close()
   await start()
-  await createTables(client, [orders])
+  await createTables(client, orders)
   const { Table } = await client.send(new DescribeTableCommand({ TableName: 'orders' }))
   expect(Table?.TableStatus).toBe('ACTIVE')
 })

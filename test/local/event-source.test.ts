@@ -1,7 +1,13 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import type { SQSEvent } from 'aws-lambda'
-import { type EventSource, type EventSourceOptions, startEventSource } from '../../local/event-source.ts'
+import {
+  type EventSource,
+  type EventSourceOptions,
+  failedIds,
+  recordOf,
+  startEventSource,
+} from '../../local/event-source.ts'
 import { createQueue, drain, type Parts, startParts } from '../support/parts.ts'
 import { until } from '../support/until.ts'
 
@@ -20,9 +26,9 @@ afterEach(async () => {
 })
 afterAll(() => parts.close())
 
-const line = async (attributes: Record<string, string> = {}) => {
+const createFifo = async (attributes: Record<string, string> = {}) => {
   count += 1
-  const name = `line-${count}.fifo`
+  const name = `queue-${count}.fifo`
   return { name, url: await createQueue(parts.sqs, name, { VisibilityTimeout: '1', ...attributes }) }
 }
 const send = (QueueUrl: string, group: string, body: string) =>
@@ -63,8 +69,8 @@ const feed = (
   })
 }
 
-test('what succeeded is deleted, and a function sees whole records', async () => {
-  const queue = await line()
+test('messages that succeeded are deleted, and the function receives complete records', async () => {
+  const queue = await createFifo()
   const seen: SQSEvent[] = []
   feed(queue, async event => void seen.push(event))
   await send(queue.url, 'order-1', 'سلام')
@@ -87,8 +93,8 @@ test('what succeeded is deleted, and a function sees whole records', async () =>
   ])
 })
 
-test('only what failed comes again, after its visibility timeout, and keeps its group waiting', async () => {
-  const queue = await line()
+test('only a failed message is received again, after its visibility timeout, and its group waits for it', async () => {
+  const queue = await createFifo()
   const seen: string[] = []
   let failures = 1
   feed(queue, async ({ Records }) => {
@@ -103,8 +109,8 @@ test('only what failed comes again, after its visibility timeout, and keeps its 
   expect(seen).toHaveLength(4)
 })
 
-test('groups run side by side, the messages of one group one after the other', async () => {
-  const queue = await line({ VisibilityTimeout: '30' })
+test('groups run in parallel, the messages of a group in sequence', async () => {
+  const queue = await createFifo({ VisibilityTimeout: '30' })
   const running = new Set<string>()
   let most = 0
   const order: string[] = []
@@ -138,9 +144,9 @@ test('groups run side by side, the messages of one group one after the other', a
   }
 })
 
-test('a batch whose function fails goes to the dead-letter queue after its last receive', async () => {
-  const dead = await line()
-  const queue = await line({
+test('a batch whose function throws is moved to the dead-letter queue after its last receive', async () => {
+  const dead = await createFifo()
+  const queue = await createFifo({
     RedrivePolicy: JSON.stringify({
       deadLetterTargetArn: `arn:aws:sqs:eu-central-1:000000000000:${dead.name}`,
       maxReceiveCount: 2,
@@ -158,16 +164,16 @@ test('a batch whose function fails goes to the dead-letter queue after its last 
   expect((await drain(parts.sqs, dead.url)).map(({ Body }) => Body)).toEqual(['poison'])
 })
 
-test('the answer of a function that reports no failures counts for nothing', async () => {
-  const queue = await line()
+test('the response of a function that does not report failures is ignored', async () => {
+  const queue = await createFifo()
   feed(queue, async () => ({ batchItemFailures: [{ itemIdentifier: '' }] }), { reportsFailures: false })
   await send(queue.url, 'g', 'one')
   await until(async () => await isEmpty(queue.name)())
   expect(errors).toEqual([])
 })
 
-test('a stop waits for the function and for the deletion that follows', async () => {
-  const queue = await line({ VisibilityTimeout: '30' })
+test('stopping waits for the function and for the deletion that follows', async () => {
+  const queue = await createFifo({ VisibilityTimeout: '30' })
   let release: (() => void) | undefined
   const held = new Promise<void>(resolve => {
     release = resolve
@@ -189,4 +195,79 @@ test('a stop waits for the function and for the deletion that follows', async ()
   await stopping
   expect(await isEmpty(queue.name)()).toBe(true)
   source = undefined
+})
+
+const IDS = ['a', 'b', 'c']
+const failures = (...itemIdentifiers: unknown[]) => ({
+  batchItemFailures: itemIdentifiers.map(itemIdentifier => ({ itemIdentifier })),
+})
+
+test.each<[string, unknown]>([
+  ['undefined', undefined],
+  ['null', null],
+  ['an empty object', {}],
+  ['an object about something else', { statusCode: 200 }],
+  ['an empty list', { batchItemFailures: [] }],
+  ['a list that is null', { batchItemFailures: null }],
+])('the response %s means that all messages succeeded', (_name, response) => {
+  expect([...failedIds(response, IDS)]).toEqual([])
+})
+
+test.each<[string, unknown, string[]]>([
+  ['one id', failures('b'), ['b']],
+  ['several ids', failures('a', 'c'), ['a', 'c']],
+  ['the same id twice', failures('c', 'c'), ['c']],
+  ['every id', failures('a', 'b', 'c'), IDS],
+])('the response %s means that those messages failed', (_name, response, expected) => {
+  expect([...failedIds(response, IDS)]).toEqual(expected)
+})
+
+test.each<[string, unknown]>([
+  ['an empty id', failures('')],
+  ['an id that is null', failures('a', null)],
+  ['an id that is not in the batch', failures('a', 'z')],
+  ['an item without an id', { batchItemFailures: [{ id: 'a' }] }],
+  ['a list that is text', { batchItemFailures: 'a' }],
+  ['an object in place of the list', { batchItemFailures: { itemIdentifier: 'a' } }],
+  ['text', 'ok'],
+  ['a number', 7],
+  ['false', false],
+])('the response %s means that the whole batch failed', (_name, response) => {
+  expect([...failedIds(response, IDS)]).toEqual(IDS)
+})
+
+test('a received message becomes the record that Lambda passes to a function', () => {
+  const received = {
+    MessageId: 'id',
+    ReceiptHandle: 'handle',
+    Body: 'سفارش',
+    MD5OfBody: 'md5',
+    Attributes: {
+      SenderId: 'sender',
+      SentTimestamp: '1000',
+      ApproximateReceiveCount: '2',
+      ApproximateFirstReceiveTimestamp: '1001',
+      MessageGroupId: 'group',
+      MessageDeduplicationId: 'dedup',
+      SequenceNumber: '00001',
+    },
+    MessageAttributes: {
+      trace: { DataType: 'String', StringValue: 'abc' },
+      blob: { DataType: 'Binary', BinaryValue: new Uint8Array([1, 2, 255]) },
+    },
+  }
+  expect(recordOf(received, { arn: 'arn:aws:sqs:x:0:orders.fifo', region: 'x' })).toEqual({
+    messageId: 'id',
+    receiptHandle: 'handle',
+    body: 'سفارش',
+    md5OfBody: 'md5',
+    attributes: received.Attributes,
+    messageAttributes: {
+      trace: { dataType: 'String', stringValue: 'abc' },
+      blob: { dataType: 'Binary', binaryValue: 'AQL/' },
+    },
+    eventSource: 'aws:sqs',
+    eventSourceARN: 'arn:aws:sqs:x:0:orders.fifo',
+    awsRegion: 'x',
+  })
 })

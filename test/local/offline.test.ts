@@ -2,13 +2,13 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
+import { GetParametersByPathCommand, SSMClient } from '@aws-sdk/client-ssm'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type Child, startChild } from '../../local/child.ts'
-import { CREDENTIALS } from '../../local/functions-environment.ts'
 import { freePorts } from '../../local/ports.ts'
-import { environmentOf, type Settings, urlOf } from '../../local/settings.ts'
+import { CREDENTIALS, environmentOf, queueUrl, type Settings, urlOf } from '../../local/settings.ts'
 import { drain } from '../support/parts.ts'
 import { until } from '../support/until.ts'
 
@@ -19,73 +19,93 @@ let project: string
 let settings: Settings
 let offline: Child
 let sqs: SQSClient
-let printed: string[] = []
+let ssm: SSMClient
 
-const start = async (changes: Partial<Settings> = {}) => {
-  printed = []
-  offline = startChild({
+const start = (changes: Partial<Settings> = {}) =>
+  startChild({
     name: 'project',
     args: [serverless, 'offline'],
     cwd: project,
     environment: {
+      NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/order-relay'),
       ...process.env,
       ...environmentOf({ ...settings, ...changes }),
+      RELAY_WEBHOOK_SECRETS: 'one,two',
       AWS_PROFILE: 'company',
       AWS_SESSION_TOKEN: 'real',
       AWS_SECRET_ACCESS_KEY: 'real',
     },
-    onLine: line => printed.push(line),
+    onLine: () => undefined,
   })
-  await offline.reached('functions', 60_000)
+const endpoint = (path: string, init: RequestInit = {}) =>
+  fetch(`${urlOf(settings.ports.relay)}/endpoint/${path}`, init)
+const parameters = async () => {
+  const { Parameters = [] } = await ssm.send(
+    new GetParametersByPathCommand({ Path: '/throwaway', Recursive: true, WithDecryption: true }),
+  )
+  return Object.fromEntries(Parameters.map(({ Name, Value }) => [Name, Value]))
 }
 
 beforeAll(async () => {
   project = await mkdtemp(join(tmpdir(), 'order-relay-project-'))
   await cp(join(import.meta.dirname, 'project'), project, { recursive: true })
-  for (const name of ['node_modules', 'local', 'lib', 'package.json']) {
+  for (const name of ['node_modules', 'local', 'package.json']) {
     await symlink(join(ROOT, name), join(project, name))
   }
   settings = { ports: await freePorts(), dataDir: join(project, 'data'), watch: true }
-  await start()
-  sqs = new SQSClient({ region: 'eu-west-1', endpoint: urlOf(settings.ports.sqs), credentials: CREDENTIALS })
+  const client = (port: number) => ({
+    region: 'eu-west-1',
+    endpoint: urlOf(port),
+    credentials: CREDENTIALS,
+  })
+  sqs = new SQSClient(client(settings.ports.sqs))
+  ssm = new SSMClient({ ...client(settings.ports.ssm), maxAttempts: 1 })
+  offline = start()
 }, 90_000)
 
 afterAll(async () => {
   sqs?.destroy()
+  ssm?.destroy()
   await offline?.stop()
   await rm(project, { recursive: true, force: true })
 }, 30_000)
 
-const door = (way: string, init: RequestInit = {}) =>
-  fetch(`${urlOf(settings.ports.relay)}/door/${way}`, init)
-const queue = (name: string) => `${urlOf(settings.ports.sqs)}/000000000000/${name}`
-const send = (group: string, body: string) =>
-  sqs.send(
-    new SendMessageCommand({
-      QueueUrl: queue('line.fifo'),
-      MessageBody: body,
-      MessageGroupId: group,
-      MessageDeduplicationId: `${group} ${body}`,
-    }),
-  )
-/** What arrives in a queue until there is enough of it. */
-const arrivals = async (name: string, count: number) => {
-  const found: string[] = []
-  await until(async () => {
-    found.push(...(await drain(sqs, queue(name))).map(({ Body = '' }) => Body))
-    return found.length >= count
-  }, 15_000)
-  return found.sort()
-}
+test('the HTTP port opens once keys and secrets are known and the functions are loaded', async () => {
+  const seeded = await Promise.race([
+    offline.ended,
+    until(
+      () =>
+        parameters().then(
+          () => true,
+          () => false,
+        ),
+      60_000,
+    ),
+  ])
+  expect(seeded).toBeUndefined()
+  expect(Object.keys(await parameters())).toEqual([
+    '/throwaway/accounting-key',
+    expect.stringMatching(/^\/throwaway\/store-keys\/shop\/[0-9a-f]{12}$/),
+    '/throwaway/webhook/secrets/local-1',
+    '/throwaway/webhook/secrets/local-2',
+  ])
+  await expect(endpoint('elsewhere')).rejects.toThrow('fetch failed')
+  offline.send({ webhookSecret: 'three' })
+  await offline.reached('ready', 60_000)
+  expect((await endpoint('elsewhere')).status).toBe(404)
+  expect(await parameters()).toMatchObject({
+    '/throwaway/webhook/secrets/local-1': 'one',
+    '/throwaway/webhook/secrets/local-2': 'two',
+    '/throwaway/webhook/secrets/sandbox': 'three',
+  })
+}, 90_000)
 
 test('a function finds its tables and queues, and nothing of the developer’s own AWS account', async () => {
-  const environment = (await (await door('environment')).json()) as Record<string, string>
+  const environment = (await (await endpoint('environment')).json()) as Record<string, string>
   const { ports } = settings
   expect(environment).toMatchObject({
-    SEEN_TABLE: 'seen-eu-west-1',
-    LINE_ARN: 'arn:aws:sqs:eu-west-1:000000000000:line.fifo',
-    OUT_URL: queue('out'),
-    AWS_REGION: 'eu-west-1',
+    ORDERS_TABLE: 'orders',
+    ORDERS_QUEUE_URL: queueUrl(ports.sqs, 'orders.fifo'),
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',
     AWS_ENDPOINT_URL_DYNAMODB: urlOf(ports.dynamodb),
@@ -99,91 +119,112 @@ test('a function finds its tables and queues, and nothing of the developer’s o
     endpoint: urlOf(ports.dynamodb),
     credentials: CREDENTIALS,
   })
-  const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName: 'seen-eu-west-1' }))
-  expect(Table?.TableStatus).toBe('ACTIVE')
+  expect((await dynamodb.send(new ListTablesCommand({}))).TableNames).toEqual(['deliveries', 'orders'])
   dynamodb.destroy()
 })
 
-test('a function that throws or hangs is answered 500 without detail, as an HTTP API does', async () => {
-  for (const way of ['throw', 'hang']) {
-    const response = await door(way)
+test('a function that throws or times out is answered with 500 and no detail, as by an HTTP API', async () => {
+  for (const path of ['endpoint/throw', 'slow/hang']) {
+    const response = await fetch(`${urlOf(settings.ports.relay)}/${path}`)
     expect([response.status, await response.json()]).toEqual([500, { message: 'Internal Server Error' }])
   }
-  expect((await door('elsewhere')).status).toBe(404)
 })
 
-test('a body reaches the function as it was sent', async () => {
-  const body = '{"total": 9007199254740993,  "name": "سارا 🛒"}\n'
-  const response = await door('body', { method: 'POST', body })
-  expect(await response.json()).toEqual({ body, isBase64Encoded: false })
+test.each(['{"total": 9007199254740993,  "name": "سارا 🛒"}\n', 'null', '0', 'false', '""', '{'])(
+  'the body %j reaches the function as it was sent',
+  async body => {
+    const headers = { 'content-type': 'application/json' }
+    const response = await endpoint('echo', { method: 'POST', body, headers })
+    expect(await response.json()).toMatchObject({ body, isBase64Encoded: false })
+  },
+)
+
+test.each([
+  ['a%2Fb%20c%25', 'a/b c%'],
+  ['%D8%B3%D9%84%D8%A7%D9%85/', 'سلام/'],
+  ['x+y&z=1', 'x+y&z=1'],
+])('the path %s arrives decoded', async (sent, decoded) => {
+  const { rawPath, pathParameters } = (await (await endpoint(sent)).json()) as {
+    rawPath: string
+    pathParameters: { proxy: string }
+  }
+  expect(rawPath).toBe(`/endpoint/${decoded}`)
+  expect(pathParameters.proxy).toBe(decoded.replace(/\/$/, ''))
 })
 
-test('a burst waits in line for a few threads, and every request is answered', async () => {
-  const answers = await Promise.all(
-    Array.from({ length: 150 }, async () => {
-      const response = await door('wait')
+test('a burst waits for a few threads, and every request is answered', async () => {
+  const responses = await Promise.all(
+    Array.from({ length: 60 }, async () => {
+      const response = await endpoint('wait')
       return { status: response.status, ...((await response.json()) as { thread: number }) }
     }),
   )
-  expect(answers.every(({ status }) => status === 200)).toBe(true)
-  expect(new Set(answers.map(({ thread }) => thread)).size).toBeLessThanOrEqual(16)
+  expect(responses.every(({ status }) => status === 200)).toBe(true)
+  expect(new Set(responses.map(({ thread }) => thread)).size).toBeLessThanOrEqual(16)
 }, 60_000)
 
-test('callers that give up, in line or at the function, take no place with them', async () => {
+test('callers that disconnect, waiting or at the function, free their place', async () => {
   for (const patience of [1, 30]) {
     const signal = AbortSignal.timeout(patience)
-    const given = await Promise.allSettled(Array.from({ length: 40 }, () => door('wait', { signal })))
-    expect(given.some(({ status }) => status === 'rejected')).toBe(true)
+    const sent = await Promise.allSettled(Array.from({ length: 25 }, () => endpoint('wait', { signal })))
+    expect(sent.some(({ status }) => status === 'rejected')).toBe(true)
   }
-  const answers = await Promise.all(Array.from({ length: 20 }, () => door('wait')))
-  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200))
+  const responses = await Promise.all(Array.from({ length: 10 }, () => endpoint('wait')))
+  expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200))
 })
 
-test('messages reach the worker; what fails is tried again and ends in the dead-letter queue', async () => {
-  for (let index = 0; index < 8; index += 1) await send(`group-${index}`, `message ${index}`)
-  for (const body of ['first', 'fail', 'last']) await send('mixed', body)
-  const messages = Array.from({ length: 8 }, (_, index) => `message ${index}`)
-  expect(await arrivals('dead.fifo', 1)).toEqual(['fail'])
-  expect(await arrivals('out', 10)).toEqual(['first', 'last', ...messages])
-  await send('other', 'throw')
-  expect(await arrivals('dead.fifo', 1)).toEqual(['throw'])
-  expect(await drain(sqs, queue('out'))).toEqual([])
-}, 60_000)
+test('messages reach the worker', async () => {
+  for (const body of ['one', 'two', 'three']) {
+    await sqs.send(
+      new SendMessageCommand({
+        QueueUrl: queueUrl(settings.ports.sqs, 'orders.fifo'),
+        MessageBody: body,
+        MessageGroupId: body,
+        MessageDeduplicationId: body,
+      }),
+    )
+  }
+  const found: string[] = []
+  await until(async () => {
+    const messages = await drain(sqs, queueUrl(settings.ports.sqs, 'quarantine'))
+    found.push(...messages.map(({ Body = '' }) => Body))
+    return found.length >= 3
+  }, 15_000)
+  expect(found.sort()).toEqual(['one', 'three', 'two'])
+})
 
-test('a changed function is in use without a restart, and no request is lost meanwhile', async () => {
-  const source = join(project, 'functions/door.ts')
+test('changed code is used without a restart and without losing a request; broken code is a 500', async () => {
+  const source = join(project, 'functions/endpoint.ts')
   const before = await readFile(source, 'utf8')
   const statuses = new Set<number>()
   let asking = true
   const asked = (async () => {
-    while (asking) statuses.add((await door('wait')).status)
+    while (asking) statuses.add((await endpoint('wait')).status)
   })()
-  await writeFile(source, before.replace('answer(404, {})', 'answer(410, {})'))
-  await until(async () => (await door('elsewhere')).status === 410, 20_000)
+  await writeFile(source, before.replace('respond(404, {})', 'respond(410, {})'))
+  await until(async () => (await endpoint('elsewhere')).status === 410, 20_000)
   asking = false
   await asked
   expect([...statuses]).toEqual([200])
+
+  await writeFile(source, `${before}\nthrow new Error('this module cannot be loaded')\n`)
+  await until(async () => (await endpoint('elsewhere')).status !== 410, 20_000)
+  const response = await endpoint('elsewhere')
+  expect([response.status, await response.json()]).toEqual([500, { message: 'Internal Server Error' }])
+  await writeFile(source, before)
+  await until(async () => (await endpoint('elsewhere')).status === 404, 20_000)
 }, 60_000)
 
-test('it stops with exit code 0, and what is taken or in use is told at the next start', async () => {
-  const other = await freePorts()
-  const first = offline
-  await expect(start()).rejects.toThrow(
-    `(× Cannot start: port ${settings.ports.relay} is taken; set RELAY_PORT to a free port, or end what listens there)`,
-  )
-  await expect(start({ ports: other })).rejects.toThrow(/Cannot open .*dynamodb: another order-relay uses it/)
-  await first.stop()
-  expect(await first.ended).toBe('ended with exit code 0')
-}, 60_000)
-
-test('a property that cannot be resolved here stops the start, named', async () => {
-  const yml = join(project, 'serverless.yml')
-  await writeFile(
-    yml,
-    (await readFile(yml, 'utf8')).replace('LINE_ARN: !GetAtt Line.Arn', 'LINE_ARN: !Ref Lime'),
-  )
-  await expect(start()).rejects.toThrow(
-    /Cannot resolve provider\.environment\.LINE_ARN: Ref "Lime" names no resource of serverless\.yml/,
-  )
-  expect(printed.join('\n')).not.toContain('at ')
+test('a second start names the taken port or the directory in use, and the first stops with exit code 0', async () => {
+  const [taken, inUse] = [start(), start({ ports: await freePorts() })]
+  await Promise.all([
+    expect(taken.reached('ready', 60_000)).rejects.toThrow(
+      `(× Cannot start: port ${settings.ports.relay} is taken; set RELAY_PORT to a free port, or stop the process that uses it)`,
+    ),
+    expect(inUse.reached('ready', 60_000)).rejects.toThrow(
+      /Cannot open .*dynamodb: another order-relay uses it/,
+    ),
+  ])
+  await offline.stop()
+  expect(await offline.ended).toBe('ended with exit code 0')
 }, 60_000)

@@ -13,10 +13,11 @@ import {
   SSMClient,
 } from '@aws-sdk/client-ssm'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { CREDENTIALS } from '../../local/functions-environment.ts'
+import { storeKeyParameter } from '../../lib/api/keys.ts'
 import { startParameterStore } from '../../local/parameter-store.ts'
 import { freePorts } from '../../local/ports.ts'
-import { urlOf } from '../../local/settings.ts'
+import { seed } from '../../local/relay.ts'
+import { CREDENTIALS, urlOf } from '../../local/settings.ts'
 
 let folder: string
 let path: string
@@ -24,7 +25,7 @@ let ssm: SSMClient
 let port: number
 let store: Awaited<ReturnType<typeof startParameterStore>>
 
-const start = () => startParameterStore({ port, path, region: 'eu-central-1' })
+const start = () => startParameterStore({ port, path })
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'order-relay-ssm-'))
@@ -50,7 +51,7 @@ const put = (Name: string, Value: string, more = {}) =>
 const get = (Name: string, WithDecryption = true) =>
   ssm.send(new GetParameterCommand({ Name, WithDecryption }))
 
-test('a parameter is put once, overwritten when asked, and counts its versions', async () => {
+test('a parameter is created once, overwritten on request, and its versions are counted', async () => {
   expect(await put('/relay/key', 'one')).toMatchObject({ Version: 1, Tier: 'Standard' })
   await expect(put('/relay/key', 'two')).rejects.toBeInstanceOf(ParameterAlreadyExists)
   expect(await put('/relay/key', 'سه', { Overwrite: true, Type: undefined })).toMatchObject({ Version: 2 })
@@ -65,21 +66,21 @@ test('a parameter is put once, overwritten when asked, and counts its versions',
   expect(Parameter?.LastModifiedDate).toBeInstanceOf(Date)
 })
 
-test('a SecureString is of use only with decryption, a String without it', async () => {
+test('a SecureString is readable with decryption only, a String without it', async () => {
   await put('/decryption/secret', 'plain')
   await put('/decryption/open', 'plain', { Type: 'String' })
   expect((await get('/decryption/secret', false)).Parameter?.Value).not.toContain('plain')
   expect((await get('/decryption/open', false)).Parameter?.Value).toBe('plain')
 })
 
-test('a parameter that is not there is ParameterNotFound', async () => {
+test('a missing parameter is ParameterNotFound', async () => {
   await expect(get('/none')).rejects.toBeInstanceOf(ParameterNotFound)
   await expect(ssm.send(new DeleteParameterCommand({ Name: '/none' }))).rejects.toBeInstanceOf(
     ParameterNotFound,
   )
 })
 
-test('a path gives what is directly below it, or everything, page by page', async () => {
+test('a path returns its direct children, or all descendants, page by page', async () => {
   const names = Array.from({ length: 23 }, (_, index) => `/many/${String(index).padStart(2, '0')}`)
   for (const name of names) await put(name, name)
   await put('/many/deep/er', 'x')
@@ -101,7 +102,7 @@ test('a path gives what is directly below it, or everything, page by page', asyn
   expect(await all({ Path: '/nothing' })).toEqual({ found: [], pages: 1 })
 })
 
-test('several are deleted at once, and the unknown ones are told', async () => {
+test('several parameters are deleted at once, and the unknown ones are returned', async () => {
   await put('/gone/a', '1')
   await put('/gone/b', '2')
   const Names = ['/gone/a', '/gone/b', '/gone/c']
@@ -112,12 +113,12 @@ test('several are deleted at once, and the unknown ones are told', async () => {
 })
 
 test.each<[string, () => Promise<unknown>, string]>([
-  ['a name of other characters', () => put('/a b', 'x'), 'ValidationException'],
+  ['a name with other characters', () => put('/a b', 'x'), 'ValidationException'],
   ['a reserved name', () => put('/aws/x', 'x'), 'ValidationException'],
-  ['a path without its first slash', () => put('a/b', 'x'), 'ValidationException'],
+  ['a path without a leading slash', () => put('a/b', 'x'), 'ValidationException'],
   ['too many levels', () => put('/a'.repeat(16), 'x'), 'HierarchyLevelLimitExceededException'],
   ['an empty value', () => put('/x', ''), 'ValidationException'],
-  ['a value that is too large', () => put('/x', 'x'.repeat(4097)), 'ValidationException'],
+  ['a value that is too long', () => put('/x', 'x'.repeat(4097)), 'ValidationException'],
   ['a new parameter without a type', () => put('/x', 'x', { Type: undefined }), 'ValidationException'],
   [
     'a page that is too long',
@@ -125,7 +126,7 @@ test.each<[string, () => Promise<unknown>, string]>([
     'ValidationException',
   ],
   [
-    'a path that is none',
+    'a path without a slash',
     () => ssm.send(new GetParametersByPathCommand({ Path: 'many' })),
     'ValidationException',
   ],
@@ -134,12 +135,12 @@ test.each<[string, () => Promise<unknown>, string]>([
     () => ssm.send(new GetParametersByPathCommand({ Path: '/x', NextToken: 'bm8' })),
     'InvalidNextToken',
   ],
-])('%s is refused as AWS refuses it', async (_name, attempt, exception) => {
+])('%s is refused with the exception of AWS', async (_name, attempt, exception) => {
   await expect(attempt()).rejects.toMatchObject({ name: exception })
   await expect(get('/x')).rejects.toBeInstanceOf(ParameterNotFound)
 })
 
-test('an action that it does not have, and a body that is no JSON, are told', async () => {
+test('an unsupported action and a body that is not JSON are refused', async () => {
   const call = async (target: string, body: string) => {
     const response = await fetch(urlOf(port), { method: 'POST', headers: { 'x-amz-target': target }, body })
     return [response.status, await response.json()]
@@ -151,7 +152,7 @@ test('an action that it does not have, and a body that is no JSON, are told', as
   expect(await call('AmazonSSM.GetParameter', '{')).toMatchObject([400, { __type: 'SerializationException' }])
 })
 
-test('parameters outlive a restart, in a file that only its owner reads', async () => {
+test('parameters outlive a restart, in a file that only its owner can read', async () => {
   await Promise.all(Array.from({ length: 20 }, (_, index) => put(`/kept/${index}`, `value ${index}`)))
   await store.close()
   expect((await stat(path)).mode & 0o777).toBe(0o600)
@@ -161,12 +162,43 @@ test('parameters outlive a restart, in a file that only its owner reads', async 
   }
 })
 
-test('a file that is not readable stops the start, with what to do', async () => {
+test('parameters can be written and deleted before the port opens', async () => {
+  await store.close()
+  store = await startParameterStore({
+    port,
+    path,
+    seed: async parameters => {
+      await parameters.put('/seed/a', '1')
+      await parameters.put('/seed/b', '2')
+      await parameters.deleteAll(name => name === '/seed/a')
+    },
+  })
+  await expect(get('/seed/a')).rejects.toBeInstanceOf(ParameterNotFound)
+  expect((await get('/seed/b')).Parameter).toMatchObject({ Type: 'SecureString', Value: '2' })
+})
+
+test('a file that cannot be read stops the start and names the remedy', async () => {
   const held = await readFile(path, 'utf8')
   await writeFile(path, held.slice(0, 40))
   const { ssm: other } = await freePorts()
-  await expect(startParameterStore({ port: other, path, region: 'x' })).rejects.toThrow(
+  await expect(startParameterStore({ port: other, path })).rejects.toThrow(
     /^Cannot read .*parameters\.json: .*; remove the file/,
   )
   await writeFile(path, held)
+})
+
+test('seeding replaces the webhook secrets of earlier starts, and no other', async () => {
+  const seeded = async (...secrets: string[]) => {
+    await seed(store, '/relay', ['shop'], secrets)
+    const { Parameters = [] } = await ssm.send(
+      new GetParametersByPathCommand({ Path: '/relay/webhook/secrets', WithDecryption: true }),
+    )
+    return Object.fromEntries(Parameters.map(({ Name = '', Value }) => [Name.split('/').at(-1), Value]))
+  }
+  await put('/relay/webhook/secrets/by-hand', 'kept')
+  expect(await seeded('one', 'two')).toEqual({ 'by-hand': 'kept', 'local-1': 'one', 'local-2': 'two' })
+  expect(await seeded('three')).toEqual({ 'by-hand': 'kept', 'local-1': 'three' })
+  expect(await seeded()).toEqual({ 'by-hand': 'kept' })
+  const key = storeKeyParameter('/relay', 'shop', 'local-shop')
+  expect((await get(key.Name)).Parameter?.Value).toBe(key.Value)
 })

@@ -27,10 +27,10 @@ const fromPs = async (): Promise<Process[]> => {
   })
 }
 
-/** The processes of this machine; those that have ended but are not yet reaped are not alive. */
+/** The processes of this machine; zombies are not alive. */
 const processes = () => (process.platform === 'linux' ? fromProc() : fromPs())
 
-/** A process and all that it started, directly or not. */
+/** A process and its descendants. */
 export const familyOf = async (pid: number): Promise<Process[]> => {
   const all = await processes()
   const family = all.filter(candidate => candidate.pid === pid)
@@ -38,7 +38,7 @@ export const familyOf = async (pid: number): Promise<Process[]> => {
   return family
 }
 
-/** Those of these processes that are alive. */
+/** The processes that are still alive. */
 export const alive = async (family: readonly Process[]): Promise<Process[]> => {
   const all = await processes()
   return family.filter(({ pid, command }) =>

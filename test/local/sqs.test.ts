@@ -1,10 +1,12 @@
-import { appendFile, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
+  ChangeMessageVisibilityCommand,
   CreateQueueCommand,
   DeleteMessageBatchCommand,
   DeleteMessageCommand,
+  GetQueueAttributesCommand,
   GetQueueUrlCommand,
   ListQueuesCommand,
   PurgeQueueCommand,
@@ -13,10 +15,11 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs'
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { CREDENTIALS } from '../../local/functions-environment.ts'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { queuesOf } from '../../deploy/queues.ts'
+import { type Child, startChild } from '../../local/child.ts'
 import { freePorts } from '../../local/ports.ts'
-import { urlOf } from '../../local/settings.ts'
+import { CREDENTIALS, urlOf } from '../../local/settings.ts'
 import { startSqs } from '../../local/sqs.ts'
 
 let folder: string
@@ -27,22 +30,17 @@ let server: Awaited<ReturnType<typeof startSqs>>
 const clientOf = (region: string) =>
   new SQSClient({ region, endpoint: urlOf(port), credentials: CREDENTIALS, maxAttempts: 3 })
 
-const start = () => startSqs({ port, region: 'eu-central-1', path: join(folder, 'queues.jsonl') })
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'order-relay-sqs-'))
+beforeAll(async () => {
   port = (await freePorts()).sqs
-  server = await start()
-  await server.restore()
   sqs = clientOf('eu-central-1')
 })
-
-afterEach(async () => {
-  sqs.destroy()
-  await server.close()
-  await rm(folder, { recursive: true, force: true })
+afterAll(() => sqs.destroy())
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'order-relay-sqs-'))
 })
+afterEach(() => rm(folder, { recursive: true, force: true }))
 
+const urlFor = (name: string) => `${urlOf(port)}/000000000000/${name}`
 const create = async (name: string) => {
   const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: name }))
   return QueueUrl
@@ -59,11 +57,18 @@ const send = (QueueUrl: string, group: string, body: string) =>
   )
 const receive = async (QueueUrl: string) => {
   const { Messages = [] } = await sqs.send(
-    new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] }),
+    new ReceiveMessageCommand({
+      QueueUrl,
+      MaxNumberOfMessages: 10,
+      MessageAttributeNames: ['All'],
+      MessageSystemAttributeNames: ['All'],
+    }),
   )
   return Messages
 }
-/** Everything that can be received, one group's message after the other. */
+const remove = (QueueUrl: string, ReceiptHandle: string | undefined) =>
+  sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }))
+/** Receives and deletes everything, one message of each group after the other. */
 const bodies = async (QueueUrl: string) => {
   const found: string[] = []
   for (;;) {
@@ -71,99 +76,194 @@ const bodies = async (QueueUrl: string) => {
     if (messages.length === 0) return found
     for (const { Body = '', ReceiptHandle } of messages) {
       found.push(Body)
-      await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }))
+      await remove(QueueUrl, ReceiptHandle)
     }
   }
 }
-/** Ends the server without a word and starts another on its file, as a kill and a new start do. */
-const restart = async (queues: readonly string[]) => {
-  await server.close()
-  server = await start()
-  for (const name of queues) await create(name)
-  await server.restore()
-}
 
-test('a queue has the address that the README tells, whichever way it is asked for', async () => {
-  const url = `${urlOf(port)}/000000000000/line.fifo`
-  expect(await create('line.fifo')).toBe(url)
-  expect((await sqs.send(new ListQueuesCommand({}))).QueueUrls).toEqual([url])
-  expect((await sqs.send(new GetQueueUrlCommand({ QueueName: 'line.fifo' }))).QueueUrl).toBe(url)
+describe('the embedded SQS', () => {
+  const start = (options: Partial<Parameters<typeof startSqs>[0]> = {}) =>
+    startSqs({ port, path: join(folder, 'queues'), ...options })
+  const restart = async (options: Parameters<typeof start>[0] = {}) => {
+    await server.close()
+    server = await start(options)
+  }
+
+  beforeEach(async () => {
+    server = await start()
+  })
+  afterEach(() => server.close())
+
+  test('hands out queue URLs of the loopback address', async () => {
+    expect(await create('orders.fifo')).toBe(urlFor('orders.fifo'))
+    expect((await sqs.send(new ListQueuesCommand({}))).QueueUrls).toEqual([urlFor('orders.fifo')])
+    const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName: 'orders.fifo' }))
+    expect(QueueUrl).toBe(urlFor('orders.fifo'))
+  })
+
+  test('finds a queue by the path of its URL, from any region and under any name of this machine', async () => {
+    const url = await create('orders.fifo')
+    await send(url.replace('127.0.0.1', 'localhost'), 'g', 'one')
+    const other = clientOf('us-west-2')
+    expect((await other.send(new GetQueueUrlCommand({ QueueName: 'orders.fifo' }))).QueueUrl).toBe(url)
+    const { Messages } = await other.send(new ReceiveMessageCommand({ QueueUrl: url }))
+    expect(Messages?.[0]?.Body).toBe('one')
+    other.destroy()
+  })
+
+  // The SDK verifies the MD5 of every body, sent and received.
+  test('accepts every character that SQS accepts, and no other', async () => {
+    const url = await create('plain')
+    const entries = ['🛒 سارا', '\u{10FFFF}\t\uE000'].map((MessageBody, index) => ({
+      Id: String(index),
+      MessageBody,
+    }))
+    await sqs.send(new SendMessageCommand({ QueueUrl: url, MessageBody: '🛒' }))
+    await sqs.send(new SendMessageBatchCommand({ QueueUrl: url, Entries: entries }))
+    expect(await bodies(url)).toEqual(['🛒', ...entries.map(({ MessageBody }) => MessageBody)])
+    for (const MessageBody of ['\uFFFE', '\uFFFF', '\u0000']) {
+      await expect(sqs.send(new SendMessageCommand({ QueueUrl: url, MessageBody }))).rejects.toMatchObject({
+        name: expect.stringContaining('InvalidMessageContents'),
+      })
+    }
+  })
+
+  test('makes a message visible at once when its visibility timeout is set to zero', async () => {
+    const url = await create('orders.fifo')
+    await send(url, 'g', 'one')
+    const [held] = await receive(url)
+    await sqs.send(
+      new ChangeMessageVisibilityCommand({
+        QueueUrl: url,
+        ReceiptHandle: held?.ReceiptHandle,
+        VisibilityTimeout: 0,
+      }),
+    )
+    await restart()
+    expect(await receive(url)).toMatchObject([{ Body: 'one', Attributes: { ApproximateReceiveCount: '2' } }])
+  })
+
+  test('keeps batches like single messages, and a purged queue stays empty', async () => {
+    const [url, other] = [await create('plain'), await create('other')]
+    const entries = ['1', '2', '3'].map(Id => ({ Id, MessageBody: `body ${Id}` }))
+    for (const QueueUrl of [url, other])
+      await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries: entries }))
+    const taken = (await receive(url)).slice(0, 2)
+    await sqs.send(
+      new DeleteMessageBatchCommand({
+        QueueUrl: url,
+        Entries: taken.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle })),
+      }),
+    )
+    await sqs.send(new PurgeQueueCommand({ QueueUrl: other }))
+    await restart({ release: ['plain'] })
+    expect(await bodies(url)).toEqual(['body 3'])
+    expect(await bodies(other)).toEqual([])
+  })
+
+  test('keeps messages when the port or the attributes of a queue change', async () => {
+    const queues = (feed: 'sqs' | { http: string; disable_after: number }) =>
+      queuesOf({ prefix: '', stores: [{ source: 'shop', feed }] })
+    await restart({ queues: queues({ http: 'https://shop.example', disable_after: 1 }) })
+    await send(urlFor('feed-shop.fifo'), 'g', 'one')
+    sqs.destroy()
+    port = (await freePorts()).sqs
+    sqs = clientOf('eu-central-1')
+    await restart({ queues: queues('sqs') })
+    const [url] = (await sqs.send(new ListQueuesCommand({ QueueNamePrefix: 'feed-shop' }))).QueueUrls ?? []
+    expect(url).toBe(urlFor('feed-shop.fifo'))
+    const { Attributes } = await sqs.send(
+      new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['All'] }),
+    )
+    expect(Attributes).toMatchObject({ VisibilityTimeout: '30', FifoQueue: 'true' })
+    expect(Attributes).not.toHaveProperty('RedrivePolicy')
+    expect(await bodies(urlFor('feed-shop.fifo'))).toEqual(['one'])
+  })
+
+  test.each<[string, (file: string) => Promise<void>]>([
+    ['overwritten', file => writeFile(file, 'nonsense')],
+    ['truncated', file => truncate(file, 5000)],
+  ])('refuses a database that was %s, naming the file and the remedy', async (_name, damage) => {
+    await send(await create('orders.fifo'), 'g', 'x'.repeat(20_000))
+    await server.close()
+    await damage(join(folder, 'queues/fauxqs.db'))
+    await expect(start()).rejects.toThrow(
+      /^Cannot open .*queues\/fauxqs\.db: .+; remove the directory to begin with empty queues$/,
+    )
+    server = await start({ path: join(folder, 'new') })
+  })
 })
 
-test('a queue is found by its path, from any region and under any name of this machine', async () => {
-  const url = await create('line.fifo')
-  await send(url.replace('127.0.0.1', 'localhost'), 'g', 'one')
-  const other = clientOf('us-west-2')
-  expect((await other.send(new GetQueueUrlCommand({ QueueName: 'line.fifo' }))).QueueUrl).toBe(url)
-  const { Messages } = await other.send(new ReceiveMessageCommand({ QueueUrl: url }))
-  expect(Messages?.[0]?.Body).toBe('one')
-  other.destroy()
-})
+describe('an SQS process that is killed', () => {
+  let child: Child
 
-test('messages outlive the process: what was not deleted is there again, in order, with its attributes', async () => {
-  const url = await create('line.fifo')
-  for (const body of ['a1', 'a2', 'a3']) await send(url, 'a', body)
-  await send(url, 'b', 'b1')
-  const [first] = await receive(url)
-  await sqs.send(new DeleteMessageCommand({ QueueUrl: url, ReceiptHandle: first?.ReceiptHandle }))
-  await receive(url)
+  const start = async (...release: string[]) => {
+    child = startChild({
+      name: 'queues',
+      args: [join(import.meta.dirname, 'sqs-process.ts'), String(port), join(folder, 'queues'), ...release],
+      cwd: import.meta.dirname,
+      environment: process.env,
+      onLine: () => undefined,
+    })
+    await child.reached('ready', 30_000)
+  }
+  const kill = async () => {
+    child.kill('SIGKILL')
+    await child.ended
+  }
+  afterEach(() => child.stop())
 
-  await restart(['line.fifo'])
-  const [again] = await receive(url)
-  expect(again).toMatchObject({ Body: 'a2', MessageAttributes: { n: { StringValue: 'a2' } } })
-  await sqs.send(new DeleteMessageCommand({ QueueUrl: url, ReceiptHandle: again?.ReceiptHandle }))
+  test('loses no message, keeps their order and counts, and forgets deduplication ids', async () => {
+    await start()
+    const url = await create('orders.fifo')
+    for (const body of ['a1', 'a2', 'a3', 'b1', 'b2']) await send(url, body.charAt(0), body)
+    const [first] = await receive(url)
+    await remove(url, first?.ReceiptHandle)
+    expect((await receive(url)).map(({ Body }) => Body)).toEqual(['a2'])
+    // Sent one after the other in each group, and killed in the middle of it.
+    const accepted: string[] = []
+    const stopped = new AbortController()
+    void child.ended.then(() => stopped.abort())
+    const sending = ['c', 'd', 'e'].map(async group => {
+      for (let n = 1; n <= 200; n += 1) {
+        await sqs.send(
+          new SendMessageCommand({
+            QueueUrl: url,
+            MessageBody: `${group}${n}`,
+            MessageGroupId: group,
+            MessageDeduplicationId: `${group}${n}`,
+          }),
+          { abortSignal: stopped.signal },
+        )
+        accepted.push(`${group}${n}`)
+        if (accepted.length === 60) void kill()
+      }
+    })
+    await Promise.all([Promise.allSettled(sending), child.ended])
 
-  await restart(['line.fifo'])
-  expect((await bodies(url)).sort()).toEqual(['a3', 'b1'])
-  await restart(['line.fifo'])
-  expect(await bodies(url)).toEqual([])
-})
+    await start('orders.fifo')
+    expect(await receive(url)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          Body: 'a2',
+          Attributes: expect.objectContaining({ ApproximateReceiveCount: '2', MessageGroupId: 'a' }),
+          MessageAttributes: { n: { DataType: 'String', StringValue: 'a2' } },
+        }),
+      ]),
+    )
+    await kill()
 
-test('batches are kept like single messages, and a purged queue stays empty', async () => {
-  const url = await create('plain')
-  const other = await create('other')
-  const entries = ['1', '2', '3'].map(Id => ({ Id, MessageBody: `body ${Id}` }))
-  await sqs.send(new SendMessageBatchCommand({ QueueUrl: url, Entries: entries }))
-  await sqs.send(new SendMessageBatchCommand({ QueueUrl: other, Entries: entries }))
-  const taken = (await receive(url)).slice(0, 2)
-  await sqs.send(
-    new DeleteMessageBatchCommand({
-      QueueUrl: url,
-      Entries: taken.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle })),
-    }),
-  )
-  await sqs.send(new PurgeQueueCommand({ QueueUrl: other }))
-  await restart(['plain', 'other'])
-  expect(await bodies(url)).toEqual(['body 3'])
-  expect(await bodies(other)).toEqual([])
-})
-
-test('a duplicate of a message that is done does not bring it back', async () => {
-  const url = await create('line.fifo')
-  await send(url, 'g', 'once')
-  expect(await bodies(url)).toEqual(['once'])
-  await send(url, 'g', 'once')
-  await restart(['line.fifo'])
-  expect(await bodies(url)).toEqual([])
-})
-
-test('a last line that a kill cut short, and a queue that is no more, hinder nothing', async () => {
-  const url = await create('line.fifo')
-  await send(await create('closed-shop'), 'g', 'nobody waits for it')
-  await send(url, 'g', 'kept')
-  await server.close()
-  await appendFile(join(folder, 'queues.jsonl'), '{"sent":"x","queue":"line.fifo","mess')
-  server = await start()
-  await create('line.fifo')
-  await server.restore()
-  expect(await bodies(url)).toEqual(['kept'])
-})
-
-test('a start that did not get far loses nothing', async () => {
-  const url = await create('line.fifo')
-  await send(url, 'g', 'kept')
-  await server.close()
-  server = await start()
-  await restart(['line.fifo'])
-  expect(await bodies(url)).toEqual(['kept'])
+    await start('orders.fifo')
+    const found = await bodies(url)
+    const ofGroup = (group: string) => found.filter(body => body.startsWith(group))
+    expect(ofGroup('a')).toEqual(['a2', 'a3'])
+    expect(ofGroup('b')).toEqual(['b1', 'b2'])
+    for (const group of ['c', 'd', 'e']) {
+      expect(ofGroup(group)).toEqual(ofGroup(group).map((_body, index) => `${group}${index + 1}`))
+    }
+    expect(accepted.filter(body => !found.includes(body))).toEqual([])
+    // A duplicate within five minutes is only recognized by the process that received the first.
+    await send(url, 'a', 'a1')
+    expect(await bodies(url)).toEqual(['a1'])
+  }, 60_000)
 })

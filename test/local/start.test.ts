@@ -25,7 +25,7 @@ afterAll(async () => {
   await rm(settings.dataDir, { recursive: true, force: true })
 })
 
-/** `npm start`, as a person would run it, until it prints a line that begins so. */
+/** Runs `npm start` until it prints a line with this beginning. */
 const npmStart = async (beginning: string, args: readonly string[] = []) => {
   const child = spawn('npm', ['start', '--silent', '--', ...args], {
     cwd: ROOT,
@@ -53,11 +53,11 @@ const member = async (pid: number, script: string) => {
   const found = (await familyOf(pid)).find(
     ({ command }) => command.includes(script) && !command.startsWith('sh'),
   )
-  if (found === undefined) throw new Error(`No process of ${pid} runs ${script}`)
+  if (found === undefined) throw new Error(`Cannot find a child of ${pid} that runs ${script}`)
   return found.pid
 }
 
-/** Kills one process of `npm start` and sees that none of the others stays. */
+/** Kills one process of `npm start` and waits until all the others have ended. */
 const kill = async (start: { pid: number }, signal: NodeJS.Signals, script?: string) => {
   const family = await familyOf(start.pid)
   expect(family.length).toBeGreaterThan(2)
@@ -65,7 +65,7 @@ const kill = async (start: { pid: number }, signal: NodeJS.Signals, script?: str
   await until(async () => (await alive(family)).length === 0, 20_000)
 }
 
-test('npm start gets ready, tells the addresses, is told from a second one, and stops cleanly', async () => {
+test('npm start prints the addresses when it is ready, refuses a second start, and stops cleanly', async () => {
   const start = await npmStart('ready')
   const { ports } = settings
   expect(start.printed.filter(line => line.startsWith('ready'))).toEqual([
@@ -77,7 +77,7 @@ test('npm start gets ready, tells the addresses, is told from a second one, and 
   const second = await npmStart('ready')
   expect(await second.ended).toBe(1)
   expect(second.printed).toEqual([
-    `Cannot start: port ${ports.relay} is taken; set RELAY_PORT to a free port, or end what listens there`,
+    `Cannot start: port ${ports.relay} is taken; set RELAY_PORT to a free port, or stop the process that uses it`,
   ])
   await kill(start, 'SIGINT', 'local/start.ts')
   expect(await start.ended).toBe(0)
@@ -85,11 +85,11 @@ test('npm start gets ready, tells the addresses, is told from a second one, and 
 
 test('killed at any moment it leaves no process behind, and starts again', async () => {
   await kill(await npmStart('sandbox | sandbox ready'), 'SIGKILL', 'local/start.ts')
-  // npm itself, which cannot tell anyone any more.
+  // npm itself, which cannot notify anyone.
   await kill(await npmStart('sandbox | sandbox ready'), 'SIGKILL')
-  // A part that ends takes the others with it.
+  // A part that ends stops the others.
   const start = await npmStart('ready')
   await kill(start, 'SIGKILL', 'serverless')
   expect(await start.ended).toBe(1)
-  expect(start.printed).toContain('Stopped, since the relay was ended by SIGKILL')
+  expect(start.printed).toContain('Stopped: the relay was ended by SIGKILL')
 }, 120_000)

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { turnstile } from '../../local/turnstile.ts'
 
-/** Lets everything happen that can happen without waiting. */
+/** Runs everything that is ready to run. */
 const settle = () => new Promise(resolve => setImmediate(resolve))
 
 const crowd = (gate: ReturnType<typeof turnstile>, count: number) => {
@@ -10,7 +10,7 @@ const crowd = (gate: ReturnType<typeof turnstile>, count: number) => {
   return entered
 }
 
-test('no more than the limit are inside, and those in line follow in their order', async () => {
+test('admits no more than the limit, and the waiting ones in order', async () => {
   const gate = turnstile(2)
   const entered = crowd(gate, 4)
   await settle()
@@ -23,7 +23,7 @@ test('no more than the limit are inside, and those in line follow in their order
   expect(entered).toEqual([0, 1, 2, 3])
 })
 
-test('closing waits for those inside and keeps the others in line until it opens', async () => {
+test('closing waits for those inside and admits nobody until it opens', async () => {
   const gate = turnstile(1)
   const entered = crowd(gate, 2)
   let closed = false
@@ -40,6 +40,6 @@ test('closing waits for those inside and keeps the others in line until it opens
   expect(entered).toEqual([0, 1])
 })
 
-test('closing an empty one is done at once', async () => {
+test('closing an empty one resolves at once', async () => {
   await expect(turnstile(1).close()).resolves.toBeUndefined()
 })

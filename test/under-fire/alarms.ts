@@ -1,10 +1,10 @@
 import { jest } from '@jest/globals'
+import { type Alarm, alarmsFor } from '../../deploy/alarms.ts'
 import { telemetry } from '../../lib/telemetry.ts'
-import { type Alarm, alarmsOf } from '../support/alarms.ts'
 
 const SERVICE = 'order-relay'
 
-const alarms = alarmsOf(SERVICE, [])
+const alarms = Object.values(alarmsFor(SERVICE, []))
 
 type Datum = { metric: string; value: number; at: number }
 
@@ -31,7 +31,7 @@ export const hearAlarms = (now: () => number) => {
     .mockImplementation((name, value, dimensions) => hear(name, value, dimensions))
 
   const of = (page: string) => alarms.filter(each => each.page === page)
-  const dataOf = ({ rings: { Namespace, MetricName, Dimensions } }: Alarm) => {
+  const dataOf = ({ condition: { Namespace, MetricName, Dimensions } }: Alarm) => {
     const metric = named(
       Namespace,
       MetricName,
@@ -40,7 +40,7 @@ export const hearAlarms = (now: () => number) => {
     return data.filter(datum => datum.metric === metric)
   }
   const breaches = (alarm: Alarm, at: number): boolean => {
-    const { Period, Statistic, ComparisonOperator, Threshold } = alarm.rings
+    const { Period, Statistic, ComparisonOperator, Threshold } = alarm.condition
     const values = dataOf(alarm)
       .filter(datum => datum.at <= at && datum.at > at - Period * 1000)
       .map(({ value }) => value)

@@ -4,7 +4,7 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs'
-import { failedIds, recordOf } from '../../local/batch.ts'
+import { failedIds, recordOf } from '../../local/event-source.ts'
 import { REGION } from '../../proof/storm/parts.ts'
 
 /** What can be received now; nothing while SQS does not answer. */

@@ -3,8 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SQSClient } from '@aws-sdk/client-sqs'
-import { ACCOUNT_ID } from '../../../local/intrinsics.ts'
-import { urlOf } from '../../../local/settings.ts'
+import { ACCOUNT_ID, urlOf } from '../../../local/settings.ts'
 import { waitingIn } from '../depth.ts'
 import { drawer, type Job } from '../draw.ts'
 import { tell, tellMemory } from '../news.ts'

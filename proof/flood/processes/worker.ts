@@ -2,8 +2,7 @@
 
 import { SQSClient } from '@aws-sdk/client-sqs'
 import { startEventSource } from '../../../local/event-source.ts'
-import { ACCOUNT_ID } from '../../../local/intrinsics.ts'
-import { urlOf } from '../../../local/settings.ts'
+import { ACCOUNT_ID, urlOf } from '../../../local/settings.ts'
 import { askedToEnd, tell, tellMemory } from '../news.ts'
 import { fromEnvironment, loadFunction } from '../settings.ts'
 

@@ -1,0 +1,273 @@
+import type { Store } from '../lib/platform/stores.ts'
+import type { Dimensions, Metric } from '../lib/platform/telemetry.ts'
+import { type Resource, type Resources, ref, type Stack, stackName } from './cloudformation.ts'
+import { feedQueueId, QUEUE_IDS } from './queues.ts'
+
+const MINUTE = 60
+const HOUR = 60 * MINUTE
+
+type Source = { Namespace: string; MetricName: string; Dimensions: { Name: string; Value: unknown }[] }
+
+type Condition = Source & {
+  Statistic: 'Sum' | 'Maximum'
+  /** Seconds. */
+  Period: number
+  EvaluationPeriods: 1
+  ComparisonOperator: 'GreaterThanThreshold' | 'GreaterThanOrEqualToThreshold'
+  Threshold: number
+}
+
+export type Alarm = {
+  /** The page of docs/runbook. */
+  page: string
+  /** The alarm's name after that of its stack. @default the page */
+  name?: string
+  summary: string
+  condition: Condition
+}
+
+const metric = (Namespace: string, MetricName: string, dimensions: Record<string, unknown>): Source => ({
+  Namespace,
+  MetricName,
+  Dimensions: Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value })),
+})
+const queueMetric = (queueId: string, name: string) =>
+  metric('AWS/SQS', name, { QueueName: { 'Fn::GetAtt': [queueId, 'QueueName'] } })
+const functionMetric = (functionId: string, name: string) =>
+  metric('AWS/Lambda', name, { FunctionName: ref(`${functionId}LambdaFunction`) })
+
+const above = (
+  source: Source,
+  Statistic: Condition['Statistic'],
+  Period: number,
+  Threshold: number,
+): Condition => ({
+  ...source,
+  Statistic,
+  Period,
+  EvaluationPeriods: 1,
+  ComparisonOperator: 'GreaterThanThreshold',
+  Threshold,
+})
+const any = (source: Source) => above(source, 'Sum', 5 * MINUTE, 0)
+const notEmpty = (queueId: string) =>
+  above(queueMetric(queueId, 'ApproximateNumberOfMessagesVisible'), 'Maximum', 5 * MINUTE, 0)
+const olderThan = (queueId: string, period: number, seconds: number) =>
+  above(queueMetric(queueId, 'ApproximateAgeOfOldestMessage'), 'Maximum', period, seconds)
+
+/**
+ * The alarms of a stack by logical id, without the suffix `Alarm`.
+ *
+ * @param service the dimension `service` of the stack's own metrics
+ */
+export const alarmsFor = (service: string, stores: readonly Store[]): Record<string, Alarm> => {
+  const own = <Name extends Metric>(name: Name, dimensions?: Dimensions<Name>) =>
+    metric('order-relay', name, { service, ...dimensions })
+  const alarms: Alarm[] = [
+    {
+      page: 'dead-letters',
+      summary: 'An order event failed for days and waits in the dead-letter queue',
+      condition: notEmpty(QUEUE_IDS.ordersDead),
+    },
+    {
+      page: 'quarantine',
+      summary: 'The relay received authentic input that it cannot read',
+      condition: notEmpty(QUEUE_IDS.quarantine),
+    },
+    {
+      page: 'queue-age',
+      summary: 'The oldest message of the order queue is over 15 minutes old',
+      condition: olderThan(QUEUE_IDS.orders, 5 * MINUTE, 15 * MINUTE),
+    },
+    {
+      // SQS excludes a message from its age metric after the third failed receive, so the worker reports the age
+      // at every failure. Failures recur at least every 15 minutes.
+      page: 'order-stuck',
+      summary: 'An order keeps failing and is over 30 minutes behind',
+      condition: above(own('FailingEventAge'), 'Maximum', 30 * MINUTE, 30 * MINUTE),
+    },
+    {
+      page: 'endpoint-errors',
+      summary: 'The webhook or the stores’ API returned a server error',
+      condition: any(metric('AWS/ApiGateway', '5xx', { ApiId: ref('HttpApi') })),
+    },
+    {
+      page: 'deliveries-failed',
+      summary: 'A webhook could not be stored in DynamoDB or SQS; the accounting service was told to retry',
+      condition: any(own('DeliveryFailed')),
+    },
+    {
+      page: 'requests-failed',
+      summary: 'A store’s request could not be stored in DynamoDB or SQS; the store was told to retry',
+      condition: any(own('RequestFailed')),
+    },
+    {
+      // The service makes five attempts within a quarter of an hour, so the first delivery signed with a wrong
+      // secret raises the alarm and a stray request does not.
+      page: 'signature-failures',
+      summary: 'Webhooks arrive that are not signed with a known secret',
+      condition: {
+        ...above(own('Deliveries', { outcome: 'forged' }), 'Sum', 15 * MINUTE, 5),
+        ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+      },
+    },
+    {
+      page: 'service-unauthorized',
+      summary: 'The accounting service rejects the API key; no order can be processed',
+      condition: any(own('ServiceUnauthorized')),
+    },
+    {
+      page: 'breaker-open',
+      summary: 'The accounting service is unavailable; orders wait',
+      condition: any(own('BreakerOpened')),
+    },
+    {
+      page: 'worker-errors',
+      summary: 'The worker crashed or timed out',
+      condition: any(functionMetric('Worker', 'Errors')),
+    },
+    {
+      page: 'worker-throttles',
+      summary: 'Lambda throttles the worker',
+      condition: any(functionMetric('Worker', 'Throttles')),
+    },
+    {
+      page: 'reconcile-errors',
+      summary: 'The check for missed webhooks failed',
+      condition: any(functionMetric('Reconcile', 'Errors')),
+    },
+    {
+      page: 'feeder-errors',
+      summary: 'The feeder, which delivers to HTTP feeds, crashed or timed out',
+      condition: any(functionMetric('Feeder', 'Errors')),
+    },
+    {
+      page: 'feed-disabled',
+      summary: 'A store’s HTTP endpoint has failed for so long that the relay only probes it',
+      // Counted at each probe, at least every 25 minutes.
+      condition: above(own('FeedDisabled'), 'Sum', 30 * MINUTE, 0),
+    },
+    {
+      // As order-stuck, for messages of HTTP feeds.
+      page: 'feed-stuck',
+      summary: 'A store’s HTTP endpoint has rejected a message for over an hour',
+      condition: above(own('FeedFailingAge'), 'Maximum', 30 * MINUTE, HOUR),
+    },
+    {
+      page: 'feed-dead-letters',
+      summary: 'A feed message failed for days and waits in the dead-letter queue',
+      condition: notEmpty(QUEUE_IDS.feedsDead),
+    },
+  ]
+  const pascal = (page: string) => page.replaceAll(/(?:^|-)(.)/g, (_match, letter) => letter.toUpperCase())
+  return {
+    ...Object.fromEntries(alarms.map(alarm => [pascal(alarm.page), alarm])),
+    ...Object.fromEntries(
+      stores.map(({ source }) => [
+        `${feedQueueId(source)}Age`,
+        {
+          page: 'feed-age',
+          name: `feed-age-${source}`,
+          summary: `The store "${source}" has not received its oldest message for over an hour`,
+          condition: olderThan(feedQueueId(source), 15 * MINUTE, HOUR),
+        },
+      ]),
+    ),
+  }
+}
+
+const ACCOUNT = ref('AWS::AccountId')
+const ACCOUNT_ROOT = { 'Fn::Join': [':', ['arn', ref('AWS::Partition'), 'iam:', ACCOUNT, 'root']] }
+const FROM_THIS_ACCOUNT = { StringEquals: { 'aws:SourceAccount': ACCOUNT } }
+const CLOUDWATCH = { Service: 'cloudwatch.amazonaws.com' }
+
+/** The encrypted topic that alarms are sent to, with a subscription when there is an e-mail address. */
+const topic = (service: string, email: string): Resources => ({
+  // A key of its own: CloudWatch may not use the account's aws/sns key.
+  AlarmKey: {
+    Type: 'AWS::KMS::Key',
+    DeletionPolicy: 'Delete',
+    UpdateReplacePolicy: 'Delete',
+    Properties: {
+      Description: `Alarms of ${service}`,
+      EnableKeyRotation: true,
+      PendingWindowInDays: 7,
+      KeyPolicy: {
+        Version: '2012-10-17',
+        Statement: [
+          { Effect: 'Allow', Principal: { AWS: ACCOUNT_ROOT }, Action: 'kms:*', Resource: '*' },
+          {
+            Effect: 'Allow',
+            Principal: CLOUDWATCH,
+            Action: ['kms:Decrypt', 'kms:GenerateDataKey'],
+            Resource: '*',
+            Condition: FROM_THIS_ACCOUNT,
+          },
+        ],
+      },
+    },
+  },
+  AlarmTopic: {
+    Type: 'AWS::SNS::Topic',
+    Properties: { TopicName: `${service}-alarms`, KmsMasterKeyId: ref('AlarmKey') },
+  },
+  AlarmTopicPolicy: {
+    Type: 'AWS::SNS::TopicPolicy',
+    Properties: {
+      Topics: [ref('AlarmTopic')],
+      PolicyDocument: {
+        Version: '2012-10-17',
+        Statement: [
+          {
+            Sid: 'AlarmsOfThisAccount',
+            Effect: 'Allow',
+            Principal: CLOUDWATCH,
+            Action: 'sns:Publish',
+            Resource: ref('AlarmTopic'),
+            Condition: FROM_THIS_ACCOUNT,
+          },
+          {
+            Sid: 'TlsOnly',
+            Effect: 'Deny',
+            Principal: '*',
+            Action: 'sns:Publish',
+            Resource: ref('AlarmTopic'),
+            Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+          },
+        ],
+      },
+    },
+  },
+  ...(email !== '' && {
+    AlarmEmail: {
+      Type: 'AWS::SNS::Subscription',
+      Properties: { TopicArn: ref('AlarmTopic'), Protocol: 'email', Endpoint: email },
+    },
+  }),
+})
+
+const alarmResource = (service: string, { page, name = page, summary, condition }: Alarm): Resource => ({
+  Type: 'AWS::CloudWatch::Alarm',
+  Properties: {
+    AlarmName: `${service}-${name}`,
+    AlarmDescription: `${summary}. Runbook: docs/runbook/${page}.md`,
+    AlarmActions: [ref('AlarmTopic')],
+    OKActions: [ref('AlarmTopic')],
+    // Without data points, nothing of the kind has happened.
+    TreatMissingData: 'notBreaching',
+    ...condition,
+  },
+})
+
+/** @param email receives the alarms; empty for nobody */
+export const alarmResources = (
+  { stage, stores }: Pick<Stack, 'stage' | 'stores'>,
+  email: string,
+): Resources => {
+  const service = stackName(stage)
+  const alarms = Object.entries(alarmsFor(service, stores)).map(([id, alarm]) => [
+    `${id}Alarm`,
+    alarmResource(service, alarm),
+  ])
+  return { ...topic(service, email), ...Object.fromEntries(alarms) }
+}

@@ -1,0 +1,35 @@
+import { PARAMETERS } from '../lib/platform/names.ts'
+import type { Store } from '../lib/platform/stores.ts'
+
+/** What varies from stack to stack. */
+export type Stack = {
+  stage: string
+  /** Precedes every queue and table name: `order-relay-<stage>-`, empty for the local stack. */
+  prefix: string
+  stores: readonly Store[]
+}
+
+export type Resource = {
+  Type: string
+  DeletionPolicy?: 'Delete' | 'Retain'
+  UpdateReplacePolicy?: 'Delete' | 'Retain'
+  Properties: Record<string, unknown>
+}
+export type Resources = Record<string, Resource>
+
+/** The stack's name, which is also the dimension `service` of its metrics. */
+export const stackName = (stage: string): string => `order-relay-${stage}`
+
+/** The Parameter Store path of the stack's secrets. */
+export const secretsPath = (stage: string): string => `/order-relay/${stage}`
+
+export const parameterPath = (stage: string, name: keyof typeof PARAMETERS): string =>
+  `${secretsPath(stage)}/${PARAMETERS[name]}`
+
+export const ref = (id: string) => ({ Ref: id })
+export const arnOf = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] })
+export const sub = (text: string) => ({ 'Fn::Sub': text })
+
+/** The ARN of a resource of this account and region that the template does not declare or cannot refer to. */
+export const arn = (service: string, resource: string) =>
+  sub(`arn:\${AWS::Partition}:${service}:\${AWS::Region}:\${AWS::AccountId}:${resource}`)

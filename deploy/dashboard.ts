@@ -1,0 +1,231 @@
+import type { OrderEvent } from '../lib/orders/events.ts'
+import type { Store } from '../lib/platform/stores.ts'
+import type { Dimensions, Metric } from '../lib/platform/telemetry.ts'
+import type { Received } from '../lib/webhook/receive.ts'
+import { alarmsFor } from './alarms.ts'
+import { type Resources, type Stack, stackName, sub } from './cloudformation.ts'
+import { feedQueueId, QUEUE_IDS } from './queues.ts'
+
+/** Labels of outcomes and events. */
+const OUTCOMES: Record<Received['outcome'], string> = {
+  queued: 'queued',
+  duplicate: 'duplicate',
+  ignored: 'ignored',
+  forged: 'forged',
+  contradictory: 'contradictory',
+  unreadable: 'unreadable',
+  too_large: 'too large',
+}
+const EVENTS: Record<OrderEvent['event'], string> = {
+  'order.updated': 'webhook',
+  'order.create': 'create',
+  'order.payment': 'payment',
+  'order.refund': 'refund',
+  'order.check': 'check',
+}
+const STATUSES = ['200', '202', '400', '401', '403', '404', '413', '503']
+const COLUMNS = 24
+
+/** A metric as a dashboard writes it: namespace, name, dimension names and values, rendering options. */
+type Series = (string | { label: string; stat?: string })[]
+type Widget = { type: string; properties: { metrics?: Series[]; [property: string]: unknown } }
+type Row = { height: number; widgets: Widget[] }
+
+/** A placeholder that CloudFormation replaces in the dashboard's body, which is text. */
+const placeholder = (name: string) => `\${${name}}`
+
+const graph = (title: string, metrics: Series[], { stat = 'Sum', stacked = false } = {}): Widget => ({
+  type: 'metric',
+  properties: {
+    title,
+    region: placeholder('AWS::Region'),
+    view: 'timeSeries',
+    stat,
+    period: 60,
+    stacked,
+    metrics,
+  },
+})
+
+const queueSeries = (id: string, name: string, label: string, options = {}): Series => [
+  'AWS/SQS',
+  name,
+  'QueueName',
+  placeholder(`${id}.QueueName`),
+  { label, ...options },
+]
+const functionSeries = (id: string, name: string, label: string, options = {}): Series => [
+  'AWS/Lambda',
+  name,
+  'FunctionName',
+  placeholder(`${id}LambdaFunction`),
+  { label, ...options },
+]
+const apiSeries = (name: string, label: string, options = {}): Series => [
+  'AWS/ApiGateway',
+  name,
+  'ApiId',
+  placeholder('HttpApi'),
+  { label, ...options },
+]
+
+/** The dashboard's rows of widgets, from the endpoints to the feeds. */
+export const dashboardRows = (service: string, stores: readonly Store[]): Row[] => {
+  const own = <Name extends Metric>(name: Name, label: string, dimensions?: Dimensions<Name>): Series => [
+    'order-relay',
+    name,
+    'service',
+    service,
+    ...Object.entries<string>(dimensions ?? {}).flat(),
+    { label },
+  ]
+  return [
+    {
+      height: 2,
+      widgets: [
+        {
+          type: 'text',
+          properties: {
+            markdown: `# ${service}: endpoints, order queue, worker, feeds\nEvery alarm has a page in \`docs/runbook\`.`,
+          },
+        },
+        {
+          type: 'alarm',
+          properties: {
+            title: 'Alarms',
+            states: ['ALARM'],
+            alarms: Object.keys(alarmsFor(service, stores)).map(id => placeholder(`${id}Alarm.Arn`)),
+          },
+        },
+      ],
+    },
+    {
+      height: 6,
+      widgets: [
+        graph(
+          'Webhook deliveries by outcome',
+          Object.entries(OUTCOMES).map(([outcome, label]) => own('Deliveries', label, { outcome })),
+          { stacked: true },
+        ),
+        graph(
+          'Store requests by status',
+          STATUSES.map(status => own('Requests', status, { status })),
+          { stacked: true },
+        ),
+        graph('Endpoint errors', [
+          apiSeries('Count', 'requests'),
+          apiSeries('4xx', '4xx'),
+          apiSeries('5xx', '5xx'),
+          own('DeliveryFailed', 'deliveries failed'),
+          own('RequestFailed', 'requests failed'),
+        ]),
+        graph('Endpoint latency (ms)', [
+          apiSeries('Latency', 'p50', { stat: 'p50' }),
+          apiSeries('Latency', 'p99', { stat: 'p99' }),
+        ]),
+      ],
+    },
+    {
+      height: 6,
+      widgets: [
+        graph(
+          'Order queue: messages',
+          [
+            queueSeries(QUEUE_IDS.orders, 'ApproximateNumberOfMessagesVisible', 'waiting'),
+            queueSeries(QUEUE_IDS.orders, 'ApproximateNumberOfMessagesNotVisible', 'in flight or delayed'),
+            queueSeries(QUEUE_IDS.ordersDead, 'ApproximateNumberOfMessagesVisible', 'dead letters'),
+            queueSeries(QUEUE_IDS.quarantine, 'ApproximateNumberOfMessagesVisible', 'quarantine'),
+          ],
+          { stat: 'Maximum' },
+        ),
+        graph(
+          'Order queue: oldest message (s)',
+          [
+            queueSeries(QUEUE_IDS.orders, 'ApproximateAgeOfOldestMessage', 'oldest'),
+            own('FailingEventAge', 'oldest failing'),
+          ],
+          { stat: 'Maximum' },
+        ),
+        graph('Worker', [
+          functionSeries('Worker', 'Invocations', 'invocations'),
+          functionSeries('Worker', 'Errors', 'errors'),
+          functionSeries('Worker', 'Throttles', 'throttles'),
+          functionSeries('Worker', 'ConcurrentExecutions', 'concurrency', { stat: 'Maximum' }),
+          own('Quarantined', 'quarantined', { from: 'worker' }),
+        ]),
+      ],
+    },
+    {
+      height: 6,
+      widgets: [
+        graph(
+          'Orders changed, by event',
+          Object.entries(EVENTS).map(([event, label]) =>
+            own('EventsProcessed', label, { event, changed: 'true' }),
+          ),
+          { stacked: true },
+        ),
+        graph('Accounting service', [
+          own('EventRetried', 'events retried'),
+          own('ServiceUnauthorized', 'API key rejected'),
+          own('BreakerOpened', 'circuit breaker opened'),
+        ]),
+        graph('Checks for missed webhooks', [
+          functionSeries('Reconcile', 'Invocations', 'invocations'),
+          functionSeries('Reconcile', 'Errors', 'errors'),
+        ]),
+      ],
+    },
+    {
+      height: 6,
+      widgets: [
+        graph(
+          'Feeds: oldest message (s)',
+          [
+            ...stores.map(({ source }) =>
+              queueSeries(feedQueueId(source), 'ApproximateAgeOfOldestMessage', source),
+            ),
+            own('FeedFailingAge', 'oldest failing over HTTP'),
+          ],
+          { stat: 'Maximum' },
+        ),
+        graph(
+          'Feeds: messages received by stores',
+          stores.map(({ source }) => queueSeries(feedQueueId(source), 'NumberOfMessagesDeleted', source)),
+        ),
+        graph('HTTP feeds', [
+          own('FeedRetried', 'retried'),
+          own('FeedDisabled', 'probes of disabled endpoints'),
+          own('FeedDeadLettered', 'dead-lettered'),
+          queueSeries(QUEUE_IDS.feedsDead, 'ApproximateNumberOfMessagesVisible', 'dead letters', {
+            stat: 'Maximum',
+          }),
+        ]),
+      ],
+    },
+  ]
+}
+
+/** Stacks the rows, with the widgets of a row side by side. */
+const layOut = (rows: readonly Row[]) => {
+  let y = 0
+  return rows.flatMap(({ height, widgets }) => {
+    const width = COLUMNS / widgets.length
+    const placed = widgets.map((widget, index) => ({ ...widget, x: index * width, y, width, height }))
+    y += height
+    return placed
+  })
+}
+
+export const dashboardResources = ({ stage, stores }: Pick<Stack, 'stage' | 'stores'>): Resources => {
+  const service = stackName(stage)
+  return {
+    Dashboard: {
+      Type: 'AWS::CloudWatch::Dashboard',
+      Properties: {
+        DashboardName: service,
+        DashboardBody: sub(JSON.stringify({ widgets: layOut(dashboardRows(service, stores)) })),
+      },
+    },
+  }
+}

@@ -1,0 +1,159 @@
+import { feedQueueName, QUEUES } from '../lib/platform/names.ts'
+import { arn, arnOf, type Resource, type Resources, ref, type Stack } from './cloudformation.ts'
+
+const FOURTEEN_DAYS = 14 * 24 * 60 * 60
+/** SQS limits queue names to this many characters. */
+const NAME_MAX = 80
+/** SQS lets a dead-letter queue name this many source queues. */
+const SOURCES_MAX = 10
+
+/** A queue, in terms that the template and the local stack share. */
+export type Queue = {
+  /** The CloudFormation logical id. */
+  id: string
+  name: string
+  attributes: Readonly<Record<string, string | number | true>>
+  /** The dead-letter queue, by its logical id. */
+  deadLetters?: { queueId: string; maxReceiveCount: number }
+}
+
+export const QUEUE_IDS = {
+  orders: 'OrdersQueue',
+  ordersDead: 'OrdersDeadQueue',
+  feedsDead: 'FeedsDeadQueue',
+  quarantine: 'QuarantineQueue',
+} as const
+
+/** The logical id of a feed's queue: only letters and digits are allowed, and hex keeps "a-b" and "a_b" apart. */
+export const feedQueueId = (source: string): string => `Feed${Buffer.from(source).toString('hex')}`
+
+/** @throws when the full name is longer than SQS allows */
+const fullFeedName = (prefix: string, source: string): string => {
+  const name = `${prefix}${feedQueueName(source)}`
+  if (name.length > NAME_MAX) {
+    throw new Error(
+      `Cannot name the queue of the store "${source}": "${name}" has ${name.length} characters and SQS allows ` +
+        `${NAME_MAX}; shorten the stage or the source`,
+    )
+  }
+  return name
+}
+
+const fifo = { FifoQueue: true, MessageRetentionPeriod: FOURTEEN_DAYS } as const
+const highThroughput = {
+  ...fifo,
+  DeduplicationScope: 'messageGroup',
+  FifoThroughputLimit: 'perMessageGroupId',
+} as const
+
+/**
+ * An HTTP feed's queue, read by the feeder. The visibility timeout is six times the feeder's timeout. The feeder
+ * dead-letters a failing message by age, after thirteen days, and its retry delays keep the receive count below
+ * 1000, the most that SQS counts, until then; the redrive policy only catches what the feeder could not handle.
+ */
+const readByFeeder = {
+  attributes: { ...highThroughput, VisibilityTimeout: 720 },
+  deadLetters: { queueId: QUEUE_IDS.feedsDead, maxReceiveCount: 1000 },
+}
+
+/**
+ * The queues of a stack, dead-letter queues first.
+ *
+ * @throws when a store's queue name is longer than SQS allows
+ */
+export const queuesOf = ({ prefix, stores }: Pick<Stack, 'prefix' | 'stores'>): Queue[] => [
+  { id: QUEUE_IDS.ordersDead, name: prefix + QUEUES.ordersDead, attributes: fifo },
+  { id: QUEUE_IDS.feedsDead, name: prefix + QUEUES.feedsDead, attributes: fifo },
+  {
+    id: QUEUE_IDS.quarantine,
+    name: prefix + QUEUES.quarantine,
+    attributes: { MessageRetentionPeriod: FOURTEEN_DAYS },
+  },
+  {
+    id: QUEUE_IDS.orders,
+    name: prefix + QUEUES.orders,
+    // AWS recommends six times the worker's timeout.
+    attributes: { ...highThroughput, VisibilityTimeout: 180 },
+    // Retry delays grow from 5 s to 15 min: 200 receives take one to two days.
+    deadLetters: { queueId: QUEUE_IDS.ordersDead, maxReceiveCount: 200 },
+  },
+  ...stores.map(({ source, feed }) => ({
+    id: feedQueueId(source),
+    name: fullFeedName(prefix, source),
+    ...(feed === 'sqs' ? { attributes: highThroughput } : readByFeeder),
+  })),
+]
+
+/** Sources by name: they already refer to the dead-letter queue, and resources cannot refer to each other. */
+const allowOnly = (names: readonly string[]) => {
+  if (names.length === 0) return { redrivePermission: 'denyAll' }
+  if (names.length > SOURCES_MAX) return { redrivePermission: 'allowAll' }
+  return { redrivePermission: 'byQueue', sourceQueueArns: names.map(name => arn('sqs', name)) }
+}
+
+const isDeadLetterQueue = ({ id }: Queue) => id === QUEUE_IDS.ordersDead || id === QUEUE_IDS.feedsDead
+
+const queue = (self: Queue, queues: readonly Queue[]): Resource => ({
+  Type: 'AWS::SQS::Queue',
+  DeletionPolicy: 'Delete',
+  UpdateReplacePolicy: 'Retain',
+  Properties: {
+    QueueName: self.name,
+    SqsManagedSseEnabled: true,
+    ...self.attributes,
+    ...(self.deadLetters && {
+      RedrivePolicy: {
+        deadLetterTargetArn: arnOf(self.deadLetters.queueId),
+        maxReceiveCount: self.deadLetters.maxReceiveCount,
+      },
+    }),
+    ...(isDeadLetterQueue(self) && {
+      RedriveAllowPolicy: allowOnly(
+        queues.filter(({ deadLetters }) => deadLetters?.queueId === self.id).map(({ name }) => name),
+      ),
+    }),
+  },
+})
+
+const tlsOnly = (id: string): Resource => ({
+  Type: 'AWS::SQS::QueuePolicy',
+  Properties: {
+    Queues: [ref(id)],
+    PolicyDocument: {
+      Version: '2012-10-17',
+      Statement: [
+        {
+          Sid: 'TlsOnly',
+          Effect: 'Deny',
+          Principal: '*',
+          Action: 'sqs:*',
+          Resource: arnOf(id),
+          Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+        },
+      ],
+    },
+  },
+})
+
+/** The queues as CloudFormation resources, each with a policy that denies requests without TLS. */
+export const queueResources = (queues: readonly Queue[]): Resources =>
+  Object.fromEntries(
+    queues.flatMap(self => [
+      [self.id, queue(self, queues)],
+      [`${self.id}TlsOnly`, tlsOnly(self.id)],
+    ]),
+  )
+
+/** The feeder's event sources: the queue of each store with an HTTP feed. */
+export const feederEvents = ({ stores }: Pick<Stack, 'stores'>) =>
+  stores
+    .filter(({ feed }) => feed !== 'sqs')
+    .map(({ source }) => ({
+      sqs: {
+        arn: arnOf(feedQueueId(source)),
+        batchSize: 10,
+        functionResponseType: 'ReportBatchItemFailures',
+        // A slow store must not use up the account's concurrency, which the order queue needs.
+        maximumConcurrency: 10,
+      },
+    }))

@@ -1,0 +1,90 @@
+import { type PARAMETERS, UNSETTLED_INDEX } from '../lib/platform/names.ts'
+import { arn, arnOf, parameterPath, type Resource, type Resources, type Stack } from './cloudformation.ts'
+import { feedQueueId, QUEUE_IDS } from './queues.ts'
+import { TABLE_IDS } from './tables.ts'
+
+const allow = (actions: readonly string[], resources: readonly unknown[]) => ({
+  Effect: 'Allow',
+  Action: actions,
+  Resource: resources,
+})
+
+const READ_QUEUE = [
+  'sqs:ReceiveMessage',
+  'sqs:DeleteMessage',
+  'sqs:ChangeMessageVisibility',
+  'sqs:GetQueueAttributes',
+]
+
+/** The role of one function: the given statements, its own log group, and traces. */
+const role = (functionId: string, statements: readonly object[]): [string, Resource] => [
+  `${functionId}Role`,
+  {
+    Type: 'AWS::IAM::Role',
+    Properties: {
+      Description: `Permissions of the order-relay function ${functionId}`,
+      AssumeRolePolicyDocument: {
+        Version: '2012-10-17',
+        Statement: [
+          { Effect: 'Allow', Principal: { Service: 'lambda.amazonaws.com' }, Action: 'sts:AssumeRole' },
+        ],
+      },
+      Policies: [
+        {
+          PolicyName: 'exact-permissions',
+          PolicyDocument: {
+            Version: '2012-10-17',
+            Statement: [
+              ...statements,
+              allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [arnOf(`${functionId}LogGroup`)]),
+              // X-Ray has no resources: these two actions are allowed on everything or not at all.
+              allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], ['*']),
+            ],
+          },
+        },
+      ],
+    },
+  },
+]
+
+/** One role for each function: exact actions on exact resources. */
+export const roleResources = ({ stage, stores }: Pick<Stack, 'stage' | 'stores'>): Resources => {
+  const feeds = stores.map(({ source }) => arnOf(feedQueueId(source)))
+  const httpFeeds = stores
+    .filter(({ feed }) => feed !== 'sqs')
+    .map(({ source }) => arnOf(feedQueueId(source)))
+  // SecureString with the account's own aws/ssm key needs no KMS permission.
+  const read = (action: 'GetParameter' | 'GetParametersByPath', name: keyof typeof PARAMETERS) =>
+    allow([`ssm:${action}`], [arn('ssm', `parameter${parameterPath(stage, name)}`)])
+  const orders = arnOf(TABLE_IDS.orders)
+
+  return Object.fromEntries([
+    role('Webhook', [
+      allow(['dynamodb:GetItem', 'dynamodb:PutItem'], [arnOf(TABLE_IDS.deliveries)]),
+      allow(['sqs:SendMessage'], [arnOf(QUEUE_IDS.orders), arnOf(QUEUE_IDS.quarantine)]),
+      read('GetParametersByPath', 'webhook'),
+    ]),
+    role('Api', [
+      allow(['dynamodb:GetItem'], [orders]),
+      allow(['sqs:SendMessage'], [arnOf(QUEUE_IDS.orders)]),
+      read('GetParametersByPath', 'storeKeys'),
+    ]),
+    role('Worker', [
+      allow(['dynamodb:GetItem', 'dynamodb:PutItem'], [orders]),
+      allow(READ_QUEUE, [arnOf(QUEUE_IDS.orders)]),
+      allow(['sqs:SendMessage'], [arnOf(QUEUE_IDS.quarantine), ...feeds]),
+      read('GetParameter', 'accountingKey'),
+    ]),
+    role('Feeder', [
+      // IAM refuses a statement without resources.
+      ...(httpFeeds.length > 0 ? [allow(READ_QUEUE, httpFeeds)] : []),
+      allow(['sqs:SendMessage'], [arnOf(QUEUE_IDS.feedsDead)]),
+      read('GetParametersByPath', 'feedSecrets'),
+    ]),
+    role('Reconcile', [
+      allow(['dynamodb:Query'], [{ 'Fn::Join': ['/', [orders, `index/${UNSETTLED_INDEX}`]] }]),
+      allow(['dynamodb:UpdateItem'], [orders]),
+      allow(['sqs:SendMessage'], [arnOf(QUEUE_IDS.orders)]),
+    ]),
+  ])
+}

@@ -1,0 +1,81 @@
+import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb'
+import { TABLES, UNSETTLED_INDEX } from '../lib/platform/names.ts'
+import type { Resources, Stack } from './cloudformation.ts'
+
+/** A table, in terms that the template and the local stack share: keys and indexes as CreateTable takes them. */
+export type Table = {
+  /** The CloudFormation logical id. */
+  id: string
+  name: string
+  schema: Pick<CreateTableCommandInput, 'AttributeDefinitions' | 'KeySchema' | 'GlobalSecondaryIndexes'>
+  /** Whether the table outlives the stack, see docs/deploy.md. */
+  retained: boolean
+  /** Properties that only AWS has. */
+  aws: Record<string, unknown>
+}
+
+export const TABLE_IDS = { orders: 'OrdersTable', deliveries: 'DeliveriesTable' } as const
+
+export const tablesOf = ({ prefix }: Pick<Stack, 'prefix'>): Table[] => [
+  {
+    // The deliveries that were queued. The table may be lost: the worker is idempotent by state.
+    id: TABLE_IDS.deliveries,
+    name: prefix + TABLES.deliveries,
+    schema: {
+      AttributeDefinitions: [{ AttributeName: 'delivery', AttributeType: 'S' }],
+      KeySchema: [{ AttributeName: 'delivery', KeyType: 'HASH' }],
+    },
+    retained: false,
+    aws: { TimeToLiveSpecification: { AttributeName: 'expires_at', Enabled: true } },
+  },
+  {
+    id: TABLE_IDS.orders,
+    name: prefix + TABLES.orders,
+    schema: {
+      AttributeDefinitions: [
+        { AttributeName: 'source', AttributeType: 'S' },
+        { AttributeName: 'external_id', AttributeType: 'S' },
+        { AttributeName: 'unsettled', AttributeType: 'S' },
+        { AttributeName: 'check_at', AttributeType: 'N' },
+      ],
+      KeySchema: [
+        { AttributeName: 'source', KeyType: 'HASH' },
+        { AttributeName: 'external_id', KeyType: 'RANGE' },
+      ],
+      GlobalSecondaryIndexes: [
+        {
+          // Sparse: only unsettled orders have these attributes.
+          IndexName: UNSETTLED_INDEX,
+          KeySchema: [
+            { AttributeName: 'unsettled', KeyType: 'HASH' },
+            { AttributeName: 'check_at', KeyType: 'RANGE' },
+          ],
+          Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['checks'] },
+        },
+      ],
+    },
+    retained: true,
+    aws: {
+      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      DeletionProtectionEnabled: true,
+    },
+  },
+]
+
+export const tableResources = (tables: readonly Table[]): Resources =>
+  Object.fromEntries(
+    tables.map(({ id, name, schema, retained, aws }) => {
+      const policy = retained ? 'Retain' : 'Delete'
+      const Properties = {
+        TableName: name,
+        BillingMode: 'PAY_PER_REQUEST',
+        ...schema,
+        ...aws,
+        SSESpecification: { SSEEnabled: true },
+      }
+      return [
+        id,
+        { Type: 'AWS::DynamoDB::Table', DeletionPolicy: policy, UpdateReplacePolicy: policy, Properties },
+      ]
+    }),
+  )

@@ -1,0 +1,29 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { threadId } from 'node:worker_threads'
+import type { APIGatewayProxyEventV2, APIGatewayProxyResultV2 } from 'aws-lambda'
+
+const respond = (statusCode: number, body: unknown): APIGatewayProxyResultV2 => ({
+  statusCode,
+  body: JSON.stringify(body),
+})
+
+export const handler = async (event: APIGatewayProxyEventV2): Promise<APIGatewayProxyResultV2> => {
+  switch (event.pathParameters?.proxy) {
+    case 'environment':
+      return respond(200, process.env)
+    case 'throw':
+      throw new Error('a detail that callers must not see')
+    case 'hang':
+      await sleep(60_000)
+      return respond(200, {})
+    case 'wait':
+      await sleep(20)
+      return respond(200, { thread: threadId })
+    case 'elsewhere':
+      return respond(404, {})
+    default: {
+      const { body, isBase64Encoded, rawPath, pathParameters } = event
+      return respond(200, { body, isBase64Encoded, rawPath, pathParameters })
+    }
+  }
+}
