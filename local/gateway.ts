@@ -65,7 +65,7 @@ export const offlineOf = (plugins: readonly unknown[]) => {
   }
 }
 
-export const decoded = (text: string): string => {
+const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text)
   } catch {
