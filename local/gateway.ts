@@ -1,22 +1,17 @@
+import Lambda from 'serverless-offline/lambda'
 import * as v from 'valibot'
 import type { Turnstile } from './turnstile.ts'
 
 /** What is used of hapi, which serverless-offline builds its API Gateway on. */
-type Toolkit = {
-  continue: symbol
-  abandon: symbol
-  response: (body: object) => { code: (status: number) => unknown }
-}
+type Toolkit = { continue: symbol; response: (body: object) => { code: (status: number) => unknown } }
 type Request = {
   url: URL
-  params: Record<string, string>
   mime: string
   response: unknown
   raw: { req: { url?: string } }
 }
 export type Gateway = {
   ext: (event: 'onPreHandler' | 'onPreResponse', method: (request: Request, h: Toolkit) => unknown) => void
-  events: { on: (event: 'response', listener: (request: Request) => void) => void }
   inject: (request: { method: string; url: string; payload: string }) => Promise<{ statusCode: number }>
   start: () => Promise<void>
   stop: (options: { timeout: number }) => Promise<void>
@@ -102,24 +97,36 @@ const failure = v.looseObject({
   ),
 })
 
+const noBody = v.looseObject({ body: v.null() })
+
 /**
- * Limits the requests that reach the functions at the same time: serverless-offline starts a thread for each of a
- * burst, where Lambda limits concurrency.
+ * Limits how often each function runs at the same time, where serverless-offline starts a thread for each event of a
+ * burst, and leaves out the body of a request that has none, as an HTTP API does.
  */
-export const passThrough = (gateway: Gateway, { enter, leave }: Turnstile): void => {
-  const state = new WeakMap<Request, 'inside' | 'gone'>()
-  gateway.ext('onPreHandler', async (request, h) => {
-    await enter()
-    if (state.get(request) === 'gone') {
-      leave()
-      return h.abandon
+export const limitFunctions = (turnstileOf: (key: string) => Turnstile): void => {
+  const { get } = Lambda.prototype
+  Lambda.prototype.get = function (key) {
+    const { enter, leave } = turnstileOf(key)
+    let event: unknown
+    let context: unknown
+    return {
+      setEvent: given => {
+        event = v.is(noBody, given) ? { ...given, body: undefined } : given
+      },
+      setClientContext: given => {
+        context = given
+      },
+      runHandler: async () => {
+        await enter()
+        try {
+          const lambda = get.call(this, key)
+          lambda.setEvent(event)
+          lambda.setClientContext(context)
+          return await lambda.runHandler()
+        } finally {
+          leave()
+        }
+      },
     }
-    state.set(request, 'inside')
-    return h.continue
-  })
-  gateway.events.on('response', request => {
-    if (state.get(request) === 'inside') leave()
-    // The caller may have disconnected while its request was waiting.
-    state.set(request, 'gone')
-  })
+  }
 }

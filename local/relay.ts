@@ -7,7 +7,7 @@ import { storeKeyParameter } from '../lib/api/keys.ts'
 import { PARAMETERS } from '../lib/platform/names.ts'
 import { startDynamodb } from './dynamodb.ts'
 import { type EventSource, startEventSource } from './event-source.ts'
-import { actAsHttpApi, type Gateway, passThrough } from './gateway.ts'
+import { actAsHttpApi, type Gateway, limitFunctions } from './gateway.ts'
 import { type ParameterStore, startParameterStore } from './parameter-store.ts'
 import { createTables } from './provision.ts'
 import type { Service } from './service.ts'
@@ -15,7 +15,7 @@ import { CREDENTIALS, type Ports, REGION, SANDBOX_KEY, type Settings, urlOf } fr
 import { startSqs } from './sqs.ts'
 import { turnstile, within } from './turnstile.ts'
 
-/** Requests, and batches of messages, that the functions process at the same time. */
+/** How many requests, and how many batches of messages, the functions process at the same time. */
 const CONCURRENCY = Math.max(4, 2 * availableParallelism())
 
 /** How long running functions may take to finish before they are terminated, milliseconds. */
@@ -87,6 +87,8 @@ export const startRelay = async (options: RelayOptions) => {
   const path = service.environment.SECRETS_PATH ?? ''
   const requests = turnstile(CONCURRENCY)
   const batches = turnstile(CONCURRENCY)
+  const readers = new Set(service.eventSources.map(({ key }) => key))
+  limitFunctions(key => (readers.has(key) ? batches : requests))
   let gateway: Gateway | undefined
   let eventSources: EventSource[] = []
 
@@ -124,19 +126,14 @@ export const startRelay = async (options: RelayOptions) => {
     serve: async (http: Gateway) => {
       gateway = http
       actAsHttpApi(http)
-      passThrough(http, requests)
       await load(service, http, ports)
-      eventSources = service.eventSources.map(({ functionName, queue, batchSize, reportsFailures }) => {
-        const invoke = invoker(ports.lambda, functionName)
-        return startEventSource({
+      eventSources = service.eventSources.map(({ functionName, queue, batchSize, reportsFailures }) =>
+        startEventSource({
           ...{ sqs, batchSize, reportsFailures, onError },
           queue: { ...queue, region: REGION },
-          invoke: async event => {
-            await batches.enter()
-            return invoke(event).finally(batches.leave)
-          },
-        })
-      })
+          invoke: invoker(ports.lambda, functionName),
+        }),
+      )
       await http.start()
     },
     /** Holds new work back until the functions have finished what they have. */

@@ -39,6 +39,8 @@ export type Service = {
   /** A route of each function that serves HTTP. */
   routes: readonly { method: string; path: string }[]
   eventSources: readonly {
+    /** The key of the function in serverless.yml. */
+    key: string
     functionName: string
     queue: { url: string; arn: string; name: string }
     batchSize: number
@@ -107,6 +109,7 @@ export const readService = (loaded: unknown, folder: string, ports: Ports): Serv
         if (name === undefined) throw new Error(`Cannot feed functions.${key}: there is no queue "${id}"`)
         return [
           {
+            key,
             functionName,
             queue: { url: queueUrl(ports.sqs, name), arn: queueArn(name), name },
             batchSize: sqs.batchSize,

@@ -139,6 +139,10 @@ test.each(['{"total": 9007199254740993,  "name": "سارا 🛒"}\n', 'null', '0
   },
 )
 
+test('a request without a body has none', async () => {
+  expect(await (await endpoint('echo', { method: 'POST' })).json()).not.toHaveProperty('body')
+})
+
 test.each([
   ['a%2Fb%20c%25', 'a/b c%'],
   ['%D8%B3%D9%84%D8%A7%D9%85/', 'سلام/'],
@@ -163,7 +167,7 @@ test('a burst waits for a few threads, and every request is answered', async () 
   expect(new Set(responses.map(({ thread }) => thread)).size).toBeLessThanOrEqual(16)
 }, 60_000)
 
-test('callers that disconnect, waiting or at the function, free their place', async () => {
+test('callers that disconnect, waiting or at the function, do not block others', async () => {
   for (const patience of [1, 30]) {
     const signal = AbortSignal.timeout(patience)
     const sent = await Promise.allSettled(Array.from({ length: 25 }, () => endpoint('wait', { signal })))

@@ -62,6 +62,7 @@ test('event sources and routes are those of serverless.yml', () => {
   const service = read({}, { worker: { ...worker, events }, api })
   expect(service.eventSources).toEqual([
     {
+      key: 'worker',
       functionName: 'relay-local-worker',
       queue: {
         name: 'orders.fifo',
