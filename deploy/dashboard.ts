@@ -47,27 +47,19 @@ const graph = (title: string, metrics: Series[], { stat = 'Sum', stacked = false
   },
 })
 
-const queueSeries = (id: string, name: string, label: string, options = {}): Series => [
-  'AWS/SQS',
-  name,
-  'QueueName',
-  placeholder(`${id}.QueueName`),
-  { label, ...options },
-]
-const functionSeries = (id: string, name: string, label: string, options = {}): Series => [
-  'AWS/Lambda',
-  name,
-  'FunctionName',
-  placeholder(`${id}LambdaFunction`),
-  { label, ...options },
-]
-const apiSeries = (name: string, label: string, options = {}): Series => [
-  'AWS/ApiGateway',
-  name,
-  'ApiId',
-  placeholder('HttpApi'),
-  { label, ...options },
-]
+/** Series of a service's own metrics: a resource, the metric's name, its label, and rendering options. */
+const seriesOf =
+  (namespace: string, dimension: string, attribute = '') =>
+  (id: string, name: string, label: string, options = {}): Series => [
+    namespace,
+    name,
+    dimension,
+    placeholder(id + attribute),
+    { label, ...options },
+  ]
+const queueSeries = seriesOf('AWS/SQS', 'QueueName', '.QueueName')
+const functionSeries = seriesOf('AWS/Lambda', 'FunctionName', 'LambdaFunction')
+const apiSeries = seriesOf('AWS/ApiGateway', 'ApiId')
 
 /** The dashboard's rows of widgets, from the endpoints to the feeds. */
 export const dashboardRows = (service: string, stores: readonly Store[]): Row[] => {
@@ -113,15 +105,15 @@ export const dashboardRows = (service: string, stores: readonly Store[]): Row[] 
           { stacked: true },
         ),
         graph('Endpoint errors', [
-          apiSeries('Count', 'requests'),
-          apiSeries('4xx', '4xx'),
-          apiSeries('5xx', '5xx'),
+          apiSeries('HttpApi', 'Count', 'requests'),
+          apiSeries('HttpApi', '4xx', '4xx'),
+          apiSeries('HttpApi', '5xx', '5xx'),
           own('DeliveryFailed', 'deliveries failed'),
           own('RequestFailed', 'requests failed'),
         ]),
         graph('Endpoint latency (ms)', [
-          apiSeries('Latency', 'p50', { stat: 'p50' }),
-          apiSeries('Latency', 'p99', { stat: 'p99' }),
+          apiSeries('HttpApi', 'Latency', 'p50', { stat: 'p50' }),
+          apiSeries('HttpApi', 'Latency', 'p99', { stat: 'p99' }),
         ]),
       ],
     },

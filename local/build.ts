@@ -1,26 +1,12 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { context, type Plugin } from 'esbuild'
-import * as v from 'valibot'
-
-const plugin = v.custom<Plugin>(value =>
-  v.is(v.looseObject({ name: v.string(), setup: v.function() }), value),
-)
-const plugins = v.object({ default: v.array(plugin) })
-
-/** The part of `custom.esbuild` in serverless.yml that applies to a local build. */
-const buildOptions = v.object({
-  target: v.string(),
-  mainFields: v.array(v.string()),
-  outputFileExtension: v.string(),
-  plugins: v.string(),
-})
+import { context, type BuildOptions as EsbuildOptions, type Plugin } from 'esbuild'
 
 export type BuildOptions = {
   serviceDir: string
   /** `custom.esbuild` of serverless.yml. */
-  esbuild: unknown
+  esbuild: Omit<EsbuildOptions, 'plugins'> & { outputFileExtension: string; plugins: string }
   /** The functions' handlers, such as `functions/webhook.handler`. */
   handlers: readonly string[]
   /** The output directory, emptied first. */
@@ -39,8 +25,7 @@ export type Build = { close: () => Promise<void> }
  */
 export const buildFunctions = async (options: BuildOptions): Promise<Build> => {
   const { serviceDir, handlers, outdir, onRebuilt } = options
-  const { target, mainFields, outputFileExtension, ...own } = v.parse(buildOptions, options.esbuild)
-  const loaded = await import(pathToFileURL(join(serviceDir, own.plugins)).href)
+  const { outputFileExtension, plugins, ...bundling } = options.esbuild
   const first = Promise.withResolvers<boolean>()
   let built = false
   const notify: Plugin = {
@@ -55,6 +40,8 @@ export const buildFunctions = async (options: BuildOptions): Promise<Build> => {
 
   await rm(outdir, { recursive: true, force: true })
   const building = await context({
+    ...bundling,
+    minify: false,
     absWorkingDir: serviceDir,
     entryPoints: [...new Set(handlers.map(handler => `${handler.slice(0, handler.lastIndexOf('.'))}.ts`))],
     outbase: serviceDir,
@@ -64,9 +51,7 @@ export const buildFunctions = async (options: BuildOptions): Promise<Build> => {
     splitting: true,
     format: 'esm',
     platform: 'node',
-    target,
-    mainFields,
-    plugins: [...v.parse(plugins, loaded).default, notify],
+    plugins: [...(await import(pathToFileURL(join(serviceDir, plugins)).href)).default, notify],
     logLevel: 'warning',
   })
   if (onRebuilt === undefined) await building.rebuild().catch(() => undefined)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { join, relative } from 'node:path'
 import * as v from 'valibot'
 import { readStores } from '../deploy/stores.ts'
-import { type Build, buildFunctions } from './build.ts'
+import { type Build, type BuildOptions, buildFunctions } from './build.ts'
 import { offlineOf } from './gateway.ts'
 import { onNpmExit } from './parent.ts'
 import { assertFree } from './ports.ts'
@@ -19,7 +19,7 @@ type Serverless = {
   service: {
     provider: Values
     functions: Record<string, Values>
-    custom: { esbuild: unknown; 'serverless-offline': Values }
+    custom: { esbuild: BuildOptions['esbuild']; 'serverless-offline': Values }
   }
 }
 type Log = { notice: (text: string) => void; error: (text: string) => void }

@@ -14,6 +14,8 @@ const expectSame = (what: string, found: unknown, expected: unknown): void => {
   throw new Error(`Expected ${what} to be ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`)
 }
 
+const step = (where: string, name: string, observe: Step['observe']): Step => ({ where, name, observe })
+
 const SOURCE = 'demo-shop'
 const item = (sku: string, quantity: number) => ({ items: [{ sku, quantity, unit_price: 1_500_000 }] })
 
@@ -25,10 +27,10 @@ const errorIn = (body: unknown) =>
 
 /** A webhook from review to the store's feed, then everything that must not get through. */
 const webhookStory: Step[] = [
-  {
-    where: 'store → service',
-    name: 'a paid order for more than is in stock needs review',
-    async observe({ caller, accountant }) {
+  step(
+    'store → service',
+    'a paid order for more than is in stock needs review',
+    async ({ caller, accountant }) => {
       await accountant.stock('KETTLE', 'Kettle', 1)
       const { status, body } = await caller.create({
         external_id: 'A-1',
@@ -39,143 +41,99 @@ const webhookStory: Step[] = [
       expectSame('the response', [status, statusIn(body)], [201, 'needs_review'])
       return errorIn(body)
     },
-  },
-  {
-    where: 'accountant',
-    name: 'corrects the stock and retries: the held payment is registered',
-    async observe({ accountant }) {
+  ),
+  step(
+    'accountant',
+    'corrects the stock and retries: the held payment is registered',
+    async ({ accountant }) => {
       await accountant.stock('KETTLE', 'Kettle', 10)
       const { status, body } = await accountant.retry('A-1')
       expectSame('the order', [status, statusIn(body)], [200, 'paid'])
       return 'paid'
     },
-  },
-  {
-    where: 'service → relay',
-    name: 'the signed webhook is verified and queued',
-    async observe({ accountant }) {
-      const { status, response } = await accountant.delivered('A-1')
-      expectSame('the response', [status, response], [200, '{"status":"queued"}'])
-      return `${status} ${response}`
-    },
-  },
-  {
-    where: 'worker → feed',
-    name: 'the store is notified that its order is paid',
-    async observe({ store }) {
-      const { event, data, version } = await store.receive('a message about A-1')
-      expectSame(
-        'the message',
-        [event, data.external_id, data.status, version],
-        ['order.updated', 'A-1', 'paid', 1],
-      )
-      return `version ${version}: ${data.external_id} is ${data.status}`
-    },
-  },
-  {
-    where: 'relay table',
-    name: 'the order is saved with the status that was published',
-    async observe({ store }) {
-      const { status, body } = await store.read('A-1')
-      expectSame('the order', [status, statusIn(body)], [200, 'paid'])
-      return 'paid'
-    },
-  },
-  {
-    where: 'service → relay',
-    name: 'the same delivery, sent again, is a duplicate',
-    async observe({ accountant }) {
-      const { delivery } = await accountant.delivered('A-1')
-      await accountant.resend(delivery)
-      const { status, response } = await accountant.delivered('A-1')
-      expectSame('the response', [status, response], [200, '{"status":"duplicate"}'])
-      return `${status} ${response}`
-    },
-  },
-  {
-    where: 'forger → relay',
-    name: 'a forged webhook is refused',
-    async observe({ forger }) {
-      const data = { source: SOURCE, external_id: 'A-1', status: 'refunded' }
-      const { status } = await forger.post({ event: 'order.updated', delivery: randomUUID(), data })
-      expectSame('the response', status, 401)
-      return '401'
-    },
-  },
-  {
-    where: 'service → relay',
-    name: "another store's webhook is ignored",
-    async observe({ caller, accountant }) {
-      await accountant.stock('LAMP', 'Lamp', 0)
-      await caller.create({ external_id: 'B-1', source: 'other-shop', ...item('LAMP', 1) })
-      await accountant.stock('LAMP', 'Lamp', 5)
-      await accountant.retry('B-1', 'other-shop')
-      const { status, response } = await accountant.delivered('B-1')
-      expectSame('the response', [status, response], [200, '{"status":"ignored"}'])
-      return `${status} ${response}`
-    },
-  },
+  ),
+  step('service → relay', 'the signed webhook is verified and queued', async ({ accountant }) => {
+    const { status, response } = await accountant.delivered('A-1')
+    expectSame('the response', [status, response], [200, '{"status":"queued"}'])
+    return `${status} ${response}`
+  }),
+  step('worker → feed', 'the store is notified that its order is paid', async ({ store }) => {
+    const { event, data, version } = await store.receive('a message about A-1')
+    expectSame(
+      'the message',
+      [event, data.external_id, data.status, version],
+      ['order.updated', 'A-1', 'paid', 1],
+    )
+    return `version ${version}: ${data.external_id} is ${data.status}`
+  }),
+  step('relay table', 'the order is saved with the status that was published', async ({ store }) => {
+    const { status, body } = await store.read('A-1')
+    expectSame('the order', [status, statusIn(body)], [200, 'paid'])
+    return 'paid'
+  }),
+  step('service → relay', 'the same delivery, sent again, is a duplicate', async ({ accountant }) => {
+    const { delivery } = await accountant.delivered('A-1')
+    await accountant.resend(delivery)
+    const { status, response } = await accountant.delivered('A-1')
+    expectSame('the response', [status, response], [200, '{"status":"duplicate"}'])
+    return `${status} ${response}`
+  }),
+  step('forger → relay', 'a forged webhook is refused', async ({ forger }) => {
+    const data = { source: SOURCE, external_id: 'A-1', status: 'refunded' }
+    const { status } = await forger.post({ event: 'order.updated', delivery: randomUUID(), data })
+    expectSame('the response', status, 401)
+    return '401'
+  }),
+  step('service → relay', "another store's webhook is ignored", async ({ caller, accountant }) => {
+    await accountant.stock('LAMP', 'Lamp', 0)
+    await caller.create({ external_id: 'B-1', source: 'other-shop', ...item('LAMP', 1) })
+    await accountant.stock('LAMP', 'Lamp', 5)
+    await accountant.retry('B-1', 'other-shop')
+    const { status, response } = await accountant.delivered('B-1')
+    expectSame('the response', [status, response], [200, '{"status":"ignored"}'])
+    return `${status} ${response}`
+  }),
 ]
 
 /** A store that leaves everything to the relay. */
 const callbackStory: Step[] = [
-  {
-    where: 'store → relay',
-    name: 'an order is created',
-    async observe({ store, accountant }) {
-      await accountant.stock('CHAIR', 'Chair', 0)
-      const { status } = await store.create({ external_id: 'C-1', ...item('CHAIR', 1) })
-      expectSame('the response', status, 202)
-      return '202 accepted'
-    },
-  },
-  {
-    where: 'worker → feed',
-    name: 'the service has registered it and it needs review',
-    async observe({ store, caller }) {
-      const { data } = await store.receive('a message about C-1')
-      expectSame('the message', [data.external_id, data.status], ['C-1', 'needs_review'])
-      expectSame('the service', (await caller.read('C-1')).status, 'needs_review')
-      return String(data.error)
-    },
-  },
-  {
-    where: 'store → relay',
-    name: 'a payment and a refund are requested during the review',
-    async observe({ store }) {
-      const payment = await store.payment('C-1', { method: 'card', reference: '5566' })
-      const refund = await store.refund('C-1', { reason: 'the customer changed their mind' })
-      expectSame('the responses', [payment.status, refund.status], [202, 202])
-      return '202 accepted, twice'
-    },
-  },
-  {
-    where: 'relay table',
-    name: 'the service holds the payment, the refund waits in the relay',
-    async observe({ store }) {
-      await until('a held payment and a waiting refund', async () => {
-        const found = JSON.stringify((await store.read('C-1')).body)
-        return /"payment":\{[^}]*"held"/.test(found) && /"refund":\{[^}]*"waiting"/.test(found)
-          ? found
-          : undefined
-      })
-      return 'payment held, refund waiting'
-    },
-  },
-  {
-    where: 'accountant',
-    name: 'corrects the stock and retries',
-    async observe({ accountant }) {
-      await accountant.stock('CHAIR', 'Chair', 3)
-      const { status, body } = await accountant.retry('C-1')
-      expectSame('the order', [status, statusIn(body)], [200, 'paid'])
-      return 'paid, with the held payment'
-    },
-  },
-  {
-    where: 'worker → feed',
-    name: 'the store is notified of the payment, then of the refund that the relay sent',
-    async observe({ store }) {
+  step('store → relay', 'an order is created', async ({ store, accountant }) => {
+    await accountant.stock('CHAIR', 'Chair', 0)
+    const { status } = await store.create({ external_id: 'C-1', ...item('CHAIR', 1) })
+    expectSame('the response', status, 202)
+    return '202 accepted'
+  }),
+  step('worker → feed', 'the service has registered it and it needs review', async ({ store, caller }) => {
+    const { data } = await store.receive('a message about C-1')
+    expectSame('the message', [data.external_id, data.status], ['C-1', 'needs_review'])
+    expectSame('the service', (await caller.read('C-1')).status, 'needs_review')
+    return String(data.error)
+  }),
+  step('store → relay', 'a payment and a refund are requested during the review', async ({ store }) => {
+    const payment = await store.payment('C-1', { method: 'card', reference: '5566' })
+    const refund = await store.refund('C-1', { reason: 'the customer changed their mind' })
+    expectSame('the responses', [payment.status, refund.status], [202, 202])
+    return '202 accepted, twice'
+  }),
+  step('relay table', 'the service holds the payment, the refund waits in the relay', async ({ store }) => {
+    await until('a held payment and a waiting refund', async () => {
+      const found = JSON.stringify((await store.read('C-1')).body)
+      return /"payment":\{[^}]*"held"/.test(found) && /"refund":\{[^}]*"waiting"/.test(found)
+        ? found
+        : undefined
+    })
+    return 'payment held, refund waiting'
+  }),
+  step('accountant', 'corrects the stock and retries', async ({ accountant }) => {
+    await accountant.stock('CHAIR', 'Chair', 3)
+    const { status, body } = await accountant.retry('C-1')
+    expectSame('the order', [status, statusIn(body)], [200, 'paid'])
+    return 'paid, with the held payment'
+  }),
+  step(
+    'worker → feed',
+    'the store is notified of the payment, then of the refund that the relay sent',
+    async ({ store }) => {
       const [first, second] = [
         await store.receive('a message that C-1 is paid'),
         await store.receive('a message that C-1 is refunded'),
@@ -184,18 +142,14 @@ const callbackStory: Step[] = [
       expectSame('their versions', [first.version, second.version], [2, 3])
       return `versions ${first.version} and ${second.version}: paid, refunded`
     },
-  },
-  {
-    where: 'service',
-    name: 'service, table and feed agree',
-    async observe({ caller, store }) {
-      const atService = (await caller.read('C-1')).status
-      const atRelay = statusIn((await store.read('C-1')).body)
-      expectSame('service and table', [atService, atRelay], ['refunded', 'refunded'])
-      expectSame('whether the feed is empty', await store.isFeedEmpty(), true)
-      return 'refunded everywhere, and the feed is empty'
-    },
-  },
+  ),
+  step('service', 'service, table and feed agree', async ({ caller, store }) => {
+    const atService = (await caller.read('C-1')).status
+    const atRelay = statusIn((await store.read('C-1')).body)
+    expectSame('service and table', [atService, atRelay], ['refunded', 'refunded'])
+    expectSame('whether the feed is empty', await store.isFeedEmpty(), true)
+    return 'refunded everywhere, and the feed is empty'
+  }),
 ]
 
 export const story: readonly Step[] = [...webhookStory, ...callbackStory]
