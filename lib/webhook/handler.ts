@@ -89,6 +89,7 @@ export const createReceiver = async ({
       // The reason quotes the body, which may hold personal data (P11); quarantine keeps it.
       telemetry.info('delivery received', 'reason' in received ? { outcome: received.outcome } : received)
       telemetry.count('Deliveries', { outcome: received.outcome })
+      if (received.outcome === 'unreadable') telemetry.count('Quarantined', { from: 'webhook' })
       return toApiGateway(responseTo(received))
     })
 }
