@@ -1,45 +1,42 @@
 import { randomUUID } from 'node:crypto'
 import { PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { MAX_BODY_BYTES } from '../../lib/body.ts'
-import { groupOf } from '../../lib/line/messages.ts'
-import { lineProducer } from '../../lib/line/producer.ts'
+import { messageGroupOf } from '../../lib/orders/events.ts'
+import { MAX_BODY_BYTES } from '../../lib/protocol/json.ts'
 import { sign } from '../../lib/protocol/signature.ts'
-import { quarantineQueue } from '../../lib/quarantine.ts'
-import { webhookSecrets } from '../../lib/secrets.ts'
-import { deliveriesTable } from '../../lib/webhook/deliveries.ts'
-import { type Ports, receive } from '../../lib/webhook/receive.ts'
-import { createQueue, createTable, drain, onCall, type Parts, scan, startParts } from '../support/parts.ts'
+import { createReceiver } from '../../lib/webhook/handler.ts'
+import { rotationValue } from '../../lib/webhook/secrets.ts'
+import { context, httpEvent } from '../support/lambda.ts'
+import { drain, scan } from '../support/parts.ts'
+import { STORES, type Stack, startStack } from '../support/stack.ts'
+import { recordingTelemetry } from '../support/telemetry.ts'
 
-const SECRET = 'whsec_test'
 const NOW = 1_800_000_000
+const recorded = recordingTelemetry()
 
-let parts: Parts
-let line: string
-let quarantine: string
-let ports: Ports
-/** Calls to AWS, as they go over the wire. */
-let calls: string[]
+let stack: Stack
+let now: number
+let handler: Awaited<ReturnType<typeof createReceiver>>
+
+const create = () =>
+  createReceiver({
+    ...stack,
+    stores: STORES,
+    telemetry: recorded.telemetry,
+    now: () => now * 1000,
+    random: () => 0.5,
+  })
 
 beforeAll(async () => {
-  parts = await startParts()
-  await createTable(parts.dynamodb, 'deliveries', ['delivery'])
-  line = await createQueue(parts.sqs, 'order-line.fifo')
-  quarantine = await createQueue(parts.sqs, 'quarantine')
-  onCall(parts, command => calls.push(command))
+  stack = await startStack()
 })
-afterAll(() => parts.close())
-
-beforeEach(() => {
-  calls = []
-  ports = {
-    secrets: webhookSecrets(async () => ({ one: SECRET }), []),
-    isOurs: source => source === 'shop',
-    deliveries: deliveriesTable(parts.dynamodb, 'deliveries'),
-    enqueue: lineProducer(parts.sqs, line),
-    quarantine: quarantineQueue(parts.sqs, quarantine),
-    now: () => NOW,
-  }
+afterAll(() => stack.close())
+beforeEach(async () => {
+  now = NOW
+  handler = await create()
+  await drain(stack.sqs, stack.settings.ordersQueueUrl)
+  stack.clear()
+  recorded.clear()
 })
 
 const webhook = (changes: object = {}, data: object = {}) => ({
@@ -49,91 +46,87 @@ const webhook = (changes: object = {}, data: object = {}) => ({
   ...changes,
 })
 
-const delivery = (content: object | string | Uint8Array, headers: Record<string, string> = {}, t = NOW) => {
-  const body = Buffer.from(
-    content instanceof Uint8Array || typeof content === 'string' ? content : JSON.stringify(content),
-  )
-  return { body, headers: { 'x-service-signature': sign({ secret: SECRET, t, body }), ...headers } }
+type Options = { headers?: Record<string, string>; t?: number; secret?: string; signed?: boolean }
+
+const post = async (
+  content: object | string | Uint8Array,
+  { headers = {}, t = now, secret = 'webhook secret', signed = true }: Options = {},
+) => {
+  const body =
+    typeof content === 'string' || content instanceof Uint8Array ? content : JSON.stringify(content)
+  const signature = signed ? { 'x-service-signature': sign({ secret, t, body }) } : {}
+  const response = await handler(httpEvent({ body, headers: { ...signature, ...headers } }), context())
+  return { status: response?.statusCode, headers: response?.headers, body: JSON.parse(response?.body ?? '') }
 }
 
-describe('an authentic webhook of ours', () => {
-  test('is queued in the very words of the service, in the group of its order, for three calls', async () => {
+const queued = () => drain(stack.sqs, stack.settings.ordersQueueUrl)
+const ok = (status: string) => ({ status: 200, body: { status } })
+const refused = (status: number, code: string, message: unknown = expect.any(String)) => ({
+  status,
+  body: { error: { code, message } },
+})
+
+describe('an authentic webhook of a known store', () => {
+  test('is queued byte for byte in the message group of its order, with three calls to AWS', async () => {
     const hook = webhook()
     const text = JSON.stringify(hook, null, 2)
-    expect(await receive(delivery(text), ports)).toMatchObject({ outcome: 'queued', delivery: hook.delivery })
-    expect(calls).toEqual(['GetItemCommand', 'SendMessageCommand', 'PutItemCommand'])
-    const [message] = await drain(parts.sqs, line)
-    expect(message?.Body).toBe(text)
-    expect(message?.Attributes).toMatchObject({
-      MessageGroupId: groupOf({ source: 'shop', external_id: '1001' }),
-      MessageDeduplicationId: hook.delivery,
-    })
-  })
-
-  test('is a duplicate the second time, for one call', async () => {
-    const hook = webhook()
-    await receive(delivery(hook), ports)
-    calls = []
-    expect(await receive(delivery(hook, {}, NOW + 30), ports)).toMatchObject({ outcome: 'duplicate' })
-    expect(calls).toEqual(['GetItemCommand'])
-    expect(await drain(parts.sqs, line)).toHaveLength(1)
-  })
-
-  test('comes through once however often it comes at once', async () => {
-    const hook = webhook()
-    const received = await Promise.all(Array.from({ length: 20 }, () => receive(delivery(hook), ports)))
-    expect(new Set(received.map(({ outcome }) => outcome))).toContain('queued')
-    expect(await drain(parts.sqs, line)).toHaveLength(1)
-  })
-
-  test('counts as new when its record has expired, even while DynamoDB has not deleted it', async () => {
-    const hook = webhook()
-    const put = (expires: number) =>
-      parts.dynamodb.send(
-        new PutItemCommand({
-          TableName: 'deliveries',
-          Item: { delivery: { S: hook.delivery }, expires_at: { N: String(expires) } },
-        }),
-      )
-    await put(NOW)
-    expect((await receive(delivery(hook), ports)).outcome).toBe('queued')
-    await put(NOW + 1)
-    expect((await receive(delivery(hook), ports)).outcome).toBe('duplicate')
-    await drain(parts.sqs, line)
-  })
-
-  test('counts as new when its record does not say how long it holds', async () => {
-    const hook = webhook()
-    await parts.dynamodb.send(
-      new PutItemCommand({ TableName: 'deliveries', Item: { delivery: { S: hook.delivery } } }),
-    )
-    expect((await receive(delivery(hook), ports)).outcome).toBe('queued')
-    await drain(parts.sqs, line)
-  })
-
-  test('is looked for in what DynamoDB has last been told, not in an older copy', async () => {
-    const asked: unknown[] = []
-    parts.dynamodb.middlewareStack.add(
-      next => args => {
-        asked.push(args.input)
-        return next(args)
+    expect(await post(text)).toMatchObject(ok('queued'))
+    expect(stack.commands()).toEqual(['GetItem', 'SendMessage', 'PutItem'])
+    expect(await queued()).toMatchObject([
+      {
+        Body: text,
+        Attributes: {
+          MessageGroupId: messageGroupOf({ source: 'shop', external_id: '1001' }),
+          MessageDeduplicationId: hook.delivery,
+        },
       },
-      { step: 'initialize', name: 'asked' },
-    )
-    const hook = webhook()
-    await receive(delivery(hook), ports)
-    parts.dynamodb.middlewareStack.remove('asked')
-    expect(asked[0]).toMatchObject({ Key: { delivery: { S: hook.delivery } }, ConsistentRead: true })
-    await drain(parts.sqs, line)
+    ])
   })
 
-  test('is remembered for thirty days, by its source and order', async () => {
+  test('may arrive as base64', async () => {
+    const hook = webhook({}, { error: 'کمبود' })
+    expect(await post(Buffer.from(JSON.stringify(hook)))).toMatchObject(ok('queued'))
+    expect((await queued()).map(({ Body = '' }) => JSON.parse(Body))).toEqual([hook])
+  })
+
+  test('is a duplicate the second time, with one call to AWS', async () => {
     const hook = webhook()
-    await receive(delivery(hook), ports)
-    const item = (await scan(parts.dynamodb, 'deliveries')).find(
-      ({ delivery }) => delivery?.S === hook.delivery,
-    )
-    expect(item).toEqual({
+    await post(hook)
+    stack.clear()
+    now += 30
+    expect(await post(hook)).toMatchObject(ok('duplicate'))
+    expect(stack.commands()).toEqual(['GetItem'])
+    expect(await queued()).toHaveLength(1)
+  })
+
+  test('is queued once however often it arrives at the same time', async () => {
+    const hook = webhook()
+    const responses = await Promise.all(Array.from({ length: 20 }, () => post(hook)))
+    expect(responses.filter(({ status }) => status !== 200)).toEqual([])
+    expect(await queued()).toHaveLength(1)
+  })
+
+  test.each([
+    ['has expired', NOW, 'queued'],
+    ['expires in a second', NOW + 1, 'duplicate'],
+    ['does not say when it expires', undefined, 'queued'],
+  ])('whose record %s counts as expected, whatever DynamoDB has deleted', async (_name, expires, outcome) => {
+    const hook = webhook()
+    const Item = {
+      delivery: { S: hook.delivery },
+      ...(expires !== undefined && { expires_at: { N: String(expires) } }),
+    }
+    await stack.dynamodb.send(new PutItemCommand({ TableName: 'deliveries', Item }))
+    expect(await post(hook)).toMatchObject(ok(outcome))
+  })
+
+  test('is looked up with a consistent read, and recorded for thirty days', async () => {
+    const hook = webhook()
+    await post(hook)
+    const input = { TableName: 'deliveries', Key: { delivery: { S: hook.delivery } }, ConsistentRead: true }
+    expect(stack.calls[0]).toMatchObject({ command: 'GetItem', input })
+    const records = await scan(stack.dynamodb, 'deliveries')
+    expect(records.find(({ delivery }) => delivery?.S === hook.delivery)).toEqual({
       delivery: { S: hook.delivery },
       source: { S: 'shop' },
       external_id: { S: '1001' },
@@ -141,121 +134,186 @@ describe('an authentic webhook of ours', () => {
       received_at: { N: String(NOW) },
       expires_at: { N: String(NOW + 30 * 24 * 60 * 60) },
     })
-    await drain(parts.sqs, line)
   })
 
-  test('may hold what JSON allows and SQS does not', async () => {
-    const hook = webhook({}, { note: 'a\uFFFEb\uFFFF\u0000' })
-    expect((await receive(delivery(hook), ports)).outcome).toBe('queued')
-    const [message] = await drain(parts.sqs, line)
-    expect(JSON.parse(message?.Body ?? '')).toEqual(hook)
+  test.each<[string, object]>([
+    ['characters that SQS rejects', webhook({}, { note: 'a\uFFFEb\uFFFF\u0000' })],
+    [
+      'an unknown status and unknown fields',
+      webhook({ extra: 1 }, { status: 'archived', total: null, new: [] }),
+    ],
+  ])('may contain %s', async (_name, hook) => {
+    expect(await post(hook)).toMatchObject(ok('queued'))
+    expect((await queued()).map(({ Body = '' }) => JSON.parse(Body))).toEqual([hook])
   })
 
-  test.each([
-    ['X-Service-Delivery', { 'x-service-delivery': randomUUID() }],
-    ['X-Service-Event', { 'x-service-event': 'order.deleted' }],
-  ])('is refused when the unsigned header %s tells another story', async (_name, headers) => {
-    expect((await receive(delivery(webhook(), headers), ports)).outcome).toBe('contradictory')
-    expect(calls).toEqual([])
-  })
-
-  test('is taken when the headers agree', async () => {
+  test('may have headers that agree with its body', async () => {
     const hook = webhook()
     const headers = { 'x-service-delivery': hook.delivery, 'x-service-event': 'order.updated' }
-    expect((await receive(delivery(hook, headers), ports)).outcome).toBe('queued')
-    await drain(parts.sqs, line)
+    expect(await post(hook, { headers })).toMatchObject(ok('queued'))
   })
 
-  test('with a status nobody knows and fields nobody knows is queued', async () => {
-    const hook = webhook({ extra: 1 }, { status: 'archived', total: null, new_field: { deep: true } })
-    expect((await receive(delivery(hook), ports)).outcome).toBe('queued')
-    await drain(parts.sqs, line)
-  })
+  test.each(['x-service-delivery', 'x-service-event'])(
+    'is refused when the unsigned header %s differs',
+    async header => {
+      expect(await post(webhook(), { headers: { [header]: 'other' } })).toMatchObject(
+        refused(400, 'contradictory', `The header ${header} does not agree with the signed body`),
+      )
+      expect(stack.calls).toEqual([])
+    },
+  )
 })
 
 describe('without a call to AWS', () => {
-  test.each<[string, Parameters<typeof receive>[0], object]>([
+  const forged = refused(401, 'unauthorized', 'The signature is missing or not valid')
+  const cases: [string, object, string | object, Options][] = [
+    ['a missing signature', forged, webhook(), { signed: false }],
+    ['a delivery replayed after five minutes', forged, webhook(), { t: NOW - 301 }],
+    ['a delivery five minutes from the future', forged, webhook(), { t: NOW + 301 }],
+    ["another store's order", ok('ignored'), webhook({}, { source: 'other' }), {}],
+    ["another store's unreadable order", ok('ignored'), webhook({}, { source: 'other', status: 7 }), {}],
+    ['an unknown event', ok('ignored'), webhook({ event: 'order.shipped' }), {}],
     [
-      'a forged signature',
-      { ...delivery(webhook()), body: Buffer.from('{}') },
-      { outcome: 'forged', why: 'mismatch' },
+      'a body of more than 256 KiB',
+      refused(413, 'too_large', 'The body is larger than 256 KiB'),
+      `"${'x'.repeat(MAX_BODY_BYTES - 1)}"`,
+      {},
     ],
-    ['no signature', { body: Buffer.from('{}'), headers: {} }, { outcome: 'forged', why: 'malformed' }],
-    ['a replay after five minutes', delivery(webhook(), {}, NOW - 301), { outcome: 'forged', why: 'stale' }],
-    ['a clock five minutes ahead', delivery(webhook(), {}, NOW + 301), { outcome: 'forged', why: 'stale' }],
-    [
-      "another store's order",
-      delivery(webhook({}, { source: 'other' })),
-      { outcome: 'ignored', why: 'foreign source' },
-    ],
-    [
-      "another store's unreadable order",
-      delivery(webhook({}, { source: 'other', status: 7 })),
-      { outcome: 'ignored', why: 'foreign source' },
-    ],
-    [
-      'an event nobody knows',
-      delivery(webhook({ event: 'order.shipped' })),
-      { outcome: 'ignored', why: 'other event' },
-    ],
-    ['a body that is too large', delivery(`"${'x'.repeat(MAX_BODY_BYTES)}"`), { outcome: 'too large' }],
-  ])('%s is answered', async (_name, request, expected) => {
-    expect(await receive(request, ports)).toMatchObject(expected)
-    expect(calls).toEqual([])
+  ]
+  test.each(cases)('%s is answered', async (_name, expected, content, options) => {
+    expect(await post(content, options)).toMatchObject(expected)
+    expect(stack.calls).toEqual([])
+  })
+
+  test('forgeries are answered, but for one read of the secrets a minute', async () => {
+    const secret = 'guess'
+    for (let count = 0; count < 20; count++) expect(await post(webhook(), { secret })).toMatchObject(forged)
+    expect(stack.commands()).toEqual(['GetParametersByPath'])
   })
 })
 
-describe('what is authentic and cannot be read', () => {
-  test.each([
-    ['bytes that are no text', Uint8Array.from([0xff, 0xfe, 0x00])],
-    ['text that is no JSON', '{"event":'],
+describe('an authentic body that is unreadable', () => {
+  test.each<[string, string | Uint8Array]>([
+    ['bytes that are not text', Uint8Array.from([0xff, 0xfe, 0x00])],
+    ['text that is not JSON', '{"event":'],
     ['an empty body', ''],
-    ['JSON that is no envelope', '[]'],
-    ['a delivery that is no UUID', JSON.stringify(webhook({ delivery: 'x' }))],
-    ['an order whose source is none', JSON.stringify(webhook({}, { source: 7 }))],
+    ['JSON that is not an envelope', '[]'],
+    ['a delivery that is not a UUID', JSON.stringify(webhook({ delivery: 'x' }))],
+    ['an order without a valid source', JSON.stringify(webhook({}, { source: 7 }))],
     ['an order without a status', JSON.stringify(webhook({}, { status: null }))],
     ['an order whose id is too long', JSON.stringify(webhook({}, { external_id: 'x'.repeat(101) }))],
-  ])('%s goes to quarantine, byte for byte, and is refused with a reason', async (_name, content) => {
-    const request = delivery(content)
-    const received = await receive(request, ports)
-    expect(received.outcome).toBe('unreadable')
-    const [kept] = await drain(parts.sqs, quarantine)
-    const { body_base64, ...told } = JSON.parse(kept?.Body ?? '{}') as Record<string, string>
-    expect(Buffer.from(body_base64 ?? '', 'base64').equals(request.body)).toBe(true)
-    const received_at = new Date(NOW * 1000).toISOString()
-    expect(told).toEqual({ reason: expect.stringMatching(/\w/), from: 'webhook', received_at })
-    expect(await drain(parts.sqs, line)).toEqual([])
+    ['a string of 256 KiB', `"${'x'.repeat(MAX_BODY_BYTES - 2)}"`],
+  ])('%s is quarantined byte for byte and refused with a reason', async (_name, content) => {
+    expect(await post(content)).toMatchObject(refused(400, 'unreadable'))
+    const [entry] = await stack.taken(stack.settings.quarantineQueueUrl)
+    const { body_base64, ...rest } = entry ?? {}
+    expect(Buffer.from(String(body_base64), 'base64').equals(Buffer.from(content))).toBe(true)
+    expect(rest).toEqual({
+      reason: expect.stringMatching(/\w/),
+      from: 'webhook',
+      received_at: new Date(NOW * 1000).toISOString(),
+    })
+    expect(await queued()).toEqual([])
+    expect(recorded.metrics).toContainEqual({
+      name: 'Quarantined',
+      dimensions: { from: 'webhook' },
+      value: 1,
+    })
   })
 })
 
-test('a body of 256 KiB is not yet too large', async () => {
-  const request = delivery(`"${'x'.repeat(256 * 1024 - 2)}"`)
-  const kept = { ...ports, quarantine: async () => undefined }
-  expect((await receive(request, kept)).outcome).toBe('unreadable')
-  const larger = delivery(`"${'x'.repeat(256 * 1024 - 1)}"`)
-  expect((await receive(larger, kept)).outcome).toBe('too large')
-})
-
-describe('when AWS fails nothing is promised', () => {
-  const failing = async () => {
-    throw new Error('no answer')
+describe('while AWS fails, the sender is asked to try again', () => {
+  const unavailable = {
+    ...refused(503, 'unavailable', 'The delivery could not be stored; send it again'),
+    headers: { 'retry-after': '5' },
   }
-  test.each<[string, Partial<Ports>, number]>([
-    ['at the read', { deliveries: { has: failing, record: failing } }, 0],
-    ['at the send', { enqueue: failing }, 0],
-    ['at the record', { deliveries: { has: async () => false, record: failing } }, 1],
-    ['at the quarantine', { quarantine: failing }, 0],
-  ])('%s', async (name, broken, queued) => {
-    const content = name === 'at the quarantine' ? '[]' : webhook()
-    await expect(receive(delivery(content), { ...ports, ...broken })).rejects.toThrow('no answer')
-    expect(await drain(parts.sqs, line)).toHaveLength(queued)
+
+  test.each<[string, 'before' | 'after', string | object, number]>([
+    ['GetItem', 'before', webhook(), 0],
+    ['SendMessage', 'before', webhook(), 0],
+    ['SendMessage', 'after', webhook(), 1],
+    ['PutItem', 'before', webhook(), 1],
+    ['SendMessage', 'before', '[]', 0],
+  ])('at %s (%s)', async (command, when, content, count) => {
+    stack.faults.set(command, when)
+    expect(await post(content)).toMatchObject(unavailable)
+    expect(await queued()).toHaveLength(count)
+    expect(recorded.lines).toMatchObject([{ level: 'error', message: 'delivery failed' }])
+    expect(recorded.counted()).toEqual(['DeliveryFailed'])
   })
 
-  test('a delivery that was sent but not recorded is not queued twice', async () => {
+  test('and a delivery that was queued but not recorded is not queued twice', async () => {
     const hook = webhook()
-    const unrecorded = { has: async () => false, record: failing }
-    await expect(receive(delivery(hook), { ...ports, deliveries: unrecorded })).rejects.toThrow()
-    expect((await receive(delivery(hook, {}, NOW + 5), ports)).outcome).toBe('queued')
-    expect(await drain(parts.sqs, line)).toHaveLength(1)
+    stack.faults.set('PutItem', 'before')
+    expect(await post(hook)).toMatchObject(unavailable)
+    stack.clear()
+    now += 5
+    expect(await post(hook)).toMatchObject(ok('queued'))
+    expect(await queued()).toHaveLength(1)
   })
+
+  test('when the secrets cannot be read, without a read for each delivery', async () => {
+    stack.faults.set('GetParametersByPath', 'before')
+    handler = await create()
+    for (let count = 0; count < 20; count++) expect(await post(webhook())).toMatchObject(unavailable)
+    expect(stack.commands()).toEqual(['GetParametersByPath'])
+    stack.clear()
+    now += 30
+    expect(await post(webhook())).toMatchObject(ok('queued'))
+  })
+})
+
+describe('an exchange of the secret', () => {
+  test('is accepted in both of two simultaneous deliveries signed with the new one', async () => {
+    await stack.set('webhook/secrets/second', 'new secret')
+    const options = { secret: 'new secret' }
+    expect(await Promise.all([post(webhook(), options), post(webhook(), options)])).toMatchObject([
+      ok('queued'),
+      ok('queued'),
+    ])
+    expect(stack.commands().filter(command => command === 'GetParametersByPath')).toHaveLength(1)
+    await stack.unset('webhook/secrets/second')
+  })
+
+  test('defers deliveries signed with a secret that is still unknown, which is no failure', async () => {
+    await stack.set('webhook/rotation', rotationValue('switching', NOW + 60))
+    handler = await create()
+    recorded.clear()
+    expect(await post(webhook(), { secret: 'next secret' })).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '5' },
+    })
+    expect([recorded.messages(), recorded.counted()]).toEqual([['delivery deferred'], []])
+    expect(await post(webhook())).toMatchObject(ok('queued'))
+
+    await stack.set('webhook/secrets/third', 'next secret')
+    now += 1
+    expect(await post(webhook(), { secret: 'next secret' })).toMatchObject(ok('queued'))
+    await stack.unset('webhook/secrets/third')
+    await stack.unset('webhook/rotation')
+  })
+})
+
+test.each<[string, string | object, object, Options]>([
+  ['queued', webhook({ delivery: randomUUID() }), { source: 'shop', external_id: '1001' }, {}],
+  ['ignored', webhook({}, { source: 'other' }), { why: 'foreign source' }, {}],
+  ['ignored', webhook({ event: 'order.shipped' }), { why: 'other event' }, {}],
+  ['forged', webhook(), { why: 'mismatch' }, { secret: 'guess' }],
+  ['forged', webhook(), { why: 'malformed' }, { signed: false }],
+  ['forged', webhook(), { why: 'stale' }, { t: 1 }],
+  ['contradictory', webhook(), { header: 'x-service-event' }, { headers: { 'x-service-event': 'x' } }],
+  ['unreadable', '"Sara Ahmadi"', {}, {}],
+  ['too_large', 'x'.repeat(MAX_BODY_BYTES + 1), {}, {}],
+])('the outcome %s is logged and counted, without the content', async (outcome, content, fields, options) => {
+  await post(content, options)
+  const delivery =
+    typeof content === 'object' && 'delivery' in content && ['queued', 'ignored'].includes(outcome)
+  expect(recorded.lines).toEqual([
+    {
+      level: 'info',
+      message: 'delivery received',
+      fields: { outcome, ...fields, ...(delivery && { delivery: content.delivery }) },
+    },
+  ])
+  expect(recorded.metrics[0]).toEqual({ name: 'Deliveries', dimensions: { outcome }, value: 1 })
 })
