@@ -67,8 +67,8 @@ export const startStack = async () => {
   await set(`${PARAMETERS.webhookSecrets}/first`, 'webhook secret')
   await set(PARAMETERS.accountingKey, 'accounting key')
   await set(`${PARAMETERS.feedSecrets}/web`, 'secret of web')
-  for (const source of ['shop', 'web', 'closed']) {
-    await ssm.send(new PutParameterCommand(storeKeyParameter(secretsPath, source, `key of ${source}`)))
+  for (const source of ['shop', 'web', 'api', 'closed']) {
+    await ssm.send(new PutParameterCommand(storeKeyParameter(secretsPath, source, `key-of-${source}`)))
   }
 
   return {
