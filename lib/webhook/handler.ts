@@ -64,12 +64,16 @@ export const createReceiver = async ({
     now,
     random,
   })
+  const quarantine = quarantineQueue(sqs, settings.quarantineQueueUrl)
   const dependencies: ReceiveDependencies = {
     secrets: webhookSecrets(parameters, now),
     isKnownSource: source => sources.has(source),
     deliveries: deliveryRepository(dynamodb, settings.deliveriesTable),
     enqueue: orderQueue(sqs, settings.ordersQueueUrl),
-    quarantine: quarantineQueue(sqs, settings.quarantineQueueUrl),
+    async quarantine(unreadable) {
+      await quarantine(unreadable)
+      telemetry.count('Quarantined', { from: 'webhook' })
+    },
     now,
   }
   // A failure shows at the first delivery, which reads the secrets itself.
@@ -89,7 +93,6 @@ export const createReceiver = async ({
       // The reason quotes the body, which may hold personal data (P11); quarantine keeps it.
       telemetry.info('delivery received', 'reason' in received ? { outcome: received.outcome } : received)
       telemetry.count('Deliveries', { outcome: received.outcome })
-      if (received.outcome === 'unreadable') telemetry.count('Quarantined', { from: 'webhook' })
       return toApiGateway(responseTo(received))
     })
 }
