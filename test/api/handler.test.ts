@@ -126,8 +126,8 @@ describe('an accepted change', () => {
     expect(JSON.parse(request)).toMatchObject({ source: 'shop' })
   })
 
-  test('of nearly 256 KiB that needs escaping fits in a message', async () => {
-    const body = order({ note: '"'.repeat(60_000), more: 'ی'.repeat(60_000) })
+  test('of the maximum size fits in a message, escaped', async () => {
+    const body = order({ note: '"'.repeat(40_000), more: 'ی'.repeat(44_000) })
     expect(await ask('POST', ORDERS, body)).toMatchObject({ status: 202 })
     expect(JSON.parse((await queued())[0]?.event.data.request ?? '')).toEqual(body)
   })
@@ -209,6 +209,12 @@ describe('nothing is queued', () => {
     ],
     ['an id of 101 characters', order({ external_id: 'x'.repeat(101) }), 400, 'external_id'],
     ['a source that is a number', order({ source: 7 }), 400, 'source'],
+    ...['a?b', '.', 'a/../b'].map((external_id): [string, Body, number, string] => [
+      `the id "${external_id}", which no path can name`,
+      order({ external_id }),
+      400,
+      'external_id',
+    ]),
     ['deeply nested arrays', `{"x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 400, undefined],
     ['more than 256 KiB', order({ note: 'x'.repeat(256 * 1024) }), 413, undefined],
   ])('for %s', async (_name, body, status, field) => {

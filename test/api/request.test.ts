@@ -50,11 +50,13 @@ describe('no action', () => {
     ['POST', '/api/v1/orders/1001/', 'GET'],
     ['PUT', '/api/v1/orders/1001/', 'GET'],
     ['PUT', '/api/v1/orders/1001/payment/', 'GET, POST'],
+    ['GET', '/webhook', 'POST'],
+    ['PUT', '/webhook/', 'POST'],
   ])('%s %s is 405 with the allowed methods', (method, path, allow) => {
     expect(route(method, path)).toMatchObject({ refused: { status: 405, headers: { allow } } })
   })
 
-  test.each(['/', '/api/v1/', '/api/v1/ordersx', '/webhook', '/favicon.ico'])('%s is 404', path => {
+  test.each(['/', '/api/v1/', '/api/v1/ordersx', '/webhooks', '/favicon.ico'])('%s is 404', path => {
     expect(route('POST', path)).toMatchObject({ refused: { status: 404 } })
   })
 })

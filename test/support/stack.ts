@@ -54,6 +54,7 @@ export const startStack = async () => {
     feedsDeadQueueUrl: feedsDeadQueueUrl ?? '',
     secretsPath,
     accountingUrl: 'https://accounting.example/base',
+    feedAddresses: 'public',
   }
 
   /** Sets a parameter below the path of the stack. */
