@@ -1,212 +1,313 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
-import type { SQSRecord } from 'aws-lambda'
-import { asideQueue } from '../../lib/feeds/aside.ts'
-import { feeder, waitBeforeTelling } from '../../lib/feeds/feeder.ts'
-import { FeedError } from '../../lib/feeds/http.ts'
-import { feedSecrets } from '../../lib/feeds/secrets.ts'
-import { createQueue, drain, type Parts, startParts } from '../support/parts.ts'
-import { hearTelemetry } from '../support/telemetry.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { createFeeder, feedSecretParameters } from '../../lib/feeds/handler.ts'
+import type { HttpClient } from '../../lib/platform/http-client.ts'
+import { verify } from '../../lib/protocol/signature.ts'
+import { context, failedIds, sqsEvent, sqsRecord } from '../support/lambda.ts'
+import { drain } from '../support/parts.ts'
+import { STORES, type Stack, startStack } from '../support/stack.ts'
+import { recordingTelemetry } from '../support/telemetry.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const START = Date.parse('2026-03-01T00:00:00Z')
+const ARN = 'arn:aws:sqs:eu-central-1:000000000000:'
+const recorded = recordingTelemetry()
 
-const store = { source: 'shop', feed: { http: 'https://shop.example/', disable_after: 24 * 60 * 60 } }
-
+let stack: Stack
 let now: number
-let posted: string[]
-let aside: string[]
-let answers: (delivery: string) => void
-let counted: string[]
-let pass: (record: SQSRecord) => Promise<void>
+let handler: ReturnType<typeof createFeeder>
+/** The delivery ids that the endpoint received. */
+let received: (string | undefined)[]
+let signatures: string[]
+/** The status with which the endpoint answers a delivery. */
+let answer: (delivery: string | undefined) => number | Error
+let retryAfter: string | undefined
 
-/** A message of an order of its own, sent and first received at START unless said otherwise. */
-const record = (delivery: string, { sent = START, receives = 1 } = {}): SQSRecord => ({
-  messageId: delivery,
-  receiptHandle: delivery,
-  body: JSON.stringify({ event: 'order.updated', delivery, version: 1, data: { source: 'shop' } }),
-  attributes: {
-    MessageGroupId: delivery,
-    ApproximateReceiveCount: String(receives),
-    SentTimestamp: String(sent),
-    ApproximateFirstReceiveTimestamp: String(sent),
-    SenderId: '',
-  },
-  messageAttributes: {},
-  md5OfBody: '',
-  eventSource: 'aws:sqs',
-  eventSourceARN: '',
-  awsRegion: '',
-})
-
-beforeEach(() => {
-  ;({ counted } = hearTelemetry())
-  now = START
-  posted = []
-  aside = []
-  answers = () => undefined
-  const handle = feeder({
-    post: async ({ delivery }) => {
-      posted.push(delivery)
-      answers(delivery)
-    },
-    secretOf: async () => 'secret',
-    putAside: async ({ messageId }) => {
-      aside.push(messageId)
-    },
-    now: () => now,
-  })
-  pass = message => handle(store, message)
-})
-afterEach(() => {
-  jest.restoreAllMocks()
-})
-
-const down = () => {
-  throw new FeedError('Cannot tell the store: it answered 500')
+const http: HttpClient = async ({ headers }) => {
+  const delivery = headers['x-service-delivery']
+  received.push(delivery)
+  signatures.push(headers['x-service-signature'] ?? '')
+  const status = answer(delivery)
+  if (status instanceof Error) throw status
+  return { status, headers: { 'retry-after': retryAfter }, text: '' }
 }
+
+beforeAll(async () => {
+  stack = await startStack()
+})
+afterAll(() => stack.close())
+beforeEach(() => {
+  stack.clear()
+  recorded.clear()
+  now = START
+  received = []
+  signatures = []
+  answer = () => 200
+  retryAfter = undefined
+  const stores = [
+    ...STORES,
+    { source: 'constructor', feed: { http: 'https://c.example/', disable_after: 60 } },
+  ]
+  const runtime = { now: () => now, random: () => 1 }
+  handler = createFeeder({ ...stack, http, stores, telemetry: recorded.telemetry, ...runtime })
+})
+
+const bodyOf = (delivery: string) =>
+  JSON.stringify({ event: 'order.updated', delivery, version: 1, data: { source: 'web' } })
+
+type Options = { sent?: number; receives?: number; group?: string; source?: string; body?: string }
+
+/** A message of an order of its own, sent and first received at START unless stated otherwise. */
+const record = (
+  delivery: string,
+  { sent = START, receives = 1, group = delivery, source = 'web', body = bodyOf(delivery) }: Options = {},
+) =>
+  sqsRecord(delivery, {
+    body,
+    eventSourceARN: `${ARN}feed-${source}.fifo`,
+    attributes: {
+      MessageGroupId: group,
+      ApproximateReceiveCount: String(receives),
+      SentTimestamp: String(sent),
+      ApproximateFirstReceiveTimestamp: String(sent),
+    },
+  })
+
+const run = async (...records: ReturnType<typeof record>[]) =>
+  failedIds(await handler(sqsEvent(...records), context()))
+
+describe('a message', () => {
+  test('is posted to the endpoint of its store, signed with its secret', async () => {
+    expect(await run(record('a'))).toEqual([])
+    expect(received).toEqual(['a'])
+    const signed = { header: signatures[0], body: bodyOf('a'), secrets: ['secret of web'], now: START / 1000 }
+    expect(verify(signed)).toMatchObject({ valid: true })
+    expect(recorded.lines).toEqual([
+      {
+        level: 'info',
+        message: 'feed message delivered',
+        fields: { source: 'web', event: 'order.updated', delivery: 'a' },
+      },
+    ])
+  })
+
+  test.each(['shop', 'unknown', 'eb'])(
+    'of the queue feed-%s.fifo, which has no HTTP feed, fails the batch',
+    async source => {
+      await expect(run(record('a', { source }))).rejects.toThrow(
+        `Cannot deliver messages of ${ARN}feed-${source}.fifo: stores.yml has no such HTTP feed`,
+      )
+    },
+  )
+
+  test('of an empty batch is no message', async () => {
+    expect(await run()).toEqual([])
+  })
+
+  test.each(['{', '[]', '{"event":"order.updated"}'])('%s is not delivered', async body => {
+    expect(await run(record('a', { body }))).toEqual(['a'])
+    expect(received).toEqual([])
+    expect(recorded.lines[0]).toMatchObject({
+      error: { message: 'Cannot deliver a message that is not a feed message' },
+    })
+  })
+})
+
+describe('a failed message', () => {
+  const delays = () =>
+    stack.calls.filter(({ command }) => command === 'ChangeMessageVisibilityBatch').map(({ input }) => input)
+  const entry = (Id: string, id: string, VisibilityTimeout: unknown) => ({
+    Id,
+    ReceiptHandle: `handle-${id}`,
+    VisibilityTimeout,
+  })
+
+  test('is delayed with those behind it in its order, and other orders are delivered', async () => {
+    answer = delivery => (delivery === 'a' ? 500 : 200)
+    const group = 'order'
+    expect(await run(record('a', { group, receives: 4 }), record('b'), record('c', { group }))).toEqual([
+      'a',
+      'c',
+    ])
+    expect(received).toEqual(['a', 'b'])
+    expect(delays()).toEqual([
+      { QueueUrl: stack.webFeedUrl, Entries: [entry('0', 'a', 40), entry('1', 'c', 40)] },
+    ])
+  })
+
+  test('is logged, and counted with its age', async () => {
+    answer = () => 500
+    now = START + 90_000
+    await run(record('a', { receives: 3 }))
+    expect(recorded.lines[0]).toEqual({
+      level: 'error',
+      message: 'feed message retried',
+      error: expect.objectContaining({ message: 'Cannot deliver to the store: it answered 500' }),
+      fields: { messageId: 'a', receives: 3, seconds: 20 },
+    })
+    expect(recorded.metrics).toEqual([
+      { name: 'FeedRetried', dimensions: {}, value: 1 },
+      { name: 'FeedFailingAge', dimensions: {}, value: 90 },
+    ])
+  })
+
+  test.each([
+    [1, undefined, 5, 5],
+    [100, undefined, 900, 900],
+    // A thousand receives then last thirteen days, and each is within the 25 minutes of its alarms.
+    [101, undefined, (13 * DAY) / 1000 / 900, 25 * 60],
+    [1, '3600', 3600, 4000],
+  ])(
+    'after %i receives and Retry-After %p is delayed by %d to %d seconds',
+    async (receives, header, least, most) => {
+      answer = () => 503
+      retryAfter = header
+      await run(record('a', { receives }))
+      const [seconds] = recorded.lines.map(({ fields }) => Number(fields?.seconds))
+      expect(delays()).toEqual([{ QueueUrl: stack.webFeedUrl, Entries: [entry('0', 'a', seconds)] }])
+      expect(seconds).toBeGreaterThanOrEqual(least)
+      expect(seconds).toBeLessThanOrEqual(most)
+    },
+  )
+
+  test('is delayed in the real queue', async () => {
+    answer = () => new Error('reset')
+    await stack.send(stack.webFeedUrl, { source: 'web', external_id: '1' }, { ...JSON.parse(bodyOf('real')) })
+    const event = await stack.receive(stack.webFeedUrl)
+    expect(failedIds(await handler(event, context()))).toHaveLength(1)
+    expect(recorded.messages()).toEqual(['feed message retried'])
+  })
+})
 
 describe('an endpoint that fails', () => {
   beforeEach(() => {
-    answers = down
+    answer = () => 500
   })
 
-  test('is tried with every message for as long as stores.yml says', async () => {
+  test('is tried with every message for the time in stores.yml', async () => {
     now = START + 24 * HOUR - 1
-    for (const id of ['a', 'b', 'c']) await expect(pass(record(id))).rejects.toThrow('500')
-    expect(posted).toEqual(['a', 'b', 'c'])
-    expect(counted).not.toContain('FeedDisabled')
+    expect(await run(...['a', 'b', 'c'].map(id => record(id)))).toEqual(['a', 'b', 'c'])
+    expect(received).toEqual(['a', 'b', 'c'])
+    expect(recorded.counted()).not.toContain('FeedDisabled')
   })
 
-  test('counts as disabled after that: an alarm, and one probe in a quarter of an hour', async () => {
+  test('is then disabled: it is probed with one message in fifteen minutes', async () => {
     now = START + 24 * HOUR
-    await expect(pass(record('a'))).rejects.toThrow('500')
-    expect(counted).toContain('FeedDisabled')
+    expect(await run(record('a'))).toEqual(['a'])
+    expect(recorded.lines[0]).toEqual({
+      level: 'warn',
+      message: 'feed disabled',
+      fields: { source: 'web', delivery: 'a' },
+    })
+    expect(recorded.counted()).toContain('FeedDisabled')
 
     now += 14 * MINUTE
-    const others = await Promise.allSettled(['b', 'c'].map(id => pass(record(id, { sent: now }))))
-    expect(others.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-    await expect(pass(record('d'))).rejects.toMatchObject({ name: 'FeedError', retryAfter: 60 })
-    expect(posted).toEqual(['a'])
+    recorded.clear()
+    expect(await run(...['b', 'c', 'd'].map(id => record(id, { sent: now })))).toEqual(['b', 'c', 'd'])
+    expect(received).toEqual(['a'])
+    expect(recorded.lines.filter(({ message }) => message === 'feed message retried')).toMatchObject(
+      ['b', 'c', 'd'].map(messageId => ({
+        error: { message: 'The feed is disabled', retryAfter: 60 },
+        fields: { messageId },
+      })),
+    )
 
     now += MINUTE
-    const probes = await Promise.allSettled(['b', 'c', 'd'].map(id => pass(record(id, { sent: now }))))
-    expect(probes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
-    expect(posted).toEqual(['a', 'b'])
+    await run(...['b', 'c', 'd'].map(id => record(id, { sent: now })))
+    expect(received).toEqual(['a', 'b'])
   })
 
-  test('recovers by itself at the first probe that is taken', async () => {
+  test('is enabled again by the first probe that succeeds', async () => {
     now = START + 2 * DAY
-    await expect(pass(record('a'))).rejects.toThrow('500')
-    answers = () => undefined
+    await run(record('a'))
+    answer = () => 200
     now += 15 * MINUTE
-    for (const id of ['b', 'a', 'c']) await pass(record(id))
-    expect(posted).toEqual(['a', 'b', 'a', 'c'])
+    for (const id of ['b', 'a', 'c']) expect(await run(record(id))).toEqual([])
+    expect(received).toEqual(['a', 'b', 'a', 'c'])
   })
 
-  test('loses nothing: what it has not taken after thirteen days is put aside, tried or not', async () => {
+  test('stays enabled for others when only one message fails', async () => {
+    answer = delivery => (delivery === 'poison' ? 500 : 200)
+    now = START + 2 * DAY
+    await run(record('a', { sent: now }))
+    for (let probe = 0; probe < 3; probe++) {
+      now += 15 * MINUTE
+      expect(await run(record('poison'))).toEqual(['poison'])
+      expect(await run(record(`after ${probe}`, { sent: now }))).toEqual([])
+    }
+    expect(received.filter(id => id?.startsWith('after'))).toHaveLength(3)
+    expect(recorded.counted()).toContain('FeedDisabled')
+  })
+
+  test('loses nothing: after thirteen days messages are dead-lettered as they are, in their order', async () => {
+    const dead = () => drain(stack.sqs, stack.settings.feedsDeadQueueUrl)
     now = START + 13 * DAY - 1
-    await expect(pass(record('a'))).rejects.toThrow('500')
+    expect(await run(record('a'))).toEqual(['a'])
+    expect(await dead()).toEqual([])
     now += 1
-    await pass(record('a'))
-    await pass(record('behind a'))
-    expect(aside).toEqual(['a', 'behind a'])
-    expect(posted).toEqual(['a'])
-    expect(counted.filter(metric => metric === 'FeedPutAside')).toHaveLength(2)
-    await expect(pass(record('young', { sent: now }))).rejects.toThrow('left alone')
+    expect(await run(record('a'), record('b'))).toEqual([])
+    expect(received).toEqual(['a'])
+    expect(await dead()).toMatchObject(
+      ['a', 'b'].map(id => ({
+        Body: bodyOf(id),
+        Attributes: { MessageGroupId: id, MessageDeduplicationId: id },
+      })),
+    )
+    expect(recorded.lines.filter(({ message }) => message === 'feed message dead-lettered')).toMatchObject([
+      {
+        level: 'error',
+        error: { message: 'The feed is disabled' },
+        fields: { source: 'web', messageId: 'a' },
+      },
+      {
+        level: 'error',
+        error: { message: 'The feed is disabled' },
+        fields: { source: 'web', messageId: 'b' },
+      },
+    ])
+    expect(recorded.counted().filter(name => name === 'FeedDeadLettered')).toHaveLength(2)
   })
-})
 
-test('a message that alone is never taken raises the alarm and does not stop the others', async () => {
-  answers = delivery => {
-    if (delivery === 'poison') down()
-  }
-  now = START + 2 * DAY
-  await pass(record('a', { sent: now }))
-  for (let probe = 0; probe < 3; probe++) {
-    now += 15 * MINUTE
-    await expect(pass(record('poison'))).rejects.toThrow('500')
-    await pass(record(`after ${probe}`, { sent: now }))
-  }
-  expect(posted.filter(id => id.startsWith('after'))).toHaveLength(3)
-  expect(counted).toContain('FeedDisabled')
+  test('loses nothing when dead-lettering fails: the message stays in its queue', async () => {
+    now = START + 13 * DAY
+    stack.faults.set('SendMessage', 'before')
+    expect(await run(record('a'))).toEqual(['a'])
+    expect(recorded.counted()).not.toContain('FeedDeadLettered')
+  })
 })
 
 describe('the secret of a store', () => {
-  const setUp = () => {
-    const state: { stored: Record<string, string>; loads: number } = { stored: { other: 'x' }, loads: 0 }
-    const load = async () => {
-      state.loads++
-      return state.stored
-    }
-    return { state, secretOf: feedSecrets(load, '/order-relay/production/feed-secrets', () => now) }
-  }
+  const missing = (source: string) =>
+    `Cannot sign for the store "${source}": Parameter Store has no /order-relay/test/feed-secrets/${source}; ` +
+    `create it with "npx relay stores secret ${source}"`
 
-  test('that is missing is an error which says where it belongs and how it gets there', async () => {
-    await expect(setUp().secretOf('shop')).rejects.toThrow(
-      'Cannot sign for the store "shop": there is no /order-relay/production/feed-secrets/shop in Parameter Store; make it with "npx relay stores secret shop"',
-    )
-  })
-
-  test('is found within a minute once it is there, and missing it costs a call a minute', async () => {
-    const { state, secretOf } = setUp()
-    for (let count = 0; count < 10; count++) await expect(secretOf('shop')).rejects.toThrow()
-    expect(state.loads).toBe(2)
-    state.stored = { shop: 'whsec' }
+  test('that is missing is looked up at most once a minute, and found once it exists', async () => {
+    const source = 'constructor'
+    for (let count = 0; count < 10; count++) expect(await run(record('a', { source }))).toEqual(['a'])
+    expect(stack.commands().filter(command => command === 'GetParametersByPath')).toHaveLength(2)
+    expect(recorded.lines.filter(({ message }) => message === 'feed message retried')[0]).toMatchObject({
+      error: { message: missing(source) },
+    })
+    await stack.set(`feed-secrets/${source}`, 'secret')
     now += MINUTE
-    expect(await secretOf('shop')).toBe('whsec')
-    expect(await secretOf('shop')).toBe('whsec')
-    expect(state.loads).toBe(3)
-  })
-})
-
-describe('what failed', () => {
-  const waits = async (error: unknown, receives: number) => {
-    const calls: { ids: string[]; seconds: number }[] = []
-    const wait = waitBeforeTelling(
-      async (records, seconds) => {
-        calls.push({ ids: records.map(({ messageId }) => messageId), seconds })
-      },
-      () => 1,
-    )
-    await wait(error, record('first', { receives }), [record('second'), record('third')])
-    return calls
-  }
-
-  test('waits longer each time, and what is behind it in its order with it', async () => {
-    expect(await waits(new Error('x'), 1)).toEqual([{ ids: ['first', 'second', 'third'], seconds: 5 }])
-    expect(await waits(new Error('x'), 4)).toMatchObject([{ seconds: 40 }])
-    expect(await waits(new Error('x'), 100)).toMatchObject([{ seconds: 900 }])
+    expect(await run(record('a', { source }))).toEqual([])
+    await stack.unset(`feed-secrets/${source}`)
   })
 
-  test('waits so long after a hundred receives that a thousand last for thirteen days', async () => {
-    const [wait] = await waits(new Error('x'), 101)
-    expect(wait?.seconds).toBeGreaterThanOrEqual((13 * DAY) / 1000 / 900)
-    // Shorter than the period of its alarms, which would else go out in between.
-    expect(wait?.seconds).toBeLessThan(25 * 60)
-  })
-
-  test('waits as long as the store asks', async () => {
-    const [wait] = await waits(new FeedError('x', { retryAfter: 3600 }), 1)
-    expect(wait?.seconds).toBeGreaterThanOrEqual(3600)
-    expect(wait?.seconds).toBeLessThan(4000)
-  })
-})
-
-describe('what is put aside', () => {
-  let parts: Parts
-  beforeAll(async () => {
-    parts = await startParts()
-  })
-  afterAll(() => parts.close())
-
-  test('waits in the dead-letter queue as it was, in the group of its order', async () => {
-    const url = await createQueue(parts.sqs, 'feeds-dead.fifo')
-    const message = record('a')
-    await asideQueue(parts.sqs, url)(message)
-    const [kept, ...more] = await drain(parts.sqs, url)
-    expect(more).toEqual([])
-    expect(kept).toMatchObject({ Body: message.body, Attributes: { MessageGroupId: 'a' } })
+  test('signs together with the one it replaces, for a day', async () => {
+    const parameters = feedSecretParameters('web', 'next secret', 'secret of web', START / 1000)
+    for (const [name, value] of Object.entries(parameters)) await stack.set(name, value)
+    await run(record('a'))
+    now += DAY
+    await run(record('b', { sent: now }))
+    await stack.set('feed-secrets/web', 'secret of web')
+    const valid = (index: number, secret: string) => {
+      const id = ['a', 'b'][index] ?? ''
+      const seconds = (START + index * DAY) / 1000
+      return verify({ header: signatures[index], body: bodyOf(id), secrets: [secret], now: seconds }).valid
+    }
+    expect([valid(0, 'next secret'), valid(0, 'secret of web')]).toEqual([true, true])
+    expect([valid(1, 'next secret'), valid(1, 'secret of web')]).toEqual([true, false])
   })
 })
