@@ -51,7 +51,7 @@ export const feedContract = (name: string, start: StartFeed) =>
 
     test('delivers messages unchanged, in any script', async () => {
       const messages: FeedMessage[] = [
-        updated('سفارش/۱۲ \u0000\uFFFF', 1, {
+        updated('سفارش/۱۲ 😀 \u0000\uFFFF', 1, {
           error: 'موجودی "کافی" نیست',
           more: { a: [null, 0.1, '</script>'] },
         }),

@@ -29,28 +29,6 @@ test('log lines have a level, a message and their fields', () => {
   ])
 })
 
-test('metrics are published immediately, each with its own dimensions', () => {
-  const written = lines(({ count, seconds }) => {
-    count('Deliveries', { outcome: 'queued' })
-    count('DeliveryFailed')
-    seconds('FailingEventAge', 12.5)
-  })
-  const [first, second, third] = written.map(line => line._aws)
-  const metric = (name: string, Unit: string, dimensions: string[]) => ({
-    CloudWatchMetrics: [
-      { Namespace: 'order-relay', Dimensions: [dimensions], Metrics: [{ Name: name, Unit }] },
-    ],
-  })
-  expect(first).toMatchObject(metric('Deliveries', 'Count', ['service', 'outcome']))
-  expect(second).toMatchObject(metric('DeliveryFailed', 'Count', ['service']))
-  expect(third).toMatchObject(metric('FailingEventAge', 'Seconds', ['service']))
-  expect(written).toMatchObject([
-    { Deliveries: 1, outcome: 'queued' },
-    { DeliveryFailed: 1 },
-    { FailingEventAge: 12.5 },
-  ])
-})
-
 test("an error of the accounting service is logged without the service's own words", () => {
   const reason = { status: 422, message: 'Sara Ahmadi has no account', code: 'Sara', field: 'Sara' }
   const output = powertoolsOutput(({ error }) =>

@@ -1,13 +1,8 @@
-import { readFileSync } from 'node:fs'
-import {
-  CreateTableCommand,
-  type CreateTableCommandInput,
-  type DynamoDBClient,
-} from '@aws-sdk/client-dynamodb'
+import { CreateTableCommand } from '@aws-sdk/client-dynamodb'
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs'
 import { DeleteParameterCommand, PutParameterCommand } from '@aws-sdk/client-ssm'
 import type { SQSEvent, SQSRecord } from 'aws-lambda'
-import { parse } from 'yaml'
+import { tablesOf } from '../../deploy/tables.ts'
 import { storeKeyParameter } from '../../lib/api/keys.ts'
 import { sendInOrder } from '../../lib/orders/events.ts'
 import type { Settings } from '../../lib/platform/environment.ts'
@@ -15,24 +10,12 @@ import { PARAMETERS, QUEUES } from '../../lib/platform/names.ts'
 import type { Store } from '../../lib/platform/stores.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import { sqsEvent, sqsRecord } from './lambda.ts'
-import { createQueue, createTable, drain, observe, startParts } from './parts.ts'
+import { createQueue, drain, observe, startParts } from './parts.ts'
 
 export const STORES: readonly Store[] = [
   { source: 'shop', feed: 'sqs' },
   { source: 'web', feed: { http: 'https://web.example/webhook?shop=1', disable_after: 24 * 60 * 60 } },
 ]
-
-/** Creates the orders table with the index of its template. */
-export const createOrdersTable = async (dynamodb: DynamoDBClient) => {
-  const { Resources } = parse(readFileSync('deploy/tables.yml', 'utf8')) as {
-    Resources: { OrdersTable: { Properties: CreateTableCommandInput } }
-  }
-  const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes } = Resources.OrdersTable.Properties
-  const description = { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes }
-  await dynamodb.send(
-    new CreateTableCommand({ TableName: 'orders', BillingMode: 'PAY_PER_REQUEST', ...description }),
-  )
-}
 
 /** The resources of a stack with the stores "shop" and "web", on the embedded parts of AWS. */
 export const startStack = async () => {
@@ -43,7 +26,11 @@ export const startStack = async () => {
       createQueue(sqs, name, name === QUEUES.feedsDead ? {} : { VisibilityTimeout: '180' }),
     ),
   )
-  await Promise.all([createTable(dynamodb, 'deliveries', ['delivery']), createOrdersTable(dynamodb)])
+  for (const { name, schema } of tablesOf({ prefix: '' })) {
+    await dynamodb.send(
+      new CreateTableCommand({ TableName: name, BillingMode: 'PAY_PER_REQUEST', ...schema }),
+    )
+  }
 
   const secretsPath = '/order-relay/test'
   const settings: Settings = {
