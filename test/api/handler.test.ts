@@ -309,6 +309,9 @@ test.each<[string, string, string, Body]>([
     body: { error: { code: 'unavailable' } },
   })
   expect(recorded.lines).toMatchObject([{ level: 'error', message: 'request failed' }])
-  expect(recorded.counted()).toEqual(['RequestFailed'])
+  expect(recorded.metrics).toEqual([
+    { name: 'RequestFailed', dimensions: {}, value: 1 },
+    { name: 'Requests', dimensions: { status: '503' }, value: 1 },
+  ])
   expect(await queued()).toEqual([])
 })
