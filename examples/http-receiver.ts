@@ -1,8 +1,8 @@
-// Hears what the relay tells a store whose feed is `http`, with nothing but Node:
+// Receives the messages of an HTTP feed, with nothing but Node:
 //
 //   FEED_SECRET=... PORT=8080 node examples/http-receiver.ts
 //
-// and in stores.yml, the secret being what `npx relay stores secret demo-shop` makes:
+// In stores.yml, with the secret that `npx relay stores secret demo-shop` creates:
 //
 //   - source: demo-shop
 //     feed: { http: http://127.0.0.1:8080/webhook }
@@ -10,20 +10,23 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { type FeedMessage, shop } from './shop.ts'
+import { type FeedMessage, printingShop } from './shop.ts'
 
 const TOLERANCE_SECONDS = 300
 
-/** Whether the relay signed these very bytes, and did so just now. */
+/** Whether the relay signed exactly these bytes with this secret within the last five minutes. */
 const isAuthentic = (header: string, body: Buffer, secret: string) => {
-  const [, t = '', signature = ''] = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/.exec(header) ?? []
+  // While the secret is exchanged, there is a signature for each of the two.
+  const [, t = '', signatures = ''] = /^t=(\d{1,15})((?:,v1=[0-9a-f]{64})+)$/.exec(header) ?? []
   const expected = createHmac('sha256', secret).update(`${t}.`).update(body).digest()
-  const given = Buffer.from(signature, 'hex')
   const age = Math.abs(Date.now() / 1000 - Number(t))
-  return given.length === expected.length && timingSafeEqual(given, expected) && age <= TOLERANCE_SECONDS
+  return signatures.split(',v1=').some(signature => {
+    const given = Buffer.from(signature, 'hex')
+    return given.length === expected.length && timingSafeEqual(given, expected) && age <= TOLERANCE_SECONDS
+  })
 }
 
-/** Answers 200 once a message is applied; any other answer makes the relay send it again later. */
+/** Answers 200 once a message is applied; after any other answer the relay sends it again. */
 export const receiver = (secret: string, apply: (message: FeedMessage) => unknown) =>
   createServer(async (request, response) => {
     try {
@@ -33,7 +36,7 @@ export const receiver = (secret: string, apply: (message: FeedMessage) => unknow
       if (authentic) await apply(JSON.parse(body.toString()))
       response.writeHead(authentic ? 200 : 401).end()
     } catch (error) {
-      console.error('not applied, will come again:', error)
+      console.error('not applied, the relay will send it again:', error)
       response.writeHead(500).end()
     }
   })
@@ -41,18 +44,8 @@ export const receiver = (secret: string, apply: (message: FeedMessage) => unknow
 if (import.meta.main) {
   const { FEED_SECRET = '', PORT = '8080' } = process.env
   if (FEED_SECRET === '')
-    throw new Error('Cannot start: FEED_SECRET is not set; it is the secret of your feed')
-  const { apply } = shop()
-  const server = receiver(FEED_SECRET, message => {
-    const { event, version, data } = message
-    console.log(
-      apply(message) ? 'news: ' : 'known:',
-      data.external_id,
-      `v${version}`,
-      event,
-      data.status ?? '',
-    )
-  })
+    throw new Error('Cannot start: FEED_SECRET is not set; set it to the secret of your feed')
+  const server = receiver(FEED_SECRET, printingShop())
   server.listen({ host: '127.0.0.1', port: Number(PORT) }, () => console.log(`http://127.0.0.1:${PORT}/`))
   process.once('SIGINT', () => server.close())
 }

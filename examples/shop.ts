@@ -1,32 +1,47 @@
-/** What the relay tells a store of its orders, by SQS and by HTTP alike. */
+/** A message of a store's feed, the same by SQS and by HTTP. */
 export type FeedMessage = {
-  /** `order.updated`: `data` is the order result. `order.rejected`: `data` says which request, and why. */
+  /** `order.updated`: `data` is the order result. `order.rejected`: `data` names the request and the reason. */
   event: 'order.updated' | 'order.rejected'
-  /** The same when a message is told again. */
+  /** The same when a message is repeated. */
   delivery: string
   /** Counts up per order. */
   version: number
   data: { source: string; external_id: string; status?: string }
 }
 
-type Heard = { version: number; delivery: string; status: string | undefined }
+type Applied = { version: number; delivery: string; status: string | undefined }
 
 /**
- * What a shop does with a message. Messages come at least once: what was applied already, or is older than
- * what was applied, changes nothing. In a real shop the Map is a table, and this is one transaction in it.
+ * What a shop does with a message. Messages are delivered at least once: one that was applied already, or is
+ * older than what was applied, changes nothing. In a real shop the Map is a table, and `apply` a transaction.
  */
 export const shop = () => {
-  const orders = new Map<string, Heard>()
+  const orders = new Map<string, Applied>()
   return {
     orders,
-    /** Answers whether the message was news. */
+    /** Returns whether the message changed anything. */
     apply({ event, delivery, version, data }: FeedMessage): boolean {
-      const held = orders.get(data.external_id)
-      if (held !== undefined && (version < held.version || delivery === held.delivery)) return false
-      // A rejected request leaves the order as it was; a shop would tell its people.
-      const status = event === 'order.updated' ? data.status : held?.status
+      const last = orders.get(data.external_id)
+      if (last !== undefined && (version < last.version || delivery === last.delivery)) return false
+      // A rejected request leaves the order unchanged; a real shop would notify its staff.
+      const status = event === 'order.updated' ? data.status : last?.status
       orders.set(data.external_id, { version, delivery, status })
       return true
     },
+  }
+}
+
+/** A shop that prints each message. */
+export const printingShop = () => {
+  const { apply } = shop()
+  return (message: FeedMessage) => {
+    const { event, version, data } = message
+    console.log(
+      apply(message) ? 'applied:' : 'ignored:',
+      data.external_id,
+      `v${version}`,
+      event,
+      data.status ?? '',
+    )
   }
 }

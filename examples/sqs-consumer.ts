@@ -1,4 +1,4 @@
-// Hears what the relay tells a store whose feed is `sqs`. With the local stack running:
+// Receives the messages of an SQS feed. With the local stack running:
 //
 //   AWS_ENDPOINT_URL_SQS=http://127.0.0.1:9324 AWS_REGION=eu-central-1 \
 //   AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local \
@@ -6,11 +6,11 @@
 
 import { type Message, SQSClient } from '@aws-sdk/client-sqs'
 import { Consumer } from 'sqs-consumer'
-import { type FeedMessage, shop } from './shop.ts'
+import { type FeedMessage, printingShop } from './shop.ts'
 
 /**
- * Takes messages from the feed, the messages of one order in order. What `apply` throws at comes again after
- * the queue's visibility timeout, and what waits behind it in the same order with it.
+ * Consumes a feed, the messages of one order in order. A message for which `apply` throws, and those behind it
+ * for the same order, return after the queue's visibility timeout.
  */
 export const consumeFeed = (
   queueUrl: string,
@@ -22,38 +22,28 @@ export const consumeFeed = (
     sqs,
     batchSize: 10,
     messageSystemAttributeNames: ['MessageGroupId'],
-    // Its concern is order, which the loop below keeps.
+    // It warns about order, which the loop below preserves.
     suppressFifoWarning: true,
     handleMessageBatch: async messages => {
-      const taken: Message[] = []
+      const applied: Message[] = []
       const failed = new Set<string | undefined>()
       for (const message of messages) {
         const order = message.Attributes?.MessageGroupId
         if (failed.has(order)) continue
         try {
           await apply(JSON.parse(message.Body ?? ''))
-          taken.push(message)
+          applied.push(message)
         } catch (error) {
-          console.error('not applied, will come again:', error)
+          console.error('not applied, the message will return:', error)
           failed.add(order)
         }
       }
-      return taken
+      return applied
     },
   })
 
 if (import.meta.main) {
-  const { apply } = shop()
-  const consumer = consumeFeed(process.argv[2] ?? '', message => {
-    const { event, version, data } = message
-    console.log(
-      apply(message) ? 'news: ' : 'known:',
-      data.external_id,
-      `v${version}`,
-      event,
-      data.status ?? '',
-    )
-  })
+  const consumer = consumeFeed(process.argv[2] ?? '', printingShop())
   consumer.on('error', error => console.error(error.message))
   process.once('SIGINT', () => consumer.stop())
   consumer.start()

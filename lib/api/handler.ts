@@ -50,6 +50,7 @@ export const createApi = ({
     .onError(request => {
       telemetry.error('request failed', request.error)
       telemetry.count('RequestFailed')
+      telemetry.count('Requests', { status: String(unavailable.status) })
       request.response = toApiGateway(unavailable)
     })
     .handler(async event => {

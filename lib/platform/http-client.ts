@@ -107,16 +107,16 @@ export const httpClient = (assertAddress: (address: string) => void = () => unde
     })
   }
 
-  return async request => {
+  const exchange = async (request: OutgoingRequest, signal: AbortSignal): Promise<IncomingResponse> => {
     const { body, maxBytes = ONE_MEBIBYTE } = request
     const length: Record<string, string> =
       body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
     const headers = { ...request.headers, ...length }
-    const response = await connect({ ...request, headers }, AbortSignal.timeout(request.timeout), false)
+    const response = await connect({ ...request, headers }, signal, false)
     const { statusCode: status = 0, headers: responseHeaders } = response
+    let size = 0
     if (maxBytes === 0) {
       // A small body is read to the end, so that the connection can be used again; a long one ends it.
-      let size = 0
       response.on('error', () => undefined)
       response.on('data', (chunk: Buffer) => {
         size += chunk.length
@@ -124,12 +124,21 @@ export const httpClient = (assertAddress: (address: string) => void = () => unde
       })
       return { status, headers: responseHeaders, text: '' }
     }
-    let size = 0
     response.on('data', (chunk: Buffer) => {
       size += chunk.length
       if (size > maxBytes) response.destroy(new Error(`the response is larger than ${maxBytes} bytes`))
     })
     return { status, headers: responseHeaders, text: await readText(response) }
+  }
+
+  return async request => {
+    const signal = AbortSignal.timeout(request.timeout)
+    try {
+      return await exchange(request, signal)
+    } catch (error) {
+      // Node reports "The operation was aborted", which does not say why.
+      throw signal.aborted ? new Error(`no complete response within ${request.timeout} ms`) : error
+    }
   }
 }
 

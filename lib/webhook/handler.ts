@@ -64,12 +64,16 @@ export const createReceiver = async ({
     now,
     random,
   })
+  const quarantine = quarantineQueue(sqs, settings.quarantineQueueUrl)
   const dependencies: ReceiveDependencies = {
     secrets: webhookSecrets(parameters, now),
     isKnownSource: source => sources.has(source),
     deliveries: deliveryRepository(dynamodb, settings.deliveriesTable),
     enqueue: orderQueue(sqs, settings.ordersQueueUrl),
-    quarantine: quarantineQueue(sqs, settings.quarantineQueueUrl),
+    async quarantine(unreadable) {
+      await quarantine(unreadable)
+      telemetry.count('Quarantined', { from: 'webhook' })
+    },
     now,
   }
   // A failure shows at the first delivery, which reads the secrets itself.

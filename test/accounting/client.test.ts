@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import { askAccounting } from '../../lib/accounting/ask.ts'
 import { type Accounting, accountingClient } from '../../lib/accounting/client.ts'
-import { retryAfterSeconds } from '../../lib/accounting/errors.ts'
+import { AccountingError } from '../../lib/accounting/errors.ts'
+import type { HttpClient } from '../../lib/platform/http-client.ts'
 import { startSandbox } from '../../sandbox/start.ts'
+import { addressOf } from '../support/address.ts'
 
-describe('against the accounting service', () => {
+describe('with the sandbox', () => {
   let sandbox: Awaited<ReturnType<typeof startSandbox>>
   let client: Accounting
   const key = { source: 'shop', external_id: '1001' }
@@ -25,7 +26,7 @@ describe('against the accounting service', () => {
   })
   afterAll(() => sandbox.close())
 
-  test('an order is created, read, paid and refunded; each answer is its result', async () => {
+  test('an order is created, read, paid and refunded, and each call returns its result', async () => {
     expect(await client.create(key, order)).toMatchObject({ ...key, status: 'invoiced', duplicate: false })
     expect(await client.create(key, JSON.stringify(order))).toMatchObject({ duplicate: true })
     expect(await client.read(key)).toMatchObject({ status: 'invoiced' })
@@ -33,21 +34,23 @@ describe('against the accounting service', () => {
     expect(await client.refund(key, { reason: 'test' })).toMatchObject({ status: 'refunded' })
   })
 
-  test.each(['..', '.', 'a/b', 'سفارش ۱', 'a?b#c%41'])('the order named %p is itself', async external_id => {
+  test.each(['..', '.', 'a/b', 'سفارش ۱', 'a?b#c%41'])('an order may be named %p', async external_id => {
     const odd = { source: 'shop', external_id }
     await client.create(odd, { ...order, ...odd })
     expect(await client.read(odd)).toMatchObject({ external_id, status: 'invoiced' })
     expect(await client.payment(odd, { method: 'cash' })).toMatchObject({ external_id, status: 'paid' })
   })
 
-  test('an unknown order, a refused one and one that is not finalized are told apart', async () => {
-    const unknown = { source: 'shop', external_id: 'none' }
-    await expect(client.read(unknown)).rejects.toMatchObject({ code: 'unknown_order', status: 404 })
+  test('an unknown order, a rejected one and one in review have different codes', async () => {
+    await expect(client.read({ source: 'shop', external_id: 'none' })).rejects.toMatchObject({
+      code: 'unknown_order',
+      reason: { status: 404 },
+    })
     const bad = { ...order, external_id: 'bad', items: [{ sku: 'no such', quantity: 1, unit_price: 1 }] }
     await expect(client.create({ ...key, external_id: 'bad' }, bad)).rejects.toMatchObject({
       code: 'rejected',
-      status: 400,
-      detail: { field: 'items[0].sku' },
+      message: 'The accounting service answered 400',
+      reason: { status: 400, field: 'items[0].sku' },
     })
     await product(0)
     const review = { source: 'shop', external_id: 'review' }
@@ -57,11 +60,9 @@ describe('against the accounting service', () => {
     await product(10)
   })
 
-  test('a wrong key and a key without the scope are unauthorized', async () => {
-    for (const apiKey of ['wrong', 'sandbox-read-key']) {
-      const other = accountingClient({ baseUrl: sandbox.url, apiKey: async () => apiKey })
-      await expect(other.create(key, order)).rejects.toMatchObject({ code: 'unauthorized' })
-    }
+  test.each(['wrong', 'sandbox-read-key'])('the key %p is unauthorized', async apiKey => {
+    const other = accountingClient({ baseUrl: sandbox.url, apiKey: async () => apiKey })
+    await expect(other.create(key, order)).rejects.toMatchObject({ code: 'unauthorized' })
   })
 
   test('a webhook is registered and removed', async () => {
@@ -72,111 +73,128 @@ describe('against the accounting service', () => {
   })
 })
 
-describe('against a service that does not do as it should', () => {
+const key = { source: 'shop', external_id: '1' }
+const unavailable = { code: 'unavailable' }
+
+describe('with a service that misbehaves', () => {
   let server: Server | undefined
   const serve = async (listener: RequestListener, timeout = 300) => {
     server = createServer(listener).listen(0, '127.0.0.1')
     await once(server, 'listening')
-    const address = server.address()
-    const port = typeof address === 'object' ? address?.port : 0
-    return accountingClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: async () => 'k', timeout })
+    return accountingClient({ baseUrl: addressOf(server), apiKey: async () => 'k', timeout })
   }
   afterEach(() => {
     server?.closeAllConnections()
     server?.close()
   })
-  const key = { source: 'shop', external_id: '1' }
 
-  test.each<[string, RequestListener, object]>([
-    ['is silent', () => undefined, { code: 'unavailable' }],
-    ['resets the connection', request => request.socket.destroy(), { code: 'unavailable' }],
+  test.each<[string, RequestListener, string]>([
+    ['is silent', () => undefined, 'no complete response within 300 ms'],
+    ['resets the connection', request => request.socket.destroy(), 'socket hang up'],
     [
       'sends half a body',
       (_request, response) => {
-        response.writeHead(200, { 'content-length': 100 })
-        response.write('{"source":')
+        response.writeHead(200, { 'content-length': 100 }).write('{"source":')
         setImmediate(() => response.destroy())
       },
-      { code: 'unavailable' },
+      'aborted',
     ],
-    [
-      'drips its body',
-      (_request, response) => {
-        response.writeHead(200)
-        response.write('{')
-      },
-      { code: 'unavailable' },
-    ],
+    ['never ends its body', (_request, response) => void response.write('{'), 'within 300 ms'],
     [
       'sends without end',
       (_request, response) => {
-        response.writeHead(200)
         const more = () => !response.destroyed && response.write('x'.repeat(65536), more)
         more()
       },
-      { code: 'unavailable' },
+      'the response is larger than 1048576 bytes',
     ],
-    ['answers HTML', (_request, response) => response.end('<html>'), { code: 'unavailable', status: 200 }],
-    [
-      "answers with another store's order",
-      (_request, response) => response.end('{"source":"other","external_id":"1","status":"paid"}'),
-      { code: 'unavailable' },
-    ],
-    [
-      'answers 500',
-      (_request, response) => response.writeHead(500).end(),
-      { code: 'unavailable', status: 500 },
-    ],
-    [
-      'answers 429 with a time',
-      (_request, response) => response.writeHead(429, { 'retry-after': '7' }).end(),
-      { code: 'unavailable', retryAfter: 7 },
-    ],
-    [
-      'redirects',
-      (_request, response) => response.writeHead(302, { location: '/' }).end(),
-      { code: 'unavailable' },
-    ],
-    [
-      'refuses with words of its own',
-      (_request, response) => response.writeHead(422).end('{"detail":"no"}'),
-      { code: 'rejected', message: 'no' },
-    ],
-  ])('one that %s', async (_name, listener, expected) => {
+  ])('one that %s is unavailable', async (_name, listener, reason) => {
     const client = await serve(listener)
-    await expect(client.read(key)).rejects.toMatchObject(expected)
+    await expect(client.read(key)).rejects.toMatchObject({
+      ...unavailable,
+      message: expect.stringMatching(`^Cannot reach the accounting service: .*${reason}`),
+    })
   })
 
-  test('one that is not there', async () => {
+  test('one that does not listen is unavailable', async () => {
     const client = accountingClient({ baseUrl: 'http://127.0.0.1:1', apiKey: async () => 'k' })
-    await expect(client.read(key)).rejects.toMatchObject({ code: 'unavailable' })
-  })
-
-  test('one whose address is wrong does not reject orders', async () => {
-    const client = await serve((_request, response) => response.writeHead(404).end('<html>not here'))
-    await expect(askAccounting(client)({ to: 'create', request: '{}' }, key)).rejects.toMatchObject({
-      code: 'unavailable',
-    })
-  })
-
-  test('connections are kept and reused', async () => {
-    const sockets = new Set<unknown>()
-    const client = await serve((request, response) => {
-      sockets.add(request.socket)
-      response.end('{"source":"shop","external_id":"1","status":"paid"}')
-    })
-    for (let count = 0; count < 5; count++) await client.read(key)
-    expect(sockets.size).toBe(1)
+    await expect(client.read(key)).rejects.toMatchObject(unavailable)
   })
 })
 
-test.each([
-  ['120', 120],
-  ['0', 0],
-  ['Thu, 01 Jan 1970 00:01:30 GMT', 90],
-  ['Thu, 01 Jan 1960 00:00:00 GMT', 0],
-  ['soon', undefined],
-  [undefined, undefined],
-])('Retry-After %p is %p seconds', (header, seconds) => {
-  expect(retryAfterSeconds(header, 0)).toBe(seconds)
+/** A client of a service with this response; records its requests. */
+const answering = (status: number, text = '', headers: Record<string, string> = {}) => {
+  const requests: Parameters<HttpClient>[0][] = []
+  const http: HttpClient = async request => {
+    requests.push(request)
+    return { status, headers, text }
+  }
+  const options = { baseUrl: 'https://a.example/base/', apiKey: async () => 'k', now: () => 0 }
+  return { requests, client: accountingClient({ ...options, http }) }
+}
+
+describe('a response', () => {
+  test.each<[number, string, Record<string, string>, object]>([
+    [200, '<html>', {}, unavailable],
+    [200, '{"source":"other","external_id":"1","status":"paid"}', {}, unavailable],
+    [200, '{"source":"shop","external_id":"2","status":"paid"}', {}, unavailable],
+    [200, '{"source":"shop","external_id":"1"}', {}, unavailable],
+    [302, '', { location: '/' }, unavailable],
+    [500, '', {}, { ...unavailable, reason: { status: 500 } }],
+    [429, '', { 'retry-after': '7' }, { ...unavailable, retryAfter: 7 }],
+    [503, '', { 'retry-after': 'Thu, 01 Jan 1970 00:01:30 GMT' }, { ...unavailable, retryAfter: 90 }],
+    [408, '', {}, unavailable],
+    [425, '', {}, unavailable],
+    [401, '', {}, { code: 'unauthorized' }],
+    [403, '', {}, { code: 'unauthorized' }],
+    [404, '<html>', {}, { code: 'unknown_order' }],
+    [400, '{"error":{"code":"not_finalized","message":"m"}}', {}, { code: 'not_ready' }],
+    [
+      409,
+      '{"error":{"code":"c","message":"m","field":"f"}}',
+      {},
+      { reason: { status: 409, code: 'c', message: 'm', field: 'f' } },
+    ],
+    [422, '{"error":"m"}', {}, { code: 'rejected', reason: { status: 422, message: 'm' } }],
+    [422, '{"message":"m","code":"c","field":"f"}', {}, { reason: { message: 'm', code: 'c', field: 'f' } }],
+    [422, '{"detail":"m"}', {}, { reason: { message: 'm' } }],
+    [422, '{"error":{"message":""}}', {}, { reason: { message: 'The accounting service answered 422' } }],
+    [422, 'null', {}, { reason: { message: 'The accounting service answered 422' } }],
+  ])('%i with %p and %j is %j', async (status, text, headers, expected) => {
+    await expect(answering(status, text, headers).client.read(key)).rejects.toMatchObject(expected)
+  })
+
+  test('is read from the address, with the key and the body as given', async () => {
+    const { client, requests } = answering(200, '{"source":"shop","external_id":"1","status":"paid"}')
+    await client.payment(key, '{ "method": "card" }')
+    expect(requests).toEqual([
+      {
+        method: 'POST',
+        origin: 'https://a.example',
+        path: '/base/api/v1/orders/1/payment/?source=shop',
+        headers: {
+          authorization: 'Bearer k',
+          accept: 'application/json',
+          'content-type': 'application/json',
+        },
+        body: '{ "method": "card" }',
+        timeout: 8000,
+      },
+    ])
+  })
+
+  test("appears in an error without the service's words, except in `reason`, which no logger sees", async () => {
+    const words = '{"error":{"code":"Sara","message":"Sara Ahmadi","field":"Sara"}}'
+    for (const status of [400, 404, 401, 429, 500]) {
+      const error: unknown = await answering(status, words)
+        .client.read(key)
+        .catch((each: unknown) => each)
+      if (!(error instanceof AccountingError)) throw new Error('not an AccountingError')
+      expect(error.reason).toMatchObject({ message: 'Sara Ahmadi' })
+      expect(error.message).toBe(`The accounting service answered ${status}`)
+      expect(error.cause).toBeUndefined()
+      expect(Object.keys(error)).not.toContain('reason')
+      expect(JSON.stringify({ ...error }) + error.stack).not.toContain('Sara')
+    }
+  })
 })

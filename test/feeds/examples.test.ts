@@ -3,9 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { afterEach, expect, test } from '@jest/globals'
-import { httpPost } from '../../lib/feeds/http.ts'
-import type { FeedMessage } from '../../lib/feeds/message.ts'
-import { feedQueueName, sqsFeeds } from '../../lib/feeds/sqs.ts'
+import { httpDelivery } from '../../lib/feeds/deliver.ts'
+import { type FeedMessage, feedPublisher } from '../../lib/orders/feed.ts'
+import { httpClient } from '../../lib/platform/http-client.ts'
+import { feedQueueName } from '../../lib/platform/names.ts'
 import { freePorts } from '../../local/ports.ts'
 import { createQueue, startParts } from '../support/parts.ts'
 import { until } from '../support/until.ts'
@@ -20,7 +21,7 @@ const end = async () => {
 }
 afterEach(end)
 
-/** Runs an example as its header says, and answers with what it prints. */
+/** Runs an example as its header says, and returns a function that returns what it has printed. */
 const run = (example: string, args: string[], environment: Record<string, string>) => {
   const printed: string[] = []
   child = spawn(process.execPath, [`examples/${example}`, ...args], {
@@ -39,26 +40,32 @@ const message: FeedMessage = {
   data: { source: 'demo-shop', external_id: 'سفارش ۷', status: 'paid' },
 }
 
-test('node examples/http-receiver.ts says what it hears, and refuses what is not signed for it', async () => {
+test('node examples/http-receiver.ts prints what it receives, and refuses what another secret signed', async () => {
   const { relay: port } = await freePorts()
   const printed = run('http-receiver.ts', [], { FEED_SECRET: 'whsec', PORT: String(port) })
   await until(() => printed().includes('http://127.0.0.1'))
 
   const { event, delivery } = message
-  const posting = { url: `http://127.0.0.1:${port}/webhook`, event, delivery, body: JSON.stringify(message) }
-  await expect(httpPost()({ ...posting, secret: 'other' })).rejects.toThrow('it answered 401')
-  await httpPost()({ ...posting, secret: 'whsec' })
-  await httpPost()({ ...posting, secret: 'whsec' })
-  await until(() => printed().includes('known: '))
-  expect(printed()).toContain('news:  سفارش ۷ v3 order.updated paid\nknown: سفارش ۷ v3 order.updated paid\n')
+  const deliver = (...secrets: string[]) => {
+    const url = `http://127.0.0.1:${port}/webhook`
+    const send = httpDelivery({ http: httpClient(), now: Date.now })
+    return send({ url, event, delivery, body: JSON.stringify(message), secrets })
+  }
+  await expect(deliver('other')).rejects.toThrow('it answered 401')
+  await deliver('whsec')
+  await deliver('next', 'whsec')
+  await until(() => printed().includes('ignored: '))
+  expect(printed()).toContain(
+    'applied: سفارش ۷ v3 order.updated paid\nignored: سفارش ۷ v3 order.updated paid\n',
+  )
 })
 
-test('node examples/sqs-consumer.ts says what it hears', async () => {
+test('node examples/sqs-consumer.ts prints what it receives', async () => {
   const parts = await startParts()
   try {
-    const line = await createQueue(parts.sqs, 'order-line.fifo')
+    const orders = await createQueue(parts.sqs, 'orders.fifo')
     const feed = await createQueue(parts.sqs, feedQueueName('demo-shop'))
-    await sqsFeeds(parts.sqs, line)(message)
+    await feedPublisher(parts.sqs, orders)(message)
     const printed = run('sqs-consumer.ts', [feed], {
       AWS_ENDPOINT_URL_SQS: parts.endpoints.sqs,
       AWS_REGION: 'eu-central-1',
@@ -66,7 +73,7 @@ test('node examples/sqs-consumer.ts says what it hears', async () => {
       AWS_SECRET_ACCESS_KEY: 'local',
     })
     await until(() => printed() !== '')
-    expect(printed()).toBe('news:  سفارش ۷ v3 order.updated paid\n')
+    expect(printed()).toBe('applied: سفارش ۷ v3 order.updated paid\n')
   } finally {
     await end()
     await parts.close()

@@ -3,53 +3,62 @@ import { afterAll, beforeAll } from '@jest/globals'
 import type { SQSEvent } from 'aws-lambda'
 import { receiver } from '../../examples/http-receiver.ts'
 import { consumeFeed } from '../../examples/sqs-consumer.ts'
-import { feeder, waitBeforeTelling } from '../../lib/feeds/feeder.ts'
-import { httpPost } from '../../lib/feeds/http.ts'
-import { feedQueueName, sqsFeeds } from '../../lib/feeds/sqs.ts'
-import { workThrough } from '../../lib/line/batch.ts'
-import { type KeepBack, keepBack } from '../../lib/line/keep-back.ts'
+import { createFeeder } from '../../lib/feeds/handler.ts'
+import { feedPublisher } from '../../lib/orders/feed.ts'
+import { httpClient } from '../../lib/platform/http-client.ts'
+import { feedQueueName } from '../../lib/platform/names.ts'
 import { startEventSource } from '../../local/event-source.ts'
 import { addressOf } from '../support/address.ts'
-import { createQueue, type Parts, startParts } from '../support/parts.ts'
+import { context } from '../support/lambda.ts'
+import { createQueue } from '../support/parts.ts'
+import { type Stack, startStack } from '../support/stack.ts'
+import { recordingTelemetry } from '../support/telemetry.ts'
 import { feedContract } from './contract.ts'
 
-let parts: Parts
-let line: string
+let stack: Stack
 
 beforeAll(async () => {
-  parts = await startParts()
-  line = await createQueue(parts.sqs, 'order-line.fifo')
+  stack = await startStack()
+  // A failed message returns after a second.
+  stack.sqs.middlewareStack.add(
+    next => args => {
+      if ('Entries' in args.input) {
+        for (const entry of args.input.Entries ?? []) Object.assign(entry, { VisibilityTimeout: 1 })
+      }
+      return next(args)
+    },
+    { step: 'initialize' },
+  )
 })
-afterAll(() => parts.close())
+afterAll(() => stack.close())
 
-feedContract('SQS', async (source, hear) => {
-  const url = await createQueue(parts.sqs, feedQueueName(source), { VisibilityTimeout: '1' })
-  const consumer = consumeFeed(url, hear, parts.sqs)
+feedContract('SQS', async (source, receive) => {
+  const url = await createQueue(stack.sqs, feedQueueName(source), { VisibilityTimeout: '1' })
+  const consumer = consumeFeed(url, receive, stack.sqs)
   consumer.on('error', () => undefined)
   consumer.start()
   return {
-    tell: sqsFeeds(parts.sqs, line),
+    publish: feedPublisher(stack.sqs, stack.settings.ordersQueueUrl),
     close: async () => consumer.stop({ abort: true }),
   }
 })
 
-const recordsOf = (event: unknown) => (event as SQSEvent).Records
-
-feedContract('HTTP', async (source, hear) => {
-  const url = await createQueue(parts.sqs, feedQueueName(source))
-  const server = receiver('secret of the shop', hear).listen({ host: '127.0.0.1', port: 0 })
+feedContract('HTTP', async (source, receive) => {
+  const { sqs, settings } = stack
+  const url = await createQueue(sqs, feedQueueName(source), { VisibilityTimeout: '180' })
+  await stack.set(`feed-secrets/${source}`, 'secret of the store')
+  const server = receiver('secret of the store', receive).listen({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
-  const feed = { http: `${addressOf(server)}/webhook`, disable_after: 3600 }
-
-  const pass = feeder({
-    post: httpPost(),
-    secretOf: async () => 'secret of the shop',
-    putAside: () => Promise.reject(new Error('Nothing is put aside here')),
+  const feeder = createFeeder({
+    ...stack,
+    http: httpClient(),
+    telemetry: recordingTelemetry().telemetry,
+    stores: [{ source, feed: { http: `${addressOf(server)}/webhook`, disable_after: 3600 } }],
     now: Date.now,
+    random: Math.random,
   })
-  const soon: KeepBack = records => keepBack(parts.sqs, url)(records, 1)
   const eventSource = startEventSource({
-    sqs: parts.sqs,
+    sqs,
     queue: {
       url,
       arn: `arn:aws:sqs:eu-central-1:000000000000:${feedQueueName(source)}`,
@@ -57,12 +66,11 @@ feedContract('HTTP', async (source, hear) => {
     },
     batchSize: 10,
     reportsFailures: true,
-    invoke: event =>
-      workThrough(recordsOf(event), record => pass({ source, feed }, record), waitBeforeTelling(soon)),
+    invoke: event => feeder(event as SQSEvent, context()),
     onError: console.error,
   })
   return {
-    tell: sqsFeeds(parts.sqs, line),
+    publish: feedPublisher(sqs, settings.ordersQueueUrl),
     close: async () => {
       await eventSource.stop()
       server.close()

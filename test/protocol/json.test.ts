@@ -1,6 +1,13 @@
-import { expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { decimalOf, ExactNumber, parseJson } from '../../lib/protocol/json.ts'
+import {
+  decimalOf,
+  ExactNumber,
+  isTooLarge,
+  MAX_BODY_BYTES,
+  parseJson,
+  readJson,
+} from '../../lib/protocol/json.ts'
 
 /** JSON numbers of every form and size. */
 const numbers = fc
@@ -12,27 +19,115 @@ const numbers = fc
   )
   .map(parts => parts.join(''))
 
-test('no number loses a digit', () => {
-  fc.assert(
-    fc.property(numbers, text => {
-      const [value] = parseJson(`[${text}]`) as [number | ExactNumber]
-      expect(decimalOf(value)).toEqual(decimalOf(new ExactNumber(text)))
-    }),
-    { numRuns: 2000 },
-  )
+describe('parseJson', () => {
+  test('keeps every digit of every number', () => {
+    fc.assert(
+      fc.property(numbers, text => {
+        const [value] = parseJson(`[${text}]`) as [number | ExactNumber]
+        expect(decimalOf(value)).toEqual(decimalOf(new ExactNumber(text)))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('returns a number when a double holds it exactly, and an ExactNumber otherwise', () => {
+    const [a, b, c, d, e] = parseJson('[9007199254740992, 9007199254740993, 0.1, 1e400, 1e2]') as unknown[]
+    expect([a, c, e]).toEqual([9007199254740992, 0.1, 100])
+    expect([b, d]).toEqual([new ExactNumber('9007199254740993'), new ExactNumber('1e400')])
+  })
+
+  test('otherwise agrees with JSON.parse', () => {
+    fc.assert(
+      fc.property(fc.json(), text => {
+        expect(JSON.stringify(parseJson(text))).toBe(JSON.stringify(JSON.parse(text)))
+      }),
+    )
+    expect(() => parseJson('{')).toThrow(SyntaxError)
+  })
+
+  test('leaves digits inside strings alone, next to any number', () => {
+    const value = { text: '9007199254740993', '1e400': [true, null, '1e400'], amount: 12345678901234567000 }
+    expect(parseJson(JSON.stringify(value))).toEqual(value)
+  })
 })
 
-test('a number that a double holds is an ordinary number, any other an exact one', () => {
-  const [a, b, c, d, e] = parseJson('[9007199254740992, 9007199254740993, 0.1, 1e400, 1e2]') as unknown[]
-  expect([a, c, e]).toEqual([9007199254740992, 0.1, 100])
-  expect([b, d]).toEqual([new ExactNumber('9007199254740993'), new ExactNumber('1e400')])
+describe('decimalOf', () => {
+  test.each([
+    ['0', '0', 0],
+    ['0.000', '0', 0],
+    ['7', '7', 0],
+    ['1200', '12', 2],
+    ['0.0015', '15', -4],
+    ['10.50', '105', -1],
+    ['1e5', '1', 5],
+    ['1E+5', '1', 5],
+    ['2.5e-3', '25', -4],
+  ])('%s is %s × 10^%p, with either sign', (text, digits, exponent) => {
+    expect(decimalOf(new ExactNumber(text))).toEqual({ negative: false, digits, exponent })
+    // Minus zero is zero.
+    expect(decimalOf(new ExactNumber(`-${text}`))).toEqual({ negative: digits !== '0', digits, exponent })
+    expect(decimalOf(Number(text))).toEqual({ negative: false, digits, exponent })
+  })
+
+  test.each(['', 'x1', '1x', '1e', '.5', '+1', '1e5 ', 'Infinity'])('%p is not a number', text => {
+    expect(decimalOf(new ExactNumber(text))).toBeUndefined()
+    expect(decimalOf(Infinity)).toBeUndefined()
+  })
 })
 
-test('everything else is as JSON.parse has it', () => {
-  fc.assert(
-    fc.property(fc.json(), text => {
-      expect(JSON.stringify(parseJson(text))).toBe(JSON.stringify(JSON.parse(text)))
-    }),
-  )
-  expect(() => parseJson('{')).toThrow(SyntaxError)
+describe('readJson', () => {
+  const bytes = (text: string) => Buffer.from(text)
+
+  test('reads the same from text as from its bytes, and returns the text', () => {
+    fc.assert(
+      fc.property(fc.json(), text => {
+        const reading = readJson(text)
+        expect(reading).toMatchObject({ text })
+        expect(readJson(bytes(text))).toEqual(reading)
+      }),
+    )
+  })
+
+  test.each(['\uFEFF{}', bytes('\uFEFF{}')])('skips a byte order mark (%p)', body => {
+    expect(readJson(body)).toEqual({ json: {}, text: '{}' })
+  })
+
+  test('keeps exact numbers unless another parser is given', () => {
+    expect(readJson('[1e400]')).toMatchObject({ json: [new ExactNumber('1e400')] })
+    expect(readJson('[1e400]', JSON.parse)).toMatchObject({ json: [Infinity], text: '[1e400]' })
+  })
+
+  test.each<[string, string | Uint8Array]>([
+    ['The body is not JSON', ''],
+    ['The body is not JSON', '{'],
+    ['The body is not JSON', '['.repeat(100_000)],
+    ['The body is not JSON', '\uFEFF\uFEFF{}'],
+    ['The body is not UTF-8 text', Uint8Array.of(0x22, 0xff, 0x22)],
+    ['The body is nested too deeply', '['.repeat(100_000) + ']'.repeat(100_000)],
+  ])('reports "%s"', (unreadable, body) => {
+    expect(readJson(body)).toEqual({ unreadable })
+  })
+
+  test.each([
+    ['arrays', '[0,', ']'],
+    ['objects', '{"a":null,"b":', '}'],
+  ])('accepts %s nested 64 levels deep, and no more', (_name, open, close) => {
+    const nested = (levels: number) => `${open.repeat(levels - 1)}[]${close.repeat(levels - 1)}`
+    expect(readJson(nested(64))).toHaveProperty('json')
+    expect(readJson(nested(65))).toEqual({ unreadable: 'The body is nested too deeply' })
+    expect(readJson(nested(65), JSON.parse)).toEqual({ unreadable: 'The body is nested too deeply' })
+  })
+
+  test('does not count the length of a string as depth', () => {
+    expect(readJson(JSON.stringify({ a: ['x'.repeat(100), 1, true, null] }))).toHaveProperty('json')
+  })
 })
+
+test.each([(text: string) => text, (text: string) => Buffer.from(text)])(
+  'the size of a body is counted in bytes (%o)',
+  bodyOf => {
+    const largest = 'ی'.repeat(MAX_BODY_BYTES / 2)
+    expect(isTooLarge(bodyOf(largest))).toBe(false)
+    expect(isTooLarge(bodyOf(`${largest}.`))).toBe(true)
+  },
+)

@@ -9,15 +9,15 @@ const vectors = JSON.parse(readFileSync('test/vectors/mobile.json', 'utf8')) as 
   invalid: string[]
 }
 
-test.each(vectors.forms)('$why is the same number: $form', ({ form }) => {
+test.each(vectors.forms)('$why: $form', ({ form }) => {
   expect(normaliseMobile(form)).toBe(vectors.canonical)
 })
 
-test.each(vectors.invalid)('%p is no mobile number', form => {
+test.each(vectors.invalid)('%p is not a mobile number', form => {
   expect(normaliseMobile(form)).toBeUndefined()
 })
 
-test('every form of every number is equivalent', () => {
+test('every form of a number has the same normal form', () => {
   fc.assert(
     fc.property(fc.stringMatching(/^9[0-9]{9}$/), digits => {
       const persian = (text: string) => text.replace(/\d/g, digit => '۰۱۲۳۴۵۶۷۸۹'[Number(digit)] ?? '')
@@ -29,12 +29,12 @@ test('every form of every number is equivalent', () => {
   )
 })
 
-test('Arabic digits, which some keyboards type for Persian ones, are digits too', () => {
+test('Arabic digits, which some keyboards type for Persian ones, are accepted', () => {
   expect(normaliseMobile('٠٩٨٧٦٥٤٣٢١٠')).toBe('09876543210')
   expect(normaliseMobile('+٩٨٩۱۲۳٤۵٦۷۸۹')).toBe('09123456789')
 })
 
-test('blanks around a number are no part of it; anything else is', () => {
+test('white space around a number is ignored, anything else is not', () => {
   expect(normaliseMobile(' 09123456789\n')).toBe('09123456789')
   for (const form of ['x9123456789', '009123456789', '091234567890', '0912 3456789']) {
     expect(normaliseMobile(form)).toBeUndefined()

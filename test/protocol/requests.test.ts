@@ -1,112 +1,221 @@
 import { describe, expect, test } from '@jest/globals'
 import * as v from 'valibot'
-import { invalid } from '../../lib/protocol/errors.ts'
-import { parseJson } from '../../lib/protocol/json.ts'
-import { orderRequest, paymentRequest, refundRequest, webhookRequest } from '../../lib/protocol/requests.ts'
+import { fieldOf, invalid } from '../../lib/protocol/errors.ts'
+import { ExactNumber, parseJson } from '../../lib/protocol/json.ts'
+import { externalId } from '../../lib/protocol/order.ts'
+import {
+  amount,
+  customer,
+  date,
+  directPayment,
+  item,
+  nestedPayment,
+  orderKey,
+  orderRequest,
+  paymentRequest,
+  refundRequest,
+  webhookRequest,
+} from '../../lib/protocol/requests.ts'
 
-const order = (changes: object = {}) => ({
-  external_id: '1001',
-  items: [{ sku: 'A', quantity: 1, unit_price: 1000 }],
-  ...changes,
-})
+type Schema = v.GenericSchema<unknown, unknown>
 
-const refusal = (schema: v.GenericSchema<unknown, unknown>, body: unknown) => {
+const refusal = (schema: Schema, body: unknown) => {
   const parsed = v.safeParse(schema, body)
   return parsed.success ? undefined : invalid(parsed.issues).error
 }
 
-describe('an order request', () => {
-  test('needs no more than an id and one item; the source is then "api"', () => {
+const surrogate = '\ud83d'
+const row = { sku: 'A', quantity: 1, unit_price: 1000 }
+const order = (changes: object = {}) => ({ external_id: '1001', items: [row], ...changes })
+const METHODS = 'must be one of online, transfer, card, pos, cash'
+const UNICODE = 'must be well-formed Unicode'
+const DATE = 'must be a date, YYYY-MM-DD (Gregorian)'
+const DAY = 'must be a day of the calendar'
+const CREDENTIALS = 'must not contain a user name or password'
+
+describe('a refusal names the field, the value and the rule', () => {
+  test.each<[string, Schema, unknown]>([
+    ['The body is missing: must be a JSON object', orderRequest, undefined],
+    ['The body is null: must be a JSON object', orderRequest, null],
+    ['The body is Array: must be a JSON object', orderRequest, []],
+    ['The body is "x": must be a JSON object', orderRequest, 'x'],
+    ['The body is 1: must be a JSON object', orderRequest, 1],
+    ['The body is Array: must be a JSON object', orderKey, []],
+    ['The body is "x": must be a JSON object', orderKey, 'x'],
+    ['The body is Array: must be a JSON object', webhookRequest, []],
+    ['The body is "x": must be a JSON object', webhookRequest, 'x'],
+    ['The body is Array: must be a JSON object', refundRequest, []],
+    ['The body is "x": must be a JSON object', refundRequest, 'x'],
+    ['The body is Array: must be a JSON object', directPayment, []],
+    ['The body is "x": must be a JSON object', paymentRequest, 'x'],
+    ['The body is 1: must be a JSON object', paymentRequest, 1],
+    ['The body is missing: must be a JSON object', paymentRequest, undefined],
+    ['The body is null: must be a JSON object', paymentRequest, null],
+    ['Field "external_id" is missing', orderKey, {}],
+    ['Field "external_id" is missing', orderRequest, order({ external_id: undefined })],
+    ['Field "external_id" is "": must not be empty', orderKey, { external_id: '' }],
+    ['Field "external_id" is 1: must be a string', orderKey, { external_id: 1 }],
+    [`Field "external_id" is "${surrogate}": ${UNICODE}`, orderKey, { external_id: surrogate }],
+    [
+      `Field "external_id" is "${'x'.repeat(59)}…: must have at most 100 characters`,
+      orderKey,
+      { external_id: 'x'.repeat(101) },
+    ],
+    ['Field "source" is "": must not be empty', orderKey, { external_id: '1', source: '' }],
+    ['Field "source" is 1: must be a string', orderKey, { external_id: '1', source: 1 }],
+    [`Field "source" is "${surrogate}": ${UNICODE}`, orderKey, { external_id: '1', source: surrogate }],
+    ['Field "source" is "": must not be empty', refundRequest, { source: '' }],
+    ['Field "items" is missing', orderRequest, order({ items: undefined })],
+    ['Field "items" is "x": must be an array', orderRequest, order({ items: 'x' })],
+    ['Field "items" is Object: must be an array', orderRequest, order({ items: {} })],
+    ['Field "items" is Array: must have at least one item', orderRequest, order({ items: [] })],
+    ['Field "items[1]" is Array: must be an object', orderRequest, order({ items: [row, []] })],
+    ['Field "items[0]" is "x": must be an object', orderRequest, order({ items: ['x'] })],
+    [
+      'Field "items[0].quantity" is 0: must be greater than zero',
+      orderRequest,
+      order({ items: [{ ...row, quantity: 0 }] }),
+    ],
+    [
+      'Field "items[0].unit_price" is 1e400: must have at most 40 digits',
+      orderRequest,
+      order({ items: [{ ...row, unit_price: new ExactNumber('1e400') }] }),
+    ],
+    ['Field "discount" is -1: must not be negative', orderRequest, order({ discount: -1 })],
+    ['Field "customer" is Array: must be an object', orderRequest, order({ customer: [] })],
+    ['Field "payment" is Array: must be an object', orderRequest, order({ payment: [] })],
+    ['Field "payment.method" is missing', orderRequest, order({ payment: {} })],
+    [
+      `Field "payment.method" is "cheque": ${METHODS}`,
+      orderRequest,
+      order({ payment: { method: 'cheque' } }),
+    ],
+    [`Field "payment.method" is null: ${METHODS}`, nestedPayment, { payment: { method: null } }],
+    ['Field "method" is missing', paymentRequest, {}],
+    ['Field "payment.method" is missing', paymentRequest, { payment: {} }],
+    ['Field "payment" is "x": must be an object', paymentRequest, { payment: 'x' }],
+    ['Field "payment.date" is 1: must be a string', paymentRequest, { payment: { method: 'pos', date: 1 } }],
+    ['Field "sku" is "": must not be empty', item, { ...row, sku: '' }],
+    ['Field "quantity" is -1: must be greater than zero', item, { ...row, quantity: -1 }],
+    ['Field "quantity" is "1": must be a number', item, { ...row, quantity: '1' }],
+    ['Field "quantity" is Infinity: must have at most 40 digits', item, { ...row, quantity: Infinity }],
+    ['Field "unit_price" is -1: must not be negative', item, { ...row, unit_price: -1 }],
+    ['Field "unit_price" is "1": must be a number', item, { ...row, unit_price: '1' }],
+    [
+      'Field "unit_price" is -0.00000000000000000000000001: must not be negative',
+      item,
+      { ...row, unit_price: new ExactNumber('-0.00000000000000000000000001') },
+    ],
+    ['Field "discount" is Infinity: must have at most 40 digits', item, { ...row, discount: Infinity }],
+    [`Field "name" is "${surrogate}": ${UNICODE}`, item, { ...row, name: surrogate }],
+    ['Field "mobile" is "12": must be a mobile number such as 09123456789', customer, { mobile: '12' }],
+    ['Field "name" is 1: must be a string', customer, { name: 1 }],
+    ['Field "email" is 1: must be a string', customer, { email: 1 }],
+    ['Field "reason" is 1: must be a string', refundRequest, { reason: 1 }],
+    ['Field "url" is "relay": must be a URL', webhookRequest, { url: 'relay' }],
+    ...['ftp://r.example', 'mailto:http://r.example'].map((url): [string, Schema, unknown] => [
+      `Field "url" is "${url}": must be an http or https URL`,
+      webhookRequest,
+      { url },
+    ]),
+    ...['https://u@r.example', 'https://:p@r.example', 'https://user:secret@relay.example'].map(
+      (url): [string, Schema, unknown] => [
+        `Field "url" is "${url}": ${CREDENTIALS}`,
+        webhookRequest,
+        { url },
+      ],
+    ),
+    ...['1', 'x2026-02-20', '2026-02-20x', '2026-02-20T00:00:00Z'].map((text): [string, Schema, unknown] => [
+      `The body is "${text}": ${DATE}`,
+      date,
+      text,
+    ]),
+    ...['2026-02-29', '2026-02-30', '2026-13-01'].map((text): [string, Schema, unknown] => [
+      `The body is "${text}": ${DAY}`,
+      date,
+      text,
+    ]),
+    ...[`${'1234567890'.repeat(4)}1`, '1e41', '1e-41'].map((text): [string, Schema, unknown] => [
+      `The body is ${text}: must have at most 40 digits`,
+      amount,
+      new ExactNumber(text),
+    ]),
+  ])('%s', (message, schema, body) => {
+    const error = refusal(schema, body)
+    expect(error?.message).toBe(message)
+    expect(error).toMatchObject({ code: 'invalid' })
+    expect(error?.field).toBe(/^Field "([^"]+)"/.exec(message)?.[1])
+  })
+
+  test('of a long value only the first sixty characters are shown', () => {
+    const shown = (length: number) => refusal(v.literal('x', 'no'), 'y'.repeat(length))?.message
+    expect(shown(58)).toBe(`The body is "${'y'.repeat(58)}": no`)
+    expect(shown(59)).toBe(`The body is "${'y'.repeat(59)}…: no`)
+  })
+
+  test('a field is named by its path as a caller would write it', () => {
+    const issue = v.safeParse(v.array(v.object({ a: v.object({ b: v.string() }) })), [{ a: { b: 1 } }])
+      .issues?.[0]
+    expect(issue && fieldOf(issue)).toBe('[0].a.b')
+  })
+
+  test('a refusal of the whole body has no field', () => {
+    expect(Object.keys(refusal(orderRequest, null) ?? {})).toEqual(['code', 'message'])
+  })
+})
+
+describe('accepted', () => {
+  test.each<[string, Schema, unknown]>([
+    [
+      'null in every optional field',
+      orderRequest,
+      order({ source: null, date: null, customer: null, shipping: null, discount: null, payment: null }),
+    ],
+    ['an id of 100 characters beyond U+FFFF', orderRequest, order({ external_id: '😀'.repeat(100) })],
+    ['a day', date, '2026-02-28'],
+    ['a leap day', date, '2024-02-29'],
+    ['an empty mobile number', customer, { mobile: '' }],
+    ['a mobile number', customer, { mobile: '+989123456789' }],
+    ['an http URL', webhookRequest, { url: 'http://127.0.0.1:3000/webhook' }],
+    ['a URL in capitals', webhookRequest, { url: 'HTTPS://RELAY.EXAMPLE' }],
+    ['forty digits', amount, new ExactNumber(`${'1234567890'.repeat(3)}1234567891`)],
+    ['forty zeros', amount, parseJson('1e40')],
+    ['forty decimal places', amount, parseJson('1e-40')],
+    ['a fraction as quantity', item, { ...row, quantity: 0.25 }],
+    ['a refund without any field', refundRequest, {}],
+  ])('%s', (_name, schema, value) => {
+    expect(refusal(schema, value)).toBeUndefined()
+  })
+
+  test('an order of an id and one item; its source is then "api"', () => {
     expect(v.parse(orderRequest, order())).toMatchObject({ source: 'api', external_id: '1001' })
   })
 
-  test('may have null for everything optional', () => {
-    const empty = { source: null, date: null, customer: null, shipping: null, discount: null, payment: null }
-    expect(refusal(orderRequest, order(empty))).toBeUndefined()
+  test('amounts beyond the precision of a double, unchanged', () => {
+    const items = [{ ...row, unit_price: new ExactNumber('9007199254740993') }]
+    expect(JSON.stringify(v.parse(orderRequest, order({ items })))).toContain('9007199254740993')
   })
 
-  test.each([
-    ['no external_id', { external_id: undefined }, 'external_id'],
-    ['an empty external_id', { external_id: '' }, 'external_id'],
-    ['an external_id of 101 characters', { external_id: 'x'.repeat(101) }, 'external_id'],
-    ['a number as external_id', { external_id: 7 }, 'external_id'],
-    ['no items', { items: [] }, 'items'],
-    ['items that are no array', { items: {} }, 'items'],
-    ['quantity zero', { items: [{ sku: 'A', quantity: 0, unit_price: 1 }] }, 'items[0].quantity'],
-    ['a negative quantity', { items: [{ sku: 'A', quantity: -1, unit_price: 1 }] }, 'items[0].quantity'],
-    ['a negative price', { items: [{ sku: 'A', quantity: 1, unit_price: -1 }] }, 'items[0].unit_price'],
-    ['a price in a string', { items: [{ sku: 'A', quantity: 1, unit_price: '1' }] }, 'items[0].unit_price'],
-    ['a negative discount', { discount: -1 }, 'discount'],
-    ['a date that is none', { date: '2026-02-30' }, 'date'],
-    ['a date with a time', { date: '2026-02-20T00:00:00Z' }, 'date'],
-    ['an unknown payment method', { payment: { method: 'cheque' } }, 'payment.method'],
-    ['a payment without method', { payment: {} }, 'payment.method'],
-    ['an id with half a surrogate pair', { external_id: '\ud83d' }, 'external_id'],
-    ['a source with half a surrogate pair', { source: 'x\udc00' }, 'source'],
-    ['an array as customer', { customer: [] }, 'customer'],
-    ['an array as payment', { payment: [] }, 'payment'],
-    ['an array as item', { items: [[]] }, 'items[0]'],
-    ['a mobile number that is none', { customer: { mobile: '12' } }, 'customer.mobile'],
-  ])("with %s is refused by the field's name", (_name, changes, field) => {
-    const error = refusal(orderRequest, order(changes))
-    expect(error).toMatchObject({ code: 'invalid', field })
-    expect(error?.message).toContain(`"${field}"`)
-  })
-
-  test('has at most 100 characters in its id, counted as people count', () => {
-    expect(refusal(orderRequest, order({ external_id: '😀'.repeat(100) }))).toBeUndefined()
-  })
-
-  test.each([
-    ['{"external_id":"1"}', 'Field "items" is missing'],
-    ['{"external_id":1,"items":[]}', 'Field "external_id" is 1: must be a string'],
+  test.each<[string, object, object]>([
     [
-      '{"external_id":"1","items":[{"sku":"A","quantity":1e400,"unit_price":1}]}',
-      'Field "items[0].quantity" is 1e400: must have at most 40 digits',
+      'at the top level',
+      { method: 'card', reference: 'r', source: 's' },
+      { source: 's', payment: { method: 'card', reference: 'r' } },
     ],
+    ['in "payment"', { payment: { method: 'card' } }, { payment: { method: 'card' } }],
     [
-      `{"external_id":"${'x'.repeat(101)}"}`,
-      `Field "external_id" is "${'x'.repeat(59)}…: must have at most 100 characters`,
+      'at the top level beside a null "payment"',
+      { payment: null, method: 'cash', reference: '7' },
+      { payment: { method: 'cash', reference: '7' } },
     ],
-    ['[]', 'The body is Array: must be a JSON object'],
-  ])('%s is refused in words: %s', (body, message) => {
-    expect(refusal(orderRequest, parseJson(body))?.message).toBe(message)
+  ])('a payment with its fields %s', (_name, body, expected) => {
+    expect(v.parse(paymentRequest, body)).toMatchObject(expected)
   })
 
-  test('that is no object is refused', () => {
-    for (const body of [null, [], 'x', 1]) expect(refusal(orderRequest, body)).toBeDefined()
+  test('limits are in the metadata of the schemas', () => {
+    expect(v.getMetadata(externalId)).toEqual({ maxLength: 100 })
+    expect(v.getMetadata(amount)).toEqual({ minimum: 0 })
+    expect(v.getMetadata(date)).toEqual({ format: 'date' })
+    expect(v.getMetadata(item.pipe[2].entries.quantity)).toEqual({ exclusiveMinimum: 0 })
   })
-
-  test('keeps amounts that no double can hold, and refuses those no invoice can', () => {
-    const price = (text: string) =>
-      parseJson(`{"external_id":"1","items":[{"sku":"A","quantity":1,"unit_price":${text}}]}`)
-    expect(JSON.stringify(v.parse(orderRequest, price('9007199254740993')))).toContain('9007199254740993')
-    expect(refusal(orderRequest, price('1e400'))?.field).toBe('items[0].unit_price')
-    expect(refusal(orderRequest, price('-0.00000000000000000000000001'))?.field).toBe('items[0].unit_price')
-  })
-})
-
-test('a payment is taken from the body or from "payment" inside it', () => {
-  const expected = { payment: { method: 'card', reference: 'r' } }
-  expect(v.parse(paymentRequest, { method: 'card', reference: 'r', source: 's' })).toMatchObject({
-    ...expected,
-    source: 's',
-  })
-  expect(v.parse(paymentRequest, { payment: { method: 'card', reference: 'r' } })).toMatchObject(expected)
-  expect(refusal(paymentRequest, {})?.field).toBe('method')
-  expect(refusal(paymentRequest, { payment: {} })?.field).toBe('payment.method')
-  expect(refusal(paymentRequest, null)).toBeDefined()
-})
-
-test('a refund needs nothing; its reason is text', () => {
-  expect(refusal(refundRequest, {})).toBeUndefined()
-  expect(refusal(refundRequest, { reason: 5 })?.field).toBe('reason')
-  expect(refusal(refundRequest, [])).toBeDefined()
-})
-
-test('a webhook URL is http or https, without a password in it', () => {
-  expect(refusal(webhookRequest, { url: 'https://user:secret@relay.example' })?.field).toBe('url')
-  expect(refusal(webhookRequest, { url: 'relay' })?.field).toBe('url')
-  expect(refusal(webhookRequest, { url: 'https://relay.example/webhook' })).toBeUndefined()
-  expect(refusal(webhookRequest, { url: 'ftp://relay.example' })?.field).toBe('url')
 })

@@ -12,7 +12,7 @@ const refusal = (schema: v.GenericSchema<unknown, unknown>, body: unknown) => {
   return parsed.success ? undefined : invalid(parsed.issues).error.message
 }
 
-test('the words of the wire are those of the spec', () => {
+test('the event and the header names are those of the spec', () => {
   expect(ORDER_UPDATED).toBe('order.updated')
   expect(HEADERS).toEqual({
     signature: 'x-service-signature',
@@ -21,7 +21,7 @@ test('the words of the wire are those of the spec', () => {
   })
 })
 
-test('whatever else a webhook says is carried through', () => {
+test('unknown fields and statuses pass through unchanged', () => {
   const extended = { ...hook, data: { ...data, status: 'archived', total: null, new: [1] }, new: {} }
   expect(v.parse(orderUpdated, extended)).toEqual(extended)
   const other = { ...extended, event: 'order.shipped', data: { new: 1 } }

@@ -17,7 +17,9 @@ import {
   SQS,
   type SQSClient,
 } from '@aws-sdk/client-sqs'
+import { SSM } from '@aws-sdk/client-ssm'
 import { startDynamodb } from '../../local/dynamodb.ts'
+import { startParameterStore } from '../../local/parameter-store.ts'
 import { freePorts } from '../../local/ports.ts'
 import { urlOf } from '../../local/settings.ts'
 import { startSqs } from '../../local/sqs.ts'
@@ -29,24 +31,26 @@ const client = {
   maxAttempts: 1,
 }
 
-/** Real embedded DynamoDB and SQS on free ports, empty, with the real SDK's clients. */
+/** Embedded DynamoDB, SQS and Parameter Store on free ports, empty, with the SDK's clients. */
 export const startParts = async () => {
   const path = await mkdtemp(join(tmpdir(), 'order-relay-'))
-  const { dynamodb: dynamodbPort, sqs: sqsPort } = await freePorts()
-  const [dynamodbServer, sqsServer] = await Promise.all([
-    startDynamodb({ port: dynamodbPort, path }),
-    startSqs({ port: sqsPort, region: REGION }),
+  const ports = await freePorts()
+  const servers = await Promise.all([
+    startDynamodb({ port: ports.dynamodb, path: join(path, 'dynamodb') }),
+    startSqs({ port: ports.sqs, region: REGION }),
+    startParameterStore({ port: ports.ssm, path: join(path, 'parameters.json'), region: REGION }),
   ])
-  const dynamodb = new DynamoDB({ ...client, endpoint: urlOf(dynamodbPort) })
-  const sqs = new SQS({ ...client, endpoint: urlOf(sqsPort) })
+  const dynamodb = new DynamoDB({ ...client, endpoint: urlOf(ports.dynamodb) })
+  const sqs = new SQS({ ...client, endpoint: urlOf(ports.sqs) })
+  const ssm = new SSM({ ...client, endpoint: urlOf(ports.ssm) })
   return {
     dynamodb,
     sqs,
-    endpoints: { dynamodb: urlOf(dynamodbPort), sqs: urlOf(sqsPort) },
+    ssm,
+    endpoints: { dynamodb: urlOf(ports.dynamodb), sqs: urlOf(ports.sqs), ssm: urlOf(ports.ssm) },
     async close() {
-      dynamodb.destroy()
-      sqs.destroy()
-      await Promise.all([dynamodbServer.close(), sqsServer.close()])
+      for (const each of [dynamodb, sqs, ssm]) each.destroy()
+      await Promise.all(servers.map(server => server.close()))
       await rm(path, { recursive: true, force: true })
     },
   }
@@ -106,23 +110,34 @@ export const drain = async (sqs: SQSClient, QueueUrl: string): Promise<Message[]
   }
 }
 
-/** Hears the name of every command that goes over the wire. */
-export const onCall = ({ dynamodb, sqs }: Parts, heard: (command: string) => void) => {
-  const step = { step: 'finalizeRequest' } as const
-  dynamodb.middlewareStack.add(
-    (next, { commandName = '?' }) =>
-      args => {
-        heard(commandName)
-        return next(args)
-      },
-    step,
-  )
-  sqs.middlewareStack.add(
-    (next, { commandName = '?' }) =>
-      args => {
-        heard(commandName)
-        return next(args)
-      },
-    step,
-  )
+/** Observes the commands sent to AWS, and makes them fail by name. */
+export const observe = ({ dynamodb, sqs, ssm }: Parts) => {
+  const calls: { command: string; input: unknown }[] = []
+  /** Commands that fail instead of being sent, or after they were carried out. */
+  const faults = new Map<string, 'before' | 'after'>()
+  const observed =
+    <Input extends { input: unknown }, Output>(
+      next: (args: Input) => Promise<Output>,
+      { commandName = '?' }: { commandName?: string },
+    ) =>
+    async (args: Input) => {
+      const command = commandName.replace(/Command$/, '')
+      calls.push({ command, input: args.input })
+      const fault = faults.get(command)
+      const output = fault === 'before' ? undefined : await next(args)
+      if (fault !== undefined || output === undefined) throw new Error(`no response to ${command}`)
+      return output
+    }
+  dynamodb.middlewareStack.add(observed, { step: 'initialize' })
+  sqs.middlewareStack.add(observed, { step: 'initialize' })
+  ssm.middlewareStack.add(observed, { step: 'initialize' })
+  return {
+    calls,
+    faults,
+    commands: () => calls.map(({ command }) => command),
+    clear: () => {
+      calls.length = 0
+      faults.clear()
+    },
+  }
 }

@@ -1,14 +1,31 @@
-import { jest } from '@jest/globals'
-import { telemetry } from '../../lib/telemetry.ts'
+import type { Metric, Telemetry } from '../../lib/platform/telemetry.ts'
 
-/** Keeps logs and metrics off the screen and answers with the names of the metrics counted from now on. */
-export const hearTelemetry = (): { counted: string[] } => {
-  const counted: string[] = []
-  for (const level of ['info', 'warn', 'error', 'seconds'] as const) {
-    jest.spyOn(telemetry, level).mockImplementation(() => undefined)
+type Fields = Parameters<Telemetry['info']>[1]
+
+type Line = { level: 'info' | 'warn' | 'error'; message: string; fields: Fields; error?: unknown }
+
+type Recorded = { name: Metric; dimensions: Readonly<Record<string, string>>; value: number }
+
+/** Telemetry that keeps what it is given. */
+export const recordingTelemetry = () => {
+  const lines: Line[] = []
+  const metrics: Recorded[] = []
+  const telemetry: Telemetry = {
+    info: (message, fields) => void lines.push({ level: 'info', message, fields }),
+    warn: (message, fields) => void lines.push({ level: 'warn', message, fields }),
+    error: (message, error, fields) => void lines.push({ level: 'error', message, fields, error }),
+    count: (name, dimensions) => void metrics.push({ name, dimensions: dimensions ?? {}, value: 1 }),
+    seconds: (name, value) => void metrics.push({ name, dimensions: {}, value }),
   }
-  jest.spyOn(telemetry, 'count').mockImplementation(metric => {
-    counted.push(metric)
-  })
-  return { counted }
+  return {
+    telemetry,
+    lines,
+    metrics,
+    messages: () => lines.map(({ message }) => message),
+    counted: () => metrics.map(({ name }) => name),
+    clear: () => {
+      lines.length = 0
+      metrics.length = 0
+    },
+  }
 }

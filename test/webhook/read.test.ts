@@ -1,46 +1,54 @@
 import { expect, test } from '@jest/globals'
-import { read } from '../../lib/webhook/read.ts'
+import { readWebhook } from '../../lib/webhook/receive.ts'
 
 const DELIVERY = '00000000-0000-4000-8000-000000000001'
 const data = { source: 'shop', external_id: '1', status: 'paid' }
-const hook = { event: 'order.updated', delivery: DELIVERY, data }
+const webhook = { event: 'order.updated', delivery: DELIVERY, data }
+const json = JSON.stringify
 
-const reading = (content: unknown) => read(Buffer.from(JSON.stringify(content)))
-
-test('an order.updated is read together with its very words', () => {
-  expect(reading(hook)).toEqual({ kind: 'order.updated', webhook: hook, text: JSON.stringify(hook) })
-})
-
-test('another event is named', () => {
-  expect(reading({ ...hook, event: 'order.shipped' })).toEqual({
-    kind: 'other event',
-    event: 'order.shipped',
-    delivery: DELIVERY,
-  })
-})
-
-test.each([
-  ['The body is not UTF-8 text', Uint8Array.from([0xff])],
-  ['The body is not JSON', Buffer.from('{')],
-  ['The body is nested too deep', Buffer.from(`${'['.repeat(65)}${']'.repeat(65)}`)],
-])('%s', (reason, body) => {
-  expect(read(body)).toEqual({ kind: 'unreadable', reason })
-})
-
-test.each([
-  ['its source and delivery', { ...data, status: 1 }, { source: 'shop', delivery: DELIVERY }],
-  ['its delivery alone when the source is none', { ...data, source: 7 }, { delivery: DELIVERY }],
-])('an unreadable order is told with %s', (_name, data, ids) => {
-  expect(reading({ ...hook, data })).toStrictEqual({
-    kind: 'unreadable',
-    reason: expect.stringMatching(/^Field "data\.(status|source)" is (1|7): must be a string$/),
-    ...ids,
-  })
-})
-
-test('without an envelope nothing but the reason is known', () => {
-  expect(reading({ ...hook, delivery: 'x' })).toStrictEqual({
-    kind: 'unreadable',
-    reason: 'Field "delivery" is "x": must be a UUID',
-  })
+test.each<[string, string | Uint8Array, object]>([
+  ['an order.updated', json(webhook), { kind: 'order.updated', webhook, text: json(webhook) }],
+  [
+    'bytes with a byte order mark',
+    Buffer.from(`\uFEFF${json(webhook)}`),
+    { kind: 'order.updated', webhook, text: json(webhook) },
+  ],
+  [
+    'another event',
+    json({ ...webhook, event: 'order.shipped', data: {} }),
+    { kind: 'other event', event: 'order.shipped', delivery: DELIVERY },
+  ],
+  [
+    'bytes that are not text',
+    Uint8Array.of(0xff),
+    { kind: 'unreadable', reason: 'The body is not UTF-8 text' },
+  ],
+  ['text that is not JSON', '{', { kind: 'unreadable', reason: 'The body is not JSON' }],
+  [
+    'deeply nested arrays',
+    '['.repeat(65) + ']'.repeat(65),
+    { kind: 'unreadable', reason: 'The body is nested too deeply' },
+  ],
+  [
+    'an order with an invalid status',
+    json({ ...webhook, data: { ...data, status: 1 } }),
+    {
+      kind: 'unreadable',
+      reason: 'Field "data.status" is 1: must be a string',
+      source: 'shop',
+      delivery: DELIVERY,
+    },
+  ],
+  [
+    'an order with an invalid source',
+    json({ ...webhook, data: { ...data, source: 7 } }),
+    { kind: 'unreadable', reason: 'Field "data.source" is 7: must be a string', delivery: DELIVERY },
+  ],
+  [
+    'an invalid envelope',
+    json({ ...webhook, delivery: 'x' }),
+    { kind: 'unreadable', reason: 'Field "delivery" is "x": must be a UUID' },
+  ],
+])('%s', (_name, body, reading) => {
+  expect(readWebhook(body)).toStrictEqual(reading)
 })

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
-import { feedQueueId, queuesOf } from '../deploy/queues.ts'
-import { parseStores, readStores } from '../deploy/stores.ts'
-import { httpStores } from '../lib/platform/stores.ts'
+import { feedQueueId, queuesOf } from '../../deploy/queues.ts'
+import { parseStores, readStores } from '../../deploy/stores.ts'
+import { httpStores } from '../../lib/platform/stores.ts'
 
 const refusal = (text: string) => {
   try {
@@ -14,14 +14,14 @@ const refusal = (text: string) => {
 }
 
 describe('stores.yml', () => {
-  test('as shipped has two stores with SQS feeds', () => {
+  test('has two stores with SQS feeds as shipped', () => {
     expect(readStores('stores.yml')).toEqual([
       { source: 'api', feed: 'sqs' },
       { source: 'demo-shop', feed: 'sqs' },
     ])
   })
 
-  test('takes a store more in three lines', () => {
+  test('takes another store in three lines', () => {
     const lines = ['  - source: corner-shop', '    feed:', '      http: https://corner.example/webhook', '']
     const stores = parseStores(readFileSync('stores.yml', 'utf8') + lines.join('\n'))
     expect(httpStores(stores)).toEqual([
@@ -47,22 +47,22 @@ describe('stores.yml', () => {
 
   test.each<[string, string, string[]]>([
     ['an empty file', '', ['line 1: the file must have keys', '"stores"']],
-    ['a list alone', '- source: a', ['line 1: "stores" is missing']],
+    ['a list at the top level', '- source: a', ['line 1: "stores" is missing']],
     ['no store', 'stores: []', ['line 1: "stores" must have at least one store']],
-    ['stores that are no list', 'stores: {}', ['line 1: "stores" must be a list']],
+    ['stores that are not a list', 'stores: {}', ['line 1: "stores" must be a list']],
     [
-      'a misspelt key',
+      'a misspelled key',
       first('  - source: a', '    feed: sqs', '    fed: 1'),
       ['line 4: "stores[0].fed" is not a known key: a store has "source" and "feed"'],
     ],
     [
-      'a key too many',
+      'an unknown key',
       `${first('  - source: a', '    feed: sqs')}\nshops: 1`,
       ['line 4: "shops" is not a known key'],
     ],
     ['no feed', first('  - source: a'), ['line 2: "stores[0].feed" is missing']],
     [
-      'a feed of nothing',
+      'an empty feed',
       first('  - source: a', '    feed:'),
       ['line 3: "stores[0].feed" must be "sqs"', 'not null'],
     ],
@@ -72,7 +72,7 @@ describe('stores.yml', () => {
       ['line 3: "stores[0].feed" must be "sqs"', '"http: https://…"', 'not "https://a.example"'],
     ],
     [
-      'a source with a blank',
+      'a source with a space',
       first('  - source: a b', '    feed: sqs'),
       ['line 2: "stores[0].source" must be 1 to 50 letters, digits, "-" or "_", not "a b"'],
     ],
@@ -82,7 +82,7 @@ describe('stores.yml', () => {
       ['line 2: "stores[0].source" must be text (in quotes if it is a number), not 12'],
     ],
     [
-      'a source twice',
+      'the same source twice',
       first('  - source: a', '    feed: sqs', '  - source: a', '    feed: sqs'),
       ['line 4: "stores[1]" has the source "a" of another store: remove one of them'],
     ],
@@ -97,33 +97,33 @@ describe('stores.yml', () => {
       ['line 3: "stores[0].feed.http" must be a public https address without user and password'],
     ],
     [
-      'an address that is none',
+      'an address that is not a URL',
       first('  - source: a', '    feed: { http: shop }'),
       ['line 3: "stores[0].feed.http" must be a public https address'],
     ],
     [
-      'a time that is none',
+      'an invalid duration',
       first('  - source: a', '    feed:', '      http: https://a.example', '      disable_after: 1w'),
       ['line 5: "stores[0].feed.disable_after" must be a time such as 90m, 24h or 3d, not "1w"'],
     ],
     [
-      'a time too long',
+      'a duration that is too long',
       first('  - source: a', '    feed: { http: https://a.example, disable_after: 11d }'),
       ['line 3: "stores[0].feed.disable_after" must be 10d or less'],
     ],
-    ['what is not YAML', 'stores:\n\t- source: a', ['Tabs are not allowed', 'line 2, column 1']],
+    ['invalid YAML', 'stores:\n\t- source: a', ['Tabs are not allowed', 'line 2, column 1']],
     [
       'the same key twice',
       first('  - source: a', '    source: b', '    feed: sqs'),
       ['Map keys must be unique at line 3'],
     ],
-  ])('with %s is refused by line, key and remedy', (_what, text, parts) => {
+  ])('with %s is rejected with line, key and remedy', (_what, text, parts) => {
     const message = refusal(text)
     expect(message).toContain('Cannot read stores.yml')
     for (const part of parts) expect(message).toContain(part)
   })
 
-  test('names every mistake at once', () => {
+  test('reports every mistake at once', () => {
     expect(refusal(first('  - source: a b', '    feed: mail')).split('\n')).toHaveLength(3)
   })
 })

@@ -1,0 +1,313 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { createFeeder, feedSecretParameters } from '../../lib/feeds/handler.ts'
+import type { HttpClient } from '../../lib/platform/http-client.ts'
+import { verify } from '../../lib/protocol/signature.ts'
+import { context, failedIds, sqsEvent, sqsRecord } from '../support/lambda.ts'
+import { drain } from '../support/parts.ts'
+import { STORES, type Stack, startStack } from '../support/stack.ts'
+import { recordingTelemetry } from '../support/telemetry.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const START = Date.parse('2026-03-01T00:00:00Z')
+const ARN = 'arn:aws:sqs:eu-central-1:000000000000:'
+const recorded = recordingTelemetry()
+
+let stack: Stack
+let now: number
+let handler: ReturnType<typeof createFeeder>
+/** The delivery ids that the endpoint received. */
+let received: (string | undefined)[]
+let signatures: string[]
+/** The status with which the endpoint answers a delivery. */
+let answer: (delivery: string | undefined) => number | Error
+let retryAfter: string | undefined
+
+const http: HttpClient = async ({ headers }) => {
+  const delivery = headers['x-service-delivery']
+  received.push(delivery)
+  signatures.push(headers['x-service-signature'] ?? '')
+  const status = answer(delivery)
+  if (status instanceof Error) throw status
+  return { status, headers: { 'retry-after': retryAfter }, text: '' }
+}
+
+beforeAll(async () => {
+  stack = await startStack()
+})
+afterAll(() => stack.close())
+beforeEach(() => {
+  stack.clear()
+  recorded.clear()
+  now = START
+  received = []
+  signatures = []
+  answer = () => 200
+  retryAfter = undefined
+  const stores = [
+    ...STORES,
+    { source: 'constructor', feed: { http: 'https://c.example/', disable_after: 60 } },
+  ]
+  const runtime = { now: () => now, random: () => 1 }
+  handler = createFeeder({ ...stack, http, stores, telemetry: recorded.telemetry, ...runtime })
+})
+
+const bodyOf = (delivery: string) =>
+  JSON.stringify({ event: 'order.updated', delivery, version: 1, data: { source: 'web' } })
+
+type Options = { sent?: number; receives?: number; group?: string; source?: string; body?: string }
+
+/** A message of an order of its own, sent and first received at START unless stated otherwise. */
+const record = (
+  delivery: string,
+  { sent = START, receives = 1, group = delivery, source = 'web', body = bodyOf(delivery) }: Options = {},
+) =>
+  sqsRecord(delivery, {
+    body,
+    eventSourceARN: `${ARN}feed-${source}.fifo`,
+    attributes: {
+      MessageGroupId: group,
+      ApproximateReceiveCount: String(receives),
+      SentTimestamp: String(sent),
+      ApproximateFirstReceiveTimestamp: String(sent),
+    },
+  })
+
+const run = async (...records: ReturnType<typeof record>[]) =>
+  failedIds(await handler(sqsEvent(...records), context()))
+
+describe('a message', () => {
+  test('is posted to the endpoint of its store, signed with its secret', async () => {
+    expect(await run(record('a'))).toEqual([])
+    expect(received).toEqual(['a'])
+    const signed = { header: signatures[0], body: bodyOf('a'), secrets: ['secret of web'], now: START / 1000 }
+    expect(verify(signed)).toMatchObject({ valid: true })
+    expect(recorded.lines).toEqual([
+      {
+        level: 'info',
+        message: 'feed message delivered',
+        fields: { source: 'web', event: 'order.updated', delivery: 'a' },
+      },
+    ])
+  })
+
+  test.each(['shop', 'unknown', 'eb'])(
+    'of the queue feed-%s.fifo, which has no HTTP feed, fails the batch',
+    async source => {
+      await expect(run(record('a', { source }))).rejects.toThrow(
+        `Cannot deliver messages of ${ARN}feed-${source}.fifo: stores.yml has no such HTTP feed`,
+      )
+    },
+  )
+
+  test('of an empty batch is no message', async () => {
+    expect(await run()).toEqual([])
+  })
+
+  test.each(['{', '[]', '{"event":"order.updated"}'])('%s is not delivered', async body => {
+    expect(await run(record('a', { body }))).toEqual(['a'])
+    expect(received).toEqual([])
+    expect(recorded.lines[0]).toMatchObject({
+      error: { message: 'Cannot deliver a message that is not a feed message' },
+    })
+  })
+})
+
+describe('a failed message', () => {
+  const delays = () =>
+    stack.calls.filter(({ command }) => command === 'ChangeMessageVisibilityBatch').map(({ input }) => input)
+  const entry = (Id: string, id: string, VisibilityTimeout: unknown) => ({
+    Id,
+    ReceiptHandle: `handle-${id}`,
+    VisibilityTimeout,
+  })
+
+  test('is delayed with those behind it in its order, and other orders are delivered', async () => {
+    answer = delivery => (delivery === 'a' ? 500 : 200)
+    const group = 'order'
+    expect(await run(record('a', { group, receives: 4 }), record('b'), record('c', { group }))).toEqual([
+      'a',
+      'c',
+    ])
+    expect(received).toEqual(['a', 'b'])
+    expect(delays()).toEqual([
+      { QueueUrl: stack.webFeedUrl, Entries: [entry('0', 'a', 40), entry('1', 'c', 40)] },
+    ])
+  })
+
+  test('is logged, and counted with its age', async () => {
+    answer = () => 500
+    now = START + 90_000
+    await run(record('a', { receives: 3 }))
+    expect(recorded.lines[0]).toEqual({
+      level: 'error',
+      message: 'feed message retried',
+      error: expect.objectContaining({ message: 'Cannot deliver to the store: it answered 500' }),
+      fields: { messageId: 'a', receives: 3, seconds: 20 },
+    })
+    expect(recorded.metrics).toEqual([
+      { name: 'FeedRetried', dimensions: {}, value: 1 },
+      { name: 'FeedFailingAge', dimensions: {}, value: 90 },
+    ])
+  })
+
+  test.each([
+    [1, undefined, 5, 5],
+    [100, undefined, 900, 900],
+    // A thousand receives then last thirteen days, and each is within the 25 minutes of its alarms.
+    [101, undefined, (13 * DAY) / 1000 / 900, 25 * 60],
+    [1, '3600', 3600, 4000],
+  ])(
+    'after %i receives and Retry-After %p is delayed by %d to %d seconds',
+    async (receives, header, least, most) => {
+      answer = () => 503
+      retryAfter = header
+      await run(record('a', { receives }))
+      const [seconds] = recorded.lines.map(({ fields }) => Number(fields?.seconds))
+      expect(delays()).toEqual([{ QueueUrl: stack.webFeedUrl, Entries: [entry('0', 'a', seconds)] }])
+      expect(seconds).toBeGreaterThanOrEqual(least)
+      expect(seconds).toBeLessThanOrEqual(most)
+    },
+  )
+
+  test('is delayed in the real queue', async () => {
+    answer = () => new Error('reset')
+    await stack.send(stack.webFeedUrl, { source: 'web', external_id: '1' }, { ...JSON.parse(bodyOf('real')) })
+    const event = await stack.receive(stack.webFeedUrl)
+    expect(failedIds(await handler(event, context()))).toHaveLength(1)
+    expect(recorded.messages()).toEqual(['feed message retried'])
+  })
+})
+
+describe('an endpoint that fails', () => {
+  beforeEach(() => {
+    answer = () => 500
+  })
+
+  test('is tried with every message for the time in stores.yml', async () => {
+    now = START + 24 * HOUR - 1
+    expect(await run(...['a', 'b', 'c'].map(id => record(id)))).toEqual(['a', 'b', 'c'])
+    expect(received).toEqual(['a', 'b', 'c'])
+    expect(recorded.counted()).not.toContain('FeedDisabled')
+  })
+
+  test('is then disabled: it is probed with one message in fifteen minutes', async () => {
+    now = START + 24 * HOUR
+    expect(await run(record('a'))).toEqual(['a'])
+    expect(recorded.lines[0]).toEqual({
+      level: 'warn',
+      message: 'feed disabled',
+      fields: { source: 'web', delivery: 'a' },
+    })
+    expect(recorded.counted()).toContain('FeedDisabled')
+
+    now += 14 * MINUTE
+    recorded.clear()
+    expect(await run(...['b', 'c', 'd'].map(id => record(id, { sent: now })))).toEqual(['b', 'c', 'd'])
+    expect(received).toEqual(['a'])
+    expect(recorded.lines.filter(({ message }) => message === 'feed message retried')).toMatchObject(
+      ['b', 'c', 'd'].map(messageId => ({
+        error: { message: 'The feed is disabled', retryAfter: 60 },
+        fields: { messageId },
+      })),
+    )
+
+    now += MINUTE
+    await run(...['b', 'c', 'd'].map(id => record(id, { sent: now })))
+    expect(received).toEqual(['a', 'b'])
+  })
+
+  test('is enabled again by the first probe that succeeds', async () => {
+    now = START + 2 * DAY
+    await run(record('a'))
+    answer = () => 200
+    now += 15 * MINUTE
+    for (const id of ['b', 'a', 'c']) expect(await run(record(id))).toEqual([])
+    expect(received).toEqual(['a', 'b', 'a', 'c'])
+  })
+
+  test('stays enabled for others when only one message fails', async () => {
+    answer = delivery => (delivery === 'poison' ? 500 : 200)
+    now = START + 2 * DAY
+    await run(record('a', { sent: now }))
+    for (let probe = 0; probe < 3; probe++) {
+      now += 15 * MINUTE
+      expect(await run(record('poison'))).toEqual(['poison'])
+      expect(await run(record(`after ${probe}`, { sent: now }))).toEqual([])
+    }
+    expect(received.filter(id => id?.startsWith('after'))).toHaveLength(3)
+    expect(recorded.counted()).toContain('FeedDisabled')
+  })
+
+  test('loses nothing: after thirteen days messages are dead-lettered as they are, in their order', async () => {
+    const dead = () => drain(stack.sqs, stack.settings.feedsDeadQueueUrl)
+    now = START + 13 * DAY - 1
+    expect(await run(record('a'))).toEqual(['a'])
+    expect(await dead()).toEqual([])
+    now += 1
+    expect(await run(record('a'), record('b'))).toEqual([])
+    expect(received).toEqual(['a'])
+    expect(await dead()).toMatchObject(
+      ['a', 'b'].map(id => ({
+        Body: bodyOf(id),
+        Attributes: { MessageGroupId: id, MessageDeduplicationId: id },
+      })),
+    )
+    expect(recorded.lines.filter(({ message }) => message === 'feed message dead-lettered')).toMatchObject([
+      {
+        level: 'error',
+        error: { message: 'The feed is disabled' },
+        fields: { source: 'web', messageId: 'a' },
+      },
+      {
+        level: 'error',
+        error: { message: 'The feed is disabled' },
+        fields: { source: 'web', messageId: 'b' },
+      },
+    ])
+    expect(recorded.counted().filter(name => name === 'FeedDeadLettered')).toHaveLength(2)
+  })
+
+  test('loses nothing when dead-lettering fails: the message stays in its queue', async () => {
+    now = START + 13 * DAY
+    stack.faults.set('SendMessage', 'before')
+    expect(await run(record('a'))).toEqual(['a'])
+    expect(recorded.counted()).not.toContain('FeedDeadLettered')
+  })
+})
+
+describe('the secret of a store', () => {
+  const missing = (source: string) =>
+    `Cannot sign for the store "${source}": Parameter Store has no /order-relay/test/feed-secrets/${source}; ` +
+    `create it with "npx relay stores secret ${source}"`
+
+  test('that is missing is looked up at most once a minute, and found once it exists', async () => {
+    const source = 'constructor'
+    for (let count = 0; count < 10; count++) expect(await run(record('a', { source }))).toEqual(['a'])
+    expect(stack.commands().filter(command => command === 'GetParametersByPath')).toHaveLength(2)
+    expect(recorded.lines.filter(({ message }) => message === 'feed message retried')[0]).toMatchObject({
+      error: { message: missing(source) },
+    })
+    await stack.set(`feed-secrets/${source}`, 'secret')
+    now += MINUTE
+    expect(await run(record('a', { source }))).toEqual([])
+    await stack.unset(`feed-secrets/${source}`)
+  })
+
+  test('signs together with the one it replaces, for a day', async () => {
+    const parameters = feedSecretParameters('web', 'next secret', 'secret of web', START / 1000)
+    for (const [name, value] of Object.entries(parameters)) await stack.set(name, value)
+    await run(record('a'))
+    now += DAY
+    await run(record('b', { sent: now }))
+    await stack.set('feed-secrets/web', 'secret of web')
+    const valid = (index: number, secret: string) => {
+      const id = ['a', 'b'][index] ?? ''
+      const seconds = (START + index * DAY) / 1000
+      return verify({ header: signatures[index], body: bodyOf(id), secrets: [secret], now: seconds }).valid
+    }
+    expect([valid(0, 'next secret'), valid(0, 'secret of web')]).toEqual([true, true])
+    expect([valid(1, 'next secret'), valid(1, 'secret of web')]).toEqual([true, false])
+  })
+})

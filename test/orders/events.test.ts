@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { messageGroupOf, readOrderEvent, sendInOrder } from '../../lib/orders/events.ts'
+import { ExactNumber } from '../../lib/protocol/json.ts'
+import { createQueue, drain, type Parts, startParts } from '../support/parts.ts'
+
+const DELIVERY = '00000000-0000-4000-8000-000000000001'
+const key = { source: 'shop', external_id: '1' }
+
+describe('an event of the order queue', () => {
+  test.each([
+    ['a webhook', 'order.updated', { ...key, status: 'paid', total: '1', new: { deep: [1] } }],
+    ['a create', 'order.create', { ...key, request: '{}' }],
+    ['a payment', 'order.payment', { ...key, request: '{}' }],
+    ['a refund', 'order.refund', { ...key, request: '{}' }],
+    ['a check', 'order.check', key],
+  ])('%s is read unchanged', (_name, event, data) => {
+    const text = JSON.stringify({ event, delivery: DELIVERY, data })
+    expect(readOrderEvent(text)).toEqual({ event: { event, delivery: DELIVERY, data }, text })
+    expect(readOrderEvent(Buffer.from(text))).toEqual(readOrderEvent(text))
+  })
+
+  test('keeps numbers beyond the precision of a double', () => {
+    const data = '{"source":"shop","external_id":"1","status":"paid","total":9007199254740993}'
+    expect(readOrderEvent(`{"event":"order.updated","delivery":"${DELIVERY}","data":${data}}`)).toMatchObject(
+      {
+        event: { data: { total: new ExactNumber('9007199254740993') } },
+      },
+    )
+  })
+
+  const create = { event: 'order.create', delivery: DELIVERY, data: { ...key, request: '{}' } }
+  test.each<[string, string]>([
+    ['The body is not JSON', '{'],
+    ['The body is nested too deeply', `${'['.repeat(65)}${']'.repeat(65)}`],
+    ['Field "delivery" is "x"', JSON.stringify({ ...create, delivery: 'x' })],
+    ['Field "event" is "order.shipped"', JSON.stringify({ ...create, event: 'order.shipped' })],
+    ['Field "data.request" is missing', JSON.stringify({ ...create, data: key })],
+    ['Field "data.source" is ""', JSON.stringify({ ...create, data: { ...key, source: '', request: '' } })],
+    [
+      'Field "data.external_id" is missing',
+      JSON.stringify({ ...create, event: 'order.check', data: { source: 'shop' } }),
+    ],
+    [
+      'Field "data.source" is missing',
+      JSON.stringify({ ...create, event: 'order.check', data: { external_id: '1' } }),
+    ],
+  ])('is unreadable: %s', (reason, body) => {
+    expect(readOrderEvent(body)).toEqual({ unreadable: expect.stringContaining(reason) })
+  })
+})
+
+test('each order has its own message group, of characters that SQS accepts', () => {
+  const order = fc.record({
+    source: fc.string({ unit: 'binary' }),
+    external_id: fc.string({ unit: 'binary' }),
+  })
+  fc.assert(
+    fc.property(order, order, (a, b) => {
+      expect(messageGroupOf(a)).toMatch(/^[0-9a-f]{64}$/)
+      expect(messageGroupOf(a) === messageGroupOf(b)).toBe(
+        a.source === b.source && a.external_id === b.external_id,
+      )
+    }),
+  )
+  expect(messageGroupOf({ source: 'a', external_id: 'bc' })).not.toBe(
+    messageGroupOf({ source: 'ab', external_id: 'c' }),
+  )
+})
+
+describe('a message sent in order', () => {
+  let parts: Parts
+  let queue: string
+  beforeAll(async () => {
+    parts = await startParts()
+    queue = await createQueue(parts.sqs, 'orders.fifo')
+  })
+  afterAll(() => parts.close())
+
+  test('is in the message group of its order, once per id', async () => {
+    for (const id of ['a', 'b', 'a']) {
+      await sendInOrder(parts.sqs, queue, key, { id, json: `{"id":"${id}"}` })
+    }
+    const messages = await drain(parts.sqs, queue)
+    expect(messages).toMatchObject(
+      ['a', 'b'].map(id => ({
+        Body: `{"id":"${id}"}`,
+        Attributes: { MessageDeduplicationId: id, MessageGroupId: messageGroupOf(key) },
+      })),
+    )
+  })
+
+  test('may contain any JSON, including characters that SQS rejects', async () => {
+    const texts = fc.sample(fc.jsonValue({ stringUnit: 'grapheme' }), 20)
+    for (const [index, value] of ['\uFFFE\uFFFF\u0000', ...texts].entries()) {
+      await sendInOrder(parts.sqs, queue, key, { id: `json-${index}`, json: JSON.stringify([value]) })
+      const [message] = await drain(parts.sqs, queue)
+      expect(JSON.parse(message?.Body ?? '')).toEqual(JSON.parse(JSON.stringify([value])))
+      expect(message?.Body).not.toMatch(/[\uFFFE\uFFFF]/)
+    }
+  })
+})

@@ -1,0 +1,184 @@
+import { DynamoDB, PutItemCommand } from '@aws-sdk/client-dynamodb'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { messageGroupOf } from '../../lib/orders/events.ts'
+import { newOrder, type Order } from '../../lib/orders/order.ts'
+import { checkInterval, type Orders, orderRepository, SHARDS } from '../../lib/orders/repository.ts'
+import { ExactNumber } from '../../lib/protocol/json.ts'
+import { scan } from '../support/parts.ts'
+import { type Stack, startStack } from '../support/stack.ts'
+
+let stack: Stack
+let orders: Orders
+const NOW = Date.parse('2026-01-02T03:04:05Z')
+const SECONDS = NOW / 1000
+
+beforeAll(async () => {
+  stack = await startStack()
+  orders = orderRepository(stack.dynamodb, 'orders', { random: () => 0.5 })
+})
+beforeEach(() => stack.clear())
+afterAll(() => stack.close())
+
+const orderOf = (external_id: string, changes: Partial<Order> = {}): Order => ({
+  ...newOrder({ source: 'shop', external_id }),
+  ...changes,
+})
+const result = (external_id: string, status: string) => ({ source: 'shop', external_id, status })
+const itemOf = async (external_id: string) =>
+  (await scan(stack.dynamodb, 'orders')).find(item => item.external_id?.S === external_id)
+
+describe('an order', () => {
+  test('is read as it was saved, with unknown fields and exact numbers', async () => {
+    const order = orderOf('سفارش/1?#', {
+      version: 3,
+      result: {
+        ...result('سفارش/1?#', 'archived'),
+        total: null,
+        unknown: { deep: [1, new ExactNumber('9007199254740993')], text: '\uFFFF' },
+      },
+      doubt: true,
+      intents: { payment: { id: 'p', request: '{"method":"card"}', state: 'held', refusals: 0 } },
+    })
+    await orders.save(order, 0, NOW)
+    expect(await orders.get(order)).toEqual({ order, revision: 1, updated_at: '2026-01-02T03:04:05.000Z' })
+    expect(stack.calls.at(-1)).toMatchObject({ command: 'GetItem', input: { ConsistentRead: true } })
+  })
+
+  test('that was never saved is undefined', async () => {
+    expect(await orders.get({ source: 'shop', external_id: 'none' })).toBeUndefined()
+    await orders.save(newOrder({ source: 'a', external_id: 'bc' }), 0, NOW)
+    expect(await orders.get({ source: 'ab', external_id: 'c' })).toBeUndefined()
+  })
+
+  test('is a new one in everything that its item lacks', async () => {
+    const Item = {
+      source: { S: 'shop' },
+      external_id: { S: 'bare' },
+      revision: { N: '1' },
+      version: { N: '0' },
+    }
+    await stack.dynamodb.send(new PutItemCommand({ TableName: 'orders', Item }))
+    const order = orderOf('bare')
+    expect(await orders.get(order)).toEqual({ order, revision: 1, updated_at: '' })
+  })
+
+  const item = (external_id: string) => ({
+    source: { S: 'shop' },
+    external_id: { S: external_id },
+    version: { N: '0' },
+    revision: { N: '1' },
+    intents: { S: '{}' },
+    updated_at: { S: '2026-01-02T03:04:05.000Z' },
+  })
+
+  test('that is unsettled is in the index, due in ten minutes', async () => {
+    const intents = { payment: { id: 'p', request: '{}', state: 'waiting', refusals: 0 } } as const
+    await orders.save(orderOf('open', { intents }), 0, NOW)
+    expect(await itemOf('open')).toEqual({
+      ...item('open'),
+      intents: { S: JSON.stringify(intents) },
+      unsettled: { S: messageGroupOf({ source: 'shop', external_id: 'open' }).slice(0, 1) },
+      check_at: { N: String(SECONDS + 600) },
+    })
+  })
+
+  test('that is settled is not in the index', async () => {
+    await orders.save(orderOf('settled', { result: result('settled', 'paid') }), 0, NOW)
+    expect(await itemOf('settled')).toEqual({
+      ...item('settled'),
+      status: { S: 'paid' },
+      result: { S: JSON.stringify(result('settled', 'paid')) },
+    })
+  })
+})
+
+describe('a save', () => {
+  test('of a revision that somebody else has saved is refused', async () => {
+    const order = orderOf('two')
+    await orders.save({ ...order, version: 1 }, 0, NOW)
+    for (const revision of [0, 4]) {
+      await expect(orders.save({ ...order, version: 9 }, revision, NOW)).rejects.toMatchObject({
+        name: 'ConditionalCheckFailedException',
+      })
+    }
+    await orders.save({ ...order, version: 2 }, 1, NOW)
+    await expect(orders.save({ ...order, version: 9 }, 1, NOW)).rejects.toThrow(/condition/i)
+    expect((await orders.get(order))?.order.version).toBe(2)
+  })
+
+  test.each([0, 1])(
+    'at revision %i succeeds when only its response was lost and the SDK repeats it',
+    async revision => {
+      const dynamodb = new DynamoDB({
+        region: 'eu-central-1',
+        endpoint: stack.endpoints.dynamodb,
+        credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+        maxAttempts: 3,
+      })
+      let puts = 0
+      dynamodb.middlewareStack.add(
+        (next, { commandName }) =>
+          async args => {
+            const output = await next(args)
+            if (commandName === 'PutItemCommand' && ++puts === 1) {
+              throw Object.assign(new Error('socket hang up'), { name: 'TimeoutError', code: 'ECONNRESET' })
+            }
+            return output
+          },
+        { step: 'deserialize', priority: 'low' },
+      )
+      // Each save draws another time for the check, as the repetition in the SDK does not.
+      const retried = orderRepository(dynamodb, 'orders', { random: Math.random })
+      const order = orderOf(`lost-${revision}`, { doubt: true })
+      if (revision === 1) await orders.save(order, 0, NOW)
+      const next = { ...order, version: 7 }
+      await retried.save(next, revision, NOW)
+      expect(puts).toBe(2)
+      expect(await orders.get(order)).toMatchObject({ order: next, revision: revision + 1 })
+      dynamodb.destroy()
+    },
+  )
+
+  test('fails as DynamoDB fails', async () => {
+    stack.faults.set('PutItem', 'before')
+    await expect(orders.save(orderOf('down'), 0, NOW)).rejects.toThrow('no response to PutItem')
+  })
+})
+
+describe('a check', () => {
+  const due = async (seconds: number, limit = 10) =>
+    (await Promise.all(SHARDS.map(shard => orders.due(shard, seconds, limit)))).flat()
+  const dueIds = async (seconds: number) => (await due(seconds)).map(({ external_id }) => external_id)
+
+  test('is due from its time on, and can be postponed', async () => {
+    await orders.save(orderOf('due', { doubt: true }), 0, NOW)
+    expect(await dueIds(SECONDS + 599)).not.toContain('due')
+    const [order] = (await due(SECONDS + 600)).filter(({ external_id }) => external_id === 'due')
+    expect(order).toEqual({ source: 'shop', external_id: 'due', checks: 0, check_at: SECONDS + 600 })
+    if (order !== undefined) await orders.postpone(order, SECONDS + 5000)
+    expect(await dueIds(SECONDS + 4999)).not.toContain('due')
+    expect(await due(SECONDS + 5000)).toContainEqual({ ...order, checks: 1, check_at: SECONDS + 5000 })
+  })
+
+  test('is not postponed when the order has changed in the meantime', async () => {
+    await orders.save(orderOf('faster', { doubt: true }), 0, NOW)
+    const [order] = (await due(SECONDS + 600)).filter(({ external_id }) => external_id === 'faster')
+    await orders.save(orderOf('faster', { result: result('faster', 'paid') }), 1, NOW)
+    if (order !== undefined) await orders.postpone(order, SECONDS + 5000)
+    expect(order).toBeDefined()
+    expect((await itemOf('faster'))?.check_at).toBeUndefined()
+  })
+
+  test('that cannot be postponed fails', async () => {
+    stack.faults.set('UpdateItem', 'before')
+    const order = { source: 'shop', external_id: 'due', checks: 0, check_at: 0 }
+    await expect(orders.postpone(order, 1)).rejects.toThrow('no response to UpdateItem')
+  })
+
+  test('comes after ten minutes at first and after a day at last, jittered by a tenth', () => {
+    expect([0, 1, 2, 3, 4, 99].map(checks => checkInterval(checks, 0.5) / 60)).toEqual([
+      10, 30, 120, 360, 1440, 1440,
+    ])
+    expect([checkInterval(0, 0), checkInterval(0, 1)]).toEqual([540, 660])
+  })
+})

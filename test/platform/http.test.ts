@@ -1,0 +1,50 @@
+import { expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { bodyOf, errorResponse, toApiGateway } from '../../lib/platform/http.ts'
+import { readJson } from '../../lib/protocol/json.ts'
+import { sign } from '../../lib/protocol/signature.ts'
+
+const asText = (body: string) => bodyOf({ body, isBase64Encoded: false })
+const asBase64 = (bytes: string | Uint8Array) =>
+  bodyOf({ body: Buffer.from(bytes).toString('base64'), isBase64Encoded: true })
+
+test('a body means the same, and has the same signature, as text and as base64', () => {
+  const signed = (body: string | Uint8Array) => sign({ secret: 's', t: 1, body })
+  fc.assert(
+    fc.property(fc.json(), text => {
+      expect(readJson(asBase64(text))).toEqual(readJson(asText(text)))
+      expect(signed(asBase64(text))).toBe(signed(asText(text)))
+    }),
+  )
+})
+
+test('base64 preserves every byte', () => {
+  fc.assert(
+    fc.property(fc.uint8Array(), bytes => expect(Buffer.from(asBase64(bytes))).toEqual(Buffer.from(bytes))),
+  )
+})
+
+test('an absent body is empty', () => {
+  expect(bodyOf({ isBase64Encoded: false })).toBe('')
+  expect(bodyOf({ isBase64Encoded: true })).toHaveLength(0)
+})
+
+test('a response is JSON, with its own headers added', () => {
+  expect(toApiGateway({ status: 503, body: { a: 'ی' }, headers: { 'retry-after': '5' } })).toEqual({
+    statusCode: 503,
+    headers: { 'content-type': 'application/json', 'retry-after': '5' },
+    body: '{"a":"ی"}',
+  })
+})
+
+test('an error response has a code, a message, and a field where there is one', () => {
+  expect(errorResponse(400, 'invalid', 'No', { field: 'items[0]' })).toEqual({
+    status: 400,
+    body: { error: { code: 'invalid', message: 'No', field: 'items[0]' } },
+  })
+  expect(errorResponse(503, 'down', 'No', { headers: { a: 'b' } })).toEqual({
+    status: 503,
+    body: { error: { code: 'down', message: 'No' } },
+    headers: { a: 'b' },
+  })
+})

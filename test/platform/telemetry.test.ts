@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals'
+import { AccountingError } from '../../lib/accounting/errors.ts'
+import type { Telemetry } from '../../lib/platform/telemetry.ts'
+import { powertoolsOutput } from '../support/powertools.ts'
+
+const lines = (use: (telemetry: Telemetry) => void) =>
+  powertoolsOutput(use)
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line) as Record<string, unknown>)
+
+test('log lines have a level, a message and their fields', () => {
+  const written = lines(({ info, warn, error }) => {
+    info('delivery received', { outcome: 'queued' })
+    warn('feed disabled')
+    error('delivery failed', new TypeError('no response'), { source: 'shop' })
+    error('delivery failed', 'a string')
+  })
+  expect(written).toMatchObject([
+    { level: 'INFO', message: 'delivery received', outcome: 'queued' },
+    { level: 'WARN', message: 'feed disabled' },
+    {
+      level: 'ERROR',
+      message: 'delivery failed',
+      source: 'shop',
+      error: { name: 'TypeError', message: 'no response' },
+    },
+    { level: 'ERROR', message: 'delivery failed', error: { message: 'a string' } },
+  ])
+})
+
+test("an error of the accounting service is logged without the service's own words", () => {
+  const reason = { status: 422, message: 'Sara Ahmadi has no account', code: 'Sara', field: 'Sara' }
+  const output = powertoolsOutput(({ error }) =>
+    error(
+      'event retried',
+      new AccountingError('rejected', 'The accounting service answered 422', { reason }),
+    ),
+  )
+  expect(output).toContain('The accounting service answered 422')
+  expect(output).not.toContain('Sara')
+})

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import type { ScheduledEvent } from 'aws-lambda'
+import { messageGroupOf } from '../../lib/orders/events.ts'
+import { newOrder, type Order } from '../../lib/orders/order.ts'
+import { orderRepository } from '../../lib/orders/repository.ts'
+import { createReconciler } from '../../lib/reconcile/handler.ts'
+import { createWorker } from '../../lib/worker/handler.ts'
+import { context } from '../support/lambda.ts'
+import { drain } from '../support/parts.ts'
+import { type Stack, startStack } from '../support/stack.ts'
+import { recordingTelemetry } from '../support/telemetry.ts'
+
+const NOW = Date.parse('2026-05-01T00:00:00Z')
+const MINUTE_MS = 60_000
+const recorded = recordingTelemetry()
+
+const scheduled: ScheduledEvent = {
+  version: '0',
+  id: '',
+  account: '',
+  region: '',
+  time: '',
+  resources: [],
+  source: 'aws.scheduler',
+  'detail-type': 'Scheduled Event',
+  detail: {},
+}
+
+let stack: Stack
+let now: number
+
+beforeAll(async () => {
+  stack = await startStack()
+})
+afterAll(() => stack.close())
+beforeEach(() => {
+  now = NOW
+  stack.clear()
+  recorded.clear()
+})
+
+const dependencies = () => ({
+  ...stack,
+  telemetry: recorded.telemetry,
+  now: () => now,
+  random: () => 0.5,
+})
+
+/** Runs the function so many minutes after an order was saved, and returns the orders it checked. */
+const run = async (minutes: number) => {
+  now = NOW + minutes * MINUTE_MS
+  await createReconciler(dependencies())(scheduled, context())
+  const checks = await stack.taken(stack.settings.ordersQueueUrl)
+  expect(recorded.lines.at(-1)).toEqual({
+    level: 'info',
+    message: 'unsettled orders checked',
+    fields: { checked: checks.length },
+  })
+  return checks.map(({ data }) => (data as { external_id: string }).external_id)
+}
+
+const save = (external_id: string, changes: Partial<Order>, revision = 0) =>
+  orderRepository(stack.dynamodb, 'orders', { random: () => 0.5 }).save(
+    { ...newOrder({ source: 'shop', external_id }), ...changes },
+    revision,
+    NOW,
+  )
+const result = (external_id: string, status: string) => ({ source: 'shop', external_id, status })
+
+test('a missed webhook is found and published, and the order is then left alone', async () => {
+  await save('missed', { version: 1, result: result('missed', 'needs_review') })
+  expect(await run(9)).toEqual([])
+  now = NOW + 10 * MINUTE_MS
+  await createReconciler(dependencies())(scheduled, context())
+  const event = await stack.receive(stack.settings.ordersQueueUrl)
+  expect(event.Records.map(({ attributes }) => attributes.MessageGroupId)).toEqual([
+    messageGroupOf({ source: 'shop', external_id: 'missed' }),
+  ])
+
+  const http = async () => ({ status: 200, headers: {}, text: JSON.stringify(result('missed', 'paid')) })
+  await createWorker({ ...dependencies(), http })(event, context())
+  expect(await stack.taken(stack.shopFeedUrl)).toMatchObject([
+    { event: 'order.updated', version: 2, data: { status: 'paid' }, cause: { event: 'order.check' } },
+  ])
+  expect(await run(60 * 24 * 30)).toEqual([])
+})
+
+test('an order that stays unsettled is checked at growing intervals', async () => {
+  await save('waits', { version: 1, result: result('waits', 'needs_review') })
+  const due = [10, 40, 160, 520, 1960, 3400]
+  const checked: number[] = []
+  for (const minute of due.flatMap(each => [each - 1, each])) {
+    if ((await run(minute)).includes('waits')) checked.push(minute)
+  }
+  expect(checked).toEqual(due)
+  await save('waits', { version: 2, result: result('waits', 'paid') }, 1)
+})
+
+test('a check is enqueued before it is postponed: a run that fails in between repeats it, once', async () => {
+  await save('twice', { version: 1, doubt: true, result: result('twice', 'invoiced') })
+  now = NOW + 10 * MINUTE_MS
+  stack.faults.set('UpdateItem', 'before')
+  await expect(createReconciler(dependencies())(scheduled, context())).rejects.toThrow(
+    'no response to UpdateItem',
+  )
+  stack.clear()
+  await createReconciler(dependencies())(scheduled, context())
+  // The second message has the deduplication id of the first one.
+  expect(await stack.taken(stack.settings.ordersQueueUrl)).toHaveLength(1)
+  expect(stack.commands()).toContain('UpdateItem')
+  await save('twice', { version: 2, result: result('twice', 'paid') }, 1)
+})
+
+test('a check that cannot be enqueued is not postponed', async () => {
+  await save('kept', { version: 1, doubt: true, result: result('kept', 'invoiced') })
+  stack.faults.set('SendMessage', 'before')
+  await expect(run(10)).rejects.toThrow('no response to SendMessage')
+  stack.clear()
+  expect(await run(10)).toEqual(['kept'])
+  await save('kept', { version: 2, result: result('kept', 'paid') }, 1)
+})
+
+test('a run checks at most twenty orders of each of sixteen shards, the longest due first', async () => {
+  const ids = Array.from({ length: 400 }, (_, index) => `many-${index}`)
+  const shardOf = (external_id: string) => messageGroupOf({ source: 'shop', external_id }).slice(0, 1)
+  const first = ids.filter(id => shardOf(id) === shardOf('many-0'))
+  for (const id of first) await save(id, { doubt: true })
+  expect(first.length).toBeGreaterThan(20)
+  expect(await run(10)).toHaveLength(20)
+  expect(await run(10)).toHaveLength(first.length - 20)
+  expect(await drain(stack.sqs, stack.settings.ordersQueueUrl)).toEqual([])
+})

@@ -1,0 +1,98 @@
+import { CreateTableCommand } from '@aws-sdk/client-dynamodb'
+import { ReceiveMessageCommand } from '@aws-sdk/client-sqs'
+import { DeleteParameterCommand, PutParameterCommand } from '@aws-sdk/client-ssm'
+import type { SQSEvent, SQSRecord } from 'aws-lambda'
+import { tablesOf } from '../../deploy/tables.ts'
+import { storeKeyParameter } from '../../lib/api/keys.ts'
+import { sendInOrder } from '../../lib/orders/events.ts'
+import type { Settings } from '../../lib/platform/environment.ts'
+import { PARAMETERS, QUEUES } from '../../lib/platform/names.ts'
+import type { Store } from '../../lib/platform/stores.ts'
+import type { OrderKey } from '../../lib/protocol/order.ts'
+import { sqsEvent, sqsRecord } from './lambda.ts'
+import { createQueue, drain, observe, startParts } from './parts.ts'
+
+export const STORES: readonly Store[] = [
+  { source: 'shop', feed: 'sqs' },
+  { source: 'web', feed: { http: 'https://web.example/webhook?shop=1', disable_after: 24 * 60 * 60 } },
+]
+
+/** The resources of a stack with the stores "shop" and "web", on the embedded parts of AWS. */
+export const startStack = async () => {
+  const parts = await startParts()
+  const { dynamodb, sqs, ssm } = parts
+  const [ordersQueueUrl, quarantineQueueUrl, feedsDeadQueueUrl, shopFeedUrl, webFeedUrl] = await Promise.all(
+    [QUEUES.orders, QUEUES.quarantine, QUEUES.feedsDead, 'feed-shop.fifo', 'feed-web.fifo'].map(name =>
+      createQueue(sqs, name, name === QUEUES.feedsDead ? {} : { VisibilityTimeout: '180' }),
+    ),
+  )
+  for (const { name, schema } of tablesOf({ prefix: '' })) {
+    await dynamodb.send(
+      new CreateTableCommand({ TableName: name, BillingMode: 'PAY_PER_REQUEST', ...schema }),
+    )
+  }
+
+  const secretsPath = '/order-relay/test'
+  const settings: Settings = {
+    ordersTable: 'orders',
+    deliveriesTable: 'deliveries',
+    ordersQueueUrl: ordersQueueUrl ?? '',
+    quarantineQueueUrl: quarantineQueueUrl ?? '',
+    feedsDeadQueueUrl: feedsDeadQueueUrl ?? '',
+    secretsPath,
+    accountingUrl: 'https://accounting.example/base',
+    feedAddresses: 'public',
+  }
+
+  /** Sets a parameter below the path of the stack. */
+  const set = async (name: string, Value: string) => {
+    const Name = `${secretsPath}/${name}`
+    await ssm.send(new PutParameterCommand({ Name, Value, Type: 'SecureString', Overwrite: true }))
+  }
+  const unset = async (name: string) => {
+    await ssm.send(new DeleteParameterCommand({ Name: `${secretsPath}/${name}` }))
+  }
+  await set(`${PARAMETERS.webhookSecrets}/first`, 'webhook secret')
+  await set(PARAMETERS.accountingKey, 'accounting key')
+  await set(`${PARAMETERS.feedSecrets}/web`, 'secret of web')
+  for (const source of ['shop', 'web', 'api', 'closed']) {
+    await ssm.send(new PutParameterCommand(storeKeyParameter(secretsPath, source, `key-of-${source}`)))
+  }
+
+  return {
+    ...parts,
+    ...observe(parts),
+    settings,
+    shopFeedUrl: shopFeedUrl ?? '',
+    webFeedUrl: webFeedUrl ?? '',
+    set,
+    unset,
+    /** Sends JSON to a FIFO queue in the message group of an order. */
+    send: (queueUrl: string, order: OrderKey, message: { delivery: string }) =>
+      sendInOrder(sqs, queueUrl, order, { id: message.delivery, json: JSON.stringify(message) }),
+    /** Receives everything visible in a queue as Lambda passes it to a function. */
+    receive: async (QueueUrl: string): Promise<SQSEvent> => {
+      const records: SQSRecord[] = []
+      for (;;) {
+        const { Messages = [] } = await sqs.send(
+          new ReceiveMessageCommand({
+            QueueUrl,
+            MaxNumberOfMessages: 10,
+            MessageSystemAttributeNames: ['All'],
+          }),
+        )
+        if (Messages.length === 0) return sqsEvent(...records)
+        for (const { MessageId = '', ReceiptHandle = '', Body = '', Attributes = {} } of Messages) {
+          const eventSourceARN = `arn:aws:sqs:eu-central-1:000000000000:${QueueUrl.split('/').at(-1)}`
+          const fields = { receiptHandle: ReceiptHandle, body: Body, attributes: Attributes, eventSourceARN }
+          records.push(sqsRecord(MessageId, fields))
+        }
+      }
+    },
+    /** The bodies of everything visible in a queue, as JSON; deletes them. */
+    taken: async (queueUrl: string): Promise<Record<string, unknown>[]> =>
+      (await drain(sqs, queueUrl)).map(({ Body = '' }) => JSON.parse(Body) as Record<string, unknown>),
+  }
+}
+
+export type Stack = Awaited<ReturnType<typeof startStack>>

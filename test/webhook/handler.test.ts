@@ -1,0 +1,342 @@
+import { randomUUID } from 'node:crypto'
+import { PutItemCommand } from '@aws-sdk/client-dynamodb'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { messageGroupOf } from '../../lib/orders/events.ts'
+import { MAX_BODY_BYTES } from '../../lib/protocol/json.ts'
+import { sign } from '../../lib/protocol/signature.ts'
+import { createReceiver } from '../../lib/webhook/handler.ts'
+import { rotationValue } from '../../lib/webhook/secrets.ts'
+import { context, httpEvent } from '../support/lambda.ts'
+import { drain, scan } from '../support/parts.ts'
+import { STORES, type Stack, startStack } from '../support/stack.ts'
+import { recordingTelemetry } from '../support/telemetry.ts'
+
+const NOW = 1_800_000_000
+const recorded = recordingTelemetry()
+
+let stack: Stack
+let now: number
+let handler: Awaited<ReturnType<typeof createReceiver>>
+
+const create = () =>
+  createReceiver({
+    ...stack,
+    stores: STORES,
+    telemetry: recorded.telemetry,
+    now: () => now * 1000,
+    random: () => 0.5,
+  })
+
+beforeAll(async () => {
+  stack = await startStack()
+})
+afterAll(() => stack.close())
+beforeEach(async () => {
+  now = NOW
+  handler = await create()
+  for (const url of [stack.settings.ordersQueueUrl, stack.settings.quarantineQueueUrl])
+    await drain(stack.sqs, url)
+  stack.clear()
+  recorded.clear()
+})
+
+const webhook = (changes: object = {}, data: object = {}) => ({
+  event: 'order.updated',
+  delivery: randomUUID(),
+  data: { source: 'shop', external_id: '1001', status: 'paid', total: '1500000', ...data },
+  ...changes,
+})
+
+type Options = { headers?: Record<string, string>; t?: number; secret?: string; signed?: boolean }
+
+const post = async (
+  content: object | string | Uint8Array,
+  { headers = {}, t = now, secret = 'webhook secret', signed = true }: Options = {},
+) => {
+  const body =
+    typeof content === 'string' || content instanceof Uint8Array ? content : JSON.stringify(content)
+  const signature = signed ? { 'x-service-signature': sign({ secret, t, body }) } : {}
+  const response = await handler(httpEvent({ body, headers: { ...signature, ...headers } }), context())
+  return { status: response?.statusCode, headers: response?.headers, body: JSON.parse(response?.body ?? '') }
+}
+
+const queued = () => drain(stack.sqs, stack.settings.ordersQueueUrl)
+const ok = (status: string) => ({ status: 200, body: { status } })
+const refused = (status: number, code: string, message: unknown = expect.any(String)) => ({
+  status,
+  body: { error: { code, message } },
+})
+
+describe('an authentic webhook of a known store', () => {
+  test('is queued byte for byte in the message group of its order, with three calls to AWS', async () => {
+    const hook = webhook()
+    const text = JSON.stringify(hook, null, 2)
+    expect(await post(text)).toMatchObject(ok('queued'))
+    expect(stack.commands()).toEqual(['GetItem', 'SendMessage', 'PutItem'])
+    expect(await queued()).toMatchObject([
+      {
+        Body: text,
+        Attributes: {
+          MessageGroupId: messageGroupOf({ source: 'shop', external_id: '1001' }),
+          MessageDeduplicationId: hook.delivery,
+        },
+      },
+    ])
+  })
+
+  test('may arrive as base64', async () => {
+    const hook = webhook({}, { error: 'کمبود' })
+    expect(await post(Buffer.from(JSON.stringify(hook)))).toMatchObject(ok('queued'))
+    expect((await queued()).map(({ Body = '' }) => JSON.parse(Body))).toEqual([hook])
+  })
+
+  test('is a duplicate the second time, with one call to AWS', async () => {
+    const hook = webhook()
+    await post(hook)
+    stack.clear()
+    now += 30
+    expect(await post(hook)).toMatchObject(ok('duplicate'))
+    expect(stack.commands()).toEqual(['GetItem'])
+    expect(await queued()).toHaveLength(1)
+  })
+
+  test('is queued once however often it arrives at the same time', async () => {
+    const hook = webhook()
+    const responses = await Promise.all(Array.from({ length: 20 }, () => post(hook)))
+    expect(responses.filter(({ status }) => status !== 200)).toEqual([])
+    expect(await queued()).toHaveLength(1)
+  })
+
+  test.each([
+    ['has expired', NOW, 'queued'],
+    ['expires in a second', NOW + 1, 'duplicate'],
+    ['does not say when it expires', undefined, 'queued'],
+  ])('whose record %s counts as expected, whatever DynamoDB has deleted', async (_name, expires, outcome) => {
+    const hook = webhook()
+    const Item = {
+      delivery: { S: hook.delivery },
+      source: { S: 'shop' },
+      external_id: { S: '1001' },
+      ...(expires !== undefined && { expires_at: { N: String(expires) } }),
+    }
+    await stack.dynamodb.send(new PutItemCommand({ TableName: 'deliveries', Item }))
+    expect(await post(hook)).toMatchObject(ok(outcome))
+  })
+
+  test('is looked up with a consistent read, and recorded for thirty days', async () => {
+    const hook = webhook()
+    await post(hook)
+    const input = { TableName: 'deliveries', Key: { delivery: { S: hook.delivery } }, ConsistentRead: true }
+    expect(stack.calls[0]).toMatchObject({ command: 'GetItem', input })
+    const records = await scan(stack.dynamodb, 'deliveries')
+    expect(records.find(({ delivery }) => delivery?.S === hook.delivery)).toEqual({
+      delivery: { S: hook.delivery },
+      source: { S: 'shop' },
+      external_id: { S: '1001' },
+      status: { S: 'paid' },
+      received_at: { N: String(NOW) },
+      expires_at: { N: String(NOW + 30 * 24 * 60 * 60) },
+    })
+  })
+
+  test.each<[string, object]>([
+    ['characters that SQS rejects', webhook({}, { note: 'a\uFFFEb\uFFFF\u0000' })],
+    [
+      'an unknown status and unknown fields',
+      webhook({ extra: 1 }, { status: 'archived', total: null, new: [] }),
+    ],
+  ])('may contain %s', async (_name, hook) => {
+    expect(await post(hook)).toMatchObject(ok('queued'))
+    expect((await queued()).map(({ Body = '' }) => JSON.parse(Body))).toEqual([hook])
+  })
+
+  test('may have headers that agree with its body', async () => {
+    const hook = webhook()
+    const headers = { 'x-service-delivery': hook.delivery, 'x-service-event': 'order.updated' }
+    expect(await post(hook, { headers })).toMatchObject(ok('queued'))
+  })
+})
+
+describe('an authentic webhook that contradicts', () => {
+  const quarantined = async () =>
+    (await stack.taken(stack.settings.quarantineQueueUrl)).map(({ reason }) => reason)
+
+  test.each(['x-service-delivery', 'x-service-event'])(
+    'its unsigned header %s is refused, and quarantined unless its source is foreign',
+    async header => {
+      const headers = { [header]: 'other' }
+      const reason = `The header ${header} does not agree with the signed body`
+      expect(await post(webhook(), { headers })).toMatchObject(refused(400, 'contradictory', reason))
+      expect(stack.commands()).toEqual(['GetItem', 'SendMessage', 'PutItem'])
+      const foreign = webhook({}, { source: 'other' })
+      expect(await post(foreign, { headers })).toMatchObject(refused(400, 'contradictory', reason))
+      expect([await quarantined(), await queued()]).toEqual([[reason], []])
+    },
+  )
+
+  test('an earlier one, with the same delivery id for another order, is refused and quarantined', async () => {
+    const hook = webhook()
+    const reason = 'The delivery id belongs to another order'
+    expect(await post(hook)).toMatchObject(ok('queued'))
+    const other = { ...hook, data: { ...hook.data, external_id: '1002' } }
+    expect(await post(other)).toMatchObject(refused(400, 'contradictory', reason))
+    expect(await queued()).toHaveLength(1)
+    expect(await quarantined()).toEqual([reason])
+  })
+})
+
+describe('without a call to AWS', () => {
+  const forged = refused(401, 'unauthorized', 'The signature is missing or not valid')
+  const cases: [string, object, string | object, Options][] = [
+    ['a missing signature', forged, webhook(), { signed: false }],
+    ['a delivery replayed after five minutes', forged, webhook(), { t: NOW - 301 }],
+    ['a delivery five minutes from the future', forged, webhook(), { t: NOW + 301 }],
+    ["another store's order", ok('ignored'), webhook({}, { source: 'other' }), {}],
+    ["another store's unreadable order", ok('ignored'), webhook({}, { source: 'other', status: 7 }), {}],
+    ['an unknown event', ok('ignored'), webhook({ event: 'order.shipped' }), {}],
+    [
+      'a body of more than 256 KiB',
+      refused(413, 'too_large', 'The body is larger than 256 KiB'),
+      `"${'x'.repeat(MAX_BODY_BYTES - 1)}"`,
+      {},
+    ],
+  ]
+  test.each(cases)('%s is answered', async (_name, expected, content, options) => {
+    expect(await post(content, options)).toMatchObject(expected)
+    expect(stack.calls).toEqual([])
+  })
+
+  test('forgeries are answered, but for one read of the secrets a minute', async () => {
+    const secret = 'guess'
+    for (let count = 0; count < 20; count++) expect(await post(webhook(), { secret })).toMatchObject(forged)
+    expect(stack.commands()).toEqual(['GetParametersByPath'])
+  })
+})
+
+describe('an authentic body that is unreadable', () => {
+  test.each<[string, string | Uint8Array]>([
+    ['bytes that are not text', Uint8Array.from([0xff, 0xfe, 0x00])],
+    ['text that is not JSON', '{"event":'],
+    ['an empty body', ''],
+    ['JSON that is not an envelope', '[]'],
+    ['a delivery that is not a UUID', JSON.stringify(webhook({ delivery: 'x' }))],
+    ['an order without a valid source', JSON.stringify(webhook({}, { source: 7 }))],
+    ['an order without a status', JSON.stringify(webhook({}, { status: null }))],
+    ['an order whose id is too long', JSON.stringify(webhook({}, { external_id: 'x'.repeat(101) }))],
+    ['a string of 256 KiB', `"${'x'.repeat(MAX_BODY_BYTES - 2)}"`],
+  ])('%s is refused with a reason and quarantined byte for byte, once', async (_name, content) => {
+    for (let replay = 0; replay < 3; replay++) {
+      expect(await post(content, { t: now - replay })).toMatchObject(refused(400, 'unreadable'))
+    }
+    const [entry, ...more] = await stack.taken(stack.settings.quarantineQueueUrl)
+    const { body_base64, ...rest } = entry ?? {}
+    expect(Buffer.from(String(body_base64), 'base64').equals(Buffer.from(content))).toBe(true)
+    expect(rest).toEqual({
+      reason: expect.stringMatching(/\w/),
+      from: 'webhook',
+      received_at: new Date(NOW * 1000).toISOString(),
+    })
+    expect([more, await queued()]).toEqual([[], []])
+    expect(recorded.metrics.filter(({ name }) => name === 'Quarantined')).toEqual([
+      { name: 'Quarantined', dimensions: { from: 'webhook' }, value: 1 },
+    ])
+  })
+})
+
+describe('while AWS fails, the sender is asked to try again', () => {
+  const unavailable = {
+    ...refused(503, 'unavailable', 'The delivery could not be stored; send it again'),
+    headers: { 'retry-after': '5' },
+  }
+
+  test.each<[string, 'before' | 'after', string | object, number]>([
+    ['GetItem', 'before', webhook(), 0],
+    ['SendMessage', 'before', webhook(), 0],
+    ['SendMessage', 'after', webhook(), 1],
+    ['PutItem', 'before', webhook(), 1],
+    ['SendMessage', 'before', '[1]', 0],
+    ['PutItem', 'before', '[2]', 0],
+  ])('at %s (%s)', async (command, when, content, count) => {
+    stack.faults.set(command, when)
+    expect(await post(content)).toMatchObject(unavailable)
+    expect(await queued()).toHaveLength(count)
+    expect(recorded.lines).toMatchObject([{ level: 'error', message: 'delivery failed' }])
+    expect(recorded.counted()).toContain('DeliveryFailed')
+    expect(recorded.counted()).not.toContain('Deliveries')
+  })
+
+  test('and a delivery that was queued but not recorded is not queued twice', async () => {
+    const hook = webhook()
+    stack.faults.set('PutItem', 'before')
+    expect(await post(hook)).toMatchObject(unavailable)
+    stack.clear()
+    now += 5
+    expect(await post(hook)).toMatchObject(ok('queued'))
+    expect(await queued()).toHaveLength(1)
+  })
+
+  test('when the secrets cannot be read, without a read for each delivery', async () => {
+    stack.faults.set('GetParametersByPath', 'before')
+    handler = await create()
+    for (let count = 0; count < 20; count++) expect(await post(webhook())).toMatchObject(unavailable)
+    expect(stack.commands()).toEqual(['GetParametersByPath'])
+    stack.clear()
+    now += 30
+    expect(await post(webhook())).toMatchObject(ok('queued'))
+  })
+})
+
+describe('an exchange of the secret', () => {
+  test('is accepted in both of two simultaneous deliveries signed with the new one', async () => {
+    await stack.set('webhook/secrets/second', 'new secret')
+    const options = { secret: 'new secret' }
+    expect(await Promise.all([post(webhook(), options), post(webhook(), options)])).toMatchObject([
+      ok('queued'),
+      ok('queued'),
+    ])
+    expect(stack.commands().filter(command => command === 'GetParametersByPath')).toHaveLength(1)
+    await stack.unset('webhook/secrets/second')
+  })
+
+  test('defers deliveries signed with a secret that is still unknown, which is no failure', async () => {
+    await stack.set('webhook/rotation', rotationValue('switching', NOW + 60))
+    handler = await create()
+    recorded.clear()
+    expect(await post(webhook(), { secret: 'next secret' })).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '5' },
+    })
+    expect([recorded.messages(), recorded.counted()]).toEqual([['delivery deferred'], []])
+    expect(await post(webhook())).toMatchObject(ok('queued'))
+
+    await stack.set('webhook/secrets/third', 'next secret')
+    now += 1
+    expect(await post(webhook(), { secret: 'next secret' })).toMatchObject(ok('queued'))
+    await stack.unset('webhook/secrets/third')
+    await stack.unset('webhook/rotation')
+  })
+})
+
+test.each<[string, string | object, object, Options]>([
+  ['queued', webhook({ delivery: randomUUID() }), { source: 'shop', external_id: '1001' }, {}],
+  ['ignored', webhook({}, { source: 'other' }), { why: 'foreign source' }, {}],
+  ['ignored', webhook({ event: 'order.shipped' }), { why: 'other event' }, {}],
+  ['forged', webhook(), { why: 'mismatch' }, { secret: 'guess' }],
+  ['forged', webhook(), { why: 'malformed' }, { signed: false }],
+  ['forged', webhook(), { why: 'stale' }, { t: 1 }],
+  ['contradictory', webhook(), {}, { headers: { 'x-service-event': 'x' } }],
+  ['unreadable', '"Sara Ahmadi"', {}, {}],
+  ['too_large', 'x'.repeat(MAX_BODY_BYTES + 1), {}, {}],
+])('the outcome %s is logged and counted, without the content', async (outcome, content, fields, options) => {
+  await post(content, options)
+  const delivery =
+    typeof content === 'object' && 'delivery' in content && ['queued', 'ignored'].includes(outcome)
+  expect(recorded.lines).toEqual([
+    {
+      level: 'info',
+      message: 'delivery received',
+      fields: { outcome, ...fields, ...(delivery && { delivery: content.delivery }) },
+    },
+  ])
+  expect(recorded.metrics).toContainEqual({ name: 'Deliveries', dimensions: { outcome }, value: 1 })
+})

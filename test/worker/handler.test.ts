@@ -1,0 +1,338 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { orderRepository } from '../../lib/orders/repository.ts'
+import type { HttpClient, OutgoingRequest } from '../../lib/platform/http-client.ts'
+import { createWorker } from '../../lib/worker/handler.ts'
+import { context, failedIds, sqsEvent, sqsRecord } from '../support/lambda.ts'
+import { drain } from '../support/parts.ts'
+import { type Stack, startStack } from '../support/stack.ts'
+import { recordingTelemetry } from '../support/telemetry.ts'
+
+const recorded = recordingTelemetry()
+const NOW = Date.parse('2026-01-02T03:04:05Z')
+
+type Response = { status: number; body?: unknown; headers?: Record<string, string> }
+
+let stack: Stack
+let now: number
+let handler: ReturnType<typeof createWorker>
+let requests: OutgoingRequest[]
+/** The response of the accounting service to each request. */
+let respond: (request: OutgoingRequest) => Response | Error
+
+const http: HttpClient = async request => {
+  requests.push(request)
+  const response = respond(request)
+  if (response instanceof Error) throw response
+  const { status, body = {}, headers = {} } = response
+  return { status, headers, text: typeof body === 'string' ? body : JSON.stringify(body) }
+}
+
+beforeAll(async () => {
+  stack = await startStack()
+})
+afterAll(() => stack.close())
+beforeEach(async () => {
+  now = NOW
+  requests = []
+  respond = () => new Error('no request expected')
+  for (const url of [stack.settings.ordersQueueUrl, stack.shopFeedUrl]) await drain(stack.sqs, url)
+  stack.clear()
+  recorded.clear()
+  handler = createWorker({ ...stack, http, telemetry: recorded.telemetry, now: () => now, random: () => 1 })
+})
+
+const keyOf = (external_id: string) => ({ source: 'shop', external_id })
+const event = (external_id: string, name: string, data: object = {}) => ({
+  event: name,
+  delivery: randomUUID(),
+  data: { ...keyOf(external_id), ...data },
+})
+const webhook = (external_id: string, status: string) => event(external_id, 'order.updated', { status })
+const request = (external_id: string, kind: string, body = '{}') =>
+  event(external_id, `order.${kind}`, { request: body })
+const result = (external_id: string, status: string) => ({
+  status: 200,
+  body: { ...keyOf(external_id), status },
+})
+
+const record = (messageId: string, content: object | string, attributes: object = {}) =>
+  sqsRecord(messageId, { body: typeof content === 'string' ? content : JSON.stringify(content), attributes })
+
+const run = (...records: Parameters<typeof sqsEvent>) => handler(sqsEvent(...records), context())
+const order = async (external_id: string) =>
+  (await orderRepository(stack.dynamodb, 'orders', { random: () => 0 }).get(keyOf(external_id)))?.order
+
+describe('an event', () => {
+  test('is applied, published to the feed of its store and saved', async () => {
+    const hook = webhook('webhook', 'paid')
+    expect(await run(record('1', hook))).toEqual({ batchItemFailures: [] })
+    expect(await order('webhook')).toMatchObject({ version: 1, result: hook.data })
+    const { event: name, delivery } = hook
+    expect(await stack.taken(stack.shopFeedUrl)).toEqual([
+      { ...hook, version: 1, cause: { event: name, delivery } },
+    ])
+    expect(recorded.lines).toEqual([
+      {
+        level: 'info',
+        message: 'event processed',
+        fields: {
+          delivery,
+          event: name,
+          ...keyOf('webhook'),
+          changed: true,
+          calls: 0,
+          published: 1,
+          status: 'paid',
+        },
+      },
+    ])
+    expect(recorded.metrics).toEqual([
+      { name: 'EventsProcessed', dimensions: { event: name, changed: 'true' }, value: 1 },
+    ])
+  })
+
+  test('that changes nothing is counted as such', async () => {
+    const hook = webhook('same', 'paid')
+    await run(record('1', hook))
+    await run(record('2', hook))
+    expect(recorded.metrics.at(-1)?.dimensions).toEqual({ event: 'order.updated', changed: 'false' })
+  })
+
+  test('is sent to the accounting service with its key and exactly as the store wrote it', async () => {
+    respond = () => result('create', 'invoiced')
+    await run(record('1', request('create', 'create', '{"unit_price":9007199254740993}')))
+    expect(requests).toMatchObject([
+      {
+        method: 'POST',
+        origin: 'https://accounting.example',
+        path: '/base/api/v1/orders/',
+        headers: { authorization: 'Bearer accounting key' },
+        body: '{"unit_price":9007199254740993}',
+      },
+    ])
+    expect(await order('create')).toMatchObject({ intents: { create: { state: 'registered' } } })
+    expect((await stack.taken(stack.shopFeedUrl)).map(({ data }) => data)).toEqual([
+      { ...keyOf('create'), status: 'invoiced' },
+    ])
+  })
+
+  test('whose request is refused is rejected to the store in the words of the service', async () => {
+    respond = () => ({ status: 422, body: { error: { code: 'c', message: 'No such product', field: 'f' } } })
+    await run(record('1', request('refused', 'create')))
+    const error = { status: 422, code: 'c', message: 'No such product', field: 'f' }
+    expect(await stack.taken(stack.shopFeedUrl)).toMatchObject([
+      { event: 'order.rejected', data: { ...keyOf('refused'), request: 'create', error } },
+    ])
+  })
+
+  test('is checked with the service when it contradicts what is known', async () => {
+    respond = ({ method }) => (method === 'GET' ? result('check', 'refunded') : new Error('no GET'))
+    await run(record('1', webhook('check', 'paid')))
+    await run(record('2', webhook('check', 'invoiced')), record('3', event('check', 'order.check')))
+    expect(requests.map(({ path }) => path)).toEqual(Array(2).fill('/base/api/v1/orders/check/?source=shop'))
+    expect(await order('check')).toMatchObject({ result: { status: 'refunded' }, doubt: false })
+  })
+})
+
+describe('an unreadable event', () => {
+  test.each([
+    ['that is not JSON', '{', 'The body is not JSON'],
+    [
+      'with an unknown name',
+      JSON.stringify({ ...webhook('1', 'paid'), event: 'order.shipped' }),
+      'Field "event"',
+    ],
+  ])('%s is quarantined whole, and those behind it are processed', async (_name, body, reason) => {
+    const group = { MessageGroupId: 'g' }
+    expect(await run(record('1', body, group), record('2', webhook('behind', 'paid'), group))).toEqual({
+      batchItemFailures: [],
+    })
+    expect(await stack.taken(stack.settings.quarantineQueueUrl)).toEqual([
+      {
+        from: 'worker',
+        reason: expect.stringContaining(reason),
+        body_base64: Buffer.from(body).toString('base64'),
+        received_at: '2026-01-02T03:04:05.000Z',
+      },
+    ])
+    expect(recorded.lines[0]).toEqual({
+      level: 'warn',
+      message: 'event quarantined',
+      fields: { messageId: '1' },
+    })
+    expect(recorded.metrics[0]).toEqual({ name: 'Quarantined', dimensions: { from: 'worker' }, value: 1 })
+    expect(recorded.counted()).toContain('EventsProcessed')
+  })
+
+  test('that cannot be quarantined stays in the queue', async () => {
+    stack.faults.set('SendMessage', 'before')
+    expect(failedIds(await run(record('1', '{')))).toEqual(['1'])
+    expect(recorded.counted()).toContain('EventRetried')
+  })
+})
+
+describe('a failed event', () => {
+  const attributes = {
+    ApproximateReceiveCount: '3',
+    SentTimestamp: String(NOW - 15_000),
+    MessageGroupId: 'g',
+  }
+
+  /** Runs an event and one behind it, and returns for how many seconds they were hidden. */
+  const failed = async () => {
+    const records = [
+      record('1', request('failed', 'create'), attributes),
+      record('2', webhook('failed', 'paid'), attributes),
+    ]
+    expect(failedIds(await run(...records))).toEqual(['1', '2'])
+    return stack.calls
+      .filter(({ command }) => command === 'ChangeMessageVisibilityBatch')
+      .map(({ input }) => input)
+  }
+  const extended = (seconds: number) => [
+    {
+      QueueUrl: stack.settings.ordersQueueUrl,
+      Entries: [
+        { Id: '0', ReceiptHandle: 'handle-1', VisibilityTimeout: seconds },
+        { Id: '1', ReceiptHandle: 'handle-2', VisibilityTimeout: seconds },
+      ],
+    },
+  ]
+  const retried = (error: string, seconds: number) => ({
+    level: 'error',
+    message: 'event retried',
+    error: expect.objectContaining({ message: error }),
+    fields: { messageId: '1', receives: 3, seconds, behind: 1 },
+  })
+
+  test.each<[string, Response | Error, number, string, string]>([
+    [
+      'the service is not reachable',
+      new Error('reset'),
+      20,
+      'Cannot reach the accounting service: reset',
+      'EventRetried',
+    ],
+    ['the service is down', { status: 503 }, 20, 'The accounting service answered 503', 'EventRetried'],
+    [
+      'the service asks for time',
+      { status: 429, headers: { 'retry-after': '1000' } },
+      1100,
+      'The accounting service answered 429',
+      'EventRetried',
+    ],
+    [
+      'the key is rejected',
+      { status: 401 },
+      20,
+      'The accounting service answered 401',
+      'ServiceUnauthorized',
+    ],
+    [
+      'a create is answered with 404',
+      { status: 404, body: '<html>Sara Ahmadi' },
+      20,
+      'The accounting service answered 404 to a create: check ACCOUNTING_URL',
+      'EventRetried',
+    ],
+  ])('is delayed with those behind it when %s', async (_name, response, seconds, error, metric) => {
+    respond = () => response
+    expect(await failed()).toEqual(extended(seconds))
+    expect(recorded.lines[0]).toEqual(retried(error, seconds))
+    expect(recorded.metrics).toEqual([
+      { name: metric, dimensions: {}, value: 1 },
+      { name: 'FailingEventAge', dimensions: {}, value: 15 },
+    ])
+    expect(await order('failed')).toMatchObject({ intents: { create: { state: 'waiting' } } })
+  })
+
+  test('is delayed without a call when less time remains than a call may take', async () => {
+    const late = context(() => 11_999)
+    const response = await handler(sqsEvent(record('1', request('late', 'create'))), late)
+    expect(failedIds(response)).toEqual(['1'])
+    expect(requests).toEqual([])
+    expect(recorded.lines[0]).toMatchObject({
+      error: { message: 'Not enough time remains for another call in this invocation' },
+    })
+    respond = () => result('late', 'invoiced')
+    await handler(
+      sqsEvent(record('1', request('late', 'create'))),
+      context(() => 12_000),
+    )
+    expect(requests).toHaveLength(1)
+  })
+
+  test('is delayed without a call once five calls found the service unavailable', async () => {
+    respond = () => ({ status: 500 })
+    const records = Array.from({ length: 7 }, (_, index) =>
+      record(`${index}`, request(`open-${index}`, 'create')),
+    )
+    for (const each of records) await run(each)
+    expect(requests).toHaveLength(5)
+    expect(recorded.counted().filter(name => name === 'BreakerOpened')).toHaveLength(1)
+    expect(recorded.lines.filter(({ message }) => message === 'event retried').at(-1)).toMatchObject({
+      error: { message: 'The breaker is open: the accounting service was unavailable' },
+    })
+    now += 1000
+    respond = () => result('probe', 'invoiced')
+    await run(record('probe', request('probe', 'create')))
+    expect(requests).toHaveLength(6)
+  })
+
+  test.each(['GetItem', 'PutItem', 'SendMessage', 'GetParameter'])(
+    'is delayed when %s fails',
+    async command => {
+      respond = () => result('failed', 'invoiced')
+      stack.faults.set(command, 'before')
+      const id = `aws-${command}`
+      const response = await run(
+        record('1', command === 'GetParameter' ? request(id, 'create') : webhook(id, 'paid')),
+      )
+      expect(failedIds(response)).toEqual(['1'])
+      expect(recorded.messages()[0]).toBe('event retried')
+      expect(stack.commands()).toContain('ChangeMessageVisibilityBatch')
+      expect(await order(id).catch(() => undefined)).toEqual(
+        command === 'GetParameter' ? expect.objectContaining({ version: 0 }) : undefined,
+      )
+    },
+  )
+
+  test('returns after the timeout of the queue when its visibility cannot be changed', async () => {
+    stack.faults.set('ChangeMessageVisibilityBatch', 'before')
+    respond = () => ({ status: 503 })
+    expect(failedIds(await run(record('1', request('stays', 'create'))))).toEqual(['1'])
+    expect(recorded.messages()).toEqual(['event retried', 'visibility not extended'])
+  })
+
+  test('is delayed in the real queue', async () => {
+    const { send, receive, settings } = stack
+    await send(settings.ordersQueueUrl, keyOf('real'), request('real', 'create'))
+    respond = () => ({ status: 503 })
+    await handler(await receive(settings.ordersQueueUrl), context())
+    expect(recorded.messages()).toEqual(['event retried'])
+  })
+
+  test('does not hold up other orders', async () => {
+    respond = ({ body = '' }) => (body.includes('slow') ? { status: 503 } : result('fast', 'invoiced'))
+    const response = await run(
+      record('1', request('slow', 'create', '{"a":"slow"}'), { MessageGroupId: 'slow' }),
+      record('2', request('fast', 'create'), { MessageGroupId: 'fast' }),
+    )
+    expect(failedIds(response)).toEqual(['1'])
+    expect(await order('fast')).toMatchObject({ result: { status: 'invoiced' } })
+  })
+})
+
+test('an exchanged key is used within a minute', async () => {
+  respond = () => result('key', 'invoiced')
+  await run(record('1', event('key', 'order.check')))
+  await stack.set('accounting-key', 'next key')
+  now += 60_000
+  await run(record('2', event('key', 'order.check')))
+  await stack.set('accounting-key', 'accounting key')
+  expect(requests.map(({ headers }) => headers.authorization)).toEqual([
+    'Bearer accounting key',
+    'Bearer next key',
+  ])
+})
