@@ -8,7 +8,7 @@ import { startSandbox } from '../sandbox/start.ts'
 
 const run = promisify(execFile)
 
-test('a store uses the client and the signature on their own, as plain JavaScript with types', async () => {
+test('the client and the signature work on their own, as plain JavaScript with types', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'order-relay-dist-'))
   const sandbox = await startSandbox({ port: 0 })
   try {

@@ -55,46 +55,46 @@ const post = async (
   return { status: response.status, body: (await response.json()) as unknown }
 }
 
-type Told = { version: number; delivery: string; data: { external_id: string; status: string } }
+type Received = { version: number; delivery: string; data: { external_id: string; status: string } }
 
 const feed = (source = 'demo-shop') => `${stack.urls.sqs}/000000000000/feed-${source}.fifo`
 
-/** What the store hears, until it has heard so much. */
-const hear = async (count: number): Promise<Told[]> => {
-  const heard: Told[] = []
-  for (const end = Date.now() + 30_000; heard.length < count && Date.now() < end; ) {
-    heard.push(...(await drain(sqs, feed())).map(({ Body = '' }) => JSON.parse(Body) as Told))
+/** Receives so many messages of the feed. */
+const receive = async (count: number): Promise<Received[]> => {
+  const received: Received[] = []
+  for (const end = Date.now() + 30_000; received.length < count && Date.now() < end; ) {
+    received.push(...(await drain(sqs, feed())).map(({ Body = '' }) => JSON.parse(Body) as Received))
   }
-  return heard
+  return received
 }
 
-test('200 deliveries for 200 orders, posted 1,000 times at once, are told exactly 200 times', async () => {
+test('200 deliveries for 200 orders, posted 1,000 times in parallel, are published exactly 200 times', async () => {
   const webhooks = Array.from({ length: 200 }, (_, index) => webhook(`flood-${index}`, 'paid'))
-  const answers = await Promise.all(Array.from({ length: 1000 }, (_, index) => post(webhooks[index % 200])))
-  expect(answers.filter(({ status }) => status !== 200)).toEqual([])
+  const responses = await Promise.all(Array.from({ length: 1000 }, (_, index) => post(webhooks[index % 200])))
+  expect(responses.filter(({ status }) => status !== 200)).toEqual([])
 
-  const told = await hear(200)
-  expect(new Set(told.map(({ delivery }) => delivery))).toEqual(
+  const published = await receive(200)
+  expect(new Set(published.map(({ delivery }) => delivery))).toEqual(
     new Set(webhooks.map(({ delivery }) => delivery)),
   )
-  expect(told).toHaveLength(200)
+  expect(published).toHaveLength(200)
   expect(await drain(sqs, feed())).toEqual([])
-  const kept = (await scan(dynamodb, 'orders')).filter(({ external_id }) =>
+  const stored = (await scan(dynamodb, 'orders')).filter(({ external_id }) =>
     external_id?.S?.startsWith('flood-'),
   )
-  expect(kept).toHaveLength(200)
+  expect(stored).toHaveLength(200)
 }, 90_000)
 
-test('changes to one order reach the feed in their order', async () => {
+test('changes of one order reach its feed in order', async () => {
   const statuses = ['needs_review', 'invoiced', 'paid', 'refunded']
   for (const status of statuses) await post(webhook('سفارش ۱', status))
-  const told = await hear(4)
-  expect(told.map(({ data, version }) => [data.status, version])).toEqual(
+  const published = await receive(4)
+  expect(published.map(({ data, version }) => [data.status, version])).toEqual(
     statuses.map((status, index) => [status, index + 1]),
   )
 }, 40_000)
 
-test('a captured delivery with another X-Service-Delivery header is refused', async () => {
+test('a captured delivery is refused under another X-Service-Delivery header', async () => {
   const content = webhook('captured', 'paid')
   const headers = { 'x-service-delivery': randomUUID() }
   expect((await post(content, { headers })).status).toBe(400)
@@ -102,23 +102,23 @@ test('a captured delivery with another X-Service-Delivery header is refused', as
     status: 200,
     body: { status: 'queued' },
   })
-  expect(await hear(1)).toMatchObject([{ delivery: content.delivery }])
+  expect(await receive(1)).toMatchObject([{ delivery: content.delivery }])
 }, 40_000)
 
 test.each<[string, () => ReturnType<typeof post>, number]>([
   ['a forged signature', () => post(webhook('x', 'paid'), { secret: 'guess' }), 401],
   ['a stale signature', () => post(webhook('x', 'paid'), { t: Date.now() / 1000 - 301 }), 401],
   ['no body and no header', () => post('', { headers: { 'x-service-signature': '' } }), 401],
-  ['a body that is no webhook', () => post('[]'), 400],
+  ['a body that is not a webhook', () => post('[]'), 400],
   ['a body that is too large', () => post(`"${'x'.repeat(300_000)}"`), 413],
   ['a foreign source', () => post(webhook('x', 'paid', 'other')), 200],
   ['an unknown event', () => post({ ...webhook('x', 'paid'), event: 'order.shipped' }), 200],
-])('%s is answered and goes no further', async (_name, attempt, status) => {
+])('%s is answered and not published', async (_name, attempt, status) => {
   expect((await attempt()).status).toBe(status)
   expect(await drain(sqs, feed())).toEqual([])
 })
 
-test('nothing personal and no secret is in any log line, whatever happens to an order', async () => {
+test('no log line of the stack contains personal data or a secret', async () => {
   const personal = ['Neda Rahimi', '09127654321', '9127654321', 'neda@example.com', 'گمشده']
   const asStore = { authorization: 'Bearer local-demo-shop', 'content-type': 'application/json' }
   const ask = (path: string, body: unknown) =>
@@ -137,7 +137,7 @@ test('nothing personal and no secret is in any log line, whatever happens to an 
   })
 
   expect((await ask('', order('private-1', 'SKU-1'))).status).toBe(202)
-  // The service refuses it, in words that are told to the store.
+  // The service refuses it, in words that reach only the store.
   expect((await ask('', order('private-2', 'گمشده'))).status).toBe(202)
   expect(
     (await ask('', order('private-3', 'SKU-1', { customer: { ...customer, mobile: '9127654321x' } }))).status,
@@ -146,8 +146,12 @@ test('nothing personal and no secret is in any log line, whatever happens to an 
     (await ask('private-1/payment/?source=demo-shop', { method: 'card', reference: 'گمشده' })).status,
   ).toBe(202)
   await post({ event: 'order.updated', delivery: 'no uuid', data: { source: 'demo-shop', customer } })
-  const told = await hear(3)
-  expect(told.map(({ data }) => data.external_id).sort()).toEqual(['private-1', 'private-1', 'private-2'])
+  const published = await receive(3)
+  expect(published.map(({ data }) => data.external_id).sort()).toEqual([
+    'private-1',
+    'private-1',
+    'private-2',
+  ])
 
   const log = () => readFile(logFile(dataDir), 'utf8')
   await until(async () => (await log()).includes('private-2') && (await log()).includes('order.payment'))

@@ -92,11 +92,11 @@ describe('a message', () => {
     ])
   })
 
-  test.each(['shop', 'unknown', 'eb'])(
-    'of the queue feed-%s.fifo, which has no HTTP feed, fails the batch',
-    async source => {
-      await expect(run(record('a', { source }))).rejects.toThrow(
-        `Cannot deliver messages of ${ARN}feed-${source}.fifo: stores.yml has no such HTTP feed`,
+  test.each(['feed-shop.fifo', 'feed-unknown.fifo', 'other-feed-web.fifo'])(
+    'of the queue %s, which is not that of an HTTP feed, fails the batch',
+    async queue => {
+      await expect(run({ ...record('a'), eventSourceARN: ARN + queue })).rejects.toThrow(
+        `Cannot deliver messages of ${ARN}${queue}: stores.yml has no such HTTP feed`,
       )
     },
   )
