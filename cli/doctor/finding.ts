@@ -1,13 +1,9 @@
-/** `problem`: something needs doing. `note`: worth knowing. */
-export type Level = 'ok' | 'note' | 'problem'
-
-/** What one look at the relay found. */
+/** What one check found. */
 export type Finding = {
-  /** What was looked at. */
   check: string
-  level: Level
+  /** `problem`: needs attention. `note`: worth knowing. */
+  level: 'ok' | 'note' | 'problem'
   found: string
-  /** What to do about it. */
   remedy?: string
 }
 

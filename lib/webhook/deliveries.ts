@@ -15,6 +15,8 @@ export type DeliveryRecord = OrderKey & {
   status: string
   /** Unix time in seconds. */
   received_at: number
+  /** Unix time in seconds from which the delivery counts as unknown. */
+  expires_at: number
 }
 
 export const QUARANTINED = 'quarantined'
@@ -33,6 +35,7 @@ export const deliveryOf = (item: Record<string, AttributeValue>): DeliveryRecord
   external_id: item.external_id?.S ?? '',
   status: item.status?.S ?? '',
   received_at: Number(item.received_at?.N),
+  expires_at: Number(item.expires_at?.N),
 })
 
 export const deliveryRepository = (dynamodb: DynamoDB, table: string): Deliveries => ({
