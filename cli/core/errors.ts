@@ -31,17 +31,14 @@ export const cannot = (action: string, found: string, remedy?: string, cause?: u
 export const usageError = (action: string, found: string, remedy?: string): Failure =>
   new Failure(sentence(action, found, remedy), { exit: EXIT.usage })
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+const property = (error: unknown, name: string): string =>
+  typeof error === 'object' && error !== null && name in error ? String(Reflect.get(error, name)) : ''
+
+export const messageOf = (error: unknown): string => property(error, 'message') || String(error)
 
 /** What the service said, in its own words where it gave any; for the terminal only, never for a log. */
 export const serviceMessage = ({ reason, message }: AccountingError): string =>
   reason === undefined ? message : `${reason.status} ${reason.message}`
-
-const describe = (error: unknown) => ({
-  name: error instanceof Error ? error.name : '',
-  code: error instanceof Error && 'code' in error ? String(error.code) : '',
-  message: messageOf(error),
-})
 
 const NETWORK_CODES = ['ECONNREFUSED', 'ENOTFOUND', 'ECONNRESET', 'EAI_AGAIN', 'ETIMEDOUT']
 const NETWORK_ERRORS = ['TimeoutError', 'NetworkingError']
@@ -62,7 +59,8 @@ export const explain = (
         : undefined
     return cannot('use the accounting service', serviceMessage(error), remedy, error)
   }
-  const { name, code, message } = describe(error)
+  const [name, code] = [property(error, 'name'), property(error, 'code')]
+  const message = property(error, 'message')
   if (NETWORK_CODES.includes(code) || NETWORK_ERRORS.includes(name)) {
     return local
       ? cannot('reach the local stack', `no response (${message || code})`, 'start it with: npm start', error)
@@ -80,5 +78,5 @@ export const explain = (
       error,
     )
   }
-  return cannot('finish', message === '' ? name : message, undefined, error)
+  return cannot('finish', message || name || String(error), undefined, error)
 }

@@ -45,12 +45,10 @@ export type WebhookRequest = {
 export type WebhookResponse = { status: number; body: string }
 
 const reasonOf = (error: unknown) => {
-  if (error instanceof Error && error.name === 'TimeoutError') {
-    return `no response within ${SENDER_TIMEOUT_SECONDS} s`
-  }
-  return error instanceof Error && error.cause instanceof Error
-    ? error.cause.message || error.cause.name
-    : messageOf(error)
+  if (!(error instanceof Error)) return messageOf(error)
+  if (error.name === 'TimeoutError') return `no response within ${SENDER_TIMEOUT_SECONDS} s`
+  // fetch wraps the network's error.
+  return error.cause === undefined ? error.message : messageOf(error.cause)
 }
 
 export const nowSeconds = (): number => unixSeconds(Date.now())

@@ -7,7 +7,7 @@ import { envelopeOf } from '../core/webhook.ts'
 import { messageCommands } from './commands.ts'
 import type { Kind } from './kind.ts'
 
-/** Messages that were given up after the last receive, of the order queue and of HTTP feeds. */
+/** Messages of the order queue and of HTTP feeds that exhausted their retries (promise P8). */
 export const DEAD_LETTERS: Kind = {
   command: 'dead',
   key: 'letters',
@@ -64,10 +64,10 @@ export const DEAD_LETTERS: Kind = {
   },
 }
 
-/** `relay dead`: messages that were given up after the last receive. */
+/** `relay dead`: messages that exhausted their retries. */
 export const deadCommands = (cli: Cli): void =>
   messageCommands(cli, DEAD_LETTERS, {
-    command: 'Inspect and replay dead letters: messages that failed until the last receive.',
+    command: 'Inspect and replay dead letters: messages that exhausted their retries.',
     list: 'List the dead letters of the order queue and of HTTP feeds.',
     show: 'Show a dead letter and its body.',
     replay: 'Send dead letters again, in order within each order. Repeating a replay is safe.',

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { secondsOf, since } from '../../cli/since.ts'
-import { count, facts, table, visible } from '../../cli/table.ts'
+import { secondsOf, since } from '../../cli/core/options.ts'
+import { count, facts, table, visible } from '../../cli/core/output.ts'
 
 test.each([
   ['90s', 90],
@@ -11,11 +11,11 @@ test.each([
   ['m', undefined],
   ['1.5h', undefined],
   ['-1h', undefined],
-])('"%s" is a time of %s seconds', (text, seconds) => {
+])('the duration "%s" is %s seconds', (text, seconds) => {
   expect(secondsOf(text)).toBe(seconds)
 })
 
-test('since when: so long ago, or a date', () => {
+test('--since takes a duration or a date', () => {
   expect(Math.abs(since('2h').getTime() - (Date.now() - 7_200_000))).toBeLessThan(1000)
   expect(since('2026-03-21').toISOString()).toBe('2026-03-21T00:00:00.000Z')
   expect(since('2026-03-21T09:30:00+03:30').toISOString()).toBe('2026-03-21T06:00:00.000Z')
@@ -23,7 +23,7 @@ test('since when: so long ago, or a date', () => {
     expect(() => since(wrong)).toThrow('date')
 })
 
-test('columns line up, and foreign text cannot move the cursor', () => {
+test('columns are aligned, and control characters are escaped', () => {
   expect(
     table(
       ['A', 'LONG'],
