@@ -98,20 +98,13 @@ const send = async (context: Context, given: string | undefined, options: Option
   }
 }
 
-const integer = (text: string): number => {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('Expected a whole number.')
-  return Number(text)
-}
-
-const rials = (text: string): string => {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('Expected an amount in rials, digits only.')
+const matching = (pattern: RegExp, expected: string) => (text: string) => {
+  if (!pattern.test(text)) throw new InvalidArgumentError(`Expected ${expected}.`)
   return text
 }
-
-const seconds = (text: string): number => {
-  if (!/^-?\d{1,9}$/.test(text)) throw new InvalidArgumentError('Expected a whole number of seconds.')
-  return Number(text)
-}
+const rials = matching(/^\d+$/, 'an amount in rials, digits only')
+const integer = (text: string) => Number(matching(/^\d{1,15}$/, 'a whole number')(text))
+const seconds = (text: string) => Number(matching(/^-?\d{1,9}$/, 'a whole number of seconds')(text))
 
 /** `relay send`: a signed webhook, as the accounting service would send it. */
 export const sendCommand = ({ program, run }: Cli): void => {

@@ -57,23 +57,6 @@ type Entry = OrderKey & {
 /** Something that does not add up. */
 export type Difference = OrderKey & { what: string; id?: string }
 
-export type Balance = {
-  since: Date
-  until: Date
-  /** Outcomes of the deliveries received; undefined without a log. */
-  deliveries: { received: number; outcomes: Record<string, number> } | undefined
-  /** Outcomes of what was added to the order queue. */
-  queue: { entered: number } & Record<Outcome, number>
-  /** States of the accepted requests. */
-  requests: { accepted: number; states: Record<string, number> }
-  /** States of the requests of all orders that changed. */
-  intents: Record<string, number>
-  orders: { known: number; asked: number; agree: number }
-  /** What waits for a person, whatever its age. */
-  left: { dead: number; quarantined: number }
-  differences: Difference[]
-}
-
 const entriesOf = ({ logged, recorded, since, until }: Evidence): Entry[] => {
   const entries = new Map<string, Entry>()
   for (const [id, { source, external_id, status, received_at }] of recorded) {
@@ -163,7 +146,7 @@ const differenceOf = ({ id, kind, source, external_id }: Entry, found: string): 
 })
 
 /** Balances what came in against what became of it, and names every difference. Pure. */
-export const balance = (evidence: Evidence): Balance => {
+export const balance = (evidence: Evidence) => {
   const { since, until, logged, recorded, orders, left } = evidence
   const all = outcomesOf(evidence)
   const requests = all.flatMap(({ entry, outcome }) =>
@@ -183,7 +166,9 @@ export const balance = (evidence: Evidence): Balance => {
   return {
     since,
     until,
+    /** Outcomes of the deliveries received; undefined without a log. */
     deliveries: logged === undefined ? undefined : { received, outcomes },
+    /** Outcomes of what was added to the order queue. */
     queue: {
       entered: all.length,
       applied: count('applied'),
@@ -193,7 +178,9 @@ export const balance = (evidence: Evidence): Balance => {
       waiting: count('waiting'),
       unaccounted: count('unaccounted'),
     },
+    /** States of the accepted requests. */
     requests: { accepted: requests.length, states: tally(requests.map(({ state }) => state)) },
+    /** States of all requests of the orders that changed. */
     intents: tally(
       [...orders.values()].flatMap(({ stored }) =>
         Object.entries(stored?.order.intents ?? {}).map(([kind, { state }]) => `${kind} ${state}`),
@@ -204,6 +191,7 @@ export const balance = (evidence: Evidence): Balance => {
       asked: asked.length,
       agree: asked.length - disagreements.length,
     },
+    /** What waits for a person, whatever its age. */
     left,
     differences: [
       ...[...(logged?.queued ?? [])]
@@ -218,6 +206,8 @@ export const balance = (evidence: Evidence): Balance => {
         .filter(({ outcome, state }) => state === 'unaccounted' && outcome !== 'unaccounted')
         .map(({ entry }) => differenceOf(entry, 'was processed but is not stored with its order')),
       ...disagreements,
-    ],
+    ] satisfies Difference[],
   }
 }
+
+export type Balance = ReturnType<typeof balance>

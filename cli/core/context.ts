@@ -7,7 +7,7 @@ import type { Store } from '../../lib/platform/stores.ts'
 import { CREDENTIALS } from '../../local/functions-environment.ts'
 import { settingsFrom, urlOf } from '../../local/settings.ts'
 import { usageError } from './errors.ts'
-import { type ParameterStore, parameterStore } from './parameters.ts'
+import { parameterStore } from './parameters.ts'
 import { awsStack, localStack, ROOT, type Stack } from './stack.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -18,32 +18,6 @@ export type TargetOptions = {
   region?: string | undefined
 }
 
-/** What a command works with: one relay, on AWS or on this machine, and the terminal it runs in. */
-export type Context = {
-  terminal: Terminal
-  local: boolean
-  region: string
-  /** What to call the relay in a sentence. */
-  title: string
-  /** The options that choose this relay, to be appended to commands in messages. */
-  flags: string
-  /** The full name of a queue or table. */
-  nameOf: (resource: string) => string
-  /** Such as `/order-relay/production`. */
-  secretsPath: string
-  dynamodb: DynamoDBClient
-  sqs: SQSClient
-  parameters: ParameterStore
-  /** The URL of a queue, by its name without the prefix of the stack. */
-  queueUrl: (queue: string) => Promise<string>
-  stack: () => Promise<Stack>
-  /** The stores of this checkout's stores.yml. */
-  stores: () => readonly Store[]
-  /** Directory of the local stack's data and logs. */
-  dataDir: string
-  close: () => void
-}
-
 const DEFAULT_STAGE = 'production'
 const DEFAULT_REGION = 'eu-central-1'
 
@@ -52,10 +26,7 @@ const DEFAULT_REGION = 'eu-central-1'
  *
  * @throws Failure when they contradict each other
  */
-export const createContext = (
-  { local = false, stage, region }: TargetOptions,
-  terminal: Terminal,
-): Context => {
+export const createContext = ({ local = false, stage, region }: TargetOptions, terminal: Terminal) => {
   if (local && stage !== undefined) {
     throw usageError(
       'use --local with --stage',
@@ -97,31 +68,41 @@ export const createContext = (
     terminal,
     local,
     region: target.region,
+    /** What to call the relay in a sentence. */
     title: local ? 'the local stack' : `stage "${target.stage}" in ${target.region}`,
+    /** The options that choose this relay, to be appended to commands in messages. */
     flags: flags.map(flag => ` ${flag}`).join(''),
-    nameOf: resource => prefix + resource,
+    /** The full name of a queue or table. */
+    nameOf: (resource: string): string => prefix + resource,
+    /** Such as `/order-relay/production`. */
     secretsPath,
     dynamodb,
     sqs,
     parameters: parameterStore(ssm, secretsPath),
-    queueUrl: queue => {
+    /** The URL of a queue, by its name without the prefix of the stack. */
+    queueUrl: (queue: string): Promise<string> => {
       const url =
         queueUrls.get(queue) ??
         sqs.send(new GetQueueUrlCommand({ QueueName: prefix + queue })).then(({ QueueUrl = '' }) => QueueUrl)
       queueUrls.set(queue, url)
       return url
     },
-    stack: () => {
+    stack: (): Promise<Stack> => {
       stack ??= local ? Promise.resolve(localStack(ports)) : awsStack(target.region, stackName)
       return stack
     },
-    stores: () => {
+    /** The stores of this checkout's stores.yml. */
+    stores: (): readonly Store[] => {
       stores ??= readStores(join(ROOT, 'stores.yml'))
       return stores
     },
+    /** Directory of the local stack's data and logs. */
     dataDir,
     close: () => {
       for (const client of [dynamodb, sqs, ssm]) client.destroy()
     },
   }
 }
+
+/** What a command works with: one relay, on AWS or on this machine, and the terminal it runs in. */
+export type Context = ReturnType<typeof createContext>

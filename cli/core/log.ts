@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs'
-import { open, stat } from 'node:fs/promises'
+import { createReadStream, existsSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FilteredLogEvent } from '@aws-sdk/client-cloudwatch-logs'
 import * as v from 'valibot'
@@ -41,22 +41,6 @@ export const logOf = (context: Context, range: Range): AsyncGenerator<LogLine> =
   context.local ? localLog(context, range) : cloudWatchLog(context, range)
 
 const LOCAL_INTERVAL_MS = 250
-const CHUNK_BYTES = 1024 * 1024
-
-/** The bytes of a file from an offset on, in chunks. */
-async function* bytesFrom(path: string, start: number): AsyncGenerator<Buffer> {
-  const file = await open(path)
-  try {
-    for (let at = start; ; ) {
-      const { bytesRead, buffer } = await file.read(Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES, at)
-      if (bytesRead === 0) return
-      at += bytesRead
-      yield buffer.subarray(0, bytesRead)
-    }
-  } finally {
-    await file.close()
-  }
-}
 
 /** The complete lines of a file: text behind the last line break is still being written. */
 async function* linesOf(path: string, follow: boolean): AsyncGenerator<string> {
@@ -68,7 +52,7 @@ async function* linesOf(path: string, follow: boolean): AsyncGenerator<string> {
       read = 0
       rest = Buffer.alloc(0)
     }
-    for await (const chunk of bytesFrom(path, read)) {
+    for await (const chunk of createReadStream(path, { start: read })) {
       read += chunk.length
       rest = Buffer.concat([rest, chunk])
       const end = rest.lastIndexOf('\n')

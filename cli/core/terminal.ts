@@ -1,4 +1,3 @@
-import { clearLine, cursorTo } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { isCancel, password } from '@clack/prompts'
@@ -8,45 +7,27 @@ import { cannot } from './errors.ts'
 export type Terminal = {
   stdin: Readable & { isTTY?: boolean }
   stdout: Writable
-  stderr: Writable & { isTTY?: boolean; columns?: number }
+  stderr: Writable & { isTTY?: boolean }
   environment: Readonly<Record<string, string | undefined>>
 }
 
-export type Progress = { advance: (by?: number) => void; done: () => void }
-
-const WIDTH = 24
-
 /**
- * Shows the progress of a long operation on standard error, when that is a terminal.
- *
- * Drawn by hand: libraries for this catch Ctrl-C, which must reach the code that releases held messages.
+ * Shows the progress of a long operation on standard error, when that is a terminal. Libraries for this catch
+ * Ctrl-C, which must reach the code that releases held messages.
  *
  * @param total the sum of all `advance` calls
  */
-export const progress = ({ stderr }: Terminal, label: string, total: number): Progress => {
-  if (stderr.isTTY !== true || total <= 0) return { advance: () => undefined, done: () => undefined }
+export const progress = ({ stderr }: Terminal, label: string, total: number) => {
   let reached = 0
-
-  const clear = () => {
-    cursorTo(stderr, 0)
-    clearLine(stderr, 0)
+  const draw = (text: string) => {
+    if (stderr.isTTY === true && total > 0) stderr.write(`\r\u001b[K${text}`)
   }
-  const draw = () => {
-    const full = Math.round((WIDTH * Math.min(reached, total)) / total)
-    const line = `${'█'.repeat(full)}${'░'.repeat(WIDTH - full)} ${Math.min(reached, total)}/${total}  ${label}`
-    clear()
-    // A wrapped line could not be overwritten.
-    stderr.write([...line].slice(0, (stderr.columns ?? 80) - 1).join(''))
+  const advance = (by = 1) => {
+    reached += by
+    draw(`${label}: ${Math.min(reached, total)} of ${total}`)
   }
-
-  draw()
-  return {
-    advance: (by = 1) => {
-      reached += by
-      draw()
-    },
-    done: clear,
-  }
+  advance(0)
+  return { advance, done: () => draw('') }
 }
 
 /**

@@ -11,8 +11,7 @@ import { depthOf } from '../core/queue.ts'
 import { registrationsOf } from '../core/registrations.ts'
 import { isAccepted, ping } from '../core/webhook.ts'
 import { sourcesWithSecret, storeKeysOf } from '../stores.ts'
-import { type Finding, note, ok, problem } from './finding.ts'
-import { windowFindings } from './windows.ts'
+import { type Finding, note, ok, problem, windowFindings } from './windows.ts'
 
 type Check = (context: Context, webhookUrl: string) => Promise<Finding[]>
 

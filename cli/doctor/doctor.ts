@@ -6,7 +6,7 @@ import { count, type Report } from '../core/output.ts'
 import { webhookUrlOf } from '../core/registrations.ts'
 import { progress } from '../core/terminal.ts'
 import { CHECKS } from './checks.ts'
-import { type Finding, problem } from './finding.ts'
+import { type Finding, problem } from './windows.ts'
 
 const MARKS = { ok: '  ok  ', note: 'note  ', problem: '!!    ' } as const
 
