@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { storeKeyParameter } from '../lib/api/keys.ts'
+import { feedSecretParameters } from '../lib/feeds/handler.ts'
 import { feedQueueName, PARAMETERS } from '../lib/platform/names.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
@@ -7,6 +8,7 @@ import { cannot } from './core/errors.ts'
 import { count, type Report, table } from './core/output.ts'
 import { depthOf } from './core/queue.ts'
 import { readSecret } from './core/terminal.ts'
+import { nowSeconds } from './core/webhook.ts'
 
 const storeNamed = ({ stores }: Context, source: string) => {
   const store = stores().find(candidate => candidate.source === source)
@@ -91,12 +93,16 @@ const setSecret = async (context: Context, source: string, isGiven: boolean): Pr
   const value = isGiven
     ? await readSecret(context.terminal, `the secret of the store "${source}"`)
     : randomBytes(32).toString('hex')
-  await context.parameters.put(`${PARAMETERS.feedSecrets}/${source}`, value)
+  const stored = await context.parameters.get(`${PARAMETERS.feedSecrets}/${source}`)
+  const replaced = stored === value ? undefined : stored
+  const parameters = feedSecretParameters(source, value, replaced, nowSeconds())
+  for (const [name, text] of Object.entries(parameters)) await context.parameters.put(name, text)
+  const overlap = replaced === undefined ? '' : ' For a day they are also signed with the previous secret.'
   return {
     data: { source, url: feed.http, ...(!isGiven && { secret: value }) },
     text: isGiven
-      ? `Stored. Messages to ${feed.http} are signed with it within a minute.`
-      : `${value}\nThe store "${source}" verifies messages to ${feed.http} with it. It takes effect within a minute.`,
+      ? `Stored. Messages to ${feed.http} are signed with it within a minute.${overlap}`
+      : `${value}\nThe store "${source}" verifies messages to ${feed.http} with it; they are signed with it within a minute.${overlap}`,
   }
 }
 
@@ -122,7 +128,9 @@ export const storesCommands = ({ program, run }: Cli): void => {
     .action((source, id, _options, command) => run(command, context => revokeKey(context, source, id)))
   stores
     .command('secret')
-    .description('Create the secret that signs the messages of an HTTP feed. It is shown once.')
+    .description(
+      'Create the secret that signs the messages of an HTTP feed, or replace it. It is shown once; the previous one remains in use for a day.',
+    )
     .argument('<source>', 'source of the store')
     .option('--stdin', 'read the secret from standard input, or prompt for it, instead of creating one')
     .action((source, options, command) =>

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AccountingError } from '../../lib/accounting/errors.ts'
 import { QUEUES } from '../../lib/platform/names.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
-import type { DeliveryRecord } from '../../lib/webhook/deliveries.ts'
+import { type DeliveryRecord, QUARANTINED } from '../../lib/webhook/deliveries.ts'
 import { accountingOf, orderReader } from '../core/accounting.ts'
 import type { Context } from '../core/context.ts'
 import { Failure, serviceMessage } from '../core/errors.ts'
@@ -114,7 +114,10 @@ export const collect = async (
   const queues = await readQueues(context)
   const logged = await readLog(context, since, until)
   const recorded = new Map<string, DeliveryRecord>()
-  for await (const delivery of deliveriesSince(context, since)) recorded.set(delivery.delivery, delivery)
+  for await (const record of deliveriesSince(context, since)) {
+    // Quarantined bodies are recorded as well, under an id made of their content.
+    if (record.status !== QUARANTINED) recorded.set(record.delivery, record)
+  }
   const keys = await changedOrders(context, since, logged, recorded.values())
   return { ...queues, since, until, logged, recorded, orders: await compare(context, keys, rate) }
 }

@@ -72,15 +72,17 @@ export const QUARANTINE: Kind = {
       if ('unreadable' in reading) return { outcome: 'unreadable' }
       const { event, text } = reading
       if (!sources.has(event.data.source)) return { outcome: 'foreign' }
+      const { source, external_id } = event.data
       const webhook = from === 'webhook' && event.event === 'order.updated' ? event : undefined
-      // The sender retries for hours, so one delivery may be in quarantine several times.
-      if (webhook !== undefined && (await deliveries.has(webhook.delivery, nowSeconds()))) {
-        return { outcome: 'duplicate' }
-      }
+      const recorded = webhook && (await deliveries.find(webhook.delivery, nowSeconds()))
+      if (recorded?.source === source && recorded.external_id === external_id) return { outcome: 'duplicate' }
       const send = async () => {
         const enqueue = orderQueue(sqs, await queueUrl(QUEUES.orders))
         await enqueue(event.data, { id: randomUUID(), json: text })
-        if (webhook !== undefined) await deliveries.record(webhook, nowSeconds())
+        // A delivery id that belongs to another order stays recorded for that one.
+        if (webhook === undefined || recorded !== undefined) return
+        const { delivery, data } = webhook
+        await deliveries.record({ delivery, source, external_id, status: data.status }, nowSeconds())
       }
       return { outcome: 'replayed', send, event, note: '' }
     }

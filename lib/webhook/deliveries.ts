@@ -25,7 +25,7 @@ export const QUARANTINED = 'quarantined'
 export type Deliveries = {
   /** The order a recorded delivery belongs to; undefined when it is not recorded. */
   find: (delivery: string, now: number) => Promise<OrderKey | undefined>
-  record: (delivery: Omit<DeliveryRecord, 'received_at'>, now: number) => Promise<void>
+  record: (delivery: Omit<DeliveryRecord, 'received_at' | 'expires_at'>, now: number) => Promise<void>
 }
 
 /** Reads an item of the deliveries table. */
@@ -48,9 +48,9 @@ export const deliveryRepository = (dynamodb: DynamoDB, table: string): Deliverie
       }),
     )
     if (Item === undefined) return undefined
-    const { source, external_id } = deliveryOf(Item)
+    const { source, external_id, expires_at } = deliveryOf(Item)
     // DynamoDB deletes expired items up to days late.
-    return Number(Item.expires_at?.N) > now ? { source, external_id } : undefined
+    return expires_at > now ? { source, external_id } : undefined
   },
 
   async record({ delivery, source, external_id, status }, now) {
