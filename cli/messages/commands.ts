@@ -2,7 +2,7 @@ import { accountingOf, orderReader } from '../core/accounting.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { cannot, messageOf } from '../core/errors.ts'
-import { count, facts, type Report, table, visibleLines } from '../core/output.ts'
+import { count, facts, type Report, table, visible, visibleLines } from '../core/output.ts'
 import { jsonOf } from '../core/webhook.ts'
 import { ordersOf } from '../orders.ts'
 import { callCounts, callCountsText, dryRun, type Prediction, predictionText } from './dry-run.ts'
@@ -139,8 +139,8 @@ const predict = async (context: Context, kind: Kind, selection: Selection): Prom
     },
     text: [
       ...predicted.flatMap(({ message: { raw, source = '-', external_id = '-', event = '-' }, text }) => [
-        visibleLines(`${raw.id}  ${source} ${external_id}  ${event}`),
-        visibleLines(text),
+        visible(`${raw.id}  ${source} ${external_id}  ${event}`),
+        text,
       ]),
       callCountsText(calls),
       ...hiddenText(hidden),

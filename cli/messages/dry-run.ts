@@ -9,7 +9,7 @@ import type { OrderKey } from '../../lib/protocol/order.ts'
 import { effectOf } from '../../lib/protocol/status.ts'
 import type { ServiceOrder } from '../core/accounting.ts'
 import { cannot, Failure, serviceMessage } from '../core/errors.ts'
-import { count } from '../core/output.ts'
+import { count, visible } from '../core/output.ts'
 import { jsonOf } from '../core/webhook.ts'
 
 type CallKind = AccountingCall['to']
@@ -135,7 +135,9 @@ export const predictionText = ({ calls, publishes, unknown }: Prediction): strin
       ({ event, status }) => `  feed: ${event}${status === undefined ? '' : ` (status "${status}")`}`,
     ),
     ...(unknown === undefined ? [] : [`  unpredictable: ${unknown}`]),
-  ].join('\n')
+  ]
+    .map(visible)
+    .join('\n')
 
 /** The number of calls of each kind. */
 export const callCounts = (calls: readonly ExpectedCall[]): Record<CallKind, number> => {

@@ -95,9 +95,11 @@ describe('the sandbox', () => {
     const args = ['sandbox', '--port', '0', '--data', join(folder, 'sandbox.db'), '--speed', '100']
     const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
     command = child
-    const [line] = await once(createInterface({ input: child.stdout }), 'line')
-    const [, url = ''] = /^sandbox ready at (http:\S+)$/.exec(line) ?? []
-    return url
+    for await (const line of createInterface({ input: child.stdout })) {
+      const url = /^sandbox ready at (http:\S+)$/.exec(line)?.[1]
+      if (url !== undefined) return url
+    }
+    throw new Error('Cannot use the sandbox: it exited')
   }
 
   const statusOf = (url: string) =>
