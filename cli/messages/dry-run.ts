@@ -39,7 +39,7 @@ const hasPayment = (request: string) => {
  *
  * @throws Failure when the spec does not know the order's status
  */
-const expect = (call: AccountingCall, { source, external_id }: OrderKey, now: ServiceOrder): Expected => {
+const predictCall = (call: AccountingCall, { source, external_id }: OrderKey, now: ServiceOrder): Expected => {
   const { to } = call
   if ('unknown' in now && to !== 'create') {
     const outcome = to === 'read' ? 'unknown order' : 'rejected: the service does not know the order'
@@ -104,7 +104,7 @@ export const dryRun = ({
         },
         call: async (call, order) => {
           const now = services.get(name) ?? (await readService(order))
-          const { result, after, outcome } = expect(call, order, now)
+          const { result, after, outcome } = predictCall(call, order, now)
           services.set(name, after)
           calls.push({ ...call, outcome })
           return result
