@@ -1,4 +1,4 @@
-import { readable } from '../local/log-lines.ts'
+import { readable } from '../local/log.ts'
 import type { Cli } from './core/command.ts'
 import { type LogLine, logOf } from './core/log.ts'
 import { since } from './core/options.ts'

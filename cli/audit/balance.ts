@@ -33,7 +33,7 @@ export type Evidence = QueueState & {
   until: Date
   /** Undefined without a log. */
   logged: Logged | undefined
-  /** The deliveries table, by delivery id. */
+  /** The deliveries recorded since the start of the period, by delivery id. */
   recorded: ReadonlyMap<string, DeliveryRecord>
   /** By `orderName`. */
   orders: ReadonlyMap<string, ComparedOrder>
@@ -57,12 +57,12 @@ type Entry = OrderKey & {
 /** Something that does not add up. */
 export type Difference = OrderKey & { what: string; id?: string }
 
-const entriesOf = ({ logged, recorded, since, until }: Evidence): Entry[] => {
+const entriesOf = ({ logged, recorded, until }: Evidence): Entry[] => {
   const entries = new Map<string, Entry>()
   for (const [id, { source, external_id, status, received_at }] of recorded) {
-    // The table has whole seconds: at the edges of the period the log decides.
-    const isWithin = received_at * 1000 >= since.getTime() && (received_at + 1) * 1000 <= until.getTime()
-    if (isWithin || logged?.queued.has(id)) entries.set(id, { id, source, external_id, status })
+    // The table has whole seconds: at the end of the period the log decides.
+    if ((received_at + 1) * 1000 <= until.getTime() || logged?.queued.has(id))
+      entries.set(id, { id, source, external_id, status })
   }
   for (const [id, { source, external_id }] of logged?.queued ?? []) {
     if (!entries.has(id)) entries.set(id, { id, source, external_id })

@@ -115,8 +115,10 @@ export const collect = async (
   const logged = await readLog(context, since, until)
   const recorded = new Map<string, DeliveryRecord>()
   for await (const record of deliveriesSince(context, since)) {
+    // The table has whole seconds: at the start of the period the log decides.
+    const isWithin = record.received_at * 1000 >= since.getTime() || logged?.queued.has(record.delivery)
     // Quarantined bodies are recorded as well, under an id made of their content.
-    if (record.status !== QUARANTINED) recorded.set(record.delivery, record)
+    if (isWithin && record.status !== QUARANTINED) recorded.set(record.delivery, record)
   }
   const keys = await changedOrders(context, since, logged, recorded.values())
   return { ...queues, since, until, logged, recorded, orders: await compare(context, keys, rate) }

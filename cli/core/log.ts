@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FilteredLogEvent } from '@aws-sdk/client-cloudwatch-logs'
 import * as v from 'valibot'
-import { logFile } from '../../local/log-file.ts'
+import { logFile } from '../../local/log.ts'
 import type { Context } from './context.ts'
 import { cannot } from './errors.ts'
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { PARAMETERS } from '../../lib/platform/names.ts'
+import { SANDBOX_SECRET_ID } from '../../local/settings.ts'
 import type { Context } from './context.ts'
 import { usageError } from './errors.ts'
 
@@ -23,13 +24,10 @@ export const webhookUrlOf = async ({ stack }: Context, given: string | undefined
 
 const prefixOf = (url: string) => `${createHash('sha256').update(url).digest('hex').slice(0, 8)}-`
 
-/** What the local stack calls the secret it registers when it starts. */
-const LOCAL_PREFIX = 'start-'
-
 /** Every stored webhook secret, and those of a URL, the oldest first. */
 export const registrationsOf = async ({ parameters, local }: Context, url: string) => {
   const stored = await parameters.below(PARAMETERS.webhookSecrets)
-  const isOfUrl = (name: string) => name.startsWith(prefixOf(url)) || (local && name.startsWith(LOCAL_PREFIX))
+  const isOfUrl = (name: string) => name.startsWith(prefixOf(url)) || (local && name === SANDBOX_SECRET_ID)
   const ofUrl: Registration[] = stored
     .filter(({ name }) => isOfUrl(name))
     .map(({ name, value, modified }) => ({ id: name, secret: value, since: modified }))

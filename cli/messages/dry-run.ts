@@ -39,7 +39,11 @@ const hasPayment = (request: string) => {
  *
  * @throws Failure when the spec does not know the order's status
  */
-const predictCall = (call: AccountingCall, { source, external_id }: OrderKey, now: ServiceOrder): Expected => {
+const predictCall = (
+  call: AccountingCall,
+  { source, external_id }: OrderKey,
+  now: ServiceOrder,
+): Expected => {
   const { to } = call
   if ('unknown' in now && to !== 'create') {
     const outcome = to === 'read' ? 'unknown order' : 'rejected: the service does not know the order'

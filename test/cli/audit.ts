@@ -15,8 +15,9 @@ export const auditTests = () => {
     })
     expect(response.status).toBe(202)
   }
-  const statusHere = async (external_id: string) =>
-    (await local.json(['orders', 'show', 'api', external_id]).catch(() => undefined))?.data.result?.status
+  const orderHere = async (external_id: string) =>
+    (await local.json(['orders', 'show', 'api', external_id]).catch(() => undefined))?.data
+  const statusHere = async (external_id: string) => (await orderHere(external_id))?.result?.status
 
   let since: string
   beforeAll(async () => {
@@ -31,7 +32,7 @@ export const auditTests = () => {
     await local.sandbox('PUT', '/panel/settings', { automaticFinalization: false })
     await store('', { external_id: 'r-1', items: [{ sku: 'SKU-1', quantity: 0.01, unit_price: 1000 }] })
     await store('r-1/payment/', { method: 'card' })
-    await until(async () => (await statusHere('r-1')) === 'needs_review')
+    await until(async () => (await orderHere('r-1'))?.intents.payment?.state === 'held')
     await local.sandbox('PUT', '/panel/settings', { automaticFinalization: true })
     await local.sandbox('POST', '/panel/orders/r-1/retry?source=api', {})
     await until(async () => (await statusHere('r-1')) === 'paid')

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { SSMClient } from '@aws-sdk/client-ssm'
 import { expect, test } from '@jest/globals'
 import { parametersBelow } from '../../lib/platform/parameters.ts'
-import { CREDENTIALS } from '../../local/functions-environment.ts'
+import { CREDENTIALS } from '../../local/settings.ts'
 import { until } from '../support/until.ts'
 import { local, MAIN } from './relay.ts'
 

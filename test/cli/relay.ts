@@ -8,9 +8,8 @@ import { text } from 'node:stream/consumers'
 import { SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll } from '@jest/globals'
 import { runRelay } from '../../cli/program.ts'
-import { CREDENTIALS } from '../../local/functions-environment.ts'
 import { freePorts } from '../../local/ports.ts'
-import { environmentOf } from '../../local/settings.ts'
+import { CREDENTIALS, environmentOf } from '../../local/settings.ts'
 import { startStack } from '../../local/stack.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
@@ -65,7 +64,7 @@ export const localRelay = (stack: () => Record<string, string>) => {
 const start = async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'order-relay-cli-'))
   const settings = { ports: await freePorts(), dataDir, watch: false }
-  const stack = await startStack(settings)
+  const stack = await startStack({ ...settings, speed: 10 })
   const sqs = new SQSClient({ region: 'eu-central-1', endpoint: stack.urls.sqs, credentials: CREDENTIALS })
   return {
     ...stack,

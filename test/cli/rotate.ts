@@ -34,14 +34,14 @@ export const rotateTests = () => {
       if (rotating) await sleep(50)
     }
     const { data: begun } = await rotation
-    expect(begun).toMatchObject({ retired: false, resumed: false, old: [expect.stringMatching(/^start-/)] })
+    expect(begun).toMatchObject({ retired: false, resumed: false, old: ['sandbox'] })
 
-    await until(async () => (await received()).length >= ORDERS)
-    const outcomes = await received()
-    expect(
-      outcomes.filter(({ outcome }) => outcome === 'queued').map(({ external_id }) => external_id),
-    ).toEqual(expect.arrayContaining(ids))
-    expect(outcomes.filter(({ why }) => why === 'mismatch')).toEqual([])
+    // During the exchange some webhooks are deferred, and sent again.
+    await until(async () => {
+      const queued = (await received()).filter(({ outcome }) => outcome === 'queued')
+      return new Set(queued.map(({ external_id }) => external_id)).size === ORDERS
+    }, 20_000)
+    expect((await received()).filter(({ why }) => why === 'mismatch')).toEqual([])
 
     expect((await local.relay(['doctor'])).out).toContain('a rotation is not finished')
     const { data } = await local.json(['rotate', '--overlap', '0s'])
