@@ -29,7 +29,7 @@ export const envelopeOf = (body: Body) => {
   return { event, delivery, source: data?.source, external_id: data?.external_id }
 }
 
-/** How long the accounting service waits for an answer, in seconds (spec: Delivery). */
+/** How long the accounting service waits for a response, in seconds. */
 export const SENDER_TIMEOUT_SECONDS = 10
 
 export type WebhookRequest = {

@@ -238,6 +238,17 @@ export const messageTests = () => {
       await until(async () => (await statusOf('line')) === 'paid')
     })
 
+    test('what the worker cannot read, for instance nested too deeply, is not readable here either', async () => {
+      const nested = `${'['.repeat(65)}${']'.repeat(65)}`
+      const body = webhook('deep').replace('"paid"', `"paid","extra":${nested}`)
+      await quarantine('worker', body)
+      await quarantine('webhook', body)
+      const { data } = await local.json(['quarantine', 'list'])
+      expect(data.entries).toMatchObject([{ readable: false }, { readable: false }])
+      expect((await local.json(['quarantine', 'replay', '--all'])).data).toMatchObject({ replayed: [] })
+      expect((await local.json(['quarantine', 'list'])).data.total).toBe(2)
+    })
+
     test('what belongs to no known store is kept', async () => {
       await quarantine('webhook', webhook('foreign', 'someone-else'))
       const { code, out } = await local.relay(['quarantine', 'replay', '--all'])

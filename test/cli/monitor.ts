@@ -3,22 +3,26 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { SSMClient } from '@aws-sdk/client-ssm'
 import { expect, test } from '@jest/globals'
+import { type Intent, newOrder, type Order } from '../../lib/orders/order.ts'
+import { orderRepository } from '../../lib/orders/repository.ts'
 import { parametersBelow } from '../../lib/platform/parameters.ts'
-import { CREDENTIALS } from '../../local/settings.ts'
 import { until } from '../support/until.ts'
 import { local, MAIN } from './relay.ts'
 
 const isKnown = async (external_id: string) =>
   (await local.relay(['orders', 'show', 'api', external_id])).code === 0
 
+/** The ids of the orders of a store that has no others. */
+const listed = async (...filter: string[]) => {
+  const { data } = await local.json(['orders', 'list', '--source', 'demo-shop', ...filter])
+  return data.orders.map(({ external_id }: { external_id: string }) => external_id).sort()
+}
+
 /** The webhook secret the stack accepts. */
 const storedSecret = async () => {
-  const endpoint = local.stack().urls.ssm
-  const ssm = new SSMClient({ region: 'eu-central-1', endpoint, credentials: CREDENTIALS })
+  const { ssm } = local.stack()
   const [secret = ''] = Object.values(await parametersBelow(ssm, '/order-relay/local/webhook/secrets')())
-  ssm.destroy()
   return secret
 }
 
@@ -47,32 +51,34 @@ export const monitorTests = () => {
     expect(again.data.answer).toEqual({ status: 'duplicate' })
   })
 
-  test('orders are listed by store, status, time and whether they are settled', async () => {
-    for (const [id, status] of [
-      ['l-1', 'paid'],
-      ['l-2', 'needs_review'],
-    ])
-      await local.relay([
-        'send',
-        '--external-id',
-        id ?? '',
-        '--status',
-        status ?? '',
-        '--source',
-        'demo-shop',
-      ])
-    const listed = async (...filter: string[]) => {
-      const { data } = await local.json(['orders', 'list', '--source', 'demo-shop', ...filter])
-      return data.orders.map(({ external_id }: { external_id: string }) => external_id).sort()
-    }
+  test('orders are listed by store, status and time', async () => {
+    const send = (id: string, status: string) =>
+      local.relay(['send', '--external-id', id, '--status', status, '--source', 'demo-shop'])
+    await send('l-1', 'paid')
+    await send('l-2', 'needs_review')
     await until(async () => (await listed()).length === 2)
     expect(await listed('--status', 'paid')).toEqual(['l-1'])
-    expect(await listed('--unsettled')).toEqual(['l-2'])
     expect(await listed('--since', '2099-01-01')).toEqual([])
     expect((await local.json(['orders', 'list', '--limit', '1'])).data).toMatchObject({ more: true })
     expect((await local.relay(['orders', 'list', '--source', 'nobody'])).out).toBe(
       'No matching orders in the local stack.\n',
     )
+  })
+
+  test('--unsettled lists the orders that the relay checks: in review, in doubt or with an open request', async () => {
+    const orders = orderRepository(local.stack().dynamodb, 'orders', { random: Math.random })
+    const save = (external_id: string, { status, ...change }: Partial<Order> & { status?: string }) => {
+      const key = { source: 'demo-shop', external_id }
+      const result = status === undefined ? undefined : { ...key, status }
+      return orders.save({ ...newOrder(key), ...change, result }, 0, Date.now())
+    }
+    const intent = (state: Intent['state']): Intent => ({ id: state, state, refusals: 0 })
+    await save('l-rejected', { intents: { create: intent('rejected') } })
+    await save('l-registered', { status: 'paid', intents: { payment: intent('registered') } })
+    await save('l-waiting', { intents: { create: intent('waiting') } })
+    await save('l-held', { status: 'invoiced', intents: { payment: intent('held') } })
+    await save('l-doubtful', { status: 'paid', doubt: true })
+    expect(await listed('--unsettled')).toEqual(['l-2', 'l-doubtful', 'l-held', 'l-waiting'])
   })
 
   test('what does not exist is reported, with where to look', async () => {

@@ -5,11 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { SQSClient } from '@aws-sdk/client-sqs'
+import { SSMClient } from '@aws-sdk/client-ssm'
 import { afterAll, beforeAll } from '@jest/globals'
 import { runRelay } from '../../cli/program.ts'
 import { freePorts } from '../../local/ports.ts'
-import { CREDENTIALS, environmentOf } from '../../local/settings.ts'
+import { ACCOUNT_ID, CREDENTIALS, environmentOf, REGION } from '../../local/settings.ts'
 import { startStack } from '../../local/stack.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
@@ -47,31 +49,23 @@ export const relayProcess = async (args: readonly string[], environment: Record<
   return { code, out, err }
 }
 
-/** Runs the command against a local stack, and parses what it prints with `--json`. */
-export const localRelay = (stack: () => Record<string, string>) => {
-  const run = (args: readonly string[], { input = '', environment = {} }: RunOptions = {}) =>
-    relay([...args, '--local'], { input, environment: { ...stack(), ...environment } })
-  return {
-    relay: run,
-    json: async (args: readonly string[], options?: RunOptions) => {
-      const { code, out, err } = await run([...args, '--json'], options)
-      if (out === '') throw new Error(`relay ${args.join(' ')} printed nothing: ${err}`)
-      return { code, data: JSON.parse(out) }
-    },
-  }
-}
-
 const start = async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'order-relay-cli-'))
   const settings = { ports: await freePorts(), dataDir, watch: false }
   const stack = await startStack({ ...settings, speed: 10 })
-  const sqs = new SQSClient({ region: 'eu-central-1', endpoint: stack.urls.sqs, credentials: CREDENTIALS })
+  const { urls } = stack
+  const client = { region: REGION, credentials: CREDENTIALS }
+  const sqs = new SQSClient({ ...client, endpoint: urls.sqs })
+  const dynamodb = new DynamoDBClient({ ...client, endpoint: urls.dynamodb })
+  const ssm = new SSMClient({ ...client, endpoint: urls.ssm })
   return {
     ...stack,
     sqs,
+    dynamodb,
+    ssm,
     environment: environmentOf(settings),
     close: async () => {
-      sqs.destroy()
+      for (const each of [sqs, dynamodb, ssm]) each.destroy()
       await stack.stop()
       await rm(dataDir, { recursive: true, force: true })
     },
@@ -88,11 +82,20 @@ export const useLocalStack = (): void => {
   afterAll(() => running?.close())
 }
 
+const run = (args: readonly string[], { environment, ...options }: RunOptions = {}) =>
+  relay([...args, '--local'], { ...options, environment: { ...running.environment, ...environment } })
+
 /** The local stack of this file. */
 export const local = {
   stack: () => running,
-  queue: (name: string) => `${running.urls.sqs}/000000000000/${name}`,
-  ...localRelay(() => running.environment),
+  queue: (name: string) => `${running.urls.sqs}/${ACCOUNT_ID}/${name}`,
+  relay: run,
+  /** The document that the command prints with `--json`, whatever its exit code. */
+  json: async (args: readonly string[], options?: RunOptions) => {
+    const { code, out, err } = await run([...args, '--json'], options)
+    if (out === '') throw new Error(`relay ${args.join(' ')} printed nothing: ${err}`)
+    return { code, data: JSON.parse(out) }
+  },
 
   /** Calls the sandbox as its accountant or as a store. */
   sandbox: async (method: string, path: string, body?: unknown) => {
