@@ -3,8 +3,12 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { expect, test } from '@jest/globals'
+import * as v from 'valibot'
 import { addressOf } from '../support/address.ts'
 import { relay } from './relay.ts'
+
+const text = v.optional(v.string(), '')
+const input = v.object({ QueueName: text, QueueUrl: text, MessageBody: text, ReceiptHandle: text })
 
 const messages = [
   ['payment-of-a', 'order.payment', 'a'],
@@ -17,10 +21,10 @@ const startSqs = async () => {
   const sent: string[] = []
   const deleted: string[] = []
   let received = false
-  const actions: Record<string, (input: Record<string, string>) => object> = {
+  const actions: Record<string, (values: v.InferOutput<typeof input>) => object> = {
     GetQueueUrl: ({ QueueName }) => ({ QueueUrl: `${addressOf(server)}/000000000000/${QueueName}` }),
     GetQueueAttributes: () => ({ Attributes: { ApproximateNumberOfMessages: '3' } }),
-    ReceiveMessage: ({ QueueUrl = '' }) => {
+    ReceiveMessage: ({ QueueUrl }) => {
       if (received || !QueueUrl.endsWith('/orders-dead.fifo')) return {}
       received = true
       return {
@@ -36,11 +40,11 @@ const startSqs = async () => {
         }),
       }
     },
-    SendMessage: ({ MessageBody = '' }) => {
+    SendMessage: ({ MessageBody }) => {
       sent.push(MessageBody)
       return { MessageId: 'sent', MD5OfMessageBody: createHash('md5').update(MessageBody).digest('hex') }
     },
-    DeleteMessage: ({ ReceiptHandle = '' }) => {
+    DeleteMessage: ({ ReceiptHandle }) => {
       deleted.push(ReceiptHandle)
       return {}
     },
@@ -48,7 +52,7 @@ const startSqs = async () => {
   }
   const server = createServer(async (request, response) => {
     const action = String(request.headers['x-amz-target']).replace('AmazonSQS.', '')
-    const output = actions[action]?.((await json(request)) as Record<string, string>)
+    const output = actions[action]?.(v.parse(input, await json(request)))
     response.setHeader('content-type', 'application/x-amz-json-1.0')
     response.end(JSON.stringify(output))
   })
