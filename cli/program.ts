@@ -1,54 +1,97 @@
-import { deadCommands } from './commands/dead.ts'
-import { deliveriesCommands } from './commands/deliveries.ts'
-import { doctorCommand } from './commands/doctor.ts'
-import { keyCommands } from './commands/key.ts'
-import { ordersCommands } from './commands/orders.ts'
-import { quarantineCommands } from './commands/quarantine.ts'
-import { receiptCommand } from './commands/receipt.ts'
-import { registerCommand } from './commands/register.ts'
-import { rotateCommand } from './commands/rotate.ts'
-import { sandboxCommand } from './commands/sandbox.ts'
-import { sendCommand } from './commands/send.ts'
-import { storesCommands } from './commands/stores.ts'
-import { tailCommand } from './commands/tail.ts'
-import { unregisterCommand } from './commands/unregister.ts'
-import { relayCommand } from './relay-command.ts'
+import { inspect } from 'node:util'
+import { CommanderError } from '@commander-js/extra-typings'
+import { auditCommand } from './audit/audit.ts'
+import { type Cli, createCli } from './core/command.ts'
+import { EXIT, type ExitCode, Failure, messageOf } from './core/errors.ts'
+import type { Terminal } from './core/terminal.ts'
+import { deliveriesCommands } from './deliveries.ts'
+import { doctorCommand } from './doctor/doctor.ts'
+import { keyCommands } from './key.ts'
+import { deadCommands } from './messages/dead.ts'
+import { quarantineCommands } from './messages/quarantine.ts'
+import { ordersCommands } from './orders.ts'
+import { registerCommand, unregisterCommand } from './register.ts'
+import { rotateCommand } from './rotate.ts'
+import { sandboxCommand } from './sandbox.ts'
+import { sendCommand } from './send.ts'
+import { storesCommands } from './stores.ts'
+import { tailCommand } from './tail.ts'
 
-const AFTER = `
+const HELP = `
 Exit codes:
-  0  all is well
-  1  something needs doing, or went wrong
-  2  the command makes no sense as it was given
+  0  success
+  1  something needs attention, or failed
+  2  usage error
 
 Results go to standard output, progress and errors to standard error. With --json, both are JSON.
-Secrets are read from standard input or asked for, never taken as arguments.`
+Secrets are read from standard input or prompted for, never passed as arguments.`
 
-/** The whole command. */
-export const relayProgram = () => {
-  const relay = relayCommand()
-  // Inherited by the subcommands made from here on.
-  relay
-    .exitOverride()
-    .configureOutput({ outputError: () => undefined })
-    .configureHelp({ showGlobalOptions: true, helpWidth: 100 })
-    .addHelpText('after', AFTER)
-  relay.commandsGroup('Set up:')
-  keyCommands(relay)
-  registerCommand(relay)
-  rotateCommand(relay)
-  unregisterCommand(relay)
-  storesCommands(relay)
-  relay.commandsGroup('Watch:')
-  doctorCommand(relay)
-  ordersCommands(relay)
-  deliveriesCommands(relay)
-  tailCommand(relay)
-  receiptCommand(relay)
-  relay.commandsGroup('Mend:')
-  deadCommands(relay)
-  quarantineCommands(relay)
-  relay.commandsGroup('Try out:')
-  sendCommand(relay)
-  sandboxCommand(relay)
-  return relay
+export const addCommands = (cli: Cli): void => {
+  const { program } = cli
+  program.addHelpText('after', HELP)
+  program.commandsGroup('Set up:')
+  keyCommands(cli)
+  registerCommand(cli)
+  rotateCommand(cli)
+  unregisterCommand(cli)
+  storesCommands(cli)
+  program.commandsGroup('Monitor:')
+  doctorCommand(cli)
+  ordersCommands(cli)
+  deliveriesCommands(cli)
+  tailCommand(cli)
+  auditCommand(cli)
+  program.commandsGroup('Repair:')
+  deadCommands(cli)
+  quarantineCommands(cli)
+  program.commandsGroup('Test:')
+  sendCommand(cli)
+  sandboxCommand(cli)
+}
+
+/** The deepest command that the arguments name, whose help is of use. */
+const commandNamedBy = (args: readonly string[], { program }: Cli): string => {
+  const names = [program.name()]
+  let { commands } = program
+  for (const word of args.filter(arg => !arg.startsWith('-'))) {
+    const command = commands.find(candidate => candidate.name() === word)
+    if (command === undefined) break
+    names.push(word)
+    commands = command.commands
+  }
+  return names.join(' ')
+}
+
+/**
+ * Runs the command and returns its exit code. Errors are printed to standard error.
+ *
+ * @param args the arguments without the name of the program
+ */
+export const runRelay = async (args: readonly string[], terminal: Terminal): Promise<ExitCode> => {
+  let exitCode: ExitCode = EXIT.ok
+  const cli = createCli(terminal, code => {
+    exitCode = code
+  })
+  addCommands(cli)
+  try {
+    await cli.program.parseAsync(args, { from: 'user' })
+    return exitCode
+  } catch (error) {
+    const isUsage = error instanceof CommanderError
+    // Help, requested or shown for want of a subcommand, has been printed.
+    if (isUsage && error.exitCode === 0) return EXIT.ok
+    if (!isUsage || error.code !== 'commander.help') {
+      const usage = messageOf(error)
+        .replaceAll(/^error: |\.$/g, '')
+        .replaceAll(/\s*\n\s*/g, ' ')
+      const message = isUsage
+        ? `Cannot read the command: ${usage}; see ${commandNamedBy(args, cli)} --help`
+        : messageOf(error)
+      const { stderr } = terminal
+      stderr.write(args.includes('--json') ? `${JSON.stringify({ error: { message } })}\n` : `${message}\n`)
+      if (args.includes('--verbose')) stderr.write(`${inspect(error)}\n`)
+    }
+    if (isUsage) return EXIT.usage
+    return error instanceof Failure ? error.exit : EXIT.failure
+  }
 }

@@ -11,7 +11,15 @@ import { actAsHttpApi, type Gateway, limitFunctions } from './gateway.ts'
 import { type ParameterStore, startParameterStore } from './parameter-store.ts'
 import { createTables } from './provision.ts'
 import type { Service } from './service.ts'
-import { CREDENTIALS, type Ports, REGION, SANDBOX_KEY, type Settings, urlOf } from './settings.ts'
+import {
+  CREDENTIALS,
+  type Ports,
+  REGION,
+  SANDBOX_KEY,
+  SANDBOX_SECRET_ID,
+  type Settings,
+  urlOf,
+} from './settings.ts'
 import { startSqs } from './sqs.ts'
 import { turnstile, within } from './turnstile.ts'
 
@@ -121,7 +129,7 @@ export const startRelay = async (options: RelayOptions) => {
     ready,
     /** Adds the secret that the sandbox signs its webhooks with, in place of that of the last start. */
     addWebhookSecret: async (secret: string) =>
-      (await parameterStore).put(`${path}/${PARAMETERS.webhookSecrets}/sandbox`, secret),
+      (await parameterStore).put(`${path}/${PARAMETERS.webhookSecrets}/${SANDBOX_SECRET_ID}`, secret),
     /** Loads the functions, opens the HTTP port and starts the event sources. */
     serve: async (http: Gateway) => {
       gateway = http

@@ -107,5 +107,8 @@ export const awsEnvironment = (ports: Ports, region: string = REGION): Record<st
   AWS_ENDPOINT_URL_SSM: urlOf(ports.ssm),
 })
 
+/** The id of the webhook secret with which the sandbox signs. */
+export const SANDBOX_SECRET_ID = 'sandbox'
+
 /** A key of the sandbox with the scope `orders.write`. */
 export const SANDBOX_KEY = 'sandbox-key'

@@ -23,7 +23,10 @@ export const retryDelay = (receives: number, random: number, retryAfter = 0): nu
 }
 
 /** Hides up to ten received messages of one batch for a number of seconds from now. */
-export type ExtendVisibility = (records: readonly SQSRecord[], seconds: number) => Promise<void>
+export type ExtendVisibility = (
+  records: readonly Pick<SQSRecord, 'receiptHandle'>[],
+  seconds: number,
+) => Promise<void>
 
 /**
  * Extends the visibility timeout of received messages; without it they return after the queue's own timeout.
@@ -31,7 +34,7 @@ export type ExtendVisibility = (records: readonly SQSRecord[], seconds: number) 
  * @throws when SQS refuses some of the entries even the second time
  */
 export const visibilityExtender = (sqs: Sqs, queueUrl: string): ExtendVisibility => {
-  const extend = async (records: readonly SQSRecord[], seconds: number) => {
+  const extend = async (records: Parameters<ExtendVisibility>[0], seconds: number) => {
     const { Failed = [] } = await sqs.send(
       new ChangeMessageVisibilityBatchCommand({
         QueueUrl: queueUrl,

@@ -15,6 +15,8 @@ export type DeliveryRecord = OrderKey & {
   status: string
   /** Unix time in seconds. */
   received_at: number
+  /** Unix time in seconds from which the delivery counts as unknown. */
+  expires_at: number
 }
 
 export const QUARANTINED = 'quarantined'
@@ -23,7 +25,7 @@ export const QUARANTINED = 'quarantined'
 export type Deliveries = {
   /** The order a recorded delivery belongs to; undefined when it is not recorded. */
   find: (delivery: string, now: number) => Promise<OrderKey | undefined>
-  record: (delivery: Omit<DeliveryRecord, 'received_at'>, now: number) => Promise<void>
+  record: (delivery: Omit<DeliveryRecord, 'received_at' | 'expires_at'>, now: number) => Promise<void>
 }
 
 /** Reads an item of the deliveries table. */
@@ -33,6 +35,7 @@ export const deliveryOf = (item: Record<string, AttributeValue>): DeliveryRecord
   external_id: item.external_id?.S ?? '',
   status: item.status?.S ?? '',
   received_at: Number(item.received_at?.N),
+  expires_at: Number(item.expires_at?.N),
 })
 
 export const deliveryRepository = (dynamodb: DynamoDB, table: string): Deliveries => ({
@@ -45,9 +48,9 @@ export const deliveryRepository = (dynamodb: DynamoDB, table: string): Deliverie
       }),
     )
     if (Item === undefined) return undefined
-    const { source, external_id } = deliveryOf(Item)
+    const { source, external_id, expires_at } = deliveryOf(Item)
     // DynamoDB deletes expired items up to days late.
-    return Number(Item.expires_at?.N) > now ? { source, external_id } : undefined
+    return expires_at > now ? { source, external_id } : undefined
   },
 
   async record({ delivery, source, external_id, status }, now) {

@@ -4,12 +4,12 @@ import { type Windows, windowFindings } from '../../cli/doctor/windows.ts'
 const HOUR = 60 * 60
 const DAY = 24 * HOUR
 
-/** As serverless.yml has them. */
+/** The settings of serverless.yml. */
 const sound: Windows = {
-  memory: 30 * DAY,
+  deliveryTtl: 30 * DAY,
   deadRetention: 14 * DAY,
-  lineRetention: 14 * DAY,
-  lineVisibility: 180,
+  queueRetention: 14 * DAY,
+  queueVisibility: 180,
   maxReceives: 200,
   webhookTimeout: 9,
   workerTimeout: 30,
@@ -20,42 +20,46 @@ const problems = (change: Partial<Windows>) =>
     .filter(({ level }) => level === 'problem')
     .map(({ check }) => check)
 
-test('the windows of the relay compose', () => {
+test('the windows of the relay fit together', () => {
   expect(problems({})).toEqual([])
   expect(windowFindings(sound)).toHaveLength(5)
 })
 
 test.each<[string, Partial<Windows>, string[]]>([
   [
-    'a memory shorter than the sender repeats',
-    { memory: 31 * HOUR },
+    'a memory shorter than the retries of the sender',
+    { deliveryTtl: 31 * HOUR },
     [
-      'deliveries are remembered while the sender repeats them',
-      'deliveries are remembered while dead letters can be replayed',
+      'deliveries are remembered for as long as the sender retries',
+      'deliveries are remembered for as long as dead letters can be replayed',
     ],
   ],
   [
-    'a memory shorter than dead letters are kept',
-    { memory: 13 * DAY },
-    ['deliveries are remembered while dead letters can be replayed'],
+    'a memory shorter than the retention of dead letters',
+    { deliveryTtl: 13 * DAY },
+    ['deliveries are remembered for as long as dead letters can be replayed'],
   ],
   [
-    'a message handed out while the worker may still have it',
+    'a visibility timeout too short for the worker',
     { workerTimeout: 31 },
-    ['a message is not handed out again while the worker has it'],
+    ['messages stay invisible while the worker processes them'],
   ],
   [
-    'a receiver slower than its sender is patient',
+    'a receiver slower than the timeout of the sender',
     { webhookTimeout: 10 },
-    ['the receiver answers before the sender gives up'],
+    ['the receiver responds before the sender gives up'],
   ],
   [
-    'so many tries that a message expires before',
+    'more receives than fit into the retention',
     { maxReceives: 1500 },
-    ['a message that always fails becomes a dead letter before it expires'],
+    ['failing messages become dead letters before they expire'],
   ],
-  ['no dead-letter queue', { maxReceives: undefined }, ['a message that always fails becomes a dead letter']],
-])('%s is found, with a remedy', (_name, change, expected) => {
+  [
+    'no dead-letter queue',
+    { maxReceives: undefined },
+    ['failing messages become dead letters before they expire'],
+  ],
+])('%s is a problem with a remedy', (_name, change, expected) => {
   expect(problems(change)).toEqual(expected)
   for (const { level, remedy } of windowFindings({ ...sound, ...change }))
     expect(remedy !== undefined).toBe(level === 'problem')

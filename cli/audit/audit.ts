@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Option } from '@commander-js/extra-typings'
+import type { Cli } from '../core/command.ts'
+import type { Context } from '../core/context.ts'
+import { positive, since } from '../core/options.ts'
+import { count, type Report, visible } from '../core/output.ts'
+import { type Balance, balance, type Difference } from './balance.ts'
+import { collect } from './collect.ts'
+
+const shares = (counts: Readonly<Record<string, number>>) =>
+  Object.entries(counts)
+    .filter(([, number]) => number > 0)
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, number]) => `  ${String(number).padStart(8)}  ${name}`)
+
+const differenceText = ({ what, id, source, external_id }: Difference) =>
+  visible(`  ${source} ${external_id}: ${what}${id === undefined ? '' : ` (${id})`}`)
+
+/** The number of differences the text lists; --json lists all. */
+const LISTED = 20
+
+const balanceText = (audited: Balance): string => {
+  const { deliveries, queue, requests, intents, orders, left, differences } = audited
+  const { entered, ...outcomes } = queue
+  const { accepted } = requests
+  return [
+    `From ${audited.since.toISOString()} to ${audited.until.toISOString()}`,
+    '',
+    ...(deliveries === undefined
+      ? ['No log found: duplicate, ignored and refused deliveries are not counted.']
+      : [
+          `${count(deliveries.received, 'delivery', 'deliveries')} received:`,
+          ...shares(deliveries.outcomes),
+        ]),
+    '',
+    `${count(entered, 'event')} added to the order queue (${count(entered - accepted, 'delivery', 'deliveries')}, ${count(accepted, 'request')} of stores):`,
+    ...shares(outcomes),
+    ...(accepted === 0 ? [] : ['', `${count(accepted, 'request')} of stores:`, ...shares(requests.states)]),
+    ...(Object.keys(intents).length === 0
+      ? []
+      : ['', 'All requests of the orders that changed:', ...shares(intents)]),
+    '',
+    `${count(orders.known, 'order')} changed; ${orders.asked === 0 ? 'not compared with the service' : `${orders.agree} of ${orders.asked} agree with the service`}.`,
+    ...(left.dead + left.quarantined === 0
+      ? []
+      : [`Waiting for a decision: ${count(left.dead, 'dead letter')}, ${left.quarantined} in quarantine.`]),
+    '',
+    ...(differences.length === 0
+      ? ['Everything is accounted for.']
+      : [
+          `${count(differences.length, 'difference')}:`,
+          ...differences.slice(0, LISTED).map(differenceText),
+          ...(differences.length > LISTED ? [`  and ${differences.length - LISTED} more; see --json`] : []),
+        ]),
+  ].join('\n')
+}
+
+/** Recent events may still be in progress, and CloudWatch shows log lines late. */
+const ATTEMPTS = 3
+const INTERVAL_MS = { local: 1000, aws: 5000 }
+
+type Options = { since: Date; rate: number; service: boolean }
+
+const audit = async (context: Context, { since: from, rate, service }: Options): Promise<Report> => {
+  const until = new Date()
+  for (let attempt = 1; ; attempt++) {
+    const audited = balance(await collect(context, from, until, service ? rate : undefined))
+    const balanced = audited.differences.length === 0
+    if (balanced || attempt === ATTEMPTS) {
+      return { data: { balanced, ...audited }, ok: balanced, text: balanceText(audited) }
+    }
+    await sleep(INTERVAL_MS[context.local ? 'local' : 'aws'])
+  }
+}
+
+const HELP = `
+Every delivery must have one outcome in the functions' log: queued, duplicate, ignored, refused (forged,
+contradictory, too large) or quarantined. Every queued delivery and accepted request must have one outcome in the
+log, the tables or the queues: applied, unchanged, dead, quarantined or waiting. Every order that changed must
+equal the service's, from which it is read. The audit names each difference; the exit code is then 1.`
+
+const RATE = 20
+const PERIOD = '24h'
+
+/** `relay audit`: the balance of everything that came in. */
+export const auditCommand = ({ program, run }: Cli): void => {
+  program
+    .command('audit')
+    .description('Account for everything received, and compare the orders with the accounting service.')
+    .addOption(
+      new Option('--since <when>', 'start of the period: 2h, 7d, or a date')
+        .argParser(since)
+        .default(since(PERIOD), PERIOD),
+    )
+    .option('--rate <number>', 'orders to read from the service per second', positive, RATE)
+    .option('--no-service', 'do not compare with the service')
+    .addHelpText('after', HELP)
+    .action((options, command) => run(command, context => audit(context, options)))
+}

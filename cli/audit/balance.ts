@@ -1,0 +1,213 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { IntentKind } from '../../lib/orders/order.ts'
+import type { StoredOrder } from '../../lib/orders/repository.ts'
+import type { OrderKey } from '../../lib/protocol/order.ts'
+import { isForward } from '../../lib/protocol/status.ts'
+import type { DeliveryRecord } from '../../lib/webhook/deliveries.ts'
+import type { ServiceOrder } from '../core/accounting.ts'
+import type { Logged } from './logged.ts'
+
+/** An order as the relay has it and, unless it was not asked, as the service has it. */
+export type ComparedOrder = {
+  key: OrderKey
+  stored: StoredOrder | undefined
+  service: ServiceOrder | { unread: string } | undefined
+}
+
+/** The state of the queues at the time of the audit. */
+export type QueueState = {
+  /** Ids of the deliveries and requests among the dead letters that SQS shows. */
+  dead: ReadonlySet<string>
+  /** Number of dead letters that it does not show. */
+  deadHidden: number
+  /** Ids of the deliveries and requests that the worker quarantined. */
+  quarantined: ReadonlySet<string>
+  /** Number of messages in the order queue. */
+  waiting: number
+  left: { dead: number; quarantined: number }
+}
+
+/** What an audit is based on. */
+export type Evidence = QueueState & {
+  since: Date
+  until: Date
+  /** Undefined without a log. */
+  logged: Logged | undefined
+  /** The deliveries recorded since the start of the period, by delivery id. */
+  recorded: ReadonlyMap<string, DeliveryRecord>
+  /** By `orderName`. */
+  orders: ReadonlyMap<string, ComparedOrder>
+}
+
+/** An order as the key of a map. */
+export const orderName = ({ source, external_id }: OrderKey): string => JSON.stringify([source, external_id])
+
+/** What became of a queued delivery or an accepted request. */
+type Outcome = 'applied' | 'unchanged' | 'dead' | 'quarantined' | 'waiting' | 'unaccounted'
+
+/** A delivery or request that was added to the order queue. */
+type Entry = OrderKey & {
+  id: string
+  /** The order's status according to a delivery. */
+  status?: string
+  /** What a store requested; undefined for a delivery. */
+  kind?: IntentKind
+}
+
+/** Something that does not add up. */
+export type Difference = OrderKey & { what: string; id?: string }
+
+const entriesOf = ({ logged, recorded, until }: Evidence): Entry[] => {
+  const entries = new Map<string, Entry>()
+  for (const [id, { source, external_id, status, received_at }] of recorded) {
+    // The table has whole seconds: at the end of the period the log decides.
+    if ((received_at + 1) * 1000 <= until.getTime() || logged?.queued.has(id))
+      entries.set(id, { id, source, external_id, status })
+  }
+  for (const [id, { source, external_id }] of logged?.queued ?? []) {
+    if (!entries.has(id)) entries.set(id, { id, source, external_id })
+  }
+  for (const [id, { source, external_id, kind }] of logged?.accepted ?? []) {
+    entries.set(id, { id, source, external_id, kind })
+  }
+  return [...entries.values()]
+}
+
+/** Whether the stored order shows that an entry was processed, in case the log has lost it. */
+const isStored = ({ id, status, kind }: Entry, { stored }: ComparedOrder): boolean => {
+  if (kind !== undefined) return stored?.order.intents[kind]?.id === id
+  const held = stored?.order.result?.status
+  return held !== undefined && status !== undefined && (held === status || isForward(status, held))
+}
+
+const outcomesOf = (evidence: Evidence): { entry: Entry; outcome: Outcome }[] => {
+  const { logged, dead, quarantined, orders, waiting, deadHidden } = evidence
+  const knownOutcome = (entry: Entry): Outcome | undefined => {
+    const changed = logged?.processed.get(entry.id)
+    if (changed !== undefined) return changed ? 'applied' : 'unchanged'
+    if (dead.has(entry.id)) return 'dead'
+    if (quarantined.has(entry.id)) return 'quarantined'
+    const order = orders.get(orderName(entry))
+    return order !== undefined && isStored(entry, order) ? 'applied' : undefined
+  }
+  // SQS counts waiting messages, and dead letters behind others of their order, without showing them.
+  let open = 0
+  return entriesOf(evidence).map(entry => {
+    const known = knownOutcome(entry)
+    if (known !== undefined) return { entry, outcome: known }
+    const index = open++
+    if (index < waiting) return { entry, outcome: 'waiting' }
+    return { entry, outcome: index < waiting + deadHidden ? 'dead' : 'unaccounted' }
+  })
+}
+
+/** The state of an accepted request, according to its stored order. */
+const requestState = (entry: Entry, kind: IntentKind, outcome: Outcome, { orders }: Evidence): string => {
+  const intent = orders.get(orderName(entry))?.stored?.order.intents[kind]
+  if (intent?.id === entry.id) return intent.state
+  if (outcome !== 'applied' && outcome !== 'unchanged') return outcome
+  // An order keeps only the last request of each kind.
+  return intent === undefined ? 'unaccounted' : 'superseded'
+}
+
+const differingFields = (ours: Record<string, unknown>, theirs: Record<string, unknown>) =>
+  [...new Set([...Object.keys(ours), ...Object.keys(theirs)])].filter(
+    field => !isDeepStrictEqual(ours[field], theirs[field]),
+  )
+
+/** How an order differs from the service's; undefined when it does not, or was not compared. */
+const disagreement = ({ stored, service }: ComparedOrder): string | undefined => {
+  if (service === undefined) return undefined
+  if ('unread' in service) return `cannot be read from the service: ${service.unread}`
+  const ours = stored?.order.result
+  if ('unknown' in service) {
+    return ours === undefined ? undefined : `is "${ours.status}" here and unknown to the service`
+  }
+  const theirs = service.result
+  if (ours === undefined) return `is unknown here and "${theirs.status}" at the service`
+  const fields = differingFields(ours, theirs)
+  if (fields.length === 0) return undefined
+  return ours.status === theirs.status
+    ? `differs in ${fields.join(', ')}`
+    : `is "${ours.status}" here and "${theirs.status}" at the service`
+}
+
+const tally = (names: Iterable<string>): Record<string, number> => {
+  const counts: Record<string, number> = {}
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1
+  return counts
+}
+
+const differenceOf = ({ id, kind, source, external_id }: Entry, found: string): Difference => ({
+  what: `${kind === undefined ? 'delivery' : `${kind} request`} ${found}`,
+  id,
+  source,
+  external_id,
+})
+
+/** Balances what came in against what became of it, and names every difference. Pure. */
+export const balance = (evidence: Evidence) => {
+  const { since, until, logged, recorded, orders, left } = evidence
+  const all = outcomesOf(evidence)
+  const requests = all.flatMap(({ entry, outcome }) =>
+    entry.kind === undefined
+      ? []
+      : [{ entry, outcome, state: requestState(entry, entry.kind, outcome, evidence) }],
+  )
+  const asked = [...orders.values()].filter(({ service }) => service !== undefined)
+  const disagreements = asked.flatMap(order => {
+    const found = disagreement(order)
+    return found === undefined ? [] : [{ what: `order ${found}`, ...order.key }]
+  })
+
+  const outcomes = Object.fromEntries(logged?.outcomes ?? [])
+  const received = Object.values(outcomes).reduce((sum, number) => sum + number, 0)
+  const count = (wanted: Outcome) => all.filter(({ outcome }) => outcome === wanted).length
+  return {
+    since,
+    until,
+    /** Outcomes of the deliveries received; undefined without a log. */
+    deliveries: logged === undefined ? undefined : { received, outcomes },
+    /** Outcomes of what was added to the order queue. */
+    queue: {
+      entered: all.length,
+      applied: count('applied'),
+      unchanged: count('unchanged'),
+      dead: count('dead'),
+      quarantined: count('quarantined'),
+      waiting: count('waiting'),
+      unaccounted: count('unaccounted'),
+    },
+    /** States of the accepted requests. */
+    requests: { accepted: requests.length, states: tally(requests.map(({ state }) => state)) },
+    /** States of all requests of the orders that changed. */
+    intents: tally(
+      [...orders.values()].flatMap(({ stored }) =>
+        Object.entries(stored?.order.intents ?? {}).map(([kind, { state }]) => `${kind} ${state}`),
+      ),
+    ),
+    orders: {
+      known: [...orders.values()].filter(({ stored }) => stored !== undefined).length,
+      asked: asked.length,
+      agree: asked.length - disagreements.length,
+    },
+    /** What waits for a person, whatever its age. */
+    left,
+    differences: [
+      ...[...(logged?.queued ?? [])]
+        .filter(([id]) => !recorded.has(id))
+        .map(([id, key]) =>
+          differenceOf({ id, ...key }, 'was queued but not recorded: a repetition would be queued again'),
+        ),
+      ...all
+        .filter(({ outcome }) => outcome === 'unaccounted')
+        .map(({ entry }) => differenceOf(entry, 'was added to the order queue and left no trace')),
+      ...requests
+        .filter(({ outcome, state }) => state === 'unaccounted' && outcome !== 'unaccounted')
+        .map(({ entry }) => differenceOf(entry, 'was processed but is not stored with its order')),
+      ...disagreements,
+    ] satisfies Difference[],
+  }
+}
+
+export type Balance = ReturnType<typeof balance>

@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AccountingError } from '../../lib/accounting/errors.ts'
+import { QUEUES } from '../../lib/platform/names.ts'
+import type { OrderKey } from '../../lib/protocol/order.ts'
+import { type DeliveryRecord, QUARANTINED } from '../../lib/webhook/deliveries.ts'
+import { accountingOf, orderReader } from '../core/accounting.ts'
+import type { Context } from '../core/context.ts'
+import { Failure, serviceMessage } from '../core/errors.ts'
+import { logOf } from '../core/log.ts'
+import { depthOf } from '../core/queue.ts'
+import { progress } from '../core/terminal.ts'
+import { deliveriesSince } from '../deliveries.ts'
+import { DEAD_LETTERS } from '../messages/dead.ts'
+import { QUARANTINE } from '../messages/quarantine.ts'
+import { idsOf, visitSelected } from '../messages/selection.ts'
+import { ordersOf, ordersWhere } from '../orders.ts'
+import { type ComparedOrder, type Evidence, orderName, type QueueState } from './balance.ts'
+import { addLine, emptyLog, type Logged } from './logged.ts'
+
+const EVERY_MESSAGE = { ids: [], limit: 10_000 }
+
+const readQueues = async (context: Context): Promise<QueueState> => {
+  const dead = new Set<string>()
+  const quarantined = new Set<string>()
+  const letters = await visitSelected(context, DEAD_LETTERS, EVERY_MESSAGE, async message => {
+    for (const id of idsOf(message)) dead.add(id)
+    return 'keep'
+  })
+  const entries = await visitSelected(context, QUARANTINE, EVERY_MESSAGE, async message => {
+    if (message.from === 'worker') for (const id of idsOf(message)) quarantined.add(id)
+    return 'keep'
+  })
+  return {
+    dead,
+    deadHidden: letters.hidden,
+    quarantined,
+    waiting: (await depthOf(context, QUEUES.orders)).all,
+    left: { dead: letters.total, quarantined: entries.total },
+  }
+}
+
+const readLog = async (context: Context, since: Date, until: Date): Promise<Logged | undefined> => {
+  const logged = emptyLog()
+  try {
+    for await (const line of logOf(context, { since, follow: false })) addLine(logged, line, until)
+    return logged
+  } catch (error) {
+    // The tables and queues alone still give a balance, if a less detailed one.
+    if (context.local && error instanceof Failure) return undefined
+    throw error
+  }
+}
+
+const changedOrders = async (
+  context: Context,
+  since: Date,
+  logged: Logged | undefined,
+  recorded: Iterable<DeliveryRecord>,
+): Promise<OrderKey[]> => {
+  const keys = new Map<string, OrderKey>()
+  const add = ({ source, external_id }: OrderKey) =>
+    keys.set(orderName({ source, external_id }), { source, external_id })
+  for await (const { order } of ordersWhere(context, { since })) add(order)
+  for (const entry of [
+    ...recorded,
+    ...(logged?.queued.values() ?? []),
+    ...(logged?.accepted.values() ?? []),
+  ]) {
+    add(entry)
+  }
+  return [...keys.values()]
+}
+
+/** Reads orders from the table and, at a bounded rate, from the service. */
+const compare = async (context: Context, keys: readonly OrderKey[], rate: number | undefined) => {
+  const table = ordersOf(context)
+  const read = rate === undefined ? undefined : orderReader(await accountingOf(context))
+  const readService = async (key: OrderKey): Promise<ComparedOrder['service']> => {
+    try {
+      return await read?.(key)
+    } catch (error) {
+      if (error instanceof AccountingError) return { unread: serviceMessage(error) }
+      throw error
+    }
+  }
+
+  const shown = progress(context.terminal, 'Comparing orders with the service', keys.length)
+  const orders = new Map<string, ComparedOrder>()
+  for (const key of keys) {
+    const [service, stored] = await Promise.all([
+      readService(key),
+      table.get(key),
+      rate === undefined ? undefined : sleep(1000 / rate),
+    ])
+    orders.set(orderName(key), { key, service, stored })
+    shown.advance()
+  }
+  shown.done()
+  return orders
+}
+
+/**
+ * Collects the evidence for an audit. Reads the queues first: whatever they held then, the log and the tables
+ * show by the time they are read.
+ *
+ * @param rate orders to read from the service per second; undefined to read none
+ */
+export const collect = async (
+  context: Context,
+  since: Date,
+  until: Date,
+  rate: number | undefined,
+): Promise<Evidence> => {
+  const queues = await readQueues(context)
+  const logged = await readLog(context, since, until)
+  const recorded = new Map<string, DeliveryRecord>()
+  for await (const record of deliveriesSince(context, since)) {
+    // The table has whole seconds: at the start of the period the log decides.
+    const isWithin = record.received_at * 1000 >= since.getTime() || logged?.queued.has(record.delivery)
+    // Quarantined bodies are recorded as well, under an id made of their content.
+    if (isWithin && record.status !== QUARANTINED) recorded.set(record.delivery, record)
+  }
+  const keys = await changedOrders(context, since, logged, recorded.values())
+  return { ...queues, since, until, logged, recorded, orders: await compare(context, keys, rate) }
+}

@@ -1,0 +1,79 @@
+import * as v from 'valibot'
+import type { IntentKind } from '../../lib/orders/order.ts'
+import type { OrderKey } from '../../lib/protocol/order.ts'
+import type { LogLine } from '../core/log.ts'
+
+/** A webhook that was added to the order queue. */
+type Queued = OrderKey & { at: Date }
+
+/** A store's request that was accepted. */
+type Accepted = Queued & { kind: IntentKind }
+
+/** What the functions' log says about a period. */
+export type Logged = {
+  /** Number of deliveries by outcome: `queued`, `ignored: foreign source`, `refused: forged, stale`. */
+  outcomes: Map<string, number>
+  /** By delivery id. */
+  queued: Map<string, Queued>
+  /** By the id the store was given. */
+  accepted: Map<string, Accepted>
+  /** Whether an event changed its order, by the id of the delivery, request or check. */
+  processed: Map<string, boolean>
+}
+
+const key = { source: v.string(), external_id: v.string() }
+const delivery = v.object({ outcome: v.string(), why: v.optional(v.string()) })
+const queued = v.object({ outcome: v.literal('queued'), delivery: v.string(), ...key })
+const accepted = v.object({
+  status: v.literal(202),
+  action: v.picklist(['create', 'payment', 'refund']),
+  id: v.string(),
+  ...key,
+})
+const processed = v.object({ delivery: v.string(), changed: v.boolean() })
+
+const REFUSED = ['forged', 'contradictory', 'too_large']
+
+const outcomeName = (outcome: string, why?: string) => {
+  if (outcome === 'unreadable') return 'quarantined'
+  const isRefused = REFUSED.includes(outcome)
+  const name = isRefused ? `refused: ${outcome.replace('_', ' ')}` : outcome
+  return why === undefined ? name : `${name}${isRefused ? ',' : ':'} ${why}`
+}
+
+export const emptyLog = (): Logged => ({
+  outcomes: new Map(),
+  queued: new Map(),
+  accepted: new Map(),
+  processed: new Map(),
+})
+
+/**
+ * Adds a line of the log.
+ *
+ * @param until the end of the period: later arrivals do not count, later processing does
+ */
+export const addLine = (logged: Logged, { message, fields, at }: LogLine, until: Date): void => {
+  const { outcomes } = logged
+  const countOutcome = (name: string) => outcomes.set(name, (outcomes.get(name) ?? 0) + 1)
+  switch (message) {
+    case 'delivery received': {
+      if (at > until || !v.is(delivery, fields)) return
+      countOutcome(outcomeName(fields.outcome, fields.why))
+      if (v.is(queued, fields)) logged.queued.set(fields.delivery, { ...v.parse(v.object(key), fields), at })
+      return
+    }
+    case 'delivery deferred':
+    case 'delivery failed':
+      if (at <= until) countOutcome(message.replace('delivery ', ''))
+      return
+    case 'request answered':
+      if (at > until || !v.is(accepted, fields)) return
+      logged.accepted.set(fields.id, { ...v.parse(v.object(key), fields), kind: fields.action, at })
+      return
+    case 'event processed':
+      if (!v.is(processed, fields)) return
+      // After a crash an event is processed again and may find its change already made.
+      logged.processed.set(fields.delivery, fields.changed || logged.processed.get(fields.delivery) === true)
+  }
+}

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto'
+import { type Accounting, accountingClient } from '../../lib/accounting/client.ts'
+import { AccountingError } from '../../lib/accounting/errors.ts'
+import type { Refusal } from '../../lib/orders/order.ts'
+import { PARAMETERS } from '../../lib/platform/names.ts'
+import type { OrderKey, OrderResult } from '../../lib/protocol/order.ts'
+import { callAccounting } from '../../lib/worker/calls.ts'
+import type { Context } from './context.ts'
+import { cannot, serviceMessage } from './errors.ts'
+
+/**
+ * A client of the accounting service with the stored API key.
+ *
+ * @throws Failure when no key is stored
+ */
+export const accountingOf = async ({ stack, parameters, title, flags }: Context): Promise<Accounting> => {
+  const { accountingUrl } = await stack()
+  const key = await parameters.get(PARAMETERS.accountingKey)
+  if (key === undefined) {
+    throw cannot(
+      'use the accounting service',
+      `${title} has no API key for it`,
+      `set one: relay key set${flags}`,
+    )
+  }
+  return accountingClient({ baseUrl: accountingUrl, apiKey: async () => key })
+}
+
+/** An order as the service has it: its result, or why there is none. */
+export type ServiceOrder = { result: OrderResult } | { unknown: Refusal }
+
+/** Reads orders from the service, and changes nothing. */
+export const orderReader = (accounting: Accounting) => {
+  const call = callAccounting(accounting)
+  return async (order: OrderKey): Promise<ServiceOrder> => {
+    const read = await call({ to: 'read' }, order)
+    return read.outcome === 'result' ? { result: read.result } : { unknown: read.reason }
+  }
+}
+
+export type Access = 'granted' | { refused: string } | { unavailable: string }
+
+/**
+ * Checks whether the API key may change orders. The spec has no call for this, so a refund of an order that
+ * cannot exist is sent: it is refused either because of the key or because of the order.
+ */
+export const accessOf = async (accounting: Accounting): Promise<Access> => {
+  try {
+    await accounting.refund({ source: 'relay doctor', external_id: `no order ${randomUUID()}` }, {})
+    return 'granted'
+  } catch (error) {
+    if (!(error instanceof AccountingError)) throw error
+    if (error.code === 'unavailable') return { unavailable: serviceMessage(error) }
+    return error.code === 'unauthorized' ? { refused: serviceMessage(error) } : 'granted'
+  }
+}

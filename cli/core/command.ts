@@ -1,0 +1,57 @@
+import { Command } from '@commander-js/extra-typings'
+import { type Context, createContext } from './context.ts'
+import { EXIT, type ExitCode, explain } from './errors.ts'
+import type { Report } from './output.ts'
+import type { Terminal } from './terminal.ts'
+
+/** The program without its subcommands: the options that all of them share. */
+const program = () =>
+  new Command('relay')
+    .description('Set up, monitor and repair an order relay, on AWS or on this machine.')
+    .option('--local', 'use the local stack (npm start) instead of AWS')
+    .option('--stage <name>', 'stage of the deployment (default: production)')
+    .option('--region <name>', 'AWS region (default: AWS_REGION, else eu-central-1)')
+    .option('--json', 'print one JSON document instead of text')
+    .option('--verbose', 'print stack traces of errors')
+
+type Program = ReturnType<typeof program>
+type SharedOptions = ReturnType<Program['opts']>
+
+/** What each command adds itself to. */
+export type Cli = {
+  program: Program
+  /** Runs a command's work against the relay its options choose, and prints the report, if there is one. */
+  run: (
+    command: { optsWithGlobals: () => SharedOptions },
+    work: (context: Context) => Promise<Report | undefined>,
+  ) => Promise<void>
+  setExitCode: (code: ExitCode) => void
+}
+
+export const createCli = (terminal: Terminal, setExitCode: (code: ExitCode) => void): Cli => ({
+  program: program()
+    // The settings are inherited by the subcommands created from here on.
+    .exitOverride()
+    .configureOutput({
+      writeOut: text => terminal.stdout.write(text),
+      writeErr: text => terminal.stderr.write(text),
+      outputError: () => undefined,
+    })
+    .configureHelp({ showGlobalOptions: true, helpWidth: 100 }),
+
+  run: async (command, work) => {
+    const options = command.optsWithGlobals()
+    const context = createContext(options, terminal)
+    try {
+      const report = await work(context)
+      if (report === undefined) return
+      terminal.stdout.write(`${options.json ? JSON.stringify(report.data, null, 2) : report.text}\n`)
+      if (report.ok === false) setExitCode(EXIT.failure)
+    } catch (error) {
+      throw explain(error, context)
+    } finally {
+      context.close()
+    }
+  },
+  setExitCode,
+})

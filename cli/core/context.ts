@@ -1,0 +1,107 @@
+import { join } from 'node:path'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs'
+import { SSMClient } from '@aws-sdk/client-ssm'
+import { readStores } from '../../deploy/stores.ts'
+import type { Store } from '../../lib/platform/stores.ts'
+import { CREDENTIALS, settingsFrom, urlOf } from '../../local/settings.ts'
+import { usageError } from './errors.ts'
+import { parameterStore } from './parameters.ts'
+import { awsStack, localStack, ROOT, type Stack } from './stack.ts'
+import type { Terminal } from './terminal.ts'
+
+/** The options that choose a relay. */
+export type TargetOptions = {
+  local?: boolean | undefined
+  stage?: string | undefined
+  region?: string | undefined
+}
+
+const DEFAULT_STAGE = 'production'
+const DEFAULT_REGION = 'eu-central-1'
+
+/**
+ * Connects to the relay the options choose.
+ *
+ * @throws Failure when they contradict each other
+ */
+export const createContext = ({ local = false, stage, region }: TargetOptions, terminal: Terminal) => {
+  if (local && stage !== undefined) {
+    throw usageError(
+      'use --local with --stage',
+      `the local stack has no stage "${stage}"`,
+      'omit one of them',
+    )
+  }
+  const { environment } = terminal
+  const { ports, dataDir } = settingsFrom({
+    ...environment,
+    ORDER_RELAY_DATA: environment.ORDER_RELAY_DATA || join(ROOT, '.order-relay'),
+  })
+  const target = {
+    stage: local ? 'local' : (stage ?? DEFAULT_STAGE),
+    region: region ?? environment.AWS_REGION ?? DEFAULT_REGION,
+  }
+  const stackName = `order-relay-${target.stage}`
+  const prefix = local ? '' : `${stackName}-`
+  const clientOptions = (port: number) => ({
+    region: target.region,
+    ...(local && { endpoint: urlOf(port), credentials: CREDENTIALS, maxAttempts: 1 }),
+  })
+
+  const dynamodb = new DynamoDBClient(clientOptions(ports.dynamodb))
+  const sqs = new SQSClient(clientOptions(ports.sqs))
+  const ssm = new SSMClient(clientOptions(ports.ssm))
+  const secretsPath = `/order-relay/${target.stage}`
+  const queueUrls = new Map<string, Promise<string>>()
+  let stack: Promise<Stack> | undefined
+  let stores: readonly Store[] | undefined
+
+  const flags = [
+    ...(local ? ['--local'] : []),
+    ...(stage === undefined ? [] : [`--stage ${stage}`]),
+    ...(region === undefined || local ? [] : [`--region ${region}`]),
+  ]
+
+  return {
+    terminal,
+    local,
+    region: target.region,
+    /** What to call the relay in a sentence. */
+    title: local ? 'the local stack' : `stage "${target.stage}" in ${target.region}`,
+    /** The options that choose this relay, to be appended to commands in messages. */
+    flags: flags.map(flag => ` ${flag}`).join(''),
+    /** The full name of a queue or table. */
+    nameOf: (resource: string): string => prefix + resource,
+    /** Such as `/order-relay/production`. */
+    secretsPath,
+    dynamodb,
+    sqs,
+    parameters: parameterStore(ssm, secretsPath),
+    /** The URL of a queue, by its name without the prefix of the stack. */
+    queueUrl: (queue: string): Promise<string> => {
+      const url =
+        queueUrls.get(queue) ??
+        sqs.send(new GetQueueUrlCommand({ QueueName: prefix + queue })).then(({ QueueUrl = '' }) => QueueUrl)
+      queueUrls.set(queue, url)
+      return url
+    },
+    stack: (): Promise<Stack> => {
+      stack ??= local ? Promise.resolve(localStack(ports)) : awsStack(target.region, stackName)
+      return stack
+    },
+    /** The stores of this checkout's stores.yml. */
+    stores: (): readonly Store[] => {
+      stores ??= readStores(join(ROOT, 'stores.yml'))
+      return stores
+    },
+    /** Directory of the local stack's data and logs. */
+    dataDir,
+    close: () => {
+      for (const client of [dynamodb, sqs, ssm]) client.destroy()
+    },
+  }
+}
+
+/** What a command works with: one relay, on AWS or on this machine, and the terminal it runs in. */
+export type Context = ReturnType<typeof createContext>

@@ -1,0 +1,37 @@
+import { InvalidArgumentError } from '@commander-js/extra-typings'
+
+const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 60 * 60, d: 24 * 60 * 60 }
+
+/** A duration such as `90s`, `15m`, `2h` or `7d` in seconds; undefined when the text is not a duration. */
+export const secondsOf = (text: string): number | undefined => {
+  const [, number, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
+  const factor = SECONDS[unit]
+  return number === undefined || factor === undefined ? undefined : Number(number) * factor
+}
+
+/** Parses an option that is a duration, into seconds. */
+export const duration = (text: string): number => {
+  const seconds = secondsOf(text)
+  if (seconds === undefined) throw new InvalidArgumentError('Expected a duration such as 90s, 15m, 2h or 7d.')
+  return seconds
+}
+
+/** Parses `--since`: a duration back from now, or a date with or without a time. */
+export const since = (text: string): Date => {
+  const seconds = secondsOf(text)
+  if (seconds !== undefined) return new Date(Date.now() - seconds * 1000)
+  const date = /^\d{4}-\d{2}-\d{2}/.test(text) ? new Date(text) : undefined
+  if (date === undefined || Number.isNaN(date.getTime())) {
+    throw new InvalidArgumentError(
+      'Expected a duration such as 2h or 7d, or a date such as 2026-03-21 or 2026-03-21T09:30:00Z.',
+    )
+  }
+  return date
+}
+
+/** Parses an option that is a positive integer. */
+export const positive = (text: string): number => {
+  const number = Number(text)
+  if (!/^\d{1,9}$/.test(text) || number < 1) throw new InvalidArgumentError('Expected a positive integer.')
+  return number
+}

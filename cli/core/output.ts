@@ -1,0 +1,46 @@
+/** The result of a command, for programs (`--json`) and for people. */
+export type Report = {
+  data: unknown
+  text: string
+  /** Whether everything is fine; otherwise the exit code is 1. @default true */
+  ok?: boolean
+}
+
+type Row = readonly (string | number | undefined)[]
+
+const width = (text: string) => [...text].length
+
+const escaped = (character: string) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`
+
+/** Escapes control characters in text from outside, which could move the reader's cursor. */
+export const visible = (text: string): string => text.replace(/\p{Cc}/gu, escaped)
+
+/** The same for a whole body, keeping its line breaks. */
+export const visibleLines = (text: string): string => text.split('\n').map(visible).join('\n')
+
+/** Rows below their headings, in columns. */
+export const table = (headings: readonly string[], rows: readonly Row[]): string => {
+  const lines = [headings, ...rows].map(row =>
+    row.map(cell => (cell === undefined ? '-' : visible(String(cell)))),
+  )
+  const widths = headings.map((_, column) => Math.max(...lines.map(line => width(line[column] ?? ''))))
+  return lines
+    .map(line =>
+      line
+        .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - width(cell)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+/** Names and values, one pair a line; undefined values are left out. */
+export const facts = (pairs: Readonly<Record<string, string | number | boolean | undefined>>): string => {
+  const known = Object.entries(pairs).filter(([, value]) => value !== undefined)
+  const longest = Math.max(0, ...known.map(([name]) => width(name)))
+  return known.map(([name, value]) => `${name.padEnd(longest)}  ${visible(String(value))}`).join('\n')
+}
+
+/** "1 message", "2 messages". */
+export const count = (number: number, one: string, many = `${one}s`): string =>
+  `${number} ${number === 1 ? one : many}`

@@ -1,0 +1,129 @@
+import {
+  DeleteMessageCommand,
+  GetQueueAttributesCommand,
+  type Message,
+  ReceiveMessageCommand,
+} from '@aws-sdk/client-sqs'
+import { visibilityExtender } from '../../lib/platform/retry.ts'
+import type { Context } from './context.ts'
+import { progress } from './terminal.ts'
+
+/** How long a message stays invisible to others if this command is killed, in seconds. */
+const HOLD_SECONDS = 300
+const BATCH = 10
+const EXIT_INTERRUPTED = 130
+
+/** A received message. */
+export type QueueMessage = {
+  id: string
+  body: string
+  receiptHandle: string
+  /** Message group, in a FIFO queue. */
+  group: string | undefined
+  sent: Date
+  receives: number
+}
+
+const messageOf = ({ MessageId, Body, ReceiptHandle, Attributes = {} }: Message): QueueMessage => ({
+  id: MessageId ?? '',
+  body: Body ?? '',
+  receiptHandle: ReceiptHandle ?? '',
+  group: Attributes.MessageGroupId,
+  sent: new Date(Number(Attributes.SentTimestamp ?? 0)),
+  receives: Number(Attributes.ApproximateReceiveCount ?? 0),
+})
+
+/** The number of messages in a queue, by state and in all, and its attributes. */
+export const depthOf = async ({ sqs, queueUrl }: Context, queue: string) => {
+  const { Attributes: attributes = {} } = await sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl: await queueUrl(queue), AttributeNames: ['All'] }),
+  )
+  const visible = Number(attributes.ApproximateNumberOfMessages ?? 0)
+  const inFlight = Number(attributes.ApproximateNumberOfMessagesNotVisible ?? 0)
+  const delayed = Number(attributes.ApproximateNumberOfMessagesDelayed ?? 0)
+  return { visible, inFlight, all: visible + inFlight + delayed, attributes }
+}
+
+/** Runs `work`, then `cleanup`, which also runs, with `work` still under way, on Ctrl-C. */
+const withCleanup = async (work: () => Promise<void>, cleanup: () => Promise<void>): Promise<void> => {
+  const stop = () => void cleanup().finally(() => process.exit(EXIT_INTERRUPTED))
+  process.once('SIGINT', stop)
+  process.once('SIGTERM', stop)
+  try {
+    await work()
+  } finally {
+    process.off('SIGINT', stop)
+    process.off('SIGTERM', stop)
+    await cleanup()
+  }
+}
+
+/**
+ * Visits up to `limit` messages of a queue. SQS cannot browse: each message is received, kept invisible in
+ * the meantime, and released at the end, unless `visit` chose to delete it.
+ *
+ * In a FIFO queue, messages behind another of their group are only received once that one is deleted, or
+ * together with it in one batch of ten.
+ *
+ * @returns the number of messages that were in the queue, visited or not
+ */
+export const browse = async (
+  context: Context,
+  queue: string,
+  limit: number,
+  visit: (message: QueueMessage) => Promise<'delete' | 'keep'>,
+): Promise<number> => {
+  const { sqs, local, terminal } = context
+  const QueueUrl = await context.queueUrl(queue)
+  const before = await depthOf(context, queue)
+  const held = new Map<string, QueueMessage>()
+  const shown = progress(terminal, 'Reading messages', Math.min(before.visible, limit))
+  const extendVisibility = visibilityExtender(sqs, QueueUrl)
+
+  const receive = async (most: number) => {
+    const { Messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({
+        QueueUrl,
+        MaxNumberOfMessages: Math.min(BATCH, most),
+        VisibilityTimeout: HOLD_SECONDS,
+        // Without waiting, AWS asks only some of its servers and may miss messages.
+        WaitTimeSeconds: local ? 0 : 1,
+        MessageSystemAttributeNames: ['All'],
+      }),
+    )
+    return Messages.map(messageOf)
+  }
+
+  const release = async () => {
+    const messages = [...held.values()]
+    held.clear()
+    for (let at = 0; at < messages.length; at += BATCH) {
+      // What cannot be released, since it was held for too long, becomes visible by itself.
+      await extendVisibility(messages.slice(at, at + BATCH), 0).catch(() => undefined)
+    }
+  }
+
+  const visitAll = async () => {
+    for (let visited = 0; visited < limit; ) {
+      const messages = await receive(limit - visited)
+      // A message that returns was held for too long: everything has been visited.
+      const fresh = messages.filter(({ id }) => !held.has(id))
+      for (const message of messages) held.set(message.id, message)
+      if (fresh.length === 0) break
+      visited += fresh.length
+      for (const message of fresh) {
+        if ((await visit(message)) === 'keep') continue
+        await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: message.receiptHandle }))
+        held.delete(message.id)
+      }
+      shown.advance(fresh.length)
+    }
+  }
+
+  try {
+    await withCleanup(visitAll, release)
+  } finally {
+    shown.done()
+  }
+  return before.all
+}

@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import * as v from 'valibot'
+import { parse } from 'yaml'
+import { type Ports, urlOf } from '../../local/settings.ts'
+import { cannot } from './errors.ts'
+
+/** The checkout this command belongs to, whatever the current directory. */
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** The properties of a deployed stack that do not follow from its name. */
+export type Stack = {
+  webhookUrl: string
+  /** Base URL of the stores' API. */
+  apiUrl: string
+  accountingUrl: string
+  /** By their names in serverless.yml; `timeout` in seconds. */
+  functions: Readonly<Record<string, { name: string; timeout: number }>>
+}
+
+const serverless = v.looseObject({
+  functions: v.record(v.string(), v.looseObject({ timeout: v.optional(v.number(), 6) })),
+})
+
+/** The local stack, as described by serverless.yml and the port variables. */
+export const localStack = (ports: Ports): Stack => {
+  // Tags such as !Ref, which the parser warns about, are not read.
+  const yaml = parse(readFileSync(join(ROOT, 'serverless.yml'), 'utf8'), { logLevel: 'error' })
+  const service = v.safeParse(serverless, yaml)
+  if (!service.success) throw cannot('read serverless.yml', 'it does not list its functions')
+  return {
+    webhookUrl: `${urlOf(ports.relay)}/webhook`,
+    apiUrl: urlOf(ports.relay),
+    accountingUrl: urlOf(ports.sandbox),
+    functions: Object.fromEntries(
+      Object.entries(service.output.functions).map(([key, { timeout }]) => [
+        key,
+        { name: `order-relay-local-${key}`, timeout },
+      ]),
+    ),
+  }
+}
+
+const lambda = v.looseObject({
+  Type: v.literal('AWS::Lambda::Function'),
+  Properties: v.looseObject({
+    FunctionName: v.string(),
+    Timeout: v.optional(v.number(), 3),
+    Environment: v.optional(v.looseObject({ Variables: v.optional(v.record(v.string(), v.unknown()), {}) })),
+  }),
+})
+const template = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.looseObject({ Resources: v.record(v.string(), v.looseObject({ Type: v.string() })) }),
+)
+
+const isMissing = (error: unknown) =>
+  error instanceof Error && error.name === 'ValidationError' && error.message.includes('does not exist')
+
+/**
+ * Reads the outputs and the template of a stack on AWS.
+ *
+ * @param name such as `order-relay-production`
+ */
+export const awsStack = async (region: string, name: string): Promise<Stack> => {
+  // Slow to load, and most commands do without it.
+  const { CloudFormationClient, DescribeStacksCommand, GetTemplateCommand } = await import(
+    '@aws-sdk/client-cloudformation'
+  )
+  const cloudformation = new CloudFormationClient({ region })
+  try {
+    const [{ Stacks = [] }, { TemplateBody }] = await Promise.all([
+      cloudformation.send(new DescribeStacksCommand({ StackName: name })),
+      cloudformation.send(new GetTemplateCommand({ StackName: name, TemplateStage: 'Processed' })),
+    ])
+    const { WebhookUrl, ApiUrl } = Object.fromEntries(
+      (Stacks[0]?.Outputs ?? []).map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]),
+    )
+    if (WebhookUrl === undefined || ApiUrl === undefined) {
+      throw cannot(
+        'find the relay',
+        `the stack ${name} has no outputs WebhookUrl and ApiUrl`,
+        'deploy it again',
+      )
+    }
+    const functions = Object.values(v.parse(template, TemplateBody).Resources).flatMap(resource =>
+      v.is(lambda, resource) ? [v.parse(lambda, resource).Properties] : [],
+    )
+    const accountingUrl = functions
+      .map(({ Environment }) => Environment?.Variables.ACCOUNTING_URL)
+      .find(url => typeof url === 'string' && url !== '')
+    if (typeof accountingUrl !== 'string') {
+      throw cannot(
+        'find the accounting service',
+        `no function of the stack ${name} has ACCOUNTING_URL`,
+        'deploy it with ACCOUNTING_URL set',
+      )
+    }
+    return {
+      webhookUrl: WebhookUrl,
+      apiUrl: ApiUrl,
+      accountingUrl,
+      functions: Object.fromEntries(
+        functions.map(({ FunctionName, Timeout }) => [
+          FunctionName.slice(name.length + 1),
+          { name: FunctionName, timeout: Timeout },
+        ]),
+      ),
+    }
+  } catch (error) {
+    if (!isMissing(error)) throw error
+    throw cannot(
+      'find the relay',
+      `there is no stack ${name} in ${region}`,
+      'deploy it, choose another with --stage and --region, or use --local',
+      error,
+    )
+  } finally {
+    cloudformation.destroy()
+  }
+}

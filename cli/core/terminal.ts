@@ -1,0 +1,59 @@
+import type { Readable, Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { isCancel, password } from '@clack/prompts'
+import { cannot } from './errors.ts'
+
+/** The process a command runs in, as far as it uses it; tests replace it. */
+export type Terminal = {
+  stdin: Readable & { isTTY?: boolean }
+  stdout: Writable
+  stderr: Writable & { isTTY?: boolean }
+  environment: Readonly<Record<string, string | undefined>>
+}
+
+/**
+ * Shows the progress of a long operation on standard error, when that is a terminal. Libraries for this catch
+ * Ctrl-C, which must reach the code that releases held messages.
+ *
+ * @param total the sum of all `advance` calls
+ */
+export const progress = ({ stderr }: Terminal, label: string, total: number) => {
+  let reached = 0
+  const draw = (text: string) => {
+    if (stderr.isTTY === true && total > 0) stderr.write(`\r\u001b[K${text}`)
+  }
+  const advance = (by = 1) => {
+    reached += by
+    draw(`${label}: ${Math.min(reached, total)} of ${total}`)
+  }
+  advance(0)
+  return { advance, done: () => draw('') }
+}
+
+/**
+ * Reads a secret from standard input, or prompts for it on a terminal. As an argument it would stay in the
+ * shell's history and appear in the process list.
+ *
+ * @param what its name in the prompt and in errors
+ * @throws Failure when there is no secret or it contains whitespace
+ */
+export const readSecret = async ({ stdin, stderr }: Terminal, what: string): Promise<string> => {
+  const isPrompted = stdin.isTTY === true
+  const input = isPrompted
+    ? await password({ message: `${what} (hidden):`, input: stdin, output: stderr, withGuide: false })
+    : (await text(stdin)).replace(/\r?\n$/, '')
+  if (isCancel(input)) throw cannot(`read ${what}`, 'the prompt was cancelled')
+  if (input === '') {
+    throw isPrompted
+      ? cannot(`read ${what}`, 'it is empty')
+      : cannot(
+          `read ${what}`,
+          'standard input is empty',
+          'pipe it in, or run this in a terminal to be prompted',
+        )
+  }
+  if (/[\s\p{Cc}]/u.test(input)) {
+    throw cannot(`read ${what}`, 'it contains whitespace or line breaks', 'pass it alone, on one line')
+  }
+  return input
+}

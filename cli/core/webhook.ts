@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import * as v from 'valibot'
+import { unixSeconds } from '../../lib/platform/environment.ts'
+import { REFRESH_INTERVAL_MS } from '../../lib/platform/parameters.ts'
+import { type Body, readJson } from '../../lib/protocol/json.ts'
+import { sign } from '../../lib/protocol/signature.ts'
+import { HEADERS, ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
+import { cannot, messageOf } from './errors.ts'
+import { progress, type Terminal } from './terminal.ts'
+
+/** JSON as a value; undefined when the text is not JSON. */
+export const jsonOf = (body: Body): unknown => {
+  const reading = readJson(body)
+  return 'unreadable' in reading ? undefined : reading.json
+}
+
+const text = v.fallback(v.optional(v.string()), undefined)
+
+const envelope = v.looseObject({
+  event: text,
+  delivery: text,
+  data: v.fallback(v.optional(v.looseObject({ source: text, external_id: text })), undefined),
+})
+
+/** What identifies a webhook, an event or a feed message, as far as it can be read; never throws. */
+export const envelopeOf = (body: Body) => {
+  const { event, delivery, data } = v.parse(v.fallback(envelope, {}), jsonOf(body))
+  return { event, delivery, source: data?.source, external_id: data?.external_id }
+}
+
+/** How long the accounting service waits for a response, in seconds. */
+export const SENDER_TIMEOUT_SECONDS = 10
+
+export type WebhookRequest = {
+  url: string
+  body: Uint8Array
+  secret: string
+  event: string
+  delivery: string
+  /** Unix time of signing, in seconds. */
+  t: number
+}
+
+export type WebhookResponse = { status: number; body: string }
+
+const reasonOf = (error: unknown) => {
+  if (!(error instanceof Error)) return messageOf(error)
+  if (error.name === 'TimeoutError') return `no response within ${SENDER_TIMEOUT_SECONDS} s`
+  // fetch wraps the network's error.
+  return error.cause === undefined ? error.message : messageOf(error.cause)
+}
+
+export const nowSeconds = (): number => unixSeconds(Date.now())
+
+/**
+ * Sends a signed webhook as the accounting service does (spec: Delivery, Signature).
+ *
+ * @throws Failure when there is no response
+ */
+export const sendWebhook = async (request: WebhookRequest): Promise<WebhookResponse> => {
+  const { url, body, secret, event, delivery, t } = request
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'user-agent': 'order-relay/1.0',
+        [HEADERS.event]: event,
+        [HEADERS.delivery]: delivery,
+        [HEADERS.signature]: sign({ secret, t, body }),
+      },
+      body: Buffer.from(body),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(SENDER_TIMEOUT_SECONDS * 1000),
+    })
+    return { status: response.status, body: await response.text() }
+  } catch (error) {
+    throw cannot(`send a webhook to ${url}`, reasonOf(error), 'check the URL and that the relay is up', error)
+  }
+}
+
+/** Belongs to no store: stores.yml does not allow a space in it. */
+const NO_STORE = 'relay ping'
+
+/** Sends a signed webhook of no store: a relay that accepts the secret ignores it and answers 200. */
+export const ping = (url: string, secret: string): Promise<WebhookResponse> => {
+  const delivery = randomUUID()
+  const data = { source: NO_STORE, external_id: 'ping', status: 'invoiced' }
+  const body = Buffer.from(JSON.stringify({ event: ORDER_UPDATED, delivery, data }))
+  return sendWebhook({ url, body, secret, event: ORDER_UPDATED, delivery, t: nowSeconds() })
+}
+
+export const isAccepted = ({ status }: WebhookResponse): boolean => status === 200
+
+const PING_INTERVAL_MS = 1000
+
+/** The relay looks for new secrets at the first signature that does not match, but at a bounded rate. */
+const MAX_WAIT_MS = REFRESH_INTERVAL_MS + 10_000
+
+const REMEDY = 'the secret is stored; check that this is the URL of this relay, and run the command again'
+
+/**
+ * Waits until the relay accepts what is signed with a secret.
+ *
+ * @throws Failure when it does not within 70 seconds
+ */
+export const waitUntilAccepted = async (terminal: Terminal, url: string, secret: string): Promise<void> => {
+  const shown = progress(
+    terminal,
+    'Waiting for the relay to accept the secret',
+    MAX_WAIT_MS / PING_INTERVAL_MS,
+  )
+  const until = Date.now() + MAX_WAIT_MS
+  try {
+    for (;;) {
+      const response = await ping(url, secret).catch(error => {
+        throw cannot('confirm that the secret is accepted', messageOf(error), REMEDY, error)
+      })
+      if (isAccepted(response)) return
+      // 503 is the answer while the secret is being exchanged.
+      if (![401, 503].includes(response.status) || Date.now() > until) {
+        const found = `${url} answered a signed ping with ${response.status}`
+        throw cannot('confirm that the secret is accepted', found, REMEDY)
+      }
+      await sleep(PING_INTERVAL_MS)
+      shown.advance()
+    }
+  } finally {
+    shown.done()
+  }
+}

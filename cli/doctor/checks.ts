@@ -1,0 +1,201 @@
+import { QueueDoesNotExist } from '@aws-sdk/client-sqs'
+import * as v from 'valibot'
+import { feedQueueName, QUEUES } from '../../lib/platform/names.ts'
+import { TOLERANCE_SECONDS } from '../../lib/protocol/signature.ts'
+import { DELIVERY_TTL_SECONDS } from '../../lib/webhook/deliveries.ts'
+import { accessOf, accountingOf } from '../core/accounting.ts'
+import type { Context } from '../core/context.ts'
+import { Failure } from '../core/errors.ts'
+import { count } from '../core/output.ts'
+import { depthOf } from '../core/queue.ts'
+import { registrationsOf } from '../core/registrations.ts'
+import { isAccepted, ping } from '../core/webhook.ts'
+import { sourcesWithSecret, storeKeysOf } from '../stores.ts'
+import { type Finding, note, ok, problem, windowFindings } from './windows.ts'
+
+type Check = (context: Context, webhookUrl: string) => Promise<Finding[]>
+
+const redrive = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({ maxReceiveCount: v.pipe(v.unknown(), v.transform(Number)) }),
+)
+
+const settings: Check = async context => {
+  const [{ attributes: queue }, { attributes: dead }, { functions }] = await Promise.all([
+    depthOf(context, QUEUES.orders),
+    depthOf(context, QUEUES.ordersDead),
+    context.stack(),
+  ])
+  const policy = v.safeParse(redrive, queue.RedrivePolicy)
+  return windowFindings({
+    deliveryTtl: DELIVERY_TTL_SECONDS,
+    deadRetention: Number(dead.MessageRetentionPeriod),
+    queueRetention: Number(queue.MessageRetentionPeriod),
+    queueVisibility: Number(queue.VisibilityTimeout),
+    maxReceives: policy.success ? policy.output.maxReceiveCount : undefined,
+    webhookTimeout: functions.webhook?.timeout ?? 0,
+    workerTimeout: functions.worker?.timeout ?? 0,
+  })
+}
+
+const webhook: Check = async (context, url) => {
+  const { ofUrl, others } = await registrationsOf(context, url)
+  const newest = ofUrl.at(-1)
+  if (newest === undefined) {
+    const remedy = `relay register${context.flags}`
+    return [problem('the webhook is registered', `no secret is stored for ${url}`, remedy)]
+  }
+
+  const { id, secret, since } = newest
+  const accepted = 'the relay accepts webhooks signed with its secret'
+  const response = await ping(url, secret)
+  const findings = [ok('the webhook is registered', `${url}, since ${since.toISOString()}`)]
+  if (isAccepted(response)) findings.push(ok(accepted, `${url} accepts ${id}`))
+  else if (response.status === 401) {
+    const remedy =
+      'try again in a minute, when the relay has read new secrets; otherwise check its clock and that the URL is its own'
+    findings.push(problem(accepted, `${url} refuses ${id}`, remedy))
+  } else {
+    const found = `${url} answers ${response.status} to a signed ping`
+    findings.push(problem(accepted, found, `see the log: relay tail${context.flags}`))
+  }
+  if (ofUrl.length > 1) {
+    const found = `${ofUrl.length} are: a rotation is not finished`
+    findings.push(note('one secret is in use', found, `relay rotate${context.flags}`))
+  }
+  if (others.length > 0) {
+    const found = `accepted, but not of ${url}: ${others.join(', ')}`
+    const remedy = `if they belong to an earlier URL: relay unregister --url <that URL>${context.flags}`
+    findings.push(note('no other secret is accepted', found, remedy))
+  }
+  return findings
+}
+
+const access = async (context: Context): Promise<Finding> => {
+  const check = 'the accounting service accepts the API key'
+  const { accountingUrl } = await context.stack()
+  const remedy = `set a key with the scope orders.write: relay key set${context.flags}`
+  try {
+    const found = await accessOf(await accountingOf(context))
+    if (found === 'granted') return ok(check, accountingUrl)
+    return 'refused' in found
+      ? problem(check, `${accountingUrl} answers ${found.refused}`, remedy)
+      : problem(
+          check,
+          `${accountingUrl}: ${found.unavailable}`,
+          'check that it is up; events wait until then',
+        )
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    return problem(check, 'no key is stored', remedy)
+  }
+}
+
+/** How far the clock of a server is ahead of ours, in seconds; undefined when its responses have no date. */
+const clockOffset = async (url: string): Promise<number | undefined> => {
+  try {
+    const before = Date.now()
+    const { headers } = await fetch(url, {
+      method: 'HEAD',
+      redirect: 'manual',
+      signal: AbortSignal.timeout(10_000),
+    })
+    const middle = (before + Date.now()) / 2
+    const date = new Date(headers.get('date') ?? Number.NaN).getTime()
+    // The header omits the fraction of a second.
+    return Number.isNaN(date) ? undefined : (date + 500 - middle) / 1000
+  } catch {
+    return undefined
+  }
+}
+
+/** More than the header's whole seconds and the network explain. */
+const NOTABLE_SECONDS = 30
+
+const clocks = async (context: Context, webhookUrl: string): Promise<Finding> => {
+  const check = 'the clocks of the service and the relay agree'
+  const { accountingUrl } = await context.stack()
+  const [service, relay] = await Promise.all([clockOffset(accountingUrl), clockOffset(webhookUrl)])
+  if (service === undefined || relay === undefined) {
+    return note(check, `${service === undefined ? accountingUrl : webhookUrl} sends no date`)
+  }
+  const apart = Math.round(Math.abs(service - relay))
+  const found = `${apart} seconds apart; the tolerance is ${TOLERANCE_SECONDS}`
+  const remedy = 'correct the clock of the accounting service'
+  if (apart >= TOLERANCE_SECONDS) return problem(check, found, `${remedy}: all its webhooks are refused`)
+  return apart > NOTABLE_SECONDS ? note(check, found, remedy) : ok(check, found)
+}
+
+const service: Check = (context, webhookUrl) => Promise.all([access(context), clocks(context, webhookUrl)])
+
+const queues: Check = async context => {
+  const { flags } = context
+  const isEmpty = async (check: string, names: readonly string[], remedy: string): Promise<Finding> => {
+    let all = 0
+    for (const name of names) all += (await depthOf(context, name)).all
+    return all === 0 ? ok(check, 'none') : problem(check, count(all, 'message'), remedy)
+  }
+  const { all, inFlight } = await depthOf(context, QUEUES.orders)
+  const drained = 'the order queue is processed'
+  return [
+    all === 0
+      ? ok(drained, 'no messages wait')
+      : note(
+          drained,
+          `${count(all, 'message')}, ${inFlight} of them in progress or waiting for a retry`,
+          `relay tail${flags} shows why they wait`,
+        ),
+    await isEmpty(
+      'no dead letters',
+      [QUEUES.ordersDead, QUEUES.feedsDead],
+      `see relay dead list${flags}, fix the cause, then relay dead replay --all${flags}`,
+    ),
+    await isEmpty(
+      'nothing in quarantine',
+      [QUEUES.quarantine],
+      `see relay quarantine list${flags}; once a new version can read it, relay quarantine replay --all${flags}`,
+    ),
+  ]
+}
+
+const feed = async (
+  context: Context,
+  { source, isHttp, hasSecret }: { source: string; isHttp: boolean; hasSecret: boolean },
+): Promise<Finding> => {
+  const check = `the feed of "${source}"`
+  if (isHttp && !hasSecret) {
+    return problem(check, 'it has no signing secret', `relay stores secret ${source}${context.flags}`)
+  }
+  try {
+    const { all } = await depthOf(context, feedQueueName(source))
+    if (all === 0) return ok(check, 'no messages wait')
+    const remedy = isHttp ? 'check that its endpoint is up' : 'check that the store reads its queue'
+    return note(check, `${count(all, 'message')} not received yet`, remedy)
+  } catch (error) {
+    if (!(error instanceof QueueDoesNotExist)) throw error
+    return problem(check, 'its queue does not exist', 'deploy the stores.yml of this checkout')
+  }
+}
+
+const stores: Check = async context => {
+  const secrets = await sourcesWithSecret(context)
+  const withKeys = new Set((await storeKeysOf(context)).map(({ source }) => source))
+  const known = context.stores()
+  const findings: Finding[] = []
+  for (const { source, feed: kind } of known) {
+    findings.push(await feed(context, { source, isHttp: kind !== 'sqs', hasSecret: secrets.has(source) }))
+    if (withKeys.has(source)) continue
+    const remedy = `relay stores key ${source}${context.flags}`
+    findings.push(note(`the key of "${source}"`, 'it has none, so it cannot use the API', remedy))
+  }
+  for (const source of withKeys) {
+    if (known.some(store => store.source === source)) continue
+    const remedy = `relay stores list${context.flags}`
+    findings.push(note(`the keys of "${source}"`, 'stored, but the store is not in stores.yml', remedy))
+  }
+  return findings
+}
+
+/** Everything the doctor checks, by topic. */
+export const CHECKS: Readonly<Record<string, Check>> = { settings, webhook, service, queues, stores }

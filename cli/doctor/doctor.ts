@@ -1,0 +1,55 @@
+import { QUEUES } from '../../lib/platform/names.ts'
+import type { Cli } from '../core/command.ts'
+import type { Context } from '../core/context.ts'
+import { explain } from '../core/errors.ts'
+import { count, type Report } from '../core/output.ts'
+import { webhookUrlOf } from '../core/registrations.ts'
+import { progress } from '../core/terminal.ts'
+import { CHECKS } from './checks.ts'
+import { type Finding, problem } from './windows.ts'
+
+const MARKS = { ok: '  ok  ', note: 'note  ', problem: '!!    ' } as const
+
+const findingText = ({ check, level, found, remedy }: Finding) =>
+  `${MARKS[level]}${check}: ${found}${remedy === undefined ? '' : `\n      → ${remedy}`}`
+
+const doctor = async (context: Context, given: string | undefined): Promise<Report> => {
+  const url = await webhookUrlOf(context, given)
+  // Fails when there is no relay at all, before every check does.
+  await context.queueUrl(QUEUES.orders)
+
+  const checks = Object.entries(CHECKS)
+  const shown = progress(context.terminal, 'Checking', checks.length)
+  const findings: Finding[] = []
+  for (const [topic, check] of checks) {
+    const found = await check(context, url).catch(error => [
+      problem(`check ${topic}`, explain(error, context).message, 'fix this and run the command again'),
+    ])
+    findings.push(...found)
+    shown.advance()
+  }
+  shown.done()
+
+  const problems = findings.filter(({ level }) => level === 'problem').length
+  return {
+    data: { ok: problems === 0, problems, findings },
+    ok: problems === 0,
+    text: [
+      ...findings.map(findingText),
+      problems === 0
+        ? `No problems found in ${context.title}.`
+        : `${count(problems, 'problem')} found in ${context.title}.`,
+    ].join('\n'),
+  }
+}
+
+/** `relay doctor`: finds problems and says how to fix them. */
+export const doctorCommand = ({ program, run }: Cli): void => {
+  program
+    .command('doctor')
+    .description(
+      'Check settings, secrets, the accounting service, queues and stores, and say how to fix what is wrong. The exit code is 1 when there is a problem.',
+    )
+    .option('--url <url>', "webhook URL (default: the deployment's own)")
+    .action((options, command) => run(command, context => doctor(context, options.url)))
+}

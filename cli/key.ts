@@ -1,0 +1,45 @@
+import { accountingClient } from '../lib/accounting/client.ts'
+import { PARAMETERS } from '../lib/platform/names.ts'
+import { accessOf } from './core/accounting.ts'
+import type { Cli } from './core/command.ts'
+import type { Context } from './core/context.ts'
+import { cannot } from './core/errors.ts'
+import type { Report } from './core/output.ts'
+import { readSecret } from './core/terminal.ts'
+
+const check = async ({ stack }: Context, key: string): Promise<string> => {
+  const { accountingUrl } = await stack()
+  const access = await accessOf(accountingClient({ baseUrl: accountingUrl, apiKey: async () => key }))
+  if (access === 'granted') return accountingUrl
+  throw 'refused' in access
+    ? cannot(
+        'store the API key',
+        `${accountingUrl} answered ${access.refused}`,
+        'use a key with the scope orders.write',
+      )
+    : cannot(
+        'store the API key',
+        `it could not be checked: ${access.unavailable}`,
+        'try again later, or store it unchecked with --no-check',
+      )
+}
+
+const set = async (context: Context, options: { check: boolean }): Promise<Report> => {
+  const key = await readSecret(context.terminal, "the accounting service's API key")
+  const checkedAt = options.check ? await check(context, key) : undefined
+  await context.parameters.put(PARAMETERS.accountingKey, key)
+  return {
+    data: { kept: PARAMETERS.accountingKey, checked: options.check, accounting: checkedAt },
+    text: `Stored the API key${checkedAt === undefined ? '' : `; ${checkedAt} accepts it, with the scope orders.write`}. It takes effect within a minute.`,
+  }
+}
+
+/** `relay key`: the key with which the relay calls the accounting service. */
+export const keyCommands = ({ program, run }: Cli): void => {
+  const key = program.command('key').description("Manage the accounting service's API key.")
+  key
+    .command('set')
+    .description('Check the API key and store it. Reads it from standard input, or prompts for it.')
+    .option('--no-check', 'store it unchecked')
+    .action((options, command) => run(command, context => set(context, options)))
+}

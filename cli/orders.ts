@@ -1,0 +1,147 @@
+import { type AttributeValue, paginateQuery, paginateScan } from '@aws-sdk/client-dynamodb'
+import { type Intent, isSettled } from '../lib/orders/order.ts'
+import { orderOf, orderRepository, type StoredOrder } from '../lib/orders/repository.ts'
+import { TABLES } from '../lib/platform/names.ts'
+import type { Cli } from './core/command.ts'
+import type { Context } from './core/context.ts'
+import { cannot } from './core/errors.ts'
+import { positive, since } from './core/options.ts'
+import { count, facts, type Report, table } from './core/output.ts'
+
+/** The orders table, for reading single orders. */
+export const ordersOf = ({ dynamodb, nameOf }: Context) =>
+  orderRepository(dynamodb, nameOf(TABLES.orders), { random: Math.random })
+
+type Filter = { source?: string | undefined; status?: string | undefined; since?: Date | undefined }
+
+/** Scans the orders table, or queries one store's part of it. */
+export async function* ordersWhere(
+  { dynamodb, nameOf }: Context,
+  { source, status, since: from }: Filter,
+): AsyncGenerator<StoredOrder> {
+  const conditions = [
+    ...(status === undefined ? [] : ['#status = :status']),
+    ...(from === undefined ? [] : ['updated_at >= :since']),
+  ]
+  const values: Record<string, AttributeValue> = {
+    ...(source !== undefined && { ':source': { S: source } }),
+    ...(status !== undefined && { ':status': { S: status } }),
+    ...(from !== undefined && { ':since': { S: from.toISOString() } }),
+  }
+  // Both are reserved words of DynamoDB.
+  const names = {
+    ...(source !== undefined && { '#source': 'source' }),
+    ...(status !== undefined && { '#status': 'status' }),
+  }
+  const input = {
+    TableName: nameOf(TABLES.orders),
+    ConsistentRead: true,
+    ...(conditions.length > 0 && { FilterExpression: conditions.join(' AND ') }),
+    ...(Object.keys(names).length > 0 && { ExpressionAttributeNames: names }),
+    ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
+  }
+  const client = { client: dynamodb }
+  const pages =
+    source === undefined
+      ? paginateScan(client, input)
+      : paginateQuery(client, { ...input, KeyConditionExpression: '#source = :source' })
+  for await (const { Items = [] } of pages) yield* Items.map(orderOf)
+}
+
+const intentText = (kind: string, { id, state, reason }: Intent) =>
+  `${kind.padEnd(7)}  ${state}, request ${id}${reason === undefined ? '' : `: ${reason.status} ${reason.message}`}`
+
+const show = async (context: Context, source: string, external_id: string): Promise<Report> => {
+  const stored = await ordersOf(context).get({ source, external_id })
+  if (stored === undefined) {
+    throw cannot(
+      'show the order',
+      `the relay has no order "${external_id}" of "${source}"`,
+      `see relay orders list${context.flags}`,
+    )
+  }
+  const { order, updated_at } = stored
+  const { result, doubt, version, intents } = order
+  const others = Object.entries(result ?? {}).filter(
+    ([name]) => !['source', 'external_id', 'status'].includes(name),
+  )
+  const text = facts({
+    source,
+    external_id,
+    status: result?.status ?? 'unknown',
+    ...Object.fromEntries(
+      others.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
+    ),
+    'feed version': version,
+    'last change': updated_at,
+    doubt: doubt ? 'the next event of this order reads it from the service' : undefined,
+  })
+  return {
+    data: { source, external_id, result, doubt, version, intents, updated_at },
+    text: [text, ...Object.entries(intents).map(([kind, intent]) => intentText(kind, intent))].join('\n'),
+  }
+}
+
+const summary = ({ order, updated_at }: StoredOrder) => ({
+  source: order.source,
+  external_id: order.external_id,
+  status: order.result?.status,
+  doubt: order.doubt,
+  intents: Object.fromEntries(Object.entries(order.intents).map(([kind, { state }]) => [kind, state])),
+  updated_at,
+})
+
+type ListOptions = Filter & { limit: number; unsettled?: true | undefined }
+
+const list = async (context: Context, { limit, unsettled, ...filter }: ListOptions): Promise<Report> => {
+  const orders: ReturnType<typeof summary>[] = []
+  let more = false
+  for await (const stored of ordersWhere(context, filter)) {
+    if (unsettled && isSettled(stored.order)) continue
+    more = orders.length === limit
+    if (more) break
+    orders.push(summary(stored))
+  }
+  orders.sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1))
+  const rows = orders.map(({ source, external_id, status, intents, updated_at }) => [
+    source,
+    external_id,
+    status,
+    Object.entries(intents)
+      .filter(([, state]) => state !== 'registered')
+      .map(([kind, state]) => `${kind} ${state}`)
+      .join(', '),
+    updated_at,
+  ])
+  return {
+    data: { orders, more },
+    text:
+      orders.length === 0
+        ? `No matching orders in ${context.title}.`
+        : `${table(['SOURCE', 'ORDER', 'STATUS', 'REQUESTS', 'LAST CHANGE'], rows)}${more ? `\nMore than ${count(limit, 'order')} match; raise --limit to see them.` : ''}`,
+  }
+}
+
+const LIMIT = 100
+
+/** `relay orders`: the orders as the relay has them. */
+export const ordersCommands = ({ program, run }: Cli): void => {
+  const orders = program.command('orders').description('Look up orders.')
+  orders
+    .command('show')
+    .description('Show one order: its last result from the service and the requests of its store.')
+    .argument('<source>', 'source of the store')
+    .argument('<external_id>', "the order's number in the store")
+    .action((source, external_id, _options, command) =>
+      run(command, context => show(context, source, external_id)),
+    )
+  orders
+    .command('list')
+    .description('List orders, the most recently changed first.')
+    .option('--source <source>', 'only this store')
+    .option('--status <status>', 'only this status: needs_review, invoiced, paid, refunded')
+    .option('--since <when>', 'only orders changed since: 2h, 7d, or a date', since)
+    .option('--unsettled', 'only orders in review, in doubt, or with an open request')
+    .option('--limit <number>', 'maximum number of orders to list', positive, LIMIT)
+    .action((options, command) => run(command, context => list(context, options)))
+}

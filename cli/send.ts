@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { InvalidArgumentError } from '@commander-js/extra-typings'
+import { ORDER_UPDATED } from '../lib/protocol/webhook.ts'
+import type { Cli } from './core/command.ts'
+import type { Context } from './core/context.ts'
+import { cannot, messageOf, usageError } from './core/errors.ts'
+import type { Report } from './core/output.ts'
+import { newestRegistration, webhookUrlOf } from './core/registrations.ts'
+import { readSecret } from './core/terminal.ts'
+import { envelopeOf, jsonOf, nowSeconds, sendWebhook } from './core/webhook.ts'
+
+const SECRET_VARIABLE = 'RELAY_WEBHOOK_SECRET'
+
+type Fields = {
+  source: string
+  externalId?: string | undefined
+  status: string
+  total: string
+  invoiceNumber: number
+  receiptNumber?: number | undefined
+  returnNumber?: number | undefined
+  error?: string | undefined
+}
+
+type Options = Fields & {
+  file?: string | undefined
+  event: string
+  delivery?: string | undefined
+  age: number
+  secretStdin?: true | undefined
+}
+
+/** An order result as the service sends it (spec: Order result). */
+const resultOf = ({ source, externalId, status, total, invoiceNumber, ...optional }: Fields) => ({
+  source,
+  external_id: externalId,
+  status,
+  status_display: status,
+  total,
+  invoice_number: invoiceNumber,
+  invoice_status: status === 'needs_review' ? 'draft' : 'posted',
+  receipt_number: optional.receiptNumber ?? (status === 'paid' ? invoiceNumber : null),
+  return_number: optional.returnNumber ?? (status === 'refunded' ? invoiceNumber : null),
+  error: optional.error ?? (status === 'needs_review' ? 'insufficient stock' : null),
+})
+
+const bodyOf = async ({ file, event, delivery = randomUUID(), ...fields }: Options): Promise<Buffer> => {
+  if (file !== undefined) {
+    return readFile(file).catch(error => {
+      throw cannot(`read "${file}"`, messageOf(error))
+    })
+  }
+  if (fields.externalId === undefined) {
+    throw usageError(
+      'send a webhook',
+      'no order is given',
+      'name one with --external-id, or pass a whole body with --file',
+    )
+  }
+  return Buffer.from(JSON.stringify({ event, data: resultOf(fields), delivery }))
+}
+
+const secretFor = async (context: Context, url: string, fromStdin: boolean): Promise<string> => {
+  if (fromStdin) return readSecret(context.terminal, 'the webhook secret')
+  const { [SECRET_VARIABLE]: given } = context.terminal.environment
+  if (given !== undefined && given !== '') return given
+  const newest = await newestRegistration(context, url)
+  if (newest !== undefined) return newest.secret
+  throw cannot(
+    'sign the webhook',
+    `no secret is stored for ${url}`,
+    `set ${SECRET_VARIABLE}, pipe one in with --secret-stdin, or register: relay register${context.flags}`,
+  )
+}
+
+const send = async (context: Context, given: string | undefined, options: Options): Promise<Report> => {
+  const url = await webhookUrlOf(context, given)
+  const body = await bodyOf(options)
+  const secret = await secretFor(context, url, options.secretStdin === true)
+  // The receiver refuses headers that contradict the body; a body that cannot be read contradicts none.
+  const envelope = envelopeOf(body)
+  const event = envelope.event ?? options.event
+  const delivery = envelope.delivery ?? options.delivery ?? randomUUID()
+  const response = await sendWebhook({ url, body, secret, event, delivery, t: nowSeconds() - options.age })
+  const taken = response.status >= 200 && response.status < 300
+  return {
+    data: {
+      url,
+      event,
+      delivery,
+      taken,
+      status: response.status,
+      answer: jsonOf(response.body) ?? response.body,
+    },
+    ok: taken,
+    text: `${response.status} ${response.body}\ndelivery ${delivery}`,
+  }
+}
+
+const matching = (pattern: RegExp, expected: string) => (text: string) => {
+  if (!pattern.test(text)) throw new InvalidArgumentError(`Expected ${expected}.`)
+  return text
+}
+const rials = matching(/^\d+$/, 'an amount in rials, digits only')
+const integer = (text: string) => Number(matching(/^\d{1,15}$/, 'a whole number')(text))
+const seconds = (text: string) => Number(matching(/^-?\d{1,9}$/, 'a whole number of seconds')(text))
+
+/** `relay send`: a signed webhook, as the accounting service would send it. */
+export const sendCommand = ({ program, run }: Cli): void => {
+  program
+    .command('send')
+    .description('Sign a webhook, send it, and print the response. The exit code is 1 unless it is 2xx.')
+    .argument('[url]', "webhook URL (default: the deployment's own)")
+    .option('--file <file>', 'send the bytes of this file instead of a body built from the options below')
+    .option('--source <source>', 'source of the store', 'api')
+    .option('--external-id <id>', "the order's number in the store")
+    .option('--status <status>', 'status of the order: needs_review, invoiced, paid, refunded', 'paid')
+    .option('--total <rials>', 'invoice total', rials, '1000')
+    .option('--invoice-number <number>', 'number of the invoice', integer, 1)
+    .option('--receipt-number <number>', 'number of the receipt (default: invoice number if paid)', integer)
+    .option('--return-number <number>', 'number of the return (default: invoice number if refunded)', integer)
+    .option('--error <text>', 'reason for needs_review')
+    .option('--event <event>', 'name of the event', ORDER_UPDATED)
+    .option('--delivery <uuid>', 'id of the delivery (default: random)')
+    .option('--age <seconds>', 'backdate the signature by this many seconds', seconds, 0)
+    .option('--secret-stdin', 'read the secret from standard input, or prompt for it')
+    .addHelpText(
+      'after',
+      `\nSigns with the secret of --secret-stdin, else of the variable ${SECRET_VARIABLE}, else with the stored one of the URL.`,
+    )
+    .action((url, options, command) => run(command, context => send(context, url, options)))
+}

@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto'
+import { storeKeyParameter } from '../lib/api/keys.ts'
+import { feedSecretParameters } from '../lib/feeds/handler.ts'
+import { feedQueueName, PARAMETERS } from '../lib/platform/names.ts'
+import type { Cli } from './core/command.ts'
+import type { Context } from './core/context.ts'
+import { cannot } from './core/errors.ts'
+import { count, type Report, table } from './core/output.ts'
+import { depthOf } from './core/queue.ts'
+import { readSecret } from './core/terminal.ts'
+import { nowSeconds } from './core/webhook.ts'
+
+const storeNamed = ({ stores }: Context, source: string) => {
+  const store = stores().find(candidate => candidate.source === source)
+  if (store !== undefined) return store
+  throw cannot(
+    `find the store "${source}"`,
+    `stores.yml has ${stores()
+      .map(known => `"${known.source}"`)
+      .join(', ')}`,
+    'add it there and deploy',
+  )
+}
+
+/** The stored keys of the stores' API. */
+export const storeKeysOf = async ({ parameters }: Context) =>
+  (await parameters.below(PARAMETERS.storeKeys)).map(({ name, modified }) => {
+    const [source = '', id = ''] = name.split('/')
+    return { source, id, since: modified }
+  })
+
+/** The stores whose HTTP feed has a secret. */
+export const sourcesWithSecret = async ({ parameters }: Context): Promise<ReadonlySet<string>> =>
+  new Set((await parameters.below(PARAMETERS.feedSecrets)).map(({ name }) => name))
+
+const list = async (context: Context): Promise<Report> => {
+  const keys = await storeKeysOf(context)
+  const secrets = await sourcesWithSecret(context)
+  const stores = []
+  for (const { source, feed } of context.stores()) {
+    stores.push({
+      source,
+      feed: feed === 'sqs' ? { kind: 'sqs' } : { kind: 'http', url: feed.http, secret: secrets.has(source) },
+      waiting: (await depthOf(context, feedQueueName(source))).all,
+      keys: keys.filter(key => key.source === source).map(({ id, since }) => ({ id, since })),
+    })
+  }
+  const rows = stores.map(({ source, feed, waiting, keys: ids }) => [
+    source,
+    feed.kind === 'sqs' ? 'sqs' : `${feed.url}${feed.secret ? '' : ' (no secret)'}`,
+    waiting,
+    ids.map(({ id }) => id).join(', '),
+  ])
+  return { data: { stores }, text: table(['SOURCE', 'FEED', 'WAITING', 'KEYS'], rows) }
+}
+
+const createKey = async (context: Context, source: string): Promise<Report> => {
+  storeNamed(context, source)
+  const key = randomBytes(32).toString('base64url')
+  const { Name, Value } = storeKeyParameter(context.secretsPath, source, key)
+  const name = Name.slice(context.secretsPath.length + 1)
+  await context.parameters.put(name, Value)
+  const id = name.split('/').at(-1)
+  const { apiUrl } = await context.stack()
+  return {
+    data: { source, id, key, api: apiUrl },
+    text: [
+      key,
+      `This key is shown only once; its hash is stored as ${id}. The store "${source}" sends it to`,
+      `${apiUrl}/api/v1/orders/ as "Authorization: Bearer <key>".`,
+    ].join('\n'),
+  }
+}
+
+const revokeKey = async (context: Context, source: string, id: string): Promise<Report> => {
+  const keys = (await storeKeysOf(context)).filter(key => key.source === source)
+  if (!keys.some(key => key.id === id)) {
+    const found = keys.length === 0 ? 'no keys' : keys.map(key => `"${key.id}"`).join(', ')
+    throw cannot(`revoke the key "${id}"`, `the store "${source}" has ${found}`)
+  }
+  await context.parameters.remove(`${PARAMETERS.storeKeys}/${source}/${id}`)
+  return {
+    data: { source, revoked: id, keys: keys.length - 1 },
+    text: `Revoked; the key stops working within a minute. The store "${source}" has ${count(keys.length - 1, 'key')} left.`,
+  }
+}
+
+const setSecret = async (context: Context, source: string, isGiven: boolean): Promise<Report> => {
+  const { feed } = storeNamed(context, source)
+  if (feed === 'sqs') {
+    throw cannot(`set a secret for "${source}"`, 'its feed is an SQS queue, whose messages are not signed')
+  }
+  const value = isGiven
+    ? await readSecret(context.terminal, `the secret of the store "${source}"`)
+    : randomBytes(32).toString('hex')
+  const stored = await context.parameters.get(`${PARAMETERS.feedSecrets}/${source}`)
+  const replaced = stored === value ? undefined : stored
+  const parameters = feedSecretParameters(source, value, replaced, nowSeconds())
+  for (const [name, text] of Object.entries(parameters)) await context.parameters.put(name, text)
+  const overlap = replaced === undefined ? '' : ' For a day they are also signed with the previous secret.'
+  return {
+    data: { source, url: feed.http, ...(!isGiven && { secret: value }) },
+    text: isGiven
+      ? `Stored. Messages to ${feed.http} are signed with it within a minute.${overlap}`
+      : `${value}\nThe store "${source}" verifies messages to ${feed.http} with it; they are signed with it within a minute.${overlap}`,
+  }
+}
+
+/** `relay stores`: the stores, their keys and their feeds. */
+export const storesCommands = ({ program, run }: Cli): void => {
+  const stores = program
+    .command('stores')
+    .description('Manage the keys and feeds of the stores in stores.yml.')
+  stores
+    .command('list')
+    .description('List the stores with their feeds, the number of waiting messages, and their keys.')
+    .action((_options, command) => run(command, list))
+  stores
+    .command('key')
+    .description("Create a key for the stores' API. It is shown once; only its hash is stored.")
+    .argument('<source>', 'source of the store')
+    .action((source, _options, command) => run(command, context => createKey(context, source)))
+  stores
+    .command('revoke')
+    .description('Revoke a key.')
+    .argument('<source>', 'source of the store')
+    .argument('<id>', 'id of the key, as listed by relay stores list')
+    .action((source, id, _options, command) => run(command, context => revokeKey(context, source, id)))
+  stores
+    .command('secret')
+    .description(
+      'Create the secret that signs the messages of an HTTP feed, or replace it. It is shown once; the previous one remains in use for a day.',
+    )
+    .argument('<source>', 'source of the store')
+    .option('--stdin', 'read the secret from standard input, or prompt for it, instead of creating one')
+    .action((source, options, command) =>
+      run(command, context => setSecret(context, source, options.stdin === true)),
+    )
+}

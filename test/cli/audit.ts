@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto'
+import { SendMessageCommand } from '@aws-sdk/client-sqs'
+import { beforeAll, expect, test } from '@jest/globals'
+import { messageGroupOf } from '../../lib/orders/events.ts'
+import { drain } from '../support/parts.ts'
+import { until } from '../support/until.ts'
+import { local } from './relay.ts'
+
+export const auditTests = () => {
+  const store = async (path: string, body: object) => {
+    const response = await fetch(`${local.stack().urls.relay}/api/v1/orders/${path}`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer local-api' },
+      body: JSON.stringify(body),
+    })
+    expect(response.status).toBe(202)
+  }
+  const orderHere = async (external_id: string) =>
+    (await local.json(['orders', 'show', 'api', external_id]).catch(() => undefined))?.data
+  const statusHere = async (external_id: string) => (await orderHere(external_id))?.result?.status
+
+  let since: string
+  beforeAll(async () => {
+    for (const queue of ['orders-dead.fifo', 'feeds-dead.fifo', 'quarantine']) {
+      await drain(local.stack().sqs, local.queue(queue))
+    }
+    await until(async () => (await local.relay(['doctor'])).out.includes('no messages wait'))
+    since = new Date().toISOString()
+  })
+
+  test('everything received is accounted for and agrees with the service', async () => {
+    await local.sandbox('PUT', '/panel/settings', { automaticFinalization: false })
+    await store('', { external_id: 'r-1', items: [{ sku: 'SKU-1', quantity: 0.01, unit_price: 1000 }] })
+    await store('r-1/payment/', { method: 'card' })
+    await until(async () => (await orderHere('r-1'))?.intents.payment?.state === 'held')
+    await local.sandbox('PUT', '/panel/settings', { automaticFinalization: true })
+    await local.sandbox('POST', '/panel/orders/r-1/retry?source=api', {})
+    await until(async () => (await statusHere('r-1')) === 'paid')
+    await local.relay(['send', '--external-id', 'x', '--source', 'nobody'])
+    await local.relay(['send', '--external-id', 'x'], { environment: { RELAY_WEBHOOK_SECRET: 'wrong' } })
+
+    const { code, data } = await local.json(['audit', '--since', since])
+    expect(data).toMatchObject({
+      balanced: true,
+      deliveries: { outcomes: { queued: 1, 'ignored: foreign source': 1, 'refused: forged, mismatch': 1 } },
+      queue: { entered: 3, applied: 3, unaccounted: 0 },
+      requests: { accepted: 2, states: { registered: 2 } },
+      intents: { 'create registered': 1, 'payment registered': 1 },
+      orders: { known: 1, asked: 1, agree: 1 },
+      left: { dead: 0, quarantined: 0 },
+      differences: [],
+    })
+    expect(code).toBe(0)
+    const { out } = await local.relay(['audit', '--since', since])
+    expect(out).toContain('1 order changed; 1 of 1 agree with the service.')
+    expect(out).toMatch(/Everything is accounted for\.\n$/)
+  }, 30_000)
+
+  test('an order that differs from the service is a difference', async () => {
+    await local.relay(['send', '--external-id', 'made-up'])
+    await local.stack().sqs.send(
+      new SendMessageCommand({
+        QueueUrl: local.queue('orders-dead.fifo'),
+        MessageGroupId: messageGroupOf({ source: 'api', external_id: 'dead' }),
+        MessageDeduplicationId: randomUUID(),
+        MessageBody: '{}',
+      }),
+    )
+    await until(async () => (await statusHere('made-up')) === 'paid')
+    const { code, out } = await local.relay(['audit', '--since', since])
+    expect(out).toContain('1 difference:\n  api made-up: order is "paid" here and unknown to the service')
+    expect(out).toContain('Waiting for a decision: 1 dead letter, 0 in quarantine.')
+    expect(code).toBe(1)
+    const unasked = await local.json(['audit', '--since', since, '--no-service'])
+    expect(unasked).toMatchObject({ code: 0, data: { balanced: true, orders: { asked: 0 } } })
+  }, 30_000)
+}

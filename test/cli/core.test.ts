@@ -1,0 +1,43 @@
+import { expect, test } from '@jest/globals'
+import { secondsOf, since } from '../../cli/core/options.ts'
+import { count, facts, table, visible } from '../../cli/core/output.ts'
+
+test.each([
+  ['90s', 90],
+  ['15m', 900],
+  ['2h', 7200],
+  ['7d', 604_800],
+  ['7', undefined],
+  ['m', undefined],
+  ['1.5h', undefined],
+  ['-1h', undefined],
+])('the duration "%s" is %s seconds', (text, seconds) => {
+  expect(secondsOf(text)).toBe(seconds)
+})
+
+test('--since takes a duration or a date', () => {
+  expect(Math.abs(since('2h').getTime() - (Date.now() - 7_200_000))).toBeLessThan(1000)
+  expect(since('2026-03-21').toISOString()).toBe('2026-03-21T00:00:00.000Z')
+  expect(since('2026-03-21T09:30:00+03:30').toISOString()).toBe('2026-03-21T06:00:00.000Z')
+  for (const wrong of ['', 'yesterday', '2026-13-01', '21.3.2026', '1'])
+    expect(() => since(wrong)).toThrow('date')
+})
+
+test('columns are aligned, and control characters are escaped', () => {
+  expect(
+    table(
+      ['A', 'LONG'],
+      [
+        ['xyz', 1],
+        [undefined, 'a\u001b[2Jb'],
+      ],
+    ),
+  ).toBe('A    LONG\nxyz  1\n-    a\\x1b[2Jb')
+  expect(facts({ a: 1, longer: 'x\n', none: undefined })).toBe('a       1\nlonger  x\\x0a')
+  expect(visible('فارسی')).toBe('فارسی')
+  expect([count(1, 'message'), count(2, 'message'), count(0, 'reply', 'replies')]).toEqual([
+    '1 message',
+    '2 messages',
+    '0 replies',
+  ])
+})

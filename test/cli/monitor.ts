@@ -1,0 +1,141 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { expect, test } from '@jest/globals'
+import { type Intent, newOrder, type Order } from '../../lib/orders/order.ts'
+import { orderRepository } from '../../lib/orders/repository.ts'
+import { parametersBelow } from '../../lib/platform/parameters.ts'
+import { until } from '../support/until.ts'
+import { local, MAIN } from './relay.ts'
+
+const isKnown = async (external_id: string) =>
+  (await local.relay(['orders', 'show', 'api', external_id])).code === 0
+
+/** The ids of the orders of a store that has no others. */
+const listed = async (...filter: string[]) => {
+  const { data } = await local.json(['orders', 'list', '--source', 'demo-shop', ...filter])
+  return data.orders.map(({ external_id }: { external_id: string }) => external_id).sort()
+}
+
+/** The webhook secret the stack accepts. */
+const storedSecret = async () => {
+  const { ssm } = local.stack()
+  const [secret = ''] = Object.values(await parametersBelow(ssm, '/order-relay/local/webhook/secrets')())
+  return secret
+}
+
+export const monitorTests = () => {
+  test('a webhook is sent, traced by its delivery, and seen in the order', async () => {
+    const { code, data } = await local.json(['send', '--external-id', 'w-1', '--status', 'needs_review'])
+    expect(data).toMatchObject({ taken: true, status: 200, answer: { status: 'queued' } })
+    expect(code).toBe(0)
+    expect((await local.json(['deliveries', 'show', data.delivery])).data).toMatchObject({
+      external_id: 'w-1',
+      status: 'needs_review',
+      forgotten: false,
+    })
+
+    await until(() => isKnown('w-1'))
+    const { data: order } = await local.json(['orders', 'show', 'api', 'w-1'])
+    expect(order).toMatchObject({
+      version: 1,
+      result: { status: 'needs_review', error: 'insufficient stock' },
+    })
+
+    const { out } = await local.relay(['tail', '--no-follow', '--since', '1m', '--delivery', data.delivery])
+    expect(out).toMatch(/delivery received outcome=queued .*\n.*event processed .*external_id=w-1/)
+
+    const again = await local.json(['send', '--external-id', 'w-1', '--delivery', data.delivery])
+    expect(again.data.answer).toEqual({ status: 'duplicate' })
+  })
+
+  test('orders are listed by store, status and time', async () => {
+    const send = (id: string, status: string) =>
+      local.relay(['send', '--external-id', id, '--status', status, '--source', 'demo-shop'])
+    await send('l-1', 'paid')
+    await send('l-2', 'needs_review')
+    await until(async () => (await listed()).length === 2)
+    expect(await listed('--status', 'paid')).toEqual(['l-1'])
+    expect(await listed('--since', '2099-01-01')).toEqual([])
+    expect((await local.json(['orders', 'list', '--limit', '1'])).data).toMatchObject({ more: true })
+    expect((await local.relay(['orders', 'list', '--source', 'nobody'])).out).toBe(
+      'No matching orders in the local stack.\n',
+    )
+  })
+
+  test('--unsettled lists the orders that the relay checks: in review, in doubt or with an open request', async () => {
+    const orders = orderRepository(local.stack().dynamodb, 'orders', { random: Math.random })
+    const save = (external_id: string, { status, ...change }: Partial<Order> & { status?: string }) => {
+      const key = { source: 'demo-shop', external_id }
+      const result = status === undefined ? undefined : { ...key, status }
+      return orders.save({ ...newOrder(key), ...change, result }, 0, Date.now())
+    }
+    const intent = (state: Intent['state']): Intent => ({ id: state, state, refusals: 0 })
+    await save('l-rejected', { intents: { create: intent('rejected') } })
+    await save('l-registered', { status: 'paid', intents: { payment: intent('registered') } })
+    await save('l-waiting', { intents: { create: intent('waiting') } })
+    await save('l-held', { status: 'invoiced', intents: { payment: intent('held') } })
+    await save('l-doubtful', { status: 'paid', doubt: true })
+    expect(await listed('--unsettled')).toEqual(['l-2', 'l-doubtful', 'l-held', 'l-waiting'])
+  })
+
+  test('what does not exist is reported, with where to look', async () => {
+    const order = await local.relay(['orders', 'show', 'api', 'nothing'])
+    expect(order.err).toContain('the relay has no order "nothing" of "api"; see relay orders list --local')
+    expect(order.code).toBe(1)
+    const delivery = await local.relay(['deliveries', 'show', 'nothing'])
+    expect(delivery.err).toContain('no delivery "nothing" was queued')
+    expect(delivery.code).toBe(1)
+  })
+
+  test('a file is sent byte for byte, and signed with a secret from the environment or standard input', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'order-relay-'))
+    const file = join(directory, 'body.json')
+    const delivery = '0a9c3c5e-6d0f-4d1c-9c52-0d5a1b3c7e11'
+    await writeFile(
+      file,
+      `{ "event":"order.updated",  "delivery":"${delivery}", "data":{"source":"api","external_id":"file","status":"paid"}}`,
+    )
+    const secret = await storedSecret()
+    const environment = { RELAY_WEBHOOK_SECRET: secret }
+    expect((await local.json(['send', '--file', file], { environment })).data).toMatchObject({
+      taken: true,
+      delivery,
+    })
+    const input = `${secret}\n`
+    const { data } = await local.json(['send', '--file', file, '--secret-stdin'], { input })
+    expect(data.answer).toEqual({ status: 'duplicate' })
+    const forged = await local.json(['send', '--file', file], {
+      environment: { RELAY_WEBHOOK_SECRET: 'wrong' },
+    })
+    expect(forged).toMatchObject({ code: 1, data: { taken: false, status: 401 } })
+    const stale = await local.json(['send', '--file', file, '--age', '301'])
+    expect(stale).toMatchObject({ code: 1, data: { status: 401 } })
+    const missing = await local.relay(['send', '--file', join(directory, 'none')])
+    expect(missing.err).toMatch(/^Cannot read ".*none": ENOENT/)
+    await rm(directory, { recursive: true })
+  })
+
+  test('tail follows the log until it is interrupted', async () => {
+    const child = spawn(
+      process.execPath,
+      [MAIN, 'tail', '--local', '--order', 'live', '--json', '--since', '1m'],
+      { env: { ...process.env, ...local.stack().environment }, stdio: ['ignore', 'pipe', 'inherit'] },
+    )
+    const ended = new Promise(resolve => child.once('close', (_code, signal) => resolve(signal)))
+    const seen: string[] = []
+    createInterface({ input: child.stdout }).on('line', line => seen.push(JSON.parse(line).message))
+    await local.relay(['send', '--external-id', 'live'])
+    await until(() => seen.includes('event processed'))
+    expect(seen[0]).toBe('delivery received')
+    child.kill('SIGINT')
+    expect(await ended).toBe('SIGINT')
+  })
+
+  test('--errors leaves out everything else', async () => {
+    const { out } = await local.relay(['tail', '--no-follow', '--since', '1h', '--errors'])
+    expect(out).not.toContain('delivery received')
+  })
+}
