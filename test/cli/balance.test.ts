@@ -129,7 +129,7 @@ test('a delivery that was queued but not recorded is a difference', () => {
   expect(differences).toMatchObject([{ id: 'a', what: expect.stringContaining('not recorded') }])
 })
 
-test('without a log, the tables tell', () => {
+test('without a log, the tables decide', () => {
   const recorded = new Map([['a', { delivery: 'a', ...paid('a'), ...seconds(NOON) }]])
   const orders = new Map([order('a', { result: paid('a') })])
   const { deliveries, queue } = balance({ ...evidenceOf([]), logged: undefined, recorded, orders })

@@ -90,7 +90,7 @@ test('only a store in stores.yml gets a key', async () => {
   expect(code).toBe(1)
 })
 
-test('a webhook registered for another URL is told apart', async () => {
+test('a secret of another URL is reported as such', async () => {
   const url = 'http://127.0.0.1:9/webhook'
   const { code, err } = await local.relay(['register', '--url', url])
   expect(err).toContain('Cannot confirm that the secret is accepted')
