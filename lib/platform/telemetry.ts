@@ -39,6 +39,17 @@ export type Telemetry = {
 }
 
 /**
+ * An error with nothing but its name, message, stack and codes. Powertools logs every property and the cause of
+ * an error, which may hold data: Node attaches the raw bytes of a response that it cannot parse (promise P11).
+ */
+const loggable = (error: unknown): Error => {
+  if (!(error instanceof Error)) return new Error(String(error))
+  const { name, message, stack } = error
+  const codes = Object.entries(error).filter(([key]) => key === 'code' || key === '$metadata')
+  return Object.assign(new Error(message), { name, stack }, Object.fromEntries(codes))
+}
+
+/**
  * Telemetry in the formats of Powertools. serverless.yml sets POWERTOOLS_SERVICE_NAME to the name of the
  * stack, so that two stages in one account do not share their alarms.
  */
@@ -61,8 +72,7 @@ export const powertoolsTelemetry = (): Telemetry => {
   return {
     info: (message, fields = {}) => logger.info(message, fields),
     warn: (message, fields = {}) => logger.warn(message, fields),
-    error: (message, error, fields = {}) =>
-      logger.error(message, { ...fields, error: error instanceof Error ? error : new Error(String(error)) }),
+    error: (message, error, fields = {}) => logger.error(message, { ...fields, error: loggable(error) }),
     count: (metric, dimensions) => measure(metric, 'Count', 1, dimensions),
     seconds: (metric, value) => measure(metric, 'Seconds', value),
   }

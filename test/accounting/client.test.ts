@@ -78,7 +78,7 @@ const unavailable = { code: 'unavailable' }
 
 describe('with a service that misbehaves', () => {
   let server: Server | undefined
-  const serve = async (listener: RequestListener, timeout = 300) => {
+  const serve = async (listener: RequestListener, timeout: number) => {
     server = createServer(listener).listen(0, '127.0.0.1')
     await once(server, 'listening')
     return accountingClient({ baseUrl: addressOf(server), apiKey: async () => 'k', timeout })
@@ -88,9 +88,9 @@ describe('with a service that misbehaves', () => {
     server?.close()
   })
 
-  test.each<[string, RequestListener, string]>([
-    ['is silent', () => undefined, 'no complete response within 300 ms'],
-    ['resets the connection', request => request.socket.destroy(), 'socket hang up'],
+  test.each<[string, RequestListener, string, number]>([
+    ['is silent', () => undefined, 'no complete response within 300 ms', 300],
+    ['resets the connection', request => request.socket.destroy(), 'socket hang up', 10_000],
     [
       'sends half a body',
       (_request, response) => {
@@ -98,8 +98,9 @@ describe('with a service that misbehaves', () => {
         setImmediate(() => response.destroy())
       },
       'aborted',
+      10_000,
     ],
-    ['never ends its body', (_request, response) => void response.write('{'), 'within 300 ms'],
+    ['never ends its body', (_request, response) => void response.write('{'), 'within 300 ms', 300],
     [
       'sends without end',
       (_request, response) => {
@@ -107,9 +108,10 @@ describe('with a service that misbehaves', () => {
         more()
       },
       'the response is larger than 1048576 bytes',
+      10_000,
     ],
-  ])('one that %s is unavailable', async (_name, listener, reason) => {
-    const client = await serve(listener)
+  ])('one that %s is unavailable', async (_name, listener, reason, timeout) => {
+    const client = await serve(listener, timeout)
     await expect(client.read(key)).rejects.toMatchObject({
       ...unavailable,
       message: expect.stringMatching(`^Cannot reach the accounting service: .*${reason}`),

@@ -79,45 +79,48 @@ const webhook = (data: object = {}, changes: object = {}) => ({
   ...changes,
 })
 
+/** What is unusual about a case: a command to AWS that fails, headers of the request. */
 type Fault = { command?: string; headers?: Record<string, string> }
 
+const fails = (command: string): Fault => ({ command })
+const leaky = leakyError()
+const textOf = (content: unknown) => (typeof content === 'string' ? content : JSON.stringify(content))
+/** The dependencies of every factory, with the fault in place. */
+const dependencies = ({ command }: Fault) => {
+  if (command !== undefined) stack.faults.set(command, 'before')
+  return { ...stack, ...runtime, http, stores: STORES, telemetry: recorded.telemetry }
+}
+
 describe('the receiver', () => {
-  test.each<[string, object | string, string, Fault]>([
-    ['queued', webhook(), 'delivery received', {}],
-    ['a foreign source', webhook({ source: NAME }), 'delivery received', {}],
-    ['an unknown event', webhook({}, { event: NAME }), 'delivery received', {}],
-    [
-      'forged',
-      webhook(),
-      'delivery received',
-      { headers: { 'x-service-signature': sign({ secret: 'guess', t: NOW / 1000, body: 'x' }) } },
-    ],
-    ['malformed', webhook(), 'delivery received', { headers: { 'x-service-signature': NAME } }],
-    ['too large', `"${NAME.repeat(30_000)}"`, 'delivery received', {}],
-    ['not JSON', `{"name":"${NAME}"`, 'delivery received', {}],
-    ['an invalid status', webhook({ status: personal }), 'delivery received', {}],
-    ['an invalid id', webhook({ external_id: NAME.repeat(20) }), 'delivery received', {}],
-    ['an invalid delivery', webhook({}, { delivery: NAME }), 'delivery received', {}],
-    ['a contradictory header', webhook(), 'delivery received', { headers: { 'x-service-event': NAME } }],
-    ['GetItem', webhook(), 'delivery failed', { command: 'GetItem' }],
-    ['SendMessage', webhook(), 'delivery failed', { command: 'SendMessage' }],
-    ['PutItem', webhook(), 'delivery failed', { command: 'PutItem' }],
-    ['quarantine', `[${JSON.stringify(NAME)}]`, 'delivery failed', { command: 'SendMessage' }],
-    ['GetParametersByPath', webhook(), 'delivery failed', { command: 'GetParametersByPath' }],
-  ])('%s', async (_name, content, message, { command, headers }) => {
-    if (command !== undefined) stack.faults.set(command, 'before')
-    const handler = await createReceiver({
-      ...stack,
-      ...runtime,
-      stores: STORES,
-      telemetry: recorded.telemetry,
-    })
-    const body = typeof content === 'string' ? content : JSON.stringify(content)
+  const forged = sign({ secret: 'guess', t: NOW / 1000, body: 'x' })
+
+  test.each<[string, object | string, Fault]>([
+    ['queued', webhook(), {}],
+    ['ignored', webhook({ source: NAME }), {}],
+    ['ignored', webhook({}, { event: NAME }), {}],
+    ['forged', webhook(), { headers: { 'x-service-signature': forged } }],
+    ['forged', webhook(), { headers: { 'x-service-signature': NAME } }],
+    ['too_large', NAME.repeat(30_000), {}],
+    ['unreadable', `{"name":"${NAME}"`, {}],
+    ['unreadable', webhook({ status: personal }), {}],
+    ['unreadable', webhook({ external_id: NAME.repeat(20) }), {}],
+    ['unreadable', webhook({}, { delivery: NAME }), {}],
+    ['contradictory', webhook(), { headers: { 'x-service-event': NAME } }],
+    ['failed', webhook(), fails('GetItem')],
+    ['failed', webhook(), fails('SendMessage')],
+    ['failed', webhook(), fails('PutItem')],
+    ['failed', `["${NAME}"]`, fails('SendMessage')],
+    ['failed', webhook(), fails('GetParametersByPath')],
+  ])('%s (case %#)', async (outcome, content, fault) => {
+    const handler = await createReceiver(dependencies(fault))
+    const body = textOf(content)
     const signature = sign({ secret: 'webhook secret', t: NOW / 1000, body })
-    const event = httpEvent({ body, headers: { 'x-service-signature': signature, ...headers } })
+    const event = httpEvent({ body, headers: { 'x-service-signature': signature, ...fault.headers } })
     await handler(event, context())
     await handler(event, context())
-    expect(recorded.messages()).toContain(message)
+    expect(recorded.lines[0]).toMatchObject(
+      outcome === 'failed' ? { message: 'delivery failed' } : { fields: { outcome } },
+    )
   })
 })
 
@@ -144,183 +147,115 @@ describe("the stores' API", () => {
     ['400', 'POST', ORDERS, order({ external_id: `${NAME}?` }), {}],
     ['400', 'POST', REFUND, { reason: [REASON] }, {}],
     ['413', 'POST', REFUND, { reason: REASON.repeat(10_000) }, {}],
-    ['503', 'POST', ORDERS, order(), { command: 'SendMessage' }],
-    ['503', 'GET', `${ORDERS}1/?source=shop`, '', { command: 'GetItem' }],
-    ['503', 'POST', ORDERS, order(), { command: 'GetParametersByPath' }],
-  ])('%s after %s %s', async (status, method, path, body, { command, headers }) => {
+    ['503', 'POST', ORDERS, order(), fails('SendMessage')],
+    ['503', 'GET', `${ORDERS}1/?source=shop`, '', fails('GetItem')],
+    ['503', 'POST', ORDERS, order(), fails('GetParametersByPath')],
+  ])('%s after %s %s', async (status, method, path, body, fault) => {
     if (status === '200') {
-      const worker = createWorker({ ...stack, ...runtime, http, telemetry: recorded.telemetry })
-      await worker(
-        sqsEvent(sqsRecord('7', { body: JSON.stringify(webhook({ external_id: '7' })) })),
-        context(),
-      )
+      const event = textOf(webhook({ external_id: '7' }))
+      await createWorker(dependencies({}))(sqsEvent(sqsRecord('7', { body: event })), context())
     }
-    if (command !== undefined) stack.faults.set(command, 'before')
-    const newId = randomUUID
-    const handler = createApi({ ...stack, ...runtime, newId, stores: STORES, telemetry: recorded.telemetry })
-    const text = typeof body === 'string' ? body : JSON.stringify(body)
-    const authorization = { authorization: 'Bearer key-of-shop', ...headers }
-    const response = await handler(httpEvent({ method, path, headers: authorization, body: text }), context())
+    const handler = createApi({ ...dependencies(fault), newId: randomUUID })
+    const headers = { authorization: 'Bearer key-of-shop', ...fault.headers }
+    const response = await handler(httpEvent({ method, path, headers, body: textOf(body) }), context())
     expect(String(response?.statusCode)).toBe(status)
     expect(recorded.messages().at(-1)).toBe(status === '503' ? 'request failed' : 'request answered')
   })
 })
 
 describe('the worker', () => {
-  const words = JSON.stringify({
-    error: { code: NAME, message: `${NAME}: ${REASON}`, field: 'neda@example.com' },
-  })
-  const request = (kind: string) => ({
-    event: `order.${kind}`,
+  const error = { code: NAME, message: `${NAME}: ${REASON}`, field: 'neda@example.com' }
+  const refusal = (status: number) => ({ status, text: JSON.stringify({ error }) })
+  const event = (name: string, data: object = {}) => ({
+    event: `order.${name}`,
     delivery: randomUUID(),
-    data: { ...key, external_id: randomUUID(), request: JSON.stringify(personal) },
+    data: { ...key, external_id: randomUUID(), ...data },
   })
-  const check = (external_id: string) => ({
-    event: 'order.check',
-    delivery: randomUUID(),
-    data: { ...key, external_id },
-  })
-  const succeeding = (status: string) => (event: object) => ({
+  const create = () => event('create', { request: JSON.stringify(personal) })
+  const payment = event('payment', { request: JSON.stringify(personal) })
+  const refund = event('refund', { request: JSON.stringify(personal) })
+  const check = event('check')
+  const updated = () => event('updated', { status: 'paid', ...personal })
+  const success = (status: string, { data }: { data: object }) => ({
     status: 200,
-    text: JSON.stringify({ ...result(status), ...('data' in event ? (event.data as object) : {}) }),
+    text: JSON.stringify({ ...result(status), ...data }),
   })
+  const created = create()
+  const [PROCESSED, RETRIED, QUARANTINED] = ['event processed', 'event retried', 'event quarantined']
 
-  type Case = [string, object | string, string, typeof answer | ((event: object) => typeof answer), Fault]
-
-  test.each<Case>([
-    ['a webhook', webhook({ external_id: randomUUID() }), 'event processed', leakyError(), {}],
-    ['a create', request('create'), 'event processed', succeeding('invoiced'), {}],
-    ['a payment', request('payment'), 'event processed', succeeding('paid'), {}],
-    ['a refund', request('refund'), 'event processed', succeeding('refunded'), {}],
-    ['a check', check(randomUUID()), 'event processed', succeeding('paid'), {}],
-    ['an unreadable event', `{"name":"${NAME}"`, 'event quarantined', leakyError(), {}],
-    ['an invalid event', { ...request('create'), event: NAME }, 'event quarantined', leakyError(), {}],
-    ['a failed quarantine', `{"name":"${NAME}"`, 'event retried', leakyError(), { command: 'SendMessage' }],
-    ...([422, 400, 409] as const).map(
-      (status): Case => [
-        `a rejection with ${status}`,
-        request('create'),
-        'event processed',
-        { status, text: words },
-        {},
-      ],
-    ),
-    ...([401, 403, 404, 408, 429, 500, 302] as const).map(
-      (status): Case => [
-        `${status} of the service`,
-        request('create'),
-        'event retried',
-        { status, text: words },
-        {},
-      ],
-    ),
-    ['an unknown order', request('payment'), 'event processed', { status: 404, text: words }, {}],
-    ['a response that is not JSON', request('create'), 'event retried', { status: 200, text: NAME }, {}],
-    [
-      'a result of another order',
-      request('create'),
-      'event retried',
-      { status: 200, text: JSON.stringify(result('paid', { source: NAME })) },
-      {},
-    ],
-    ['an unreachable service', request('create'), 'event retried', leakyError(), {}],
-    ...['GetItem', 'PutItem', 'SendMessage'].map(
-      (command): Case => [
-        command,
-        webhook({ external_id: randomUUID() }),
-        'event retried',
-        leakyError(),
-        { command },
-      ],
-    ),
-    ['GetParameter', request('create'), 'event retried', leakyError(), { command: 'GetParameter' }],
-  ])('%s', async (_name, event, message, response, { command }) => {
-    if (command !== undefined) stack.faults.set(command, 'before')
-    answer = typeof response === 'function' ? response(typeof event === 'object' ? event : {}) : response
-    const handler = createWorker({ ...stack, ...runtime, http, telemetry: recorded.telemetry })
-    const body = typeof event === 'string' ? event : JSON.stringify(event)
-    await handler(sqsEvent(sqsRecord('1', { body })), context())
+  test.each<[string | undefined, object | string, typeof answer, Fault]>([
+    [PROCESSED, updated(), leaky, {}],
+    [PROCESSED, created, success('invoiced', created), {}],
+    [PROCESSED, payment, success('paid', payment), {}],
+    [PROCESSED, refund, success('refunded', refund), {}],
+    [PROCESSED, check, success('paid', check), {}],
+    [QUARANTINED, `{"name":"${NAME}"`, leaky, {}],
+    [QUARANTINED, { ...create(), event: NAME }, leaky, {}],
+    [RETRIED, `{"name":"${NAME}"`, leaky, fails('SendMessage')],
+    [PROCESSED, create(), refusal(422), {}],
+    [PROCESSED, create(), refusal(400), {}],
+    [PROCESSED, event('payment', { request: '{}' }), refusal(404), {}],
+    [RETRIED, create(), refusal(404), {}],
+    [RETRIED, create(), refusal(401), {}],
+    [RETRIED, create(), refusal(403), {}],
+    [RETRIED, create(), refusal(429), {}],
+    [RETRIED, create(), refusal(500), {}],
+    [RETRIED, create(), refusal(302), {}],
+    [RETRIED, create(), { status: 200, text: NAME }, {}],
+    [RETRIED, create(), success('paid', { data: { source: NAME } }), {}],
+    [RETRIED, create(), leaky, {}],
+    [RETRIED, create(), leaky, fails('GetParameter')],
+    [RETRIED, updated(), leaky, fails('GetItem')],
+    [RETRIED, updated(), leaky, fails('PutItem')],
+    [RETRIED, updated(), leaky, fails('SendMessage')],
+  ])('%s (case %#)', async (message, content, response, fault) => {
+    answer = response
+    await createWorker(dependencies(fault))(sqsEvent(sqsRecord('1', { body: textOf(content) })), context())
     expect(recorded.messages()[0]).toBe(message)
   })
 
   test('two writers of one order', async () => {
-    const event = webhook({ external_id: randomUUID() })
-    const handler = createWorker({ ...stack, ...runtime, http, telemetry: recorded.telemetry })
     const both = ['paid', 'refunded'].map((status, index) =>
-      sqsRecord(String(index), { body: JSON.stringify({ ...event, data: { ...event.data, status } }) }),
+      sqsRecord(String(index), { body: textOf(event('updated', { status, external_id: 'two' })) }),
     )
-    await handler(sqsEvent(...both), context())
-    expect(
-      recorded.lines.map(({ message, error }) => [message, (error as Error | undefined)?.name]),
-    ).toContainEqual(['event retried', 'ConditionalCheckFailedException'])
+    await createWorker(dependencies({}))(sqsEvent(...both), context())
+    const errors = recorded.lines.map(line => (line.error instanceof Error ? line.error.name : undefined))
+    expect(errors).toContain('ConditionalCheckFailedException')
   })
 
   test('an open breaker', async () => {
-    answer = { status: 500, text: words }
-    const handler = createWorker({ ...stack, ...runtime, http, telemetry: recorded.telemetry })
+    answer = refusal(500)
+    const handler = createWorker(dependencies({}))
     for (let count = 0; count < 6; count++) {
-      await handler(sqsEvent(sqsRecord('1', { body: JSON.stringify(request('create')) })), context())
+      await handler(sqsEvent(sqsRecord('1', { body: textOf(create()) })), context())
     }
     expect(recorded.counted()).toContain('BreakerOpened')
   })
 })
 
 describe('the feeder', () => {
-  type Case = [string, object | string, string, typeof answer, Fault & { age?: number; source?: string }]
+  const refusal = { status: 500, text: NAME, headers: { 'retry-after': NAME } }
+  const unsigned = { source: 'unsigned', feed: { http: 'https://u.example/', disable_after: 60 } }
+  const RETRIED = 'feed message retried'
 
-  test.each<Case>([
-    ['a delivery', webhook({ source: 'web' }), 'feed message delivered', { status: 200, text: NAME }, {}],
-    [
-      'a refusal',
-      webhook(),
-      'feed message retried',
-      { status: 500, text: NAME, headers: { 'retry-after': NAME } },
-      {},
-    ],
-    ['an unreachable store', webhook(), 'feed message retried', leakyError(), {}],
-    ['an invalid message', { name: NAME }, 'feed message retried', leakyError(), {}],
-    ['a message that is not JSON', NAME, 'feed message retried', leakyError(), {}],
-    ['a disabled endpoint', webhook(), 'feed disabled', { status: 500, text: NAME }, { age: 2 * DAY }],
-    [
-      'a dead letter',
-      webhook(),
-      'feed message dead-lettered',
-      { status: 500, text: NAME },
-      { age: 13 * DAY },
-    ],
-    [
-      'a failed dead letter',
-      webhook(),
-      'feed message retried',
-      leakyError(),
-      { age: 13 * DAY, command: 'SendMessage' },
-    ],
-    ['a missing secret', webhook(), 'feed message retried', leakyError(), { source: 'unsigned' }],
-    [
-      'GetParametersByPath',
-      webhook(),
-      'feed message retried',
-      leakyError(),
-      { command: 'GetParametersByPath' },
-    ],
-    [
-      'the visibility',
-      webhook(),
-      'visibility not extended',
-      leakyError(),
-      { command: 'ChangeMessageVisibilityBatch' },
-    ],
-  ])('%s', async (_name, content, message, response, { command, age = 1000, source = 'web' }) => {
-    if (command !== undefined) stack.faults.set(command, 'before')
+  test.each<[string, object | string, typeof answer, Fault & { age?: number; source?: string }]>([
+    ['feed message delivered', webhook({ source: 'web' }), { status: 200, text: NAME }, {}],
+    [RETRIED, webhook(), refusal, {}],
+    [RETRIED, webhook(), leaky, {}],
+    [RETRIED, { name: NAME }, leaky, {}],
+    [RETRIED, NAME, leaky, {}],
+    ['feed disabled', webhook(), refusal, { age: 2 * DAY }],
+    ['feed message dead-lettered', webhook(), refusal, { age: 13 * DAY }],
+    [RETRIED, webhook(), leaky, { age: 13 * DAY, command: 'SendMessage' }],
+    [RETRIED, webhook(), leaky, { source: 'unsigned' }],
+    [RETRIED, webhook(), leaky, fails('GetParametersByPath')],
+    ['visibility not extended', webhook(), leaky, fails('ChangeMessageVisibilityBatch')],
+  ])('%s (case %#)', async (message, content, response, { age = 1000, source = 'web', ...fault }) => {
     answer = response
-    const stores = [
-      ...STORES,
-      { source: 'unsigned', feed: { http: 'https://u.example/', disable_after: 60 } },
-    ]
-    const handler = createFeeder({ ...stack, ...runtime, http, stores, telemetry: recorded.telemetry })
+    const handler = createFeeder({ ...dependencies(fault), stores: [...STORES, unsigned] })
     const sent = String(NOW - age)
     const record = sqsRecord('1', {
-      body: typeof content === 'string' ? content : JSON.stringify(content),
+      body: textOf(content),
       eventSourceARN: `arn:aws:sqs:eu-central-1:000000000000:feed-${source}.fifo`,
       attributes: { SentTimestamp: sent, ApproximateFirstReceiveTimestamp: sent },
     })

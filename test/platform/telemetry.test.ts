@@ -29,6 +29,24 @@ test('log lines have a level, a message and their fields', () => {
   ])
 })
 
+test('an error is logged with its codes, and without any other property or its cause', () => {
+  const error = Object.assign(new TypeError('Parse Error', { cause: new Error('Sara Ahmadi') }), {
+    code: 'HPE_INVALID_CONSTANT',
+    $metadata: { requestId: 'r1' },
+    rawPacket: Buffer.from('Sara Ahmadi'),
+    Item: { name: { S: 'Sara Ahmadi' } },
+  })
+  const [line] = lines(telemetry => telemetry.error('event retried', error))
+  expect(line?.error).toEqual({
+    name: 'TypeError',
+    message: 'Parse Error',
+    code: 'HPE_INVALID_CONSTANT',
+    $metadata: { requestId: 'r1' },
+    location: expect.any(String),
+    stack: expect.stringContaining('Parse Error'),
+  })
+})
+
 test("an error of the accounting service is logged without the service's own words", () => {
   const reason = { status: 422, message: 'Sara Ahmadi has no account', code: 'Sara', field: 'Sara' }
   const output = powertoolsOutput(({ error }) =>
