@@ -1,0 +1,115 @@
+import { HOUR, MINUTE, SECOND } from '../scenarios.ts'
+import { type Fault, MODES, type Mode } from './faults.ts'
+import { PLACES, type Place } from './places.ts'
+import { SCENARIOS } from './scenarios.ts'
+import type { Pattern } from './sender.ts'
+import { violationsOf } from './violations.ts'
+import { runScenario, type Scenario } from './world.ts'
+
+type NamedPattern = Pattern & { name: string }
+
+const LATER = [HOUR, 6 * HOUR, 24 * HOUR]
+
+/** One schedule retries within the five minutes in which SQS drops duplicates, the other after them. */
+const SCHEDULES = {
+  'retried within five minutes': [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, ...LATER],
+  'retried after five minutes': [6 * MINUTE, 10 * MINUTE, 30 * MINUTE, ...LATER],
+} as const
+
+/** How webhooks and requests are sent. */
+export const PATTERNS: readonly NamedPattern[] = (['once', 'repeated', 'concurrent'] as const).flatMap(
+  sends =>
+    Object.entries(SCHEDULES).map(([schedule, waits]) => ({ name: `${sends}, ${schedule}`, sends, waits })),
+)
+
+/** One run: what went wrong by intention, and what was violated. */
+export type Case = {
+  scenario: string
+  pattern: string
+  faults: readonly { at: number; place: Place; mode: Mode }[]
+  violations: readonly string[]
+}
+
+export type Options = {
+  scenarios?: readonly Scenario[]
+  patterns?: readonly NamedPattern[]
+  /** How many faults strike in one run. */
+  depth?: number
+}
+
+/** Runs with no fault, and then with a fault of every mode at every call that was made, down to the depth. */
+async function* explore(
+  scenario: Scenario,
+  pattern: NamedPattern,
+  depth: number,
+  faults: readonly Fault[] = [],
+): AsyncGenerator<Case> {
+  const run = await runScenario(scenario, pattern, faults)
+  const { calls } = run.world
+  yield {
+    scenario: scenario.name,
+    pattern: pattern.name,
+    faults: faults.flatMap(({ at, mode }) => {
+      const place = calls[at]
+      return place === undefined ? [] : [{ at, place, mode }]
+    }),
+    violations: violationsOf(run),
+  }
+  if (faults.length === depth) return
+  for (let at = (faults.at(-1)?.at ?? -1) + 1; at < calls.length; at++)
+    for (const mode of MODES) yield* explore(scenario, pattern, depth, [...faults, { at, mode }])
+}
+
+export type Matrix = {
+  runs: number
+  violated: number
+  /** The first few runs that violated something. */
+  failures: Case[]
+  /** How many runs were struck at each place, by mode. */
+  struck: Record<string, Partial<Record<Mode, number>>>
+}
+
+const SHOWN = 10
+
+/** Makes every run and counts. */
+export const crashMatrix = async (
+  { scenarios = SCENARIOS, patterns = PATTERNS, depth = 1 }: Options = {},
+  onRun: (runs: number) => void = () => undefined,
+): Promise<Matrix> => {
+  const matrix: Matrix = { runs: 0, violated: 0, failures: [], struck: {} }
+  for (const scenario of scenarios)
+    for (const pattern of patterns)
+      for await (const one of explore(scenario, pattern, depth)) {
+        onRun(++matrix.runs)
+        const [fault] = one.faults
+        if (fault !== undefined) {
+          matrix.struck[fault.place] ??= {}
+          const counts = matrix.struck[fault.place] ?? {}
+          counts[fault.mode] = (counts[fault.mode] ?? 0) + 1
+        }
+        if (one.violations.length === 0) continue
+        matrix.violated++
+        if (matrix.failures.length < SHOWN) matrix.failures.push(one)
+      }
+  return matrix
+}
+
+/** Places and modes that no run was struck at: the matrix has a hole there. */
+export const holesOf = ({ struck }: Matrix): string[] =>
+  PLACES.flatMap(place => MODES.filter(mode => !struck[place]?.[mode]).map(mode => `${mode} at "${place}"`))
+
+/** The first run that violates something; undefined when none does. Most bugs need no fault to show. */
+export const firstViolation = async (): Promise<Case | undefined> => {
+  for (const depth of [0, 1])
+    for (const pattern of PATTERNS)
+      for (const scenario of SCENARIOS)
+        for await (const one of explore(scenario, pattern, depth)) if (one.violations.length > 0) return one
+  return undefined
+}
+
+/** One case in a line, with what is needed to run it again. */
+export const describeCase = ({ scenario, pattern, faults, violations }: Case): string => {
+  const struck = faults.map(({ place, mode }) => `${mode} at "${place}"`).join(', then ') || 'no fault'
+  const again = faults.map(({ at, mode }) => `${at}:${mode}`).join(',')
+  return `${scenario}; ${pattern}; ${struck} (--fault "${again}"): ${violations.join('; ')}`
+}
