@@ -68,18 +68,20 @@ const knownToStore = (feed: readonly ReceivedMessage[]) =>
   ).result
 
 /**
- * Checks the feed of one order (promise P9): each delivery has one content, no version is skipped or new after
- * a higher one, and no content is repeated under another delivery.
+ * Checks the feed of one order (promise P9): each delivery has one content, each change another version, and no
+ * version is skipped or new after a higher one.
  *
- * @param repeats how often the same content may come under another delivery: a crash before the order was
- *   saved, followed by an outage, makes the relay find out again what it has already published
+ * @param faults how many faults struck. A crash between publishing and saving repeats a version, with another
+ *   content where the order has changed since; and a crash followed by an outage makes the relay find out again
+ *   what it has already published
  */
-export const feedViolations = (feed: readonly ReceivedMessage[], repeats = 0): string[] => {
+export const feedViolations = (feed: readonly ReceivedMessage[], faults = 0): string[] => {
   const violations: string[] = []
   const contents = new Map<string, ReceivedMessage>()
   let highest = 0
+  let reused = 0
   let repeated = 0
-  let last: unknown
+  let last: ReceivedMessage | undefined
   for (const message of feed) {
     const { version, delivery, event, data } = message
     const before = contents.get(delivery)
@@ -93,9 +95,11 @@ export const feedViolations = (feed: readonly ReceivedMessage[], repeats = 0): s
     if (version < highest) violations.push(`version ${version} was published as new after ${highest}`)
     highest = Math.max(highest, version)
     if (event !== 'order.updated') continue
-    if (same(last, data) && ++repeated > repeats)
+    if (last?.version === version && ++reused > faults)
+      violations.push(`version ${version} was published with two contents`)
+    if (same(last?.data, data) && ++repeated > Math.max(0, faults - 1))
       violations.push(`the store received the same content twice, the second time as ${delivery}`)
-    last = data
+    last = message
   }
   return violations
 }
@@ -124,11 +128,11 @@ const intentViolations = (
 /**
  * Compares what the service, the orders table and the store know of one order (promises P5–P10).
  *
- * @param repeats see {@link feedViolations}
+ * @param faults see {@link feedViolations}
  */
-export const orderViolations = (expected: Expected, end: EndState, repeats = 0): string[] => {
+export const orderViolations = (expected: Expected, end: EndState, faults = 0): string[] => {
   const { service, stored, feed } = end
-  const violations = feedViolations(feed, repeats)
+  const violations = feedViolations(feed, faults)
   const status = v.safeParse(v.looseObject({ status: v.string() }), service?.result)
   const found = status.success ? status.output.status : undefined
   if (found !== expected.status) violations.push(`the order is ${found}, not ${expected.status}`)

@@ -98,12 +98,16 @@ export const crashMatrix = async (
 export const holesOf = ({ struck }: Matrix): string[] =>
   PLACES.flatMap(place => MODES.filter(mode => !struck[place]?.[mode]).map(mode => `${mode} at "${place}"`))
 
-/** The first run that violates something; undefined when none does. Most bugs need no fault to show. */
-export const firstViolation = async (): Promise<Case | undefined> => {
+/** The first run that violates something; undefined when none of `maxRuns` does. Most bugs need no fault to show. */
+export const firstViolation = async (maxRuns = Number.POSITIVE_INFINITY): Promise<Case | undefined> => {
+  let runs = 0
   for (const depth of [0, 1])
     for (const pattern of PATTERNS)
       for (const scenario of SCENARIOS)
-        for await (const one of explore(scenario, pattern, depth)) if (one.violations.length > 0) return one
+        for await (const one of explore(scenario, pattern, depth)) {
+          if (one.violations.length > 0) return one
+          if (++runs === maxRuns) return undefined
+        }
   return undefined
 }
 

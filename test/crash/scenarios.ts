@@ -14,15 +14,20 @@ const DEAD_LETTER = JSON.stringify({
   data: { source: WEB, external_id: '0999', status: 'invoiced' },
 })
 
-const webhookAbout = (number: number, source: string, event = 'order.updated') => ({
+/** How the deliveries of forged and foreign webhooks begin, which must never be queued. */
+export const STRANGERS = '33333333'
+/** Likewise, but the relay uses what it has read before while Parameter Store fails. */
+export const AFTER_EXCHANGE = '44444444'
+
+const webhookAbout = (number: number, source: string, prefix = STRANGERS, event = 'order.updated') => ({
   event,
-  delivery: `33333333-3333-4333-8333-${String(number).padStart(12, '0')}`,
+  delivery: `${prefix}-3333-4333-8333-${String(number).padStart(12, '0')}`,
   data: { source, external_id: '1001', status: 'refunded' },
 })
 
 /** Exchanges the webhook secret as `relay rotate` does: announce, switch, store, end, and later delete the old one. */
 const rotateSecret = ({ clock, cloud: { parameters }, sender }: World) => {
-  const rotation = `webhook/rotation`
+  const rotation = PARAMETERS.webhookRotation
   const until = Math.floor(clock.now() / 1000) + 600
   clock.after(60 * SECOND, () => parameters.set(rotation, rotationValue('announced', until)))
   clock.after(62 * SECOND, () => parameters.set(rotation, rotationValue('switching', until)))
@@ -31,15 +36,12 @@ const rotateSecret = ({ clock, cloud: { parameters }, sender }: World) => {
   clock.after(67 * SECOND, () => parameters.delete(rotation))
   clock.after(20 * MINUTE, () => parameters.delete(`${PARAMETERS.webhookSecrets}/first`))
   // The old secret is worth nothing a minute after it was deleted, and the announcement never was a secret.
-  for (const [index, [minutes, secret]] of [
-    [1.04, rotationValue('switching', until)],
-    [22, WEBHOOK_SECRET],
-  ].entries() as Iterable<[number, [number, string]]>) {
-    clock.after(minutes * MINUTE, () => {
-      const status = minutes < 2 ? 503 : 401
-      sender.stranger(`signed with "${secret}"`, status, { body: webhookAbout(index, SHOP), secret })
-    })
-  }
+  const forge = (name: string, expected: number, number: number, secret: string) =>
+    sender.stranger(name, expected, { body: webhookAbout(number, SHOP, AFTER_EXCHANGE), secret })
+  clock.after(62.5 * SECOND, () =>
+    forge('signed with the announcement', 503, 1, rotationValue('switching', until)),
+  )
+  clock.after(22 * MINUTE, () => forge('signed with the deleted secret', 401, 2, WEBHOOK_SECRET))
 }
 
 /** What the harness runs: the lifecycles of orders, and everything around them that can go wrong. */
@@ -70,6 +72,10 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'an accountant as fast as the store',
     orders: { 1001: LIFECYCLES['accountant as fast as the store'] },
   },
+  {
+    name: 'an order fixed between the refusal of its refund and the read that follows',
+    orders: { 1001: { createdBy: 'service', review: true, fixedAfter: 67, refunds: true } },
+  },
   { name: 'an order never reviewed', orders: { 1001: LIFECYCLES['never reviewed'] } },
   { name: 'an order that the service rejects', orders: { 1001: LIFECYCLES.rejected } },
   {
@@ -83,10 +89,10 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'the service is down for one order for an hour',
+    name: 'the service is down for two orders for an hour',
     orders: {
       1001: { ...LIFECYCLES['created and paid'], downUntil: HOUR, mayRetry: true },
-      1002: LIFECYCLES['created and paid'],
+      1002: { ...LIFECYCLES['created and paid'], downUntil: HOUR, mayRetry: true },
       1003: LIFECYCLES['created and paid'],
     },
   },
@@ -96,7 +102,7 @@ export const SCENARIOS: readonly Scenario[] = [
       1001: {
         createdBy: 'service',
         slow: 7 * SECOND,
-        accountant: Array.from({ length: 6 }, () => ({ after: MINUTE, does: 'edit' as const })),
+        accountant: Array.from({ length: 8 }, () => ({ after: MINUTE, does: 'edit' as const })),
         mayRetry: true,
       },
       1002: { createdBy: 'service', accountant: [{ after: MINUTE, does: 'edit' }] },
@@ -141,7 +147,13 @@ export const SCENARIOS: readonly Scenario[] = [
       },
     },
     transit: count => (count === 1 ? 'never' : 0),
-    reconcileAt: [15 * MINUTE, 45 * MINUTE],
+    reconcileAt: [15 * MINUTE],
+  },
+  {
+    name: 'the only webhook never arrives',
+    orders: { 1001: { createdBy: 'relay', review: true, fixedAfter: 2 * MINUTE } },
+    transit: () => 'never',
+    reconcileAt: [15 * MINUTE, 40 * MINUTE],
   },
   {
     name: 'the endpoint of a store refuses for a while, and then is too slow',
@@ -187,7 +199,7 @@ export const SCENARIOS: readonly Scenario[] = [
         sender.stranger('forged', 401, { body: webhookAbout(1, SHOP), secret: 'whsec_guess' })
         sender.stranger('without a secret', 401, { body: webhookAbout(2, SHOP), secret: '' })
         sender.stranger('about a foreign source', 200, { body: webhookAbout(3, 'foreign') })
-        sender.stranger('of another event', 200, { body: webhookAbout(4, SHOP, 'order.shipped') })
+        sender.stranger('of another event', 200, { body: webhookAbout(4, SHOP, STRANGERS, 'order.shipped') })
         sender.stranger('with the id of another delivery', 400, {
           body: webhookAbout(5, SHOP),
           headers: { [HEADERS.delivery]: webhookAbout(6, SHOP).delivery },

@@ -21,8 +21,13 @@ export type Sent = {
   attempts: { skew: number; status: number | undefined }[]
 }
 
-/** A webhook that the service did not send, or that the relay must not queue. */
-export type Stranger = { name: string; expected: number; statuses: (number | undefined)[] }
+/** A request that must be refused or ignored. */
+export type Stranger = {
+  name: string
+  /** The only status it may be answered with. */
+  expected: number
+  statuses: (number | undefined)[]
+}
 
 /** The accounting service's sender of webhooks: signs each attempt anew and retries until a 2xx. */
 export const webhookSender = (

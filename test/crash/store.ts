@@ -36,6 +36,8 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, { sen
   const acceptedIds: string[] = []
   const strangers: Stranger[] = []
   const problems: string[] = []
+  const impatience: string[] = []
+  let notBefore = 0
   const listeners: ((message: ReceivedMessage) => void)[] = []
 
   const request = (
@@ -97,6 +99,8 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, { sen
     acceptedIds,
     strangers,
     problems,
+    /** Deliveries that came before the endpoint asked for them. */
+    impatience,
     receive,
     onMessage: (listener: (message: ReceivedMessage) => void) => void listeners.push(listener),
     create: (order: OrderKey, then: () => void = nothing) =>
@@ -125,6 +129,9 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, { sen
     ): IncomingResponse {
       if (!isSigned(headers[HEADERS.signature] ?? '', body, Math.floor(clock.now() / 1000)))
         return { status: 401, headers: {}, text: '' }
+      if (clock.now() < notBefore)
+        impatience.push(`delivered ${notBefore - clock.now()} ms before it was asked to`)
+      if (retryAfter !== undefined) notBefore = clock.now() + retryAfter * 1000
       if (status === 200) receive(body)
       return {
         status,
