@@ -1,11 +1,27 @@
-/** A bug as a change of the source; `find` must be there exactly once. */
-export type Bug = { name: string; file: string; find: string; replace: string }
+/** A bug as a change of the source. */
+export type Bug = {
+  name: string
+  file: string
+  /** Must be there exactly once. */
+  find: string
+  replace: string
+  /** The scenario that shows the bug when a fault strikes; most bugs show without one. */
+  scenario?: string | undefined
+}
 
-const bugsIn = (
-  file: string,
-  bugs: Readonly<Record<string, readonly [find: string, replace: string]>>,
-): Bug[] =>
-  Object.entries(bugs).map(([name, [find, replace]]) => ({ name, file: `lib/${file}`, find, replace }))
+type Change = readonly [find: string, replace: string, scenario?: string]
+
+const bugsIn = (file: string, bugs: Readonly<Record<string, Change>>): Bug[] =>
+  Object.entries(bugs).map(([name, [find, replace, scenario]]) => ({
+    name,
+    file: `lib/${file}`,
+    find,
+    replace,
+    scenario,
+  }))
+
+const UNKNOWN_ORDER = 'webhooks of an order that the relay does not know'
+const WHOLE_LIFE = 'an order created, paid, refunded and read'
 
 const ENQUEUE = 'await enqueue({ source, external_id }, { id: delivery, json: reading.text })'
 
@@ -15,10 +31,12 @@ export const BUGS: readonly Bug[] = [
     'the receiver records a delivery before it is queued': [
       ENQUEUE,
       `await deliveries.record(reading.webhook, seconds)\n  ${ENQUEUE}`,
+      UNKNOWN_ORDER,
     ],
     'the receiver answers before the queue has the event': [
       ENQUEUE,
       `void ${ENQUEUE.slice(6)}.catch(() => undefined)`,
+      UNKNOWN_ORDER,
     ],
     'the receiver does not deduplicate': ['id: delivery, json', 'id: String(Math.random()), json'],
     'the receiver does not quarantine': [
@@ -71,6 +89,7 @@ export const BUGS: readonly Bug[] = [
     "the stores' API answers 202 when it failed": [
       "errorResponse(\n  503,\n  'unavailable'",
       "errorResponse(\n  202,\n  'unavailable'",
+      WHOLE_LIFE,
     ],
   }),
   ...bugsIn('api/request.ts', {
@@ -83,6 +102,7 @@ export const BUGS: readonly Bug[] = [
     "the stores' API answers before the queue has the event": [
       'await enqueue(order, { id, json: JSON.stringify(event) })',
       'void enqueue(order, { id, json: JSON.stringify(event) }).catch(() => undefined)',
+      WHOLE_LIFE,
     ],
   }),
   ...bugsIn('worker/handler.ts', {
@@ -104,7 +124,11 @@ export const BUGS: readonly Bug[] = [
     ],
   }),
   ...bugsIn('accounting/breaker.ts', {
-    'the breaker never closes': ['if (isProbe) probing = false', ''],
+    'the breaker never closes': [
+      'if (isProbe) probing = false',
+      '',
+      'the service is down for two orders for an hour',
+    ],
   }),
   ...bugsIn('accounting/errors.ts', {
     'an early refund is rejected for good': [
@@ -120,6 +144,7 @@ export const BUGS: readonly Bug[] = [
     for (const message of unpublished) await publish(message)
     saved = published(order)
     return saved\n`,
+      UNKNOWN_ORDER,
     ],
     'the worker makes one call an event': ['const MAX_CALLS = 12', 'const MAX_CALLS = 1'],
   }),
@@ -127,6 +152,7 @@ export const BUGS: readonly Bug[] = [
     'an order is saved without its revision': [
       "ConditionExpression: revision === 0 ? 'attribute_not_exists(revision)' : 'revision = :read',",
       '',
+      'an invoice edited again and again without a change of status',
     ],
     'unsettled orders are not indexed': ['...(!isSettled(order) && {', '...(revision < 0 && {'],
   }),
@@ -150,6 +176,7 @@ export const BUGS: readonly Bug[] = [
     'a repeated message has another id': [
       'contentId(order.source, order.external_id, version, pending)',
       'contentId(Math.random())',
+      WHOLE_LIFE,
     ],
   }),
   ...bugsIn('platform/batch.ts', {
@@ -200,6 +227,7 @@ export const BUGS: readonly Bug[] = [
       'await enqueue(order, { id, json: JSON.stringify(event) })',
       `await orders.postpone(order, time + checkInterval(order.checks + 1, random()))
       await enqueue(order, { id, json: JSON.stringify(event) })`,
+      'the only webhook never arrives',
     ],
   }),
 ]

@@ -33,31 +33,42 @@ export type Case = {
 export type Options = {
   scenarios?: readonly Scenario[]
   patterns?: readonly NamedPattern[]
-  /** How many faults strike in one run. */
+  /** How many faults strike in one run. @default 1 */
   depth?: number
+  /** Only every n-th fault strikes, for a quick sample. @default 1 */
+  every?: number
 }
 
 /** Runs with no fault, and then with a fault of every mode at every call that was made, down to the depth. */
-async function* explore(
-  scenario: Scenario,
-  pattern: NamedPattern,
-  depth: number,
-  faults: readonly Fault[] = [],
-): AsyncGenerator<Case> {
-  const run = await runScenario(scenario, pattern, faults)
-  const { calls } = run.world
-  yield {
-    scenario: scenario.name,
-    pattern: pattern.name,
-    faults: faults.flatMap(({ at, mode }) => {
-      const place = calls[at]
-      return place === undefined ? [] : [{ at, place, mode }]
-    }),
-    violations: violationsOf(run),
+async function* explore({
+  scenarios = SCENARIOS,
+  patterns = PATTERNS,
+  depth = 1,
+  every = 1,
+}: Options): AsyncGenerator<Case> {
+  let count = 0
+  async function* withFaults(
+    scenario: Scenario,
+    pattern: NamedPattern,
+    faults: readonly Fault[],
+  ): AsyncGenerator<Case> {
+    const run = await runScenario(scenario, pattern, faults)
+    const { calls } = run.world
+    yield {
+      scenario: scenario.name,
+      pattern: pattern.name,
+      faults: faults.flatMap(({ at, mode }) => {
+        const place = calls[at]
+        return place === undefined ? [] : [{ at, place, mode }]
+      }),
+      violations: violationsOf(run),
+    }
+    if (faults.length === depth) return
+    for (let at = (faults.at(-1)?.at ?? -1) + 1; at < calls.length; at++)
+      for (const mode of MODES)
+        if (count++ % every === 0) yield* withFaults(scenario, pattern, [...faults, { at, mode }])
   }
-  if (faults.length === depth) return
-  for (let at = (faults.at(-1)?.at ?? -1) + 1; at < calls.length; at++)
-    for (const mode of MODES) yield* explore(scenario, pattern, depth, [...faults, { at, mode }])
+  for (const pattern of patterns) for (const scenario of scenarios) yield* withFaults(scenario, pattern, [])
 }
 
 export type Matrix = {
@@ -69,28 +80,25 @@ export type Matrix = {
   struck: Record<string, Partial<Record<Mode, number>>>
 }
 
-const SHOWN = 10
+/** How many failures, and how many violations of each, are shown. */
+const SHOWN = 5
 
 /** Makes every run and counts. */
 export const crashMatrix = async (
-  { scenarios = SCENARIOS, patterns = PATTERNS, depth = 1 }: Options = {},
+  options: Options = {},
   onRun: (runs: number) => void = () => undefined,
 ): Promise<Matrix> => {
   const matrix: Matrix = { runs: 0, violated: 0, failures: [], struck: {} }
-  for (const scenario of scenarios)
-    for (const pattern of patterns)
-      for await (const one of explore(scenario, pattern, depth)) {
-        onRun(++matrix.runs)
-        const [fault] = one.faults
-        if (fault !== undefined) {
-          matrix.struck[fault.place] ??= {}
-          const counts = matrix.struck[fault.place] ?? {}
-          counts[fault.mode] = (counts[fault.mode] ?? 0) + 1
-        }
-        if (one.violations.length === 0) continue
-        matrix.violated++
-        if (matrix.failures.length < SHOWN) matrix.failures.push(one)
-      }
+  for await (const one of explore(options)) {
+    onRun(++matrix.runs)
+    for (const { place, mode } of one.faults.slice(0, 1)) {
+      const counts = matrix.struck[place] ?? {}
+      matrix.struck[place] = { ...counts, [mode]: (counts[mode] ?? 0) + 1 }
+    }
+    if (one.violations.length === 0) continue
+    matrix.violated++
+    if (matrix.failures.length < SHOWN) matrix.failures.push(one)
+  }
   return matrix
 }
 
@@ -98,16 +106,9 @@ export const crashMatrix = async (
 export const holesOf = ({ struck }: Matrix): string[] =>
   PLACES.flatMap(place => MODES.filter(mode => !struck[place]?.[mode]).map(mode => `${mode} at "${place}"`))
 
-/** The first run that violates something; undefined when none of `maxRuns` does. Most bugs need no fault to show. */
-export const firstViolation = async (maxRuns = Number.POSITIVE_INFINITY): Promise<Case | undefined> => {
-  let runs = 0
-  for (const depth of [0, 1])
-    for (const pattern of PATTERNS)
-      for (const scenario of SCENARIOS)
-        for await (const one of explore(scenario, pattern, depth)) {
-          if (one.violations.length > 0) return one
-          if (++runs === maxRuns) return undefined
-        }
+/** The first run that violates something; undefined when none does. */
+export const firstViolation = async (options: Options): Promise<Case | undefined> => {
+  for await (const one of explore(options)) if (one.violations.length > 0) return one
   return undefined
 }
 
@@ -115,5 +116,7 @@ export const firstViolation = async (maxRuns = Number.POSITIVE_INFINITY): Promis
 export const describeCase = ({ scenario, pattern, faults, violations }: Case): string => {
   const struck = faults.map(({ place, mode }) => `${mode} at "${place}"`).join(', then ') || 'no fault'
   const again = faults.map(({ at, mode }) => `${at}:${mode}`).join(',')
-  return `${scenario}; ${pattern}; ${struck} (--fault "${again}"): ${violations.join('; ')}`
+  const more = violations.length > SHOWN ? `; and ${violations.length - SHOWN} more` : ''
+  const shown = violations.slice(0, SHOWN).join('; ') + more
+  return `${scenario}; ${pattern}; ${struck} (--fault "${again}"): ${shown}`
 }

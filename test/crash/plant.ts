@@ -35,14 +35,18 @@ registerHooks({
 })
 
 /**
- * Loads the relay and the harness once more with a bug planted, and explores until something is violated.
+ * Loads the relay and the harness once more with a bug planted, and explores until something is violated: every
+ * scenario without a fault or, where the bug names its scenario, that one with every fault.
  *
  * @throws Error when the text to replace is not found exactly once
  */
-export const firstViolationWith = async (bug: Bug, maxRuns?: number): Promise<Case | undefined> => {
+export const firstViolationWith = async (bug: Bug): Promise<Case | undefined> => {
   const entry = { bug, isFound: false }
   const index = planted.push(entry) - 1
   const copy: typeof import('./explore.ts') = await import(`./explore.ts?bug=${index}`)
   if (!entry.isFound) throw new Error(`Cannot plant a bug in ${bug.file}: it is not loaded`)
-  return copy.firstViolation(maxRuns)
+  const { SCENARIOS }: typeof import('./scenarios.ts') = await import(`./scenarios.ts?bug=${index}`)
+  const { scenario } = bug
+  if (scenario === undefined) return copy.firstViolation({ depth: 0 })
+  return copy.firstViolation({ scenarios: SCENARIOS.filter(({ name }) => name === scenario) })
 }

@@ -119,7 +119,7 @@ export const violationsOf = (run: Run): string[] => {
   const { queues, events, feedsDead, stores, gaps } = world
   const queued = new Set(events.map(deliveryOf))
   return [
-    ...gaps,
+    ...new Set(gaps),
     ...(isOver ? [] : ['something never comes to an end']),
     ...Object.entries({ orders: queues.orders, 'feed of web': queues.webFeed }).flatMap(([name, queue]) => [
       ...queue.waiting().map(({ body }) => `stuck in ${name}: ${body.slice(0, 60)}`),
