@@ -44,8 +44,8 @@ export const BUGS: readonly Bug[] = [
       '',
     ],
     'the receiver trusts unsigned headers': [
-      'if ((headers[HEADERS.delivery] ?? delivery) !== delivery) {',
-      'if (headers[HEADERS.delivery] === null) {',
+      'if ((headers[header] ?? value) !== value) {',
+      'if ((headers[header] ?? value) === null) {',
     ],
   }),
   ...bugsIn('webhook/handler.ts', {

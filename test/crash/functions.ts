@@ -5,6 +5,7 @@ import type {
   SQSBatchResponse,
   SQSEvent,
 } from 'aws-lambda'
+import { queuesOf } from '../../deploy/queues.ts'
 import { createApi } from '../../lib/api/handler.ts'
 import { createFeeder } from '../../lib/feeds/handler.ts'
 import type { HttpClient } from '../../lib/platform/http-client.ts'
@@ -61,11 +62,21 @@ export type Parts = {
   warm: boolean
 }
 
-/** The limits of the stack, in milliseconds; test/crash/crash.test.ts compares them with the template. */
-export const LIMITS = {
-  orders: { visibility: 180_000, maxReceives: 200, batchSize: 10, timeout: 30_000 },
-  webFeed: { visibility: 720_000, maxReceives: 1000, batchSize: 10, timeout: 120_000 },
+const limitsOf = (name: string, timeout: number) => {
+  const queue = queuesOf({ prefix: '', stores: STORES }).find(each => each.name === name)
+  return {
+    visibility: Number(queue?.attributes.VisibilityTimeout) * 1000,
+    maxReceives: Number(queue?.deadLetters?.maxReceiveCount),
+    timeout,
+  }
 }
+
+/** The queues that functions read, and the timeouts of these functions, in milliseconds. */
+export const LIMITS = {
+  orders: limitsOf(QUEUES.orders, 30_000),
+  webFeed: limitsOf(feedQueueName(WEB), 120_000),
+}
+export const BATCH_SIZE = 10
 
 /** A response, or undefined when none came. */
 export type OnAnswer = (response: APIGatewayProxyStructuredResultV2 | undefined) => void
@@ -125,7 +136,7 @@ export const lambda = ({ clock, call, cloud, http, telemetry, adjust, warm }: Pa
   const eventSource = (
     name: 'worker' | 'feeder',
     queueName: string,
-    { batchSize, timeout }: { batchSize: number; timeout: number },
+    timeout: number,
     create: (dependencies: Dependencies) => (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>,
   ) => {
     const queue = cloud.queues[queueName]
@@ -141,7 +152,7 @@ export const lambda = ({ clock, call, cloud, http, telemetry, adjust, warm }: Pa
       isGathering = false
       const environment = idle.shift()
       if (environment === undefined) return
-      const batch = queue.receive(batchSize)
+      const batch = queue.receive(BATCH_SIZE)
       if (batch.length === 0) return void idle.push(environment)
       const { instance, handler } = environment
       let state: 'running' | 'returned' | 'over' = 'running'
@@ -199,8 +210,8 @@ export const lambda = ({ clock, call, cloud, http, telemetry, adjust, warm }: Pa
     queue.onChange(gather)
   }
 
-  eventSource('worker', QUEUES.orders, LIMITS.orders, createWorker)
-  eventSource('feeder', feedQueueName(WEB), LIMITS.webFeed, createFeeder)
+  eventSource('worker', QUEUES.orders, LIMITS.orders.timeout, createWorker)
+  eventSource('feeder', feedQueueName(WEB), LIMITS.webFeed.timeout, createFeeder)
 
   return {
     webhook: endpoint('webhook', createReceiver),

@@ -80,12 +80,12 @@ const repeatRun = async (text: string) => {
 }
 
 const runMatrix = async () => {
-  const isWhole = values.scenario === '' && values.pattern === ''
+  const isWhole = values.scenario === '' && values.pattern === '' && values.depth !== '0'
   const matrix = await crashMatrix({ scenarios, patterns, depth: Number(values.depth) }, runs => {
     if (process.stderr.isTTY && runs % 100 === 0) process.stderr.write(`\r${runs} runs `)
   })
-  const holes = isWhole ? holesOf(matrix).map(hole => `no run was struck ${hole}`) : []
-  const problems = [...matrix.failures.map(describeCase), ...holes]
+  const holes = isWhole ? holesOf(matrix) : []
+  const problems = [...matrix.failures.map(describeCase), ...holes.map(hole => `no run was ${hole}`)]
   finish(`${matrix.runs} runs, ${matrix.violated} with violations`, { ...matrix, holes }, problems)
 }
 

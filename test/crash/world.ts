@@ -53,6 +53,8 @@ export type Scenario = {
   warm?: boolean
   /** What must be in quarantine in the end, byte for byte. */
   quarantined?: readonly string[]
+  /** What may be there as well: it is sent once, so that a fault may lose it. */
+  perhapsQuarantined?: readonly string[]
   /** The feed messages that must be dead-lettered in the end. */
   deadLettered?: readonly string[]
   telemetry?: Telemetry
