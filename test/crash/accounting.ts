@@ -28,15 +28,14 @@ class Refused extends Error {
   }
 }
 
-/** What a request to the service asks for (spec: Endpoints). */
+const PATH = /^\/base\/api\/v1\/orders\/(?:([^/]+)\/(?:(payment|refund)\/)?\?source=(.*))?$/
+
+/** What a request to the service asks for (spec: Endpoints). A URL parser would resolve an order named "..". */
 export const readCall = ({ method, path, body = '{}' }: OutgoingRequest): { to: Action; key: OrderKey } => {
-  const url = new URL(path, 'https://accounting.example')
-  const source = url.searchParams.get('source') ?? ''
-  const [, id, action] =
-    /^\/base\/api\/v1\/orders\/(?:([^/]+)\/(?:(payment|refund)\/)?)?$/.exec(url.pathname) ?? []
+  const [, id, action, source = ''] = PATH.exec(path) ?? []
   if (id === undefined) return { to: 'create', key: JSON.parse(body) as OrderKey }
   const to = method === 'GET' ? 'read' : action === 'payment' ? 'payment' : 'refund'
-  return { to, key: { source, external_id: decodeURIComponent(id) } }
+  return { to, key: { source: decodeURIComponent(source), external_id: decodeURIComponent(id) } }
 }
 
 /** The accounting service at the level of HTTP, with the spec's transitions (spec: States and transitions). */

@@ -1,8 +1,9 @@
 import { ChangeMessageVisibilityBatchCommand, SendMessageCommand } from '@aws-sdk/client-sqs'
 import { GetParameterCommand, GetParametersByPathCommand, ParameterNotFound } from '@aws-sdk/client-ssm'
 import type { DynamoDB, Sqs, Ssm } from '../../lib/platform/clients.ts'
+import { QUEUES } from '../../lib/platform/names.ts'
 import type { Tables } from './dynamodb.ts'
-import type { Instance, MakeCall } from './faults.ts'
+import { type Instance, type MakeCall, NotModelled } from './faults.ts'
 import { type FunctionName, placeOf } from './places.ts'
 import type { Queue } from './queue.ts'
 
@@ -26,11 +27,15 @@ const parameterOf = (name = '') => name.slice(SECRETS_PATH.length + 1)
 
 const run = (cloud: Cloud, command: object): object => {
   const { queues, quarantine, parameters, tables } = cloud
+  const queueOf = (url: string | undefined) => {
+    const queue = queues[nameOf(url)]
+    if (queue === undefined) throw new NotModelled(`SQS has no queue ${url}`)
+    return queue
+  }
   if (command instanceof SendMessageCommand) {
     const { QueueUrl, MessageBody: body = '', MessageGroupId, MessageDeduplicationId } = command.input
-    const queue = queues[nameOf(QueueUrl)]
-    if (queue === undefined) quarantine.push(body)
-    else queue.send({ group: MessageGroupId ?? '', dedup: MessageDeduplicationId ?? '', body })
+    if (nameOf(QueueUrl) === QUEUES.quarantine) quarantine.push(body)
+    else queueOf(QueueUrl).send({ group: MessageGroupId ?? '', dedup: MessageDeduplicationId ?? '', body })
     return {}
   }
   if (command instanceof ChangeMessageVisibilityBatchCommand) {
@@ -38,7 +43,7 @@ const run = (cloud: Cloud, command: object): object => {
     const failing = Entries.slice(0, cloud.failingEntries)
     cloud.failingEntries -= failing.length
     for (const { ReceiptHandle = '', VisibilityTimeout = 0 } of Entries.slice(failing.length))
-      queues[nameOf(QueueUrl)]?.changeVisibility(ReceiptHandle, VisibilityTimeout * 1000)
+      queueOf(QueueUrl).changeVisibility(ReceiptHandle, VisibilityTimeout * 1000)
     return { Failed: failing.map(({ Id }) => ({ Id, Code: 'InternalError', SenderFault: false })) }
   }
   if (command instanceof GetParametersByPathCommand) {

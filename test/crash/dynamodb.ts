@@ -28,6 +28,18 @@ const holds = (condition: string, item: Item | undefined, values: Item): boolean
   return item?.[name] !== undefined && same(item[name], values[parameter])
 }
 
+/** What DynamoDB takes: keys that are neither empty nor too long, and text that has a UTF-8 form. */
+const assertStorable = (item: Item, keys: readonly string[] = []) => {
+  for (const [name, { S }] of Object.entries(item))
+    if (S?.isWellFormed() === false)
+      throw new NotModelled(`DynamoDB cannot store half a surrogate pair in ${name}`)
+  for (const name of keys) {
+    const bytes = Buffer.byteLength(item[name]?.S ?? '')
+    if (bytes === 0 || bytes > 1024)
+      throw new NotModelled(`DynamoDB cannot store a key ${name} of ${bytes} bytes`)
+  }
+}
+
 /** The tables `deliveries` and `orders` of DynamoDB, as far as the relay uses them. */
 export const dynamodbTables = () => {
   const tables = new Map<string, Map<string, Item>>(Object.keys(KEYS).map(name => [name, new Map()]))
@@ -63,6 +75,7 @@ export const dynamodbTables = () => {
         const { TableName, Item = {} } = command.input
         const { items, keyOf } = tableOf(TableName)
         check(items.get(keyOf(Item)), command.input)
+        assertStorable(Item, KEYS[TableName ?? ''])
         items.set(keyOf(Item), { ...Item })
         return {}
       }

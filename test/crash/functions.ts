@@ -27,7 +27,7 @@ export const STORES: readonly Store[] = [
 ]
 export const ACCOUNTING_ORIGIN = 'https://accounting.example'
 
-const SETTINGS = {
+export const SETTINGS = {
   ordersTable: TABLES.orders,
   deliveriesTable: TABLES.deliveries,
   ordersQueueUrl: queueUrl(QUEUES.orders),

@@ -30,7 +30,10 @@ const FIVE_MINUTES = 5 * 60 * 1000
  * An SQS FIFO queue: drops duplicates of the last five minutes, hands out the messages of a group in order and
  * none of a group of which one is in flight, and moves what was received too often to its dead letters.
  */
-export const fifoQueue = (clock: Clock, { visibility, maxReceives, onStored }: QueueOptions) => {
+export const fifoQueue = (
+  clock: Pick<Clock, 'now' | 'after'>,
+  { visibility, maxReceives, onStored }: QueueOptions,
+) => {
   let messages: QueuedMessage[] = []
   const dead: QueuedMessage[] = []
   const deduplicated = new Map<string, number>()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { sign, verify } from '../../lib/protocol/signature.ts'
-import { text } from './hostile.ts'
+import { text } from './arbitraries.ts'
 
 const NOW = 1_800_000_000
 const SECRETS = ['whsec_one', 'whsec_two', '']
