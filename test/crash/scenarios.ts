@@ -156,7 +156,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'the only webhook never arrives',
     orders: { 1001: { createdBy: 'relay', review: true, fixedAfter: 2 * MINUTE } },
     transit: () => 'never',
-    reconcileAt: [15 * MINUTE, 40 * MINUTE],
+    reconcileAt: [20 * MINUTE, 40 * MINUTE],
   },
   {
     name: 'the endpoint of a store refuses for a while, and then is too slow',
