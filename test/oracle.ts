@@ -57,7 +57,7 @@ const canonical = (value: unknown): string =>
       : inner,
   ) ?? 'undefined'
 
-export const same = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b)
+const same = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b)
 
 /** What the store knows by the rule of the feed: a message counts unless a higher version was applied. */
 const knownToStore = (feed: readonly ReceivedMessage[]) =>

@@ -30,7 +30,7 @@ export const BUGS: readonly Bug[] = [
   ...bugsIn('webhook/receive.ts', {
     'the receiver records a delivery before it is queued': [
       ENQUEUE,
-      `await deliveries.record(reading.webhook, seconds)\n  ${ENQUEUE}`,
+      `await deliveries.record({ delivery, source, external_id, status }, seconds)\n  ${ENQUEUE}`,
       UNKNOWN_ORDER,
     ],
     'the receiver answers before the queue has the event': [
@@ -150,7 +150,8 @@ export const BUGS: readonly Bug[] = [
   }),
   ...bugsIn('orders/repository.ts', {
     'an order is saved without its revision': [
-      "ConditionExpression: revision === 0 ? 'attribute_not_exists(revision)' : 'revision = :read',",
+      `ConditionExpression: revision === 0 ? 'attribute_not_exists(revision)' : 'revision = :read',
+      ...(revision !== 0 && { ExpressionAttributeValues: { ':read': { N: String(revision) } } }),`,
       '',
       'an invoice edited again and again without a change of status',
     ],

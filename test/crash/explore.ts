@@ -37,6 +37,8 @@ export type Options = {
   depth?: number
   /** Only every n-th fault strikes, for a quick sample. @default 1 */
   every?: number
+  /** Ends with the first run that violates something. @default false */
+  untilFirst?: boolean
 }
 
 /** Runs with no fault, and then with a fault of every mode at every call that was made, down to the depth. */
@@ -98,6 +100,7 @@ export const crashMatrix = async (
     if (one.violations.length === 0) continue
     matrix.violated++
     if (matrix.failures.length < SHOWN) matrix.failures.push(one)
+    if (options.untilFirst) break
   }
   return matrix
 }
@@ -105,12 +108,6 @@ export const crashMatrix = async (
 /** Places and modes that no run was struck at: the matrix has a hole there. */
 export const holesOf = ({ struck }: Matrix): string[] =>
   PLACES.flatMap(place => MODES.filter(mode => !struck[place]?.[mode]).map(mode => `${mode} at "${place}"`))
-
-/** The first run that violates something; undefined when none does. */
-export const firstViolation = async (options: Options): Promise<Case | undefined> => {
-  for await (const one of explore(options)) if (one.violations.length > 0) return one
-  return undefined
-}
 
 /** One case in a line, with what is needed to run it again. */
 export const describeCase = ({ scenario, pattern, faults, violations }: Case): string => {

@@ -38,7 +38,7 @@ const TEN_MINUTES = 10 * 60 * 1000
  */
 const LATENESS: Partial<Record<Place, number>> = { 'worker: publish to the feed': 2000 }
 
-export type CallOptions = {
+type CallOptions = {
   /** How long the caller waits, in milliseconds. */
   timeout?: number
   /** How long the other side takes to answer, in milliseconds. */

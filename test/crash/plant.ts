@@ -35,18 +35,33 @@ registerHooks({
 })
 
 /**
- * Loads the relay and the harness once more with a bug planted, and explores until something is violated: every
- * scenario without a fault or, where the bug names its scenario, that one with every fault.
+ * Plants a bug. The function returned loads a module, and everything of ours that it imports, with the bug.
  *
- * @throws Error when the text to replace is not found exactly once
+ * It throws when the text to replace is not found exactly once.
  */
-export const firstViolationWith = async (bug: Bug): Promise<Case | undefined> => {
+export const plant = (bug: Bug) => {
   const entry = { bug, isFound: false }
   const index = planted.push(entry) - 1
-  const copy: typeof import('./explore.ts') = await import(`./explore.ts?bug=${index}`)
-  if (!entry.isFound) throw new Error(`Cannot plant a bug in ${bug.file}: it is not loaded`)
-  const { SCENARIOS }: typeof import('./scenarios.ts') = await import(`./scenarios.ts?bug=${index}`)
-  const { scenario } = bug
-  if (scenario === undefined) return copy.firstViolation({ depth: 0 })
-  return copy.firstViolation({ scenarios: SCENARIOS.filter(({ name }) => name === scenario) })
+  return async (url: string): Promise<unknown> => {
+    const copy: unknown = await import(`${url}?bug=${index}`)
+    if (!entry.isFound) throw new Error(`Cannot plant a bug in ${bug.file}: it is not loaded`)
+    return copy
+  }
+}
+
+/**
+ * Explores with a bug planted until something is violated: every scenario without a fault or, where the bug names
+ * its scenario, that one with every fault.
+ */
+export const firstViolationWith = async (bug: Bug): Promise<Case | undefined> => {
+  const load = plant(bug)
+  const { crashMatrix } = (await load(import.meta.resolve('./explore.ts'))) as typeof import('./explore.ts')
+  const { SCENARIOS } = (await load(import.meta.resolve('./scenarios.ts'))) as typeof import('./scenarios.ts')
+  const { failures } = await crashMatrix({
+    untilFirst: true,
+    ...(bug.scenario === undefined
+      ? { depth: 0 }
+      : { scenarios: SCENARIOS.filter(({ name }) => name === bug.scenario) }),
+  })
+  return failures[0]
 }

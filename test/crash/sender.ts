@@ -119,5 +119,3 @@ export const webhookSender = (
     },
   }
 }
-
-export type Sender = ReturnType<typeof webhookSender>

@@ -9,7 +9,7 @@ import type { Run, World } from './world.ts'
 const event = v.pipe(v.string(), v.parseJson(), v.looseObject({ delivery: v.string() }))
 
 /** The delivery of an event in the order queue; undefined when the message is not an event. */
-export const deliveryOf = ({ body }: Pick<QueuedMessage, 'body'>): string | undefined => {
+const deliveryOf = ({ body }: Pick<QueuedMessage, 'body'>): string | undefined => {
   const parsed = v.safeParse(event, body)
   return parsed.success ? parsed.output.delivery : undefined
 }

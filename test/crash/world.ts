@@ -21,7 +21,7 @@ const END = START + 10 * DAY
 
 export const WEBHOOK_SECRET = 'whsec_first'
 
-export type PlannedOrder = Lifecycle & {
+type PlannedOrder = Lifecycle & {
   /** @default 'shop' */
   source?: string
   /** The service does not answer for this order until so many milliseconds after the start. */
@@ -65,7 +65,7 @@ export type Scenario = {
 }
 
 /** A retry that the function has announced. */
-export type Retry = { queue: string; messageId: string; at: number; seconds: number }
+type Retry = { queue: string; messageId: string; at: number; seconds: number }
 
 /** Everything around the functions, in memory, with the functions between. */
 const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]) => {
