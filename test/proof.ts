@@ -3,11 +3,11 @@
 import { tool } from './tool.ts'
 
 const PROOFS: Readonly<Record<string, () => unknown>> = {
-  crash: () => import('../proof/main.ts'),
+  crash: () => import('./crash/main.ts'),
   chaos: () => import('../proof/storm/main.ts'),
   flood: () => import('../proof/flood.ts'),
-  fuzz: () => import('../proof/fuzz/main.ts'),
-  timing: () => import('../proof/timing/main.ts'),
+  fuzz: () => import('./fuzz/main.ts'),
+  timing: () => import('./timing/main.ts'),
   mutate: () => {
     const config = 'test/mutants/stryker.config.mjs'
     process.exitCode = tool('test/mutants', 'stryker', ['run', config, ...process.argv.slice(2)])

@@ -3,7 +3,7 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 import { orderQueue } from '../orders/events.ts'
 import { orderRepository } from '../orders/repository.ts'
 import type { DynamoDB, Sqs, Ssm } from '../platform/clients.ts'
-import type { Runtime, Settings } from '../platform/environment.ts'
+import { invocation, type Runtime, type Settings } from '../platform/environment.ts'
 import { bodyOf, toApiGateway } from '../platform/http.ts'
 import { PARAMETERS } from '../platform/names.ts'
 import { parameterCache, parametersBelow } from '../platform/parameters.ts'
@@ -46,7 +46,7 @@ export const createApi = ({
     newId,
   }
 
-  return middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>()
+  return middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>(invocation)
     .onError(request => {
       telemetry.error('request failed', request.error)
       telemetry.count('RequestFailed')

@@ -3,7 +3,7 @@ import middy from '@middy/core'
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { type FailedRecord, processBatch } from '../platform/batch.ts'
 import type { Sqs, Ssm } from '../platform/clients.ts'
-import { type Runtime, type Settings, unixSeconds } from '../platform/environment.ts'
+import { invocation, type Runtime, type Settings, unixSeconds } from '../platform/environment.ts'
 import type { HttpClient } from '../platform/http-client.ts'
 import { feedQueueName, PARAMETERS, siblingQueueUrl } from '../platform/names.ts'
 import { parameterCache, parametersBelow } from '../platform/parameters.ts'
@@ -132,7 +132,7 @@ export const createFeeder = (dependencies: FeedDependencies) => {
     telemetry,
   })
 
-  return middy<SQSEvent, SQSBatchResponse>().handler(async ({ Records }) => {
+  return middy<SQSEvent, SQSBatchResponse>(invocation).handler(async ({ Records }) => {
     const [first] = Records
     if (first === undefined) return { batchItemFailures: [] }
     const found = feeds.find(({ arnSuffix }) => first.eventSourceARN.endsWith(arnSuffix))

@@ -42,3 +42,10 @@ export const runtime: Runtime = { now: Date.now, random: Math.random }
 
 /** Unix time in whole seconds, as signatures and DynamoDB's time to live use it. */
 export const unixSeconds = (milliseconds: number): number => Math.floor(milliseconds / 1000)
+
+/**
+ * Options of every handler. middy's early timeout would answer before the function times out and leave its
+ * calls frozen in the environment, where they resume in the middle of a later invocation; without it, Lambda
+ * ends the environment and whatever was under way in it.
+ */
+export const invocation = { timeoutEarlyInMillis: 0 }

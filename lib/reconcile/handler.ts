@@ -4,7 +4,7 @@ import { orderQueue } from '../orders/events.ts'
 import { checkInterval, orderRepository, SHARDS } from '../orders/repository.ts'
 import type { DynamoDB, Sqs } from '../platform/clients.ts'
 import { contentId } from '../platform/content-id.ts'
-import { type Runtime, type Settings, unixSeconds } from '../platform/environment.ts'
+import { invocation, type Runtime, type Settings, unixSeconds } from '../platform/environment.ts'
 import type { Telemetry } from '../platform/telemetry.ts'
 
 /** Orders checked in one run, which bounds the load on the service beside its daily work. */
@@ -48,7 +48,7 @@ export const createReconciler = ({
     return due.length
   }
 
-  return middy<ScheduledEvent, void>().handler(async () => {
+  return middy<ScheduledEvent, void>(invocation).handler(async () => {
     const counts = await Promise.all(SHARDS.map(checkShard))
     telemetry.info('unsettled orders checked', { checked: counts.reduce((sum, count) => sum + count, 0) })
   })

@@ -2,7 +2,7 @@ import middy from '@middy/core'
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
 import { orderQueue } from '../orders/events.ts'
 import type { DynamoDB, Sqs, Ssm } from '../platform/clients.ts'
-import type { Runtime, Settings } from '../platform/environment.ts'
+import { invocation, type Runtime, type Settings } from '../platform/environment.ts'
 import { bodyOf, errorResponse, type HttpResponse, toApiGateway } from '../platform/http.ts'
 import { PARAMETERS } from '../platform/names.ts'
 import { parameterCache, parametersBelow } from '../platform/parameters.ts'
@@ -79,7 +79,7 @@ export const createReceiver = async ({
   // A failure shows at the first delivery, which reads the secrets itself.
   await parameters.get().catch(() => undefined)
 
-  return middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>()
+  return middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>(invocation)
     .onError(request => {
       if (request.error instanceof SecretExchangeError) telemetry.warn('delivery deferred')
       else {

@@ -9,7 +9,7 @@ import { type Processed, process } from '../orders/process.ts'
 import { orderRepository } from '../orders/repository.ts'
 import { type FailedRecord, processBatch } from '../platform/batch.ts'
 import type { DynamoDB, Sqs, Ssm } from '../platform/clients.ts'
-import type { Runtime, Settings } from '../platform/environment.ts'
+import { invocation, type Runtime, type Settings } from '../platform/environment.ts'
 import type { HttpClient } from '../platform/http-client.ts'
 import { PARAMETERS } from '../platform/names.ts'
 import { parameterCache, singleParameter } from '../platform/parameters.ts'
@@ -99,7 +99,7 @@ export const createWorker = (dependencies: WorkerDependencies) => {
   const quarantine = quarantineQueue(sqs, settings.quarantineQueueUrl)
   const onFailure = delayEvent(visibilityExtender(sqs, settings.ordersQueueUrl), dependencies)
 
-  return middy<SQSEvent, SQSBatchResponse>().handler(({ Records }, context) => {
+  return middy<SQSEvent, SQSBatchResponse>(invocation).handler(({ Records }, context) => {
     const callInTime = withDeadline(
       (...args: Parameters<typeof call>) => guard(() => call(...args)),
       () => context.getRemainingTimeInMillis(),

@@ -1,0 +1,167 @@
+import type { IncomingResponse, OutgoingRequest } from '../../lib/platform/http-client.ts'
+import type { OrderKey, OrderResult } from '../../lib/protocol/order.ts'
+import type { Status } from '../../lib/protocol/status.ts'
+import type { Lifecycle, ServiceDocument } from '../scenarios.ts'
+import type { Clock } from './clock.ts'
+
+export const ACCOUNTING_KEY = 'accounting-key-of-the-relay'
+
+type Registered = {
+  status: Status
+  holdsPayment: boolean
+  /** One entry for each document that was registered. */
+  documents: ServiceDocument[]
+  total: number
+}
+
+type Action = 'create' | 'read' | 'payment' | 'refund'
+
+/** An error response of the service. */
+class Refused extends Error {
+  readonly status: number
+  readonly code: string
+
+  constructor(status: number, code: string) {
+    super(code)
+    this.status = status
+    this.code = code
+  }
+}
+
+const PATH = /^\/base\/api\/v1\/orders\/(?:([^/]+)\/(?:(payment|refund)\/)?\?source=(.*))?$/
+
+/** What a request to the service asks for (spec: Endpoints). A URL parser would resolve an order named "..". */
+export const readCall = ({ method, path, body = '{}' }: OutgoingRequest): { to: Action; key: OrderKey } => {
+  const [, id, action, source = ''] = PATH.exec(path) ?? []
+  if (id === undefined) return { to: 'create', key: JSON.parse(body) as OrderKey }
+  const to = method === 'GET' ? 'read' : action === 'payment' ? 'payment' : 'refund'
+  return { to, key: { source: decodeURIComponent(source), external_id: decodeURIComponent(id) } }
+}
+
+/** The accounting service at the level of HTTP, with the spec's transitions (spec: States and transitions). */
+export const accountingService = (
+  clock: Clock,
+  lifecycleOf: (external_id: string) => Lifecycle,
+  /** Called with every change that is not the answer to a request (spec: Events). */
+  announce: (result: OrderResult) => void,
+) => {
+  const orders = new Map<string, Registered>()
+  const products = new Set<string>()
+  const nameOf = ({ source, external_id }: OrderKey) => JSON.stringify([source, external_id])
+
+  const resultOf = ({ source, external_id }: OrderKey, order: Registered): OrderResult => ({
+    source,
+    external_id,
+    status: order.status,
+    status_display: order.status,
+    total: String(order.total),
+    invoice_number: 1,
+    invoice_status: order.status === 'needs_review' ? 'draft' : 'posted',
+    receipt_number: order.documents.includes('receipt') ? 1 : null,
+    return_number: order.documents.includes('return') ? 1 : null,
+    error: order.status === 'needs_review' ? 'insufficient stock' : null,
+  })
+
+  const register = (order: Registered, document: 'receipt' | 'return') => {
+    order.documents.push(document)
+    order.status = document === 'receipt' ? 'paid' : 'refunded'
+    order.holdsPayment = false
+  }
+
+  const find = (key: OrderKey) => {
+    const order = orders.get(nameOf(key))
+    if (order === undefined) throw new Refused(404, 'not_found')
+    return order
+  }
+
+  /** What the accountant does; nothing where the order is not there, or not in the right status. */
+  const accountant = {
+    fix(key: OrderKey) {
+      const order = orders.get(nameOf(key))
+      if (order?.status !== 'needs_review') return
+      order.status = 'invoiced'
+      if (order.holdsPayment) register(order, 'receipt')
+      announce(resultOf(key, order))
+    },
+    payment(key: OrderKey) {
+      const order = orders.get(nameOf(key))
+      if (order?.status !== 'invoiced') return
+      register(order, 'receipt')
+      announce(resultOf(key, order))
+    },
+    edit(key: OrderKey) {
+      const order = orders.get(nameOf(key))
+      if (order === undefined) return
+      order.total += 1000
+      announce(resultOf(key, order))
+    },
+  }
+
+  const actions = {
+    create(key: OrderKey): OrderResult & { duplicate: boolean } {
+      const lifecycle = lifecycleOf(key.external_id)
+      const { unknownProduct, review, fixedAfter, paidAtOnce = false, accountant: plan = [] } = lifecycle
+      if (unknownProduct !== undefined && !products.has(key.external_id))
+        throw new Refused(400, 'unknown_sku')
+      const existing = orders.get(nameOf(key))
+      if (existing !== undefined) return { ...resultOf(key, existing), duplicate: true }
+      const order: Registered = {
+        status: review ? 'needs_review' : 'invoiced',
+        holdsPayment: review === true && paidAtOnce,
+        documents: ['invoice'],
+        total: 1_500_000,
+      }
+      if (!review && paidAtOnce) register(order, 'receipt')
+      orders.set(nameOf(key), order)
+      if (fixedAfter !== undefined) clock.after(fixedAfter, () => accountant.fix(key))
+      for (const { after, does } of plan) clock.after(after, () => accountant[does](key))
+      return { ...resultOf(key, order), duplicate: false }
+    },
+    read: (key: OrderKey): OrderResult => resultOf(key, find(key)),
+    payment(key: OrderKey): OrderResult {
+      const order = find(key)
+      if (order.status === 'needs_review') {
+        order.holdsPayment = true
+        throw new Refused(400, 'not_finalized')
+      }
+      if (order.status === 'invoiced') register(order, 'receipt')
+      return resultOf(key, order)
+    },
+    refund(key: OrderKey): OrderResult {
+      const order = find(key)
+      if (order.status === 'needs_review') throw new Refused(400, 'not_finalized')
+      if (order.status !== 'refunded') register(order, 'return')
+      return resultOf(key, order)
+    },
+  }
+
+  return {
+    accountant,
+    /** The store creates an order at the service itself. */
+    create: (key: OrderKey) => void actions.create(key),
+    addProduct: (external_id: string) => void products.add(external_id),
+    handle(request: OutgoingRequest): IncomingResponse {
+      const answer = (status: number, body: object) => ({ status, headers: {}, text: JSON.stringify(body) })
+      if (request.headers.authorization !== `Bearer ${ACCOUNTING_KEY}`)
+        return answer(401, { error: { code: 'unauthorized', message: 'unknown key' } })
+      const { to, key } = readCall(request)
+      try {
+        return answer(200, actions[to](key))
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error
+        return answer(error.status, { error: { code: error.code, message: 'refused by the model' } })
+      }
+    },
+    /** The record of an order; undefined when it is not registered. */
+    find(key: OrderKey) {
+      const order = orders.get(nameOf(key))
+      return (
+        order && {
+          result: resultOf(key, order),
+          documents: order.documents,
+          holdsPayment: order.holdsPayment,
+        }
+      )
+    },
+  }
+}

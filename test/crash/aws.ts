@@ -1,0 +1,83 @@
+import { ChangeMessageVisibilityBatchCommand, SendMessageCommand } from '@aws-sdk/client-sqs'
+import { GetParameterCommand, GetParametersByPathCommand, ParameterNotFound } from '@aws-sdk/client-ssm'
+import type { DynamoDB, Sqs, Ssm } from '../../lib/platform/clients.ts'
+import { QUEUES } from '../../lib/platform/names.ts'
+import type { Tables } from './dynamodb.ts'
+import { type Instance, type MakeCall, NotModelled } from './faults.ts'
+import { type FunctionName, placeOf } from './places.ts'
+import type { Queue } from './queue.ts'
+
+export const SECRETS_PATH = '/order-relay/crash'
+export const queueUrl = (name: string) => `https://sqs.example/1/${name}`
+
+export type Cloud = {
+  tables: Tables
+  /** FIFO queues by name. */
+  queues: Readonly<Record<string, Queue>>
+  /** Bodies of the quarantine queue. */
+  quarantine: string[]
+  /** Parameter Store, by name below {@link SECRETS_PATH}. */
+  parameters: Map<string, string>
+  /** How many entries of `ChangeMessageVisibilityBatch` SQS still fails to change. */
+  failingEntries: number
+}
+
+const nameOf = (url = '') => url.slice(url.lastIndexOf('/') + 1)
+const parameterOf = (name = '') => name.slice(SECRETS_PATH.length + 1)
+
+const run = (cloud: Cloud, command: object): object => {
+  const { queues, quarantine, parameters, tables } = cloud
+  const queueOf = (url: string | undefined) => {
+    const queue = queues[nameOf(url)]
+    if (queue === undefined) throw new NotModelled(`SQS has no queue ${url}`)
+    return queue
+  }
+  if (command instanceof SendMessageCommand) {
+    const { QueueUrl, MessageBody: body = '', MessageGroupId, MessageDeduplicationId } = command.input
+    if (nameOf(QueueUrl) === QUEUES.quarantine) quarantine.push(body)
+    else queueOf(QueueUrl).send({ group: MessageGroupId ?? '', dedup: MessageDeduplicationId ?? '', body })
+    return {}
+  }
+  if (command instanceof ChangeMessageVisibilityBatchCommand) {
+    const { QueueUrl, Entries = [] } = command.input
+    const failing = Entries.slice(0, cloud.failingEntries)
+    cloud.failingEntries -= failing.length
+    for (const { ReceiptHandle = '', VisibilityTimeout = 0 } of Entries.slice(failing.length))
+      queueOf(QueueUrl).changeVisibility(ReceiptHandle, VisibilityTimeout * 1000)
+    return { Failed: failing.map(({ Id }) => ({ Id, Code: 'InternalError', SenderFault: false })) }
+  }
+  if (command instanceof GetParametersByPathCommand) {
+    const path = `${parameterOf(command.input.Path)}/`
+    const found = [...parameters].filter(([name]) => name.startsWith(path))
+    return { Parameters: found.map(([name, Value]) => ({ Name: `${SECRETS_PATH}/${name}`, Value })) }
+  }
+  if (command instanceof GetParameterCommand) {
+    const Value = parameters.get(parameterOf(command.input.Name))
+    if (Value === undefined) throw new ParameterNotFound({ message: '', $metadata: {} })
+    return { Parameter: { Value } }
+  }
+  return tables.run(command)
+}
+
+/** What a command is about: a table, a queue or a parameter. */
+const targetOf = ({ input }: { input: object }): string => {
+  if ('TableName' in input) return String(input.TableName)
+  if ('QueueUrl' in input) return nameOf(String(input.QueueUrl))
+  if ('Path' in input) return parameterOf(String(input.Path))
+  return 'Name' in input ? parameterOf(String(input.Name)) : 'nothing'
+}
+
+/** AWS as an instance of a function reaches it: SDK clients whose commands run in the models. */
+export const awsClients = (
+  name: FunctionName,
+  instance: Instance,
+  call: MakeCall,
+  cloud: Cloud,
+): { dynamodb: DynamoDB; sqs: Sqs; ssm: Ssm } => {
+  const send = (command: { input: object }): Promise<never> => {
+    const action = command.constructor.name.replace(/Command$/, '')
+    // The SDK types an answer by its command, which a model of all commands cannot follow.
+    return call(instance, placeOf(name, action, targetOf(command)), () => run(cloud, command) as never)
+  }
+  return { dynamodb: { send }, sqs: { send }, ssm: { send } }
+}

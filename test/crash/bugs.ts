@@ -1,0 +1,234 @@
+/** A bug as a change of the source. */
+export type Bug = {
+  name: string
+  file: string
+  /** Must be there exactly once. */
+  find: string
+  replace: string
+  /** The scenario that shows the bug when a fault strikes; most bugs show without one. */
+  scenario?: string | undefined
+}
+
+type Change = readonly [find: string, replace: string, scenario?: string]
+
+const bugsIn = (file: string, bugs: Readonly<Record<string, Change>>): Bug[] =>
+  Object.entries(bugs).map(([name, [find, replace, scenario]]) => ({
+    name,
+    file: `lib/${file}`,
+    find,
+    replace,
+    scenario,
+  }))
+
+const UNKNOWN_ORDER = 'webhooks of an order that the relay does not know'
+const WHOLE_LIFE = 'an order created, paid, refunded and read'
+
+const ENQUEUE = 'await enqueue({ source, external_id }, { id: delivery, json: reading.text })'
+
+/** Well-known ways to build the relay wrongly, over all factories and rules. The crash matrix must find each. */
+export const BUGS: readonly Bug[] = [
+  ...bugsIn('webhook/receive.ts', {
+    'the receiver records a delivery before it is queued': [
+      ENQUEUE,
+      `await deliveries.record({ delivery, source, external_id, status }, seconds)\n  ${ENQUEUE}`,
+      UNKNOWN_ORDER,
+    ],
+    'the receiver answers before the queue has the event': [
+      ENQUEUE,
+      `void ${ENQUEUE.slice(6)}.catch(() => undefined)`,
+      UNKNOWN_ORDER,
+    ],
+    'the receiver does not deduplicate': ['id: delivery, json', 'id: String(Math.random()), json'],
+    'the receiver does not quarantine': [
+      "await quarantine({ from: 'webhook', reason, body, receivedAt })",
+      '',
+    ],
+    'the receiver trusts unsigned headers': [
+      'if ((headers[header] ?? value) !== value) {',
+      'if ((headers[header] ?? value) === null) {',
+    ],
+  }),
+  ...bugsIn('webhook/handler.ts', {
+    'the receiver answers 200 when it failed': [
+      "errorResponse(503, 'unavailable'",
+      "errorResponse(200, 'unavailable'",
+    ],
+    'the receiver takes every source': [
+      'isKnownSource: source => sources.has(source)',
+      'isKnownSource: () => sources.size > 0',
+    ],
+  }),
+  ...bugsIn('webhook/secrets.ts', {
+    'the receiver takes every parameter for a secret': [
+      'name.startsWith(SECRETS_PREFIX) ? [secret] : []',
+      'name === SECRETS_PREFIX ? [] : [secret]',
+    ],
+    'the receiver refuses signatures during an exchange of the secret': [
+      "if (phaseOf(parameters) === 'switching') {",
+      'if (phaseOf(parameters) === undefined) {',
+    ],
+  }),
+  ...bugsIn('protocol/signature.ts', {
+    'a time ahead of the clock is tolerated': ['Math.abs(now - Number(parsed.t))', 'now - Number(parsed.t)'],
+    'a time behind the clock is tolerated': ['Math.abs(now - Number(parsed.t))', 'Number(parsed.t) - now'],
+  }),
+  ...bugsIn('platform/parameters.ts', {
+    'deleted parameters stay in use': [
+      'if (current !== undefined && age < TTL_MS)',
+      'if (current !== undefined)',
+    ],
+    'a failed read of parameters is never repeated': ['      reading = undefined\n', ''],
+  }),
+  ...bugsIn('api/handler.ts', {
+    "the stores' API takes every source": [
+      'isKnownSource: source => sources.has(source)',
+      'isKnownSource: () => sources.size > 0',
+    ],
+  }),
+  ...bugsIn('api/refusals.ts', {
+    "the stores' API answers 202 when it failed": [
+      "errorResponse(\n  503,\n  'unavailable'",
+      "errorResponse(\n  202,\n  'unavailable'",
+      WHOLE_LIFE,
+    ],
+  }),
+  ...bugsIn('api/request.ts', {
+    'a store may act for another': [
+      'if (order.output.source !== keySource) {',
+      'if (keySource === undefined) {',
+    ],
+  }),
+  ...bugsIn('api/serve.ts', {
+    "the stores' API answers before the queue has the event": [
+      'await enqueue(order, { id, json: JSON.stringify(event) })',
+      'void enqueue(order, { id, json: JSON.stringify(event) }).catch(() => undefined)',
+      WHOLE_LIFE,
+    ],
+  }),
+  ...bugsIn('worker/handler.ts', {
+    'the worker has no deadline': ['call: callInTime', 'call: (...args) => guard(() => call(...args))'],
+    'the worker does not extend visibility': [
+      'await extendVisibility([record, ...behind], seconds)',
+      'void extendVisibility',
+    ],
+    'the worker drops what it cannot read': [
+      "await quarantine({ from: 'worker', reason: reading.unreadable, body, receivedAt: now() })",
+      'void quarantine',
+    ],
+  }),
+  ...bugsIn('worker/calls.ts', {
+    'an unavailable service is taken for a refusal': [
+      'if (!(error instanceof AccountingError) || error.reason === undefined) throw error',
+      `if (!(error instanceof AccountingError)) throw error
+      if (error.reason === undefined) return { to: call.to, outcome: 'refused', reason: { status: 503, message: '' } }`,
+    ],
+  }),
+  ...bugsIn('accounting/breaker.ts', {
+    'the breaker never closes': [
+      'if (isProbe) probing = false',
+      '',
+      'the service is down for two orders for an hour',
+    ],
+  }),
+  ...bugsIn('accounting/errors.ts', {
+    'an early refund is rejected for good': [
+      "return code === 'not_finalized' ? 'not_ready' : 'rejected'",
+      "return status === 400 ? 'unknown_order' : 'rejected'",
+    ],
+  }),
+  ...bugsIn('orders/process.ts', {
+    'an order is saved before it is published': [
+      'for (const message of feedMessages(order, event)) await publish(message)\n',
+      `const unpublished = feedMessages(order, event)
+    await orders.save(published(order), revision++, now())
+    for (const message of unpublished) await publish(message)
+    saved = published(order)
+    return saved\n`,
+      UNKNOWN_ORDER,
+    ],
+    'the worker makes one call an event': ['const MAX_CALLS = 12', 'const MAX_CALLS = 1'],
+  }),
+  ...bugsIn('orders/repository.ts', {
+    'an order is saved without its revision': [
+      `ConditionExpression: revision === 0 ? 'attribute_not_exists(revision)' : 'revision = :read',
+      ...(revision !== 0 && { ExpressionAttributeValues: { ':read': { N: String(revision) } } }),`,
+      '',
+      'an invoice edited again and again without a change of status',
+    ],
+    'unsettled orders are not indexed': ['...(!isSettled(order) && {', '...(revision < 0 && {'],
+  }),
+  ...bugsIn('protocol/status.ts', {
+    'every status follows every other': ['STATUSES.indexOf(to) > STATUSES.indexOf(from)', 'to !== undefined'],
+    'a refund is sent in review': ["refund: { needs_review: 'refused'", "refund: { needs_review: 'refunded'"],
+    'a payment in review is not held': ["payment: { needs_review: 'held'", "payment: { needs_review: 'paid'"],
+  }),
+  ...bugsIn('orders/apply.ts', {
+    'a webhook is believed whenever it differs': [
+      ': { ...order, doubt: true }\n}',
+      ': applyResult(order, result)\n}',
+    ],
+    'the first refusal is final': ['const FINAL_REFUSALS = 2', 'const FINAL_REFUSALS = 1'],
+  }),
+  ...bugsIn('orders/feed.ts', {
+    'the version does not count up': [
+      'version: order.version + 1, pending: []',
+      'version: order.version, pending: []',
+    ],
+    'a repeated message has another id': [
+      'contentId(order.source, order.external_id, version, pending)',
+      'contentId(Math.random())',
+      WHOLE_LIFE,
+    ],
+  }),
+  ...bugsIn('platform/batch.ts', {
+    'a batch is acknowledged before it is processed': [
+      'await process(record)',
+      'void process(record).catch(() => undefined)',
+    ],
+    'one failure fails the whole batch': [
+      'failed.flat().map(',
+      '(failed.flat().length > 0 ? records : []).map(',
+    ],
+    'one success acknowledges the whole batch': [
+      'failed.flat().map(',
+      '(failed.flat().length === records.length ? records : []).map(',
+    ],
+    'a group goes on behind its failure': ['return group.slice(index)', 'continue'],
+  }),
+  ...bugsIn('platform/retry.ts', {
+    'entries that SQS failed to change are ignored': [
+      '    return Failed\n',
+      '    return Failed.slice(0, 0)\n',
+    ],
+    'a retry does not wait as long as it was asked to': ['retryAfter * (1 + random / 10)', '0'],
+  }),
+  ...bugsIn('feeds/feeder.ts', {
+    'the feeder drops what it gives up': ['await deadLetter(record)', 'void deadLetter'],
+  }),
+  ...bugsIn('feeds/deliver.ts', {
+    'every answer of a store is taken for acceptance': [
+      'if (status >= 200 && status <= 299) return',
+      'if (status > 0) return',
+    ],
+    'a feed message is signed in milliseconds': ['t: Math.floor(now() / 1000), body', 't: now(), body'],
+  }),
+  ...bugsIn('feeds/handler.ts', {
+    'the feeder does not extend visibility': [
+      'await extendVisibility([record, ...behind], seconds)',
+      'void extendVisibility',
+    ],
+    'the feeder looks for its queue by another name': ['`:${queueUrl.slice', '`/${queueUrl.slice'],
+  }),
+  ...bugsIn('reconcile/handler.ts', {
+    'due orders are not checked': [
+      'await enqueue(order, { id, json: JSON.stringify(event) })',
+      'void enqueue',
+    ],
+    'a check is postponed before it is queued': [
+      'await enqueue(order, { id, json: JSON.stringify(event) })',
+      `await orders.postpone(order, time + checkInterval(order.checks + 1, random()))
+      await enqueue(order, { id, json: JSON.stringify(event) })`,
+      'the only webhook never arrives',
+    ],
+  }),
+]

@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { expect, test } from '@jest/globals'
+import { parse } from 'yaml'
+import { feederEvents } from '../../deploy/queues.ts'
+import { BUGS } from './bugs.ts'
+import { crashMatrix, PATTERNS } from './explore.ts'
+import { BATCH_SIZE, LIMITS, STORES } from './functions.ts'
+import { PLACES } from './places.ts'
+
+test('a crash or a lost answer at any call violates no promise', async () => {
+  // A sample: `npm run proof -- crash` makes every run. Six modes and every seventh fault: all of both in turn.
+  const patterns = PATTERNS.filter(({ name }) => name === 'once, retried after five minutes')
+  const matrix = await crashMatrix({ patterns, every: 7 })
+  expect(matrix.failures).toEqual([])
+  expect(PLACES.filter(place => matrix.struck[place] === undefined)).toEqual([])
+  expect(matrix.runs).toBeGreaterThan(700)
+}, 60_000)
+
+test('every planted bug is found', async () => {
+  // Bugs are planted by module hooks, which Jest's own loader does not know.
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    'test/crash/main.ts',
+    '--bugs',
+    '--json',
+  ]).catch((failed: { stdout: string }) => failed)
+  const { bugs } = JSON.parse(stdout) as { bugs: { bug: string; by?: { violations: string[] } }[] }
+  expect(bugs).toHaveLength(BUGS.length)
+  expect(bugs.filter(({ by }) => by === undefined).map(({ bug }) => bug)).toEqual([])
+}, 60_000)
+
+test('the models have the limits of the stack', async () => {
+  const sqs = { batchSize: BATCH_SIZE, functionResponseType: 'ReportBatchItemFailures' }
+  expect(feederEvents({ stores: STORES })).toMatchObject([{ sqs }])
+  expect(parse(await readFile('serverless.yml', 'utf8'), { logLevel: 'error' })).toMatchObject({
+    functions: {
+      worker: { timeout: LIMITS.orders.timeout / 1000, events: [{ sqs }] },
+      feeder: { timeout: LIMITS.webFeed.timeout / 1000 },
+    },
+  })
+})

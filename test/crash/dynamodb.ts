@@ -1,0 +1,115 @@
+import {
+  type AttributeValue,
+  ConditionalCheckFailedException,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb'
+import { TABLES } from '../../lib/platform/names.ts'
+import { NotModelled } from './faults.ts'
+
+export type Item = Record<string, AttributeValue>
+
+const KEYS: Readonly<Record<string, readonly string[]>> = {
+  [TABLES.deliveries]: ['delivery'],
+  [TABLES.orders]: ['source', 'external_id'],
+}
+
+const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
+
+/** The two conditions that the relay uses; any other is an error, so that none passes for fulfilled. */
+const holds = (condition: string, item: Item | undefined, values: Item): boolean => {
+  const absent = /^attribute_not_exists\((\w+)\)$/.exec(condition)?.[1]
+  if (absent !== undefined) return item?.[absent] === undefined
+  const [, name, parameter] = /^(\w+) = (:\w+)$/.exec(condition) ?? []
+  if (name === undefined || parameter === undefined)
+    throw new NotModelled(`DynamoDB has no condition "${condition}"`)
+  return item?.[name] !== undefined && same(item[name], values[parameter])
+}
+
+/** What DynamoDB takes: keys that are neither empty nor too long, and text that has a UTF-8 form. */
+const assertStorable = (item: Item, keys: readonly string[] = []) => {
+  for (const [name, { S }] of Object.entries(item))
+    if (S?.isWellFormed() === false)
+      throw new NotModelled(`DynamoDB cannot store half a surrogate pair in ${name}`)
+  for (const name of keys) {
+    const bytes = Buffer.byteLength(item[name]?.S ?? '')
+    if (bytes === 0 || bytes > 1024)
+      throw new NotModelled(`DynamoDB cannot store a key ${name} of ${bytes} bytes`)
+  }
+}
+
+/** The tables `deliveries` and `orders` of DynamoDB, as far as the relay uses them. */
+export const dynamodbTables = () => {
+  const tables = new Map<string, Map<string, Item>>(Object.keys(KEYS).map(name => [name, new Map()]))
+
+  const tableOf = (name = '') => {
+    const [items, keys] = [tables.get(name), KEYS[name]]
+    if (items === undefined || keys === undefined) throw new NotModelled(`DynamoDB has no table "${name}"`)
+    return { items, keyOf: (item: Item = {}) => JSON.stringify(keys.map(key => item[key]?.S)) }
+  }
+
+  const check = (
+    item: Item | undefined,
+    {
+      ConditionExpression,
+      ExpressionAttributeValues = {},
+    }: Pick<PutItemCommand['input'], 'ConditionExpression' | 'ExpressionAttributeValues'>,
+  ) => {
+    if (ConditionExpression === undefined || holds(ConditionExpression, item, ExpressionAttributeValues))
+      return
+    throw new ConditionalCheckFailedException({ message: 'The conditional request failed', $metadata: {} })
+  }
+
+  return {
+    items: (name: string): Item[] => [...tableOf(name).items.values()],
+
+    run(command: object): object {
+      if (command instanceof GetItemCommand) {
+        const { items, keyOf } = tableOf(command.input.TableName)
+        const item = items.get(keyOf(command.input.Key))
+        return item === undefined ? {} : { Item: { ...item } }
+      }
+      if (command instanceof PutItemCommand) {
+        const { TableName, Item = {} } = command.input
+        const { items, keyOf } = tableOf(TableName)
+        check(items.get(keyOf(Item)), command.input)
+        assertStorable(Item, KEYS[TableName ?? ''])
+        items.set(keyOf(Item), { ...Item })
+        return {}
+      }
+      if (command instanceof UpdateItemCommand) {
+        const { TableName, Key, UpdateExpression = '', ExpressionAttributeValues = {} } = command.input
+        const { items, keyOf } = tableOf(TableName)
+        const item = items.get(keyOf(Key))
+        check(item, command.input)
+        const set: Item = {}
+        for (const [, name = '', parameter = ''] of UpdateExpression.matchAll(/(\w+) = (:\w+)/g)) {
+          const value = ExpressionAttributeValues[parameter]
+          if (value !== undefined) set[name] = value
+        }
+        items.set(keyOf(Key), { ...Key, ...item, ...set })
+        return {}
+      }
+      if (command instanceof QueryCommand) {
+        const {
+          TableName,
+          KeyConditionExpression,
+          ExpressionAttributeValues: values = {},
+          Limit,
+        } = command.input
+        if (KeyConditionExpression !== 'unsettled = :shard AND check_at <= :now')
+          throw new NotModelled(`DynamoDB has no query "${KeyConditionExpression}"`)
+        const due = [...tableOf(TableName).items.values()]
+          .filter(({ unsettled }) => unsettled !== undefined && same(unsettled, values[':shard']))
+          .filter(({ check_at }) => Number(check_at?.N) <= Number(values[':now']?.N))
+          .sort((a, b) => Number(a.check_at?.N) - Number(b.check_at?.N))
+        return { Items: due.slice(0, Limit).map(item => ({ ...item })) }
+      }
+      throw new NotModelled(`DynamoDB has no ${command.constructor.name}`)
+    },
+  }
+}
+
+export type Tables = ReturnType<typeof dynamodbTables>

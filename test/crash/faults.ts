@@ -1,0 +1,151 @@
+import type { Clock } from './clock.ts'
+import { isPlace, type Place } from './places.ts'
+
+/**
+ * How a call can go wrong:
+ *
+ * - `killed before`: the function is killed before the call is made
+ * - `killed after`: the call takes effect, and the function is killed before it gets the answer
+ * - `lost`: the call times out and never takes effect
+ * - `unanswered`: the call times out although it took effect
+ * - `late`: the call times out and takes effect ten minutes later
+ * - `repeated`: only the answer is lost, the client sends the request again, and it takes effect twice
+ */
+export const MODES = ['killed before', 'killed after', 'lost', 'unanswered', 'late', 'repeated'] as const
+export type Mode = (typeof MODES)[number]
+
+/** The n-th call of a run, counted from 0 over all functions, goes wrong in this way. */
+export type Fault = { at: number; mode: Mode }
+
+/** An execution environment of a function. Once it is killed, nothing of it happens any more. */
+export type Instance = { alive: boolean; onEnd: (() => void)[] }
+
+export const startInstance = (): Instance => ({ alive: true, onEnd: [] })
+
+export const end = (instance: Instance): void => {
+  if (!instance.alive) return
+  instance.alive = false
+  for (const callback of instance.onEnd) callback()
+}
+
+/** One way over the network, in milliseconds. */
+const WAY = 5
+const TEN_MINUTES = 10 * 60 * 1000
+
+/**
+ * A message to an SQS feed that timed out cannot arrive after the next attempt's, which is made 3 s later at
+ * the soonest: a feed has no condition that could refuse it, see docs/crash.md.
+ */
+const LATENESS: Partial<Record<Place, number>> = { 'worker: publish to the feed': 2000 }
+
+type CallOptions = {
+  /** How long the caller waits, in milliseconds. */
+  timeout?: number
+  /** How long the other side takes to answer, in milliseconds. */
+  takes?: number
+}
+
+/** Makes a call from an instance to another part; `effect` is what happens there. */
+export type MakeCall = <Result>(
+  instance: Instance,
+  place: string,
+  effect: () => Result,
+  options?: CallOptions,
+) => Promise<Result>
+
+/** The code did something that the models do not know: a gap in the harness, not a bug of the code. */
+export class NotModelled extends Error {}
+
+/** An error with which a part answers instead of doing what it is asked. */
+export type Outage = (place: Place) => Error | undefined
+
+export const callsWith = (clock: Clock, faults: readonly Fault[], outage: Outage) => {
+  /** Every call of the run, in order. */
+  const calls: Place[] = []
+  const gaps: string[] = []
+
+  const noted = <Result>(effect: () => Result): Result => {
+    try {
+      return effect()
+    } catch (error) {
+      if (error instanceof NotModelled) gaps.push(error.message)
+      throw error
+    }
+  }
+
+  const call: MakeCall = (instance, place, effect, { timeout = 2 * WAY, takes = 0 } = {}) =>
+    new Promise((resolve, reject) => {
+      if (!instance.alive) return
+      if (!isPlace(place)) {
+        gaps.push(`the call "${place}" is not in the list of places`)
+        return
+      }
+      const mode = faults.find(({ at }) => at === calls.length)?.mode
+      calls.push(place)
+      const timeOut = () =>
+        clock.after(timeout, () => instance.alive && reject(new Error('TimeoutError: no answer')))
+      const unheard = () => {
+        try {
+          noted(effect)
+        } catch {
+          // A refusal that nobody receives.
+        }
+      }
+      const answer = () => {
+        const back = Math.min(WAY + takes, timeout - WAY)
+        try {
+          const error = outage(place)
+          if (error !== undefined) throw error
+          const result = noted(effect)
+          if (back < WAY + takes) throw new Error('TimeoutError: the answer takes too long')
+          clock.after(back, () => instance.alive && resolve(result))
+        } catch (error) {
+          clock.after(back, () => instance.alive && reject(error))
+        }
+      }
+      switch (mode) {
+        case 'killed before':
+          return end(instance)
+        case 'killed after':
+          return clock.after(WAY, () => {
+            unheard()
+            end(instance)
+          })
+        case 'lost':
+          return timeOut()
+        case 'unanswered':
+          clock.after(WAY, unheard)
+          return timeOut()
+        case 'late':
+          clock.after(LATENESS[place] ?? TEN_MINUTES, unheard)
+          return timeOut()
+        case 'repeated':
+          clock.after(WAY, unheard)
+          return clock.after(2 * WAY, answer)
+        case undefined:
+          return clock.after(WAY, answer)
+      }
+    })
+
+  return { call, calls, gaps }
+}
+
+const isMode = (text: string): text is Mode => (MODES as readonly string[]).includes(text)
+
+/**
+ * Reads faults such as `7:late,12:lost`.
+ *
+ * @throws Error when a part is not a number and a mode
+ */
+export const parseFaults = (text: string): Fault[] =>
+  text
+    .split(',')
+    .filter(part => part !== '')
+    .map(part => {
+      const [at = '', mode = ''] = part.split(':')
+      if (!/^\d+$/.test(at) || !isMode(mode))
+        throw new Error(
+          `Cannot read the fault "${part}": write <number of the call>:<mode>, with a mode of ${MODES.join(', ')}`,
+        )
+      return { at: Number(at), mode }
+    })

@@ -1,0 +1,67 @@
+import { registerHooks } from 'node:module'
+import type { Bug } from './bugs.ts'
+import type { Case } from './explore.ts'
+
+const ROOT = new URL('../../', import.meta.url).href
+
+/** The bugs that were planted; a module's URL names the bug of its copy: `…/handler.ts?bug=3`. */
+const planted: { bug: Bug; isFound: boolean }[] = []
+
+const indexOf = (url = '') => {
+  const [, index] = /\?bug=(\d+)$/.exec(url) ?? []
+  return index === undefined ? undefined : Number(index)
+}
+
+const patch = ({ file, find, replace }: Bug, source: string): string => {
+  const count = source.split(find).length - 1
+  if (count !== 1) throw new Error(`Cannot plant a bug in ${file}: "${find}" is there ${count} times`)
+  return source.replace(find, () => replace)
+}
+
+registerHooks({
+  resolve(specifier, context, nextResolve) {
+    const resolved = nextResolve(specifier, context)
+    const index = indexOf(context.parentURL)
+    const isOurs = resolved.url.startsWith(ROOT) && !resolved.url.includes('/node_modules/')
+    return index === undefined || !isOurs ? resolved : { ...resolved, url: `${resolved.url}?bug=${index}` }
+  },
+  load(url, context, nextLoad) {
+    const loaded = nextLoad(url, context)
+    const entry = planted[indexOf(url) ?? -1]
+    if (entry === undefined || !url.startsWith(`${ROOT}${entry.bug.file}?`)) return loaded
+    entry.isFound = true
+    return { ...loaded, source: patch(entry.bug, String(loaded.source)) }
+  },
+})
+
+/**
+ * Plants a bug. The function returned loads a module, and everything of ours that it imports, with the bug.
+ *
+ * It throws when the text to replace is not found exactly once.
+ */
+export const plant = (bug: Bug) => {
+  const entry = { bug, isFound: false }
+  const index = planted.push(entry) - 1
+  return async (url: string): Promise<unknown> => {
+    const copy: unknown = await import(`${url}?bug=${index}`)
+    if (!entry.isFound) throw new Error(`Cannot plant a bug in ${bug.file}: it is not loaded`)
+    return copy
+  }
+}
+
+/**
+ * Explores with a bug planted until something is violated: every scenario without a fault or, where the bug names
+ * its scenario, that one with every fault.
+ */
+export const firstViolationWith = async (bug: Bug): Promise<Case | undefined> => {
+  const load = plant(bug)
+  const { crashMatrix } = (await load(import.meta.resolve('./explore.ts'))) as typeof import('./explore.ts')
+  const { SCENARIOS } = (await load(import.meta.resolve('./scenarios.ts'))) as typeof import('./scenarios.ts')
+  const { failures } = await crashMatrix({
+    untilFirst: true,
+    ...(bug.scenario === undefined
+      ? { depth: 0 }
+      : { scenarios: SCENARIOS.filter(({ name }) => name === bug.scenario) }),
+  })
+  return failures[0]
+}

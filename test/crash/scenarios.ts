@@ -1,0 +1,217 @@
+import { messageGroupOf } from '../../lib/orders/events.ts'
+import { PARAMETERS } from '../../lib/platform/names.ts'
+import { HEADERS } from '../../lib/protocol/webhook.ts'
+import { rotationValue } from '../../lib/webhook/secrets.ts'
+import { DAY, HOUR, LIFECYCLES, MINUTE, SECOND } from '../scenarios.ts'
+import { SHOP, WEB } from './places.ts'
+import { type Scenario, WEBHOOK_SECRET, type World } from './world.ts'
+
+const UNREADABLE = '{"event":"order.updated"'
+const DEAD_LETTER = JSON.stringify({
+  event: 'order.updated',
+  delivery: '22222222-2222-4222-8222-222222222222',
+  version: 1,
+  data: { source: WEB, external_id: '0999', status: 'invoiced' },
+})
+
+/** How the deliveries of forged and foreign webhooks begin, which must never be queued. */
+export const STRANGERS = '33333333'
+/** Likewise, but the relay uses what it has read before while Parameter Store fails. */
+export const AFTER_EXCHANGE = '44444444'
+
+const webhookAbout = (number: number, source: string, prefix = STRANGERS, event = 'order.updated') => ({
+  event,
+  delivery: `${prefix}-3333-4333-8333-${String(number).padStart(12, '0')}`,
+  data: { source, external_id: '1001', status: 'refunded' },
+})
+
+/** Its header names another delivery. */
+const CONTRADICTORY = webhookAbout(5, SHOP)
+
+/** Exchanges the webhook secret as `relay rotate` does: announce, switch, store, end, and later delete the old one. */
+const rotateSecret = ({ clock, cloud: { parameters }, sender }: World) => {
+  const rotation = PARAMETERS.webhookRotation
+  const until = Math.floor(clock.now() / 1000) + 600
+  clock.after(60 * SECOND, () => parameters.set(rotation, rotationValue('announced', until)))
+  clock.after(62 * SECOND, () => parameters.set(rotation, rotationValue('switching', until)))
+  clock.after(63 * SECOND, () => sender.signWith('whsec_second'))
+  clock.after(66 * SECOND, () => parameters.set(`${PARAMETERS.webhookSecrets}/second`, 'whsec_second'))
+  clock.after(67 * SECOND, () => parameters.delete(rotation))
+  clock.after(20 * MINUTE, () => parameters.delete(`${PARAMETERS.webhookSecrets}/first`))
+  // The old secret is worth nothing a minute after it was deleted, and the announcement never was a secret.
+  const forge = (name: string, expected: number, number: number, secret: string) =>
+    sender.stranger(name, expected, { body: webhookAbout(number, SHOP, AFTER_EXCHANGE), secret })
+  clock.after(62.5 * SECOND, () =>
+    forge('signed with the announcement', 503, 1, rotationValue('switching', until)),
+  )
+  clock.after(22 * MINUTE, () => forge('signed with the deleted secret', 401, 2, WEBHOOK_SECRET))
+}
+
+/** What the harness runs: the lifecycles of orders, and everything around them that can go wrong. */
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    name: 'webhooks of an order that the relay does not know',
+    orders: { 1001: LIFECYCLES['held payment registered after review'] },
+  },
+  {
+    name: 'the first webhook arrives last',
+    orders: { 1001: LIFECYCLES['payment registered by the accountant'] },
+    transit: count => (count === 1 ? 20 * SECOND : 0),
+  },
+  {
+    name: 'an invoice edited again and again without a change of status',
+    orders: { 1001: LIFECYCLES['edited without a change of status'] },
+  },
+  {
+    name: 'an order created, paid, refunded and read',
+    orders: { 1001: LIFECYCLES['created, paid and refunded'] },
+    happens: ({ clock, stores, keyOf }) => clock.after(MINUTE, () => stores.read(keyOf('1001'))),
+  },
+  {
+    name: 'an order reviewed for twenty minutes',
+    orders: { 1001: LIFECYCLES['reviewed for twenty minutes'] },
+  },
+  {
+    name: 'an accountant as fast as the store',
+    orders: { 1001: LIFECYCLES['accountant as fast as the store'] },
+  },
+  {
+    name: 'an order fixed between the refusal of its refund and the read that follows',
+    orders: { 1001: { createdBy: 'service', review: true, fixedAfter: 67, refunds: true } },
+  },
+  { name: 'an order never reviewed', orders: { 1001: LIFECYCLES['never reviewed'] } },
+  { name: 'an order that the service rejects', orders: { 1001: LIFECYCLES.rejected } },
+  {
+    name: 'an order that the service rejects at first',
+    orders: { 1001: { ...LIFECYCLES['created and paid'], unknownProduct: 'first' } },
+  },
+  {
+    name: 'the service is down for ten minutes',
+    orders: {
+      1001: { ...LIFECYCLES['created, paid and refunded'], downUntil: 10 * MINUTE, mayRetry: true },
+    },
+  },
+  {
+    name: 'the service is down for two orders for an hour',
+    orders: {
+      1001: { ...LIFECYCLES['created and paid'], downUntil: HOUR, mayRetry: true },
+      1002: { ...LIFECYCLES['created and paid'], downUntil: HOUR, mayRetry: true },
+      1003: LIFECYCLES['created and paid'],
+    },
+  },
+  {
+    name: 'the service answers slowly for one order, and an invocation runs out of time',
+    orders: {
+      1001: {
+        createdBy: 'service',
+        slow: 7 * SECOND,
+        accountant: Array.from({ length: 8 }, () => ({ after: MINUTE, does: 'edit' as const })),
+        mayRetry: true,
+      },
+      1002: { createdBy: 'service', accountant: [{ after: MINUTE, does: 'edit' }] },
+    },
+  },
+  {
+    name: 'an authentic webhook that cannot be read',
+    orders: {},
+    quarantined: [UNREADABLE],
+    happens: ({ sendWebhook }) => sendWebhook(() => UNREADABLE),
+  },
+  {
+    name: 'an unreadable message in the order queue, in front of an order',
+    orders: { 1001: LIFECYCLES['created, paid and refunded'] },
+    quarantined: ['not ours'],
+    happens: ({ queues, keyOf }) =>
+      queues.orders.send({ group: messageGroupOf(keyOf('1001')), dedup: 'foreign', body: 'not ours' }),
+  },
+  {
+    name: "the sender's clock is six minutes fast for a quarter of an hour",
+    orders: { 1001: LIFECYCLES['payment registered by the accountant'] },
+    skew: elapsed => (elapsed < 15 * MINUTE ? 6 * MINUTE : 0),
+  },
+  {
+    name: 'a webhook is replayed six minutes later',
+    orders: {
+      1001: {
+        ...LIFECYCLES['payment registered by the accountant'],
+        accountant: [{ after: MINUTE, does: 'payment' }],
+      },
+    },
+    happens: ({ clock, sender }) => clock.after(6 * MINUTE, () => sender.replay(0)),
+  },
+  {
+    name: 'the webhook after the review never arrives, and the invoice is edited meanwhile',
+    orders: {
+      1001: {
+        ...LIFECYCLES['created, paid and refunded'],
+        review: true,
+        fixedAfter: 2 * MINUTE,
+        accountant: [15.02, 16].map(minutes => ({ after: minutes * MINUTE, does: 'edit' })),
+      },
+    },
+    transit: count => (count === 1 ? 'never' : 0),
+    reconcileAt: [15 * MINUTE],
+  },
+  {
+    name: 'the only webhook never arrives',
+    orders: { 1001: { createdBy: 'relay', review: true, fixedAfter: 2 * MINUTE } },
+    transit: () => 'never',
+    reconcileAt: [20 * MINUTE, 40 * MINUTE],
+  },
+  {
+    name: 'the endpoint of a store refuses for a while, and then is too slow',
+    orders: { 1001: { ...LIFECYCLES['created and paid'], source: WEB } },
+    endpoint: elapsed => {
+      if (elapsed < 20 * SECOND) return { status: 503, retryAfter: 30 }
+      return elapsed < 2 * MINUTE ? { takes: 11 * SECOND } : {}
+    },
+  },
+  {
+    name: 'the endpoint of a store does not accept a message for thirteen days',
+    orders: {},
+    deadLettered: [DEAD_LETTER],
+    endpoint: () => ({ status: 500 }),
+    happens: ({ queues }) =>
+      queues.webFeed.send({ group: '0999', dedup: '0999', body: DEAD_LETTER, age: 13 * DAY - MINUTE }),
+  },
+  {
+    name: 'SQS fails to extend the visibility of some messages at first',
+    orders: {
+      1001: { ...LIFECYCLES['created and paid'], downUntil: MINUTE, mayRetry: true },
+    },
+    failingEntries: 1,
+  },
+  {
+    name: 'the webhook secret is exchanged while webhooks arrive',
+    orders: {
+      1001: {
+        createdBy: 'service',
+        accountant: [0, 61, 64, 66, 70, 25 * 60].map(seconds => ({ after: seconds * SECOND, does: 'edit' })),
+      },
+    },
+    warm: true,
+    happens: rotateSecret,
+  },
+  {
+    name: 'forged and foreign webhooks, and requests of stores for what is not theirs',
+    orders: { 1001: LIFECYCLES['created and paid'] },
+    warm: true,
+    perhapsQuarantined: [JSON.stringify(CONTRADICTORY)],
+    happens({ clock, sender, stores }) {
+      const order = { external_id: '1001', items: [{ sku: 'A-1', quantity: 1, unit_price: 1 }] }
+      clock.after(MINUTE, () => {
+        sender.stranger('forged', 401, { body: webhookAbout(1, SHOP), secret: 'whsec_guess' })
+        sender.stranger('without a secret', 401, { body: webhookAbout(2, SHOP), secret: '' })
+        sender.stranger('about a foreign source', 200, { body: webhookAbout(3, 'foreign') })
+        sender.stranger('of another event', 200, { body: webhookAbout(4, SHOP, STRANGERS, 'order.shipped') })
+        sender.stranger('with the id of another delivery', 400, {
+          body: CONTRADICTORY,
+          headers: { [HEADERS.delivery]: webhookAbout(6, SHOP).delivery },
+        })
+        stores.stranger('an unknown key', 401, 'store-key-of-nobody', { ...order, source: SHOP })
+        stores.stranger('a removed store', 401, 'store-key-of-closed', { ...order, source: 'closed' })
+        stores.stranger("another store's order", 403, 'store-key-of-shop', { ...order, source: WEB })
+      })
+    },
+  },
+]

@@ -1,0 +1,121 @@
+import { sign } from '../../lib/protocol/signature.ts'
+import { HEADERS, ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
+import { httpEvent } from '../support/lambda.ts'
+import type { Clock } from './clock.ts'
+import type { Lambda } from './functions.ts'
+
+/** How webhooks and requests are sent. */
+export type Pattern = {
+  /** `repeated`: once more after it was accepted; `concurrent`: twice at the same instant, every time. */
+  sends: 'once' | 'repeated' | 'concurrent'
+  /** The waits after failed attempts, in milliseconds; a webhook is given up after the last. */
+  waits: readonly number[]
+}
+
+export type Sent = {
+  delivery: string
+  body: Uint8Array
+  /** Unix seconds, as signed at first. */
+  signedAt: number
+  state: 'pending' | 'accepted' | 'given up'
+  attempts: { skew: number; status: number | undefined }[]
+}
+
+/** A request that must be refused or ignored. */
+export type Stranger = {
+  name: string
+  /** The only status it may be answered with. */
+  expected: number
+  statuses: (number | undefined)[]
+}
+
+/** The accounting service's sender of webhooks: signs each attempt anew and retries until a 2xx. */
+export const webhookSender = (
+  clock: Clock,
+  functions: Pick<Lambda, 'webhook'>,
+  { sends, waits }: Pattern,
+  initialSecret: string,
+) => {
+  const sent: Sent[] = []
+  const strangers: Stranger[] = []
+  let secret = initialSecret
+
+  const post = (
+    body: Uint8Array,
+    headers: Record<string, string>,
+    onStatus: (status: number | undefined) => void,
+  ) =>
+    functions.webhook(httpEvent({ path: '/webhook', headers, body }), response =>
+      onStatus(response?.statusCode),
+    )
+
+  const attempt = (webhook: Sent, t: number, onAnswer: (accepted: boolean) => void) => {
+    const { body, delivery } = webhook
+    const skew = Math.abs(Math.floor(clock.now() / 1000) - t)
+    const headers = {
+      [HEADERS.signature]: sign({ secret, t, body }),
+      [HEADERS.delivery]: delivery,
+      [HEADERS.event]: ORDER_UPDATED,
+    }
+    post(body, headers, status => {
+      webhook.attempts.push({ skew, status })
+      onAnswer(status === 200)
+    })
+  }
+
+  /** @param skew how far the sender's clock is ahead, in milliseconds, asked at every attempt */
+  const send = (delivery: string, body: Uint8Array, skew: () => number = () => 0): Sent => {
+    const t = () => Math.floor((clock.now() + skew()) / 1000)
+    const webhook: Sent = { delivery, body, signedAt: t(), state: 'pending', attempts: [] }
+    sent.push(webhook)
+    const tryAgain = (tries: number) => {
+      const copies = sends === 'concurrent' ? 2 : 1
+      let open = copies
+      for (let copy = 0; copy < copies; copy++)
+        attempt(webhook, t(), accepted => {
+          const isFirst = accepted && webhook.state !== 'accepted'
+          if (accepted) webhook.state = 'accepted'
+          open--
+          if (isFirst && sends === 'repeated')
+            clock.after(waits[0] ?? 0, () => attempt(webhook, t(), () => undefined))
+          if (open > 0 || webhook.state === 'accepted') return
+          const wait = waits[tries]
+          if (wait === undefined) webhook.state = 'given up'
+          else clock.after(wait, () => tryAgain(tries + 1))
+        })
+    }
+    tryAgain(0)
+    return webhook
+  }
+
+  return {
+    sent,
+    strangers,
+    send,
+    /** Replays the first attempt of the n-th webhook, from 0, unchanged. */
+    replay(index: number) {
+      const webhook = sent[index]
+      if (webhook !== undefined) attempt(webhook, webhook.signedAt, () => undefined)
+    },
+    /** From now on the service signs with another secret. */
+    signWith(other: string) {
+      secret = other
+    },
+    /** Sends a body once, signed with any secret; `expected` is the only status it may be answered with. */
+    stranger(
+      name: string,
+      expected: number,
+      {
+        body,
+        secret: key = secret,
+        headers = {},
+      }: { body: object; secret?: string; headers?: Record<string, string> },
+    ) {
+      const stranger: Stranger = { name, expected, statuses: [] }
+      strangers.push(stranger)
+      const bytes = Buffer.from(JSON.stringify(body))
+      const signature = sign({ secret: key, t: Math.floor(clock.now() / 1000), body: bytes })
+      post(bytes, { [HEADERS.signature]: signature, ...headers }, status => stranger.statuses.push(status))
+    },
+  }
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import * as v from 'valibot'
+import { createApi } from '../../lib/api/handler.ts'
+import { storeKeyParameter } from '../../lib/api/keys.ts'
+import type { HttpClient } from '../../lib/platform/http-client.ts'
+import { feedQueueName, PARAMETERS, QUEUES } from '../../lib/platform/names.ts'
+import { quarantineEntry } from '../../lib/platform/quarantine.ts'
+import { createReceiver } from '../../lib/webhook/handler.ts'
+import { createWorker } from '../../lib/worker/handler.ts'
+import { awsClients, type Cloud, SECRETS_PATH } from '../crash/aws.ts'
+import { dynamodbTables } from '../crash/dynamodb.ts'
+import { type MakeCall, startInstance } from '../crash/faults.ts'
+import { SETTINGS, STORES } from '../crash/functions.ts'
+import type { FunctionName } from '../crash/places.ts'
+import { fifoQueue, type Queue } from '../crash/queue.ts'
+import { readFeedMessage } from '../oracle.ts'
+import { context, sqsEvent, sqsRecord } from '../support/lambda.ts'
+import { recordingTelemetry } from '../support/telemetry.ts'
+
+export const NOW = 1_800_000_000
+export const SECRET = 'whsec_fuzz'
+export const STORE_KEY = 'key-of-shop'
+
+const entry = v.pipe(v.string(), v.parseJson(), quarantineEntry)
+const storeKey = storeKeyParameter(SECRETS_PATH, 'shop', STORE_KEY)
+
+const unknownOrder: HttpClient = async ({ method, path }) => ({
+  status: method === 'POST' && path.endsWith('/orders/') ? 400 : 404,
+  headers: {},
+  text: '{}',
+})
+
+/** The relay's functions with the models of AWS, whose every call takes effect at once. */
+export const startRelay = (http: HttpClient = unknownOrder) => {
+  const calls: string[] = []
+  const clock = { now: () => NOW * 1000, after: () => undefined }
+  const bodies = new Map<string, string[]>()
+  const newQueue = (name: string): Queue => {
+    const stored: string[] = []
+    bodies.set(name, stored)
+    return fifoQueue(clock, { visibility: 0, maxReceives: 1, onStored: ({ body }) => void stored.push(body) })
+  }
+  const existing = new Map<string, Queue>()
+  const cloud: Cloud = {
+    tables: dynamodbTables(),
+    // A message of the order queue may name any source, and each has a feed.
+    queues: new Proxy<Record<string, Queue>>(
+      {},
+      {
+        get(_queues, name) {
+          const queue = existing.get(String(name)) ?? newQueue(String(name))
+          existing.set(String(name), queue)
+          return queue
+        },
+      },
+    ),
+    quarantine: [],
+    parameters: new Map([
+      [`${PARAMETERS.webhookSecrets}/one`, SECRET],
+      [PARAMETERS.accountingKey, 'accounting-key'],
+      [storeKey.Name.slice(SECRETS_PATH.length + 1), storeKey.Value],
+    ]),
+    failingEntries: 0,
+  }
+  const call: MakeCall = async (_instance, place, effect) => {
+    calls.push(place)
+    return effect()
+  }
+  const dependenciesOf = (name: FunctionName) => ({
+    ...awsClients(name, startInstance(), call, cloud),
+    http,
+    telemetry: recordingTelemetry().telemetry,
+    stores: STORES,
+    settings: SETTINGS,
+    now: clock.now,
+    random: () => 0.5,
+    newId: () => '00000000-0000-4000-8000-000000000001',
+  })
+
+  return {
+    calls,
+    createReceiver: () => createReceiver(dependenciesOf('webhook')),
+    createApi: () => createApi(dependenciesOf('api')),
+    /** The events that were queued. */
+    events: () => bodies.get(QUEUES.orders) ?? [],
+    /** What was quarantined, byte for byte. */
+    quarantined: () => cloud.quarantine.map(body => Buffer.from(v.parse(entry, body).body_base64, 'base64')),
+    worker: () => createWorker(dependenciesOf('worker')),
+    feeds: () => [...bodies].filter(([name]) => name.startsWith(feedQueueName('').slice(0, 5))),
+  }
+}
+
+/**
+ * Lets the worker process messages of the order queue, one after the other.
+ *
+ * Fails when a message fails, when something could not be stored, or when the version of a feed goes back.
+ *
+ * @returns how many of them were quarantined
+ */
+export const processMessages = async (messages: readonly string[], http?: HttpClient): Promise<number> => {
+  const relay = startRelay(http)
+  const records = messages.map((body, index) =>
+    sqsRecord(`m${index}`, { body, attributes: { MessageGroupId: 'group' } }),
+  )
+  assert.deepEqual(await relay.worker()(sqsEvent(...records), context()), { batchItemFailures: [] })
+  const quarantined = relay.quarantined()
+  for (const kept of quarantined) assert.ok(messages.some(text => Buffer.from(text).equals(kept)))
+  const versions = new Map<string, number>()
+  for (const [, messages] of relay.feeds())
+    for (const { version, data } of messages.map(readFeedMessage)) {
+      const order = JSON.stringify([data.source, data.external_id])
+      const before = versions.get(order) ?? 0
+      assert.ok(version === before || version === before + 1, `version ${version} after ${before}`)
+      versions.set(order, version)
+    }
+  return quarantined.length
+}

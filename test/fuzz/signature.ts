@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import fc from 'fast-check'
+import { sign, verify } from '../../lib/protocol/signature.ts'
+import { text } from './arbitraries.ts'
+
+const NOW = 1_800_000_000
+const SECRETS = ['whsec_one', 'whsec_two', '']
+
+/** The rule of the spec in other words than the code has: the whole header is matched at once. */
+const isAuthentic = (header: string, body: Uint8Array): boolean => {
+  const parts = header.split(',')
+  const times = parts.filter(part => part.startsWith('t='))
+  const signatures = parts.filter(part => part.startsWith('v1='))
+  const t = /^t=([0-9]{1,15})$/.exec(times[0] ?? '')?.[1]
+  if (t === undefined || times.length !== 1 || signatures.length === 0) return false
+  if (!signatures.every(part => /^v1=[0-9a-f]{64}$/.test(part))) return false
+  if (Number(t) < NOW - 300 || Number(t) > NOW + 300) return false
+  const signed = Buffer.concat([Buffer.from(`${t}.`), body])
+  return SECRETS.some(secret =>
+    signatures.includes(`v1=${createHmac('sha256', secret).update(signed).digest('hex')}`),
+  )
+}
+
+const times = fc.oneof(
+  fc.integer({ min: NOW - 310, max: NOW + 310 }).map(String),
+  fc.constantFrom('', '-1', '0', `${NOW}.0`, ` ${NOW}`, `+${NOW}`, '1e9', '٣٠', '9'.repeat(16), `0${NOW}`),
+)
+
+/** Headers made of the right pieces in any order and number, some of them wrong. */
+const header = (body: Uint8Array) => {
+  const right = fc.tuple(fc.constantFrom(...SECRETS, 'whsec_other'), times).map(([secret, t]) => {
+    const digest = createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex')
+    return [`t=${t}`, `v1=${digest}`]
+  })
+  const wrong = fc.oneof(
+    times.map(t => [`t=${t}`]),
+    fc.constantFrom(
+      [`v1=${'0'.repeat(64)}`],
+      [`v1=${'A'.repeat(64)}`],
+      ['v1='],
+      ['v0=1'],
+      [''],
+      ['t'],
+      ['v1'],
+    ),
+    text.map(value => [value]),
+  )
+  return fc
+    .tuple(fc.option(right, { freq: 6 }), fc.array(wrong, { maxLength: 2 }), fc.boolean())
+    .map(([good, bad, first]) => (first ? [good ?? [], ...bad] : [...bad, good ?? []]).flat().join(','))
+}
+
+const cases = fc
+  .uint8Array({ maxLength: 40 })
+  .chain(body => fc.tuple(fc.constant(body), fc.oneof(header(body), text)))
+
+/** Whatever the header says, it is taken exactly when the spec's rule says so. */
+export const signatureProperty = () =>
+  fc.property(cases, ([body, presented]) => {
+    const verdict = verify({ header: presented, body, secrets: SECRETS, now: NOW })
+    assert.equal(verdict.valid, isAuthentic(presented, body))
+  })
+
+/** A header that was right is refused after any change of a character in it, of a byte or of the time. */
+export const changedSignatureProperty = () =>
+  fc.property(
+    fc.uint8Array({ minLength: 1, maxLength: 40 }),
+    fc.nat(),
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+    (body, at, other) => {
+      const right = sign({ secret: 'whsec_one', t: NOW, body })
+      const index = at % right.length
+      const changed = right.slice(0, index) + other + right.slice(index + 1)
+      const verdict = verify({ header: changed, body, secrets: ['whsec_one'], now: NOW })
+      assert.equal(verdict.valid, changed === right)
+    },
+  )

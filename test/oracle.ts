@@ -1,0 +1,189 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb'
+import * as v from 'valibot'
+import type { IntentKind, Order } from '../lib/orders/order.ts'
+import { orderOf } from '../lib/orders/repository.ts'
+import { parseJson } from '../lib/protocol/json.ts'
+import type { Expected, ServiceDocument } from './scenarios.ts'
+
+/** What must hold once nothing is under way any more. Shared by the crash harness and the chaos harness. */
+
+const feedMessage = v.variant('event', [
+  v.object({
+    event: v.literal('order.updated'),
+    delivery: v.string(),
+    version: v.number(),
+    data: v.looseObject({ source: v.string(), external_id: v.string(), status: v.string() }),
+  }),
+  v.object({
+    event: v.literal('order.rejected'),
+    delivery: v.string(),
+    version: v.number(),
+    data: v.looseObject({
+      source: v.string(),
+      external_id: v.string(),
+      request: v.picklist(['create', 'payment', 'refund']),
+      id: v.string(),
+    }),
+  }),
+])
+
+/** A feed message as a store reads it. */
+export type ReceivedMessage = v.InferOutput<typeof feedMessage>
+
+/** Reads the body of a feed message; throws when a store could not read it. */
+export const readFeedMessage = (body: string): ReceivedMessage => v.parse(feedMessage, parseJson(body))
+
+/** What is known of one order in the end. */
+export type EndState = {
+  /** The accounting service's own record; undefined when it does not know the order. */
+  service: { result: unknown; documents: readonly ServiceDocument[]; holdsPayment: boolean } | undefined
+  /** The item of the orders table. */
+  stored: { order: Order; isIndexed: boolean } | undefined
+  /** What the store received about this order, in the order of arrival, repetitions included. */
+  feed: readonly ReceivedMessage[]
+}
+
+/** Reads an item of the orders table for {@link EndState}. */
+export const readStoredItem = (item: Record<string, AttributeValue>): EndState['stored'] => ({
+  order: orderOf(item).order,
+  isIndexed: item.unsettled !== undefined,
+})
+
+/** JSON that is equal for equal values, whatever the order of keys and the realm of their prototypes. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  ) ?? 'undefined'
+
+const same = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b)
+
+/** What the store knows by the rule of the feed: a message counts unless a higher version was applied. */
+const knownToStore = (feed: readonly ReceivedMessage[]) =>
+  feed.reduce<{ version: number; result?: unknown }>(
+    (known, { event, version, data }) =>
+      event === 'order.rejected' || version < known.version ? known : { version, result: data },
+    { version: 0 },
+  ).result
+
+/**
+ * Checks the feed of one order (promise P9): each delivery has one content, each change another version, and no
+ * version is skipped or new after a higher one.
+ *
+ * @param faults how many faults struck. A crash between publishing and saving repeats a version, with another
+ *   content where the order has changed since; and a crash followed by an outage makes the relay find out again
+ *   what it has already published
+ */
+export const feedViolations = (feed: readonly ReceivedMessage[], faults = 0): string[] => {
+  const violations: string[] = []
+  const contents = new Map<string, ReceivedMessage>()
+  let highest = 0
+  let reused = 0
+  let repeated = 0
+  let last: ReceivedMessage | undefined
+  for (const message of feed) {
+    const { version, delivery, event, data } = message
+    const before = contents.get(delivery)
+    if (before !== undefined) {
+      if (!same(before, message)) violations.push(`delivery ${delivery} was published with two contents`)
+      continue
+    }
+    contents.set(delivery, message)
+    if (version > highest + 1)
+      violations.push(`version ${version} was published, but version ${highest + 1} never was`)
+    if (version < highest) violations.push(`version ${version} was published as new after ${highest}`)
+    highest = Math.max(highest, version)
+    if (event !== 'order.updated') continue
+    if (last?.version === version && ++reused > faults)
+      violations.push(`version ${version} was published with two contents`)
+    if (same(last?.data, data) && ++repeated > Math.max(0, faults - 1))
+      violations.push(`the store received the same content twice, the second time as ${delivery}`)
+    last = message
+  }
+  return violations
+}
+
+const isOpen = (state: string) => state === 'waiting' || state === 'held'
+
+const intentViolations = (
+  kind: IntentKind,
+  expected: string | undefined,
+  order: Order | undefined,
+  feed: readonly ReceivedMessage[],
+): string[] => {
+  const intent = order?.intents[kind]
+  if (intent === undefined)
+    return expected === undefined ? [] : [`the ${kind} was accepted and is not stored`]
+  if (expected === undefined) return [`the ${kind} is stored, but nobody asked for it`]
+  const isPublished = feed.some(({ event, data }) => event === 'order.rejected' && data.id === intent.id)
+  return [
+    ...(intent.state === expected ? [] : [`the ${kind} is ${intent.state}, not ${expected}`]),
+    ...(isPublished === (intent.state === 'rejected')
+      ? []
+      : [`the ${kind} is ${intent.state} and was ${isPublished ? '' : 'not '}published as rejected`]),
+  ]
+}
+
+/**
+ * Compares what the service, the orders table and the store know of one order (promises P5–P10).
+ *
+ * @param faults see {@link feedViolations}
+ */
+export const orderViolations = (expected: Expected, end: EndState, faults = 0): string[] => {
+  const { service, stored, feed } = end
+  const violations = feedViolations(feed, faults)
+  const status = v.safeParse(v.looseObject({ status: v.string() }), service?.result)
+  const found = status.success ? status.output.status : undefined
+  if (found !== expected.status) violations.push(`the order is ${found}, not ${expected.status}`)
+  const documents = [...(service?.documents ?? [])].sort()
+  if (!same(documents, [...expected.documents].sort()))
+    violations.push(`the service registered ${documents.join(', ') || 'nothing'}`)
+  if (service !== undefined && service.holdsPayment !== expected.holdsPayment)
+    violations.push(`the service holds ${service.holdsPayment ? 'a' : 'no'} payment`)
+
+  if (!same(stored?.order.result, service?.result)) violations.push('the table differs from the service')
+  if (!same(knownToStore(feed), service?.result)) violations.push('the store differs from the service')
+  if (stored !== undefined) {
+    const { result, doubt, intents } = stored.order
+    const isWaiting = result?.status === 'needs_review' || Object.values(intents).some(i => isOpen(i.state))
+    if (stored.isIndexed !== (doubt || isWaiting))
+      violations.push(`the order is ${stored.isIndexed ? '' : 'not '}in the index of unsettled orders`)
+  }
+  return [
+    ...violations,
+    ...(['create', 'payment', 'refund'] as const).flatMap(kind =>
+      intentViolations(kind, expected.intents[kind], stored?.order, feed),
+    ),
+  ]
+}
+
+/** A webhook as its sender knows it: accepted with 200, given up after its last attempt, or still tried. */
+export type SentWebhook = { delivery: string; state: 'accepted' | 'given up' | 'pending' }
+
+/** No webhook is lost (promise P3): what was accepted was queued, and none was given up. */
+export const webhookViolations = (sent: readonly SentWebhook[], queued: ReadonlySet<string>): string[] =>
+  sent.flatMap(({ delivery, state }) => [
+    ...(state === 'accepted' && !queued.has(delivery)
+      ? [`webhook ${delivery} was answered 200 and never queued`]
+      : []),
+    ...(state === 'given up' ? [`webhook ${delivery} was given up`] : []),
+  ])
+
+const DEDUPLICATION_MS = 5 * 60 * 1000
+
+/**
+ * No event is stored twice within the five minutes in which SQS drops duplicates (promise P3).
+ *
+ * @param events the delivery of every event that SQS stored, and when, in milliseconds
+ */
+export const queueViolations = (events: readonly { delivery: string; sentAt: number }[]): string[] => {
+  const sent = new Map<string, number>()
+  return [...events]
+    .sort((a, b) => a.sentAt - b.sentAt)
+    .flatMap(({ delivery, sentAt }) => {
+      const before = sent.get(delivery) ?? Number.NEGATIVE_INFINITY
+      sent.set(delivery, sentAt)
+      return sentAt - before < DEDUPLICATION_MS ? [`${delivery} was queued twice within five minutes`] : []
+    })
+}
