@@ -8,7 +8,7 @@ export const OURS = 'api'
 export const FOREIGN = 'somebody-else'
 
 /** Sizes of bodies, in bytes. */
-const SIZES = { '2 KB': 2048, '200 KB': 204_800 } as const
+const SIZES = { '2 KB': 2048, '50 KB': 51_200 } as const
 export type Size = keyof typeof SIZES
 
 const ROW = {

@@ -9,14 +9,23 @@ import * as v from 'valibot'
 
 type Rewrite = (source: string) => string
 
+// Read once, as the SDK's own chain does: Lambda never changes them while a function runs.
 const CREDENTIALS = `
 import { fromEnv } from '@aws-sdk/credential-provider-env'
 import { CredentialsProviderError } from '@smithy/core/config'
-export const defaultProvider = init => () => fromEnv(init)().catch(cause => {
-  const message = 'Cannot sign the request: AWS_ACCESS_KEY_ID or AWS_SECRET_ACCESS_KEY is not set; ' +
-    'this bundle takes credentials only from the environment'
-  throw Object.assign(new CredentialsProviderError(message, { tryNextLink: false }), { cause })
-})`
+export const defaultProvider = init => {
+  let credentials
+  return async () => {
+    try {
+      credentials ??= await fromEnv(init)()
+      return credentials
+    } catch (cause) {
+      const message = 'Cannot sign the request: AWS_ACCESS_KEY_ID or AWS_SECRET_ACCESS_KEY is not set; ' +
+        'this bundle takes credentials only from the environment'
+      throw Object.assign(new CredentialsProviderError(message, { tryNextLink: false }), { cause })
+    }
+  }
+}`
 
 const FROM_ENVIRONMENT = `
 import { memoize } from '../property-provider/memoize'
@@ -36,6 +45,11 @@ export const loadConfig = ({ environmentVariableSelector, default: fallback }, {
 const NO_ENDPOINT_DISCOVERY = `
 export { NODE_ENDPOINT_DISCOVERY_CONFIG_OPTIONS } from './configurations'
 export const resolveEndpointDiscoveryConfig = config => config`
+
+const NO_LOGGER = `
+export const loggerMiddleware = () => next => next
+export const loggerMiddlewareOptions = {}
+export const getLoggerPlugin = () => ({ applyToStack: () => undefined })`
 
 const NO_EVENT_STREAMS = `
 export class EventStreamSerde {
@@ -83,6 +97,8 @@ const REWRITES: Readonly<Record<string, Rewrite>> = {
   [`${CONFIG}/config-resolver/regionConfig/getInstanceMetadataRegion.js`]: () =>
     'export const getInstanceMetadataRegion = async () => undefined',
   '@smithy/core/dist-es/submodules/event-streams/index.js': () => NO_EVENT_STREAMS,
+  // Copies each input and output for a logger, and the functions set none.
+  '@aws-sdk/core/dist-es/submodules/client/middleware-logger/loggerMiddleware.js': () => NO_LOGGER,
   // Bodies are strings and Node streams. Asking for the globals makes Node load its web streams and Blob.
   '@smithy/core/dist-es/submodules/serde/util-stream/stream-type-check.js': () =>
     'export const isReadableStream = () => false; export const isBlob = () => false',

@@ -16,7 +16,8 @@ const start = async (context: Context, implementation: Implementation, way: Way)
   const event = eventOf('2 KB')
   const running = await context.start(implementation, way)
   try {
-    const { to } = await running.invoke(event)
+    const { to, body } = await running.invoke(event)
+    if (!body.includes('"statusCode":200')) throw new Error(`Cannot measure: a delivery was answered ${body}`)
     const cpu = running.cpu() ?? Number.NaN
     return { toNext: (await running.ready) - running.started, toAnswer: to - running.started, cpu }
   } finally {

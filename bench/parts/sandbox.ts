@@ -67,15 +67,21 @@ export const sandbox: Part = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'order-relay-sandbox-'))
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
   const args = ['sandbox/main.ts', '--port', '0', '--data', join(folder, 'bench.db')]
+  // The sandbox ends with its parent.
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
   try {
     if (child.stdout === null) throw new Error('Cannot measure: the sandbox has no output')
-    const [line] = await once(createInterface(child.stdout), 'line')
+    const ended = once(child, 'exit').then(([code]) => {
+      throw new Error(`Cannot measure: the sandbox exited with ${code}`)
+    })
+    const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), ended])
     return { results: await measure(String(line).replace('sandbox ready at ', ''), agent) }
   } finally {
     agent.destroy()
-    child.kill('SIGTERM')
-    await once(child, 'exit')
+    if (child.exitCode === null) {
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+    }
     await rm(folder, { recursive: true })
   }
 }

@@ -1,15 +1,14 @@
 import type { Context, Part } from '../context.ts'
 import { eventOf, type Size } from '../deliveries.ts'
-import { type Implementation, leanStack, relay, stack, tutorial } from '../implementations.ts'
+import { empty, type Implementation, leanStack, relay, stack, tutorial } from '../implementations.ts'
 import type { RunningFunction } from '../runtime/function.ts'
-import { measured, median, quantile, ratio } from '../statistics.ts'
-import { atMost } from '../targets.ts'
+import { measured, median, quantile } from '../statistics.ts'
 
-const ROUNDS = 12
-const WARM_UP = 4
-const IN_ROUND: Readonly<Record<Size, number>> = { '2 KB': 60, '200 KB': 8 }
+const ROUNDS = 40
+const WARM_UP = 16
+const IN_ROUND: Readonly<Record<Size, number>> = { '2 KB': 30, '50 KB': 10 }
 
-const implementations = [relay, stack, leanStack, tutorial]
+const implementations = [empty, relay, stack, leanStack, tutorial]
 
 type Round = { median: number; p99: number; perSecond: number; cpu: number }
 type Rounds = ReadonlyMap<Implementation, Round[]>
@@ -19,7 +18,8 @@ const runRound = async ({ invoke, cpu }: RunningFunction, size: Size): Promise<R
   const latencies: number[] = []
   const before = cpu() ?? Number.NaN
   for (let each = 0; each < count; each++) {
-    const { from, to } = await invoke(eventOf(size))
+    const { from, to, body } = await invoke(eventOf(size))
+    if (!body.includes('"statusCode":200')) throw new Error(`Cannot measure: a delivery was answered ${body}`)
     latencies.push(to - from)
   }
   return {
@@ -31,7 +31,7 @@ const runRound = async ({ invoke, cpu }: RunningFunction, size: Size): Promise<R
 }
 
 const measure = async (context: Context, size: Size): Promise<Rounds> => {
-  const { empty } = await context.cloud()
+  const cloud = await context.cloud()
   const rounds = new Map<Implementation, Round[]>(implementations.map(each => [each, []]))
   const functions = await Promise.all(
     implementations.map(async each => [each, await context.start(each, 'direct')] as const),
@@ -43,13 +43,20 @@ const measure = async (context: Context, size: Size): Promise<Rounds> => {
         if (round >= 0) rounds.get(each)?.push(found)
       }
       // A queue that grows from round to round would slow the emulator down.
-      await empty()
+      await cloud.empty()
     }
   } finally {
     for (const [, running] of functions) await running.stop()
   }
   return rounds
 }
+
+/** The CPU time of the calmest tenth of the rounds: other processes on the machine only add to it. */
+const calm = (rounds: readonly Round[]): number =>
+  quantile(
+    rounds.map(({ cpu }) => cpu),
+    0.1,
+  )
 
 const summary = (rounds: Rounds) =>
   [...rounds].map(([{ name }, found]) => ({
@@ -58,6 +65,7 @@ const summary = (rounds: Rounds) =>
     p99: measured(found.map(round => round.p99)),
     perSecond: measured(found.map(round => round.perSecond)),
     cpu: measured(found.map(round => round.cpu)),
+    calmCpu: Number(calm(found).toPrecision(3)),
   }))
 
 /**
@@ -67,10 +75,17 @@ const summary = (rounds: Rounds) =>
  */
 export const warm: Part = async context => {
   const small = await measure(context, '2 KB')
-  const large = await measure(context, '200 KB')
-  const cpu = (each: Implementation) => (small.get(each) ?? []).map(round => round.cpu)
+  const large = await measure(context, '50 KB')
+  const compared = calm(small.get(relay) ?? []) / calm(small.get(stack) ?? [])
   return {
-    results: { '2 KB': summary(small), '200 KB': summary(large) },
-    targets: [atMost('CPU of a warm delivery of 2 KB, to peer (b)', 0.8, ratio(cpu(relay), cpu(stack)))],
+    results: { '2 KB': summary(small), '50 KB': summary(large) },
+    targets: [
+      {
+        what: 'CPU of a warm delivery of 2 KB, to peer (b)',
+        target: '≤ 0.8 ×',
+        found: `${compared.toFixed(2)} ×`,
+        met: compared <= 0.8,
+      },
+    ],
   }
 }
