@@ -8,12 +8,13 @@ export type Sqs = Pick<SQSClient, 'send'>
 export type Ssm = Pick<SSMClient, 'send'>
 
 /**
- * The sender of a webhook waits ten seconds for an answer that needs up to three calls. Three attempts of
- * nine tenths of a second each keep even three slow calls within that time.
+ * The sender of a webhook waits ten seconds for an answer that needs up to three calls, and the function's own
+ * timeout ends what takes nine. An attempt that hangs must leave time for another one, and a busy machine time
+ * to answer.
  */
 const options = {
   maxAttempts: 3,
-  requestHandler: { connectionTimeout: 900, requestTimeout: 900, throwOnRequestTimeout: true },
+  requestHandler: { connectionTimeout: 1000, requestTimeout: 2500, throwOnRequestTimeout: true },
 }
 
 export const dynamodbClient = (): DynamoDBClient => new DynamoDBClient(options)
