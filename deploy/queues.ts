@@ -144,8 +144,12 @@ export const queueResources = (queues: readonly Queue[]): Resources =>
     ]),
   )
 
-/** The feeder's event sources: the queue of each store with an HTTP feed. */
-export const feederEvents = ({ stores }: Pick<Stack, 'stores'>) =>
+/**
+ * The feeder's event sources: the queue of each store with an HTTP feed.
+ *
+ * @param maximumConcurrency executions for each of them, so that a slow store does not use up those of the account
+ */
+export const feederEvents = ({ stores }: Pick<Stack, 'stores'>, maximumConcurrency: number) =>
   stores
     .filter(({ feed }) => feed !== 'sqs')
     .map(({ source }) => ({
@@ -153,7 +157,6 @@ export const feederEvents = ({ stores }: Pick<Stack, 'stores'>) =>
         arn: arnOf(feedQueueId(source)),
         batchSize: 10,
         functionResponseType: 'ReportBatchItemFailures',
-        // A slow store must not use up the account's concurrency, which the order queue needs.
-        maximumConcurrency: 10,
+        maximumConcurrency,
       },
     }))

@@ -18,19 +18,47 @@ export const stage = (): string => (isOffline() ? 'local' : 'production')
 export const plugins = (): string[] =>
   isOffline() ? ['./local/plugin.ts', 'serverless-offline'] : ['./deploy/package.ts']
 
-/** Evaluated only when nothing else sets the URL. */
-export const accountingUrl = async ({ resolveVariable }: Context): Promise<string> => {
-  if ((await resolveVariable('sls:stage')) === 'local') return ''
-  const error = new Error(
-    'Cannot deploy: the base URL of the accounting service is not set; ' +
-      'set ACCOUNTING_URL, such as ACCOUNTING_URL=https://accounting.example, or add --param="accountingUrl=..."',
+export const feederEvents = async ({ resolveVariable }: Context) =>
+  queues.feederEvents(
+    { stores: readStores('stores.yml') },
+    Number(await resolveVariable('param:feederConcurrency')),
   )
-  // osls shows the stack in place of the message.
-  error.stack = error.message
-  throw error
-}
 
-export const feederEvents = () => queues.feederEvents({ stores: readStores('stores.yml') })
+/** Requests a second, and at once after a pause. */
+type Throttle = { rate: number; burst: number }
+
+/** For scanners: the `$default` route carries nothing that a store or the accounting service sends. */
+const UNKNOWN_PATHS: Throttle = { rate: 5, burst: 10 }
+
+const routeSettings = ({ rate, burst }: Throttle) => ({
+  ThrottlingRateLimit: rate,
+  ThrottlingBurstLimit: burst,
+  DetailedMetricsEnabled: false,
+})
+
+/**
+ * Limits for each route of the API's stage, so that a flood of one does not take the share of another. They also
+ * bound the cost of a flood.
+ */
+const stageExtension = (throttle: Throttle) => ({
+  // API Gateway refuses settings of a route that does not exist yet.
+  DependsOn: ['HttpApiRoutePostWebhook', 'HttpApiRouteAnyApiV1ProxyVar', 'HttpApiRouteDefault'],
+  Properties: {
+    DefaultRouteSettings: routeSettings(throttle),
+    RouteSettings: {
+      'POST /webhook': routeSettings(throttle),
+      'ANY /api/v1/{proxy+}': routeSettings(throttle),
+      $default: routeSettings(UNKNOWN_PATHS),
+    },
+  },
+})
+
+/** Concurrency reserved for each endpoint, if any: an account with a small quota cannot reserve any. */
+const reservedConcurrency = (executions: number) => {
+  if (executions === 0) return {}
+  const reserved = { Properties: { ReservedConcurrentExecutions: executions } }
+  return { WebhookLambdaFunction: reserved, ApiLambdaFunction: reserved }
+}
 
 const outputs = (stack: Stack) => {
   const output = (Description: string, Value: unknown) => ({ Description, Value })
@@ -64,9 +92,12 @@ const outputs = (stack: Stack) => {
 
 /** The CloudFormation resources beside the functions, and the stack's outputs. */
 export const resources = async ({ resolveVariable }: Context) => {
-  const [name, prefix, email, rate, burst] = await Promise.all(
-    ['sls:stage', 'param:prefix', 'param:alarmEmail', 'param:requestsPerSecond', 'param:requestsAtOnce'].map(
-      resolveVariable,
+  const [name, prefix, email] = await Promise.all(
+    ['sls:stage', 'param:prefix', 'param:alarmEmail'].map(resolveVariable),
+  )
+  const [rate = 0, burst = 0, reserved = 0] = await Promise.all(
+    ['param:requestsPerSecond', 'param:requestsAtOnce', 'param:endpointConcurrency'].map(async parameter =>
+      Number(await resolveVariable(parameter)),
     ),
   )
   const stack = { stage: String(name), prefix: String(prefix), stores: readStores('stores.yml') }
@@ -79,17 +110,6 @@ export const resources = async ({ resolveVariable }: Context) => {
       ...dashboardResources(stack),
     },
     Outputs: outputs(stack),
-    extensions: {
-      // Far above what an accounting service sends; it bounds the cost of a flood.
-      HttpApiStage: {
-        Properties: {
-          DefaultRouteSettings: {
-            ThrottlingRateLimit: rate,
-            ThrottlingBurstLimit: burst,
-            DetailedMetricsEnabled: false,
-          },
-        },
-      },
-    },
+    extensions: { HttpApiStage: stageExtension({ rate, burst }), ...reservedConcurrency(reserved) },
   }
 }

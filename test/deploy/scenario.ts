@@ -56,6 +56,8 @@ export const testDeployment = async ({ folder, emulator, accounting, store }: En
     )
   const outputsNow = async () => (await cloud.outputs()) ?? {}
 
+  // The emulator, the service and the stores are on this machine, as they are in the stage `local`.
+  await change(folder, 'deploy/settings.ts', "stage === 'local'", `stage === '${STAGE}'`)
   try {
     await step('deploy', () => deploy())
 

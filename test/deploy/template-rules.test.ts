@@ -52,7 +52,22 @@ const sound = () => {
         Properties: {
           EventSourceArn: { 'Fn::GetAtt': ['OrdersQueue', 'Arn'] },
           FunctionName: { 'Fn::GetAtt': ['Worker', 'Arn'] },
-          ScalingConfig: { MaximumConcurrency: 10 },
+          ScalingConfig: { MaximumConcurrency: 5 },
+        },
+      },
+      HttpApiRouteDefault: { Type: 'AWS::ApiGatewayV2::Route', Properties: { RouteKey: '$default' } },
+      HttpApiRoutePostWebhook: {
+        Type: 'AWS::ApiGatewayV2::Route',
+        Properties: { RouteKey: 'POST /webhook' },
+      },
+      HttpApiStage: {
+        Type: 'AWS::ApiGatewayV2::Stage',
+        DependsOn: ['HttpApiRouteDefault', 'HttpApiRoutePostWebhook'],
+        Properties: {
+          RouteSettings: {
+            'POST /webhook': { ThrottlingRateLimit: 100, ThrottlingBurstLimit: 200 },
+            $default: { ThrottlingRateLimit: 5, ThrottlingBurstLimit: 10 },
+          } as Record<string, object>,
         },
       },
     },
@@ -119,6 +134,35 @@ test.each<[string, (template: Template) => void, RegExp]>([
     'a queue without TLS',
     ({ Resources }) => Object.assign(Resources, { OrdersQueueTlsOnly: undefined }),
     /requires TLS/,
+  ],
+  [
+    'queues that use up the executions of a new account',
+    ({ Resources }) => {
+      Resources.Source.Properties.ScalingConfig.MaximumConcurrency = 10
+    },
+    /10 of the 10 executions/,
+  ],
+  [
+    'a route without limits',
+    ({ Resources }) => {
+      delete Resources.HttpApiStage.Properties.RouteSettings['POST /webhook']
+    },
+    /POST \/webhook has no limits/,
+  ],
+  [
+    'a stage that is created before its routes',
+    ({ Resources }) => {
+      Resources.HttpApiStage.DependsOn = ['HttpApiRoutePostWebhook']
+    },
+    /before its route HttpApiRouteDefault/,
+  ],
+  [
+    'scanners with the share of the webhook',
+    ({ Resources }) => {
+      const { RouteSettings } = Resources.HttpApiStage.Properties
+      RouteSettings.$default = { ThrottlingRateLimit: 100, ThrottlingBurstLimit: 200 }
+    },
+    /scanners/,
   ],
 ])('%s is found', (_name, change, violation) => {
   const violations = found(change)

@@ -28,10 +28,22 @@ const lambda = v.looseObject({
   Timeout: v.number(),
   Environment: v.looseObject({ Variables: v.record(v.string(), v.unknown()) }),
 })
+const route = v.looseObject({ RouteKey: v.string() })
+const throttle = v.looseObject({ ThrottlingRateLimit: v.number(), ThrottlingBurstLimit: v.number() })
+const stage = v.looseObject({
+  DependsOn: v.array(v.string()),
+  Properties: v.looseObject({ RouteSettings: v.record(v.string(), throttle) }),
+})
 const source = v.looseObject({
   EventSourceArn: v.object({ 'Fn::GetAtt': v.tuple([v.string(), v.string()]) }),
   FunctionName: v.object({ 'Fn::GetAtt': v.tuple([v.string(), v.string()]) }),
+  ScalingConfig: v.exactOptional(v.looseObject({ MaximumConcurrency: v.number() })),
 })
+
+/** What AWS lets a new account run concurrently. */
+const SMALL_QUOTA = 10
+/** For the endpoints and the scheduled check. */
+const FOR_OTHERS = 4
 
 /** Actions that AWS allows on everything or not at all. */
 const WITHOUT_RESOURCE = ['xray:PutTraceSegments', 'xray:PutTelemetryRecords']
@@ -78,16 +90,34 @@ export const violations = (text: string): string[] => {
     require(UpdateReplacePolicy === 'Retain', `renaming the queue ${id} would delete it with its messages`)
     require(`${id}TlsOnly` in Resources, `the queue ${id} has no policy that requires TLS`)
   }
+  let concurrency = 0
   for (const [id, { Properties }] of of('AWS::Lambda::EventSourceMapping')) {
-    const { EventSourceArn, FunctionName } = v.parse(source, Properties)
+    const { EventSourceArn, FunctionName, ScalingConfig } = v.parse(source, Properties)
     const read = v.parse(queue, Resources[EventSourceArn['Fn::GetAtt'][0]]?.Properties)
     const timeout = v.parse(lambda, Resources[FunctionName['Fn::GetAtt'][0]]?.Properties).Timeout
     const visibility = read.VisibilityTimeout
     require(visibility >=
       6 * timeout, `${id}: the queue hides messages for ${visibility} s, less than six times ${timeout} s`)
     require('RedrivePolicy' in read, `${id}: the queue has no dead-letter queue`)
-    require('ScalingConfig' in Properties, `${id}: the concurrency is not limited`)
+    require(ScalingConfig !== undefined, `${id}: the concurrency is not limited`)
+    concurrency += ScalingConfig?.MaximumConcurrency ?? 0
   }
+  require(concurrency <=
+    SMALL_QUOTA -
+      FOR_OTHERS, `queues may use ${concurrency} of the ${SMALL_QUOTA} executions of a new account: leave ${FOR_OTHERS}`)
+
+  const { DependsOn, Properties } = v.parse(stage, Resources.HttpApiStage)
+  const limits = Properties.RouteSettings
+  for (const [id, found] of of('AWS::ApiGatewayV2::Route')) {
+    const { RouteKey } = v.parse(route, found.Properties)
+    require(RouteKey in limits, `the route ${RouteKey} has no limits of its own`)
+    // API Gateway refuses settings of a route that does not exist yet.
+    require(DependsOn.includes(id), `the stage may be created before its route ${id}`)
+  }
+  const { $default, ...known } = limits
+  const rates = Object.values(known).map(({ ThrottlingRateLimit }) => ThrottlingRateLimit)
+  require(($default?.ThrottlingRateLimit ?? 0) <=
+    Math.min(...rates) / 10, 'scanners of unknown paths may send as many requests as stores')
 
   const orders = Resources.OrdersTable
   require(orders?.DeletionPolicy === 'Retain' &&

@@ -1,0 +1,46 @@
+import { hostOf, isInternal, isLoopback } from '../lib/platform/addresses.ts'
+import { assertPublicFeeds, type Store } from '../lib/platform/stores.ts'
+
+export type DeploymentSettings = {
+  stage: string
+  accountingUrl: string
+  feedAddresses: string
+  stores: readonly Store[]
+}
+
+/** What is wrong with the base URL of the accounting service: the worker sends it the API key. */
+const problemOf = (accountingUrl: string): string | undefined => {
+  if (accountingUrl === '') return 'is not set'
+  const url = URL.parse(accountingUrl)
+  // A password must not reach the log of a deployment.
+  const shown = JSON.stringify(accountingUrl.replace(/[^/]*@/, '***@'))
+  if (url === null) return `is ${shown}, which is not a URL`
+  if (url.protocol !== 'https:') return `is ${shown}, which does not begin with https://`
+  if (url.username !== '' || url.password !== '') return `is ${shown}, which contains a user or password`
+  if (url.search !== '' || url.hash !== '') return `is ${shown}, which has a query or fragment`
+  if (isLoopback(hostOf(url)) || isInternal(hostOf(url))) return `is ${shown}, which AWS cannot reach`
+  return undefined
+}
+
+/**
+ * Checks that a deployment uses nothing that only the local stack may use: the stage `local` is exempt.
+ *
+ * @throws with the value and the remedy
+ */
+export const assertDeployable = ({ stage, accountingUrl, feedAddresses, stores }: DeploymentSettings) => {
+  if (stage === 'local') return
+  const problem = problemOf(accountingUrl)
+  if (problem !== undefined) {
+    throw new Error(
+      `Cannot deploy: the base URL of the accounting service ${problem}; set it, such as ` +
+        'ACCOUNTING_URL=https://accounting.example or --param="accountingUrl=https://accounting.example"',
+    )
+  }
+  if (feedAddresses !== 'public') {
+    throw new Error(
+      `Cannot deploy: feedAddresses is ${JSON.stringify(feedAddresses)}, which only the local stack may use; ` +
+        'leave it "public"',
+    )
+  }
+  assertPublicFeeds(stores)
+}
