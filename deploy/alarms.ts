@@ -71,7 +71,7 @@ export const alarmsFor = (service: string, stores: readonly Store[]): Record<str
     },
     {
       page: 'quarantine',
-      summary: 'The relay received authentic input that it cannot read',
+      summary: 'Authentic input is unreadable or contradictory and waits in the quarantine queue',
       condition: notEmpty(QUEUE_IDS.quarantine),
     },
     {

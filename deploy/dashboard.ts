@@ -110,6 +110,7 @@ export const dashboardRows = (service: string, stores: readonly Store[]): Row[] 
           apiSeries('HttpApi', '5xx', '5xx'),
           own('DeliveryFailed', 'deliveries failed'),
           own('RequestFailed', 'requests failed'),
+          own('Quarantined', 'webhooks quarantined', { from: 'webhook' }),
         ]),
         graph('Endpoint latency (ms)', [
           apiSeries('HttpApi', 'Latency', 'p50', { stat: 'p50' }),

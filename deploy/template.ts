@@ -70,7 +70,10 @@ const outputs = (stack: Stack) => {
     ApiUrl: output('Base URL of the stores’ API', { 'Fn::GetAtt': ['HttpApi', 'ApiEndpoint'] }),
     OrdersQueueUrl: output('Order queue', ref(queues.QUEUE_IDS.orders)),
     OrdersDeadQueueUrl: output('Dead letters of the order queue', ref(queues.QUEUE_IDS.ordersDead)),
-    QuarantineQueueUrl: output('Authentic input that cannot be read', ref(queues.QUEUE_IDS.quarantine)),
+    QuarantineQueueUrl: output(
+      'Authentic input that is unreadable or contradictory',
+      ref(queues.QUEUE_IDS.quarantine),
+    ),
     OrdersTableName: output('State of every order', ref(TABLE_IDS.orders)),
     DeliveriesTableName: output('Deliveries that were queued', ref(TABLE_IDS.deliveries)),
     SecretsPath: output('Parameter Store path of the secrets', secretsPath(stack.stage)),

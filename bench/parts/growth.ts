@@ -4,8 +4,8 @@ import { quantile } from '../statistics.ts'
 
 const RATES = [1, 10, 100, 300, 1000, 3000, 10_000]
 
-/** As serverless.yml has it (`maximumConcurrency`, `batchSize`), and raised. */
-const WORKERS = [10, 100]
+/** As serverless.yml has it (`workerConcurrency`, `batchSize`), and raised. */
+const WORKERS = [5, 100]
 const BATCH = 10
 
 /** What cannot be measured here, in seconds: the worker for one message, and Lambda between two batches. */

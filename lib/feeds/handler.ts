@@ -33,8 +33,9 @@ export type FeedDependencies = Runtime & {
 export const SECRET_EXCHANGE_SECONDS = 24 * 60 * 60
 
 /**
- * The Parameter Store entries that exchange a store's signing secret: the new one, and the one it replaces,
- * with which messages are signed as well until the store uses the new one.
+ * The Parameter Store entries that exchange a store's signing secret, in the order in which they must be stored:
+ * the one that is replaced, with which messages are signed as well until the store uses the new one, and the new
+ * one.
  *
  * @param now unix time in seconds
  */
@@ -44,10 +45,10 @@ export const feedSecretParameters = (
   replaced: string | undefined,
   now: number,
 ) => ({
-  [`${PARAMETERS.feedSecrets}/${source}`]: secret,
   ...(replaced !== undefined && {
     [`${PARAMETERS.feedSecrets}/${source}${PREVIOUS}`]: `${replaced} until ${now + SECRET_EXCHANGE_SECONDS}`,
   }),
+  [`${PARAMETERS.feedSecrets}/${source}`]: secret,
 })
 
 /** Ends the name of the entry of a replaced secret; a source has no dot. */

@@ -231,6 +231,7 @@ describe('nothing is queued', () => {
 
   test.each([
     ['GET', ORDERS, 405],
+    ['GET', '/webhook', 405],
     ['POST', '/favicon.ico', 404],
   ])('for %s %s: %i', async (method, path, status) => {
     expect(await ask(method, path)).toMatchObject({ status })
