@@ -30,7 +30,7 @@ export type FeedDependencies = Runtime & {
 }
 
 /** How long messages are also signed with the secret that was replaced, in seconds. */
-export const SECRET_EXCHANGE_SECONDS = 24 * 60 * 60
+const SECRET_EXCHANGE_SECONDS = 24 * 60 * 60
 
 /**
  * The Parameter Store entries that exchange a store's signing secret, in the order in which they must be stored:

@@ -246,7 +246,10 @@ export const testDeployment = async ({ folder, emulator, accounting, store }: En
       )
       await deploy()
       const secretCommand = ['stores', 'secret', 'second-shop', '--stdin', ...at]
-      await must('relay stores secret', relay(folder, env, secretCommand, store.secret))
+      // The store verifies with the first of them, with which messages are still signed as well.
+      for (const value of [store.secret, 'next-secret-of-the-store']) {
+        await must('relay stores secret', relay(folder, env, secretCommand, value))
+      }
       const answer = await sendWebhook(webhookUrl, secret, {
         source: 'second-shop',
         external_id: '1',

@@ -182,6 +182,11 @@ describe('an authentic webhook that contradicts', () => {
     expect(await post(other)).toMatchObject(refused(400, 'contradictory', reason))
     expect(await queued()).toHaveLength(1)
     expect(await quarantined()).toEqual([reason])
+    expect(recorded.metrics).toContainEqual({
+      name: 'Quarantined',
+      dimensions: { from: 'webhook' },
+      value: 1,
+    })
   })
 })
 
