@@ -28,8 +28,8 @@ type Serverless = {
 const ZIP: ZipOptions = { level: 9, mtime: new Date(1980, 0, 1), os: 3, attrs: 0o100644 * 2 ** 16 }
 
 /**
- * Checks the settings of a deployment, then bundles each function with the options of `custom.esbuild` in serverless.yml and packages it as a zip of one file.
- * serverless-esbuild does the same with 100 packages of 85 MB.
+ * Checks the settings of a deployment, then bundles each function with the options of `custom.esbuild` in
+ * serverless.yml and packages it as a zip of one file. serverless-esbuild bundles with 100 packages of 85 MB.
  */
 export default class PackagePlugin {
   readonly hooks: Record<string, () => Promise<void>>

@@ -13,7 +13,7 @@ const problemOf = (accountingUrl: string): string | undefined => {
   if (accountingUrl === '') return 'is not set'
   const url = URL.parse(accountingUrl)
   // A password must not reach the log of a deployment.
-  const shown = JSON.stringify(accountingUrl.replace(/[^/]*@/, '***@'))
+  const shown = JSON.stringify(accountingUrl.replace(/^(\w+:\/\/)?.*@/, '$1***@'))
   if (url === null) return `is ${shown}, which is not a URL`
   if (url.protocol !== 'https:') return `is ${shown}, which does not begin with https://`
   if (url.username !== '' || url.password !== '') return `is ${shown}, which contains a user or password`

@@ -18,6 +18,7 @@ describe('the URL of the accounting service', () => {
     ['accounting.example:8443', 'is "accounting.example:8443", which does not begin with https://;'],
     ['https://', 'is "https://", which is not a URL;'],
     ['https://me:pass@a.example', 'is "https://***@a.example", which contains a user or password;'],
+    ['https://me:pa/ss@a.example', 'is "https://***@a.example", which is not a URL;'],
     ['https://a.example/?key=1', 'is "https://a.example/?key=1", which has a query or fragment;'],
     ['https://169.254.169.254/', 'is "https://169.254.169.254/", which AWS cannot reach;'],
     ['https://localhost:4000', 'is "https://localhost:4000", which AWS cannot reach;'],
