@@ -1,6 +1,6 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { SQSClient } from '@aws-sdk/client-sqs'
-import { SSMClient } from '@aws-sdk/client-ssm'
+import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
+import { SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs'
+import { SSMClient, type SSMClientConfig } from '@aws-sdk/client-ssm'
 
 /** What the relay uses of AWS: commands sent by AWS's own clients. */
 export type DynamoDB = Pick<DynamoDBClient, 'send'>
@@ -17,6 +17,8 @@ const options = {
   requestHandler: { connectionTimeout: 1000, requestTimeout: 2500, throwOnRequestTimeout: true },
 }
 
-export const dynamodbClient = (): DynamoDBClient => new DynamoDBClient(options)
-export const sqsClient = (): SQSClient => new SQSClient(options)
-export const ssmClient = (): SSMClient => new SSMClient(options)
+/** @param config where a harness runs its own AWS; a function takes everything from its environment */
+export const dynamodbClient = (config: DynamoDBClientConfig = {}): DynamoDBClient =>
+  new DynamoDBClient({ ...options, ...config })
+export const sqsClient = (config: SQSClientConfig = {}): SQSClient => new SQSClient({ ...options, ...config })
+export const ssmClient = (config: SSMClientConfig = {}): SSMClient => new SSMClient({ ...options, ...config })
