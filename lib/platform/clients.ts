@@ -17,8 +17,52 @@ const options = {
   requestHandler: { connectionTimeout: 1000, requestTimeout: 2500, throwOnRequestTimeout: true },
 }
 
+/**
+ * The connections of one client. Where one of them breaks, the idle ones are closed: a NAT gateway resets all
+ * connections that were idle for as long, and after a batch they are more than a call has attempts.
+ */
+const connections = () => {
+  // Importing node:http as an ES module reads every export, and its WebSocket loads undici: some 50 ms.
+  const [http, https] = [process.getBuiltinModule('node:http'), process.getBuiltinModule('node:https')]
+  const kept = { keepAlive: true, maxSockets: 50 }
+  const [httpAgent, httpsAgent] = [new http.Agent(kept), new https.Agent(kept)]
+  return {
+    config: { ...options, requestHandler: { ...options.requestHandler, httpAgent, httpsAgent } },
+    closeIdle:
+      <Request, Response>(send: (request: Request) => Promise<Response>) =>
+      async (request: Request): Promise<Response> => {
+        try {
+          return await send(request)
+        } catch (error) {
+          const idle = [httpAgent, httpsAgent].flatMap(({ freeSockets }) => Object.values(freeSockets).flat())
+          for (const socket of idle) socket?.destroy()
+          throw error
+        }
+      },
+  }
+}
+
+/** Next to the connection, where an attempt fails only when there is no response. */
+const ATTEMPT = { step: 'deserialize', priority: 'low' } as const
+
 /** @param config where a harness runs its own AWS; a function takes everything from its environment */
-export const dynamodbClient = (config: DynamoDBClientConfig = {}): DynamoDBClient =>
-  new DynamoDBClient({ ...options, ...config })
-export const sqsClient = (config: SQSClientConfig = {}): SQSClient => new SQSClient({ ...options, ...config })
-export const ssmClient = (config: SSMClientConfig = {}): SSMClient => new SSMClient({ ...options, ...config })
+export const dynamodbClient = (config: DynamoDBClientConfig = {}): DynamoDBClient => {
+  const { config: defaults, closeIdle } = connections()
+  const client = new DynamoDBClient({ ...defaults, ...config })
+  client.middlewareStack.add(closeIdle, ATTEMPT)
+  return client
+}
+
+export const sqsClient = (config: SQSClientConfig = {}): SQSClient => {
+  const { config: defaults, closeIdle } = connections()
+  const client = new SQSClient({ ...defaults, ...config })
+  client.middlewareStack.add(closeIdle, ATTEMPT)
+  return client
+}
+
+export const ssmClient = (config: SSMClientConfig = {}): SSMClient => {
+  const { config: defaults, closeIdle } = connections()
+  const client = new SSMClient({ ...defaults, ...config })
+  client.middlewareStack.add(closeIdle, ATTEMPT)
+  return client
+}
