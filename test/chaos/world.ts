@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { SQSClient } from '@aws-sdk/client-sqs'
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
 import { feedQueueName, QUEUES } from '../../lib/platform/names.ts'
@@ -38,53 +39,49 @@ type Run = (event: SQSEvent) => Promise<SQSBatchResponse>
 
 const RECEIPT_HANDLE = /"ReceiptHandle":"([^"]+)"/g
 
-/** What the functions say of their messages: which they processed, and why others failed. */
-const messageLog = () => {
-  const processed = new Map<string, number>()
-  const errors = new Map<unknown, string>()
-  const telemetry: Telemetry = {
-    info(message, { delivery } = {}) {
-      if (message !== 'event processed' && message !== 'feed message delivered') return
-      processed.set(`${message} ${delivery}`, (processed.get(`${message} ${delivery}`) ?? 0) + 1)
-    },
-    warn: () => undefined,
-    error: (_message, error, { messageId } = {}) => void errors.set(messageId, String(error)),
-    count: () => undefined,
-    seconds: () => undefined,
-  }
-  const times = (role: Role, delivery: string) =>
-    processed.get(`${role === 'worker' ? 'event processed' : 'feed message delivered'} ${delivery}`) ?? 0
-  return { telemetry, times, errorOf: (messageId: string) => errors.get(messageId) ?? 'not attempted' }
+/** What an invocation says of its messages: the deliveries it has processed, and why messages failed. */
+type Invocation = { processed: Set<unknown>; errors: Map<unknown, string> }
+
+const invocations = new AsyncLocalStorage<Invocation>()
+
+const telemetry: Telemetry = {
+  info(message, { delivery } = {}) {
+    if (message === 'event processed' || message === 'feed message delivered')
+      invocations.getStore()?.processed.add(delivery)
+  },
+  warn: () => undefined,
+  error: (_message, error, { messageId } = {}) =>
+    void invocations.getStore()?.errors.set(messageId, String(error)),
+  count: () => undefined,
+  seconds: () => undefined,
 }
 
 /** Records what a function does with its messages. */
-const watched = (
-  role: Role,
-  run: Run,
-  { journal, log, visibility }: { journal: Journal; log: ReturnType<typeof messageLog>; visibility: number },
-): Run => {
+const watched = (role: Role, run: Run, journal: Journal, visibility: number): Run => {
   return async event => {
-    const records = event.Records.map(record => {
-      const delivery = deliveryIn(record.body)
-      return { ...record, delivery, order: orderIn(record.body), before: log.times(role, delivery) }
-    })
+    const records = event.Records.map(record => ({
+      ...record,
+      delivery: deliveryIn(record.body),
+      order: orderIn(record.body),
+    }))
     if (role === 'worker')
       for (const { delivery, order, messageId, attributes } of records) {
         const name = `${delivery} of ${order}`
         const sent = journal.events.get(name) ?? new Map<string, number>()
         journal.events.set(name, sent.set(messageId, Number(attributes.SentTimestamp)))
       }
+    const invocation: Invocation = { processed: new Set(), errors: new Map() }
     journal.underWay++
     const began = performance.now()
     try {
-      return await run(event)
+      return await invocations.run(invocation, () => run(event))
     } finally {
       journal.underWay--
       const took = Math.round(performance.now() - began)
-      for (const { delivery, order, before, receiptHandle, messageId } of records) {
-        const isProcessed = log.times(role, delivery) > before
+      for (const { delivery, order, receiptHandle, messageId } of records) {
+        const isProcessed = invocation.processed.has(delivery)
         journal[isProcessed ? 'processed' : 'failed'].set(receiptHandle, order)
-        const outcome = isProcessed ? 'processed' : `failed: ${log.errorOf(messageId)}`
+        const outcome = isProcessed ? 'processed' : (invocation.errors.get(messageId) ?? 'not attempted')
         journal.note(`${role} of ${order}: ${delivery} ${outcome}`)
         if (took > visibility * 1000)
           journal.tooSlow.set(
@@ -97,7 +94,7 @@ const watched = (
 }
 
 /** A function as Lambda runs it: it can die before it begins, and after it has done everything. */
-const mortal = (run: Run, { journal, faults }: { journal: Journal; faults: Faults }): Run => {
+const mortal = (run: Run, journal: Journal, faults: Faults): Run => {
   return async event => {
     const about = event.Records.map(({ body }) => orderIn(body)).join(' ')
     const fault = journal.meet(faults, 'event source to function', `invoke ${about}`)
@@ -122,7 +119,6 @@ export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Spe
   }
   let current = faults
   const journal = newJournal()
-  const log = messageLog()
   const inbox = newInbox()
   const faultsNow: Faults = request => current(request)
 
@@ -151,7 +147,7 @@ export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Spe
           },
         { step: 'initialize' },
       )
-      const invoke = mortal(watched(role, run, { journal, log, visibility }), { journal, faults: faultsNow })
+      const invoke = mortal(watched(role, run, journal, visibility), journal, faultsNow)
       const { stop } = startEventSource({
         sqs,
         queue: { url: backends.queueUrl(queue), arn: queueArn(queue), region: REGION },
@@ -171,7 +167,7 @@ export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Spe
         backends,
         through,
         webStore: web.port,
-        telemetry: log.telemetry,
+        telemetry,
         workers: WORKERS,
         pace: speed,
         // The pauses of the breaker would be most of the run, and no order would be due for a check.
