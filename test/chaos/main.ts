@@ -202,9 +202,7 @@ const main = async (signal: AbortSignal): Promise<number> => {
   const bug = options.bug === undefined ? undefined : bugNamed(options.bug)
   const again = options.again === undefined ? undefined : await smallestOf(options.again)
   const url = import.meta.resolve('./run.ts')
-  const { run } = (
-    bug === undefined ? await import(url) : await loadWith(bug, url)
-  ) as typeof import('./run.ts')
+  const { run } = (bug === undefined ? await import(url) : await plant(bug)(url)) as typeof import('./run.ts')
   const play: Play = ({ orders, faults, what = '', until }) =>
     run({
       ...{ orders, faults, speed: options.quick ? QUICK : FULL },

@@ -1,5 +1,5 @@
 import { type Alarm, alarmsFor } from '../../deploy/alarms.ts'
-import type { Metric } from './telemetry.ts'
+import type { Recorded } from './telemetry.ts'
 
 const SERVICE = 'order-relay'
 
@@ -38,7 +38,7 @@ export const alarmMonitor = (now: () => number) => {
 
   return {
     /** Takes a measurement of the functions. */
-    measure({ name, value, dimensions }: Metric) {
+    measure({ name, value, dimensions }: Recorded) {
       const all = Object.entries({ service: SERVICE, ...dimensions })
       data.push({ metric: nameOf('order-relay', name, all), value, at: now() })
     },
