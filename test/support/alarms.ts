@@ -25,16 +25,18 @@ export const alarmMonitor = (now: () => number) => {
     )
     return data.filter(datum => datum.metric === metric)
   }
-  const isBreached = (alarm: Alarm, at: number): boolean => {
-    const { Period, Statistic, ComparisonOperator, Threshold } = alarm.condition
-    const values = dataOf(alarm)
-      .filter(datum => datum.at <= at && datum.at > at - Period * 1000)
-      .map(({ value }) => value)
+  const isBreached = ({ condition }: Alarm, own: readonly Datum[], at: number): boolean => {
+    const { Period, Statistic, ComparisonOperator, Threshold } = condition
+    const first = own.findLastIndex(datum => datum.at <= at - Period * 1000) + 1
+    const values = own.slice(first).flatMap(datum => (datum.at <= at ? [datum.value] : []))
     if (values.length === 0) return false
     const value = Statistic === 'Sum' ? values.reduce((sum, each) => sum + each) : Math.max(...values)
     return ComparisonOperator === 'GreaterThanThreshold' ? value > Threshold : value >= Threshold
   }
-  const firstRaised = (alarm: Alarm) => dataOf(alarm).find(({ at }) => isBreached(alarm, at))?.at
+  const firstRaised = (alarm: Alarm) => {
+    const own = dataOf(alarm)
+    return own.find(({ at }, index) => isBreached(alarm, own.slice(0, index + 1), at))?.at
+  }
 
   return {
     /** Takes a measurement of the functions. */
@@ -54,7 +56,7 @@ export const alarmMonitor = (now: () => number) => {
         .flatMap(alarm => firstRaised(alarm) ?? [])
         .sort((a, b) => a - b)[0],
     isRaised: (page: string): boolean =>
-      alarms.some(alarm => alarm.page === page && isBreached(alarm, now())),
+      alarms.some(alarm => alarm.page === page && isBreached(alarm, dataOf(alarm), now())),
     /** The runbook pages of all alarms raised so far, sorted. */
     raised: (): string[] =>
       [...new Set(alarms.filter(alarm => firstRaised(alarm) !== undefined).map(({ page }) => page))].sort(),
