@@ -86,13 +86,22 @@ test('the secret is exchanged without the relay: an alarm is raised, and once th
     // As `relay register` does it. The function reads again at a mismatch, once a minute at most.
     await relay.putParameter(`${PARAMETERS.webhookSecrets}/by-hand`, secret)
     relay.pass(MINUTE)
-    // Both webhooks arrive while the function reads the secrets: neither may be refused.
-    relay.begin((_link, name) => (name.startsWith('GetParametersByPath') ? 'delay' : undefined))
     await relay.retryWebhooks(orders)
-    relay.end()
     expect(await relay.undelivered(orders)).toBe(0)
     await relay.settle(orders)
     expect(await relay.violations(orders)).toEqual([])
+  }))
+
+test('webhooks that arrive while the function looks for a new secret wait for it', () =>
+  withRelay(async relay => {
+    const orders = [reviewedOrder('o00001', 'shop'), web]
+    for (const order of orders) await relay.review(order)
+    await relay.putParameter(`${PARAMETERS.webhookSecrets}/new`, await relay.register())
+    relay.begin((_link, name) => (name.startsWith('GetParametersByPath') ? 'delay' : undefined))
+    await Promise.all(orders.map(({ source, id }) => relay.service.fix(source, id)))
+    await until(async () => (await relay.undelivered(orders)) === 0)
+    for (const { id } of orders)
+      expect(await relay.service.webhooks(id)).toMatchObject([{ attempts: [{ status: 200 }] }])
   }))
 
 test('the secret is exchanged for good: the reconciliation finds what the webhooks said', () =>
