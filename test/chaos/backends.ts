@@ -14,7 +14,7 @@ import { startDynamodb } from '../../local/dynamodb.ts'
 import { startParameterStore } from '../../local/parameter-store.ts'
 import { freePorts } from '../../local/ports.ts'
 import { createTables } from '../../local/provision.ts'
-import { CREDENTIALS, queueUrl, REGION, SANDBOX_KEY, urlOf } from '../../local/settings.ts'
+import { CREDENTIALS, type Ports, queueUrl, REGION, SANDBOX_KEY, urlOf } from '../../local/settings.ts'
 import { startSqs } from '../../local/sqs.ts'
 import { startSandbox } from '../../sandbox/start.ts'
 import { type EndState, readStoredItem } from '../oracle.ts'
@@ -49,49 +49,22 @@ const queuesWith = (visibility: number | undefined) =>
       : queue,
   )
 
-/**
- * DynamoDB, SQS, Parameter Store and the accounting service, embedded, on free ports, with the stack's tables,
- * queues and parameters.
- */
-export const startBackends = async ({ senderSpeed = 100, visibility }: BackendOptions = {}) => {
-  const path = await mkdtemp(join(tmpdir(), 'order-relay-chaos-'))
-  const ports = await freePorts()
-  const servers = await Promise.all([
-    startDynamodb({ port: ports.dynamodb, path: join(path, 'dynamodb') }),
-    startSqs({ port: ports.sqs, queues: queuesWith(visibility) }),
-    startParameterStore({ port: ports.ssm, path: join(path, 'parameters.json') }),
-    startSandbox({ port: ports.sandbox, speed: senderSpeed }),
-  ])
+/** What a harness asks of the backends, directly and without faults. */
+export const backendClients = (ports: Ports) => {
   const client = { region: REGION, credentials: CREDENTIALS }
   const dynamodb = new DynamoDBClient({ ...client, endpoint: urlOf(ports.dynamodb) })
   const sqs = new SQSClient({ ...client, endpoint: urlOf(ports.sqs) })
   const ssm = new SSMClient({ ...client, endpoint: urlOf(ports.ssm) })
-
-  const putParameter = (name: string, Value: string) =>
-    ssm.send(
-      new PutParameterCommand({
-        Name: `${SECRETS_PATH}/${name}`,
-        Value,
-        Type: 'SecureString',
-        Overwrite: true,
-      }),
-    )
-
-  await createTables(dynamodb, tablesOf({ prefix: '' }))
-  for (const source of SOURCES) {
-    const { Name, Value } = storeKeyParameter(SECRETS_PATH, source, keyOfStore(source))
-    await putParameter(Name.slice(SECRETS_PATH.length + 1), Value)
-  }
-  await putParameter(`${PARAMETERS.feedSecrets}/web`, FEED_SECRET)
-  await putParameter(PARAMETERS.accountingKey, SANDBOX_KEY)
-
   const urlOfQueue = (name: string) => queueUrl(ports.sqs, name)
   return {
     ports,
     dynamodb,
     sqs,
     queueUrl: urlOfQueue,
-    putParameter,
+    async putParameter(name: string, Value: string): Promise<void> {
+      const Name = `${SECRETS_PATH}/${name}`
+      await ssm.send(new PutParameterCommand({ Name, Value, Type: 'SecureString', Overwrite: true }))
+    },
     /** How many messages a queue holds, in flight or not. */
     async depth(queue: string): Promise<number> {
       const { Attributes = {} } = await sqs.send(
@@ -110,12 +83,42 @@ export const startBackends = async ({ senderSpeed = 100, visibility }: BackendOp
       )
       return Item === undefined ? undefined : readStoredItem(Item)
     },
-    async close() {
+    destroy() {
       for (const each of [dynamodb, sqs, ssm]) each.destroy()
-      for (const server of [...servers].reverse()) await server.close()
-      await rm(path, { recursive: true, force: true })
     },
   }
 }
 
-export type Backends = Awaited<ReturnType<typeof startBackends>>
+export type Backends = ReturnType<typeof backendClients>
+
+/**
+ * Starts DynamoDB, SQS, Parameter Store and the accounting service, embedded, on free ports, with the stack's
+ * tables, queues and parameters.
+ */
+export const startBackends = async ({ senderSpeed = 100, visibility }: BackendOptions = {}) => {
+  const path = await mkdtemp(join(tmpdir(), 'order-relay-chaos-'))
+  const ports = await freePorts()
+  const servers = await Promise.all([
+    startDynamodb({ port: ports.dynamodb, path: join(path, 'dynamodb') }),
+    startSqs({ port: ports.sqs, queues: queuesWith(visibility) }),
+    startParameterStore({ port: ports.ssm, path: join(path, 'parameters.json') }),
+    startSandbox({ port: ports.sandbox, speed: senderSpeed }),
+  ])
+  const clients = backendClients(ports)
+  const { dynamodb, putParameter } = clients
+  await createTables(dynamodb, tablesOf({ prefix: '' }))
+  for (const source of SOURCES) {
+    const { Name, Value } = storeKeyParameter(SECRETS_PATH, source, keyOfStore(source))
+    await putParameter(Name.slice(SECRETS_PATH.length + 1), Value)
+  }
+  await putParameter(`${PARAMETERS.feedSecrets}/web`, FEED_SECRET)
+  await putParameter(PARAMETERS.accountingKey, SANDBOX_KEY)
+  return {
+    ...clients,
+    async close() {
+      clients.destroy()
+      for (const server of servers.toReversed()) await server.close()
+      await rm(path, { recursive: true, force: true })
+    },
+  }
+}

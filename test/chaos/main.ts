@@ -5,9 +5,9 @@ import { BUGS, type Bug } from '../crash/bugs.ts'
 import { plant } from '../crash/plant.ts'
 import { type Faults, KINDS, LINKS, onlyFaults, randomFaults } from './faults.ts'
 import { randomOrder } from './orders.ts'
+import { FULL, QUICK } from './pace.ts'
 import type { Outcome, Verdict } from './run.ts'
 import { type Case, shrink } from './shrink.ts'
-import { FULL, QUICK } from './world.ts'
 
 const USAGE = `Plays random orders through the real parts, with faults on every connection between them, and compares what
 the accounting service, the orders table and the stores hold in the end.

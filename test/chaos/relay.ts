@@ -17,18 +17,9 @@ import { context as contextWith, httpEvent, scheduledEvent } from '../support/la
 import { startServer } from '../support/server.ts'
 import { type Backends, SECRETS_PATH, storesWith } from './backends.ts'
 import type { Link } from './faults.ts'
+import { type Pace, REAL_TIME } from './pace.ts'
 
 type FunctionName = 'webhook' | 'api' | 'worker' | 'feeder' | 'reconcile'
-
-/** How many times shorter everything takes that waits; what is decided stays the same. */
-export type Pace = {
-  /** Retry delays of messages and pauses of the breaker. */
-  retries: number
-  /** Timeouts of the functions and of their calls by HTTP. */
-  timeouts: number
-}
-
-export const REAL_TIME: Pace = { retries: 1, timeouts: 1 }
 
 export type RelayOptions = {
   backends: Backends

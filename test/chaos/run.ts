@@ -4,9 +4,10 @@ import type { Faults } from './faults.ts'
 import { forge } from './forgeries.ts'
 import { type Journal, orderIn } from './journal.ts'
 import { type ChaosOrder, play } from './orders.ts'
+import type { Speed } from './pace.ts'
 import { insist, storeRequester } from './stores.ts'
 import { NOT_CONSUMED, passingViolations, violationsOf } from './violations.ts'
-import { type Speed, startWorld, type World } from './world.ts'
+import { startWorld, type World } from './world.ts'
 
 export type RunOptions = {
   orders: readonly ChaosOrder[]

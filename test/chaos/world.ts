@@ -8,27 +8,15 @@ import { CREDENTIALS, queueArn, REGION } from '../../local/settings.ts'
 import { startBackends } from './backends.ts'
 import { type Faults, type Link, noFaults } from './faults.ts'
 import { deliveryIn, type Journal, newJournal, orderIn } from './journal.ts'
+import type { Speed } from './pace.ts'
 import { startProxy } from './proxy.ts'
-import { type Pace, startRelay } from './relay.ts'
+import { startRelay } from './relay.ts'
 import { serviceClient } from './service.ts'
 import { newInbox, startQueueStore, startWebStore } from './stores.ts'
 
 /** Two deployments of the worker at once, as in the minutes of an upgrade. */
 const WORKERS = 2
 const DAY_MS = 24 * 60 * 60 * 1000
-
-export type Speed = Pace & {
-  /** Visibility timeout of the queues in seconds; longer than a function may run. */
-  visibility: number
-  /** Orders under way at once. */
-  atOnce: number
-}
-
-/** A call takes a third of the function's time at most, as in Lambda, and messages are out for twice as long. */
-export const FULL: Speed = { retries: 20, timeouts: 5, visibility: 12, atOnce: 60 }
-
-/** For a few orders on an idle machine. */
-export const QUICK: Speed = { retries: 40, timeouts: 10, visibility: 5, atOnce: 60 }
 
 /** How long a client waits on a link that notifies stores, in milliseconds. */
 const patienceOf = (link: Link, { timeouts }: Speed): number =>
