@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
 
+/** Loading takes a good part of a short run. */
+const CACHE = resolve('node_modules/.cache/order-relay')
 const MAIN = resolve('test/chaos/main.ts')
 const directory = await mkdtemp(join(tmpdir(), 'order-relay-chaos-test-'))
 afterAll(() => rm(directory, { recursive: true }))
@@ -11,8 +13,11 @@ afterAll(() => rm(directory, { recursive: true }))
 /** In a process of its own: bugs are planted by module hooks, which Jest's own loader does not know. */
 const chaos = (...options: string[]) =>
   new Promise<{ code: unknown; output: string }>(done => {
-    execFile(process.execPath, [MAIN, '--quick', ...options], { cwd: directory }, (error, stdout, stderr) =>
-      done({ code: error === null ? 0 : error.code, output: stdout + stderr }),
+    execFile(
+      process.execPath,
+      [MAIN, '--quick', ...options],
+      { cwd: directory, env: { ...process.env, NODE_COMPILE_CACHE: CACHE } },
+      (error, stdout, stderr) => done({ code: error === null ? 0 : error.code, output: stdout + stderr }),
     )
   })
 

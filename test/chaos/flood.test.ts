@@ -4,14 +4,19 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
 
+/** Loading takes a good part of a short run. */
+const CACHE = resolve('node_modules/.cache/order-relay')
 const MAIN = resolve('test/chaos/flood.ts')
 const directory = await mkdtemp(join(tmpdir(), 'order-relay-flood-test-'))
 afterAll(() => rm(directory, { recursive: true }))
 
 const flood = (...options: string[]) =>
   new Promise<{ code: unknown; output: string }>(done => {
-    execFile(process.execPath, [MAIN, ...options], { cwd: directory }, (error, stdout, stderr) =>
-      done({ code: error === null ? 0 : error.code, output: stdout + stderr }),
+    execFile(
+      process.execPath,
+      [MAIN, ...options],
+      { cwd: directory, env: { ...process.env, NODE_COMPILE_CACHE: CACHE } },
+      (error, stdout, stderr) => done({ code: error === null ? 0 : error.code, output: stdout + stderr }),
     )
   })
 

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
+import { isDeepStrictEqual, parseArgs } from 'node:util'
 import { paginateScan } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
 import { feedQueueName, QUEUES, TABLES } from '../../lib/platform/names.ts'
@@ -10,7 +10,7 @@ import { MAX_BODY_BYTES } from '../../lib/protocol/json.ts'
 import { STATUSES } from '../../lib/protocol/status.ts'
 import { HEADERS, ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
 import { urlOf } from '../../local/settings.ts'
-import { type ReceivedMessage, readFeedMessage, same } from '../oracle.ts'
+import { type ReceivedMessage, readFeedMessage } from '../oracle.ts'
 import { startBackends } from './backends.ts'
 import { chance, pick } from './chance.ts'
 import { type Link, noFaults } from './faults.ts'
@@ -227,7 +227,7 @@ const flood = async ({ deliveries, seed, lanes, bug, progress }: Options) => {
         data,
       }))
       if (
-        !same(
+        !isDeepStrictEqual(
           feed,
           changes.map((change, index) => ({ ...change, version: index + 1 })),
         )
@@ -235,7 +235,12 @@ const flood = async ({ deliveries, seed, lanes, bug, progress }: Options) => {
         violations.push(`${external_id}: the feed has ${feed.length} of ${changes.length} changes, or others`)
       const stored = await backends.stored({ source: SOURCE, external_id })
       const { version, result, doubt, intents } = stored?.order ?? {}
-      if (!same([version, result, doubt, intents], [changes.length, changes.at(-1)?.data, false, {}]))
+      if (
+        !isDeepStrictEqual(
+          [version, result, doubt, intents],
+          [changes.length, changes.at(-1)?.data, false, {}],
+        )
+      )
         violations.push(
           `${external_id}: the table has version ${version} and not ${changes.length}, or another result`,
         )

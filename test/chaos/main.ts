@@ -130,8 +130,8 @@ type Play = (small: {
 }) => Promise<Outcome>
 
 /** A race is not lost every time. Most of a small run is waiting, so several run side by side. */
-const AT_ONCE = 6
-const ROUNDS = 2
+const AT_ONCE = 4
+const ROUNDS = 3
 
 const playAgain = async ({ orders, faults }: Case, play: Play): Promise<number> => {
   for (let round = 1; round <= ROUNDS; round++) {
@@ -148,7 +148,7 @@ const playAgain = async ({ orders, faults }: Case, play: Play): Promise<number> 
 }
 
 const SHRINKING_MS = 5 * 60 * 1000
-const triesOf = (orders: number) => (orders <= 3 ? AT_ONCE : orders <= 100 ? AT_ONCE / 2 : 1)
+const triesOf = (orders: number) => (orders <= 3 ? AT_ONCE : orders <= 100 ? 2 : 1)
 
 const smallestCase = async (found: Case, violated: ReadonlySet<string>, play: Play) => {
   const until = AbortSignal.timeout(SHRINKING_MS)

@@ -77,7 +77,7 @@ export const awsClients = (
   const send = (command: { input: object }): Promise<never> => {
     const action = command.constructor.name.replace(/Command$/, '')
     // The SDK types an answer by its command, which a model of all commands cannot follow.
-    return call(instance, placeOf(name, action, targetOf(command)), () => run(cloud, command) as never)
+    return call(instance, placeOf(name, `${action} ${targetOf(command)}`), () => run(cloud, command) as never)
   }
   return { dynamodb: { send }, sqs: { send }, ssm: { send } }
 }

@@ -16,7 +16,7 @@ test('a crash or a lost answer at any call violates no promise', async () => {
   expect(matrix.failures).toEqual([])
   expect(PLACES.filter(place => matrix.struck[place] === undefined)).toEqual([])
   expect(matrix.runs).toBeGreaterThan(700)
-}, 60_000)
+}, 120_000)
 
 test('every planted bug is found', async () => {
   // Bugs are planted by module hooks, which Jest's own loader does not know.
@@ -28,7 +28,7 @@ test('every planted bug is found', async () => {
   const { bugs } = JSON.parse(stdout) as { bugs: { bug: string; by?: { violations: string[] } }[] }
   expect(bugs).toHaveLength(BUGS.length)
   expect(bugs.filter(({ by }) => by === undefined).map(({ bug }) => bug)).toEqual([])
-}, 60_000)
+}, 120_000)
 
 test('the models have the limits of the stack', async () => {
   const sqs = { batchSize: BATCH_SIZE, functionResponseType: 'ReportBatchItemFailures' }

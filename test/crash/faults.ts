@@ -36,7 +36,10 @@ const TEN_MINUTES = 10 * 60 * 1000
  * A message to an SQS feed that timed out cannot arrive after the next attempt's, which is made 3 s later at
  * the soonest: a feed has no condition that could refuse it, see docs/crash.md.
  */
-const LATENESS: Partial<Record<Place, number>> = { 'worker: publish to the feed': 2000 }
+const LATENESS: Partial<Record<Place, number>> = {
+  'worker: publish to the feed': 2000,
+  'worker: publish to the HTTP feed': 2000,
+}
 
 type CallOptions = {
   /** How long the caller waits, in milliseconds. */

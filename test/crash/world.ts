@@ -16,7 +16,7 @@ import { type Pattern, webhookSender } from './sender.ts'
 import { type EndpointAnswer, FEED_SECRET, storeClients, storeKeyOf } from './store.ts'
 
 const START = Date.UTC(2026, 0, 1)
-/** The sender's schedule takes a day and a half. */
+/** After this nothing may be under way: the sender's schedule takes a day and a half. */
 const LASTS = 10 * DAY
 
 export const WEBHOOK_SECRET = 'whsec_first'
