@@ -4,8 +4,8 @@ import { tool } from './tool.ts'
 
 const PROOFS: Readonly<Record<string, () => unknown>> = {
   crash: () => import('./crash/main.ts'),
-  chaos: () => import('../proof/storm/main.ts'),
-  flood: () => import('../proof/flood.ts'),
+  chaos: () => import('./chaos/main.ts'),
+  flood: () => import('./chaos/flood.ts'),
   fuzz: () => import('./fuzz/main.ts'),
   timing: () => import('./timing/main.ts'),
   mutate: () => {

@@ -1,6 +1,6 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { SQSClient } from '@aws-sdk/client-sqs'
-import { SSMClient } from '@aws-sdk/client-ssm'
+import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
+import { SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs'
+import { SSMClient, type SSMClientConfig } from '@aws-sdk/client-ssm'
 
 /** What the relay uses of AWS: commands sent by AWS's own clients. */
 export type DynamoDB = Pick<DynamoDBClient, 'send'>
@@ -17,6 +17,52 @@ const options = {
   requestHandler: { connectionTimeout: 1000, requestTimeout: 2500, throwOnRequestTimeout: true },
 }
 
-export const dynamodbClient = (): DynamoDBClient => new DynamoDBClient(options)
-export const sqsClient = (): SQSClient => new SQSClient(options)
-export const ssmClient = (): SSMClient => new SSMClient(options)
+/**
+ * The connections of one client. Where one of them breaks, the idle ones are closed: a NAT gateway resets all
+ * connections that were idle for as long, and after a batch they are more than a call has attempts.
+ */
+const connections = () => {
+  // Importing node:http as an ES module reads every export, and its WebSocket loads undici: some 50 ms.
+  const [http, https] = [process.getBuiltinModule('node:http'), process.getBuiltinModule('node:https')]
+  const kept = { keepAlive: true, maxSockets: 50 }
+  const [httpAgent, httpsAgent] = [new http.Agent(kept), new https.Agent(kept)]
+  return {
+    config: { ...options, requestHandler: { ...options.requestHandler, httpAgent, httpsAgent } },
+    closeIdle:
+      <Request, Response>(send: (request: Request) => Promise<Response>) =>
+      async (request: Request): Promise<Response> => {
+        try {
+          return await send(request)
+        } catch (error) {
+          const idle = [httpAgent, httpsAgent].flatMap(({ freeSockets }) => Object.values(freeSockets).flat())
+          for (const socket of idle) socket?.destroy()
+          throw error
+        }
+      },
+  }
+}
+
+/** Next to the connection, where an attempt fails only when there is no response. */
+const ATTEMPT = { step: 'deserialize', priority: 'low' } as const
+
+/** @param config where a harness runs its own AWS; a function takes everything from its environment */
+export const dynamodbClient = (config: DynamoDBClientConfig = {}): DynamoDBClient => {
+  const { config: defaults, closeIdle } = connections()
+  const client = new DynamoDBClient({ ...defaults, ...config })
+  client.middlewareStack.add(closeIdle, ATTEMPT)
+  return client
+}
+
+export const sqsClient = (config: SQSClientConfig = {}): SQSClient => {
+  const { config: defaults, closeIdle } = connections()
+  const client = new SQSClient({ ...defaults, ...config })
+  client.middlewareStack.add(closeIdle, ATTEMPT)
+  return client
+}
+
+export const ssmClient = (config: SSMClientConfig = {}): SSMClient => {
+  const { config: defaults, closeIdle } = connections()
+  const client = new SSMClient({ ...defaults, ...config })
+  client.middlewareStack.add(closeIdle, ATTEMPT)
+  return client
+}

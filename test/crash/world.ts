@@ -17,7 +17,7 @@ import { type EndpointAnswer, FEED_SECRET, storeClients, storeKeyOf } from './st
 
 const START = Date.UTC(2026, 0, 1)
 /** After this nothing may be under way: the sender's schedule takes a day and a half. */
-const END = START + 10 * DAY
+const LASTS = 10 * DAY
 
 export const WEBHOOK_SECRET = 'whsec_first'
 
@@ -58,6 +58,8 @@ export type Scenario = {
   /** The feed messages that must be dead-lettered in the end. */
   deadLettered?: readonly string[]
   telemetry?: Telemetry
+  /** After this time nothing may be under way. @default ten days */
+  lasts?: number
   /** Replaces dependencies of the functions. */
   adjust?: Adjust
   /** What else happens, beside the lifecycles of the orders. */
@@ -229,5 +231,5 @@ export const runScenario = async (
     scenario.happens?.(world)
   })
   for (const at of scenario.reconcileAt ?? []) clock.after(at, functions.reconcile)
-  return { scenario, world, faults, isOver: await clock.run(END) }
+  return { scenario, world, faults, isOver: await clock.run(START + (scenario.lasts ?? LASTS)) }
 }

@@ -1,4 +1,4 @@
-import type { APIGatewayProxyEventV2, Context, SQSEvent, SQSRecord } from 'aws-lambda'
+import type { APIGatewayProxyEventV2, Context, ScheduledEvent, SQSEvent, SQSRecord } from 'aws-lambda'
 
 /** The context of an invocation, with the time left in milliseconds. */
 export const context = (remaining: () => number = () => 30_000): Context => ({
@@ -92,3 +92,16 @@ export const sqsEvent = (...Records: SQSRecord[]): SQSEvent => ({ Records })
 /** The ids of the messages that a function reports as failed. */
 export const failedIds = (response: { batchItemFailures: { itemIdentifier: string }[] } | undefined) =>
   response?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)
+
+/** A call by the schedule. */
+export const scheduledEvent: ScheduledEvent = {
+  version: '0',
+  id: 'scheduled',
+  'detail-type': 'Scheduled Event',
+  source: 'aws.events',
+  account: '000000000000',
+  time: '2026-01-01T00:00:00Z',
+  region: 'eu-central-1',
+  resources: [],
+  detail: {},
+}

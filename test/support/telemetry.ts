@@ -4,18 +4,27 @@ type Fields = Parameters<Telemetry['info']>[1]
 
 type Line = { level: 'info' | 'warn' | 'error'; message: string; fields: Fields; error?: unknown }
 
-type Recorded = { name: Metric; dimensions: Readonly<Record<string, string>>; value: number }
+/** A metric as it was measured. */
+export type Recorded = { name: Metric; dimensions: Readonly<Record<string, string>>; value: number }
 
-/** Telemetry that keeps what it is given. */
-export const recordingTelemetry = () => {
+/**
+ * Telemetry that keeps what it is given.
+ *
+ * @param onMetric called for every metric when it is measured
+ */
+export const recordingTelemetry = (onMetric: (metric: Recorded) => void = () => undefined) => {
   const lines: Line[] = []
   const metrics: Recorded[] = []
+  const measure = (metric: Recorded) => {
+    metrics.push(metric)
+    onMetric(metric)
+  }
   const telemetry: Telemetry = {
     info: (message, fields) => void lines.push({ level: 'info', message, fields }),
     warn: (message, fields) => void lines.push({ level: 'warn', message, fields }),
     error: (message, error, fields) => void lines.push({ level: 'error', message, fields, error }),
-    count: (name, dimensions) => void metrics.push({ name, dimensions: dimensions ?? {}, value: 1 }),
-    seconds: (name, value) => void metrics.push({ name, dimensions: {}, value }),
+    count: (name, dimensions) => measure({ name, dimensions: dimensions ?? {}, value: 1 }),
+    seconds: (name, value) => measure({ name, dimensions: {}, value }),
   }
   return {
     telemetry,

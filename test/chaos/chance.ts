@@ -1,0 +1,18 @@
+import { createHash } from 'node:crypto'
+
+/** A number from 0 up to 1 that depends on its arguments alone, whatever happened before. */
+export const chance = (...about: readonly (string | number)[]): number =>
+  createHash('sha256').update(JSON.stringify(about)).digest().readUInt32BE(0) / 2 ** 32
+
+/** One of the entries, each as likely as its weight. */
+export const pick = <Entry extends { weight: number }>(
+  entries: readonly [Entry, ...Entry[]],
+  at: number,
+): Entry => {
+  let left = at * entries.reduce((sum, { weight }) => sum + weight, 0)
+  for (const entry of entries) {
+    left -= entry.weight
+    if (left < 0) return entry
+  }
+  return entries[0]
+}

@@ -1,0 +1,138 @@
+import { chance, pick } from './chance.ts'
+
+/** The connections between the parts; each has a proxy, or is a call that can fail. */
+export const LINKS = [
+  'service to relay',
+  'forger to relay',
+  'store to relay',
+  'webhook to AWS',
+  'api to AWS',
+  'reconcile to AWS',
+  'worker to AWS',
+  'worker to service',
+  'event source to SQS',
+  'feeder to AWS',
+  'feeder to store',
+  'event source to function',
+  'schedule to reconcile',
+  'store to SQS',
+] as const
+export type Link = (typeof LINKS)[number]
+
+/**
+ * What a fault does to a request:
+ *
+ * - `delay`: it is held up for a while, so that others overtake it
+ * - `reset before`: the connection breaks before it arrives
+ * - `reset after`: it takes effect, and the connection breaks before the response arrives
+ * - `late`: the connection breaks at once, and it takes effect seconds later
+ * - `error before`: it is answered 500 and never arrives
+ * - `error after`: it takes effect and is answered 500
+ * - `throttle`: it is refused because of too many requests
+ * - `duplicate`: it arrives twice
+ * - `nonsense`: it takes effect and is answered 200 with an HTML page
+ * - `swallow`: it is answered 200 and never arrives: a webhook that nobody will send again
+ */
+export const KINDS = [
+  'delay',
+  'reset before',
+  'reset after',
+  'late',
+  'error before',
+  'error after',
+  'throttle',
+  'duplicate',
+  'nonsense',
+  'swallow',
+] as const
+export type Kind = (typeof KINDS)[number]
+
+/** A request on a link: the `count`-th of its name. The name says what it does and which order it is about. */
+export type Request = { link: Link; name: string; count: number }
+
+export type Fault = Request & { kind: Kind; ms: number }
+
+/** Which fault hits a request, if any. */
+export type Faults = (request: Request) => Fault | undefined
+
+/** The end of the name of a request that is not about one order. */
+export const NO_ORDER = 'no order'
+
+type Weighted = { weight: number; kind: Kind }
+type Kinds = readonly [Weighted, ...Weighted[]]
+
+/** A feed has no condition that could refuse what arrives late, see docs/chaos.md. */
+const IN_TIME: Kinds = [
+  { weight: 2, kind: 'reset before' },
+  { weight: 3, kind: 'reset after' },
+  { weight: 1, kind: 'error before' },
+  { weight: 2, kind: 'error after' },
+  { weight: 1, kind: 'throttle' },
+  { weight: 2, kind: 'duplicate' },
+]
+
+const OF_HTTP: Kinds = [...IN_TIME, { weight: 4, kind: 'delay' }, { weight: 1, kind: 'late' }]
+
+const KINDS_OF: Partial<Record<Link, Kinds>> = {
+  'service to relay': [...OF_HTTP, { weight: 4, kind: 'swallow' }],
+  'worker to service': [...OF_HTTP, { weight: 1, kind: 'nonsense' }],
+  'event source to function': [
+    { weight: 1, kind: 'reset before' },
+    { weight: 2, kind: 'reset after' },
+  ],
+  'schedule to reconcile': [
+    { weight: 1, kind: 'reset before' },
+    { weight: 2, kind: 'duplicate' },
+  ],
+}
+
+/** Whether a request notifies a store, directly or through its queue. */
+export const notifiesStore = (link: Link, action: string): boolean =>
+  link === 'feeder to store' || (link === 'worker to AWS' && action.startsWith('SendMessage'))
+
+/** How many of a hundred requests are hit. A queue is polled again and again, so seldom. */
+const rateOf = (link: Link, name: string) => {
+  if (name.startsWith('ReceiveMessage')) return 0.5
+  if (link === 'event source to function') return 1
+  return link === 'schedule to reconcile' ? 20 : 6
+}
+
+/** The SDK makes three attempts: some faults must outlast them, or no function would ever see one. */
+const LONGEST_RUN = 4
+const runOf = (at: number) => (at < 0.65 ? 1 : at < 0.75 ? 2 : LONGEST_RUN)
+
+const LONGEST_DELAY_MS = 250
+const LATE_MS = 5000
+
+/** @param strength how many times as many faults as usual */
+export const randomFaults = (seed: number, strength = 1): Faults => {
+  const begins = (link: Link, name: string, at: number) =>
+    chance('hits', seed, link, name, at) * 100 < rateOf(link, name) * strength
+  /** The request at which the run of faults began that hits this one. */
+  const beginning = ({ link, name, count }: Request): number | undefined => {
+    const longest = name.endsWith(NO_ORDER) ? 1 : LONGEST_RUN
+    for (let at = count; at > 0 && at > count - longest; at--)
+      if (begins(link, name, at) && count - at < runOf(chance('run', seed, link, name, at))) return at
+    return undefined
+  }
+
+  return request => {
+    const { link, name, count } = request
+    const began = beginning(request)
+    if (began === undefined) return undefined
+    const kinds = notifiesStore(link, name) ? IN_TIME : (KINDS_OF[link] ?? OF_HTTP)
+    const { kind } = pick(kinds, chance('kind', seed, link, name, began))
+    const longest = kind === 'late' ? LATE_MS : LONGEST_DELAY_MS
+    return { ...request, kind, ms: Math.ceil(chance('ms', seed, link, name, count) * longest) }
+  }
+}
+
+const idOf = ({ link, name, count }: Request): string => JSON.stringify([link, name, count])
+
+/** These faults and no others. */
+export const onlyFaults = (faults: readonly Fault[]): Faults => {
+  const byId = new Map(faults.map(fault => [idOf(fault), fault]))
+  return request => byId.get(idOf(request))
+}
+
+export const noFaults: Faults = () => undefined

@@ -1,0 +1,136 @@
+import type { IncomingMessage } from 'node:http'
+import { STATUSES } from '../../lib/protocol/status.ts'
+import { type Fault, type Faults, type Link, NO_ORDER } from './faults.ts'
+
+const ORDER = /o\d{5}/
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/
+/** In a queue message the quotes are escaped. */
+const DELIVERY = /\\*"delivery\\*":\\*"([0-9a-f-]{36})/
+const RECORDED = /"delivery":\{"S":"([0-9a-f-]{36})"\}/
+const REVISION = /"revision":\{"N":"(\d+)"\}/
+const STATUS = /"status":"(\w+)"/
+
+/** The order that a text is about; empty when there is none. */
+export const orderIn = (text: string): string => ORDER.exec(text)?.[0] ?? ''
+
+export const deliveryIn = (text: string): string => DELIVERY.exec(text)?.[1] ?? ''
+
+const rankIn = (text: string): number => (STATUSES as readonly string[]).indexOf(STATUS.exec(text)?.[1] ?? '')
+
+const increment = <Key>(counts: Map<Key, number>, key: Key): number => {
+  const count = (counts.get(key) ?? 0) + 1
+  counts.set(key, count)
+  return count
+}
+
+/** A request on a link: the action of AWS, if it is one, and the order that it is about. */
+export type Passing = { link: Link; name: string; action: string; order: string; body: string }
+
+/** What happens in a run: every request and fault, and the facts that the oracle needs. */
+export const newJournal = () => {
+  const began = performance.now()
+  const seen = new Map<string, number>()
+  const arrived = new Map<string, number>()
+  const orderOfDelivery = new Map<string, string>()
+  const knownRank = new Map<string, number>()
+  const entries: { at: number; what: string }[] = []
+  const faults: Fault[] = []
+
+  const journal = {
+    faults: faults as readonly Fault[],
+    requests: new Map<Link, number>(),
+    /** Requests that arrived after one about the same order that was sent later. */
+    overtaken: 0,
+    /** Webhooks that the service sent. */
+    webhooks: new Set<string>(),
+    /** Webhooks with a status behind the one that the relay knew when they arrived. */
+    outdated: new Set<string>(),
+    /** Webhooks that were answered 200 in the relay's name and never arrived. */
+    swallowed: new Set<string>(),
+    /** Webhooks that SQS accepted for the order queue. */
+    queued: new Set<string>(),
+    /** Webhooks that were recorded before the queue had them: a crash in between would lose them. */
+    recordedEarly: new Map<string, string>(),
+    /** Deliveries of forgers. */
+    forged: new Set<string>(),
+    /** Order by receipt handle: messages that a function processed, and those that it reported as failed. */
+    processed: new Map<string, string>(),
+    failed: new Map<string, string>(),
+    /** Receipt handles whose deletion was requested, and those whose function died before its response. */
+    deleted: new Set<string>(),
+    unanswered: new Set<string>(),
+    /** Events of the order queue by delivery and order: when each of their messages was sent. */
+    events: new Map<string, Map<string, number>>(),
+    /** How often the orders table accepted a revision of an order: "3 of o00017". */
+    revisions: new Map<string, number>(),
+    /** Functions and detached requests under way. */
+    underWay: 0,
+    /** Orders whose feed this machine was too slow to keep in order, and why. */
+    tooSlow: new Map<string, string>(),
+
+    note: (what: string) => void entries.push({ at: Math.round(performance.now() - began), what }),
+    /** Everything that happened to an order. */
+    story: (order: string): string[] =>
+      entries
+        .filter(({ what }) => what.includes(order))
+        .map(({ at, what }) => `${String(at).padStart(7)} ${what}`),
+
+    /**
+     * Names a request by what it does and its order, so that a name means the same in every run. A delivery is
+     * named by its order once both were seen together: its id differs from run to run.
+     */
+    passing(
+      link: Link,
+      { method = '', url = '', headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,
+      body: string,
+    ): Passing {
+      const action = /\.(\w+)$/.exec(String(headers['x-amz-target'] ?? ''))?.[1] ?? ''
+      const [id] = ORDER.exec(url) ?? ORDER.exec(body) ?? []
+      const [delivery] = UUID.exec(body) ?? []
+      if (id !== undefined && delivery !== undefined) orderOfDelivery.set(delivery, id)
+      const order = id ?? (delivery && orderOfDelivery.get(delivery))
+      const table = /"TableName":"(\w+)"/.exec(body)?.[1]
+      const verb = action || `${method} ${url.split('?')[0]?.replace(ORDER, '…') ?? ''}`
+      const name = [verb, table, order ?? NO_ORDER].filter(part => part !== undefined).join(' ')
+      return { link, name, action, order: order ?? '', body }
+    },
+    /** Counts a request and returns the fault that hits it. */
+    meet(faultsOf: Faults, link: Link, name: string): Fault | undefined {
+      increment(journal.requests, link)
+      const count = increment(seen, `${link}: ${name}`)
+      const fault = faultsOf({ link, name, count })
+      if (fault !== undefined) faults.push(fault)
+      journal.note(`${link}: ${name} #${count}${fault === undefined ? '' : `   ← ${fault.kind}`}`)
+      return fault
+    },
+    /** Takes note of a request that is sent, whether or not it arrives; returns what to call when it does. */
+    sent({ link, action, order, body }: Passing) {
+      const recorded = RECORDED.exec(body)?.[1]
+      if (link === 'webhook to AWS' && action === 'PutItem' && recorded !== undefined)
+        if (!journal.queued.has(recorded)) journal.recordedEarly.set(recorded, order)
+      if (link === 'service to relay') journal.webhooks.add(deliveryIn(body))
+      const stream = `${link} about ${order}`
+      const number = increment(seen, stream)
+      return () => {
+        if (order !== '' && number < (arrived.get(stream) ?? 0)) journal.overtaken++
+        else arrived.set(stream, number)
+        if (link !== 'service to relay') return
+        if (rankIn(body) < (knownRank.get(order) ?? -1)) journal.outdated.add(deliveryIn(body))
+        knownRank.set(order, Math.max(rankIn(body), knownRank.get(order) ?? -1))
+      }
+    },
+    /** Takes note of a response. */
+    answered({ link, action, order, body }: Passing, { status, text }: { status: number; text: string }) {
+      if (status >= 300) return
+      if (link === 'webhook to AWS' && action === 'SendMessage') journal.queued.add(deliveryIn(body))
+      const revision = REVISION.exec(body)?.[1]
+      if (link === 'worker to AWS' && action === 'PutItem' && revision !== undefined)
+        increment(journal.revisions, `${revision} of ${order}`)
+      if (link === 'worker to service')
+        knownRank.set(order, Math.max(rankIn(text), knownRank.get(order) ?? -1))
+    },
+  }
+  return journal
+}
+
+export type Journal = ReturnType<typeof newJournal>

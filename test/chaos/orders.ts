@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Lifecycle } from '../scenarios.ts'
+import { SOURCES, type Source } from './backends.ts'
+import { chance } from './chance.ts'
+import { FORGERY_NAMES, type Forgery } from './forgeries.ts'
+import { createRequest, type Service } from './service.ts'
+import type { Inbox } from './stores.ts'
+
+/** What happens to one order; times are in milliseconds. */
+export type ChaosOrder = {
+  id: string
+  source: Source
+  lifecycle: Lifecycle
+  /** Every request of the store is made twice, one after the other or both at once. */
+  repeats: 'never' | 'afterwards' | 'at once'
+  /** How long the store waits before each of its steps. */
+  pauses: readonly [number, number, number]
+  /** Two accountants fix the order at the same moment. */
+  twoAccountants: boolean
+  /** How long after the fix the accountant sends the webhook again; it may be out of date by then. */
+  resentAfter: number | undefined
+  forgery: Forgery | undefined
+}
+
+const LONGEST_PAUSE_MS = 400
+const LONGEST_FIX_MS = 3 * LONGEST_PAUSE_MS
+
+/** A random order; it depends on the seed and its number alone. */
+export const randomOrder = (seed: number, number: number): ChaosOrder => {
+  const id = `o${String(number).padStart(5, '0')}`
+  const roll = (what: string) => chance(seed, id, what)
+  const happens = (what: string, share: number) => roll(what) < share
+  const createdBy = happens('created by', 0.75) ? 'relay' : 'service'
+  const review = createdBy === 'service' || happens('review', 0.5)
+  const repeat = roll('repeats')
+  return {
+    id,
+    source: SOURCES[Math.floor(roll('source') * SOURCES.length)] ?? 'shop',
+    lifecycle: {
+      createdBy,
+      ...(createdBy === 'relay' && happens('unknown product', 0.12) && { unknownProduct: 'first' }),
+      paidAtOnce: happens('paid at once', 0.3),
+      review,
+      ...(happens('fixed', 0.9) && { fixedAfter: roll('fixed after') * LONGEST_FIX_MS }),
+      pays: happens('pays', 0.7),
+      refunds: happens('refunds', 0.4),
+    },
+    repeats: repeat < 0.7 ? 'never' : repeat < 0.85 ? 'afterwards' : 'at once',
+    pauses: [roll('first'), roll('second'), roll('third')].map(part => part * LONGEST_PAUSE_MS) as [
+      number,
+      number,
+      number,
+    ],
+    twoAccountants: happens('two accountants', 0.1),
+    resentAfter: happens('resent', 0.3) ? roll('resent after') * LONGEST_FIX_MS : undefined,
+    forgery: happens('forgery', 0.3)
+      ? FORGERY_NAMES[Math.floor(roll('which forgery') * FORGERY_NAMES.length)]
+      : undefined,
+  }
+}
+
+export type Surroundings = {
+  service: Service
+  inbox: Inbox
+  /** Repeats a store's change until the relay accepts it. */
+  insist: (source: Source, path: string, body: object) => Promise<void>
+  forge: (forgery: Forgery, order: { source: string; external_id: string }) => Promise<void>
+  note: (what: string) => void
+  /** Whether nothing is on its way from the relay to the service or to a store. */
+  isIdle: () => Promise<boolean>
+}
+
+const LOOK_MS = 25
+const LONGEST_LOOK_MS = 1000
+/** However slow the machine: what has not come by then is stuck. */
+const STUCK_MS = 600_000
+
+/** Waits for something that the relay has promised; rejects when nothing is under way that could bring it. */
+const waitFor = async (
+  { isIdle }: Surroundings,
+  what: string,
+  isThere: () => boolean | Promise<boolean>,
+): Promise<void> => {
+  const end = Date.now() + STUCK_MS
+  for (let wait = LOOK_MS; !(await isThere()); wait = Math.min(wait * 1.5, LONGEST_LOOK_MS)) {
+    const isStuck = wait === LONGEST_LOOK_MS && (await isIdle())
+    if ((isStuck && !(await isThere())) || Date.now() > end) throw new Error(`${what} never came`)
+    await sleep(wait)
+  }
+}
+
+/** Plays what happens to an order: store, accountant and forger. */
+export const play = async (around: Surroundings, order: ChaosOrder): Promise<void> => {
+  const { service, inbox, note } = around
+  const { id, source, lifecycle, repeats, pauses, twoAccountants, resentAfter, forgery } = order
+  const {
+    createdBy,
+    unknownProduct,
+    paidAtOnce = false,
+    review = false,
+    fixedAfter,
+    pays,
+    refunds,
+  } = lifecycle
+
+  const ask = async (path: string, body: object) => {
+    const once = () => around.insist(source, path, body)
+    await (repeats === 'at once' ? Promise.all([once(), once()]) : once())
+    if (repeats === 'afterwards') await once()
+    note(`store: ${id} /${path} accepted`)
+  }
+  const create = async () => {
+    const body = createRequest(source, id, paidAtOnce)
+    if (unknownProduct !== undefined) {
+      await ask('', body)
+      await waitFor(around, 'the rejection of the product', () =>
+        inbox.of(id).some(({ event }) => event === 'order.rejected'),
+      )
+    }
+    await service.stock(id, review ? 0 : 10)
+    await (createdBy === 'service' ? service.create(source, id, paidAtOnce) : ask('', body))
+  }
+  const fix = async () => {
+    if (!review || fixedAfter === undefined) return
+    await sleep(fixedAfter)
+    await waitFor(around, 'the order to be fixed', async () => {
+      const accountants = Array.from({ length: twoAccountants ? 2 : 1 }, () => service.fix(source, id))
+      return (await Promise.all(accountants)).some(fixed => fixed)
+    })
+    note(`accountant: ${id} fixed`)
+    if (resentAfter === undefined) return
+    await sleep(resentAfter)
+    await service.resend(id)
+    note(`accountant: ${id} webhooks sent again`)
+  }
+  const shop = async () => {
+    await sleep(pauses[1])
+    if (pays) await ask(`${id}/payment/`, { source, method: 'card' })
+    if (forgery !== undefined) await around.forge(forgery, { source, external_id: id })
+    await sleep(pauses[2])
+    if (refunds) await ask(`${id}/refund/`, { source, reason: 'chaos' })
+  }
+  await sleep(pauses[0])
+  await create()
+  await Promise.all([shop(), fix()])
+}

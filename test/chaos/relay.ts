@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { SQSClient } from '@aws-sdk/client-sqs'
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, SQSEvent } from 'aws-lambda'
+import { accountingClient } from '../../lib/accounting/client.ts'
+import { createApi } from '../../lib/api/handler.ts'
+import { createFeeder } from '../../lib/feeds/handler.ts'
+import { dynamodbClient, sqsClient, ssmClient } from '../../lib/platform/clients.ts'
+import { type HttpClient, httpClient } from '../../lib/platform/http-client.ts'
+import { PARAMETERS, QUEUES, TABLES } from '../../lib/platform/names.ts'
+import type { Telemetry } from '../../lib/platform/telemetry.ts'
+import { createReconciler } from '../../lib/reconcile/handler.ts'
+import { createReceiver } from '../../lib/webhook/handler.ts'
+import { createWorker } from '../../lib/worker/handler.ts'
+import { CREDENTIALS, REGION, SANDBOX_KEY, urlOf } from '../../local/settings.ts'
+import { context as contextWith, httpEvent, scheduledEvent } from '../support/lambda.ts'
+import { startServer } from '../support/server.ts'
+import { type Backends, SECRETS_PATH, storesWith } from './backends.ts'
+import type { Link } from './faults.ts'
+import { type Pace, REAL_TIME } from './pace.ts'
+
+type FunctionName = 'webhook' | 'api' | 'worker' | 'feeder' | 'reconcile'
+
+export type RelayOptions = {
+  backends: Backends
+  /** Puts whatever belongs on a link before a port and returns the URL of that. */
+  through: (link: Link, port: number) => Promise<string>
+  /** Port of the HTTP store. */
+  webStore: number
+  telemetry: Telemetry
+  /** How many deployments of the functions take every request and every batch. @default 1 */
+  deployments?: number
+  /** Workers that read the order queue side by side. @default one in each deployment */
+  workers?: number
+  pace?: Pace
+  /** Unix time in milliseconds, as a function reads it. @default Date.now */
+  now?: (name: FunctionName) => number
+}
+
+const TIMEOUT_MS = { webhook: 9000, api: 9000, worker: 30_000, feeder: 120_000, reconcile: 60_000 }
+
+const single = (headers: IncomingHttpHeaders) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+
+type Endpoint = (event: APIGatewayProxyEventV2) => Promise<APIGatewayProxyStructuredResultV2>
+
+/** An endpoint behind HTTP, as API Gateway calls it: the last deployment's response is sent. */
+const startEndpoint = async () => {
+  let deployed: readonly Endpoint[] = []
+  const server = await startServer(async ({ method = '', url = '', headers }, body) => {
+    const event = httpEvent({ method, path: url, headers: single(headers), body: body.toString() })
+    const results = await Promise.all(deployed.map(endpoint => endpoint(event)))
+    const { statusCode = 500, headers: sent = {}, body: text } = results.at(-1) ?? {}
+    return { status: statusCode, headers: single(sent as IncomingHttpHeaders), body: text ?? '' }
+  })
+  const deploy = (endpoints: readonly Endpoint[]) => {
+    deployed = endpoints
+  }
+  return { ...server, deploy }
+}
+
+const shortenDelays = (sqs: SQSClient, { retries }: Pace) =>
+  sqs.middlewareStack.add(
+    next => args => {
+      const { input } = args
+      const entries = 'Entries' in input ? (input.Entries ?? []) : []
+      for (const entry of entries)
+        if ('VisibilityTimeout' in entry && typeof entry.VisibilityTimeout === 'number')
+          entry.VisibilityTimeout = Math.round(entry.VisibilityTimeout / retries)
+      return next(args)
+    },
+    { step: 'initialize' },
+  )
+
+/**
+ * The functions, made by their own factories, between the backends, with every call of theirs on a link of its
+ * own. The webhook is registered with the service, and its secret is in Parameter Store.
+ */
+export const startRelay = async ({
+  backends,
+  through,
+  webStore,
+  telemetry,
+  deployments = 1,
+  workers = deployments,
+  pace = REAL_TIME,
+  now = Date.now,
+}: RelayOptions) => {
+  const { ports, queueUrl } = backends
+  const closing: (() => unknown)[] = []
+  const closable = <Part extends { close: () => unknown }>(part: Part): Part => {
+    closing.push(part.close)
+    return part
+  }
+
+  const clients = async (link: Link) => {
+    const config = async (port: number) => ({
+      region: REGION,
+      credentials: CREDENTIALS,
+      endpoint: await through(link, port),
+    })
+    const all = {
+      dynamodb: dynamodbClient(await config(ports.dynamodb)),
+      sqs: sqsClient(await config(ports.sqs)),
+      ssm: ssmClient(await config(ports.ssm)),
+    }
+    closing.push(() => {
+      for (const client of Object.values(all)) client.destroy()
+    })
+    if (pace.retries !== 1) shortenDelays(all.sqs, pace)
+    return all
+  }
+  const hurried = (): HttpClient => {
+    const http = httpClient()
+    return request => http({ ...request, timeout: request.timeout / pace.timeouts })
+  }
+  const runtime = (name: FunctionName) => ({ now: () => now(name), random: Math.random, telemetry })
+  /** The remaining time is told in the time of the function as deployed, of which a call takes as large a part. */
+  const context = (name: FunctionName) => {
+    const end = performance.now() + TIMEOUT_MS[name] / pace.timeouts
+    return contextWith(() => (end - performance.now()) * pace.timeouts)
+  }
+  const deploy = <Deployed>(count: number, one: () => Promise<Deployed>): Promise<Deployed[]> =>
+    Promise.all(Array.from({ length: count }, one))
+
+  const settings = {
+    ordersTable: TABLES.orders,
+    deliveriesTable: TABLES.deliveries,
+    ordersQueueUrl: queueUrl(QUEUES.orders),
+    quarantineQueueUrl: queueUrl(QUEUES.quarantine),
+    feedsDeadQueueUrl: queueUrl(QUEUES.feedsDead),
+    secretsPath: SECRETS_PATH,
+  }
+  const stores = storesWith(await through('feeder to store', webStore))
+
+  const webhook = closable(await startEndpoint())
+  const webhookUrl = `${await through('service to relay', webhook.port)}/webhook`
+  const register = async (): Promise<string> => {
+    const accounting = accountingClient({ baseUrl: urlOf(ports.sandbox), apiKey: async () => SANDBOX_KEY })
+    return (await accounting.registerWebhook(webhookUrl)).secret
+  }
+  const secret = await register()
+  await backends.putParameter(`${PARAMETERS.webhookSecrets}/chaos`, secret)
+  webhook.deploy(
+    await deploy(deployments, async () => {
+      const common = { ...(await clients('webhook to AWS')), stores, settings, ...runtime('webhook') }
+      const handler = await createReceiver(common)
+      return event => handler(event, context('webhook'))
+    }),
+  )
+
+  const api = closable(await startEndpoint())
+  api.deploy(
+    await deploy(deployments, async () => {
+      const common = { ...(await clients('api to AWS')), stores, settings, ...runtime('api') }
+      const handler = createApi({ ...common, newId: randomUUID })
+      return event => handler(event, context('api'))
+    }),
+  )
+
+  return {
+    /** The webhook's URL, as the service knows it, and the port of the function. */
+    webhookUrl,
+    webhookPort: webhook.port,
+    secret,
+    /** Registers the webhook again; returns the new secret, which the relay does not know. */
+    register,
+    apiUrl: await through('store to relay', api.port),
+    workers: await deploy(workers, async () => {
+      const handler = createWorker({
+        ...(await clients('worker to AWS')),
+        http: hurried(),
+        settings: { ...settings, accountingUrl: await through('worker to service', ports.sandbox) },
+        ...runtime('worker'),
+      })
+      return (event: SQSEvent) => handler(event, context('worker'))
+    }),
+    feeders: await deploy(deployments, async () => {
+      const common = { ...(await clients('feeder to AWS')), stores, settings, ...runtime('feeder') }
+      const handler = createFeeder({ ...common, http: hurried() })
+      return (event: SQSEvent) => handler(event, context('feeder'))
+    }),
+    reconcilers: await deploy(deployments, async () => {
+      const handler = createReconciler({
+        ...(await clients('reconcile to AWS')),
+        settings,
+        ...runtime('reconcile'),
+      })
+      return () => handler(scheduledEvent, context('reconcile'))
+    }),
+    async close() {
+      for (const close of closing.reverse()) await close()
+    },
+  }
+}
+
+export type Relay = Awaited<ReturnType<typeof startRelay>>

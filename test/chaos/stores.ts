@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DeleteMessageBatchCommand, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import { verify } from '../../lib/protocol/signature.ts'
+import { HEADERS } from '../../lib/protocol/webhook.ts'
+import { type ReceivedMessage, readFeedMessage } from '../oracle.ts'
+import { startServer } from '../support/server.ts'
+import { FEED_SECRET, keyOfStore, type Source } from './backends.ts'
+
+const RETRY_MS = 40
+
+/** What the stores received, by order, in the order of arrival. */
+export const newInbox = () => {
+  const received = new Map<string, ReceivedMessage[]>()
+  return {
+    of: (id: string): readonly ReceivedMessage[] => received.get(id) ?? [],
+    receive(body: string) {
+      const message = readFeedMessage(body)
+      const { external_id } = message.data
+      received.set(external_id, [...(received.get(external_id) ?? []), message])
+    },
+  }
+}
+
+export type Inbox = ReturnType<typeof newInbox>
+
+/** The store "web" accepts signed POST requests. */
+export const startWebStore = ({ receive }: Inbox) =>
+  startServer(async ({ headers }, body) => {
+    const now = Math.floor(Date.now() / 1000)
+    const header = String(headers[HEADERS.signature])
+    if (!verify({ header, body, secrets: [FEED_SECRET], now }).valid) return { status: 401 }
+    receive(body.toString())
+    return { status: 200 }
+  })
+
+/** Receives what is in a feed, at most ten messages, and deletes it; returns how many there were. */
+export const readFeed = async (
+  sqs: SQSClient,
+  QueueUrl: string,
+  { receive }: Pick<Inbox, 'receive'>,
+  { waitSeconds = 0, abortSignal = new AbortController().signal } = {},
+): Promise<number> => {
+  const { Messages = [] } = await sqs.send(
+    new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: waitSeconds }),
+    { abortSignal },
+  )
+  for (const { Body = '' } of Messages) receive(Body)
+  const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }))
+  if (Entries.length > 0)
+    await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }), { abortSignal })
+  return Messages.length
+}
+
+/** A store with an SQS feed keeps reading its queue; what it could not delete comes again. */
+export const startQueueStore = (sqs: SQSClient, queueUrl: string, inbox: Pick<Inbox, 'receive'>) => {
+  const stopping = new AbortController()
+  const { signal: abortSignal } = stopping
+  const reading = (async () => {
+    while (!abortSignal.aborted)
+      await readFeed(sqs, queueUrl, inbox, { waitSeconds: 5, abortSignal }).catch(() => sleep(RETRY_MS))
+  })()
+  return {
+    close: async () => {
+      stopping.abort()
+      await reading
+    },
+  }
+}
+
+const TIMEOUT_MS = 3000
+/** What the relay has not accepted by then it never will. */
+const GIVE_UP_MS = 300_000
+
+/** Sends one request of a store to the relay; returns its status, 0 when there was no response. */
+export const storeRequester =
+  (apiUrl: string) =>
+  async (method: 'GET' | 'POST', source: Source, path: string, body?: object): Promise<number> => {
+    const query = method === 'GET' ? `?source=${source}` : ''
+    const response = await fetch(`${apiUrl}/api/v1/orders/${path}${query}`, {
+      method,
+      headers: { authorization: `Bearer ${keyOfStore(source)}` },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }).catch(() => undefined)
+    await response?.body?.cancel().catch(() => undefined)
+    return response?.status ?? 0
+  }
+
+export type StoreRequest = ReturnType<typeof storeRequester>
+
+/** Repeats a change until the relay accepts it. */
+export const insist = async (
+  request: StoreRequest,
+  [source, path, body]: [Source, string, object],
+  over: AbortSignal,
+): Promise<void> => {
+  const end = Date.now() + GIVE_UP_MS
+  while ((await request('POST', source, path, body)) !== 202) {
+    if (over.aborted || Date.now() > end) throw new Error(`the relay never accepted /orders/${path}`)
+    await sleep(RETRY_MS)
+  }
+}

@@ -1,0 +1,198 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { SQSClient } from '@aws-sdk/client-sqs'
+import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
+import { feedQueueName, QUEUES } from '../../lib/platform/names.ts'
+import type { Telemetry } from '../../lib/platform/telemetry.ts'
+import { startEventSource } from '../../local/event-source.ts'
+import { CREDENTIALS, queueArn, REGION } from '../../local/settings.ts'
+import { startBackends } from './backends.ts'
+import { type Faults, type Link, noFaults } from './faults.ts'
+import { deliveryIn, type Journal, newJournal, orderIn } from './journal.ts'
+import type { Speed } from './pace.ts'
+import { startProxy } from './proxy.ts'
+import { startRelay } from './relay.ts'
+import { serviceClient } from './service.ts'
+import { newInbox, startQueueStore, startWebStore } from './stores.ts'
+
+/** Two deployments of the worker at once, as in the minutes of an upgrade. */
+const WORKERS = 2
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** How long a client waits on a link that notifies stores, in milliseconds. */
+const patienceOf = (link: Link, { timeouts }: Speed): number =>
+  link === 'feeder to store' ? 10_000 / timeouts : 900
+
+type Role = 'worker' | 'feeder'
+type Run = (event: SQSEvent) => Promise<SQSBatchResponse>
+
+const RECEIPT_HANDLE = /"ReceiptHandle":"([^"]+)"/g
+
+/** What an invocation says of its messages: the deliveries it has processed, and why messages failed. */
+type Invocation = { processed: Set<unknown>; errors: Map<unknown, string> }
+
+const invocations = new AsyncLocalStorage<Invocation>()
+
+const telemetry: Telemetry = {
+  info(message, { delivery } = {}) {
+    if (message === 'event processed' || message === 'feed message delivered')
+      invocations.getStore()?.processed.add(delivery)
+  },
+  warn: () => undefined,
+  error: (_message, error, { messageId } = {}) =>
+    void invocations.getStore()?.errors.set(messageId, String(error)),
+  count: () => undefined,
+  seconds: () => undefined,
+}
+
+/** Records what a function does with its messages. */
+const watched = (role: Role, run: Run, journal: Journal, visibility: number): Run => {
+  return async event => {
+    const records = event.Records.map(record => ({
+      ...record,
+      delivery: deliveryIn(record.body),
+      order: orderIn(record.body),
+    }))
+    if (role === 'worker')
+      for (const { delivery, order, messageId, attributes } of records) {
+        const name = `${delivery} of ${order}`
+        const sent = journal.events.get(name) ?? new Map<string, number>()
+        journal.events.set(name, sent.set(messageId, Number(attributes.SentTimestamp)))
+      }
+    const invocation: Invocation = { processed: new Set(), errors: new Map() }
+    journal.underWay++
+    const began = performance.now()
+    try {
+      return await invocations.run(invocation, () => run(event))
+    } finally {
+      journal.underWay--
+      const took = Math.round(performance.now() - began)
+      for (const { delivery, order, receiptHandle, messageId } of records) {
+        const isProcessed = invocation.processed.has(delivery)
+        journal[isProcessed ? 'processed' : 'failed'].set(receiptHandle, order)
+        const outcome = isProcessed ? 'processed' : (invocation.errors.get(messageId) ?? 'not attempted')
+        journal.note(`${role} of ${order}: ${delivery} ${outcome}`)
+        if (took > visibility * 1000)
+          journal.tooSlow.set(
+            order,
+            `a function ran for ${took} ms, its messages were out for ${visibility} s`,
+          )
+      }
+    }
+  }
+}
+
+/** A function as Lambda runs it: it can die before it begins, and after it has done everything. */
+const mortal = (run: Run, journal: Journal, faults: Faults): Run => {
+  return async event => {
+    const about = event.Records.map(({ body }) => orderIn(body)).join(' ')
+    const fault = journal.meet(faults, 'event source to function', `invoke ${about}`)
+    if (fault?.kind === 'reset before') throw new Error('the function died before it began')
+    const response = await run(event)
+    if (fault === undefined) return response
+    for (const { receiptHandle } of event.Records) journal.unanswered.add(receiptHandle)
+    throw new Error('the function died before it answered')
+  }
+}
+
+/** The backends, the relay's functions between them, stores, and a proxy between every two parts. */
+export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Speed }) => {
+  const { visibility } = speed
+  const closing: (() => unknown)[] = []
+  const closable = <Part extends { close: () => unknown }>(part: Part): Part => {
+    closing.push(part.close)
+    return part
+  }
+  const close = async () => {
+    for (const stop of closing.reverse()) await stop()
+  }
+  let current = faults
+  const journal = newJournal()
+  const inbox = newInbox()
+  const faultsNow: Faults = request => current(request)
+
+  try {
+    const backends = closable(await startBackends({ visibility }))
+    const through = async (link: Link, to: number) => {
+      const patience = patienceOf(link, speed)
+      return closable(await startProxy({ link, to, faults: faultsNow, journal, patience })).url
+    }
+    const queuesThrough = async (link: Link) => {
+      const endpoint = await through(link, backends.ports.sqs)
+      const sqs = new SQSClient({ region: REGION, credentials: CREDENTIALS, endpoint, maxAttempts: 1 })
+      closing.push(() => sqs.destroy())
+      return sqs
+    }
+    const feed = async (queue: string, role: Role, run: Run) => {
+      const sqs = await queuesThrough('event source to SQS')
+      // Recorded where it is requested: a connection can break before a proxy has read the request.
+      sqs.middlewareStack.add(
+        (next, { commandName = '' }) =>
+          args => {
+            if (commandName.startsWith('DeleteMessage'))
+              for (const [, handle = ''] of JSON.stringify(args.input).matchAll(RECEIPT_HANDLE))
+                journal.deleted.add(handle)
+            return next(args)
+          },
+        { step: 'initialize' },
+      )
+      const invoke = mortal(watched(role, run, journal, visibility), journal, faultsNow)
+      const { stop } = startEventSource({
+        sqs,
+        queue: { url: backends.queueUrl(queue), arn: queueArn(queue), region: REGION },
+        batchSize: 10,
+        reportsFailures: true,
+        invoke: event => invoke(event as SQSEvent),
+        onError: error => journal.note(`event source of ${queue}: ${error}`),
+      })
+      closing.push(stop)
+    }
+
+    const web = closable(await startWebStore(inbox))
+    let days = 0
+    const began = Date.now()
+    const relay = closable(
+      await startRelay({
+        backends,
+        through,
+        webStore: web.port,
+        telemetry,
+        workers: WORKERS,
+        pace: speed,
+        // The pauses of the breaker would be most of the run, and no order would be due for a check.
+        now: name => {
+          if (name === 'worker') return began + (Date.now() - began) * speed.retries
+          return name === 'reconcile' ? Date.now() + days * 3 * DAY_MS : Date.now()
+        },
+      }),
+    )
+    for (const worker of relay.workers) await feed(QUEUES.orders, 'worker', worker)
+    for (const feeder of relay.feeders) await feed(feedQueueName('web'), 'feeder', feeder)
+    const shopQueue = backends.queueUrl(feedQueueName('shop'))
+    closable(startQueueStore(await queuesThrough('store to SQS'), shopQueue, inbox))
+
+    return {
+      backends,
+      journal,
+      inbox,
+      relay,
+      service: serviceClient(`http://127.0.0.1:${backends.ports.sandbox}`),
+      forgeryUrl: await through('forger to relay', relay.webhookPort),
+      /** Runs the reconciliation, each time three days later by its clock, so that every order is due. */
+      async reconcile() {
+        days++
+        const fault = journal.meet(faultsNow, 'schedule to reconcile', 'reconcile')
+        if (fault?.kind === 'reset before') return
+        await Promise.all(relay.reconcilers.flatMap(run => (fault === undefined ? [run()] : [run(), run()])))
+      },
+      stopFaults() {
+        current = noFaults
+      },
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+export type World = Awaited<ReturnType<typeof startWorld>>

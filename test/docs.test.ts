@@ -1,0 +1,28 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from '@jest/globals'
+
+const PAGES = ['README.md', ...globSync('docs/**/*.md')]
+
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-')
+
+const textOf = (page: string) => readFileSync(page, 'utf8').replace(/^```.*?^```/gms, '')
+const anchorsOf = (page: string) =>
+  [...textOf(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading))
+
+test.each(PAGES)('every link of %s leads somewhere', page => {
+  const links = [...textOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
+  const broken = links
+    .filter(target => !/^[a-z]+:/.test(target))
+    .filter(target => {
+      const [path = '', anchor] = target.split('#')
+      const file = path === '' ? page : join(dirname(page), path)
+      if (!existsSync(file)) return true
+      return anchor !== undefined && file.endsWith('.md') && !anchorsOf(file).includes(anchor)
+    })
+  expect(broken).toEqual([])
+})

@@ -1,0 +1,100 @@
+import { expect, test } from '@jest/globals'
+import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
+import { feedQueueName, QUEUES } from '../../lib/platform/names.ts'
+import { urlOf } from '../../local/settings.ts'
+import { startBackends } from '../chaos/backends.ts'
+import { consume } from '../chaos/consume.ts'
+import { startRelay } from '../chaos/relay.ts'
+import { createRequest, serviceClient } from '../chaos/service.ts'
+import { newInbox, startWebStore, storeRequester } from '../chaos/stores.ts'
+import { startNat } from '../support/nat.ts'
+import { recordingTelemetry } from '../support/telemetry.ts'
+import { until } from '../support/until.ts'
+
+/** Longer than parameters stay in use, so that every round reads them again. */
+const ROUND_MS = 61_000
+
+test('a NAT gateway that resets idle connections delays nothing', async () => {
+  const closing: (() => unknown)[] = []
+  const closable = <Part extends { close: () => unknown }>(part: Part): Part => {
+    closing.push(part.close)
+    return part
+  }
+  try {
+    const backends = closable(await startBackends())
+    const inbox = newInbox()
+    const web = closable(await startWebStore(inbox))
+    const names = Object.fromEntries(
+      Object.entries({ ...backends.ports, store: web.port }).map(([name, port]) => [port, name]),
+    )
+    const gateways = new Map<string, Awaited<ReturnType<typeof startNat>>>()
+    const { telemetry, counted, lines } = recordingTelemetry()
+    let rounds = 0
+    const relay = closable(
+      await startRelay({
+        backends,
+        webStore: web.port,
+        telemetry,
+        now: () => Date.now() + rounds * ROUND_MS,
+        async through(link, port) {
+          if (names[port] === undefined) return urlOf(port)
+          const gateway = closable(await startNat(port))
+          gateways.set(`${link}: ${names[port]}`, gateway)
+          return urlOf(gateway.port)
+        },
+      }),
+    )
+    const service = serviceClient(urlOf(backends.ports.sandbox))
+    const request = storeRequester(relay.apiUrl)
+
+    const receives: string[] = []
+    const noting = (run: (event: SQSEvent) => Promise<SQSBatchResponse>) => (event: SQSEvent) => {
+      receives.push(...event.Records.map(({ attributes }) => attributes.ApproximateReceiveCount))
+      return run(event)
+    }
+    const work = async () => {
+      for (const worker of relay.workers)
+        await consume(backends.sqs, backends.queueUrl(QUEUES.orders), noting(worker))
+      for (const feeder of relay.feeders)
+        await consume(backends.sqs, backends.queueUrl(feedQueueName('web')), noting(feeder))
+    }
+    /** Orders that are created, reviewed and finalized, all at the same time. */
+    const round = async (...ids: string[]) => {
+      for (const id of ids) {
+        await service.stock(id, 0)
+        expect(await request('POST', 'web', '', createRequest('web', id))).toBe(202)
+      }
+      await work()
+      for (const id of ids) {
+        expect(await service.fix('web', id)).toBe(true)
+        await until(async () => (await service.webhooks(id)).every(({ state }) => state === 'delivered'))
+      }
+      await work()
+      for (const id of ids) expect(inbox.of(id).at(-1)).toMatchObject({ data: { status: 'invoiced' } })
+      rounds++
+      for (const gateway of gateways.values()) gateway.forget()
+    }
+
+    // The first round leaves as many idle connections as a batch needs, the next ones few.
+    await round(...Array.from({ length: 10 }, (_, index) => `o0000${index}`))
+    await round('o00010')
+    await round('o00011', 'o00012')
+
+    expect(lines.filter(({ level }) => level !== 'info')).toEqual([])
+    expect(counted().filter(name => !['Deliveries', 'Requests', 'EventsProcessed'].includes(name))).toEqual(
+      [],
+    )
+    expect(new Set(receives)).toEqual(new Set(['1']))
+    const untouched = [...gateways].filter(([, { resets }]) => resets() === 0).map(([name]) => name)
+    expect(untouched.sort()).toEqual([
+      'api to AWS: dynamodb',
+      'feeder to AWS: dynamodb',
+      'feeder to AWS: sqs',
+      'reconcile to AWS: dynamodb',
+      'reconcile to AWS: sqs',
+      'reconcile to AWS: ssm',
+    ])
+  } finally {
+    for (const close of closing.reverse()) await close()
+  }
+})

@@ -1,0 +1,64 @@
+import { type Alarm, alarmsFor } from '../../deploy/alarms.ts'
+import type { Recorded } from './telemetry.ts'
+
+const SERVICE = 'order-relay'
+
+type Datum = { metric: string; value: number; at: number }
+
+const nameOf = (namespace: string, name: string, dimensions: readonly (readonly [string, unknown])[]) =>
+  JSON.stringify([namespace, name, [...dimensions].sort()])
+
+/**
+ * The alarms of the template, evaluated over recorded measurements as CloudWatch evaluates them every minute.
+ *
+ * @param now the clock, in milliseconds
+ */
+export const alarmMonitor = (now: () => number) => {
+  const alarms = Object.values(alarmsFor(SERVICE, []))
+  const data: Datum[] = []
+
+  const dataOf = ({ condition: { Namespace, MetricName, Dimensions } }: Alarm) => {
+    const metric = nameOf(
+      Namespace,
+      MetricName,
+      Dimensions.map(({ Name, Value }) => [Name, Value]),
+    )
+    return data.filter(datum => datum.metric === metric)
+  }
+  const isBreached = ({ condition }: Alarm, own: readonly Datum[], at: number): boolean => {
+    const { Period, Statistic, ComparisonOperator, Threshold } = condition
+    const first = own.findLastIndex(datum => datum.at <= at - Period * 1000) + 1
+    const values = own.slice(first).flatMap(datum => (datum.at <= at ? [datum.value] : []))
+    if (values.length === 0) return false
+    const value = Statistic === 'Sum' ? values.reduce((sum, each) => sum + each) : Math.max(...values)
+    return ComparisonOperator === 'GreaterThanThreshold' ? value > Threshold : value >= Threshold
+  }
+  const firstRaised = (alarm: Alarm) => {
+    const own = dataOf(alarm)
+    return own.find(({ at }, index) => isBreached(alarm, own.slice(0, index + 1), at))?.at
+  }
+
+  return {
+    /** Takes a measurement of the functions. */
+    measure({ name, value, dimensions }: Recorded) {
+      const all = Object.entries({ service: SERVICE, ...dimensions })
+      data.push({ metric: nameOf('order-relay', name, all), value, at: now() })
+    },
+    /** Takes a measurement that SQS makes of a queue, by the queue's logical id. */
+    measureQueue(queueId: string, metric: string, value: number) {
+      const dimensions = [['QueueName', { 'Fn::GetAtt': [queueId, 'QueueName'] }]] as const
+      data.push({ metric: nameOf('AWS/SQS', metric, dimensions), value, at: now() })
+    },
+    /** When an alarm of a runbook page was first raised; undefined when it was not. */
+    raisedAt: (page: string): number | undefined =>
+      alarms
+        .filter(alarm => alarm.page === page)
+        .flatMap(alarm => firstRaised(alarm) ?? [])
+        .sort((a, b) => a - b)[0],
+    isRaised: (page: string): boolean =>
+      alarms.some(alarm => alarm.page === page && isBreached(alarm, dataOf(alarm), now())),
+    /** The runbook pages of all alarms raised so far, sorted. */
+    raised: (): string[] =>
+      [...new Set(alarms.filter(alarm => firstRaised(alarm) !== undefined).map(({ page }) => page))].sort(),
+  }
+}

@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { portOf } from './address.ts'
+
+/**
+ * A gateway that forgets connections, as AWS's NAT gateway does after 350 idle seconds: nobody is told, and what
+ * a client sends on a forgotten connection is answered with a reset.
+ *
+ * @param to port on the loopback address
+ */
+export const startNat = async (to: number) => {
+  const connections = new Set<{ isForgotten: boolean; client: Socket }>()
+  let resets = 0
+  const server = createServer(client => {
+    const connection = { isForgotten: false, client }
+    connections.add(connection)
+    const upstream = connect({ port: to, host: '127.0.0.1' })
+    client.on('data', chunk => {
+      if (!connection.isForgotten) return upstream.write(chunk)
+      resets++
+      return client.resetAndDestroy()
+    })
+    upstream.on('data', chunk => client.write(chunk))
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      socket.setNoDelay()
+      socket.on('error', () => other.destroy())
+      socket.on('close', () => other.destroy())
+    }
+    client.on('close', () => connections.delete(connection))
+  }).listen({ host: '127.0.0.1', port: 0 })
+  await once(server, 'listening')
+  return {
+    port: portOf(server),
+    /** Forgets every connection; returns how many there were. */
+    forget() {
+      for (const connection of connections) connection.isForgotten = true
+      return connections.size
+    },
+    resets: () => resets,
+    close: async () => {
+      const closed = once(server, 'close')
+      server.close()
+      for (const { client } of connections) client.destroy()
+      await closed
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { portOf } from './address.ts'
+
+export type Answer = { status: number; headers?: Record<string, string>; body?: string }
+
+/** An HTTP server on a free port of the loopback address; a respond function that rejects is answered 500. */
+export const startServer = async (respond: (request: IncomingMessage, body: Buffer) => Promise<Answer>) => {
+  const server = createServer((request, response) => {
+    buffer(request)
+      .then(body => respond(request, body))
+      .then(
+        ({ status, headers = {}, body = '{}' }) => response.writeHead(status, headers).end(body),
+        () => response.writeHead(500).end(),
+      )
+  }).listen({ host: '127.0.0.1', port: 0 })
+  // By default a server closes a connection after five idle seconds, perhaps while a request is on its way.
+  server.keepAliveTimeout = 0
+  await once(server, 'listening')
+  return {
+    port: portOf(server),
+    close: async () => {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
