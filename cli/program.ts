@@ -3,6 +3,7 @@ import { CommanderError } from '@commander-js/extra-typings'
 import { auditCommand } from './audit/audit.ts'
 import { type Cli, createCli } from './core/command.ts'
 import { EXIT, type ExitCode, Failure, messageOf } from './core/errors.ts'
+import { visibleLines } from './core/output.ts'
 import type { Terminal } from './core/terminal.ts'
 import { deliveriesCommands } from './deliveries.ts'
 import { doctorCommand } from './doctor/doctor.ts'
@@ -88,8 +89,9 @@ export const runRelay = async (args: readonly string[], terminal: Terminal): Pro
         ? `Cannot read the command: ${usage}; see ${commandNamedBy(args, cli)} --help`
         : messageOf(error)
       const { stderr } = terminal
-      stderr.write(args.includes('--json') ? `${JSON.stringify({ error: { message } })}\n` : `${message}\n`)
-      if (args.includes('--verbose')) stderr.write(`${inspect(error)}\n`)
+      const shown = args.includes('--json') ? JSON.stringify({ error: { message } }) : message
+      stderr.write(`${visibleLines(shown)}\n`)
+      if (args.includes('--verbose')) stderr.write(`${visibleLines(inspect(error))}\n`)
     }
     if (isUsage) return EXIT.usage
     return error instanceof Failure ? error.exit : EXIT.failure

@@ -1,8 +1,8 @@
+import { visible } from '../lib/platform/visible.ts'
 import { readable } from '../local/log.ts'
 import type { Cli } from './core/command.ts'
 import { type LogLine, logOf } from './core/log.ts'
 import { since } from './core/options.ts'
-import { visible } from './core/output.ts'
 
 type Filter = {
   source?: string | undefined
@@ -18,7 +18,7 @@ const matches = ({ fields, level }: LogLine, { source, order, delivery, errors }
   (errors === undefined || level === 'WARN' || level === 'ERROR')
 
 const lineText = ({ at, from, text }: LogLine) =>
-  `${at.toISOString().slice(11, 23)}  ${from === undefined ? '' : `${from.padEnd(9)}  `}${visible(readable(text) ?? '')}`
+  `${at.toISOString().slice(11, 23)}  ${from === undefined ? '' : `${from.padEnd(9)}  `}${readable(text) ?? ''}`
 
 const lineJson = ({ from, fields }: LogLine) =>
   JSON.stringify(from === undefined ? fields : { function: from, ...fields })
@@ -44,7 +44,7 @@ export const tailCommand = ({ program, run }: Cli): void => {
       run(command, async context => {
         const format = command.optsWithGlobals().json ? lineJson : lineText
         for await (const line of logOf(context, { since: begin, follow })) {
-          if (matches(line, filter)) context.terminal.stdout.write(`${format(line)}\n`)
+          if (matches(line, filter)) context.terminal.stdout.write(`${visible(format(line))}\n`)
         }
         return undefined
       }),

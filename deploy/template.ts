@@ -18,9 +18,19 @@ export const stage = (): string => (isOffline() ? 'local' : 'production')
 export const plugins = (): string[] =>
   isOffline() ? ['./local/plugin.ts', 'serverless-offline'] : ['./deploy/package.ts']
 
+/** Ends osls with one message: it would print a stack trace for each value that needs the stores. */
+const stores = () => {
+  try {
+    return readStores('stores.yml')
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
+    process.exit(1)
+  }
+}
+
 export const feederEvents = async ({ resolveVariable }: Context) =>
   queues.feederEvents(
-    { stores: readStores('stores.yml') },
+    { stores: stores() },
     Number(await resolveVariable('param:feederConcurrency')),
   )
 
@@ -103,7 +113,7 @@ export const resources = async ({ resolveVariable }: Context) => {
       Number(await resolveVariable(parameter)),
     ),
   )
-  const stack = { stage: String(name), prefix: String(prefix), stores: readStores('stores.yml') }
+  const stack = { stage: String(name), prefix: String(prefix), stores: stores() }
   return {
     Resources: {
       ...tableResources(tablesOf(stack)),

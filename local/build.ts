@@ -17,6 +17,25 @@ export type BuildOptions = {
 
 export type Build = { close: () => Promise<void> }
 
+/** An entry point for each handler, which runs it by {@link asLambda}. */
+const entries: Plugin = {
+  name: 'entries',
+  setup: build => {
+    build.onResolve({ filter: /^lambda:/ }, ({ path }) => ({ path: path.slice(7), namespace: 'lambda' }))
+    build.onLoad({ filter: /.*/, namespace: 'lambda' }, ({ path: handler }) => {
+      const dot = handler.lastIndexOf('.')
+      const [file, name] = [`./${handler.slice(0, dot)}.ts`, handler.slice(dot + 1)]
+      return {
+        contents:
+          `import { asLambda } from ${JSON.stringify(join(import.meta.dirname, 'runtime.ts'))}\n` +
+          `import { ${name} as handler } from ${JSON.stringify(file)}\n` +
+          `const run = asLambda(handler)\nexport { run as ${name} }\n`,
+        resolveDir: build.initialOptions.absWorkingDir ?? '.',
+      }
+    })
+  },
+}
+
 /**
  * Builds all functions at once for serverless-offline. Shared code is built and loaded once, which takes a fifth of
  * the time of separate bundles.
@@ -43,15 +62,16 @@ export const buildFunctions = async (options: BuildOptions): Promise<Build> => {
     ...bundling,
     minify: false,
     absWorkingDir: serviceDir,
-    entryPoints: [...new Set(handlers.map(handler => `${handler.slice(0, handler.lastIndexOf('.'))}.ts`))],
-    outbase: serviceDir,
+    entryPoints: Object.fromEntries(
+      handlers.map(handler => [handler.slice(0, handler.lastIndexOf('.')), `lambda:${handler}`]),
+    ),
     outdir,
     outExtension: { '.js': outputFileExtension },
     bundle: true,
     splitting: true,
     format: 'esm',
     platform: 'node',
-    plugins: [...(await import(pathToFileURL(join(serviceDir, plugins)).href)).default, notify],
+    plugins: [entries, ...(await import(pathToFileURL(join(serviceDir, plugins)).href)).default, notify],
     logLevel: 'warning',
   })
   if (onRebuilt === undefined) await building.rebuild().catch(() => undefined)

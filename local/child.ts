@@ -1,6 +1,5 @@
 import { type ChildProcess, type Serializable, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
-import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import * as v from 'valibot'
 import { within } from './turnstile.ts'
@@ -40,7 +39,16 @@ export type Child = {
 }
 
 const onLines = (stream: Readable | null, onLine: (line: string) => void) => {
-  if (stream !== null) createInterface({ input: stream }).on('line', onLine)
+  let rest = ''
+  // readline would split at U+2028 as well.
+  stream?.setEncoding('utf8').on('data', (chunk: string) => {
+    const lines = `${rest}${chunk}`.split('\n')
+    rest = lines.pop() ?? ''
+    lines.forEach(onLine)
+  })
+  stream?.on('end', () => {
+    if (rest !== '') onLine(rest)
+  })
 }
 
 const endOf = (child: ChildProcess) =>

@@ -1,15 +1,50 @@
 import { once } from 'node:events'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import dynalite from 'dynalite'
 import { Level } from 'level'
 import * as v from 'valibot'
 import { codeOf } from './ports.ts'
-import { HOST } from './settings.ts'
+import { createTables } from './provision.ts'
+import { CREDENTIALS, HOST, REGION, urlOf } from './settings.ts'
 
 /** dynalite stores a table under the key `table~<name>`, with its description as JSON. */
 const TABLES = { gte: 'table~', lt: 'table\u007f' }
 const unfinished = v.looseObject({ TableStatus: v.picklist(['CREATING', 'DELETING']) })
+
+const BLOCK = 32_768
+const RECORD_HEADER = 7
+const RECORD_TYPES = 4
+
+/**
+ * Whether the records of a write-ahead log of LevelDB follow each other up to one that a kill cut off
+ * (https://github.com/google/leveldb/blob/main/doc/log_format.md). LevelDB takes a damaged header for such an end.
+ */
+const isIntact = (log: Buffer): boolean => {
+  for (let start = 0; start < log.length; start += BLOCK) {
+    const block = log.subarray(start, start + BLOCK)
+    let at = 0
+    while (at + RECORD_HEADER <= block.length) {
+      const type = block.readUInt8(at + 6)
+      if (type === 0 || type > RECORD_TYPES) return false
+      at += RECORD_HEADER + block.readUInt16LE(at + 4)
+    }
+    if (at > block.length && start + BLOCK < log.length) return false
+  }
+  return true
+}
+
+const assertLogsIntact = async (path: string) => {
+  for (const name of await readdir(path)) {
+    if (name.endsWith('.log') && !isIntact(await readFile(join(path, name)))) {
+      throw new Error(`${name} is damaged`)
+    }
+  }
+}
 
 /**
  * Opens the database first, since dynalite never answers when it cannot, and removes tables whose creation was
@@ -19,9 +54,14 @@ const prepare = async (path: string) => {
   await mkdir(path, { recursive: true })
   const db = new Level<string, unknown>(path, { valueEncoding: 'json' })
   try {
+    await assertLogsIntact(path)
     await db.open()
-    for await (const [key, value] of db.iterator(TABLES)) {
-      if (v.is(unfinished, value)) await db.del(key)
+    // It drops damaged entries from its log, and says so only there.
+    const dropped = /\d+\.log: dropping .*/.exec(await readFile(join(path, 'LOG'), 'utf8'))?.[0]
+    if (dropped !== undefined) throw new Error(dropped)
+    // Reads everything, since a damaged block is an error only when it is read.
+    for await (const [key, value] of db.iterator()) {
+      if (key >= TABLES.gte && key < TABLES.lt && v.is(unfinished, value)) await db.del(key)
     }
   } catch (error) {
     const code = codeOf(error)
@@ -36,16 +76,43 @@ const prepare = async (path: string) => {
   }
 }
 
-/**
- * Starts the embedded DynamoDB on the loopback address; its tables are kept in the directory `path`.
- *
- * @throws Error when the directory is in use or cannot be read
- */
-export const startDynamodb = async ({ port, path }: { port: number; path: string }) => {
-  await prepare(path)
-  const server = dynalite({ path, createTableMs: 0 })
+const listen = async (server: Server, port: number) => {
   server.listen({ host: HOST, port })
   await once(server, 'listening')
+}
+
+/** Creates the tables through a port that nobody else knows. */
+const createTablesIn = async (server: Server, tables: Parameters<typeof createTables>[1]) => {
+  const entrance = createServer((request, response) => server.emit('request', request, response))
+  await listen(entrance, 0)
+  const { port } = entrance.address() as AddressInfo
+  const client = new DynamoDBClient({ region: REGION, credentials: CREDENTIALS, endpoint: urlOf(port) })
+  try {
+    await createTables(client, tables)
+  } finally {
+    client.destroy()
+    entrance.close()
+  }
+}
+
+export type DynamodbOptions = {
+  port: number
+  /** The directory in which the tables are kept. */
+  path: string
+  /** Tables to create before the port opens, where they do not exist. */
+  tables?: Parameters<typeof createTables>[1]
+}
+
+/**
+ * Starts the embedded DynamoDB on the loopback address.
+ *
+ * @throws Error when the directory is in use or cannot be read, or a table exists with other keys
+ */
+export const startDynamodb = async ({ port, path, tables = [] }: DynamodbOptions) => {
+  await prepare(path)
+  const server = dynalite({ path, createTableMs: 0 })
+  if (tables.length > 0) await createTablesIn(server, tables)
+  await listen(server, port)
   return {
     close: async () => {
       const closed = promisify(server.close.bind(server))()

@@ -7,11 +7,15 @@ type Toolkit = { continue: symbol; response: (body: object) => { code: (status: 
 type Request = {
   url: URL
   mime: string
+  headers: Record<string, unknown>
   response: unknown
   raw: { req: { url?: string } }
 }
 export type Gateway = {
-  ext: (event: 'onPreHandler' | 'onPreResponse', method: (request: Request, h: Toolkit) => unknown) => void
+  ext: (
+    event: 'onRequest' | 'onPreHandler' | 'onPreResponse',
+    method: (request: Request, h: Toolkit) => unknown,
+  ) => void
   inject: (request: { method: string; url: string; payload: string }) => Promise<{ statusCode: number }>
   start: () => Promise<void>
   stop: (options: { timeout: number }) => Promise<void>
@@ -69,10 +73,16 @@ const decoded = (text: string): string => {
 }
 
 /**
- * Makes up for what serverless-offline does otherwise than an HTTP API: the raw path is decoded, a body that is
- * JSON, `null` included, is the text that was sent, and a function that failed or timed out is answered with 500.
+ * Corrects where serverless-offline differs from an HTTP API: responses have no CORS headers, the raw path is
+ * decoded, a body that is JSON, `null` included, is the text that was sent, and a function that failed or timed out
+ * is answered with 500.
  */
 export const actAsHttpApi = (gateway: Gateway): void => {
+  gateway.ext('onRequest', (request, h) => {
+    // It sends CORS headers to every caller that has an origin.
+    delete request.headers.origin
+    return h.continue
+  })
   gateway.ext('onPreHandler', (request, h) => {
     const [path = ''] = (request.raw.req.url ?? '').split('?')
     Object.defineProperty(request.url, 'pathname', { value: decoded(path) })
@@ -81,9 +91,17 @@ export const actAsHttpApi = (gateway: Gateway): void => {
     return h.continue
   })
   gateway.ext('onPreResponse', (request, h) =>
-    v.is(failure, request.response) ? h.response({ message: 'Internal Server Error' }).code(500) : h.continue,
+    v.is(v.union([failure, boom]), request.response)
+      ? h.response({ message: 'Internal Server Error' }).code(500)
+      : h.continue,
   )
 }
+
+/** hapi's own response, when serverless-offline cannot use what the function returned. */
+const boom = v.looseObject({
+  isBoom: v.literal(true),
+  output: v.looseObject({ statusCode: v.pipe(v.number(), v.minValue(500)) }),
+})
 
 const failure = v.looseObject({
   source: v.pipe(

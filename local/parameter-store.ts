@@ -16,9 +16,9 @@ const load = async (path: string): Promise<Parameters> => {
     return new Map(parameters.map(held => [held.Name, held]))
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return new Map()
-    const why = error instanceof Error ? error.message : String(error)
+    // The error quotes the file, which holds secrets.
     throw new Error(
-      `Cannot read ${path}: ${why}; remove the file, and the next start creates keys and secrets again`,
+      `Cannot read ${path}: ${codeOf(error) ?? 'it is damaged'}; remove the file, and the next start creates keys and secrets again`,
       { cause: error },
     )
   }

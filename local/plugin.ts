@@ -1,9 +1,12 @@
 import { once } from 'node:events'
+import { readFileSync, watchFile } from 'node:fs'
 import { join, relative } from 'node:path'
 import * as v from 'valibot'
 import { readStores } from '../deploy/stores.ts'
 import { type Build, type BuildOptions, buildFunctions } from './build.ts'
+import { openDataDir } from './data-dir.ts'
 import { offlineOf } from './gateway.ts'
+import { refuseForeignRequests } from './guard.ts'
 import { onNpmExit } from './parent.ts'
 import { assertFree } from './ports.ts'
 import type { Relay } from './relay.ts'
@@ -22,7 +25,7 @@ type Serverless = {
     custom: { esbuild: BuildOptions['esbuild']; 'serverless-offline': Values }
   }
 }
-type Log = { notice: (text: string) => void; error: (text: string) => void }
+type Log = Record<'notice' | 'warning' | 'error', (text: string) => void>
 
 /** What `npm start` sends once the sandbox is registered. */
 const registered = v.object({ webhookSecret: v.string() })
@@ -62,9 +65,18 @@ export default class LocalPlugin {
     const start = async () => {
       const settings = settingsFrom(process.env)
       const { ports, dataDir, watch } = settings
+      // People test webhooks through a tunnel, with its Host, and the signature protects that route.
+      refuseForeignRequests(
+        ({ method, url, socket }) =>
+          method === 'POST' && url === '/webhook' && socket.localPort === ports.relay,
+      )
       // start.ts ends this process through its IPC channel; npx has none.
       if (parent === undefined) await onNpmExit(() => process.kill(process.pid, 'SIGTERM'))
+      process.umask(0o077)
+      await openDataDir(dataDir)
       await assertFree(ports, ['relay', 'lambda', 'dynamodb', 'sqs', 'ssm'])
+      const storesFile = join(serviceDir, 'stores.yml')
+      const storesRead = readFileSync(storesFile, 'utf8')
       const read = readService(service, serviceDir, ports)
 
       // Imported late: the AWS SDK takes a while to load, and a taken port is reported at once.
@@ -72,7 +84,7 @@ export default class LocalPlugin {
       relay = await startRelay({
         service: read,
         settings,
-        sources: readStores(join(serviceDir, 'stores.yml')).map(({ source }) => source),
+        sources: readStores(storesFile).map(({ source }) => source),
         webhookSecrets: (process.env.RELAY_WEBHOOK_SECRETS ?? '').split(',').filter(secret => secret !== ''),
         onError: error => log.error(messageOf(error)),
       })
@@ -102,6 +114,11 @@ export default class LocalPlugin {
         `Relay ${urlOf(ports.relay)}, DynamoDB ${urlOf(ports.dynamodb)}, SQS ${urlOf(ports.sqs)}, ` +
           `Parameter Store ${urlOf(ports.ssm)}, data in ${dataDir}`,
       )
+      // Queues, keys and event sources follow from it, not only the functions.
+      watchFile(storesFile, { persistent: false, interval: 1000 }, ({ size }) => {
+        if (size === 0 || readFileSync(storesFile, 'utf8') === storesRead) return
+        log.warning('stores.yml has changed: restart this command to use it')
+      })
       process.send?.({ reached: 'ready' })
     }
 

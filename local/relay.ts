@@ -1,7 +1,5 @@
-import { mkdir } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { SQSClient } from '@aws-sdk/client-sqs'
 import { storeKeyParameter } from '../lib/api/keys.ts'
 import { PARAMETERS } from '../lib/platform/names.ts'
@@ -9,7 +7,6 @@ import { startDynamodb } from './dynamodb.ts'
 import { type EventSource, startEventSource } from './event-source.ts'
 import { actAsHttpApi, type Gateway, limitFunctions } from './gateway.ts'
 import { type ParameterStore, startParameterStore } from './parameter-store.ts'
-import { createTables } from './provision.ts'
 import type { Service } from './service.ts'
 import {
   CREDENTIALS,
@@ -84,8 +81,8 @@ export type RelayOptions = {
 }
 
 /**
- * The parts of the relay around its functions. Resolves once the data directory is locked for this process;
- * `ready` resolves once tables, queues, keys and secrets are there.
+ * The parts of the relay around its functions. Resolves once the data directory is locked for this process
+ * and the tables are there; `ready` resolves once queues, keys and secrets are.
  *
  * @throws Error when the data directory is in use or cannot be read
  */
@@ -100,14 +97,11 @@ export const startRelay = async (options: RelayOptions) => {
   let gateway: Gateway | undefined
   let eventSources: EventSource[] = []
 
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
-  const dynamodb = await startDynamodb({ port: ports.dynamodb, path: join(dataDir, 'dynamodb') })
-  const client = new DynamoDBClient({
-    region: REGION,
-    credentials: CREDENTIALS,
-    endpoint: urlOf(ports.dynamodb),
+  const dynamodb = await startDynamodb({
+    port: ports.dynamodb,
+    path: join(dataDir, 'dynamodb'),
+    tables: service.tables,
   })
-  const tables = createTables(client, service.tables).finally(() => client.destroy())
   const queues = startSqs({
     port: ports.sqs,
     path: join(dataDir, 'queues'),
@@ -120,7 +114,7 @@ export const startRelay = async (options: RelayOptions) => {
     seed: parameters => seed(parameters, path, sources, webhookSecrets),
   })
   const parts = [Promise.resolve(dynamodb), queues, parameterStore]
-  const ready = Promise.all([tables, ...parts]).then(() => undefined)
+  const ready = Promise.all(parts).then(() => undefined)
   // A failure is handled where `ready` is awaited.
   ready.catch(() => undefined)
   const sqs = new SQSClient({ region: REGION, credentials: CREDENTIALS, endpoint: urlOf(ports.sqs) })

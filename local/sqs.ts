@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { buildApp } from 'fauxqs'
 import * as v from 'valibot'
@@ -8,6 +10,7 @@ import { S3Store } from '../node_modules/fauxqs/dist/s3/s3Store.js'
 import { SnsStore } from '../node_modules/fauxqs/dist/sns/snsStore.js'
 import { SqsStore } from '../node_modules/fauxqs/dist/sqs/sqsStore.js'
 import { INVALID_MESSAGE_BODY_CHAR } from '../node_modules/fauxqs/dist/sqs/sqsTypes.js'
+import { assertIntact, assertLogIntact } from '../sandbox/store/intact.ts'
 import { HOST, queueArn, queueUrl, REGION } from './settings.ts'
 
 // SQS accepts characters beyond U+FFFF; fauxqs tests UTF-16 code units and rejects them.
@@ -28,11 +31,21 @@ export type SqsOptions = {
 
 const withDatabase = v.looseObject({ db: v.instance(DatabaseSync) })
 
+/** @throws Error when the body of a message has been damaged, which SQLite does not notice */
+const assertBodiesIntact = (db: DatabaseSync) => {
+  for (const row of db.prepare('SELECT body, md5_of_body FROM sqs_messages').iterate()) {
+    if (hash('md5', String(row.body)) !== row.md5_of_body) throw new Error('a message is damaged')
+  }
+}
+
 /** Loads the store from the directory, and writes through to it from then on. */
 const persist = (store: SqsStore, path: string): PersistenceManager => {
   try {
+    assertLogIntact(join(path, 'fauxqs.db'))
     const persistence = new PersistenceManager(path)
     const { db } = v.parse(withDatabase, persistence)
+    assertIntact(db)
+    assertBodiesIntact(db)
     // A commit need not reach the disk to outlive the process, and syncing each one takes most of the time.
     db.exec('PRAGMA synchronous = NORMAL')
     // fauxqs resets the receive count to NULL, which its own table rejects.

@@ -1,8 +1,10 @@
-import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import * as v from 'valibot'
+import { readStores } from '../deploy/stores.ts'
+import { visible } from '../lib/platform/visible.ts'
 import { type Child, startChild } from './child.ts'
+import { openDataDir } from './data-dir.ts'
 import { openLog, readable } from './log.ts'
 import { assertFree } from './ports.ts'
 import { environmentOf, SANDBOX_KEY, type Settings, urlOf } from './settings.ts'
@@ -38,7 +40,7 @@ const startParts = (options: StackOptions, log: (line: string) => void, isLoadin
   const printer = (prefix: string) => (line: string) => {
     log(line)
     const text = verbose ? line : readable(line, isLoading())
-    if (text !== undefined) print?.(`${prefix} | ${text}`)
+    if (text !== undefined) print?.(visible(`${prefix} | ${text}`))
   }
   const environment = {
     // Caching compiled code from start to start saves a quarter of the start.
@@ -99,12 +101,13 @@ const registerWebhook = async (sandbox: string, relay: string): Promise<string> 
 /**
  * Starts the sandbox and the relay, registers the relay's webhook, and resolves when both serve requests.
  *
- * @throws Error when a port is taken, a part does not start, or `signal` is aborted; nothing is left running then
+ * @throws Error when stores.yml cannot be read, a port is taken, a part does not start, or `signal` is aborted; nothing is left running then
  */
 export const startStack = async (options: StackOptions): Promise<Stack> => {
   const { ports, dataDir, signal } = options
+  readStores(join(PROJECT, 'stores.yml'))
   await assertFree(ports)
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  await openDataDir(dataDir)
   signal?.throwIfAborted()
   const urls = {
     relay: urlOf(ports.relay),

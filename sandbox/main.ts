@@ -1,10 +1,13 @@
+import { chmodSync, mkdirSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { startSandbox } from './start.ts'
+
+const DEFAULT_DIR = '.order-relay'
 
 const USAGE = `A local implementation of the accounting service, with a panel for its accountant.
 
   --port N      port on 127.0.0.1 (default: SANDBOX_PORT or 4000)
-  --data FILE   database file (default: .order-relay/sandbox.db)
+  --data FILE   database file (default: ${DEFAULT_DIR}/sandbox.db)
   --speed N     run the webhook retry schedule N times faster (default: 1)
   --help        show this help
 `
@@ -26,7 +29,7 @@ const main = async () => {
   const { values } = parseArgs({
     options: {
       port: { type: 'string' },
-      data: { type: 'string', default: '.order-relay/sandbox.db' },
+      data: { type: 'string' },
       speed: { type: 'string', default: '1' },
       help: { type: 'boolean', default: false },
     },
@@ -36,7 +39,12 @@ const main = async () => {
     values.port === undefined ? ['SANDBOX_PORT', process.env.SANDBOX_PORT ?? '4000'] : ['--port', values.port]
   const port = numberOf(name, text, isPort, 'a port, 0 to 65535')
   const speed = numberOf('--speed', values.speed, value => value > 0, 'a number greater than zero')
-  const sandbox = await startSandbox({ port, data: values.data, speed })
+  const { data = `${DEFAULT_DIR}/sandbox.db` } = values
+  if (values.data === undefined) {
+    mkdirSync(DEFAULT_DIR, { recursive: true })
+    chmodSync(DEFAULT_DIR, 0o700)
+  }
+  const sandbox = await startSandbox({ port, data, speed })
 
   let isStopping = false
   const stop = () => {

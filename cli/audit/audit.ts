@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Option } from '@commander-js/extra-typings'
+import { visible } from '../../lib/platform/visible.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { positive, since } from '../core/options.ts'
-import { count, type Report, visible } from '../core/output.ts'
+import { count, type Report } from '../core/output.ts'
 import { type Balance, balance, type Difference } from './balance.ts'
 import { collect } from './collect.ts'
 

@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings'
 import { type Context, createContext } from './context.ts'
 import { EXIT, type ExitCode, explain } from './errors.ts'
-import type { Report } from './output.ts'
+import { type Report, visibleLines } from './output.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The program without its subcommands: the options that all of them share. */
@@ -33,8 +33,8 @@ export const createCli = (terminal: Terminal, setExitCode: (code: ExitCode) => v
     // The settings are inherited by the subcommands created from here on.
     .exitOverride()
     .configureOutput({
-      writeOut: text => terminal.stdout.write(text),
-      writeErr: text => terminal.stderr.write(text),
+      writeOut: text => terminal.stdout.write(visibleLines(text)),
+      writeErr: text => terminal.stderr.write(visibleLines(text)),
       outputError: () => undefined,
     })
     .configureHelp({ showGlobalOptions: true, helpWidth: 100 }),
@@ -45,7 +45,8 @@ export const createCli = (terminal: Terminal, setExitCode: (code: ExitCode) => v
     try {
       const report = await work(context)
       if (report === undefined) return
-      terminal.stdout.write(`${options.json ? JSON.stringify(report.data, null, 2) : report.text}\n`)
+      const text = options.json ? JSON.stringify(report.data, null, 2) : report.text
+      terminal.stdout.write(`${visibleLines(text)}\n`)
       if (report.ok === false) setExitCode(EXIT.failure)
     } catch (error) {
       throw explain(error, context)

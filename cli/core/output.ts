@@ -1,3 +1,5 @@
+import { visible } from '../../lib/platform/visible.ts'
+
 /** The result of a command, for programs (`--json`) and for people. */
 export type Report = {
   data: unknown
@@ -10,12 +12,7 @@ type Row = readonly (string | number | undefined)[]
 
 const width = (text: string) => [...text].length
 
-const escaped = (character: string) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`
-
-/** Escapes control characters in text from outside, which could move the reader's cursor. */
-export const visible = (text: string): string => text.replace(/\p{Cc}/gu, escaped)
-
-/** The same for a whole body, keeping its line breaks. */
+/** Escapes what would act on a terminal, in text of several lines or JSON. */
 export const visibleLines = (text: string): string => text.split('\n').map(visible).join('\n')
 
 /** Rows below their headings, in columns. */

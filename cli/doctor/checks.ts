@@ -174,7 +174,8 @@ const feed = async (
     return note(check, `${count(all, 'message')} not received yet`, remedy)
   } catch (error) {
     if (!(error instanceof QueueDoesNotExist)) throw error
-    return problem(check, 'its queue does not exist', 'deploy the stores.yml of this checkout')
+    const remedy = context.local ? 'restart npm start' : 'deploy the stores.yml of this checkout'
+    return problem(check, 'its queue does not exist', remedy)
   }
 }
 

@@ -5,11 +5,12 @@ import type { FeedMessage } from '../../lib/orders/feed.ts'
 import type { AccountingCall } from '../../lib/orders/next-call.ts'
 import { process } from '../../lib/orders/process.ts'
 import type { Orders, StoredOrder } from '../../lib/orders/repository.ts'
+import { visible } from '../../lib/platform/visible.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import { effectOf } from '../../lib/protocol/status.ts'
 import type { ServiceOrder } from '../core/accounting.ts'
 import { cannot, Failure, serviceMessage } from '../core/errors.ts'
-import { count, visible } from '../core/output.ts'
+import { count } from '../core/output.ts'
 import { jsonOf } from '../core/webhook.ts'
 
 type CallKind = AccountingCall['to']

@@ -1,5 +1,6 @@
 import { Logger } from '@aws-lambda-powertools/logger'
 import { Metrics, type MetricUnit } from '@aws-lambda-powertools/metrics'
+import { visible } from './visible.ts'
 
 /** Fields of a log line: ids, outcomes, counts. Never a secret, name, mobile number or e-mail (promise P11). */
 type Fields = Readonly<Record<string, string | number | boolean | undefined>>
@@ -49,12 +50,21 @@ const loggable = (error: unknown): Error => {
   return Object.assign(new Error(message), { name, stack }, Object.fromEntries(codes))
 }
 
+/** JSON leaves some characters as they are that split a line or act on a terminal. */
+const escaped = (text: string) => {
+  const json = JSON.stringify(text)
+  const shown = visible(json)
+  return shown === json ? text : JSON.rawJSON(shown)
+}
+
 /**
  * Telemetry in the formats of Powertools. serverless.yml sets POWERTOOLS_SERVICE_NAME to the name of the
  * stack, so that two stages in one account do not share their alarms.
  */
 export const powertoolsTelemetry = (): Telemetry => {
-  const logger = new Logger()
+  const logger = new Logger({
+    jsonReplacerFn: (_key, value) => (typeof value === 'string' ? escaped(value) : value),
+  })
   const metrics = new Metrics({ namespace: 'order-relay' })
 
   /** Published immediately: metrics published together would share their dimensions. */

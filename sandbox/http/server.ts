@@ -5,7 +5,8 @@ import { methodNotAllowed } from 'hono/method-not-allowed'
 import { operations } from '../openapi/document.ts'
 import { quoted, Refusal } from '../refusal.ts'
 import { jsonBody } from './body.ts'
-import type { Access, Environment, Route, Services } from './endpoint.ts'
+import type { Environment, Route, Services } from './endpoint.ts'
+import { foreignHeader } from './foreign.ts'
 import { pages } from './pages.ts'
 import { refuse, respond } from './respond.ts'
 
@@ -18,6 +19,7 @@ const KEYS = new Map([
   ['sandbox-read-key', []],
 ])
 
+/** @throws Refusal when the caller lacks access (spec: Authentication) */
 const requireKey = ({ authorization }: IncomingHttpHeaders, access: 'read' | 'write') => {
   const key = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
   if (key === undefined) {
@@ -29,23 +31,6 @@ const requireKey = ({ authorization }: IncomingHttpHeaders, access: 'read' | 'wr
     throw new Refusal('forbidden', `The key lacks the scope ${WRITE}`)
   }
 }
-
-const LOCAL_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i
-
-/**
- * The panel has no key, so other web pages in the same browser must not reach it: neither with a form or fetch
- * (Origin) nor through DNS rebinding (Host).
- */
-const requireLocal = ({ host = '', origin }: IncomingHttpHeaders) => {
-  if (!LOCAL_HOST.test(host)) throw new Refusal('forbidden', `Host is ${quoted(host)}: the panel is local`)
-  if (origin === undefined || origin === `http://${host}`) return
-  const message = `Origin is ${quoted(origin)}: the panel takes no requests from other pages`
-  throw new Refusal('forbidden', message)
-}
-
-/** @throws Refusal when the caller lacks access (spec: Authentication) */
-const requireAccess = (headers: IncomingHttpHeaders, access: Access) =>
-  access === 'local' ? requireLocal(headers) : requireKey(headers, access)
 
 /** Path parameters by name. Hono's own accept malformed percent-encoding. */
 const parametersOf = (template: string, path: string): Record<string, string> => {
@@ -83,7 +68,7 @@ const serve = async (
 ) => {
   const { incoming } = context.env
   const parameters = parametersOf(path, context.req.path)
-  requireAccess(incoming.headers, access)
+  if (access !== 'local') requireKey(incoming.headers, access)
   const query = new URLSearchParams(incoming.url?.split(/\?(.*)/s)[1])
   const body = method === 'get' ? undefined : await jsonBody(incoming)
   const result = await handle({ ...services, context, parameters, query, body })
@@ -97,7 +82,12 @@ export const createApp = (services: Services): Hono<Environment> => {
   const app = new Hono<Environment>({ getPath })
   app.use(async (context, next) => {
     context.header('x-content-type-options', 'nosniff')
-    await next()
+    const found = foreignHeader(context.env.incoming.headers)
+    if (found === undefined) return next()
+    return refuse(
+      context,
+      new Refusal('forbidden', `${found}: the sandbox takes no requests from other pages`),
+    )
   })
   const onMethodNotAllowed = (context: Context, methods: string[]) => {
     const allow = methods.join(', ')

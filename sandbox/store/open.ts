@@ -1,10 +1,11 @@
-import { mkdirSync } from 'node:fs'
+import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { isNativeError } from 'node:util/types'
 import { decimal } from '../decimal.ts'
 import { accounts, customers, fiscalYears, products, settings } from './catalogue.ts'
 import { type Changes, changes } from './changes.ts'
+import { assertIntact, assertLogIntact } from './intact.ts'
 import { heldPayments, history, invoiceRows, orders, receipts, returns } from './orders.ts'
 import { command, query } from './query.ts'
 import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
@@ -12,6 +13,9 @@ import { deliveries, webhooks } from './webhooks.ts'
 
 /** The database when no file is given; it ends when it is closed. */
 const IN_MEMORY = ':memory:'
+
+/** The database holds customers and webhook secrets. SQLite gives its -wal and -shm files the same mode. */
+const OWNER_ONLY = 0o600
 
 const tables = (db: DatabaseSync) => ({
   accounts: accounts(db),
@@ -90,10 +94,7 @@ const open = (db: DatabaseSync, transact: Transact, now: Date): Tables =>
   transact(() => {
     const version = query<{ user_version: number }>(db, 'PRAGMA user_version').one()?.user_version
     if (version === SCHEMA_VERSION) return tables(db)
-    if (version !== 0)
-      throw new Error(
-        `its tables have version ${version}, not ${SCHEMA_VERSION}; delete the file or use another one`,
-      )
+    if (version !== 0) throw new Error(`its tables have version ${version}, not ${SCHEMA_VERSION}`)
     db.exec(SCHEMA)
     const created = tables(db)
     seed(created, now)
@@ -109,7 +110,11 @@ const open = (db: DatabaseSync, transact: Transact, now: Date): Tables =>
 export const openStore = (file: string | undefined, now: Date) => {
   const path = file ?? IN_MEMORY
   try {
-    if (file !== undefined) mkdirSync(dirname(file), { recursive: true })
+    if (file !== undefined) {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+      closeSync(openSync(file, 'a', OWNER_ONLY))
+      assertLogIntact(file)
+    }
     const db = new DatabaseSync(path)
     // NORMAL does not sync the log at each commit: a commit survives the death of the process, but a power
     // failure can lose the most recent ones.
@@ -118,15 +123,22 @@ export const openStore = (file: string | undefined, now: Date) => {
     db.exec('PRAGMA busy_timeout = 5000; PRAGMA wal_autocheckpoint = 10000')
     const log = changes()
     const transact = transactions(db)
+    assertIntact(db)
+    const opened = open(db, transact, now)
+    // Only now, since the file may have been something else.
+    if (file !== undefined) for (const suffix of ['', '-wal', '-shm']) chmodSync(file + suffix, OWNER_ONLY)
     return {
-      ...open(db, transact, now),
+      ...opened,
       changes: log,
       transact: announcing(transact, log),
       close: () => db.close(),
     }
   } catch (cause) {
     const state = isNativeError(cause) ? cause.message : String(cause)
-    throw new Error(`Cannot open the database "${path}": ${state}`, { cause })
+    throw new Error(
+      `Cannot open the database "${path}": ${state}; delete it with its -wal and -shm files, or use another file`,
+      { cause },
+    )
   }
 }
 

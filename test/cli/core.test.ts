@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { secondsOf, since } from '../../cli/core/options.ts'
-import { count, facts, table, visible } from '../../cli/core/output.ts'
+import { count, facts, table } from '../../cli/core/output.ts'
+import { visible } from '../../lib/platform/visible.ts'
 
 test.each([
   ['90s', 90],
@@ -32,9 +33,10 @@ test('columns are aligned, and control characters are escaped', () => {
         [undefined, 'a\u001b[2Jb'],
       ],
     ),
-  ).toBe('A    LONG\nxyz  1\n-    a\\x1b[2Jb')
-  expect(facts({ a: 1, longer: 'x\n', none: undefined })).toBe('a       1\nlonger  x\\x0a')
-  expect(visible('فارسی')).toBe('فارسی')
+  ).toBe('A    LONG\nxyz  1\n-    a\\u001b[2Jb')
+  expect(facts({ a: 1, longer: 'x\n', none: undefined })).toBe('a       1\nlonger  x\\u000a')
+  expect(visible('فار\u200cسی 🛒')).toBe('فار\u200cسی 🛒')
+  expect(visible('a\u2028b\u009bc\u202ed')).toBe('a\\u2028b\\u009bc\\u202ed')
   expect([count(1, 'message'), count(2, 'message'), count(0, 'reply', 'replies')]).toEqual([
     '1 message',
     '2 messages',

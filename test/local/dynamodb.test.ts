@@ -15,6 +15,7 @@ import { startDynamodb } from '../../local/dynamodb.ts'
 import { freePorts } from '../../local/ports.ts'
 import { createTables } from '../../local/provision.ts'
 import { CREDENTIALS, urlOf } from '../../local/settings.ts'
+import { until } from '../support/until.ts'
 
 let path: string
 let port: number
@@ -71,6 +72,21 @@ test('the tables of the stack are created with their index', async () => {
   const { Table } = await client.send(new DescribeTableCommand({ TableName: 'orders' }))
   expect([Table?.TableStatus, Table?.GlobalSecondaryIndexes?.[0]?.IndexName]).toEqual(['ACTIVE', 'unsettled'])
   expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual(['deliveries', 'orders'])
+})
+
+test('the port opens with the tables', async () => {
+  const first = until(async () => {
+    const call = client.send(new DescribeTableCommand({ TableName: 'orders' }))
+    return call.then(
+      () => true,
+      error => {
+        expect(error).toMatchObject({ code: 'ECONNREFUSED' })
+        return false
+      },
+    )
+  })
+  server = await startDynamodb({ port, path, tables: tablesOf({ prefix: '' }) })
+  await first
 })
 
 test('a table of an earlier start with other keys is an error that names both', async () => {

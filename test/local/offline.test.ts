@@ -19,6 +19,7 @@ let project: string
 let settings: Settings
 let offline: Child
 let sqs: SQSClient
+const printed: string[] = []
 let ssm: SSMClient
 
 const start = (changes: Partial<Settings> = {}) =>
@@ -35,7 +36,7 @@ const start = (changes: Partial<Settings> = {}) =>
       AWS_SESSION_TOKEN: 'real',
       AWS_SECRET_ACCESS_KEY: 'real',
     },
-    onLine: () => undefined,
+    onLine: line => printed.push(line),
   })
 const endpoint = (path: string, init: RequestInit = {}) =>
   fetch(`${urlOf(settings.ports.relay)}/endpoint/${path}`, init)
@@ -123,11 +124,19 @@ test('a function finds its tables and queues, and nothing of the developer’s o
   dynamodb.destroy()
 })
 
-test('a function that throws or times out is answered with 500 and no detail, as by an HTTP API', async () => {
-  for (const path of ['endpoint/throw', 'slow/hang']) {
-    const response = await fetch(`${urlOf(settings.ports.relay)}/${path}`)
-    expect([response.status, await response.json()]).toEqual([500, { message: 'Internal Server Error' }])
-  }
+test.each([
+  'endpoint/throw',
+  'endpoint/throw-text',
+  'endpoint/throw-status',
+  'endpoint/throw-later',
+  'endpoint/reject-later',
+  'endpoint/exit',
+  'endpoint/nothing',
+  'slow/hang',
+])('a function that fails, as in %s, is answered with 500 and no detail, as by an HTTP API', async path => {
+  const response = await fetch(`${urlOf(settings.ports.relay)}/${path}`)
+  expect([response.status, await response.json()]).toEqual([500, { message: 'Internal Server Error' }])
+  expect((await endpoint('elsewhere')).status).toBe(404)
 })
 
 test.each(['{"total": 9007199254740993,  "name": "سارا 🛒"}\n', 'null', '0', 'false', '""', '{'])(
@@ -218,6 +227,14 @@ test('changed code is used without a restart and without losing a request; broke
   await writeFile(source, before)
   await until(async () => (await endpoint('elsewhere')).status === 404, 20_000)
 }, 60_000)
+
+test('a change of stores.yml asks for a restart', async () => {
+  const path = join(project, 'stores.yml')
+  const before = await readFile(path, 'utf8')
+  await writeFile(path, `${before}  - source: other\n    feed: sqs\n`)
+  await until(() => printed.some(line => /stores\.yml has changed: restart/.test(line)), 20_000)
+  await writeFile(path, before)
+}, 30_000)
 
 test('a second start names the taken port or the directory in use, and the first stops with exit code 0', async () => {
   const [taken, inUse] = [start(), start({ ports: await freePorts() })]

@@ -58,3 +58,15 @@ test("an error of the accounting service is logged without the service's own wor
   expect(output).toContain('The accounting service answered 422')
   expect(output).not.toContain('Sara')
 })
+
+test('a log line stays one line for every reader, and its fields arrive as they are', () => {
+  const external_id = 'a\u2028b\u0085c\u001b[2J\u009b\n'
+  const output = powertoolsOutput(({ info, error }) => {
+    info('delivery received', { external_id })
+    error('delivery failed', new Error(external_id), { external_id })
+  })
+  expect(output).not.toMatch(/[\p{Cc}\u2028\u2029](?<!\n)/u)
+  const written = output.trim().split('\n')
+  expect(written).toHaveLength(2)
+  expect(written.map(line => JSON.parse(line))).toMatchObject([{ external_id }, { external_id }])
+})

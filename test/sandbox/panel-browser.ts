@@ -37,7 +37,7 @@ const executable = async () => {
 }
 
 /** Starts Chromium without its sandbox and without network access of its own. */
-const startBrowser = async (): Promise<Browser> =>
+const startBrowser = async (args: readonly string[]): Promise<Browser> =>
   chromium.launch({
     executablePath: await executable(),
     args: [
@@ -49,6 +49,7 @@ const startBrowser = async (): Promise<Browser> =>
       '--disable-sync',
       '--disable-component-update',
       '--disable-background-networking',
+      ...args,
     ],
   })
 
@@ -71,13 +72,13 @@ const openPage = async (browser: Browser, url: string, options: BrowserContextOp
   return { page, errors }
 }
 
-/** One browser for a test file; pages are closed after each test. */
-export const withBrowser = () => {
+/** One browser for a test file, started with further arguments; pages are closed after each test. */
+export const withBrowser = (...args: string[]) => {
   // Longer than a wait in the page, so that the failure names the condition.
   jest.setTimeout(30_000)
   let browser: Browser
   beforeAll(async () => {
-    browser = await startBrowser()
+    browser = await startBrowser(args)
   })
   afterEach(async () => {
     for (const context of browser.contexts()) await context.close()

@@ -13,6 +13,24 @@ export const handler = async (event: APIGatewayProxyEventV2): Promise<APIGateway
       return respond(200, process.env)
     case 'throw':
       throw new Error('a detail that callers must not see')
+    case 'throw-text':
+      throw 'no Error'
+    case 'throw-status':
+      throw { statusCode: 200, body: '{}' }
+    case 'throw-later':
+      setTimeout(() => {
+        throw new Error('nobody catches')
+      })
+      await sleep(60_000)
+      return respond(200, {})
+    case 'reject-later':
+      Promise.reject(new Error('nobody catches'))
+      await sleep(60_000)
+      return respond(200, {})
+    case 'exit':
+      return process.exit(0)
+    case 'nothing':
+      return undefined as never
     case 'hang':
       await sleep(60_000)
       return respond(200, {})

@@ -1,0 +1,35 @@
+import { subscribe } from 'node:diagnostics_channel'
+import { type IncomingMessage, Server, type ServerResponse } from 'node:http'
+import * as v from 'valibot'
+import { foreignHeader } from '../sandbox/http/foreign.ts'
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => void
+
+const listening = v.looseObject({ server: v.instance(Server) })
+
+const refuse = (response: ServerResponse, found: string) => {
+  response.writeHead(403, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ message: `${found}: this port takes no requests from other pages` }))
+}
+
+/**
+ * Refuses requests of web pages of another origin on every HTTP server that this process starts from now on, the
+ * Lambda port of serverless-offline included, which cannot be reached otherwise.
+ *
+ * @param isPublic whether a request may come from anywhere
+ */
+export const refuseForeignRequests = (isPublic: (request: IncomingMessage) => boolean): void =>
+  subscribe('tracing:net.server.listen:asyncStart', started => {
+    if (!v.is(listening, started)) return
+    const { server } = started
+    for (const event of ['request', 'checkContinue']) {
+      const listeners = server.listeners(event) as Listener[]
+      if (listeners.length === 0) continue
+      server.removeAllListeners(event)
+      server.on(event, (request: IncomingMessage, response: ServerResponse) => {
+        const found = isPublic(request) ? undefined : foreignHeader(request.headers)
+        if (found !== undefined) return refuse(response, found)
+        for (const listener of listeners) listener.call(server, request, response)
+      })
+    }
+  })

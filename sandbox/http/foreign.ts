@@ -1,0 +1,18 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { quoted } from '../refusal.ts'
+
+const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i
+
+/**
+ * What shows that a request comes from a web page of another origin: its Host, when the page reached this machine
+ * by DNS rebinding, else its Origin or, without one, Sec-Fetch-Site. Following a link is allowed.
+ *
+ * @returns undefined for programs on this machine and for pages that the same port serves
+ */
+export const foreignHeader = (headers: IncomingHttpHeaders): string | undefined => {
+  const { host = '', origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode } = headers
+  if (!LOOPBACK.test(host)) return `Host is ${quoted(host)}`
+  if (origin !== undefined && origin !== `http://${host}`) return `Origin is ${quoted(origin)}`
+  const isOther = site === 'cross-site' || site === 'same-site'
+  return isOther && mode !== 'navigate' ? `Sec-Fetch-Site is ${site}` : undefined
+}

@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process'
+import { appendFile, cp, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { freePorts } from '../../local/ports.ts'
+import { environmentOf, type Settings } from '../../local/settings.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const PARTS = ['cli', 'deploy', 'functions', 'lib', 'local', 'sandbox']
+const FILES = ['package.json', 'serverless.yml', 'stores.yml']
+
+let project: string
+let settings: Settings
+
+beforeAll(async () => {
+  project = await mkdtemp(join(tmpdir(), 'order-relay-mistakes-'))
+  settings = { ports: await freePorts(), dataDir: join(project, 'data'), watch: false }
+  for (const name of [...PARTS, ...FILES]) {
+    await cp(join(ROOT, name), join(project, name), { recursive: true })
+  }
+  await symlink(join(ROOT, 'node_modules'), join(project, 'node_modules'))
+  await appendFile(join(project, 'stores.yml'), '  - source: third\n    fed: sqs\n')
+})
+afterAll(() => rm(project, { recursive: true, force: true }))
+
+const run = (args: readonly string[], changes: Partial<Settings> = {}) =>
+  new Promise<{ code: unknown; output: string }>(resolve => {
+    const env = {
+      ...process.env,
+      ...environmentOf({ ...settings, ...changes }),
+      ACCOUNTING_URL: 'https://accounting.example',
+      // Jest sets it, and Serverless then prints less.
+      NODE_ENV: undefined,
+    }
+    execFile(process.execPath, args, { cwd: project, env }, (error, stdout, stderr) =>
+      resolve({ code: error?.code ?? 0, output: `${stdout}${stderr}` }),
+    )
+  })
+
+const serverless = 'node_modules/serverless/bin/serverless.js'
+
+test.each([
+  ['npm start', ['local/start.ts']],
+  ['npx serverless offline', [serverless, 'offline']],
+  ['npx serverless package', [serverless, 'package']],
+  ['npx relay', ['cli/main.ts', 'stores', 'secret', 'third', '--local']],
+])(
+  'a mistake in stores.yml is one message in %s',
+  async (_name, args) => {
+    const { code, output } = await run(args)
+    expect(code).toBe(1)
+    expect(output).toMatch(
+      /^(?:Cannot finish: )?Cannot read (?:\/.*)?stores\.yml:\nline 18: "stores\[2\]\.feed" is missing: .*\nline 19: "stores\[2\]\.fed" is not a known key: .*\n$/,
+    )
+  },
+  60_000,
+)
+
+test.each([['npm start', ['local/start.ts']]])(
+  'data that cannot be kept in ORDER_RELAY_DATA is an error that names it, in %s',
+  async (_name, args) => {
+    await cp(join(ROOT, 'stores.yml'), join(project, 'stores.yml'))
+    const dataDir = join(project, 'package.json')
+    for (const path of [dataDir, join(dataDir, 'below')]) {
+      expect(await run(args, { dataDir: path })).toEqual({
+        code: 1,
+        output: `Cannot keep data in ${path}: it is not a directory; set ORDER_RELAY_DATA to a directory that you can write to\n`,
+      })
+    }
+  },
+  60_000,
+)
