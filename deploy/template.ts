@@ -29,10 +29,7 @@ const stores = () => {
 }
 
 export const feederEvents = async ({ resolveVariable }: Context) =>
-  queues.feederEvents(
-    { stores: stores() },
-    Number(await resolveVariable('param:feederConcurrency')),
-  )
+  queues.feederEvents({ stores: stores() }, Number(await resolveVariable('param:feederConcurrency')))
 
 /** Requests a second, and at once after a pause. */
 type Throttle = { rate: number; burst: number }

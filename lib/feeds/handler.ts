@@ -84,7 +84,7 @@ export const feedSecrets = (ssm: Ssm, secretsPath: string, runtime: Runtime) => 
 }
 
 /** Delays a failed feed message, and the messages behind it in its message group. */
-export const delayFeedMessage =
+const delayFeedMessage =
   (
     extendVisibility: ExtendVisibility,
     { now, random, telemetry }: Pick<FeedDependencies, 'now' | 'random' | 'telemetry'>,

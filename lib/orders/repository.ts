@@ -22,7 +22,7 @@ export type StoredOrder = {
 }
 
 /** An unsettled order whose check is due. */
-export type DueOrder = OrderKey & { checks: number; check_at: number }
+type DueOrder = OrderKey & { checks: number; check_at: number }
 
 export type Orders = {
   get: (key: OrderKey) => Promise<StoredOrder | undefined>

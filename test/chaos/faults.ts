@@ -48,7 +48,7 @@ export const KINDS = [
 export type Kind = (typeof KINDS)[number]
 
 /** A request on a link: the `count`-th of its name. The name says what it does and which order it is about. */
-export type Request = { link: Link; name: string; count: number }
+type Request = { link: Link; name: string; count: number }
 
 export type Fault = Request & { kind: Kind; ms: number }
 
