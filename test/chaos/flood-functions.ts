@@ -38,6 +38,7 @@ const telemetry: Telemetry = {
 }
 
 const bug = BUGS.find(each => each.name === name)
+if (name !== undefined && bug === undefined) throw new Error(`Cannot plant "${name}": see test/crash/bugs.ts`)
 const module = import.meta.resolve('./relay.ts')
 const { startRelay } = (await (bug === undefined
   ? import(module)

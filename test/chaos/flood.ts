@@ -2,24 +2,23 @@ import { fork } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isDeepStrictEqual, parseArgs } from 'node:util'
-import { paginateScan } from '@aws-sdk/client-dynamodb'
+import { parseArgs } from 'node:util'
 import * as v from 'valibot'
-import { feedQueueName, QUEUES, TABLES } from '../../lib/platform/names.ts'
+import { feedQueueName, QUEUES } from '../../lib/platform/names.ts'
 import { MAX_BODY_BYTES } from '../../lib/protocol/json.ts'
 import { STATUSES } from '../../lib/protocol/status.ts'
 import { HEADERS, ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
 import { urlOf } from '../../local/settings.ts'
 import { type ReceivedMessage, readFeedMessage } from '../oracle.ts'
-import { startBackends } from './backends.ts'
+import { type Backends, startBackends } from './backends.ts'
 import { chance, pick } from './chance.ts'
 import { type Link, noFaults } from './faults.ts'
 import type { FloodMessage, FloodSettings } from './flood-functions.ts'
+import { type Change, changeViolations, costViolations, heapGrowth, quantile } from './flood-violations.ts'
 import { deliveryOf, KINDS, kindIn, signatureOf, type Webhook, webhookOf } from './flood-webhooks.ts'
 import { newJournal } from './journal.ts'
 import { startProxy } from './proxy.ts'
 import { startQueueStore } from './stores.ts'
-import { NOT_CONSUMED } from './violations.ts'
 
 const USAGE = `Sends many webhooks to the receiver and checks that every change reached its store once, at the known cost.
 
@@ -38,14 +37,11 @@ const BESIDES = KINDS.filter(({ kind }) => !['first', 'twin'].includes(kind)) as
   (typeof KINDS)[number],
   ...(typeof KINDS)[number][],
 ]
-const CALLS_OF = { '200 queued': 3, '200 duplicate': 1 } as const
 
 const SOURCE = 'shop'
 const BACKLOG = 200
 const ATTEMPTS = 20
 const HEAP_GROWTH_MAX = 0.2
-/** Below a minute nothing can be said of memory: code is still being compiled. */
-const HEAP_SAMPLES_MIN = 30
 
 const increment = (counts: Record<string, number>, name: string) => {
   counts[name] = (counts[name] ?? 0) + 1
@@ -80,11 +76,39 @@ const startFunctions = async (settings: FloodSettings) => {
     else ready.resolve(message)
   })
   child.on('exit', code => ready.reject(new Error(`The functions ended with exit code ${code}`)))
-  return { ...(await ready.promise), heap, failures, stop: () => child.disconnect() }
+  return { ...(await ready.promise), heap, failures, stop: () => child.connected && child.disconnect() }
 }
 
-const quantile = (values: readonly number[], part: number) =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))]
+/** Proxies that count the receiver's calls to AWS, by what they were made for, and calls to the service. */
+const startCounting = async (
+  { ports: { dynamodb, sqs, ssm, sandbox } }: Backends,
+  closing: (() => unknown)[],
+) => {
+  const journal = newJournal()
+  const calls: Record<string, number> = {}
+  const { passing } = journal
+  // The story of so many requests would fill the memory.
+  journal.note = () => undefined
+  journal.passing = (link, request, body) => {
+    const passed = passing(link, request, body)
+    // A retry of the SDK is the machine's slowness, not another call.
+    if (!/attempt=[^1]/.test(String(request.headers['amz-sdk-request'])))
+      increment(calls, `${link}: ${passed.action || 'request'} for ${kindIn(body)}`)
+    return passed
+  }
+  const proxies: Record<string, string> = {}
+  const counted: [Link, number][] = [
+    ...[dynamodb, sqs, ssm].map((port): [Link, number] => ['webhook to AWS', port]),
+    ['worker to service', sandbox],
+  ]
+  for (const [link, to] of counted) {
+    const options = { link, to, faults: noFaults, journal, patience: Number.POSITIVE_INFINITY }
+    const proxy = await startProxy(options)
+    closing.push(proxy.close)
+    proxies[`${link} ${to}`] = proxy.url
+  }
+  return { calls, proxies }
+}
 
 type Options = {
   deliveries: number
@@ -97,38 +121,9 @@ type Options = {
 const flood = async ({ deliveries, seed, lanes, bug, progress }: Options) => {
   const backends = await startBackends()
   const closing: (() => unknown)[] = [backends.close]
-  const journal = newJournal()
-  const calls: Record<string, number> = {}
   const answers: Record<string, number> = {}
-  const violations: string[] = []
   try {
-    // Counts calls only: the story of so many requests would fill the memory.
-    journal.note = () => undefined
-    const { passing } = journal
-    journal.passing = (link, request, body) => {
-      const passed = passing(link, request, body)
-      // A retry of the SDK is the machine's slowness, not another call.
-      if (!/attempt=[^1]/.test(String(request.headers['amz-sdk-request'])))
-        increment(calls, `${link}: ${passed.action || 'request'} for ${kindIn(body)}`)
-      return passed
-    }
-    const proxies: Record<string, string> = {}
-    const { dynamodb, sqs, ssm, sandbox } = backends.ports
-    const counted: [Link, number][] = [
-      ...[dynamodb, sqs, ssm].map((port): [Link, number] => ['webhook to AWS', port]),
-      ['worker to service', sandbox],
-    ]
-    for (const [link, to] of counted) {
-      const proxy = await startProxy({
-        link,
-        to,
-        faults: noFaults,
-        journal,
-        patience: Number.POSITIVE_INFINITY,
-      })
-      closing.push(proxy.close)
-      proxies[`${link} ${to}`] = proxy.url
-    }
+    const { calls, proxies } = await startCounting(backends, closing)
     const functions = await startFunctions({ ports: backends.ports, proxies, bug })
     closing.push(functions.stop)
 
@@ -168,7 +163,7 @@ const flood = async ({ deliveries, seed, lanes, bug, progress }: Options) => {
       }
     }
 
-    const expected = new Map<string, { delivery: string; data: object }[]>()
+    const expected = new Map<string, Change[]>()
     let orders = 0
     /** One order after the other, each change once the one before was answered, as the service sends them. */
     const lane = async () => {
@@ -178,7 +173,7 @@ const flood = async ({ deliveries, seed, lanes, bug, progress }: Options) => {
         const external_id = `سفارش ${number}`
         const statuses = STATUSES.filter(status => chance(seed, number, status) < 0.6)
         if (statuses.length === 0) continue
-        const changes: { delivery: string; data: object }[] = []
+        const changes: Change[] = []
         expected.set(external_id, changes)
         for (const [step, status] of statuses.entries()) {
           const kind = chance(seed, number, step, 'twin') < 4 / 62 ? 'twin' : 'first'
@@ -220,78 +215,19 @@ const flood = async ({ deliveries, seed, lanes, bug, progress }: Options) => {
     while ((await backends.depth(QUEUES.orders)) > 0 && performance.now() - began < (seconds + 10) * 1000)
       await sleep(50)
 
-    for (const [external_id, changes] of expected) {
-      const feed = (feeds.get(external_id) ?? []).map(({ delivery, version, data }) => ({
-        delivery,
-        version,
-        data,
-      }))
-      if (
-        !isDeepStrictEqual(
-          feed,
-          changes.map((change, index) => ({ ...change, version: index + 1 })),
-        )
-      )
-        violations.push(`${external_id}: the feed has ${feed.length} of ${changes.length} changes, or others`)
-      const stored = await backends.stored({ source: SOURCE, external_id })
-      const { version, result, doubt, intents } = stored?.order ?? {}
-      if (
-        !isDeepStrictEqual(
-          [version, result, doubt, intents],
-          [changes.length, changes.at(-1)?.data, false, {}],
-        )
-      )
-        violations.push(
-          `${external_id}: the table has version ${version} and not ${changes.length}, or another result`,
-        )
-    }
-    if (received !== due) violations.push(`the feed has ${received} messages, and ${due} changes were sent`)
-    let recorded = 0
-    for await (const { Count = 0 } of paginateScan(
-      { client: backends.dynamodb },
-      { TableName: TABLES.deliveries, Select: 'COUNT' },
-    ))
-      recorded += Count
-    if (recorded !== due) violations.push(`${recorded} deliveries are recorded, not ${due}`)
-    for (const name of [...NOT_CONSUMED, QUEUES.orders, feedQueueName(SOURCE)])
-      if ((await backends.depth(name)) > 0) violations.push(`something is in ${name}`)
-
-    const callsFor = (kind: string) =>
-      ['GetItem', 'SendMessage', 'PutItem'].reduce(
-        (sum, action) => sum + (calls[`webhook to AWS: ${action} for ${kind}`] ?? 0),
-        0,
-      )
-    for (const { kind, answers: allowed } of KINDS) {
-      const given = Object.entries(answers).filter(([name]) => name.startsWith(`${kind}: `))
-      for (const [name, count] of given)
-        if (!allowed.some(each => name === `${kind}: ${each}`)) violations.push(`${count} times ${name}`)
-    }
-    // A duplicate is named by its first delivery; after a 503 a call may have been made all the same.
-    const cost = KINDS.reduce((sum, { kind }) => sum + callsFor(kind), 0)
-    const dueCost = Object.entries(answers).reduce((sum, [name, count]) => {
-      const each = Object.entries(CALLS_OF).find(([end]) => name.endsWith(end))?.[1] ?? 0
-      return sum + each * count
-    }, 0)
-    if (cost < dueCost || cost > dueCost + 3 * unavailable)
-      violations.push(`the receiver made ${cost} calls to DynamoDB and SQS, not ${dueCost}`)
-    for (const name of Object.keys(calls)) {
-      const isKnown = /^webhook to AWS: (GetParametersByPath for none|\w+ for (first|twin))$/.test(name)
-      if (!isKnown) violations.push(`${calls[name]} times ${name}`)
-    }
-    const reads = calls['webhook to AWS: GetParametersByPath for none'] ?? 0
-    // At the start, when they are a minute old, and once a minute after a mismatch.
-    if (reads > 1 + 2 * Math.ceil(seconds / 60)) violations.push(`the secrets were read ${reads} times`)
-
     const { heap, failures } = functions
-    const quarter = (part: number) =>
-      quantile(heap.slice((heap.length * part) / 4, (heap.length * (part + 1)) / 4), 0.5) ?? Number.NaN
-    const growth = heap.length < HEAP_SAMPLES_MIN ? undefined : quarter(3) / quarter(1) - 1
-    if (growth !== undefined && growth > HEAP_GROWTH_MAX)
-      violations.push(`the functions' memory grew by ${Math.round(growth * 100)} %`)
-    violations.push(...failures)
+    const growth = heapGrowth(heap)
+    const violations = [
+      ...(await changeViolations(backends, SOURCE, expected, feeds)),
+      ...costViolations({ answers, calls, unavailable, seconds }),
+      ...(growth !== undefined && growth > HEAP_GROWTH_MAX
+        ? [`the functions' memory grew by ${Math.round(growth * 100)} %`]
+        : []),
+      ...failures,
+    ]
     return {
       ...{ seed, deliveries: sent, orders, changes: due, received, seconds: Math.round(seconds) },
-      ...{ answers, calls, secretsRead: reads, unavailable, heapGrowth: growth, violations },
+      ...{ answers, calls, unavailable, heapGrowth: growth, violations },
       latencyMs: { p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99) },
     }
   } finally {
