@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Client, clientOf, eventually, order, startReceiver } from './world.ts'
@@ -25,8 +25,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-const run = (args: string[], { ipc = false, env = {} } = {}) => {
-  const child = spawn(process.execPath, ['sandbox/main.ts', ...args], {
+const run = (args: string[], { ipc = false, env = {}, cwd = '.' } = {}) => {
+  const child = spawn(process.execPath, [resolve('sandbox/main.ts'), ...args], {
+    cwd,
     stdio: ['ignore', 'pipe', 'pipe', ...(ipc ? (['ipc'] as const) : [])],
     env: { ...process.env, ...env },
   })
@@ -145,6 +146,20 @@ test('SIGTERM stops it cleanly; a restart has the data and can use the same port
   await expect(events.text()).resolves.toContain(': listening')
   const again = await started(['--port', new URL(url).port])
   expect((await again.client.read('1')).body).toMatchObject({ status: 'invoiced' })
+})
+
+test('only its owner can read the data, in a directory of an earlier version as well', async () => {
+  const data = join(folder, '.order-relay')
+  await mkdir(data)
+  await chmod(data, 0o755)
+  const child = run(['--port', '0'], { cwd: folder })
+  if (child.stdout === null) throw new Error('Cannot start the sandbox: it has no stdout')
+  await once(createInterface(child.stdout), 'line')
+  const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
+  const files = await readdir(data)
+  expect(files).toContain('sandbox.db-wal')
+  expect(await mode(data)).toBe('700')
+  for (const file of files) expect([file, await mode(join(data, file))]).toEqual([file, '600'])
 })
 
 test('it ends with its parent process', async () => {
