@@ -1,5 +1,5 @@
-/** What several runs measured: the median and the middle half of the runs. */
-export type Measured = { median: number; low: number; high: number }
+/** What several runs measured: the median, the middle half of the runs, and the calmest tenth. */
+export type Measured = { median: number; low: number; high: number; calm: number }
 
 /** A value between the sorted neighbours, such as the median for 0.5. */
 export const quantile = (values: readonly number[], which: number): number => {
@@ -12,17 +12,25 @@ export const quantile = (values: readonly number[], which: number): number => {
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5)
 
+/** The limit of the lowest tenth. Other processes on the machine only add to a time, so this varies the least. */
+const calm = (values: readonly number[]): number => quantile(values, 0.1)
+
 const rounded = (value: number): number => Number(value.toPrecision(3))
 
 export const measured = (values: readonly number[]): Measured => ({
   median: rounded(median(values)),
   low: rounded(quantile(values, 0.25)),
   high: rounded(quantile(values, 0.75)),
+  calm: rounded(calm(values)),
 })
 
 /**
- * How many times as large `these` are as `those`, run by run: both were measured at the same time, so a machine
- * that is slow for a while affects both.
+ * How many times as large `these` are as `those`, by the calmest runs of both.
+ *
+ * @param base what is part of both and not compared
  */
-export const ratio = (these: readonly number[], those: readonly number[]): Measured =>
-  measured(these.map((value, run) => value / (those[run] ?? Number.NaN)))
+export const ratio = (
+  these: readonly number[],
+  those: readonly number[],
+  base: readonly number[] = [0],
+): number => rounded((calm(these) - calm(base)) / (calm(those) - calm(base)))
