@@ -1,11 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { assertDeployable } from '../../deploy/settings.ts'
-import { change, copyProject, serverless } from './project.ts'
+import type { Store } from '../../lib/platform/stores.ts'
+import { serverless } from './project.ts'
 
 const GOOD = 'https://accounting.example/base'
+const LOOPBACK: Store = {
+  source: 'shop',
+  feed: { http: 'http://localhost:8080/hook', disable_after: 60 },
+}
 
 describe('the URL of the accounting service', () => {
   const check = (accountingUrl: string, stage = 'production') =>
@@ -36,46 +38,30 @@ describe('the URL of the accounting service', () => {
   })
 })
 
-describe('serverless package', () => {
-  let folder: string
-  let project: string
+const settings = { stage: 'production', accountingUrl: GOOD, feedAddresses: 'public', stores: [] }
 
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'order-relay-package-'))
-    project = join(folder, 'project')
-    await copyProject(project)
-    const feed = 'stores:\n  - source: shop\n    feed:\n      http: http://localhost:8080/hook\n'
-    await change(project, 'stores.yml', 'stores:\n', feed)
-  })
+test.each([
+  [
+    'a loopback feed',
+    { stores: [LOOPBACK] },
+    'the HTTP feed of the store "shop" is http://localhost:8080/hook',
+  ],
+  [
+    'loopback addresses for feeds',
+    { feedAddresses: 'loopback' },
+    'feedAddresses is "loopback", which only the local stack may use',
+  ],
+])('%s is refused, except in the stage "local"', (_what, wrong, problem) => {
+  expect(() => assertDeployable({ ...settings, ...wrong })).toThrow(problem)
+  expect(() => assertDeployable({ ...settings, ...wrong, stage: 'local' })).not.toThrow()
+})
 
-  afterAll(() => rm(folder, { recursive: true, force: true }))
-
-  test.each([
-    [
-      'an http URL',
-      'http://accounting.example',
-      'service is "http://accounting.example", which does not begin with https://; set it',
-    ],
-    ['no URL', '', 'service is not set; set it'],
-    ['a loopback feed', GOOD, 'the HTTP feed of the store "shop" is http://localhost:8080/hook'],
-    [
-      'loopback addresses for feeds',
-      GOOD,
-      'feedAddresses is "loopback", which only the local stack may use',
-      '--param=feedAddresses=loopback',
-    ],
-  ])('refuses %s before anything is packaged', async (_what, accountingUrl, problem, ...more) => {
-    const env = { ...process.env, ACCOUNTING_URL: accountingUrl }
-    const { code, output } = await serverless(project, env, 'package', ...more)
-    expect(output).toContain('Cannot deploy: ')
-    expect(output).toContain(problem)
-    // The message alone, without a stack.
-    expect(output).not.toMatch(/ at .*settings\.ts|Service packaged/)
-    expect(code).toBe(1)
-  })
-
-  test('accepts all of them in the stage "local"', async () => {
-    const { code } = await serverless(project, process.env, 'package', '--stage', 'local')
-    expect(code).toBe(0)
-  })
+test('a deployment stops before anything is packaged, with the message alone', async () => {
+  const env = { ...process.env, ACCOUNTING_URL: 'http://accounting.example' }
+  const { code, output } = await serverless(process.cwd(), env, 'package')
+  expect(output).toContain(
+    'Cannot deploy: the base URL of the accounting service is "http://accounting.example"',
+  )
+  expect(output).not.toMatch(/ at .*settings\.ts|Service packaged/)
+  expect(code).toBe(1)
 })
