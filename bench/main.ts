@@ -1,7 +1,7 @@
 // Measures the relay beside what one would build instead:
 //
 //   npm run bench                    every part
-//   npm run bench -- coldstart warm  these parts
+//   npm run bench -- coldstart cpu   these parts
 //   npm run bench -- install         AWS's runtime client for all measurements (needs cmake and g++; minutes)
 //
 // Prints the results as JSON, then each target and whether it is met. The exit code is 1 when one is missed.
@@ -13,6 +13,7 @@ import { createContext, type Part } from './context.ts'
 import { machine } from './machine.ts'
 import { calls, cost } from './parts/calls.ts'
 import { coldstart } from './parts/coldstart.ts'
+import { cpu } from './parts/cpu.ts'
 import { growth } from './parts/growth.ts'
 import { sandbox } from './parts/sandbox.ts'
 import { size } from './parts/size.ts'
@@ -23,6 +24,7 @@ import { type Target, table } from './targets.ts'
 
 const PARTS: Readonly<Record<string, Part>> = {
   coldstart,
+  cpu,
   warm,
   calls,
   worker,

@@ -24,13 +24,6 @@ export const measured = (values: readonly number[]): Measured => ({
   calm: rounded(calm(values)),
 })
 
-/**
- * How many times as large `these` are as `those`, by the calmest runs of both.
- *
- * @param base what is part of both and not compared
- */
-export const ratio = (
-  these: readonly number[],
-  those: readonly number[],
-  base: readonly number[] = [0],
-): number => rounded((calm(these) - calm(base)) / (calm(those) - calm(base)))
+/** How many times as large `these` are as `those`, by the calmest runs of both. */
+export const ratio = (these: readonly number[], those: readonly number[]): number =>
+  rounded(calm(these) / calm(those))
