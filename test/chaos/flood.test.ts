@@ -22,7 +22,7 @@ const flood = (...options: string[]) =>
   })
 
 test.concurrent('a small flood arrives whole, at the known cost', async () => {
-  const { code, output } = await flood('--deliveries', '120', '--seed', '3')
+  const { code, output } = await flood('--deliveries', '60', '--seed', '3')
   expect(output).toMatch(/^agreed/)
   expect(code).toBe(0)
   const { answers } = JSON.parse(await readFile(join(directory, 'reports/flood-3.json'), 'utf8'))

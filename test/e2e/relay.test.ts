@@ -68,21 +68,21 @@ const receive = async (count: number): Promise<Received[]> => {
   return received
 }
 
-test('200 deliveries for 200 orders, posted 1,000 times in parallel, are published exactly 200 times', async () => {
-  const webhooks = Array.from({ length: 200 }, (_, index) => webhook(`flood-${index}`, 'paid'))
-  const responses = await Promise.all(Array.from({ length: 1000 }, (_, index) => post(webhooks[index % 200])))
+test('60 deliveries for 60 orders, posted 300 times in parallel, are published exactly 60 times', async () => {
+  const webhooks = Array.from({ length: 60 }, (_, index) => webhook(`flood-${index}`, 'paid'))
+  const responses = await Promise.all(Array.from({ length: 300 }, (_, index) => post(webhooks[index % 60])))
   expect(responses.filter(({ status }) => status !== 200)).toEqual([])
 
-  const published = await receive(200)
+  const published = await receive(60)
   expect(new Set(published.map(({ delivery }) => delivery))).toEqual(
     new Set(webhooks.map(({ delivery }) => delivery)),
   )
-  expect(published).toHaveLength(200)
+  expect(published).toHaveLength(60)
   expect(await drain(sqs, feed())).toEqual([])
   const stored = (await scan(dynamodb, 'orders')).filter(({ external_id }) =>
     external_id?.S?.startsWith('flood-'),
   )
-  expect(stored).toHaveLength(200)
+  expect(stored).toHaveLength(60)
 }, 90_000)
 
 test('changes of one order reach its feed in order', async () => {
