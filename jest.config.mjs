@@ -1,11 +1,13 @@
+import { availableParallelism } from 'node:os'
+
 export default {
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/test/support/strip-types.mjs' },
   modulePathIgnorePatterns: ['<rootDir>/\\.(serverless|order-relay)/'],
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  // Jest takes one worker less than there are cores, which on two cores is one.
-  maxWorkers: '100%',
+  // Many tests wait for the parts that they start, so more workers than cores keep the cores busy.
+  maxWorkers: Math.ceil(availableParallelism() * 1.5),
   // Many tests start a whole stack, and machines are slow at times; no test waits for this.
   testTimeout: 45_000,
 }

@@ -32,7 +32,7 @@ test.concurrent('a small flood arrives whole, at the known cost', async () => {
 test.concurrent('a planted bug is found', async () => {
   const { code, output } = await flood(
     '--deliveries',
-    '50',
+    '25',
     '--seed',
     '4',
     '--bug',
