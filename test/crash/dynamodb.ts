@@ -55,6 +55,9 @@ export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOp
   const index = new Map<string, Map<string, Item>>()
   const shards = new Map<string, string>()
 
+  /** When deliveries are deleted. */
+  const expiring = new Map<string, number>()
+
   const project = (key: string, item: Item) => {
     const [before, shard] = [shards.get(key), item.unsettled?.S]
     if (before !== undefined && before !== shard) index.get(before)?.delete(key)
@@ -79,11 +82,14 @@ export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOp
       if (before?.unsettled === undefined && item.unsettled === undefined) return
       const lag = indexLag()
       if (clock === undefined || lag === 0) project(key, item)
-      // An older change never replaces a newer one.
-      else clock.after(lag, () => items?.get(key) === item && project(key, item))
-    } else if (clock !== undefined && expiryLag !== undefined && before === undefined) {
-      const age = Number(item.expires_at?.N) * 1000 - clock.now()
-      clock.after(age + expiryLag(), () => items?.delete(key))
+      else clock.after(lag, () => project(key, items?.get(key) ?? item))
+    } else if (clock !== undefined && expiryLag !== undefined) {
+      for (const [expired, until] of expiring) {
+        if (until > clock.now()) break
+        items?.delete(expired)
+        expiring.delete(expired)
+      }
+      expiring.set(key, Number(item.expires_at?.N) * 1000 + expiryLag())
     }
   }
 

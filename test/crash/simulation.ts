@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import { feedSecretParameters } from '../../lib/feeds/handler.ts'
 import { messageGroupOf } from '../../lib/orders/events.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../scenarios.ts'
-import { SECRETS_PATH } from './aws.ts'
 import { type Instance, MODES, type Mode } from './faults.ts'
 import { APP, type Place, SHOP, TARGETS, type Target, WEB } from './places.ts'
 import { rotateSecret } from './scenarios.ts'
@@ -69,17 +68,20 @@ const planOrder = ({ seed, days }: Simulation, index: number, mayImport: boolean
   // Everything of an import arrives within a minute.
   const importAt = (Math.floor(dice() * imports) + 0.5) * (days / imports) * DAY
   const at = Math.round(isImported ? importAt + dice() * MINUTE : dice() * days * DAY)
-  const createdBy = dice() < 0.15 ? 'service' : 'relay'
+  const mayBeFirst = dice() < 0.15
   const source = pick([SHOP, SHOP, WEB, APP], dice())
-  if (createdBy === 'relay' && dice() < 0.02) return { at, createdBy, source, unknownProduct: 'always' }
-  const isUnknownAtFirst = createdBy === 'relay' && dice() < 0.03
+  if (!mayBeFirst && dice() < 0.02) return { at, createdBy: 'relay', source, unknownProduct: 'always' }
+  const isUnknownAtFirst = !mayBeFirst && dice() < 0.03
   const review = dice() < 0.3
   const fixedAfter = review && dice() > 0.01 ? someTime(dice(), 20, 4 * DAY) : undefined
   const isFinal = !review || fixedAfter !== undefined
   const [paidAtOnce, pays, refunds] = [dice() < 0.1, dice() < 0.6, dice() < 0.15]
   const later = () => (fixedAfter ?? 0) + 1 + someTime(dice(), 20, 2 * DAY)
-  const isPaidByAccountant = isFinal && dice() < 0.15 && (!refunds || pays || paidAtOnce)
+  const isPaidByAccountant = isFinal && dice() < 0.15 && !paidAtOnce && (!refunds || pays)
   const edits = isFinal && dice() < 0.25 ? Math.ceil(3 * dice()) : 0
+  // Of what the service alone creates, the relay learns by the first change.
+  const isAnnounced = fixedAfter !== undefined || isPaidByAccountant || edits > 0 || pays || refunds
+  const createdBy = mayBeFirst && isAnnounced ? 'service' : 'relay'
   return {
     ...{ at, createdBy, source, paidAtOnce, review, pays, refunds },
     ...(isUnknownAtFirst && { unknownProduct: 'first' }),
@@ -136,8 +138,8 @@ const plan = (simulation: Simulation) => {
   const isDown = (target: Target) => current.has('all down') || current.has(`${target} down`)
 
   const strike = (): Mode | undefined => {
-    const rate = current.has('crash loop') ? 0.02 : 0.001
-    return isOn('calls') && roll(1) < rate ? pick(MODES as [Mode, ...Mode[]], roll(2)) : undefined
+    const rate = current.has('crash loop') ? 0.02 : 0.003
+    return isOn('calls') && roll(1) < rate ? MODES[Math.floor(roll(2) * MODES.length)] : undefined
   }
   const outage = (place: Place): Error | undefined => {
     const target = TARGETS[place]
@@ -268,7 +270,7 @@ export const simulate = async (simulation: Simulation): Promise<Simulated> => {
         info: log,
         warn: log,
         error: (message, error, fields) => log(message, { ...fields, error: String(error) }),
-        count: (name, dimensions = {}) => log(`${name} ${Object.values(dimensions).join(' ')}`.trim()),
+        count: (name, dimensions) => log([name, ...Object.values(dimensions ?? {})].join(' ')),
         seconds: () => undefined,
       },
     },

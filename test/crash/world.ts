@@ -334,7 +334,7 @@ export const runScenario = async (
   for (const at of scenario.reconcileAt ?? []) clock.after(at, functions.reconcile)
   const reconcile = (lasts: number) => {
     // A run that finds nothing has no effect, and a year has a hundred thousand of them.
-    if (world.cloud.tables.hasDue(clock.now() / 1000 + 15 * 60)) functions.reconcile()
+    if (world.cloud.tables.hasDue(clock.now() / 1000)) functions.reconcile()
     if (world.elapsed() < lasts) clock.after(RECONCILE_EVERY, () => reconcile(lasts))
   }
   if (chance !== undefined) reconcile(chance.lasts - 2 * DAY)
