@@ -6,9 +6,9 @@ import { type Instance, MODES, type Mode } from './faults.ts'
 import { APP, type Place, SHOP, TARGETS, type Target, WEB } from './places.ts'
 import { rotateSecret } from './scenarios.ts'
 import type { Pattern } from './sender.ts'
-import { feedSecretOf } from './store.ts'
+import { feedSecretOf, storeKeyOf } from './store.ts'
 import { violationsOf } from './violations.ts'
-import { type PlannedOrder, runScenario, type Scenario, type World } from './world.ts'
+import { type PlannedOrder, runScenario, type Scenario, STRANGERS, type World } from './world.ts'
 
 /** What can go wrong beside single calls: one incident of either half begins every four days. */
 const INCIDENTS = {
@@ -184,12 +184,26 @@ const plan = (simulation: Simulation) => {
     happens(started) {
       world = started
       for (const incident of incidents) begin(started, incident)
+      // Twice a day somebody guesses, and somebody repeats what he has seen.
+      for (let half = 0; half < 2 * until; half++)
+        started.clock.after(Math.round((half + die(seed, 12, half)) * (DAY / 2)), () => intrude(started))
       // Weekly, and in the middle of anything.
       for (let week = 0; week * 7 < until; week++)
         started.clock.after(Math.round((week + die(seed, 11, week)) * 7 * DAY), started.functions.deploy)
     },
   }
   const keyOf = (external_id: string) => ({ source: orders[external_id]?.source ?? SHOP, external_id })
+
+  const intrude = ({ clock, sender, stores }: World) => {
+    const delivery = `${STRANGERS}-3333-4333-8333-${String(clock.now()).padStart(12, '0').slice(-12)}`
+    const data = { source: SHOP, external_id: '100000', status: 'refunded' }
+    sender.stranger('forged', 401, { body: { event: 'order.updated', delivery, data }, secret: 'whsec_guess' })
+    stores.stranger("another store's order", 403, storeKeyOf(SHOP), {
+      ...{ source: WEB, external_id: '100000' },
+      items: [{ sku: 'A-1', quantity: 1, unit_price: 1 }],
+    })
+    sender.replay(Math.floor(roll(13) * sender.sent.length))
+  }
 
   const begin = (started: World, { kind, from, to, dice }: Incident) => {
     const { clock, functions, queues, cloud, stores } = started
