@@ -54,7 +54,9 @@ const placeByCall = new Map(
 
 /** The place of an AWS call; a call that is not listed gets a name that {@link isPlace} refuses. */
 export const placeOf = (name: FunctionName, call: string): string =>
-  placeByCall.get(`${name}: ${call}`) ?? placeByCall.get(`${name}: ${call.replace(APP, WEB)}`) ?? `${name}: ${call}`
+  placeByCall.get(`${name}: ${call}`) ??
+  placeByCall.get(`${name}: ${call.replace(APP, WEB)}`) ??
+  `${name}: ${call}`
 
 export type Target = 'service' | 'dynamodb' | 'sqs' | 'ssm'
 

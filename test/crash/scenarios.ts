@@ -194,7 +194,6 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'forged and foreign webhooks, and requests of stores for what is not theirs',
     orders: { 1001: LIFECYCLES['created and paid'] },
     warm: true,
-    perhapsQuarantined: [JSON.stringify(CONTRADICTORY)],
     happens({ clock, sender, stores }) {
       const order = { external_id: '1001', items: [{ sku: 'A-1', quantity: 1, unit_price: 1 }] }
       clock.after(MINUTE, () => {

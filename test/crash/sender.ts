@@ -27,6 +27,8 @@ export type Stranger = {
   name: string
   /** The only status it may be answered with. */
   expected: number
+  /** What quarantine keeps when it is answered 400. */
+  body: string
   statuses: (number | undefined)[]
 }
 
@@ -116,9 +118,9 @@ export const webhookSender = (
         headers = {},
       }: { body: object; secret?: string; headers?: Record<string, string> },
     ) {
-      const stranger: Stranger = { name, expected, statuses: [] }
+      const stranger: Stranger = { name, expected, body: JSON.stringify(body), statuses: [] }
       strangers.push(stranger)
-      const bytes = Buffer.from(JSON.stringify(body))
+      const bytes = Buffer.from(stranger.body)
       const signature = sign({ secret: key, t: Math.floor(clock.now() / 1000), body: bytes })
       post(bytes, { [HEADERS.signature]: signature, ...headers }, status => stranger.statuses.push(status))
     },

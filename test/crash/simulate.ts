@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { DAY } from '../scenarios.ts'
 import { BUGS } from './bugs.ts'
 import { plant } from './plant.ts'
-import { type Simulation, shrink, simulate } from './simulation.ts'
+import type { Simulated, Simulation } from './simulation.ts'
 
 const USAGE = `Simulates the relay and everything around it for a year, in virtual time, and checks what became of every order.
 
@@ -65,36 +65,46 @@ const commandOf = ({ seed, orders, days, only, until, without }: Simulation) =>
 
 const secondsSince = (began: number) => Math.round((performance.now() - began) / 100) / 10
 
-const runOne = async () => {
-  const began = performance.now()
-  const result = await simulate(simulation)
-  const seconds = secondsSince(began)
-  const { violations } = result
-  const memory = Math.round(process.resourceUsage().maxRSS / 1024)
-  if (values.json) say(JSON.stringify({ ...simulation, seconds, memory, ...result }))
-  else {
-    for (const violation of violations.slice(0, 20)) say(`✗ ${violation}`)
-    const { orders, calls, struck, webhooks, incidents, digest, counts } = result
-    say(JSON.stringify(counts, undefined, 2))
-    say(`${orders} orders, ${webhooks} webhooks, ${calls} calls, ${struck} struck, ${incidents} incidents`)
-    say(`${violations.length} violations in ${seconds} s and ${memory} MB; digest ${digest.slice(0, 16)}`)
-  }
-  process.exitCode = violations.length === 0 ? 0 : 1
-  if (violations.length === 0 || !values.shrink) return
-  const smallest = await shrink(simulation, result, (tried, fails) => say(`${fails ? '✗' : '✓'} ${commandOf(tried)}`))
+const makeSmall = async (module: typeof import('./simulation.ts'), result: Simulated) => {
+  const smallest = await module.shrink(simulation, result, (tried, fails) =>
+    say(`${fails ? '✗' : '✓'} ${commandOf(tried)}`),
+  )
   say(`${commandOf(smallest)} --verbose`)
 }
 
+const runOne = async () => {
+  const module = await import('./simulation.ts')
+  const began = performance.now()
+  const result = await module.simulate(simulation)
+  const seconds = secondsSince(began)
+  const { violations, counts, ...figures } = result
+  const memory = Math.round(process.resourceUsage().maxRSS / 1024)
+  const all = { ...simulation, seconds, memory, ...figures }
+  if (values.json) say(JSON.stringify({ ...all, counts, violations }))
+  else {
+    say(JSON.stringify({ ...all, counts }, undefined, 2))
+    for (const violation of violations.slice(0, 20)) say(`✗ ${violation}`)
+    say(`${violations.length} violations in ${seconds} s`)
+  }
+  process.exitCode = violations.length === 0 ? 0 : 1
+  if (violations.length > 0 && values.shrink) await makeSmall(module, result)
+}
+
 const plantBugs = async () => {
-  const missed: string[] = []
+  let missed = 0
   for (const bug of BUGS.filter(({ name }) => name.includes(values.bug ?? ''))) {
     const began = performance.now()
-    const module = (await plant(bug)(import.meta.resolve('./simulation.ts'))) as typeof import('./simulation.ts')
-    const { violations } = await module.simulate(simulation)
-    if (violations.length === 0) missed.push(bug.name)
-    say(`${bug.name}: ${violations[0] ?? 'NOT FOUND'} (${violations.length} violations, ${secondsSince(began)} s)`)
+    const url = import.meta.resolve('./simulation.ts')
+    const module = (await plant(bug)(url)) as typeof import('./simulation.ts')
+    const result = await module.simulate(simulation)
+    const { violations } = result
+    if (violations.length === 0) missed++
+    say(
+      `${bug.name}: ${violations[0] ?? 'NOT FOUND'} (${violations.length} violations, ${secondsSince(began)} s)`,
+    )
+    if (violations.length > 0 && values.shrink) await makeSmall(module, result)
   }
-  say(`${missed.length} bugs were not found with seed ${simulation.seed}`)
+  say(`${missed} bugs were not found with seed ${simulation.seed}`)
 }
 
 if (values.help) say(USAGE)

@@ -12,6 +12,12 @@ test('a month of three stores violates no promise, and the same seed gives the s
 })
 
 test('every order has the same fate without the others', async () => {
-  const { violations, orders } = await simulate({ seed: 7, orders: 300, days: 30, only: ['100007'], without: KINDS })
+  const { violations, orders } = await simulate({
+    seed: 7,
+    orders: 300,
+    days: 30,
+    only: ['100007'],
+    without: KINDS,
+  })
   expect({ violations, orders }).toEqual({ violations: [], orders: 1 })
 })

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { feedSecretParameters } from '../../lib/feeds/handler.ts'
 import { messageGroupOf } from '../../lib/orders/events.ts'
+import { HEADERS } from '../../lib/protocol/webhook.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../scenarios.ts'
 import { type Instance, MODES, type Mode } from './faults.ts'
 import { APP, type Place, SHOP, TARGETS, type Target, WEB } from './places.ts'
@@ -177,7 +178,10 @@ const plan = (simulation: Simulation) => {
       ...(onStep && {
         onCall: (place: Place, mode: Mode | undefined, { groups }: Instance) => {
           const about = Object.keys(orders).filter(id => groups.includes(messageGroupOf(keyOf(id))))
-          onStep(world?.elapsed() ?? 0, `${place} ${about.join(' ')}${mode === undefined ? '' : `   ← ${mode}`}`)
+          onStep(
+            world?.elapsed() ?? 0,
+            `${place} ${about.join(' ')}${mode === undefined ? '' : `   ← ${mode}`}`,
+          )
         },
       }),
     },
@@ -194,14 +198,24 @@ const plan = (simulation: Simulation) => {
   }
   const keyOf = (external_id: string) => ({ source: orders[external_id]?.source ?? SHOP, external_id })
 
+  /** What must be refused, ignored or quarantined, or has been received before. */
   const intrude = ({ clock, sender, stores }: World) => {
-    const delivery = `${STRANGERS}-3333-4333-8333-${String(clock.now()).padStart(12, '0').slice(-12)}`
-    const data = { source: SHOP, external_id: '100000', status: 'refunded' }
-    sender.stranger('forged', 401, { body: { event: 'order.updated', delivery, data }, secret: 'whsec_guess' })
-    stores.stranger("another store's order", 403, storeKeyOf(SHOP), {
-      ...{ source: WEB, external_id: '100000' },
-      items: [{ sku: 'A-1', quantity: 1, unit_price: 1 }],
+    let number = clock.now() % 1e11
+    const webhook = (source: string, external_id?: string, event = 'order.updated') => ({
+      ...{ event, delivery: `${STRANGERS}-3333-4333-8333-${String(number++).padStart(12, '0')}` },
+      data: { source, external_id, status: 'refunded' },
     })
+    sender.stranger('forged', 401, { body: webhook(SHOP, '100000'), secret: 'whsec_guess' })
+    sender.stranger('about a foreign source', 200, { body: webhook('foreign', '100000') })
+    sender.stranger('unreadable', 400, { body: webhook(SHOP) })
+    sender.stranger('contradictory', 400, {
+      body: webhook(SHOP, '100000'),
+      headers: { [HEADERS.delivery]: webhook(SHOP).delivery },
+    })
+    const items = [{ sku: 'A-1', quantity: 1, unit_price: 1 }]
+    const order = { source: WEB, external_id: '100000', items }
+    stores.stranger("another store's order", 403, storeKeyOf(SHOP), order)
+    stores.stranger('a removed store', 401, storeKeyOf('closed'), { ...order, source: 'closed' })
     sender.replay(Math.floor(roll(13) * sender.sent.length))
   }
 
@@ -294,7 +308,9 @@ export const simulate = async (simulation: Simulation): Promise<Simulated> => {
   const violations = violationsOf(run)
   const state = [
     ...world.cloud.tables.items('orders').map(item => JSON.stringify(item)),
-    ...Object.keys(scenario.orders).map(id => JSON.stringify([world.service.find(world.keyOf(id)), world.stores.feedOf(id)])),
+    ...Object.keys(scenario.orders).map(id =>
+      JSON.stringify([world.service.find(world.keyOf(id)), world.stores.feedOf(id)]),
+    ),
     JSON.stringify(counts),
   ]
   return {

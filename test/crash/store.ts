@@ -130,7 +130,7 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, patte
     },
     /** Makes a request that must not be accepted; `expected` is the only status it may be answered with. */
     stranger(name: string, expected: number, key: string, body: object) {
-      const stranger: Stranger = { name, expected, statuses: [] }
+      const stranger: Stranger = { name, expected, body: '', statuses: [] }
       strangers.push(stranger)
       request('POST', '', body, key, response => stranger.statuses.push(response?.statusCode))
     },

@@ -79,7 +79,10 @@ const senderViolations = (run: Run): string[] => {
 const strangerViolations = (run: Run): string[] => [
   ...[...run.world.sender.strangers, ...run.world.stores.strangers].flatMap(({ name, expected, statuses }) =>
     statuses
-      .filter(status => (isClean(run) ? status !== expected : status === 202 || status === 200) && status !== expected)
+      .filter(
+        status =>
+          (isClean(run) ? status !== expected : status === 202 || status === 200) && status !== expected,
+      )
       .map(status => `${name}: answered ${status}, not ${expected}`),
   ),
   ...run.world.foreign
@@ -96,15 +99,26 @@ const listViolations = (
   ...found.filter(text => !expected.includes(text)).map(text => `${what}: ${text.slice(0, 60)}`),
 ]
 
-const quarantined = ({ cloud }: World, except: readonly string[] = []) =>
-  cloud.quarantine
-    .map(body =>
-      Buffer.from(
-        v.parse(v.pipe(v.string(), v.parseJson(), quarantineEntry), body).body_base64,
-        'base64',
-      ).toString(),
-    )
-    .filter(body => !except.includes(body))
+const quarantined = ({ cloud }: World) =>
+  cloud.quarantine.map(body =>
+    Buffer.from(
+      v.parse(v.pipe(v.string(), v.parseJson(), quarantineEntry), body).body_base64,
+      'base64',
+    ).toString(),
+  )
+
+/** What must be quarantined is, byte for byte, and nothing else. A stranger is sent once: a fault may lose it. */
+const quarantineViolations = ({ scenario, world }: Run): string[] => {
+  const expected = new Set(scenario.quarantined)
+  const perhaps = new Set<string>()
+  for (const { body, expected: status, statuses } of world.sender.strangers) {
+    if (status !== 400) continue
+    perhaps.add(body)
+    if (statuses.includes(400)) expected.add(body)
+  }
+  const found = quarantined(world).filter(body => expected.has(body) || !perhaps.has(body))
+  return listViolations('quarantined', [...expected], found)
+}
 
 /** What a run has violated; nothing, if all is well. */
 export const violationsOf = (run: Run): string[] => {
@@ -114,7 +128,9 @@ export const violationsOf = (run: Run): string[] => {
     ...new Set(gaps),
     ...(isOver ? [] : ['something never comes to an end']),
     ...Object.entries(queues).flatMap(([name, queue]) => [
-      ...(name === 'feedsDead' ? [] : queue.waiting()).map(({ body }) => `stuck in ${name}: ${body.slice(0, 60)}`),
+      ...(name === 'feedsDead' ? [] : queue.waiting()).map(
+        ({ body }) => `stuck in ${name}: ${body.slice(0, 60)}`,
+      ),
       ...queue.dead().map(({ body }) => `moved to the dead letters of ${name}: ${body.slice(0, 60)}`),
     ]),
     ...stores.acceptedIds
@@ -127,7 +143,7 @@ export const violationsOf = (run: Run): string[] => {
     ),
     ...senderViolations(run),
     ...strangerViolations(run),
-    ...listViolations('quarantined', scenario.quarantined, quarantined(world, scenario.perhapsQuarantined)),
+    ...quarantineViolations(run),
     ...listViolations(
       'dead-lettered',
       scenario.deadLettered,

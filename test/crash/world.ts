@@ -81,8 +81,6 @@ export type Scenario = {
   warm?: boolean
   /** What must be in quarantine in the end, byte for byte. */
   quarantined?: readonly string[]
-  /** What may be there as well: it is sent once, so that a fault may lose it. */
-  perhapsQuarantined?: readonly string[]
   /** The feed messages that must be dead-lettered in the end. */
   deadLettered?: readonly string[]
   telemetry?: Telemetry
@@ -268,10 +266,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
 
   let webhooks = 0
   /** The service sends a webhook, with anything for a body. */
-  const sendWebhook = (
-    bodyOf: (delivery: string) => object | string,
-    cause?: 'fix' | 'payment' | 'edit',
-  ) => {
+  const sendWebhook = (bodyOf: (delivery: string) => object | string, cause?: 'fix' | 'payment' | 'edit') => {
     const delivery = `11111111-1111-4111-8111-${String(++webhooks).padStart(12, '0')}`
     const body = bodyOf(delivery)
     const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
@@ -338,5 +333,10 @@ export const runScenario = async (
     if (world.elapsed() < lasts) clock.after(RECONCILE_EVERY, () => reconcile(lasts))
   }
   if (chance !== undefined) reconcile(chance.lasts - 2 * DAY)
-  return { scenario, world, faults, isOver: await clock.run(chance === undefined ? END : START + chance.lasts) }
+  return {
+    scenario,
+    world,
+    faults,
+    isOver: await clock.run(chance === undefined ? END : START + chance.lasts),
+  }
 }
