@@ -132,11 +132,13 @@ export const lambda = (parts: Parts) => {
     name: 'webhook' | 'api',
     create: (dependencies: Dependencies) => HttpHandler | Promise<HttpHandler>,
   ) => {
-    let idle: Environment<HttpHandler | Promise<HttpHandler>>[] = []
+    const idle: Environment<HttpHandler | Promise<HttpHandler>>[] = []
     return (event: APIGatewayProxyEventV2, onAnswer: OnAnswer) => {
-      idle = idle.filter(isCurrent)
-      const environment = idle.pop() ?? startWith(name, create)
-      const { instance, handler } = environment
+      let environment = idle.pop()
+      while (environment !== undefined && !isCurrent(environment)) environment = idle.pop()
+      environment ??= startWith(name, create)
+      const used = environment
+      const { instance, handler } = used
       let isAnswered = false
       const answer: OnAnswer = response => {
         if (!isAnswered) onAnswer(response)
@@ -150,7 +152,7 @@ export const lambda = (parts: Parts) => {
         const response = await (await handler)(event, context())
         await call(instance, `${name}: answer`, () => answer(response))
         instance.onEnd.delete(fail)
-        if (warm && isCurrent(environment)) idle.push(environment)
+        if (warm && isCurrent(used)) idle.push(used)
         else end(instance)
       }
       serve().catch(() => end(instance))

@@ -44,6 +44,7 @@ export const fifoQueue = (
   const deduplicated = new Map<string, number>()
   const listeners: (() => void)[] = []
   let count = 0
+  let longestWait = 0
   const changed = () => {
     for (const listener of listeners) listener()
   }
@@ -79,6 +80,8 @@ export const fifoQueue = (
     onChange: (listener: () => void) => void listeners.push(listener),
     /** Lets the readers try again, for instance after an outage. */
     wake: changed,
+    /** How long a message stayed at most until it was deleted, in milliseconds. */
+    longestWait: () => longestWait,
     waiting: () => [...stored.values()],
     dead: () => dead,
 
@@ -126,6 +129,7 @@ export const fifoQueue = (
       const message = inFlight(handle)
       if (message === undefined) return
       message.deletedAt = clock.now()
+      longestWait = Math.max(longestWait, message.deletedAt - message.sentAt)
       message.body = ''
       remove(message)
       release(message.group)

@@ -14,7 +14,7 @@ import { type PlannedOrder, runScenario, type Scenario, STRANGERS, type World } 
 /** What can go wrong beside single calls: one incident of either half begins every four days. */
 const INCIDENTS = {
   relay: [
-    ...['service down', 'dynamodb down', 'sqs down', 'ssm down', 'all down', 'throttles'],
+    ...['service down', 'service slow', 'dynamodb down', 'sqs down', 'ssm down', 'all down', 'throttles'],
     ...['sender clock', 'relay clock', 'webhook secret'],
   ],
   stores: ['shop down', 'web down', 'app slow', 'feed secret', 'deployments', 'crash loop'],
@@ -153,6 +153,8 @@ const plan = (simulation: Simulation) => {
     name: `seed ${seed}`,
     orders,
     outage,
+    slowness: () => (current.has('service slow') ? 7 * SECOND : 0),
+    quarantined: ['not ours'],
     skew: () => (current.has('sender clock') ? SKEW : 0),
     relaySkew: () => (current.has('relay clock') ? -SKEW : 0),
     endpoint(_, source) {
@@ -166,6 +168,7 @@ const plan = (simulation: Simulation) => {
     },
     chance: {
       lasts: (until + 20) * DAY,
+      patience: { orders: 12 * HOUR, feeds: 4 * DAY },
       random: () => roll(7),
       strike,
       isSqsDown: () => isDown('sqs'),
@@ -188,6 +191,7 @@ const plan = (simulation: Simulation) => {
     happens(started) {
       world = started
       for (const incident of incidents) begin(started, incident)
+      started.queues.orders.send({ group: 'not ours', dedup: 'not ours', body: 'not ours' })
       // Twice a day somebody guesses, and somebody repeats what he has seen.
       for (let half = 0; half < 2 * until; half++)
         started.clock.after(Math.round((half + die(seed, 12, half)) * (DAY / 2)), () => intrude(started))

@@ -2,10 +2,9 @@ import * as v from 'valibot'
 import { messageGroupOf } from '../../lib/orders/events.ts'
 import { quarantineEntry } from '../../lib/platform/quarantine.ts'
 import { orderViolations, queueViolations, readStoredItem, webhookViolations } from '../oracle.ts'
-import { expectedOf } from '../scenarios.ts'
+import { expectedOf, HOUR, MINUTE } from '../scenarios.ts'
 import { AFTER_EXCHANGE, type Run, type World } from './world.ts'
 
-const MINUTE = 60 * 1000
 const TOLERANCE_SECONDS = 300
 
 const ordersViolations = ({ scenario, world }: Run): string[] =>
@@ -131,6 +130,10 @@ export const violationsOf = (run: Run): string[] => {
       ...(name === 'feedsDead' ? [] : queue.waiting()).map(
         ({ body }) => `stuck in ${name}: ${body.slice(0, 60)}`,
       ),
+      ...(queue.longestWait() >
+      (scenario.chance?.patience[name === 'orders' ? 'orders' : 'feeds'] ?? Infinity)
+        ? [`a message of ${name} waited ${Math.round(queue.longestWait() / HOUR)} hours`]
+        : []),
       ...queue.dead().map(({ body }) => `moved to the dead letters of ${name}: ${body.slice(0, 60)}`),
     ]),
     ...stores.acceptedIds

@@ -65,6 +65,8 @@ export type Scenario = {
   transit?: (count: number, cause: 'fix' | 'payment' | 'edit' | undefined) => number | 'never'
   /** How far the sender's clock is ahead, so long after the start. */
   skew?: (elapsed: number) => number
+  /** How long the service takes to answer, so long after the start. */
+  slowness?: (elapsed: number) => number
   /** What answers with an error instead of doing what it is asked, so long after the start. */
   outage?: (place: Place, elapsed: number) => Error | undefined
   /** How far the functions' clock is ahead, so long after the start. */
@@ -94,6 +96,8 @@ export type Scenario = {
 export type Chance = Pick<TableOptions, 'indexLag' | 'expiryLag'> & {
   /** How long it lasts, in milliseconds. */
   lasts: number
+  /** How long a message may wait, in milliseconds: somewhat longer than the longest outage. */
+  patience: { orders: number; feeds: number }
   random: () => number
   /** How a call goes wrong that is made now. */
   strike: (place: Place) => Mode | undefined
@@ -206,7 +210,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
         })
       }
       const { to, key } = readCall(request)
-      const { downUntil = 0, slow = 0 } = plannedOf(key.external_id)
+      const { downUntil = 0, slow = scenario.slowness?.(elapsed()) ?? 0 } = plannedOf(key.external_id)
       return call(
         instance,
         `worker: call ${to}`,
