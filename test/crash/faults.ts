@@ -79,6 +79,7 @@ export const callsWith = (clock: Clock, { strike, outage, onTrouble, onCall }: C
   /** Every call of the run, in order. */
   const calls: Place[] = []
   const gaps: string[] = []
+  let struck = 0
 
   const noted = <Result>(effect: () => Result): Result => {
     try {
@@ -99,7 +100,10 @@ export const callsWith = (clock: Clock, { strike, outage, onTrouble, onCall }: C
       const mode = strike(place, calls.length)
       calls.push(place)
       onCall?.(place, mode, instance)
-      if (mode !== undefined) onTrouble(instance, place, mode)
+      if (mode !== undefined) {
+        struck++
+        onTrouble(instance, place, mode)
+      }
       const timeOut = () =>
         clock.after(timeout, () => instance.alive && reject(new Error('TimeoutError: no answer')))
       const unheard = () => {
@@ -148,7 +152,7 @@ export const callsWith = (clock: Clock, { strike, outage, onTrouble, onCall }: C
       }
     })
 
-  return { call, calls, gaps }
+  return { call, calls, gaps, struck: () => struck }
 }
 
 const isMode = (text: string): text is Mode => (MODES as readonly string[]).includes(text)

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { feedSecretParameters } from '../../lib/feeds/handler.ts'
 import { messageGroupOf } from '../../lib/orders/events.ts'
+import type { Telemetry } from '../../lib/platform/telemetry.ts'
 import { HEADERS } from '../../lib/protocol/webhook.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../scenarios.ts'
 import { type Instance, MODES, type Mode } from './faults.ts'
@@ -11,7 +12,10 @@ import { feedSecretOf, storeKeyOf } from './store.ts'
 import { violationsOf } from './violations.ts'
 import { type PlannedOrder, runScenario, type Scenario, STRANGERS, type World } from './world.ts'
 
-/** What can go wrong beside single calls: one incident of either half begins every four days. */
+/**
+ * What can go wrong beside single calls: one incident of either half begins every three days, so that a webhook's
+ * last attempt, after 31 hours, does not meet the next one.
+ */
 const INCIDENTS = {
   relay: [
     ...['service down', 'service slow', 'dynamodb down', 'sqs down', 'ssm down', 'all down', 'throttles'],
@@ -97,14 +101,14 @@ const planOrder = ({ seed, days }: Simulation, index: number, mayImport: boolean
 
 const planIncidents = ({ seed, days, until = days }: Simulation, isOn: (kind: string) => boolean) =>
   Object.values(INCIDENTS).flatMap((kinds, half) =>
-    Array.from({ length: Math.ceil(days / 4) }, (_, slot): Incident => {
+    Array.from({ length: Math.ceil(days / 3) }, (_, slot): Incident => {
       // Every kind once, in an order of the seed's, before one comes again.
       const round = Math.floor(slot / kinds.length)
       const order = [...kinds.keys()].sort(
         (a, b) => die(seed, 2, half, round, a) - die(seed, 2, half, round, b),
       )
       const kind = kinds[order[slot % kinds.length] ?? 0] ?? kinds[0]
-      const from = Math.round((slot * 4 + die(seed, 3, half, slot)) * DAY)
+      const from = Math.round((slot * 3 + die(seed, 3, half, slot)) * DAY)
       const longest = half === 0 ? 6 * HOUR : 2.5 * DAY
       const lasts = someTime(die(seed, 4, half, slot), 10 * MINUTE, longest)
       return { kind, from, to: from + lasts, dice: die(seed, 5, half, slot) }
@@ -254,7 +258,7 @@ const plan = (simulation: Simulation) => {
     },
     waits: [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, DAY],
   }
-  return { scenario, pattern, incidents }
+  return { scenario, pattern, incidents, elapsed: () => world?.elapsed() ?? 0 }
 }
 
 export type Simulated = {
@@ -272,57 +276,34 @@ export type Simulated = {
 
 /** Runs a simulation to its end. */
 export const simulate = async (simulation: Simulation): Promise<Simulated> => {
-  const { scenario, pattern, incidents } = plan(simulation)
+  const { scenario, pattern, incidents, elapsed } = plan(simulation)
   const counts: Record<string, number> = {}
-  let struck = 0
-  let elapsed = () => 0
   const log = (message: string, fields: object = {}) => {
     counts[message] = (counts[message] ?? 0) + 1
     simulation.onStep?.(elapsed(), `  ${message} ${JSON.stringify(fields)}`)
   }
-  const { chance } = scenario
-  const run = await runScenario(
-    {
-      ...scenario,
-      ...(chance && {
-        chance: {
-          ...chance,
-          strike: place => {
-            const mode = chance.strike(place)
-            if (mode !== undefined) struck++
-            return mode
-          },
-        },
-      }),
-      happens(world) {
-        elapsed = world.elapsed
-        scenario.happens?.(world)
-      },
-      telemetry: {
-        info: log,
-        warn: log,
-        error: (message, error, fields) => log(message, { ...fields, error: String(error) }),
-        count: (name, dimensions) => log([name, ...Object.values(dimensions ?? {})].join(' ')),
-        seconds: () => undefined,
-      },
-    },
-    pattern,
-  )
-  const { world } = run
-  const violations = violationsOf(run)
+  const telemetry: Telemetry = {
+    info: log,
+    warn: log,
+    error: (message, error, fields) => log(message, { ...fields, error: String(error) }),
+    count: (name, dimensions) => log([name, ...Object.values(dimensions ?? {})].join(' ')),
+    seconds: () => undefined,
+  }
+  const run = await runScenario({ ...scenario, telemetry }, pattern)
+  const { cloud, service, stores, keyOf, calls, sender, struck } = run.world
   const state = [
-    ...world.cloud.tables.items('orders').map(item => JSON.stringify(item)),
-    ...Object.keys(scenario.orders).map(id =>
-      JSON.stringify([world.service.find(world.keyOf(id)), world.stores.feedOf(id)]),
-    ),
+    ...cloud.tables.items('orders').map(item => JSON.stringify(item)),
+    ...Object.keys(scenario.orders).map(id => JSON.stringify([service.find(keyOf(id)), stores.feedOf(id)])),
     JSON.stringify(counts),
   ]
   return {
     orders: Object.keys(scenario.orders).length,
     incidents: incidents.length,
-    ...{ counts, struck, violations },
-    calls: world.calls.length,
-    webhooks: world.sender.sent.length,
+    calls: calls.length,
+    struck: struck(),
+    webhooks: sender.sent.length,
+    counts,
+    violations: violationsOf(run),
     digest: hash('sha256', state.sort().join('\n')),
   }
 }

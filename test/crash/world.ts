@@ -130,7 +130,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     for (const group of groups) troubles.set(group, (troubles.get(group) ?? 0) + 1)
   }
   const modes = new Map(faults.map(({ at, mode }) => [at, mode]))
-  const { call, calls, gaps } = callsWith(clock, {
+  const { call, calls, gaps, struck } = callsWith(clock, {
     strike: (place, at) => chance?.strike(place) ?? modes.get(at),
     outage: place => outage?.(place, elapsed()),
     onTrouble(instance, place, mode) {
@@ -307,7 +307,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
 
   return {
     ...{ clock, elapsed, calls, gaps, cloud, queues, events, feedMessages, feedsDead, retries },
-    ...{ queued, foreign, troubles },
+    ...{ queued, foreign, troubles, struck },
     ...{ functions, stores, sender, service, sendWebhook, keyOf, begin },
   }
 }
