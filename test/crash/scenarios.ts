@@ -17,7 +17,7 @@ const DEAD_LETTER = JSON.stringify({
 const webhookAbout = (number: number, source: string, prefix = STRANGERS, event = 'order.updated') => ({
   event,
   delivery: `${prefix}-3333-4333-8333-${String(number).padStart(12, '0')}`,
-  data: { source, external_id: '1001', status: 'refunded' },
+  data: { source, external_id: '1009', status: 'refunded' },
 })
 
 /** Its header names another delivery. */

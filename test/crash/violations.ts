@@ -74,20 +74,23 @@ const senderViolations = (run: Run): string[] => {
   ]
 }
 
-/** What must not be queued is not, and is answered as it should be where nothing fails. */
-const strangerViolations = (run: Run): string[] => [
-  ...[...run.world.sender.strangers, ...run.world.stores.strangers].flatMap(({ name, expected, statuses }) =>
-    statuses
-      .filter(
-        status =>
-          (isClean(run) ? status !== expected : status === 202 || status === 200) && status !== expected,
-      )
-      .map(status => `${name}: answered ${status}, not ${expected}`),
-  ),
-  ...run.world.foreign
-    .filter(body => isClean(run) || !body.includes(`"delivery":"${AFTER_EXCHANGE}`))
-    .map(body => `queued although it must not be: ${body.slice(0, 60)}`),
-]
+/** What must not be queued is not, and is refused, or answered as it should be where nothing fails. */
+const strangerViolations = (run: Run): string[] => {
+  // The last secrets that were read remain in use while a fault keeps the receiver from reading them again.
+  const isExcused = (text: string) => run.faults.length > 0 && text.includes(`"delivery":"${AFTER_EXCHANGE}`)
+  return [
+    ...[...run.world.sender.strangers, ...run.world.stores.strangers].flatMap(
+      ({ name, expected, body, statuses }) =>
+        statuses
+          .filter(status => status !== expected && !isExcused(body))
+          .filter(status => isClean(run) || status === 200 || status === 202)
+          .map(status => `${name}: answered ${status}, not ${expected}`),
+    ),
+    ...run.world.foreign
+      .filter(body => !isExcused(body))
+      .map(body => `queued although it must not be: ${body.slice(0, 60)}`),
+  ]
+}
 
 const listViolations = (
   what: string,
