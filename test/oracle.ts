@@ -57,7 +57,8 @@ const canonical = (value: unknown): string =>
       : inner,
   ) ?? 'undefined'
 
-const same = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b)
+const same = (a: unknown, b: unknown): boolean =>
+  JSON.stringify(a) === JSON.stringify(b) || canonical(a) === canonical(b)
 
 /** What the store knows by the rule of the feed: a message counts unless a higher version was applied. */
 const knownToStore = (feed: readonly ReceivedMessage[]) =>
@@ -67,9 +68,12 @@ const knownToStore = (feed: readonly ReceivedMessage[]) =>
     { version: 0 },
   ).result
 
+/** The statuses in the order in which an order passes through them (spec: States and transitions). */
+const PASSED = ['needs_review', 'invoiced', 'paid', 'refunded']
+
 /**
- * Checks the feed of one order (promise P9): each delivery has one content, each change another version, and no
- * version is skipped or new after a higher one.
+ * Checks the feed of one order (promise P9): each delivery has one content, each change another version, no
+ * version is skipped or new after a higher one, and no status goes back.
  *
  * @param faults how many faults struck. A crash between publishing and saving repeats a version, with another
  *   content where the order has changed since; and a crash followed by an outage makes the relay find out again
@@ -95,6 +99,9 @@ export const feedViolations = (feed: readonly ReceivedMessage[], faults = 0): st
     if (version < highest) violations.push(`version ${version} was published as new after ${highest}`)
     highest = Math.max(highest, version)
     if (event !== 'order.updated') continue
+    const passed = ({ status }: { [field: string]: unknown }) => PASSED.indexOf(String(status))
+    if (last !== undefined && passed(data) >= 0 && passed(data) < passed(last.data))
+      violations.push(`version ${version} goes back from ${last.data.status} to ${data.status}`)
     if (last?.version === version && ++reused > faults)
       violations.push(`version ${version} was published with two contents`)
     if (same(last?.data, data) && ++repeated > Math.max(0, faults - 1))

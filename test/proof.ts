@@ -4,6 +4,7 @@ import { tool } from './tool.ts'
 
 const PROOFS: Readonly<Record<string, () => unknown>> = {
   crash: () => import('./crash/main.ts'),
+  simulate: () => import('./crash/simulate.ts'),
   chaos: () => import('./chaos/main.ts'),
   flood: () => import('./chaos/flood.ts'),
   fuzz: () => import('./fuzz/main.ts'),

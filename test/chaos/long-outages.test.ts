@@ -215,7 +215,7 @@ test.each([
       reconcileAt: every(5 * MINUTE, 12 * HOUR),
       happens({ clock, stores, elapsed }) {
         began = clock.now()
-        stores.onMessage(({ event, data }) => {
+        stores.onMessage('1001', ({ event, data }) => {
           if (event === 'order.updated' && data.status === 'paid') notifiedAt ??= elapsed()
         })
       },
@@ -313,7 +313,8 @@ test('an endpoint that is down for nine days receives everything in order within
     },
     happens(world) {
       const { clock, stores, elapsed } = world
-      stores.onMessage(({ delivery }) => void received.push({ delivery, at: elapsed() }))
+      for (const order of ['a', ...Array.from({ length: 20 }, (_, index) => `b${index}`)])
+        stores.onMessage(order, ({ delivery }) => void received.push({ delivery, at: elapsed() }))
       for (const [version, day] of [0, 0, 1, 5, 8.9].entries())
         clock.after(day * DAY, () => void publish(world, 'a', version + 1))
       for (let order = 0; order < 20; order++)

@@ -43,7 +43,7 @@ export const accountingService = (
   clock: Clock,
   lifecycleOf: (external_id: string) => Lifecycle,
   /** Called with every change that is not the answer to a request (spec: Events). */
-  announce: (result: OrderResult) => void,
+  announce: (result: OrderResult, cause: 'fix' | 'payment' | 'edit') => void,
 ) => {
   const orders = new Map<string, Registered>()
   const products = new Set<string>()
@@ -81,19 +81,19 @@ export const accountingService = (
       if (order?.status !== 'needs_review') return
       order.status = 'invoiced'
       if (order.holdsPayment) register(order, 'receipt')
-      announce(resultOf(key, order))
+      announce(resultOf(key, order), 'fix')
     },
     payment(key: OrderKey) {
       const order = orders.get(nameOf(key))
       if (order?.status !== 'invoiced') return
       register(order, 'receipt')
-      announce(resultOf(key, order))
+      announce(resultOf(key, order), 'payment')
     },
     edit(key: OrderKey) {
       const order = orders.get(nameOf(key))
       if (order === undefined) return
       order.total += 1000
-      announce(resultOf(key, order))
+      announce(resultOf(key, order), 'edit')
     },
   }
 

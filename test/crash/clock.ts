@@ -10,20 +10,57 @@ export type Clock = {
 /** Resolves when everything that waits for promises alone has gone as far as it can. */
 const settled = () => new Promise<void>(resolve => setImmediate(resolve))
 
+type Scheduled = { at: number; count: number; callback: () => void }
+
+const isBefore = (a: Scheduled, b: Scheduled) => a.at < b.at || (a.at === b.at && a.count < b.count)
+
+/** A binary heap, the earliest on top: a simulated year has a hundred thousand callbacks scheduled at a time. */
+const schedule = () => {
+  const heap: Scheduled[] = []
+  return {
+    add(scheduled: Scheduled) {
+      let index = heap.length
+      while (index > 0) {
+        const above = (index - 1) >> 1
+        const parent = heap[above]
+        if (parent === undefined || isBefore(parent, scheduled)) break
+        heap[index] = parent
+        index = above
+      }
+      heap[index] = scheduled
+    },
+    next(): Scheduled | undefined {
+      const [first] = heap
+      const last = heap.pop()
+      if (last === undefined || heap.length === 0) return first
+      let index = 0
+      for (;;) {
+        const left = 2 * index + 1
+        const [one, other] = [heap[left], heap[left + 1]]
+        if (one === undefined) break
+        const isRight = other !== undefined && isBefore(other, one)
+        const child = isRight ? other : one
+        if (isBefore(last, child)) break
+        heap[index] = child
+        index = isRight ? left + 1 : left
+      }
+      heap[index] = last
+      return first
+    },
+  }
+}
+
 export const virtualClock = (start: number): Clock => {
   let now = start
-  const scheduled: { at: number; callback: () => void }[] = []
+  let count = 0
+  const scheduled = schedule()
 
   return {
     now: () => now,
-    after(ms, callback) {
-      const at = now + ms
-      const before = scheduled.findLastIndex(other => other.at <= at)
-      scheduled.splice(before + 1, 0, { at, callback })
-    },
+    after: (ms, callback) => scheduled.add({ at: now + ms, count: count++, callback }),
     async run(until) {
       await settled()
-      for (let next = scheduled.shift(); next !== undefined; next = scheduled.shift()) {
+      for (let next = scheduled.next(); next !== undefined; next = scheduled.next()) {
         if (next.at > until) return false
         now = next.at
         next.callback()

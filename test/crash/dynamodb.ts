@@ -7,6 +7,7 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
 import { TABLES } from '../../lib/platform/names.ts'
+import type { Clock } from './clock.ts'
 import { NotModelled } from './faults.ts'
 
 export type Item = Record<string, AttributeValue>
@@ -40,14 +41,56 @@ const assertStorable = (item: Item, keys: readonly string[] = []) => {
   }
 }
 
+export type TableOptions = {
+  clock?: Pick<Clock, 'now' | 'after'>
+  /** How long a change takes to reach the index, in milliseconds. @default 0 */
+  indexLag?: () => number
+  /** How long an item stays after it has expired, in milliseconds; by default for ever. */
+  expiryLag?: () => number
+}
+
 /** The tables `deliveries` and `orders` of DynamoDB, as far as the relay uses them. */
-export const dynamodbTables = () => {
+export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOptions = {}) => {
+  /** The index of unsettled orders, by shard and key, and each item's shard: it may lag behind the table. */
+  const index = new Map<string, Map<string, Item>>()
+  const shards = new Map<string, string>()
+
+  /** When deliveries are deleted. */
+  const expiring = new Map<string, number>()
+
+  const project = (key: string, item: Item) => {
+    const [before, shard] = [shards.get(key), item.unsettled?.S]
+    if (before !== undefined && before !== shard) index.get(before)?.delete(key)
+    if (shard === undefined) return void shards.delete(key)
+    shards.set(key, shard)
+    index.set(shard, (index.get(shard) ?? new Map<string, Item>()).set(key, item))
+  }
+
   const tables = new Map<string, Map<string, Item>>(Object.keys(KEYS).map(name => [name, new Map()]))
 
   const tableOf = (name = '') => {
     const [items, keys] = [tables.get(name), KEYS[name]]
     if (items === undefined || keys === undefined) throw new NotModelled(`DynamoDB has no table "${name}"`)
     return { items, keyOf: (item: Item = {}) => JSON.stringify(keys.map(key => item[key]?.S)) }
+  }
+
+  const put = (name: string, key: string, item: Item) => {
+    const items = tables.get(name)
+    const before = items?.get(key)
+    items?.set(key, item)
+    if (name === TABLES.orders) {
+      if (before?.unsettled === undefined && item.unsettled === undefined) return
+      const lag = indexLag()
+      if (clock === undefined || lag === 0) project(key, item)
+      else clock.after(lag, () => project(key, items?.get(key) ?? item))
+    } else if (clock !== undefined && expiryLag !== undefined) {
+      for (const [expired, until] of expiring) {
+        if (until > clock.now()) break
+        items?.delete(expired)
+        expiring.delete(expired)
+      }
+      expiring.set(key, Number(item.expires_at?.N) * 1000 + expiryLag())
+    }
   }
 
   const check = (
@@ -63,12 +106,17 @@ export const dynamodbTables = () => {
   }
 
   return {
+    find: (name: string, key: Item): Item | undefined => tableOf(name).items.get(tableOf(name).keyOf(key)),
     items: (name: string): Item[] => [...tableOf(name).items.values()],
+    /** Whether the index has an order whose check is due; unix time in seconds. */
+    hasDue: (now: number) =>
+      [...index.values()].some(items => [...items.values()].some(each => Number(each.check_at?.N) <= now)),
 
     run(command: object): object {
       if (command instanceof GetItemCommand) {
         const { items, keyOf } = tableOf(command.input.TableName)
         const item = items.get(keyOf(command.input.Key))
+        if (command.input.ConsistentRead !== true) throw new NotModelled('DynamoDB reads are consistent')
         return item === undefined ? {} : { Item: { ...item } }
       }
       if (command instanceof PutItemCommand) {
@@ -76,7 +124,7 @@ export const dynamodbTables = () => {
         const { items, keyOf } = tableOf(TableName)
         check(items.get(keyOf(Item)), command.input)
         assertStorable(Item, KEYS[TableName ?? ''])
-        items.set(keyOf(Item), { ...Item })
+        put(TableName ?? '', keyOf(Item), { ...Item })
         return {}
       }
       if (command instanceof UpdateItemCommand) {
@@ -89,7 +137,7 @@ export const dynamodbTables = () => {
           const value = ExpressionAttributeValues[parameter]
           if (value !== undefined) set[name] = value
         }
-        items.set(keyOf(Key), { ...Key, ...item, ...set })
+        put(TableName ?? '', keyOf(Key), { ...Key, ...item, ...set })
         return {}
       }
       if (command instanceof QueryCommand) {
@@ -101,8 +149,8 @@ export const dynamodbTables = () => {
         } = command.input
         if (KeyConditionExpression !== 'unsettled = :shard AND check_at <= :now')
           throw new NotModelled(`DynamoDB has no query "${KeyConditionExpression}"`)
-        const due = [...tableOf(TableName).items.values()]
-          .filter(({ unsettled }) => unsettled !== undefined && same(unsettled, values[':shard']))
+        if (TableName !== TABLES.orders) throw new NotModelled(`DynamoDB has no index of "${TableName}"`)
+        const due = [...(index.get(values[':shard']?.S ?? '')?.values() ?? [])]
           .filter(({ check_at }) => Number(check_at?.N) <= Number(values[':now']?.N))
           .sort((a, b) => Number(a.check_at?.N) - Number(b.check_at?.N))
         return { Items: due.slice(0, Limit).map(item => ({ ...item })) }

@@ -18,9 +18,14 @@ export type Mode = (typeof MODES)[number]
 export type Fault = { at: number; mode: Mode }
 
 /** An execution environment of a function. Once it is killed, nothing of it happens any more. */
-export type Instance = { alive: boolean; onEnd: (() => void)[] }
+export type Instance = {
+  alive: boolean
+  onEnd: Set<() => void>
+  /** The message groups of the batch that it processes. */
+  groups: readonly string[]
+}
 
-export const startInstance = (): Instance => ({ alive: true, onEnd: [] })
+export const startInstance = (): Instance => ({ alive: true, onEnd: new Set(), groups: [] })
 
 export const end = (instance: Instance): void => {
   if (!instance.alive) return
@@ -59,13 +64,22 @@ export type MakeCall = <Result>(
 /** The code did something that the models do not know: a gap in the harness, not a bug of the code. */
 export class NotModelled extends Error {}
 
-/** An error with which a part answers instead of doing what it is asked. */
-export type Outage = (place: Place) => Error | undefined
+export type Circumstances = {
+  /** How the n-th call of the run, from 0, goes wrong. */
+  strike: (place: Place, at: number) => Mode | undefined
+  /** An error with which a part answers instead of doing what it is asked. */
+  outage: (place: Place) => Error | undefined
+  /** Called when a call goes wrong. */
+  onTrouble: (instance: Instance, place: Place, mode: Mode | undefined) => void
+  /** Called with every call. */
+  onCall?: ((place: Place, mode: Mode | undefined, instance: Instance) => void) | undefined
+}
 
-export const callsWith = (clock: Clock, faults: readonly Fault[], outage: Outage) => {
+export const callsWith = (clock: Clock, { strike, outage, onTrouble, onCall }: Circumstances) => {
   /** Every call of the run, in order. */
   const calls: Place[] = []
   const gaps: string[] = []
+  let struck = 0
 
   const noted = <Result>(effect: () => Result): Result => {
     try {
@@ -83,8 +97,13 @@ export const callsWith = (clock: Clock, faults: readonly Fault[], outage: Outage
         gaps.push(`the call "${place}" is not in the list of places`)
         return
       }
-      const mode = faults.find(({ at }) => at === calls.length)?.mode
+      const mode = strike(place, calls.length)
       calls.push(place)
+      onCall?.(place, mode, instance)
+      if (mode !== undefined) {
+        struck++
+        onTrouble(instance, place, mode)
+      }
       const timeOut = () =>
         clock.after(timeout, () => instance.alive && reject(new Error('TimeoutError: no answer')))
       const unheard = () => {
@@ -98,7 +117,10 @@ export const callsWith = (clock: Clock, faults: readonly Fault[], outage: Outage
         const back = Math.min(WAY + takes, timeout - WAY)
         try {
           const error = outage(place)
-          if (error !== undefined) throw error
+          if (error !== undefined) {
+            onTrouble(instance, place, undefined)
+            throw error
+          }
           const result = noted(effect)
           if (back < WAY + takes) throw new Error('TimeoutError: the answer takes too long')
           clock.after(back, () => instance.alive && resolve(result))
@@ -130,7 +152,7 @@ export const callsWith = (clock: Clock, faults: readonly Fault[], outage: Outage
       }
     })
 
-  return { call, calls, gaps }
+  return { call, calls, gaps, struck: () => struck }
 }
 
 const isMode = (text: string): text is Mode => (MODES as readonly string[]).includes(text)

@@ -10,7 +10,7 @@ import { createApi } from '../../lib/api/handler.ts'
 import { createFeeder } from '../../lib/feeds/handler.ts'
 import type { HttpClient } from '../../lib/platform/http-client.ts'
 import { feedQueueName, QUEUES, TABLES } from '../../lib/platform/names.ts'
-import type { Store } from '../../lib/platform/stores.ts'
+import { httpStores, type Store } from '../../lib/platform/stores.ts'
 import type { Telemetry } from '../../lib/platform/telemetry.ts'
 import { createReconciler } from '../../lib/reconcile/handler.ts'
 import { createReceiver } from '../../lib/webhook/handler.ts'
@@ -19,11 +19,12 @@ import { context, sqsEvent, sqsRecord } from '../support/lambda.ts'
 import { awsClients, type Cloud, queueUrl, SECRETS_PATH } from './aws.ts'
 import type { Clock } from './clock.ts'
 import { end, type Instance, type MakeCall, startInstance } from './faults.ts'
-import { type FunctionName, SHOP, WEB } from './places.ts'
+import { APP, type FunctionName, SHOP, WEB } from './places.ts'
 
 export const STORES: readonly Store[] = [
   { source: SHOP, feed: 'sqs' },
   { source: WEB, feed: { http: 'https://web.example/feed?of=relay', disable_after: 24 * 60 * 60 } },
+  { source: APP, feed: { http: 'https://app.example/feed', disable_after: 24 * 60 * 60 } },
 ]
 export const ACCOUNTING_ORIGIN = 'https://accounting.example'
 
@@ -60,6 +61,13 @@ export type Parts = {
   adjust: Adjust
   /** Whether environments of webhook and api serve more than one request. */
   warm: boolean
+  /** How many environments of the worker, and of the feeder for each queue, run at a time. */
+  concurrency: number
+  /** The functions' clock, which may be wrong. */
+  now: () => number
+  random: () => number
+  isSqsDown: () => boolean
+  onTimeout: (instance: Instance) => void
 }
 
 const limitsOf = (name: string, timeout: number) => {
@@ -88,10 +96,11 @@ type HttpHandler = (
 
 /** Time during which an event source gathers messages for a batch. */
 const GATHERING = 20
-const ENVIRONMENTS = 2
 
 /** Lambda with the relay's functions, as API Gateway, SQS and the scheduler invoke them. */
-export const lambda = ({ clock, call, cloud, http, telemetry, adjust, warm }: Parts) => {
+export const lambda = (parts: Parts) => {
+  const { clock, call, cloud, http, telemetry, adjust, warm, concurrency } = parts
+  const { now, random, isSqsDown, onTimeout } = parts
   let ids = 0
   const newId = () => `00000000-0000-4000-8000-${String(++ids).padStart(12, '0')}`
 
@@ -102,34 +111,51 @@ export const lambda = ({ clock, call, cloud, http, telemetry, adjust, warm }: Pa
       telemetry,
       stores: STORES,
       settings: SETTINGS,
-      now: clock.now,
-      random: () => 0.5,
+      ...{ now, random },
       newId,
     })
+
+  let deployment = 0
+  type Environment<Handler> = { instance: Instance; handler: Handler; deployment: number }
+  const startWith = <Handler>(
+    name: FunctionName,
+    create: (dependencies: Dependencies) => Handler,
+  ): Environment<Handler> => {
+    const instance = startInstance()
+    return { instance, handler: create(dependenciesOf(name, instance)), deployment }
+  }
+  const isCurrent = (environment: Environment<unknown>) =>
+    environment.instance.alive && environment.deployment === deployment
 
   /** Unless they are warm, each request starts an environment, so that it passes every call there is. */
   const endpoint = (
     name: 'webhook' | 'api',
     create: (dependencies: Dependencies) => HttpHandler | Promise<HttpHandler>,
   ) => {
-    const idle: { instance: Instance; handler: HttpHandler | Promise<HttpHandler> }[] = []
-    const serve = async (instance: Instance, event: APIGatewayProxyEventV2, answer: OnAnswer) => {
-      const environment = idle.pop() ?? { instance, handler: create(dependenciesOf(name, instance)) }
-      if (environment.instance !== instance) environment.instance.onEnd.push(() => end(instance))
-      const response = await (await environment.handler)(event, context())
-      await call(environment.instance, `${name}: answer`, () => answer(response))
-      if (warm) idle.push(environment)
-      else end(instance)
-    }
+    const idle: Environment<HttpHandler | Promise<HttpHandler>>[] = []
     return (event: APIGatewayProxyEventV2, onAnswer: OnAnswer) => {
+      let environment = idle.pop()
+      while (environment !== undefined && !isCurrent(environment)) environment = idle.pop()
+      environment ??= startWith(name, create)
+      const used = environment
+      const { instance, handler } = used
       let isAnswered = false
       const answer: OnAnswer = response => {
         if (!isAnswered) onAnswer(response)
         isAnswered = true
       }
-      const instance = startInstance()
-      instance.onEnd.push(() => answer(undefined))
-      serve(instance, event, answer).catch(() => answer(undefined))
+      const fail = () => answer(undefined)
+      // A new environment may have been killed while it read its secrets.
+      if (!instance.alive) return fail()
+      instance.onEnd.add(fail)
+      const serve = async () => {
+        const response = await (await handler)(event, context())
+        await call(instance, `${name}: answer`, () => answer(response))
+        instance.onEnd.delete(fail)
+        if (warm && isCurrent(used)) idle.push(used)
+        else end(instance)
+      }
+      serve().catch(() => end(instance))
     }
   }
 
@@ -141,35 +167,38 @@ export const lambda = ({ clock, call, cloud, http, telemetry, adjust, warm }: Pa
   ) => {
     const queue = cloud.queues[queueName]
     if (queue === undefined) throw new Error(`Cannot read "${queueName}": there is no such queue`)
-    const start = () => {
-      const instance = startInstance()
-      return { instance, handler: create(dependenciesOf(name, instance)) }
-    }
-    const idle = Array.from({ length: ENVIRONMENTS }, start)
+    const idle: (Environment<ReturnType<typeof create>> | undefined)[] = Array.from({ length: concurrency })
     let isGathering = false
 
     const poll = async () => {
       isGathering = false
-      const environment = idle.shift()
-      if (environment === undefined) return
+      if (isSqsDown() || idle.length === 0) return
+      const used = idle.shift()
+      const environment = used !== undefined && isCurrent(used) ? used : startWith(name, create)
       const batch = queue.receive(BATCH_SIZE)
       if (batch.length === 0) return void idle.push(environment)
+      // What one batch leaves behind is for the next environment.
+      if (batch.length === BATCH_SIZE) gather()
       const { instance, handler } = environment
+      instance.groups = batch.map(({ group }) => group)
       let state: 'running' | 'returned' | 'over' = 'running'
       const next = () => {
         if (state === 'over') return
         state = 'over'
-        idle.push(instance.alive ? environment : start())
+        instance.onEnd.delete(next)
+        idle.push(environment)
         gather()
       }
       const began = clock.now()
       clock.after(timeout, () => {
-        if (state === 'running') end(instance)
+        if (state !== 'running') return
+        onTimeout(instance)
+        end(instance)
       })
-      instance.onEnd.push(next)
+      instance.onEnd.add(next)
       // The poller belongs to Lambda: it outlives the function, and can fail by itself.
       const poller = startInstance()
-      poller.onEnd.push(next)
+      poller.onEnd.add(next)
       const records = batch.map(({ id, handle, body, group, receivedAt, sentAt }) =>
         sqsRecord(id, {
           receiptHandle: handle,
@@ -211,9 +240,12 @@ export const lambda = ({ clock, call, cloud, http, telemetry, adjust, warm }: Pa
   }
 
   eventSource('worker', QUEUES.orders, LIMITS.orders.timeout, createWorker)
-  eventSource('feeder', feedQueueName(WEB), LIMITS.webFeed.timeout, createFeeder)
+  for (const { source } of httpStores(STORES))
+    eventSource('feeder', feedQueueName(source), LIMITS.webFeed.timeout, createFeeder)
 
   return {
+    /** Replaces all environments: those that are at work end after it. */
+    deploy: () => void deployment++,
     webhook: endpoint('webhook', createReceiver),
     api: endpoint('api', createApi),
     reconcile() {

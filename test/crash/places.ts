@@ -1,8 +1,9 @@
 import { feedQueueName, PARAMETERS, QUEUES, TABLES } from '../../lib/platform/names.ts'
 
-/** The stores of the harness: `shop` with an SQS feed, `web` with an HTTP feed. */
+/** The stores of the harness: `shop` with an SQS feed, `web` and `app` with an HTTP feed. */
 export const SHOP = 'shop'
 export const WEB = 'web'
+export const APP = 'app'
 
 /**
  * Every call of the functions, in the order in which they are made: each is a place to be killed. Calls of AWS
@@ -53,4 +54,18 @@ const placeByCall = new Map(
 
 /** The place of an AWS call; a call that is not listed gets a name that {@link isPlace} refuses. */
 export const placeOf = (name: FunctionName, call: string): string =>
-  placeByCall.get(`${name}: ${call}`) ?? `${name}: ${call}`
+  placeByCall.get(`${name}: ${call}`) ??
+  placeByCall.get(`${name}: ${call.replace(APP, WEB)}`) ??
+  `${name}: ${call}`
+
+export type Target = 'service' | 'dynamodb' | 'sqs' | 'ssm'
+
+/** What a call needs to be up. */
+export const TARGETS: Readonly<Partial<Record<string, Target>>> = Object.fromEntries(
+  Object.entries(CALLS).flatMap(([place, call]): [string, Target][] => {
+    if (/^worker: call /.test(place)) return [[place, 'service']]
+    if (/Message/.test(call) || / delete messages$/.test(place)) return [[place, 'sqs']]
+    if (/^GetParameter/.test(call)) return [[place, 'ssm']]
+    return call === '' ? [] : [[place, 'dynamodb']]
+  }),
+)

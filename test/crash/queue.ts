@@ -3,6 +3,7 @@ import type { Clock } from './clock.ts'
 export type QueuedMessage = {
   id: string
   group: string
+  /** Empty once the message is deleted. */
   body: string
   sentAt: number
   /** Not received before this time. */
@@ -34,64 +35,108 @@ export const fifoQueue = (
   clock: Pick<Clock, 'now' | 'after'>,
   { visibility, maxReceives, onStored }: QueueOptions,
 ) => {
-  let messages: QueuedMessage[] = []
+  const groups = new Map<string, QueuedMessage[]>()
+  /** Groups of which no message is in flight, in the order in which they became ready. */
+  const ready = new Set<string>()
+  const stored = new Map<string, QueuedMessage>()
   const dead: QueuedMessage[] = []
+  /** When a deduplication id is forgotten, the first to be forgotten first. */
   const deduplicated = new Map<string, number>()
   const listeners: (() => void)[] = []
   let count = 0
+  let longestWait = 0
   const changed = () => {
     for (const listener of listeners) listener()
   }
+  const messagesOf = (group: string) => groups.get(group) ?? []
   const handleOf = ({ id, receivedAt }: QueuedMessage) => `${id} ${receivedAt.length}`
-  const inFlight = (handle: string) =>
-    messages.find(message => handleOf(message) === handle && message.visibleAt > clock.now())
+  const inFlight = (handle: string) => {
+    const message = stored.get(handle.slice(0, handle.indexOf(' ')))
+    return message !== undefined && handleOf(message) === handle && message.visibleAt > clock.now()
+      ? message
+      : undefined
+  }
+  const remove = (message: QueuedMessage) => {
+    stored.delete(message.id)
+    const rest = messagesOf(message.group).filter(other => other !== message)
+    if (rest.length > 0) groups.set(message.group, rest)
+    else groups.delete(message.group)
+  }
+  /** Makes a group ready unless a message of it is in flight. */
+  const release = (group: string) => {
+    const messages = messagesOf(group)
+    if (messages.length === 0) ready.delete(group)
+    else if (messages.every(({ visibleAt }) => visibleAt <= clock.now())) ready.add(group)
+    changed()
+  }
+  const hide = (message: QueuedMessage, ms: number) => {
+    message.visibleAt = clock.now() + ms
+    clock.after(ms, () => {
+      if (stored.has(message.id) && message.visibleAt <= clock.now()) release(message.group)
+    })
+  }
 
   return {
     onChange: (listener: () => void) => void listeners.push(listener),
-    waiting: () => messages,
+    /** Lets the readers try again, for instance after an outage. */
+    wake: changed,
+    /** How long a message stayed at most until it was deleted, in milliseconds. */
+    longestWait: () => longestWait,
+    waiting: () => [...stored.values()],
     dead: () => dead,
 
     /** @param age how long the message has been in the queue already, in milliseconds */
     send({ group, dedup, body, age = 0 }: { group: string; dedup: string; body: string; age?: number }) {
-      const key = JSON.stringify([group, dedup])
-      if ((deduplicated.get(key) ?? Number.NEGATIVE_INFINITY) > clock.now()) return
-      deduplicated.set(key, clock.now() + FIVE_MINUTES)
-      const sentAt = clock.now() - age
+      const now = clock.now()
+      for (const [key, until] of deduplicated) {
+        if (until > now) break
+        deduplicated.delete(key)
+      }
+      const key = `${group} ${dedup}`
+      if (deduplicated.has(key)) return
+      deduplicated.set(key, now + FIVE_MINUTES)
+      const sentAt = now - age
       const message = { id: `m${++count}`, group, body, sentAt, visibleAt: sentAt, receivedAt: [] }
-      messages.push(message)
+      stored.set(message.id, message)
+      const messages = groups.get(group)
+      if (messages === undefined) groups.set(group, [message])
+      else messages.push(message)
       onStored?.(message)
-      changed()
+      release(group)
     },
 
+    /** Up to `max` messages, as many of one group as there are before those of the next. */
     receive(max: number): Received[] {
       const now = clock.now()
-      const locked = new Set(messages.filter(({ visibleAt }) => visibleAt > now).map(({ group }) => group))
-      const spent = messages.filter(
-        message => !locked.has(message.group) && message.receivedAt.length >= maxReceives,
-      )
-      dead.push(...spent)
-      messages = messages.filter(message => !spent.includes(message))
-      const batch = messages.filter(({ group }) => !locked.has(group)).slice(0, max)
+      const batch: QueuedMessage[] = []
+      for (const group of ready) {
+        for (const spent of messagesOf(group).filter(each => each.receivedAt.length >= maxReceives)) {
+          dead.push(spent)
+          remove(spent)
+        }
+        batch.push(...messagesOf(group).slice(0, max - batch.length))
+        ready.delete(group)
+        if (batch.length === max) break
+      }
       for (const message of batch) {
         message.receivedAt.push(now)
-        message.visibleAt = now + visibility
-        clock.after(visibility, changed)
+        hide(message, visibility)
       }
       return batch.map(message => ({ ...message, handle: handleOf(message) }))
     },
 
     delete(handle: string) {
       const message = inFlight(handle)
-      if (message !== undefined) message.deletedAt = clock.now()
-      messages = messages.filter(other => other !== message)
-      changed()
+      if (message === undefined) return
+      message.deletedAt = clock.now()
+      longestWait = Math.max(longestWait, message.deletedAt - message.sentAt)
+      remove(message)
+      release(message.group)
     },
 
     changeVisibility(handle: string, ms: number) {
       const message = inFlight(handle)
-      if (message === undefined) return
-      message.visibleAt = clock.now() + ms
-      clock.after(ms, changed)
+      if (message !== undefined) hide(message, ms)
     },
   }
 }

@@ -18,6 +18,7 @@ export type Sent = {
   /** Unix seconds, as signed at first. */
   signedAt: number
   state: 'pending' | 'accepted' | 'given up'
+  /** How far the signed time is off the relay's clock, in seconds. */
   attempts: { skew: number; status: number | undefined }[]
 }
 
@@ -26,6 +27,8 @@ export type Stranger = {
   name: string
   /** The only status it may be answered with. */
   expected: number
+  /** What quarantine keeps when it is answered 400. */
+  body: string
   statuses: (number | undefined)[]
 }
 
@@ -33,9 +36,12 @@ export type Stranger = {
 export const webhookSender = (
   clock: Clock,
   functions: Pick<Lambda, 'webhook'>,
-  { sends, waits }: Pattern,
+  pattern: Pattern,
   initialSecret: string,
+  /** The relay's clock. */
+  now: () => number,
 ) => {
+  const { waits } = pattern
   const sent: Sent[] = []
   const strangers: Stranger[] = []
   let secret = initialSecret
@@ -51,7 +57,7 @@ export const webhookSender = (
 
   const attempt = (webhook: Sent, t: number, onAnswer: (accepted: boolean) => void) => {
     const { body, delivery } = webhook
-    const skew = Math.abs(Math.floor(clock.now() / 1000) - t)
+    const skew = Math.abs(Math.floor(now() / 1000) - t)
     const headers = {
       [HEADERS.signature]: sign({ secret, t, body }),
       [HEADERS.delivery]: delivery,
@@ -69,6 +75,7 @@ export const webhookSender = (
     const webhook: Sent = { delivery, body, signedAt: t(), state: 'pending', attempts: [] }
     sent.push(webhook)
     const tryAgain = (tries: number) => {
+      const { sends } = pattern
       const copies = sends === 'concurrent' ? 2 : 1
       let open = copies
       for (let copy = 0; copy < copies; copy++)
@@ -111,9 +118,9 @@ export const webhookSender = (
         headers = {},
       }: { body: object; secret?: string; headers?: Record<string, string> },
     ) {
-      const stranger: Stranger = { name, expected, statuses: [] }
+      const stranger: Stranger = { name, expected, body: JSON.stringify(body), statuses: [] }
       strangers.push(stranger)
-      const bytes = Buffer.from(JSON.stringify(body))
+      const bytes = Buffer.from(stranger.body)
       const signature = sign({ secret: key, t: Math.floor(clock.now() / 1000), body: bytes })
       post(bytes, { [HEADERS.signature]: signature, ...headers }, status => stranger.statuses.push(status))
     },

@@ -12,7 +12,7 @@ import type { Pattern, Stranger } from './sender.ts'
 
 /** The key of a store, and the secret of its HTTP feed. */
 export const storeKeyOf = (source: string) => `store-key-of-${source}`
-export const FEED_SECRET = 'whsec_feed_of_web'
+export const feedSecretOf = (source: string) => `whsec_feed_of_${source}`
 
 /** How the endpoint of the store with an HTTP feed answers. */
 export type EndpointAnswer = { status?: number; retryAfter?: number; takes?: number }
@@ -24,21 +24,24 @@ type Body = { source: string; [field: string]: unknown }
 const ITEMS = [{ sku: 'A-1', quantity: 1, unit_price: 1_500_000 }]
 
 /** The rule of the spec (Signature), written independently of lib. */
-const isSigned = (header: string, body: string, now: number) => {
-  const [, t = '', signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(header) ?? []
-  const expected = createHmac('sha256', FEED_SECRET).update(`${t}.${body}`).digest('hex')
-  return signature === expected && Math.abs(now - Number(t)) <= 300
+const isSigned = (header: string, body: string, secret: string, now: number) => {
+  const [, t = '', signatures = ''] = /^t=(\d+)((?:,v1=[0-9a-f]{64}){1,2})$/.exec(header) ?? []
+  const expected = createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')
+  return signatures.split(',v1=').includes(expected) && Math.abs(now - Number(t)) <= 300
 }
 
 /** The stores: they make their requests one after the other, repeat what failed, and read their feeds. */
-export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, { sends, waits }: Pattern) => {
-  const feed: ReceivedMessage[] = []
+export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, pattern: Pattern) => {
+  const { waits } = pattern
+  /** What each order's store received, as JSON text: a simulated year has half a million messages. */
+  const feeds = new Map<string, string[]>()
+  const feedSecrets = new Map<string, string>()
   const acceptedIds: string[] = []
   const strangers: Stranger[] = []
   const problems: string[] = []
   const impatience: string[] = []
   let notBefore = 0
-  const listeners: ((message: ReceivedMessage) => void)[] = []
+  const listeners = new Map<string, (message: ReceivedMessage) => void>()
 
   const request = (
     method: string,
@@ -69,6 +72,7 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, { sen
 
   const repeatUntilAccepted = (path: string, body: Body, then: () => void) => {
     const attempt = (tries: number) => {
+      const { sends } = pattern
       const copies = sends === 'concurrent' ? 2 : 1
       let open = copies
       let any = false
@@ -88,13 +92,19 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, { sen
 
   const receive = (body: string) => {
     const message = readFeedMessage(body)
-    feed.push(message)
-    for (const listener of listeners) listener(message)
+    const { external_id } = message.data
+    const received = feeds.get(external_id)
+    if (received === undefined) feeds.set(external_id, [body])
+    else received.push(body)
+    listeners.get(external_id)?.(message)
   }
   const nothing = () => undefined
 
   return {
-    feed,
+    /** What the store received about an order, in the order of arrival. */
+    feedOf: (external_id: string) => (feeds.get(external_id) ?? []).map(readFeedMessage),
+    /** From now on a store verifies its messages with another secret. */
+    verifyWith: (source: string, secret: string) => void feedSecrets.set(source, secret),
     /** Ids of requests that were answered with 202. */
     acceptedIds,
     strangers,
@@ -102,7 +112,9 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, { sen
     /** Deliveries that came before the endpoint asked for them. */
     impatience,
     receive,
-    onMessage: (listener: (message: ReceivedMessage) => void) => void listeners.push(listener),
+    /** Listens to the messages about an order. */
+    onMessage: (external_id: string, listener: (message: ReceivedMessage) => void) =>
+      void listeners.set(external_id, listener),
     create: (order: OrderKey, then: () => void = nothing) =>
       repeatUntilAccepted('', { ...order, items: ITEMS }, then),
     pay: ({ source, external_id }: OrderKey, then: () => void = nothing) =>
@@ -118,16 +130,18 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, { sen
     },
     /** Makes a request that must not be accepted; `expected` is the only status it may be answered with. */
     stranger(name: string, expected: number, key: string, body: object) {
-      const stranger: Stranger = { name, expected, statuses: [] }
+      const stranger: Stranger = { name, expected, body: '', statuses: [] }
       strangers.push(stranger)
       request('POST', '', body, key, response => stranger.statuses.push(response?.statusCode))
     },
     /** A message of the HTTP feed arrives at the store's endpoint. */
     deliver(
-      { headers, body = '' }: OutgoingRequest,
+      { origin, headers, body = '' }: OutgoingRequest,
       { status = 200, retryAfter }: EndpointAnswer,
     ): IncomingResponse {
-      if (!isSigned(headers[HEADERS.signature] ?? '', body, Math.floor(clock.now() / 1000)))
+      const [source = ''] = new URL(origin).host.split('.')
+      const secret = feedSecrets.get(source) ?? feedSecretOf(source)
+      if (!isSigned(headers[HEADERS.signature] ?? '', body, secret, Math.floor(clock.now() / 1000)))
         return { status: 401, headers: {}, text: '' }
       if (clock.now() < notBefore)
         impatience.push(`delivered ${notBefore - clock.now()} ms before it was asked to`)

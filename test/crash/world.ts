@@ -3,31 +3,55 @@ import type { HttpClient } from '../../lib/platform/http-client.ts'
 import { feedQueueName, PARAMETERS, QUEUES } from '../../lib/platform/names.ts'
 import type { Telemetry } from '../../lib/platform/telemetry.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
-import { DAY, type Lifecycle } from '../scenarios.ts'
+import { DAY, type Lifecycle, MINUTE } from '../scenarios.ts'
 import { ACCOUNTING_KEY, accountingService, readCall } from './accounting.ts'
 import { type Cloud, SECRETS_PATH } from './aws.ts'
 import { virtualClock } from './clock.ts'
-import { dynamodbTables } from './dynamodb.ts'
-import { callsWith, type Fault, type Instance } from './faults.ts'
+import { dynamodbTables, type TableOptions } from './dynamodb.ts'
+import { callsWith, type Fault, type Instance, type Mode } from './faults.ts'
 import { ACCOUNTING_ORIGIN, type Adjust, LIMITS, lambda } from './functions.ts'
-import { type Place, SHOP, WEB } from './places.ts'
+import { APP, type Place, SHOP, WEB } from './places.ts'
 import { fifoQueue, type QueuedMessage } from './queue.ts'
 import { type Pattern, webhookSender } from './sender.ts'
-import { type EndpointAnswer, FEED_SECRET, storeClients, storeKeyOf } from './store.ts'
+import { type EndpointAnswer, feedSecretOf, storeClients, storeKeyOf } from './store.ts'
 
 const START = Date.UTC(2026, 0, 1)
 /** After this nothing may be under way: the sender's schedule takes a day and a half. */
 const LASTS = 10 * DAY
 
-export const WEBHOOK_SECRET = 'whsec_first'
+/** The schedule of serverless.yml. */
+const RECONCILE_EVERY = 5 * MINUTE
 
-type PlannedOrder = Lifecycle & {
+const WEBHOOK_SECRET = 'whsec_first'
+
+/** How the deliveries of forged and foreign webhooks begin, which must never be queued. */
+export const STRANGERS = '33333333'
+/** Likewise, but the relay uses what it has read before while Parameter Store fails. */
+export const AFTER_EXCHANGE = '44444444'
+
+/** The delivery of an event in the order queue; undefined when the message is not an event. */
+const deliveryOf = (body: string): string | undefined => {
+  const [, delivery] = /"delivery":"([^"]+)"/.exec(body) ?? []
+  // A substring keeps the whole text in memory.
+  return delivery === undefined ? undefined : Buffer.from(delivery).toString('latin1')
+}
+
+const isForeign = (body: string) =>
+  body.includes(`"delivery":"${STRANGERS}`) ||
+  body.includes(`"delivery":"${AFTER_EXCHANGE}`) ||
+  /"source":"(?!shop"|web"|app")/.test(body)
+
+export type PlannedOrder = Lifecycle & {
   /** @default 'shop' */
   source?: string
   /** The service does not answer for this order until so many milliseconds after the start. */
   downUntil?: number
   /** How long the service takes to answer for this order, in milliseconds. */
   slow?: number
+  /** When its lifecycle begins, counted from the start. @default 0 */
+  at?: number
+  /** When the store reads it, counted from the start. */
+  readAt?: number
   /** Its events may fail and be retried even in a run without a fault. */
   mayRetry?: boolean
 }
@@ -38,23 +62,27 @@ export type Scenario = {
   /** By `external_id`. */
   orders: Readonly<Record<string, PlannedOrder>>
   /** The time the n-th webhook, from 1, takes before its first attempt; `never` when it is lost. */
-  transit?: (count: number) => number | 'never'
+  transit?: (count: number, cause: 'fix' | 'payment' | 'edit' | undefined) => number | 'never'
   /** How far the sender's clock is ahead, so long after the start. */
   skew?: (elapsed: number) => number
+  /** How long the service takes to answer, so long after the start. */
+  slowness?: (elapsed: number) => number
   /** What answers with an error instead of doing what it is asked, so long after the start. */
   outage?: (place: Place, elapsed: number) => Error | undefined
-  /** How the endpoint of the store with an HTTP feed answers, so long after the start. */
-  endpoint?: (elapsed: number) => EndpointAnswer
+  /** How far the functions' clock is ahead, so long after the start. */
+  relaySkew?: (elapsed: number) => number
+  /** How the endpoint of a store with an HTTP feed answers, so long after the start. */
+  endpoint?: (elapsed: number, source: string) => EndpointAnswer
   /** How many entries of its first calls `ChangeMessageVisibilityBatch` fails to change. */
   failingEntries?: number
   /** When the schedule starts the reconciliation. */
   reconcileAt?: readonly number[]
+  /** A simulation: what strikes, and everything in which it differs from a short story. */
+  chance?: Chance
   /** Environments of webhook and api serve more than one request. */
   warm?: boolean
   /** What must be in quarantine in the end, byte for byte. */
   quarantined?: readonly string[]
-  /** What may be there as well: it is sent once, so that a fault may lose it. */
-  perhapsQuarantined?: readonly string[]
   /** The feed messages that must be dead-lettered in the end. */
   deadLettered?: readonly string[]
   telemetry?: Telemetry
@@ -66,6 +94,21 @@ export type Scenario = {
   happens?: (world: World) => void
 }
 
+/** What a simulation decides by chance. */
+export type Chance = Pick<TableOptions, 'indexLag' | 'expiryLag'> & {
+  /** How long it lasts, in milliseconds. */
+  lasts: number
+  /** How long a message may wait, in milliseconds: somewhat longer than the longest outage. */
+  patience: { orders: number; feeds: number }
+  random: () => number
+  /** How a call goes wrong that is made now. */
+  strike: (place: Place) => Mode | undefined
+  isSqsDown: () => boolean
+  /** Whether the store that reads its own queue is down, or dies before it deletes what it has received. */
+  consumer: () => 'up' | 'down' | 'dies'
+  onCall?: ((place: Place, mode: Mode | undefined, instance: Instance) => void) | undefined
+}
+
 /** A retry that the function has announced. */
 type Retry = { queue: string; messageId: string; at: number; seconds: number }
 
@@ -75,48 +118,81 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     orders,
     transit = () => 0,
     skew = () => 0,
+    relaySkew = () => 0,
     outage,
+    chance,
     endpoint = (): EndpointAnswer => ({}),
   } = scenario
   const clock = virtualClock(START)
   const elapsed = () => clock.now() - START
-  const { call, calls, gaps } = callsWith(clock, faults, place => outage?.(place, elapsed()))
+  const now = () => clock.now() + relaySkew(elapsed())
+  /** How often the worker was struck while it processed an order, by message group. */
+  const troubles = new Map<string, number>()
+  const onTrouble = ({ groups }: Instance) => {
+    for (const group of groups) troubles.set(group, (troubles.get(group) ?? 0) + 1)
+  }
+  const modes = new Map(faults.map(({ at, mode }) => [at, mode]))
+  const { call, calls, gaps, struck } = callsWith(clock, {
+    strike: (place, at) => chance?.strike(place) ?? modes.get(at),
+    outage: place => outage?.(place, elapsed()),
+    onTrouble(instance, place, mode) {
+      // A failure to read repeats nothing.
+      if (mode !== undefined || place === 'worker: save the order' || place.includes('publish'))
+        onTrouble(instance)
+    },
+    onCall: chance?.onCall,
+  })
   const plannedOf = (external_id: string): PlannedOrder => orders[external_id] ?? { createdBy: 'relay' }
   const keyOf = (external_id: string): OrderKey => ({
     source: plannedOf(external_id).source ?? SHOP,
     external_id,
   })
 
-  /** Every event that the order queue has stored. */
+  /** Every event that the order queue has stored; a simulation keeps only their deliveries. */
   const events: QueuedMessage[] = []
-  /** Every message that the queue of the HTTP feed has stored. */
+  /** Every message that the queue of the HTTP feed has stored; likewise. */
   const feedMessages: QueuedMessage[] = []
   const feedsDead: QueuedMessage[] = []
-  const unlimited = { visibility: 0, maxReceives: 1 }
+  /** When events were stored, by delivery. */
+  const queued = new Map<string, number[]>()
+  /** Events that must not be queued, or perhaps not. */
+  const foreign: string[] = []
+  const onEvent = (message: QueuedMessage) => {
+    const { body, sentAt } = message
+    const delivery = deliveryOf(body)
+    if (delivery !== undefined) queued.set(delivery, [...(queued.get(delivery) ?? []), sentAt])
+    if (isForeign(body)) foreign.push(body.slice(0, 100))
+    if (chance === undefined) events.push(message)
+  }
+  const unlimited = { visibility: 30_000, maxReceives: 1000 }
+  const feedQueue = (onStored?: (message: QueuedMessage) => void) =>
+    fifoQueue(clock, { ...LIMITS.webFeed, ...(onStored && chance === undefined && { onStored }) })
   const queues = {
-    orders: fifoQueue(clock, { ...LIMITS.orders, onStored: message => events.push(message) }),
-    shopFeed: fifoQueue(clock, { ...unlimited, onStored: ({ body }) => stores.receive(body) }),
-    webFeed: fifoQueue(clock, {
-      ...LIMITS.webFeed,
-      onStored: message => feedMessages.push(message),
-    }),
+    orders: fifoQueue(clock, { ...LIMITS.orders, onStored: onEvent }),
+    shopFeed: fifoQueue(clock, unlimited),
+    webFeed: feedQueue(message => feedMessages.push(message)),
+    appFeed: feedQueue(),
     feedsDead: fifoQueue(clock, { ...unlimited, onStored: message => feedsDead.push(message) }),
   }
   const cloud: Cloud = {
-    tables: dynamodbTables(),
+    tables: dynamodbTables({ clock, ...chance }),
     queues: {
       [QUEUES.orders]: queues.orders,
       [feedQueueName(SHOP)]: queues.shopFeed,
       [feedQueueName(WEB)]: queues.webFeed,
+      [feedQueueName(APP)]: queues.appFeed,
       [QUEUES.feedsDead]: queues.feedsDead,
     },
     quarantine: [],
     parameters: new Map([
       [`${PARAMETERS.webhookSecrets}/first`, WEBHOOK_SECRET],
       [PARAMETERS.accountingKey, ACCOUNTING_KEY],
-      [`${PARAMETERS.feedSecrets}/${WEB}`, FEED_SECRET],
+      ...[WEB, APP].map((source): [string, string] => [
+        `${PARAMETERS.feedSecrets}/${source}`,
+        feedSecretOf(source),
+      ]),
       // The store "closed" was removed from stores.yml, and its key was not revoked.
-      ...[SHOP, WEB, 'closed'].map((source): [string, string] => {
+      ...[SHOP, WEB, APP, 'closed'].map((source): [string, string] => {
         const { Name, Value } = storeKeyParameter(SECRETS_PATH, source, storeKeyOf(source))
         return [Name.slice(SECRETS_PATH.length + 1), Value]
       }),
@@ -129,14 +205,14 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     request => {
       const { origin, timeout } = request
       if (origin !== ACCOUNTING_ORIGIN) {
-        const { takes = 0, ...answer } = endpoint(elapsed())
+        const { takes = 0, ...answer } = endpoint(elapsed(), origin.includes(APP) ? APP : WEB)
         return call(instance, 'feeder: deliver to the store', () => stores.deliver(request, answer), {
           timeout,
           takes,
         })
       }
       const { to, key } = readCall(request)
-      const { downUntil = 0, slow = 0 } = plannedOf(key.external_id)
+      const { downUntil = 0, slow = scenario.slowness?.(elapsed()) ?? 0 } = plannedOf(key.external_id)
       return call(
         instance,
         `worker: call ${to}`,
@@ -169,23 +245,46 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
   const functions = lambda({
     ...{ clock, call, cloud, http, telemetry },
     adjust: scenario.adjust ?? ((_name, dependencies) => dependencies),
-    warm: scenario.warm ?? false,
+    warm: scenario.warm ?? chance !== undefined,
+    concurrency: chance === undefined ? 2 : 10,
+    now,
+    random: chance?.random ?? (() => 0.5),
+    isSqsDown: chance?.isSqsDown ?? (() => false),
+    onTimeout: onTrouble,
   })
   const stores = storeClients(clock, functions, pattern)
-  const sender = webhookSender(clock, functions, pattern, WEBHOOK_SECRET)
+  const sender = webhookSender(clock, functions, pattern, WEBHOOK_SECRET, now)
+
+  let isConsuming = false
+  /** The store that reads its own queue: what it received and did not delete comes again. */
+  const consume = () => {
+    const state = chance?.consumer() ?? 'up'
+    if (isConsuming || state === 'down') return
+    isConsuming = true
+    for (let batch = queues.shopFeed.receive(10); batch.length > 0; batch = queues.shopFeed.receive(10))
+      for (const { body, handle } of batch) {
+        stores.receive(body)
+        if (state === 'up') queues.shopFeed.delete(handle)
+      }
+    isConsuming = false
+  }
+  queues.shopFeed.onChange(consume)
 
   let webhooks = 0
   /** The service sends a webhook, with anything for a body. */
-  const sendWebhook = (bodyOf: (delivery: string) => object | string) => {
+  const sendWebhook = (bodyOf: (delivery: string) => object | string, cause?: 'fix' | 'payment' | 'edit') => {
     const delivery = `11111111-1111-4111-8111-${String(++webhooks).padStart(12, '0')}`
     const body = bodyOf(delivery)
     const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
-    const time = transit(webhooks)
+    const time = transit(webhooks, cause)
     if (time !== 'never') clock.after(time, () => sender.send(delivery, bytes, () => skew(elapsed())))
   }
-  const service = accountingService(clock, plannedOf, data =>
-    sendWebhook(delivery => ({ event: 'order.updated', delivery, data })),
-  )
+  const service = accountingService(clock, plannedOf, (data, cause) => {
+    // A webhook is only lost where reconciliation can find the change.
+    const isFindable = plannedOf(data.external_id).createdBy === 'relay'
+    const lossOf = chance === undefined || isFindable ? cause : 'edit'
+    sendWebhook(delivery => ({ event: 'order.updated', delivery, data }), lossOf)
+  })
 
   /** Lets an order go through its lifecycle. */
   const begin = (external_id: string) => {
@@ -200,8 +299,8 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     if (unknownProduct === undefined) return stores.create(key, continued)
     stores.create(key)
     let isAdded = unknownProduct === 'always'
-    stores.onMessage(({ event, data }) => {
-      if (isAdded || event !== 'order.rejected' || data.external_id !== external_id) return
+    stores.onMessage(external_id, ({ event }) => {
+      if (isAdded || event !== 'order.rejected') return
       isAdded = true
       service.addProduct(external_id)
       stores.create(key, continued)
@@ -210,6 +309,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
 
   return {
     ...{ clock, elapsed, calls, gaps, cloud, queues, events, feedMessages, feedsDead, retries },
+    ...{ queued, foreign, troubles, struck },
     ...{ functions, stores, sender, service, sendWebhook, keyOf, begin },
   }
 }
@@ -225,11 +325,24 @@ export const runScenario = async (
   faults: readonly Fault[] = [],
 ): Promise<Run> => {
   const world = assemble(scenario, pattern, faults)
-  const { clock, functions } = world
-  clock.after(0, () => {
-    for (const external_id of Object.keys(scenario.orders)) world.begin(external_id)
-    scenario.happens?.(world)
-  })
+  const { clock, functions, stores, keyOf } = world
+  const { chance, orders } = scenario
+  clock.after(0, () => scenario.happens?.(world))
+  for (const [external_id, { at = 0, readAt }] of Object.entries(orders)) {
+    clock.after(at, () => world.begin(external_id))
+    if (readAt !== undefined) clock.after(readAt, () => stores.read(keyOf(external_id)))
+  }
   for (const at of scenario.reconcileAt ?? []) clock.after(at, functions.reconcile)
-  return { scenario, world, faults, isOver: await clock.run(START + (scenario.lasts ?? LASTS)) }
+  const reconcile = (lasts: number) => {
+    // A run that finds nothing has no effect, and a year has a hundred thousand of them.
+    if (world.cloud.tables.hasDue(clock.now() / 1000)) functions.reconcile()
+    if (world.elapsed() < lasts) clock.after(RECONCILE_EVERY, () => reconcile(lasts))
+  }
+  if (chance !== undefined) reconcile(chance.lasts - 2 * DAY)
+  return {
+    scenario,
+    world,
+    faults,
+    isOver: await clock.run(START + (chance?.lasts ?? scenario.lasts ?? LASTS)),
+  }
 }
