@@ -1,8 +1,9 @@
 import * as v from 'valibot'
 import { text } from '../lib/protocol/order.ts'
-import { amount, date } from '../lib/protocol/requests.ts'
+import { date } from '../lib/protocol/requests.ts'
 import { STATUSES } from '../lib/protocol/status.ts'
 import { decimal, isLess } from './decimal.ts'
+import { amount, required } from './requests.ts'
 
 /** An object with these fields and no others, so that a misspelt name is an error. */
 const strict = <const Entries extends v.ObjectEntries>(entries: Entries, names: string) =>
@@ -14,7 +15,6 @@ const strict = <const Entries extends v.ObjectEntries>(entries: Entries, names: 
     ),
   )
 
-const required = v.pipe(text, v.nonEmpty('must not be empty'))
 const flag = v.boolean('must be true or false')
 
 const percent = v.pipe(

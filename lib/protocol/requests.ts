@@ -4,7 +4,10 @@ import { normaliseMobile } from './mobile.ts'
 import { DEFAULT_SOURCE, externalId, source, text } from './order.ts'
 
 /** valibot accepts an array as an object; JSON distinguishes them. */
-const object = <const Entries extends v.ObjectEntries>(entries: Entries, message = 'must be an object') =>
+export const object = <const Entries extends v.ObjectEntries>(
+  entries: Entries,
+  message = 'must be an object',
+) =>
   v.pipe(
     v.unknown(),
     v.check(body => !Array.isArray(body), message),
@@ -14,7 +17,7 @@ const object = <const Entries extends v.ObjectEntries>(entries: Entries, message
 /** No invoice needs more digits, and exact arithmetic on 1e999999999 would not terminate. */
 const MAX_DIGITS = 40
 
-const number = v.pipe(
+export const number = v.pipe(
   v.union([v.number(), v.instance(ExactNumber)], 'must be a number'),
   v.check((value: JsonNumber) => {
     const decimal = decimalOf(value)
@@ -34,7 +37,7 @@ export const amount = v.pipe(
   v.metadata({ minimum: 0 }),
 )
 
-const quantity = v.pipe(
+export const quantity = v.pipe(
   number,
   v.check(value => !isNegative(value) && !isZero(value), 'must be greater than zero'),
   v.metadata({ exclusiveMinimum: 0 }),
@@ -61,7 +64,7 @@ const paymentEntries = {
 }
 
 /** A payment (spec: payment). */
-export const payment = object(paymentEntries)
+const payment = object(paymentEntries)
 
 /** One line of an order (spec: item). */
 export const item = object({
@@ -95,8 +98,6 @@ const keyEntries = {
 
 const BODY = 'must be a JSON object'
 
-export const orderKey = object(keyEntries, BODY)
-
 /** The body of create order (spec: Order request). */
 export const orderRequest = object(
   {
@@ -112,9 +113,9 @@ export const orderRequest = object(
 )
 
 /** Register payment with the fields nested in `payment`. */
-export const nestedPayment = object({ source: v.nullish(source), payment })
+const nestedPayment = object({ source: v.nullish(source), payment })
 /** Register payment with the fields at the top level. */
-export const directPayment = object({ source: v.nullish(source), ...paymentEntries }, BODY)
+const directPayment = object({ source: v.nullish(source), ...paymentEntries }, BODY)
 
 /** The body of register payment, with its fields at the top level or nested in `payment` (spec: Endpoints, payment). */
 export const paymentRequest = v.pipe(
@@ -131,26 +132,6 @@ export const paymentRequest = v.pipe(
 
 /** The body of register full return (spec: Endpoints, refund). */
 export const refundRequest = object({ source: v.nullish(source), reason: v.nullish(text) }, BODY)
-
-const isWeb = (url: string) => /^https?:\/\//i.test(url)
-
-const hasCredentials = (url: string) => {
-  const parsed = URL.parse(url)
-  return parsed !== null && parsed.username + parsed.password !== ''
-}
-
-/** The body of webhook registration and removal (spec: Webhook registration). */
-export const webhookRequest = object(
-  {
-    url: v.pipe(
-      text,
-      v.url('must be a URL'),
-      v.check(isWeb, 'must be an http or https URL'),
-      v.check(url => !hasCredentials(url), 'must not contain a user name or password'),
-    ),
-  },
-  BODY,
-)
 
 export type Payment = v.InferOutput<typeof payment>
 export type OrderRequest = v.InferOutput<typeof orderRequest>

@@ -1,7 +1,7 @@
-import type { Payment } from '../../lib/protocol/requests.ts'
 import type { Clock } from '../clock.ts'
 import { rials } from '../pricing.ts'
 import { Refusal } from '../refusal.ts'
+import type { Payment } from '../requests.ts'
 import type { Account } from '../store/catalogue.ts'
 import type { Store } from '../store/open.ts'
 import type { HeldPayment, Order, Receipt } from '../store/orders.ts'

@@ -1,7 +1,7 @@
 import type { OrderKey } from '../../lib/protocol/order.ts'
-import type { Payment } from '../../lib/protocol/requests.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusal.ts'
+import type { Payment } from '../requests.ts'
 import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
 import { payInvoice, paymentOf } from './pay-invoice.ts'

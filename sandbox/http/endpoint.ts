@@ -1,11 +1,12 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import * as v from 'valibot'
-import { DEFAULT_SOURCE, type OrderKey, source } from '../../lib/protocol/order.ts'
+import { DEFAULT_SOURCE, type OrderKey } from '../../lib/protocol/order.ts'
 import type { Clock } from '../clock.ts'
 import type { Sender } from '../delivery/sender.ts'
 import type { SchemaName } from '../openapi/schemas.ts'
 import { quoted, Refusal, valid } from '../refusal.ts'
+import { required } from '../requests.ts'
 import type { Store } from '../store/open.ts'
 
 /** Who may call: any key, a key with the scope `orders.write`, or any program on this machine. */
@@ -76,7 +77,7 @@ export const either = (name: string, query: URLSearchParams, inBody: string | nu
   throw new Refusal('invalid', `Field "${name}" is ${found}: query and body must agree`, name)
 }
 
-const sourceQuery = v.object({ source: v.optional(source, DEFAULT_SOURCE) })
+const sourceQuery = v.object({ source: v.optional(required, DEFAULT_SOURCE) })
 
 /** The query of every endpoint whose path has an `external_id`. */
 export const SOURCE = sourceQuery.entries

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
-import { paymentRequest, refundRequest, webhookRequest } from '../../lib/protocol/requests.ts'
 import { createOrder } from '../actions/create-order.ts'
 import { readOrder } from '../actions/read-order.ts'
 import { registerPayment } from '../actions/register-payment.ts'
 import { registerRefund } from '../actions/register-refund.ts'
 import { registerWebhook, removeWebhook } from '../actions/webhooks.ts'
 import { valid } from '../refusal.ts'
+import { paymentRequest, refundRequest, webhookRequest } from '../requests.ts'
 import { accepts, type Call, type Endpoint, either, keyOf, SOURCE } from './endpoint.ts'
 import { respond } from './respond.ts'
 

@@ -1,10 +1,11 @@
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { ExactNumber } from '../../lib/protocol/json.ts'
-import * as requests from '../../lib/protocol/requests.ts'
+import { PAYMENT_METHODS } from '../../lib/protocol/requests.ts'
 import { STATUSES } from '../../lib/protocol/status.ts'
 import { ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
 import * as panel from '../panel-requests.ts'
+import * as requests from '../requests.ts'
 
 const text = v.string()
 const number = v.pipe(v.number(), v.integer())
@@ -86,7 +87,7 @@ const orderDetail = v.strictObject({
   ),
   return: v.nullable(v.strictObject({ number, date: day, reason: v.nullable(text) })),
   held_payment: v.nullable(
-    v.strictObject({ method: v.picklist(requests.PAYMENT_METHODS), reference: text, date: day }),
+    v.strictObject({ method: v.picklist(PAYMENT_METHODS), reference: text, date: day }),
   ),
   history: v.array(v.strictObject({ at: time, kind: text, message: text })),
 })

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { OrderKey } from '../../lib/protocol/order.ts'
-import type { Payment } from '../../lib/protocol/requests.ts'
 import type { Status } from '../../lib/protocol/status.ts'
+import type { Payment } from '../requests.ts'
 import { command, query } from './query.ts'
 
 /** An order with its invoice; amounts are whole rials as digits. */
