@@ -14,7 +14,7 @@ type Filter = {
 const matches = ({ fields, level }: LogLine, { source, order, delivery, errors }: Filter): boolean =>
   (source === undefined || fields.source === source) &&
   (order === undefined || fields.external_id === order) &&
-  (delivery === undefined || [fields.delivery, fields.id].includes(delivery)) &&
+  (delivery === undefined || [fields.delivery, fields.feed_delivery].includes(delivery)) &&
   (errors === undefined || level === 'WARN' || level === 'ERROR')
 
 const lineText = ({ at, from, text }: LogLine) =>

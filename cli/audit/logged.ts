@@ -27,7 +27,7 @@ const queued = v.object({ outcome: v.literal('queued'), delivery: v.string(), ..
 const accepted = v.object({
   status: v.literal(202),
   action: v.picklist(['create', 'payment', 'refund']),
-  id: v.string(),
+  delivery: v.string(),
   ...key,
 })
 const processed = v.object({ delivery: v.string(), changed: v.boolean() })
@@ -69,7 +69,7 @@ export const addLine = (logged: Logged, { message, fields, at }: LogLine, until:
       return
     case 'request answered':
       if (at > until || !v.is(accepted, fields)) return
-      logged.accepted.set(fields.id, { ...v.parse(v.object(key), fields), kind: fields.action, at })
+      logged.accepted.set(fields.delivery, { ...v.parse(v.object(key), fields), kind: fields.action, at })
       return
     case 'event processed':
       if (!v.is(processed, fields)) return

@@ -2,6 +2,7 @@ import middy from '@middy/core'
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
 import { orderQueue } from '../orders/events.ts'
 import { orderRepository } from '../orders/repository.ts'
+import { aboutError } from '../platform/about.ts'
 import type { DynamoDB, Sqs, Ssm } from '../platform/clients.ts'
 import { invocation, type Runtime, type Settings } from '../platform/environment.ts'
 import { bodyOf, toApiGateway } from '../platform/http.ts'
@@ -48,7 +49,7 @@ export const createApi = ({
 
   return middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>(invocation)
     .onError(request => {
-      telemetry.error('request failed', request.error)
+      telemetry.error('request failed', request.error, aboutError(request.error))
       telemetry.count('RequestFailed')
       telemetry.count('Requests', { status: String(unavailable.status) })
       request.response = toApiGateway(unavailable)

@@ -1,6 +1,7 @@
 import type { Enqueue } from '../orders/events.ts'
 import type { Intent } from '../orders/order.ts'
 import type { Orders, StoredOrder } from '../orders/repository.ts'
+import { failAbout } from '../platform/about.ts'
 import type { HttpResponse } from '../platform/http.ts'
 import type { Body } from '../protocol/json.ts'
 import { bearerKey, type SourceOfKey } from './keys.ts'
@@ -29,7 +30,7 @@ export type ServeDependencies = {
 /** The response, and the parts of the request that may be logged. */
 export type Served = {
   response: HttpResponse
-  about?: { action: string; source: string; external_id?: string; id?: string }
+  about?: { action: string; source: string; external_id?: string; delivery?: string }
 }
 
 const intentView = ({ id, state, reason }: Intent) => ({
@@ -83,7 +84,7 @@ export const serve = async (request: HttpRequest, dependencies: ServeDependencie
   const { order, text } = reading
 
   if (action.to === 'read') {
-    const stored = await orders.get(order)
+    const stored = await orders.get(order).catch(failAbout(order))
     return {
       response:
         stored === undefined
@@ -95,9 +96,9 @@ export const serve = async (request: HttpRequest, dependencies: ServeDependencie
 
   const id = newId()
   const event = { event: `order.${action.to}`, delivery: id, data: { ...order, request: text } }
-  await enqueue(order, { id, json: JSON.stringify(event) })
+  await enqueue(order, { id, json: JSON.stringify(event) }).catch(failAbout({ ...order, delivery: id }))
   return {
     response: { status: 202, body: { status: 'accepted', id, ...order } },
-    about: { action: action.to, ...order, id },
+    about: { action: action.to, ...order, delivery: id },
   }
 }

@@ -1,5 +1,6 @@
 import type { SQSRecord } from 'aws-lambda'
 import * as v from 'valibot'
+import { aboutMessage } from '../platform/about.ts'
 import { MAX_RETRY_SECONDS } from '../platform/retry.ts'
 import type { HttpStore } from '../platform/stores.ts'
 import type { Telemetry } from '../platform/telemetry.ts'
@@ -67,13 +68,13 @@ export const feeder = ({ deliver, secretsOf, deadLetter, now, telemetry }: Feede
         const endpoint = endpointOf(source)
         // When the endpoint has accepted others since, the fault is the message's, and others need not wait.
         if (endpoint.acceptedAt <= limit) endpoints.set(source, disable(endpoint, now()))
-        telemetry.warn('feed disabled', { source, delivery })
+        telemetry.warn('feed disabled', { ...aboutMessage(body), source })
         telemetry.count('FeedDisabled')
       }
       throw error
     }
     endpoints.set(source, { acceptedAt: now(), disabledUntil: 0 })
-    telemetry.info('feed message delivered', { source, event, delivery })
+    telemetry.info('feed message delivered', { ...aboutMessage(body), source, event })
   }
 
   return async (store: HttpStore, record: SQSRecord): Promise<void> => {
@@ -83,6 +84,7 @@ export const feeder = ({ deliver, secretsOf, deadLetter, now, telemetry }: Feede
       if (now() - Number(record.attributes.SentTimestamp) < DEAD_LETTER_AFTER_MS) throw error
       await deadLetter(record)
       telemetry.error('feed message dead-lettered', error, {
+        ...aboutMessage(record.body),
         source: store.source,
         messageId: record.messageId,
       })

@@ -1,6 +1,7 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import middy from '@middy/core'
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
+import { aboutMessage } from '../platform/about.ts'
 import { type FailedRecord, processBatch } from '../platform/batch.ts'
 import type { Sqs, Ssm } from '../platform/clients.ts'
 import { invocation, type Runtime, type Settings, unixSeconds } from '../platform/environment.ts'
@@ -94,7 +95,12 @@ const delayFeedMessage =
     const retryAfter = (error instanceof FeedError ? error.retryAfter : undefined) ?? 0
     const atLeast = receives > MANY_RECEIVES ? Math.max(retryAfter, SLOW_RETRY_SECONDS) : retryAfter
     const seconds = retryDelay(receives, random(), atLeast)
-    telemetry.error('feed message retried', error, { messageId: record.messageId, receives, seconds })
+    telemetry.error('feed message retried', error, {
+      ...aboutMessage(record.body),
+      messageId: record.messageId,
+      receives,
+      seconds,
+    })
     telemetry.count('FeedRetried')
     telemetry.seconds('FeedFailingAge', (now() - Number(record.attributes.SentTimestamp)) / 1000)
     await extendVisibility([record, ...behind], seconds)

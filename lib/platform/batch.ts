@@ -1,4 +1,5 @@
 import type { SQSBatchResponse, SQSRecord } from 'aws-lambda'
+import { aboutMessage } from './about.ts'
 import type { Telemetry } from './telemetry.ts'
 
 const byGroup = (records: readonly SQSRecord[]) =>
@@ -33,7 +34,10 @@ export const processBatch = async (
           await process(record)
         } catch (error) {
           await onFailure({ error, record, behind: group.slice(index + 1) }).catch(failure =>
-            telemetry.error('visibility not extended', failure, { messageId: record.messageId }),
+            telemetry.error('visibility not extended', failure, {
+              ...aboutMessage(record.body),
+              messageId: record.messageId,
+            }),
           )
           return group.slice(index)
         }

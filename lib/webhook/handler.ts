@@ -1,6 +1,7 @@
 import middy from '@middy/core'
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
 import { orderQueue } from '../orders/events.ts'
+import { aboutError } from '../platform/about.ts'
 import type { DynamoDB, Sqs, Ssm } from '../platform/clients.ts'
 import { invocation, type Runtime, type Settings } from '../platform/environment.ts'
 import { bodyOf, errorResponse, type HttpResponse, toApiGateway } from '../platform/http.ts'
@@ -83,7 +84,7 @@ export const createReceiver = async ({
     .onError(request => {
       if (request.error instanceof SecretExchangeError) telemetry.warn('delivery deferred')
       else {
-        telemetry.error('delivery failed', request.error)
+        telemetry.error('delivery failed', request.error, aboutError(request.error))
         telemetry.count('DeliveryFailed')
       }
       request.response = toApiGateway(unavailable)

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { Enqueue } from '../orders/events.ts'
+import { failAbout } from '../platform/about.ts'
 import { contentId } from '../platform/content-id.ts'
 import { unixSeconds } from '../platform/environment.ts'
 import type { Quarantine } from '../platform/quarantine.ts'
@@ -124,13 +125,14 @@ export const receive = async (
   // Read, send, record, in this order: a crash before the send loses nothing, since the sender retries; a
   // crash after it is covered by the queue's own deduplication, and beyond that by a worker that is
   // idempotent by state (P3, P5).
-  const known = await deliveries.find(delivery, seconds)
+  const about = { delivery, source, external_id }
+  const known = await deliveries.find(delivery, seconds).catch(failAbout(about))
   if (known !== undefined) {
     return known.source === source && known.external_id === external_id
-      ? { outcome: 'duplicate', delivery, source, external_id }
+      ? { outcome: 'duplicate', ...about }
       : contradict('The delivery id belongs to another order')
   }
-  await enqueue({ source, external_id }, { id: delivery, json: reading.text })
-  await deliveries.record({ delivery, source, external_id, status }, seconds)
-  return { outcome: 'queued', delivery, source, external_id }
+  await enqueue({ source, external_id }, { id: delivery, json: reading.text }).catch(failAbout(about))
+  await deliveries.record({ ...about, status }, seconds).catch(failAbout(about))
+  return { outcome: 'queued', ...about }
 }

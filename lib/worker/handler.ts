@@ -7,6 +7,7 @@ import { type OrderEvent, readOrderEvent } from '../orders/events.ts'
 import { feedPublisher } from '../orders/feed.ts'
 import { type Processed, process } from '../orders/process.ts'
 import { orderRepository } from '../orders/repository.ts'
+import { aboutMessage } from '../platform/about.ts'
 import { type FailedRecord, processBatch } from '../platform/batch.ts'
 import type { DynamoDB, Sqs, Ssm } from '../platform/clients.ts'
 import { invocation, type Runtime, type Settings } from '../platform/environment.ts'
@@ -48,7 +49,7 @@ const processRecord =
     const reading = readOrderEvent(body)
     if ('unreadable' in reading) {
       await quarantine({ from: 'worker', reason: reading.unreadable, body, receivedAt: now() })
-      telemetry.warn('event quarantined', { messageId })
+      telemetry.warn('event quarantined', { ...aboutMessage(body), messageId })
       telemetry.count('Quarantined', { from: 'worker' })
       return
     }
@@ -67,6 +68,7 @@ const delayEvent =
     const accounting = error instanceof AccountingError ? error : undefined
     const seconds = retryDelay(receives, random(), accounting?.retryAfter)
     telemetry.error('event retried', error, {
+      ...aboutMessage(record.body),
       messageId: record.messageId,
       receives,
       seconds,

@@ -99,7 +99,7 @@ describe('an accepted change', () => {
       {
         level: 'info',
         message: 'request answered',
-        fields: { status: 202, action: to, source: 'shop', external_id: '1001', id: answer.id },
+        fields: { status: 202, action: to, source: 'shop', external_id: '1001', delivery: answer.id },
       },
     ])
     expect(recorded.metrics).toEqual([{ name: 'Requests', dimensions: { status: '202' }, value: 1 }])
@@ -297,11 +297,17 @@ describe('a read', () => {
   })
 })
 
-test.each<[string, string, string, Body]>([
-  ['SendMessage', 'POST', ORDERS, order()],
-  ['GetItem', 'GET', `${ORDERS}7/?source=shop`, ''],
-  ['GetParametersByPath', 'POST', ORDERS, order()],
-])('when %s fails, the store is asked to try again', async (command, method, path, body) => {
+test.each<[string, string, string, Body, object]>([
+  [
+    'SendMessage',
+    'POST',
+    ORDERS,
+    order(),
+    { source: 'shop', external_id: '1001', delivery: expect.any(String) },
+  ],
+  ['GetItem', 'GET', `${ORDERS}7/?source=shop`, '', { source: 'shop', external_id: '7' }],
+  ['GetParametersByPath', 'POST', ORDERS, order(), {}],
+])('when %s fails, the store is asked to try again', async (command, method, path, body, fields) => {
   if (command === 'GetParametersByPath') handler = create('api')
   stack.faults.set(command, 'before')
   expect(await ask(method, path, body)).toMatchObject({
@@ -309,7 +315,7 @@ test.each<[string, string, string, Body]>([
     headers: { 'retry-after': '5' },
     body: { error: { code: 'unavailable' } },
   })
-  expect(recorded.lines).toMatchObject([{ level: 'error', message: 'request failed' }])
+  expect(recorded.lines).toMatchObject([{ level: 'error', message: 'request failed', fields }])
   expect(recorded.metrics).toEqual([
     { name: 'RequestFailed', dimensions: {}, value: 1 },
     { name: 'Requests', dimensions: { status: '503' }, value: 1 },

@@ -56,7 +56,7 @@ const accepted = (id: string, action: string) => ({
   message: 'request answered',
   status: 202,
   action,
-  id,
+  delivery: id,
   ...key(id),
 })
 

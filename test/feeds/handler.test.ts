@@ -54,7 +54,19 @@ beforeEach(() => {
 })
 
 const bodyOf = (delivery: string) =>
-  JSON.stringify({ event: 'order.updated', delivery, version: 1, data: { source: 'web' } })
+  JSON.stringify({
+    ...{ event: 'order.updated', delivery, version: 1 },
+    cause: { event: 'order.create', delivery: `cause-of-${delivery}` },
+    data: { source: 'web', external_id: delivery },
+  })
+
+/** What every line about it says. */
+const about = (delivery: string) => ({
+  source: 'web',
+  external_id: delivery,
+  delivery: `cause-of-${delivery}`,
+  feed_delivery: delivery,
+})
 
 type Options = { sent?: number; receives?: number; group?: string; source?: string; body?: string }
 
@@ -87,7 +99,7 @@ describe('a message', () => {
       {
         level: 'info',
         message: 'feed message delivered',
-        fields: { source: 'web', event: 'order.updated', delivery: 'a' },
+        fields: { event: 'order.updated', ...about('a') },
       },
     ])
   })
@@ -144,7 +156,7 @@ describe('a failed message', () => {
       level: 'error',
       message: 'feed message retried',
       error: expect.objectContaining({ message: 'Cannot deliver to the store: it answered 500' }),
-      fields: { messageId: 'a', receives: 3, seconds: 20 },
+      fields: { ...about('a'), messageId: 'a', receives: 3, seconds: 20 },
     })
     expect(recorded.metrics).toEqual([
       { name: 'FeedRetried', dimensions: {}, value: 1 },
@@ -198,7 +210,7 @@ describe('an endpoint that fails', () => {
     expect(recorded.lines[0]).toEqual({
       level: 'warn',
       message: 'feed disabled',
-      fields: { source: 'web', delivery: 'a' },
+      fields: about('a'),
     })
     expect(recorded.counted()).toContain('FeedDisabled')
 

@@ -265,7 +265,9 @@ describe('while AWS fails, the sender is asked to try again', () => {
     stack.faults.set(command, when)
     expect(await post(content)).toMatchObject(unavailable)
     expect(await queued()).toHaveLength(count)
-    expect(recorded.lines).toMatchObject([{ level: 'error', message: 'delivery failed' }])
+    const fields =
+      typeof content === 'string' ? {} : { source: 'shop', external_id: '1001', delivery: expect.any(String) }
+    expect(recorded.lines).toMatchObject([{ level: 'error', message: 'delivery failed', fields }])
     expect(recorded.counted()).toContain('DeliveryFailed')
     expect(recorded.counted()).not.toContain('Deliveries')
   })

@@ -159,7 +159,7 @@ describe('an unreadable event', () => {
     expect(recorded.lines[0]).toEqual({
       level: 'warn',
       message: 'event quarantined',
-      fields: { messageId: '1' },
+      fields: { messageId: '1', ...(body !== '{' && { ...keyOf('1'), delivery: expect.any(String) }) },
     })
     expect(recorded.metrics[0]).toEqual({ name: 'Quarantined', dimensions: { from: 'worker' }, value: 1 })
     expect(recorded.counted()).toContain('EventsProcessed')
@@ -203,7 +203,10 @@ describe('a failed event', () => {
     level: 'error',
     message: 'event retried',
     error: expect.objectContaining({ message: error }),
-    fields: { messageId: '1', receives: 3, seconds, behind: 1 },
+    fields: {
+      ...keyOf('failed'),
+      ...{ delivery: expect.any(String), messageId: '1', receives: 3, seconds, behind: 1 },
+    },
   })
 
   test.each<[string, Response | Error, number, string, string]>([
