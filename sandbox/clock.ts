@@ -1,8 +1,24 @@
-/** The current time. It is always an argument, so that tests can set it. */
-export type Clock = () => Date
+/** The time, and the day it is in the accounting time zone, `YYYY-MM-DD` (spec: `date`, default today). */
+export type Clock = { now: () => Date; today: () => string }
 
-/** The local calendar day, `YYYY-MM-DD` (spec: `date`, default today). */
-export const dayOf = (time: Date): string => {
-  const two = (value: number) => String(value).padStart(2, '0')
-  return `${String(time.getFullYear()).padStart(4, '0')}-${two(time.getMonth() + 1)}-${two(time.getDate())}`
+export const DEFAULT_TIME_ZONE = 'Asia/Tehran'
+
+/**
+ * The clock of an accounting service.
+ *
+ * @param timeZone IANA name
+ * @param now the current time; an argument, so that tests can set it
+ * @throws Error when the time zone is unknown
+ */
+export const clockIn = (timeZone: string, now = () => new Date()): Clock => {
+  try {
+    // Swedish writes a date as ISO 8601 does.
+    const day = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' })
+    return { now, today: () => day.format(now()) }
+  } catch (cause) {
+    throw new Error(
+      `Cannot use the accounting time zone "${timeZone}": must be an IANA name such as ${DEFAULT_TIME_ZONE}`,
+      { cause },
+    )
+  }
 }

@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { DEFAULT_TIME_ZONE } from './clock.ts'
 import { startSandbox } from './start.ts'
 
 const DEFAULT_DIR = '.order-relay'
@@ -10,6 +11,8 @@ const USAGE = `A local implementation of the accounting service, with a panel fo
   --data FILE   database file (default: ${DEFAULT_DIR}/sandbox.db)
   --speed N     run the webhook retry schedule N times faster (default: 1)
   --help        show this help
+
+ACCOUNTING_TIME_ZONE is the time zone in which the service has its days (default: ${DEFAULT_TIME_ZONE}).
 `
 
 const numberOf = (name: string, text: string, fits: (value: number) => boolean, rule: string) => {
@@ -44,7 +47,8 @@ const main = async () => {
     mkdirSync(DEFAULT_DIR, { recursive: true })
     chmodSync(DEFAULT_DIR, 0o700)
   }
-  const sandbox = await startSandbox({ port, data, speed })
+  const timeZone = process.env.ACCOUNTING_TIME_ZONE || DEFAULT_TIME_ZONE
+  const sandbox = await startSandbox({ port, data, speed, timeZone })
 
   let isStopping = false
   const stop = () => {

@@ -3,7 +3,7 @@ import { text } from '../lib/protocol/order.ts'
 import { date } from '../lib/protocol/requests.ts'
 import { STATUSES } from '../lib/protocol/status.ts'
 import { decimal, isLess } from './decimal.ts'
-import { amount, required } from './requests.ts'
+import { amount, customer, item, required } from './requests.ts'
 
 /** An object with these fields and no others, so that a misspelt name is an error. */
 const strict = <const Entries extends v.ObjectEntries>(entries: Entries, names: string) =>
@@ -32,8 +32,24 @@ export const settingsChange = strict(
     taxRate: v.exactOptional(percent),
     pricesIncludeTax: v.exactOptional(flag),
     automaticFinalization: v.exactOptional(flag),
+    duplicatesReturnOriginal: v.exactOptional(flag),
   },
   'settings',
+)
+
+export const review = strict({ error: required }, 'error')
+
+/** The parts of an order to correct; `items` replaces all rows. */
+export const correction = strict(
+  {
+    items: v.exactOptional(
+      v.pipe(v.array(item, 'must be an array'), v.minLength(1, 'must have at least one item')),
+    ),
+    shipping: v.exactOptional(amount),
+    discount: v.exactOptional(amount),
+    customer: v.exactOptional(customer),
+  },
+  'items, shipping, discount or customer',
 )
 
 export const productChange = strict(
@@ -84,6 +100,7 @@ export const deliveriesQuery = v.object({
 })
 
 export type SettingsChange = v.InferOutput<typeof settingsChange>
+export type Correction = v.InferOutput<typeof correction>
 export type ProductChange = v.InferOutput<typeof productChange>
 export type FiscalYearsChange = v.InferOutput<typeof fiscalYearsChange>
 export type OrdersQuery = v.InferOutput<typeof ordersQuery>

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { isNativeError } from 'node:util/types'
-import type { Clock } from './clock.ts'
+import { clockIn, DEFAULT_TIME_ZONE } from './clock.ts'
 import { startSender } from './delivery/sender.ts'
 import { httpServer } from './http/server.ts'
 import { openStore } from './store/open.ts'
@@ -12,10 +12,12 @@ export type SandboxOptions = {
   port?: number
   /** Path of the database file. @default none: the data is kept in memory */
   data?: string
-  /** How many times faster than real time the webhook retry schedule runs. @default 1 */
+  /** How many times faster than real time the webhook retry schedule and the exchange of a secret run. @default 1 */
   speed?: number
+  /** IANA name of the accounting time zone, in which the service has its days. @default Asia/Tehran */
+  timeZone?: string
   /** The current time. @default the system clock */
-  clock?: Clock
+  clock?: () => Date
 }
 
 export type Sandbox = {
@@ -53,11 +55,12 @@ const stop = async (server: Server) => {
 /**
  * Starts the accounting service and its panel on this machine.
  *
- * @throws Error when the port is taken or the data file cannot be opened
+ * @throws Error when the port is taken, the data file cannot be opened, or the time zone is unknown
  */
 export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
-  const { port = 4000, data, speed = 1, clock = () => new Date() } = options
-  const store = openStore(data, clock())
+  const { port = 4000, data, speed = 1, timeZone = DEFAULT_TIME_ZONE } = options
+  const clock = clockIn(timeZone, options.clock)
+  const store = openStore(data, clock)
   const stopping = new AbortController()
   const sender = startSender(store, clock, speed)
   const server = httpServer({ store, clock, sender, stopping: stopping.signal })

@@ -4,7 +4,7 @@ import { quoted, Refusal } from '../refusal.ts'
 import type { Account, FiscalYear, Product } from '../store/catalogue.ts'
 import type { Store } from '../store/open.ts'
 
-/** The six connection settings; `taxRate` is in percent. */
+/** The settings; `taxRate` is in percent. */
 export const readSettings = (store: Store) => {
   const settings = store.settings.read()
   return { ...settings, taxRate: exactNumber(shown(settings.taxRate)) }

@@ -5,13 +5,24 @@ import type { Payment } from '../requests.ts'
 import type { Account } from '../store/catalogue.ts'
 import type { Store } from '../store/open.ts'
 import type { HeldPayment, Order, Receipt } from '../store/orders.ts'
+import { requireFiscalYear } from './fiscal-year.ts'
 
-/** A payment with its defaults (spec: payment; the date defaults to the order date). */
-export const paymentOf = ({ method, reference, date }: Payment, orderDate: string): HeldPayment => ({
-  method,
-  reference: reference ?? '',
-  date: date ?? orderDate,
-})
+/**
+ * A payment with its defaults (spec: payment; the date defaults to the order date).
+ *
+ * @param field the name of the date in the request
+ * @throws Refusal when no fiscal year covers its date
+ */
+export const paymentOf = (
+  { method, reference, date: given }: Payment,
+  orderDate: string,
+  store: Store,
+  field = 'date',
+): HeldPayment => {
+  const date = given ?? orderDate
+  requireFiscalYear(`Field "${field}" is`, date, store, field)
+  return { method, reference: reference ?? '', date }
+}
 
 /** The type of the receipt (spec: business rule 6). */
 const receiptType = (kind: Account['kind'], method: Payment['method']): Receipt['type'] => {
@@ -38,11 +49,10 @@ export const payInvoice = (
       'Cannot register the payment: no receiving account is selected for order payments in the settings',
     )
   }
-  const { reference, date } = payment
   const type = receiptType(account.kind, payment.method)
-  const receipt = { type, amount: order.total, reference, date, account_code: account.code }
+  const receipt = { ...payment, type, amount: order.total, account_code: account.code }
   const number = store.receipts.insert(order.invoice_number, receipt)
-  const at = clock().toISOString()
+  const at = clock.now().toISOString()
   store.orders.setStatus(order.invoice_number, 'paid', null, at)
   const message = `Receipt ${number} (${type}) of ${rials(order.total)} rials into ${account.name}`
   store.history.add(order.invoice_number, { at, kind: 'paid', message })

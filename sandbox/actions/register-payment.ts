@@ -3,29 +3,34 @@ import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusal.ts'
 import type { Payment } from '../requests.ts'
 import type { Store } from '../store/open.ts'
-import type { Order } from '../store/orders.ts'
+import type { HeldPayment, Order } from '../store/orders.ts'
 import { payInvoice, paymentOf } from './pay-invoice.ts'
 import { findOrder, type Result, readOrder } from './read-order.ts'
 
-const hold = (order: Order, payment: Payment, store: Store, clock: Clock) => {
-  store.heldPayments.put(order.invoice_number, paymentOf(payment, order.date))
-  const at = clock().toISOString()
-  const message = `Payment (${payment.method}) held until the invoice is finalized`
-  store.history.add(order.invoice_number, { at, kind: 'held', message })
+const labelOf = ({ method, reference, date }: HeldPayment) =>
+  `${method}, ${date}${reference && `, reference ${reference}`}`
+
+/** Holds the first payment; another one is only recorded, for the accountant to clear up. */
+const hold = ({ invoice_number }: Order, payment: HeldPayment, store: Store, clock: Clock) => {
+  const isFirst = store.heldPayments.find(invoice_number) === undefined
+  if (isFirst) store.heldPayments.put(invoice_number, payment)
+  const outcome = isFirst ? 'held until the invoice is finalized' : 'not held: another payment already is'
+  const message = `Payment (${labelOf(payment)}) ${outcome}`
+  store.history.add(invoice_number, { at: clock.now().toISOString(), kind: 'held', message })
 }
 
 /**
  * Registers a payment of the whole invoice (spec: POST payment). Repeating it for a paid or refunded
  * order has no effect.
  *
- * @throws Refusal when the invoice is not finalized; the payment is held and replaces an earlier held payment
+ * @throws Refusal when the invoice is not finalized; the first payment is held and registered when it is
  */
 export const registerPayment = (key: OrderKey, payment: Payment, store: Store, clock: Clock): Result => {
   const order = store.transact(() => {
     const found = findOrder(key, store)
-    if (found.status === 'invoiced') payInvoice(found, paymentOf(payment, found.date), store, clock)
-    if (found.status === 'needs_review') hold(found, payment, store, clock)
     if (found.status === 'invoiced' || found.status === 'needs_review') {
+      const act = found.status === 'invoiced' ? payInvoice : hold
+      act(found, paymentOf(payment, found.date, store), store, clock)
       store.changes.note({ kind: 'order', ...key })
     }
     return found
@@ -33,6 +38,6 @@ export const registerPayment = (key: OrderKey, payment: Payment, store: Store, c
   if (order.status !== 'needs_review') return readOrder(key, store)
   throw new Refusal(
     'not_finalized',
-    `The invoice is not finalized (${order.error}): the payment is held and will be registered with it`,
+    `The invoice is not finalized (${order.error}): a payment is held and will be registered with it`,
   )
 }

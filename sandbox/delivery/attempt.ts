@@ -1,7 +1,6 @@
 import { isNativeError } from 'node:util/types'
 import { sign } from '../../lib/protocol/signature.ts'
 import { ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
-import type { Clock } from '../clock.ts'
 import type { Attempt, Delivery } from '../store/webhooks.ts'
 
 /** A delivery without a response by then has failed. */
@@ -41,8 +40,8 @@ export const isMade = ({ status }: Attempt): boolean => status !== null && statu
  */
 export const attempt = async (
   { url, body, delivery }: Pick<Delivery, 'url' | 'body' | 'delivery'>,
-  secret: string,
-  clock: Clock,
+  secret: string | readonly string[],
+  clock: () => Date,
   stopped: AbortSignal,
   timeoutMs = TIMEOUT_MS,
 ): Promise<Attempt> => {

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
+import type { Webhook } from '../store/webhooks.ts'
 import { attempt } from './attempt.ts'
 import { record } from './record.ts'
 
@@ -10,12 +11,20 @@ const AT_ONCE = 16
 /** Timers hold 31 bits; a longer wait takes several. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
+/** How long a replaced secret still signs beside the new one, so that a receiver can take its time to exchange them. */
+const OVERLAP_MS = 24 * 60 * 60 * 1000
+
+const secretsOf = ({ secret, replaced_secret, created_at }: Webhook, now: Date, speed: number) =>
+  replaced_secret !== null && now.getTime() - Date.parse(created_at) < OVERLAP_MS / speed
+    ? [secret, replaced_secret]
+    : secret
+
 export type Sender = ReturnType<typeof startSender>
 
 /**
  * Sends the pending deliveries of the store, including those of an earlier run.
  *
- * @param speed how many times faster than real time the retry schedule runs
+ * @param speed how many times faster than real time the retry schedule and the exchange of a secret run
  */
 export const startSender = (store: Store, clock: Clock, speed: number) => {
   const stopping = new AbortController()
@@ -24,11 +33,12 @@ export const startSender = (store: Store, clock: Clock, speed: number) => {
 
   const send = async (id: string, scheduled: boolean) => {
     const delivery = store.deliveries.find(id)
-    const secret = delivery && store.webhooks.find(delivery.url)?.secret
-    if (delivery === undefined || secret === undefined) return
-    const made = await attempt(delivery, secret, clock, stopping.signal)
+    const webhook = delivery && store.webhooks.find(delivery.url)
+    if (delivery === undefined || webhook === undefined) return
+    const secrets = secretsOf(webhook, clock.now(), speed)
+    const made = await attempt(delivery, secrets, clock.now, stopping.signal)
     // An attempt that a stop interrupted is repeated by the next run.
-    if (!stopping.signal.aborted) record(id, made, { scheduled, now: clock(), speed }, store)
+    if (!stopping.signal.aborted) record(id, made, { scheduled, now: clock.now(), speed }, store)
   }
 
   const launch = (id: string) => {
@@ -42,7 +52,7 @@ export const startSender = (store: Store, clock: Clock, speed: number) => {
   const pump = () => {
     clearTimeout(timer)
     if (stopping.signal.aborted) return
-    const now = clock()
+    const now = clock.now()
     for (const { delivery } of store.deliveries.due(now.toISOString(), underWay.size + AT_ONCE)) {
       if (underWay.size < AT_ONCE && !underWay.has(delivery)) launch(delivery)
     }

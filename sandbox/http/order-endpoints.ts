@@ -33,7 +33,7 @@ export const orderEndpoints: readonly Endpoint[] = [
       },
       200: {
         schema: 'CreateResult',
-        when: 'Already registered. Returns the current state and ignores the body.',
+        when: 'Already registered. Returns the current state, or by the settings the original result, and ignores the body.',
       },
     },
     refusals: { 400: 'Rejected; nothing is registered. Correct the order and send it again.' },
@@ -91,7 +91,8 @@ export const orderEndpoints: readonly Endpoint[] = [
   {
     ...{ method: 'put', path: '/api/v1/webhook/', id: 'registerWebhook', access: 'write' },
     summary: 'Register a webhook URL',
-    description: 'Several URLs can be registered. Registering a URL again replaces its secret.',
+    description:
+      'Several URLs can be registered. Registering a URL again gives it a new secret; for 24 hours the old one signs as well.',
     answers: { 200: { schema: 'WebhookRegistration', when: 'Registered.' } },
     example: { body: { url: 'http://127.0.0.1:3000/webhook' } },
     ...accepts(webhookRequest, ['WebhookRequest'], ({ url }, { store, clock }) =>

@@ -1,5 +1,7 @@
 import { stream } from 'hono/streaming'
 import * as v from 'valibot'
+import type { OrderKey } from '../../lib/protocol/order.ts'
+import { payOrder, retryOrder, returnOrder, reversePayment, reviewOrder } from '../actions/accountant.ts'
 import {
   changeSettings,
   listProducts,
@@ -8,11 +10,14 @@ import {
   putProduct,
   readSettings,
 } from '../actions/catalogue.ts'
+import { correctOrder } from '../actions/correct-order.ts'
 import { listDeliveries, listOrders, showDelivery, showOrder } from '../actions/panel.ts'
-import { retryOrder } from '../actions/retry-order.ts'
+import type { Clock } from '../clock.ts'
 import type { SchemaName } from '../openapi/schemas.ts'
 import * as requests from '../panel-requests.ts'
 import { valid } from '../refusal.ts'
+import { payment, refundRequest } from '../requests.ts'
+import type { Store } from '../store/open.ts'
 import { accepts, type Call, type Endpoint, keyOf, SOURCE } from './endpoint.ts'
 
 const access = 'local'
@@ -21,6 +26,30 @@ const access = 'local'
 const queryOf = ({ query }: Call) => Object.fromEntries([...query].filter(([, value]) => value !== ''))
 
 const productPath = v.object({ sku: v.pipe(v.string(), v.nonEmpty('must not be empty')) })
+
+/** An action of the accountant on an order, and the order after it. */
+const changed = (
+  call: Call,
+  act: (key: OrderKey, store: Store, clock: Clock) => void,
+  source?: string | null,
+) => {
+  const key = keyOf(call, source)
+  act(key, call.store, call.clock)
+  return showOrder(key, call.store)
+}
+
+const action = (
+  name: string,
+  about: Pick<Endpoint, 'id' | 'summary' | 'description' | 'body' | 'handle'> & { example?: unknown },
+): Endpoint => ({
+  ...{ ...about, method: 'post', path: `/panel/orders/{external_id}/${name}`, access, query: SOURCE },
+  answers: { 200: { schema: 'OrderDetail', when: 'The order after the action.' } },
+  refusals: {
+    400: 'The body is invalid, or a document is dated outside the fiscal years.',
+    409: 'The state of the order does not allow the action; the message says what to do first.',
+  },
+  example: { path: { external_id: '1001' }, body: about.example },
+})
 
 const orders: readonly Endpoint[] = [
   {
@@ -38,20 +67,56 @@ const orders: readonly Endpoint[] = [
     example: { path: { external_id: '1001' } },
     handle: call => showOrder(keyOf(call), call.store),
   },
-  {
-    ...{ method: 'post', path: '/panel/orders/{external_id}/retry', id: 'retryOrder', access },
+  action('review', {
+    id: 'reviewOrder',
+    summary: 'Move an order back to review',
+    description:
+      'Makes the invoice a draft again. Its return and its receipt are cancelled, the payment is held, and goods that were not returned go back to stock.',
+    example: { error: 'The customer asked for other goods' },
+    ...accepts(requests.review, ['Review'], ({ error }, call) =>
+      changed(call, (key, store, clock) => reviewOrder(key, error, store, clock)),
+    ),
+  }),
+  action('correct', {
+    id: 'correctOrder',
+    summary: 'Correct an order',
+    description:
+      'Prices the invoice anew, with its own date, tax rate and number; the stock of a finalized one follows. The total of a paid order only changes after its payment is reversed.',
+    example: { items: [{ sku: 'SKU-2', quantity: 1.5, unit_price: 1250000 }], shipping: 0 },
+    ...accepts(requests.correction, ['Correction'], (change, call) =>
+      changed(call, (key, store, clock) => correctOrder(key, change, store, clock)),
+    ),
+  }),
+  action('retry', {
+    id: 'retryOrder',
     summary: 'Finalize a draft again',
     description:
-      'Use it after fixing the cause. On success, the held payment is registered and the webhook `order.updated` is sent. If a cause remains, the order stays in `needs_review` and no webhook is sent.',
-    query: SOURCE,
-    answers: { 200: { schema: 'OrderDetail', when: 'The order after the retry.' } },
-    refusals: { 409: 'The order is not in `needs_review`.' },
-    handle: call => {
-      const key = keyOf(call)
-      retryOrder(key, call.store, call.clock)
-      return showOrder(key, call.store)
-    },
-  },
+      'Use it after fixing the cause. On success, the held payment is registered. If a cause remains, the order stays in `needs_review` and no webhook is sent.',
+    handle: call => changed(call, retryOrder),
+  }),
+  action('reverse-payment', {
+    id: 'reversePayment',
+    summary: 'Reverse a payment',
+    description: 'Cancels the receipt of a paid order, whose money did not arrive; it is `invoiced` again.',
+    handle: call => changed(call, reversePayment),
+  }),
+  action('pay', {
+    id: 'payOrder',
+    summary: 'Register a payment',
+    description: 'Pays the whole total of an invoiced order.',
+    example: { method: 'transfer', reference: '98765' },
+    ...accepts(payment, ['Payment'], (paid, call) =>
+      changed(call, (key, store, clock) => payOrder(key, paid, store, clock)),
+    ),
+  }),
+  action('return', {
+    id: 'returnOrder',
+    summary: 'Register a full return',
+    description: 'Returns all goods of an invoiced or paid order to stock.',
+    ...accepts(v.optional(refundRequest, {}), ['RefundRequest'], ({ source, reason }, call) =>
+      changed(call, (key, store, clock) => returnOrder(key, reason ?? null, store, clock), source),
+    ),
+  }),
 ]
 
 /** A list of the panel, or its settings. */

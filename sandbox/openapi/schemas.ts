@@ -43,6 +43,7 @@ const settings = v.strictObject({
   taxRate: exact,
   pricesIncludeTax: v.boolean(),
   automaticFinalization: v.boolean(),
+  duplicatesReturnOriginal: v.boolean(),
 })
 
 const product = v.strictObject({ sku: text, name: text, stock: exact })
@@ -78,6 +79,7 @@ const orderDetail = v.strictObject({
   receipt: v.nullable(
     v.strictObject({
       number,
+      method: v.picklist(PAYMENT_METHODS),
       type: v.picklist(['cash', 'transfer', 'pos']),
       amount: digits,
       reference: text,
@@ -131,6 +133,8 @@ export const SCHEMAS = {
   Webhook: v.strictObject({ event: v.literal(ORDER_UPDATED), data: orderResult, delivery: uuid }),
   Error: error,
   SettingsChange: panel.settingsChange,
+  Review: panel.review,
+  Correction: panel.correction,
   ProductChange: panel.productChange,
   Account: panel.account,
   FiscalYear: panel.fiscalYear,

@@ -10,6 +10,8 @@ export type Settings = {
   taxRate: Decimal
   pricesIncludeTax: boolean
   automaticFinalization: boolean
+  /** Whether a repeated create answers with the original result, not the present one. Not in the spec. */
+  duplicatesReturnOriginal: boolean
 }
 
 type SettingsRow = {
@@ -19,16 +21,17 @@ type SettingsRow = {
   tax_rate: string
   prices_include_tax: 0 | 1
   automatic_finalization: 0 | 1
+  duplicates_return_original: 0 | 1
 }
 
 const SETTINGS = `default_customer, automatic_customer_creation, receiving_account, tax_rate,
-  prices_include_tax, automatic_finalization`
+  prices_include_tax, automatic_finalization, duplicates_return_original`
 
 export const settings = (db: DatabaseSync) => {
   const only = query<SettingsRow>(db, `SELECT ${SETTINGS} FROM settings`)
   const put = command(
     db,
-    `INSERT OR REPLACE INTO settings (only_row, ${SETTINGS}) VALUES (1, ?, ?, ?, ?, ?, ?)`,
+    `INSERT OR REPLACE INTO settings (only_row, ${SETTINGS}) VALUES (1, ?, ?, ?, ?, ?, ?, ?)`,
   )
   return {
     read: (): Settings => {
@@ -41,6 +44,7 @@ export const settings = (db: DatabaseSync) => {
         taxRate: decimalFrom(row.tax_rate),
         pricesIncludeTax: row.prices_include_tax === 1,
         automaticFinalization: row.automatic_finalization === 1,
+        duplicatesReturnOriginal: row.duplicates_return_original === 1,
       }
     },
     put: (value: Settings) =>
@@ -51,6 +55,7 @@ export const settings = (db: DatabaseSync) => {
         shown(value.taxRate),
         Number(value.pricesIncludeTax),
         Number(value.automaticFinalization),
+        Number(value.duplicatesReturnOriginal),
       ),
   }
 }

@@ -2,6 +2,7 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { isNativeError } from 'node:util/types'
+import type { Clock } from '../clock.ts'
 import { decimal } from '../decimal.ts'
 import { accounts, customers, fiscalYears, products, settings } from './catalogue.ts'
 import { type Changes, changes } from './changes.ts'
@@ -36,14 +37,14 @@ const tables = (db: DatabaseSync) => ({
 export type Tables = ReturnType<typeof tables>
 
 /** The content of a new database, with which a first order succeeds. */
-const seed = (store: Tables, now: Date): void => {
+const seed = (store: Tables, { today }: Clock): void => {
   store.customers.insert({ code: 'walk-in', mobile: null, name: 'مشتری متفرقه', email: null })
   store.accounts.put({ code: 'cash-1', name: 'صندوق فروشگاه', kind: 'cash' })
   store.accounts.put({ code: 'bank-1', name: 'حساب بانک ملت', kind: 'bank' })
   store.products.put({ sku: 'SKU-1', name: 'چای سیاه ۵۰۰ گرمی', stock: decimal(100) })
   store.products.put({ sku: 'SKU-2', name: 'قهوه ترک ۲۵۰ گرمی', stock: decimal(100) })
   store.products.put({ sku: 'SKU-3', name: 'زعفران یک مثقالی', stock: decimal(0) })
-  const year = now.getFullYear()
+  const year = Number(today().slice(0, 4))
   for (const each of [year - 1, year, year + 1]) {
     store.fiscalYears.add({ from: `${each}-01-01`, to: `${each}-12-31` })
   }
@@ -54,6 +55,7 @@ const seed = (store: Tables, now: Date): void => {
     taxRate: decimal(10),
     pricesIncludeTax: false,
     automaticFinalization: true,
+    duplicatesReturnOriginal: false,
   })
 }
 
@@ -90,14 +92,14 @@ const announcing =
   }
 
 /** Creates tables and content in one transaction, so that a kill cannot leave a partial database. */
-const open = (db: DatabaseSync, transact: Transact, now: Date): Tables =>
+const open = (db: DatabaseSync, transact: Transact, clock: Clock): Tables =>
   transact(() => {
     const version = query<{ user_version: number }>(db, 'PRAGMA user_version').one()?.user_version
     if (version === SCHEMA_VERSION) return tables(db)
     if (version !== 0) throw new Error(`its tables have version ${version}, not ${SCHEMA_VERSION}`)
     db.exec(SCHEMA)
     const created = tables(db)
-    seed(created, now)
+    seed(created, clock)
     return created
   })
 
@@ -107,7 +109,7 @@ const open = (db: DatabaseSync, transact: Transact, now: Date): Tables =>
  * @param file path of the database file; undefined keeps the data in memory
  * @throws Error when the file cannot be opened or is not a database of the sandbox
  */
-export const openStore = (file: string | undefined, now: Date) => {
+export const openStore = (file: string | undefined, clock: Clock) => {
   const path = file ?? IN_MEMORY
   try {
     if (file !== undefined) {
@@ -124,7 +126,7 @@ export const openStore = (file: string | undefined, now: Date) => {
     const log = changes()
     const transact = transactions(db)
     assertIntact(db)
-    const opened = open(db, transact, now)
+    const opened = open(db, transact, clock)
     // Only now, since the file may have been something else.
     if (file !== undefined) for (const suffix of ['', '-wal', '-shm']) chmodSync(file + suffix, OWNER_ONLY)
     return {

@@ -18,13 +18,21 @@ export type Order = OrderKey & {
   net: string
   tax: string
   total: string
+  /** The result of the create, as JSON. */
+  original: string
   created_at: string
   updated_at: string
   receipt_number: number | null
   return_number: number | null
 }
 
-export type NewOrder = Omit<Order, 'invoice_number' | 'updated_at' | 'receipt_number' | 'return_number'>
+/** The sums of an invoice. */
+export type Sums = Pick<Order, 'amount' | 'order_discount' | 'net' | 'tax' | 'total'>
+
+export type NewOrder = Omit<
+  Order,
+  'invoice_number' | 'original' | 'updated_at' | 'receipt_number' | 'return_number'
+>
 
 /** A filter of orders; `before` is the last invoice number of the previous page. */
 export type OrderFilter = {
@@ -38,8 +46,8 @@ export type OrderFilter = {
 
 const SELECT = `SELECT o.*, r.number AS receipt_number, b.number AS return_number
   FROM orders o
-  LEFT JOIN receipts r ON r.invoice_number = o.invoice_number
-  LEFT JOIN returns b ON b.invoice_number = o.invoice_number`
+  LEFT JOIN receipts r ON r.invoice_number = o.invoice_number AND r.cancelled_at IS NULL
+  LEFT JOIN returns b ON b.invoice_number = o.invoice_number AND b.cancelled_at IS NULL`
 
 /** ?1 source, ?2 text, ?3 mobile number; null matches all orders. */
 const MATCHING = `(?1 IS NULL OR o.source = ?1) AND (?2 IS NULL
@@ -71,6 +79,12 @@ export const orders = (db: DatabaseSync) => {
     db,
     'UPDATE orders SET status = ?2, error = ?3, updated_at = ?4 WHERE invoice_number = ?1',
   )
+  const setOriginal = command(db, 'UPDATE orders SET original = ?2 WHERE invoice_number = ?1')
+  const correct = command(
+    db,
+    `UPDATE orders SET customer_code = ?2, amount = ?3, order_discount = ?4, net = ?5, tax = ?6, total = ?7,
+       updated_at = ?8 WHERE invoice_number = ?1`,
+  )
   return {
     find: ({ source, external_id }: OrderKey) => byKey.one(source, external_id),
     /** Newest first. */
@@ -89,6 +103,10 @@ export const orders = (db: DatabaseSync) => {
     },
     setStatus: (invoice_number: number, status: Status, error: string | null, at: string) =>
       setStatus(invoice_number, status, error, at),
+    /** @param result the result of the create, as JSON */
+    setOriginal: (invoice_number: number, result: string) => setOriginal(invoice_number, result),
+    correct: (invoice_number: number, customer_code: string, s: Sums, at: string) =>
+      correct(invoice_number, customer_code, s.amount, s.order_discount, s.net, s.tax, s.total, at),
   }
 }
 
@@ -113,6 +131,7 @@ export const invoiceRows = (db: DatabaseSync) => {
     db,
     `SELECT ${ROW} FROM invoice_rows WHERE invoice_number = ? ORDER BY position`,
   )
+  const clear = command(db, 'DELETE FROM invoice_rows WHERE invoice_number = ?')
   const insert = command(
     db,
     `INSERT INTO invoice_rows (invoice_number, position, ${ROW})
@@ -120,19 +139,25 @@ export const invoiceRows = (db: DatabaseSync) => {
   )
   return {
     list: (invoice_number: number) => ofInvoice.all(invoice_number),
-    insert: (invoice_number: number, position: number, r: InvoiceRow) =>
-      insert(
-        ...[invoice_number, position, r.kind, r.sku, r.name, r.quantity, r.unit_price, r.discount],
-        ...[r.amount, r.order_discount, r.net, r.tax],
-      ),
+    replace: (invoice_number: number, rows: readonly InvoiceRow[]) => {
+      clear(invoice_number)
+      for (const [position, r] of rows.entries()) {
+        insert(
+          ...[invoice_number, position, r.kind, r.sku, r.name, r.quantity, r.unit_price, r.discount],
+          ...[r.amount, r.order_discount, r.net, r.tax],
+        )
+      }
+    },
   }
 }
 
 /** A payment that waits until its invoice is finalized. */
 export type HeldPayment = { method: Payment['method']; reference: string; date: string }
 
+/** The receipt of an invoice; a cancelled one keeps its number and is not found here. */
 export type Receipt = {
   number: number
+  method: Payment['method']
   type: 'cash' | 'transfer' | 'pos'
   amount: string
   reference: string
@@ -147,12 +172,12 @@ export const heldPayments = (db: DatabaseSync) => {
   )
   const put = command(
     db,
-    'INSERT OR REPLACE INTO held_payments (invoice_number, method, reference, date) VALUES (?, ?, ?, ?)',
+    'INSERT INTO held_payments (invoice_number, method, reference, date) VALUES (?, ?, ?, ?)',
   )
   const remove = command(db, 'DELETE FROM held_payments WHERE invoice_number = ?')
   return {
     find: (invoice_number: number) => ofInvoice.one(invoice_number),
-    /** Holds a payment; it replaces an earlier one. */
+    /** An invoice has one held payment at most. */
     put: (invoice_number: number, { method, reference, date }: HeldPayment) =>
       put(invoice_number, method, reference, date),
     remove,
@@ -162,18 +187,21 @@ export const heldPayments = (db: DatabaseSync) => {
 export const receipts = (db: DatabaseSync) => {
   const ofInvoice = query<Receipt>(
     db,
-    'SELECT number, type, amount, reference, date, account_code FROM receipts WHERE invoice_number = ?',
+    `SELECT number, method, type, amount, reference, date, account_code FROM receipts
+     WHERE invoice_number = ? AND cancelled_at IS NULL`,
   )
   const insert = query<{ number: number }>(
     db,
-    `INSERT INTO receipts (invoice_number, type, amount, reference, date, account_code)
-     VALUES (?, ?, ?, ?, ?, ?) RETURNING number`,
+    `INSERT INTO receipts (invoice_number, method, type, amount, reference, date, account_code)
+     VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING number`,
   )
+  const cancel = command(db, 'UPDATE receipts SET cancelled_at = ?2 WHERE number = ?1')
   return {
     find: (invoice_number: number) => ofInvoice.one(invoice_number),
     /** @returns the receipt number */
     insert: (invoice_number: number, r: Omit<Receipt, 'number'>): number | undefined =>
-      insert.one(invoice_number, r.type, r.amount, r.reference, r.date, r.account_code)?.number,
+      insert.one(invoice_number, r.method, r.type, r.amount, r.reference, r.date, r.account_code)?.number,
+    cancel: (number: number, at: string) => cancel(number, at),
   }
 }
 
@@ -183,21 +211,34 @@ export type SalesReturn = { number: number; date: string; reason: string | null 
 export const returns = (db: DatabaseSync) => {
   const ofInvoice = query<SalesReturn>(
     db,
-    'SELECT number, date, reason FROM returns WHERE invoice_number = ?',
+    'SELECT number, date, reason FROM returns WHERE invoice_number = ? AND cancelled_at IS NULL',
   )
   const insert = query<{ number: number }>(
     db,
     'INSERT INTO returns (invoice_number, date, reason) VALUES (?, ?, ?) RETURNING number',
   )
+  const cancel = command(db, 'UPDATE returns SET cancelled_at = ?2 WHERE number = ?1')
   return {
     find: (invoice_number: number) => ofInvoice.one(invoice_number),
     /** @returns the return number */
     insert: (invoice_number: number, { date, reason }: Omit<SalesReturn, 'number'>): number | undefined =>
       insert.one(invoice_number, date, reason)?.number,
+    cancel: (number: number, at: string) => cancel(number, at),
   }
 }
 
-type HistoryKind = 'created' | 'held' | 'finalized' | 'paid' | 'refunded' | 'retried' | 'refused' | 'webhook'
+type HistoryKind =
+  | 'created'
+  | 'held'
+  | 'finalized'
+  | 'paid'
+  | 'reversed'
+  | 'refunded'
+  | 'retried'
+  | 'reviewed'
+  | 'corrected'
+  | 'refused'
+  | 'webhook'
 
 /** An entry in the history of an order, described for the accountant. */
 export type HistoryEntry = { at: string; kind: HistoryKind; message: string }

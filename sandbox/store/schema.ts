@@ -1,12 +1,12 @@
 /** Increases with every incompatible change of the tables. */
-export const SCHEMA_VERSION = 1
+export const SCHEMA_VERSION = 2
 
 /**
  * The tables. Amounts and stock are decimal texts, because SQLite has no exact type for them.
  *
  * Invoice, receipt and return numbers are integer primary keys without AUTOINCREMENT: SQLite gives
- * each row the highest number plus one within its transaction, and rows are never deleted, so the numbers have
- * neither gaps nor repeats.
+ * each row the highest number plus one within its transaction. Documents are cancelled, never deleted, so the numbers
+ * have neither gaps nor repeats.
  */
 export const SCHEMA = `
 CREATE TABLE customers (
@@ -29,7 +29,8 @@ CREATE TABLE settings (
   receiving_account TEXT REFERENCES accounts (code),
   tax_rate TEXT NOT NULL,
   prices_include_tax INTEGER NOT NULL CHECK (prices_include_tax IN (0, 1)),
-  automatic_finalization INTEGER NOT NULL CHECK (automatic_finalization IN (0, 1))
+  automatic_finalization INTEGER NOT NULL CHECK (automatic_finalization IN (0, 1)),
+  duplicates_return_original INTEGER NOT NULL CHECK (duplicates_return_original IN (0, 1))
 ) STRICT;
 
 CREATE TABLE fiscal_years (
@@ -60,6 +61,7 @@ CREATE TABLE orders (
   net TEXT NOT NULL,
   tax TEXT NOT NULL,
   total TEXT NOT NULL,
+  original TEXT NOT NULL DEFAULT '',
   created_at TEXT NOT NULL,
   updated_at TEXT NOT NULL,
   UNIQUE (source, external_id)
@@ -90,20 +92,25 @@ CREATE TABLE held_payments (
 
 CREATE TABLE receipts (
   number INTEGER PRIMARY KEY,
-  invoice_number INTEGER NOT NULL UNIQUE REFERENCES orders (invoice_number),
+  invoice_number INTEGER NOT NULL REFERENCES orders (invoice_number),
+  method TEXT NOT NULL,
   type TEXT NOT NULL CHECK (type IN ('cash', 'transfer', 'pos')),
   amount TEXT NOT NULL,
   reference TEXT NOT NULL,
   date TEXT NOT NULL,
-  account_code TEXT NOT NULL REFERENCES accounts (code)
+  account_code TEXT NOT NULL REFERENCES accounts (code),
+  cancelled_at TEXT
 ) STRICT;
+CREATE UNIQUE INDEX receipt_of_invoice ON receipts (invoice_number) WHERE cancelled_at IS NULL;
 
 CREATE TABLE returns (
   number INTEGER PRIMARY KEY,
-  invoice_number INTEGER NOT NULL UNIQUE REFERENCES orders (invoice_number),
+  invoice_number INTEGER NOT NULL REFERENCES orders (invoice_number),
   date TEXT NOT NULL,
-  reason TEXT
+  reason TEXT,
+  cancelled_at TEXT
 ) STRICT;
+CREATE UNIQUE INDEX return_of_invoice ON returns (invoice_number) WHERE cancelled_at IS NULL;
 
 CREATE TABLE history (
   invoice_number INTEGER NOT NULL REFERENCES orders (invoice_number),
@@ -117,6 +124,7 @@ CREATE TABLE history (
 CREATE TABLE webhooks (
   url TEXT PRIMARY KEY,
   secret TEXT NOT NULL,
+  replaced_secret TEXT,
   created_at TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 

@@ -1,17 +1,24 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { command, query } from './query.ts'
 
-export type Webhook = { url: string; secret: string; created_at: string }
+/** `replaced_secret` is the one before the last registration, at `created_at`. */
+export type Webhook = { url: string; secret: string; replaced_secret: string | null; created_at: string }
+
+const WEBHOOK = 'url, secret, replaced_secret, created_at'
 
 export const webhooks = (db: DatabaseSync) => {
-  const byUrl = query<Webhook>(db, 'SELECT url, secret, created_at FROM webhooks WHERE url = ?')
-  const all = query<Webhook>(db, 'SELECT url, secret, created_at FROM webhooks ORDER BY created_at, url')
-  const put = command(db, 'INSERT OR REPLACE INTO webhooks (url, secret, created_at) VALUES (?, ?, ?)')
+  const byUrl = query<Webhook>(db, `SELECT ${WEBHOOK} FROM webhooks WHERE url = ?`)
+  const all = query<Webhook>(db, `SELECT ${WEBHOOK} FROM webhooks ORDER BY created_at, url`)
+  const put = command(
+    db,
+    `INSERT INTO webhooks (url, secret, created_at) VALUES (?, ?, ?) ON CONFLICT (url) DO UPDATE
+     SET replaced_secret = secret, secret = excluded.secret, created_at = excluded.created_at`,
+  )
   const remove = command(db, 'DELETE FROM webhooks WHERE url = ?')
   return {
     find: (url: string) => byUrl.one(url),
     list: () => all.all(),
-    put: ({ url, secret, created_at }: Webhook) => put(url, secret, created_at),
+    put: ({ url, secret, created_at }: Omit<Webhook, 'replaced_secret'>) => put(url, secret, created_at),
     remove,
   }
 }

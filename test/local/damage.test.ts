@@ -11,6 +11,7 @@ import { startParameterStore } from '../../local/parameter-store.ts'
 import { freePorts } from '../../local/ports.ts'
 import { CREDENTIALS, type Ports, REGION, urlOf } from '../../local/settings.ts'
 import { startSqs } from '../../local/sqs.ts'
+import { clockIn } from '../../sandbox/clock.ts'
 import { openStore } from '../../sandbox/store/open.ts'
 
 let folder: string
@@ -30,7 +31,7 @@ const opened = (data: string) => ({
       path: join(data, 'parameters.json'),
       seed: parameters => parameters.put('/key', 'a secret'),
     }),
-  sandbox: async () => openStore(join(data, 'sandbox.db'), new Date()),
+  sandbox: async () => openStore(join(data, 'sandbox.db'), clockIn('UTC')),
 })
 
 /** The data of parts that were killed while they ran, and of parts that were stopped. */

@@ -14,6 +14,7 @@ describe('a new sandbox', () => {
       taxRate: 10,
       pricesIncludeTax: false,
       automaticFinalization: true,
+      duplicatesReturnOriginal: false,
     })
   })
 
@@ -45,6 +46,7 @@ describe('the settings', () => {
       automaticCustomerCreation: true,
       orderPaymentReceivingAccount: 'bank-1',
       automaticFinalization: true,
+      duplicatesReturnOriginal: false,
     })
   })
 
@@ -188,7 +190,7 @@ test('the history of an order describes every step', async () => {
   expect(lines).toEqual([
     'created: Order received, invoice 1 drafted',
     'held: Insufficient stock: "SKU-3" needs 2, available 0',
-    'held: Payment (card) held until the invoice is finalized',
+    'held: Payment (card, 2026-11-21) held until the invoice is finalized',
     'refused: Return refused: the invoice is not finalized',
     'retried: Retried by the accountant',
     'finalized: Invoice 1 finalized, goods taken from stock',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import * as v from 'valibot'
+import { clockIn } from '../../sandbox/clock.ts'
 import { startSender } from '../../sandbox/delivery/sender.ts'
 import { createApp } from '../../sandbox/http/server.ts'
 import { openApi, operations } from '../../sandbox/openapi/document.ts'
@@ -35,8 +36,8 @@ test('the sandbox serves a valid OpenAPI 3.1 document', async () => {
 })
 
 test('the document has every endpoint and no other', async () => {
-  const store = openStore(undefined, new Date())
-  const clock = () => new Date()
+  const clock = clockIn('UTC')
+  const store = openStore(undefined, clock)
   const sender = startSender(store, clock, 1)
   const { routes } = createApp({ store, clock, sender, stopping: new AbortController().signal })
   const served = routes

@@ -9,7 +9,7 @@ const open = (hash: string) => openAt(`${client().url}/${hash}`)
 
 const REFUSED = 'Failed to load resource: the server responded with a status of 400 (Bad Request)'
 
-test('all six settings are saved, and show the changes of others', async () => {
+test('all settings are saved, and show the changes of others', async () => {
   const { page, errors } = await open('#/settings')
   await page.getByLabel('Default customer').selectOption('')
   await page.getByLabel('Automatic customer creation').uncheck()
@@ -17,6 +17,7 @@ test('all six settings are saved, and show the changes of others', async () => {
   await page.getByLabel('Tax rate').fill('8.5')
   await page.getByLabel('Prices include tax').check()
   await page.getByLabel('Automatic finalization').uncheck()
+  await page.getByLabel('Duplicates return the original result').check()
   await page.getByRole('button', { name: 'Save settings' }).click()
 
   await page.getByText('Settings saved').waitFor()
@@ -27,6 +28,7 @@ test('all six settings are saved, and show the changes of others', async () => {
     taxRate: 8.5,
     pricesIncludeTax: true,
     automaticFinalization: false,
+    duplicatesReturnOriginal: true,
   })
   await client().settings({ taxRate: 12, automaticFinalization: true })
   await eventually(

@@ -95,6 +95,40 @@ test('a cause that was fixed elsewhere leaves only the retry', async () => {
   await page.getByText('The order is now paid').waitFor()
 })
 
+test('the accountant corrects, pays, reverses, returns and reviews an order on its page', async () => {
+  await client().create(
+    order('1005', { items: [{ sku: 'SKU-1', quantity: 2, unit_price: 1000, name: 'Tea' }] }),
+  )
+  const { page, errors } = await open('#/orders/1005?source=api')
+  const act = async (action: string, effect: string, fields: Record<string, string> = {}) => {
+    await page.getByRole('group', { name: 'Actions' }).getByRole('button', { name: action }).click()
+    const dialog = page.getByRole('dialog', { name: `${action}: order 1005` })
+    await dialog.getByText(effect).waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    for (const [label, text] of Object.entries(fields)) await dialog.getByLabel(label).fill(text)
+    await dialog.getByRole('button', { name: action }).click()
+    await dialog.waitFor({ state: 'detached' })
+  }
+  const changes = {
+    'Quantity of Tea': '90071992547409931',
+    'Order discount': '500',
+    'Mobile number': '09123456789',
+  }
+  await client().product('SKU-1', { stock: 1e17 })
+  await act('Correct order', 'at 2,200 rials until now', changes)
+  await page.getByText('09123456789').first().waitFor()
+  expect((await client().read('1005')).body.total).toBe('99079191802150923550')
+
+  await act('Register payment', 'A receipt of 99,079,191,802,150,923,550 rials is registered')
+  await page.getByRole('heading', { name: 'Receipt 1' }).waitFor()
+  await act('Reverse payment', 'Receipt 1 is cancelled')
+  await act('Register return', 'All goods go back to stock', { Reason: 'broken' })
+  await page.getByRole('heading', { name: 'Sales return 1' }).waitFor()
+  await act('Move back to review', 'Sales return 1 is cancelled', { 'What to review': 'Wrong goods' })
+  await page.getByRole('region', { name: 'Needs review' }).getByText('Wrong goods').first().waitFor()
+  expect(errors).toEqual([])
+})
+
 test('the invoice shows the exact amounts of the service, even beyond 2^53', async () => {
   const items = [
     { sku: 'SKU-1', quantity: 2, unit_price: 9_007_199_254_740_993n, discount: 1 },

@@ -179,7 +179,7 @@ describe('the error message names', () => {
     expect(second.stderr).toContain('SANDBOX_PORT')
   })
 
-  test.each([
+  test.each<[string, string[], string, object?]>([
     ['an invalid port', ['--port', 'http'], 'Cannot use --port "http": must be a port'],
     ['a speed of zero', ['--speed', '0'], 'Cannot use --speed "0": must be a number greater than zero'],
     ['an unknown flag', ['--sped', '2'], "Unknown option '--sped'"],
@@ -188,8 +188,14 @@ describe('the error message names', () => {
       ['--port', '0', '--data', 'package.json'],
       'Cannot open the database "package.json"',
     ],
-  ])('%s', async (_name, args, message) => {
-    const { code, stderr } = await output(run(args))
+    [
+      'an unknown time zone',
+      ['--port', '0'],
+      'Cannot use the accounting time zone "Tehran"',
+      { ACCOUNTING_TIME_ZONE: 'Tehran' },
+    ],
+  ])('%s', async (_name, args, message, env = {}) => {
+    const { code, stderr } = await output(run(args, { env }))
     expect(code).toBe(1)
     expect(stderr).toContain(message)
   })

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
-import { eachWithSandbox, order } from './world.ts'
+import { startSandbox } from '../../sandbox/start.ts'
+import { clientOf, eachWithSandbox, order } from './world.ts'
 
 const sandbox = eachWithSandbox({ clock: () => new Date(2026, 10, 21, 12) })
 
@@ -175,6 +176,20 @@ describe('the date (rule 8)', () => {
     const { create, detail } = sandbox()
     await create(order('1'))
     expect((await detail('1')).date).toBe('2026-11-21')
+  })
+
+  test.each([
+    [undefined, '2026-11-22', '2026-11-21T20:30:00Z'],
+    [undefined, '2026-11-21', '2026-11-21T20:29:59Z'],
+    ['America/New_York', '2026-11-20', '2026-11-21T04:59:59Z'],
+  ])('is that of the time zone %s: %s at %s', async (timeZone, date, time) => {
+    const zone = timeZone !== undefined && { timeZone }
+    const { url, close } = await startSandbox({ port: 0, clock: () => new Date(time), ...zone })
+    const { create, detail, refund } = clientOf(url)
+    await create(order('1', { payment: { method: 'cash' } }))
+    await refund('1')
+    expect(await detail('1')).toMatchObject({ date, receipt: { date }, return: { date } })
+    await close()
   })
 
   test('must be in a fiscal year, first and last day included', async () => {

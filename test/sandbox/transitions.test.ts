@@ -118,16 +118,22 @@ describe('paying an order', () => {
     }
   })
 
-  test('that needs review is a 400 and holds the payment; the last one wins', async () => {
+  test('that needs review is a 400 and holds the payment; another one is only in the history', async () => {
     const { create, pay, detail, product, retry } = sandbox()
     await create(order('1', { ...OUT_OF_STOCK, date: '2026-05-06' }))
-    expect(await pay('1', { method: 'online' })).toMatchObject({
-      status: 400,
-      body: { error: { code: 'not_finalized' } },
-    })
-    await pay('1', PAYMENT)
+    for (const payment of [PAYMENT, { method: 'online', reference: 'r-2' }]) {
+      expect(await pay('1', payment)).toMatchObject({
+        status: 400,
+        body: { error: { code: 'not_finalized' } },
+      })
+    }
     const held = { ...PAYMENT, date: '2026-05-06' }
-    expect(await detail('1')).toMatchObject({ status: 'needs_review', held_payment: held, receipt: null })
+    const found = await detail('1')
+    expect(found).toMatchObject({ status: 'needs_review', held_payment: held, receipt: null })
+    expect([...(found.history ?? [])].at(-1)).toMatchObject({
+      kind: 'held',
+      message: 'Payment (online, 2026-05-06, reference r-2) not held: another payment already is',
+    })
     await product('SKU-3', { stock: 2 })
     expect((await retry('1')).body).toMatchObject({
       status: 'paid',

@@ -15,6 +15,8 @@ import {
   startReceiver,
 } from './world.ts'
 
+const DAY = 24 * 60 * 60 * 1000
+
 /** A day of the schedule takes 86 ms. */
 const sandbox = eachWithSandbox({ speed: 1_000_000 })
 
@@ -176,9 +178,10 @@ test('every registered URL receives the webhook, signed with its own secret', as
   expect(new Set(secrets).size).toBe(2)
 })
 
-test('registering a URL again replaces the secret, which also signs pending deliveries', async () => {
+test('registering a URL again changes the secret; for a day the old one signs as well', async () => {
+  let later = 0
   // Slow enough to register again before the second attempt, 100 ms after the first.
-  const slow = await startSandbox({ port: 0, speed: 50 })
+  const slow = await startSandbox({ port: 0, speed: 50, clock: () => new Date(Date.now() + later) })
   const client = clientOf(slow.url)
   let isUp = false
   const { url, received, until } = await receiver(() => (isUp ? 200 : 500))
@@ -188,14 +191,24 @@ test('registering a URL again replaces the secret, which also signs pending deli
   await until(1)
   const second = await client.register(url)
   isUp = true
-  await settled(client)
-  const { headers, body } = received.at(-1) ?? { headers: {}, body: Buffer.alloc(0) }
-  const header = String(headers['x-service-signature'])
-  const [old, current] = [first, second].map(({ body: { secret } }) =>
-    verify({ header, body, secrets: [String(secret)], now: Math.floor(Date.now() / 1000) }),
-  )
-  expect(old?.valid).toBe(false)
-  expect(current?.valid).toBe(true)
+  const [delivery] = await settled(client)
+  const signedBy = () => {
+    const { headers, body } = received.at(-1) ?? { headers: {}, body: Buffer.alloc(0) }
+    const header = String(headers['x-service-signature'])
+    const now = Math.floor((Date.now() + later) / 1000)
+    return [first, second, third].map(
+      reply => reply && verify({ header, body, secrets: [String(reply.body.secret)], now }).valid,
+    )
+  }
+  let third: typeof second | undefined
+  expect(signedBy()).toEqual([true, true, undefined])
+  const resend = () => client.panel(`deliveries/${delivery?.delivery}/resend`, { method: 'POST' })
+  later = DAY / 50
+  await resend()
+  expect(signedBy()).toEqual([false, true, undefined])
+  third = await client.register(url)
+  await resend()
+  expect(signedBy()).toEqual([false, true, true])
   expect((await client.panel('webhooks')).body.webhooks).toHaveLength(1)
   await slow.close()
 })

@@ -62,8 +62,16 @@ export const getOrders = filter => call('GET', `/panel/orders${queryOf(filter)}`
 /** @param {string} source @param {string} externalId @returns {Promise<OrderDetail>} */
 export const getOrder = (source, externalId) => call('GET', orderPath(source, externalId))
 
-/** @param {string} source @param {string} externalId @returns {Promise<OrderDetail>} */
-export const retryOrder = (source, externalId) => call('POST', orderPath(source, externalId, '/retry'))
+/**
+ * Runs an action of the accountant.
+ *
+ * @param {{ source: string, external_id: string }} order
+ * @param {string} action
+ * @param {object} [body]
+ * @returns {Promise<OrderDetail>}
+ */
+export const postAction = ({ source, external_id }, action, body) =>
+  call('POST', orderPath(source, external_id, `/${action}`), body)
 
 /** @returns {Promise<Product[]>} */
 export const getProducts = async () =>

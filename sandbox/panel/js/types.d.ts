@@ -43,6 +43,7 @@ export type Totals = Record<'amount' | 'orderDiscount' | 'net' | 'tax' | 'total'
 
 export type Receipt = {
   number: number
+  method: string
   type: 'cash' | 'transfer' | 'pos'
   amount: string
   reference: string | null
@@ -52,7 +53,18 @@ export type Receipt = {
 
 export type HistoryEntry = {
   at: string
-  kind: 'created' | 'held' | 'finalized' | 'paid' | 'refunded' | 'retried' | 'refused' | 'webhook'
+  kind:
+    | 'created'
+    | 'held'
+    | 'finalized'
+    | 'paid'
+    | 'reversed'
+    | 'refunded'
+    | 'retried'
+    | 'reviewed'
+    | 'corrected'
+    | 'refused'
+    | 'webhook'
   message: string
 }
 
@@ -84,6 +96,7 @@ export type Settings = {
   taxRate: number
   pricesIncludeTax: boolean
   automaticFinalization: boolean
+  duplicatesReturnOriginal: boolean
 }
 
 export type Webhook = { url: string; created_at: string }

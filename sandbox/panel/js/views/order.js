@@ -4,6 +4,7 @@ import { getAccounts, getDeliveries, getOrder, getProducts, getSettings } from '
 import { h } from '../dom.js'
 import { name, pageHead, statusChip, statusName } from '../pieces.js'
 import { linkTo } from '../router.js'
+import { actions } from './actions.js'
 import { deliveryList } from './deliveries.js'
 import { invoice } from './invoice.js'
 import { outcome, resetReview, review } from './review.js'
@@ -79,6 +80,7 @@ export const orderView = {
   draw: ({ order, service, deliveries }, context) => [
     head(order),
     service === null ? outcome(order) : review(order, service, context),
+    actions(order, context),
     invoice(order),
     h(
       'div',

@@ -2,7 +2,7 @@
 /** @import { Service } from './order.js' */
 /** @import { Shortage } from '../causes.js' */
 
-import { putProduct, putSettings, retryOrder } from '../api.js'
+import { postAction, putProduct, putSettings } from '../api.js'
 import { causesOf, isMended } from '../causes.js'
 import { h } from '../dom.js'
 import { field, onSubmit, requireNumber, textOf } from '../form.js'
@@ -134,7 +134,7 @@ export const review = (order, service, context) => {
   const mended = isMended(causes)
   const submit = onSubmit(async form => {
     await mend(order, service, form)
-    await retryOrder(order.source, order.external_id)
+    await postAction(order, 'retry')
     state.retried = true
     await context.reload()
     document.getElementById('outcome')?.focus()

@@ -103,6 +103,12 @@ const settingFields = ({ settings, customers, accounts }) => [
     help: 'Off: every invoice stays a draft and its order waits for review.',
     value: settings.automaticFinalization,
   }),
+  switchField({
+    id: 'duplicatesReturnOriginal',
+    label: 'Duplicates return the original result',
+    help: 'On: a repeated create answers as the first one did. Off: with the present state of the order.',
+    value: settings.duplicatesReturnOriginal,
+  }),
 ]
 
 /** @param {HTMLFormElement} form @returns {Settings} */
@@ -115,6 +121,7 @@ const settingsOf = form => {
     taxRate: requireNumber(form, 'taxRate', 'the tax rate'),
     pricesIncludeTax: data.has('pricesIncludeTax'),
     automaticFinalization: data.has('automaticFinalization'),
+    duplicatesReturnOriginal: data.has('duplicatesReturnOriginal'),
   }
 }
 
@@ -140,7 +147,7 @@ const settingsForm = (data, context) =>
   )
 
 /**
- * The six connection settings, fiscal years and accounts.
+ * The connection settings, fiscal years and accounts.
  *
  * @type {View<Data>}
  */

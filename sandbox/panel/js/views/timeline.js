@@ -9,8 +9,11 @@ const NAMES = {
   held: 'Held for review',
   finalized: 'Finalized',
   paid: 'Paid',
+  reversed: 'Payment reversed',
   refunded: 'Refunded',
   retried: 'Retried',
+  reviewed: 'Moved back to review',
+  corrected: 'Corrected',
   refused: 'Refused',
   webhook: 'Webhook',
 }

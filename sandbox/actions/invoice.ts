@@ -1,0 +1,93 @@
+import { normaliseMobile } from '../../lib/protocol/mobile.ts'
+import { digitsOf, type PricedRow, price, type Taxation } from '../pricing.ts'
+import { quoted, Refusal } from '../refusal.ts'
+import type { OrderRequest } from '../requests.ts'
+import type { Settings } from '../store/catalogue.ts'
+import type { Store } from '../store/open.ts'
+import type { InvoiceRow, Sums } from '../store/orders.ts'
+
+const defaultCustomer = ({ defaultCustomer }: Settings, state: string) => {
+  if (defaultCustomer !== null) return defaultCustomer
+  const field = 'customer.mobile'
+  throw new Refusal('no_customer', `Field "${field}" ${state}, and no default customer is selected`, field)
+}
+
+/**
+ * The code of the order's customer, found or created by mobile number (spec: business rules 1 to 3). Runs in
+ * the caller's transaction.
+ *
+ * @throws Refusal when no customer matches and no default customer is selected
+ */
+export const customerFor = (customer: OrderRequest['customer'], store: Store): string => {
+  const settings = store.settings.read()
+  const mobile = normaliseMobile(customer?.mobile ?? '')
+  if (mobile === undefined) return defaultCustomer(settings, 'is missing')
+  const known = store.customers.findByMobile(mobile)
+  if (known !== undefined) return known.code
+  if (!settings.automaticCustomerCreation) {
+    return defaultCustomer(settings, `is ${mobile}: unknown, automatic customer creation is off`)
+  }
+  const { name, email } = customer ?? {}
+  store.customers.insert({ code: mobile, mobile, name: name || mobile, email: email || null })
+  store.changes.note({ kind: 'customer', code: mobile })
+  return mobile
+}
+
+/** The part of an order that its invoice lists. */
+export type Sale = Pick<OrderRequest, 'items' | 'shipping' | 'discount'>
+
+const productName = (sku: string, index: number, store: Store) => {
+  const product = store.products.find(sku)
+  if (product !== undefined) return product.name
+  const field = `items[${index}].sku`
+  throw new Refusal('unknown_sku', `Field "${field}" is ${quoted(sku)}: no product has this code`, field)
+}
+
+/** The fields of the rows other than their amounts (spec: item; the name defaults to the product name). */
+const descriptions = (sale: Sale, store: Store) => [
+  ...sale.items.map(({ sku, name, quantity, unit_price, discount }, index) => {
+    const product = productName(sku, index, store)
+    return {
+      sku,
+      name: name || product,
+      quantity: digitsOf(quantity),
+      unit_price: digitsOf(unit_price),
+      discount: digitsOf(discount ?? 0),
+    }
+  }),
+  {
+    sku: null,
+    name: 'هزینه ارسال',
+    quantity: '1',
+    unit_price: digitsOf(sale.shipping ?? 0),
+    discount: '0',
+  },
+]
+
+const sumsOf = ({ amount, orderDiscount, net, tax }: Omit<PricedRow, 'kind'>) => ({
+  amount: String(amount),
+  order_discount: String(orderDiscount),
+  net: String(net),
+  tax: String(tax),
+})
+
+/**
+ * The rows and totals of an invoice, as they are stored.
+ *
+ * @throws Refusal when a product is unknown or a discount exceeds its amount
+ */
+export const invoiceOf = (
+  sale: Sale,
+  taxation: Taxation,
+  store: Store,
+): { rows: InvoiceRow[]; sums: Sums } => {
+  const described = descriptions(sale, store)
+  const { rows, totals } = price(sale, taxation)
+  return {
+    rows: described.flatMap((description, index) => {
+      const row = rows[index]
+      return row === undefined ? [] : [{ kind: row.kind, ...description, ...sumsOf(row) }]
+    }),
+    sums: { ...sumsOf(totals), total: String(totals.total) },
+  }
+}

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto'
+import type { OrderKey } from '../../lib/protocol/order.ts'
+import type { Status } from '../../lib/protocol/status.ts'
+import { ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
+import type { Clock } from '../clock.ts'
+import { quoted, Refusal } from '../refusal.ts'
+import type { Store } from '../store/open.ts'
+import type { Order } from '../store/orders.ts'
+import { findOrder, resultOf } from './read-order.ts'
+
+type Action = 'retry' | 'pay' | 'reverse the payment of' | 'return' | 'review' | 'correct'
+
+const NOT_DRAFT = 'its invoice is finalized; move it back to review first'
+const NO_RECEIPT = 'it has no receipt'
+const RETURNED = 'its goods are returned; move it back to review first'
+const DRAFT = 'its invoice is a draft; finalize it with a retry first'
+
+/** The statuses that each action of the accountant can lead to, or why it is refused and what to do instead. */
+const TRANSITIONS: Readonly<Record<Action, Readonly<Record<Status, readonly Status[] | string>>>> = {
+  retry: {
+    needs_review: ['needs_review', 'invoiced', 'paid'],
+    invoiced: NOT_DRAFT,
+    paid: NOT_DRAFT,
+    refunded: NOT_DRAFT,
+  },
+  pay: {
+    needs_review: DRAFT,
+    invoiced: ['paid'],
+    paid: 'it has a receipt; reverse its payment first',
+    refunded: RETURNED,
+  },
+  'reverse the payment of': {
+    needs_review: NO_RECEIPT,
+    invoiced: NO_RECEIPT,
+    paid: ['invoiced'],
+    refunded: RETURNED,
+  },
+  return: {
+    needs_review: DRAFT,
+    invoiced: ['refunded'],
+    paid: ['refunded'],
+    refunded: 'its goods are returned',
+  },
+  review: {
+    needs_review: 'it is in review',
+    invoiced: ['needs_review'],
+    paid: ['needs_review'],
+    refunded: ['needs_review'],
+  },
+  correct: {
+    needs_review: ['needs_review'],
+    invoiced: ['invoiced'],
+    paid: ['paid'],
+    refunded: RETURNED,
+  },
+}
+
+/** An action that the state of the order does not allow; the reason names the state and the remedy. */
+export const cannot = (action: Action, { external_id, status }: Order, reason: string): Refusal =>
+  new Refusal('conflict', `Cannot ${action} order ${quoted(external_id)}: it is ${status}, and ${reason}`)
+
+/**
+ * Stores a webhook for every registered URL. It runs in the transaction of the change, so that neither exists
+ * without the other (spec: Events).
+ */
+const announce = (order: Order, store: Store, { now }: Clock) => {
+  const created_at = now().toISOString()
+  const { invoice_number } = order
+  for (const { url } of store.webhooks.list()) {
+    const delivery = randomUUID()
+    const data = resultOf(order)
+    const body = JSON.stringify({ event: ORDER_UPDATED, data, delivery })
+    store.deliveries.insert({ delivery, url, invoice_number, status: data.status, body, created_at })
+    const message = `Webhook "${data.status}" to ${url} queued`
+    store.history.add(invoice_number, { at: created_at, kind: 'webhook', message })
+    store.changes.note({ kind: 'delivery', delivery })
+  }
+}
+
+/**
+ * Runs an action of the accountant as one transaction. When it changes the status or the total of the order, a
+ * webhook is sent (spec: Events).
+ *
+ * @throws Refusal when the order is not registered or its status does not allow the action
+ */
+export const changeOrder = (
+  action: Action,
+  key: OrderKey,
+  store: Store,
+  clock: Clock,
+  change: (order: Order) => void,
+): void =>
+  store.transact(() => {
+    const before = findOrder(key, store)
+    const allowed = TRANSITIONS[action][before.status]
+    if (typeof allowed === 'string') throw cannot(action, before, allowed)
+    store.changes.note({ kind: 'order', ...key })
+    change(before)
+    const after = findOrder(key, store)
+    if (!allowed.includes(after.status)) {
+      throw new Error(`Cannot ${action} an order: ${before.status} became ${after.status}`)
+    }
+    if (after.status !== before.status || after.total !== before.total) announce(after, store, clock)
+  })
