@@ -85,6 +85,10 @@ describe('each action in each status: the status after it, or why it is refused'
   })
 })
 
+test('an unknown order is a 404', async () => {
+  expect((await act('1', 'retry')).status).toBe(404)
+})
+
 test('a reversed receipt keeps its number, and the next payment has another', async () => {
   await orderIn('paid')
   expect((await act('1', 'reverse-payment')).body).toMatchObject({ receipt: null, receipt_number: null })

@@ -72,6 +72,8 @@ describe('the rows (rules 4 and 5)', () => {
     const { create, detail } = sandbox()
     const { body } = await create(order('1', { shipping: 500, discount: 300 }))
     expect(body.total).toBe('2420')
+    const excessive = await create(order('2', { shipping: 500, discount: 2001 }))
+    expect(excessive).toMatchObject({ status: 400, body: { error: { field: 'discount' } } })
     const { rows, totals } = await detail('1')
     expect(rows).toMatchObject([
       {

@@ -249,13 +249,6 @@ describe("the accountant's retry", () => {
     await settings({ automaticFinalization: true })
     expect((await retry('1')).body).toMatchObject({ status: 'invoiced', error: null })
   })
-
-  test('of an order not in review is a 409, of an unknown one a 404', async () => {
-    const { create, retry } = sandbox()
-    await create(order('1'))
-    expect(await retry('1')).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } })
-    expect((await retry('2')).status).toBe(404)
-  })
 })
 
 describe('the source', () => {

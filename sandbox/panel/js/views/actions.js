@@ -1,4 +1,4 @@
-// What the accountant can do with an order besides fixing and retrying it; replaced with the panel's rewrite.
+// What the accountant can do with an order besides fixing and retrying it.
 
 /** @import { Child, Context, OrderDetail, Status } from '../types.d.ts' */
 
@@ -26,34 +26,23 @@ const exact = typed => (/^\d+(\.\d+)?$/.test(typed) ? JSON.rawJSON(typed) : type
 const itemsOf = ({ rows }) => rows.filter(row => row.kind === 'item')
 
 /** @param {OrderDetail} order */
+const mobileOf = ({ customer }) => customer?.mobile ?? ''
+
+/** @param {OrderDetail} order */
 const shippingOf = ({ rows }) => rows.find(row => row.kind === 'shipping')?.unit_price ?? '0'
 
-/** Only what was changed, so that the rest of the order stays as it is.
- *
- * @param {HTMLFormElement} form
- * @param {OrderDetail} order
- */
-const correctionOf = (form, order) => {
-  const typed = (/** @type {string} */ name) => textOf(form, name)
-  const rows = itemsOf(order).map((row, index) => ({
-    ...row,
-    quantity: typed(`items[${index}].quantity`),
-    unit_price: typed(`items[${index}].unit_price`),
-  }))
-  const isChanged = rows.some(({ quantity, unit_price }, index) => {
-    const before = itemsOf(order)[index]
-    return quantity !== String(before?.quantity) || unit_price !== before?.unit_price
-  })
-  const items = rows.map(({ sku, name, quantity, unit_price, discount }) => ({
-    ...{ sku, name, quantity: exact(quantity), unit_price: exact(unit_price), discount: exact(discount) },
-  }))
-  return {
-    ...(isChanged && { items }),
-    ...(typed('shipping') !== shippingOf(order) && { shipping: exact(typed('shipping')) }),
-    ...(typed('discount') !== order.totals.orderDiscount && { discount: exact(typed('discount')) }),
-    ...(typed('mobile') !== (order.customer?.mobile ?? '') && { customer: { mobile: typed('mobile') } }),
-  }
-}
+/** @param {HTMLFormElement} form @param {OrderDetail} order */
+const correctionOf = (form, order) => ({
+  items: itemsOf(order).map(({ sku, name, discount }, index) => ({
+    ...{ sku, name, discount: exact(discount) },
+    quantity: exact(textOf(form, `items[${index}].quantity`)),
+    unit_price: exact(textOf(form, `items[${index}].unit_price`)),
+  })),
+  shipping: exact(textOf(form, 'shipping')),
+  discount: exact(textOf(form, 'discount')),
+  // The customer of an order without a mobile number may have been chosen by its settings at the time.
+  ...(textOf(form, 'mobile') !== mobileOf(order) && { customer: { mobile: textOf(form, 'mobile') } }),
+})
 
 const WEBHOOK = 'A webhook is sent to every registered URL.'
 
@@ -125,7 +114,7 @@ const ACTIONS = [
       ]),
       input('shipping', 'Shipping', shippingOf(order)),
       input('discount', 'Order discount', order.totals.orderDiscount),
-      input('mobile', 'Mobile number of the customer', order.customer?.mobile ?? ''),
+      input('mobile', 'Mobile number of the customer', mobileOf(order)),
     ],
     bodyOf: correctionOf,
   },
@@ -134,7 +123,7 @@ const ACTIONS = [
 /** @param {OrderDetail} order @param {Context} context @param {Action} action */
 const askTo = (order, context, { name, label, effect, fields, bodyOf }) =>
   ask({
-    title: `${label}: order ${order.external_id}`,
+    title: `${label}: ${order.external_id}`,
     action: label,
     fields: [h('p', {}, effect(order)), ...(fields?.(order) ?? [])],
     submit: async form => {

@@ -51,7 +51,7 @@ const deliveriesSection = (deliveries, context) =>
       ? h(
           'p',
           { class: 'muted' },
-          'None. A webhook is sent when the status changes here in the service, not for what the store itself asked.',
+          'None. A webhook is sent when the status or the total changes here in the service, not for what the store itself asked.',
         )
       : deliveryList(deliveries, context),
   )
