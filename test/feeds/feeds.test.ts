@@ -6,7 +6,7 @@ import { consumeFeed } from '../../examples/sqs-consumer.ts'
 import { createFeeder } from '../../lib/feeds/handler.ts'
 import { feedPublisher } from '../../lib/orders/feed.ts'
 import { httpClient } from '../../lib/platform/http-client.ts'
-import { feedQueueName } from '../../lib/platform/names.ts'
+import { feedQueueName, storeName } from '../../lib/platform/names.ts'
 import { startEventSource } from '../../local/event-source.ts'
 import { addressOf } from '../support/address.ts'
 import { context } from '../support/lambda.ts'
@@ -38,7 +38,7 @@ feedContract('SQS', async (source, receive) => {
   consumer.on('error', () => undefined)
   consumer.start()
   return {
-    publish: feedPublisher(stack.sqs, stack.settings.ordersQueueUrl),
+    publish: feedPublisher(stack.sqs, stack.settings.ordersQueueUrl, []),
     close: async () => consumer.stop({ abort: true }),
   }
 })
@@ -46,7 +46,7 @@ feedContract('SQS', async (source, receive) => {
 feedContract('HTTP', async (source, receive) => {
   const { sqs, settings } = stack
   const url = await createQueue(sqs, feedQueueName(source), { VisibilityTimeout: '180' })
-  await stack.set(`feed-secrets/${source}`, 'secret of the store')
+  await stack.set(`feed-secrets/${storeName(source)}`, 'secret of the store')
   const server = receiver('secret of the store', receive).listen({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
   const feeder = createFeeder({
@@ -70,7 +70,7 @@ feedContract('HTTP', async (source, receive) => {
     onError: console.error,
   })
   return {
-    publish: feedPublisher(sqs, settings.ordersQueueUrl),
+    publish: feedPublisher(sqs, settings.ordersQueueUrl, []),
     close: async () => {
       await eventSource.stop()
       server.close()
