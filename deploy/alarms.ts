@@ -88,7 +88,7 @@ export const alarmsFor = (service: string): Record<string, Alarm> => {
     },
     {
       page: 'endpoint-errors',
-      summary: 'The webhook or the stores’ API returned a server error',
+      summary: "The webhook or the stores' API returned a server error",
       condition: any(metric('AWS/ApiGateway', '5xx', { ApiId: ref('HttpApi') })),
     },
     {
@@ -98,7 +98,7 @@ export const alarmsFor = (service: string): Record<string, Alarm> => {
     },
     {
       page: 'requests-failed',
-      summary: 'A store’s request could not be stored in DynamoDB or SQS; the store was told to retry',
+      summary: "A store's request could not be stored in DynamoDB or SQS; the store was told to retry",
       condition: any(own('RequestFailed')),
     },
     {
@@ -143,14 +143,14 @@ export const alarmsFor = (service: string): Record<string, Alarm> => {
     },
     {
       page: 'feed-disabled',
-      summary: 'A store’s HTTP endpoint has failed for so long that the relay only probes it',
+      summary: "A store's HTTP endpoint has failed for so long that the relay only probes it",
       // Counted at each probe, at least every 25 minutes.
       condition: above(own('FeedDisabled'), 'Sum', 30 * MINUTE, 0),
     },
     {
       // As order-stuck, for messages of HTTP feeds.
       page: 'feed-stuck',
-      summary: 'A store’s HTTP endpoint has rejected a message for over an hour',
+      summary: "A store's HTTP endpoint has rejected a message for over an hour",
       condition: above(own('FeedFailingAge'), 'Maximum', 30 * MINUTE, HOUR),
     },
     {

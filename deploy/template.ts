@@ -74,7 +74,7 @@ const outputs = (stage: string) => {
       'Webhook URL to register with the accounting service',
       sub(`\${HttpApi.ApiEndpoint}/webhook`),
     ),
-    ApiUrl: output('Base URL of the stores’ API', { 'Fn::GetAtt': ['HttpApi', 'ApiEndpoint'] }),
+    ApiUrl: output("Base URL of the stores' API", { 'Fn::GetAtt': ['HttpApi', 'ApiEndpoint'] }),
     OrdersQueueUrl: output('Order queue', ref(queues.QUEUE_IDS.orders)),
     OrdersDeadQueueUrl: output('Dead letters of the order queue', ref(queues.QUEUE_IDS.ordersDead)),
     QuarantineQueueUrl: output(
