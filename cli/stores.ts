@@ -43,7 +43,7 @@ const list = async (context: Context): Promise<Report> => {
     stores.push({
       source,
       feed: feed === 'sqs' ? { kind: 'sqs' } : { kind: 'http', url: feed.http, secret: secrets.has(name) },
-      queue,
+      queue: await context.queueUrl(queue),
       waiting: (await depthOf(context, queue)).all,
       keys: keys.filter(({ store }) => store === name).map(({ id, since }) => ({ id, since })),
     })
@@ -51,7 +51,7 @@ const list = async (context: Context): Promise<Report> => {
   const rows = stores.map(({ source, feed, queue, waiting, keys: ids }) => [
     source,
     feed.kind === 'sqs' ? 'sqs' : `${feed.url}${feed.secret ? '' : ' (no secret)'}`,
-    queue,
+    queue.slice(queue.lastIndexOf('/') + 1),
     waiting,
     ids.map(({ id }) => id).join(', '),
   ])

@@ -1,4 +1,5 @@
 import { storeName } from '../lib/platform/names.ts'
+import type { Store } from '../lib/platform/stores.ts'
 import type { Dimensions, Metric } from '../lib/platform/telemetry.ts'
 import { nestedStack, type Resource, type Resources, ref, type Stack, stackName } from './cloudformation.ts'
 import { feedQueueId, fullFeedName, QUEUE_IDS } from './queues.ts'
@@ -163,6 +164,9 @@ export const alarmsFor = (service: string): Record<string, Alarm> => {
   return Object.fromEntries(alarms.map(alarm => [pascal(alarm.page), alarm]))
 }
 
+/** What alarms and dashboard call a store: the changing part of the name of its queue. */
+export const labelOf = ({ source, queue }: Store): string => queue ?? storeName(source)
+
 /** The alarms of the stores' feeds, likewise. One for each: an alarm may neither search metrics nor read over ten. */
 export const feedAlarmsFor = ({ prefix, stores }: Pick<Stack, 'prefix' | 'stores'>): Record<string, Alarm> =>
   Object.fromEntries(
@@ -170,8 +174,8 @@ export const feedAlarmsFor = ({ prefix, stores }: Pick<Stack, 'prefix' | 'stores
       `${feedQueueId(store.source)}Age`,
       {
         page: 'feed-age',
-        name: `feed-${storeName(store.source)}-age`,
-        summary: `The store "${storeName(store.source)}" has not received its oldest message for over an hour`,
+        name: `feed-${labelOf(store)}-age`,
+        summary: `The store "${labelOf(store)}" has not received its oldest message for over an hour`,
         condition: olderThan(fullFeedName(prefix, store), 15 * MINUTE, HOUR),
       },
     ]),

@@ -1,9 +1,8 @@
 import type { OrderEvent } from '../lib/orders/events.ts'
-import { storeName } from '../lib/platform/names.ts'
 import type { Store } from '../lib/platform/stores.ts'
 import type { Dimensions, Metric } from '../lib/platform/telemetry.ts'
 import type { Received } from '../lib/webhook/receive.ts'
-import { type Alarm, alarmName, alarmsFor, feedAlarmsFor } from './alarms.ts'
+import { type Alarm, alarmName, alarmsFor, feedAlarmsFor, labelOf } from './alarms.ts'
 import { type Resources, type Stack, stackName, sub } from './cloudformation.ts'
 import { fullFeedName, QUEUE_IDS } from './queues.ts'
 
@@ -98,7 +97,7 @@ export const dashboardRows = ({ stage, prefix, stores }: Stack): Row[] => {
     name,
     'QueueName',
     fullFeedName(prefix, store),
-    { label: storeName(store.source) },
+    { label: labelOf(store) },
   ]
   const feedAlarmArn = (alarm: Alarm) =>
     `arn:${placeholder('AWS::Partition')}:cloudwatch:${placeholder('AWS::Region')}:` +
