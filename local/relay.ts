@@ -117,7 +117,13 @@ export const startRelay = async (options: RelayOptions) => {
   const ready = Promise.all(parts).then(() => undefined)
   // A failure is handled where `ready` is awaited.
   ready.catch(() => undefined)
-  const sqs = new SQSClient({ region: REGION, credentials: CREDENTIALS, endpoint: urlOf(ports.sqs) })
+  const sqs = new SQSClient({
+    region: REGION,
+    credentials: CREDENTIALS,
+    endpoint: urlOf(ports.sqs),
+    // Each event source occupies one while it waits for messages.
+    requestHandler: { httpAgent: { maxSockets: Number.POSITIVE_INFINITY } },
+  })
 
   return {
     ready,

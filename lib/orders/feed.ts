@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Sqs } from '../platform/clients.ts'
 import { contentId } from '../platform/content-id.ts'
-import { siblingQueueUrl } from '../platform/names.ts'
-import { feedQueues, type Store } from '../platform/stores.ts'
+import { feedQueues, siblingQueueUrl } from '../platform/names.ts'
+import type { Store } from '../platform/stores.ts'
 import { type OrderEvent, sendInOrder } from './events.ts'
 import type { Order, PendingEvent } from './order.ts'
 

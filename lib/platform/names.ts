@@ -65,6 +65,14 @@ export const storeName = (source: string): string =>
 /** The queue of a store's feed, which stores.yml may name. */
 export const feedQueueName = (source: string, queue = storeName(source)): string => `feed-${queue}.fifo`
 
+/** The queue of each store's feed by its source; one that is not in stores.yml has the name made of it. */
+export const feedQueues = (
+  stores: readonly { source: string; queue?: string | undefined }[],
+): ((source: string) => string) => {
+  const named = new Map(stores.map(({ source, queue }) => [source, feedQueueName(source, queue)]))
+  return source => named.get(source) ?? feedQueueName(source)
+}
+
 /** The URL of another queue of the same stack: same account, region and prefix. */
 export const siblingQueueUrl = (ordersQueueUrl: string, name: string): string => {
   if (!ordersQueueUrl.endsWith(QUEUES.orders)) {

@@ -122,12 +122,6 @@ export type HttpStore = Omit<Store, 'feed'> & { feed: v.InferOutput<typeof httpF
 export const httpStores = (stores: readonly Store[]): readonly HttpStore[] =>
   stores.flatMap(({ feed, ...store }) => (feed === 'sqs' ? [] : [{ ...store, feed }]))
 
-/** The queue of each store's feed by its source; a store that was removed from stores.yml has its own name. */
-export const feedQueues = (stores: readonly Store[]): ((source: string) => string) => {
-  const named = new Map(stores.map(({ source, queue }) => [source, feedQueueName(source, queue)]))
-  return source => named.get(source) ?? feedQueueName(source)
-}
-
 /**
  * Checks that no HTTP feed leads to the machine that runs the relay, which only the local stack may have.
  *

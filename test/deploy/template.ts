@@ -43,7 +43,7 @@ const manyStores = () => {
   return `stores:\n${sources.map((source, index) => `  - { source: ${source}, feed: ${feed(index)} }\n`).join('')}`
 }
 
-/** Checks the templates and the zips without deploying them; an account has a quota of concurrent executions. */
+/** Packages the project and checks the templates without deploying them; an account has a quota of concurrent executions. */
 const checkTemplate = async (folder: string, program: (name: string) => string, executions: number) => {
   const env = {
     ...process.env,
@@ -67,7 +67,11 @@ const checkTemplate = async (folder: string, program: (name: string) => string, 
   )
   await step('own rules', async () => none(violations(stack, byId, executions)))
   await step('quotas', async () => none([stack, ...inner].flatMap(exceeded)))
+}
 
+/** Checks the zips of a package. */
+const checkZips = async (folder: string, program: (name: string) => string) => {
+  const packaged = join(folder, '.serverless')
   const allowed = v.parse(budgets, await readFile(join(ROOT, 'deploy/budget.json'), 'utf8'))
   await step('only its own code in each zip', async () => {
     for (const name of Object.keys(allowed)) {
@@ -90,6 +94,7 @@ const main = async (): Promise<number> => {
   try {
     await copyProject(project)
     await checkTemplate(project, program, NEW_ACCOUNT)
+    await checkZips(project, program)
     process.stdout.write('\n300 stores with SQS feeds and 100 with HTTP feeds\n')
     await writeFile(join(project, 'stores.yml'), manyStores())
     await checkTemplate(project, program, USUAL_ACCOUNT)
