@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { storeKeyParameter } from '../lib/api/keys.ts'
 import { feedSecretParameters } from '../lib/feeds/handler.ts'
-import { feedQueueName, PARAMETERS } from '../lib/platform/names.ts'
+import { feedQueueName, PARAMETERS, storeName } from '../lib/platform/names.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { cannot } from './core/errors.ts'
@@ -22,36 +22,40 @@ const storeNamed = ({ stores }: Context, source: string) => {
   )
 }
 
-/** The stored keys of the stores' API. */
+/** The stored keys of the stores' API, each with the name of its store. */
 export const storeKeysOf = async ({ parameters }: Context) =>
   (await parameters.below(PARAMETERS.storeKeys)).map(({ name, modified }) => {
-    const [source = '', id = ''] = name.split('/')
-    return { source, id, since: modified }
+    const [store = '', id = ''] = name.split('/')
+    return { store, id, since: modified }
   })
 
-/** The stores whose HTTP feed has a secret. */
-export const sourcesWithSecret = async ({ parameters }: Context): Promise<ReadonlySet<string>> =>
+/** The names of the stores whose HTTP feed has a secret. */
+export const storesWithSecret = async ({ parameters }: Context): Promise<ReadonlySet<string>> =>
   new Set((await parameters.below(PARAMETERS.feedSecrets)).map(({ name }) => name))
 
 const list = async (context: Context): Promise<Report> => {
   const keys = await storeKeysOf(context)
-  const secrets = await sourcesWithSecret(context)
+  const secrets = await storesWithSecret(context)
   const stores = []
-  for (const { source, feed } of context.stores()) {
+  for (const { source, queue: given, feed } of context.stores()) {
+    const name = storeName(source)
+    const queue = feedQueueName(source, given)
     stores.push({
       source,
-      feed: feed === 'sqs' ? { kind: 'sqs' } : { kind: 'http', url: feed.http, secret: secrets.has(source) },
-      waiting: (await depthOf(context, feedQueueName(source))).all,
-      keys: keys.filter(key => key.source === source).map(({ id, since }) => ({ id, since })),
+      feed: feed === 'sqs' ? { kind: 'sqs' } : { kind: 'http', url: feed.http, secret: secrets.has(name) },
+      queue: await context.queueUrl(queue),
+      waiting: (await depthOf(context, queue)).all,
+      keys: keys.filter(({ store }) => store === name).map(({ id, since }) => ({ id, since })),
     })
   }
-  const rows = stores.map(({ source, feed, waiting, keys: ids }) => [
+  const rows = stores.map(({ source, feed, queue, waiting, keys: ids }) => [
     source,
     feed.kind === 'sqs' ? 'sqs' : `${feed.url}${feed.secret ? '' : ' (no secret)'}`,
+    queue.slice(queue.lastIndexOf('/') + 1),
     waiting,
     ids.map(({ id }) => id).join(', '),
   ])
-  return { data: { stores }, text: table(['SOURCE', 'FEED', 'WAITING', 'KEYS'], rows) }
+  return { data: { stores }, text: table(['SOURCE', 'FEED', 'QUEUE', 'WAITING', 'KEYS'], rows) }
 }
 
 const createKey = async (context: Context, source: string): Promise<Report> => {
@@ -73,12 +77,12 @@ const createKey = async (context: Context, source: string): Promise<Report> => {
 }
 
 const revokeKey = async (context: Context, source: string, id: string): Promise<Report> => {
-  const keys = (await storeKeysOf(context)).filter(key => key.source === source)
+  const keys = (await storeKeysOf(context)).filter(({ store }) => store === storeName(source))
   if (!keys.some(key => key.id === id)) {
     const found = keys.length === 0 ? 'no keys' : keys.map(key => `"${key.id}"`).join(', ')
     throw cannot(`revoke the key "${id}"`, `the store "${source}" has ${found}`)
   }
-  await context.parameters.remove(`${PARAMETERS.storeKeys}/${source}/${id}`)
+  await context.parameters.remove(`${PARAMETERS.storeKeys}/${storeName(source)}/${id}`)
   return {
     data: { source, revoked: id, keys: keys.length - 1 },
     text: `Revoked; the key stops working within a minute. The store "${source}" has ${count(keys.length - 1, 'key')} left.`,
@@ -93,7 +97,7 @@ const setSecret = async (context: Context, source: string, isGiven: boolean): Pr
   const value = isGiven
     ? await readSecret(context.terminal, `the secret of the store "${source}"`)
     : randomBytes(32).toString('hex')
-  const stored = await context.parameters.get(`${PARAMETERS.feedSecrets}/${source}`)
+  const stored = await context.parameters.get(`${PARAMETERS.feedSecrets}/${storeName(source)}`)
   const replaced = stored === value ? undefined : stored
   const parameters = feedSecretParameters(source, value, replaced, nowSeconds())
   for (const [name, text] of Object.entries(parameters)) await context.parameters.put(name, text)
@@ -113,7 +117,9 @@ export const storesCommands = ({ program, run }: Cli): void => {
     .description('Manage the keys and feeds of the stores in stores.yml.')
   stores
     .command('list')
-    .description('List the stores with their feeds, the number of waiting messages, and their keys.')
+    .description(
+      'List the stores with their feeds and queues, the number of waiting messages, and their keys.',
+    )
     .action((_options, command) => run(command, list))
   stores
     .command('key')

@@ -1,7 +1,8 @@
+import { storeName } from '../lib/platform/names.ts'
 import type { Store } from '../lib/platform/stores.ts'
 import type { Dimensions, Metric } from '../lib/platform/telemetry.ts'
-import { type Resource, type Resources, ref, type Stack, stackName } from './cloudformation.ts'
-import { feedQueueId, QUEUE_IDS } from './queues.ts'
+import { nestedStack, type Resource, type Resources, ref, type Stack, stackName } from './cloudformation.ts'
+import { feedQueueId, fullFeedName, QUEUE_IDS } from './queues.ts'
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE
@@ -31,8 +32,8 @@ const metric = (Namespace: string, MetricName: string, dimensions: Record<string
   MetricName,
   Dimensions: Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value })),
 })
-const queueMetric = (queueId: string, name: string) =>
-  metric('AWS/SQS', name, { QueueName: { 'Fn::GetAtt': [queueId, 'QueueName'] } })
+const queueName = (id: string) => ({ 'Fn::GetAtt': [id, 'QueueName'] })
+const queueMetric = (QueueName: unknown, name: string) => metric('AWS/SQS', name, { QueueName })
 const functionMetric = (functionId: string, name: string) =>
   metric('AWS/Lambda', name, { FunctionName: ref(`${functionId}LambdaFunction`) })
 
@@ -51,16 +52,16 @@ const above = (
 })
 const any = (source: Source) => above(source, 'Sum', 5 * MINUTE, 0)
 const notEmpty = (queueId: string) =>
-  above(queueMetric(queueId, 'ApproximateNumberOfMessagesVisible'), 'Maximum', 5 * MINUTE, 0)
-const olderThan = (queueId: string, period: number, seconds: number) =>
-  above(queueMetric(queueId, 'ApproximateAgeOfOldestMessage'), 'Maximum', period, seconds)
+  above(queueMetric(queueName(queueId), 'ApproximateNumberOfMessagesVisible'), 'Maximum', 5 * MINUTE, 0)
+const olderThan = (name: unknown, period: number, seconds: number) =>
+  above(queueMetric(name, 'ApproximateAgeOfOldestMessage'), 'Maximum', period, seconds)
 
 /**
  * The alarms of a stack by logical id, without the suffix `Alarm`.
  *
  * @param service the dimension `service` of the stack's own metrics
  */
-export const alarmsFor = (service: string, stores: readonly Store[]): Record<string, Alarm> => {
+export const alarmsFor = (service: string): Record<string, Alarm> => {
   const own = <Name extends Metric>(name: Name, dimensions?: Dimensions<Name>) =>
     metric('order-relay', name, { service, ...dimensions })
   const alarms: Alarm[] = [
@@ -77,7 +78,7 @@ export const alarmsFor = (service: string, stores: readonly Store[]): Record<str
     {
       page: 'queue-age',
       summary: 'The oldest message of the order queue is over 15 minutes old',
-      condition: olderThan(QUEUE_IDS.orders, 5 * MINUTE, 15 * MINUTE),
+      condition: olderThan(queueName(QUEUE_IDS.orders), 5 * MINUTE, 15 * MINUTE),
     },
     {
       // SQS excludes a message from its age metric after the third failed receive, so the worker reports the age
@@ -88,7 +89,7 @@ export const alarmsFor = (service: string, stores: readonly Store[]): Record<str
     },
     {
       page: 'endpoint-errors',
-      summary: 'The webhook or the stores’ API returned a server error',
+      summary: "The webhook or the stores' API returned a server error",
       condition: any(metric('AWS/ApiGateway', '5xx', { ApiId: ref('HttpApi') })),
     },
     {
@@ -98,7 +99,7 @@ export const alarmsFor = (service: string, stores: readonly Store[]): Record<str
     },
     {
       page: 'requests-failed',
-      summary: 'A store’s request could not be stored in DynamoDB or SQS; the store was told to retry',
+      summary: "A store's request could not be stored in DynamoDB or SQS; the store was told to retry",
       condition: any(own('RequestFailed')),
     },
     {
@@ -143,14 +144,14 @@ export const alarmsFor = (service: string, stores: readonly Store[]): Record<str
     },
     {
       page: 'feed-disabled',
-      summary: 'A store’s HTTP endpoint has failed for so long that the relay only probes it',
+      summary: "A store's HTTP endpoint has failed for so long that the relay only probes it",
       // Counted at each probe, at least every 25 minutes.
       condition: above(own('FeedDisabled'), 'Sum', 30 * MINUTE, 0),
     },
     {
       // As order-stuck, for messages of HTTP feeds.
       page: 'feed-stuck',
-      summary: 'A store’s HTTP endpoint has rejected a message for over an hour',
+      summary: "A store's HTTP endpoint has rejected a message for over an hour",
       condition: above(own('FeedFailingAge'), 'Maximum', 30 * MINUTE, HOUR),
     },
     {
@@ -160,21 +161,28 @@ export const alarmsFor = (service: string, stores: readonly Store[]): Record<str
     },
   ]
   const pascal = (page: string) => page.replaceAll(/(?:^|-)(.)/g, (_match, letter) => letter.toUpperCase())
-  return {
-    ...Object.fromEntries(alarms.map(alarm => [pascal(alarm.page), alarm])),
-    ...Object.fromEntries(
-      stores.map(({ source }) => [
-        `${feedQueueId(source)}Age`,
-        {
-          page: 'feed-age',
-          name: `feed-age-${source}`,
-          summary: `The store "${source}" has not received its oldest message for over an hour`,
-          condition: olderThan(feedQueueId(source), 15 * MINUTE, HOUR),
-        },
-      ]),
-    ),
-  }
+  return Object.fromEntries(alarms.map(alarm => [pascal(alarm.page), alarm]))
 }
+
+/** What alarms and dashboard call a store: the changing part of the name of its queue. */
+export const labelOf = ({ source, queue }: Store): string => queue ?? storeName(source)
+
+/** The alarms of the stores' feeds, likewise. One for each: an alarm may neither search metrics nor read over ten. */
+export const feedAlarmsFor = ({ prefix, stores }: Pick<Stack, 'prefix' | 'stores'>): Record<string, Alarm> =>
+  Object.fromEntries(
+    stores.map(store => [
+      `${feedQueueId(store.source)}Age`,
+      {
+        page: 'feed-age',
+        name: `feed-${labelOf(store)}-age`,
+        summary: `The store "${labelOf(store)}" has not received its oldest message for over an hour`,
+        condition: olderThan(fullFeedName(prefix, store), 15 * MINUTE, HOUR),
+      },
+    ]),
+  )
+
+/** The name of an alarm. */
+export const alarmName = (service: string, { page, name = page }: Alarm): string => `${service}-${name}`
 
 const ACCOUNT = ref('AWS::AccountId')
 const ACCOUNT_ROOT = { 'Fn::Join': [':', ['arn', ref('AWS::Partition'), 'iam:', ACCOUNT, 'root']] }
@@ -246,28 +254,29 @@ const topic = (service: string, email: string): Resources => ({
   }),
 })
 
-const alarmResource = (service: string, { page, name = page, summary, condition }: Alarm): Resource => ({
+const alarmResource = (service: string, alarm: Alarm): Resource => ({
   Type: 'AWS::CloudWatch::Alarm',
   Properties: {
-    AlarmName: `${service}-${name}`,
-    AlarmDescription: `${summary}. Runbook: docs/runbook/${page}.md`,
+    AlarmName: alarmName(service, alarm),
+    AlarmDescription: `${alarm.summary}. Runbook: docs/runbook/${alarm.page}.md`,
     AlarmActions: [ref('AlarmTopic')],
     OKActions: [ref('AlarmTopic')],
     // Without data points, nothing of the kind has happened.
     TreatMissingData: 'notBreaching',
-    ...condition,
+    ...alarm.condition,
   },
 })
 
 /** @param email receives the alarms; empty for nobody */
-export const alarmResources = (
-  { stage, stores }: Pick<Stack, 'stage' | 'stores'>,
-  email: string,
-): Resources => {
-  const service = stackName(stage)
-  const alarms = Object.entries(alarmsFor(service, stores)).map(([id, alarm]) => [
-    `${id}Alarm`,
-    alarmResource(service, alarm),
-  ])
-  return { ...topic(service, email), ...Object.fromEntries(alarms) }
+export const alarmResources = (stack: Stack, email: string): Resources => {
+  const service = stackName(stack.stage)
+  const resources = (alarms: Record<string, Alarm>): Resources =>
+    Object.fromEntries(
+      Object.entries(alarms).map(([id, alarm]) => [`${id}Alarm`, alarmResource(service, alarm)]),
+    )
+  return {
+    ...topic(service, email),
+    ...resources(alarmsFor(service)),
+    FeedAlarms: nestedStack({ AlarmTopic: ref('AlarmTopic') }, resources(feedAlarmsFor(stack))),
+  }
 }

@@ -11,6 +11,7 @@ export type Stack = {
 
 export type Resource = {
   Type: string
+  DependsOn?: readonly string[]
   DeletionPolicy?: 'Delete' | 'Retain'
   UpdateReplacePolicy?: 'Delete' | 'Retain'
   Properties: Record<string, unknown>
@@ -33,3 +34,26 @@ export const sub = (text: string) => ({ 'Fn::Sub': text })
 /** The ARN of a resource of this account and region that the template does not declare or cannot refer to. */
 export const arn = (service: string, resource: string) =>
   sub(`arn:\${AWS::Partition}:${service}:\${AWS::Region}:\${AWS::AccountId}:${resource}`)
+
+/**
+ * A stack inside the stack, with room for 500 resources of its own. deploy/package.ts replaces the template by the
+ * URL that it uploads it to.
+ *
+ * @param parameters values of the outer stack that the resources refer to by name
+ */
+export const nestedStack = (
+  parameters: Readonly<Record<string, unknown>>,
+  resources: Resources,
+  dependsOn: readonly string[] = [],
+): Resource => ({
+  Type: 'AWS::CloudFormation::Stack',
+  DependsOn: dependsOn,
+  Properties: {
+    Parameters: parameters,
+    TemplateURL: {
+      AWSTemplateFormatVersion: '2010-09-09',
+      Parameters: Object.fromEntries(Object.keys(parameters).map(name => [name, { Type: 'String' }])),
+      Resources: resources,
+    },
+  },
+})

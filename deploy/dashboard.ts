@@ -2,9 +2,9 @@ import type { OrderEvent } from '../lib/orders/events.ts'
 import type { Store } from '../lib/platform/stores.ts'
 import type { Dimensions, Metric } from '../lib/platform/telemetry.ts'
 import type { Received } from '../lib/webhook/receive.ts'
-import { alarmsFor } from './alarms.ts'
+import { type Alarm, alarmName, alarmsFor, feedAlarmsFor, labelOf } from './alarms.ts'
 import { type Resources, type Stack, stackName, sub } from './cloudformation.ts'
-import { feedQueueId, QUEUE_IDS } from './queues.ts'
+import { fullFeedName, QUEUE_IDS } from './queues.ts'
 
 /** Labels of outcomes and events. */
 const OUTCOMES: Record<Received['outcome'], string> = {
@@ -47,6 +47,26 @@ const graph = (title: string, metrics: Series[], { stat = 'Sum', stacked = false
   },
 })
 
+/** CloudWatch shows at most 100 alarms in a widget, and people can tell fewer lines apart. */
+const PER_WIDGET = 100
+
+/** The items in as many widgets as they need. */
+const split = <Item>(
+  items: readonly Item[],
+  widget: (part: Item[], title: string) => Widget,
+  title: string,
+) =>
+  Array.from({ length: Math.ceil(items.length / PER_WIDGET) }, (_, index) => {
+    const from = index * PER_WIDGET
+    const part = items.slice(from, from + PER_WIDGET)
+    return widget(part, items.length > PER_WIDGET ? `${title}, ${from + 1} to ${from + part.length}` : title)
+  })
+
+const alarmWidget = (alarms: string[], title: string): Widget => ({
+  type: 'alarm',
+  properties: { title, states: ['ALARM'], alarms },
+})
+
 /** Series of a service's own metrics: a resource, the metric's name, its label, and rendering options. */
 const seriesOf =
   (namespace: string, dimension: string, attribute = '') =>
@@ -62,7 +82,8 @@ const functionSeries = seriesOf('AWS/Lambda', 'FunctionName', 'LambdaFunction')
 const apiSeries = seriesOf('AWS/ApiGateway', 'ApiId')
 
 /** The dashboard's rows of widgets, from the endpoints to the feeds. */
-export const dashboardRows = (service: string, stores: readonly Store[]): Row[] => {
+export const dashboardRows = ({ stage, prefix, stores }: Stack): Row[] => {
+  const service = stackName(stage)
   const own = <Name extends Metric>(name: Name, label: string, dimensions?: Dimensions<Name>): Series => [
     'order-relay',
     name,
@@ -71,6 +92,16 @@ export const dashboardRows = (service: string, stores: readonly Store[]): Row[] 
     ...Object.entries<string>(dimensions ?? {}).flat(),
     { label },
   ]
+  const feedSeries = (store: Store, name: string): Series => [
+    'AWS/SQS',
+    name,
+    'QueueName',
+    fullFeedName(prefix, store),
+    { label: labelOf(store) },
+  ]
+  const feedAlarmArn = (alarm: Alarm) =>
+    `arn:${placeholder('AWS::Partition')}:cloudwatch:${placeholder('AWS::Region')}:` +
+    `${placeholder('AWS::AccountId')}:alarm:${alarmName(service, alarm)}`
   return [
     {
       height: 2,
@@ -81,15 +112,19 @@ export const dashboardRows = (service: string, stores: readonly Store[]): Row[] 
             markdown: `# ${service}: endpoints, order queue, worker, feeds\nEvery alarm has a page in \`docs/runbook\`.`,
           },
         },
-        {
-          type: 'alarm',
-          properties: {
-            title: 'Alarms',
-            states: ['ALARM'],
-            alarms: Object.keys(alarmsFor(service, stores)).map(id => placeholder(`${id}Alarm.Arn`)),
-          },
-        },
+        alarmWidget(
+          Object.keys(alarmsFor(service)).map(id => placeholder(`${id}Alarm.Arn`)),
+          'Alarms',
+        ),
       ],
+    },
+    {
+      height: 2,
+      widgets: split(
+        Object.values(feedAlarmsFor({ prefix, stores })).map(feedAlarmArn),
+        alarmWidget,
+        'Alarms of feeds',
+      ),
     },
     {
       height: 6,
@@ -172,20 +207,24 @@ export const dashboardRows = (service: string, stores: readonly Store[]): Row[] 
     {
       height: 6,
       widgets: [
-        graph(
+        ...split(
+          stores.map(store => feedSeries(store, 'ApproximateAgeOfOldestMessage')),
+          (metrics, title) => graph(title, metrics, { stat: 'Maximum' }),
           'Feeds: oldest message (s)',
-          [
-            ...stores.map(({ source }) =>
-              queueSeries(feedQueueId(source), 'ApproximateAgeOfOldestMessage', source),
-            ),
-            own('FeedFailingAge', 'oldest failing over HTTP'),
-          ],
-          { stat: 'Maximum' },
         ),
-        graph(
+        ...split(
+          stores.map(store => feedSeries(store, 'NumberOfMessagesDeleted')),
+          (metrics, title) => graph(title, metrics),
           'Feeds: messages received by stores',
-          stores.map(({ source }) => queueSeries(feedQueueId(source), 'NumberOfMessagesDeleted', source)),
         ),
+      ],
+    },
+    {
+      height: 6,
+      widgets: [
+        graph('HTTP feeds: oldest failing message (s)', [own('FeedFailingAge', 'oldest')], {
+          stat: 'Maximum',
+        }),
         graph('HTTP feeds', [
           own('FeedRetried', 'retried'),
           own('FeedDisabled', 'probes of disabled endpoints'),
@@ -199,26 +238,30 @@ export const dashboardRows = (service: string, stores: readonly Store[]): Row[] 
   ]
 }
 
-/** Stacks the rows, with the widgets of a row side by side. */
+/** Stacks the rows, with up to four widgets of a row side by side. */
 const layOut = (rows: readonly Row[]) => {
   let y = 0
   return rows.flatMap(({ height, widgets }) => {
-    const width = COLUMNS / widgets.length
-    const placed = widgets.map((widget, index) => ({ ...widget, x: index * width, y, width, height }))
-    y += height
+    const across = Math.min(widgets.length, 4)
+    const width = COLUMNS / across
+    const placed = widgets.map((widget, index) => ({
+      ...widget,
+      x: (index % across) * width,
+      y: y + Math.floor(index / across) * height,
+      width,
+      height,
+    }))
+    y += height * Math.ceil(widgets.length / across)
     return placed
   })
 }
 
-export const dashboardResources = ({ stage, stores }: Pick<Stack, 'stage' | 'stores'>): Resources => {
-  const service = stackName(stage)
-  return {
-    Dashboard: {
-      Type: 'AWS::CloudWatch::Dashboard',
-      Properties: {
-        DashboardName: service,
-        DashboardBody: sub(JSON.stringify({ widgets: layOut(dashboardRows(service, stores)) })),
-      },
+export const dashboardResources = (stack: Stack): Resources => ({
+  Dashboard: {
+    Type: 'AWS::CloudWatch::Dashboard',
+    Properties: {
+      DashboardName: stackName(stack.stage),
+      DashboardBody: sub(JSON.stringify({ widgets: layOut(dashboardRows(stack)) })),
     },
-  }
-}
+  },
+})

@@ -1,5 +1,6 @@
-import { feedQueueName, QUEUES } from '../lib/platform/names.ts'
-import { arn, arnOf, type Resource, type Resources, ref, type Stack } from './cloudformation.ts'
+import { feedQueueName, QUEUES, storeName } from '../lib/platform/names.ts'
+import { httpStores, type Store } from '../lib/platform/stores.ts'
+import { arn, arnOf, nestedStack, type Resource, type Resources, ref, type Stack } from './cloudformation.ts'
 
 const FOURTEEN_DAYS = 14 * 24 * 60 * 60
 /** SQS limits queue names to this many characters. */
@@ -25,19 +26,22 @@ export const QUEUE_IDS = {
 } as const
 
 /** The logical id of a feed's queue: only letters and digits are allowed, and hex keeps "a-b" and "a_b" apart. */
-export const feedQueueId = (source: string): string => `Feed${Buffer.from(source).toString('hex')}`
+export const feedQueueId = (source: string): string => `Feed${Buffer.from(storeName(source)).toString('hex')}`
 
 /** @throws when the full name is longer than SQS allows */
-const fullFeedName = (prefix: string, source: string): string => {
-  const name = `${prefix}${feedQueueName(source)}`
+export const fullFeedName = (prefix: string, { source, queue }: Pick<Store, 'source' | 'queue'>): string => {
+  const name = `${prefix}${feedQueueName(source, queue)}`
   if (name.length > NAME_MAX) {
     throw new Error(
       `Cannot name the queue of the store "${source}": "${name}" has ${name.length} characters and SQS allows ` +
-        `${NAME_MAX}; shorten the stage or the source`,
+        `${NAME_MAX}; shorten the stage, or set "queue" of the store`,
     )
   }
   return name
 }
+
+/** The queues of all feeds: a policy with an ARN for each store would be too long. */
+export const feedsArn = (prefix: string) => arn('sqs', prefix + feedQueueName('', '*'))
 
 const fifo = { FifoQueue: true, MessageRetentionPeriod: FOURTEEN_DAYS } as const
 const highThroughput = {
@@ -77,10 +81,10 @@ export const queuesOf = ({ prefix, stores }: Pick<Stack, 'prefix' | 'stores'>): 
     // Retry delays grow from 5 s to 15 min: 200 receives take one to two days.
     deadLetters: { queueId: QUEUE_IDS.ordersDead, maxReceiveCount: 200 },
   },
-  ...stores.map(({ source, feed }) => ({
-    id: feedQueueId(source),
-    name: fullFeedName(prefix, source),
-    ...(feed === 'sqs' ? { attributes: highThroughput } : readByFeeder),
+  ...stores.map(store => ({
+    id: feedQueueId(store.source),
+    name: fullFeedName(prefix, store),
+    ...(store.feed === 'sqs' ? { attributes: highThroughput } : readByFeeder),
   })),
 ]
 
@@ -115,10 +119,10 @@ const queue = (self: Queue, queues: readonly Queue[]): Resource => ({
   },
 })
 
-const tlsOnly = (id: string): Resource => ({
+const tlsOnly = (ids: readonly string[], resource: unknown): Resource => ({
   Type: 'AWS::SQS::QueuePolicy',
   Properties: {
-    Queues: [ref(id)],
+    Queues: ids.map(ref),
     PolicyDocument: {
       Version: '2012-10-17',
       Statement: [
@@ -127,7 +131,7 @@ const tlsOnly = (id: string): Resource => ({
           Effect: 'Deny',
           Principal: '*',
           Action: 'sqs:*',
-          Resource: arnOf(id),
+          Resource: resource,
           Condition: { Bool: { 'aws:SecureTransport': 'false' } },
         },
       ],
@@ -135,28 +139,53 @@ const tlsOnly = (id: string): Resource => ({
   },
 })
 
-/** The queues as CloudFormation resources, each with a policy that denies requests without TLS. */
-export const queueResources = (queues: readonly Queue[]): Resources =>
-  Object.fromEntries(
-    queues.flatMap(self => [
-      [self.id, queue(self, queues)],
-      [`${self.id}TlsOnly`, tlsOnly(self.id)],
-    ]),
-  )
+/**
+ * The queues as CloudFormation resources, with policies that deny requests without TLS. The feeds share one: the
+ * stack has room for one resource of each store.
+ */
+export const queueResources = (stack: Pick<Stack, 'prefix' | 'stores'>): Resources => {
+  const queues = queuesOf(stack)
+  const feeds = stack.stores.map(({ source }) => feedQueueId(source))
+  const own = queues.flatMap(({ id }) => (feeds.includes(id) ? [] : [id]))
+  return Object.fromEntries([
+    ...queues.map(self => [self.id, queue(self, queues)]),
+    ...own.map(id => [`${id}TlsOnly`, tlsOnly([id], arnOf(id))]),
+    ['FeedsTlsOnly', tlsOnly(feeds, feedsArn(stack.prefix))],
+  ])
+}
+
+/** How the feeder reads a queue. */
+const FEEDER = { batchSize: 10, functionResponseType: 'ReportBatchItemFailures' } as const
+
+/** The feeder's event sources in the local stack: the queue of each store with an HTTP feed. */
+export const feederEvents = ({ stores }: Pick<Stack, 'stores'>) =>
+  httpStores(stores).map(({ source }) => ({ sqs: { arn: arnOf(feedQueueId(source)), ...FEEDER } }))
 
 /**
- * The feeder's event sources: the queue of each store with an HTTP feed.
+ * The same on AWS, in a nested stack: with them, the queues would not fit into one.
  *
  * @param maximumConcurrency executions for each of them, so that a slow store does not use up those of the account
  */
-export const feederEvents = ({ stores }: Pick<Stack, 'stores'>, maximumConcurrency: number) =>
-  stores
-    .filter(({ feed }) => feed !== 'sqs')
-    .map(({ source }) => ({
-      sqs: {
-        arn: arnOf(feedQueueId(source)),
-        batchSize: 10,
-        functionResponseType: 'ReportBatchItemFailures',
-        maximumConcurrency,
+export const httpFeedResources = (
+  { prefix, stores }: Pick<Stack, 'prefix' | 'stores'>,
+  maximumConcurrency: number,
+): Resources => {
+  const mappings = httpStores(stores).map((store): [string, Resource] => [
+    `${feedQueueId(store.source)}Source`,
+    {
+      Type: 'AWS::Lambda::EventSourceMapping',
+      Properties: {
+        EventSourceArn: arn('sqs', fullFeedName(prefix, store)),
+        FunctionName: ref('FeederArn'),
+        BatchSize: FEEDER.batchSize,
+        FunctionResponseTypes: [FEEDER.functionResponseType],
+        ScalingConfig: { MaximumConcurrency: maximumConcurrency },
       },
-    }))
+    },
+  ])
+  // CloudFormation refuses a stack without resources.
+  if (mappings.length === 0) return {}
+  const queues = httpStores(stores).map(({ source }) => feedQueueId(source))
+  const FeederArn = arnOf('FeederLambdaFunction')
+  return { HttpFeeds: nestedStack({ FeederArn }, Object.fromEntries(mappings), queues) }
+}

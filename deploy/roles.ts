@@ -1,6 +1,6 @@
 import { type PARAMETERS, UNSETTLED_INDEX } from '../lib/platform/names.ts'
 import { arn, arnOf, parameterPath, type Resource, type Resources, type Stack } from './cloudformation.ts'
-import { feedQueueId, QUEUE_IDS } from './queues.ts'
+import { feedsArn, QUEUE_IDS } from './queues.ts'
 import { TABLE_IDS } from './tables.ts'
 
 const allow = (actions: readonly string[], resources: readonly unknown[]) => ({
@@ -47,12 +47,9 @@ const role = (functionId: string, statements: readonly object[]): [string, Resou
   },
 ]
 
-/** One role for each function: exact actions on exact resources. */
-export const roleResources = ({ stage, stores }: Pick<Stack, 'stage' | 'stores'>): Resources => {
-  const feeds = stores.map(({ source }) => arnOf(feedQueueId(source)))
-  const httpFeeds = stores
-    .filter(({ feed }) => feed !== 'sqs')
-    .map(({ source }) => arnOf(feedQueueId(source)))
+/** One role for each function: exact actions on exact resources, or on the feeds of the stack. */
+export const roleResources = ({ stage, prefix }: Pick<Stack, 'stage' | 'prefix'>): Resources => {
+  const feeds = feedsArn(prefix)
   // SecureString with the account's own aws/ssm key needs no KMS permission.
   const read = (action: 'GetParameter' | 'GetParametersByPath', name: keyof typeof PARAMETERS) =>
     allow([`ssm:${action}`], [arn('ssm', `parameter${parameterPath(stage, name)}`)])
@@ -72,12 +69,11 @@ export const roleResources = ({ stage, stores }: Pick<Stack, 'stage' | 'stores'>
     role('Worker', [
       allow(['dynamodb:GetItem', 'dynamodb:PutItem'], [orders]),
       allow(READ_QUEUE, [arnOf(QUEUE_IDS.orders)]),
-      allow(['sqs:SendMessage'], [arnOf(QUEUE_IDS.quarantine), ...feeds]),
+      allow(['sqs:SendMessage'], [arnOf(QUEUE_IDS.quarantine), feeds]),
       read('GetParameter', 'accountingKey'),
     ]),
     role('Feeder', [
-      // IAM refuses a statement without resources.
-      ...(httpFeeds.length > 0 ? [allow(READ_QUEUE, httpFeeds)] : []),
+      allow(READ_QUEUE, [feeds]),
       allow(['sqs:SendMessage'], [arnOf(QUEUE_IDS.feedsDead)]),
       read('GetParametersByPath', 'feedSecrets'),
     ]),

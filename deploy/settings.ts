@@ -29,6 +29,12 @@ const problemOf = (accountingUrl: string): string | undefined => {
  */
 export const assertDeployable = ({ stage, accountingUrl, feedAddresses, stores }: DeploymentSettings) => {
   if (stage === 'local') return
+  if (stage.includes('-feed-')) {
+    throw new Error(
+      `Cannot deploy: the stage "${stage}" contains "-feed-", so the functions of the stage ` +
+        `"${stage.slice(0, stage.indexOf('-feed-'))}" could reach its queues; choose another name`,
+    )
+  }
   const problem = problemOf(accountingUrl)
   if (problem !== undefined) {
     throw new Error(

@@ -1,5 +1,5 @@
 import { alarmResources } from './alarms.ts'
-import { ref, type Stack, secretsPath, sub } from './cloudformation.ts'
+import { ref, secretsPath, sub } from './cloudformation.ts'
 import { dashboardResources } from './dashboard.ts'
 import * as queues from './queues.ts'
 import { roleResources } from './roles.ts'
@@ -28,8 +28,8 @@ const stores = () => {
   }
 }
 
-export const feederEvents = async ({ resolveVariable }: Context) =>
-  queues.feederEvents({ stores: stores() }, Number(await resolveVariable('param:feederConcurrency')))
+/** On AWS they are in a nested stack. */
+export const feederEvents = () => (isOffline() ? queues.feederEvents({ stores: stores() }) : [])
 
 /** Requests a second, and at once after a pause. */
 type Throttle = { rate: number; burst: number }
@@ -67,14 +67,14 @@ const reservedConcurrency = (executions: number) => {
   return { WebhookLambdaFunction: reserved, ApiLambdaFunction: reserved }
 }
 
-const outputs = (stack: Stack) => {
+const outputs = (stage: string) => {
   const output = (Description: string, Value: unknown) => ({ Description, Value })
   return {
     WebhookUrl: output(
       'Webhook URL to register with the accounting service',
       sub(`\${HttpApi.ApiEndpoint}/webhook`),
     ),
-    ApiUrl: output('Base URL of the stores’ API', { 'Fn::GetAtt': ['HttpApi', 'ApiEndpoint'] }),
+    ApiUrl: output("Base URL of the stores' API", { 'Fn::GetAtt': ['HttpApi', 'ApiEndpoint'] }),
     OrdersQueueUrl: output('Order queue', ref(queues.QUEUE_IDS.orders)),
     OrdersDeadQueueUrl: output('Dead letters of the order queue', ref(queues.QUEUE_IDS.ordersDead)),
     QuarantineQueueUrl: output(
@@ -83,7 +83,7 @@ const outputs = (stack: Stack) => {
     ),
     OrdersTableName: output('State of every order', ref(TABLE_IDS.orders)),
     DeliveriesTableName: output('Deliveries that were queued', ref(TABLE_IDS.deliveries)),
-    SecretsPath: output('Parameter Store path of the secrets', secretsPath(stack.stage)),
+    SecretsPath: output('Parameter Store path of the secrets', secretsPath(stage)),
     DashboardUrl: output(
       'CloudWatch dashboard',
       sub(
@@ -91,12 +91,6 @@ const outputs = (stack: Stack) => {
       ),
     ),
     AlarmTopicArn: output('Topic that alarms are sent to', ref('AlarmTopic')),
-    ...Object.fromEntries(
-      stack.stores.map(({ source }) => {
-        const id = queues.feedQueueId(source)
-        return [`${id}Url`, output(`Feed of the store ${source}`, ref(id))]
-      }),
-    ),
   }
 }
 
@@ -105,21 +99,22 @@ export const resources = async ({ resolveVariable }: Context) => {
   const [name, prefix, email] = await Promise.all(
     ['sls:stage', 'param:prefix', 'param:alarmEmail'].map(resolveVariable),
   )
-  const [rate = 0, burst = 0, reserved = 0] = await Promise.all(
-    ['param:requestsPerSecond', 'param:requestsAtOnce', 'param:endpointConcurrency'].map(async parameter =>
-      Number(await resolveVariable(parameter)),
+  const [rate = 0, burst = 0, reserved = 0, feederConcurrency = 0] = await Promise.all(
+    ['requestsPerSecond', 'requestsAtOnce', 'endpointConcurrency', 'feederConcurrency'].map(async parameter =>
+      Number(await resolveVariable(`param:${parameter}`)),
     ),
   )
   const stack = { stage: String(name), prefix: String(prefix), stores: stores() }
   return {
     Resources: {
       ...tableResources(tablesOf(stack)),
-      ...queues.queueResources(queues.queuesOf(stack)),
+      ...queues.queueResources(stack),
+      ...queues.httpFeedResources(stack, feederConcurrency),
       ...roleResources(stack),
       ...alarmResources(stack, String(email)),
       ...dashboardResources(stack),
     },
-    Outputs: outputs(stack),
+    Outputs: outputs(stack.stage),
     extensions: { HttpApiStage: stageExtension({ rate, burst }), ...reservedConcurrency(reserved) },
   }
 }

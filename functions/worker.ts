@@ -3,6 +3,7 @@ import { readSettings, runtime } from '../lib/platform/environment.ts'
 import { httpClient } from '../lib/platform/http-client.ts'
 import { powertoolsTelemetry } from '../lib/platform/telemetry.ts'
 import { createWorker } from '../lib/worker/handler.ts'
+import stores from '../stores.yml'
 
 export const handler = createWorker({
   dynamodb: dynamodbClient(),
@@ -10,6 +11,7 @@ export const handler = createWorker({
   ssm: ssmClient(),
   http: httpClient(),
   telemetry: powertoolsTelemetry(),
+  stores,
   settings: readSettings(
     'ordersTable',
     'ordersQueueUrl',

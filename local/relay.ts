@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { SQSClient } from '@aws-sdk/client-sqs'
 import { storeKeyParameter } from '../lib/api/keys.ts'
-import { PARAMETERS } from '../lib/platform/names.ts'
+import { PARAMETERS, storeName } from '../lib/platform/names.ts'
 import { startDynamodb } from './dynamodb.ts'
 import { type EventSource, startEventSource } from './event-source.ts'
 import { actAsHttpApi, type Gateway, limitFunctions } from './gateway.ts'
@@ -27,7 +27,7 @@ const CONCURRENCY = Math.max(4, 2 * availableParallelism())
 const FINISH_MS = 5_000
 
 /**
- * Writes the keys and secrets that only the local stack has: the sandbox's API key, the key `local-<source>` of
+ * Writes the keys and secrets that only the local stack has: the sandbox's API key, the key `local-<name>` of
  * each store, and the given webhook secrets in place of those of earlier starts.
  */
 export const seed = async (
@@ -38,7 +38,7 @@ export const seed = async (
 ) => {
   await parameters.put(`${path}/${PARAMETERS.accountingKey}`, SANDBOX_KEY)
   for (const source of sources) {
-    const { Name, Value } = storeKeyParameter(path, source, `local-${source}`)
+    const { Name, Value } = storeKeyParameter(path, source, `local-${storeName(source)}`)
     await parameters.put(Name, Value)
   }
   const secrets = `${path}/${PARAMETERS.webhookSecrets}`
@@ -117,7 +117,13 @@ export const startRelay = async (options: RelayOptions) => {
   const ready = Promise.all(parts).then(() => undefined)
   // A failure is handled where `ready` is awaited.
   ready.catch(() => undefined)
-  const sqs = new SQSClient({ region: REGION, credentials: CREDENTIALS, endpoint: urlOf(ports.sqs) })
+  const sqs = new SQSClient({
+    region: REGION,
+    credentials: CREDENTIALS,
+    endpoint: urlOf(ports.sqs),
+    // Each event source occupies one while it waits for messages.
+    requestHandler: { httpAgent: { maxSockets: Number.POSITIVE_INFINITY } },
+  })
 
   return {
     ready,

@@ -16,6 +16,8 @@ const serverless = createRequire(import.meta.url).resolve('serverless/bin/server
 const START_MS = 60_000
 
 export type StackOptions = Settings & {
+  /** The directory of serverless.yml and stores.yml. @default this project's own */
+  project?: string
   /** Called with each line that the parts print. @default no output */
   print?: (line: string) => void
   /** Whether `print` receives everything unformatted. @default false: only what people want to know */
@@ -36,7 +38,7 @@ export type Stack = {
 }
 
 const startParts = (options: StackOptions, log: (line: string) => void, isLoading: () => boolean) => {
-  const { ports, dataDir, print, verbose = false, speed = 1 } = options
+  const { project = PROJECT, ports, dataDir, print, verbose = false, speed = 1 } = options
   const printer = (prefix: string) => (line: string) => {
     log(line)
     const text = verbose ? line : readable(line, isLoading())
@@ -53,7 +55,7 @@ const startParts = (options: StackOptions, log: (line: string) => void, isLoadin
     startChild({
       name,
       args,
-      cwd: PROJECT,
+      cwd: project,
       environment,
       onLine: printer(prefix),
       milestoneOf: text => (line?.test(text) === true ? 'ready' : undefined),
@@ -104,8 +106,8 @@ const registerWebhook = async (sandbox: string, relay: string): Promise<string> 
  * @throws Error when stores.yml cannot be read, a port is taken, a part does not start, or `signal` is aborted; nothing is left running then
  */
 export const startStack = async (options: StackOptions): Promise<Stack> => {
-  const { ports, dataDir, signal } = options
-  readStores(join(PROJECT, 'stores.yml'))
+  const { project = PROJECT, ports, dataDir, signal } = options
+  readStores(join(project, 'stores.yml'))
   await assertFree(ports)
   await openDataDir(dataDir)
   signal?.throwIfAborted()

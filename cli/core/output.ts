@@ -38,6 +38,10 @@ export const facts = (pairs: Readonly<Record<string, string | number | boolean |
   return known.map(([name, value]) => `${name.padEnd(longest)}  ${visible(String(value))}`).join('\n')
 }
 
+/** An argument as a shell takes it. */
+export const shellWord = (word: string): string =>
+  /^[\w.-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+
 /** "1 message", "2 messages". */
 export const count = (number: number, one: string, many = `${one}s`): string =>
   `${number} ${number === 1 ? one : many}`

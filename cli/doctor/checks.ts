@@ -1,16 +1,17 @@
 import { QueueDoesNotExist } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
-import { feedQueueName, QUEUES } from '../../lib/platform/names.ts'
+import { feedQueueName, QUEUES, storeName } from '../../lib/platform/names.ts'
+import type { Store } from '../../lib/platform/stores.ts'
 import { TOLERANCE_SECONDS } from '../../lib/protocol/signature.ts'
 import { DELIVERY_TTL_SECONDS } from '../../lib/webhook/deliveries.ts'
 import { accessOf, accountingOf } from '../core/accounting.ts'
 import type { Context } from '../core/context.ts'
 import { Failure } from '../core/errors.ts'
-import { count } from '../core/output.ts'
+import { count, shellWord } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { registrationsOf } from '../core/registrations.ts'
 import { isAccepted, ping } from '../core/webhook.ts'
-import { sourcesWithSecret, storeKeysOf } from '../stores.ts'
+import { storeKeysOf, storesWithSecret } from '../stores.ts'
 import { type Finding, note, ok, problem, windowFindings } from './windows.ts'
 
 type Check = (context: Context, webhookUrl: string) => Promise<Finding[]>
@@ -161,14 +162,20 @@ const queues: Check = async context => {
 
 const feed = async (
   context: Context,
-  { source, isHttp, hasSecret }: { source: string; isHttp: boolean; hasSecret: boolean },
+  { source, queue, feed: kind }: Store,
+  hasSecret: boolean,
 ): Promise<Finding> => {
   const check = `the feed of "${source}"`
+  const isHttp = kind !== 'sqs'
   if (isHttp && !hasSecret) {
-    return problem(check, 'it has no signing secret', `relay stores secret ${source}${context.flags}`)
+    return problem(
+      check,
+      'it has no signing secret',
+      `relay stores secret ${shellWord(source)}${context.flags}`,
+    )
   }
   try {
-    const { all } = await depthOf(context, feedQueueName(source))
+    const { all } = await depthOf(context, feedQueueName(source, queue))
     if (all === 0) return ok(check, 'no messages wait')
     const remedy = isHttp ? 'check that its endpoint is up' : 'check that the store reads its queue'
     return note(check, `${count(all, 'message')} not received yet`, remedy)
@@ -180,20 +187,21 @@ const feed = async (
 }
 
 const stores: Check = async context => {
-  const secrets = await sourcesWithSecret(context)
-  const withKeys = new Set((await storeKeysOf(context)).map(({ source }) => source))
+  const secrets = await storesWithSecret(context)
+  const withKeys = new Set((await storeKeysOf(context)).map(({ store }) => store))
   const known = context.stores()
   const findings: Finding[] = []
-  for (const { source, feed: kind } of known) {
-    findings.push(await feed(context, { source, isHttp: kind !== 'sqs', hasSecret: secrets.has(source) }))
-    if (withKeys.has(source)) continue
-    const remedy = `relay stores key ${source}${context.flags}`
+  for (const store of known) {
+    const { source } = store
+    findings.push(await feed(context, store, secrets.has(storeName(source))))
+    if (withKeys.has(storeName(source))) continue
+    const remedy = `relay stores key ${shellWord(source)}${context.flags}`
     findings.push(note(`the key of "${source}"`, 'it has none, so it cannot use the API', remedy))
   }
-  for (const source of withKeys) {
-    if (known.some(store => store.source === source)) continue
+  for (const name of withKeys) {
+    if (known.some(({ source }) => storeName(source) === name)) continue
     const remedy = `relay stores list${context.flags}`
-    findings.push(note(`the keys of "${source}"`, 'stored, but the store is not in stores.yml', remedy))
+    findings.push(note(`the keys of "${name}"`, 'stored, but the store is not in stores.yml', remedy))
   }
   return findings
 }

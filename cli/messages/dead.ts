@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import { readOrderEvent } from '../../lib/orders/events.ts'
-import { feedQueueName, QUEUES } from '../../lib/platform/names.ts'
+import { feedQueues, QUEUES } from '../../lib/platform/names.ts'
 import type { Cli } from '../core/command.ts'
 import { envelopeOf } from '../core/webhook.ts'
 import { messageCommands } from './commands.ts'
@@ -40,10 +40,11 @@ export const DEAD_LETTERS: Kind = {
 
   planner: ({ sqs, queueUrl, stores }) => {
     const sources = new Set(stores().map(({ source }) => source))
+    const queueOf = feedQueues(stores())
     return async ({ raw, from, source, reading }) => {
       // A feed message names the store whose queue it goes back to.
       if (from === 'feed' && (source === undefined || !sources.has(source))) return { outcome: 'foreign' }
-      const target = from === 'feed' ? feedQueueName(source ?? '') : QUEUES.orders
+      const target = from === 'feed' ? queueOf(source ?? '') : QUEUES.orders
       const send = async () => {
         await sqs.send(
           new SendMessageCommand({

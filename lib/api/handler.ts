@@ -37,11 +37,9 @@ export const createApi = ({
   random,
   newId,
 }: ApiDependencies) => {
-  const sources = new Set(stores.map(({ source }) => source))
   const keys = parametersBelow(ssm, `${settings.secretsPath}/${PARAMETERS.storeKeys}`)
   const dependencies: ServeDependencies = {
-    sourceOf: storeKeys(parameterCache(keys, { now, random })),
-    isKnownSource: source => sources.has(source),
+    sourceOf: storeKeys(parameterCache(keys, { now, random }), stores),
     orders: orderRepository(dynamodb, settings.ordersTable, { random }),
     enqueue: orderQueue(sqs, settings.ordersQueueUrl),
     newId,

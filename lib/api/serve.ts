@@ -20,8 +20,6 @@ export type HttpRequest = {
 
 export type ServeDependencies = {
   sourceOf: SourceOfKey
-  /** Whether stores.yml has a store with this source. */
-  isKnownSource: (source: string) => boolean
   orders: Pick<Orders, 'get'>
   enqueue: Enqueue
   newId: () => string
@@ -69,7 +67,7 @@ const orderView = ({ order, updated_at }: StoredOrder) => {
  * Rejects when SQS, DynamoDB or Parameter Store fail.
  */
 export const serve = async (request: HttpRequest, dependencies: ServeDependencies): Promise<Served> => {
-  const { sourceOf, isKnownSource, orders, enqueue, newId } = dependencies
+  const { sourceOf, orders, enqueue, newId } = dependencies
   // Before the key, so that a scan of unknown paths costs no look-up.
   const routed = route(request.method, request.path)
   if ('refused' in routed) return { response: routed.refused }
@@ -77,7 +75,7 @@ export const serve = async (request: HttpRequest, dependencies: ServeDependencie
 
   const key = bearerKey(request.headers.authorization)
   const source = key === undefined ? undefined : await sourceOf(key)
-  if (source === undefined || !isKnownSource(source)) return { response: refusals.unauthorized }
+  if (source === undefined) return { response: refusals.unauthorized }
 
   const reading = readRequest({ action, query: request.query.source, body: request.body }, source)
   if ('refused' in reading) return { response: reading.refused, about: { action: action.to, source } }

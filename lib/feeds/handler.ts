@@ -6,7 +6,7 @@ import { type FailedRecord, processBatch } from '../platform/batch.ts'
 import type { Sqs, Ssm } from '../platform/clients.ts'
 import { invocation, type Runtime, type Settings, unixSeconds } from '../platform/environment.ts'
 import type { HttpClient } from '../platform/http-client.ts'
-import { feedQueueName, PARAMETERS, siblingQueueUrl } from '../platform/names.ts'
+import { feedQueueName, PARAMETERS, siblingQueueUrl, storeName } from '../platform/names.ts'
 import { parameterCache, parametersBelow } from '../platform/parameters.ts'
 import { type ExtendVisibility, retryDelay, visibilityExtender } from '../platform/retry.ts'
 import { httpStores, type Store } from '../platform/stores.ts'
@@ -47,12 +47,12 @@ export const feedSecretParameters = (
   now: number,
 ) => ({
   ...(replaced !== undefined && {
-    [`${PARAMETERS.feedSecrets}/${source}${PREVIOUS}`]: `${replaced} until ${now + SECRET_EXCHANGE_SECONDS}`,
+    [`${PARAMETERS.feedSecrets}/${storeName(source)}${PREVIOUS}`]: `${replaced} until ${now + SECRET_EXCHANGE_SECONDS}`,
   }),
-  [`${PARAMETERS.feedSecrets}/${source}`]: secret,
+  [`${PARAMETERS.feedSecrets}/${storeName(source)}`]: secret,
 })
 
-/** Ends the name of the entry of a replaced secret; a source has no dot. */
+/** Ends the name of the entry of a replaced secret; the name of a store has no dot. */
 const PREVIOUS = '.previous'
 
 const previousSecret = (value: string | undefined, now: number): string[] => {
@@ -70,16 +70,17 @@ export const feedSecrets = (ssm: Ssm, secretsPath: string, runtime: Runtime) => 
   const path = `${secretsPath}/${PARAMETERS.feedSecrets}`
   const secrets = parameterCache(parametersBelow(ssm, path), runtime)
   return async (source: string): Promise<readonly string[]> => {
+    const name = storeName(source)
     const found = await secrets.find(stored => {
       // Every object has a "constructor", and a store may be called so.
-      const current = Object.hasOwn(stored, source) ? stored[source] : undefined
+      const current = Object.hasOwn(stored, name) ? stored[name] : undefined
       if (current === undefined) return undefined
-      return [current, ...previousSecret(stored[source + PREVIOUS], unixSeconds(runtime.now()))]
+      return [current, ...previousSecret(stored[name + PREVIOUS], unixSeconds(runtime.now()))]
     })
     if (found !== undefined) return found
     throw new Error(
-      `Cannot sign for the store "${source}": Parameter Store has no ${path}/${source}; ` +
-        `create it with "npx relay stores secret ${source}"`,
+      `Cannot sign for the store "${source}": Parameter Store has no ${path}/${name}; ` +
+        'create it with "npx relay stores secret"',
     )
   }
 }
@@ -124,7 +125,7 @@ const feedsDeadQueue =
 export const createFeeder = (dependencies: FeedDependencies) => {
   const { sqs, ssm, http, telemetry, stores, settings, now } = dependencies
   const feeds = httpStores(stores).map(store => {
-    const queueUrl = siblingQueueUrl(settings.ordersQueueUrl, feedQueueName(store.source))
+    const queueUrl = siblingQueueUrl(settings.ordersQueueUrl, feedQueueName(store.source, store.queue))
     return {
       store,
       arnSuffix: `:${queueUrl.slice(queueUrl.lastIndexOf('/') + 1)}`,

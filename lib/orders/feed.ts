@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Sqs } from '../platform/clients.ts'
 import { contentId } from '../platform/content-id.ts'
-import { feedQueueName, siblingQueueUrl } from '../platform/names.ts'
+import { feedQueues, siblingQueueUrl } from '../platform/names.ts'
+import type { Store } from '../platform/stores.ts'
 import { type OrderEvent, sendInOrder } from './events.ts'
 import type { Order, PendingEvent } from './order.ts'
 
@@ -44,10 +45,11 @@ export const published = (order: Order): Order =>
 export type Publish = (message: FeedMessage) => Promise<void>
 
 /** Publishes to the store's own FIFO queue, where an order is one message group, too. */
-export const feedPublisher =
-  (sqs: Sqs, ordersQueueUrl: string): Publish =>
-  message =>
-    sendInOrder(sqs, siblingQueueUrl(ordersQueueUrl, feedQueueName(message.data.source)), message.data, {
+export const feedPublisher = (sqs: Sqs, ordersQueueUrl: string, stores: readonly Store[]): Publish => {
+  const queueOf = feedQueues(stores)
+  return message =>
+    sendInOrder(sqs, siblingQueueUrl(ordersQueueUrl, queueOf(message.data.source)), message.data, {
       id: message.delivery,
       json: JSON.stringify(message),
     })
+}

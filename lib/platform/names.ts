@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto'
+
 /**
  * Names of the stack's resources: the one source for the functions, the template, the local stack and the
  * command. In AWS the stack's prefix (`order-relay-<stage>-`) precedes queue and table names.
@@ -27,8 +29,49 @@ export const PARAMETERS = {
   accountingKey: 'accounting-key',
 } as const
 
-/** The queue of a store's feed. */
-export const feedQueueName = (source: string): string => `feed-${source}.fifo`
+const PLAIN = /^[A-Za-z0-9_-]{1,50}$/
+const SLUG_MAX = 30
+const HASH_DIGITS = 10
+
+/** Persian letters and digits, and their Latin equivalents. */
+const LATIN = new Map<string, string>([
+  ...[...'ابپتثجچحخدذرزژسشصضطظعغفقکگلمنوهیيك'].map((letter, index): [string, string] => [
+    letter,
+    'a b p t s j ch h kh d z r z zh s sh s z t z a gh f gh k g l m n o h i i k'.split(' ')[index] ?? '',
+  ]),
+  ...[...'۰۱۲۳۴۵۶۷۸۹'].map((digit, index): [string, string] => [digit, String(index)]),
+])
+
+/** `Café ۲` as `cafe-2`; empty when nothing in the text has an equivalent. */
+const slugOf = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}/gu, '')
+    .replace(/[^a-z0-9]/gu, character => LATIN.get(character) ?? '-')
+    .replace(/-+/g, '-')
+    .replace(/^-/, '')
+    .slice(0, SLUG_MAX)
+    .replace(/-$/, '')
+
+/**
+ * What a store is called where AWS allows only letters, digits, `-` and `_`: queues, parameters, alarms. A plain
+ * source is its own name; any other is a readable slug and a hash, which keeps sources apart that differ in
+ * case, punctuation or Unicode normalization only. stores.yml is refused when two stores share a name all the same.
+ */
+export const storeName = (source: string): string =>
+  PLAIN.test(source) ? source : `${slugOf(source) || 'store'}-${hash('sha256', source).slice(0, HASH_DIGITS)}`
+
+/** The queue of a store's feed, which stores.yml may name. */
+export const feedQueueName = (source: string, queue = storeName(source)): string => `feed-${queue}.fifo`
+
+/** The queue of each store's feed by its source; one that is not in stores.yml has the name made of it. */
+export const feedQueues = (
+  stores: readonly { source: string; queue?: string | undefined }[],
+): ((source: string) => string) => {
+  const named = new Map(stores.map(({ source, queue }) => [source, feedQueueName(source, queue)]))
+  return source => named.get(source) ?? feedQueueName(source)
+}
 
 /** The URL of another queue of the same stack: same account, region and prefix. */
 export const siblingQueueUrl = (ordersQueueUrl: string, name: string): string => {

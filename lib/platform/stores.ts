@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { hostOf, isInternal, isLoopback } from './addresses.ts'
+import { feedQueueName, storeName } from './names.ts'
 
 type Issue = { received: string; expected: string | null }
 
@@ -48,18 +49,39 @@ const sqsFeed = v.literal(
   must('"sqs", or have the address of an HTTP feed below it as "http: https://…"'),
 )
 
+/** The spec sets no limit; this one keeps log lines and tables readable. */
+const SOURCE_MAX = 100
+
+/** Each store has a queue in the stack, which CloudFormation limits to 500 resources (docs/deploy.md). */
+export const MAX_STORES = 400
+
+const QUEUE_RULE = '1 to 50 letters, digits, "-" or "_", which name the queue feed-<queue>.fifo'
+
 const store = v.strictObject(
   {
-    /** The store's identifier at the accounting service; the name of its queue ends with it. */
+    /** The store's identifier at the accounting service, any text. */
     source: v.pipe(
       v.string(must('text (in quotes if it is a number)')),
-      v.regex(/^[A-Za-z0-9_-]{1,50}$/, must('1 to 50 letters, digits, "-" or "_"')),
+      v.check(source => source.isWellFormed(), 'must be well-formed Unicode'),
+      v.check(
+        source => source !== '' && [...source].length <= SOURCE_MAX,
+        `must have 1 to ${SOURCE_MAX} characters`,
+      ),
     ),
+    /** Names the queue of the feed, `feed-<queue>.fifo`, in place of the source. */
+    queue: v.optional(v.pipe(v.string(must(QUEUE_RULE)), v.regex(/^[A-Za-z0-9_-]{1,50}$/, must(QUEUE_RULE)))),
     /** How the store is notified. */
     feed: v.lazy((feed: unknown) => (typeof feed === 'object' && feed !== null ? httpFeed : sqsFeed)),
   },
-  keys('a store has "source" and "feed"'),
+  keys('a store has "source", "feed" and optionally "queue"'),
 )
+
+/** Why two stores cannot both be in the file: they share a source, a queue, or the name of keys and alarms. */
+const clash = ({ source, queue }: v.InferOutput<typeof store>, taken: string, owner: string | undefined) => {
+  if (owner === source) return `has the source "${source}" of another store: remove one of them`
+  const remedy = taken === feedQueueName(source, queue) ? 'set another "queue"' : 'choose another source'
+  return `has the name "${taken}" of the store "${owner}": ${remedy}`
+}
 
 /** The contents of stores.yml. */
 export const storesFile = v.strictObject(
@@ -67,10 +89,25 @@ export const storesFile = v.strictObject(
     stores: v.pipe(
       v.array(store, must('a list of stores, each beginning with "- source:"')),
       v.minLength(1, 'must have at least one store'),
-      v.checkItems(
-        ({ source }, index, all) => all.findIndex(other => other.source === source) === index,
-        issue => `has the source "${issue.input.source}" of another store: remove one of them`,
+      v.maxLength(
+        MAX_STORES,
+        ({ received }) =>
+          `must have at most ${MAX_STORES} stores, which is what one stack holds, not ${received}`,
       ),
+      v.rawCheck(({ dataset, addIssue }) => {
+        if (!dataset.typed) return
+        const owners = new Map<string, string>()
+        for (const [key, value] of dataset.value.entries()) {
+          const names = [storeName(value.source), feedQueueName(value.source, value.queue)]
+          const taken = names.find(name => owners.has(name))
+          if (taken === undefined) {
+            for (const name of names) owners.set(name, value.source)
+            continue
+          }
+          const path = { type: 'array', origin: 'value', input: dataset.value, key, value } as const
+          addIssue({ message: clash(value, taken, owners.get(taken)), path: [path] })
+        }
+      }),
     ),
   },
   keys('the file has "stores" and nothing else'),
@@ -80,10 +117,10 @@ export const storesFile = v.strictObject(
 export type Store = v.InferOutput<typeof store>
 
 /** A store with an HTTP feed. */
-export type HttpStore = { source: string; feed: v.InferOutput<typeof httpFeed> }
+export type HttpStore = Omit<Store, 'feed'> & { feed: v.InferOutput<typeof httpFeed> }
 
 export const httpStores = (stores: readonly Store[]): readonly HttpStore[] =>
-  stores.flatMap(({ source, feed }) => (feed === 'sqs' ? [] : [{ source, feed }]))
+  stores.flatMap(({ feed, ...store }) => (feed === 'sqs' ? [] : [{ ...store, feed }]))
 
 /**
  * Checks that no HTTP feed leads to the machine that runs the relay, which only the local stack may have.

@@ -16,6 +16,7 @@ import { PARAMETERS } from '../platform/names.ts'
 import { parameterCache, singleParameter } from '../platform/parameters.ts'
 import { type Quarantine, quarantineQueue } from '../platform/quarantine.ts'
 import { type ExtendVisibility, retryDelay, visibilityExtender } from '../platform/retry.ts'
+import type { Store } from '../platform/stores.ts'
 import type { Telemetry } from '../platform/telemetry.ts'
 import { callAccounting } from './calls.ts'
 
@@ -25,6 +26,7 @@ export type WorkerDependencies = Runtime & {
   ssm: Ssm
   http: HttpClient
   telemetry: Telemetry
+  stores: readonly Store[]
   settings: Pick<
     Settings,
     'ordersTable' | 'ordersQueueUrl' | 'quarantineQueueUrl' | 'secretsPath' | 'accountingUrl'
@@ -82,7 +84,7 @@ const delayEvent =
 
 /** The consumer of the order queue, and the only function that decides what happens to an order. */
 export const createWorker = (dependencies: WorkerDependencies) => {
-  const { dynamodb, sqs, ssm, http, telemetry, settings, now, random } = dependencies
+  const { dynamodb, sqs, ssm, http, telemetry, stores, settings, now, random } = dependencies
   const keys = parameterCache(singleParameter(ssm, settings.secretsPath, PARAMETERS.accountingKey), {
     now,
     random,
@@ -97,7 +99,7 @@ export const createWorker = (dependencies: WorkerDependencies) => {
   )
   const guard = withBreaker({ now, random, onOpen: () => telemetry.count('BreakerOpened') })
   const orders = orderRepository(dynamodb, settings.ordersTable, { random })
-  const publish = feedPublisher(sqs, settings.ordersQueueUrl)
+  const publish = feedPublisher(sqs, settings.ordersQueueUrl, stores)
   const quarantine = quarantineQueue(sqs, settings.quarantineQueueUrl)
   const onFailure = delayEvent(visibilityExtender(sqs, settings.ordersQueueUrl), dependencies)
 

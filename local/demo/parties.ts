@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
+import { feedQueueName, storeName } from '../../lib/platform/names.ts'
 import { ACCOUNT_ID, CREDENTIALS, REGION, SANDBOX_KEY } from '../settings.ts'
 
 const TIMEOUT_MS = 20_000
@@ -55,11 +56,11 @@ const send = async (
 /** The people and programs of the story, acting over real HTTP. */
 export const partiesOf = ({ relay, sandbox, sqs }: Addresses, source: string) => {
   const orderPath = (id: string, verb = '') =>
-    `/api/v1/orders/${encodeURIComponent(id)}/${verb}?source=${source}`
-  const asStore = { authorization: `Bearer local-${source}` }
+    `/api/v1/orders/${encodeURIComponent(id)}/${verb}?source=${encodeURIComponent(source)}`
+  const asStore = { authorization: `Bearer local-${storeName(source)}` }
   const asCaller = { authorization: `Bearer ${SANDBOX_KEY}` }
   const queue = new SQSClient({ region: REGION, endpoint: sqs, credentials: CREDENTIALS })
-  const QueueUrl = `${sqs}/${ACCOUNT_ID}/feed-${source}.fifo`
+  const QueueUrl = `${sqs}/${ACCOUNT_ID}/${feedQueueName(source)}`
   const receive = async () => {
     const { Messages = [] } = await queue.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 1 }))
     return Messages[0]

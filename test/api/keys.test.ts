@@ -3,6 +3,7 @@ import { type SourceOfKey, storeKeyParameter, storeKeys } from '../../lib/api/ke
 import { type Parameters, parameterCache } from '../../lib/platform/parameters.ts'
 
 const MINUTE = 60_000
+const STORES = ['shop', 'فروشگاه'].map(source => ({ source, feed: 'sqs' }) as const)
 const PATH = '/order-relay/test'
 
 const stored = (source: string, key: string): Parameters => {
@@ -18,19 +19,25 @@ let sourceOf: SourceOfKey
 beforeEach(() => {
   now = 0
   reads = 0
-  parameters = { ...stored('shop', 'first'), ...stored('shop', 'second'), ...stored('api', 'key of api') }
+  parameters = {
+    ...stored('shop', 'first'),
+    ...stored('shop', 'second'),
+    ...stored('فروشگاه', 'key of another'),
+    ...stored('removed', 'key of a removed store'),
+  }
   const load = async () => {
     reads++
     if (parameters instanceof Error) throw parameters
     return parameters
   }
-  sourceOf = storeKeys(parameterCache(load, { now: () => now, random: () => 0.5 }))
+  sourceOf = storeKeys(parameterCache(load, { now: () => now, random: () => 0.5 }), STORES)
 })
 
 test('each of several keys belongs to its source', async () => {
-  const found = await Promise.all(['first', 'second', 'key of api'].map(sourceOf))
-  expect(found).toEqual(['shop', 'shop', 'api'])
+  const found = await Promise.all(['first', 'second', 'key of another'].map(sourceOf))
+  expect(found).toEqual(['shop', 'shop', 'فروشگاه'])
   expect(reads).toBe(1)
+  expect(await sourceOf('key of a removed store')).toBeUndefined()
 })
 
 test('a key is stored as its hash, under the beginning of that', () => {
@@ -59,7 +66,7 @@ test('a new key works immediately, while unknown keys cause one read a minute', 
 
 test('a revoked key stops working within a minute', async () => {
   await sourceOf('first')
-  parameters = stored('api', 'key of api')
+  parameters = stored('shop', 'key of api')
   now = MINUTE - 1
   expect(await sourceOf('first')).toBe('shop')
   now = MINUTE

@@ -170,6 +170,7 @@ export const startRelay = async ({
       const handler = createWorker({
         ...(await clients('worker to AWS')),
         http: hurried(),
+        stores,
         settings: { ...settings, accountingUrl: await through('worker to service', ports.sandbox) },
         ...runtime('worker'),
       })

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { secondsOf, since } from '../../cli/core/options.ts'
-import { count, facts, table } from '../../cli/core/output.ts'
+import { count, facts, shellWord, table } from '../../cli/core/output.ts'
 import { visible } from '../../lib/platform/visible.ts'
 
 test.each([
@@ -22,6 +22,14 @@ test('--since takes a duration or a date', () => {
   expect(since('2026-03-21T09:30:00+03:30').toISOString()).toBe('2026-03-21T06:00:00.000Z')
   for (const wrong of ['', 'yesterday', '2026-13-01', '21.3.2026', '1'])
     expect(() => since(wrong)).toThrow('date')
+})
+
+test.each([
+  ['shop-1.ir', 'shop-1.ir'],
+  ['فروشگاه شمالی', "'فروشگاه شمالی'"],
+  ["Ann's $hop", "'Ann'\\''s $hop'"],
+])('%s is an argument of a shell as %s', (word, quoted) => {
+  expect(shellWord(word)).toBe(quoted)
 })
 
 test('columns are aligned, and control characters are escaped', () => {

@@ -79,10 +79,10 @@ export const BUGS: readonly Bug[] = [
     ],
     'a failed read of parameters is never repeated': ['      reading = undefined\n', ''],
   }),
-  ...bugsIn('api/handler.ts', {
+  ...bugsIn('api/keys.ts', {
     "the stores' API takes every source": [
-      'isKnownSource: source => sources.has(source)',
-      'isKnownSource: () => sources.size > 0',
+      "sources.get(name.split('/')[0] ?? '')",
+      "sources.size > 0 ? name.split('/')[0] : undefined",
     ],
   }),
   ...bugsIn('api/refusals.ts', {

@@ -32,7 +32,7 @@ test('every planted bug is found', async () => {
 
 test('the models have the limits of the stack', async () => {
   const sqs = { batchSize: BATCH_SIZE, functionResponseType: 'ReportBatchItemFailures' }
-  expect(feederEvents({ stores: STORES }, 10)).toMatchObject([{ sqs }, { sqs }])
+  expect(feederEvents({ stores: STORES })).toMatchObject([{ sqs }, { sqs }])
   expect(parse(await readFile('serverless.yml', 'utf8'), { logLevel: 'error' })).toMatchObject({
     functions: {
       worker: { timeout: LIMITS.orders.timeout / 1000, events: [{ sqs }] },

@@ -1,12 +1,16 @@
 import { readdirSync } from 'node:fs'
 import { expect, jest, test } from '@jest/globals'
-import { alarmsFor } from '../../deploy/alarms.ts'
+import { alarmsFor, feedAlarmsFor } from '../../deploy/alarms.ts'
 import { dashboardRows } from '../../deploy/dashboard.ts'
 import { METRICS, powertoolsTelemetry } from '../../lib/platform/telemetry.ts'
 
 const SERVICE = 'order-relay-production'
-const STORES = [{ source: 'api', feed: 'sqs' }] as const
-const alarms = Object.values(alarmsFor(SERVICE, STORES))
+const STACK = {
+  stage: 'production',
+  prefix: `${SERVICE}-`,
+  stores: [{ source: 'api', feed: 'sqs' }],
+} as const
+const alarms = [...Object.values(alarmsFor(SERVICE)), ...Object.values(feedAlarmsFor(STACK))]
 
 type Named = { metric: string; dimensions: Record<string, unknown> }
 
@@ -19,7 +23,7 @@ const onAlarms = (): Named[] =>
     }))
 
 const onDashboard = (): Named[] =>
-  dashboardRows(SERVICE, STORES)
+  dashboardRows(STACK)
     .flatMap(({ widgets }) => widgets.flatMap(({ properties }) => properties.metrics ?? []))
     .filter(([namespace]) => namespace === 'order-relay')
     .map(([, metric, ...rest]) => {

@@ -23,7 +23,7 @@ const BREAKAGES: Readonly<Record<string, { fails: string; apply: (folder: string
       change(
         folder,
         'deploy/roles.ts',
-        '[arnOf(QUEUE_IDS.quarantine), ...feeds]',
+        '[arnOf(QUEUE_IDS.quarantine), feeds]',
         '[arnOf(QUEUE_IDS.quarantine)]',
       ),
   },

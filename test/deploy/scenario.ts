@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { feedQueueName, siblingQueueUrl } from '../../lib/platform/names.ts'
 import { type Cloud, cloudAt } from './cloud.ts'
 import type { Emulator } from './emulator.ts'
 import { type Accounting, type Store, sendWebhook } from './parties.ts'
@@ -8,6 +9,7 @@ import { eventually, expect, step } from './steps.ts'
 const STAGE = 'proof'
 const STACK = `order-relay-${STAGE}`
 const SOURCE = 'demo-shop'
+const SECOND_SOURCE = 'فروشگاه دوم'
 
 const createdKey = v.pipe(v.string(), v.parseJson(), v.object({ key: v.string() }))
 
@@ -28,9 +30,6 @@ type Outputs = Record<string, string>
 /** The URL at which the emulator serves a path of the API. */
 const reachable = (emulator: Emulator, outputs: Outputs, path: string) =>
   `${emulator.url}/_aws/execute-api/${outputs.HttpApiId}/$default${path}`
-
-const feedUrl = (outputs: Outputs, source: string) =>
-  outputs[`Feed${Buffer.from(source).toString('hex')}Url`] ?? ''
 
 const takes = (cloud: Cloud, queue: string, what: string) =>
   eventually(what, 30, () => cloud.takeFromFeed(queue))
@@ -95,12 +94,12 @@ export const testDeployment = async ({ folder, emulator, accounting, store }: En
       return found
     })
     const webhookUrl = reachable(emulator, outputs, '/webhook')
-    const feed = feedUrl(outputs, SOURCE)
     const {
       OrdersQueueUrl: queue = '',
       OrdersDeadQueueUrl: dead = '',
       OrdersTableName: orders = '',
     } = outputs
+    const feed = siblingQueueUrl(queue, feedQueueName(SOURCE))
 
     await step('key', async () => {
       await must('relay key set', relay(folder, env, ['key', 'set', ...at], accounting.key))
@@ -242,16 +241,16 @@ export const testDeployment = async ({ folder, emulator, accounting, store }: En
         folder,
         'stores.yml',
         'stores:\n',
-        `stores:\n  - source: second-shop\n    feed:\n      http: ${store.url}\n`,
+        `stores:\n  - source: ${SECOND_SOURCE}\n    feed:\n      http: ${store.url}\n`,
       )
       await deploy()
-      const secretCommand = ['stores', 'secret', 'second-shop', '--stdin', ...at]
+      const secretCommand = ['stores', 'secret', SECOND_SOURCE, '--stdin', ...at]
       // The store verifies with the first of them, with which messages are still signed as well.
       for (const value of [store.secret, 'next-secret-of-the-store']) {
         await must('relay stores secret', relay(folder, env, secretCommand, value))
       }
       const answer = await sendWebhook(webhookUrl, secret, {
-        source: 'second-shop',
+        source: SECOND_SOURCE,
         external_id: '1',
         status: 'paid',
       })
@@ -259,7 +258,7 @@ export const testDeployment = async ({ folder, emulator, accounting, store }: En
       const { data } = await eventually('the message of the new store’s HTTP feed', 30, async () =>
         store.received(),
       )
-      expect('source of that message', data.source, 'second-shop')
+      expect('source of that message', data.source, SECOND_SOURCE)
       expect('saved status of order 1001', await cloud.statusOf(orders, SOURCE, '1001'), 'paid')
     })
 

@@ -56,6 +56,12 @@ test.each([
   expect(() => assertDeployable({ ...settings, ...wrong, stage: 'local' })).not.toThrow()
 })
 
+test('a stage whose queues the functions of another stage could reach is refused', () => {
+  expect(() => assertDeployable({ ...settings, stage: 'trial-feed-2' })).toThrow(
+    'Cannot deploy: the stage "trial-feed-2" contains "-feed-", so the functions of the stage "trial" could',
+  )
+})
+
 test('a deployment stops before anything is packaged, with the message alone', async () => {
   const env = { ...process.env, ACCOUNTING_URL: 'http://accounting.example' }
   const { code, output } = await serverless(process.cwd(), env, 'package')

@@ -8,11 +8,7 @@ const resource = v.looseObject({
   UpdateReplacePolicy: v.optional(v.string()),
   Properties: v.optional(v.looseObject({}), {}),
 })
-const template = v.pipe(
-  v.string(),
-  v.parseJson(),
-  v.object({ Resources: v.record(v.string(), resource), Outputs: v.record(v.string(), v.unknown()) }),
-)
+const template = v.pipe(v.string(), v.parseJson(), v.object({ Resources: v.record(v.string(), resource) }))
 
 const list = v.pipe(
   v.union([v.array(v.unknown()), v.unknown()]),
@@ -35,22 +31,52 @@ const stage = v.looseObject({
   Properties: v.looseObject({ RouteSettings: v.record(v.string(), throttle) }),
 })
 const source = v.looseObject({
-  EventSourceArn: v.object({ 'Fn::GetAtt': v.tuple([v.string(), v.string()]) }),
+  /** A queue by its logical id, or, in a nested stack, by its name. */
+  EventSourceArn: v.union([
+    v.object({ 'Fn::GetAtt': v.tuple([v.string(), v.string()]) }),
+    v.object({ 'Fn::Sub': v.string() }),
+  ]),
   FunctionName: v.object({ 'Fn::GetAtt': v.tuple([v.string(), v.string()]) }),
   ScalingConfig: v.exactOptional(v.looseObject({ MaximumConcurrency: v.number() })),
 })
 
-/** What AWS lets a new account run concurrently. */
-const SMALL_QUOTA = 10
 /** For the endpoints and the scheduled check. */
 const FOR_OTHERS = 4
 
 /** Actions that AWS allows on everything or not at all. */
 const WITHOUT_RESOURCE = ['xray:PutTraceSegments', 'xray:PutTelemetryRecords']
 
-/** Checks the promises of this project, which no linter knows, against a packaged template. */
-export const violations = (text: string): string[] => {
+const nestedStack = v.looseObject({ Parameters: v.record(v.string(), v.unknown()) })
+const policy = v.looseObject({ Queues: v.array(v.object({ Ref: v.string() })) })
+
+/** The resources of a stack and its nested stacks, which refer to each other as in one template. */
+const allResources = (text: string, nested: Readonly<Record<string, string>>) => {
   const { Resources } = v.parse(template, text)
+  return Object.assign(
+    { ...Resources },
+    ...Object.entries(nested).map(([id, inner]) => {
+      const { Parameters } = v.parse(nestedStack, Resources[id]?.Properties)
+      const refersTo = (value: unknown) =>
+        v.is(v.strictObject({ Ref: v.picklist(Object.keys(Parameters)) }), value)
+          ? Parameters[value.Ref]
+          : value
+      return v.parse(template, JSON.stringify(JSON.parse(inner, (_key, value) => refersTo(value)))).Resources
+    }),
+  ) as typeof Resources
+}
+
+/**
+ * Checks the promises of this project, which no linter knows, against a packaged template.
+ *
+ * @param nested the templates of its nested stacks, by logical id
+ * @param executions what the account may run concurrently
+ */
+export const violations = (
+  text: string,
+  nested: Readonly<Record<string, string>>,
+  executions: number,
+): string[] => {
+  const Resources = allResources(text, nested)
   const found: string[] = []
   const of = (type: string) => Object.entries(Resources).filter(([, { Type }]) => Type === type)
   const require = (holds: boolean, violation: string) => {
@@ -69,6 +95,7 @@ export const violations = (text: string): string[] => {
   })
   require(new Set(roles).size === roles.length, `functions share a role: ${roles.join(', ')}`)
 
+  const prefix = String(Resources.OrdersQueue?.Properties.QueueName).replace('orders.fifo', '')
   for (const [id, { Properties }] of of('AWS::IAM::Role')) {
     for (const { Action, Resource } of v
       .parse(role, Properties)
@@ -78,22 +105,36 @@ export const violations = (text: string): string[] => {
         action.includes('*'),
       ), `${id} may do ${actions.join(', ')}: name the actions`)
       const isExact =
-        !JSON.stringify(Resource).includes('*') || actions.every(a => WITHOUT_RESOURCE.includes(a))
+        !JSON.stringify(Resource).replace(`:${prefix}feed-*.fifo`, '').includes('*') ||
+        actions.every(a => WITHOUT_RESOURCE.includes(a))
       require(isExact, `${id} may do ${actions.join(', ')} on ${JSON.stringify(Resource)}: name the resources`)
     }
   }
 
+  const tlsOnly = of('AWS::SQS::QueuePolicy').flatMap(([, { Properties }]) =>
+    v.parse(policy, Properties).Queues.map(({ Ref }) => Ref),
+  )
   for (const [id, { Properties, UpdateReplacePolicy }] of of('AWS::SQS::Queue')) {
     require(Properties.SqsManagedSseEnabled === true, `the queue ${id} is not encrypted`)
     require(Properties.MessageRetentionPeriod ===
       1209600, `the queue ${id} keeps messages for less than fourteen days`)
     require(UpdateReplacePolicy === 'Retain', `renaming the queue ${id} would delete it with its messages`)
-    require(`${id}TlsOnly` in Resources, `the queue ${id} has no policy that requires TLS`)
+    require(tlsOnly.includes(id), `the queue ${id} has no policy that requires TLS`)
   }
+  const queues = of('AWS::SQS::Queue')
   let concurrency = 0
   for (const [id, { Properties }] of of('AWS::Lambda::EventSourceMapping')) {
     const { EventSourceArn, FunctionName, ScalingConfig } = v.parse(source, Properties)
-    const read = v.parse(queue, Resources[EventSourceArn['Fn::GetAtt'][0]]?.Properties)
+    const isRead = ([
+      queueId,
+      {
+        Properties: { QueueName },
+      },
+    ]: (typeof queues)[number]) =>
+      'Fn::Sub' in EventSourceArn
+        ? EventSourceArn['Fn::Sub'].endsWith(`:${QueueName}`)
+        : EventSourceArn['Fn::GetAtt'][0] === queueId
+    const read = v.parse(queue, queues.find(isRead)?.[1].Properties)
     const timeout = v.parse(lambda, Resources[FunctionName['Fn::GetAtt'][0]]?.Properties).Timeout
     const visibility = read.VisibilityTimeout
     require(visibility >=
@@ -103,8 +144,8 @@ export const violations = (text: string): string[] => {
     concurrency += ScalingConfig?.MaximumConcurrency ?? 0
   }
   require(concurrency <=
-    SMALL_QUOTA -
-      FOR_OTHERS, `queues may use ${concurrency} of the ${SMALL_QUOTA} executions of a new account: leave ${FOR_OTHERS}`)
+    executions -
+      FOR_OTHERS, `queues may use ${concurrency} of the account's ${executions} executions: leave ${FOR_OTHERS}`)
 
   const { DependsOn, Properties } = v.parse(stage, Resources.HttpApiStage)
   const limits = Properties.RouteSettings

@@ -1,16 +1,21 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as v from 'valibot'
 import { copyProject, must, ROOT, serverless } from './project.ts'
 import { pythonTools, skipped } from './python.ts'
+import { exceeded } from './quotas.ts'
 import { StepFailed, step } from './steps.ts'
 import { foreignFiles, overBudget, violations } from './template-rules.ts'
 
 const run = promisify(execFile)
 const PACKAGED = '.serverless/cloudformation-template-update-stack.json'
+
+/** Concurrent executions that AWS allows. */
+const NEW_ACCOUNT = 10
+const USUAL_ACCOUNT = 1000
 
 const budgets = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.number()))
 
@@ -28,33 +33,54 @@ const none = (problems: readonly string[]) => {
   if (problems.length > 0) throw new Error(problems.join('\n'))
 }
 
-/** Checks the template and the zips without deploying them. */
-const checkTemplate = async (folder: string, program: (name: string) => string) => {
+/** What has a template of its own beside that of the stack: `FeedAlarms-0123456789ab.json`. */
+const NESTED = /^(\w+)-[0-9a-f]{12}\.json$/
+
+/** As many stores as one stack must hold, with sources of which none is a name. */
+const manyStores = () => {
+  const sources = Array.from({ length: 400 }, (_, index) => `فروشگاه شماره ${index}`)
+  const feed = (index: number) => (index < 300 ? 'sqs' : `{ http: "https://shop-${index}.example/webhook" }`)
+  return `stores:\n${sources.map((source, index) => `  - { source: ${source}, feed: ${feed(index)} }\n`).join('')}`
+}
+
+/** Packages the project and checks the templates without deploying them; an account has a quota of concurrent executions. */
+const checkTemplate = async (folder: string, program: (name: string) => string, executions: number) => {
   const env = {
     ...process.env,
     ACCOUNTING_URL: 'https://accounting.example',
     ALARM_EMAIL: 'somebody@example.com',
   }
   await step('package', () => must('serverless package', serverless(folder, env, 'package')))
-  const template = join(folder, PACKAGED)
+  const packaged = join(folder, '.serverless')
+  const nested = (await readdir(packaged)).filter(file => NESTED.test(file))
+  const templates = [join(folder, PACKAGED), ...nested.map(file => join(packaged, file))]
 
   await step('cfn-lint', () =>
-    check(program('cfn-lint'), ['--config-file', 'test/deploy/cfn-lint.yml', '--template', template]),
+    check(program('cfn-lint'), ['--config-file', 'test/deploy/cfn-lint.yml', '--template', ...templates]),
   )
   await step('checkov', () =>
-    check(program('checkov'), ['--config-file', 'test/deploy/checkov.yml', '--file', template]),
+    check(program('checkov'), ['--config-file', 'test/deploy/checkov.yml', '--file', ...templates]),
   )
-  await step('own rules', async () => none(violations(await readFile(template, 'utf8'))))
+  const [stack = '', ...inner] = await Promise.all(templates.map(file => readFile(file, 'utf8')))
+  const byId = Object.fromEntries(
+    inner.map((text, index) => [nested[index]?.replace(NESTED, '$1') ?? '', text]),
+  )
+  await step('own rules', async () => none(violations(stack, byId, executions)))
+  await step('quotas', async () => none([stack, ...inner].flatMap(exceeded)))
+}
 
+/** Checks the zips of a package. */
+const checkZips = async (folder: string, program: (name: string) => string) => {
+  const packaged = join(folder, '.serverless')
   const allowed = v.parse(budgets, await readFile(join(ROOT, 'deploy/budget.json'), 'utf8'))
   await step('only its own code in each zip', async () => {
     for (const name of Object.keys(allowed)) {
-      const zip = join(folder, '.serverless', `${name}.zip`)
+      const zip = join(packaged, `${name}.zip`)
       const { stdout } = await run(program('python'), ['-m', 'zipfile', '--list', zip])
       none(foreignFiles(name, stdout))
     }
   })
-  await step('sizes of the zips', async () => none(await overBudget(join(folder, '.serverless'), allowed)))
+  await step('sizes of the zips', async () => none(await overBudget(packaged, allowed)))
 }
 
 const main = async (): Promise<number> => {
@@ -67,7 +93,11 @@ const main = async (): Promise<number> => {
   const project = join(folder, 'project')
   try {
     await copyProject(project)
-    await checkTemplate(project, program)
+    await checkTemplate(project, program, NEW_ACCOUNT)
+    await checkZips(project, program)
+    process.stdout.write('\n300 stores with SQS feeds and 100 with HTTP feeds\n')
+    await writeFile(join(project, 'stores.yml'), manyStores())
+    await checkTemplate(project, program, USUAL_ACCOUNT)
     return 0
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error

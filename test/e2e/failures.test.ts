@@ -266,15 +266,14 @@ describe('the feeder', () => {
 
 /** The metrics of the functions that alarms and dashboard read, as `name {"dimension":"value"}`. */
 const watched = () => {
-  const service = 'order-relay-test'
-  const alarms = Object.values(alarmsFor(service, STORES)).map(({ condition }) => condition)
+  const alarms = Object.values(alarmsFor('order-relay-test')).map(({ condition }) => condition)
   const onAlarms = alarms
     .filter(({ Namespace }) => Namespace === 'order-relay')
     .map(({ MetricName, Dimensions }) => [
       MetricName,
       ...Dimensions.flatMap(({ Name, Value }) => [Name, Value]),
     ])
-  const onDashboard = dashboardRows(service, STORES)
+  const onDashboard = dashboardRows({ stage: 'test', prefix: '', stores: STORES })
     .flatMap(({ widgets }) => widgets.flatMap(({ properties }) => properties.metrics ?? []))
     .filter(([namespace]) => namespace === 'order-relay')
     .map(([, ...series]) => series.filter(part => typeof part === 'string'))

@@ -1,25 +1,36 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { feedQueueName } from '../../lib/platform/names.ts'
 import { sign } from '../../lib/protocol/signature.ts'
 import { logFile } from '../../local/log.ts'
 import { freePorts } from '../../local/ports.ts'
+import { environmentOf, type Settings } from '../../local/settings.ts'
 import { type Stack, startStack } from '../../local/stack.ts'
+import { copyProject, must, relay } from '../deploy/project.ts'
 import { drain, scan } from '../support/parts.ts'
 import { until } from '../support/until.ts'
 
+const PERSIAN = 'فروشگاه شمالی'
+
 let stack: Stack
+let project: string
+let settings: Settings
 let dataDir: string
 let sqs: SQSClient
 let dynamodb: DynamoDBClient
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'order-relay-e2e-'))
-  stack = await startStack({ ports: await freePorts(), dataDir, watch: false })
+  project = join(dataDir, 'project')
+  await copyProject(project)
+  await appendFile(join(project, 'stores.yml'), `  - source: ${PERSIAN}\n    feed: sqs\n`)
+  settings = { ports: await freePorts(), dataDir, watch: false }
+  stack = await startStack({ project, ...settings })
   const client = { region: 'eu-central-1', credentials: { accessKeyId: 'test', secretAccessKey: 'test' } }
   sqs = new SQSClient({ ...client, endpoint: stack.urls.sqs })
   dynamodb = new DynamoDBClient({ ...client, endpoint: stack.urls.dynamodb })
@@ -57,13 +68,13 @@ const post = async (
 
 type Received = { version: number; delivery: string; data: { external_id: string; status: string } }
 
-const feed = (source = 'demo-shop') => `${stack.urls.sqs}/000000000000/feed-${source}.fifo`
+const feed = (source = 'demo-shop') => `${stack.urls.sqs}/000000000000/${feedQueueName(source)}`
 
 /** Receives so many messages of the feed. */
-const receive = async (count: number): Promise<Received[]> => {
+const receive = async (count: number, source?: string): Promise<Received[]> => {
   const received: Received[] = []
   for (const end = Date.now() + 30_000; received.length < count && Date.now() < end; ) {
-    received.push(...(await drain(sqs, feed())).map(({ Body = '' }) => JSON.parse(Body) as Received))
+    received.push(...(await drain(sqs, feed(source))).map(({ Body = '' }) => JSON.parse(Body) as Received))
   }
   return received
 }
@@ -93,6 +104,38 @@ test('changes of one order reach its feed in order', async () => {
     statuses.map((status, index) => [status, index + 1]),
   )
 }, 40_000)
+
+test('an order of a store with a Persian source goes its way, from the key of the store to its feed', async () => {
+  const key = await must(
+    'relay stores key',
+    relay(project, { ...process.env, ...environmentOf(settings) }, [
+      'stores',
+      'key',
+      PERSIAN,
+      '--local',
+      '--json',
+    ]),
+  )
+  const ask = async (method: string, path: string, body?: object) => {
+    const response = await fetch(`${stack.urls.relay}/api/v1/orders/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${JSON.parse(key).key}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    expect(response.ok).toBe(true)
+    return (await response.json()) as { status: string }
+  }
+  const query = `?source=${encodeURIComponent(PERSIAN)}`
+  const items = [{ sku: 'SKU-1', quantity: 1, unit_price: 1000 }]
+  await ask('POST', '', { external_id: '۱', source: PERSIAN, items, customer: { mobile: '09120000000' } })
+  await ask('POST', `${encodeURIComponent('۱')}/payment/${query}`, { method: 'card' })
+  const published = await receive(2, PERSIAN)
+  expect(published.at(-1)?.data).toMatchObject({ source: PERSIAN, external_id: '۱', status: 'paid' })
+  expect(await ask('GET', `${encodeURIComponent('۱')}/${query}`)).toMatchObject({ status: 'paid' })
+
+  expect(await post(webhook('۱', 'refunded', PERSIAN))).toMatchObject({ body: { status: 'queued' } })
+  expect(await readFile(logFile(dataDir), 'utf8')).toContain(PERSIAN)
+}, 60_000)
 
 test('a captured delivery is refused under another X-Service-Delivery header', async () => {
   const content = webhook('captured', 'paid')

@@ -34,7 +34,7 @@ export const feedContract = (name: string, start: StartFeed) =>
     beforeEach(async () => {
       // The examples print what a store refuses.
       jest.spyOn(console, 'error').mockImplementation(() => undefined)
-      source = `shop-${sources++}`
+      source = `shop.ir ${sources++}`
       received = []
       accepted = []
       refuses = () => false

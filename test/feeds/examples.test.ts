@@ -65,7 +65,7 @@ test('node examples/sqs-consumer.ts prints what it receives', async () => {
   try {
     const orders = await createQueue(parts.sqs, 'orders.fifo')
     const feed = await createQueue(parts.sqs, feedQueueName('demo-shop'))
-    await feedPublisher(parts.sqs, orders)(message)
+    await feedPublisher(parts.sqs, orders, [])(message)
     const printed = run('sqs-consumer.ts', [feed], {
       AWS_ENDPOINT_URL_SQS: parts.endpoints.sqs,
       AWS_REGION: 'eu-central-1',

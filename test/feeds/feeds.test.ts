@@ -6,7 +6,7 @@ import { consumeFeed } from '../../examples/sqs-consumer.ts'
 import { createFeeder } from '../../lib/feeds/handler.ts'
 import { feedPublisher } from '../../lib/orders/feed.ts'
 import { httpClient } from '../../lib/platform/http-client.ts'
-import { feedQueueName } from '../../lib/platform/names.ts'
+import { feedQueueName, storeName } from '../../lib/platform/names.ts'
 import { startEventSource } from '../../local/event-source.ts'
 import { addressOf } from '../support/address.ts'
 import { context } from '../support/lambda.ts'
@@ -38,22 +38,26 @@ feedContract('SQS', async (source, receive) => {
   consumer.on('error', () => undefined)
   consumer.start()
   return {
-    publish: feedPublisher(stack.sqs, stack.settings.ordersQueueUrl),
+    publish: feedPublisher(stack.sqs, stack.settings.ordersQueueUrl, []),
     close: async () => consumer.stop({ abort: true }),
   }
 })
 
 feedContract('HTTP', async (source, receive) => {
   const { sqs, settings } = stack
-  const url = await createQueue(sqs, feedQueueName(source), { VisibilityTimeout: '180' })
-  await stack.set(`feed-secrets/${source}`, 'secret of the store')
+  const queue = storeName(source).replace('shop', 'own-name')
+  const feed = { http: '', disable_after: 3600 }
+  const stores = [{ source, queue, feed }]
+  const url = await createQueue(sqs, feedQueueName(source, queue), { VisibilityTimeout: '180' })
+  await stack.set(`feed-secrets/${storeName(source)}`, 'secret of the store')
   const server = receiver('secret of the store', receive).listen({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
+  feed.http = `${addressOf(server)}/webhook`
   const feeder = createFeeder({
     ...stack,
     http: httpClient(),
     telemetry: recordingTelemetry().telemetry,
-    stores: [{ source, feed: { http: `${addressOf(server)}/webhook`, disable_after: 3600 } }],
+    stores,
     now: Date.now,
     random: Math.random,
   })
@@ -61,7 +65,7 @@ feedContract('HTTP', async (source, receive) => {
     sqs,
     queue: {
       url,
-      arn: `arn:aws:sqs:eu-central-1:000000000000:${feedQueueName(source)}`,
+      arn: `arn:aws:sqs:eu-central-1:000000000000:${feedQueueName(source, queue)}`,
       region: 'eu-central-1',
     },
     batchSize: 10,
@@ -70,7 +74,7 @@ feedContract('HTTP', async (source, receive) => {
     onError: console.error,
   })
   return {
-    publish: feedPublisher(sqs, settings.ordersQueueUrl),
+    publish: feedPublisher(sqs, settings.ordersQueueUrl, stores),
     close: async () => {
       await eventSource.stop()
       server.close()

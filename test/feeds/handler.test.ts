@@ -292,7 +292,7 @@ describe('an endpoint that fails', () => {
 describe('the secret of a store', () => {
   const missing = (source: string) =>
     `Cannot sign for the store "${source}": Parameter Store has no /order-relay/test/feed-secrets/${source}; ` +
-    `create it with "npx relay stores secret ${source}"`
+    'create it with "npx relay stores secret"'
 
   test('that is missing is looked up at most once a minute, and found once it exists', async () => {
     const source = 'constructor'

@@ -51,7 +51,7 @@ test.each([
     const { code, output } = await run(args)
     expect(code).toBe(1)
     expect(output).toMatch(
-      /^(?:Cannot finish: )?Cannot read (?:\/.*)?stores\.yml:\nline 18: "stores\[2\]\.feed" is missing: .*\nline 19: "stores\[2\]\.fed" is not a known key: .*\n$/,
+      /^(?:Cannot finish: )?Cannot read (?:\/.*)?stores\.yml:\nline 25: "stores\[2\]\.feed" is missing: .*\nline 26: "stores\[2\]\.fed" is not a known key: .*\n$/,
     )
   },
   60_000,

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
 import { feedQueueId, queuesOf } from '../../deploy/queues.ts'
 import { parseStores, readStores } from '../../deploy/stores.ts'
-import { httpStores } from '../../lib/platform/stores.ts'
+import { feedQueueName, storeName } from '../../lib/platform/names.ts'
+import { httpStores, MAX_STORES } from '../../lib/platform/stores.ts'
 
 const refusal = (text: string) => {
   try {
@@ -53,7 +55,7 @@ describe('stores.yml', () => {
     [
       'a misspelled key',
       first('  - source: a', '    feed: sqs', '    fed: 1'),
-      ['line 4: "stores[0].fed" is not a known key: a store has "source" and "feed"'],
+      ['line 4: "stores[0].fed" is not a known key: a store has "source", "feed" and optionally "queue"'],
     ],
     [
       'an unknown key',
@@ -72,9 +74,44 @@ describe('stores.yml', () => {
       ['line 3: "stores[0].feed" must be "sqs"', '"http: https://…"', 'not "https://a.example"'],
     ],
     [
-      'a source with a space',
-      first('  - source: a b', '    feed: sqs'),
-      ['line 2: "stores[0].source" must be 1 to 50 letters, digits, "-" or "_", not "a b"'],
+      'an empty source',
+      first('  - source: ""', '    feed: sqs'),
+      ['line 2: "stores[0].source" must have 1 to 100 characters'],
+    ],
+    [
+      'a source that is too long',
+      first(`  - source: ${'ف'.repeat(101)}`, '    feed: sqs'),
+      ['line 2: "stores[0].source" must have 1 to 100 characters'],
+    ],
+    [
+      'half a character as source',
+      first('  - source: "\\uD800"', '    feed: sqs'),
+      ['line 2: "stores[0].source" must be well-formed Unicode'],
+    ],
+    [
+      'the name of a queue that SQS does not allow',
+      first('  - source: a', '    queue: a.fifo', '    feed: sqs'),
+      ['line 3: "stores[0].queue" must be 1 to 50 letters, digits, "-" or "_"', 'not "a.fifo"'],
+    ],
+    [
+      'one queue for two stores',
+      first('  - { source: shop.ir, queue: shop, feed: sqs }', '  - { source: shop, feed: sqs }'),
+      ['line 3: "stores[1]" has the name "feed-shop.fifo" of the store "shop.ir": set another "queue"'],
+    ],
+    [
+      'a source that is the name of another',
+      first(
+        '  - { source: shop.ir, feed: sqs }',
+        `  - { source: ${storeName('shop.ir')}, queue: b, feed: sqs }`,
+      ),
+      [
+        `line 3: "stores[1]" has the name "${storeName('shop.ir')}" of the store "shop.ir": choose another source`,
+      ],
+    ],
+    [
+      'more stores than one stack holds',
+      first(...Array.from({ length: MAX_STORES + 1 }, (_, index) => `  - { source: s${index}, feed: sqs }`)),
+      ['line 1: "stores" must have at most 400 stores, which is what one stack holds, not 401'],
     ],
     [
       'a number as source',
@@ -124,22 +161,66 @@ describe('stores.yml', () => {
   })
 
   test('reports every mistake at once', () => {
-    expect(refusal(first('  - source: a b', '    feed: mail')).split('\n')).toHaveLength(3)
+    expect(refusal(first('  - source: 12', '    feed: mail')).split('\n')).toHaveLength(3)
   })
 })
 
-describe('the queue of a store', () => {
-  test('has a logical id that no other source has', () => {
-    expect(feedQueueId('a-b')).toMatch(/^[A-Za-z0-9]+$/)
-    expect(feedQueueId('a-b')).not.toBe(feedQueueId('a_b'))
+describe('the name of a store', () => {
+  /** Texts that differ in case, punctuation or Unicode normalization only are likely among them. */
+  const source = fc
+    .oneof(
+      fc.string({ unit: 'grapheme', minLength: 1, maxLength: 100 }),
+      fc.string({ unit: fc.constantFrom(...'aA.- آا\u0622\u200cé۲2'), minLength: 1, maxLength: 5 }),
+    )
+    .filter(text => [...text].length <= 100)
+  const plain = (text: string) => /^[\w-]{1,50}$/.test(text)
+
+  test.each([
+    ['shop_1-Ab', /^shop_1-Ab$/],
+    ['shop.ir', /^shop-ir-[0-9a-f]{10}$/],
+    ['Café №5', /^cafe-no5-[0-9a-f]{10}$/],
+    ['فروشگاه آبی‌فروش ۲', /^froshgah-abi-frosh-2-[0-9a-f]{10}$/],
+    ['書店', /^store-[0-9a-f]{10}$/],
+    ['x'.repeat(51), /^x{30}-[0-9a-f]{10}$/],
+  ])('made of "%s" is readable', (text, name) => {
+    expect(storeName(text)).toMatch(name)
   })
 
-  test('has a name that SQS allows, or an error that says why not', () => {
-    const named = (source: string) =>
-      queuesOf({ prefix: 'order-relay-production-', stores: [{ source, feed: 'sqs' }] }).at(-1)?.name
+  test('made of any source is valid in queues, parameters, alarms, logical ids and HTTP headers', () => {
+    fc.assert(
+      fc.property(source, text => {
+        expect(storeName(text)).toMatch(plain(text) ? /^[\w-]{1,50}$/ : /^[a-z0-9][a-z0-9-]{5,40}$/)
+        expect(feedQueueId(text)).toMatch(/^Feed[0-9a-f]{2,100}$/)
+        const name = queuesOf({ prefix: 'order-relay-staging-', stores: [{ source: text, feed: 'sqs' }] }).at(
+          -1,
+        )?.name
+        expect(name).toMatch(/^[\w-]{1,75}\.fifo$/)
+      }),
+    )
+  })
+
+  test('is another for every other source, even where case does not count', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(source, { minLength: 2, maxLength: 100 }), sources => {
+        const names = sources.map(text => (plain(text) ? storeName(text) : storeName(text).toLowerCase()))
+        expect(new Set(names).size).toBe(sources.length)
+        expect(new Set(sources.map(feedQueueId)).size).toBe(sources.length)
+      }),
+    )
+  })
+
+  test('is not that of the queue when stores.yml gives one', () => {
+    const [store] = parseStores('stores:\n  - { source: فروشگاه, queue: shop, feed: sqs }')
+    expect(feedQueueName(store?.source ?? '', store?.queue)).toBe('feed-shop.fifo')
+  })
+
+  test('leaves a queue name that SQS allows, or an error that says why not', () => {
+    const named = (source: string, queue?: string) =>
+      queuesOf({ prefix: 'order-relay-production-', stores: [{ source, queue, feed: 'sqs' }] }).at(-1)?.name
     expect(named('shop')).toBe('order-relay-production-feed-shop.fifo')
     expect(() => named('x'.repeat(50))).toThrow(
-      /has 83 characters and SQS allows 80; shorten the stage or the source/,
+      /has 83 characters and SQS allows 80; shorten the stage, or set "queue" of the store/,
     )
+    expect(named('x'.repeat(50), 'shop')).toBe('order-relay-production-feed-shop.fifo')
   })
 })

@@ -63,6 +63,7 @@ export const startStack = async () => {
     ...parts,
     ...observe(parts),
     settings,
+    stores: STORES,
     shopFeedUrl: shopFeedUrl ?? '',
     webFeedUrl: webFeedUrl ?? '',
     set,
