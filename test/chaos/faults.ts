@@ -126,13 +126,3 @@ export const randomFaults = (seed: number, strength = 1): Faults => {
     return { ...request, kind, ms: Math.ceil(chance('ms', seed, link, name, count) * longest) }
   }
 }
-
-const idOf = ({ link, name, count }: Request): string => JSON.stringify([link, name, count])
-
-/** These faults and no others. */
-export const onlyFaults = (faults: readonly Fault[]): Faults => {
-  const byId = new Map(faults.map(fault => [idOf(fault), fault]))
-  return request => byId.get(idOf(request))
-}
-
-export const noFaults: Faults = () => undefined

@@ -23,7 +23,7 @@ export const newInbox = () => {
 
 export type Inbox = ReturnType<typeof newInbox>
 
-/** The store "web" accepts signed POST requests. */
+/** The store "demo-shop" accepts signed POST requests. */
 export const startWebStore = ({ receive }: Inbox) =>
   startServer(async ({ headers }, body) => {
     const now = Math.floor(Date.now() / 1000)
@@ -33,31 +33,22 @@ export const startWebStore = ({ receive }: Inbox) =>
     return { status: 200 }
   })
 
-/** Receives what is in a feed, at most ten messages, and deletes it; returns how many there were. */
-export const readFeed = async (
-  sqs: SQSClient,
-  QueueUrl: string,
-  { receive }: Pick<Inbox, 'receive'>,
-  { waitSeconds = 0, abortSignal = new AbortController().signal } = {},
-): Promise<number> => {
-  const { Messages = [] } = await sqs.send(
-    new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: waitSeconds }),
-    { abortSignal },
-  )
-  for (const { Body = '' } of Messages) receive(Body)
-  const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }))
-  if (Entries.length > 0)
-    await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }), { abortSignal })
-  return Messages.length
-}
-
 /** A store with an SQS feed keeps reading its queue; what it could not delete comes again. */
-export const startQueueStore = (sqs: SQSClient, queueUrl: string, inbox: Pick<Inbox, 'receive'>) => {
+export const startQueueStore = (sqs: SQSClient, QueueUrl: string, { receive }: Inbox) => {
   const stopping = new AbortController()
   const { signal: abortSignal } = stopping
+  const read = async () => {
+    const { Messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 5 }),
+      { abortSignal },
+    )
+    for (const { Body = '' } of Messages) receive(Body)
+    const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }))
+    if (Entries.length > 0)
+      await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }), { abortSignal })
+  }
   const reading = (async () => {
-    while (!abortSignal.aborted)
-      await readFeed(sqs, queueUrl, inbox, { waitSeconds: 5, abortSignal }).catch(() => sleep(RETRY_MS))
+    while (!abortSignal.aborted) await read().catch(() => sleep(RETRY_MS))
   })()
   return {
     close: async () => {
@@ -68,8 +59,6 @@ export const startQueueStore = (sqs: SQSClient, queueUrl: string, inbox: Pick<In
 }
 
 const TIMEOUT_MS = 3000
-/** What the relay has not accepted by then it never will. */
-const GIVE_UP_MS = 300_000
 
 /** Sends one request of a store to the relay; returns its status, 0 when there was no response. */
 export const storeRequester =
@@ -87,16 +76,3 @@ export const storeRequester =
   }
 
 export type StoreRequest = ReturnType<typeof storeRequester>
-
-/** Repeats a change until the relay accepts it. */
-export const insist = async (
-  request: StoreRequest,
-  [source, path, body]: [Source, string, object],
-  over: AbortSignal,
-): Promise<void> => {
-  const end = Date.now() + GIVE_UP_MS
-  while ((await request('POST', source, path, body)) !== 202) {
-    if (over.aborted || Date.now() > end) throw new Error(`the relay never accepted /orders/${path}`)
-    await sleep(RETRY_MS)
-  }
-}
