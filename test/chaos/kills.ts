@@ -73,8 +73,17 @@ export const startKilled = async ({ seed, kills, progress }: KillOptions): Promi
     await ended
   }
 
+  const close = async () => {
+    await kill()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+  try {
+    await start()
+  } catch (error) {
+    await close()
+    throw error
+  }
   let isOver = false
-  await start()
   const killing = (async () => {
     const moments = Array.from({ length: kills }, (_, index) => 0.9 * chance(seed, 'moment', index)).sort()
     for (const [index, moment] of moments.entries()) {
@@ -99,12 +108,13 @@ export const startKilled = async ({ seed, kills, progress }: KillOptions): Promi
   const readers = SOURCES.map(source => startQueueStore(sqs, queueUrl(feedQueueName(source)), inbox))
   const ask = storeRequester(urlOf(ports.relay))
   const request: StoreRequest = async (method, source, path, body) => {
-    const status = await ask(method, source, path, body)
+    const answer = await ask(method, source, path, body)
+    const { status, isAccepted } = answer
     journal.requests.set('store to relay', (journal.requests.get('store to relay') ?? 0) + 1)
     // A closed port has no status. An order that is still in the queue cannot be read.
-    if (status >= 300 && !(method === 'GET' && status === 404))
+    if (status > 0 && !isAccepted && !(method === 'GET' && status === 404))
       violations.push(`${method} /orders/${path} was answered ${status}`)
-    return status
+    return answer
   }
   return {
     ...{ journal, inbox, request, stored },
@@ -121,8 +131,7 @@ export const startKilled = async ({ seed, kills, progress }: KillOptions): Promi
       await killing.catch(() => undefined)
       for (const reader of readers) await reader.close()
       destroy()
-      await kill()
-      await rm(dataDir, { recursive: true, force: true })
+      await close()
     },
   }
 }

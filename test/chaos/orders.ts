@@ -109,8 +109,7 @@ export const play = async (world: World, order: ChaosOrder, over: AbortSignal): 
   /** Repeats a request until the relay answers it. */
   const insist = async (method: 'GET' | 'POST', path: string, body?: object) => {
     for (const end = Date.now() + STUCK_MS; ; await sleep(RETRY_MS)) {
-      const status = await request(method, source, path, body)
-      if (status >= 200 && status < 300) return
+      if ((await request(method, source, path, body)).isAccepted) return
       if (over.aborted || Date.now() > end) throw new Error(`the relay never accepted /orders/${path}`)
     }
   }
@@ -125,7 +124,7 @@ export const play = async (world: World, order: ChaosOrder, over: AbortSignal): 
     if (unknownProduct !== undefined) {
       await ask('', body)
       await waitFor(world, 'the rejection of the product', () =>
-        inbox.of(id).some(({ event }) => event === 'order.rejected'),
+        inbox.of(id).some(({ event }) => event !== 'order.updated'),
       )
     }
     await service.stock(id, review ? 0 : 10)

@@ -58,12 +58,11 @@ export const startQueueStore = (sqs: SQSClient, QueueUrl: string, { receive }: I
   }
 }
 
-const TIMEOUT_MS = 3000
+const TIMEOUT_MS = 10_000
 
-/** Sends one request of a store to the relay; returns its status, 0 when there was no response. */
+/** Sends one request of a store to the relay; the status is 0 when there was no response. */
 export const storeRequester =
-  (apiUrl: string) =>
-  async (method: 'GET' | 'POST', source: Source, path: string, body?: object): Promise<number> => {
+  (apiUrl: string) => async (method: 'GET' | 'POST', source: Source, path: string, body?: object) => {
     const query = method === 'GET' ? `?source=${source}` : ''
     const response = await fetch(`${apiUrl}/api/v1/orders/${path}${query}`, {
       method,
@@ -72,7 +71,9 @@ export const storeRequester =
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch(() => undefined)
     await response?.body?.cancel().catch(() => undefined)
-    return response?.status ?? 0
+    // What the relay has accepted has an id, even if the service has refused it meanwhile.
+    const isAccepted = response?.ok === true || response?.headers.has('relay-request-id') === true
+    return { status: response?.status ?? 0, isAccepted }
   }
 
 export type StoreRequest = ReturnType<typeof storeRequester>
