@@ -71,9 +71,9 @@ type Invocation = { processed: Set<unknown>; errors: Map<unknown, string> }
 const invocations = new AsyncLocalStorage<Invocation>()
 
 const telemetry: Telemetry = {
-  info(message, { delivery } = {}) {
+  info(message, { delivery, feed_delivery } = {}) {
     if (message === 'event processed' || message === 'feed message delivered')
-      invocations.getStore()?.processed.add(delivery)
+      invocations.getStore()?.processed.add(feed_delivery ?? delivery)
   },
   warn: () => undefined,
   error: (_message, error, { messageId } = {}) =>
