@@ -106,15 +106,15 @@ export const play = async (world: World, order: ChaosOrder, over: AbortSignal): 
     refunds,
   } = lifecycle
 
-  /** Repeats a request until the relay answers it. */
-  const insist = async (method: 'GET' | 'POST', path: string, body?: object) => {
+  /** Repeats a request until the relay accepts it. */
+  const insist = async (path: string, body: object) => {
     for (const end = Date.now() + STUCK_MS; ; await sleep(RETRY_MS)) {
-      if ((await request(method, source, path, body)).isAccepted) return
+      if ((await request('POST', source, path, body)).isAccepted) return
       if (over.aborted || Date.now() > end) throw new Error(`the relay never accepted /orders/${path}`)
     }
   }
   const ask = async (path: string, body: object) => {
-    const once = () => insist('POST', path, body)
+    const once = () => insist(path, body)
     await (repeats === 'at once' ? Promise.all([once(), once()]) : once())
     if (repeats === 'afterwards') await once()
     journal.note(`store: ${id} /${path} accepted`)
@@ -154,7 +154,9 @@ export const play = async (world: World, order: ChaosOrder, over: AbortSignal): 
     }
     await sleep(pauses[2])
     if (refunds) await ask(`${id}/refund/`, { source, reason: 'chaos' })
-    if (createdBy === 'relay') await insist('GET', `${id}/`)
+    // Only what the relay has been asked for can be read from it.
+    const read = async () => (await request('GET', source, `${id}/`)).isAccepted
+    if (createdBy === 'relay') await waitFor(world, 'the order', read)
   }
   await sleep(pauses[0])
   await create()
