@@ -3,7 +3,6 @@ import { chance, pick } from './chance.ts'
 /** The connections between the parts; each has a proxy, or is a call that can fail. */
 export type Link =
   | 'service to relay'
-  | 'forger to relay'
   | 'store to relay'
   | 'webhook to AWS'
   | 'api to AWS'

@@ -1,27 +1,46 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { MAX_BODY_BYTES } from '../../lib/protocol/json.ts'
+import { sign, TOLERANCE_SECONDS } from '../../lib/protocol/signature.ts'
 import { STATUSES } from '../../lib/protocol/status.ts'
+import { HEADERS, ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
 import { feedViolations } from '../oracle.ts'
 import { chance, pick } from './chance.ts'
 import { waitFor } from './orders.ts'
 import { endOf } from './violations.ts'
-import { type Data, type Kind, postWebhook, resultOf } from './webhooks.ts'
 import type { World } from './world.ts'
 
+/** A kind of webhook and its only answers; where it has no weight, it is a change of the order. */
+type Kind = {
+  name: string
+  answers: readonly string[]
+  weight: number
+  offBy?: number
+  secret?: string
+  source?: string
+  padding?: number
+}
+
+const NEW: Kind = { name: 'that is new', weight: 0, answers: ['200 queued'] }
+const TWIN: Kind = { name: 'sent twice at once', weight: 0, answers: ['200 queued', '200 duplicate'] }
+const AGAIN: Kind = { name: 'sent again', weight: 18, answers: ['200 duplicate'] }
+const LATE = TOLERANCE_SECONDS + 100
+const FORGED = ['401 unauthorized']
+const BESIDES: readonly [Kind, ...Kind[]] = [
+  AGAIN,
+  { name: 'about a foreign order', weight: 10, source: 'elsewhere', answers: ['200 ignored'] },
+  { name: 'signed with another secret', weight: 4, secret: 'whsec_other', answers: FORGED },
+  { name: 'replayed later', weight: 3, offBy: -LATE, answers: FORGED },
+  { name: 'signed ahead of time', weight: 1, offBy: LATE, answers: FORGED },
+  { name: 'too large', weight: 2, padding: MAX_BODY_BYTES, answers: ['413 too_large'] },
+]
 /** Of a hundred webhooks, forty are no news. */
 const BESIDES_SHARE = 0.4
 const TWIN_SHARE = 0.06
-const BESIDES: readonly [Besides, ...Besides[]] = [
-  { weight: 18, kind: 'sent again' },
-  { weight: 10, kind: 'about an order of another source' },
-  { weight: 4, kind: 'signed with another secret' },
-  { weight: 3, kind: 'replayed later' },
-  { weight: 1, kind: 'signed ahead of time' },
-  { weight: 2, kind: 'too large' },
-]
-type Besides = { weight: number; kind: Kind }
 
 const SOURCE = 'api'
+
+type Data = { source: string; external_id: string; status: string }
 
 /** An order of which the relay learns by webhooks alone: what each says. */
 export type FloodOrder = { id: string; changes: readonly Data[] }
@@ -30,36 +49,50 @@ export type FloodOrder = { id: string; changes: readonly Data[] }
 export const floodOrder = (seed: number, number: number): FloodOrder => {
   const id = `o${String(number).padStart(5, '0')}`
   const statuses = STATUSES.filter(status => chance(seed, id, status) < 0.6)
-  return { id, changes: statuses.map(status => resultOf(SOURCE, id, status)) }
+  return {
+    id,
+    changes: statuses.map(status => ({
+      ...{ source: SOURCE, external_id: id, status, status_display: `وضعیت: ${status}`, total: '1000' },
+      ...{ invoice_number: 1, invoice_status: 'posted', receipt_number: 1, return_number: 1, error: null },
+    })),
+  }
 }
 
 /** Sends the webhooks of orders, and counts how they are answered. */
 export const floodWith = (seed: number) => {
-  const answers = new Map<string, number>()
+  const answers: Record<string, number> = {}
   const latencies: number[] = []
 
-  const play = async (world: World, { id, changes }: FloodOrder): Promise<void> => {
-    const { forger, inbox } = world
-    if (forger === undefined) throw new Error('Cannot send webhooks: the secret is not known')
-    const send = async (kind: Kind, webhook: { delivery: string; data: Data }) => {
-      const answer = await postWebhook(forger, kind, webhook)
-      answers.set(answer, (answers.get(answer) ?? 0) + 1)
+  const send = async ({ webhook }: World, kind: Kind, data: Data, delivery: string = randomUUID()) => {
+    const { name, offBy = 0, secret = webhook?.secret ?? '', source = SOURCE, padding = 0 } = kind
+    const text = JSON.stringify({ event: ORDER_UPDATED, data: { ...data, source }, delivery })
+    const body = text + ' '.repeat(padding)
+    const signature = sign({ secret, t: Math.floor(Date.now() / 1000) + offBy, body })
+    const headers = {
+      [HEADERS.event]: ORDER_UPDATED,
+      [HEADERS.delivery]: delivery,
+      [HEADERS.signature]: signature,
     }
+    const response = await fetch(webhook?.url ?? '', { method: 'POST', headers, body })
+    const { status: said, error } = JSON.parse(await response.text())
+    const answer = `${response.status} ${said ?? error.code}`
+    answers[answer] = (answers[answer] ?? 0) + 1
+    if (!kind.answers.includes(answer)) throw new Error(`a webhook ${name} was answered ${answer}`)
+  }
+
+  const play = async (world: World, { id, changes }: FloodOrder): Promise<void> => {
     for (const [step, data] of changes.entries()) {
-      const webhook = { delivery: randomUUID(), data }
+      const delivery = randomUUID()
       const began = performance.now()
-      const isTwin = chance(seed, id, step, 'twin') < TWIN_SHARE
-      await (isTwin
-        ? Promise.all([send('sent twice at once', webhook), send('sent twice at once', webhook)])
-        : send('new', webhook))
+      const kinds = chance(seed, id, step, 'twin') < TWIN_SHARE ? [TWIN, TWIN] : [NEW]
+      await Promise.all(kinds.map(kind => send(world, kind, data, delivery)))
       for (let more = 0; chance(seed, id, step, 'besides', more) < BESIDES_SHARE; more++) {
-        const { kind } = pick(BESIDES, chance(seed, id, step, 'kind', more))
-        await send(
-          kind,
-          kind === 'sent again' ? webhook : { delivery: randomUUID(), data: { ...data, status: 'refunded' } },
-        )
+        const kind = pick(BESIDES, chance(seed, id, step, 'kind', more))
+        await (kind === AGAIN
+          ? send(world, kind, data, delivery)
+          : send(world, kind, { ...data, status: 'refunded' }))
       }
-      await waitFor(world, `version ${step + 1}`, () => inbox.of(id).length > step)
+      await waitFor(world, `version ${step + 1}`, () => world.inbox.of(id).length > step)
       latencies.push(performance.now() - began)
     }
   }
@@ -78,7 +111,7 @@ export const floodWith = (seed: number) => {
 
   /** What was answered costs no more calls to AWS than it may (promise P4). */
   const violations = ({ journal: { calls, requests } }: World, seconds: number): string[] => {
-    const due = 3 * (answers.get('200 queued') ?? 0) + (answers.get('200 duplicate') ?? 0)
+    const due = 3 * (answers['200 queued'] ?? 0) + (answers['200 duplicate'] ?? 0)
     const made = [...calls].filter(([call]) => call.startsWith('webhook to AWS'))
     const reads = made.find(([call]) => call.endsWith('GetParametersByPath'))?.[1] ?? 0
     const cost = made.reduce((sum, [, count]) => sum + count, -reads)
@@ -94,7 +127,7 @@ export const floodWith = (seed: number) => {
 
   const quantile = (part: number) => latencies.toSorted((a, b) => a - b)[Math.floor(latencies.length * part)]
   const summary = () => ({
-    answers: Object.fromEntries(answers),
+    answers,
     latencyMs: { p50: quantile(0.5), p99: quantile(0.99) },
   })
   return { play, violationsOf, violations, summary }

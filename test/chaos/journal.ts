@@ -45,8 +45,6 @@ export const newJournal = () => {
     recordedEarly: new Map<string, string>(),
     /** First attempts of calls by link and action. */
     calls: new Map<string, number>(),
-    /** Deliveries of forgers. */
-    forged: new Set<string>(),
     /** Order by receipt handle: messages that a function processed, and those that it reported as failed. */
     processed: new Map<string, string>(),
     failed: new Map<string, string>(),

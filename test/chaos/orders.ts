@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { feedQueueName, QUEUES } from '../../lib/platform/names.ts'
 import type { Lifecycle } from '../scenarios.ts'
 import { SOURCES, type Source } from './backends.ts'
 import { chance } from './chance.ts'
 import { createRequest } from './service.ts'
-import { FORGERIES, type Forgery, postWebhook, resultOf } from './webhooks.ts'
 import type { World } from './world.ts'
 
 /** What happens to one order; times are in milliseconds. */
@@ -21,7 +19,6 @@ export type ChaosOrder = {
   twoAccountants: boolean
   /** How long after the fix the accountant sends the webhook again; it may be out of date by then. */
   resentAfter: number | undefined
-  forgery: Forgery | undefined
 }
 
 const LONGEST_PAUSE_MS = 400
@@ -55,9 +52,6 @@ export const randomOrder = (seed: number, number: number): ChaosOrder => {
     ],
     twoAccountants: happens('two accountants', 0.1),
     resentAfter: happens('resent', 0.3) ? roll('resent after') * LONGEST_FIX_MS : undefined,
-    forgery: happens('forgery', 0.3)
-      ? FORGERIES[Math.floor(roll('which forgery') * FORGERIES.length)]
-      : undefined,
   }
 }
 
@@ -92,10 +86,10 @@ export const isIdle = async ({ journal, depth }: World): Promise<boolean> => {
 
 const RETRY_MS = 40
 
-/** Plays what happens to an order: store, accountant and forger. */
+/** Plays what store and accountant do with an order. */
 export const play = async (world: World, order: ChaosOrder, over: AbortSignal): Promise<void> => {
-  const { service, inbox, request, forger, journal } = world
-  const { id, source, lifecycle, repeats, pauses, twoAccountants, resentAfter, forgery } = order
+  const { service, inbox, request, journal } = world
+  const { id, source, lifecycle, repeats, pauses, twoAccountants, resentAfter } = order
   const {
     createdBy,
     unknownProduct,
@@ -146,12 +140,6 @@ export const play = async (world: World, order: ChaosOrder, over: AbortSignal): 
   const shop = async () => {
     await sleep(pauses[1])
     if (pays) await ask(`${id}/payment/`, { source, method: 'card' })
-    if (forgery !== undefined && forger !== undefined) {
-      const delivery = randomUUID()
-      journal.forged.add(delivery)
-      // About a refund that never happened.
-      await postWebhook(forger, forgery, { delivery, data: resultOf(source, id, 'refunded') })
-    }
     await sleep(pauses[2])
     if (refunds) await ask(`${id}/refund/`, { source, reason: 'chaos' })
     // Only what the relay has been asked for can be read from it.

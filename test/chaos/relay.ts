@@ -171,9 +171,7 @@ export const startRelay = async ({
     ...{ settings, ...runtime('reconcile') },
   })
   return {
-    /** Port of the webhook's function, and the secret that the service signs with. */
-    webhookPort: webhook.port,
-    secret,
+    webhook: { url: webhookUrl, secret },
     apiUrl: await through('store to relay', api.port),
     workers: await Promise.all(Array.from({ length: workers }, startWorker)),
     feeder: (event: SQSEvent) => feed(event, context('feeder')),

@@ -5,7 +5,7 @@ import { orderIn } from './journal.ts'
 import { startKilled } from './kills.ts'
 import { isIdle, play, randomOrder } from './orders.ts'
 import { NOT_CONSUMED, numberViolations, violationsOf } from './violations.ts'
-import { FULL, QUICK, startWorld, type World } from './world.ts'
+import { FULL, QUICK, REAL_TIME, startWorld, type World } from './world.ts'
 
 export type Options = {
   seed: number
@@ -154,7 +154,6 @@ const summaryOf = (
     sent: journal.webhooks.size,
     swallowed: journal.swallowed.size,
     foundByReconciliation: journal.found.size,
-    forged: journal.forged.size,
   },
   violations: Object.fromEntries(violations),
   tooSlow: Object.fromEntries(journal.tooSlow),
@@ -195,7 +194,7 @@ export const run = async (options: Options) => {
   const speed = quick ? QUICK : FULL
   if (flood) {
     const start = async () => ({
-      ...(await startWorld({ faults: () => undefined, speed })),
+      ...(await startWorld({ faults: () => undefined, speed: REAL_TIME })),
       // The service does not know these orders.
       reconcile: async () => undefined,
     })

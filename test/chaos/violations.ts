@@ -80,9 +80,6 @@ export const passingViolations = (journal: Journal): string[] => {
     ...[...journal.revisions]
       .filter(([, times]) => times > 1)
       .map(([revision, times]) => `revision ${revision} was saved ${times} times`),
-    ...[...journal.forged]
-      .filter(delivery => journal.queued.has(delivery))
-      .map(delivery => `the forged webhook ${delivery} was queued`),
     ...[...processed]
       .filter(([handle]) => !deleted.has(handle) && !unanswered.has(handle))
       .map(([, order]) => `a message of ${order} was processed and comes again without a cause`),

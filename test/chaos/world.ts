@@ -32,14 +32,17 @@ export const FULL: Speed = { retries: 20, timeouts: 5, visibility: 12 }
 /** For a few orders. */
 export const QUICK: Speed = { retries: 40, timeouts: 10, visibility: 5 }
 
+/** For a run without faults. */
+export const REAL_TIME: Speed = { retries: 1, timeouts: 1, visibility: 30 }
+
 /** What a run plays in: the relay, and the two sides between which it stands. */
 export type World = Pick<Backends, 'depth' | 'stored'> & {
   journal: Journal
   service: Service
   inbox: Inbox
   request: StoreRequest
-  /** Where webhooks are sent that are not the service's, and the secret that it signs with. */
-  forger?: { url: string; secret: string }
+  /** Where the service sends its webhooks, and the secret that it signs with. */
+  webhook?: { url: string; secret: string }
   /** How often everything was killed. */
   kills?: () => number
   /** How many faults have struck an order. */
@@ -212,7 +215,7 @@ export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Spe
       ...{ journal, inbox, close, depth: backends.depth, stored: backends.stored },
       request: storeRequester(relay.apiUrl),
       service: serviceClient(urlOf(backends.ports.sandbox)),
-      forger: { url: await through('forger to relay', relay.webhookPort), secret: relay.secret },
+      webhook: relay.webhook,
       struck: id => journal.faults.filter(({ name }) => name.includes(id)).length,
       // Each time three days later by its clock, so that every order is due.
       async reconcile() {
