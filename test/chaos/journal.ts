@@ -55,6 +55,8 @@ export const newJournal = () => {
     events: new Map<string, Map<string, number>>(),
     /** How often the orders table accepted a revision of an order: "3 of o00017". */
     revisions: new Map<string, number>(),
+    /** Order results of the service, in the end. */
+    results: [] as unknown[],
     /** Functions and detached requests under way. */
     underWay: 0,
     /** Orders whose feed this machine was too slow to keep in order, and why. */

@@ -122,7 +122,6 @@ export const startKilled = async ({ seed, kills, progress }: KillOptions): Promi
     depth: queue => depth(queue).catch(() => 1),
     service: serviceClient(urlOf(ports.sandbox), true),
     struck: () => struck,
-    kills: () => struck,
     reconcile: async () => undefined,
     stopFaults: () => killing,
     violations: () => violations,

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { randomFaults } from './faults.ts'
 import { floodOrder, floodWith } from './flood.ts'
@@ -112,7 +113,8 @@ const playAll = async <Order extends { id: string }>(
   for (const queue of NOT_CONSUMED) if ((await depth(queue)) > 0) add('all', [`something is in ${queue}`])
   for (const order of orders) add(order.id, await setting.violationsOf(world, order))
   const others = [...world.violations(), ...(setting.violations?.(world, secondsSince(began)) ?? [])]
-  for (const violation of others) add(orderIn(violation) || 'all', [violation])
+  for (const violation of [...others, ...numberViolations(journal.results)])
+    add(orderIn(violation) || 'all', [violation])
 
   const isSlow = (about: string) => journal.tooSlow.has(about)
   const verdict: Verdict =
@@ -120,34 +122,14 @@ const playAll = async <Order extends { id: string }>(
   return { verdict, violations }
 }
 
-const lifecycles = (seed: number, numbers: readonly number[]) => {
-  const results: unknown[] = []
-  const setting: Omit<Setting<ReturnType<typeof randomOrder>>, 'start'> = {
-    orders: numbers.map(each => randomOrder(seed, each)),
-    play,
-    async violationsOf(world, order) {
-      results.push((await world.service.record(order.source, order.id))?.result)
-      return violationsOf(world, order)
-    },
-    violations: () => numberViolations(results),
-  }
-  return setting
-}
-
 const countBy = <Entry>(entries: readonly Entry[], keyOf: (entry: Entry) => string) =>
   Object.fromEntries([...Map.groupBy(entries, keyOf)].map(([key, all]) => [key, all.length]))
 
 const MAX_STORIES = 10
 
-const summaryOf = (
-  { journal, kills }: World,
-  violations: ReadonlyMap<string, readonly string[]>,
-  seconds: number,
-) => ({
-  seconds,
-  killed: kills?.(),
+const summaryOf = ({ journal, struck }: World, violations: ReadonlyMap<string, readonly string[]>) => ({
   requests: [...journal.requests.values()].reduce((sum, count) => sum + count, 0),
-  faults: journal.faults.length,
+  faults: struck(''),
   faultsByLink: countBy(journal.faults, ({ link }) => link),
   faultsByKind: countBy(journal.faults, ({ kind }) => kind),
   webhooks: {
@@ -163,26 +145,25 @@ const summaryOf = (
 })
 
 const playIn = async <Order extends { id: string }>(setting: Setting<Order>, options: Options) => {
-  const { signal, progress } = options
+  const { signal, progress, kills } = options
   let share = 0
   const world = await setting.start(() => share)
   const began = performance.now()
-  const aborted = Promise.withResolvers<never>()
-  const abort = () => aborted.reject(signal.reason)
-  signal.addEventListener('abort', abort)
   try {
-    const playing = playAll(world, setting, {
-      ...options,
-      progress(done, all) {
-        share = done / all
-        progress(done, all)
-      },
+    const aborted = once(signal, 'abort').then((): never => {
+      throw signal.reason
     })
-    const { verdict, violations } = await Promise.race([playing, aborted.promise])
-    const summary = summaryOf(world, violations, secondsSince(began))
-    return { verdict, violations, summary: { ...summary, ...setting.summary?.() } }
+    const onDone = (done: number, all: number) => {
+      share = done / all
+      progress(done, all)
+    }
+    const { verdict, violations } = await Promise.race([
+      playAll(world, setting, { kills, signal, progress: onDone }),
+      aborted,
+    ])
+    const summary = { seconds: secondsSince(began), ...summaryOf(world, violations), ...setting.summary?.() }
+    return { verdict, violations, summary }
   } finally {
-    signal.removeEventListener('abort', abort)
     await world.close()
   }
 }
@@ -204,7 +185,7 @@ export const run = async (options: Options) => {
     kills > 0
       ? startKilled({ seed, kills, progress })
       : startWorld({ faults: randomFaults(seed, strength), speed })
-  return playIn({ start, ...lifecycles(seed, numbers) }, options)
+  return playIn({ start, orders: numbers.map(each => randomOrder(seed, each)), play, violationsOf }, options)
 }
 
 export type Outcome = Awaited<ReturnType<typeof run>>

@@ -32,6 +32,7 @@ export const violationsOf = async (world: World, order: ChaosOrder): Promise<str
   const { journal, service, struck } = world
   const { id, lifecycle } = order
   const end: EndState = await endOf(world, order)
+  journal.results.push(end.service?.result)
   const hits = journal.faults.filter(({ name, link }) => name.includes(id) && WEBHOOK_LINKS.includes(link))
   const webhooks = await service.webhooks(id)
   const sent = webhooks.map(({ delivery, state }): SentWebhook => {

@@ -43,9 +43,7 @@ export type World = Pick<Backends, 'depth' | 'stored'> & {
   request: StoreRequest
   /** Where the service sends its webhooks, and the secret that it signs with. */
   webhook?: { url: string; secret: string }
-  /** How often everything was killed. */
-  kills?: () => number
-  /** How many faults have struck an order. */
+  /** How many faults have struck an order, or any; a kill strikes all. */
   struck: (id: string) => number
   reconcile: () => Promise<unknown>
   /** Stops the faults, and waits until everything works. */
