@@ -132,6 +132,7 @@ export const startRelay = async ({
     quarantineQueueUrl: queueUrl(QUEUES.quarantine),
     feedsDeadQueueUrl: queueUrl(QUEUES.feedsDead),
     secretsPath: SECRETS_PATH,
+    accountingUrl: await through('worker to service', ports.sandbox),
   }
   const stores = storesWith(await through('feeder to store', webStore))
 
@@ -156,9 +157,7 @@ export const startRelay = async ({
   const startWorker = async () => {
     const work = createWorker({
       ...(await clients('worker to AWS')),
-      http: hurried(),
-      settings: { ...settings, accountingUrl: await through('worker to service', ports.sandbox) },
-      ...runtime('worker'),
+      ...{ settings, http: hurried(), ...runtime('worker') },
     })
     return (event: SQSEvent) => work(event, context('worker'))
   }

@@ -109,33 +109,6 @@ test('a secret exchanged without the relay raises an alarm, and once the relay h
   within(alarms.raisedAt('signature-failures'), 2 * MINUTE, 15 * MINUTE)
 })
 
-const WRONG_FOR = 1.5 * HOUR
-
-test.each<[string, Pick<Scenario, 'skew' | 'relaySkew'>]>([
-  ["the service's is fast", { skew: elapsed => (elapsed < WRONG_FOR ? 6 * MINUTE : 0) }],
-  ["the service's is slow", { skew: elapsed => (elapsed < WRONG_FOR ? -6 * MINUTE : 0) }],
-  ['ours is fast', { relaySkew: elapsed => (elapsed < WRONG_FOR ? 6 * MINUTE : 0) }],
-  ['ours is slow', { relaySkew: elapsed => (elapsed < WRONG_FOR ? -6 * MINUTE : 0) }],
-])('a clock six minutes off delays webhooks and loses none: %s', async (_whose, wrong) => {
-  const { violations, world } = await days({
-    ...wrong,
-    orders: {
-      1001: {
-        createdBy: 'relay',
-        review: true,
-        fixedAfter: MINUTE,
-        accountant: [
-          { after: HOUR, does: 'payment' },
-          { after: 1.1 * HOUR, does: 'edit' },
-        ],
-      },
-    },
-  })
-  expect(violations).toEqual([])
-  const [first] = world.sender.sent
-  expect(first?.attempts.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 401, 200])
-})
-
 const TWO_DAYS = (elapsed: number) => (elapsed < 2 * DAY ? 6 * MINUTE : 0)
 
 test('a clock off for longer than the service retries costs webhooks; the reconciliation finds what they said', async () => {
