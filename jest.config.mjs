@@ -9,5 +9,5 @@ export default {
   // Many tests wait for the parts that they start, so more workers than cores keep the cores busy.
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
   // Many tests start a whole stack, and machines are slow at times; no test waits for this.
-  testTimeout: 45_000,
+  testTimeout: 120_000,
 }

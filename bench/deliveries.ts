@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { APIGatewayProxyEventV2, SQSRecord } from 'aws-lambda'
 import { sign } from '../lib/protocol/signature.ts'
+import { httpEvent, sqsRecord } from '../test/support/lambda.ts'
 
 export const SECRET = 'whsec_bench'
 /** A store of the shipped stores.yml, and one that belongs to somebody else. */
@@ -60,12 +61,7 @@ export const eventOf = (
   { delivery = randomUUID(), source = OURS, secret = SECRET, now = Date.now() }: DeliveryOptions = {},
 ): APIGatewayProxyEventV2 => {
   const body = bodyOf(size, { delivery, source })
-  const signature = sign({ secret, t: Math.floor(now / 1000), body: Buffer.from(body) })
-  return {
-    version: '2.0',
-    routeKey: 'POST /webhook',
-    rawPath: '/webhook',
-    rawQueryString: '',
+  return httpEvent({
     headers: {
       'content-length': String(Buffer.byteLength(body)),
       'content-type': 'application/json; charset=utf-8',
@@ -73,52 +69,15 @@ export const eventOf = (
       'user-agent': 'accounting/1.0',
       'x-service-delivery': delivery,
       'x-service-event': 'order.updated',
-      'x-service-signature': signature,
+      'x-service-signature': sign({ secret, t: Math.floor(now / 1000), body }),
       'x-forwarded-for': '192.0.2.7',
       'x-forwarded-port': '443',
       'x-forwarded-proto': 'https',
     },
-    requestContext: {
-      accountId: '000000000000',
-      apiId: 'bench',
-      domainName: 'relay.example',
-      domainPrefix: 'relay',
-      http: {
-        method: 'POST',
-        path: '/webhook',
-        protocol: 'HTTP/1.1',
-        sourceIp: '192.0.2.7',
-        userAgent: 'accounting/1.0',
-      },
-      requestId: randomUUID(),
-      routeKey: 'POST /webhook',
-      stage: '$default',
-      time: new Date(now).toUTCString(),
-      timeEpoch: now,
-    },
     body,
-    isBase64Encoded: false,
-  }
+  })
 }
 
 /** A message as Lambda hands it to the worker. */
-export const recordOf = (body: string): SQSRecord => {
-  const now = String(Date.now())
-  return {
-    messageId: randomUUID(),
-    receiptHandle: randomUUID(),
-    body,
-    attributes: {
-      MessageGroupId: randomUUID(),
-      ApproximateReceiveCount: '1',
-      ApproximateFirstReceiveTimestamp: now,
-      SentTimestamp: now,
-      SenderId: 'bench',
-    },
-    messageAttributes: {},
-    md5OfBody: '',
-    eventSource: 'aws:sqs',
-    eventSourceARN: 'arn:aws:sqs:eu-central-1:000000000000:orders.fifo',
-    awsRegion: 'eu-central-1',
-  }
-}
+export const recordOf = (body: string): SQSRecord =>
+  sqsRecord(randomUUID(), { body, attributes: { MessageGroupId: randomUUID() } })

@@ -1,11 +1,3 @@
-// Measures the relay beside what one would build instead:
-//
-//   npm run bench                    every part
-//   npm run bench -- coldstart cpu   these parts
-//   npm run bench -- install         AWS's runtime client for all measurements (needs cmake and g++; minutes)
-//
-// Prints the results as JSON, then each target and whether it is met. The exit code is 1 when one is missed.
-
 import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { promisify } from 'node:util'
@@ -33,6 +25,15 @@ const PARTS: Readonly<Record<string, Part>> = {
   cost,
   growth,
 }
+
+const USAGE = `Measures the relay beside what one would build instead.
+
+  npm run bench                    every part
+  npm run bench -- coldstart cpu   these parts, of ${Object.keys(PARTS).join(', ')}
+  npm run bench -- install         AWS's runtime client for all measurements (needs cmake and g++; minutes)
+
+Prints the results as JSON, then each target and whether it is met. The exit code is 1 when one is missed.
+`
 
 /** Installs what the peers bundle, when there is none of it or the lock file has changed. */
 const installPeers = async (): Promise<void> => {
@@ -65,8 +66,9 @@ const run = async (names: readonly string[]): Promise<boolean> => {
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.find(name => name !== 'install' && !(name in PARTS))
-if (unknown !== undefined) {
-  console.error(`Cannot run "${unknown}": the parts are ${Object.keys(PARTS).join(', ')}; see bench/main.ts`)
+if (wanted.includes('--help')) console.log(USAGE)
+else if (unknown !== undefined) {
+  console.error(`Cannot run "${unknown}": the parts are ${Object.keys(PARTS).join(', ')}`)
   process.exitCode = 2
 } else if (wanted.includes('install')) await installRuntimeClient()
 else process.exitCode = (await run(wanted.length > 0 ? wanted : Object.keys(PARTS))) ? 0 : 1

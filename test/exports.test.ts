@@ -29,4 +29,4 @@ test('the client and the signature work on their own, as plain JavaScript with t
     await sandbox.close()
     await rm(folder, { recursive: true, force: true })
   }
-}, 30_000)
+})

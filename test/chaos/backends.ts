@@ -22,17 +22,18 @@ import { type EndState, readStoredItem } from '../oracle.ts'
 export const SECRETS_PATH = '/order-relay/chaos'
 export const FEED_SECRET = 'whsec_feed'
 
-/** The stores: one reads its own queue, the other receives signed POST requests. */
-export const SOURCES = ['shop', 'web'] as const
+/** The stores of the shipped stores.yml: one reads its own queue, the other receives signed POST requests. */
+export const SOURCES = ['api', 'demo-shop'] as const
 export type Source = (typeof SOURCES)[number]
 
 /** @param webFeed URL of the HTTP store */
 export const storesWith = (webFeed: string): readonly Store[] => [
-  { source: 'shop', feed: 'sqs' },
-  { source: 'web', feed: { http: webFeed, disable_after: 24 * 60 * 60 } },
+  { source: 'api', feed: 'sqs' },
+  { source: 'demo-shop', feed: { http: webFeed, disable_after: 24 * 60 * 60 } },
 ]
 
-export const keyOfStore = (source: string): string => `key-of-${source}`
+/** As `npm start` has it. */
+export const keyOfStore = (source: string): string => `local-${source}`
 
 export type BackendOptions = {
   /** How many times faster than real time the service retries its webhooks. @default 100 */
@@ -42,7 +43,7 @@ export type BackendOptions = {
 }
 
 const queuesWith = (visibility: number | undefined) =>
-  queuesOf({ prefix: '', stores: storesWith('https://web.example') }).map(queue =>
+  queuesOf({ prefix: '', stores: storesWith('https://shop.example') }).map(queue =>
     // Only a queue with high throughput is consumed.
     visibility !== undefined && 'DeduplicationScope' in queue.attributes
       ? { ...queue, attributes: { ...queue.attributes, VisibilityTimeout: visibility } }
@@ -111,7 +112,7 @@ export const startBackends = async ({ senderSpeed = 100, visibility }: BackendOp
     const { Name, Value } = storeKeyParameter(SECRETS_PATH, source, keyOfStore(source))
     await putParameter(Name.slice(SECRETS_PATH.length + 1), Value)
   }
-  await putParameter(`${PARAMETERS.feedSecrets}/web`, FEED_SECRET)
+  await putParameter(`${PARAMETERS.feedSecrets}/demo-shop`, FEED_SECRET)
   await putParameter(PARAMETERS.accountingKey, SANDBOX_KEY)
   return {
     ...clients,

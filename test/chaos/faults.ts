@@ -1,51 +1,43 @@
 import { chance, pick } from './chance.ts'
 
 /** The connections between the parts; each has a proxy, or is a call that can fail. */
-export const LINKS = [
-  'service to relay',
-  'forger to relay',
-  'store to relay',
-  'webhook to AWS',
-  'api to AWS',
-  'reconcile to AWS',
-  'worker to AWS',
-  'worker to service',
-  'event source to SQS',
-  'feeder to AWS',
-  'feeder to store',
-  'event source to function',
-  'schedule to reconcile',
-  'store to SQS',
-] as const
-export type Link = (typeof LINKS)[number]
+export type Link =
+  | 'service to relay'
+  | 'store to relay'
+  | 'webhook to AWS'
+  | 'api to AWS'
+  | 'reconcile to AWS'
+  | 'worker to AWS'
+  | 'worker to service'
+  | 'event source to SQS'
+  | 'feeder to AWS'
+  | 'feeder to store'
+  | 'event source to function'
+  | 'schedule to reconcile'
+  | 'store to SQS'
 
-/**
- * What a fault does to a request:
- *
- * - `delay`: it is held up for a while, so that others overtake it
- * - `reset before`: the connection breaks before it arrives
- * - `reset after`: it takes effect, and the connection breaks before the response arrives
- * - `late`: the connection breaks at once, and it takes effect seconds later
- * - `error before`: it is answered 500 and never arrives
- * - `error after`: it takes effect and is answered 500
- * - `throttle`: it is refused because of too many requests
- * - `duplicate`: it arrives twice
- * - `nonsense`: it takes effect and is answered 200 with an HTML page
- * - `swallow`: it is answered 200 and never arrives: a webhook that nobody will send again
- */
-export const KINDS = [
-  'delay',
-  'reset before',
-  'reset after',
-  'late',
-  'error before',
-  'error after',
-  'throttle',
-  'duplicate',
-  'nonsense',
-  'swallow',
-] as const
-export type Kind = (typeof KINDS)[number]
+/** What a fault does to a request. */
+type Kind =
+  /** It is held up for a while, so that others overtake it. */
+  | 'delay'
+  /** The connection breaks before it arrives. */
+  | 'reset before'
+  /** It takes effect, and the connection breaks before the response arrives. */
+  | 'reset after'
+  /** The connection breaks at once, and it takes effect seconds later. */
+  | 'late'
+  /** It is answered 500 and never arrives. */
+  | 'error before'
+  /** It takes effect and is answered 500. */
+  | 'error after'
+  /** It is refused because of too many requests. */
+  | 'throttle'
+  /** It arrives twice. */
+  | 'duplicate'
+  /** It takes effect and is answered 200 with an HTML page. */
+  | 'nonsense'
+  /** It is answered 200 and never arrives: a webhook that nobody will send again. */
+  | 'swallow'
 
 /** A request on a link: the `count`-th of its name. The name says what it does and which order it is about. */
 type Request = { link: Link; name: string; count: number }
@@ -126,13 +118,3 @@ export const randomFaults = (seed: number, strength = 1): Faults => {
     return { ...request, kind, ms: Math.ceil(chance('ms', seed, link, name, count) * longest) }
   }
 }
-
-const idOf = ({ link, name, count }: Request): string => JSON.stringify([link, name, count])
-
-/** These faults and no others. */
-export const onlyFaults = (faults: readonly Fault[]): Faults => {
-  const byId = new Map(faults.map(fault => [idOf(fault), fault]))
-  return request => byId.get(idOf(request))
-}
-
-export const noFaults: Faults = () => undefined

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http'
-import { STATUSES } from '../../lib/protocol/status.ts'
 import { type Fault, type Faults, type Link, NO_ORDER } from './faults.ts'
 
 const ORDER = /o\d{5}/
@@ -8,14 +7,11 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/
 const DELIVERY = /\\*"delivery\\*":\\*"([0-9a-f-]{36})/
 const RECORDED = /"delivery":\{"S":"([0-9a-f-]{36})"\}/
 const REVISION = /"revision":\{"N":"(\d+)"\}/
-const STATUS = /"status":"(\w+)"/
 
 /** The order that a text is about; empty when there is none. */
 export const orderIn = (text: string): string => ORDER.exec(text)?.[0] ?? ''
 
 export const deliveryIn = (text: string): string => DELIVERY.exec(text)?.[1] ?? ''
-
-const rankIn = (text: string): number => (STATUSES as readonly string[]).indexOf(STATUS.exec(text)?.[1] ?? '')
 
 const increment = <Key>(counts: Map<Key, number>, key: Key): number => {
   const count = (counts.get(key) ?? 0) + 1
@@ -30,29 +26,25 @@ export type Passing = { link: Link; name: string; action: string; order: string;
 export const newJournal = () => {
   const began = performance.now()
   const seen = new Map<string, number>()
-  const arrived = new Map<string, number>()
   const orderOfDelivery = new Map<string, string>()
-  const knownRank = new Map<string, number>()
   const entries: { at: number; what: string }[] = []
   const faults: Fault[] = []
 
   const journal = {
     faults: faults as readonly Fault[],
     requests: new Map<Link, number>(),
-    /** Requests that arrived after one about the same order that was sent later. */
-    overtaken: 0,
     /** Webhooks that the service sent. */
     webhooks: new Set<string>(),
-    /** Webhooks with a status behind the one that the relay knew when they arrived. */
-    outdated: new Set<string>(),
     /** Webhooks that were answered 200 in the relay's name and never arrived. */
     swallowed: new Set<string>(),
+    /** Orders whose webhook never arrived and whose store knows them all the same. */
+    found: new Set<string>(),
     /** Webhooks that SQS accepted for the order queue. */
     queued: new Set<string>(),
     /** Webhooks that were recorded before the queue had them: a crash in between would lose them. */
     recordedEarly: new Map<string, string>(),
-    /** Deliveries of forgers. */
-    forged: new Set<string>(),
+    /** First attempts of calls by link and action. */
+    calls: new Map<string, number>(),
     /** Order by receipt handle: messages that a function processed, and those that it reported as failed. */
     processed: new Map<string, string>(),
     failed: new Map<string, string>(),
@@ -63,6 +55,8 @@ export const newJournal = () => {
     events: new Map<string, Map<string, number>>(),
     /** How often the orders table accepted a revision of an order: "3 of o00017". */
     revisions: new Map<string, number>(),
+    /** Order results of the service, in the end. */
+    results: [] as unknown[],
     /** Functions and detached requests under way. */
     underWay: 0,
     /** Orders whose feed this machine was too slow to keep in order, and why. */
@@ -91,6 +85,9 @@ export const newJournal = () => {
       const order = id ?? (delivery && orderOfDelivery.get(delivery))
       const table = /"TableName":"(\w+)"/.exec(body)?.[1]
       const verb = action || `${method} ${url.split('?')[0]?.replace(ORDER, '…') ?? ''}`
+      // A retry of the SDK is the machine's slowness or a fault, not another call.
+      if (!/attempt=[^1]/.test(String(headers['amz-sdk-request'])))
+        increment(journal.calls, `${link}: ${verb}`)
       const name = [verb, table, order ?? NO_ORDER].filter(part => part !== undefined).join(' ')
       return { link, name, action, order: order ?? '', body }
     },
@@ -103,31 +100,19 @@ export const newJournal = () => {
       journal.note(`${link}: ${name} #${count}${fault === undefined ? '' : `   ← ${fault.kind}`}`)
       return fault
     },
-    /** Takes note of a request that is sent, whether or not it arrives; returns what to call when it does. */
-    sent({ link, action, order, body }: Passing) {
+    /** Takes note of a request that is sent, whether or not it arrives. */
+    sent({ link, action, order, body }: Passing): void {
       const recorded = RECORDED.exec(body)?.[1]
       if (link === 'webhook to AWS' && action === 'PutItem' && recorded !== undefined)
         if (!journal.queued.has(recorded)) journal.recordedEarly.set(recorded, order)
       if (link === 'service to relay') journal.webhooks.add(deliveryIn(body))
-      const stream = `${link} about ${order}`
-      const number = increment(seen, stream)
-      return () => {
-        if (order !== '' && number < (arrived.get(stream) ?? 0)) journal.overtaken++
-        else arrived.set(stream, number)
-        if (link !== 'service to relay') return
-        if (rankIn(body) < (knownRank.get(order) ?? -1)) journal.outdated.add(deliveryIn(body))
-        knownRank.set(order, Math.max(rankIn(body), knownRank.get(order) ?? -1))
-      }
     },
-    /** Takes note of a response. */
-    answered({ link, action, order, body }: Passing, { status, text }: { status: number; text: string }) {
-      if (status >= 300) return
+    /** Takes note of a request that has succeeded. */
+    answered({ link, action, order, body }: Passing): void {
       if (link === 'webhook to AWS' && action === 'SendMessage') journal.queued.add(deliveryIn(body))
       const revision = REVISION.exec(body)?.[1]
       if (link === 'worker to AWS' && action === 'PutItem' && revision !== undefined)
         increment(journal.revisions, `${revision} of ${order}`)
-      if (link === 'worker to service')
-        knownRank.set(order, Math.max(rankIn(text), knownRank.get(order) ?? -1))
     },
   }
   return journal

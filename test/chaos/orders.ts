@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { feedQueueName, QUEUES } from '../../lib/platform/names.ts'
 import type { Lifecycle } from '../scenarios.ts'
 import { SOURCES, type Source } from './backends.ts'
 import { chance } from './chance.ts'
-import { FORGERY_NAMES, type Forgery } from './forgeries.ts'
-import { createRequest, type Service } from './service.ts'
-import type { Inbox } from './stores.ts'
+import { createRequest } from './service.ts'
+import type { World } from './world.ts'
 
 /** What happens to one order; times are in milliseconds. */
 export type ChaosOrder = {
@@ -19,7 +19,6 @@ export type ChaosOrder = {
   twoAccountants: boolean
   /** How long after the fix the accountant sends the webhook again; it may be out of date by then. */
   resentAfter: number | undefined
-  forgery: Forgery | undefined
 }
 
 const LONGEST_PAUSE_MS = 400
@@ -35,7 +34,7 @@ export const randomOrder = (seed: number, number: number): ChaosOrder => {
   const repeat = roll('repeats')
   return {
     id,
-    source: SOURCES[Math.floor(roll('source') * SOURCES.length)] ?? 'shop',
+    source: SOURCES[Math.floor(roll('source') * SOURCES.length)] ?? 'api',
     lifecycle: {
       createdBy,
       ...(createdBy === 'relay' && happens('unknown product', 0.12) && { unknownProduct: 'first' }),
@@ -53,21 +52,7 @@ export const randomOrder = (seed: number, number: number): ChaosOrder => {
     ],
     twoAccountants: happens('two accountants', 0.1),
     resentAfter: happens('resent', 0.3) ? roll('resent after') * LONGEST_FIX_MS : undefined,
-    forgery: happens('forgery', 0.3)
-      ? FORGERY_NAMES[Math.floor(roll('which forgery') * FORGERY_NAMES.length)]
-      : undefined,
   }
-}
-
-export type Surroundings = {
-  service: Service
-  inbox: Inbox
-  /** Repeats a store's change until the relay accepts it. */
-  insist: (source: Source, path: string, body: object) => Promise<void>
-  forge: (forgery: Forgery, order: { source: string; external_id: string }) => Promise<void>
-  note: (what: string) => void
-  /** Whether nothing is on its way from the relay to the service or to a store. */
-  isIdle: () => Promise<boolean>
 }
 
 const LOOK_MS = 25
@@ -76,23 +61,35 @@ const LONGEST_LOOK_MS = 1000
 const STUCK_MS = 600_000
 
 /** Waits for something that the relay has promised; rejects when nothing is under way that could bring it. */
-const waitFor = async (
-  { isIdle }: Surroundings,
+export const waitFor = async (
+  world: World,
   what: string,
   isThere: () => boolean | Promise<boolean>,
 ): Promise<void> => {
   const end = Date.now() + STUCK_MS
   for (let wait = LOOK_MS; !(await isThere()); wait = Math.min(wait * 1.5, LONGEST_LOOK_MS)) {
-    const isStuck = wait === LONGEST_LOOK_MS && (await isIdle())
+    const isStuck = wait === LONGEST_LOOK_MS && (await isIdle(world))
     if ((isStuck && !(await isThere())) || Date.now() > end) throw new Error(`${what} never came`)
     await sleep(wait)
   }
 }
 
-/** Plays what happens to an order: store, accountant and forger. */
-export const play = async (around: Surroundings, order: ChaosOrder): Promise<void> => {
-  const { service, inbox, note } = around
-  const { id, source, lifecycle, repeats, pauses, twoAccountants, resentAfter, forgery } = order
+/** In the order in which messages pass through them. */
+const CONSUMED = [QUEUES.orders, ...SOURCES.map(source => feedQueueName(source))]
+
+/** Whether nothing is on its way from the relay to the service or to a store. */
+export const isIdle = async ({ journal, depth }: World): Promise<boolean> => {
+  if (journal.underWay > 0) return false
+  for (const queue of CONSUMED) if ((await depth(queue)) > 0) return false
+  return journal.underWay === 0
+}
+
+const RETRY_MS = 40
+
+/** Plays what store and accountant do with an order. */
+export const play = async (world: World, order: ChaosOrder, over: AbortSignal): Promise<void> => {
+  const { service, inbox, request, journal } = world
+  const { id, source, lifecycle, repeats, pauses, twoAccountants, resentAfter } = order
   const {
     createdBy,
     unknownProduct,
@@ -103,18 +100,25 @@ export const play = async (around: Surroundings, order: ChaosOrder): Promise<voi
     refunds,
   } = lifecycle
 
+  /** Repeats a request until the relay accepts it. */
+  const insist = async (path: string, body: object) => {
+    for (const end = Date.now() + STUCK_MS; ; await sleep(RETRY_MS)) {
+      if ((await request('POST', source, path, body)).isAccepted) return
+      if (over.aborted || Date.now() > end) throw new Error(`the relay never accepted /orders/${path}`)
+    }
+  }
   const ask = async (path: string, body: object) => {
-    const once = () => around.insist(source, path, body)
+    const once = () => insist(path, body)
     await (repeats === 'at once' ? Promise.all([once(), once()]) : once())
     if (repeats === 'afterwards') await once()
-    note(`store: ${id} /${path} accepted`)
+    journal.note(`store: ${id} /${path} accepted`)
   }
   const create = async () => {
     const body = createRequest(source, id, paidAtOnce)
     if (unknownProduct !== undefined) {
       await ask('', body)
-      await waitFor(around, 'the rejection of the product', () =>
-        inbox.of(id).some(({ event }) => event === 'order.rejected'),
+      await waitFor(world, 'the rejection of the product', () =>
+        inbox.of(id).some(({ event }) => event !== 'order.updated'),
       )
     }
     await service.stock(id, review ? 0 : 10)
@@ -123,22 +127,24 @@ export const play = async (around: Surroundings, order: ChaosOrder): Promise<voi
   const fix = async () => {
     if (!review || fixedAfter === undefined) return
     await sleep(fixedAfter)
-    await waitFor(around, 'the order to be fixed', async () => {
+    await waitFor(world, 'the order to be fixed', async () => {
       const accountants = Array.from({ length: twoAccountants ? 2 : 1 }, () => service.fix(source, id))
       return (await Promise.all(accountants)).some(fixed => fixed)
     })
-    note(`accountant: ${id} fixed`)
+    journal.note(`accountant: ${id} fixed`)
     if (resentAfter === undefined) return
     await sleep(resentAfter)
     await service.resend(id)
-    note(`accountant: ${id} webhooks sent again`)
+    journal.note(`accountant: ${id} webhooks sent again`)
   }
   const shop = async () => {
     await sleep(pauses[1])
     if (pays) await ask(`${id}/payment/`, { source, method: 'card' })
-    if (forgery !== undefined) await around.forge(forgery, { source, external_id: id })
     await sleep(pauses[2])
     if (refunds) await ask(`${id}/refund/`, { source, reason: 'chaos' })
+    // Only what the relay has been asked for can be read from it.
+    const read = async () => (await request('GET', source, `${id}/`)).isAccepted
+    if (createdBy === 'relay') await waitFor(world, 'the order', read)
   }
   await sleep(pauses[0])
   await create()

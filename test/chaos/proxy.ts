@@ -110,10 +110,9 @@ export const startProxy = async ({ link, to, faults, journal, patience }: ProxyO
   const handle = async (incoming: IncomingMessage): Promise<Response | undefined> => {
     const body = await buffer(incoming)
     const passing = journal.passing(link, incoming, body.toString())
-    const arrived = journal.sent(passing)
+    journal.sent(passing)
     const fault = journal.meet(faults, link, passing.name)
     const forward = async () => {
-      arrived()
       const began = performance.now()
       const response = await send(incoming, body)
       const took = Math.round(performance.now() - began)
@@ -122,7 +121,7 @@ export const startProxy = async ({ link, to, faults, journal, patience }: ProxyO
           passing.order,
           `a store was notified after ${took} ms, its sender waits ${patience}`,
         )
-      journal.answered(passing, { status: response.status, text: response.body.toString() })
+      if (response.status < 300) journal.answered(passing)
       return response
     }
     if (fault === undefined) return forward()

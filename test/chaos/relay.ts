@@ -17,9 +17,16 @@ import { context as contextWith, httpEvent, scheduledEvent } from '../support/la
 import { startServer } from '../support/server.ts'
 import { type Backends, SECRETS_PATH, storesWith } from './backends.ts'
 import type { Link } from './faults.ts'
-import { type Pace, REAL_TIME } from './pace.ts'
 
 type FunctionName = 'webhook' | 'api' | 'worker' | 'feeder' | 'reconcile'
+
+/** How many times shorter everything takes that waits; what is decided stays the same. */
+export type Pace = {
+  /** Retry delays of messages and pauses of the breaker. */
+  retries: number
+  /** Timeouts of the functions and of their calls by HTTP. */
+  timeouts: number
+}
 
 export type RelayOptions = {
   backends: Backends
@@ -28,10 +35,9 @@ export type RelayOptions = {
   /** Port of the HTTP store. */
   webStore: number
   telemetry: Telemetry
-  /** How many deployments of the functions take every request and every batch. @default 1 */
-  deployments?: number
-  /** Workers that read the order queue side by side. @default one in each deployment */
+  /** Workers that read the order queue side by side. @default 1 */
   workers?: number
+  /** @default as on AWS */
   pace?: Pace
   /** Unix time in milliseconds, as a function reads it. @default Date.now */
   now?: (name: FunctionName) => number
@@ -44,17 +50,16 @@ const single = (headers: IncomingHttpHeaders) =>
 
 type Endpoint = (event: APIGatewayProxyEventV2) => Promise<APIGatewayProxyStructuredResultV2>
 
-/** An endpoint behind HTTP, as API Gateway calls it: the last deployment's response is sent. */
+/** An endpoint behind HTTP, as API Gateway calls it; its function needs the port, and so comes later. */
 const startEndpoint = async () => {
-  let deployed: readonly Endpoint[] = []
+  let deployed: Endpoint | undefined
   const server = await startServer(async ({ method = '', url = '', headers }, body) => {
     const event = httpEvent({ method, path: url, headers: single(headers), body: body.toString() })
-    const results = await Promise.all(deployed.map(endpoint => endpoint(event)))
-    const { statusCode = 500, headers: sent = {}, body: text } = results.at(-1) ?? {}
+    const { statusCode = 500, headers: sent = {}, body: text } = (await deployed?.(event)) ?? {}
     return { status: statusCode, headers: single(sent as IncomingHttpHeaders), body: text ?? '' }
   })
-  const deploy = (endpoints: readonly Endpoint[]) => {
-    deployed = endpoints
+  const deploy = (endpoint: Endpoint) => {
+    deployed = endpoint
   }
   return { ...server, deploy }
 }
@@ -81,9 +86,8 @@ export const startRelay = async ({
   through,
   webStore,
   telemetry,
-  deployments = 1,
-  workers = deployments,
-  pace = REAL_TIME,
+  workers = 1,
+  pace = { retries: 1, timeouts: 1 },
   now = Date.now,
 }: RelayOptions) => {
   const { ports, queueUrl } = backends
@@ -120,8 +124,6 @@ export const startRelay = async ({
     const end = performance.now() + TIMEOUT_MS[name] / pace.timeouts
     return contextWith(() => (end - performance.now()) * pace.timeouts)
   }
-  const deploy = <Deployed>(count: number, one: () => Promise<Deployed>): Promise<Deployed[]> =>
-    Promise.all(Array.from({ length: count }, one))
 
   const settings = {
     ordersTable: TABLES.orders,
@@ -130,69 +132,51 @@ export const startRelay = async ({
     quarantineQueueUrl: queueUrl(QUEUES.quarantine),
     feedsDeadQueueUrl: queueUrl(QUEUES.feedsDead),
     secretsPath: SECRETS_PATH,
+    accountingUrl: await through('worker to service', ports.sandbox),
   }
   const stores = storesWith(await through('feeder to store', webStore))
 
   const webhook = closable(await startEndpoint())
   const webhookUrl = `${await through('service to relay', webhook.port)}/webhook`
-  const register = async (): Promise<string> => {
-    const accounting = accountingClient({ baseUrl: urlOf(ports.sandbox), apiKey: async () => SANDBOX_KEY })
-    return (await accounting.registerWebhook(webhookUrl)).secret
-  }
-  const secret = await register()
+  const accounting = accountingClient({ baseUrl: urlOf(ports.sandbox), apiKey: async () => SANDBOX_KEY })
+  const { secret } = await accounting.registerWebhook(webhookUrl)
   await backends.putParameter(`${PARAMETERS.webhookSecrets}/chaos`, secret)
-  webhook.deploy(
-    await deploy(deployments, async () => {
-      const common = { ...(await clients('webhook to AWS')), stores, settings, ...runtime('webhook') }
-      const handler = await createReceiver(common)
-      return event => handler(event, context('webhook'))
-    }),
-  )
+  const receive = await createReceiver({
+    ...(await clients('webhook to AWS')),
+    ...{ stores, settings, ...runtime('webhook') },
+  })
+  webhook.deploy(event => receive(event, context('webhook')))
 
   const api = closable(await startEndpoint())
-  api.deploy(
-    await deploy(deployments, async () => {
-      const common = { ...(await clients('api to AWS')), stores, settings, ...runtime('api') }
-      const handler = createApi({ ...common, newId: randomUUID })
-      return event => handler(event, context('api'))
-    }),
-  )
+  const serve = createApi({
+    ...(await clients('api to AWS')),
+    ...{ stores, settings, ...runtime('api'), newId: randomUUID },
+  })
+  api.deploy(event => serve(event, context('api')))
 
+  const startWorker = async () => {
+    const work = createWorker({
+      ...(await clients('worker to AWS')),
+      ...{ stores, settings, http: hurried(), ...runtime('worker') },
+    })
+    return (event: SQSEvent) => work(event, context('worker'))
+  }
+  const feed = createFeeder({
+    ...(await clients('feeder to AWS')),
+    ...{ stores, settings, http: hurried(), ...runtime('feeder') },
+  })
+  const reconcile = createReconciler({
+    ...(await clients('reconcile to AWS')),
+    ...{ settings, ...runtime('reconcile') },
+  })
   return {
-    /** The webhook's URL, as the service knows it, and the port of the function. */
-    webhookUrl,
-    webhookPort: webhook.port,
-    secret,
-    /** Registers the webhook again; returns the new secret, which the relay does not know. */
-    register,
+    webhook: { url: webhookUrl, secret },
     apiUrl: await through('store to relay', api.port),
-    workers: await deploy(workers, async () => {
-      const handler = createWorker({
-        ...(await clients('worker to AWS')),
-        http: hurried(),
-        stores,
-        settings: { ...settings, accountingUrl: await through('worker to service', ports.sandbox) },
-        ...runtime('worker'),
-      })
-      return (event: SQSEvent) => handler(event, context('worker'))
-    }),
-    feeders: await deploy(deployments, async () => {
-      const common = { ...(await clients('feeder to AWS')), stores, settings, ...runtime('feeder') }
-      const handler = createFeeder({ ...common, http: hurried() })
-      return (event: SQSEvent) => handler(event, context('feeder'))
-    }),
-    reconcilers: await deploy(deployments, async () => {
-      const handler = createReconciler({
-        ...(await clients('reconcile to AWS')),
-        settings,
-        ...runtime('reconcile'),
-      })
-      return () => handler(scheduledEvent, context('reconcile'))
-    }),
+    workers: await Promise.all(Array.from({ length: workers }, startWorker)),
+    feeder: (event: SQSEvent) => feed(event, context('feeder')),
+    reconcile: () => reconcile(scheduledEvent, context('reconcile')),
     async close() {
       for (const close of closing.reverse()) await close()
     },
   }
 }
-
-export type Relay = Awaited<ReturnType<typeof startRelay>>

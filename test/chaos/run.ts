@@ -1,60 +1,51 @@
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { feedQueueName, QUEUES } from '../../lib/platform/names.ts'
-import type { Faults } from './faults.ts'
-import { forge } from './forgeries.ts'
-import { type Journal, orderIn } from './journal.ts'
-import { type ChaosOrder, play } from './orders.ts'
-import type { Speed } from './pace.ts'
-import { insist, storeRequester } from './stores.ts'
-import { NOT_CONSUMED, passingViolations, violationsOf } from './violations.ts'
-import { startWorld, type World } from './world.ts'
+import { randomFaults } from './faults.ts'
+import { floodOrder, floodWith } from './flood.ts'
+import { orderIn } from './journal.ts'
+import { startKilled } from './kills.ts'
+import { isIdle, play, randomOrder } from './orders.ts'
+import { NOT_CONSUMED, numberViolations, violationsOf } from './violations.ts'
+import { FULL, QUICK, REAL_TIME, startWorld, type World } from './world.ts'
 
-export type RunOptions = {
-  orders: readonly ChaosOrder[]
-  faults: Faults
-  speed: Speed
+export type Options = {
+  seed: number
+  orders: number
+  /** Numbers of orders; without the others, each has the same fate. */
+  only: readonly number[] | undefined
+  strength: number
+  kills: number
+  flood: boolean
+  quick: boolean
   /** Called with the number of orders played so far. */
-  progress?: (done: number) => void
+  progress: (done: number, all: number) => void
   /** Aborts the run. */
-  signal?: AbortSignal
+  signal: AbortSignal
 }
 
-/** A machine that is too slow can spoil the order of a feed, and nothing else. */
+/** What a run plays: lifecycles among faults, lifecycles among kills, or webhooks alone. */
+type Setting<Order> = {
+  start: (progress: () => number) => Promise<World>
+  orders: readonly Order[]
+  play: (world: World, order: Order, over: AbortSignal) => Promise<void>
+  violationsOf: (world: World, order: Order) => Promise<readonly string[]>
+  /** What is violated that is not about one order. */
+  violations?: (world: World, seconds: number) => readonly string[]
+  summary?: () => object
+}
+
+/** The violations of a feed, whose order a machine that is too slow can spoil. */
+const OF_FEED = /^(version|delivery|the store) /
+
 export type Verdict = 'agreed' | 'violated' | 'too slow to tell'
-
-export type Outcome = {
-  verdict: Verdict
-  /** By order; under `all` what is not about one order. */
-  violations: ReadonlyMap<string, readonly string[]>
-  /** Orders whose webhook never arrived and whose store knows them all the same. */
-  found: number
-  journal: Journal
-}
 
 const REST_MS = 600_000
 const RECONCILE_EVERY_MS = 1000
 const LOOK_MS = 100
 
-/** In the order in which messages pass through them. */
-const CONSUMED = [QUEUES.orders, feedQueueName('shop'), feedQueueName('web')]
-
-const isIdle = async ({ journal, backends }: World): Promise<boolean> => {
-  if (journal.underWay > 0) return false
-  for (const queue of CONSUMED) if ((await backends.depth(queue)) > 0) return false
-  return journal.underWay === 0
-}
-
-const hasPending = async ({ service }: World, orders: readonly ChaosOrder[]): Promise<boolean> => {
-  for (const { id } of orders)
-    if ((await service.webhooks(id)).some(({ state }) => state === 'pending')) return true
-  return false
-}
-
-const comeToRest = async (world: World, orders: readonly ChaosOrder[]): Promise<string[]> => {
-  for (const end = Date.now() + REST_MS; Date.now() < end; await sleep(LOOK_MS))
-    if ((await isIdle(world)) && !(await hasPending(world, orders)) && (await isIdle(world))) return []
-  return ['something never comes to rest']
-}
+/** Orders under way at once; a stack on two cores that is started again and again bears fewer. */
+const AT_ONCE = 60
+const AT_ONCE_KILLED = 20
 
 /** Runs for every input, several at once. */
 const pool = async <Input>(
@@ -69,86 +60,135 @@ const pool = async <Input>(
   await Promise.all(Array.from({ length: atOnce }, lane))
 }
 
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+const secondsSince = (began: number) => Math.round((performance.now() - began) / 1000)
 
-const playAll = async (world: World, { orders, speed, progress, signal }: RunOptions): Promise<Outcome> => {
-  const { service, journal, relay, inbox } = world
+const playAll = async <Order extends { id: string }>(
+  world: World,
+  setting: Setting<Order>,
+  { kills, progress, signal }: Pick<Options, 'kills' | 'progress' | 'signal'>,
+) => {
+  const { service, journal, depth } = world
+  const { orders } = setting
+  const began = performance.now()
   const violations = new Map<string, string[]>()
   const add = (about: string, found: readonly string[]) => {
     if (found.length > 0) violations.set(about, [...new Set([...(violations.get(about) ?? []), ...found])])
   }
-  const over = signal ?? new AbortController().signal
-  const request = storeRequester(relay.apiUrl)
-  const forger = {
-    url: world.forgeryUrl,
-    secret: relay.secret,
-    onDelivery: (delivery: string) => void journal.forged.add(delivery),
+  /** Orders with webhooks that are still to be sent. */
+  const pending = async () => {
+    const ids: string[] = []
+    for (const order of orders)
+      if ('lifecycle' in order && (await service.webhooks(order.id)).some(({ state }) => state === 'pending'))
+        ids.push(order.id)
+    return ids
   }
-  const around = {
-    service,
-    inbox,
-    insist: (...change: Parameters<typeof insist>[1]) => insist(request, change, over),
-    forge: (...forged: [Parameters<typeof forge>[1], Parameters<typeof forge>[2]]) =>
-      forge(forger, ...forged),
-    note: journal.note,
-    isIdle: () => isIdle(world),
+  const comeToRest = async () => {
+    for (const end = Date.now() + REST_MS; Date.now() < end && !signal.aborted; await sleep(LOOK_MS))
+      if ((await isIdle(world)) && (await pending()).length === 0 && (await isIdle(world))) return
+    add('all', ['something never comes to rest'])
   }
 
   let done = 0
-  let playing = true
+  let isPlaying = true
   const reconciling = (async () => {
-    for (; playing && !over.aborted; await sleep(RECONCILE_EVERY_MS))
+    for (; isPlaying && !signal.aborted; await sleep(RECONCILE_EVERY_MS))
       await world.reconcile().catch(() => undefined)
   })()
-  await pool(orders, speed.atOnce, async order => {
-    if (over.aborted) return
-    await play(around, order).catch(error => add(order.id, [messageOf(error)]))
-    progress?.(++done)
+  await pool(orders, kills > 0 ? AT_ONCE_KILLED : AT_ONCE, async order => {
+    if (signal.aborted) return
+    await setting
+      .play(world, order, signal)
+      .catch(error => add(order.id, [error instanceof Error ? error.message : String(error)]))
+    progress(++done, orders.length)
   })
-  playing = false
+  isPlaying = false
   await reconciling
 
-  world.stopFaults()
+  await world.stopFaults()
   // What waits for its next attempt would wait for minutes.
-  for (const { id } of orders)
-    if ((await service.webhooks(id)).some(({ state }) => state === 'pending')) await service.resend(id)
-  add('all', await comeToRest(world, orders))
-  // What was swallowed for good is found by a check.
+  for (const id of await pending()) await service.resend(id)
+  await comeToRest()
+  // What never arrived is found by a check.
   await world.reconcile()
-  add('all', await comeToRest(world, orders))
-  for (const queue of NOT_CONSUMED)
-    if ((await world.backends.depth(queue)) > 0) add('all', [`something is in ${queue}`])
-
-  let found = 0
-  const excuses = new Map<string, readonly string[]>()
-  for (const order of orders) {
-    const result = await violationsOf(world, order)
-    add(order.id, result.violations)
-    excuses.set(order.id, result.excused)
-    if (result.isFound && result.violations.length === 0) found++
-  }
-  for (const violation of passingViolations(journal)) add(orderIn(violation) || 'all', [violation])
+  await comeToRest()
+  signal.throwIfAborted()
+  for (const queue of NOT_CONSUMED) if ((await depth(queue)) > 0) add('all', [`something is in ${queue}`])
+  for (const order of orders) add(order.id, await setting.violationsOf(world, order))
+  const others = [...world.violations(), ...(setting.violations?.(world, secondsSince(began)) ?? [])]
+  for (const violation of [...others, ...numberViolations(journal.results)])
+    add(orderIn(violation) || 'all', [violation])
 
   const isExcused = ([about, all]: [string, string[]]) =>
-    all.every(violation => excuses.get(about)?.includes(violation))
-  const verdict =
+    journal.tooSlow.has(about) && all.every(violation => OF_FEED.test(violation))
+  const verdict: Verdict =
     violations.size === 0 ? 'agreed' : [...violations].every(isExcused) ? 'too slow to tell' : 'violated'
-  return { verdict, violations, found, journal }
+  return { verdict, violations }
 }
 
-/** Plays all orders among faults, then stops the faults, waits until nothing moves, and compares. */
-export const run = async (options: RunOptions): Promise<Outcome> => {
-  const { faults, speed, signal } = options
-  const over = new AbortController()
-  const world = await startWorld({ faults, speed })
+const countBy = <Entry>(entries: readonly Entry[], keyOf: (entry: Entry) => string) =>
+  Object.fromEntries([...Map.groupBy(entries, keyOf)].map(([key, all]) => [key, all.length]))
+
+const MAX_STORIES = 10
+
+const summaryOf = ({ journal, struck }: World, violations: ReadonlyMap<string, readonly string[]>) => ({
+  requests: [...journal.requests.values()].reduce((sum, count) => sum + count, 0),
+  faults: struck(''),
+  faultsByLink: countBy(journal.faults, ({ link }) => link),
+  faultsByKind: countBy(journal.faults, ({ kind }) => kind),
+  webhooks: {
+    sent: journal.webhooks.size,
+    swallowed: journal.swallowed.size,
+    foundByReconciliation: journal.found.size,
+  },
+  violations: Object.fromEntries(violations),
+  tooSlow: Object.fromEntries(journal.tooSlow),
+  stories: Object.fromEntries(
+    [...violations.keys()].slice(0, MAX_STORIES).map(id => [id, journal.story(id === 'all' ? '' : id)]),
+  ),
+})
+
+const playIn = async <Order extends { id: string }>(setting: Setting<Order>, options: Options) => {
+  const { signal, progress, kills } = options
+  let share = 0
+  const world = await setting.start(() => share)
+  const began = performance.now()
   try {
-    signal?.throwIfAborted()
-    const aborted = new Promise<never>((_, reject) => {
-      signal?.addEventListener('abort', () => reject(signal.reason), { signal: over.signal })
+    const aborted = once(signal, 'abort').then((): never => {
+      throw signal.reason
     })
-    return await Promise.race([playAll(world, options), aborted])
+    const onDone = (done: number, all: number) => {
+      share = done / all
+      progress(done, all)
+    }
+    const { verdict, violations } = await Promise.race([
+      playAll(world, setting, { kills, signal, progress: onDone }),
+      aborted,
+    ])
+    const summary = { seconds: secondsSince(began), ...summaryOf(world, violations), ...setting.summary?.() }
+    return { verdict, violations, summary }
   } finally {
-    over.abort()
     await world.close()
   }
 }
+
+/** Plays all orders, then stops the faults, waits until nothing moves, and compares. */
+export const run = async (options: Options) => {
+  const { seed, orders, only, strength, kills, flood, quick } = options
+  const numbers = only ?? Array.from({ length: orders }, (_, index) => index + 1)
+  const speed = quick ? QUICK : FULL
+  if (flood) {
+    const start = async () => ({
+      ...(await startWorld({ faults: () => undefined, speed: REAL_TIME })),
+      // The service does not know these orders.
+      reconcile: async () => undefined,
+    })
+    return playIn({ start, orders: numbers.map(each => floodOrder(seed, each)), ...floodWith(seed) }, options)
+  }
+  const start = (progress: () => number) =>
+    kills > 0
+      ? startKilled({ seed, kills, progress })
+      : startWorld({ faults: randomFaults(seed, strength), speed })
+  return playIn({ start, orders: numbers.map(each => randomOrder(seed, each)), play, violationsOf }, options)
+}
+
+export type Outcome = Awaited<ReturnType<typeof run>>

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
 import { parseJson } from '../../lib/protocol/json.ts'
 import { SANDBOX_KEY } from '../../local/settings.ts'
@@ -31,15 +32,31 @@ export const createRequest = (source: Source, external_id: string, paid = false)
   ...(paid && { payment: { method: 'card', reference: `ref-${external_id}` } }),
 })
 
-/** The accounting service as its accountant, and a store without the relay, use it: without faults. */
-export const serviceClient = (url: string) => {
-  const call = async (method: string, path: string, body?: object) => {
-    const response = await fetch(url + path, {
-      method,
-      headers: { authorization: `Bearer ${SANDBOX_KEY}`, 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    return { status: response.status, json: parseJson((await response.text()) || 'null') }
+const RETRY_MS = 100
+
+/**
+ * The accounting service as its accountant, and a store without the relay, use it: without faults.
+ *
+ * @param mayBeDown whether they repeat what is not answered
+ */
+export const serviceClient = (url: string, mayBeDown = false) => {
+  const call = async (
+    method: string,
+    path: string,
+    body?: object,
+  ): Promise<{ status: number; json: unknown }> => {
+    try {
+      const response = await fetch(url + path, {
+        method,
+        headers: { authorization: `Bearer ${SANDBOX_KEY}`, 'content-type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+      return { status: response.status, json: parseJson((await response.text()) || 'null') }
+    } catch (error) {
+      if (!mayBeDown) throw error
+      await sleep(RETRY_MS)
+      return call(method, path, body)
+    }
   }
   const show = async (source: Source, id: string) => {
     const { status, json } = await call('GET', `/panel/orders/${id}?source=${source}`)
@@ -53,12 +70,13 @@ export const serviceClient = (url: string) => {
     /** The store creates the order without the relay. */
     create: (source: Source, id: string, paid: boolean) =>
       call('POST', '/api/v1/orders/', createRequest(source, id, paid)),
-    /** The accountant replenishes the stock and finalizes again; false while there is nothing to finalize. */
+    /** The accountant replenishes the stock and finalizes the order, which needs a review, unless that is done. */
     async fix(source: Source, id: string): Promise<boolean> {
-      if ((await show(source, id))?.status !== 'needs_review') return false
+      const { status } = (await show(source, id)) ?? {}
+      if (status !== 'needs_review') return status !== undefined
       await service.stock(id, 10)
-      const { status } = await call('POST', `/panel/orders/${id}/retry?source=${source}`)
-      return status === 200
+      const retried = await call('POST', `/panel/orders/${id}/retry?source=${source}`)
+      return retried.status === 200
     },
     /** The webhooks of an order, and what became of them. */
     async webhooks(id: string) {

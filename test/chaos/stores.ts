@@ -23,7 +23,7 @@ export const newInbox = () => {
 
 export type Inbox = ReturnType<typeof newInbox>
 
-/** The store "web" accepts signed POST requests. */
+/** The store "demo-shop" accepts signed POST requests. */
 export const startWebStore = ({ receive }: Inbox) =>
   startServer(async ({ headers }, body) => {
     const now = Math.floor(Date.now() / 1000)
@@ -33,31 +33,22 @@ export const startWebStore = ({ receive }: Inbox) =>
     return { status: 200 }
   })
 
-/** Receives what is in a feed, at most ten messages, and deletes it; returns how many there were. */
-export const readFeed = async (
-  sqs: SQSClient,
-  QueueUrl: string,
-  { receive }: Pick<Inbox, 'receive'>,
-  { waitSeconds = 0, abortSignal = new AbortController().signal } = {},
-): Promise<number> => {
-  const { Messages = [] } = await sqs.send(
-    new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: waitSeconds }),
-    { abortSignal },
-  )
-  for (const { Body = '' } of Messages) receive(Body)
-  const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }))
-  if (Entries.length > 0)
-    await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }), { abortSignal })
-  return Messages.length
-}
-
 /** A store with an SQS feed keeps reading its queue; what it could not delete comes again. */
-export const startQueueStore = (sqs: SQSClient, queueUrl: string, inbox: Pick<Inbox, 'receive'>) => {
+export const startQueueStore = (sqs: SQSClient, QueueUrl: string, { receive }: Inbox) => {
   const stopping = new AbortController()
   const { signal: abortSignal } = stopping
+  const read = async () => {
+    const { Messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 5 }),
+      { abortSignal },
+    )
+    for (const { Body = '' } of Messages) receive(Body)
+    const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }))
+    if (Entries.length > 0)
+      await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }), { abortSignal })
+  }
   const reading = (async () => {
-    while (!abortSignal.aborted)
-      await readFeed(sqs, queueUrl, inbox, { waitSeconds: 5, abortSignal }).catch(() => sleep(RETRY_MS))
+    while (!abortSignal.aborted) await read().catch(() => sleep(RETRY_MS))
   })()
   return {
     close: async () => {
@@ -67,14 +58,11 @@ export const startQueueStore = (sqs: SQSClient, queueUrl: string, inbox: Pick<In
   }
 }
 
-const TIMEOUT_MS = 3000
-/** What the relay has not accepted by then it never will. */
-const GIVE_UP_MS = 300_000
+const TIMEOUT_MS = 10_000
 
-/** Sends one request of a store to the relay; returns its status, 0 when there was no response. */
+/** Sends one request of a store to the relay; the status is 0 when there was no response. */
 export const storeRequester =
-  (apiUrl: string) =>
-  async (method: 'GET' | 'POST', source: Source, path: string, body?: object): Promise<number> => {
+  (apiUrl: string) => async (method: 'GET' | 'POST', source: Source, path: string, body?: object) => {
     const query = method === 'GET' ? `?source=${source}` : ''
     const response = await fetch(`${apiUrl}/api/v1/orders/${path}${query}`, {
       method,
@@ -83,20 +71,9 @@ export const storeRequester =
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch(() => undefined)
     await response?.body?.cancel().catch(() => undefined)
-    return response?.status ?? 0
+    // What the relay has accepted has an id, even if the service has refused it meanwhile.
+    const isAccepted = response?.ok === true || response?.headers.has('relay-request-id') === true
+    return { status: response?.status ?? 0, isAccepted }
   }
 
 export type StoreRequest = ReturnType<typeof storeRequester>
-
-/** Repeats a change until the relay accepts it. */
-export const insist = async (
-  request: StoreRequest,
-  [source, path, body]: [Source, string, object],
-  over: AbortSignal,
-): Promise<void> => {
-  const end = Date.now() + GIVE_UP_MS
-  while ((await request('POST', source, path, body)) !== 202) {
-    if (over.aborted || Date.now() > end) throw new Error(`the relay never accepted /orders/${path}`)
-    await sleep(RETRY_MS)
-  }
-}

@@ -4,15 +4,54 @@ import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
 import { feedQueueName, QUEUES } from '../../lib/platform/names.ts'
 import type { Telemetry } from '../../lib/platform/telemetry.ts'
 import { startEventSource } from '../../local/event-source.ts'
-import { CREDENTIALS, queueArn, REGION } from '../../local/settings.ts'
-import { startBackends } from './backends.ts'
-import { type Faults, type Link, noFaults } from './faults.ts'
+import { CREDENTIALS, queueArn, REGION, urlOf } from '../../local/settings.ts'
+import { type Backends, startBackends } from './backends.ts'
+import type { Faults, Link } from './faults.ts'
 import { deliveryIn, type Journal, newJournal, orderIn } from './journal.ts'
-import type { Speed } from './pace.ts'
 import { startProxy } from './proxy.ts'
-import { startRelay } from './relay.ts'
-import { serviceClient } from './service.ts'
-import { newInbox, startQueueStore, startWebStore } from './stores.ts'
+import { type Pace, startRelay } from './relay.ts'
+import { type Service, serviceClient } from './service.ts'
+import {
+  type Inbox,
+  newInbox,
+  type StoreRequest,
+  startQueueStore,
+  startWebStore,
+  storeRequester,
+} from './stores.ts'
+import { passingViolations } from './violations.ts'
+
+export type Speed = Pace & {
+  /** Visibility timeout of the queues in seconds; longer than a function may run. */
+  visibility: number
+}
+
+/** A call takes a third of the function's time at most, as in Lambda, and messages are out for twice as long. */
+export const FULL: Speed = { retries: 20, timeouts: 5, visibility: 12 }
+
+/** For a few orders. */
+export const QUICK: Speed = { retries: 40, timeouts: 10, visibility: 5 }
+
+/** For a run without faults. */
+export const REAL_TIME: Speed = { retries: 1, timeouts: 1, visibility: 30 }
+
+/** What a run plays in: the relay, and the two sides between which it stands. */
+export type World = Pick<Backends, 'depth' | 'stored'> & {
+  journal: Journal
+  service: Service
+  inbox: Inbox
+  request: StoreRequest
+  /** Where the service sends its webhooks, and the secret that it signs with. */
+  webhook?: { url: string; secret: string }
+  /** How many faults have struck an order, or any; a kill strikes all. */
+  struck: (id: string) => number
+  reconcile: () => Promise<unknown>
+  /** Stops the faults, and waits until everything works. */
+  stopFaults: () => unknown
+  /** What was violated that is not about one order. */
+  violations: () => readonly string[]
+  close: () => Promise<void>
+}
 
 /** Two deployments of the worker at once, as in the minutes of an upgrade. */
 const WORKERS = 2
@@ -33,9 +72,9 @@ type Invocation = { processed: Set<unknown>; errors: Map<unknown, string> }
 const invocations = new AsyncLocalStorage<Invocation>()
 
 const telemetry: Telemetry = {
-  info(message, { delivery } = {}) {
+  info(message, { delivery, feed_delivery } = {}) {
     if (message === 'event processed' || message === 'feed message delivered')
-      invocations.getStore()?.processed.add(delivery)
+      invocations.getStore()?.processed.add(feed_delivery ?? delivery)
   },
   warn: () => undefined,
   error: (_message, error, { messageId } = {}) =>
@@ -95,7 +134,7 @@ const mortal = (run: Run, journal: Journal, faults: Faults): Run => {
 }
 
 /** The backends, the relay's functions between them, stores, and a proxy between every two parts. */
-export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Speed }) => {
+export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Speed }): Promise<World> => {
   const { visibility } = speed
   const closing: (() => unknown)[] = []
   const closable = <Part extends { close: () => unknown }>(part: Part): Part => {
@@ -166,33 +205,30 @@ export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Spe
       }),
     )
     for (const worker of relay.workers) await feed(QUEUES.orders, 'worker', worker)
-    for (const feeder of relay.feeders) await feed(feedQueueName('web'), 'feeder', feeder)
-    const shopQueue = backends.queueUrl(feedQueueName('shop'))
-    closable(startQueueStore(await queuesThrough('store to SQS'), shopQueue, inbox))
+    await feed(feedQueueName('demo-shop'), 'feeder', relay.feeder)
+    const apiQueue = backends.queueUrl(feedQueueName('api'))
+    closable(startQueueStore(await queuesThrough('store to SQS'), apiQueue, inbox))
 
     return {
-      backends,
-      journal,
-      inbox,
-      relay,
-      service: serviceClient(`http://127.0.0.1:${backends.ports.sandbox}`),
-      forgeryUrl: await through('forger to relay', relay.webhookPort),
-      /** Runs the reconciliation, each time three days later by its clock, so that every order is due. */
+      ...{ journal, inbox, close, depth: backends.depth, stored: backends.stored },
+      request: storeRequester(relay.apiUrl),
+      service: serviceClient(urlOf(backends.ports.sandbox)),
+      webhook: relay.webhook,
+      struck: id => journal.faults.filter(({ name }) => name.includes(id)).length,
+      // Each time three days later by its clock, so that every order is due.
       async reconcile() {
         days++
         const fault = journal.meet(faultsNow, 'schedule to reconcile', 'reconcile')
         if (fault?.kind === 'reset before') return
-        await Promise.all(relay.reconcilers.flatMap(run => (fault === undefined ? [run()] : [run(), run()])))
+        await Promise.all(Array.from({ length: fault === undefined ? 1 : 2 }, relay.reconcile))
       },
       stopFaults() {
-        current = noFaults
+        current = () => undefined
       },
-      close,
+      violations: () => passingViolations(journal),
     }
   } catch (error) {
     await close()
     throw error
   }
 }
-
-export type World = Awaited<ReturnType<typeof startWorld>>

@@ -54,7 +54,7 @@ export const auditTests = () => {
     const { out } = await local.relay(['audit', '--since', since])
     expect(out).toContain('1 order changed; 1 of 1 agree with the service.')
     expect(out).toMatch(/Everything is accounted for\.\n$/)
-  }, 30_000)
+  })
 
   test('an order that differs from the service is a difference', async () => {
     await local.relay(['send', '--external-id', 'made-up'])
@@ -73,5 +73,5 @@ export const auditTests = () => {
     expect(code).toBe(1)
     const unasked = await local.json(['audit', '--since', since, '--no-service'])
     expect(unasked).toMatchObject({ code: 0, data: { balanced: true, orders: { asked: 0 } } })
-  }, 30_000)
+  })
 }

@@ -33,7 +33,7 @@ test('commands alone set up a relay', async () => {
   const healthy = await local.json(['doctor'])
   expect(healthy.data).toMatchObject({ ok: true, problems: 0 })
   expect(healthy.code).toBe(0)
-}, 30_000)
+})
 
 test.each([
   ['sandbox-read-key', '403 The key lacks the scope orders.write'],

@@ -58,7 +58,7 @@ beforeAll(async () => {
   await cp(data, join(folder, 'killed'), { recursive: true })
   await Promise.all(running.map(part => part.close()))
   await cp(data, join(folder, 'stopped'), { recursive: true })
-}, 60_000)
+})
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 

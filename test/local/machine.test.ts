@@ -37,14 +37,14 @@ beforeAll(async () => {
   foreign = createServer((_request, response) => response.end('<title>foreign</title>'))
   foreign.listen({ host: '127.0.0.1', port: 0 })
   await once(foreign, 'listening')
-}, 90_000)
+})
 
 afterAll(async () => {
   delete process.env.RELAY_WEBHOOK_SECRETS
   foreign?.close()
   await stack?.stop()
   await rm(dataDir, { recursive: true, force: true })
-}, 30_000)
+})
 
 const modes = async (path: string): Promise<string[]> => {
   const found = await lstat(path)

@@ -62,14 +62,14 @@ beforeAll(async () => {
   sqs = new SQSClient(client(settings.ports.sqs))
   ssm = new SSMClient({ ...client(settings.ports.ssm), maxAttempts: 1 })
   offline = start()
-}, 90_000)
+})
 
 afterAll(async () => {
   sqs?.destroy()
   ssm?.destroy()
   await offline?.stop()
   await rm(project, { recursive: true, force: true })
-}, 30_000)
+})
 
 test('the HTTP port opens once keys and secrets are known and the functions are loaded', async () => {
   const seeded = await Promise.race([
@@ -99,7 +99,7 @@ test('the HTTP port opens once keys and secrets are known and the functions are 
     '/throwaway/webhook/secrets/local-2': 'two',
     '/throwaway/webhook/secrets/sandbox': 'three',
   })
-}, 90_000)
+})
 
 test('a function finds its tables and queues, and nothing of the developer’s own AWS account', async () => {
   const environment = (await (await endpoint('environment')).json()) as Record<string, string>
@@ -174,7 +174,7 @@ test('a burst waits for a few threads, and every request is answered', async () 
   )
   expect(responses.every(({ status }) => status === 200)).toBe(true)
   expect(new Set(responses.map(({ thread }) => thread)).size).toBeLessThanOrEqual(16)
-}, 60_000)
+})
 
 test('callers that disconnect, waiting or at the function, do not block others', async () => {
   for (const patience of [1, 30]) {
@@ -202,7 +202,7 @@ test('messages reach the worker', async () => {
     const messages = await drain(sqs, queueUrl(settings.ports.sqs, 'quarantine'))
     found.push(...messages.map(({ Body = '' }) => Body))
     return found.length >= 3
-  }, 15_000)
+  })
   expect(found.sort()).toEqual(['one', 'three', 'two'])
 })
 
@@ -215,26 +215,26 @@ test('changed code is used without a restart and without losing a request; broke
     while (asking) statuses.add((await endpoint('wait')).status)
   })()
   await writeFile(source, before.replace('respond(404, {})', 'respond(410, {})'))
-  await until(async () => (await endpoint('elsewhere')).status === 410, 20_000)
+  await until(async () => (await endpoint('elsewhere')).status === 410)
   asking = false
   await asked
   expect([...statuses]).toEqual([200])
 
   await writeFile(source, `${before}\nthrow new Error('this module cannot be loaded')\n`)
-  await until(async () => (await endpoint('elsewhere')).status !== 410, 20_000)
+  await until(async () => (await endpoint('elsewhere')).status !== 410)
   const response = await endpoint('elsewhere')
   expect([response.status, await response.json()]).toEqual([500, { message: 'Internal Server Error' }])
   await writeFile(source, before)
-  await until(async () => (await endpoint('elsewhere')).status === 404, 20_000)
-}, 60_000)
+  await until(async () => (await endpoint('elsewhere')).status === 404)
+})
 
 test('a change of stores.yml asks for a restart', async () => {
   const path = join(project, 'stores.yml')
   const before = await readFile(path, 'utf8')
   await writeFile(path, `${before}  - source: other\n    feed: sqs\n`)
-  await until(() => printed.some(line => /stores\.yml has changed: restart/.test(line)), 20_000)
+  await until(() => printed.some(line => /stores\.yml has changed: restart/.test(line)))
   await writeFile(path, before)
-}, 30_000)
+})
 
 test('a second start names the taken port or the directory in use, and the first stops with exit code 0', async () => {
   const [taken, inUse] = [start(), start({ ports: await freePorts() })]
@@ -248,4 +248,4 @@ test('a second start names the taken port or the directory in use, and the first
   ])
   await offline.stop()
   expect(await offline.ended).toBe('ended with exit code 0')
-}, 60_000)
+})

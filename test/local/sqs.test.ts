@@ -265,5 +265,5 @@ describe('an SQS process that is killed', () => {
     // A duplicate within five minutes is only recognized by the process that received the first.
     await send(url, 'a', 'a1')
     expect(await bodies(url)).toEqual(['a1'])
-  }, 60_000)
+  })
 })

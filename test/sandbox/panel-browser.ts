@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, jest } from '@jest/globals'
+import { afterAll, afterEach, beforeAll } from '@jest/globals'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
 const run = promisify(execFile)
@@ -74,8 +74,6 @@ const openPage = async (browser: Browser, url: string, options: BrowserContextOp
 
 /** One browser for a test file, started with further arguments; pages are closed after each test. */
 export const withBrowser = (...args: string[]) => {
-  // Longer than a wait in the page, so that the failure names the condition.
-  jest.setTimeout(30_000)
   let browser: Browser
   beforeAll(async () => {
     browser = await startBrowser(args)

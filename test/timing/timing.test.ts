@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { sign } from '../../lib/protocol/signature.ts'
-import { judge, leaky, NOW, ours, race, SECRET } from './race.ts'
+import { judge, leaky, NOW, ours, type Places, race, SECRET } from './race.ts'
 
 /** Times as they are measured: noisy, with a few interruptions. */
 const noisy = (shift: number) =>
@@ -29,9 +29,28 @@ test('both verifiers that are measured decide alike', () => {
   )
 })
 
-// `npm run proof -- timing` measures with thousands of pairs and a limit for t.
-test('the time of a wrong signature does not tell where it differs, as a leaky comparison does', () => {
-  const leak = race(leaky, [0, 63], 100)
-  expect(leak.t).toBeGreaterThan(5)
-  expect(Math.abs(race(ours, [0, 63], 100).difference)).toBeLessThan(leak.difference / 5)
-})
+const PAIRS = Number(process.env.TIMING_PAIRS ?? 100)
+/** Chance alone reaches this t less than once in a million times. */
+const LIMIT = 5
+
+test.each<Places>(
+  PAIRS > 100
+    ? [
+        [0, 31],
+        [0, 63],
+        [31, 63],
+      ]
+    : [[0, 63]],
+)(
+  'the time of a signature wrong at %d or %d does not tell where, as a leaky comparison does',
+  (...places) => {
+    const leak = race(leaky, places, PAIRS)
+    const own = race(ours, places, PAIRS)
+    if (PAIRS > 100) console.log(JSON.stringify({ places, own, leak }))
+    expect(leak.t).toBeGreaterThan(LIMIT)
+    // With few pairs, t is left to chance.
+    if (PAIRS > 100) expect(Math.abs(own.t)).toBeLessThan(LIMIT)
+    else expect(Math.abs(own.difference)).toBeLessThan(leak.difference / 5)
+  },
+  600_000,
+)

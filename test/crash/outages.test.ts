@@ -1,0 +1,307 @@
+import { PutItemCommand } from '@aws-sdk/client-dynamodb'
+import { expect, test } from '@jest/globals'
+import { QUEUE_IDS } from '../../deploy/queues.ts'
+import { PARAMETERS } from '../../lib/platform/names.ts'
+import { retryDelay } from '../../lib/platform/retry.ts'
+import { DAY, HOUR, type Lifecycle, MINUTE, SECOND } from '../scenarios.ts'
+import { alarmMonitor } from '../support/alarms.ts'
+import { recordingTelemetry } from '../support/telemetry.ts'
+import { ACCOUNTING_KEY } from './accounting.ts'
+import { PATTERNS } from './explore.ts'
+import { type Adjust, LIMITS } from './functions.ts'
+import { TARGETS, type Target, WEB } from './places.ts'
+import { violationsOf } from './violations.ts'
+import { runScenario, type Scenario, type World } from './world.ts'
+
+/** Webhooks are retried by the schedule of the sandbox: after 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h. */
+const [SCHEDULE] = PATTERNS.filter(({ name }) => name === 'once, retried within five minutes')
+
+type Alarms = ReturnType<typeof alarmMonitor>
+type Days = Omit<Scenario, 'name' | 'happens'> & { happens?: (world: World, alarms: Alarms) => void }
+
+/** Plays days in virtual time, with the alarms that the functions' metrics raise. */
+const days = async (scenario: Days) => {
+  if (SCHEDULE === undefined) throw new Error('Cannot play: the schedule is missing')
+  let elapsed = () => 0
+  const alarms = alarmMonitor(() => elapsed())
+  const { telemetry } = recordingTelemetry(alarms.measure)
+  const happens = (world: World) => {
+    elapsed = world.elapsed
+    scenario.happens?.(world, alarms)
+  }
+  const run = await runScenario({ name: 'days', telemetry, ...scenario, happens }, SCHEDULE)
+  return { world: run.world, alarms, violations: violationsOf(run) }
+}
+
+const every = (interval: number, until: number) =>
+  Array.from({ length: Math.floor(until / interval) }, (_, count) => (count + 1) * interval)
+
+const within = (time: number | undefined, from: number, to: number) => {
+  expect(time).toBeGreaterThan(from)
+  expect(time).toBeLessThan(to)
+}
+
+/** Does not answer from a minute after the start; everything before it works. */
+const without =
+  (target: Target, until: number): NonNullable<Scenario['outage']> =>
+  (place, elapsed) =>
+    TARGETS[place] === target && elapsed > MINUTE && elapsed < until
+      ? new Error(`${target} is down`)
+      : undefined
+
+const PAID: Lifecycle = { createdBy: 'relay', pays: true }
+const REVIEWED: Lifecycle = { createdBy: 'relay', review: true, pays: true }
+
+test('after twelve hours without the service nothing is dead-lettered, and everything is published in order', async () => {
+  const { violations, alarms, world } = await days({
+    orders: {
+      1001: { ...PAID, refunds: true, at: 2 * MINUTE, mayRetry: true },
+      1002: { ...PAID, at: 2 * MINUTE, mayRetry: true },
+    },
+    outage: without('service', 12 * HOUR),
+  })
+  expect(violations).toEqual([])
+  expect(alarms.raised()).toEqual(['breaker-open', 'order-stuck'])
+  within(alarms.raisedAt('order-stuck'), 30 * MINUTE, 47 * MINUTE)
+  const [first] = world.events
+  const last = Math.max(...world.events.map(({ deletedAt = Number.NaN }) => deletedAt))
+  within(last - (first?.sentAt ?? 0), 11.9 * HOUR, 12.5 * HOUR)
+})
+
+test('with a wrong API key orders wait, what needs no call continues, and the right key is used by itself', async () => {
+  const statuses: [string, number][] = []
+  const { violations, alarms } = await days({
+    orders: {
+      1001: { ...REVIEWED, fixedAfter: 10 * MINUTE },
+      1002: { ...PAID, at: 2 * MINUTE, mayRetry: true },
+    },
+    warm: true,
+    happens({ clock, cloud: { parameters }, stores, elapsed }) {
+      for (const id of ['1001', '1002'])
+        stores.onMessage(id, ({ data }) =>
+          statuses.push([`${id} ${'status' in data && data.status}`, elapsed()]),
+        )
+      clock.after(MINUTE, () => parameters.set(PARAMETERS.accountingKey, 'revoked'))
+      clock.after(HOUR, () => parameters.set(PARAMETERS.accountingKey, ACCOUNTING_KEY))
+    },
+  })
+  expect(violations).toEqual([])
+  expect(alarms.raised()).toEqual(['order-stuck', 'service-unauthorized'])
+  within(alarms.raisedAt('service-unauthorized'), MINUTE, 4 * MINUTE)
+  const at = Object.fromEntries(statuses)
+  within(at['1001 paid'], 10 * MINUTE, 11 * MINUTE)
+  within(at['1002 paid'], HOUR, 1.3 * HOUR)
+})
+
+test('a secret exchanged without the relay raises an alarm, and once the relay has it the retries come in', async () => {
+  const { violations, alarms, world } = await days({
+    orders: { 1001: { ...REVIEWED, fixedAfter: 2 * MINUTE } },
+    warm: true,
+    happens({ clock, cloud: { parameters }, sender }) {
+      clock.after(MINUTE, () => sender.signWith('whsec_new'))
+      clock.after(HOUR, () => parameters.set(`${PARAMETERS.webhookSecrets}/new`, 'whsec_new'))
+    },
+  })
+  const [webhook] = world.sender.sent
+  const refused = `webhook ${webhook?.delivery} is authentic and was answered 401`
+  expect(violations).toEqual(Array(5).fill(refused))
+  expect(alarms.raised()).toEqual(['signature-failures'])
+  within(alarms.raisedAt('signature-failures'), 2 * MINUTE, 15 * MINUTE)
+})
+
+const TWO_DAYS = (elapsed: number) => (elapsed < 2 * DAY ? 6 * MINUTE : 0)
+
+test('a clock off for longer than the service retries costs webhooks; the reconciliation finds what they said', async () => {
+  const { violations, world } = await days({
+    orders: { 1001: { ...REVIEWED, fixedAfter: HOUR } },
+    skew: TWO_DAYS,
+    reconcileAt: every(30 * MINUTE, 3 * DAY),
+  })
+  const [webhook] = world.sender.sent
+  expect(violations).toEqual([`webhook ${webhook?.delivery} was given up`])
+  expect(webhook?.attempts).toHaveLength(8)
+})
+
+test.each([
+  [false, ['1001: the table differs from the service', '1001: the store differs from the service']],
+  [true, []],
+])(
+  'a settled order misses such a webhook until the service sends it again: %s',
+  async (isResent, missing) => {
+    const { violations, world } = await days({
+      orders: { 1001: { ...PAID, accountant: [{ after: HOUR, does: 'edit' }] } },
+      skew: TWO_DAYS,
+      reconcileAt: [10 * HOUR, 30 * HOUR, 50 * HOUR],
+      happens: ({ clock, sender }) =>
+        clock.after(49 * HOUR, () => {
+          const [webhook] = sender.sent
+          if (isResent && webhook !== undefined) sender.send(webhook.delivery, webhook.body)
+        }),
+    })
+    expect(violations).toEqual([`webhook ${world.sender.sent[0]?.delivery} was given up`, ...missing])
+  },
+)
+
+test.each<[Target, string[]]>([
+  ['dynamodb', ['deliveries-failed', 'order-stuck', 'requests-failed']],
+  ['sqs', ['deliveries-failed', 'requests-failed']],
+])(
+  'after ten hours without %s the reconciliation finds what a webhook would say a day later',
+  async (target, raised) => {
+    let notifiedAt: number | undefined
+    const { violations, alarms, world } = await days({
+      orders: {
+        1001: { ...REVIEWED, fixedAfter: HOUR / 2, mayRetry: true },
+        1002: { ...PAID, at: 9 * HOUR, readAt: 9.9 * HOUR, mayRetry: true },
+      },
+      outage: without(target, 10 * HOUR),
+      reconcileAt: every(5 * MINUTE, 12 * HOUR),
+      happens({ stores, elapsed }) {
+        stores.onMessage('1001', ({ event, data }) => {
+          if (event === 'order.updated' && data.status === 'paid') notifiedAt ??= elapsed()
+        })
+      },
+    })
+    expect(violations).toEqual([])
+    expect(alarms.raised()).toEqual(raised)
+    within(notifiedAt, 10 * HOUR, 10 * HOUR + 6 * MINUTE)
+    const [webhook] = world.sender.sent
+    expect(webhook?.attempts).toHaveLength(8)
+  },
+)
+
+test('two hundred receives take from 24 to 48 and a half hours, whatever the jitter', () => {
+  const [shortest = 0, longest = 0] = [0, 1].map(random =>
+    Array.from({ length: LIMITS.orders.maxReceives }, (_, count) => retryDelay(count + 1, random)).reduce(
+      (sum, seconds) => sum + seconds,
+    ),
+  )
+  expect((shortest * SECOND) / HOUR).toBeGreaterThan(24)
+  expect((longest * SECOND) / HOUR).toBeLessThan(48.5)
+})
+
+/** A bug of the relay: saving the payment of one order throws, until a version without it is deployed. */
+const bugUntil = (until: number): Adjust => {
+  let began: number | undefined
+  return (name, dependencies) => {
+    const { dynamodb, now } = dependencies
+    began ??= now()
+    const fixedAt = began + until
+    const send: typeof dynamodb.send = (command: unknown, ...rest: unknown[]) => {
+      const { external_id, intents } = (command instanceof PutItemCommand && command.input.Item) || {}
+      if (external_id?.S === '1001' && intents?.S?.includes('"payment"') && now() < fixedAt)
+        throw new TypeError("Cannot read properties of undefined (reading 'amount')")
+      return Reflect.apply(dynamodb.send, dynamodb, [command, ...rest])
+    }
+    return name === 'worker' ? { ...dependencies, dynamodb: { send } } : dependencies
+  }
+}
+
+test.each<[string, Pick<Scenario, 'adjust' | 'outage'>]>([
+  ['a bug', { adjust: bugUntil(60 * HOUR) }],
+  ['an outage', { outage: without('service', 60 * HOUR) }],
+])(
+  'what fails for a day and a half because of %s is dead-lettered, and a replay ends as if nothing had been',
+  async (_cause, cause) => {
+    const dead: { at: number; letters: number }[] = []
+    let replayed = 0
+    const { violations, alarms } = await days({
+      ...cause,
+      orders: {
+        1001: { ...PAID, at: 2 * MINUTE, refunds: true, mayRetry: true },
+        1002: PAID,
+        1003: { ...PAID, at: 61 * HOUR },
+      },
+      happens({ clock, queues: { orders } }) {
+        for (const at of every(10 * MINUTE, 60 * HOUR))
+          clock.after(at, () => {
+            const letters = orders.dead().length
+            if (letters > (dead.at(-1)?.letters ?? 0)) dead.push({ at, letters })
+          })
+        // As `relay dead replay --all` does it.
+        clock.after(61 * HOUR, () => {
+          for (const { id, group, body } of orders.dead().splice(0)) {
+            replayed++
+            orders.send({ group, dedup: `replay of ${id}`, body })
+          }
+        })
+      },
+    })
+    expect(violations).toEqual([])
+    within(alarms.raisedAt('order-stuck'), 30 * MINUTE, 47 * MINUTE)
+    // What is right behind in the same order is received with it each of the 200 times.
+    within(dead[0]?.at, 36 * HOUR, 37.5 * HOUR)
+    expect(replayed).toBeGreaterThan(1)
+    alarms.measureQueue(QUEUE_IDS.ordersDead, 'ApproximateNumberOfMessagesVisible', replayed)
+    expect(alarms.isRaised('dead-letters')).toBe(true)
+  },
+)
+
+/** Publishes to the HTTP feed, as the worker does. */
+const publish = ({ queues }: World, external_id: string, version: number) => {
+  const delivery = `${external_id} ${version}`
+  const data = { source: WEB, external_id, status: 'paid' }
+  const body = JSON.stringify({ event: 'order.updated', delivery, version, data })
+  queues.webFeed.send({ group: external_id, dedup: delivery, body })
+}
+
+test('an endpoint that is down for nine days receives everything in order within forty minutes', async () => {
+  const attempts: number[] = []
+  const received: { delivery: string; at: number }[] = []
+  const { violations, alarms } = await days({
+    orders: {},
+    endpoint(elapsed) {
+      attempts.push(elapsed)
+      return elapsed < 9 * DAY ? { status: 503 } : {}
+    },
+    happens(world) {
+      const { clock, stores, elapsed } = world
+      for (const order of ['a', ...Array.from({ length: 20 }, (_, index) => `b${index}`)])
+        stores.onMessage(order, ({ delivery }) => void received.push({ delivery, at: elapsed() }))
+      for (const [version, day] of [0, 0, 1, 5, 8.9].entries())
+        clock.after(day * DAY, () => publish(world, 'a', version + 1))
+      for (let order = 0; order < 20; order++)
+        clock.after(3 * DAY + order * MINUTE, () => publish(world, `b${order}`, 1))
+    },
+  })
+  expect(violations).toEqual([])
+  const deliveries = received.map(({ delivery }) => delivery)
+  expect(deliveries.filter(delivery => delivery.startsWith('a'))).toEqual(['a 1', 'a 2', 'a 3', 'a 4', 'a 5'])
+  expect(deliveries).toHaveLength(25)
+  expect(received.every(({ at }) => at < 9 * DAY + 40 * MINUTE)).toBe(true)
+  // However many messages wait, each of two environments probes once in a quarter of an hour.
+  const onDaySix = attempts.filter(at => at > 5 * DAY && at <= 6 * DAY)
+  expect(onDaySix.length).toBeLessThanOrEqual(2 * 4 * 24)
+
+  expect(alarms.raised()).toEqual(['feed-disabled', 'feed-stuck'])
+  within(alarms.raisedAt('feed-stuck'), HOUR, 1.3 * HOUR)
+  within(alarms.raisedAt('feed-disabled'), DAY, DAY + 0.3 * HOUR)
+})
+
+test.each([0, 0.99])(
+  'a message not accepted for thirteen days is dead-lettered then, and its alarms last until then: random %s',
+  async random => {
+    const silentAt: number[] = []
+    const deadAt: number[] = []
+    const { world } = await days({
+      orders: {},
+      adjust: (_name, dependencies) => ({ ...dependencies, random: () => random }),
+      lasts: 20 * DAY,
+      endpoint: () => ({ status: 500 }),
+      happens(world, alarms) {
+        const { clock, elapsed, queues } = world
+        for (const version of [1, 2]) publish(world, 'a', version)
+        queues.feedsDead.onChange(() => void deadAt.push(elapsed()))
+        for (const at of every(20 * MINUTE, 13 * DAY).filter(time => time > 1.1 * DAY))
+          clock.after(at, () => {
+            if (!alarms.isRaised('feed-disabled') || !alarms.isRaised('feed-stuck')) silentAt.push(at)
+          })
+      },
+    })
+    expect(world.queues.webFeed.dead()).toEqual([])
+    expect(world.feedsDead.map(({ body }) => JSON.parse(body).delivery)).toEqual(['a 1', 'a 2'])
+    expect(deadAt).toHaveLength(2)
+    for (const at of deadAt) within(at, 13 * DAY, 13 * DAY + HOUR / 2)
+    expect(silentAt).toEqual([])
+  },
+)
