@@ -36,7 +36,7 @@ export const rotateTests = () => {
     const { data: begun } = await rotation
     expect(begun).toMatchObject({ retired: false, resumed: false, old: ['sandbox'] })
 
-    // During the exchange some webhooks are deferred, and sent again.
+    // A webhook whose secret is not known yet is deferred, and sent again.
     await until(async () => {
       const queued = (await received()).filter(({ outcome }) => outcome === 'queued')
       return new Set(queued.map(({ external_id }) => external_id)).size === ORDERS
