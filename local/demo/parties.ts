@@ -96,7 +96,8 @@ export const partiesOf = ({ relay, sandbox, sqs }: Addresses, source: string) =>
     accountant: {
       stock: (sku: string, name: string, stock: number) =>
         send('PUT', `${sandbox}/panel/products/${sku}`, { name, stock }),
-      retry: (id: string, of = source) => send('POST', `${sandbox}/panel/orders/${id}/retry?source=${of}`),
+      retry: (id: string, of = source) =>
+        send('POST', `${sandbox}/panel/orders/${id}/retry?source=${encodeURIComponent(of)}`),
       /** The last attempt to deliver an order's webhook, once it was answered. */
       delivered: (id: string) =>
         until(`an answered webhook about ${id}`, async () => {
