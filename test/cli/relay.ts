@@ -49,10 +49,10 @@ export const relayProcess = async (args: readonly string[], environment: Record<
   return { code, out, err }
 }
 
-const start = async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'order-relay-cli-'))
+const start = async (dataDir: string) => {
   const settings = { ports: await freePorts(), dataDir, watch: false }
-  const stack = await startStack({ ...settings, speed: 10 })
+  const printed: string[] = []
+  const stack = await startStack({ ...settings, speed: 10, print: line => printed.push(line) })
   const { urls } = stack
   const client = { region: REGION, credentials: CREDENTIALS }
   const sqs = new SQSClient({ ...client, endpoint: urls.sqs })
@@ -60,6 +60,8 @@ const start = async () => {
   const ssm = new SSMClient({ ...client, endpoint: urls.ssm })
   return {
     ...stack,
+    ...settings,
+    printed,
     sqs,
     dynamodb,
     ssm,
@@ -67,35 +69,50 @@ const start = async () => {
     close: async () => {
       for (const each of [sqs, dynamodb, ssm]) each.destroy()
       await stack.stop()
-      await rm(dataDir, { recursive: true, force: true })
     },
   }
 }
 
 let running: Awaited<ReturnType<typeof start>>
 
-/** Starts a local stack on free ports before the tests of a file, and stops it after them. */
-export const useLocalStack = (): void => {
+/**
+ * Starts a local stack on free ports before the tests of a file, and stops it after them.
+ *
+ * @param prepare makes the data of an earlier version
+ */
+export const useLocalStack = (prepare: (dataDir: string) => Promise<void>): void => {
+  let dataDir: string
   beforeAll(async () => {
-    running = await start()
+    dataDir = await mkdtemp(join(tmpdir(), 'order-relay-cli-'))
+    await prepare(dataDir)
+    running = await start(dataDir)
   })
-  afterAll(() => running?.close())
+  afterAll(async () => {
+    await running?.close()
+    await rm(dataDir, { recursive: true, force: true })
+  })
 }
 
-const run = (args: readonly string[], { environment, ...options }: RunOptions = {}) =>
-  relay([...args, '--local'], { ...options, environment: { ...running.environment, ...environment } })
+/** Runs the command against the local stack with this environment. */
+export const relayOf = (environmentOf: () => Record<string, string>) => {
+  const run = (args: readonly string[], { environment, ...options }: RunOptions = {}) =>
+    relay([...args, '--local'], { ...options, environment: { ...environmentOf(), ...environment } })
+  return {
+    relay: run,
+    /** The document that the command prints with `--json`, whatever its exit code. */
+    json: async (args: readonly string[], options?: RunOptions) => {
+      const { code, out, err } = await run([...args, '--json'], options)
+      if (out === '') throw new Error(`relay ${args.join(' ')} printed nothing: ${err}`)
+      return { code, data: JSON.parse(out) }
+    },
+  }
+}
 
 /** The local stack of this file. */
 export const local = {
+  ...relayOf(() => running.environment),
   stack: () => running,
   queue: (name: string) => `${running.urls.sqs}/${ACCOUNT_ID}/${name}`,
-  relay: run,
-  /** The document that the command prints with `--json`, whatever its exit code. */
-  json: async (args: readonly string[], options?: RunOptions) => {
-    const { code, out, err } = await run([...args, '--json'], options)
-    if (out === '') throw new Error(`relay ${args.join(' ')} printed nothing: ${err}`)
-    return { code, data: JSON.parse(out) }
-  },
 
   /** Calls the sandbox as its accountant or as a store. */
   sandbox: async (method: string, path: string, body?: unknown) => {
