@@ -38,13 +38,28 @@ export const relay = async (args: readonly string[], { input = '', environment =
   return { code, out: out.text(), err: err.text() }
 }
 
-/** Runs the command in a process of its own, without the developer's AWS account. */
-export const relayProcess = async (args: readonly string[], environment: Record<string, string> = {}) => {
+/** Starts the command in a process of its own, without the developer's AWS account. */
+export const spawnRelay = (
+  args: readonly string[],
+  environment: Record<string, string> = {},
+  [program, ...before]: readonly [string, ...string[]] = [process.execPath, MAIN],
+) => {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('AWS_'))
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { ...Object.fromEntries(inherited), AWS_EC2_METADATA_DISABLED: 'true', ...environment },
+  return spawn(program, [...before, ...args], {
+    cwd: tmpdir(),
+    env: {
+      NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/relay'),
+      ...Object.fromEntries(inherited),
+      AWS_EC2_METADATA_DISABLED: 'true',
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+}
+
+/** Runs the command in a process of its own. */
+export const relayProcess = async (...given: Parameters<typeof spawnRelay>) => {
+  const child = spawnRelay(...given)
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
   return { code, out, err }
 }

@@ -78,7 +78,9 @@ export const machineTests = () => {
     foreign.listen({ host: '127.0.0.1', port: 0 })
     await once(foreign, 'listening')
   })
-  afterAll(() => foreign.close())
+  afterAll(() => {
+    foreign.close()
+  })
 
   test('only the owner can read the data, that of an earlier version included', async () => {
     const found = await modes(dataDir)

@@ -236,16 +236,11 @@ test('a change of stores.yml asks for a restart', async () => {
   await writeFile(path, before)
 })
 
-test('a second start names the taken port or the directory in use, and the first stops with exit code 0', async () => {
-  const [taken, inUse] = [start(), start({ ports: await freePorts() })]
-  await Promise.all([
-    expect(taken.reached('ready', 60_000)).rejects.toThrow(
-      `(× Cannot start: port ${settings.ports.relay} is taken; set RELAY_PORT to a free port, or stop the process that uses it)`,
-    ),
-    expect(inUse.reached('ready', 60_000)).rejects.toThrow(
-      /Cannot open .*dynamodb: another order-relay uses it/,
-    ),
-  ])
+test('a second start names the directory in use, and the first stops with exit code 0', async () => {
+  const second = start({ ports: await freePorts() })
+  await expect(second.reached('ready', 60_000)).rejects.toThrow(
+    /Cannot open .*dynamodb: another order-relay uses it/,
+  )
   await offline.stop()
   expect(await offline.ended).toBe('ended with exit code 0')
 })
