@@ -1,18 +1,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { SQSClient } from '@aws-sdk/client-sqs'
-import { SSMClient } from '@aws-sdk/client-ssm'
-import { afterAll, beforeAll } from '@jest/globals'
+import { beforeAll } from '@jest/globals'
 import { runRelay } from '../../cli/program.ts'
 import { freePorts } from '../../local/ports.ts'
-import { ACCOUNT_ID, CREDENTIALS, environmentOf, REGION } from '../../local/settings.ts'
+import { ACCOUNT_ID, environmentOf } from '../../local/settings.ts'
 import { startStack } from '../../local/stack.ts'
+import { useFolder } from '../support/folder.ts'
+import { clientsAt } from '../support/parts.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
 export const MAIN = join(ROOT, 'cli/main.ts')
@@ -68,21 +66,15 @@ const start = async (dataDir: string) => {
   const settings = { ports: await freePorts(), dataDir, watch: false }
   const printed: string[] = []
   const stack = await startStack({ ...settings, speed: 10, print: line => printed.push(line) })
-  const { urls } = stack
-  const client = { region: REGION, credentials: CREDENTIALS }
-  const sqs = new SQSClient({ ...client, endpoint: urls.sqs })
-  const dynamodb = new DynamoDBClient({ ...client, endpoint: urls.dynamodb })
-  const ssm = new SSMClient({ ...client, endpoint: urls.ssm })
+  const { destroy, ...clients } = clientsAt(settings.ports)
   return {
     ...stack,
     ...settings,
+    ...clients,
     printed,
-    sqs,
-    dynamodb,
-    ssm,
     environment: environmentOf(settings),
     close: async () => {
-      for (const each of [sqs, dynamodb, ssm]) each.destroy()
+      destroy()
       await stack.stop()
     },
   }
@@ -96,15 +88,10 @@ let running: Awaited<ReturnType<typeof start>>
  * @param prepare makes the data of an earlier version
  */
 export const useLocalStack = (prepare: (dataDir: string) => Promise<void>): void => {
-  let dataDir: string
+  const dataDir = useFolder(() => running?.close())
   beforeAll(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'order-relay-cli-'))
-    await prepare(dataDir)
-    running = await start(dataDir)
-  })
-  afterAll(async () => {
-    await running?.close()
-    await rm(dataDir, { recursive: true, force: true })
+    await prepare(dataDir())
+    running = await start(dataDir())
   })
 }
 

@@ -1,11 +1,10 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { cliDocument } from '../../cli/docs.ts'
+import { eachWithFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 import { ROOT, relay, relayProcess, spawnRelay } from './relay.ts'
 
@@ -73,19 +72,12 @@ test('the launcher runs under any Node; without credentials the remedy is to sig
 })
 
 describe('the sandbox', () => {
-  let folder: string
   let command: ReturnType<typeof spawnRelay>
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'order-relay-sandbox-'))
-  })
-  afterEach(async () => {
-    command.kill('SIGKILL')
-    await rm(folder, { recursive: true, force: true })
-  })
+  const folder = eachWithFolder(() => command.kill('SIGKILL'))
 
   /** Starts `relay sandbox` with all its options, and returns its URL. */
   const startSandbox = async (): Promise<string> => {
-    const args = ['sandbox', '--port', '0', '--data', join(folder, 'sandbox.db'), '--speed', '100']
+    const args = ['sandbox', '--port', '0', '--data', folder('sandbox.db'), '--speed', '100']
     command = spawnRelay(args)
     for await (const line of createInterface({ input: command.stdout })) {
       const url = /^sandbox ready at (http:\S+)$/.exec(line)?.[1]

@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { freePorts } from '../../local/ports.ts'
 import { environmentOf, type Settings, urlOf } from '../../local/settings.ts'
 import { relayOf } from '../cli/relay.ts'
+import { useFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 import { alive, familyOf } from './processes.ts'
 
@@ -17,14 +16,11 @@ let settings: Settings
 const running = new Set<ChildProcess>()
 const local = relayOf(() => environmentOf(settings))
 
-beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'order-relay-start-'))
-  settings = { ports: await freePorts(), dataDir, watch: false }
-})
-
-afterAll(async () => {
+const dataDir = useFolder(() => {
   for (const child of running) child.kill('SIGKILL')
-  await rm(settings.dataDir, { recursive: true, force: true })
+})
+beforeAll(async () => {
+  settings = { ports: await freePorts(), dataDir: dataDir(), watch: false }
 })
 
 /** Runs `npm start`, or its script alone, until it prints a line with this beginning. */

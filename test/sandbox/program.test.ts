@@ -1,28 +1,23 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
+import { eachWithFolder } from '../support/folder.ts'
 import { type Client, clientOf, eventually, order, startReceiver } from './world.ts'
 
 /** Orders to create while the program is killed: `SANDBOX_KILL_ORDERS=1000` for the full run. */
 const ORDERS = Number(process.env.SANDBOX_KILL_ORDERS ?? 100)
 
-let folder: string
-let children: ChildProcess[]
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sandbox-'))
-  children = []
-})
-afterEach(async () => {
+let children: ChildProcess[] = []
+const folder = eachWithFolder(async () => {
   for (const child of children) {
     if (child.exitCode !== null || child.signalCode !== null) continue
     child.kill('SIGKILL')
     await once(child, 'exit')
   }
-  await rm(folder, { recursive: true })
+  children = []
 })
 
 type RunOptions = { ipc?: boolean; env?: Record<string, string>; cwd?: string }
@@ -50,7 +45,7 @@ const output = async (child: ChildProcess) => {
 }
 
 const started = async (args: string[] = [], options: RunOptions = {}) => {
-  const data = options.cwd === undefined ? ['--data', join(folder, 'data.db')] : []
+  const data = options.cwd === undefined ? ['--data', folder('data.db')] : []
   const child = run(['--port', '0', ...data, ...args], options)
   if (child.stdout === null) throw new Error('Cannot start the sandbox: it has no stdout')
   const [line] = await once(createInterface(child.stdout), 'line')
@@ -140,10 +135,10 @@ test('after a kill, a pending webhook is delivered', async () => {
 })
 
 test('only its owner can read the data, in a directory of an earlier version as well, and it outlives SIGTERM', async () => {
-  const data = join(folder, '.order-relay')
+  const data = folder('.order-relay')
   await mkdir(data)
   await chmod(data, 0o755)
-  const { child, client, url } = await started([], { cwd: folder })
+  const { child, client, url } = await started([], { cwd: folder() })
   const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
   const files = await readdir(data)
   expect(files).toContain('sandbox.db-wal')
@@ -159,9 +154,9 @@ test('only its owner can read the data, in a directory of an earlier version as 
 
   // A restart can use the same port, and no other can; it ends with its parent.
   const { port } = new URL(url)
-  const again = await started(['--port', port], { cwd: folder, ipc: true })
+  const again = await started(['--port', port], { cwd: folder(), ipc: true })
   expect((await again.client.read('1')).body).toMatchObject({ status: 'invoiced' })
-  const second = await output(run(['--data', join(folder, 'other.db')], { env: { SANDBOX_PORT: port } }))
+  const second = await output(run(['--data', folder('other.db')], { env: { SANDBOX_PORT: port } }))
   expect(second.code).toBe(1)
   expect(second.stderr).toContain(`Cannot listen on 127.0.0.1:${port}: the port is taken`)
   expect(second.stderr).toContain('SANDBOX_PORT')

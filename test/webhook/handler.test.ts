@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { messageGroupOf } from '../../lib/orders/events.ts'
 import { MAX_BODY_BYTES } from '../../lib/protocol/json.ts'
@@ -119,7 +118,7 @@ describe('an authentic webhook of a known store', () => {
       external_id: { S: '1001' },
       ...(expires !== undefined && { expires_at: { N: String(expires) } }),
     }
-    await stack.dynamodb.send(new PutItemCommand({ TableName: 'deliveries', Item }))
+    await stack.dynamodb.putItem({ TableName: 'deliveries', Item })
     expect(await post(hook)).toMatchObject(ok(outcome))
   })
 
