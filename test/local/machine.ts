@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { chmod, lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { createServer, request, type Server } from 'node:http'
+import { request } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { PortName, Ports } from '../../local/settings.ts'
 import { local } from '../cli/relay.ts'
 import { withBrowser } from '../sandbox/panel-browser.ts'
-import { portOf } from '../support/address.ts'
+import { startServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
 /** Data of an earlier version, which left it readable for everybody. */
@@ -70,17 +70,13 @@ export const machineTests = () => {
   const openAt = withBrowser('--host-resolver-rules=MAP evil.test 127.0.0.1')
   let dataDir: string
   let ports: Ports
-  let foreign: Server
+  let foreign: Awaited<ReturnType<typeof startServer>>
 
   beforeAll(async () => {
     ;({ dataDir, ports } = local.stack())
-    foreign = createServer((_request, response) => response.end('<title>foreign</title>'))
-    foreign.listen({ host: '127.0.0.1', port: 0 })
-    await once(foreign, 'listening')
+    foreign = await startServer(async () => ({ status: 200, body: '<title>foreign</title>' }))
   })
-  afterAll(() => {
-    foreign.close()
-  })
+  afterAll(() => foreign.close())
 
   test('only the owner can read the data, that of an earlier version included', async () => {
     const found = await modes(dataDir)
@@ -155,7 +151,7 @@ export const machineTests = () => {
 
   test('a browser reaches nothing from a page of a foreign origin', async () => {
     for (const host of ['evil.test', '127.0.0.1']) {
-      const { page } = await openAt(`http://${host}:${portOf(foreign)}/`)
+      const { page } = await openAt(`http://${host}:${foreign.port}/`)
       const statuses: number[] = []
       page.on('response', response => statuses.push(response.status()))
       for (const { name, path, headers, body } of ATTACKS) {
