@@ -13,7 +13,7 @@ import { useFolder } from '../support/folder.ts'
 import { clientsAt } from '../support/parts.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
-export const MAIN = join(ROOT, 'cli/main.ts')
+const MAIN = join(ROOT, 'cli/main.ts')
 
 export type RunOptions = { input?: string; environment?: Record<string, string> }
 
