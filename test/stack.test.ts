@@ -5,6 +5,7 @@ import { messageTests } from './cli/messages.ts'
 import { monitorTests } from './cli/monitor.ts'
 import { useLocalStack } from './cli/relay.ts'
 import { rotateTests } from './cli/rotate.ts'
+import { accountantTests } from './e2e/accountant.ts'
 import { machineTests, prepareData } from './local/machine.ts'
 
 /** Everything that needs a whole stack shares one. */
@@ -15,5 +16,6 @@ describe('rotate', rotateTests)
 describe('monitoring', monitorTests)
 describe('dead letters and quarantine', messageTests)
 describe('audit', auditTests)
+describe('actions of the accountant', accountantTests)
 describe('the ports and files of this machine', machineTests)
 describe('keys', keyTests)
