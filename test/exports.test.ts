@@ -12,7 +12,7 @@ test('the client and the signature work on their own, as plain JavaScript with t
   const folder = await mkdtemp(join(tmpdir(), 'order-relay-dist-'))
   const sandbox = await startSandbox({ port: 0 })
   try {
-    await run('npx', ['tsc', '-p', 'tsconfig.build.json', '--outDir', folder])
+    await run('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json', '--outDir', folder])
     await symlink(join(import.meta.dirname, '../node_modules'), join(folder, 'node_modules'))
     const program = `
       import { accountingClient, AccountingError } from '${folder}/accounting/index.js'

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import { beforeAll, expect, test } from '@jest/globals'
 import { messageGroupOf } from '../../lib/orders/events.ts'
 import { drain } from '../support/parts.ts'
@@ -58,14 +57,12 @@ export const auditTests = () => {
 
   test('an order that differs from the service is a difference', async () => {
     await local.relay(['send', '--external-id', 'made-up'])
-    await local.stack().sqs.send(
-      new SendMessageCommand({
-        QueueUrl: local.queue('orders-dead.fifo'),
-        MessageGroupId: messageGroupOf({ source: 'api', external_id: 'dead' }),
-        MessageDeduplicationId: randomUUID(),
-        MessageBody: '{}',
-      }),
-    )
+    await local.stack().sqs.sendMessage({
+      QueueUrl: local.queue('orders-dead.fifo'),
+      MessageGroupId: messageGroupOf({ source: 'api', external_id: 'dead' }),
+      MessageDeduplicationId: randomUUID(),
+      MessageBody: '{}',
+    })
     await until(async () => (await statusHere('made-up')) === 'paid')
     const { code, out } = await local.relay(['audit', '--since', since])
     expect(out).toContain('1 difference:\n  api made-up: order is "paid" here and unknown to the service')

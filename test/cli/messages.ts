@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { messageGroupOf } from '../../lib/orders/events.ts'
 import { drain } from '../support/parts.ts'
@@ -17,14 +16,12 @@ const addDeadLetter = async (
   source = 'api',
 ) => {
   const delivery = randomUUID()
-  await local.stack().sqs.send(
-    new SendMessageCommand({
-      QueueUrl: local.queue(queue),
-      MessageGroupId: messageGroupOf({ source, external_id }),
-      MessageDeduplicationId: delivery,
-      MessageBody: JSON.stringify({ event, delivery, data: { source, external_id, ...data } }),
-    }),
-  )
+  await local.stack().sqs.sendMessage({
+    QueueUrl: local.queue(queue),
+    MessageGroupId: messageGroupOf({ source, external_id }),
+    MessageDeduplicationId: delivery,
+    MessageBody: JSON.stringify({ event, delivery, data: { source, external_id, ...data } }),
+  })
   return delivery
 }
 
@@ -164,17 +161,15 @@ export const messageTests = () => {
 
   describe('quarantine', () => {
     const quarantine = (from: string, body: string) =>
-      local.stack().sqs.send(
-        new SendMessageCommand({
-          QueueUrl: local.queue('quarantine'),
-          MessageBody: JSON.stringify({
-            from,
-            reason: 'an older version could not read it',
-            body_base64: Buffer.from(body).toString('base64'),
-            received_at: new Date().toISOString(),
-          }),
+      local.stack().sqs.sendMessage({
+        QueueUrl: local.queue('quarantine'),
+        MessageBody: JSON.stringify({
+          from,
+          reason: 'an older version could not read it',
+          body_base64: Buffer.from(body).toString('base64'),
+          received_at: new Date().toISOString(),
         }),
-      )
+      })
     const webhook = (external_id: string, source = 'api') =>
       JSON.stringify({
         event: 'order.updated',

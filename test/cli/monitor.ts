@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +7,7 @@ import { type Intent, newOrder, type Order } from '../../lib/orders/order.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
 import { parametersBelow } from '../../lib/platform/parameters.ts'
 import { until } from '../support/until.ts'
-import { local, MAIN } from './relay.ts'
+import { local, spawnRelay } from './relay.ts'
 
 const isKnown = async (external_id: string) =>
   (await local.relay(['orders', 'show', 'api', external_id])).code === 0
@@ -119,11 +118,8 @@ export const monitorTests = () => {
   })
 
   test('tail follows the log until it is interrupted', async () => {
-    const child = spawn(
-      process.execPath,
-      [MAIN, 'tail', '--local', '--order', 'live', '--json', '--since', '1m'],
-      { env: { ...process.env, ...local.stack().environment }, stdio: ['ignore', 'pipe', 'inherit'] },
-    )
+    const args = ['tail', '--local', '--order', 'live', '--json', '--since', '1m']
+    const child = spawnRelay(args, local.stack().environment)
     const ended = new Promise(resolve => child.once('close', (_code, signal) => resolve(signal)))
     const seen: string[] = []
     createInterface({ input: child.stdout }).on('line', line => seen.push(JSON.parse(line).message))

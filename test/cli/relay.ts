@@ -1,21 +1,19 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { SQSClient } from '@aws-sdk/client-sqs'
-import { SSMClient } from '@aws-sdk/client-ssm'
-import { afterAll, beforeAll } from '@jest/globals'
+import { beforeAll } from '@jest/globals'
 import { runRelay } from '../../cli/program.ts'
 import { freePorts } from '../../local/ports.ts'
-import { ACCOUNT_ID, CREDENTIALS, environmentOf, REGION } from '../../local/settings.ts'
+import { ACCOUNT_ID, environmentOf } from '../../local/settings.ts'
 import { startStack } from '../../local/stack.ts'
+import { useFolder } from '../support/folder.ts'
+import { clientsAt } from '../support/parts.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
-export const MAIN = join(ROOT, 'cli/main.ts')
+const MAIN = join(ROOT, 'cli/main.ts')
 
 export type RunOptions = { input?: string; environment?: Record<string, string> }
 
@@ -38,64 +36,86 @@ export const relay = async (args: readonly string[], { input = '', environment =
   return { code, out: out.text(), err: err.text() }
 }
 
-/** Runs the command in a process of its own, without the developer's AWS account. */
-export const relayProcess = async (args: readonly string[], environment: Record<string, string> = {}) => {
+/** Starts the command in a process of its own, without the developer's AWS account. */
+export const spawnRelay = (
+  args: readonly string[],
+  environment: Record<string, string> = {},
+  [program, ...before]: readonly [string, ...string[]] = [process.execPath, MAIN],
+) => {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('AWS_'))
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { ...Object.fromEntries(inherited), AWS_EC2_METADATA_DISABLED: 'true', ...environment },
+  return spawn(program, [...before, ...args], {
+    cwd: tmpdir(),
+    env: {
+      NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/relay'),
+      ...Object.fromEntries(inherited),
+      AWS_EC2_METADATA_DISABLED: 'true',
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+}
+
+/** Runs the command in a process of its own. */
+export const relayProcess = async (...given: Parameters<typeof spawnRelay>) => {
+  const child = spawnRelay(...given)
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
   return { code, out, err }
 }
 
-const start = async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'order-relay-cli-'))
+const start = async (dataDir: string) => {
   const settings = { ports: await freePorts(), dataDir, watch: false }
-  const stack = await startStack({ ...settings, speed: 10 })
-  const { urls } = stack
-  const client = { region: REGION, credentials: CREDENTIALS }
-  const sqs = new SQSClient({ ...client, endpoint: urls.sqs })
-  const dynamodb = new DynamoDBClient({ ...client, endpoint: urls.dynamodb })
-  const ssm = new SSMClient({ ...client, endpoint: urls.ssm })
+  const printed: string[] = []
+  // Five deliveries within 16 seconds, for a busy machine.
+  const stack = await startStack({ ...settings, speed: 50, print: line => printed.push(line) })
+  const { destroy, ...clients } = clientsAt(settings.ports)
   return {
     ...stack,
-    sqs,
-    dynamodb,
-    ssm,
+    ...settings,
+    ...clients,
+    printed,
     environment: environmentOf(settings),
     close: async () => {
-      for (const each of [sqs, dynamodb, ssm]) each.destroy()
+      destroy()
       await stack.stop()
-      await rm(dataDir, { recursive: true, force: true })
     },
   }
 }
 
 let running: Awaited<ReturnType<typeof start>>
 
-/** Starts a local stack on free ports before the tests of a file, and stops it after them. */
-export const useLocalStack = (): void => {
+/**
+ * Starts a local stack on free ports before the tests of a file, and stops it after them.
+ *
+ * @param prepare makes the data of an earlier version
+ */
+export const useLocalStack = (prepare: (dataDir: string) => Promise<void>): void => {
+  const dataDir = useFolder(() => running?.close())
   beforeAll(async () => {
-    running = await start()
+    await prepare(dataDir())
+    running = await start(dataDir())
   })
-  afterAll(() => running?.close())
 }
 
-const run = (args: readonly string[], { environment, ...options }: RunOptions = {}) =>
-  relay([...args, '--local'], { ...options, environment: { ...running.environment, ...environment } })
+/** Runs the command against the local stack with this environment. */
+export const relayOf = (environmentOf: () => Record<string, string>) => {
+  const run = (args: readonly string[], { environment, ...options }: RunOptions = {}) =>
+    relay([...args, '--local'], { ...options, environment: { ...environmentOf(), ...environment } })
+  return {
+    relay: run,
+    /** The document that the command prints with `--json`, whatever its exit code. */
+    json: async (args: readonly string[], options?: RunOptions) => {
+      const { code, out, err } = await run([...args, '--json'], options)
+      if (out === '') throw new Error(`relay ${args.join(' ')} printed nothing: ${err}`)
+      return { code, data: JSON.parse(out) }
+    },
+  }
+}
 
 /** The local stack of this file. */
 export const local = {
+  ...relayOf(() => running.environment),
   stack: () => running,
   queue: (name: string) => `${running.urls.sqs}/${ACCOUNT_ID}/${name}`,
-  relay: run,
-  /** The document that the command prints with `--json`, whatever its exit code. */
-  json: async (args: readonly string[], options?: RunOptions) => {
-    const { code, out, err } = await run([...args, '--json'], options)
-    if (out === '') throw new Error(`relay ${args.join(' ')} printed nothing: ${err}`)
-    return { code, data: JSON.parse(out) }
-  },
 
   /** Calls the sandbox as its accountant or as a store. */
   sandbox: async (method: string, path: string, body?: unknown) => {

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { expect, jest, test } from '@jest/globals'
-import { alarmsFor, feedAlarmsFor } from '../../deploy/alarms.ts'
-import { dashboardRows } from '../../deploy/dashboard.ts'
+import { alarmsFor } from '../../deploy/alarms.ts'
 import { METRICS, powertoolsTelemetry } from '../../lib/platform/telemetry.ts'
+import { watchedMetrics } from '../support/alarms.ts'
 
 const SERVICE = 'order-relay-production'
 const STACK = {
@@ -12,32 +12,11 @@ const STACK = {
 } as const
 const alarms = [...Object.values(alarmsFor(SERVICE)), ...Object.values(feedAlarmsFor(STACK))]
 
-type Named = { metric: string; dimensions: Record<string, unknown> }
-
-const onAlarms = (): Named[] =>
-  alarms
-    .filter(({ condition }) => condition.Namespace === 'order-relay')
-    .map(({ condition: { MetricName, Dimensions } }) => ({
-      metric: MetricName,
-      dimensions: Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, Value])),
-    }))
-
-const onDashboard = (): Named[] =>
-  dashboardRows(STACK)
-    .flatMap(({ widgets }) => widgets.flatMap(({ properties }) => properties.metrics ?? []))
-    .filter(([namespace]) => namespace === 'order-relay')
-    .map(([, metric, ...rest]) => {
-      const pairs = rest.filter(part => typeof part !== 'object')
-      const names = pairs.filter((_part, index) => index % 2 === 0)
-      return {
-        metric: String(metric),
-        dimensions: Object.fromEntries(names.map((name, index) => [String(name), pairs[index * 2 + 1]])),
-      }
-    })
+const { onAlarms, onDashboard } = watchedMetrics(SERVICE, STORES)
 
 test('alarms and dashboard use the metrics of the functions, with all of their dimensions', () => {
   const known = new Map<string, readonly string[]>(Object.entries(METRICS))
-  const named = [...onAlarms(), ...onDashboard()]
+  const named = [...onAlarms, ...onDashboard]
   expect(named.length).toBeGreaterThan(20)
   for (const { metric, dimensions } of named) {
     expect([metric, dimensions.service, Object.keys(dimensions).sort()]).toEqual([
@@ -49,7 +28,7 @@ test('alarms and dashboard use the metrics of the functions, with all of their d
 })
 
 test('every metric is on the dashboard', () => {
-  expect(new Set(onDashboard().map(({ metric }) => metric))).toEqual(new Set(Object.keys(METRICS)))
+  expect(new Set(onDashboard.map(({ metric }) => metric))).toEqual(new Set(Object.keys(METRICS)))
 })
 
 test('metrics have the stack’s name in the dimension "service", so that stages do not share alarms', () => {

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { inspect } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { alarmsFor } from '../../deploy/alarms.ts'
-import { dashboardRows } from '../../deploy/dashboard.ts'
 import { createApi } from '../../lib/api/handler.ts'
 import { createFeeder } from '../../lib/feeds/handler.ts'
 import type { HttpClient } from '../../lib/platform/http-client.ts'
 import { sign } from '../../lib/protocol/signature.ts'
 import { createReceiver } from '../../lib/webhook/handler.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
+import { watchedMetrics } from '../support/alarms.ts'
 import { context, httpEvent, sqsEvent, sqsRecord } from '../support/lambda.ts'
 import { powertoolsOutput } from '../support/powertools.ts'
 import { STORES, type Stack, startStack } from '../support/stack.ts'
@@ -264,30 +263,11 @@ describe('the feeder', () => {
   })
 })
 
-/** The metrics of the functions that alarms and dashboard read, as `name {"dimension":"value"}`. */
-const watched = () => {
-  const alarms = Object.values(alarmsFor('order-relay-test')).map(({ condition }) => condition)
-  const onAlarms = alarms
-    .filter(({ Namespace }) => Namespace === 'order-relay')
-    .map(({ MetricName, Dimensions }) => [
-      MetricName,
-      ...Dimensions.flatMap(({ Name, Value }) => [Name, Value]),
-    ])
-  const onDashboard = dashboardRows({ stage: 'test', prefix: '', stores: STORES })
-    .flatMap(({ widgets }) => widgets.flatMap(({ properties }) => properties.metrics ?? []))
-    .filter(([namespace]) => namespace === 'order-relay')
-    .map(([, ...series]) => series.filter(part => typeof part === 'string'))
-  return [...onAlarms, ...onDashboard].map(([name, ...pairs]) => {
-    const dimensions = Object.fromEntries(
-      pairs.flatMap((each, index) =>
-        index % 2 === 0 && each !== 'service' ? [[each, pairs[index + 1]]] : [],
-      ),
-    )
-    return `${name} ${JSON.stringify(dimensions)}`
-  })
-}
-
 test('every metric that an alarm or the dashboard reads was counted on these paths', () => {
-  expect(watched().length).toBeGreaterThan(30)
-  expect(watched().filter(metric => !counted.has(metric))).toEqual([])
+  const { onAlarms, onDashboard } = watchedMetrics('order-relay-test', STORES)
+  const watched = [...onAlarms, ...onDashboard].map(
+    ({ metric, dimensions: { service: _, ...dimensions } }) => `${metric} ${JSON.stringify(dimensions)}`,
+  )
+  expect(watched.length).toBeGreaterThan(30)
+  expect(watched.filter(metric => !counted.has(metric))).toEqual([])
 })

@@ -1,4 +1,3 @@
-import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import type { SQSEvent } from 'aws-lambda'
 import {
@@ -32,14 +31,12 @@ const createFifo = async (attributes: Record<string, string> = {}) => {
   return { name, url: await createQueue(parts.sqs, name, { VisibilityTimeout: '1', ...attributes }) }
 }
 const send = (QueueUrl: string, group: string, body: string) =>
-  parts.sqs.send(
-    new SendMessageCommand({
-      QueueUrl,
-      MessageBody: body,
-      MessageGroupId: group,
-      MessageDeduplicationId: body,
-    }),
-  )
+  parts.sqs.sendMessage({
+    QueueUrl,
+    MessageBody: body,
+    MessageGroupId: group,
+    MessageDeduplicationId: body,
+  })
 const attributes = async (name: string) => {
   const response = await fetch(`${parts.endpoints.sqs}/_fauxqs/queues`)
   const queues = (await response.json()) as {

@@ -1,55 +1,41 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { stat } from 'node:fs/promises'
 import {
-  DeleteParameterCommand,
-  DeleteParametersCommand,
-  GetParameterCommand,
-  GetParametersByPathCommand,
   ParameterAlreadyExists,
   ParameterNotFound,
-  PutParameterCommand,
   paginateGetParametersByPath,
-  SSMClient,
+  type SSM,
 } from '@aws-sdk/client-ssm'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import { storeKeyParameter } from '../../lib/api/keys.ts'
 import { startParameterStore } from '../../local/parameter-store.ts'
 import { freePorts } from '../../local/ports.ts'
 import { seed } from '../../local/relay.ts'
-import { CREDENTIALS, urlOf } from '../../local/settings.ts'
+import { urlOf } from '../../local/settings.ts'
+import { useFolder } from '../support/folder.ts'
+import { clientsAt } from '../support/parts.ts'
 
-let folder: string
 let path: string
-let ssm: SSMClient
+let ssm: SSM
 let port: number
 let store: Awaited<ReturnType<typeof startParameterStore>>
 
 const start = () => startParameterStore({ port, path })
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'order-relay-ssm-'))
-  path = join(folder, 'data', 'parameters.json')
-  port = (await freePorts()).ssm
-  store = await start()
-  ssm = new SSMClient({
-    region: 'eu-central-1',
-    endpoint: urlOf(port),
-    credentials: CREDENTIALS,
-    maxAttempts: 3,
-  })
-})
-
-afterAll(async () => {
+const folder = useFolder(async () => {
   ssm.destroy()
   await store.close()
-  await rm(folder, { recursive: true, force: true })
+})
+beforeAll(async () => {
+  path = folder('data', 'parameters.json')
+  const ports = await freePorts()
+  port = ports.ssm
+  store = await start()
+  ssm = clientsAt(ports, { maxAttempts: 3 }).ssm
 })
 
 const put = (Name: string, Value: string, more = {}) =>
-  ssm.send(new PutParameterCommand({ Name, Value, Type: 'SecureString', ...more }))
-const get = (Name: string, WithDecryption = true) =>
-  ssm.send(new GetParameterCommand({ Name, WithDecryption }))
+  ssm.putParameter({ Name, Value, Type: 'SecureString', ...more })
+const get = (Name: string, WithDecryption = true) => ssm.getParameter({ Name, WithDecryption })
 
 test('a parameter is created once, overwritten on request, and its versions are counted', async () => {
   expect(await put('/relay/key', 'one')).toMatchObject({ Version: 1, Tier: 'Standard' })
@@ -75,9 +61,7 @@ test('a SecureString is readable with decryption only, a String without it', asy
 
 test('a missing parameter is ParameterNotFound', async () => {
   await expect(get('/none')).rejects.toBeInstanceOf(ParameterNotFound)
-  await expect(ssm.send(new DeleteParameterCommand({ Name: '/none' }))).rejects.toBeInstanceOf(
-    ParameterNotFound,
-  )
+  await expect(ssm.deleteParameter({ Name: '/none' })).rejects.toBeInstanceOf(ParameterNotFound)
 })
 
 test('a path returns its direct children, or all descendants, page by page', async () => {
@@ -106,7 +90,7 @@ test('several parameters are deleted at once, and the unknown ones are returned'
   await put('/gone/a', '1')
   await put('/gone/b', '2')
   const Names = ['/gone/a', '/gone/b', '/gone/c']
-  expect(await ssm.send(new DeleteParametersCommand({ Names }))).toMatchObject({
+  expect(await ssm.deleteParameters({ Names })).toMatchObject({
     DeletedParameters: ['/gone/a', '/gone/b'],
     InvalidParameters: ['/gone/c'],
   })
@@ -122,17 +106,13 @@ test.each<[string, () => Promise<unknown>, string]>([
   ['a new parameter without a type', () => put('/x', 'x', { Type: undefined }), 'ValidationException'],
   [
     'a page that is too long',
-    () => ssm.send(new GetParametersByPathCommand({ Path: '/', MaxResults: 11 })),
+    () => ssm.getParametersByPath({ Path: '/', MaxResults: 11 }),
     'ValidationException',
   ],
-  [
-    'a path without a slash',
-    () => ssm.send(new GetParametersByPathCommand({ Path: 'many' })),
-    'ValidationException',
-  ],
+  ['a path without a slash', () => ssm.getParametersByPath({ Path: 'many' }), 'ValidationException'],
   [
     'a token of another path',
-    () => ssm.send(new GetParametersByPathCommand({ Path: '/x', NextToken: 'bm8' })),
+    () => ssm.getParametersByPath({ Path: '/x', NextToken: 'bm8' }),
     'InvalidNextToken',
   ],
 ])('%s is refused with the exception of AWS', async (_name, attempt, exception) => {
@@ -177,22 +157,13 @@ test('parameters can be written and deleted before the port opens', async () => 
   expect((await get('/seed/b')).Parameter).toMatchObject({ Type: 'SecureString', Value: '2' })
 })
 
-test('a file that cannot be read stops the start and names the remedy', async () => {
-  const held = await readFile(path, 'utf8')
-  await writeFile(path, held.slice(0, 40))
-  const { ssm: other } = await freePorts()
-  await expect(startParameterStore({ port: other, path })).rejects.toThrow(
-    /^Cannot read .*parameters\.json: .*; remove the file/,
-  )
-  await writeFile(path, held)
-})
-
 test('seeding replaces the webhook secrets of earlier starts, and no other', async () => {
   const seeded = async (...secrets: string[]) => {
     await seed(store, '/relay', ['shop'], secrets)
-    const { Parameters = [] } = await ssm.send(
-      new GetParametersByPathCommand({ Path: '/relay/webhook/secrets', WithDecryption: true }),
-    )
+    const { Parameters = [] } = await ssm.getParametersByPath({
+      Path: '/relay/webhook/secrets',
+      WithDecryption: true,
+    })
     return Object.fromEntries(Parameters.map(({ Name = '', Value }) => [Name.split('/').at(-1), Value]))
   }
   await put('/relay/webhook/secrets/by-hand', 'kept')

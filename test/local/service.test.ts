@@ -1,25 +1,22 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { writeFile } from 'node:fs/promises'
+import { beforeAll, expect, test } from '@jest/globals'
 import { readService } from '../../local/service.ts'
+import { useFolder } from '../support/folder.ts'
 
 const ports = { relay: 1, lambda: 2, sandbox: 3, dynamodb: 4, sqs: 9324, ssm: 6 }
 
-let folder: string
+const folder = useFolder()
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'order-relay-service-'))
   const stores =
     'stores:\n  - source: api\n    feed: sqs\n  - source: shop\n    feed: { http: https://shop.example }\n'
-  await writeFile(join(folder, 'stores.yml'), stores)
+  await writeFile(folder('stores.yml'), stores)
 })
-afterAll(() => rm(folder, { recursive: true }))
 
 const arnOf = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] })
 const worker = { name: 'relay-local-worker', handler: 'functions/worker.handler' }
 const read = (provider: object, functions: Record<string, object> = { worker }) =>
-  readService({ provider, functions }, folder, ports)
+  readService({ provider, functions }, folder(), ports)
 
 test('references to queues and tables become their local URLs and names', () => {
   const environment = { DEAD: { Ref: 'FeedsDeadQueue' } }

@@ -1,73 +1,52 @@
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  ChangeMessageVisibilityCommand,
-  CreateQueueCommand,
-  DeleteMessageBatchCommand,
-  DeleteMessageCommand,
-  GetQueueAttributesCommand,
-  GetQueueUrlCommand,
-  ListQueuesCommand,
-  PurgeQueueCommand,
-  ReceiveMessageCommand,
-  SendMessageBatchCommand,
-  SendMessageCommand,
-  SQSClient,
-} from '@aws-sdk/client-sqs'
+import type { SQS } from '@aws-sdk/client-sqs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { queuesOf } from '../../deploy/queues.ts'
 import { type Child, startChild } from '../../local/child.ts'
 import { freePorts } from '../../local/ports.ts'
-import { CREDENTIALS, urlOf } from '../../local/settings.ts'
+import { urlOf } from '../../local/settings.ts'
 import { startSqs } from '../../local/sqs.ts'
+import { eachWithFolder } from '../support/folder.ts'
+import { clientsAt } from '../support/parts.ts'
 
-let folder: string
 let port: number
-let sqs: SQSClient
+let sqs: SQS
 let server: Awaited<ReturnType<typeof startSqs>>
 
-const clientOf = (region: string) =>
-  new SQSClient({ region, endpoint: urlOf(port), credentials: CREDENTIALS, maxAttempts: 3 })
-
-beforeAll(async () => {
-  port = (await freePorts()).sqs
-  sqs = clientOf('eu-central-1')
-})
+const folder = eachWithFolder()
+const openPort = async () => {
+  const ports = await freePorts()
+  port = ports.sqs
+  // A stopped SQS has closed the connections.
+  sqs = clientsAt(ports, { maxAttempts: 3 }).sqs
+}
+beforeAll(openPort)
 afterAll(() => sqs.destroy())
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'order-relay-sqs-'))
-})
-afterEach(() => rm(folder, { recursive: true, force: true }))
 
 const urlFor = (name: string) => `${urlOf(port)}/000000000000/${name}`
 const create = async (name: string) => {
-  const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: name }))
+  const { QueueUrl = '' } = await sqs.createQueue({ QueueName: name })
   return QueueUrl
 }
 const send = (QueueUrl: string, group: string, body: string) =>
-  sqs.send(
-    new SendMessageCommand({
-      QueueUrl,
-      MessageBody: body,
-      MessageGroupId: group,
-      MessageDeduplicationId: body,
-      MessageAttributes: { n: { DataType: 'String', StringValue: body } },
-    }),
-  )
+  sqs.sendMessage({
+    QueueUrl,
+    MessageBody: body,
+    MessageGroupId: group,
+    MessageDeduplicationId: body,
+    MessageAttributes: { n: { DataType: 'String', StringValue: body } },
+  })
 const receive = async (QueueUrl: string) => {
-  const { Messages = [] } = await sqs.send(
-    new ReceiveMessageCommand({
-      QueueUrl,
-      MaxNumberOfMessages: 10,
-      MessageAttributeNames: ['All'],
-      MessageSystemAttributeNames: ['All'],
-    }),
-  )
+  const { Messages = [] } = await sqs.receiveMessage({
+    QueueUrl,
+    MaxNumberOfMessages: 10,
+    MessageAttributeNames: ['All'],
+    MessageSystemAttributeNames: ['All'],
+  })
   return Messages
 }
 const remove = (QueueUrl: string, ReceiptHandle: string | undefined) =>
-  sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }))
+  sqs.deleteMessage({ QueueUrl, ReceiptHandle })
 /** Receives and deletes everything, one message of each group after the other. */
 const bodies = async (QueueUrl: string) => {
   const found: string[] = []
@@ -83,7 +62,7 @@ const bodies = async (QueueUrl: string) => {
 
 describe('the embedded SQS', () => {
   const start = (options: Partial<Parameters<typeof startSqs>[0]> = {}) =>
-    startSqs({ port, path: join(folder, 'queues'), ...options })
+    startSqs({ port, path: folder('queues'), ...options })
   const restart = async (options: Parameters<typeof start>[0] = {}) => {
     await server.close()
     server = await start(options)
@@ -96,17 +75,17 @@ describe('the embedded SQS', () => {
 
   test('hands out queue URLs of the loopback address', async () => {
     expect(await create('orders.fifo')).toBe(urlFor('orders.fifo'))
-    expect((await sqs.send(new ListQueuesCommand({}))).QueueUrls).toEqual([urlFor('orders.fifo')])
-    const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName: 'orders.fifo' }))
+    expect((await sqs.listQueues({})).QueueUrls).toEqual([urlFor('orders.fifo')])
+    const { QueueUrl } = await sqs.getQueueUrl({ QueueName: 'orders.fifo' })
     expect(QueueUrl).toBe(urlFor('orders.fifo'))
   })
 
   test('finds a queue by the path of its URL, from any region and under any name of this machine', async () => {
     const url = await create('orders.fifo')
     await send(url.replace('127.0.0.1', 'localhost'), 'g', 'one')
-    const other = clientOf('us-west-2')
-    expect((await other.send(new GetQueueUrlCommand({ QueueName: 'orders.fifo' }))).QueueUrl).toBe(url)
-    const { Messages } = await other.send(new ReceiveMessageCommand({ QueueUrl: url }))
+    const { sqs: other } = clientsAt({ dynamodb: port, sqs: port, ssm: port }, { region: 'us-west-2' })
+    expect((await other.getQueueUrl({ QueueName: 'orders.fifo' })).QueueUrl).toBe(url)
+    const { Messages } = await other.receiveMessage({ QueueUrl: url })
     expect(Messages?.[0]?.Body).toBe('one')
     other.destroy()
   })
@@ -118,11 +97,11 @@ describe('the embedded SQS', () => {
       Id: String(index),
       MessageBody,
     }))
-    await sqs.send(new SendMessageCommand({ QueueUrl: url, MessageBody: '🛒' }))
-    await sqs.send(new SendMessageBatchCommand({ QueueUrl: url, Entries: entries }))
+    await sqs.sendMessage({ QueueUrl: url, MessageBody: '🛒' })
+    await sqs.sendMessageBatch({ QueueUrl: url, Entries: entries })
     expect(await bodies(url)).toEqual(['🛒', ...entries.map(({ MessageBody }) => MessageBody)])
     for (const MessageBody of ['\uFFFE', '\uFFFF', '\u0000']) {
-      await expect(sqs.send(new SendMessageCommand({ QueueUrl: url, MessageBody }))).rejects.toMatchObject({
+      await expect(sqs.sendMessage({ QueueUrl: url, MessageBody })).rejects.toMatchObject({
         name: expect.stringContaining('InvalidMessageContents'),
       })
     }
@@ -132,13 +111,11 @@ describe('the embedded SQS', () => {
     const url = await create('orders.fifo')
     await send(url, 'g', 'one')
     const [held] = await receive(url)
-    await sqs.send(
-      new ChangeMessageVisibilityCommand({
-        QueueUrl: url,
-        ReceiptHandle: held?.ReceiptHandle,
-        VisibilityTimeout: 0,
-      }),
-    )
+    await sqs.changeMessageVisibility({
+      QueueUrl: url,
+      ReceiptHandle: held?.ReceiptHandle,
+      VisibilityTimeout: 0,
+    })
     await restart()
     expect(await receive(url)).toMatchObject([{ Body: 'one', Attributes: { ApproximateReceiveCount: '2' } }])
   })
@@ -146,16 +123,13 @@ describe('the embedded SQS', () => {
   test('keeps batches like single messages, and a purged queue stays empty', async () => {
     const [url, other] = [await create('plain'), await create('other')]
     const entries = ['1', '2', '3'].map(Id => ({ Id, MessageBody: `body ${Id}` }))
-    for (const QueueUrl of [url, other])
-      await sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries: entries }))
+    for (const QueueUrl of [url, other]) await sqs.sendMessageBatch({ QueueUrl, Entries: entries })
     const taken = (await receive(url)).slice(0, 2)
-    await sqs.send(
-      new DeleteMessageBatchCommand({
-        QueueUrl: url,
-        Entries: taken.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle })),
-      }),
-    )
-    await sqs.send(new PurgeQueueCommand({ QueueUrl: other }))
+    await sqs.deleteMessageBatch({
+      QueueUrl: url,
+      Entries: taken.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle })),
+    })
+    await sqs.purgeQueue({ QueueUrl: other })
     await restart({ release: ['plain'] })
     expect(await bodies(url)).toEqual(['body 3'])
     expect(await bodies(other)).toEqual([])
@@ -167,30 +141,14 @@ describe('the embedded SQS', () => {
     await restart({ queues: queues({ http: 'https://shop.example', disable_after: 1 }) })
     await send(urlFor('feed-shop.fifo'), 'g', 'one')
     sqs.destroy()
-    port = (await freePorts()).sqs
-    sqs = clientOf('eu-central-1')
+    await openPort()
     await restart({ queues: queues('sqs') })
-    const [url] = (await sqs.send(new ListQueuesCommand({ QueueNamePrefix: 'feed-shop' }))).QueueUrls ?? []
+    const [url] = (await sqs.listQueues({ QueueNamePrefix: 'feed-shop' })).QueueUrls ?? []
     expect(url).toBe(urlFor('feed-shop.fifo'))
-    const { Attributes } = await sqs.send(
-      new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['All'] }),
-    )
+    const { Attributes } = await sqs.getQueueAttributes({ QueueUrl: url, AttributeNames: ['All'] })
     expect(Attributes).toMatchObject({ VisibilityTimeout: '30', FifoQueue: 'true' })
     expect(Attributes).not.toHaveProperty('RedrivePolicy')
     expect(await bodies(urlFor('feed-shop.fifo'))).toEqual(['one'])
-  })
-
-  test.each<[string, (file: string) => Promise<void>]>([
-    ['overwritten', file => writeFile(file, 'nonsense')],
-    ['truncated', file => truncate(file, 5000)],
-  ])('refuses a database that was %s, naming the file and the remedy', async (_name, damage) => {
-    await send(await create('orders.fifo'), 'g', 'x'.repeat(20_000))
-    await server.close()
-    await damage(join(folder, 'queues/fauxqs.db'))
-    await expect(start()).rejects.toThrow(
-      /^Cannot open .*queues\/fauxqs\.db: .+; remove the directory to begin with empty queues$/,
-    )
-    server = await start({ path: join(folder, 'new') })
   })
 })
 
@@ -200,7 +158,7 @@ describe('an SQS process that is killed', () => {
   const start = async (...release: string[]) => {
     child = startChild({
       name: 'queues',
-      args: [join(import.meta.dirname, 'sqs-process.ts'), String(port), join(folder, 'queues'), ...release],
+      args: [join(import.meta.dirname, 'sqs-process.ts'), String(port), folder('queues'), ...release],
       cwd: import.meta.dirname,
       environment: process.env,
       onLine: () => undefined,
@@ -226,13 +184,13 @@ describe('an SQS process that is killed', () => {
     void child.ended.then(() => stopped.abort())
     const sending = ['c', 'd', 'e'].map(async group => {
       for (let n = 1; n <= 200; n += 1) {
-        await sqs.send(
-          new SendMessageCommand({
+        await sqs.sendMessage(
+          {
             QueueUrl: url,
             MessageBody: `${group}${n}`,
             MessageGroupId: group,
             MessageDeduplicationId: `${group}${n}`,
-          }),
+          },
           { abortSignal: stopped.signal },
         )
         accepted.push(`${group}${n}`)

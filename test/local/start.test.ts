@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { freePorts } from '../../local/ports.ts'
 import { environmentOf, type Settings, urlOf } from '../../local/settings.ts'
+import { relayOf } from '../cli/relay.ts'
+import { useFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 import { alive, familyOf } from './processes.ts'
 
@@ -14,20 +14,19 @@ const ROOT = join(import.meta.dirname, '../..')
 
 let settings: Settings
 const running = new Set<ChildProcess>()
+const local = relayOf(() => environmentOf(settings))
 
-beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'order-relay-start-'))
-  settings = { ports: await freePorts(), dataDir, watch: false }
-})
-
-afterAll(async () => {
+const dataDir = useFolder(() => {
   for (const child of running) child.kill('SIGKILL')
-  await rm(settings.dataDir, { recursive: true, force: true })
+})
+beforeAll(async () => {
+  settings = { ports: await freePorts(), dataDir: dataDir(), watch: false }
 })
 
-/** Runs `npm start` until it prints a line with this beginning. */
-const npmStart = async (beginning: string, args: readonly string[] = []) => {
-  const child = spawn('npm', ['start', '--silent', '--', ...args], {
+/** Runs `npm start`, or its script alone, until it prints a line with this beginning. */
+const start = async (beginning: string, command = 'node local/start.ts') => {
+  const [program = '', ...args] = command.split(' ')
+  const child = spawn(program === 'node' ? process.execPath : program, args, {
     cwd: ROOT,
     env: { ...process.env, ...environmentOf(settings) },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -49,47 +48,85 @@ const npmStart = async (beginning: string, args: readonly string[] = []) => {
   return { pid: child.pid ?? 0, printed, ended }
 }
 
-const member = async (pid: number, script: string) => {
-  const found = (await familyOf(pid)).find(
-    ({ command }) => command.includes(script) && !command.startsWith('sh'),
-  )
-  if (found === undefined) throw new Error(`Cannot find a child of ${pid} that runs ${script}`)
-  return found.pid
-}
+const npmStart = (beginning: string) => start(beginning, 'npm start --silent')
 
-/** Kills one process of `npm start` and waits until all the others have ended. */
-const kill = async (start: { pid: number }, signal: NodeJS.Signals, script?: string) => {
-  const family = await familyOf(start.pid)
+/** Ends one process of a start and waits until all the others have ended. */
+const kill = async ({ pid }: { pid: number }, signal: NodeJS.Signals, script?: string) => {
+  const family = await familyOf(pid)
   expect(family.length).toBeGreaterThan(2)
-  process.kill(script === undefined ? start.pid : await member(start.pid, script), signal)
-  await until(async () => (await alive(family)).length === 0)
+  const victim =
+    script === undefined
+      ? pid
+      : family.find(({ command }) => command.includes(script) && !command.startsWith('sh'))?.pid
+  if (victim === undefined) throw new Error(`Cannot find a child of ${pid} that runs ${script}`)
+  process.kill(victim, signal)
+  await until(async () => (await alive(family)).length === 0, 20_000)
 }
 
-test('npm start prints the addresses when it is ready, refuses a second start, and stops cleanly', async () => {
-  const start = await npmStart('ready')
-  const { ports } = settings
-  expect(start.printed.filter(line => line.startsWith('ready'))).toEqual([
-    `ready: relay ${urlOf(ports.relay)}, sandbox panel ${urlOf(ports.sandbox)}/, feeds ${urlOf(ports.sqs)}/000000000000/feed-<source>.fifo`,
-  ])
-  expect((await fetch(`${urlOf(ports.relay)}/webhook`, { method: 'POST', body: '{}' })).status).toBe(401)
-  expect((await fetch(`${urlOf(ports.sandbox)}/`)).status).toBe(200)
+describe('npm start', () => {
+  let first: Awaited<ReturnType<typeof start>>
+  beforeAll(async () => {
+    first = await npmStart('ready')
+  }, 60_000)
 
-  const second = await npmStart('ready')
-  expect(await second.ended).toBe(1)
-  expect(second.printed).toEqual([
-    `Cannot start: port ${ports.relay} is taken; set RELAY_PORT to a free port, or stop the process that uses it`,
-  ])
-  await kill(start, 'SIGINT', 'local/start.ts')
-  expect(await start.ended).toBe(0)
+  test('prints the addresses when it is ready', async () => {
+    const { ports } = settings
+    expect(first.printed.filter(line => line.startsWith('ready'))).toEqual([
+      `ready: relay ${urlOf(ports.relay)}, sandbox panel ${urlOf(ports.sandbox)}/, feeds ${urlOf(ports.sqs)}/000000000000/feed-<source>.fifo`,
+    ])
+    expect((await fetch(`${urlOf(ports.relay)}/webhook`, { method: 'POST', body: '{}' })).status).toBe(401)
+    expect((await fetch(`${urlOf(ports.sandbox)}/`)).status).toBe(200)
+    const { code, out } = await local.relay(['doctor'])
+    expect(out).toContain('No problems found in the local stack.')
+    expect(code).toBe(0)
+  })
+
+  test('can be set up anew by commands alone', async () => {
+    const url = `${urlOf(settings.ports.relay)}/webhook`
+    expect((await local.relay(['unregister'])).code).toBe(0)
+    const unregistered = await local.relay(['doctor'])
+    expect(unregistered.code).toBe(1)
+    expect(unregistered.out).toMatch(/!! {4}the webhook is registered: .*\n {6}→ relay register --local/)
+
+    const kept = await local.relay(['key', 'set'], { input: 'sandbox-key\n' })
+    expect(kept.out).toContain(`${urlOf(settings.ports.sandbox)} accepts it, with the scope orders.write`)
+    expect(kept.out + kept.err).not.toContain('sandbox-key')
+
+    const registered = await local.json(['register'])
+    expect(registered.data).toMatchObject({ url, registered: 'now', accepted: true })
+    const again = await local.json(['register'])
+    expect(again.data).toMatchObject({ registered: 'before', secret: registered.data.secret, accepted: true })
+    expect(await local.json(['doctor'])).toMatchObject({ code: 0, data: { ok: true, problems: 0 } })
+  }, 30_000)
+
+  test('reports a secret of another URL as such', async () => {
+    const url = 'http://127.0.0.1:9/webhook'
+    const { code, err } = await local.relay(['register', '--url', url])
+    expect(err).toContain('Cannot confirm that the secret is accepted')
+    expect(code).toBe(1)
+    const { data } = await local.json(['doctor'])
+    expect(JSON.stringify(data.findings)).toContain(`not of ${urlOf(settings.ports.relay)}/webhook`)
+    expect((await local.json(['unregister', '--url', url])).data.removed).toHaveLength(1)
+  })
+
+  test('refuses a second start, and stops cleanly', async () => {
+    const second = await start('ready')
+    expect(await second.ended).toBe(1)
+    expect(second.printed).toEqual([
+      `Cannot start: port ${settings.ports.relay} is taken; set RELAY_PORT to a free port, or stop the process that uses it`,
+    ])
+    await kill(first, 'SIGINT', 'local/start.ts')
+    expect(await first.ended).toBe(0)
+  }, 60_000)
 })
 
 test('killed at any moment it leaves no process behind, and starts again', async () => {
-  await kill(await npmStart('sandbox | sandbox ready'), 'SIGKILL', 'local/start.ts')
+  await kill(await start('sandbox | sandbox ready'), 'SIGKILL')
   // npm itself, which cannot notify anyone.
   await kill(await npmStart('sandbox | sandbox ready'), 'SIGKILL')
   // A part that ends stops the others.
-  const start = await npmStart('ready')
-  await kill(start, 'SIGKILL', 'serverless')
-  expect(await start.ended).toBe(1)
-  expect(start.printed).toContain('Stopped: the relay was ended by SIGKILL')
-})
+  const last = await start('ready')
+  await kill(last, 'SIGKILL', 'serverless')
+  expect(await last.ended).toBe(1)
+  expect(last.printed).toContain('Stopped: the relay was ended by SIGKILL')
+}, 120_000)

@@ -1,20 +1,20 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import * as v from 'valibot'
 import { assertAllowed } from '../../lib/platform/addresses.ts'
 import { httpClient } from '../../lib/platform/http-client.ts'
 import { assertPublicFeeds, type Store, storesFile } from '../../lib/platform/stores.ts'
+import { startServer } from '../support/server.ts'
 
-const server = createServer((_request, response) => response.end('reached'))
-
-beforeAll(() => new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve)))
-afterAll(() => new Promise<unknown>(resolve => server.close(resolve)))
+let server: Awaited<ReturnType<typeof startServer>>
+beforeAll(async () => {
+  server = await startServer(async () => ({ status: 200, body: 'reached' }))
+})
+afterAll(() => server.close())
 
 const get = (host: string, allowed: 'public' | 'loopback') =>
   httpClient(address => assertAllowed(address, allowed))({
     method: 'GET',
-    origin: `http://${host}:${(server.address() as AddressInfo).port}`,
+    origin: `http://${host}:${server.port}`,
     path: '/',
     headers: { connection: 'close' },
     timeout: 5000,

@@ -1,4 +1,4 @@
-import { type ChangeMessageVisibilityBatchCommandInput, GetQueueAttributesCommand } from '@aws-sdk/client-sqs'
+import type { ChangeMessageVisibilityBatchCommandInput } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { retryDelay, visibilityExtender } from '../../lib/platform/retry.ts'
@@ -40,9 +40,7 @@ describe('extending the visibility timeout', () => {
     const { Records } = await receive(url)
     const extend = visibilityExtender(sqs, url)
     await extend(Records, 100)
-    const { Attributes } = await sqs.send(
-      new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['All'] }),
-    )
+    const { Attributes } = await sqs.getQueueAttributes({ QueueUrl: url, AttributeNames: ['All'] })
     expect(Attributes?.ApproximateNumberOfMessagesNotVisible).toBe('2')
     await extend(Records, 0)
     expect((await taken(url)).map(({ delivery }) => delivery).sort()).toEqual(['1', '2'])

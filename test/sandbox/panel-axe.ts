@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core'
  */
 export const violationsOf = async (page: Page, rules?: string[]): Promise<string[]> => {
   const options = { resultTypes: ['violations'], ...(rules !== undefined && { runOnly: rules }) }
-  await page.evaluate(axe.source)
+  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe.source)
   return page.evaluate<string[]>(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
     violations.map(({ help, nodes }) => help + ': ' + nodes.map(({ html }) => html).join(' ')))`)
 }

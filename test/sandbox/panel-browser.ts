@@ -85,6 +85,8 @@ export const withBrowser = (...args: string[]) => {
   return (url: string, options: BrowserContextOptions = {}) => openPage(browser, url, options)
 }
 
+export type OpenAt = ReturnType<typeof withBrowser>
+
 /** The id, or the name, of the focused element. */
 export const focused = (page: Page) =>
   page.evaluate<string>(

@@ -1,31 +1,28 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
+import { eachWithFolder } from '../support/folder.ts'
 import { type Client, clientOf, eventually, order, startReceiver } from './world.ts'
 
 /** Orders to create while the program is killed: `SANDBOX_KILL_ORDERS=1000` for the full run. */
-const ORDERS = Number(process.env.SANDBOX_KILL_ORDERS ?? 300)
+const ORDERS = Number(process.env.SANDBOX_KILL_ORDERS ?? 100)
 
-let folder: string
-let children: ChildProcess[]
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sandbox-'))
-  children = []
-})
-afterEach(async () => {
+let children: ChildProcess[] = []
+const folder = eachWithFolder(async () => {
   for (const child of children) {
     if (child.exitCode !== null || child.signalCode !== null) continue
     child.kill('SIGKILL')
     await once(child, 'exit')
   }
-  await rm(folder, { recursive: true })
+  children = []
 })
 
-const run = (args: string[], { ipc = false, env = {}, cwd = '.' } = {}) => {
+type RunOptions = { ipc?: boolean; env?: Record<string, string>; cwd?: string }
+
+const run = (args: string[], { ipc = false, env = {}, cwd = '.' }: RunOptions = {}) => {
   const child = spawn(process.execPath, [resolve('sandbox/main.ts'), ...args], {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe', ...(ipc ? (['ipc'] as const) : [])],
@@ -47,8 +44,9 @@ const output = async (child: ChildProcess) => {
   return { code, ...texts }
 }
 
-const started = async (args: string[] = [], options = {}) => {
-  const child = run(['--port', '0', '--data', join(folder, 'data.db'), ...args], options)
+const started = async (args: string[] = [], options: RunOptions = {}) => {
+  const data = options.cwd === undefined ? ['--data', folder('data.db')] : []
+  const child = run(['--port', '0', ...data, ...args], options)
   if (child.stdout === null) throw new Error('Cannot start the sandbox: it has no stdout')
   const [line] = await once(createInterface(child.stdout), 'line')
   const url = /^sandbox ready at (http:\/\/127\.0\.0\.1:\d+)$/.exec(line)?.[1]
@@ -136,73 +134,51 @@ test('after a kill, a pending webhook is delivered', async () => {
   await close()
 })
 
-test('SIGTERM stops it cleanly; a restart has the data and can use the same port', async () => {
-  const { child, client, url } = await started()
+test('only its owner can read the data, in a directory of an earlier version as well, and it outlives SIGTERM', async () => {
+  const data = folder('.order-relay')
+  await mkdir(data)
+  await chmod(data, 0o755)
+  const { child, client, url } = await started([], { cwd: folder() })
+  const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
+  const files = await readdir(data)
+  expect(files).toContain('sandbox.db-wal')
+  expect(await mode(data)).toBe('700')
+  for (const file of files) expect([file, await mode(join(data, file))]).toEqual([file, '600'])
+
   await client.create(order('1'))
   const events = await fetch(`${url}/panel/events`)
   const end = output(child)
   child.kill('SIGTERM')
   expect(await end).toMatchObject({ code: 0, stderr: '' })
   await expect(events.text()).resolves.toContain(': listening')
-  const again = await started(['--port', new URL(url).port])
+
+  // A restart can use the same port, and no other can; it ends with its parent.
+  const { port } = new URL(url)
+  const again = await started(['--port', port], { cwd: folder(), ipc: true })
   expect((await again.client.read('1')).body).toMatchObject({ status: 'invoiced' })
+  const second = await output(run(['--data', folder('other.db')], { env: { SANDBOX_PORT: port } }))
+  expect(second.code).toBe(1)
+  expect(second.stderr).toContain(`Cannot listen on 127.0.0.1:${port}: the port is taken`)
+  expect(second.stderr).toContain('SANDBOX_PORT')
+  const ended = once(again.child, 'exit')
+  again.child.disconnect()
+  expect(await ended).toEqual([0, null])
 })
 
-test('only its owner can read the data, in a directory of an earlier version as well', async () => {
-  const data = join(folder, '.order-relay')
-  await mkdir(data)
-  await chmod(data, 0o755)
-  const child = run(['--port', '0'], { cwd: folder })
-  if (child.stdout === null) throw new Error('Cannot start the sandbox: it has no stdout')
-  await once(createInterface(child.stdout), 'line')
-  const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
-  const files = await readdir(data)
-  expect(files).toContain('sandbox.db-wal')
-  expect(await mode(data)).toBe('700')
-  for (const file of files) expect([file, await mode(join(data, file))]).toEqual([file, '600'])
-})
-
-test('it ends with its parent process', async () => {
-  const { child } = await started([], { ipc: true })
-  const end = once(child, 'exit')
-  child.disconnect()
-  expect(await end).toEqual([0, null])
-})
-
-describe('the error message names', () => {
-  test('a taken port', async () => {
-    const { url } = await started()
-    const { port } = new URL(url)
-    const second = await output(run(['--data', join(folder, 'other.db')], { env: { SANDBOX_PORT: port } }))
-    expect(second.code).toBe(1)
-    expect(second.stderr).toContain(`Cannot listen on 127.0.0.1:${port}: the port is taken`)
-    expect(second.stderr).toContain('SANDBOX_PORT')
-  })
-
-  test.each<[string, string[], string, object?]>([
-    ['an invalid port', ['--port', 'http'], 'Cannot use --port "http": must be a port'],
-    ['a speed of zero', ['--speed', '0'], 'Cannot use --speed "0": must be a number greater than zero'],
-    ['an unknown flag', ['--sped', '2'], "Unknown option '--sped'"],
-    [
-      'a file that is not a database',
-      ['--port', '0', '--data', 'package.json'],
-      'Cannot open the database "package.json"',
-    ],
-    [
-      'an unknown time zone',
-      ['--port', '0'],
-      'Cannot use the accounting time zone "Tehran"',
-      { ACCOUNTING_TIME_ZONE: 'Tehran' },
-    ],
-  ])('%s', async (_name, args, message, env = {}) => {
-    const { code, stderr } = await output(run(args, { env }))
-    expect(code).toBe(1)
-    expect(stderr).toContain(message)
-  })
-})
-
-test('--help lists the options', async () => {
-  const { code, stdout } = await output(run(['--help']))
-  expect(code).toBe(0)
-  for (const flag of ['--port', '--data', '--speed']) expect(stdout).toContain(flag)
+test.each<[string, string[], number, string | RegExp, Record<string, string>?]>([
+  ['a speed of zero', ['--speed', '0'], 1, 'Cannot use --speed "0": must be a number greater than zero'],
+  ['an unknown flag', ['--sped', '2'], 1, "Unknown option '--sped'"],
+  ['no database', ['--port', '0', '--data', 'package.json'], 1, 'Cannot open the database "package.json"'],
+  [
+    'an unknown time zone',
+    ['--port', '0'],
+    1,
+    'Cannot use the accounting time zone "Tehran"',
+    { ACCOUNTING_TIME_ZONE: 'Tehran' },
+  ],
+  ['--help', ['--help'], 0, /--port N.*--data FILE.*--speed N/s],
+])('%s is answered with a message', async (_name, args, expected, message, env = {}) => {
+  const { code, stdout, stderr } = await output(run(args, { env }))
+  expect(code).toBe(expected)
+  expect(expected === 0 ? stdout : stderr).toMatch(message)
 })

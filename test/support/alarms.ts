@@ -1,4 +1,6 @@
 import { type Alarm, alarmsFor } from '../../deploy/alarms.ts'
+import { dashboardRows } from '../../deploy/dashboard.ts'
+import type { Store } from '../../lib/platform/stores.ts'
 import type { Recorded } from './telemetry.ts'
 
 const SERVICE = 'order-relay'
@@ -7,6 +9,30 @@ type Datum = { metric: string; value: number; at: number }
 
 const nameOf = (namespace: string, name: string, dimensions: readonly (readonly [string, unknown])[]) =>
   JSON.stringify([namespace, name, [...dimensions].sort()])
+
+/** The metrics of the functions that the alarms and the dashboard read. */
+export const watchedMetrics = (service: string, stores: readonly Store[]) => {
+  const pairs = (flat: readonly unknown[]) =>
+    flat.flatMap((name, index) => (index % 2 === 0 ? [[String(name), flat[index + 1]] as const] : []))
+  const named = (metric: unknown, dimensions: readonly (readonly [string, unknown])[]) => ({
+    metric: String(metric),
+    dimensions: Object.fromEntries(dimensions),
+  })
+  return {
+    onAlarms: Object.values(alarmsFor(service, stores))
+      .filter(({ condition }) => condition.Namespace === 'order-relay')
+      .map(({ condition: { MetricName, Dimensions } }) =>
+        named(
+          MetricName,
+          Dimensions.map(({ Name, Value }) => [Name, Value]),
+        ),
+      ),
+    onDashboard: dashboardRows(service, stores)
+      .flatMap(({ widgets }) => widgets.flatMap(({ properties }) => properties.metrics ?? []))
+      .filter(([namespace]) => namespace === 'order-relay')
+      .map(([, metric, ...rest]) => named(metric, pairs(rest.filter(part => typeof part !== 'object')))),
+  }
+}
 
 /**
  * The alarms of the template, evaluated over recorded measurements as CloudWatch evaluates them every minute.

@@ -21,14 +21,24 @@ import { SSM } from '@aws-sdk/client-ssm'
 import { startDynamodb } from '../../local/dynamodb.ts'
 import { startParameterStore } from '../../local/parameter-store.ts'
 import { freePorts } from '../../local/ports.ts'
-import { urlOf } from '../../local/settings.ts'
+import { CREDENTIALS, type Ports, REGION, urlOf } from '../../local/settings.ts'
 import { startSqs } from '../../local/sqs.ts'
 
-const REGION = 'eu-central-1'
-const client = {
-  region: REGION,
-  credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
-  maxAttempts: 1,
+/** The SDK's clients of the embedded services on these ports. */
+export const clientsAt = (
+  ports: Pick<Ports, 'dynamodb' | 'sqs' | 'ssm'>,
+  { region = REGION, maxAttempts = 1 } = {},
+) => {
+  const at = (port: number) => ({ region, credentials: CREDENTIALS, endpoint: urlOf(port), maxAttempts })
+  const clients = {
+    dynamodb: new DynamoDB(at(ports.dynamodb)),
+    sqs: new SQS(at(ports.sqs)),
+    ssm: new SSM(at(ports.ssm)),
+  }
+  const destroy = () => {
+    for (const client of Object.values(clients)) client.destroy()
+  }
+  return { ...clients, destroy }
 }
 
 /** Embedded DynamoDB, SQS and Parameter Store on free ports, empty, with the SDK's clients. */
@@ -40,16 +50,12 @@ export const startParts = async () => {
     startSqs({ port: ports.sqs, region: REGION }),
     startParameterStore({ port: ports.ssm, path: join(path, 'parameters.json'), region: REGION }),
   ])
-  const dynamodb = new DynamoDB({ ...client, endpoint: urlOf(ports.dynamodb) })
-  const sqs = new SQS({ ...client, endpoint: urlOf(ports.sqs) })
-  const ssm = new SSM({ ...client, endpoint: urlOf(ports.ssm) })
+  const { destroy, ...clients } = clientsAt(ports)
   return {
-    dynamodb,
-    sqs,
-    ssm,
+    ...clients,
     endpoints: { dynamodb: urlOf(ports.dynamodb), sqs: urlOf(ports.sqs), ssm: urlOf(ports.ssm) },
     async close() {
-      for (const each of [dynamodb, sqs, ssm]) each.destroy()
+      destroy()
       await Promise.all(servers.map(server => server.close()))
       await rm(path, { recursive: true, force: true })
     },

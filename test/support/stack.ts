@@ -1,6 +1,3 @@
-import { CreateTableCommand } from '@aws-sdk/client-dynamodb'
-import { ReceiveMessageCommand } from '@aws-sdk/client-sqs'
-import { DeleteParameterCommand, PutParameterCommand } from '@aws-sdk/client-ssm'
 import type { SQSEvent, SQSRecord } from 'aws-lambda'
 import { tablesOf } from '../../deploy/tables.ts'
 import { storeKeyParameter } from '../../lib/api/keys.ts'
@@ -27,9 +24,7 @@ export const startStack = async () => {
     ),
   )
   for (const { name, schema } of tablesOf({ prefix: '' })) {
-    await dynamodb.send(
-      new CreateTableCommand({ TableName: name, BillingMode: 'PAY_PER_REQUEST', ...schema }),
-    )
+    await dynamodb.createTable({ TableName: name, BillingMode: 'PAY_PER_REQUEST', ...schema })
   }
 
   const secretsPath = '/order-relay/test'
@@ -47,16 +42,16 @@ export const startStack = async () => {
   /** Sets a parameter below the path of the stack. */
   const set = async (name: string, Value: string) => {
     const Name = `${secretsPath}/${name}`
-    await ssm.send(new PutParameterCommand({ Name, Value, Type: 'SecureString', Overwrite: true }))
+    await ssm.putParameter({ Name, Value, Type: 'SecureString', Overwrite: true })
   }
   const unset = async (name: string) => {
-    await ssm.send(new DeleteParameterCommand({ Name: `${secretsPath}/${name}` }))
+    await ssm.deleteParameter({ Name: `${secretsPath}/${name}` })
   }
   await set(`${PARAMETERS.webhookSecrets}/first`, 'webhook secret')
   await set(PARAMETERS.accountingKey, 'accounting key')
   await set(`${PARAMETERS.feedSecrets}/web`, 'secret of web')
   for (const source of ['shop', 'web', 'api', 'closed']) {
-    await ssm.send(new PutParameterCommand(storeKeyParameter(secretsPath, source, `key-of-${source}`)))
+    await ssm.putParameter(storeKeyParameter(secretsPath, source, `key-of-${source}`))
   }
 
   return {
@@ -75,13 +70,11 @@ export const startStack = async () => {
     receive: async (QueueUrl: string): Promise<SQSEvent> => {
       const records: SQSRecord[] = []
       for (;;) {
-        const { Messages = [] } = await sqs.send(
-          new ReceiveMessageCommand({
-            QueueUrl,
-            MaxNumberOfMessages: 10,
-            MessageSystemAttributeNames: ['All'],
-          }),
-        )
+        const { Messages = [] } = await sqs.receiveMessage({
+          QueueUrl,
+          MaxNumberOfMessages: 10,
+          MessageSystemAttributeNames: ['All'],
+        })
         if (Messages.length === 0) return sqsEvent(...records)
         for (const { MessageId = '', ReceiptHandle = '', Body = '', Attributes = {} } of Messages) {
           const eventSourceARN = `arn:aws:sqs:eu-central-1:000000000000:${QueueUrl.split('/').at(-1)}`

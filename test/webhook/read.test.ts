@@ -23,6 +23,11 @@ test.each<[string, string | Uint8Array, object]>([
     Uint8Array.of(0xff),
     { kind: 'unreadable', reason: 'The body is not UTF-8 text' },
   ],
+  [
+    'null',
+    'null',
+    { kind: 'unreadable', reason: 'The body is null: Invalid type: Expected Object but received null' },
+  ],
   ['text that is not JSON', '{', { kind: 'unreadable', reason: 'The body is not JSON' }],
   [
     'deeply nested arrays',

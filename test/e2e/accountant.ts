@@ -1,30 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { SQSClient } from '@aws-sdk/client-sqs'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { freePorts } from '../../local/ports.ts'
-import { type Stack, startStack } from '../../local/stack.ts'
+import { expect, test } from '@jest/globals'
+import { local } from '../cli/relay.ts'
 import { drain } from '../support/parts.ts'
 import { until } from '../support/until.ts'
-
-let stack: Stack
-let dataDir: string
-let sqs: SQSClient
-
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'order-relay-accountant-'))
-  stack = await startStack({ ports: await freePorts(), dataDir, watch: false })
-  const credentials = { accessKeyId: 'test', secretAccessKey: 'test' }
-  sqs = new SQSClient({ region: 'eu-central-1', credentials, endpoint: stack.urls.sqs })
-}, 60_000)
-
-afterAll(async () => {
-  await stack?.stop()
-  sqs?.destroy()
-  await rm(dataDir, { recursive: true, force: true })
-}, 30_000)
 
 type Result = Record<string, unknown>
 
@@ -47,7 +25,7 @@ const read = async (base: string, key: string, id: string) => {
 /** The messages of the store's feed, by the order's id. */
 const published = new Map<string, Result[]>()
 const publishedOf = async (id: string) => {
-  for (const { Body = '' } of await drain(sqs, `${stack.urls.sqs}/000000000000/feed-${SOURCE}.fifo`)) {
+  for (const { Body = '' } of await drain(local.stack().sqs, local.queue(`feed-${SOURCE}.fifo`))) {
     const { data } = JSON.parse(Body) as { data: { external_id: string } }
     published.set(data.external_id, [...(published.get(data.external_id) ?? []), data])
   }
@@ -57,9 +35,9 @@ const publishedOf = async (id: string) => {
 /** Resolves once the relay answers what the service holds, and published it last. */
 const agree = (id: string) =>
   until(async () => {
-    const held = await read(stack.urls.sandbox, 'sandbox-key', id)
+    const held = await read(local.stack().urls.sandbox, 'sandbox-key', id)
     return (
-      isDeepStrictEqual(held, await read(stack.urls.relay, `local-${SOURCE}`, id)) &&
+      isDeepStrictEqual(held, await read(local.stack().urls.relay, `local-${SOURCE}`, id)) &&
       isDeepStrictEqual(held, (await publishedOf(id)).at(-1))
     )
   }, 20_000)
@@ -112,28 +90,30 @@ const cases = [
   ...STORIES.filter(isSafeAtOnce).map(([name, ...story]) => [name, 'at once', ...story] as const),
 ]
 
-test.each(cases)(
-  '%s, %s: store and service agree',
-  async (name, pace, order, steps, states) => {
-    const id = `${name}-${pace}`.replaceAll(/\W/g, '-')
-    await call(`${stack.urls.relay}/api/v1/orders/`, 'POST', `local-${SOURCE}`, {
-      ...{
-        external_id: id,
-        source: SOURCE,
-        items: [{ sku: 'SKU-1', quantity: 2, unit_price: 1000 }],
-        ...order,
-      },
-    })
-    await agree(id)
-    for (const [action, body] of steps) {
-      const url = `${stack.urls.sandbox}/panel/orders/${id}/${action}?source=${SOURCE}`
-      expect(await call(url, 'POST', '', body)).toMatchObject({ external_id: id })
-      if (pace === 'step by step') await agree(id)
-    }
-    await agree(id)
-    const told = (published.get(id) ?? []).map(({ status, total }) => `${status} ${total}`)
-    if (pace === 'step by step') expect(told.join(', ')).toBe(states)
-    else expect(states.endsWith(String(told.at(-1)))).toBe(true)
-  },
-  60_000,
-)
+export const accountantTests = () => {
+  test.each(cases)(
+    '%s, %s: store and service agree',
+    async (name, pace, order, steps, states) => {
+      const id = `${name}-${pace}`.replaceAll(/\W/g, '-')
+      await call(`${local.stack().urls.relay}/api/v1/orders/`, 'POST', `local-${SOURCE}`, {
+        ...{
+          external_id: id,
+          source: SOURCE,
+          items: [{ sku: 'SKU-1', quantity: 2, unit_price: 1000 }],
+          ...order,
+        },
+      })
+      await agree(id)
+      for (const [action, body] of steps) {
+        const url = `${local.stack().urls.sandbox}/panel/orders/${id}/${action}?source=${SOURCE}`
+        expect(await call(url, 'POST', '', body)).toMatchObject({ external_id: id })
+        if (pace === 'step by step') await agree(id)
+      }
+      await agree(id)
+      const told = (published.get(id) ?? []).map(({ status, total }) => `${status} ${total}`)
+      if (pace === 'step by step') expect(told.join(', ')).toBe(states)
+      else expect(states.endsWith(String(told.at(-1)))).toBe(true)
+    },
+    60_000,
+  )
+}

@@ -1,0 +1,59 @@
+import { expect, test } from '@jest/globals'
+import { local } from './relay.ts'
+
+export const keyTests = () => {
+  test.each([
+    ['sandbox-read-key', '403 The key lacks the scope orders.write'],
+    ['nonsense', '401 The key is not known'],
+  ])('the key "%s" is checked and not stored', async (key, why) => {
+    const { code, err } = await local.relay(['key', 'set'], { input: key })
+    expect(err).toContain(why)
+    expect(code).toBe(1)
+  })
+
+  test('a refused key leaves the stored one in place', async () => {
+    expect((await local.relay(['doctor'])).out).toContain('ok  the accounting service accepts the API key')
+  })
+
+  test.each([
+    ['', 'standard input is empty'],
+    ['two words', 'it contains whitespace or line breaks'],
+  ])('"%s" is not a key', async (input, why) => {
+    const { code, err } = await local.relay(['key', 'set'], { input })
+    expect(err).toContain(why)
+    expect(code).toBe(1)
+  })
+
+  test('a key can be stored unchecked while the service is down', async () => {
+    const away = { environment: { SANDBOX_PORT: '1' } }
+    const refused = await local.relay(['key', 'set'], { input: 'sandbox-key', ...away })
+    expect(refused.err).toContain('store it unchecked with --no-check')
+    expect(refused.code).toBe(1)
+    const { data } = await local.json(['key', 'set', '--no-check'], { input: 'sandbox-key', ...away })
+    expect(data).toMatchObject({ kept: 'accounting-key', checked: false })
+  })
+
+  test("a store's key is shown once, and works until it is revoked", async () => {
+    const made = await local.json(['stores', 'key', 'demo-shop'])
+    const { key, id, api } = made.data
+    const read = () =>
+      fetch(`${api}/api/v1/orders/none/?source=demo-shop`, { headers: { authorization: `Bearer ${key}` } })
+    expect((await read()).status).toBe(404)
+
+    const listed = await local.relay(['stores', 'list'])
+    expect(listed.out).toContain(id)
+    expect(listed.out).not.toContain(key)
+
+    const revoked = await local.json(['stores', 'revoke', 'demo-shop', id])
+    expect(revoked.data).toMatchObject({ revoked: id })
+    const twice = await local.relay(['stores', 'revoke', 'demo-shop', id])
+    expect(twice.err).toContain(`Cannot revoke the key "${id}": the store "demo-shop" has `)
+    expect(twice.code).toBe(1)
+  })
+
+  test('only a store in stores.yml gets a key', async () => {
+    const { code, err } = await local.relay(['stores', 'key', 'nobody'])
+    expect(err).toContain('Cannot find the store "nobody": stores.yml has "api", "demo-shop"')
+    expect(code).toBe(1)
+  })
+}

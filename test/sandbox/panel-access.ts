@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
+import { type Sandbox, startSandbox } from '../../sandbox/start.ts'
+import { violationsOf } from './panel-axe.ts'
+import { focused, type OpenAt } from './panel-browser.ts'
+import { clientOf, eventually, order, startReceiver } from './world.ts'
+
+/** Every page, with text that only this page shows. */
+const VIEWS = [
+  ['#/orders', 'retried'],
+  ['#/orders?q=nothing', 'No order matches'],
+  ['#/orders/review?source=api', 'Fix and retry'],
+  ['#/orders/paid?source=api', 'Card reader (pos)'],
+  ['#/orders/refunded?source=api', 'Sales return 1'],
+  ['#/products', 'Add product'],
+  ['#/customers', 'E-mail'],
+  ['#/webhooks', 'Registered addresses'],
+  ['#/settings', 'Fiscal years'],
+] as const
+
+const LONG = 'ن'.repeat(40)
+const PAID = { payment: { method: 'card', reference: 'R-1' }, discount: 100, shipping: 50 }
+
+const go = async (page: Page, hash: string, words: string) => {
+  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+  await page.getByText(words).first().waitFor()
+}
+
+/** Tests that share a sandbox with one order of each kind, long names and amounts. */
+export const accessTests = (openAt: OpenAt) => {
+  let sandbox: Sandbox
+  beforeAll(async () => {
+    sandbox = await startSandbox({ port: 0 })
+    const { create, register, retry, product, refund } = clientOf(sandbox.url)
+    const receiver = await startReceiver()
+    await register(receiver.url)
+    await create(order('paid', { ...PAID, customer: { mobile: '09120000001', name: LONG } }))
+    await create(order('refunded', PAID))
+    await refund('refunded', { reason: 'مشتری منصرف شد' })
+    const short = [{ sku: 'SKU-3', quantity: 1, unit_price: 900_719_925_474_099 }]
+    await create(order('retried', { items: short }))
+    await product('SKU-3', { stock: 1 })
+    await retry('retried')
+    await receiver.until(1)
+    await receiver.close()
+    await create(order('review', { ...PAID, items: short }))
+  })
+  afterAll(() => sandbox.close())
+
+  test('every page is accessible, in dark mode too, and fits a phone with a width of 360 pixels', async () => {
+    // Without transitions, in the middle of which contrast would be measured.
+    const { page, errors } = await openAt(sandbox.url, { reducedMotion: 'reduce' })
+    for (const [hash, words] of VIEWS) {
+      await go(page, hash, words)
+      const light = await violationsOf(page)
+      await page.emulateMedia({ colorScheme: 'dark' })
+      const dark = await violationsOf(page, ['color-contrast'])
+      await page.emulateMedia({ colorScheme: 'light' })
+      await page.setViewportSize({ width: 360, height: 740 })
+      const width = await page.evaluate('document.documentElement.scrollWidth')
+      const narrow = hash.includes('/review') ? await violationsOf(page) : []
+      await page.setViewportSize({ width: 1280, height: 800 })
+      expect({ hash, light, dark, narrow, width }).toEqual({
+        hash,
+        light: [],
+        dark: [],
+        narrow: [],
+        width: 360,
+      })
+    }
+    await page.getByRole('button', { name: 'Add account' }).click()
+    expect(await violationsOf(page)).toEqual([])
+    expect(errors).toEqual([])
+  })
+
+  test('Escape closes a dialog and returns focus to the button that opened it', async () => {
+    const { page } = await openAt(`${sandbox.url}/#/products`)
+    const button = page.getByRole('button', { name: 'Add product' })
+    await button.focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    expect(await focused(page)).toBe('add-sku')
+
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await focused(page)).toBe('Add product')
+  })
+
+  test('opening a page moves focus to its heading and sets the title', async () => {
+    const { page } = await openAt(sandbox.url)
+    await page.getByRole('link', { name: 'Customers' }).click()
+    await page.getByRole('heading', { name: 'Customers' }).waitFor()
+    await eventually(
+      () => focused(page),
+      element => element === 'Customers',
+    )
+    expect(await page.title()).toBe('(1) Customers · Accounting sandbox')
+    await go(page, '#/settings', 'Fiscal years')
+    expect(await page.getByRole('link', { name: 'Settings' }).getAttribute('aria-current')).toBe('page')
+  })
+
+  test('printing shows only the invoice', async () => {
+    const { page } = await openAt(`${sandbox.url}/#/orders/paid?source=api`)
+    await page.getByRole('heading', { name: 'Invoice' }).waitFor()
+    await page.emulateMedia({ media: 'print' })
+    // A4 without margins.
+    await page.setViewportSize({ width: 680, height: 1000 })
+
+    expect(await page.getByRole('heading', { name: 'Invoice' }).isVisible()).toBe(true)
+    expect(await page.getByRole('heading', { name: 'Receipt' }).isVisible()).toBe(true)
+    for (const hidden of ['nav', '.page-head', '.columns', '.live']) {
+      expect([hidden, await page.locator(hidden).isVisible()]).toEqual([hidden, false])
+    }
+    const width = await page.evaluate<number>(
+      'document.querySelector(".invoice-rows").getBoundingClientRect().right',
+    )
+    expect(width).toBeLessThanOrEqual(680)
+  })
+
+  // Last: it finalizes the order in review.
+  test('the keyboard alone leads from the list of orders to a finalized invoice', async () => {
+    const { page, errors } = await openAt(sandbox.url)
+    await page.getByText('review').first().waitFor()
+    const press = (key: string) => page.keyboard.press(key)
+    const tabTo = async (wanted: string) => {
+      for (let presses = 0; presses < 40 && (await focused(page)) !== wanted; presses += 1) await press('Tab')
+      expect(await focused(page)).toBe(wanted)
+    }
+
+    await press('Tab')
+    expect(await focused(page)).toBe('skip')
+    await press('Enter')
+    expect(await focused(page)).toBe('main')
+    await tabTo('review')
+    await press('Enter')
+    await eventually(
+      () => focused(page),
+      element => element === 'Order review',
+    )
+    await tabTo('fix-stock-0')
+    await page.keyboard.type('4')
+    await press('Enter')
+    await eventually(
+      () => focused(page),
+      element => element === 'outcome',
+    )
+    await page.getByText('The order is now paid').waitFor()
+    expect(errors).toEqual([])
+  })
+}

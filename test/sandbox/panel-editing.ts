@@ -1,0 +1,143 @@
+import { expect, test } from '@jest/globals'
+import { violationsOf } from './panel-axe.ts'
+import { focused, type OpenAt } from './panel-browser.ts'
+import { type Client, eventually, order, startReceiver } from './world.ts'
+
+export const editingTests = (openAt: OpenAt, client: () => Client) => {
+  const open = (hash: string) => openAt(`${client().url}/${hash}`)
+
+  const REFUSED = 'Failed to load resource: the server responded with a status of 400 (Bad Request)'
+
+  test('all settings are saved, and show the changes of others', async () => {
+    const { page, errors } = await open('#/settings')
+    await page.getByLabel('Default customer').selectOption('')
+    await page.getByLabel('Automatic customer creation').uncheck()
+    await page.getByLabel('Order payment receiving account').selectOption('cash-1')
+    await page.getByLabel('Tax rate').fill('8.5')
+    await page.getByLabel('Prices include tax').check()
+    await page.getByLabel('Automatic finalization').uncheck()
+    await page.getByLabel('Duplicates return the original result').check()
+    await page.getByRole('button', { name: 'Save settings' }).click()
+
+    await page.getByText('Settings saved').waitFor()
+    expect((await client().panel('settings')).body).toEqual({
+      defaultCustomer: null,
+      automaticCustomerCreation: false,
+      orderPaymentReceivingAccount: 'cash-1',
+      taxRate: 8.5,
+      pricesIncludeTax: true,
+      automaticFinalization: false,
+      duplicatesReturnOriginal: true,
+    })
+    await client().settings({ taxRate: 12, automaticFinalization: true })
+    await eventually(
+      () => page.getByLabel('Tax rate').inputValue(),
+      value => value === '12',
+    )
+    expect(await page.getByLabel('Automatic finalization').isChecked()).toBe(true)
+    expect(errors).toEqual([])
+  })
+
+  test('the error of a refused setting is next to its field, and typing clears it', async () => {
+    const { page, errors } = await open('#/settings')
+    const rate = page.getByLabel('Tax rate')
+    await rate.fill('101')
+    await page.getByRole('button', { name: 'Save settings' }).click()
+
+    await page.getByRole('alert').filter({ hasText: 'must not exceed 100' }).waitFor()
+    expect(await focused(page)).toBe('taxRate')
+    expect(await rate.getAttribute('aria-invalid')).toBe('true')
+    expect(errors).toEqual([REFUSED])
+
+    await rate.fill('eight')
+    expect(await rate.getAttribute('aria-invalid')).toBeNull()
+    await page.getByRole('button', { name: 'Save settings' }).click()
+    await page.getByText('Cannot read the tax rate: "eight" is not a number').waitFor()
+    expect((await client().panel('settings')).body.taxRate).toBe(10)
+  })
+
+  test('unsaved input stays when the page is redrawn', async () => {
+    const { page } = await open('#/settings')
+    await page.getByLabel('Tax rate').fill('7')
+    await client().settings({ automaticFinalization: false })
+    await eventually(
+      () => page.getByLabel('Automatic finalization').isChecked(),
+      isOn => !isOn,
+    )
+    expect(await page.getByLabel('Tax rate').inputValue()).toBe('7')
+  })
+
+  test('a product is added and edited in place, and Escape cancels', async () => {
+    const { page, errors } = await open('#/products')
+    await page.getByRole('button', { name: 'Add product' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Add a product' })
+    await dialog.getByLabel('Code (sku)').fill('کد/1')
+    await dialog.getByLabel('Name').fill('پسته')
+    await dialog.getByLabel('Stock').fill('1,250.5')
+    await dialog.getByRole('button', { name: 'Add' }).click()
+    const row = page.getByRole('row').filter({ hasText: 'پسته' })
+    await row.getByText('1,250.5').waitFor()
+
+    await row.getByRole('button', { name: 'Edit' }).click()
+    expect(await focused(page)).toBe('editing-stock')
+    expect(await violationsOf(page)).toEqual([])
+    await page.keyboard.type('7')
+    await page.keyboard.press('Escape')
+    await row.getByText('1,250.5').waitFor()
+    expect(await focused(page)).toBe('edit-کد/1')
+
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('3.25')
+    await page.keyboard.press('Enter')
+    await row.getByText('3.25').waitFor()
+    expect(await client().stock('کد/1')).toBe(3.25)
+    expect(errors).toEqual([])
+  })
+
+  test('accounts and fiscal years are added, changed and removed in dialogs', async () => {
+    const { page } = await open('#/settings')
+    await page.getByRole('button', { name: 'Change account bank-1' }).click()
+    await page.getByLabel('Name').fill('بانک پاسارگاد')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('cell', { name: 'بانک پاسارگاد' }).waitFor()
+
+    await page.getByRole('button', { name: 'Add fiscal year' }).click()
+    await page.getByLabel('First day').fill('2031-03-21')
+    await page.getByLabel('Last day').fill('2031-01-01')
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await page.getByRole('alert').filter({ hasText: 'must not be before "from"' }).waitFor()
+    await page.getByLabel('Last day').fill('2032-03-19')
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await page.getByText('۱ فروردین ۱۴۱۰').waitFor()
+
+    await page.getByRole('button', { name: 'Remove 21 Mar 2031' }).click()
+    await page.getByRole('button', { name: 'Remove', exact: true }).click()
+    await page.getByText('۱ فروردین ۱۴۱۰').waitFor({ state: 'detached' })
+    expect((await client().panel('fiscal-years')).body.fiscalYears).toHaveLength(3)
+  })
+
+  test('a delivery shows its attempts and can be sent again', async () => {
+    const receiver = await startReceiver(attempt => (attempt === 1 ? 503 : 200))
+    await client().register(receiver.url)
+    await client().settings({ automaticFinalization: false })
+    await client().create(order('2001'))
+    await client().settings({ automaticFinalization: true })
+    await client().retry('2001')
+    const { page, errors } = await open('#/webhooks')
+
+    const delivery = page.getByRole('listitem').filter({ hasText: 'Order 2001' })
+    await delivery.getByText('Pending').waitFor()
+    await delivery.getByText(/next attempt in \d s/).waitFor()
+    await delivery.getByText('1 attempt').click()
+    await delivery.getByText('answer 503').waitFor()
+    await delivery.getByRole('button', { name: 'Resend' }).click()
+
+    await delivery.getByText('Delivered').waitFor()
+    await delivery.getByText('2 attempts').waitFor()
+    await delivery.getByText('answer 200').waitFor()
+    await page.getByText('Sent again: HTTP 200').waitFor()
+    expect(receiver.received).toHaveLength(2)
+    expect(errors).toEqual([])
+    await receiver.close()
+  })
+}

@@ -1,0 +1,227 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { expect, test } from '@jest/globals'
+import { startSandbox } from '../../sandbox/start.ts'
+import { violationsOf } from './panel-axe.ts'
+import { focused, type OpenAt } from './panel-browser.ts'
+import { type Client, clientOf, eventually, order, startReceiver } from './world.ts'
+
+export const orderTests = (openAt: OpenAt, client: () => Client) => {
+  const open = (hash: string) => openAt(`${client().url}/${hash}`)
+
+  const SAFFRON = {
+    items: [{ sku: 'SKU-3', quantity: 2.5, unit_price: 12_500_000 }],
+    customer: { mobile: '۰۹۱۲۳۴۵۶۷۸۹', name: 'سارا محمدی' },
+    payment: { method: 'card', reference: '77120934' },
+  }
+
+  test('an order short of stock is fixed and retried on its page, and every open page shows it as paid', async () => {
+    const receiver = await startReceiver()
+    await client().register(receiver.url)
+    const list = await open('#/orders')
+    await list.page.getByText('No orders yet').waitFor()
+
+    await client().create(order('1001', SAFFRON))
+    const row = list.page.getByRole('row').filter({ hasText: '1001' })
+    await row.getByText('Needs review').waitFor()
+    expect(await row.getByText('نیازمند بررسی').getAttribute('lang')).toBe('fa')
+    await list.page.getByRole('link', { name: 'Orders 1 need review' }).waitFor()
+
+    const { page, errors } = await open('#/orders/1001?source=api')
+    const review = page.getByRole('region', { name: 'Needs review' })
+    await review.getByText('Insufficient stock: "SKU-3" needs 2.5, available 0').waitFor()
+    await review.getByText('A payment is held: card').waitFor()
+    const stock = review.getByLabel('Stock of SKU-3')
+    expect(await stock.inputValue()).toBe('2.5')
+    await stock.fill('۱۰')
+    await review.getByRole('button', { name: 'Fix and retry' }).click()
+
+    const outcome = page.getByRole('region', { name: 'Outcome' })
+    await outcome
+      .getByText('The order is now paid: invoice 1 is finalized, receipt 1 is registered.')
+      .waitFor()
+    await eventually(
+      () => focused(page),
+      element => element === 'outcome',
+    )
+    await page.getByRole('heading', { name: 'Receipt 1' }).waitFor()
+    await page.getByText('Card reader (pos)').waitFor()
+    await page.getByText('Retried by the accountant').waitFor()
+    await page.getByRole('region', { name: 'Webhook deliveries' }).getByText('Delivered').waitFor()
+
+    await row.getByText('Paid').waitFor()
+    expect(await list.page.locator('#announcer').textContent()).toBe('Order 1001: Paid')
+    expect(await client().stock('SKU-3')).toBe(7.5)
+    expect(receiver.received).toHaveLength(1)
+    expect([...errors, ...list.errors]).toEqual([])
+    await receiver.close()
+  })
+
+  test('automatic finalization and the receiving account can be fixed on the page of the order', async () => {
+    await client().settings({ automaticFinalization: false, orderPaymentReceivingAccount: null })
+    await client().create(order('1002', { payment: { method: 'cash' } }))
+    const { page, errors } = await open('#/orders/1002?source=api')
+
+    await page.getByLabel('Order payment receiving account').selectOption('cash-1')
+    expect(await page.getByLabel('Switch automatic finalization on').isChecked()).toBe(true)
+    await page.getByRole('button', { name: 'Fix and retry' }).click()
+
+    await page.getByText('The order is now paid').waitFor()
+    const { body } = await client().panel('settings')
+    expect(body).toMatchObject({ automaticFinalization: true, orderPaymentReceivingAccount: 'cash-1' })
+    expect(errors).toEqual([])
+  })
+
+  test('a retry without effect reports that the order still needs review', async () => {
+    await client().settings({ automaticFinalization: false })
+    await client().create(order('1003'))
+    const { page } = await open('#/orders/1003?source=api')
+
+    await page.getByLabel('Switch automatic finalization on').uncheck()
+    await page.getByRole('button', { name: 'Fix and retry' }).click()
+
+    await page.getByText('Retried, and it still needs review').waitFor()
+    expect((await client().read('1003')).body.status).toBe('needs_review')
+  })
+
+  test('a cause that was fixed elsewhere leaves only the retry', async () => {
+    await client().create(order('1004', SAFFRON))
+    const { page } = await open('#/orders/1004?source=api')
+    await page.getByLabel('Stock of SKU-3').waitFor()
+
+    await client().product('SKU-3', { stock: 3 })
+    await page.getByText('Nothing stands in the way any more').waitFor()
+    await page.getByRole('button', { name: 'Retry', exact: true }).click()
+
+    await page.getByText('The order is now paid').waitFor()
+  })
+
+  test('the accountant corrects, pays, reverses, returns and reviews an order on its page', async () => {
+    await client().create(
+      order('1005', { items: [{ sku: 'SKU-1', quantity: 2, unit_price: 1000, name: 'Tea' }] }),
+    )
+    const { page, errors } = await open('#/orders/1005?source=api')
+    const act = async (action: string, effect: string, fields: Record<string, string> = {}) => {
+      await page.getByRole('group', { name: 'Actions' }).getByRole('button', { name: action }).click()
+      const dialog = page.getByRole('dialog', { name: `${action}: order 1005` })
+      await dialog.getByText(effect).waitFor()
+      expect(await violationsOf(page)).toEqual([])
+      for (const [label, text] of Object.entries(fields)) await dialog.getByLabel(label).fill(text)
+      await dialog.getByRole('button', { name: action }).click()
+      await dialog.waitFor({ state: 'detached' })
+    }
+    const changes = {
+      'Quantity of Tea': '90071992547409931',
+      'Order discount': '500',
+      'Mobile number': '09123456789',
+    }
+    await client().product('SKU-1', { stock: 1e17 })
+    await act('Correct order', 'at 2,200 rials until now', changes)
+    await page.getByText('09123456789').first().waitFor()
+    expect((await client().read('1005')).body.total).toBe('99079191802150923550')
+
+    await act('Register payment', 'A receipt of 99,079,191,802,150,923,550 rials is registered')
+    await page.getByRole('heading', { name: 'Receipt 1' }).waitFor()
+    await act('Reverse payment', 'Receipt 1 is cancelled')
+    await act('Register return', 'All goods go back to stock', { Reason: 'broken' })
+    await page.getByRole('heading', { name: 'Sales return 1' }).waitFor()
+    await act('Move back to review', 'Sales return 1 is cancelled', { 'What to review': 'Wrong goods' })
+    await page.getByRole('region', { name: 'Needs review' }).getByText('Wrong goods').first().waitFor()
+    expect(errors).toEqual([])
+  })
+
+  test('the invoice shows the exact amounts of the service, even beyond 2^53', async () => {
+    const items = [
+      { sku: 'SKU-1', quantity: 2, unit_price: 9_007_199_254_740_993n, discount: 1 },
+      { sku: 'SKU-2', quantity: 0.5, unit_price: 1000 },
+    ]
+    const text = JSON.stringify(order('big', { items, discount: 1000, shipping: 250 }), (_, value) =>
+      typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value,
+    )
+    await client().create(text)
+    const { rows, totals } = await client().detail('big')
+    const { page } = await open('#/orders/big?source=api')
+    const grouped = (value: unknown) => BigInt(String(value)).toLocaleString('en-US')
+
+    const table = page.getByRole('table', { name: 'Rows of invoice 1, in rials' })
+    await table.waitFor()
+    const cells = await table.getByRole('row').nth(1).getByRole('cell').allTextContents()
+    const [first] = rows ?? []
+    expect(String(first?.amount)).toBe('18014398509481985')
+    expect(cells).toEqual([
+      '2',
+      '9,007,199,254,740,993',
+      '−1',
+      '18,014,398,509,481,985',
+      `−${grouped(first?.orderDiscount)}`,
+      grouped(first?.net),
+      grouped(first?.tax),
+      grouped(BigInt(String(first?.net)) + BigInt(String(first?.tax))),
+    ])
+    await page.getByText(`${grouped(totals?.total)} rials`).waitFor()
+  })
+
+  test('the command on the empty order list creates a first order', async () => {
+    const { page } = await open('#/orders')
+    const command = await page.getByRole('region', { name: 'Command' }).textContent()
+    expect(await violationsOf(page)).toEqual([])
+    await page.setViewportSize({ width: 360, height: 740 })
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
+    await promisify(execFile)('sh', ['-c', command ?? ''])
+
+    await page.getByRole('link', { name: '1001' }).click()
+    await page.getByRole('heading', { name: 'Order 1001' }).waitFor()
+    await page.getByText('سارا محمدی').waitFor()
+  })
+
+  test('orders are found by status, store and customer, and paged', async () => {
+    for (let index = 0; index < 52; index += 1) await client().create(order(`p-${index}`, { source: 'bulk' }))
+    await client().create(order('one', { customer: { mobile: '09120000001', name: 'Neda' } }))
+    const { page } = await open('#/orders')
+    const rows = page.locator('tbody').getByRole('row')
+    await page.getByRole('link', { name: 'Older' }).click()
+    await page.getByRole('link', { name: 'p-0', exact: true }).waitFor()
+    expect(await rows.count()).toBe(3)
+
+    await page.getByLabel('Search by order').fill('Neda')
+    await page.getByRole('link', { name: 'one', exact: true }).waitFor()
+    await eventually(
+      () => rows.count(),
+      count => count === 1,
+    )
+    await page.getByLabel('Search by order').fill('')
+    await page.getByLabel('Store (source)').fill('bulk')
+    await page.getByRole('link', { name: 'All 52' }).waitFor()
+    await page.getByRole('link', { name: 'Paid 0' }).click()
+    await page.getByText('No order matches').waitFor()
+  })
+
+  test('data of stores is shown as text, never as markup', async () => {
+    const hostile = '<img src=x onerror=document.title=1>'
+    const changes = { source: '</td>"', customer: { mobile: '09120000001', name: hostile } }
+    await client().create(order('a/b?c#d', changes))
+    const { page, errors } = await open('#/orders')
+
+    await page.getByText(hostile).waitFor()
+    await page.getByRole('link', { name: 'a/b?c#d' }).click()
+    await page.getByRole('heading', { name: 'Order a/b?c#d' }).waitFor()
+    await page.getByText(hostile).waitFor()
+    expect(await page.locator('main img').count()).toBe(0)
+    expect(errors).toEqual([])
+  })
+
+  test('a lost connection is shown, and missed changes appear after it is back', async () => {
+    const first = await startSandbox({ port: 0 })
+    const { page } = await openAt(`${first.url}/#/products`)
+    await page.getByText('Live').waitFor()
+
+    await first.close()
+    await page.getByText('Disconnected').waitFor()
+    const second = await startSandbox({ port: Number(new URL(first.url).port) })
+    await clientOf(second.url).product('NEW-1', { stock: 5 })
+    await page.getByRole('rowheader', { name: 'NEW-1' }).waitFor({ timeout: 10_000 })
+    expect(await page.locator('#live-text').textContent()).toBe('Live')
+    await page.close()
+    await second.close()
+  })
+}

@@ -1,0 +1,21 @@
+import { describe } from '@jest/globals'
+import { auditTests } from './cli/audit.ts'
+import { keyTests } from './cli/keys.ts'
+import { messageTests } from './cli/messages.ts'
+import { monitorTests } from './cli/monitor.ts'
+import { useLocalStack } from './cli/relay.ts'
+import { rotateTests } from './cli/rotate.ts'
+import { accountantTests } from './e2e/accountant.ts'
+import { machineTests, prepareData } from './local/machine.ts'
+
+/** Everything that needs a whole stack shares one. */
+useLocalStack(prepareData)
+
+// Before a webhook is refused: for a minute after it, new secrets are only looked for when one is announced.
+describe('rotate', rotateTests)
+describe('monitoring', monitorTests)
+describe('dead letters and quarantine', messageTests)
+describe('audit', auditTests)
+describe('actions of the accountant', accountantTests)
+describe('the ports and files of this machine', machineTests)
+describe('keys', keyTests)
