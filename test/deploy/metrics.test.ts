@@ -1,6 +1,4 @@
-import { readdirSync } from 'node:fs'
 import { expect, jest, test } from '@jest/globals'
-import { alarmsFor, feedAlarmsFor } from '../../deploy/alarms.ts'
 import { dashboardRows } from '../../deploy/dashboard.ts'
 import { METRICS, powertoolsTelemetry } from '../../lib/platform/telemetry.ts'
 
@@ -10,17 +8,8 @@ const STACK = {
   prefix: `${SERVICE}-`,
   stores: [{ source: 'api', feed: 'sqs' }],
 } as const
-const alarms = [...Object.values(alarmsFor(SERVICE)), ...Object.values(feedAlarmsFor(STACK))]
 
 type Named = { metric: string; dimensions: Record<string, unknown> }
-
-const onAlarms = (): Named[] =>
-  alarms
-    .filter(({ condition }) => condition.Namespace === 'order-relay')
-    .map(({ condition: { MetricName, Dimensions } }) => ({
-      metric: MetricName,
-      dimensions: Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, Value])),
-    }))
 
 const onDashboard = (): Named[] =>
   dashboardRows(STACK)
@@ -35,11 +24,10 @@ const onDashboard = (): Named[] =>
       }
     })
 
-test('alarms and dashboard use the metrics of the functions, with all of their dimensions', () => {
+test('the dashboard uses the metrics of the functions, with all of their dimensions', () => {
   const known = new Map<string, readonly string[]>(Object.entries(METRICS))
-  const named = [...onAlarms(), ...onDashboard()]
-  expect(named.length).toBeGreaterThan(20)
-  for (const { metric, dimensions } of named) {
+  expect(onDashboard().length).toBeGreaterThan(20)
+  for (const { metric, dimensions } of onDashboard()) {
     expect([metric, dimensions.service, Object.keys(dimensions).sort()]).toEqual([
       metric,
       SERVICE,
@@ -80,16 +68,4 @@ test('metrics have the stack’s name in the dimension "service", so that stages
       ],
     },
   })
-})
-
-test('every alarm has a page in the runbook, and every page has an alarm', () => {
-  const pages = readdirSync('docs/runbook').map(file => file.replace(/\.md$/, ''))
-  expect(new Set(pages)).toEqual(new Set(alarms.map(({ page }) => page)))
-})
-
-test('no alarm can be blind: CloudWatch evaluates at most a day at once, in steps it knows', () => {
-  for (const { condition } of alarms) {
-    expect(condition.Period % 60).toBe(0)
-    expect(condition.Period * condition.EvaluationPeriods).toBeLessThanOrEqual(24 * 60 * 60)
-  }
 })
