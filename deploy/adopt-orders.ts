@@ -7,21 +7,24 @@ import {
   CreateChangeSetCommand,
   DescribeStacksCommand,
   ExecuteChangeSetCommand,
+  GetTemplateCommand,
   waitUntilChangeSetCreateComplete,
   waitUntilStackCreateComplete,
+  waitUntilStackUpdateComplete,
 } from '@aws-sdk/client-cloudformation'
 import { DescribeTableCommand, DynamoDBClient, ResourceNotFoundException } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
+import { stackName } from './cloudformation.ts'
+import { TABLE_IDS } from './tables.ts'
 
-const USAGE = `Creates the stack around the orders table that a removed stack left behind, so that the next
-"serverless deploy" continues with it.
+const USAGE = `Lets the stack take over an orders table that exists without it, so that the next "serverless deploy"
+continues with it: after "serverless remove", and after a first deployment that failed and was rolled back.
 
   --stage NAME    (default: production)
   --region NAME   (default: AWS_REGION, else eu-central-1)
   --help          show this help
 `
 
-const CHANGE_SET = 'adopt-orders'
 const TIMEOUT_SECONDS = 300
 
 const template = v.pipe(
@@ -31,23 +34,27 @@ const template = v.pipe(
 )
 const table = v.looseObject({ Properties: v.looseObject({ TableName: v.string() }) })
 
-const pack = async (stage: string, region: string) => {
+/** What osls packages: the template that it deploys first, with the deployment bucket only, and the whole one. */
+export type Packaged = { initial: string; complete: string }
+
+const pack = async (stage: string, region: string): Promise<Packaged> => {
   const script = 'node_modules/serverless/bin/serverless.js'
   const args = [script, 'package', '--stage', stage, '--region', region]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] })
   const [code] = await once(child, 'exit')
   if (code !== 0) throw new Error(`Cannot package the stack: serverless exited with code ${code}; see above`)
+  const packaged = (name: string) =>
+    readFile(`.serverless/cloudformation-template-${name}-stack.json`, 'utf8')
+  return { initial: await packaged('create'), complete: await packaged('update') }
 }
 
-const packaged = async (name: string) =>
-  v.parse(template, await readFile(`.serverless/cloudformation-template-${name}-stack.json`, 'utf8'))
-
-const stackExists = async (cloudformation: CloudFormationClient, StackName: string) => {
+/** The stack's status; undefined when there is none. */
+const statusOf = async (cloudformation: CloudFormationClient, StackName: string) => {
   try {
     const { Stacks: [found] = [] } = await cloudformation.send(new DescribeStacksCommand({ StackName }))
-    return found !== undefined && found.StackStatus !== 'DELETE_COMPLETE'
+    return found?.StackStatus === 'DELETE_COMPLETE' ? undefined : found?.StackStatus
   } catch (error) {
-    if (error instanceof Error && error.message.includes('does not exist')) return false
+    if (error instanceof Error && error.message.includes('does not exist')) return undefined
     throw error
   }
 }
@@ -62,54 +69,89 @@ const tableExists = async (dynamodb: DynamoDBClient, TableName: string) => {
   }
 }
 
-/** @throws when the stack exists or there is no table to adopt */
-const adopt = async (stage: string, region: string): Promise<string> => {
-  const StackName = `order-relay-${stage}`
-  const cloudformation = new CloudFormationClient({ region })
-  if (await stackExists(cloudformation, StackName)) {
-    throw new Error(`Cannot adopt the orders: the stack ${StackName} exists; run npx serverless deploy`)
-  }
-  await pack(stage, region)
-  const [initial, complete] = [await packaged('create'), await packaged('update')]
-  const orders = v.parse(table, complete.Resources.OrdersTable)
-  const { TableName } = orders.Properties
-  if (!(await tableExists(new DynamoDBClient({ region }), TableName))) {
-    throw new Error(
-      `Cannot adopt the orders: there is no table ${TableName} in ${region}; run npx serverless deploy`,
+export type AdoptDependencies = {
+  cloudformation: CloudFormationClient
+  dynamodb: DynamoDBClient
+  pack: () => Promise<Packaged>
+}
+
+/**
+ * Imports the orders table into the stack: a new one with the deployment bucket, or an existing one that does not
+ * contain it.
+ *
+ * @returns what was done and what comes next
+ * @throws when there is no table, or the stack contains it or cannot be changed
+ */
+export const adoptOrders = async (
+  stage: string,
+  { cloudformation, dynamodb, pack }: AdoptDependencies,
+): Promise<string> => {
+  const StackName = stackName(stage)
+  const refuse = (why: string) => new Error(`Cannot adopt the orders: ${why}`)
+  const status = await statusOf(cloudformation, StackName)
+  // A stack in review has no resources yet: it was left by a change set that was never executed.
+  const isNew = status === undefined || status === 'REVIEW_IN_PROGRESS'
+  if (!isNew && status.endsWith('_IN_PROGRESS'))
+    throw refuse(`the stack ${StackName} is ${status}; wait until it ends`)
+  if (/^(?:ROLLBACK_COMPLETE|(?:CREATE|ROLLBACK|DELETE)_FAILED)$/.test(status ?? '')) {
+    throw refuse(
+      `the stack ${StackName} is ${status}, which AWS only lets you delete; ` +
+        `run aws cloudformation delete-stack --stack-name ${StackName}, which leaves the orders, and try again`,
     )
   }
 
-  // The template that osls deploys first, with the deployment bucket only, plus the table.
-  const TemplateBody = JSON.stringify({
-    ...initial,
-    Resources: { ...initial.Resources, OrdersTable: orders },
-  })
-  const names = { StackName, ChangeSetName: CHANGE_SET }
+  const { initial, complete } = await pack()
+  const existing = isNew
+    ? undefined
+    : await cloudformation.send(new GetTemplateCommand({ StackName, TemplateStage: 'Processed' }))
+  const current = v.parse(template, existing?.TemplateBody ?? initial)
+  if (TABLE_IDS.orders in current.Resources) {
+    throw refuse(`the stack ${StackName} contains them; run npx serverless deploy`)
+  }
+  const orders = v.parse(table, v.parse(template, complete).Resources[TABLE_IDS.orders])
+  const { TableName } = orders.Properties
+  if (!(await tableExists(dynamodb, TableName))) {
+    throw refuse(`there is no table ${TableName}; run npx serverless deploy`)
+  }
+
+  // Retain: if this import is rolled back, the table must stay.
+  const Resources = { ...current.Resources, [TABLE_IDS.orders]: { ...orders, DeletionPolicy: 'Retain' } }
+  const names = { StackName, ChangeSetName: `adopt-orders-${Date.now()}` }
   await cloudformation.send(
     new CreateChangeSetCommand({
       ...names,
-      TemplateBody,
-      ChangeSetType: 'CREATE',
+      TemplateBody: JSON.stringify({ ...current, Resources }),
+      ChangeSetType: isNew ? 'CREATE' : 'UPDATE',
       ImportExistingResources: true,
     }),
   )
   const waiting = { client: cloudformation, maxWaitTime: TIMEOUT_SECONDS, minDelay: 1, maxDelay: 5 }
   await waitUntilChangeSetCreateComplete(waiting, names)
   await cloudformation.send(new ExecuteChangeSetCommand(names))
-  await waitUntilStackCreateComplete(waiting, { StackName })
+  const waitUntilDone = isNew ? waitUntilStackCreateComplete : waitUntilStackUpdateComplete
+  await waitUntilDone(waiting, { StackName })
   return `The stack ${StackName} now contains the table ${TableName}. Next: npx serverless deploy`
 }
 
-const { values } = parseArgs({
-  options: {
-    stage: { type: 'string', default: 'production' },
-    region: { type: 'string', default: process.env.AWS_REGION ?? 'eu-central-1' },
-    help: { type: 'boolean', default: false },
-  },
-})
-try {
-  process.stdout.write(values.help ? USAGE : `${await adopt(values.stage, values.region)}\n`)
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-  process.exitCode = 1
+const main = async () => {
+  const { values } = parseArgs({
+    options: {
+      stage: { type: 'string', default: 'production' },
+      region: { type: 'string', default: process.env.AWS_REGION ?? 'eu-central-1' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  const { stage, region, help } = values
+  if (help) return USAGE
+  const [cloudformation, dynamodb] = [new CloudFormationClient({ region }), new DynamoDBClient({ region })]
+  return `${await adoptOrders(stage, { cloudformation, dynamodb, pack: () => pack(stage, region) })}\n`
+}
+
+if (import.meta.main) {
+  try {
+    process.stdout.write(await main())
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    process.exitCode = 1
+  }
 }

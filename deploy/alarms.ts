@@ -10,12 +10,13 @@ const HOUR = 60 * MINUTE
 type Source = { Namespace: string; MetricName: string; Dimensions: { Name: string; Value: unknown }[] }
 
 type Condition = Source & {
-  Statistic: 'Sum' | 'Maximum'
+  Statistic: 'Sum' | 'Maximum' | 'p99'
   /** Seconds. */
   Period: number
   EvaluationPeriods: 1
-  ComparisonOperator: 'GreaterThanThreshold' | 'GreaterThanOrEqualToThreshold'
+  ComparisonOperator: 'GreaterThanThreshold' | 'GreaterThanOrEqualToThreshold' | 'LessThanThreshold'
   Threshold: number
+  TreatMissingData: 'notBreaching' | 'breaching' | 'ignore'
 }
 
 export type Alarm = {
@@ -49,6 +50,9 @@ const above = (
   EvaluationPeriods: 1,
   ComparisonOperator: 'GreaterThanThreshold',
   Threshold,
+  // Without data points, nothing of the kind has happened. But SQS stops reporting a queue that is idle for six
+  // hours, whatever waits in it: its alarms keep their state.
+  TreatMissingData: source.Namespace === 'AWS/SQS' ? 'ignore' : 'notBreaching',
 })
 const any = (source: Source) => above(source, 'Sum', 5 * MINUTE, 0)
 const notEmpty = (queueId: string) =>
@@ -64,6 +68,14 @@ const olderThan = (name: unknown, period: number, seconds: number) =>
 export const alarmsFor = (service: string): Record<string, Alarm> => {
   const own = <Name extends Metric>(name: Name, dimensions?: Dimensions<Name>) =>
     metric('order-relay', name, { service, ...dimensions })
+  // SQS reports up to fifteen minutes late on a queue that was idle: these counters raise the alarm at once, and the
+  // queue's metric keeps it until the queue is empty.
+  const quarantined = (from: 'webhook' | 'worker'): Alarm => ({
+    page: 'quarantine',
+    name: `quarantined-by-${from}`,
+    summary: `The ${from} function has quarantined authentic input`,
+    condition: any(own('Quarantined', { from })),
+  })
   const alarms: Alarm[] = [
     {
       page: 'dead-letters',
@@ -75,6 +87,8 @@ export const alarmsFor = (service: string): Record<string, Alarm> => {
       summary: 'Authentic input is unreadable or contradictory and waits in the quarantine queue',
       condition: notEmpty(QUEUE_IDS.quarantine),
     },
+    quarantined('webhook'),
+    quarantined('worker'),
     {
       page: 'queue-age',
       summary: 'The oldest message of the order queue is over 15 minutes old',
@@ -91,6 +105,23 @@ export const alarmsFor = (service: string): Record<string, Alarm> => {
       page: 'endpoint-errors',
       summary: "The webhook or the stores' API returned a server error",
       condition: any(metric('AWS/ApiGateway', '5xx', { ApiId: ref('HttpApi') })),
+    },
+    {
+      page: 'endpoint-latency',
+      summary:
+        'One request in a hundred takes over 5 seconds; the accounting service and the stores wait for ten',
+      condition: above(
+        metric('AWS/ApiGateway', 'Latency', { ApiId: ref('HttpApi') }),
+        'p99',
+        15 * MINUTE,
+        5000,
+      ),
+    },
+    {
+      page: 'requests-throttled',
+      summary:
+        'The API refuses webhooks or requests of stores with 429: they exceed the limit of their route',
+      condition: any(metric(service, THROTTLED, {})),
     },
     {
       page: 'deliveries-failed',
@@ -138,6 +169,16 @@ export const alarmsFor = (service: string): Record<string, Alarm> => {
       condition: any(functionMetric('Reconcile', 'Errors')),
     },
     {
+      page: 'reconcile-missing',
+      summary: 'The check for missed webhooks has not run',
+      condition: {
+        ...above(functionMetric('Reconcile', 'Invocations'), 'Sum', 15 * MINUTE, 1),
+        ComparisonOperator: 'LessThanThreshold',
+        // Lambda reports no invocations of a function that is not invoked.
+        TreatMissingData: 'breaching',
+      },
+    },
+    {
       page: 'feeder-errors',
       summary: 'The feeder, which delivers to HTTP feeds, crashed or timed out',
       condition: any(functionMetric('Feeder', 'Errors')),
@@ -159,9 +200,15 @@ export const alarmsFor = (service: string): Record<string, Alarm> => {
       summary: 'A feed message failed for days and waits in the dead-letter queue',
       condition: notEmpty(QUEUE_IDS.feedsDead),
     },
+    {
+      page: 'feed-dead-letters',
+      name: 'feed-dead-lettered',
+      summary: 'A feed message failed for days and was moved to the dead-letter queue',
+      condition: any(own('FeedDeadLettered')),
+    },
   ]
   const pascal = (page: string) => page.replaceAll(/(?:^|-)(.)/g, (_match, letter) => letter.toUpperCase())
-  return Object.fromEntries(alarms.map(alarm => [pascal(alarm.page), alarm]))
+  return Object.fromEntries(alarms.map(alarm => [pascal(alarm.name ?? alarm.page), alarm]))
 }
 
 /** What alarms and dashboard call a store: the changing part of the name of its queue. */
@@ -254,18 +301,35 @@ const topic = (service: string, email: string): Resources => ({
   }),
 })
 
-const alarmResource = (service: string, alarm: Alarm): Resource => ({
-  Type: 'AWS::CloudWatch::Alarm',
+/** Counts the requests that the API refuses for their number: API Gateway has no metric of its own for them. */
+const THROTTLED = 'Throttled'
+const throttledRequests = (service: string): Resource => ({
+  Type: 'AWS::Logs::MetricFilter',
   Properties: {
-    AlarmName: alarmName(service, alarm),
-    AlarmDescription: `${alarm.summary}. Runbook: docs/runbook/${alarm.page}.md`,
-    AlarmActions: [ref('AlarmTopic')],
-    OKActions: [ref('AlarmTopic')],
-    // Without data points, nothing of the kind has happened.
-    TreatMissingData: 'notBreaching',
-    ...alarm.condition,
+    LogGroupName: ref('HttpApiLogGroup'),
+    // Not those of scanners, whose limit is low.
+    FilterPattern: '{ ($.status = "429") && ($.route != "$default") }',
+    // A filter takes dimensions only from the log, so the stack's name is the namespace.
+    MetricTransformations: [
+      { MetricNamespace: service, MetricName: THROTTLED, MetricValue: '1', Unit: 'Count' },
+    ],
   },
 })
+
+const alarmResource = (service: string, alarm: Alarm): Resource => {
+  const { Statistic, ...condition } = alarm.condition
+  return {
+    Type: 'AWS::CloudWatch::Alarm',
+    Properties: {
+      AlarmName: alarmName(service, alarm),
+      AlarmDescription: `${alarm.summary}. Runbook: docs/runbook/${alarm.page}.md`,
+      AlarmActions: [ref('AlarmTopic')],
+      OKActions: [ref('AlarmTopic')],
+      ...(Statistic === 'p99' ? { ExtendedStatistic: Statistic } : { Statistic }),
+      ...condition,
+    },
+  }
+}
 
 /** @param email receives the alarms; empty for nobody */
 export const alarmResources = (stack: Stack, email: string): Resources => {
@@ -276,6 +340,7 @@ export const alarmResources = (stack: Stack, email: string): Resources => {
     )
   return {
     ...topic(service, email),
+    ThrottledRequests: throttledRequests(service),
     ...resources(alarmsFor(service)),
     FeedAlarms: nestedStack({ AlarmTopic: ref('AlarmTopic') }, resources(feedAlarmsFor(stack))),
   }

@@ -12,7 +12,7 @@ export type Stack = {
 export type Resource = {
   Type: string
   DependsOn?: readonly string[]
-  DeletionPolicy?: 'Delete' | 'Retain'
+  DeletionPolicy?: 'Delete' | 'RetainExceptOnCreate'
   UpdateReplacePolicy?: 'Delete' | 'Retain'
   Properties: Record<string, unknown>
 }

@@ -65,7 +65,6 @@ export const tablesOf = ({ prefix }: Pick<Stack, 'prefix'>): Table[] => [
 export const tableResources = (tables: readonly Table[]): Resources =>
   Object.fromEntries(
     tables.map(({ id, name, schema, retained, aws }) => {
-      const policy = retained ? 'Retain' : 'Delete'
       const Properties = {
         TableName: name,
         BillingMode: 'PAY_PER_REQUEST',
@@ -75,7 +74,13 @@ export const tableResources = (tables: readonly Table[]): Resources =>
       }
       return [
         id,
-        { Type: 'AWS::DynamoDB::Table', DeletionPolicy: policy, UpdateReplacePolicy: policy, Properties },
+        {
+          Type: 'AWS::DynamoDB::Table',
+          // A deployment that fails while it creates the table leaves none behind, unless it is protected already.
+          DeletionPolicy: retained ? 'RetainExceptOnCreate' : 'Delete',
+          UpdateReplacePolicy: retained ? 'Retain' : 'Delete',
+          Properties,
+        },
       ]
     }),
   )

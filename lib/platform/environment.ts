@@ -1,4 +1,5 @@
-const VARIABLES = {
+/** The variable of the environment that holds each setting. */
+export const VARIABLES = {
   ordersTable: 'ORDERS_TABLE',
   deliveriesTable: 'DELIVERIES_TABLE',
   ordersQueueUrl: 'ORDERS_QUEUE_URL',

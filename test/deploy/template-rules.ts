@@ -1,205 +1,414 @@
-import { readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import * as v from 'valibot'
+import { readdirSync, readFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
+import { labelOf } from '../../deploy/alarms.ts'
+import { feedQueueId, QUEUE_IDS } from '../../deploy/queues.ts'
+import { TABLE_IDS, tablesOf } from '../../deploy/tables.ts'
+import { VARIABLES } from '../../lib/platform/environment.ts'
+import { retryDelay } from '../../lib/platform/retry.ts'
+import { METRICS } from '../../lib/platform/telemetry.ts'
+import { BATCH_SIZE, LIMITS, STORES } from '../crash/functions.ts'
+import type { FunctionName } from '../crash/places.ts'
+import { SETTINGS, type Template } from './packaged.ts'
+import { arn, queueUrl } from './resolve.ts'
+import { functionArn as arnOf, policyViolations, rightsViolations } from './rights.ts'
+import { FUNCTIONS, idOf, isEndpoint, type Uses } from './use.ts'
 
-const resource = v.looseObject({
-  Type: v.string(),
-  DeletionPolicy: v.optional(v.string()),
-  UpdateReplacePolicy: v.optional(v.string()),
-  Properties: v.optional(v.looseObject({}), {}),
+type Properties = Record<string, unknown>
+
+const DAY = 24 * 60 * 60
+const FOURTEEN_DAYS = 14 * DAY
+const HTTP_FEEDS = STORES.filter(({ feed }) => feed !== 'sqs').map(({ source }) => feedQueueId(source))
+const FEEDS = STORES.map(({ source }) => feedQueueId(source))
+
+/** Seconds and MB. The worker's and the feeder's are those of the crash harness's models. */
+const LAMBDAS: Readonly<Record<FunctionName, { Timeout: number; MemorySize: number }>> = {
+  // The accounting service and a store wait ten seconds.
+  webhook: { Timeout: 9, MemorySize: 512 },
+  api: { Timeout: 9, MemorySize: 512 },
+  worker: { Timeout: LIMITS.orders.timeout / 1000, MemorySize: 512 },
+  feeder: { Timeout: LIMITS.webFeed.timeout / 1000, MemorySize: 256 },
+  reconcile: { Timeout: 60, MemorySize: 256 },
+}
+
+/** The variables that functions/<name>.ts reads, which must be those that were read in the scenarios. */
+const settingsOf = (name: FunctionName): string[] =>
+  [...readFileSync(`functions/${name}.ts`, 'utf8').matchAll(/readSettings\(([^)]*)\)/g)]
+    .flatMap(([, list = '']) => [...list.matchAll(/\w+/g)])
+    .map(([setting]) => Object.entries(VARIABLES).find(([key]) => key === setting)?.[1] ?? setting)
+const SETTINGS_OF = Object.fromEntries(FUNCTIONS.map(name => [name, settingsOf(name)]))
+
+const limits = (rate: number, burst: number) => ({
+  ...{ ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst },
+  DetailedMetricsEnabled: false,
 })
-const template = v.pipe(v.string(), v.parseJson(), v.object({ Resources: v.record(v.string(), resource) }))
+const LIMITED = limits(SETTINGS.requestsPerSecond, SETTINGS.requestsAtOnce)
 
-const list = v.pipe(
-  v.union([v.array(v.unknown()), v.unknown()]),
-  v.transform(value => (Array.isArray(value) ? value : [value])),
+const ROUTES = new Map<unknown, { name: FunctionName; limits: object }>([
+  ['POST /webhook', { name: 'webhook', limits: LIMITED }],
+  ['ANY /api/v1/{proxy+}', { name: 'api', limits: LIMITED }],
+  // Scanners must not cost what stores cost.
+  ['$default', { name: 'api', limits: limits(5, 10) }],
+])
+
+/** Every resource has its reason: one that is missing or new is noticed. */
+const COUNTS: Readonly<Record<string, number>> = {
+  'AWS::ApiGatewayV2::Api': 1,
+  'AWS::ApiGatewayV2::Integration': 2,
+  'AWS::ApiGatewayV2::Route': 3,
+  'AWS::ApiGatewayV2::Stage': 1,
+  'AWS::CloudFormation::Stack': 2,
+  'AWS::CloudWatch::Alarm': 23 + FEEDS.length,
+  'AWS::CloudWatch::Dashboard': 1,
+  'AWS::DynamoDB::Table': 2,
+  'AWS::Events::Rule': 1,
+  'AWS::IAM::Role': 5,
+  'AWS::KMS::Key': 1,
+  'AWS::Lambda::EventSourceMapping': 1 + HTTP_FEEDS.length,
+  'AWS::Lambda::Function': 5,
+  'AWS::Lambda::Permission': 3,
+  'AWS::Logs::LogGroup': 6,
+  'AWS::Logs::MetricFilter': 1,
+  'AWS::S3::Bucket': 1,
+  'AWS::S3::BucketPolicy': 1,
+  'AWS::SNS::Subscription': 1,
+  'AWS::SNS::Topic': 1,
+  'AWS::SNS::TopicPolicy': 1,
+  'AWS::SQS::Queue': 4 + FEEDS.length,
+  'AWS::SQS::QueuePolicy': 5,
+}
+
+/** The most receives that SQS counts. */
+const RECEIVES_MAX = 1000
+
+/** How long a message that always fails is tried, by its receives, in seconds; chance makes no delay shorter. */
+const LIFETIMES = [0]
+for (let receives = 1; receives <= RECEIVES_MAX; receives++)
+  LIFETIMES.push((LIFETIMES[receives - 1] ?? 0) + retryDelay(receives, 0))
+
+const livesForDays = (receives: number) => {
+  const seconds = LIFETIMES[receives] ?? 0
+  return seconds > DAY && seconds < FOURTEEN_DAYS / 2
+}
+
+/** The metrics of AWS that alarms read. */
+const METRICS_OF_AWS: Readonly<Record<string, readonly string[]>> = {
+  'AWS/SQS QueueName': ['ApproximateNumberOfMessagesVisible', 'ApproximateAgeOfOldestMessage'],
+  'AWS/Lambda FunctionName': ['Errors', 'Throttles', 'Invocations'],
+  'AWS/ApiGateway ApiId': ['5xx', 'Latency'],
+}
+
+const SIGNS: Readonly<Record<string, string>> = {
+  GreaterThanThreshold: '>',
+  GreaterThanOrEqualToThreshold: '≥',
+  LessThanThreshold: '<',
+}
+
+/** An alarm's condition as docs/operate.md states it. */
+const conditionOf = (stack: string, alarm: Properties): string => {
+  const { MetricName, Statistic, ExtendedStatistic, ComparisonOperator, Threshold, Period } = alarm
+  const dimensions = (alarm.Dimensions as { Name: string; Value: string }[])
+    .filter(({ Name }) => Name !== 'service' && Name !== 'ApiId')
+    .map(({ Value }) => Value.replace(`${stack}-`, '').replace(/^feed-.*(?=\.fifo$)/, 'feed-*store*'))
+  const of = dimensions.length > 0 ? ` of ${dimensions.join(', ')}` : ''
+  const sign = SIGNS[String(ComparisonOperator)]
+  return `${MetricName}${of}, ${Statistic ?? ExtendedStatistic} ${sign} ${Threshold} in ${Number(Period) / 60} min`
+}
+
+/** The rows of the table of alarms in docs/operate.md: name, condition and page. */
+const DOCUMENTED = new Map(
+  [
+    ...readFileSync('docs/operate.md', 'utf8').matchAll(
+      /^\| ([\w*-]+) \| [^|]+ \| `([^|]+)` \| \[([\w-]+)\]\(runbook/gm,
+    ),
+  ].map(([, name = '', condition = '', page = '']) => [name, `${condition}; ${page}`] as const),
 )
-const statement = v.looseObject({ Effect: v.string(), Action: list, Resource: v.optional(list, []) })
-const role = v.looseObject({
-  Policies: v.array(v.looseObject({ PolicyDocument: v.looseObject({ Statement: v.array(statement) }) })),
-})
-const queue = v.looseObject({ VisibilityTimeout: v.optional(v.number(), 30) })
-const lambda = v.looseObject({
-  Role: v.object({ 'Fn::GetAtt': v.tuple([v.string(), v.literal('Arn')]) }),
-  Timeout: v.number(),
-  Environment: v.looseObject({ Variables: v.record(v.string(), v.unknown()) }),
-})
-const route = v.looseObject({ RouteKey: v.string() })
-const throttle = v.looseObject({ ThrottlingRateLimit: v.number(), ThrottlingBurstLimit: v.number() })
-const stage = v.looseObject({
-  DependsOn: v.array(v.string()),
-  Properties: v.looseObject({ RouteSettings: v.record(v.string(), throttle) }),
-})
-const source = v.looseObject({
-  /** A queue by its logical id, or, in a nested stack, by its name. */
-  EventSourceArn: v.union([
-    v.object({ 'Fn::GetAtt': v.tuple([v.string(), v.string()]) }),
-    v.object({ 'Fn::Sub': v.string() }),
-  ]),
-  FunctionName: v.object({ 'Fn::GetAtt': v.tuple([v.string(), v.string()]) }),
-  ScalingConfig: v.exactOptional(v.looseObject({ MaximumConcurrency: v.number() })),
-})
+const PAGES = Array.from(readdirSync('docs/runbook'), file => file.replace(/\.md$/, '')).sort()
 
-/** For the endpoints and the scheduled check. */
-const FOR_OTHERS = 4
+/** What a template must be: found and expected values by what they are. */
+function* facts({ Resources, Outputs }: Template, use: Uses) {
+  const of = (type: string) => Object.entries(Resources).filter(([, { Type }]) => Type === type)
+  const propertiesOf = (id: string): Properties => Resources[id]?.Properties ?? {}
+  const functionArn = (name: FunctionName) => arnOf(Resources, name)
+  const queueArn = (id: string) => arn('sqs', String(propertiesOf(id).QueueName))
+  /** Some properties of a resource. */
+  const has = (id: string, expected: Properties) =>
+    Object.entries(expected).map(
+      ([name, value]) => [`${name} of ${id}`, propertiesOf(id)[name], value] as const,
+    )
+  const policies = (id: string) => [Resources[id]?.DeletionPolicy, Resources[id]?.UpdateReplacePolicy]
+  const service = 'order-relay-crash'
 
-/** Actions that AWS allows on everything or not at all. */
-const WITHOUT_RESOURCE = ['xray:PutTraceSegments', 'xray:PutTelemetryRecords']
+  const counts: Record<string, number> = {}
+  for (const { Type } of Object.values(Resources)) counts[Type] = (counts[Type] ?? 0) + 1
+  yield ['number of resources', counts, COUNTS] as const
 
-const nestedStack = v.looseObject({ Parameters: v.record(v.string(), v.unknown()) })
-const policy = v.looseObject({ Queues: v.array(v.object({ Ref: v.string() })) })
+  for (const name of FUNCTIONS) {
+    const id = `${idOf(name)}LambdaFunction`
+    yield* has(id, {
+      ...LAMBDAS[name],
+      FunctionName: `${service}-${name}`,
+      Handler: `functions/${name}.handler`,
+      Runtime: 'nodejs24.x',
+      Architectures: ['arm64'],
+      TracingConfig: { Mode: 'Active' },
+      ReservedConcurrentExecutions: isEndpoint(name) ? SETTINGS.endpointConcurrency : undefined,
+      Role: arn('iam', `role/${idOf(name)}Role`),
+    })
+    const { S3Bucket, S3Key } = (propertiesOf(id).Code ?? {}) as Properties
+    const code = [S3Bucket, String(S3Key).split('/').at(-1)]
+    yield [`the code of ${name}`, code, ['ServerlessDeploymentBucket', `${name}.zip`]] as const
+    const { Variables = {} } = (propertiesOf(id).Environment ?? {}) as { Variables?: Properties }
+    const read = {
+      ...use[name].variables,
+      POWERTOOLS_SERVICE_NAME: service,
+      ...(name === 'feeder' && { FEED_ADDRESSES: 'public' }),
+    }
+    const settings = [...(SETTINGS_OF[name] ?? []), 'POWERTOOLS_SERVICE_NAME']
+    yield [`settings of ${name}`, Object.keys(read).sort(), settings.sort()] as const
+    for (const [variable, value] of Object.entries(read))
+      yield [`${variable} of ${name}`, Variables[variable], value] as const
+    const secrets = Object.keys(Variables).filter(variable => /secret|password|token|_key$/i.test(variable))
+    yield [`secrets in the environment of ${name}`, secrets, ['SECRETS_PATH']] as const
+    yield* has(`${idOf(name)}Role`, { ManagedPolicyArns: undefined })
+  }
 
-/** The resources of a stack and its nested stacks, which refer to each other as in one template. */
-const allResources = (text: string, nested: Readonly<Record<string, string>>) => {
-  const { Resources } = v.parse(template, text)
-  return Object.assign(
-    { ...Resources },
-    ...Object.entries(nested).map(([id, inner]) => {
-      const { Parameters } = v.parse(nestedStack, Resources[id]?.Properties)
-      const refersTo = (value: unknown) =>
-        v.is(v.strictObject({ Ref: v.picklist(Object.keys(Parameters)) }), value)
-          ? Parameters[value.Ref]
-          : value
-      return v.parse(template, JSON.stringify(JSON.parse(inner, (_key, value) => refersTo(value)))).Resources
-    }),
-  ) as typeof Resources
+  const groups = of('AWS::Logs::LogGroup').map(([id]) => id)
+  for (const id of groups) yield* has(id, { RetentionInDays: 30 })
+  for (const name of FUNCTIONS)
+    yield* has(`${idOf(name)}LogGroup`, { LogGroupName: `/aws/lambda/${service}-${name}` })
+
+  const expectedQueues = [...Object.values(QUEUE_IDS), ...FEEDS]
+  for (const id of expectedQueues) {
+    const isFifo = id !== QUEUE_IDS.quarantine
+    const isDead = id === QUEUE_IDS.ordersDead || id === QUEUE_IDS.feedsDead
+    const { QueueName } = propertiesOf(id)
+    yield [`whether the name of ${id} ends with .fifo`, String(QueueName).endsWith('.fifo'), isFifo] as const
+    yield* has(id, {
+      FifoQueue: isFifo || undefined,
+      SqsManagedSseEnabled: true,
+      MessageRetentionPeriod: FOURTEEN_DAYS,
+      // High throughput: without it, all orders of all stores share 300 calls a second.
+      DeduplicationScope: isFifo && !isDead ? 'messageGroup' : undefined,
+      FifoThroughputLimit: isFifo && !isDead ? 'perMessageGroupId' : undefined,
+    })
+    // Renaming a queue must not delete its messages.
+    yield [`policies of ${id}`, policies(id), ['Delete', 'Retain']] as const
+  }
+
+  const consumers = [
+    { queue: QUEUE_IDS.orders, name: 'worker', dead: QUEUE_IDS.ordersDead },
+    ...HTTP_FEEDS.map(queue => ({ queue, name: 'feeder', dead: QUEUE_IDS.feedsDead }) as const),
+  ] as const
+  const mappings = of('AWS::Lambda::EventSourceMapping').map(([, { Properties }]) => Properties)
+  for (const { queue, name, dead } of consumers) {
+    yield [
+      `the event source of ${queue}`,
+      mappings.find(each => each.EventSourceArn === queueArn(queue)),
+      {
+        EventSourceArn: queueArn(queue),
+        FunctionName: functionArn(name),
+        BatchSize: BATCH_SIZE,
+        // Lambda's default, which osls states.
+        ...(name === 'worker' && { Enabled: true }),
+        // Without it, Lambda deletes the messages that a function refuses.
+        FunctionResponseTypes: ['ReportBatchItemFailures'],
+        ScalingConfig: { MaximumConcurrency: SETTINGS[`${name}Concurrency`] },
+      },
+    ] as const
+    // As AWS recommends; longer would only delay what a crash left behind.
+    yield* has(queue, { VisibilityTimeout: 6 * LAMBDAS[name].Timeout })
+    const { maxReceiveCount = 0, ...redrive } = (propertiesOf(queue).RedrivePolicy ?? {}) as {
+      maxReceiveCount?: number
+    }
+    yield [`the dead-letter queue of ${queue}`, redrive, { deadLetterTargetArn: queueArn(dead) }] as const
+    const isLongEnough = name === 'worker' ? livesForDays(maxReceiveCount) : maxReceiveCount === RECEIVES_MAX
+    yield [`whether ${maxReceiveCount} receives from ${queue} are right`, isLongEnough, true] as const
+  }
+  for (const dead of [QUEUE_IDS.ordersDead, QUEUE_IDS.feedsDead]) {
+    const sources = consumers.filter(consumer => consumer.dead === dead).map(({ queue }) => queueArn(queue))
+    yield* has(dead, { RedriveAllowPolicy: { redrivePermission: 'byQueue', sourceQueueArns: sources } })
+  }
+
+  const tables = tablesOf({ prefix: '' })
+  for (const { id, name, schema } of tables)
+    yield* has(id, {
+      ...schema,
+      TableName: name,
+      BillingMode: 'PAY_PER_REQUEST',
+      SSESpecification: { SSEEnabled: true },
+    })
+  yield* has(TABLE_IDS.deliveries, {
+    TimeToLiveSpecification: { AttributeName: 'expires_at', Enabled: true },
+  })
+  yield* has(TABLE_IDS.orders, {
+    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+    DeletionProtectionEnabled: true,
+  })
+  yield ['policies of the orders', policies(TABLE_IDS.orders), ['RetainExceptOnCreate', 'Retain']] as const
+  for (const id of [TABLE_IDS.deliveries, 'AlarmKey'])
+    yield [`policies of ${id}`, policies(id), ['Delete', 'Delete']] as const
+
+  const [rule] = of('AWS::Events::Rule').map(([, { Properties }]) => Properties)
+  yield [
+    'the schedule',
+    { ...rule, Targets: (rule?.Targets as Properties[])?.map(({ Arn }) => Arn) },
+    { ScheduleExpression: 'rate(5 minutes)', State: 'ENABLED', Targets: [functionArn('reconcile')] },
+  ] as const
+
+  const routes = of('AWS::ApiGatewayV2::Route')
+  const routeKeys = routes.map(([, { Properties }]) => Properties.RouteKey)
+  yield ['routes', routeKeys.sort(), [...ROUTES.keys()].sort()] as const
+  for (const [id, { Properties }] of routes) {
+    const { RouteKey, Target, ApiId } = Properties
+    const [kind, integrationId = ''] = String(Target).split('/')
+    const integration = propertiesOf(integrationId)
+    const name = ROUTES.get(RouteKey)?.name ?? 'api'
+    yield [`the function of ${RouteKey}`, integration.IntegrationUri, functionArn(name)] as const
+    yield [
+      `the API of ${RouteKey}`,
+      [kind, ApiId, integration.ApiId],
+      ['integrations', 'HttpApi', 'HttpApi'],
+    ] as const
+    // The functions' clock ends a request, with an answer.
+    yield [
+      `the integration of ${RouteKey}`,
+      [integration.IntegrationType, integration.PayloadFormatVersion, integration.TimeoutInMillis],
+      ['AWS_PROXY', '2.0', 30_000],
+    ] as const
+    // API Gateway refuses settings of a route that does not exist yet.
+    const before = [Resources.HttpApiStage?.DependsOn].flat()
+    yield [`whether the stage waits for ${id}`, before.includes(id), true] as const
+  }
+  yield* has('HttpApiStage', {
+    ApiId: 'HttpApi',
+    StageName: '$default',
+    AutoDeploy: true,
+    DefaultRouteSettings: LIMITED,
+    RouteSettings: Object.fromEntries([...ROUTES].map(([key, route]) => [key, route.limits])),
+  })
+  yield* has('HttpApi', { ProtocolType: 'HTTP' })
+  yield* has('HttpApiLogGroup', { LogGroupName: `/aws/http-api/${service}` })
+  const { DestinationArn, Format } = (propertiesOf('HttpApiStage').AccessLogSettings ?? {}) as Properties
+  yield ['the log of requests', DestinationArn, arn('logs', `log-group:/aws/http-api/${service}:*`)] as const
+  // No address, user agent or path: paths of the stores' API contain order numbers.
+  const fields = {
+    ...{ requestId: 'requestId', time: 'requestTime', route: 'routeKey', status: 'status' },
+    ...{ latency: 'responseLatency', integrationLatency: 'integrationLatency' },
+    ...{ integrationError: 'integrationErrorMessage', bytes: 'responseLength' },
+  }
+  const format = Object.entries(fields).map(([name, variable]) => [name, `$context.${variable}`])
+  yield ['fields of the log of requests', Format, JSON.stringify(Object.fromEntries(format))] as const
+
+  for (const [id] of of('AWS::S3::Bucket')) {
+    const blocked = ['BlockPublicAcls', 'BlockPublicPolicy', 'IgnorePublicAcls', 'RestrictPublicBuckets']
+    yield* has(id, {
+      PublicAccessBlockConfiguration: Object.fromEntries(blocked.map(name => [name, true])),
+      BucketEncryption: {
+        ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }],
+      },
+    })
+  }
+
+  const topic = arn('sns', `${service}-alarms`)
+  yield* has('AlarmTopic', { TopicName: `${service}-alarms`, KmsMasterKeyId: 'AlarmKey' })
+  yield* has('AlarmKey', { EnableKeyRotation: true, PendingWindowInDays: 7 })
+  yield* has('AlarmEmail', { TopicArn: topic, Protocol: 'email', Endpoint: 'somebody@example.com' })
+  yield* has('ThrottledRequests', {
+    LogGroupName: propertiesOf('HttpApiLogGroup').LogGroupName,
+    FilterPattern: '{ ($.status = "429") && ($.route != "$default") }',
+    MetricTransformations: [
+      { MetricNamespace: service, MetricName: 'Throttled', MetricValue: '1', Unit: 'Count' },
+    ],
+  })
+
+  const alarms = of('AWS::CloudWatch::Alarm').map(([, { Properties }]) => Properties)
+  const ofFeeds = STORES.map(store => `${service}-feed-${labelOf(store)}-age`)
+  const named = alarms.map(({ AlarmName }) => {
+    const name = String(AlarmName)
+    return ofFeeds.includes(name) ? 'feed-*store*-age' : name.slice(service.length + 1)
+  })
+  yield ['alarms', [...new Set(named)].sort(), [...DOCUMENTED.keys()].sort()] as const
+  const nested = { HttpFeeds: { FeederArn: functionArn('feeder') }, FeedAlarms: { AlarmTopic: topic } }
+  for (const [id, Parameters] of Object.entries(nested)) {
+    const { TemplateURL } = propertiesOf(id)
+    const url = `https://s3.eu-central-1.amazonaws.com/ServerlessDeploymentBucket/serverless/order-relay/crash/${id}-#.json`
+    yield* has(id, { Parameters })
+    yield [`the template of ${id}`, String(TemplateURL).replace(/[0-9a-f]{12}(?=\.json$)/, '#'), url] as const
+  }
+  yield ['what HttpFeeds waits for', Resources.HttpFeeds?.DependsOn, HTTP_FEEDS] as const
+
+  const pages = alarms.map(
+    ({ AlarmDescription }) => /docs\/runbook\/(.+)\.md$/.exec(String(AlarmDescription))?.[1],
+  )
+  yield ['pages of the runbook', [...new Set(pages)].sort(), PAGES] as const
+  for (const [index, alarm] of alarms.entries()) {
+    const name = named[index] ?? ''
+    yield [
+      `the condition of ${name}`,
+      `${conditionOf(service, alarm)}; ${pages[index]}`,
+      DOCUMENTED.get(name),
+    ] as const
+    yield [`actions of ${name}`, [alarm.AlarmActions, alarm.OKActions], [[topic], [topic]]] as const
+    yield [`periods of ${name}`, alarm.EvaluationPeriods, 1] as const
+    // CloudWatch evaluates a day at most, in whole minutes.
+    const period = Number(alarm.Period)
+    yield [`whether ${name} can be evaluated`, period % 60 === 0 && period <= DAY, true] as const
+
+    const { Namespace, MetricName, Dimensions, ComparisonOperator, TreatMissingData } = alarm
+    const dimensions = Dimensions as { Name: string; Value: string }[]
+    const names = dimensions.map(each => each.Name)
+    const values: Properties = Object.fromEntries(dimensions.map(each => [each.Name, each.Value]))
+    const own = METRICS[MetricName as keyof typeof METRICS] as readonly string[] | undefined
+    const isKnown =
+      Namespace === 'order-relay'
+        ? isDeepStrictEqual(names, ['service', ...(own ?? ['unknown'])]) && values.service === service
+        : Namespace === service
+          ? MetricName === 'Throttled' && names.length === 0
+          : METRICS_OF_AWS[`${Namespace} ${names}`]?.includes(String(MetricName))
+    yield [`whether there is ${Namespace} ${MetricName} for ${name}`, isKnown, true] as const
+    yield [`the API of ${name}`, 'ApiId' in values ? values.ApiId : 'HttpApi', 'HttpApi'] as const
+    // SQS stops reporting idle queues, which may hold messages: the alarm keeps its state.
+    const missing = Namespace === 'AWS/SQS' ? 'ignore' : 'notBreaching'
+    const isAbsence = ComparisonOperator === 'LessThanThreshold'
+    yield [`missing data of ${name}`, TreatMissingData, isAbsence ? 'breaching' : missing] as const
+  }
+  const ageOf = alarms.flatMap(({ MetricName, Dimensions }) =>
+    MetricName === 'ApproximateAgeOfOldestMessage'
+      ? (Dimensions as { Value: string }[]).map(({ Value }) => Value)
+      : [],
+  )
+  const read = [QUEUE_IDS.orders, ...FEEDS].map(id => propertiesOf(id).QueueName)
+  yield ['queues with an alarm of age', ageOf.sort(), read.sort()] as const
+
+  const url = (id: string) => queueUrl(String(propertiesOf(id).QueueName))
+  const outputs = {
+    WebhookUrl: 'HttpApi.ApiEndpoint/webhook',
+    ApiUrl: 'HttpApi.ApiEndpoint',
+    HttpApiId: 'HttpApi',
+    ServerlessDeploymentBucketName: 'ServerlessDeploymentBucket',
+    OrdersQueueUrl: url(QUEUE_IDS.orders),
+    OrdersDeadQueueUrl: url(QUEUE_IDS.ordersDead),
+    QuarantineQueueUrl: url(QUEUE_IDS.quarantine),
+    OrdersTableName: 'orders',
+    DeliveriesTableName: 'deliveries',
+    SecretsPath: '/order-relay/crash',
+    AlarmTopicArn: topic,
+  }
+  for (const [name, value] of Object.entries(outputs))
+    yield [`the output ${name}`, (Outputs[name] as Properties | undefined)?.Value, value] as const
 }
 
 /**
- * Checks the promises of this project, which no linter knows, against a packaged template.
+ * What is wrong with a template: where it breaks a promise, and where a role allows less or more than its function
+ * was seen to do.
  *
- * @param nested the templates of its nested stacks, by logical id
- * @param executions what the account may run concurrently
+ * @param template resolved
  */
-export const violations = (
-  text: string,
-  nested: Readonly<Record<string, string>>,
-  executions: number,
-): string[] => {
-  const Resources = allResources(text, nested)
-  const found: string[] = []
-  const of = (type: string) => Object.entries(Resources).filter(([, { Type }]) => Type === type)
-  const require = (holds: boolean, violation: string) => {
-    if (!holds) found.push(violation)
+export async function* violations(template: Template, use: Uses) {
+  for (const [what, found, expected] of facts(template, use)) {
+    if (!isDeepStrictEqual(found, expected))
+      yield `${what}: ${JSON.stringify(found)}, not ${JSON.stringify(expected)}`
   }
-
-  require(!('IamRoleLambdaExecution' in Resources), 'functions use a shared role: give each its own')
-
-  const roles = of('AWS::Lambda::Function').map(([id, { Properties }]) => {
-    const { Role, Environment } = v.parse(lambda, Properties)
-    for (const [name, value] of Object.entries(Environment.Variables)) {
-      const isSecret = /secret|password|token|_key$/i.test(name) && name !== 'SECRETS_PATH'
-      require(!isSecret, `${id} has ${name}=${JSON.stringify(value)} in its environment: keep it in Parameter Store`)
-    }
-    return Role['Fn::GetAtt'][0]
-  })
-  require(new Set(roles).size === roles.length, `functions share a role: ${roles.join(', ')}`)
-
-  const prefix = String(Resources.OrdersQueue?.Properties.QueueName).replace('orders.fifo', '')
-  for (const [id, { Properties }] of of('AWS::IAM::Role')) {
-    for (const { Action, Resource } of v
-      .parse(role, Properties)
-      .Policies.flatMap(p => p.PolicyDocument.Statement)) {
-      const actions = Action.map(String)
-      require(!actions.some(action =>
-        action.includes('*'),
-      ), `${id} may do ${actions.join(', ')}: name the actions`)
-      const isExact =
-        !JSON.stringify(Resource).replace(`:${prefix}feed-*.fifo`, '').includes('*') ||
-        actions.every(a => WITHOUT_RESOURCE.includes(a))
-      require(isExact, `${id} may do ${actions.join(', ')} on ${JSON.stringify(Resource)}: name the resources`)
-    }
-  }
-
-  const tlsOnly = of('AWS::SQS::QueuePolicy').flatMap(([, { Properties }]) =>
-    v.parse(policy, Properties).Queues.map(({ Ref }) => Ref),
-  )
-  for (const [id, { Properties, UpdateReplacePolicy }] of of('AWS::SQS::Queue')) {
-    require(Properties.SqsManagedSseEnabled === true, `the queue ${id} is not encrypted`)
-    require(Properties.MessageRetentionPeriod ===
-      1209600, `the queue ${id} keeps messages for less than fourteen days`)
-    require(UpdateReplacePolicy === 'Retain', `renaming the queue ${id} would delete it with its messages`)
-    require(tlsOnly.includes(id), `the queue ${id} has no policy that requires TLS`)
-  }
-  const queues = of('AWS::SQS::Queue')
-  let concurrency = 0
-  for (const [id, { Properties }] of of('AWS::Lambda::EventSourceMapping')) {
-    const { EventSourceArn, FunctionName, ScalingConfig } = v.parse(source, Properties)
-    const isRead = ([
-      queueId,
-      {
-        Properties: { QueueName },
-      },
-    ]: (typeof queues)[number]) =>
-      'Fn::Sub' in EventSourceArn
-        ? EventSourceArn['Fn::Sub'].endsWith(`:${QueueName}`)
-        : EventSourceArn['Fn::GetAtt'][0] === queueId
-    const read = v.parse(queue, queues.find(isRead)?.[1].Properties)
-    const timeout = v.parse(lambda, Resources[FunctionName['Fn::GetAtt'][0]]?.Properties).Timeout
-    const visibility = read.VisibilityTimeout
-    require(visibility >=
-      6 * timeout, `${id}: the queue hides messages for ${visibility} s, less than six times ${timeout} s`)
-    require('RedrivePolicy' in read, `${id}: the queue has no dead-letter queue`)
-    require(ScalingConfig !== undefined, `${id}: the concurrency is not limited`)
-    concurrency += ScalingConfig?.MaximumConcurrency ?? 0
-  }
-  require(concurrency <=
-    executions -
-      FOR_OTHERS, `queues may use ${concurrency} of the account's ${executions} executions: leave ${FOR_OTHERS}`)
-
-  const { DependsOn, Properties } = v.parse(stage, Resources.HttpApiStage)
-  const limits = Properties.RouteSettings
-  for (const [id, found] of of('AWS::ApiGatewayV2::Route')) {
-    const { RouteKey } = v.parse(route, found.Properties)
-    require(RouteKey in limits, `the route ${RouteKey} has no limits of its own`)
-    // API Gateway refuses settings of a route that does not exist yet.
-    require(DependsOn.includes(id), `the stage may be created before its route ${id}`)
-  }
-  const { $default, ...known } = limits
-  const rates = Object.values(known).map(({ ThrottlingRateLimit }) => ThrottlingRateLimit)
-  require(($default?.ThrottlingRateLimit ?? 0) <=
-    Math.min(...rates) / 10, 'scanners of unknown paths may send as many requests as stores')
-
-  const orders = Resources.OrdersTable
-  require(orders?.DeletionPolicy === 'Retain' &&
-    orders.UpdateReplacePolicy === 'Retain' &&
-    orders.Properties.DeletionProtectionEnabled === true, 'the orders could be deleted with the stack')
-  for (const [id, { Properties }] of of('AWS::Logs::LogGroup')) {
-    require('RetentionInDays' in Properties, `the log group ${id} never expires`)
-  }
-  for (const [id, { Properties }] of of('AWS::CloudWatch::Alarm')) {
-    require('AlarmActions' in Properties && 'OKActions' in Properties, `the alarm ${id} has no action`)
-  }
-  return found
-}
-
-/** Files in a function's zip that are not its own code, from the listing of Python's zipfile. */
-export const foreignFiles = (name: string, listing: string): string[] => {
-  const files = listing
-    .split('\n')
-    .slice(1)
-    .flatMap(line => line.trim().split(/\s{2,}/)[0] || [])
-  const own = `functions/${name}.mjs`
-  const foreign = files.filter(file => file !== own && !file.endsWith('/') && file !== 'package.json')
-  if (!files.includes(own)) return [`${name}.zip has no ${own}, only ${files.join(', ')}`]
-  return foreign.map(file => `${name}.zip has ${file}, which is not its own code`)
-}
-
-const kib = (bytes: number) => `${(bytes / 1024).toFixed(1)} KiB`
-
-/** Zips that exceed their budget or have none. */
-export const overBudget = async (
-  folder: string,
-  allowed: Readonly<Record<string, number>>,
-): Promise<string[]> => {
-  const zips = (await readdir(folder)).filter(name => name.endsWith('.zip'))
-  const problems = zips.map(async zip => {
-    const { size } = await stat(join(folder, zip))
-    const limit = allowed[zip.replace(/\.zip$/, '')]
-    if (limit === undefined) return `${zip} has no budget: give it one in deploy/budget.json`
-    return size > limit
-      ? `${zip} has ${kib(size)}, and its budget is ${kib(limit)} (deploy/budget.json)`
-      : undefined
-  })
-  return (await Promise.all(problems)).filter(problem => problem !== undefined)
+  yield* policyViolations(template)
+  yield* rightsViolations(template, use)
 }

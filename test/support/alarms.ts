@@ -1,6 +1,6 @@
 import { type Alarm, alarmsFor } from '../../deploy/alarms.ts'
+import type { Stack } from '../../deploy/cloudformation.ts'
 import { dashboardRows } from '../../deploy/dashboard.ts'
-import type { Store } from '../../lib/platform/stores.ts'
 import type { Recorded } from './telemetry.ts'
 
 const SERVICE = 'order-relay'
@@ -11,7 +11,7 @@ const nameOf = (namespace: string, name: string, dimensions: readonly (readonly 
   JSON.stringify([namespace, name, [...dimensions].sort()])
 
 /** The metrics of the functions that the alarms and the dashboard read. */
-export const watchedMetrics = (service: string, stores: readonly Store[]) => {
+export const watchedMetrics = (stack: Pick<Stack, 'stage' | 'prefix' | 'stores'>) => {
   const pairs = (flat: readonly unknown[]) =>
     flat.flatMap((name, index) => (index % 2 === 0 ? [[String(name), flat[index + 1]] as const] : []))
   const named = (metric: unknown, dimensions: readonly (readonly [string, unknown])[]) => ({
@@ -19,7 +19,7 @@ export const watchedMetrics = (service: string, stores: readonly Store[]) => {
     dimensions: Object.fromEntries(dimensions),
   })
   return {
-    onAlarms: Object.values(alarmsFor(service, stores))
+    onAlarms: Object.values(alarmsFor(stack.prefix.slice(0, -1)))
       .filter(({ condition }) => condition.Namespace === 'order-relay')
       .map(({ condition: { MetricName, Dimensions } }) =>
         named(
@@ -27,7 +27,7 @@ export const watchedMetrics = (service: string, stores: readonly Store[]) => {
           Dimensions.map(({ Name, Value }) => [Name, Value]),
         ),
       ),
-    onDashboard: dashboardRows(service, stores)
+    onDashboard: dashboardRows(stack)
       .flatMap(({ widgets }) => widgets.flatMap(({ properties }) => properties.metrics ?? []))
       .filter(([namespace]) => namespace === 'order-relay')
       .map(([, metric, ...rest]) => named(metric, pairs(rest.filter(part => typeof part !== 'object')))),

@@ -1,0 +1,127 @@
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation'
+import { DynamoDBClient, ResourceNotFoundException } from '@aws-sdk/client-dynamodb'
+import { expect, test } from '@jest/globals'
+import { adoptOrders } from '../../deploy/adopt-orders.ts'
+import { tableResources, tablesOf } from '../../deploy/tables.ts'
+
+// Emulators create a table that exists without a complaint, so the rules of CloudFormation are modelled here, as its
+// documentation states them: "Import AWS resources into a CloudFormation stack automatically", "CreateChangeSet",
+// "Stack status codes".
+
+const STACK = 'order-relay-production'
+const TABLE = 'order-relay-production-orders'
+const BUCKET = { Type: 'AWS::S3::Bucket' }
+
+type Resources = Record<
+  string,
+  { Type?: string; DeletionPolicy?: string; Properties?: { TableName?: unknown } }
+>
+type Account = { status?: string; resources?: Resources; tables: string[] }
+type Input = { ChangeSetType?: string; TemplateBody?: string; ImportExistingResources?: boolean }
+
+const invalid = (message: string) => Object.assign(new Error(message), { name: 'ValidationError' })
+
+/** CloudFormation and DynamoDB of an account with one stack at most. */
+const account = (state: Account) => {
+  const cloudformation = new CloudFormationClient({ region: 'eu-central-1' })
+  const dynamodb = new DynamoDBClient({ region: 'eu-central-1' })
+  let changeSet: { type: string; resources: Resources; failure?: string } | undefined
+
+  const createChangeSet = ({ ChangeSetType = '', TemplateBody = '', ImportExistingResources }: Input) => {
+    const isNew = state.status === undefined || state.status === 'REVIEW_IN_PROGRESS'
+    if (ChangeSetType === 'CREATE' && !isNew) throw invalid(`Stack [${STACK}] already exists`)
+    if (ChangeSetType === 'UPDATE' && isNew) throw invalid(`Stack [${STACK}] does not exist`)
+    if (!isNew && !/^(CREATE|UPDATE|UPDATE_ROLLBACK|IMPORT)_COMPLETE$/.test(state.status ?? ''))
+      throw invalid(`Stack is in ${state.status} state and can not be updated`)
+    state.status ??= 'REVIEW_IN_PROGRESS'
+    const { Resources } = JSON.parse(TemplateBody) as { Resources: Resources }
+    changeSet = { type: ChangeSetType, resources: Resources }
+    for (const [id, { DeletionPolicy = '', Properties }] of Object.entries(Resources)) {
+      const { TableName } = Properties ?? {}
+      if (typeof TableName !== 'string' || state.resources?.[id] !== undefined) continue
+      const isImportable = ImportExistingResources && /^Retain(ExceptOnCreate)?$/.test(DeletionPolicy)
+      if (state.tables.includes(TableName) && !isImportable) changeSet.failure = `${TableName} already exists`
+    }
+    for (const id of Object.keys(state.resources ?? {}))
+      if (!(id in Resources)) changeSet.failure = `${id} would be deleted`
+  }
+
+  const answer = (command: string, input: object) => {
+    switch (command) {
+      case 'DescribeStacksCommand':
+        if (state.status === undefined) throw invalid(`Stack with id ${STACK} does not exist`)
+        return { Stacks: [{ StackName: STACK, StackStatus: state.status }] }
+      case 'GetTemplateCommand':
+        return { TemplateBody: JSON.stringify({ Resources: state.resources }) }
+      case 'CreateChangeSetCommand':
+        createChangeSet(input)
+        return {}
+      case 'DescribeChangeSetCommand':
+        return { Status: changeSet?.failure === undefined ? 'CREATE_COMPLETE' : 'FAILED' }
+      case 'ExecuteChangeSetCommand':
+        Object.assign(state, { status: `${changeSet?.type}_COMPLETE`, resources: changeSet?.resources })
+        return {}
+      case 'DescribeTableCommand':
+        if (state.tables.includes(TABLE)) return {}
+        throw new ResourceNotFoundException({ message: 'no such table', $metadata: {} })
+      default:
+        throw new Error(`${command} is not modelled`)
+    }
+  }
+  for (const { middlewareStack } of [cloudformation, dynamodb])
+    middlewareStack.add(
+      (_next: unknown, { commandName = '' }: { commandName?: string }) =>
+        async ({ input }: { input: object }) => ({
+          output: answer(commandName, input) as never,
+          response: {},
+        }),
+      { step: 'initialize' },
+    )
+  return { cloudformation, dynamodb }
+}
+
+const adopt = (state: Account) => {
+  const { OrdersTable } = tableResources(tablesOf({ prefix: 'order-relay-production-' }))
+  const pack = async () => ({
+    initial: JSON.stringify({ Resources: { Bucket: BUCKET } }),
+    complete: JSON.stringify({ Resources: { Bucket: BUCKET, OrdersTable, Other: {} } }),
+  })
+  return adoptOrders('production', { ...account(state), pack })
+}
+
+test.each<[string, Account, string]>([
+  ['the stack was removed', { tables: [TABLE] }, 'CREATE_COMPLETE'],
+  [
+    'an earlier attempt left a stack in review',
+    { status: 'REVIEW_IN_PROGRESS', tables: [TABLE] },
+    'CREATE_COMPLETE',
+  ],
+  [
+    'the first deployment failed and was rolled back',
+    { status: 'UPDATE_ROLLBACK_COMPLETE', resources: { Bucket: BUCKET }, tables: [TABLE] },
+    'UPDATE_COMPLETE',
+  ],
+])('the orders are adopted when %s', async (_when, state, status) => {
+  await expect(adopt(state)).resolves.toMatch(/now contains the table order-relay-production-orders\. Next: /)
+  expect(state.status).toBe(status)
+  expect(Object.keys(state.resources ?? {})).toEqual(['Bucket', 'OrdersTable'])
+  // A rollback of the import must not delete the orders.
+  expect(state.resources?.OrdersTable?.DeletionPolicy).toBe('Retain')
+})
+
+test.each<[string, Account, RegExp]>([
+  ['there is no table', { tables: [] }, /there is no table .*; run npx serverless deploy/],
+  [
+    'the stack contains them',
+    { status: 'UPDATE_COMPLETE', resources: { Bucket: BUCKET, OrdersTable: {} }, tables: [TABLE] },
+    /contains them; run npx serverless deploy/,
+  ],
+  [
+    'the stack could not even be created',
+    { status: 'ROLLBACK_COMPLETE', resources: {}, tables: [TABLE] },
+    /is ROLLBACK_COMPLETE, .* run aws cloudformation delete-stack/,
+  ],
+  ['the stack changes', { status: 'UPDATE_IN_PROGRESS', tables: [TABLE] }, /wait until it ends/],
+])('the orders are not adopted when %s, and the message says what to do', async (_when, state, message) => {
+  await expect(adopt(state)).rejects.toThrow(message)
+})

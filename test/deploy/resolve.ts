@@ -1,0 +1,111 @@
+import type { Template } from './packaged.ts'
+
+export const ACCOUNT = '123456789012'
+const REGION = 'eu-central-1'
+
+const PSEUDO: Readonly<Record<string, string>> = {
+  'AWS::AccountId': ACCOUNT,
+  'AWS::Region': REGION,
+  'AWS::Partition': 'aws',
+  'AWS::URLSuffix': 'amazonaws.com',
+}
+
+export const arn = (service: string, resource: string) =>
+  `arn:aws:${service}:${service === 'iam' ? '' : REGION}:${ACCOUNT}:${resource}`
+
+export const queueUrl = (name: string) => `https://sqs.${REGION}.amazonaws.com/${ACCOUNT}/${name}`
+
+type Ids = { ref: string; arn: string }
+
+/** What `Ref` and `Fn::GetAtt … Arn` give for a resource. */
+const idsOf = (id: string, { Type, Properties = {} }: Template['Resources'][string]): Ids => {
+  const named = (property: string) => String(Properties[property])
+  const ids = (service: string, resource: string, ref = resource): Ids => ({
+    ref,
+    arn: arn(service, resource),
+  })
+  switch (Type) {
+    case 'AWS::SQS::Queue':
+      return ids('sqs', named('QueueName'), queueUrl(named('QueueName')))
+    case 'AWS::DynamoDB::Table':
+      return ids('dynamodb', `table/${named('TableName')}`, named('TableName'))
+    case 'AWS::Lambda::Function':
+      return ids('lambda', `function:${named('FunctionName')}`, named('FunctionName'))
+    case 'AWS::Logs::LogGroup':
+      return ids('logs', `log-group:${named('LogGroupName')}:*`, named('LogGroupName'))
+    case 'AWS::SNS::Topic':
+      return ids('sns', named('TopicName'), arn('sns', named('TopicName')))
+    case 'AWS::KMS::Key':
+      return ids('kms', `key/${id}`, id)
+    case 'AWS::IAM::Role':
+      return ids('iam', `role/${id}`, id)
+    default:
+      return ids(Type, id)
+  }
+}
+
+const namesOf = ({ Resources }: Template) =>
+  Object.fromEntries(Object.entries(Resources).map(([id, resource]) => [id, idsOf(id, resource)]))
+
+/** Replaces references to resources by their names and ARNs. @throws when there is no such resource */
+const resolver = (known: Readonly<Record<string, Ids>>) => {
+  const ids = (id: string): Ids => {
+    const found = known[id]
+    if (found === undefined) throw new Error(`Cannot refer to ${id}: there is no such resource`)
+    return found
+  }
+  const ref = (id: string) => PSEUDO[id] ?? ids(id).ref
+  const attribute = (id: string, name: string) => {
+    if (name === 'Arn') return ids(id).arn
+    if (name === 'QueueName') return ids(id).ref.slice(ids(id).ref.lastIndexOf('/') + 1)
+    return `${ids(id).ref}.${name}`
+  }
+  const call = (name: string, argument: unknown): unknown => {
+    const parts = Array.isArray(argument) ? argument : []
+    if (name === 'Ref') return ref(String(argument))
+    if (name === 'Fn::GetAtt') return attribute(String(parts[0]), String(parts[1]))
+    if (name === 'Fn::Join') return (plain(parts[1]) as unknown[]).join(String(parts[0]))
+    if (name === 'Fn::Sub')
+      return String(argument).replace(/\$\{([^}]+)\}/g, (_, path: string) => {
+        const [id = '', property] = path.split('.')
+        return property === undefined ? ref(id) : attribute(id, property)
+      })
+    throw new Error(`Cannot resolve ${name}: it is not known`)
+  }
+  const plain = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) return value.map(plain)
+    const copy: Record<string, unknown> = {}
+    for (const [key, each] of Object.entries(value)) {
+      if (key === 'Ref' || key.startsWith('Fn::')) return call(key, each)
+      copy[key] = plain(each)
+    }
+    return copy
+  }
+  return plain
+}
+
+/**
+ * The template as CloudFormation would deploy it, with names and ARNs in place of references.
+ *
+ * @throws when something refers to what does not exist
+ */
+export const resolved = (template: Template): Template => resolver(namesOf(template))(template) as Template
+
+/**
+ * As {@link resolved}, for a template that is changed in one place and restored again and again.
+ *
+ * @returns takes the logical id of the resource that is changed now, or `Outputs`
+ */
+export const incrementally = (template: Template): ((changed: string) => Template) => {
+  const whole = resolved(template)
+  const names = namesOf(template)
+  const signature = JSON.stringify(names)
+  const plain = resolver(names)
+  return changed => {
+    if (JSON.stringify(namesOf(template)) !== signature) return resolved(template)
+    if (changed === 'Outputs') return { ...whole, Outputs: plain(template.Outputs) as Template['Outputs'] }
+    const resource = plain(template.Resources[changed]) as Template['Resources'][string]
+    return { ...whole, Resources: { ...whole.Resources, [changed]: resource } }
+  }
+}

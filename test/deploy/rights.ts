@@ -1,0 +1,231 @@
+import { runSimulation } from '@cloud-copilot/iam-simulate'
+import type { FunctionName } from '../crash/places.ts'
+import type { Template } from './packaged.ts'
+import { ACCOUNT, arn, queueUrl } from './resolve.ts'
+import { type Call, FUNCTIONS, idOf, isEndpoint, type Uses } from './use.ts'
+
+type Statement = Record<string, unknown>
+type Policy = { Version: string; Statement: readonly Statement[] }
+
+type Request = Call & {
+  /** The ARN of a role, or a service. */
+  principal: string
+  identity?: Policy
+  policy?: Policy
+  context?: Readonly<Record<string, string>>
+}
+
+const decisions = new Map<string, Promise<boolean>>()
+
+/** Whether IAM allows a request; what IAM would refuse to store allows nothing. */
+const isAllowed = (request: Request): Promise<boolean> => {
+  const { principal, action, resource, identity, policy, context = {} } = request
+  const key = JSON.stringify(request)
+  const known = decisions.get(key)
+  if (known !== undefined) return known
+  const simulation = {
+    request: { principal, action, resource: { resource, accountId: ACCOUNT }, contextVariables: context },
+    identityPolicies: identity === undefined ? [] : [{ name: 'identity', policy: identity }],
+    serviceControlPolicies: [],
+    resourceControlPolicies: [],
+    resourcePolicy: policy,
+  }
+  const decision = runSimulation(simulation, {}).then(
+    result => result.resultType !== 'error' && result.overallResult === 'Allowed',
+  )
+  decisions.set(key, decision)
+  return decision
+}
+
+const listOf = <Value>(value: Value | readonly Value[] | undefined): readonly Value[] =>
+  value === undefined ? [] : ([value].flat() as Value[])
+
+const policyOf = (...Statement: Statement[]): Policy => ({ Version: '2012-10-17', Statement })
+/** An administrator of the account. */
+const SOMEONE = arn('iam', 'role/someone')
+const EVERYTHING = policyOf({ Effect: 'Allow', Action: '*', Resource: '*' })
+const overTls = (secure: boolean) => ({ 'aws:SecureTransport': String(secure) })
+
+/** What nothing of the stack may do, and what belongs to others. */
+const DESTRUCTIVE = ['sqs:PurgeQueue', 'sqs:DeleteQueue', 'dynamodb:DeleteTable', 'dynamodb:DeleteItem']
+const OTHERS = [
+  arn('sqs', 'others.fifo'),
+  arn('dynamodb', 'table/others'),
+  arn('ssm', 'parameter/others'),
+  arn('logs', 'log-group:others:log-stream:1'),
+]
+
+export const functionArn = (Resources: Template['Resources'], name: FunctionName) =>
+  arn('lambda', `function:${Resources[`${idOf(name)}LambdaFunction`]?.Properties.FunctionName}`)
+
+/** What Lambda itself does with the role of a function: reads its queues, writes its log, sends its traces. */
+const callsOfLambda = ({ Resources }: Template, name: FunctionName): Call[] => {
+  const self = functionArn(Resources, name)
+  const group = `log-group:${Resources[`${idOf(name)}LogGroup`]?.Properties.LogGroupName}:log-stream:1`
+  const sources = Object.values(Resources).filter(
+    ({ Type, Properties }) => Type === 'AWS::Lambda::EventSourceMapping' && Properties.FunctionName === self,
+  )
+  return [
+    ...sources.flatMap(({ Properties }) =>
+      ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'].map(action => ({
+        action: `sqs:${action}`,
+        resource: String(Properties.EventSourceArn),
+      })),
+    ),
+    ...['CreateLogStream', 'PutLogEvents'].map(action => ({
+      action: `logs:${action}`,
+      resource: arn('logs', group),
+    })),
+    ...['PutTraceSegments', 'PutTelemetryRecords'].map(action => ({
+      action: `xray:${action}`,
+      resource: '*',
+    })),
+  ]
+}
+
+const serviceOf = (action: string) => action.slice(0, action.indexOf(':'))
+
+/** The feeds share a pattern: with an ARN for each of 400, the policies of a role would be too long. */
+const kindOf = (resource: string) => resource.replace(/:feed-.*(?=\.fifo$)/, ':feed-*')
+
+/** Where the role of a function allows less or more than the function does. */
+const rightsOf = async (
+  name: FunctionName,
+  identity: Policy,
+  calls: readonly Call[],
+  everyCall: readonly Call[],
+): Promise<string[]> => {
+  const principal = arn('iam', `role/${idOf(name)}Role`)
+  const found: string[] = []
+  for (const call of calls) {
+    if (!(await isAllowed({ ...call, principal, identity })))
+      found.push(`${name} may not ${call.action} on ${call.resource}, which it does`)
+  }
+  for (const { Effect, Action, Resource } of identity.Statement)
+    for (const action of listOf(Action))
+      for (const resource of listOf(Resource)) {
+        const grant = policyOf({ Effect, Action: action, Resource: resource })
+        const uses = await Promise.all(calls.map(call => isAllowed({ ...call, principal, identity: grant })))
+        if (!uses.includes(true)) found.push(`${name} may ${action} on ${resource}, which it never does`)
+      }
+  if (found.length > 0) return found
+
+  // What a pattern allows beyond what is done.
+  const done = new Set(calls.map(({ action, resource }) => `${action} ${kindOf(resource)}`))
+  for (const action of new Set([...everyCall.map(call => call.action), ...DESTRUCTIVE]))
+    for (const resource of new Set([...everyCall.map(call => call.resource), ...OTHERS])) {
+      if (done.has(`${action} ${kindOf(resource)}`) || serviceOf(action) !== resource.split(':')[2]) continue
+      if (await isAllowed({ action, resource, principal, identity }))
+        found.push(`${name} may ${action} on ${resource}, which it never does`)
+    }
+  return found
+}
+
+const decided = new Map<string, Promise<string[]>>()
+
+/** Where the roles of the functions allow less or more than the functions do. */
+export async function* rightsViolations(template: Template, uses: Uses) {
+  const callsOf = (name: FunctionName) => [...uses[name].calls, ...callsOfLambda(template, name)]
+  const everyCall = FUNCTIONS.flatMap(callsOf)
+  for (const name of FUNCTIONS) {
+    const role = template.Resources[`${idOf(name)}Role`]
+    const documents = listOf(role?.Properties.Policies as { PolicyDocument: Policy }[] | undefined)
+    const identity = policyOf(...documents.flatMap(({ PolicyDocument }) => PolicyDocument.Statement))
+    const calls = callsOf(name)
+    const key = JSON.stringify([name, identity, calls])
+    const found = decided.get(key) ?? rightsOf(name, identity, calls, everyCall)
+    decided.set(key, found)
+    yield* await found
+  }
+}
+
+const here = { 'aws:SourceAccount': ACCOUNT }
+const there = { 'aws:SourceAccount': '999999999999' }
+
+/** Requests to resources that have policies of their own, and whether they must be allowed. */
+function* requests({ Resources }: Template): Generator<Request & { isAllowed: boolean }> {
+  const of = (type: string) => Object.entries(Resources).filter(([, { Type }]) => Type === type)
+  const policyFor = (type: string, property: string, ref: string) =>
+    of(type).find(([, { Properties }]) => listOf(Properties[property]).includes(ref))?.[1].Properties
+      .PolicyDocument as Policy | undefined
+  /** Without TLS nobody may do anything, whatever else he may do. */
+  const tlsOnly = (request: Call, policy: Policy = policyOf()) =>
+    [true, false].map(isAllowed => ({
+      ...{ ...request, policy, isAllowed, context: overTls(isAllowed) },
+      ...{ principal: SOMEONE, identity: EVERYTHING },
+    }))
+
+  for (const [, { Properties }] of of('AWS::SQS::Queue')) {
+    const name = String(Properties.QueueName)
+    const policy = policyFor('AWS::SQS::QueuePolicy', 'Queues', queueUrl(name))
+    for (const action of ['sqs:SendMessage', 'sqs:ReceiveMessage'])
+      yield* tlsOnly({ action, resource: arn('sqs', name) }, policy)
+  }
+  for (const [id] of of('AWS::S3::Bucket')) {
+    const policy = policyFor('AWS::S3::BucketPolicy', 'Bucket', id)
+    yield* tlsOnly({ action: 's3:GetObject', resource: `arn:aws:s3:::${id}/code.zip` }, policy)
+    yield* tlsOnly({ action: 's3:ListBucket', resource: `arn:aws:s3:::${id}` }, policy)
+  }
+
+  const cloudwatch = 'cloudwatch.amazonaws.com'
+  for (const [, { Properties }] of of('AWS::SNS::Topic')) {
+    const resource = arn('sns', String(Properties.TopicName))
+    const policy = policyFor('AWS::SNS::TopicPolicy', 'Topics', resource) ?? policyOf()
+    const publish = { action: 'sns:Publish', resource, policy, principal: cloudwatch }
+    yield* tlsOnly(publish, policy)
+    yield { ...publish, isAllowed: true, context: { ...here, ...overTls(true) } }
+    yield { ...publish, isAllowed: false, context: { ...there, ...overTls(true) } }
+  }
+  for (const [id, { Properties }] of of('AWS::KMS::Key')) {
+    const key = { resource: arn('kms', `key/${id}`), policy: Properties.KeyPolicy as Policy }
+    for (const action of ['kms:Decrypt', 'kms:GenerateDataKey'])
+      for (const context of [here, there])
+        yield { ...key, action, context, principal: cloudwatch, isAllowed: context === here }
+    const administer = { ...key, action: 'kms:ScheduleKeyDeletion' }
+    yield { ...administer, principal: SOMEONE, identity: EVERYTHING, isAllowed: true }
+    yield { ...administer, context: here, principal: cloudwatch, isAllowed: false }
+  }
+
+  for (const name of FUNCTIONS) {
+    const trust = Resources[`${idOf(name)}Role`]?.Properties.AssumeRolePolicyDocument as Policy | undefined
+    const assume = { action: 'sts:AssumeRole', resource: arn('iam', `role/${idOf(name)}Role`) }
+    for (const service of ['lambda', 'ec2'])
+      yield {
+        ...{ ...assume, policy: trust ?? policyOf(), principal: `${service}.amazonaws.com` },
+        isAllowed: service === 'lambda',
+      }
+
+    const resource = functionArn(Resources, name)
+    const permissions = of('AWS::Lambda::Permission')
+      .map(([, { Properties }]) => Properties)
+      .filter(permission => permission.FunctionName === resource)
+    const policy = policyOf(
+      ...permissions.map(({ Action, Principal, SourceArn }) => ({
+        ...{ Effect: 'Allow', Principal: { Service: Principal }, Action, Resource: resource },
+        ...(SourceArn !== undefined && { Condition: { ArnLike: { 'aws:SourceArn': SourceArn } } }),
+      })),
+    )
+    const [rule] = of('AWS::Events::Rule').map(([id]) => id)
+    const invokers = [
+      ['apigateway', arn('execute-api', 'HttpApi/POST/webhook'), isEndpoint(name)],
+      ['apigateway', arn('execute-api', 'others/POST/webhook'), false],
+      ['events', arn('AWS::Events::Rule', `${rule}`), name === 'reconcile'],
+      ['events', arn('events', 'rule/others'), false],
+    ] as const
+    for (const [service, source, isAllowed] of invokers)
+      yield {
+        ...{ action: 'lambda:InvokeFunction', resource, policy, isAllowed },
+        ...{ principal: `${service}.amazonaws.com`, context: { 'aws:SourceArn': source } },
+      }
+  }
+}
+
+/** Where the policy of a resource allows too much or too little. */
+export async function* policyViolations(template: Template) {
+  for (const { isAllowed: expected, ...request } of requests(template)) {
+    if ((await isAllowed(request)) === expected) continue
+    const { principal, action, resource, context } = request
+    const whence = context === undefined ? '' : ` with ${JSON.stringify(context)}`
+    yield `${principal} may ${expected ? 'not ' : ''}${action} on ${resource}${whence}`
+  }
+}

@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs'
+import { beforeAll, expect, test } from '@jest/globals'
+import { parse } from 'yaml'
+import { EXCUSED, mutants } from './mutants.ts'
+import { packagedTemplate, SETTINGS, type Template } from './packaged.ts'
+import { incrementally, resolved } from './resolve.ts'
+import { violations } from './template-rules.ts'
+import { recordUse, type Uses } from './use.ts'
+
+let template: Template
+let uses: Uses
+
+beforeAll(async () => {
+  template = await packagedTemplate()
+  uses = await recordUse(resolved(template))
+}, 120_000)
+
+test('the template keeps every promise, and each role allows what its function does, neither less nor more', async () => {
+  const found: string[] = []
+  for await (const violation of violations(resolved(template), uses)) found.push(violation)
+  expect(found).toEqual([])
+})
+
+/** What is wrong with a template first. */
+const firstViolation = async (resolve: () => Template): Promise<string | undefined> => {
+  try {
+    for await (const violation of violations(resolve(), uses)) return violation
+    return undefined
+  } catch (error) {
+    return String(error)
+  }
+}
+
+test('whatever is removed from the template or changed in it is noticed, or excused by name', async () => {
+  const resolve = incrementally(template)
+  const unnoticed: string[] = []
+  let count = 0
+  for (const { name, apply, undo } of mutants(template)) {
+    count++
+    apply()
+    if ((await firstViolation(() => resolve(name.replace(/[ .].*/, '')))) === undefined) unnoticed.push(name)
+    undo()
+  }
+  expect(await firstViolation(() => resolved(template))).toBeUndefined()
+  expect(count).toBeGreaterThan(2000)
+  expect(unnoticed.filter(name => !EXCUSED.some(([pattern]) => pattern.test(name)))).toEqual([])
+  // An excuse that is not needed would hide what comes later.
+  expect(EXCUSED.filter(([pattern]) => !unnoticed.some(name => pattern.test(name)))).toEqual([])
+}, 120_000)
+
+test('docs/deploy.md states the defaults of the settings', () => {
+  const { params } = parse(readFileSync('serverless.yml', 'utf8'), { logLevel: 'error' })
+  const rows = readFileSync('docs/deploy.md', 'utf8').matchAll(/^\| `(\w+)` \| [^|]*\| (\d+) \|/gm)
+  const documented = Object.fromEntries([...rows].map(([, name = '', value]) => [name, Number(value)]))
+  for (const name of Object.keys(SETTINGS))
+    expect([name, documented[name]]).toEqual([name, params.default[name]])
+})
