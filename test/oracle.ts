@@ -119,7 +119,7 @@ const intentViolations = (
   order: Order | undefined,
   feed: readonly ReceivedMessage[],
 ): string[] => {
-  const intent = order?.intents[kind]
+  const intent = order?.intents.findLast(each => each.kind === kind)
   if (intent === undefined)
     return expected === undefined ? [] : [`the ${kind} was accepted and is not stored`]
   if (expected === undefined) return [`the ${kind} is stored, but nobody asked for it`]

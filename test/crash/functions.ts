@@ -36,6 +36,7 @@ export const SETTINGS = {
   feedsDeadQueueUrl: queueUrl(QUEUES.feedsDead),
   secretsPath: SECRETS_PATH,
   accountingUrl: `${ACCOUNTING_ORIGIN}/base`,
+  refusedRetryDays: '7',
 }
 
 /** What every function depends on; each factory takes its part of it. */

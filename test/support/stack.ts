@@ -41,6 +41,7 @@ export const startStack = async () => {
     feedsDeadQueueUrl: feedsDeadQueueUrl ?? '',
     secretsPath,
     accountingUrl: 'https://accounting.example/base',
+    refusedRetryDays: '7',
     feedAddresses: 'public',
   }
 
