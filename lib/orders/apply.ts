@@ -74,7 +74,10 @@ const applyEvent = (order: Order, { event, delivery: id, data }: OrderEvent): Or
     case 'order.refund':
       return addIntent(order, 'refund', id, data.request)
     case 'order.withdraw':
-      return addWithdrawal(order, { id, of: data.kind })
+      return addWithdrawal(
+        { ...order, withdrawals: order.withdrawals.filter(mark => mark.id !== id) },
+        { id, of: data.kind },
+      )
   }
 }
 
@@ -138,30 +141,27 @@ const addIntent = (order: Order, kind: RequestKind, id: string, request: string)
 }
 
 /**
- * Adds a withdrawal, and drops its mark. What waits may have been sent by a worker that died, so the order is
+ * Adds a withdrawal. What waits may have been sent by a worker that died, so the order is
  * read before anything is withdrawn.
  */
 const addWithdrawal = (order: Order, { id, of }: WithdrawalMark): Order => {
-  const withdrawals = order.withdrawals.filter(mark => mark.id !== id)
-  if (isKnown(order, id)) return { ...order, withdrawals }
+  if (isKnown(order, id)) return order
   const intent: Intent = { id, kind: 'withdrawal', of, state: 'waiting' }
-  return {
-    ...order,
-    withdrawals,
-    intents: [...order.intents, intent],
-    doubt: order.doubt || leaderOf(order, of)?.state === 'waiting',
-  }
+  const doubt = order.doubt || leaderOf(order, of)?.state === 'waiting'
+  return { ...order, doubt, intents: [...order.intents, intent] }
 }
 
-/** Carries out, ahead of their events, the withdrawals of what would be sent now. */
+/**
+ * Begins, ahead of their events, the withdrawals of what would be sent now. A mark holds until its event has
+ * come, since more requests may stand in front of it.
+ */
 const honourMarks = (order: Order): Order =>
-  order.withdrawals.reduce(
-    (next, mark) =>
-      isKnown(next, mark.id) || leaderOf(next, mark.of)?.state === 'waiting'
-        ? addWithdrawal(next, mark)
-        : next,
-    order,
-  )
+  order.withdrawals.reduce((next, mark) => {
+    if (leaderOf(next, mark.of)?.state !== 'waiting') return next
+    return next.intents.some(({ id, state }) => id === mark.id && state === 'registered')
+      ? { ...next, doubt: true }
+      : addWithdrawal(next, mark)
+  }, order)
 
 /** Whether the service shows that a request of this kind has nothing left to do. */
 const isDone = ({ result }: Order, kind: RequestKind) =>
@@ -246,8 +246,9 @@ const refuse = (order: Order, kind: RequestKind, reason: Refusal, { now, retryRe
 /** Brings the intents in line with the known state of the order. */
 const settleIntents = (order: Order, moment: Moment): Order => {
   const settled = REQUEST_KINDS.reduce((next, kind) => settle(next, kind, moment), order)
+  const isMarked = (id: string) => settled.withdrawals.some(mark => mark.id === id)
   return settled.intents
-    .filter(({ kind, state }) => kind === 'withdrawal' && state === 'waiting')
+    .filter(({ kind, state, id }) => kind === 'withdrawal' && (state === 'waiting' || isMarked(id)))
     .reduce(withdraw, settled)
 }
 
@@ -290,19 +291,25 @@ const conflict = (code: string, message: string): Refusal => ({ status: 409, cod
 
 /** Withdraws what waits, now that the order is known. */
 const withdraw = (order: Order, withdrawal: Intent): Order => {
-  const { of = 'create' } = withdrawal
+  const { of = 'create', state } = withdrawal
   const leader = leaderOf(order, of)
+  if (state !== 'waiting') {
+    return state === 'registered' && leader?.state === 'waiting' ? withdrawOpen(order, of, leader) : order
+  }
   const no = (code: string, message: string) => end(order, withdrawal, 'rejected', conflict(code, message))
   if (leader === undefined) return no('nothing_waits', `No ${of} of this order waits`)
   if (leader.state === 'held') {
     return no('held', 'The accounting service holds the payment and registers it by itself')
   }
-  if (isDone(order, of)) {
-    const reason = conflict('registered', `The order has its ${of} already`)
-    const done = endIntents(order, of, leader.sent ? 'registered' : 'duplicate')
-    return end(done, withdrawal, 'rejected', reason)
-  }
-  return end(endIntents(order, of, 'withdrawn'), withdrawal, 'registered')
+  const next = withdrawOpen(order, of, leader)
+  return isDone(order, of)
+    ? end(next, withdrawal, 'rejected', conflict('registered', `The order has its ${of} already`))
+    : end(next, withdrawal, 'registered')
+}
+
+const withdrawOpen = (order: Order, kind: RequestKind, { sent }: Intent): Order => {
+  if (!isDone(order, kind)) return endIntents(order, kind, 'withdrawn')
+  return endIntents(order, kind, sent ? 'registered' : 'duplicate')
 }
 
 const openOf = ({ intents }: Order, kind: RequestKind) =>

@@ -12,12 +12,17 @@ const ordersViolations = ({ scenario, world }: Run): string[] =>
     const { cloud, service, stores, keyOf, troubles } = world
     const key = keyOf(external_id)
     const item = cloud.tables.find('orders', { source: { S: key.source }, external_id: { S: external_id } })
+    const stored = item && readStoredItem(item)
+    const wasFaster = stored?.order.intents.some(
+      ({ kind, state }) => kind === planned.withdraws?.what && state === 'registered',
+    )
     return orderViolations(
-      expectedOf(planned),
+      expectedOf(planned, wasFaster),
       {
         service: service.find(key),
-        stored: item && readStoredItem(item),
+        stored,
         feed: stores.feedOf(external_id),
+        accepted: stores.accepted.get(external_id) ?? [],
       },
       troubles.get(messageGroupOf(key)) ?? 0,
     ).map(violation => `${external_id}: ${violation}`)
@@ -139,7 +144,8 @@ export const violationsOf = (run: Run): string[] => {
         : []),
       ...queue.dead().map(({ body }) => `moved to the dead letters of ${name}: ${body.slice(0, 60)}`),
     ]),
-    ...stores.acceptedIds
+    ...[...stores.accepted.values()]
+      .flat()
       .filter(id => !queued.has(id))
       .map(id => `request ${id} was answered 202 and never queued`),
     ...stores.problems,

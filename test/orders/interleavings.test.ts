@@ -157,7 +157,7 @@ test.each([
   ],
   [
     'a refund that is withdrawn',
-    world({ status: 'needs_review' }, { requests: ['payment', 'refund', '-refund'], faults: 1 }),
+    world({ status: 'needs_review' }, { requests: ['refund', '-refund'], faults: 1 }),
   ],
   [
     'a payment that is withdrawn, and requested again',
