@@ -72,7 +72,7 @@ export const expectedOf = (lifecycle: Lifecycle, wasFaster = false): Expected =>
       ? {}
       : {
           [withdraws.what]: { registered: withdraws.surely ? [0] : [0, 1], others: ['withdrawn', 'duplicate'] },
-          withdrawal: { registered: withdraws.surely ? [1] : [0, 1, 2], others: ['rejected'] },
+          withdrawal: { registered: withdraws.surely ? [1] : [0, 1], others: ['rejected'] },
         }
   if (unknownProduct === 'always' || withdrawn === 'create') {
     return {

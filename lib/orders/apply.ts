@@ -265,10 +265,14 @@ const settle = (order: Order, kind: RequestKind, moment: Moment): Order => {
       ? endIntents(order, kind, 'registered')
       : update(order, kind, { state: 'waiting' })
   }
-  const { refused } = intent
+  const { refused, refused_at } = intent
   if (kind === 'refund' && effectOf(kind, status) === 'refused') return wait(order)
   if (refused === undefined) return order
   if (kind === 'payment' && effectOf(kind, status) === 'held') return hold(order)
+  // The service held it, and has registered it since.
+  if (kind === 'payment' && refused_at === undefined && isDone(order, kind)) {
+    return endIntents(order, kind, 'registered')
+  }
   return refused.times >= MAX_REFUSALS ? refuse(order, kind, refused.reason, moment) : order
 }
 

@@ -124,12 +124,13 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api' | 'with
       repeatUntilAccepted(`${external_id}/payment/`, { source, method: 'card' }, then),
     refund: ({ source, external_id }: OrderKey, then: () => void = nothing) =>
       repeatUntilAccepted(`${external_id}/refund/`, { source }, then),
-    /** Withdraws a request; a second time when the first was not answered. */
-    withdraw: (order: OrderKey, kind: RequestKind) =>
+    /** Withdraws a request; again until it is answered. */
+    withdraw(order: OrderKey, kind: RequestKind) {
       functions.withdraw(order, kind, id => {
         if (id !== undefined) accept(order.external_id, id)
-        else functions.withdraw(order, kind, second => second && accept(order.external_id, second))
-      }),
+        else clock.after(waits[0] ?? 0, () => this.withdraw(order, kind))
+      })
+    },
     /** Reads an order until it is answered. */
     read(order: OrderKey) {
       const { source, external_id } = order

@@ -24,7 +24,8 @@ const ordersViolations = ({ scenario, world }: Run): string[] =>
         feed: stores.feedOf(external_id),
         accepted: stores.accepted.get(external_id) ?? [],
       },
-      troubles.get(messageGroupOf(key)) ?? 0,
+      // The mark of a withdrawal makes a worker that is at work repeat what it has published.
+      (troubles.get(messageGroupOf(key)) ?? 0) + (planned.withdraws === undefined ? 0 : 1),
     ).map(violation => `${external_id}: ${violation}`)
   })
 

@@ -355,6 +355,13 @@ describe('a refusal', () => {
       expect(next.pending).toEqual([message(state, kind)])
     })
 
+    test('may have held the payment, which an accountant has finalized since', () => {
+      const next = applyAll(order('needs_review', { intents: [intent(kind)] }), refused(kind), read('refunded'))
+      expect(statesOf(next)).toEqual([kind === 'payment' ? 'payment registered' : 'refund waiting'])
+      const open = intent(kind, 'waiting', { refused_at: NOW, refused: { times: 1, reason: fixable } })
+      expect(statesOf(apply(order('invoiced', { intents: [open] }), read('refunded')))).toEqual([`${kind} waiting`])
+    })
+
     test('is final when the service does not know the order', () => {
       const next = applyAll(order('paid', { intents: [intent(kind)] }), refused(kind), unknown)
       expect(next.intents).toEqual([ended(kind, 'rejected', { reason: fixable })])

@@ -59,6 +59,8 @@ const violationsOf = ({ service, store, stored, requested }: World) => {
   const count = (kind: string) => registered.filter(each => each === kind).length
   for (const kind of ['create', 'payment', 'refund'])
     if (count(kind) > 1) violations.push(`${kind} was registered twice`)
+  const isPaidByStore = service.receipts > 0 && service.paidOutside === undefined
+  if (isPaidByStore && count('payment') === 0) violations.push('a payment was registered and has no request')
   if (count('payment') > 0 && service.receipts === 0 && service.status !== 'refunded')
     violations.push('a payment counts as registered without a receipt')
   if (count('refund') > 0 && service.returns === 0) violations.push('a refund was forgotten')

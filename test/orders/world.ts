@@ -13,6 +13,7 @@ export type World = {
     status: 'none' | Status
     heldPayment: boolean
     receipts: number
+    paidOutside?: true
     returns: number
     /** Whether a created order is finalized immediately. */
     stocked: boolean
@@ -182,6 +183,7 @@ const edit = (next: World) => {
 const payOutside = (next: World) => {
   if (next.service.status !== 'invoiced') return
   next.left.outsidePayments--
+  next.service.paidOutside = true
   next.service.status = 'paid'
   next.service.receipts++
   announce(next)
