@@ -153,9 +153,9 @@ export const LIFECYCLES = {
   'refund withdrawn in review': {
     createdBy: 'relay',
     review: true,
-    fixedAfter: 40 * MINUTE,
+    fixedAfter: 80 * MINUTE,
     refunds: true,
-    withdraws: { what: 'refund', after: 15 * MINUTE, surely: true },
+    withdraws: { what: 'refund', after: 40 * MINUTE, surely: true },
   },
   'refused until the product is added a day later': { createdBy: 'relay', unknownProduct: 'later' },
 } as const satisfies Record<string, Lifecycle>

@@ -108,8 +108,8 @@ export const SCENARIOS: readonly Scenario[] = [
     orders: {
       1001: {
         createdBy: 'relay',
-        withdraws: { what: 'create', after: 15 * MINUTE, surely: true },
-        downUntil: HOUR,
+        withdraws: { what: 'create', after: 40 * MINUTE, surely: true },
+        downUntil: 2 * HOUR,
         mayRetry: true,
       },
     },

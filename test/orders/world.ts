@@ -113,8 +113,8 @@ const announce = (world: World) => {
 
 export type Move = { name: string; apply: (world: World) => void }
 
-const storesMoves = ({ left, marks }: World): Move[] => [
-  ...left.requests.flatMap((request, index) =>
+const storesMoves = ({ left }: World): Move[] =>
+  left.requests.flatMap((request, index) =>
     // Of equal requests the first: another order of them is no other story.
     left.requests.indexOf(request) < index
       ? []
@@ -135,7 +135,14 @@ const storesMoves = ({ left, marks }: World): Move[] => [
             },
           },
         ],
-  ),
+  )
+
+export const enqueue = (next: World, event: OrderEvent) => next.queue.push({ event, redelivered: false })
+export const check = (next: World) =>
+  enqueue(next, { event: 'order.check', delivery: uuid(++next.ids), data: KEY })
+
+/** What may happen at any time, also between two steps of the worker: the accountant acts, the API marks. */
+export const movesMeanwhile = ({ left, marks }: World): Move[] => [
   ...marks.slice(0, 1).map(mark => ({
     name: 'the withdrawal is marked',
     apply(next: World) {
@@ -146,14 +153,6 @@ const storesMoves = ({ left, marks }: World): Move[] => [
       next.stored = { order: { ...order, withdrawals }, revision: revision + 1 }
     },
   })),
-]
-
-export const enqueue = (next: World, event: OrderEvent) => next.queue.push({ event, redelivered: false })
-export const check = (next: World) =>
-  enqueue(next, { event: 'order.check', delivery: uuid(++next.ids), data: KEY })
-
-/** What an accountant may do at any time, also between two calls of the worker. */
-export const accountantsMoves = ({ left }: World): Move[] => [
   ...(left.fixes > 0 ? [{ name: 'accountant fixes the order', apply: fix }] : []),
   ...(left.outsidePayments > 0 ? [{ name: 'accountant registers a payment', apply: payOutside }] : []),
   ...(left.edits > 0 ? [{ name: 'accountant edits the invoice', apply: edit }] : []),
@@ -219,7 +218,7 @@ const networksMoves = ({ left, webhooks }: World): Move[] => {
 /** Everything that may happen next outside of the worker. */
 export const moves = (world: World): Move[] => [
   ...storesMoves(world),
-  ...accountantsMoves(world),
+  ...movesMeanwhile(world),
   ...networksMoves(world),
 ]
 
