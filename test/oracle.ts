@@ -105,7 +105,11 @@ export const feedViolations = (feed: readonly ReceivedMessage[], faults = 0): st
       violations.push(`version ${version} goes back from ${last.data.status} to ${data.status}`)
     if (last?.version === version && ++reused > faults)
       violations.push(`version ${version} was published with two contents`)
-    if (same(last?.data, data) && same(last?.requests, message.requests) && ++repeated > Math.max(0, faults - 1))
+    if (
+      same(last?.data, data) &&
+      same(last?.requests, message.requests) &&
+      ++repeated > Math.max(0, faults - 1)
+    )
       violations.push(`the store received the same content twice, the second time as ${delivery}`)
     last = message
   }

@@ -71,7 +71,10 @@ export const expectedOf = (lifecycle: Lifecycle, wasFaster = false): Expected =>
     withdraws === undefined
       ? {}
       : {
-          [withdraws.what]: { registered: withdraws.surely ? [0] : [0, 1], others: ['withdrawn', 'duplicate'] },
+          [withdraws.what]: {
+            registered: withdraws.surely ? [0] : [0, 1],
+            others: ['withdrawn', 'duplicate'],
+          },
           withdrawal: { registered: withdraws.surely ? [1] : [0, 1], others: ['rejected'] },
         }
   if (unknownProduct === 'always' || withdrawn === 'create') {
@@ -80,7 +83,10 @@ export const expectedOf = (lifecycle: Lifecycle, wasFaster = false): Expected =>
       requests: { create: all('rejected'), ...requests },
     }
   }
-  const [pays, refunds] = [lifecycle.pays && withdrawn !== 'payment', lifecycle.refunds && withdrawn !== 'refund']
+  const [pays, refunds] = [
+    lifecycle.pays && withdrawn !== 'payment',
+    lifecycle.refunds && withdrawn !== 'refund',
+  ]
   const isFinal = review !== true || fixedAfter !== undefined
   const isPaidByOthers = paidAtOnce || accountant?.some(({ does }) => does === 'payment')
   const isPaid = isFinal && (pays || isPaidByOthers)
@@ -95,7 +101,9 @@ export const expectedOf = (lifecycle: Lifecycle, wasFaster = false): Expected =>
     holdsPayment: !isFinal && (paidAtOnce === true || pays === true),
     requests: {
       ...(createdBy === 'relay' && { create: unknownProduct === undefined ? once() : once('rejected') }),
-      ...(pays && { payment: isFinal ? { ...once(), registered: isPaidByOthers ? [0, 1] : [1] } : all('held') }),
+      ...(pays && {
+        payment: isFinal ? { ...once(), registered: isPaidByOthers ? [0, 1] : [1] } : all('held'),
+      }),
       ...(lifecycle.refunds && { refund: isFinal ? once() : all('waiting') }),
       ...requests,
     },

@@ -184,11 +184,14 @@ export const BUGS: readonly Bug[] = [
       'return publish(replace(next, held), held)',
       'return replace(next, held)',
     ],
-    'the refunds that wait are not published': ['return published ? replaced : publish', 'return true ? replaced : publish'],
+    'the refunds that wait are not published': [
+      'return published ? replaced : publish',
+      'return true ? replaced : publish',
+    ],
     'a result does not name its requests': ['{ ...last, requests }', 'last'],
     'a withdrawal does not ask whether it comes too late': [
-      "doubt: order.doubt || leaderOf(order, of)?.state === 'waiting'",
-      'doubt: order.doubt',
+      "order.doubt || leaderOf(order, of)?.state === 'waiting'",
+      'order.doubt',
       'a payment is withdrawn at once',
     ],
     'a withdrawal waits for the events in front of it': [

@@ -146,7 +146,9 @@ export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOp
         const item = items.get(keyOf(Key))
         check(item, command.input)
         if (UpdateExpression === MARK.update) {
-          const SS = [...new Set([...(item?.withdrawals?.SS ?? []), ...(ExpressionAttributeValues[':mark']?.SS ?? [])])]
+          const SS = [
+            ...new Set([...(item?.withdrawals?.SS ?? []), ...(ExpressionAttributeValues[':mark']?.SS ?? [])]),
+          ]
           const revision = { N: String(Number(item?.revision?.N ?? 0) + 1) }
           put(TableName ?? '', keyOf(Key), { ...Key, ...item, withdrawals: { SS }, revision })
           return {}

@@ -262,7 +262,10 @@ export const lambda = (parts: Parts) => {
       const json = JSON.stringify({ event: 'order.withdraw', delivery: id, data: { ...order, kind } })
       const serve = async () => {
         await orderQueue(sqs, settings.ordersQueueUrl)(order, { id, json })
-        await orderRepository(dynamodb, settings.ordersTable, { random }).mark(order, { id, of: kind })
+        // Without its mark it is carried out when its event comes.
+        await orderRepository(dynamodb, settings.ordersTable, { random })
+          .mark(order, { id, of: kind })
+          .catch(() => undefined)
         await call(instance, 'api: answer', () => onAnswer(id))
         instance.onEnd.clear()
       }

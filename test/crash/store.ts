@@ -18,7 +18,11 @@ export const feedSecretOf = (source: string) => `whsec_feed_of_${source}`
 /** How the endpoint of the store with an HTTP feed answers. */
 export type EndpointAnswer = { status?: number; retryAfter?: number; takes?: number }
 
-const answer202 = v.pipe(v.string(), v.parseJson(), v.looseObject({ id: v.string(), external_id: v.string() }))
+const answer202 = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.looseObject({ id: v.string(), external_id: v.string() }),
+)
 
 type Body = { source: string; [field: string]: unknown }
 
@@ -125,10 +129,11 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api' | 'with
     refund: ({ source, external_id }: OrderKey, then: () => void = nothing) =>
       repeatUntilAccepted(`${external_id}/refund/`, { source }, then),
     /** Withdraws a request; again until it is answered. */
-    withdraw(order: OrderKey, kind: RequestKind) {
+    withdraw(order: OrderKey, kind: RequestKind, tries = 0) {
       functions.withdraw(order, kind, id => {
-        if (id !== undefined) accept(order.external_id, id)
-        else clock.after(waits[0] ?? 0, () => this.withdraw(order, kind))
+        if (id !== undefined) return accept(order.external_id, id)
+        const wait = waits[Math.min(tries, waits.length - 1)] ?? 0
+        clock.after(wait, () => this.withdraw(order, kind, tries + 1))
       })
     },
     /** Reads an order until it is answered. */

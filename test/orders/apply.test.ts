@@ -356,10 +356,16 @@ describe('a refusal', () => {
     })
 
     test('may have held the payment, which an accountant has finalized since', () => {
-      const next = applyAll(order('needs_review', { intents: [intent(kind)] }), refused(kind), read('refunded'))
+      const next = applyAll(
+        order('needs_review', { intents: [intent(kind)] }),
+        refused(kind),
+        read('refunded'),
+      )
       expect(statesOf(next)).toEqual([kind === 'payment' ? 'payment registered' : 'refund waiting'])
       const open = intent(kind, 'waiting', { refused_at: NOW, refused: { times: 1, reason: fixable } })
-      expect(statesOf(apply(order('invoiced', { intents: [open] }), read('refunded')))).toEqual([`${kind} waiting`])
+      expect(statesOf(apply(order('invoiced', { intents: [open] }), read('refunded')))).toEqual([
+        `${kind} waiting`,
+      ])
     })
 
     test('is final when the service does not know the order', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { type Intent, isOpen, isSettled } from '../../lib/orders/order.ts'
-import { movesMeanwhile, check, copy, moves, resultOf, type World, work } from './world.ts'
+import { check, copy, moves, movesMeanwhile, resultOf, type World, work } from './world.ts'
 
 const world = (service: Partial<World['service']>, left: Partial<World['left']>): World => ({
   service: {
@@ -163,10 +163,7 @@ test.each([
   ],
   [
     'a payment that is withdrawn, and requested again',
-    world(
-      { status: 'invoiced' },
-      { requests: ['payment', '-payment', 'payment'], outsidePayments: 1 },
-    ),
+    world({ status: 'invoiced' }, { requests: ['payment', '-payment', 'payment'], outsidePayments: 1 }),
   ],
   [
     'an order created at the service, with repeated webhooks',
