@@ -24,7 +24,7 @@ export type Lifecycle = {
    * The store withdraws what it requested, counted from the beginning: `surely` before the service can register
    * it; otherwise nobody knows who is faster.
    */
-  withdraws?: { what: RequestKind; after: number; surely?: true }
+  withdraws?: { what: RequestKind; after: number; surely?: boolean }
   /** The create request contains the payment. */
   paidAtOnce?: boolean
   /** Out of stock: an accountant must review the order. */
