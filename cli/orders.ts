@@ -48,8 +48,8 @@ export async function* ordersWhere(
   for await (const { Items = [] } of pages) yield* Items.map(orderOf)
 }
 
-const intentText = (kind: string, { id, state, reason }: Intent) =>
-  `${kind.padEnd(7)}  ${state}, request ${id}${reason === undefined ? '' : `: ${reason.status} ${reason.message}`}`
+const intentText = ({ id, kind, of, state, reason }: Intent) =>
+  `${kind.padEnd(10)}  ${of === undefined ? '' : `of the ${of}: `}${state}, request ${id}${reason === undefined ? '' : `: ${reason.status} ${reason.message}`}`
 
 const show = async (context: Context, source: string, external_id: string): Promise<Report> => {
   const stored = await ordersOf(context).get({ source, external_id })
@@ -78,7 +78,7 @@ const show = async (context: Context, source: string, external_id: string): Prom
   })
   return {
     data: { source, external_id, result, doubt, version, intents, updated_at },
-    text: [text, ...Object.entries(intents).map(([kind, intent]) => intentText(kind, intent))].join('\n'),
+    text: [text, ...intents.map(intentText)].join('\n'),
   }
 }
 
@@ -87,7 +87,7 @@ const summary = ({ order, updated_at }: StoredOrder) => ({
   external_id: order.external_id,
   status: order.result?.status,
   doubt: order.doubt,
-  intents: Object.fromEntries(Object.entries(order.intents).map(([kind, { state }]) => [kind, state])),
+  intents: order.intents.map(({ kind, state }) => ({ kind, state })),
   updated_at,
 })
 
@@ -107,9 +107,9 @@ const list = async (context: Context, { limit, unsettled, ...filter }: ListOptio
     source,
     external_id,
     status,
-    Object.entries(intents)
-      .filter(([, state]) => state !== 'registered')
-      .map(([kind, state]) => `${kind} ${state}`)
+    intents
+      .filter(({ state }) => state !== 'registered')
+      .map(({ kind, state }) => `${kind} ${state}`)
       .join(', '),
     updated_at,
   ])

@@ -21,6 +21,7 @@ const EVENTS: Record<OrderEvent['event'], string> = {
   'order.create': 'create',
   'order.payment': 'payment',
   'order.refund': 'refund',
+  'order.withdraw': 'withdrawal',
   'order.check': 'check',
 }
 const STATUSES = ['200', '202', '400', '401', '403', '404', '413', '503']

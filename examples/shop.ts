@@ -1,7 +1,7 @@
 /** A message of a store's feed, the same by SQS and by HTTP. */
 export type FeedMessage = {
-  /** `order.updated`: `data` is the order result. `order.rejected`: `data` names the request and the reason. */
-  event: 'order.updated' | 'order.rejected'
+  /** `order.updated`: `data` is the order result. Any other: `data` names a request whose state has changed. */
+  event: string
   /** The same when a message is repeated. */
   delivery: string
   /** Counts up per order. */
@@ -23,7 +23,7 @@ export const shop = () => {
     apply({ event, delivery, version, data }: FeedMessage): boolean {
       const last = orders.get(data.external_id)
       if (last !== undefined && (version < last.version || delivery === last.delivery)) return false
-      // A rejected request leaves the order unchanged; a real shop would notify its staff.
+      // A request alone leaves the order unchanged; a real shop would notify its staff of a rejected one.
       const status = event === 'order.updated' ? data.status : last?.status
       orders.set(data.external_id, { version, delivery, status })
       return true

@@ -18,6 +18,7 @@ export const handler = createWorker({
     'quarantineQueueUrl',
     'secretsPath',
     'accountingUrl',
+    'refusedRetryDays',
   ),
   ...runtime,
 })

@@ -1,29 +1,27 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
-import type { IntentKind, Order } from '../lib/orders/order.ts'
+import { type Intent, type IntentState, isOpen, type Order } from '../lib/orders/order.ts'
 import { orderOf } from '../lib/orders/repository.ts'
 import { parseJson } from '../lib/protocol/json.ts'
 import type { Expected, ServiceDocument } from './scenarios.ts'
 
+const STATES = ['waiting', 'held', 'registered', 'duplicate', 'rejected', 'withdrawn'] as const
+
 /** What must hold once nothing is under way any more. Shared by the crash harness and the chaos harness. */
 
+const base = { delivery: v.string(), version: v.number() }
+const orderKey = { source: v.string(), external_id: v.string() }
 const feedMessage = v.variant('event', [
   v.object({
     event: v.literal('order.updated'),
-    delivery: v.string(),
-    version: v.number(),
-    data: v.looseObject({ source: v.string(), external_id: v.string(), status: v.string() }),
+    ...base,
+    data: v.looseObject({ ...orderKey, status: v.string() }),
+    requests: v.optional(v.array(v.looseObject({ id: v.string(), state: v.string() })), []),
   }),
   v.object({
-    event: v.literal('order.rejected'),
-    delivery: v.string(),
-    version: v.number(),
-    data: v.looseObject({
-      source: v.string(),
-      external_id: v.string(),
-      request: v.picklist(['create', 'payment', 'refund']),
-      id: v.string(),
-    }),
+    event: v.picklist(STATES.map(state => `order.${state}` as const)),
+    ...base,
+    data: v.looseObject({ ...orderKey, request: v.string(), id: v.string() }),
   }),
 ])
 
@@ -41,6 +39,8 @@ export type EndState = {
   stored: { order: Order; isIndexed: boolean } | undefined
   /** What the store received about this order, in the order of arrival, repetitions included. */
   feed: readonly ReceivedMessage[]
+  /** The ids under which requests of this order were accepted, as far as the store knows them. */
+  accepted: readonly string[]
 }
 
 /** Reads an item of the orders table for {@link EndState}. */
@@ -64,7 +64,7 @@ const same = (a: unknown, b: unknown): boolean =>
 const knownToStore = (feed: readonly ReceivedMessage[]) =>
   feed.reduce<{ version: number; result?: unknown }>(
     (known, { event, version, data }) =>
-      event === 'order.rejected' || version < known.version ? known : { version, result: data },
+      event !== 'order.updated' || version < known.version ? known : { version, result: data },
     { version: 0 },
   ).result
 
@@ -85,9 +85,9 @@ export const feedViolations = (feed: readonly ReceivedMessage[], faults = 0): st
   let highest = 0
   let reused = 0
   let repeated = 0
-  let last: ReceivedMessage | undefined
+  let last: Extract<ReceivedMessage, { event: 'order.updated' }> | undefined
   for (const message of feed) {
-    const { version, delivery, event, data } = message
+    const { version, delivery } = message
     const before = contents.get(delivery)
     if (before !== undefined) {
       if (!same(before, message)) violations.push(`delivery ${delivery} was published with two contents`)
@@ -98,47 +98,88 @@ export const feedViolations = (feed: readonly ReceivedMessage[], faults = 0): st
       violations.push(`version ${version} was published, but version ${highest + 1} never was`)
     if (version < highest) violations.push(`version ${version} was published as new after ${highest}`)
     highest = Math.max(highest, version)
-    if (event !== 'order.updated') continue
+    if (message.event !== 'order.updated') continue
+    const { data } = message
     const passed = ({ status }: { [field: string]: unknown }) => PASSED.indexOf(String(status))
     if (last !== undefined && passed(data) >= 0 && passed(data) < passed(last.data))
       violations.push(`version ${version} goes back from ${last.data.status} to ${data.status}`)
     if (last?.version === version && ++reused > faults)
       violations.push(`version ${version} was published with two contents`)
-    if (same(last?.data, data) && ++repeated > Math.max(0, faults - 1))
+    if (
+      same(last?.data, data) &&
+      same(last?.requests, message.requests) &&
+      ++repeated > Math.max(0, faults - 1)
+    )
       violations.push(`the store received the same content twice, the second time as ${delivery}`)
     last = message
   }
   return violations
 }
 
-const isOpen = (state: string) => state === 'waiting' || state === 'held'
+/** The states in which a request was published, the last one last; after a crash a version may hold another. */
+const statesHeard = (feed: readonly ReceivedMessage[], id: string): readonly string[] => {
+  const heard = new Map<number, string>()
+  for (const { version, ...message } of feed) {
+    if (message.event !== 'order.updated') {
+      if (message.data.id === id) heard.set(version, message.event.replace('order.', ''))
+    } else for (const request of message.requests) if (request.id === id) heard.set(version, request.state)
+  }
+  return [...heard].sort(([a], [b]) => a - b).map(([, state]) => state)
+}
 
-const intentViolations = (
-  kind: IntentKind,
-  expected: string | undefined,
+/** Every request that was accepted ends exactly once, and the store hears it and can read it (promise P13). */
+const requestViolations = (
+  { requests }: Expected,
   order: Order | undefined,
   feed: readonly ReceivedMessage[],
+  accepted: readonly string[],
+  faults: number,
 ): string[] => {
-  const intent = order?.intents[kind]
-  if (intent === undefined)
-    return expected === undefined ? [] : [`the ${kind} was accepted and is not stored`]
-  if (expected === undefined) return [`the ${kind} is stored, but nobody asked for it`]
-  const isPublished = feed.some(({ event, data }) => event === 'order.rejected' && data.id === intent.id)
-  return [
-    ...(intent.state === expected ? [] : [`the ${kind} is ${intent.state}, not ${expected}`]),
-    ...(isPublished === (intent.state === 'rejected')
+  const intents = order?.intents ?? []
+  const published = (intent: Intent) => {
+    const heard = statesHeard(feed, intent.id)
+    const ends = heard.filter(state => !isOpen({ state: state as IntentState }))
+    return [
+      ...(heard.at(-1) === intent.state
+        ? []
+        : [`the ${intent.kind} is ${intent.state}, and the store heard ${heard}`]),
+      ...(new Set(ends).size > 1 ? [`the ${intent.kind} ended as ${ends}`] : []),
+    ]
+  }
+  const statesOf = (kind: Intent['kind']) =>
+    intents.filter(intent => intent.kind === kind).map(({ state }) => state)
+  const asExpected = (kind: Intent['kind']) => {
+    const states = statesOf(kind)
+    const { registered, others } = requests[kind] ?? { registered: [0], others: [] }
+    const count = states.filter(state => state === 'registered').length
+    // The HTTP client sends a create again whose answer a closed connection lost, and the service calls it a repetition.
+    const isResent = kind === 'create' && faults > 0 && count === 0
+    return (registered.includes(count) || isResent) &&
+      states.every(state => state === 'registered' || others.includes(state)) &&
+      states.length > 0 === (requests[kind] !== undefined)
       ? []
-      : [`the ${kind} is ${intent.state} and was ${isPublished ? '' : 'not '}published as rejected`]),
+      : [`the ${kind} is ${states}, not ${registered.join(' or ')} times registered, or ${others}`]
+  }
+  const isWithdrawn = intents.some(({ state }) => state === 'withdrawn')
+  return [
+    ...accepted
+      .filter(id => !intents.some(intent => intent.id === id))
+      .map(id => `request ${id} was accepted and is not stored`),
+    ...intents.flatMap(published),
+    ...(['create', 'payment', 'refund', 'withdrawal'] as const).flatMap(asExpected),
+    ...(isWithdrawn === statesOf('withdrawal').includes('registered')
+      ? []
+      : [`a request is ${isWithdrawn ? '' : 'not '}withdrawn, unlike its withdrawal`]),
   ]
 }
 
 /**
- * Compares what the service, the orders table and the store know of one order (promises P5–P10).
+ * Compares what the service, the orders table and the store know of one order (promises P5–P10, P13).
  *
  * @param faults see {@link feedViolations}
  */
 export const orderViolations = (expected: Expected, end: EndState, faults = 0): string[] => {
-  const { service, stored, feed } = end
+  const { service, stored, feed, accepted } = end
   const violations = feedViolations(feed, faults)
   const status = v.safeParse(v.looseObject({ status: v.string() }), service?.result)
   const found = status.success ? status.output.status : undefined
@@ -153,16 +194,11 @@ export const orderViolations = (expected: Expected, end: EndState, faults = 0): 
   if (!same(knownToStore(feed), service?.result)) violations.push('the store differs from the service')
   if (stored !== undefined) {
     const { result, doubt, intents } = stored.order
-    const isWaiting = result?.status === 'needs_review' || Object.values(intents).some(i => isOpen(i.state))
+    const isWaiting = result?.status === 'needs_review' || intents.some(isOpen)
     if (stored.isIndexed !== (doubt || isWaiting))
       violations.push(`the order is ${stored.isIndexed ? '' : 'not '}in the index of unsettled orders`)
   }
-  return [
-    ...violations,
-    ...(['create', 'payment', 'refund'] as const).flatMap(kind =>
-      intentViolations(kind, expected.intents[kind], stored?.order, feed),
-    ),
-  ]
+  return [...violations, ...requestViolations(expected, stored?.order, feed, accepted, faults)]
 }
 
 /** A webhook as its sender knows it: accepted with 200, given up after its last attempt, or still tried. */

@@ -1,4 +1,4 @@
-import type { Intent, IntentKind } from '../lib/orders/order.ts'
+import type { IntentKind, IntentState, RequestKind } from '../lib/orders/order.ts'
 import type { Status } from '../lib/protocol/status.ts'
 
 export const SECOND = 1000
@@ -14,10 +14,17 @@ export type Lifecycle = {
   /** `relay`: by the store through the relay. `service`: by the store at the service, before it used a relay. */
   createdBy: 'relay' | 'service'
   /**
-   * The service rejects the order because it does not know its product: `always`, or `first`, until the store
-   * has had the rejection and the product was added.
+   * The service refuses the order because it does not know its product: `always`; `later`, until it is added a
+   * day later; or `first`, until the store has heard of it, has it added and sends the order again.
    */
-  unknownProduct?: 'first' | 'always'
+  unknownProduct?: 'first' | 'later' | 'always'
+  /** The store sends each of its requests twice. */
+  twice?: true
+  /**
+   * The store withdraws what it requested, counted from the beginning: `surely` before the service can register
+   * it; otherwise nobody knows who is faster.
+   */
+  withdraws?: { what: RequestKind; after: number; surely?: boolean }
   /** The create request contains the payment. */
   paidAtOnce?: boolean
   /** Out of stock: an accountant must review the order. */
@@ -42,18 +49,47 @@ export type Expected = {
   documents: readonly ServiceDocument[]
   /** Whether the service holds a payment until the invoice is finalized. */
   holdsPayment: boolean
-  /** The state of everything the store asked the relay for. */
-  intents: { readonly [kind in IntentKind]?: Intent['state'] }
+  /** Of each kind that the store requested: how many may be registered, and what the others may be. */
+  requests: { readonly [kind in IntentKind]?: Ends }
 }
 
-/** Where a lifecycle must have led: nothing of it depends on chance or on faults. */
-export const expectedOf = (lifecycle: Lifecycle): Expected => {
-  const { createdBy, unknownProduct, paidAtOnce, review, fixedAfter, pays, refunds, accountant } = lifecycle
-  if (unknownProduct === 'always') {
-    return { status: undefined, documents: [], holdsPayment: false, intents: { create: 'rejected' } }
+type Ends = { registered: readonly number[]; others: readonly IntentState[] }
+
+const once = (...others: IntentState[]): Ends => ({ registered: [1], others: ['duplicate', ...others] })
+const all = (...others: IntentState[]): Ends => ({ registered: [0], others })
+
+/**
+ * Where a lifecycle must have led: nothing of it depends on chance or on faults, but who is faster where a
+ * request is withdrawn.
+ *
+ * @param wasFaster whether the request was registered that the store would have withdrawn
+ */
+export const expectedOf = (lifecycle: Lifecycle, wasFaster = false): Expected => {
+  const { createdBy, unknownProduct, paidAtOnce, review, fixedAfter, accountant, withdraws } = lifecycle
+  const withdrawn = withdraws === undefined || wasFaster ? undefined : withdraws.what
+  const requests: { [kind in IntentKind]?: Ends } =
+    withdraws === undefined
+      ? {}
+      : {
+          [withdraws.what]: {
+            registered: withdraws.surely ? [0] : [0, 1],
+            others: ['withdrawn', 'duplicate'],
+          },
+          withdrawal: { registered: withdraws.surely ? [1] : [0, 1], others: ['rejected'] },
+        }
+  if (unknownProduct === 'always' || withdrawn === 'create') {
+    return {
+      ...{ status: undefined, documents: [], holdsPayment: false },
+      requests: { create: all('rejected'), ...requests },
+    }
   }
+  const [pays, refunds] = [
+    lifecycle.pays && withdrawn !== 'payment',
+    lifecycle.refunds && withdrawn !== 'refund',
+  ]
   const isFinal = review !== true || fixedAfter !== undefined
-  const isPaid = isFinal && (paidAtOnce || pays || accountant?.some(({ does }) => does === 'payment'))
+  const isPaidByOthers = paidAtOnce || accountant?.some(({ does }) => does === 'payment')
+  const isPaid = isFinal && (pays || isPaidByOthers)
   const isRefunded = isFinal && refunds
   return {
     status: !isFinal ? 'needs_review' : isRefunded ? 'refunded' : isPaid ? 'paid' : 'invoiced',
@@ -63,10 +99,13 @@ export const expectedOf = (lifecycle: Lifecycle): Expected => {
       ...(isRefunded ? ['return' as const] : []),
     ],
     holdsPayment: !isFinal && (paidAtOnce === true || pays === true),
-    intents: {
-      ...(createdBy === 'relay' && { create: 'registered' }),
-      ...(pays && { payment: isFinal ? 'registered' : 'held' }),
-      ...(refunds && { refund: isFinal ? 'registered' : 'waiting' }),
+    requests: {
+      ...(createdBy === 'relay' && { create: unknownProduct === undefined ? once() : once('rejected') }),
+      ...(pays && {
+        payment: isFinal ? { ...once(), registered: isPaidByOthers ? [0, 1] : [1] } : all('held'),
+      }),
+      ...(lifecycle.refunds && { refund: isFinal ? once() : all('waiting') }),
+      ...requests,
     },
   }
 }
@@ -110,4 +149,21 @@ export const LIFECYCLES = {
   'never reviewed': { createdBy: 'relay', review: true, pays: true, refunds: true },
   rejected: { createdBy: 'relay', unknownProduct: 'always' },
   'created and paid': { createdBy: 'relay', pays: true },
+  'every request sent twice': { createdBy: 'relay', twice: true, pays: true, refunds: true },
+  'every request sent twice, in review': {
+    createdBy: 'relay',
+    twice: true,
+    review: true,
+    fixedAfter: 20 * MINUTE,
+    pays: true,
+    refunds: true,
+  },
+  'refund withdrawn in review': {
+    createdBy: 'relay',
+    review: true,
+    fixedAfter: 80 * MINUTE,
+    refunds: true,
+    withdraws: { what: 'refund', after: 40 * MINUTE, surely: true },
+  },
+  'refused until the product is added a day later': { createdBy: 'relay', unknownProduct: 'later' },
 } as const satisfies Record<string, Lifecycle>

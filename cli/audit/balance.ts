@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { IntentKind } from '../../lib/orders/order.ts'
+import { type IntentKind, isOpen } from '../../lib/orders/order.ts'
 import type { StoredOrder } from '../../lib/orders/repository.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import { isForward } from '../../lib/protocol/status.ts'
@@ -75,7 +75,7 @@ const entriesOf = ({ logged, recorded, until }: Evidence): Entry[] => {
 
 /** Whether the stored order shows that an entry was processed, in case the log has lost it. */
 const isStored = ({ id, status, kind }: Entry, { stored }: ComparedOrder): boolean => {
-  if (kind !== undefined) return stored?.order.intents[kind]?.id === id
+  if (kind !== undefined) return stored?.order.intents.some(intent => intent.id === id) ?? false
   const held = stored?.order.result?.status
   return held !== undefined && status !== undefined && (held === status || isForward(status, held))
 }
@@ -103,11 +103,12 @@ const outcomesOf = (evidence: Evidence): { entry: Entry; outcome: Outcome }[] =>
 
 /** The state of an accepted request, according to its stored order. */
 const requestState = (entry: Entry, kind: IntentKind, outcome: Outcome, { orders }: Evidence): string => {
-  const intent = orders.get(orderName(entry))?.stored?.order.intents[kind]
-  if (intent?.id === entry.id) return intent.state
+  const intents = orders.get(orderName(entry))?.stored?.order.intents ?? []
+  const intent = intents.find(({ id }) => id === entry.id)
+  if (intent !== undefined) return intent.state
   if (outcome !== 'applied' && outcome !== 'unchanged') return outcome
-  // An order keeps only the last request of each kind.
-  return intent === undefined ? 'unaccounted' : 'superseded'
+  // An order keeps only the last requests that have ended.
+  return intents.some(other => other.kind === kind && !isOpen(other)) ? 'superseded' : 'unaccounted'
 }
 
 const differingFields = (ours: Record<string, unknown>, theirs: Record<string, unknown>) =>
@@ -183,7 +184,7 @@ export const balance = (evidence: Evidence) => {
     /** States of all requests of the orders that changed. */
     intents: tally(
       [...orders.values()].flatMap(({ stored }) =>
-        Object.entries(stored?.order.intents ?? {}).map(([kind, { state }]) => `${kind} ${state}`),
+        (stored?.order.intents ?? []).map(({ kind, state }) => `${kind} ${state}`),
       ),
     ),
     orders: {

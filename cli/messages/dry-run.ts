@@ -58,8 +58,12 @@ const predictCall = (
   if ('unknown' in now) return becomes('request' in call && hasPayment(call.request) ? 'paid' : 'invoiced')
 
   const { status } = now.result
+  if (to === 'create') {
+    const { result, ...rest } = becomes(status, `no change: already "${status}"`)
+    return { result: { ...result, duplicate: true } as CallResult, ...rest }
+  }
   if (to === 'read') return becomes(status, `"${status}"`)
-  const effect = to === 'create' ? 'settled' : effectOf(to, status)
+  const effect = effectOf(to, status)
   switch (effect) {
     case 'settled':
       return becomes(status, `no change: already "${status}"`)
@@ -119,6 +123,8 @@ export const dryRun = ({
           publishes.push({ event: published, ...('status' in data && { status: data.status }) })
         },
         now: Date.now,
+        retryRefused: Number.POSITIVE_INFINITY,
+        redelivered: false,
       })
       return { calls, publishes }
     } catch (error) {

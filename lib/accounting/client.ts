@@ -76,9 +76,9 @@ export const accountingClient = ({
       throw new AccountingError('unavailable', `Cannot reach the accounting service: ${reason}`)
     })
     const reading = readJson(response.text)
-    const answer = 'unreadable' in reading ? undefined : reading.json
+    const answer = 'unreadable' in reading ? { text: '' } : reading
     const { status } = response
-    if (status >= 200 && status <= 299) return answer
+    if (status >= 200 && status <= 299) return 'json' in answer ? answer.json : undefined
     throw errorOf(status, answer, retryAfterSeconds(headerOf(response, 'retry-after'), now()))
   }
 

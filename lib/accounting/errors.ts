@@ -11,7 +11,14 @@
 export type AccountingErrorCode = 'rejected' | 'not_ready' | 'unknown_order' | 'unauthorized' | 'unavailable'
 
 /** What the service itself said, for the store. It may contain personal data and must not be logged. */
-export type ServiceReason = { status: number; message: string; code?: string; field?: string }
+export type ServiceReason = {
+  status: number
+  message: string
+  code?: string
+  field?: string
+  /** The JSON of the answer, where it is other than `{"error":{"code","message","field"}}`, and not too large. */
+  body?: string
+}
 
 /** A call to the accounting service failed. Its message names the status only, and is safe to log (P11). */
 export class AccountingError extends Error {
@@ -34,11 +41,19 @@ export class AccountingError extends Error {
   }
 }
 
-/** The words are stored with the order, whose size is limited. */
-const MAX_WORDS = 1000
+/** What is stored with the order, whose size is limited: characters of a message, of a code, bytes of a body. */
+const MAX_MESSAGE = 1000
+const MAX_CODE = 100
+const MAX_BODY_BYTES = 4096
 
-const text = (value: unknown) =>
-  typeof value === 'string' && value !== '' ? value.slice(0, MAX_WORDS).toWellFormed() : undefined
+/** Control characters take six bytes each as JSON. */
+const text = (value: unknown, length = MAX_MESSAGE) =>
+  typeof value === 'string' && value !== ''
+    ? value
+        .slice(0, length)
+        .toWellFormed()
+        .replace(/\p{Cc}/gu, ' ')
+    : undefined
 
 const property = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
@@ -47,7 +62,11 @@ const property = (value: unknown, name: string): unknown =>
  * The error for an answer without an order result (spec: Errors). The spec does not show the shape of error
  * bodies, so the words are taken from wherever a body has them.
  */
-export const errorOf = (status: number, body: unknown, retryAfter: number | undefined): AccountingError => {
+export const errorOf = (
+  status: number,
+  { json: body, text: raw }: { json?: unknown; text: string },
+  retryAfter: number | undefined,
+): AccountingError => {
   const error = property(body, 'error')
   const answered = `The accounting service answered ${status}`
   const message =
@@ -56,10 +75,15 @@ export const errorOf = (status: number, body: unknown, retryAfter: number | unde
     text(property(body, 'message')) ??
     text(property(body, 'detail')) ??
     answered
-  const code = text(property(error, 'code')) ?? text(property(body, 'code'))
-  const field = text(property(error, 'field')) ?? text(property(body, 'field'))
+  const code = text(property(error, 'code'), MAX_CODE) ?? text(property(body, 'code'), MAX_CODE)
+  const field = text(property(error, 'field'), MAX_CODE) ?? text(property(body, 'field'), MAX_CODE)
+  const words = { ...(code !== undefined && { code }), message, ...(field !== undefined && { field }) }
+  const isKept =
+    body !== undefined &&
+    raw !== JSON.stringify({ error: words }) &&
+    Buffer.byteLength(JSON.stringify(raw)) <= MAX_BODY_BYTES
   return new AccountingError(codeOf(status, code), answered, {
-    reason: { status, message, ...(code !== undefined && { code }), ...(field !== undefined && { field }) },
+    reason: { status, ...words, ...(isKept && { body: raw }) },
     retryAfter,
   })
 }

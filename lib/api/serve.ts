@@ -1,5 +1,5 @@
 import type { Enqueue } from '../orders/events.ts'
-import type { Intent } from '../orders/order.ts'
+import { requestView } from '../orders/order.ts'
 import type { Orders, StoredOrder } from '../orders/repository.ts'
 import { failAbout } from '../platform/about.ts'
 import type { HttpResponse } from '../platform/http.ts'
@@ -31,12 +31,6 @@ export type Served = {
   about?: { action: string; source: string; external_id?: string; delivery?: string }
 }
 
-const intentView = ({ id, state, reason }: Intent) => ({
-  id,
-  state,
-  ...(reason !== undefined && { error: reason }),
-})
-
 /**
  * What a store reads of its order (spec: GET orders): the service's last order result, with a null status
  * while there is none, and beside it what the relay knows: the version of the last feed message, the time of
@@ -46,13 +40,7 @@ const orderView = ({ order, updated_at }: StoredOrder) => {
   const { source, external_id, version, result, intents } = order
   return {
     ...(result ?? { source, external_id, status: null }),
-    relay: {
-      version,
-      updated_at,
-      intents: Object.fromEntries(
-        Object.entries(intents).map(([kind, intent]) => [kind, intentView(intent)]),
-      ),
-    },
+    relay: { version, updated_at, requests: intents.map(requestView) },
   }
 }
 

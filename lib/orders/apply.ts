@@ -2,36 +2,82 @@ import { isDeepStrictEqual } from 'node:util'
 import type { OrderResult } from '../protocol/order.ts'
 import { effectOf, isForward, isInReview } from '../protocol/status.ts'
 import type { OrderEvent } from './events.ts'
-import type { AccountingCall } from './next-call.ts'
-import { type Intent, type IntentKind, isOpen, type Order, type Refusal } from './order.ts'
+import { type AccountingCall, isToBeSent } from './next-call.ts'
+import {
+  type Intent,
+  type IntentState,
+  isOpen,
+  leaderOf,
+  MAX_OPEN,
+  type Order,
+  REQUEST_KINDS,
+  type Refusal,
+  type RequestKind,
+  requestView,
+  type WithdrawalMark,
+  withinHistory,
+  wordsOf,
+} from './order.ts'
 
 /** The outcome of a call to the accounting service. */
 export type CallResult = { to: AccountingCall['to'] } & (
-  | { outcome: 'result'; result: OrderResult }
+  | {
+      outcome: 'result'
+      result: OrderResult
+      /** The order was registered before, and the result may be the original one (spec: POST orders, 200). */
+      duplicate?: boolean
+    }
   | { outcome: 'refused'; reason: Refusal }
   | { outcome: 'unknown order'; reason: Refusal }
 )
 
-/**
- * The first refusal of a payment or refund may have crossed an accountant's retry on the way. The second, of
- * an order known to be finalized, is final.
- */
-const FINAL_REFUSALS = 2
+/** A call that failed without saying anything about the order; the service may have acted. */
+export type LostCall = { to: AccountingCall['to']; outcome: 'lost' }
 
-/** The order after an event or a call, with what is to be published (promises P5–P7). Pure. */
-export const apply = (order: Order, input: OrderEvent | CallResult): Order => {
-  if (!('event' in input)) return settleIntents(applyCall(order, input))
-  switch (input.event) {
+/** When something is applied; both in seconds. */
+export type Moment = {
+  /** Unix time. */
+  now: number
+  /** How long a refused intent stays open. */
+  retryRefused: number
+}
+
+/**
+ * The first refusal of a payment or refund may have crossed an accountant's retry on the way. The second is
+ * about the request, when the order is known to be finalized.
+ */
+const MAX_REFUSALS = 2
+
+/** The codes of the service that mean the request itself is wrong. */
+const INVALID = ['invalid', 'malformed']
+
+/** Whether an accountant may remove the cause of a refusal: a product, an account, a fiscal year is missing. */
+const mayBeFixed = ({ status, code }: Refusal) => status === 400 && !INVALID.includes(code ?? '')
+
+/** The order after an event or a call, with what is to be published (promises P5–P9). Pure. */
+export const apply = (order: Order, input: OrderEvent | CallResult | LostCall, moment: Moment): Order => {
+  const applied = 'event' in input ? honourMarks(applyEvent(order, input)) : applyCall(order, input, moment)
+  const settled = applied.doubt ? applied : settleIntents(applied, moment)
+  return settled.intents === order.intents ? settled : { ...settled, intents: withinHistory(settled.intents) }
+}
+
+const applyEvent = (order: Order, { event, delivery: id, data }: OrderEvent): Order => {
+  switch (event) {
     case 'order.updated':
-      return settleIntents(applyWebhook(order, input.data))
+      return applyWebhook(order, data)
     case 'order.check':
-      return { ...order, doubt: true }
+      return retryRefused({ ...order, doubt: true })
     case 'order.create':
-      return settleIntents(addIntent(order, 'create', input.delivery, input.data.request))
+      return addIntent(order, 'create', id, data.request)
     case 'order.payment':
-      return settleIntents(addIntent(order, 'payment', input.delivery, input.data.request))
+      return addIntent(order, 'payment', id, data.request)
     case 'order.refund':
-      return settleIntents(addIntent(order, 'refund', input.delivery, input.data.request))
+      return addIntent(order, 'refund', id, data.request)
+    case 'order.withdraw':
+      return addWithdrawal(
+        { ...order, withdrawals: order.withdrawals.filter(mark => mark.id !== id) },
+        { id, of: data.kind },
+      )
   }
 }
 
@@ -43,128 +89,286 @@ const applyWebhook = (order: Order, result: OrderResult): Order => {
   const held = order.result
   if (isDeepStrictEqual(held, result)) return order
   return held === undefined || isForward(held.status, result.status)
-    ? applyResult(resetRefusals(order), result)
+    ? applyResult(order, result)
     : { ...order, doubt: true }
 }
-
-/** What the service refused in an earlier status it may accept in this one. */
-const resetRefusals = (order: Order): Order =>
-  (['payment', 'refund'] as const).reduce((next, kind) => {
-    const intent = order.intents[kind]
-    return isOpen(intent) ? withIntent(next, kind, { ...intent, refusals: 0 }) : next
-  }, order)
 
 /** A result that is known to be the service's present one. */
 const applyResult = (order: Order, result: OrderResult): Order =>
   isDeepStrictEqual(order.result, result)
     ? { ...order, doubt: false }
-    : {
+    : retryRefused({
         ...order,
         result,
         doubt: false,
         pending: [...order.pending, { event: 'order.updated', data: result }],
-      }
+      })
 
-/** A request that arrives again under the same id is the same request. */
-const addIntent = (order: Order, kind: IntentKind, id: string, request: string): Order =>
-  order.intents[kind]?.id === id
-    ? order
-    : withIntent(order, kind, { id, request, state: 'waiting', refusals: 0 })
+/** Has what was refused sent once more: the cause may be removed. */
+const retryRefused = (order: Order): Order =>
+  REQUEST_KINDS.reduce((next, kind) => {
+    const { refused_at, reason } = leaderOf(next, kind) ?? {}
+    return refused_at === undefined || reason === undefined
+      ? next
+      : update(next, kind, { refused: { times: MAX_REFUSALS - 1, reason } })
+  }, order)
 
-const applyCall = (order: Order, call: CallResult): Order => {
+const isKnown = (order: Order, id: string) => order.intents.some(intent => intent.id === id)
+
+/**
+ * Adds a request. The same id is the same request. The store's last word counts: a new request ends one that
+ * was refused, and takes the lead of one that is not decided, unless the service holds that already.
+ */
+const addIntent = (order: Order, kind: RequestKind, id: string, request: string): Order => {
+  if (isKnown(order, id)) return order
+  const { reason, refused_at } = leaderOf(order, kind) ?? {}
+  const free = refused_at === undefined ? order : endIntents(order, kind, 'rejected', reason)
+  const { state, sent } = leaderOf(free, kind) ?? {}
+  const intent: Intent = { id, kind, state: 'waiting', request, ...(sent && { sent }) }
+  if (free.intents.filter(other => other.kind === kind && isOpen(other)).length >= MAX_OPEN) {
+    return end(free, intent, 'duplicate')
+  }
+  if (state === 'held') {
+    const held: Intent = { id, kind, state: 'held', published: true }
+    return publish({ ...free, intents: [...free.intents, held] }, held)
+  }
+  const followers = free.intents.map(other => {
+    if (other.kind !== kind || other.request === undefined) return other
+    const { request: _, sent: __, ...follower } = other
+    return follower
+  })
+  return { ...free, intents: [...followers, intent] }
+}
+
+/**
+ * Adds a withdrawal. What waits may have been sent by a worker that died, so the order is
+ * read before anything is withdrawn.
+ */
+const addWithdrawal = (order: Order, { id, of }: WithdrawalMark): Order => {
+  if (isKnown(order, id)) return order
+  const intent: Intent = { id, kind: 'withdrawal', of, state: 'waiting' }
+  const doubt = order.doubt || leaderOf(order, of)?.state === 'waiting'
+  return { ...order, doubt, intents: [...order.intents, intent] }
+}
+
+/**
+ * Begins, ahead of their events, the withdrawals of what would be sent now. A mark holds until its event has
+ * come, since more requests may stand in front of it.
+ */
+const honourMarks = (order: Order): Order =>
+  order.withdrawals.reduce((next, mark) => {
+    if (leaderOf(next, mark.of)?.state !== 'waiting') return next
+    return next.intents.some(({ id, state }) => id === mark.id && state === 'registered')
+      ? { ...next, doubt: true }
+      : addWithdrawal(next, mark)
+  }, order)
+
+/** Whether the service shows that a request of this kind has nothing left to do. */
+const isDone = ({ result }: Order, kind: RequestKind) =>
+  result !== undefined && (kind === 'create' || effectOf(kind, result.status) === 'settled')
+
+const applyCall = (order: Order, call: CallResult | LostCall, moment: Moment): Order => {
   const { to } = call
   if (to === 'read') {
-    return call.outcome === 'result' ? applyResult(order, call.result) : clearDoubt(order, call.reason)
+    if (call.outcome === 'result') return applyResult(order, call.result)
+    return call.outcome === 'lost' ? order : clearDoubt(order)
   }
-  const intent = order.intents[to]
+  const intent = leaderOf(order, to)
   if (intent === undefined) return order
-  if (call.outcome === 'result') {
-    return applySuccess(applyResult(order, call.result), to, intent, call.result)
+  switch (call.outcome) {
+    case 'lost':
+      return isDone(order, to) || intent.sent || !isToBeSent(intent)
+        ? order
+        : update(order, to, { sent: true })
+    case 'result': {
+      // Only of a create does the service itself say whether it has registered it now.
+      const isRepeated = to === 'create' ? call.duplicate : isDone(order, to)
+      return applySuccess(order, to, call, isRepeated && !intent.sent ? 'duplicate' : 'registered')
+    }
+    default:
+      return to === 'create' || !mayBeFixed(call.reason)
+        ? refuse(order, to, call.reason, moment)
+        : doubtRefusal(order, to, call.reason)
   }
-  // A refused payment may be held and a refused refund may be early: only the order's state tells (P7).
-  return to === 'create' || call.outcome === 'unknown order'
-    ? reject(order, to, intent, call.reason)
-    : refuse(order, to, intent, call.reason)
 }
 
 /** The service does not know the order: what is held stays, and what it has refused is rejected. */
-const clearDoubt = (order: Order, reason: Refusal): Order =>
+const clearDoubt = (order: Order): Order =>
   (['payment', 'refund'] as const).reduce<Order>(
     (next, kind) => {
-      const intent = order.intents[kind]
-      return isOpen(intent) && intent.refusals > 0
-        ? reject(next, kind, intent, intent.reason ?? reason)
-        : next
+      const { refused } = leaderOf(next, kind) ?? {}
+      return refused === undefined ? next : endIntents(next, kind, 'rejected', refused.reason)
     },
     { ...order, doubt: false },
   )
 
-/** A call answered with 200 has registered its intent, unless the order's status says otherwise. */
-const applySuccess = (order: Order, kind: IntentKind, intent: Intent, { status }: OrderResult): Order => {
-  if (kind === 'payment' && effectOf('payment', status) === 'held') {
-    return withIntent(order, kind, { ...intent, state: 'held' })
+/** A call answered with 200 has registered its intent, unless the answer says otherwise. */
+const applySuccess = (
+  order: Order,
+  kind: RequestKind,
+  { result, duplicate }: Extract<CallResult, { outcome: 'result' }>,
+  state: 'registered' | 'duplicate',
+): Order => {
+  if (duplicate) {
+    return isDeepStrictEqual(order.result, result)
+      ? endIntents(order, kind, state)
+      : { ...update(order, kind, { answer: state }), doubt: true }
   }
-  if (kind === 'refund' && effectOf('refund', status) !== 'settled') {
-    return refuse(order, kind, intent, {
-      status: 200,
-      message: `The order is "${status}" after the refund`,
-    })
+  const next = applyResult(order, result)
+  if (kind === 'payment' && effectOf(kind, result.status) === 'held') return hold(next)
+  if (kind === 'refund' && effectOf(kind, result.status) !== 'settled') {
+    const message = `The order is "${result.status}" after the refund`
+    return doubtRefusal(next, kind, { status: 200, message })
   }
-  return withIntent(order, kind, registered(intent))
+  return endIntents(next, kind, state)
 }
 
-const refuse = (order: Order, kind: IntentKind, intent: Intent, reason: Refusal): Order => ({
-  ...withIntent(order, kind, { ...intent, refusals: intent.refusals + 1, reason }),
-  doubt: true,
-})
-
-const reject = (order: Order, kind: IntentKind, { request: _, ...intent }: Intent, error: Refusal): Order => {
-  const { source, external_id } = order
-  return {
-    ...withIntent(order, kind, { ...intent, state: 'rejected', reason: error }),
-    pending: [
-      ...order.pending,
-      { event: 'order.rejected', data: { source, external_id, request: kind, id: intent.id, error } },
-    ],
-  }
+/** A refused payment may be held and a refused refund may be early: only the order's state tells (P7). */
+const doubtRefusal = (order: Order, kind: RequestKind, reason: Refusal): Order => {
+  const times = (leaderOf(order, kind)?.refused?.times ?? 0) + 1
+  return { ...update(order, kind, { refused: { times, reason } }), doubt: true }
 }
 
-/** Brings the intents in line with the known status of the order. */
-const settleIntents = (order: Order): Order => {
-  if (order.result === undefined || order.doubt) return order
+/** Rejects what is refused, or keeps it open for some time, when the cause may be fixed; the store hears both. */
+const refuse = (order: Order, kind: RequestKind, reason: Refusal, { now, retryRefused }: Moment): Order => {
+  const intent = leaderOf(order, kind)
+  if (intent === undefined) return order
+  const { refused: _, sent: __, ...before } = intent
+  const refused_at = before.refused_at ?? now
+  if (!mayBeFixed(reason) || now - refused_at >= retryRefused) {
+    return endIntents(order, kind, 'rejected', reason)
+  }
+  const open: Intent = { ...before, refused_at, reason, published: true }
+  const next = endIntents(replace(order, open), kind, 'rejected', reason, open)
+  return isDeepStrictEqual(before.reason, reason) ? next : publish(next, open)
+}
+
+/** Brings the intents in line with the known state of the order. */
+const settleIntents = (order: Order, moment: Moment): Order => {
+  const settled = REQUEST_KINDS.reduce((next, kind) => settle(next, kind, moment), order)
+  const isMarked = (id: string) => settled.withdrawals.some(mark => mark.id === id)
+  return settled.intents
+    .filter(({ kind, state, id }) => kind === 'withdrawal' && (state === 'waiting' || isMarked(id)))
+    .reduce(withdraw, settled)
+}
+
+const settle = (order: Order, kind: RequestKind, moment: Moment): Order => {
+  const intent = leaderOf(order, kind)
+  if (intent === undefined) return order
+  if (intent.answer !== undefined) return endIntents(order, kind, intent.answer)
+  if (kind === 'create' || order.result === undefined) return order
   const { status } = order.result
-  const { create, payment, refund } = order.intents
-  let next = order
-  if (isOpen(create)) next = withIntent(next, 'create', registered(create))
-
-  if (isOpen(payment)) {
-    const effect = effectOf('payment', status)
-    if (effect === 'settled') next = withIntent(next, 'payment', registered(payment))
-    else if (effect === 'held' && payment.refusals > 0)
-      next = withIntent(next, 'payment', { ...payment, state: 'held', refusals: 0 })
+  if (intent.state === 'held') {
+    if (isInReview(status)) return order
     // Finalized without the held payment: it has to be sent after all.
-    else if (payment.state === 'held' && !isInReview(status))
-      next = withIntent(next, 'payment', { ...payment, state: 'waiting', refusals: 0 })
-    else next = rejectIfFinal(next, 'payment', payment)
+    return effectOf(kind, status) === 'settled'
+      ? endIntents(order, kind, 'registered')
+      : update(order, kind, { state: 'waiting' })
   }
-
-  if (isOpen(refund)) {
-    const effect = effectOf('refund', status)
-    if (effect === 'settled') next = withIntent(next, 'refund', registered(refund))
-    else if (effect === 'refused') next = withIntent(next, 'refund', { ...refund, refusals: 0 })
-    else next = rejectIfFinal(next, 'refund', refund)
+  const { refused, refused_at } = intent
+  if (kind === 'refund' && effectOf(kind, status) === 'refused') return wait(order)
+  if (refused === undefined) return order
+  if (kind === 'payment' && effectOf(kind, status) === 'held') return hold(order)
+  // The service held it, and has registered it since.
+  if (kind === 'payment' && refused_at === undefined && isDone(order, kind)) {
+    return endIntents(order, kind, 'registered')
   }
-  return next
+  return refused.times >= MAX_REFUSALS ? refuse(order, kind, refused.reason, moment) : order
 }
 
-const rejectIfFinal = (order: Order, kind: IntentKind, intent: Intent): Order =>
-  intent.refusals >= FINAL_REFUSALS && intent.reason !== undefined
-    ? reject(order, kind, intent, intent.reason)
-    : order
+/** The service holds the payments that are open; the first of them will be registered. */
+const hold = (order: Order): Order =>
+  openOf(order, 'payment').reduce((next, { id, kind, request }) => {
+    const held: Intent = { id, kind, state: 'held', ...(request && { request }), published: true }
+    return publish(replace(next, held), held)
+  }, order)
 
-const registered = ({ id }: Intent): Intent => ({ id, state: 'registered', refusals: 0 })
+/** Refunds wait for the order to be finalized. */
+const wait = (order: Order): Order =>
+  openOf(order, 'refund').reduce((next, { id, kind, request, published }) => {
+    const waiting: Intent = { id, kind, state: 'waiting', ...(request && { request }), published: true }
+    const replaced = replace(next, waiting)
+    return published ? replaced : publish(replaced, waiting)
+  }, order)
 
-const withIntent = (order: Order, kind: IntentKind, intent: Intent): Order => ({
+const conflict = (code: string, message: string): Refusal => ({ status: 409, code, message })
+
+/** Withdraws what waits, now that the order is known. */
+const withdraw = (order: Order, withdrawal: Intent): Order => {
+  const { of = 'create', state } = withdrawal
+  const leader = leaderOf(order, of)
+  if (state !== 'waiting') {
+    return state === 'registered' && leader?.state === 'waiting' ? withdrawOpen(order, of, leader) : order
+  }
+  const no = (code: string, message: string) => end(order, withdrawal, 'rejected', conflict(code, message))
+  if (leader === undefined) return no('nothing_waits', `No ${of} of this order waits`)
+  if (leader.state === 'held') {
+    return no('held', 'The accounting service holds the payment and registers it by itself')
+  }
+  const next = withdrawOpen(order, of, leader)
+  return isDone(order, of)
+    ? end(next, withdrawal, 'rejected', conflict('registered', `The order has its ${of} already`))
+    : end(next, withdrawal, 'registered')
+}
+
+const withdrawOpen = (order: Order, kind: RequestKind, { sent }: Intent): Order => {
+  if (!isDone(order, kind)) return endIntents(order, kind, 'withdrawn')
+  return endIntents(order, kind, sent ? 'registered' : 'duplicate')
+}
+
+const openOf = ({ intents }: Order, kind: RequestKind) =>
+  intents.filter(intent => intent.kind === kind && isOpen(intent))
+
+const replace = (order: Order, intent: Intent): Order => ({
   ...order,
-  intents: { ...order.intents, [kind]: intent },
+  intents: order.intents.map(other => (other.id === intent.id ? intent : other)),
 })
+
+/** Changes the leader of a kind, and the state of those that share its fate. */
+const update = (order: Order, kind: RequestKind, changes: Partial<Intent>): Order => {
+  const leader = leaderOf(order, kind)
+  const { state } = changes
+  return openOf(order, kind).reduce(
+    (next, intent) =>
+      replace(next, intent === leader ? { ...intent, ...changes } : { ...intent, ...(state && { state }) }),
+    order,
+  )
+}
+
+/** Ends the open intents of a kind: the leader as given, the others with it. */
+const endIntents = (
+  order: Order,
+  kind: RequestKind,
+  state: Exclude<IntentState, 'waiting' | 'held'>,
+  reason?: Refusal,
+  except?: Intent,
+): Order => {
+  const leader = leaderOf(order, kind)
+  return openOf(order, kind)
+    .filter(intent => intent !== except)
+    .reduce(
+      (next, intent) =>
+        end(next, intent, intent !== leader && state === 'registered' ? 'duplicate' : state, reason),
+      order,
+    )
+}
+
+/** Ends an intent for good and publishes its end. */
+const end = (order: Order, { id, kind, of }: Intent, state: IntentState, reason?: Refusal): Order => {
+  const ended: Intent = { id, kind, ...(of && { of }), state, ...(reason && { reason }) }
+  const next = isKnown(order, id) ? replace(order, ended) : { ...order, intents: [...order.intents, ended] }
+  return publish(next, ended)
+}
+
+/** An order result carries the requests it has ended; anything else is a message of its own. */
+const publish = (order: Order, intent: Intent): Order => {
+  const { source, external_id, pending } = order
+  const { id, kind, state, reason } = intent
+  const last = pending.at(-1)
+  if (last?.event === 'order.updated' && (state === 'registered' || state === 'duplicate')) {
+    const requests = [...(last.requests ?? []), requestView(intent)]
+    return { ...order, pending: [...pending.slice(0, -1), { ...last, requests }] }
+  }
+  const data = { source, external_id, request: kind, id, ...(reason && { error: wordsOf(reason) }) }
+  return { ...order, pending: [...pending, { event: `order.${state}`, data }] }
+}

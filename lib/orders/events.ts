@@ -6,6 +6,7 @@ import { invalid } from '../protocol/errors.ts'
 import { type Body, readJson } from '../protocol/json.ts'
 import { externalId, type OrderKey, source } from '../protocol/order.ts'
 import { orderUpdated } from '../protocol/webhook.ts'
+import { REQUEST_KINDS } from './order.ts'
 
 const request = v.object({ source, external_id: externalId, request: v.string() })
 
@@ -17,6 +18,7 @@ const orderEvent = v.variant('event', [
   event('order.create', request),
   event('order.payment', request),
   event('order.refund', request),
+  event('order.withdraw', v.object({ source, external_id: externalId, kind: v.picklist(REQUEST_KINDS) })),
   event('order.check', v.object({ source, external_id: externalId })),
 ])
 

@@ -1,8 +1,12 @@
 import { effectOf } from '../protocol/status.ts'
-import type { IntentKind, Order } from './order.ts'
+import { type Intent, leaderOf, type Order, REQUEST_KINDS, type RequestKind } from './order.ts'
 
 /** One call to the accounting service. */
-export type AccountingCall = { to: 'read' } | { to: IntentKind; request: string }
+export type AccountingCall = { to: 'read' } | { to: RequestKind; request: string }
+
+/** Whether an intent is to be sent: what was refused waits for a reason to try again. */
+export const isToBeSent = ({ state, refused_at, refused }: Intent): boolean =>
+  state === 'waiting' && (refused_at === undefined || refused !== undefined)
 
 /**
  * The next call to the accounting service, or undefined when there is nothing to do (promises P6, P7).
@@ -10,15 +14,14 @@ export type AccountingCall = { to: 'read' } | { to: IntentKind; request: string 
  * A payment precedes a refund, because on a refunded order it would register nothing. A payment is sent even
  * in review, since the service holds it; a refund would only be refused, so it waits for finalization.
  */
-export const nextCall = ({
-  result,
-  doubt,
-  intents: { create, payment, refund },
-}: Order): AccountingCall | undefined => {
-  if (doubt) return { to: 'read' }
-  if (create?.state === 'waiting') return { to: 'create', request: create.request ?? '{}' }
-  if (payment?.state === 'waiting') return { to: 'payment', request: payment.request ?? '{}' }
-  const refusesRefund = result !== undefined && effectOf('refund', result.status) === 'refused'
-  if (refund?.state === 'waiting' && !refusesRefund) return { to: 'refund', request: refund.request ?? '{}' }
+export const nextCall = (order: Order): AccountingCall | undefined => {
+  if (order.doubt) return { to: 'read' }
+  const status = order.result?.status
+  for (const kind of REQUEST_KINDS) {
+    const intent = leaderOf(order, kind)
+    if (intent?.request === undefined || !isToBeSent(intent)) continue
+    if (kind === 'refund' && status !== undefined && effectOf(kind, status) === 'refused') continue
+    return { to: kind, request: intent.request }
+  }
   return undefined
 }

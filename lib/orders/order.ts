@@ -1,42 +1,105 @@
 import type { OrderKey, OrderResult } from '../protocol/order.ts'
 import { isInReview } from '../protocol/status.ts'
 
-/** What a store can ask for. */
-export type IntentKind = 'create' | 'payment' | 'refund'
+/** What a store can ask the accounting service for, in the order in which it is sent. */
+export const REQUEST_KINDS = ['create', 'payment', 'refund'] as const
+export type RequestKind = (typeof REQUEST_KINDS)[number]
 
-/** Why the accounting service refused a request, in its own words where it gave any. */
-export type Refusal = { status: number; code?: string; message: string; field?: string }
+/** A withdrawal is a request to the relay: it takes back what still waits. */
+export type IntentKind = RequestKind | 'withdrawal'
+
+/** Why a request was refused, in the words of the accounting service where it gave any. */
+export type Refusal = {
+  status: number
+  code?: string
+  message: string
+  field?: string
+  /** The service's JSON, where it says something else than the fields above, see {@link refusalBody}. */
+  body?: string
+}
+
+/**
+ * `waiting` to be sent, for the order to be finalized, or for an accountant to fix what the service refused;
+ * `held` by the service until the invoice is finalized. The other four are final.
+ */
+export type IntentState = 'waiting' | 'held' | 'registered' | 'duplicate' | 'rejected' | 'withdrawn'
 
 /** A request of a store, and its state. */
 export type Intent = {
   /** The id under which the request was accepted. */
   id: string
-  /** The raw body of the request; dropped once the service has decided. */
-  request?: string
+  kind: IntentKind
+  /** What a withdrawal takes back. */
+  of?: RequestKind
+  state: IntentState
   /**
-   * `waiting` to be sent, `held` by the service until the invoice is finalized, `registered` by it, or
-   * `rejected`.
+   * The raw body, while it may have to be sent. One open intent of a kind has it, and leads: the others of
+   * this kind share its fate.
    */
-  state: 'waiting' | 'held' | 'registered' | 'rejected'
-  /** How often the service has refused it since the order was last in review. */
-  refusals: number
+  request?: string
+  /** A call was made that could register it, and its answer did not arrive. */
+  sent?: true
+  /** How it ends once the order was read: the service has answered, but not with the present result. */
+  answer?: 'registered' | 'duplicate'
+  /** Refusals in a row that are not settled yet: what they mean depends on the state of the order. */
+  refused?: { times: number; reason: Refusal }
+  /** Unix seconds of the first refusal, of an intent that stays open because an accountant may fix the cause. */
+  refused_at?: number
+  /** Why it was refused last. */
   reason?: Refusal
+  /** The store was notified that it waits, or that it is held. */
+  published?: true
 }
 
+/** A withdrawal on the order's item, ahead of its event, which may stand behind a blocked one. */
+export type WithdrawalMark = { id: string; of: RequestKind }
+
 /**
- * How many bytes a store's request may take as it is stored, as a JSON string. With the order result and the
- * reasons of refusals they stay below the 400 KB of a DynamoDB item, whatever was accepted.
+ * How many bytes a store's request may take as it is stored, as a JSON string. With the order result, the
+ * reasons of refusals and the history they stay below the 400 KB of a DynamoDB item, whatever was accepted.
  */
-export const MAX_REQUEST_BYTES: Readonly<Record<IntentKind, number>> = {
+export const MAX_REQUEST_BYTES: Readonly<Record<RequestKind, number>> = {
   create: 250_000,
   payment: 16_384,
   refund: 16_384,
 }
 
+/** How many bytes the ended requests of an order may take; the oldest are dropped first. */
+const MAX_HISTORY_BYTES = 16_384
+
+/** How many requests of a kind may be open at once: more are duplicates of what is open. */
+export const MAX_OPEN = 16
+
+/** A request as the store reads it, on its feed and from the API. */
+export type RequestView = Pick<Intent, 'id' | 'kind' | 'of' | 'state'> & { reason?: Omit<Refusal, 'body'> }
+
+/** The words of a refusal without the service's own JSON. */
+export const wordsOf = ({ body: _, ...words }: Refusal): Omit<Refusal, 'body'> => words
+
+export const requestView = ({ id, kind, of, state, reason }: Intent): RequestView => ({
+  id,
+  kind,
+  ...(of !== undefined && { of }),
+  state,
+  ...(reason !== undefined && { reason: wordsOf(reason) }),
+})
+
+/** The error body of a refusal as JSON text, as the service wrote it. */
+export const refusalBody = ({ body, status: _, ...error }: Refusal): string =>
+  body ?? JSON.stringify({ error })
+
 /** What is to be published to the store's feed (promise P9). */
 export type PendingEvent =
-  | { event: 'order.updated'; data: OrderResult }
-  | { event: 'order.rejected'; data: OrderKey & { request: IntentKind; id: string; error: Refusal } }
+  | {
+      event: 'order.updated'
+      data: OrderResult
+      /** The requests that this result has ended. */
+      requests?: readonly RequestView[]
+    }
+  | {
+      event: `order.${IntentState}`
+      data: OrderKey & { request: IntentKind; id: string; error?: Omit<Refusal, 'body'> }
+    }
 
 export type Order = OrderKey & {
   /** The version of the last message published to the store's feed. */
@@ -45,7 +108,9 @@ export type Order = OrderKey & {
   result: OrderResult | undefined
   /** The result may be out of date: the service must be asked. */
   doubt: boolean
-  intents: { readonly [kind in IntentKind]?: Intent }
+  /** The store's requests in the order of their arrival: all that are open, and the last that ended. */
+  intents: readonly Intent[]
+  withdrawals: readonly WithdrawalMark[]
   /** What has not been published yet. */
   pending: readonly PendingEvent[]
 }
@@ -56,16 +121,33 @@ export const newOrder = ({ source, external_id }: OrderKey): Order => ({
   version: 0,
   result: undefined,
   doubt: false,
-  intents: {},
+  intents: [],
+  withdrawals: [],
   pending: [],
 })
 
-export const isOpen = (intent: Intent | undefined): intent is Intent =>
-  intent?.state === 'waiting' || intent?.state === 'held'
+export const isOpen = ({ state }: Pick<Intent, 'state'>): boolean => state === 'waiting' || state === 'held'
+
+/** The open intent of a kind that has the body. */
+export const leaderOf = ({ intents }: Pick<Order, 'intents'>, kind: RequestKind): Intent | undefined =>
+  intents.find(intent => intent.kind === kind && isOpen(intent) && intent.request !== undefined)
+
+/** The intents without the oldest ended ones, as far as they are too many to keep. */
+export const withinHistory = (intents: readonly Intent[]): readonly Intent[] => {
+  let bytes = 0
+  return intents
+    .toReversed()
+    .filter(intent => {
+      if (isOpen(intent)) return true
+      bytes += Buffer.byteLength(JSON.stringify(intent))
+      return bytes <= MAX_HISTORY_BYTES
+    })
+    .toReversed()
+}
 
 /**
- * Whether an order expects nothing more. While it is in review, in doubt, or has an open intent, a webhook is
- * expected, and reconciliation must find it if it never arrives (promise P10).
+ * Whether an order expects nothing more. While it is in review, in doubt, or has an open intent, a webhook or
+ * another try is expected, and reconciliation must see to it (promise P10).
  */
 export const isSettled = ({ result, doubt, intents }: Pick<Order, 'result' | 'doubt' | 'intents'>): boolean =>
-  !doubt && !(result !== undefined && isInReview(result.status)) && !Object.values(intents).some(isOpen)
+  !doubt && !(result !== undefined && isInReview(result.status)) && !intents.some(isOpen)

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
+import { unixSeconds } from '../platform/environment.ts'
 import type { OrderKey } from '../protocol/order.ts'
-import { apply, type CallResult } from './apply.ts'
+import { apply, type CallResult, type LostCall } from './apply.ts'
 import type { OrderEvent } from './events.ts'
 import { feedMessages, type Publish, published } from './feed.ts'
 import { type AccountingCall, nextCall } from './next-call.ts'
-import { newOrder, type Order } from './order.ts'
+import { newOrder, type Order, REQUEST_KINDS } from './order.ts'
 import type { Orders } from './repository.ts'
 
 /** A payment and a refund, each sent twice with a read after it, and a create: more is a loop. */
@@ -17,6 +18,10 @@ export type ProcessDependencies = {
   publish: Publish
   /** Unix time in milliseconds. */
   now: () => number
+  /** How long a refused request is tried again, in seconds. */
+  retryRefused: number
+  /** The event was received before: a worker that died may have made a call and left no note of it. */
+  redelivered: boolean
 }
 
 export type Processed = { changed: boolean; calls: number; published: number; status: string | undefined }
@@ -32,12 +37,14 @@ export type Processed = { changed: boolean; calls: number; published: number; st
  */
 export const process = async (
   event: OrderEvent,
-  { orders, call, publish, now }: ProcessDependencies,
+  { orders, call, publish, now, retryRefused, redelivered }: ProcessDependencies,
 ): Promise<Processed> => {
   const { source, external_id } = event.data
   const stored = await orders.get({ source, external_id })
   let saved = stored?.order ?? newOrder({ source, external_id })
   let revision = stored?.revision ?? 0
+  const applied = (order: Order, input: OrderEvent | CallResult | LostCall) =>
+    apply(order, input, { now: unixSeconds(now()), retryRefused })
   let messages = 0
 
   const publishAndSave = async (order: Order): Promise<Order> => {
@@ -49,7 +56,8 @@ export const process = async (
     return saved
   }
 
-  let order = apply(saved, event)
+  let order = applied(saved, event)
+  if (redelivered) order = REQUEST_KINDS.reduce((next, to) => applied(next, { to, outcome: 'lost' }), order)
   let calls = 0
   let failure: { error: unknown } | undefined
   for (let next = nextCall(order); next !== undefined && failure === undefined; next = nextCall(order)) {
@@ -57,8 +65,9 @@ export const process = async (
     try {
       if (calls === MAX_CALLS) throw new Error(`Cannot settle the order: ${MAX_CALLS} calls were not enough`)
       calls++
-      order = apply(order, await call(next, order))
+      order = applied(order, await call(next, order))
     } catch (error) {
+      order = applied(order, { to: next.to, outcome: 'lost' })
       failure = { error }
     }
   }

@@ -11,7 +11,7 @@ import { UNSETTLED_INDEX } from '../platform/names.ts'
 import { parseJson } from '../protocol/json.ts'
 import type { OrderKey, OrderResult } from '../protocol/order.ts'
 import { messageGroupOf } from './events.ts'
-import { type Intent, isSettled, type Order } from './order.ts'
+import { type Intent, isSettled, type Order, type RequestKind, type WithdrawalMark } from './order.ts'
 
 /** An order as stored, with the revision that guards against two writers. */
 export type StoredOrder = {
@@ -19,13 +19,16 @@ export type StoredOrder = {
   revision: number
   /** ISO 8601. */
   updated_at: string
+  /** The id of a create that is on its way, of an order that the worker has not stored yet. */
+  announced?: string
 }
 
 /** An unsettled order whose check is due. */
 type DueOrder = OrderKey & { checks: number; check_at: number }
 
 export type Orders = {
-  get: (key: OrderKey) => Promise<StoredOrder | undefined>
+  /** @param consistency `eventual` reads at half the price what may be some milliseconds old */
+  get: (key: OrderKey, consistency?: 'strong' | 'eventual') => Promise<StoredOrder | undefined>
   /**
    * Saves an order.
    *
@@ -34,11 +37,24 @@ export type Orders = {
    * @throws ConditionalCheckFailedException when somebody else has saved it in the meantime
    */
   save: (order: Order, revision: number, now: number) => Promise<void>
+  /**
+   * Leaves an item that says that a create is on its way, unless the order is stored. Without a revision it
+   * is no order yet, and the worker replaces it.
+   */
+  announce: (key: OrderKey, id: string, now: number) => Promise<void>
+  /**
+   * Marks a withdrawal on the order, after its event was enqueued: a worker that has read the order before
+   * fails to save it and meets the mark when the event comes again. Does nothing when the event was faster.
+   */
+  mark: (key: OrderKey, withdrawal: WithdrawalMark) => Promise<void>
   /** Up to `limit` orders of a shard whose check is due, the longest due first; `now` in unix seconds. */
   due: (shard: string, now: number, limit: number) => Promise<DueOrder[]>
   /** Moves the next check to a unix time in seconds, unless the order has changed since. */
   postpone: (order: DueOrder, checkAt: number) => Promise<void>
 }
+
+/** More marks than any store needs; a withdrawal without one is carried out when its event comes. */
+const MAX_MARKS = 16
 
 /** Unsettled orders are spread over sixteen partitions by the first digit of their message group. */
 export const SHARDS = [...'0123456789abcdef']
@@ -78,14 +94,19 @@ const keyOf = ({ source, external_id }: Item): OrderKey => ({
  * numbers come back exactly as the service sent them.
  */
 export const orderOf = (item: Item): StoredOrder => ({
-  revision: Number(item.revision?.N),
+  revision: Number(item.revision?.N ?? 0),
   updated_at: item.updated_at?.S ?? '',
+  ...(item.announced?.S !== undefined && { announced: item.announced.S }),
   order: {
     ...keyOf(item),
-    version: Number(item.version?.N),
+    version: Number(item.version?.N ?? 0),
     result: item.result?.S === undefined ? undefined : (parseJson(item.result.S) as OrderResult),
     doubt: item.doubt?.BOOL === true,
-    intents: JSON.parse(item.intents?.S ?? '{}') as Record<string, Intent>,
+    intents: JSON.parse(item.intents?.S ?? '[]') as Intent[],
+    withdrawals: (item.withdrawals?.SS ?? []).map(mark => {
+      const [of, id = ''] = mark.split(' ')
+      return { id, of: of as RequestKind }
+    }),
     pending: [],
   },
 })
@@ -96,15 +117,15 @@ export const orderRepository = (
   table: string,
   { random }: Pick<Runtime, 'random'>,
 ): Orders => ({
-  async get(key) {
+  async get(key, consistency = 'strong') {
     const { Item } = await dynamodb.send(
-      new GetItemCommand({ TableName: table, Key: keyItem(key), ConsistentRead: true }),
+      new GetItemCommand({ TableName: table, Key: keyItem(key), ConsistentRead: consistency === 'strong' }),
     )
     return Item === undefined ? undefined : orderOf(Item)
   },
 
   async save(order, revision, now) {
-    const { version, result, doubt, intents } = order
+    const { version, result, doubt, intents, withdrawals } = order
     const input = {
       TableName: table,
       Item: {
@@ -114,6 +135,7 @@ export const orderRepository = (
         ...(result !== undefined && { status: { S: result.status }, result: { S: JSON.stringify(result) } }),
         ...(doubt && { doubt: { BOOL: true } }),
         intents: { S: JSON.stringify(intents) },
+        ...(withdrawals.length > 0 && { withdrawals: { SS: withdrawals.map(markText) } }),
         updated_at: { S: new Date(now).toISOString() },
         ...(!isSettled(order) && {
           unsettled: { S: messageGroupOf(order).slice(0, 1) },
@@ -135,6 +157,36 @@ export const orderRepository = (
     }
   },
 
+  async announce(key, id, now) {
+    const Item = { ...keyItem(key), announced: { S: id }, updated_at: { S: new Date(now).toISOString() } }
+    const ConditionExpression = 'attribute_not_exists(revision)'
+    await unlessConditionFails(
+      dynamodb.send(new PutItemCommand({ TableName: table, Item, ConditionExpression })),
+    )
+  },
+
+  async mark(key, withdrawal) {
+    await unlessConditionFails(
+      dynamodb.send(
+        new UpdateItemCommand({
+          TableName: table,
+          Key: keyItem(key),
+          UpdateExpression: 'ADD withdrawals :mark SET revision = if_not_exists(revision, :none) + :one',
+          ConditionExpression:
+            '(attribute_not_exists(intents) OR NOT contains(intents, :id)) AND ' +
+            '(attribute_not_exists(withdrawals) OR size(withdrawals) < :most)',
+          ExpressionAttributeValues: {
+            ':mark': { SS: [markText(withdrawal)] },
+            ':id': { S: withdrawal.id },
+            ':none': { N: '0' },
+            ':one': { N: '1' },
+            ':most': { N: String(MAX_MARKS) },
+          },
+        }),
+      ),
+    )
+  },
+
   async due(shard, now, limit) {
     const { Items = [] } = await dynamodb.send(
       new QueryCommand({
@@ -153,8 +205,9 @@ export const orderRepository = (
   },
 
   async postpone(order, checkAt) {
-    try {
-      await dynamodb.send(
+    // When the worker has saved the order since, its check time holds.
+    await unlessConditionFails(
+      dynamodb.send(
         new UpdateItemCommand({
           TableName: table,
           Key: keyItem(order),
@@ -166,18 +219,26 @@ export const orderRepository = (
             ':seen': { N: String(order.check_at) },
           },
         }),
-      )
-    } catch (error) {
-      // The worker has saved the order since: its check time holds.
-      if (!isConditionFailed(error)) throw error
-    }
+      ),
+    )
   },
 })
 
 const isConditionFailed = (error: unknown) =>
   error instanceof Error && error.name === 'ConditionalCheckFailedException'
 
+const unlessConditionFails = async (written: Promise<unknown>) => {
+  try {
+    await written
+  } catch (error) {
+    if (!isConditionFailed(error)) throw error
+  }
+}
+
+const markText = ({ of, id }: WithdrawalMark) => `${of} ${id}`
+
 const isSame = (stored: Item, written: Item) =>
-  Object.entries(written).every(
-    ([name, value]) => name === 'check_at' || JSON.stringify(stored[name]) === JSON.stringify(value),
+  // A mark that was made since is no part of what was written.
+  [...Object.keys(written), 'withdrawals'].every(
+    name => name === 'check_at' || JSON.stringify(stored[name]) === JSON.stringify(written[name]),
   )

@@ -9,6 +9,8 @@ export const VARIABLES = {
   secretsPath: 'SECRETS_PATH',
   /** Base URL of the accounting service. */
   accountingUrl: 'ACCOUNTING_URL',
+  /** How many days a request stays open that the service has refused for a cause an accountant can fix. */
+  refusedRetryDays: 'REFUSED_RETRY_DAYS',
   /** `public`, or `loopback` on a developer's machine: the addresses HTTP feeds may have. */
   feedAddresses: 'FEED_ADDRESSES',
 } as const

@@ -13,9 +13,9 @@ export const callAccounting =
   (accounting: Accounting) =>
   async (call: AccountingCall, order: OrderKey): Promise<CallResult> => {
     try {
-      const { duplicate: _, ...result } =
+      const { duplicate, ...result } =
         call.to === 'read' ? await accounting.read(order) : await accounting[call.to](order, call.request)
-      return { to: call.to, outcome: 'result', result }
+      return { to: call.to, outcome: 'result', result, ...(duplicate === true && { duplicate }) }
     } catch (error) {
       if (!(error instanceof AccountingError) || error.reason === undefined) throw error
       const { code, reason } = error

@@ -29,7 +29,12 @@ export type WorkerDependencies = Runtime & {
   stores: readonly Store[]
   settings: Pick<
     Settings,
-    'ordersTable' | 'ordersQueueUrl' | 'quarantineQueueUrl' | 'secretsPath' | 'accountingUrl'
+    | 'ordersTable'
+    | 'ordersQueueUrl'
+    | 'quarantineQueueUrl'
+    | 'secretsPath'
+    | 'accountingUrl'
+    | 'refusedRetryDays'
   >
 }
 
@@ -44,10 +49,10 @@ const processRecord =
     now,
     telemetry,
   }: {
-    processEvent: (event: OrderEvent) => Promise<Processed>
+    processEvent: (event: OrderEvent, redelivered: boolean) => Promise<Processed>
     quarantine: Quarantine
   } & Pick<WorkerDependencies, 'now' | 'telemetry'>) =>
-  async ({ body, messageId }: SQSRecord): Promise<void> => {
+  async ({ body, messageId, attributes }: SQSRecord): Promise<void> => {
     const reading = readOrderEvent(body)
     if ('unreadable' in reading) {
       await quarantine({ from: 'worker', reason: reading.unreadable, body, receivedAt: now() })
@@ -57,7 +62,7 @@ const processRecord =
     }
     const { delivery, event, data } = reading.event
     const { source, external_id } = data
-    const processed = await processEvent(reading.event)
+    const processed = await processEvent(reading.event, Number(attributes.ApproximateReceiveCount) > 1)
     telemetry.info('event processed', { delivery, event, source, external_id, ...processed })
     telemetry.count('EventsProcessed', { event, changed: String(processed.changed) })
   }
@@ -82,6 +87,8 @@ const delayEvent =
     await extendVisibility([record, ...behind], seconds)
   }
 
+const DAY_SECONDS = 24 * 60 * 60
+
 /** The consumer of the order queue, and the only function that decides what happens to an order. */
 export const createWorker = (dependencies: WorkerDependencies) => {
   const { dynamodb, sqs, ssm, http, telemetry, stores, settings, now, random } = dependencies
@@ -101,6 +108,12 @@ export const createWorker = (dependencies: WorkerDependencies) => {
   const orders = orderRepository(dynamodb, settings.ordersTable, { random })
   const publish = feedPublisher(sqs, settings.ordersQueueUrl, stores)
   const quarantine = quarantineQueue(sqs, settings.quarantineQueueUrl)
+  const retryRefused = Number(settings.refusedRetryDays) * DAY_SECONDS
+  if (!(retryRefused >= 0)) {
+    throw new Error(
+      `Cannot start: REFUSED_RETRY_DAYS is "${settings.refusedRetryDays}"; set a number of days, such as 7`,
+    )
+  }
   const onFailure = delayEvent(visibilityExtender(sqs, settings.ordersQueueUrl), dependencies)
 
   return middy<SQSEvent, SQSBatchResponse>(invocation).handler(({ Records }, context) => {
@@ -108,7 +121,8 @@ export const createWorker = (dependencies: WorkerDependencies) => {
       (...args: Parameters<typeof call>) => guard(() => call(...args)),
       () => context.getRemainingTimeInMillis(),
     )
-    const processEvent = (event: OrderEvent) => process(event, { orders, call: callInTime, publish, now })
+    const processEvent = (event: OrderEvent, redelivered: boolean) =>
+      process(event, { orders, call: callInTime, publish, now, retryRefused, redelivered })
     return processBatch(Records, {
       process: processRecord({ processEvent, quarantine, now, telemetry }),
       onFailure,

@@ -3,6 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Accounting, accountingClient } from '../../lib/accounting/client.ts'
 import { AccountingError } from '../../lib/accounting/errors.ts'
+import { refusalBody } from '../../lib/orders/order.ts'
 import type { HttpClient } from '../../lib/platform/http-client.ts'
 import { startSandbox } from '../../sandbox/start.ts'
 import { addressOf } from '../support/address.ts'
@@ -164,6 +165,22 @@ describe('a response', () => {
     [422, 'null', {}, { reason: { message: 'The accounting service answered 422' } }],
   ])('%i with %p and %j is %j', async (status, text, headers, expected) => {
     await expect(answering(status, text, headers).client.read(key)).rejects.toMatchObject(expected)
+  })
+
+  test.each([
+    ['{"errors":[{"sku":"A"}]}', true],
+    ['{"error":{"code":"c","message":"m"},"trace":1}', true],
+    ['{"error":{"code":"c","message":"m","field":"f"}}', false],
+    [`{"errors":"${'x'.repeat(4096)}"}`, false],
+    ['<html>', false],
+  ])('%p is kept word for word: %p', async (text, isKept) => {
+    const error: unknown = await answering(400, text)
+      .client.create(key, '{}')
+      .catch((each: unknown) => each)
+    const { reason } = error as AccountingError
+    expect(reason?.body).toBe(isKept ? text : undefined)
+    // Otherwise its words say it.
+    if (text.includes('field')) expect(refusalBody(reason ?? { status: 0, message: '' })).toBe(text)
   })
 
   test('is read from the address, with the key and the body as given', async () => {

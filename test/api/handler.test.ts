@@ -257,7 +257,7 @@ describe('a read', () => {
   })
 
   test('of an order without a result has a null status', async () => {
-    await save({ intents: { create: { id: 'c1', request: '{"secret":1}', state: 'waiting', refusals: 0 } } })
+    await save({ intents: [{ id: 'c1', kind: 'create', request: '{"secret":1}', state: 'waiting' }] })
     expect(await read()).toMatchObject({ status: 200 })
     expect((await read()).body).toEqual({
       source: 'shop',
@@ -266,7 +266,7 @@ describe('a read', () => {
       relay: {
         version: 0,
         updated_at: '2026-03-01T10:00:00.000Z',
-        intents: { create: { id: 'c1', state: 'waiting' } },
+        requests: [{ id: 'c1', kind: 'create', state: 'waiting' }],
       },
     })
     expect(stack.commands()).toEqual(['GetItem', 'GetItem'])
@@ -278,20 +278,20 @@ describe('a read', () => {
     await save({
       version: 3,
       result,
-      intents: {
-        create: { id: 'c1', state: 'registered', refusals: 0 },
-        refund: { id: 'r1', request: '{"reason":"x"}', state: 'waiting', refusals: 1, reason },
-      },
+      intents: [
+        { id: 'c1', kind: 'create', state: 'registered' },
+        { id: 'r1', kind: 'refund', request: '{"reason":"x"}', state: 'waiting', reason },
+      ],
     })
     expect((await read()).body).toEqual({
       ...result,
       relay: {
         version: 3,
         updated_at: '2026-03-01T10:00:00.000Z',
-        intents: {
-          create: { id: 'c1', state: 'registered' },
-          refund: { id: 'r1', state: 'waiting', error: reason },
-        },
+        requests: [
+          { id: 'c1', kind: 'create', state: 'registered' },
+          { id: 'r1', kind: 'refund', state: 'waiting', reason },
+        ],
       },
     })
   })

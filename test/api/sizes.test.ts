@@ -1,8 +1,19 @@
 import { expect, test } from '@jest/globals'
+import { errorOf } from '../../lib/accounting/errors.ts'
 import { readRequest } from '../../lib/api/request.ts'
 import { readOrderEvent } from '../../lib/orders/events.ts'
-import { type Intent, MAX_REQUEST_BYTES, newOrder } from '../../lib/orders/order.ts'
+import {
+  type Intent,
+  MAX_OPEN,
+  MAX_REQUEST_BYTES,
+  newOrder,
+  REQUEST_KINDS,
+  type Refusal,
+  type RequestKind,
+  withinHistory,
+} from '../../lib/orders/order.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
+import { readJson } from '../../lib/protocol/json.ts'
 import { MAX_RESULT_BYTES } from '../../lib/protocol/order.ts'
 import { createTable, startParts } from '../support/parts.ts'
 
@@ -45,13 +56,26 @@ test('whatever is accepted can be stored together', async () => {
   try {
     await createTable(parts.dynamodb, 'orders', ['source', 'external_id'])
     const orders = orderRepository(parts.dynamodb, 'orders', { random: Math.random })
-    const largest = (kind: 'create' | 'payment' | 'refund'): Intent => ({
-      id: '5d2f3a6e-1111-4111-8111-111111111111',
-      request: '"'.repeat(MAX_REQUEST_BYTES[kind] / 2),
-      state: 'waiting',
-      refusals: 1,
-      reason: { status: 400, code: '"'.repeat(1000), message: '"'.repeat(1000), field: '"'.repeat(1000) },
-    })
+    const id = '5d2f3a6e-1111-4111-8111-111111111111'
+    const reason = errorOf(
+      400,
+      readJson(
+        JSON.stringify({
+          error: { code: '\u{20ac}'.repeat(100), message: '\u{20ac}'.repeat(999), field: '"'.repeat(60) },
+          more: '"'.repeat(60),
+        }),
+      ) as { json: unknown; text: string },
+      undefined,
+    ).reason as Refusal
+    expect(reason).toHaveProperty('body')
+    const largest = (kind: RequestKind): Intent[] => [
+      ...Array<Intent>(MAX_OPEN - 1).fill({ id, kind, state: 'waiting', published: true }),
+      {
+        ...{ id, kind, state: 'waiting', request: '"'.repeat(MAX_REQUEST_BYTES[kind] / 2) },
+        ...{ reason, refused_at: 1_700_000_000, refused: { times: 1, reason }, sent: true, published: true },
+      },
+    ]
+    const history = Array<Intent>(200).fill({ id, kind: 'payment', state: 'rejected', reason })
     const order = {
       ...newOrder({ source: 'shop', external_id: '"'.repeat(100) }),
       result: {
@@ -60,7 +84,11 @@ test('whatever is accepted can be stored together', async () => {
         status: 'paid',
         x: 'x'.repeat(MAX_RESULT_BYTES - 500),
       },
-      intents: { create: largest('create'), payment: largest('payment'), refund: largest('refund') },
+      intents: withinHistory([...history, ...REQUEST_KINDS.flatMap(largest)]),
+      withdrawals: Array.from({ length: 16 }, (_, index) => ({
+        id: `${id}-${index}`,
+        of: 'payment' as const,
+      })),
     }
     await orders.save(order, 0, Date.now())
     expect((await orders.get(order))?.order).toEqual(order)

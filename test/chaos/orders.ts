@@ -117,8 +117,8 @@ export const play = async (world: World, order: ChaosOrder, over: AbortSignal): 
     const body = createRequest(source, id, paidAtOnce)
     if (unknownProduct !== undefined) {
       await ask('', body)
-      await waitFor(world, 'the rejection of the product', () =>
-        inbox.of(id).some(({ event }) => event !== 'order.updated'),
+      await waitFor(world, 'the refusal of the product', () =>
+        inbox.of(id).some(({ event }) => event === 'order.waiting'),
       )
     }
     await service.stock(id, review ? 0 : 10)

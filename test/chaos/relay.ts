@@ -133,6 +133,7 @@ export const startRelay = async ({
     feedsDeadQueueUrl: queueUrl(QUEUES.feedsDead),
     secretsPath: SECRETS_PATH,
     accountingUrl: await through('worker to service', ports.sandbox),
+    refusedRetryDays: '7',
   }
   const stores = storesWith(await through('feeder to store', webStore))
 

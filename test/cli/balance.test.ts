@@ -138,7 +138,11 @@ test('without a log, the tables decide', () => {
 })
 
 test('a request is registered, held, waiting, rejected or superseded', () => {
-  const intent = (id: string, state: 'registered' | 'held' | 'rejected') => ({ id, state, refusals: 0 })
+  const intent = (id: string, state: 'registered' | 'held' | 'rejected') => ({
+    id,
+    kind: 'payment' as const,
+    state,
+  })
   const { requests, intents, differences } = balance(
     evidenceOf(
       [
@@ -149,10 +153,10 @@ test('a request is registered, held, waiting, rejected or superseded', () => {
       {
         waiting: 1,
         orders: new Map([
-          order('a', { intents: { payment: intent('a', 'registered') } }),
-          order('b', { intents: { payment: intent('b', 'held') } }),
-          order('c', { intents: { payment: intent('c', 'rejected') } }),
-          order('old', { intents: { payment: intent('another', 'registered') } }),
+          order('a', { intents: [intent('a', 'registered')] }),
+          order('b', { intents: [intent('b', 'held')] }),
+          order('c', { intents: [intent('c', 'rejected')] }),
+          order('old', { intents: [intent('another', 'registered')] }),
         ]),
       },
     ),

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import type { ServiceOrder } from '../../cli/core/accounting.ts'
 import { dryRun } from '../../cli/messages/dry-run.ts'
 import type { OrderEvent } from '../../lib/orders/events.ts'
-import { type IntentKind, newOrder } from '../../lib/orders/order.ts'
+import { newOrder, type RequestKind } from '../../lib/orders/order.ts'
 
 const key = { source: 'api', external_id: '1' }
 const unknown: ServiceOrder = { unknown: { status: 404, message: 'not registered' } }
@@ -15,9 +15,9 @@ const dryRunOf = (service: ServiceOrder, status?: string) => {
   return dryRun({ orders: { get: async () => stored }, readService: async () => service })
 }
 
-const request = (kind: IntentKind, body = '{}'): OrderEvent => ({
+const request = (kind: RequestKind, body = '{}'): OrderEvent => ({
   event: `order.${kind}`,
-  delivery: '5f2b1c5e-6d0f-4d1c-9c52-0d5a1b3c7e11',
+  delivery: `5f2b1c5e-6d0f-4d1c-9c52-0d5a1b3c7e1${kind === 'create' ? 1 : kind.length}`,
   data: { ...key, request: body },
 })
 const webhook = (status: string): OrderEvent => ({
@@ -37,7 +37,7 @@ test.each([
   ['refund', 'invoiced', ['refund: expected status "refunded"']],
   ['refund', 'paid', ['refund: expected status "refunded"']],
   ['refund', 'refunded', ['refund: no change: already "refunded"']],
-  ['create', 'paid', ['create: no change: already "paid"']],
+  ['create', 'paid', ['create: no change: already "paid"', 'read: "paid"']],
 ] as const)('a %s of an order that is "%s" at the service', async (kind, status, expected) => {
   expect(await callsOf(dryRunOf(at(status)), request(kind))).toEqual(expected)
 })

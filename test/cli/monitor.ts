@@ -71,11 +71,11 @@ export const monitorTests = () => {
       const result = status === undefined ? undefined : { ...key, status }
       return orders.save({ ...newOrder(key), ...change, result }, 0, Date.now())
     }
-    const intent = (state: Intent['state']): Intent => ({ id: state, state, refusals: 0 })
-    await save('l-rejected', { intents: { create: intent('rejected') } })
-    await save('l-registered', { status: 'paid', intents: { payment: intent('registered') } })
-    await save('l-waiting', { intents: { create: intent('waiting') } })
-    await save('l-held', { status: 'invoiced', intents: { payment: intent('held') } })
+    const intent = (state: Intent['state']): Intent => ({ id: state, kind: 'payment', state })
+    await save('l-rejected', { intents: [intent('rejected')] })
+    await save('l-registered', { status: 'paid', intents: [intent('registered')] })
+    await save('l-waiting', { intents: [intent('waiting')] })
+    await save('l-held', { status: 'invoiced', intents: [intent('held')] })
     await save('l-doubtful', { status: 'paid', doubt: true })
     expect(await listed('--unsettled')).toEqual(['l-2', 'l-doubtful', 'l-held', 'l-waiting'])
   })

@@ -12,6 +12,8 @@ type Registered = {
   /** One entry for each document that was registered. */
   documents: ServiceDocument[]
   total: number
+  /** What a repeated create is answered with, by the spec's words (POST orders, 200). */
+  original?: OrderResult
 }
 
 type Action = 'create' | 'read' | 'payment' | 'refund'
@@ -104,7 +106,7 @@ export const accountingService = (
       if (unknownProduct !== undefined && !products.has(key.external_id))
         throw new Refused(400, 'unknown_sku')
       const existing = orders.get(nameOf(key))
-      if (existing !== undefined) return { ...resultOf(key, existing), duplicate: true }
+      if (existing?.original !== undefined) return { ...existing.original, duplicate: true }
       const order: Registered = {
         status: review ? 'needs_review' : 'invoiced',
         holdsPayment: review === true && paidAtOnce,
@@ -112,6 +114,7 @@ export const accountingService = (
         total: 1_500_000,
       }
       if (!review && paidAtOnce) register(order, 'receipt')
+      order.original = resultOf(key, order)
       orders.set(nameOf(key), order)
       if (fixedAfter !== undefined) clock.after(fixedAfter, () => accountant.fix(key))
       for (const { after, does } of plan) clock.after(after, () => accountant[does](key))

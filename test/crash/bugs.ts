@@ -130,12 +130,6 @@ export const BUGS: readonly Bug[] = [
       'the service is down for two orders for an hour',
     ],
   }),
-  ...bugsIn('accounting/errors.ts', {
-    'an early refund is rejected for good': [
-      "return code === 'not_finalized' ? 'not_ready' : 'rejected'",
-      "return status === 400 ? 'unknown_order' : 'rejected'",
-    ],
-  }),
   ...bugsIn('orders/process.ts', {
     'an order is saved before it is published': [
       'for (const message of feedMessages(order, event)) await publish(message)\n',
@@ -167,7 +161,43 @@ export const BUGS: readonly Bug[] = [
       ': { ...order, doubt: true }\n}',
       ': applyResult(order, result)\n}',
     ],
-    'the first refusal is final': ['const FINAL_REFUSALS = 2', 'const FINAL_REFUSALS = 1'],
+    'an early refusal is not tried again at once': ['const MAX_REFUSALS = 2', 'const MAX_REFUSALS = 1'],
+    'a refusal that may be fixed is final': ['status === 400 && !INVALID', 'status === 0 && !INVALID'],
+    'what was refused is never tried again': [
+      'return retryRefused({ ...order, doubt: true })',
+      'return { ...order, doubt: true }',
+    ],
+    'what was refused is tried for ever': ['now - refused_at >= retryRefused', 'now < refused_at'],
+    'the original result of a repeated create is believed': [
+      ': { ...update(order, kind, { answer: state }), doubt: true }',
+      ': endIntents(applyResult(order, result), kind, state)',
+    ],
+    'a repeated request counts as registered': [
+      "isRepeated && !intent.sent ? 'duplicate'",
+      "isRepeated && !intent.sent ? 'registered'",
+    ],
+    'a second request is never answered': [
+      '.filter(intent => intent !== except)',
+      '.filter(intent => intent !== except && intent === leader)',
+    ],
+    'the payments that are held are not published': [
+      'return publish(replace(next, held), held)',
+      'return replace(next, held)',
+    ],
+    'the refunds that wait are not published': [
+      'return published ? replaced : publish',
+      'return true ? replaced : publish',
+    ],
+    'a result does not name its requests': ['{ ...last, requests }', 'last'],
+    'a withdrawal does not ask whether it comes too late': [
+      "order.doubt || leaderOf(order, of)?.state === 'waiting'",
+      'order.doubt',
+      'a payment is withdrawn at once',
+    ],
+    'a withdrawal waits for the events in front of it': [
+      'honourMarks(applyEvent(order, input))',
+      'applyEvent(order, input)',
+    ],
   }),
   ...bugsIn('orders/feed.ts', {
     'the version does not count up': [

@@ -19,8 +19,21 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
-/** The two conditions that the relay uses; any other is an error, so that none passes for fulfilled. */
+/** A mark of a withdrawal, as `lib/orders/repository.ts` makes it. */
+const MARK = {
+  update: 'ADD withdrawals :mark SET revision = if_not_exists(revision, :none) + :one',
+  condition:
+    '(attribute_not_exists(intents) OR NOT contains(intents, :id)) AND ' +
+    '(attribute_not_exists(withdrawals) OR size(withdrawals) < :most)',
+}
+
+/** The conditions that the relay uses; any other is an error, so that none passes for fulfilled. */
 const holds = (condition: string, item: Item | undefined, values: Item): boolean => {
+  if (condition === MARK.condition)
+    return (
+      item?.intents?.S?.includes(values[':id']?.S ?? '') !== true &&
+      (item?.withdrawals?.SS ?? []).length < Number(values[':most']?.N)
+    )
   const absent = /^attribute_not_exists\((\w+)\)$/.exec(condition)?.[1]
   if (absent !== undefined) return item?.[absent] === undefined
   const [, name, parameter] = /^(\w+) = (:\w+)$/.exec(condition) ?? []
@@ -132,6 +145,14 @@ export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOp
         const { items, keyOf } = tableOf(TableName)
         const item = items.get(keyOf(Key))
         check(item, command.input)
+        if (UpdateExpression === MARK.update) {
+          const SS = [
+            ...new Set([...(item?.withdrawals?.SS ?? []), ...(ExpressionAttributeValues[':mark']?.SS ?? [])]),
+          ]
+          const revision = { N: String(Number(item?.revision?.N ?? 0) + 1) }
+          put(TableName ?? '', keyOf(Key), { ...Key, ...item, withdrawals: { SS }, revision })
+          return {}
+        }
         const set: Item = {}
         for (const [, name = '', parameter = ''] of UpdateExpression.matchAll(/(\w+) = (:\w+)/g)) {
           const value = ExpressionAttributeValues[parameter]

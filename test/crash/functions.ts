@@ -8,10 +8,14 @@ import type {
 import { queuesOf } from '../../deploy/queues.ts'
 import { createApi } from '../../lib/api/handler.ts'
 import { createFeeder } from '../../lib/feeds/handler.ts'
+import { orderQueue } from '../../lib/orders/events.ts'
+import type { RequestKind } from '../../lib/orders/order.ts'
+import { orderRepository } from '../../lib/orders/repository.ts'
 import type { HttpClient } from '../../lib/platform/http-client.ts'
 import { feedQueueName, QUEUES, TABLES } from '../../lib/platform/names.ts'
 import { httpStores, type Store } from '../../lib/platform/stores.ts'
 import type { Telemetry } from '../../lib/platform/telemetry.ts'
+import type { OrderKey } from '../../lib/protocol/order.ts'
 import { createReconciler } from '../../lib/reconcile/handler.ts'
 import { createReceiver } from '../../lib/webhook/handler.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
@@ -36,6 +40,7 @@ export const SETTINGS = {
   feedsDeadQueueUrl: queueUrl(QUEUES.feedsDead),
   secretsPath: SECRETS_PATH,
   accountingUrl: `${ACCOUNTING_ORIGIN}/base`,
+  refusedRetryDays: '7',
 }
 
 /** What every function depends on; each factory takes its part of it. */
@@ -248,6 +253,24 @@ export const lambda = (parts: Parts) => {
     deploy: () => void deployment++,
     webhook: endpoint('webhook', createReceiver),
     api: endpoint('api', createApi),
+    /** Enqueues and marks a withdrawal as the stores' API does. */
+    withdraw(order: OrderKey, kind: RequestKind, onAnswer: (id: string | undefined) => void) {
+      const instance = startInstance()
+      instance.onEnd.add(() => onAnswer(undefined))
+      const { dynamodb, sqs, settings } = dependenciesOf('api', instance)
+      const id = newId()
+      const json = JSON.stringify({ event: 'order.withdraw', delivery: id, data: { ...order, kind } })
+      const serve = async () => {
+        await orderQueue(sqs, settings.ordersQueueUrl)(order, { id, json })
+        // Without its mark it is carried out when its event comes.
+        await orderRepository(dynamodb, settings.ordersTable, { random })
+          .mark(order, { id, of: kind })
+          .catch(() => undefined)
+        await call(instance, 'api: answer', () => onAnswer(id))
+        instance.onEnd.clear()
+      }
+      serve().catch(() => end(instance))
+    },
     reconcile() {
       const instance = startInstance()
       const event = {

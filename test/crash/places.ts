@@ -19,6 +19,7 @@ const CALLS = {
   'api: read the store keys': `GetParametersByPath ${PARAMETERS.storeKeys}`,
   'api: send to the order queue': `SendMessage ${QUEUES.orders}`,
   'api: read the order': `GetItem ${TABLES.orders}`,
+  'api: mark a withdrawal': `UpdateItem ${TABLES.orders}`,
   'api: answer': '',
   'reconcile: query due orders': `Query ${TABLES.orders}`,
   'reconcile: send to the order queue': `SendMessage ${QUEUES.orders}`,

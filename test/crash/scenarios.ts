@@ -78,7 +78,42 @@ export const SCENARIOS: readonly Scenario[] = [
     orders: { 1001: { createdBy: 'service', review: true, fixedAfter: 67, refunds: true } },
   },
   { name: 'an order never reviewed', orders: { 1001: LIFECYCLES['never reviewed'] } },
-  { name: 'an order that the service rejects', orders: { 1001: LIFECYCLES.rejected } },
+  {
+    name: 'an order that the service refuses for a week',
+    orders: { 1001: LIFECYCLES.rejected },
+    reconcileAt: [HOUR, 8 * DAY, 8 * DAY + HOUR],
+  },
+  {
+    name: 'a refusal that the accountant fixes a day later',
+    orders: { 1001: LIFECYCLES['refused until the product is added a day later'] },
+    reconcileAt: [HOUR, DAY + HOUR, DAY + 4 * HOUR],
+  },
+  { name: 'every request is sent twice', orders: { 1001: LIFECYCLES['every request sent twice'] } },
+  {
+    name: 'every request is sent twice, in review',
+    orders: { 1001: LIFECYCLES['every request sent twice, in review'] },
+  },
+  {
+    name: 'a refund is withdrawn in review',
+    orders: { 1001: LIFECYCLES['refund withdrawn in review'] },
+  },
+  {
+    name: 'a payment is withdrawn at once',
+    orders: {
+      1001: { createdBy: 'service', pays: true, withdraws: { what: 'payment', after: 100 }, mayRetry: true },
+    },
+  },
+  {
+    name: 'an order is withdrawn while the service is down',
+    orders: {
+      1001: {
+        createdBy: 'relay',
+        withdraws: { what: 'create', after: 40 * MINUTE, surely: true },
+        downUntil: 2 * HOUR,
+        mayRetry: true,
+      },
+    },
+  },
   {
     name: 'an order that the service rejects at first',
     orders: { 1001: { ...LIFECYCLES['created and paid'], unknownProduct: 'first' } },

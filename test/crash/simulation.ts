@@ -77,6 +77,7 @@ const planOrder = ({ seed, days }: Simulation, index: number, mayImport: boolean
   const source = pick([SHOP, SHOP, WEB, APP], dice())
   if (!mayBeFirst && dice() < 0.02) return { at, createdBy: 'relay', source, unknownProduct: 'always' }
   const isUnknownAtFirst = !mayBeFirst && dice() < 0.03
+  if (!mayBeFirst && dice() < 0.02) return { at, createdBy: 'relay', source, unknownProduct: 'later' }
   const review = dice() < 0.3
   const fixedAfter = review && dice() > 0.01 ? someTime(dice(), 20, 4 * DAY) : undefined
   const isFinal = !review || fixedAfter !== undefined
@@ -90,6 +91,9 @@ const planOrder = ({ seed, days }: Simulation, index: number, mayImport: boolean
   return {
     ...{ at, createdBy, source, paidAtOnce, review, pays, refunds },
     ...(isUnknownAtFirst && { unknownProduct: 'first' }),
+    ...(dice() < 0.05 && { twice: true }),
+    // As likely before the service has it as after.
+    ...(refunds && dice() < 0.3 && { withdraws: { what: 'refund', after: someTime(dice(), 20, 4 * DAY) } }),
     ...(fixedAfter !== undefined && { fixedAfter }),
     ...(dice() < 0.05 && { readAt: at + 5 * DAY }),
     accountant: [

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
 import * as v from 'valibot'
+import type { RequestKind } from '../../lib/orders/order.ts'
 import type { IncomingResponse, OutgoingRequest } from '../../lib/platform/http-client.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import { HEADERS } from '../../lib/protocol/webhook.ts'
@@ -17,7 +18,11 @@ export const feedSecretOf = (source: string) => `whsec_feed_of_${source}`
 /** How the endpoint of the store with an HTTP feed answers. */
 export type EndpointAnswer = { status?: number; retryAfter?: number; takes?: number }
 
-const accepted = v.pipe(v.string(), v.parseJson(), v.looseObject({ id: v.string() }))
+const answer202 = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.looseObject({ id: v.string(), external_id: v.string() }),
+)
 
 type Body = { source: string; [field: string]: unknown }
 
@@ -31,12 +36,14 @@ const isSigned = (header: string, body: string, secret: string, now: number) => 
 }
 
 /** The stores: they make their requests one after the other, repeat what failed, and read their feeds. */
-export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, pattern: Pattern) => {
+export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api' | 'withdraw'>, pattern: Pattern) => {
   const { waits } = pattern
   /** What each order's store received, as JSON text: a simulated year has half a million messages. */
   const feeds = new Map<string, string[]>()
   const feedSecrets = new Map<string, string>()
-  const acceptedIds: string[] = []
+  const accepted = new Map<string, string[]>()
+  const accept = (external_id: string, id: string) =>
+    void accepted.set(external_id, [...(accepted.get(external_id) ?? []), id])
   const strangers: Stranger[] = []
   const problems: string[] = []
   const impatience: string[] = []
@@ -63,8 +70,8 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, patte
   const post = (path: string, body: Body, onAnswer: (accepted: boolean) => void) =>
     request('POST', path, body, storeKeyOf(body.source), response => {
       if (response?.statusCode === 202) {
-        const parsed = v.safeParse(accepted, response.body)
-        if (parsed.success) acceptedIds.push(parsed.output.id)
+        const parsed = v.safeParse(answer202, response.body)
+        if (parsed.success) accept(parsed.output.external_id, parsed.output.id)
         else problems.push('a request was answered 202 without an id')
       }
       onAnswer(response?.statusCode === 202)
@@ -105,8 +112,8 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, patte
     feedOf: (external_id: string) => (feeds.get(external_id) ?? []).map(readFeedMessage),
     /** From now on a store verifies its messages with another secret. */
     verifyWith: (source: string, secret: string) => void feedSecrets.set(source, secret),
-    /** Ids of requests that were answered with 202. */
-    acceptedIds,
+    /** Ids of requests that were answered with 202, by order. */
+    accepted,
     strangers,
     problems,
     /** Deliveries that came before the endpoint asked for them. */
@@ -121,6 +128,14 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, patte
       repeatUntilAccepted(`${external_id}/payment/`, { source, method: 'card' }, then),
     refund: ({ source, external_id }: OrderKey, then: () => void = nothing) =>
       repeatUntilAccepted(`${external_id}/refund/`, { source }, then),
+    /** Withdraws a request; again until it is answered. */
+    withdraw(order: OrderKey, kind: RequestKind, tries = 0) {
+      functions.withdraw(order, kind, id => {
+        if (id !== undefined) return accept(order.external_id, id)
+        const wait = waits[Math.min(tries, waits.length - 1)] ?? 0
+        clock.after(wait, () => this.withdraw(order, kind, tries + 1))
+      })
+    },
     /** Reads an order until it is answered. */
     read(order: OrderKey) {
       const { source, external_id } = order

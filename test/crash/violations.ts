@@ -7,21 +7,32 @@ import { AFTER_EXCHANGE, type Run, type World } from './world.ts'
 
 const TOLERANCE_SECONDS = 300
 
-const ordersViolations = ({ scenario, world }: Run): string[] =>
-  Object.entries(scenario.orders).flatMap(([external_id, planned]) => {
+const ordersViolations = ({ scenario, world, faults }: Run): string[] => {
+  // Without its mark, a withdrawal may come too late.
+  const isMarked = !faults.some(({ at }) => world.calls[at] === 'api: mark a withdrawal')
+  return Object.entries(scenario.orders).flatMap(([external_id, planned]) => {
     const { cloud, service, stores, keyOf, troubles } = world
     const key = keyOf(external_id)
     const item = cloud.tables.find('orders', { source: { S: key.source }, external_id: { S: external_id } })
+    const stored = item && readStoredItem(item)
+    const surely = isMarked && planned.withdraws?.surely === true
+    const withdraws = planned.withdraws && { withdraws: { ...planned.withdraws, surely } }
+    const wasFaster = stored?.order.intents.some(
+      ({ kind, state }) => kind === planned.withdraws?.what && state === 'registered',
+    )
     return orderViolations(
-      expectedOf(planned),
+      expectedOf({ ...planned, ...withdraws }, wasFaster),
       {
         service: service.find(key),
-        stored: item && readStoredItem(item),
+        stored,
         feed: stores.feedOf(external_id),
+        accepted: stores.accepted.get(external_id) ?? [],
       },
-      troubles.get(messageGroupOf(key)) ?? 0,
+      // The mark of a withdrawal makes a worker that is at work repeat what it has published.
+      (troubles.get(messageGroupOf(key)) ?? 0) + (planned.withdraws === undefined ? 0 : 1),
     ).map(violation => `${external_id}: ${violation}`)
   })
+}
 
 /** Whether nothing goes wrong that a story does not tell. */
 const isClean = ({ scenario, faults }: Run) => faults.length === 0 && scenario.chance === undefined
@@ -139,7 +150,8 @@ export const violationsOf = (run: Run): string[] => {
         : []),
       ...queue.dead().map(({ body }) => `moved to the dead letters of ${name}: ${body.slice(0, 60)}`),
     ]),
-    ...stores.acceptedIds
+    ...[...stores.accepted.values()]
+      .flat()
       .filter(id => !queued.has(id))
       .map(id => `request ${id} was answered 202 and never queued`),
     ...stores.problems,

@@ -212,12 +212,16 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
         })
       }
       const { to, key } = readCall(request)
-      const { downUntil = 0, slow = scenario.slowness?.(elapsed()) ?? 0 } = plannedOf(key.external_id)
+      const planned = plannedOf(key.external_id)
+      const { downUntil = 0, slow = scenario.slowness?.(elapsed()) ?? 0 } = planned
+      const began = clock.now()
       return call(
         instance,
         `worker: call ${to}`,
         () => {
           if (elapsed() < downUntil) throw new Error('connect ECONNREFUSED')
+          // Nobody can withdraw what the service carries out minutes after the call timed out, see docs/crash.md.
+          if (planned.withdraws !== undefined && clock.now() - began > MINUTE) throw new Error('reset')
           return service.handle(request)
         },
         { timeout, takes: slow },
@@ -288,19 +292,23 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
 
   /** Lets an order go through its lifecycle. */
   const begin = (external_id: string) => {
-    const { createdBy, unknownProduct, pays, refunds } = plannedOf(external_id)
+    const { createdBy, unknownProduct, twice, pays, refunds, withdraws } = plannedOf(external_id)
     const key = keyOf(external_id)
-    const refund = () => refunds && stores.refund(key)
-    const continued = () => (pays ? stores.pay(key, refund) : refund())
+    const ask = (kind: 'create' | 'pay' | 'refund', then?: () => void) =>
+      stores[kind](key, twice ? () => stores[kind](key, then) : then)
+    const refund = () => refunds && ask('refund')
+    const continued = () => (pays ? ask('pay', refund) : refund())
+    if (withdraws !== undefined) clock.after(withdraws.after, () => stores.withdraw(key, withdraws.what))
+    if (unknownProduct === 'later') clock.after(DAY, () => service.addProduct(external_id))
     if (createdBy === 'service') {
       service.create(key)
       return void continued()
     }
-    if (unknownProduct === undefined) return stores.create(key, continued)
+    if (unknownProduct !== 'first') return ask('create', continued)
     stores.create(key)
-    let isAdded = unknownProduct === 'always'
+    let isAdded = false
     stores.onMessage(external_id, ({ event }) => {
-      if (isAdded || event !== 'order.rejected') return
+      if (isAdded || event !== 'order.waiting') return
       isAdded = true
       service.addProduct(external_id)
       stores.create(key, continued)

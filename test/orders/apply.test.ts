@@ -1,22 +1,48 @@
 import { describe, expect, test } from '@jest/globals'
-import { apply, type CallResult } from '../../lib/orders/apply.ts'
+import { apply as applyAt, type CallResult, type LostCall } from '../../lib/orders/apply.ts'
+import type { OrderEvent } from '../../lib/orders/events.ts'
 import { nextCall } from '../../lib/orders/next-call.ts'
-import { type Intent, isOpen, isSettled, newOrder, type Order } from '../../lib/orders/order.ts'
+import {
+  type Intent,
+  type IntentState,
+  isSettled,
+  MAX_OPEN,
+  newOrder,
+  type Order,
+  type RequestKind,
+} from '../../lib/orders/order.ts'
 import type { OrderResult } from '../../lib/protocol/order.ts'
 
 const KEY = { source: 'shop', external_id: '1' }
 const DELIVERY = '00000000-0000-4000-8000-000000000001'
-const reason = { status: 400, message: 'no' }
+const NOW = 1_700_000_000
+const WEEK = 7 * 24 * 60 * 60
+
+/** A cause that an accountant can fix, and one that nobody can. */
+const fixable = { status: 400, code: 'unknown_sku', message: 'no' }
+const invalid = { status: 400, code: 'invalid', message: 'no' }
+
+const apply = (order: Order, input: OrderEvent | CallResult | LostCall, now = NOW) =>
+  applyAt(order, input, { now, retryRefused: WEEK })
 
 const result = (status: string): OrderResult => ({ ...KEY, status })
-const intent = (state: Intent['state'], changes: object = {}): Intent => ({
-  id: 'i',
-  request: '{"a":1}',
+const intent = (
+  kind: RequestKind,
+  state: IntentState = 'waiting',
+  changes: Partial<Intent> = {},
+): Intent => ({
+  id: kind,
+  kind,
   state,
-  refusals: 0,
+  request: '{"a":1}',
   ...changes,
 })
-const registered = { id: 'i', state: 'registered', refusals: 0 }
+const ended = (kind: Intent['kind'], state: IntentState, changes: Partial<Intent> = {}): Intent => ({
+  id: kind,
+  kind,
+  state,
+  ...changes,
+})
 const order = (status: string | undefined, changes: Partial<Order> = {}): Order => ({
   ...newOrder(KEY),
   result: status === undefined ? undefined : result(status),
@@ -28,6 +54,31 @@ const webhook = (status: string) => ({
   data: result(status),
 })
 const read = (status: string) => ({ to: 'read', outcome: 'result', result: result(status) }) as const
+const request = (kind: RequestKind, id = DELIVERY): OrderEvent => ({
+  event: `order.${kind}`,
+  delivery: id,
+  data: { ...KEY, request: '{}' },
+})
+const withdraw = (kind: RequestKind, id = 'withdrawal') =>
+  ({ event: 'order.withdraw', delivery: id, data: { ...KEY, kind } }) as const
+const refused = (to: RequestKind, reason = fixable): CallResult => ({ to, outcome: 'refused', reason })
+const answered = (to: RequestKind, status: string, changes: object = {}): CallResult => ({
+  to,
+  outcome: 'result',
+  result: result(status),
+  ...changes,
+})
+const unknown = { to: 'read', outcome: 'unknown order', reason: { status: 404, message: 'no' } } as const
+const silent = (next: Order): Order => ({ ...next, pending: [] })
+const applyAll = (start: Order, ...inputs: Parameters<typeof apply>[1][]) =>
+  inputs.reduce((next, input) => apply(silent(next), input), start)
+/** `kind state` of every request, and the messages of the last step. */
+const statesOf = ({ intents }: Order) => intents.map(({ kind, state }) => `${kind} ${state}`)
+const message = (event: string, kind: Intent['kind'], changes: object = {}) => ({
+  event: `order.${event}`,
+  data: { ...KEY, request: kind, id: kind, ...changes },
+})
+
 const check = { event: 'order.check', delivery: DELIVERY, data: KEY } as const
 
 describe('a webhook', () => {
@@ -61,140 +112,357 @@ describe('a webhook', () => {
   })
 })
 
-describe('an intent', () => {
+describe('a request', () => {
   test.each(['create', 'payment', 'refund'] as const)('%s is kept until the service has decided', kind => {
-    const event = { event: `order.${kind}` as const, delivery: DELIVERY, data: { ...KEY, request: '{}' } }
-    const next = apply(order(undefined), event)
-    expect(next.intents).toEqual({ [kind]: { id: DELIVERY, request: '{}', state: 'waiting', refusals: 0 } })
-    expect(apply(next, event)).toEqual(next)
+    const next = apply(order(undefined), request(kind))
+    expect(next.intents).toEqual([{ id: DELIVERY, kind, request: '{}', state: 'waiting' }])
+    expect(apply(next, request(kind))).toEqual(next)
     expect(nextCall(next)).toEqual({ to: kind, request: '{}' })
 
-    const decided = order('refunded', { intents: { [kind]: intent('registered', { id: DELIVERY }) } })
-    expect(apply(decided, event)).toEqual(decided)
+    const decided = order('refunded', { intents: [ended(kind, 'registered', { id: DELIVERY })] })
+    expect(apply(decided, request(kind))).toEqual(decided)
   })
 
-  test.each(['create', 'payment', 'refund'] as const)('%s without a body is sent as {}', kind => {
-    const intents = { [kind]: { id: 'i', state: 'waiting' as const, refusals: 0 } }
-    expect(nextCall(order('invoiced', { intents }))).toEqual({ to: kind, request: '{}' })
+  test('refund waits while the order is in review, and the store hears it once; a payment does not', () => {
+    const waiting = apply(order('needs_review', { intents: [intent('refund')] }), read('needs_review'))
+    expect([nextCall(waiting), waiting.pending]).toEqual([undefined, [message('waiting', 'refund')]])
+    expect(apply(silent(waiting), read('needs_review')).pending).toEqual([])
+    const both = order('needs_review', { intents: [intent('refund'), intent('payment')] })
+    expect(nextCall(both)).toEqual({ to: 'payment', request: '{"a":1}' })
+    expect(nextCall({ ...both, doubt: true })).toEqual({ to: 'read' })
   })
 
-  test('refund waits while the order is in review, a payment does not', () => {
-    const waiting = { refund: intent('waiting') }
-    expect(nextCall(order('needs_review', { intents: waiting }))).toBeUndefined()
-    const both = { ...waiting, payment: intent('waiting') }
-    expect(nextCall(order('needs_review', { intents: both }))).toEqual({ to: 'payment', request: '{"a":1}' })
-    expect(nextCall(order('needs_review', { intents: both, doubt: true }))).toEqual({ to: 'read' })
+  test.each<IntentState>(['held', 'registered', 'duplicate', 'rejected', 'withdrawn'])(
+    'that is %s is not sent',
+    state => {
+      const intents = (['create', 'payment', 'refund'] as const).map(kind => intent(kind, state))
+      expect(nextCall(order('invoiced', { intents }))).toBeUndefined()
+    },
+  )
+
+  test.each<[string | undefined, CallResult & { to: RequestKind }, IntentState]>([
+    [undefined, answered('create', 'invoiced') as never, 'registered'],
+    ['invoiced', answered('create', 'archived') as never, 'registered'],
+    ['invoiced', answered('payment', 'paid') as never, 'registered'],
+    ['invoiced', answered('payment', 'archived') as never, 'registered'],
+    ['paid', answered('payment', 'paid') as never, 'duplicate'],
+    ['paid', answered('refund', 'refunded') as never, 'registered'],
+    ['refunded', answered('refund', 'refunded') as never, 'duplicate'],
+  ])('of an order that is %s, answered with %j, is %s', (status, call, state) => {
+    const next = apply(order(status, { intents: [intent(call.to)] }), call)
+    expect(next.intents).toEqual([ended(call.to, state)])
+    const view = { id: call.to, kind: call.to, state }
+    const known = call.outcome === 'result' && call.result.status === status
+    expect(next.pending).toEqual(
+      known
+        ? [message(state, call.to)]
+        : [expect.objectContaining({ event: 'order.updated', requests: [view] })],
+    )
   })
 
-  test.each(['held', 'registered', 'rejected'] as const)('that is %s is not sent', state => {
-    const intents = { create: intent(state), payment: intent(state), refund: intent(state) }
-    expect(nextCall(order('invoiced', { intents }))).toBeUndefined()
-  })
+  test.each(['create', 'payment', 'refund'] as const)(
+    '%s whose first answer was lost is registered, not a duplicate, unless it could do nothing',
+    kind => {
+      const lost = { to: kind, outcome: 'lost' } as const
+      const sent = apply(order(undefined, { intents: [intent(kind)] }), lost)
+      expect(sent.intents).toEqual([intent(kind, 'waiting', { sent: true })])
+      expect(statesOf(applyAll(sent, webhook('refunded'), answered(kind, 'refunded')))).toEqual([
+        `${kind} registered`,
+      ])
+      const done = order('refunded', { intents: [intent(kind)] })
+      expect(apply(done, lost)).toEqual(done)
+    },
+  )
 
-  test.each<[CallResult & { to: 'create' | 'payment' | 'refund' }]>([
-    [{ to: 'create', outcome: 'refused', reason }],
-    [{ to: 'create', outcome: 'unknown order', reason }],
-    [{ to: 'payment', outcome: 'unknown order', reason }],
-    [{ to: 'refund', outcome: 'unknown order', reason }],
-  ])('is rejected for good, and the store is notified, after %j', call => {
-    const next = apply(order(undefined, { intents: { [call.to]: intent('waiting') } }), call)
-    expect(next.intents).toEqual({ [call.to]: { id: 'i', state: 'rejected', refusals: 0, reason } })
-    expect(next.pending).toEqual([
-      { event: 'order.rejected', data: { ...KEY, request: call.to, id: 'i', error: reason } },
+  test('that is created already is a duplicate; the original result in the answer is not believed', () => {
+    const duplicate = answered('create', 'invoiced', { duplicate: true })
+    const paid = order('paid', { intents: [intent('create')] })
+    const asked = apply(paid, duplicate)
+    expect([asked.result, nextCall(asked), asked.pending]).toEqual([result('paid'), { to: 'read' }, []])
+    const known = apply(asked, read('paid'))
+    expect([known.intents, known.pending]).toEqual([
+      [ended('create', 'duplicate')],
+      [message('duplicate', 'create')],
     ])
-  })
-
-  describe.each(['payment', 'refund'] as const)('%s', kind => {
-    const refused = { to: kind, outcome: 'refused', reason } as const
-
-    test('is read after the first refusal, and rejected after the second if the order is finalized', () => {
-      const once = apply(order('invoiced', { intents: { [kind]: intent('waiting') } }), refused)
-      expect([once.doubt, once.intents[kind]]).toEqual([true, intent('waiting', { refusals: 1, reason })])
-      const looked = apply(once, read('invoiced'))
-      expect([nextCall(looked), looked.pending]).toEqual([{ to: kind, request: '{"a":1}' }, []])
-      const twice = apply(apply(looked, refused), read('invoiced'))
-      expect(twice.intents).toEqual({ [kind]: { id: 'i', state: 'rejected', refusals: 2, reason } })
-      expect(twice.pending.length).toBe(1)
+    // Nothing to ask when it says what is known.
+    expect(apply(order('invoiced', { intents: [intent('create')] }), duplicate)).toMatchObject({
+      doubt: false,
+      intents: [ended('create', 'duplicate')],
     })
-
-    test('refused in review does not count as a refusal', () => {
-      const once = apply(order('needs_review', { intents: { [kind]: intent('waiting') } }), refused)
-      const { intents } = apply(once, read('needs_review'))
-      expect(intents).toEqual({ [kind]: intent(kind === 'payment' ? 'held' : 'waiting', { reason }) })
-    })
-
-    test('that is not open is unaffected by a response', () => {
-      const untouched = order('invoiced', { intents: { create: intent('registered') } })
-      expect(apply(untouched, refused)).toEqual(untouched)
-      expect(apply(untouched, { ...refused, outcome: 'unknown order' })).toEqual(untouched)
-    })
-
-    test('starts over with its refusals when a webhook moves the order forward', () => {
-      const intents = { [kind]: intent('waiting', { refusals: 1, reason }) }
-      const next = apply(order('needs_review', { intents }), webhook('invoiced'))
-      expect(next.intents[kind]).toEqual(intent('waiting', { reason }))
+    const sent = order(undefined, { intents: [intent('create', 'waiting', { sent: true })] })
+    expect(applyAll(sent, duplicate, read('paid'))).toMatchObject({
+      intents: [ended('create', 'registered')],
+      pending: [{ data: result('paid'), requests: [{ id: 'create', state: 'registered' }] }],
     })
   })
 
-  test('payment refused in review is held, and sent again if finalization forgot it', () => {
-    const refused = { to: 'payment', outcome: 'refused', reason } as const
-    const tried = apply(order('needs_review', { intents: { payment: intent('waiting') } }), refused)
-    const held = apply(tried, read('needs_review'))
-    expect(held.intents.payment).toEqual(intent('held', { reason }))
-    expect(nextCall(held)).toBeUndefined()
-    expect(apply(held, webhook('invoiced')).intents.payment).toEqual(intent('waiting', { reason }))
-  })
-
-  test('payment that was never sent still waits after a webhook in review', () => {
-    const waiting = order(undefined, { intents: { payment: intent('waiting') } })
-    expect(apply(waiting, webhook('needs_review')).intents).toEqual(waiting.intents)
-  })
-
-  test.each(['create', 'payment'] as const)('%s answered with 200 is registered in any status', kind => {
-    const call = { to: kind, outcome: 'result', result: result('archived') } as const
-    expect(apply(order('invoiced', { intents: { [kind]: intent('waiting') } }), call)).toEqual({
-      ...order('archived', { intents: { [kind]: { id: 'i', state: 'registered', refusals: 0 } } }),
-      pending: [{ event: 'order.updated', data: result('archived') }],
-    })
-  })
+  test.each<[RequestKind, string, IntentState]>([
+    ['payment', 'paid', 'registered'],
+    ['payment', 'refunded', 'registered'],
+  ])(
+    '%s that is held is registered once the order is %s; what waits is sent all the same',
+    (kind, status) => {
+      const start = order('needs_review', {
+        intents: [intent('create'), intent(kind, 'held'), ended(kind, 'held', { id: '2' }), intent('refund')],
+      })
+      const next = apply(start, webhook(status))
+      expect(statesOf(next)).toEqual([
+        'create waiting',
+        'payment registered',
+        'payment duplicate',
+        'refund waiting',
+      ])
+      expect(next.pending).toMatchObject([{ requests: [{ state: 'registered' }, { state: 'duplicate' }] }])
+    },
+  )
 
   test('payment answered with 200 in review is held', () => {
-    const call = { to: 'payment', outcome: 'result', result: result('needs_review') } as const
-    const next = apply(order('needs_review', { intents: { payment: intent('waiting') } }), call)
-    expect(next.intents.payment).toEqual(intent('held'))
+    const next = apply(
+      order('needs_review', { intents: [intent('payment')] }),
+      answered('payment', 'needs_review'),
+    )
+    expect(next.intents).toEqual([intent('payment', 'held', { published: true })])
   })
 
   test.each(['paid', 'needs_review'])('refund answered with 200 and "%s" raises doubt', status => {
-    const call = { to: 'refund', outcome: 'result', result: result(status) } as const
-    const next = apply(order('paid', { intents: { refund: intent('waiting') } }), call)
-    const message = `The order is "${status}" after the refund`
-    expect([next.doubt, next.intents.refund]).toEqual([
+    const next = apply(order('paid', { intents: [intent('refund')] }), answered('refund', status))
+    const reason = { status: 200, message: `The order is "${status}" after the refund` }
+    expect([next.doubt, next.intents]).toEqual([
       true,
-      intent('waiting', { refusals: 1, reason: { status: 200, message } }),
+      [intent('refund', 'waiting', { refused: { times: 1, reason } })],
     ])
   })
 
-  test.each([
-    ['paid', { create: registered, payment: registered, refund: intent('waiting') }],
-    ['refunded', { create: registered, payment: registered, refund: registered }],
-  ])('is registered once the order is %s, whoever did it', (status, expected) => {
-    const intents = { create: intent('waiting'), payment: intent('held'), refund: intent('waiting') }
-    expect(apply(order(undefined, { intents }), webhook(status)).intents).toEqual(expected)
+  test('is unaffected by an answer once it is not open', () => {
+    const untouched = order('invoiced', { intents: [ended('payment', 'registered')] })
+    for (const input of [refused('payment'), answered('payment', 'paid'), read('invoiced')]) {
+      expect(apply(untouched, input)).toEqual(untouched)
+    }
   })
 })
 
-test('a check of an order unknown to the service keeps its result and rejects what was refused', () => {
-  const unknown = { to: 'read', outcome: 'unknown order', reason } as const
-  const first = { status: 400, message: 'first' }
-  const intents = { payment: intent('waiting', { refusals: 1, reason: first }), refund: intent('waiting') }
-  const next = apply(apply(order('paid', { intents }), check), unknown)
-  const rejected = { id: 'i', state: 'rejected', refusals: 1, reason: first }
-  expect(next).toEqual({
-    ...order('paid', { intents }),
-    intents: { payment: rejected, refund: intent('waiting') },
-    pending: [{ event: 'order.rejected', data: { ...KEY, request: 'payment', id: 'i', error: first } }],
+describe('a repeated request', () => {
+  test('is held with the payment that the service holds, and is not sent', () => {
+    const held = applyAll(
+      order('needs_review', { intents: [intent('payment', 'held', { published: true })] }),
+      request('payment', '2'),
+    )
+    expect([nextCall(held), held.pending]).toEqual([undefined, [message('held', 'payment', { id: '2' })]])
+    expect(held.intents[1]).toEqual({ id: '2', kind: 'payment', state: 'held', published: true })
+    // Finalized without the held payment: it is sent after all, and decides for both.
+    const sent = apply(held, webhook('invoiced'))
+    expect(nextCall(sent)).toEqual({ to: 'payment', request: '{"a":1}' })
+    expect(statesOf(apply(sent, answered('payment', 'paid')))).toEqual([
+      'payment registered',
+      'payment duplicate',
+    ])
   })
-  expect(apply(apply(next, check), unknown)).toEqual(next)
+
+  test.each(['create', 'payment', 'refund'] as const)(
+    '%s takes the lead of one that is not decided',
+    kind => {
+      const next = apply(order(undefined, { intents: [intent(kind)] }), request(kind))
+      expect(nextCall(next)).toEqual({ to: kind, request: '{}' })
+      expect(next.intents[0]).toEqual(ended(kind, 'waiting'))
+      const sent = apply(
+        order(undefined, { intents: [intent(kind, 'waiting', { sent: true })] }),
+        request(kind),
+      )
+      expect(sent.intents.map(each => each.sent)).toEqual([undefined, true])
+      expect(statesOf(apply(next, answered(kind, 'refunded')))).toEqual([
+        `${kind} duplicate`,
+        `${kind} registered`,
+      ])
+      expect(statesOf(apply(next, refused(kind, invalid)))).toEqual([`${kind} rejected`, `${kind} rejected`])
+    },
+  )
+
+  test('is a duplicate when sixteen are open', () => {
+    const intents = Array.from({ length: MAX_OPEN }, (_, index) =>
+      intent('payment', 'held', { id: `${index}` }),
+    )
+    const next = apply(order('needs_review', { intents }), request('payment'))
+    expect(next.intents.at(-1)).toEqual(ended('payment', 'duplicate', { id: DELIVERY }))
+  })
+})
+
+describe('a refusal', () => {
+  test.each(
+    [
+      invalid,
+      { ...invalid, code: 'malformed' },
+      ...[404, 409, 413, 422].map(status => ({ ...fixable, status })),
+    ].flatMap(reason => (['create', 'payment', 'refund'] as const).map(kind => [kind, reason] as const)),
+  )('of a %s with %j is final', (kind, reason) => {
+    const next = apply(order('invoiced', { intents: [intent(kind)] }), refused(kind, reason))
+    expect(next.intents).toEqual([ended(kind, 'rejected', { reason })])
+    expect(next.pending).toEqual([message('rejected', kind, { error: reason })])
+  })
+
+  const open = (kind: RequestKind, changes: Partial<Intent> = {}) =>
+    intent(kind, 'waiting', { refused_at: NOW, reason: fixable, published: true, ...changes })
+
+  test('of a create that may be fixed keeps it open, and a check tries it again, a week long', () => {
+    const once = apply(order(undefined, { intents: [intent('create')] }), refused('create'))
+    expect(once.intents).toEqual([open('create')])
+    expect([nextCall(once), once.pending]).toEqual([
+      undefined,
+      [message('waiting', 'create', { error: fixable })],
+    ])
+    const quiet = silent(once)
+    const again = applyAll(quiet, check, unknown)
+    expect(nextCall(again)).toMatchObject({ to: 'create' })
+    expect(apply(again, refused('create'), NOW + WEEK - 1)).toEqual(quiet)
+
+    const other = { ...fixable, code: 'outside_fiscal_years' }
+    expect(apply(again, refused('create', other)).pending).toEqual([
+      message('waiting', 'create', { error: other }),
+    ])
+    expect(apply(again, refused('create'), NOW + WEEK)).toMatchObject({
+      intents: [ended('create', 'rejected', { reason: fixable })],
+      pending: [message('rejected', 'create', { error: fixable })],
+    })
+    expect(statesOf(apply(again, answered('create', 'invoiced')))).toEqual(['create registered'])
+  })
+
+  describe.each(['payment', 'refund'] as const)('of a %s', kind => {
+    test('may have crossed a retry: it is sent once more at once, then stays open', () => {
+      const once = apply(order('invoiced', { intents: [intent(kind)] }), refused(kind))
+      expect(nextCall(once)).toEqual({ to: 'read' })
+      const looked = apply(once, read('invoiced'))
+      expect([nextCall(looked), looked.pending]).toEqual([{ to: kind, request: '{"a":1}' }, []])
+      const twice = applyAll(looked, refused(kind), read('invoiced'))
+      expect([twice.intents, twice.pending]).toEqual([
+        [open(kind)],
+        [message('waiting', kind, { error: fixable })],
+      ])
+      const quiet = silent(twice)
+      const checked = applyAll(quiet, check, read('invoiced'))
+      expect(nextCall(checked)).toMatchObject({ to: kind })
+      expect(applyAll(checked, refused(kind), read('invoiced'))).toEqual(quiet)
+      // A webhook that moves the order is a reason to try again, too.
+      expect(nextCall(apply(quiet, webhook('paid')))).toMatchObject({ to: kind })
+    })
+
+    test('in review is none: the service holds the payment, or the refund is early', () => {
+      const next = applyAll(
+        order('needs_review', { intents: [intent(kind)] }),
+        refused(kind),
+        read('needs_review'),
+      )
+      const state = kind === 'payment' ? 'held' : 'waiting'
+      expect(next.intents).toEqual([intent(kind, state, { published: true })])
+      expect(next.pending).toEqual([message(state, kind)])
+    })
+
+    test('may have held the payment, which an accountant has finalized since', () => {
+      const next = applyAll(
+        order('needs_review', { intents: [intent(kind)] }),
+        refused(kind),
+        read('refunded'),
+      )
+      expect(statesOf(next)).toEqual([kind === 'payment' ? 'payment registered' : 'refund waiting'])
+      const open = intent(kind, 'waiting', { refused_at: NOW, refused: { times: 1, reason: fixable } })
+      expect(statesOf(apply(order('invoiced', { intents: [open] }), read('refunded')))).toEqual([
+        `${kind} waiting`,
+      ])
+    })
+
+    test('is final when the service does not know the order', () => {
+      const next = applyAll(order('paid', { intents: [intent(kind)] }), refused(kind), unknown)
+      expect(next.intents).toEqual([ended(kind, 'rejected', { reason: fixable })])
+    })
+  })
+
+  test('ends for good, with those that share its fate, when the store sends a corrected request', () => {
+    const start = order(undefined, { intents: [open('create')] })
+    const next = apply(start, request('create'))
+    expect(next.intents).toEqual([
+      ended('create', 'rejected', { reason: fixable }),
+      { id: DELIVERY, kind: 'create', state: 'waiting', request: '{}' },
+    ])
+    const both = order('invoiced', { intents: [ended('payment', 'waiting', { id: '1' }), intent('payment')] })
+    const refusedTwice = applyAll(
+      both,
+      refused('payment'),
+      read('invoiced'),
+      refused('payment'),
+      read('invoiced'),
+    )
+    expect(statesOf(refusedTwice)).toEqual(['payment rejected', 'payment waiting'])
+  })
+})
+
+describe('a withdrawal', () => {
+  test.each<[RequestKind, string | undefined, CallResult, string[]]>([
+    ['create', undefined, unknown, ['create withdrawn', 'withdrawal registered']],
+    ['create', undefined, read('invoiced'), ['create duplicate', 'withdrawal rejected']],
+    ['payment', 'invoiced', read('invoiced'), ['payment withdrawn', 'withdrawal registered']],
+    ['payment', 'invoiced', read('paid'), ['payment duplicate', 'withdrawal rejected']],
+    ['refund', 'needs_review', read('needs_review'), ['refund withdrawn', 'withdrawal registered']],
+    ['refund', 'needs_review', read('paid'), ['refund withdrawn', 'withdrawal registered']],
+    ['refund', 'paid', read('refunded'), ['refund duplicate', 'withdrawal rejected']],
+  ])('of a %s of an order that is %s reads the order first: %j', (kind, status, found, states) => {
+    const start = order(status, { intents: [intent(kind)] })
+    const asked = apply(start, withdraw(kind))
+    expect([nextCall(asked), asked.pending]).toEqual([{ to: 'read' }, []])
+    expect(apply(asked, withdraw(kind))).toEqual(asked)
+    const next = apply(asked, found)
+    expect(statesOf(next)).toEqual(states)
+    const sent = order(status, { intents: [intent(kind, 'waiting', { sent: true })] })
+    expect(statesOf(applyAll(sent, withdraw(kind), found))).toEqual(
+      states.map(state => state.replace('duplicate', 'registered')),
+    )
+    // Ahead of its event, which stands behind a blocked one.
+    const marked = { ...start, withdrawals: [{ id: 'withdrawal', of: kind }] }
+    expect(apply(marked, check)).toEqual({ ...asked, withdrawals: marked.withdrawals })
+  })
+
+  test.each<[string, readonly Intent[], string]>([
+    ['nothing waits', [], 'nothing_waits'],
+    ['it is registered', [ended('payment', 'registered')], 'nothing_waits'],
+    ['the service holds it', [intent('payment', 'held')], 'held'],
+  ])('is rejected when %s', (_name, intents, code) => {
+    const next = apply(order('needs_review', { intents }), withdraw('payment'))
+    expect(next.intents.slice(0, -1)).toEqual(intents)
+    expect(next.intents.at(-1)).toMatchObject({
+      state: 'rejected',
+      of: 'payment',
+      reason: { status: 409, code },
+    })
+    expect(next.pending).toMatchObject([{ event: 'order.rejected', data: { request: 'withdrawal' } }])
+  })
+
+  test('leaves a later request alone: its event clears its mark', () => {
+    const marked = order('invoiced', { withdrawals: [{ id: 'withdrawal', of: 'payment' }] })
+    expect(apply(marked, check).withdrawals).toEqual(marked.withdrawals)
+    const next = applyAll(marked, withdraw('payment'), request('payment'))
+    expect(statesOf(next)).toEqual(['withdrawal rejected', 'payment waiting'])
+    expect([next.withdrawals, nextCall(next)?.to]).toEqual([[], 'payment'])
+    // A request that stood in front of the event is withdrawn as well.
+    const first = applyAll(marked, request('payment', '1'), read('invoiced'))
+    const both = applyAll(first, request('payment', '2'), read('invoiced'), withdraw('payment'))
+    expect(statesOf(both)).toEqual(['payment withdrawn', 'withdrawal registered', 'payment withdrawn'])
+    expect(both.withdrawals).toEqual([])
+  })
+})
+
+test('a check of an order unknown to the service keeps its result and what was not refused', () => {
+  const start = order('paid', { intents: [intent('refund')] })
+  expect(applyAll(start, check, unknown)).toEqual(start)
+})
+
+test('the requests that ended are kept up to 16 KB, the last ones, and what is open always', () => {
+  const rejected = Array.from({ length: 40 }, (_, index) =>
+    ended('payment', 'rejected', { id: `${index}`, reason: { status: 400, message: 'x'.repeat(1000) } }),
+  )
+  const start = order('paid', { intents: [intent('create'), ...rejected] })
+  const { intents } = apply(start, request('refund'))
+  expect(intents.map(({ id }) => id)).toEqual([
+    'create',
+    ...rejected.slice(-15).map(({ id }) => id),
+    DELIVERY,
+  ])
 })
 
 test.each<[string | undefined, Partial<Order>, boolean]>([
@@ -203,17 +471,10 @@ test.each<[string | undefined, Partial<Order>, boolean]>([
   [undefined, {}, true],
   ['needs_review', {}, false],
   ['paid', { doubt: true }, false],
-  ['paid', { intents: { refund: intent('waiting') } }, false],
-  ['invoiced', { intents: { payment: intent('held'), create: intent('registered') } }, false],
-  ['invoiced', { intents: { create: intent('registered') } }, true],
-  ['paid', { intents: { payment: intent('registered'), refund: intent('rejected') } }, true],
-  [undefined, { intents: { create: intent('rejected') } }, true],
+  ['paid', { intents: [intent('refund')] }, false],
+  ['invoiced', { intents: [ended('create', 'registered'), intent('payment', 'held')] }, false],
+  ['paid', { intents: [ended('withdrawal', 'registered'), ended('refund', 'withdrawn')] }, true],
+  ['paid', { intents: [ended('payment', 'duplicate'), ended('refund', 'rejected')] }, true],
 ])('an order that is %s with %j is settled: %p', (status, changes, settled) => {
   expect(isSettled(order(status, changes))).toBe(settled)
-})
-
-test('an intent is open while it waits or is held', () => {
-  const states = ['waiting', 'held', 'registered', 'rejected'] as const
-  expect(states.map(state => isOpen(intent(state)))).toEqual([true, true, false, false])
-  expect(isOpen(undefined)).toBe(false)
 })

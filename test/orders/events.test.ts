@@ -13,6 +13,7 @@ describe('an event of the order queue', () => {
     ['a create', 'order.create', { ...key, request: '{}' }],
     ['a payment', 'order.payment', { ...key, request: '{}' }],
     ['a refund', 'order.refund', { ...key, request: '{}' }],
+    ['a withdrawal', 'order.withdraw', { ...key, kind: 'payment' }],
     ['a check', 'order.check', key],
   ])('%s is read unchanged', (_name, event, data) => {
     const text = JSON.stringify({ event, delivery: DELIVERY, data })

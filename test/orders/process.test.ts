@@ -20,7 +20,7 @@ const callResult = (to: AccountingCall['to'], status: string): CallResult => ({
 })
 const request = (kind: 'create' | 'payment'): OrderEvent => ({
   event: `order.${kind}`,
-  delivery: DELIVERY,
+  delivery: kind === 'create' ? DELIVERY : DELIVERY.replace(/1$/, '2'),
   data: { ...KEY, request: '{}' },
 })
 const webhook: OrderEvent = { event: 'order.updated', delivery: DELIVERY, data: result('invoiced') }
@@ -33,6 +33,7 @@ const world = (initial?: Order) => {
       ? undefined
       : { order: initial, revision: 1, updated_at: '2026-01-01T00:00:00.000Z' }
   const journal: string[] = []
+  const seen = new Set<OrderEvent>()
   const calls: [AccountingCall['to'], OrderKey][] = []
   const messages: FeedMessage[] = []
   const store = shop()
@@ -43,6 +44,8 @@ const world = (initial?: Order) => {
     call: (to: AccountingCall['to']) => CallResult | Error,
     failingSave?: number,
   ) => {
+    const redelivered = seen.has(event)
+    seen.add(event)
     let saves = 0
     return process(event, {
       orders: {
@@ -67,6 +70,8 @@ const world = (initial?: Order) => {
         store.apply({ event: name, delivery, version, data })
       },
       now: () => NOW,
+      retryRefused: 0,
+      redelivered,
     })
   }
   return { run, calls, messages, journal, store, stored: () => stored }
@@ -77,10 +82,10 @@ const inReview: Order = {
   ...newOrder(KEY),
   version: 1,
   result: result('needs_review'),
-  intents: {
-    payment: { id: 'p', request: '{}', state: 'held', refusals: 0 },
-    refund: { id: 'r', request: '{}', state: 'waiting', refusals: 0 },
-  },
+  intents: [
+    { id: 'p', kind: 'payment', request: '{}', state: 'held', published: true },
+    { id: 'r', kind: 'refund', request: '{}', state: 'waiting', published: true },
+  ],
 }
 
 const inTurn =
@@ -141,7 +146,7 @@ describe('processing an event', () => {
 
   test('reports no status for an order that was refused from the start', async () => {
     const { run, messages } = world()
-    const refused = inTurn({ to: 'create', outcome: 'refused', reason: { status: 400, message: 'no' } })
+    const refused = inTurn({ to: 'create', outcome: 'refused', reason: { status: 422, message: 'no' } })
     expect(await run(request('create'), refused)).toEqual({
       changed: true,
       calls: 1,
@@ -155,7 +160,7 @@ describe('processing an event', () => {
     const { run, calls, stored } = world()
     await expect(run(request('payment'), inTurn(new Error('no response')))).rejects.toThrow('no response')
     expect(calls).toHaveLength(1)
-    expect(stored()?.order.intents.payment?.state).toBe('waiting')
+    expect(stored()?.order.intents).toMatchObject([{ state: 'waiting', sent: true }])
   })
 
   test('changes nothing when a check finds what is known, at the cost of one call', async () => {
@@ -174,8 +179,9 @@ describe('processing an event', () => {
     const statuses = ['invoiced', 'paid', 'invoiced', 'refunded']
     const next = [...statuses]
     await run(check, to => callResult(to, next.shift() ?? 'refunded'))
-    expect(messages.map(({ data }) => 'status' in data && data.status)).toEqual(statuses)
-    expect(new Set(messages.map(({ delivery }) => delivery)).size).toBe(4)
+    const results = messages.filter(({ event }) => event === 'order.updated')
+    expect(results.map(({ data }) => 'status' in data && data.status)).toEqual(statuses)
+    expect(new Set(messages.map(({ delivery }) => delivery)).size).toBe(messages.length)
   })
 
   test('gives up after twelve calls', async () => {
@@ -204,7 +210,7 @@ describe('a crash of the worker', () => {
     // An accountant changes the invoice before the event comes again, so the first call returns everything.
     const changed = result('refunded', '2000')
     await run(check, to => ({ to, outcome: 'result', result: changed }))
-    expect(messages.at(-1)?.data).toEqual(changed)
+    expect(messages.findLast(({ event }) => event === 'order.updated')?.data).toEqual(changed)
     expect(store.orders.get('1')).toEqual({
       status: 'refunded',
       version: stored()?.order.version,
@@ -223,7 +229,10 @@ describe('a crash of the worker', () => {
       'saved paid',
       ...Array(3).fill('published refunded'),
       'saved refunded',
+      'published order.registered',
+      'saved refunded',
     ])
-    expect(new Set(messages.map(({ delivery }) => delivery)).size).toBe(2)
+    // The first one says as well that the refund is registered.
+    expect(new Set(messages.map(({ delivery }) => delivery)).size).toBe(4)
   })
 })

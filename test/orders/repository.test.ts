@@ -37,7 +37,8 @@ describe('an order', () => {
         unknown: { deep: [1, new ExactNumber('9007199254740993')], text: '\uFFFF' },
       },
       doubt: true,
-      intents: { payment: { id: 'p', request: '{"method":"card"}', state: 'held', refusals: 0 } },
+      intents: [{ id: 'p', kind: 'payment', request: '{"method":"card"}', state: 'held' }],
+      withdrawals: [{ id: 'w', of: 'refund' }],
     })
     await orders.save(order, 0, NOW)
     expect(await orders.get(order)).toEqual({ order, revision: 1, updated_at: '2026-01-02T03:04:05.000Z' })
@@ -51,15 +52,10 @@ describe('an order', () => {
   })
 
   test('is a new one in everything that its item lacks', async () => {
-    const Item = {
-      source: { S: 'shop' },
-      external_id: { S: 'bare' },
-      revision: { N: '1' },
-      version: { N: '0' },
-    }
+    const Item = { source: { S: 'shop' }, external_id: { S: 'bare' } }
     await stack.dynamodb.send(new PutItemCommand({ TableName: 'orders', Item }))
     const order = orderOf('bare')
-    expect(await orders.get(order)).toEqual({ order, revision: 1, updated_at: '' })
+    expect(await orders.get(order)).toEqual({ order, revision: 0, updated_at: '' })
   })
 
   const item = (external_id: string) => ({
@@ -67,12 +63,12 @@ describe('an order', () => {
     external_id: { S: external_id },
     version: { N: '0' },
     revision: { N: '1' },
-    intents: { S: '{}' },
+    intents: { S: '[]' },
     updated_at: { S: '2026-01-02T03:04:05.000Z' },
   })
 
   test('that is unsettled is in the index, due in ten minutes', async () => {
-    const intents = { payment: { id: 'p', request: '{}', state: 'waiting', refusals: 0 } } as const
+    const intents = [{ id: 'p', kind: 'payment', request: '{}', state: 'waiting' }] as const
     await orders.save(orderOf('open', { intents }), 0, NOW)
     expect(await itemOf('open')).toEqual({
       ...item('open'),
@@ -89,6 +85,47 @@ describe('an order', () => {
       status: { S: 'paid' },
       result: { S: JSON.stringify(result('settled', 'paid')) },
     })
+  })
+})
+
+test('a create is announced until the worker has stored the order, and can be read without a read unit', async () => {
+  const order = orderOf('announced')
+  await orders.announce(order, 'c', NOW)
+  const updated_at = '2026-01-02T03:04:05.000Z'
+  expect(await orders.get(order, 'eventual')).toEqual({ order, revision: 0, updated_at, announced: 'c' })
+  expect(stack.calls.at(-1)).toMatchObject({ command: 'GetItem', input: { ConsistentRead: false } })
+  await orders.save(order, 0, NOW)
+  await orders.announce(order, 'late', NOW)
+  expect(await orders.get(order)).toEqual({ order, revision: 1, updated_at })
+  stack.faults.set('PutItem', 'before')
+  await expect(orders.announce(orderOf('another'), 'c', NOW)).rejects.toThrow('no response to PutItem')
+})
+
+describe('the mark of a withdrawal', () => {
+  test.each([0, 1])(
+    'fails the save of a worker that has read revision %i, and is read after it',
+    async revision => {
+      const order = orderOf(`marked-${revision}`)
+      if (revision === 1) await orders.save(order, 0, NOW)
+      else await orders.announce(order, 'c', NOW)
+      const mark = { id: 'w', of: 'payment' } as const
+      await orders.mark(order, mark)
+      await expect(orders.save(order, revision, NOW)).rejects.toThrow(/condition/i)
+      const stored = await orders.get(order)
+      expect(stored).toMatchObject({ order: { ...order, withdrawals: [mark] }, revision: revision + 1 })
+      await orders.save(order, revision + 1, NOW)
+      expect((await orders.get(order))?.order.withdrawals).toEqual([])
+    },
+  )
+
+  test('is not made when its event was processed already, or when there are too many', async () => {
+    const intents = [{ id: 'w', kind: 'withdrawal', of: 'payment', state: 'registered' }] as const
+    const order = orderOf('processed', { intents })
+    await orders.save(order, 0, NOW)
+    await orders.mark(order, { id: 'w', of: 'payment' })
+    expect(await orders.get(order)).toMatchObject({ order, revision: 1 })
+    for (let each = 0; each < 20; each++) await orders.mark(order, { id: `w-${each}`, of: 'payment' })
+    expect(await orders.get(order)).toMatchObject({ order: { withdrawals: { length: 16 } }, revision: 17 })
   })
 })
 

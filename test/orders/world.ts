@@ -2,7 +2,7 @@ import type { CallResult } from '../../lib/orders/apply.ts'
 import type { OrderEvent } from '../../lib/orders/events.ts'
 import type { FeedMessage } from '../../lib/orders/feed.ts'
 import type { AccountingCall } from '../../lib/orders/next-call.ts'
-import type { IntentKind, Order } from '../../lib/orders/order.ts'
+import { newOrder, type Order, type RequestKind, type WithdrawalMark } from '../../lib/orders/order.ts'
 import { process } from '../../lib/orders/process.ts'
 import type { OrderResult } from '../../lib/protocol/order.ts'
 import type { Status } from '../../lib/protocol/status.ts'
@@ -13,31 +13,37 @@ export type World = {
     status: 'none' | Status
     heldPayment: boolean
     receipts: number
+    paidOutside?: true
     returns: number
     /** Whether a created order is finalized immediately. */
     stocked: boolean
-    /** Whether the service rejects the order, because of an unknown product for example. */
-    rejects: boolean
+    /** Why the service refuses the order: an unknown product, which an accountant may add, or an invalid body. */
+    refuses?: 'unknown_sku' | 'invalid'
     /** Whether finalizing forgets the held payment, which the spec does not rule out explicitly. */
     forgetful: boolean
     /** The invoice total, which an accountant may change without a change of status. */
     total: number
-    /** What it has rejected for good. */
-    rejected: IntentKind[]
   }
   /** Webhooks that were sent and not queued yet; they may arrive in any order. */
   webhooks: { delivery: number; result: OrderResult }[]
-  queue: OrderEvent[]
+  queue: { event: OrderEvent; redelivered: boolean }[]
+  /** Marks of withdrawals that the API has not made yet. */
+  marks: WithdrawalMark[]
   stored?: { order: Order; revision: number }
   /** What the store knows by the rule of the feed: nothing older than what it has applied. */
-  store: { version: number; result?: OrderResult; rejected: string[] }
-  /** What the store has requested. */
-  requested: IntentKind[]
+  store: {
+    version: number
+    result?: OrderResult
+    states: { [id: string]: { version: number; state: string }[] }
+  }
+  /** The ids of what the store has requested. */
+  requested: string[]
   /** The deliveries that the store has received. */
   received: string[]
   /** What may still happen. */
   left: {
-    requests: IntentKind[]
+    /** A request may be repeated; `-payment` is a withdrawal. */
+    requests: (RequestKind | `-${RequestKind}`)[]
     fixes: number
     outsidePayments: number
     edits: number
@@ -66,18 +72,19 @@ export const resultOf = ({ status, total, receipts, returns }: World['service'])
 /** The service's own rules (spec: transitions), as far as a worker can see them. */
 const serve = (service: World['service'], call: AccountingCall): CallResult => {
   const { to } = call
-  const reason = { status: 400, message: 'no' }
+  const reason = { status: 400, code: service.refuses ?? 'not_finalized', message: 'no' }
   const result = (): CallResult => ({ to, outcome: 'result', result: resultOf(service) })
   if (to === 'create') {
-    if (service.rejects) {
-      service.rejected.push(to)
-      return { to, outcome: 'refused', reason }
+    if (service.status !== 'none') {
+      // The original result, of which only the status may be out of date here.
+      const original = { ...resultOf(service), status: service.stocked ? 'invoiced' : 'needs_review' }
+      return { to, outcome: 'result', result: original, duplicate: true }
     }
-    if (service.status === 'none') service.status = service.stocked ? 'invoiced' : 'needs_review'
+    if (service.refuses !== undefined) return { to, outcome: 'refused', reason }
+    service.status = service.stocked ? 'invoiced' : 'needs_review'
     return result()
   }
   if (service.status === 'none') {
-    if (to !== 'read') service.rejected.push(to)
     return { to, outcome: 'unknown order', reason: { ...reason, status: 404 } }
   }
   if (to === 'payment') {
@@ -107,23 +114,56 @@ const announce = (world: World) => {
 export type Move = { name: string; apply: (world: World) => void }
 
 const storesMoves = ({ left }: World): Move[] =>
-  left.requests.map(kind => ({
-    name: `store requests ${kind}`,
-    apply(next) {
-      next.left.requests = next.left.requests.filter(other => other !== kind)
-      next.requested.push(kind)
-      next.queue.push({ event: `order.${kind}`, delivery: uuid(++next.ids), data: { ...KEY, request: '{}' } })
-    },
-  }))
+  left.requests.flatMap((request, index) =>
+    // Of equal requests the first: another order of them is no other story.
+    left.requests.indexOf(request) < index
+      ? []
+      : [
+          {
+            name: `store requests ${request}`,
+            apply(next: World) {
+              next.left.requests.splice(index, 1)
+              const delivery = uuid(++next.ids)
+              next.requested.push(delivery)
+              const kind = request.replace('-', '') as RequestKind
+              if (kind === request) {
+                enqueue(next, { event: `order.${kind}`, delivery, data: { ...KEY, request: '{}' } })
+              } else {
+                enqueue(next, { event: 'order.withdraw', delivery, data: { ...KEY, kind } })
+                next.marks.push({ id: delivery, of: kind })
+              }
+            },
+          },
+        ],
+  )
 
-/** What an accountant may do at any time, also between two calls of the worker. */
-export const accountantsMoves = ({ left }: World): Move[] => [
+export const enqueue = (next: World, event: OrderEvent) => next.queue.push({ event, redelivered: false })
+export const check = (next: World) =>
+  enqueue(next, { event: 'order.check', delivery: uuid(++next.ids), data: KEY })
+
+/** What may happen at any time, also between two steps of the worker: the accountant acts, the API marks. */
+export const movesMeanwhile = ({ left, marks }: World): Move[] => [
+  ...marks.slice(0, 1).map(mark => ({
+    name: 'the withdrawal is marked',
+    apply(next: World) {
+      next.marks.shift()
+      const { order, revision } = next.stored ?? { order: newOrder(KEY), revision: 0 }
+      if (order.intents.some(({ id }) => id === mark.id)) return
+      const withdrawals = [...order.withdrawals, mark]
+      next.stored = { order: { ...order, withdrawals }, revision: revision + 1 }
+    },
+  })),
   ...(left.fixes > 0 ? [{ name: 'accountant fixes the order', apply: fix }] : []),
   ...(left.outsidePayments > 0 ? [{ name: 'accountant registers a payment', apply: payOutside }] : []),
   ...(left.edits > 0 ? [{ name: 'accountant edits the invoice', apply: edit }] : []),
 ]
 
 const fix = (next: World) => {
+  if (next.service.refuses === 'unknown_sku') {
+    next.left.fixes--
+    delete next.service.refuses
+    return
+  }
   if (next.service.status !== 'needs_review') return
   next.left.fixes--
   const paid = next.service.heldPayment && !next.service.forgetful
@@ -142,6 +182,7 @@ const edit = (next: World) => {
 const payOutside = (next: World) => {
   if (next.service.status !== 'invoiced') return
   next.left.outsidePayments--
+  next.service.paidOutside = true
   next.service.status = 'paid'
   next.service.receipts++
   announce(next)
@@ -150,7 +191,7 @@ const payOutside = (next: World) => {
 const networksMoves = ({ left, webhooks }: World): Move[] => {
   const queue = (next: World, index: number) => {
     const { delivery, result } = next.webhooks[index] ?? { delivery: 0, result: resultOf(next.service) }
-    next.queue.push({ event: 'order.updated', delivery: uuid(delivery), data: copy(result) })
+    enqueue(next, { event: 'order.updated', delivery: uuid(delivery), data: copy(result) })
   }
   return webhooks.flatMap((_webhook, index) => [
     {
@@ -177,11 +218,12 @@ const networksMoves = ({ left, webhooks }: World): Move[] => {
 /** Everything that may happen next outside of the worker. */
 export const moves = (world: World): Move[] => [
   ...storesMoves(world),
-  ...accountantsMoves(world),
+  ...movesMeanwhile(world),
   ...networksMoves(world),
 ]
 
 class InjectedError extends Error {}
+class TwoWritersError extends Error {}
 
 /**
  * What happens at the worker's n-th await. `fails`: an error before the call, or after it took effect, which the
@@ -198,8 +240,8 @@ export type Fault = { at: number } & (
  * @returns how many awaits it passed
  */
 export const work = async (world: World, fault?: Fault): Promise<number> => {
-  const event = world.queue[0]
-  if (event === undefined) return 0
+  const first = world.queue[0]
+  if (first === undefined) return 0
   let awaits = 0
   let isKilled = false
   const place = async <Result>(effect: () => Result): Promise<Result> => {
@@ -216,22 +258,25 @@ export const work = async (world: World, fault?: Fault): Promise<number> => {
   }
 
   try {
-    await process(copy(event), {
+    await process(copy(first.event), {
       orders: {
         get: () => place(() => world.stored && { ...copy(world.stored), updated_at: '' }),
         save: (order, revision) =>
           place(() => {
-            if ((world.stored?.revision ?? 0) !== revision) throw new Error('two writers')
+            if ((world.stored?.revision ?? 0) !== revision) throw new TwoWritersError()
             world.stored = { order: copy(order), revision: revision + 1 }
           }),
       },
       call: call => place(() => serve(world.service, call)),
       publish: message => place(() => receive(world, copy(message))),
       now: () => 0,
+      retryRefused: 1,
+      redelivered: first.redelivered,
     })
     await place(() => world.queue.shift())
   } catch (error) {
-    if (!(error instanceof InjectedError)) throw error
+    first.redelivered = true
+    if (!(error instanceof InjectedError) && !(error instanceof TwoWritersError)) throw error
   }
   return awaits
 }
@@ -239,8 +284,17 @@ export const work = async (world: World, fault?: Fault): Promise<number> => {
 const receive = (world: World, message: FeedMessage) => {
   if (world.received.includes(message.delivery)) return
   world.received.push(message.delivery)
-  if (message.event === 'order.rejected') world.store.rejected.push(message.data.request)
-  else if (message.version >= world.store.version) {
+  const { states } = world.store
+  const changed =
+    message.event === 'order.updated'
+      ? (message.requests ?? [])
+      : [{ id: message.data.id, state: message.event.replace('order.', '') }]
+  for (const { id, state } of changed) {
+    // After a crash a version may come again with another content, which then holds.
+    const before = (states[id] ?? []).filter(({ version }) => version !== message.version)
+    states[id] = [...before, { version: message.version, state }]
+  }
+  if (message.event === 'order.updated' && message.version >= world.store.version) {
     world.store.result = message.data
     world.store.version = message.version
   }

@@ -15,6 +15,7 @@ test.each([
   ['feedsDeadQueueUrl', 'FEEDS_DEAD_QUEUE_URL'],
   ['secretsPath', 'SECRETS_PATH'],
   ['accountingUrl', 'ACCOUNTING_URL'],
+  ['refusedRetryDays', 'REFUSED_RETRY_DAYS'],
   ['feedAddresses', 'FEED_ADDRESSES'],
 ] as const)('the setting %s is the environment variable %s, which is required', (name, variable) => {
   for (const missing of [undefined, '']) {

@@ -36,7 +36,11 @@ const parsers: readonly [name: string, read: (input: string) => unknown, input: 
       header => verify({ header, body: '', secrets: ['s'], now: 1 }),
       size => `${sign({ secret: 'x', t: 1, body: '' })}${',v0=x'.repeat(size / 5)}`,
     ],
-    ['an error body', text => errorOf(400, { error: text }, undefined), size => 'x'.repeat(size)],
+    [
+      'an error body',
+      text => errorOf(400, { json: { error: text }, text }, undefined),
+      size => 'x'.repeat(size),
+    ],
   ]
 
 /** Processor time in milliseconds, which other processes do not lengthen. */

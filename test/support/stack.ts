@@ -36,6 +36,7 @@ export const startStack = async () => {
     feedsDeadQueueUrl: feedsDeadQueueUrl ?? '',
     secretsPath,
     accountingUrl: 'https://accounting.example/base',
+    refusedRetryDays: '7',
     feedAddresses: 'public',
   }
 

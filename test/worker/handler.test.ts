@@ -111,11 +111,29 @@ describe('an event', () => {
         body: '{"unit_price":9007199254740993}',
       },
     ])
-    expect(await order('create')).toMatchObject({ intents: { create: { state: 'registered' } } })
+    expect(await order('create')).toMatchObject({ intents: [{ state: 'registered' }] })
     expect((await stack.taken(stack.shopFeedUrl)).map(({ data }) => data)).toEqual([
       { ...keyOf('create'), status: 'invoiced' },
     ])
   })
+
+  test.each(['1', '2'])(
+    'whose order is registered already is read; of receive %s nobody knows who registered it',
+    async ApproximateReceiveCount => {
+      const id = `repeated-${ApproximateReceiveCount}`
+      respond = ({ method }) => {
+        const { status, body } = result(id, method === 'GET' ? 'paid' : 'invoiced')
+        return { status, body: { ...body, ...(method === 'POST' && { duplicate: true }) } }
+      }
+      await run(record('1', request(id, 'create'), { ApproximateReceiveCount }))
+      expect(await stack.taken(stack.shopFeedUrl)).toMatchObject([
+        {
+          data: { ...keyOf(id), status: 'paid' },
+          requests: [{ kind: 'create', state: ApproximateReceiveCount === '1' ? 'duplicate' : 'registered' }],
+        },
+      ])
+    },
+  )
 
   test('whose request is refused is rejected to the store in the words of the service', async () => {
     respond = () => ({ status: 422, body: { error: { code: 'c', message: 'No such product', field: 'f' } } })
@@ -180,10 +198,10 @@ describe('a failed event', () => {
   }
 
   /** Runs an event and one behind it, and returns for how many seconds they were hidden. */
-  const failed = async () => {
+  const failed = async (id: string) => {
     const records = [
-      record('1', request('failed', 'create'), attributes),
-      record('2', webhook('failed', 'paid'), attributes),
+      record('1', request(id, 'create'), attributes),
+      record('2', webhook(id, 'paid'), attributes),
     ]
     expect(failedIds(await run(...records))).toEqual(['1', '2'])
     return stack.calls
@@ -239,15 +257,15 @@ describe('a failed event', () => {
       'The accounting service answered 404 to a create: check ACCOUNTING_URL',
       'EventRetried',
     ],
-  ])('is delayed with those behind it when %s', async (_name, response, seconds, error, metric) => {
+  ])('is delayed with those behind it when %s', async (name, response, seconds, error, metric) => {
     respond = () => response
-    expect(await failed()).toEqual(extended(seconds))
+    expect(await failed(name)).toEqual(extended(seconds))
     expect(recorded.lines[0]).toEqual(retried(error, seconds))
     expect(recorded.metrics).toEqual([
       { name: metric, dimensions: {}, value: 1 },
       { name: 'FailingEventAge', dimensions: {}, value: 15 },
     ])
-    expect(await order('failed')).toMatchObject({ intents: { create: { state: 'waiting' } } })
+    expect(await order(name)).toMatchObject({ intents: { length: 1, 0: { state: 'waiting' } } })
   })
 
   test('is delayed without a call when less time remains than a call may take', async () => {
@@ -325,6 +343,13 @@ describe('a failed event', () => {
     expect(failedIds(response)).toEqual(['1'])
     expect(await order('fast')).toMatchObject({ result: { status: 'invoiced' } })
   })
+})
+
+test('a setting that is no number of days is an error', () => {
+  const settings = { ...stack.settings, refusedRetryDays: 'a week' }
+  expect(() =>
+    createWorker({ ...stack, settings, http, ...recorded, now: () => now, random: () => 1 }),
+  ).toThrow('Cannot start: REFUSED_RETRY_DAYS is "a week"')
 })
 
 test('an exchanged key is used within a minute', async () => {
