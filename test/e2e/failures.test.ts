@@ -264,7 +264,11 @@ describe('the feeder', () => {
 })
 
 test('every metric that an alarm or the dashboard reads was counted on these paths', () => {
-  const { onAlarms, onDashboard } = watchedMetrics({ stage: 'test', prefix: 'order-relay-test-', stores: STORES })
+  const { onAlarms, onDashboard } = watchedMetrics({
+    stage: 'test',
+    prefix: 'order-relay-test-',
+    stores: STORES,
+  })
   const watched = [...onAlarms, ...onDashboard].map(
     ({ metric, dimensions: { service: _, ...dimensions } }) => `${metric} ${JSON.stringify(dimensions)}`,
   )
