@@ -40,7 +40,7 @@ const agree = (id: string) =>
       isDeepStrictEqual(held, await read(local.stack().urls.relay, `local-${SOURCE}`, id)) &&
       isDeepStrictEqual(held, (await publishedOf(id)).at(-1))
     )
-  }, 20_000)
+  })
 
 const payment = { method: 'card', reference: 'r-1' }
 const items = [{ sku: 'SKU-1', quantity: 3, unit_price: 2000 }]

@@ -50,7 +50,7 @@ beforeAll(async () => {
   await cp(data, folder('killed'), { recursive: true })
   await Promise.all(running.map(part => part.close()))
   await cp(data, folder('stopped'), { recursive: true })
-}, 60_000)
+})
 
 const whole = (bytes: Buffer) => randomBytes(bytes.length)
 const cut = (bytes: Buffer) => bytes.subarray(0, Math.min(5000, bytes.length / 2))

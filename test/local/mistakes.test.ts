@@ -59,4 +59,4 @@ test('data that cannot be kept in ORDER_RELAY_DATA is an error that names it', a
       output: `Cannot keep data in ${path}: it is not a directory; set ORDER_RELAY_DATA to a directory that you can write to\n`,
     })
   }
-}, 60_000)
+})

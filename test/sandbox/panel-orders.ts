@@ -103,7 +103,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     const { page, errors } = await open('#/orders/1005?source=api')
     const act = async (action: string, effect: string, fields: Record<string, string> = {}) => {
       await page.getByRole('group', { name: 'Actions' }).getByRole('button', { name: action }).click()
-      const dialog = page.getByRole('dialog', { name: `${action}: order 1005` })
+      const dialog = page.getByRole('dialog', { name: `${action}: 1005` })
       await dialog.getByText(effect).waitFor()
       expect(await violationsOf(page)).toEqual([])
       for (const [label, text] of Object.entries(fields)) await dialog.getByLabel(label).fill(text)
