@@ -64,7 +64,7 @@ export const apply = (order: Order, input: OrderEvent | CallResult | LostCall, m
 const applyEvent = (order: Order, { event, delivery: id, data }: OrderEvent): Order => {
   switch (event) {
     case 'order.updated':
-      return applyWebhook(order, data)
+      return applyWebhook(order, data, id)
     case 'order.check':
       return retryRefused({ ...order, doubt: true })
     case 'order.create':
@@ -83,26 +83,36 @@ const applyEvent = (order: Order, { event, delivery: id, data }: OrderEvent): Or
 
 /**
  * Deliveries are retried out of order and are dated by their sending, so a webhook is believed only when it
- * moves the order forward; otherwise the service itself must be asked.
+ * moves the order forward; otherwise the service itself must be asked. An accountant may also move an order
+ * back, so even a webhook that moves it forward may have been overtaken: the next check confirms it, and once
+ * an order was moved back, no webhook is believed.
  */
-const applyWebhook = (order: Order, result: OrderResult): Order => {
-  const held = order.result
+const applyWebhook = (order: Order, result: OrderResult, delivery: string): Order => {
+  const { result: held, movedBack } = order
   if (isDeepStrictEqual(held, result)) return order
-  return held === undefined || isForward(held.status, result.status)
-    ? applyResult(order, result)
+  if (held === undefined) return applyResult(order, result, delivery)
+  return isForward(held.status, result.status) && !movedBack
+    ? { ...applyResult(order, result, delivery), unconfirmed: true }
     : { ...order, doubt: true }
 }
 
-/** A result that is known to be the service's present one. */
-const applyResult = (order: Order, result: OrderResult): Order =>
-  isDeepStrictEqual(order.result, result)
-    ? { ...order, doubt: false }
-    : retryRefused({
-        ...order,
-        result,
-        doubt: false,
-        pending: [...order.pending, { event: 'order.updated', data: result }],
-      })
+/**
+ * A result that is known to be the service's present one.
+ *
+ * @param delivery the webhook that is passed on with it
+ */
+const applyResult = (order: Order, result: OrderResult, delivery?: string): Order => {
+  const known = { ...order, doubt: false, unconfirmed: false }
+  if (isDeepStrictEqual(order.result, result)) return known
+  const event = { event: 'order.updated', data: result, ...(delivery !== undefined && { delivery }) } as const
+  return retryRefused({
+    ...known,
+    result,
+    movedBack:
+      order.movedBack || (order.result !== undefined && isForward(result.status, order.result.status)),
+    pending: [...order.pending, event],
+  })
+}
 
 /** Has what was refused sent once more: the cause may be removed. */
 const retryRefused = (order: Order): Order =>
@@ -199,7 +209,7 @@ const clearDoubt = (order: Order): Order =>
       const { refused } = leaderOf(next, kind) ?? {}
       return refused === undefined ? next : endIntents(next, kind, 'rejected', refused.reason)
     },
-    { ...order, doubt: false },
+    { ...order, doubt: false, unconfirmed: false },
   )
 
 /** A call answered with 200 has registered its intent, unless the answer says otherwise. */

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Sqs } from '../platform/clients.ts'
 import { contentId } from '../platform/content-id.ts'
 import { feedQueues, siblingQueueUrl } from '../platform/names.ts'
@@ -21,17 +20,16 @@ export type FeedMessage = PendingEvent & {
 }
 
 /**
- * The messages for the pending events of an order, in order. A webhook that passes unchanged keeps its
- * delivery id; any other message has an id made of its content, since after a crash the same cause may lead
- * to different messages.
+ * The messages for the pending events of an order, in order. A webhook that is passed on keeps its delivery id;
+ * any other message has an id made of its content, since after a crash the same cause may lead to different
+ * messages.
  */
 export const feedMessages = (order: Order, cause: OrderEvent): FeedMessage[] =>
   order.pending.map(pending => {
     const version = order.version + 1
-    const isPassedOn = cause.event === 'order.updated' && isDeepStrictEqual(pending.data, cause.data)
     return {
+      delivery: contentId(order.source, order.external_id, version, pending),
       ...pending,
-      delivery: isPassedOn ? cause.delivery : contentId(order.source, order.external_id, version, pending),
       version,
       cause: { event: cause.event, delivery: cause.delivery },
     }

@@ -93,6 +93,8 @@ export type PendingEvent =
   | {
       event: 'order.updated'
       data: OrderResult
+      /** The id of the webhook that is passed on as it is. */
+      delivery?: string
       /** The requests that this result has ended. */
       requests?: readonly RequestView[]
     }
@@ -108,6 +110,10 @@ export type Order = OrderKey & {
   result: OrderResult | undefined
   /** The result may be out of date: the service must be asked. */
   doubt: boolean
+  /** The result came with a webhook that may be older than another one: the next check confirms it. */
+  unconfirmed: boolean
+  /** An accountant has moved the order back, so that no status tells which of two results is the later one. */
+  movedBack: boolean
   /** The store's requests in the order of their arrival: all that are open, and the last that ended. */
   intents: readonly Intent[]
   withdrawals: readonly WithdrawalMark[]
@@ -121,6 +127,8 @@ export const newOrder = ({ source, external_id }: OrderKey): Order => ({
   version: 0,
   result: undefined,
   doubt: false,
+  unconfirmed: false,
+  movedBack: false,
   intents: [],
   withdrawals: [],
   pending: [],
@@ -146,8 +154,13 @@ export const withinHistory = (intents: readonly Intent[]): readonly Intent[] => 
 }
 
 /**
- * Whether an order expects nothing more. While it is in review, in doubt, or has an open intent, a webhook or
- * another try is expected, and reconciliation must see to it (promise P10).
+ * Whether an order expects nothing more. While it is in review, in doubt, unconfirmed, or has an open intent, a
+ * webhook or another try is expected, and reconciliation must see to it (promise P10).
  */
-export const isSettled = ({ result, doubt, intents }: Pick<Order, 'result' | 'doubt' | 'intents'>): boolean =>
-  !doubt && !(result !== undefined && isInReview(result.status)) && !intents.some(isOpen)
+export const isSettled = ({
+  result,
+  doubt,
+  unconfirmed,
+  intents,
+}: Pick<Order, 'result' | 'doubt' | 'unconfirmed' | 'intents'>): boolean =>
+  !doubt && !unconfirmed && !(result !== undefined && isInReview(result.status)) && !intents.some(isOpen)

@@ -102,6 +102,8 @@ export const orderOf = (item: Item): StoredOrder => ({
     version: Number(item.version?.N ?? 0),
     result: item.result?.S === undefined ? undefined : (parseJson(item.result.S) as OrderResult),
     doubt: item.doubt?.BOOL === true,
+    unconfirmed: item.unconfirmed?.BOOL === true,
+    movedBack: item.moved_back?.BOOL === true,
     intents: JSON.parse(item.intents?.S ?? '[]') as Intent[],
     withdrawals: (item.withdrawals?.SS ?? []).map(mark => {
       const [of, id = ''] = mark.split(' ')
@@ -125,7 +127,7 @@ export const orderRepository = (
   },
 
   async save(order, revision, now) {
-    const { version, result, doubt, intents, withdrawals } = order
+    const { version, result, doubt, unconfirmed, movedBack, intents, withdrawals } = order
     const input = {
       TableName: table,
       Item: {
@@ -134,6 +136,8 @@ export const orderRepository = (
         revision: { N: String(revision + 1) },
         ...(result !== undefined && { status: { S: result.status }, result: { S: JSON.stringify(result) } }),
         ...(doubt && { doubt: { BOOL: true } }),
+        ...(unconfirmed && { unconfirmed: { BOOL: true } }),
+        ...(movedBack && { moved_back: { BOOL: true } }),
         intents: { S: JSON.stringify(intents) },
         ...(withdrawals.length > 0 && { withdrawals: { SS: withdrawals.map(markText) } }),
         updated_at: { S: new Date(now).toISOString() },

@@ -87,10 +87,15 @@ describe('a webhook', () => {
     ['needs_review', 'invoiced'],
     ['invoiced', 'paid'],
     ['paid', 'refunded'],
-  ])('is applied when it moves the order from %s to %s', (held, status) => {
+  ])('is applied when it moves the order from %s to %s, and confirmed by the next check', (held, status) => {
     const next = apply(order(held), webhook(status))
-    expect(next.result).toEqual(result(status))
-    expect([next.doubt, next.pending]).toEqual([false, [{ event: 'order.updated', data: result(status) }]])
+    expect(next).toMatchObject({ result: result(status), doubt: false, unconfirmed: held !== undefined })
+    expect(next.pending).toEqual([{ event: 'order.updated', data: result(status), delivery: DELIVERY }])
+  })
+
+  test('is not believed once the order was moved back', () => {
+    const movedBack = apply(order('paid', { doubt: true }), read('invoiced'))
+    expect(apply(movedBack, webhook('paid'))).toMatchObject({ result: result('invoiced'), doubt: true })
   })
 
   test.each([
@@ -471,6 +476,7 @@ test.each<[string | undefined, Partial<Order>, boolean]>([
   [undefined, {}, true],
   ['needs_review', {}, false],
   ['paid', { doubt: true }, false],
+  ['paid', { unconfirmed: true }, false],
   ['paid', { intents: [intent('refund')] }, false],
   ['invoiced', { intents: [ended('create', 'registered'), intent('payment', 'held')] }, false],
   ['paid', { intents: [ended('withdrawal', 'registered'), ended('refund', 'withdrawn')] }, true],

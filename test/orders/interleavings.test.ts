@@ -19,7 +19,7 @@ const world = (service: Partial<World['service']>, left: Partial<World['left']>)
   store: { version: 0, states: {} },
   requested: [],
   received: [],
-  left: { requests: [], fixes: 1, outsidePayments: 0, edits: 0, repeats: 0, faults: 0, ...left },
+  left: { requests: [], fixes: 1, outsidePayments: 0, reversals: 0, edits: 0, repeats: 0, faults: 0, ...left },
   ids: 0,
 })
 
@@ -59,9 +59,9 @@ const violationsOf = ({ service, store, stored, requested }: World) => {
   const count = (kind: string) => registered.filter(each => each === kind).length
   for (const kind of ['create', 'payment', 'refund'])
     if (count(kind) > 1) violations.push(`${kind} was registered twice`)
-  const isPaidByStore = service.receipts > 0 && service.paidOutside === undefined
+  const isPaidByStore = service.receipts > 0 && service.paidOutside === undefined && !service.reversed
   if (isPaidByStore && count('payment') === 0) violations.push('a payment was registered and has no request')
-  if (count('payment') > 0 && service.receipts === 0 && service.status !== 'refunded')
+  if (count('payment') > 0 && service.receipts === 0 && !service.reversed && service.status !== 'refunded')
     violations.push('a payment counts as registered without a receipt')
   if (count('refund') > 0 && service.returns === 0) violations.push('a refund was forgotten')
   return violations
@@ -180,6 +180,14 @@ test.each([
   [
     'a service that forgets the payment it held',
     world({ stocked: false, forgetful: true }, { requests: [...all], faults: 1 }),
+  ],
+  [
+    'an accountant who moves an order back',
+    world({ status: 'invoiced' }, { requests: ['create'], outsidePayments: 1, reversals: 2, repeats: 1 }),
+  ],
+  [
+    'an accountant who moves back what the store pays',
+    world({ stocked: false }, { requests: ['create', 'payment'], reversals: 1, repeats: 1 }),
   ],
   ['two faults', world({ status: 'needs_review' }, { requests: ['payment', 'refund'], faults: 2 })],
 ])(

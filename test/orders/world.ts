@@ -14,6 +14,8 @@ export type World = {
     heldPayment: boolean
     receipts: number
     paidOutside?: true
+    /** Whether an accountant has cancelled a receipt. */
+    reversed?: true
     returns: number
     /** Whether a created order is finalized immediately. */
     stocked: boolean
@@ -46,6 +48,8 @@ export type World = {
     requests: (RequestKind | `-${RequestKind}`)[]
     fixes: number
     outsidePayments: number
+    /** Moves backward: a payment reversed, or an order moved back to review. */
+    reversals: number
     edits: number
     repeats: number
     faults: number
@@ -137,7 +141,7 @@ const storesMoves = ({ left }: World): Move[] =>
         ],
   )
 
-export const enqueue = (next: World, event: OrderEvent) => next.queue.push({ event, redelivered: false })
+const enqueue = (next: World, event: OrderEvent) => next.queue.push({ event, redelivered: false })
 export const check = (next: World) =>
   enqueue(next, { event: 'order.check', delivery: uuid(++next.ids), data: KEY })
 
@@ -155,6 +159,12 @@ export const movesMeanwhile = ({ left, marks }: World): Move[] => [
   })),
   ...(left.fixes > 0 ? [{ name: 'accountant fixes the order', apply: fix }] : []),
   ...(left.outsidePayments > 0 ? [{ name: 'accountant registers a payment', apply: payOutside }] : []),
+  ...(left.reversals > 0
+    ? [
+        { name: 'accountant reverses the payment', apply: reverse },
+        { name: 'accountant moves the order back to review', apply: review },
+      ]
+    : []),
   ...(left.edits > 0 ? [{ name: 'accountant edits the invoice', apply: edit }] : []),
 ]
 
@@ -176,6 +186,27 @@ const edit = (next: World) => {
   if (next.service.status === 'none') return
   next.left.edits--
   next.service.total++
+  announce(next)
+}
+
+const reverse = (next: World) => {
+  if (next.service.status !== 'paid') return
+  next.left.reversals--
+  next.service.status = 'invoiced'
+  next.service.receipts--
+  next.service.reversed = true
+  announce(next)
+}
+
+const review = (next: World) => {
+  if (next.service.status !== 'invoiced' && next.service.status !== 'paid') return
+  next.left.reversals--
+  if (next.service.status === 'paid') {
+    next.service.heldPayment = true
+    next.service.reversed = true
+  }
+  next.service.status = 'needs_review'
+  next.service.receipts = 0
   announce(next)
 }
 

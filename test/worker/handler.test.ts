@@ -217,12 +217,12 @@ describe('a failed event', () => {
       ],
     },
   ]
-  const retried = (error: string, seconds: number) => ({
+  const retried = (name: string, error: string, seconds: number) => ({
     level: 'error',
     message: 'event retried',
     error: expect.objectContaining({ message: error }),
     fields: {
-      ...keyOf('failed'),
+      ...keyOf(name),
       ...{ delivery: expect.any(String), messageId: '1', receives: 3, seconds, behind: 1 },
     },
   })
@@ -260,7 +260,7 @@ describe('a failed event', () => {
   ])('is delayed with those behind it when %s', async (name, response, seconds, error, metric) => {
     respond = () => response
     expect(await failed(name)).toEqual(extended(seconds))
-    expect(recorded.lines[0]).toEqual(retried(error, seconds))
+    expect(recorded.lines[0]).toEqual(retried(name, error, seconds))
     expect(recorded.metrics).toEqual([
       { name: metric, dimensions: {}, value: 1 },
       { name: 'FailingEventAge', dimensions: {}, value: 15 },
