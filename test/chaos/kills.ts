@@ -59,11 +59,12 @@ export const startKilled = async ({ seed, kills, progress }: KillOptions): Promi
     })
     for (const stream of [stdout, stderr]) stream?.on('data', text => journal.note(`npm start: ${text}`))
     const ready = new Promise<void>(resolve => {
-      if (stdout) createInterface(stdout).on('line', line => {
-        if (!line.startsWith('ready')) return
-        isReady = true
-        resolve()
-      })
+      if (stdout)
+        createInterface(stdout).on('line', line => {
+          if (!line.startsWith('ready')) return
+          isReady = true
+          resolve()
+        })
     })
     const late = sleep(START_MS, undefined, { ref: false }).then(() => {
       throw new Error(`npm start was not ready within ${START_MS / 1000} s`)
