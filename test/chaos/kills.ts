@@ -41,6 +41,7 @@ export const startKilled = async ({ seed, kills, progress }: KillOptions): Promi
   const inbox = newInbox()
   const violations: string[] = []
   let child: ChildProcess
+  let isReady = false
   let struck = 0
 
   /** Starts it; resolves when it is ready, or has been killed. */
@@ -58,7 +59,12 @@ export const startKilled = async ({ seed, kills, progress }: KillOptions): Promi
     })
     for (const stream of [stdout, stderr]) stream?.on('data', text => journal.note(`npm start: ${text}`))
     const ready = new Promise<void>(resolve => {
-      if (stdout) createInterface(stdout).on('line', line => line.startsWith('ready') && resolve())
+      if (stdout)
+        createInterface(stdout).on('line', line => {
+          if (!line.startsWith('ready')) return
+          isReady = true
+          resolve()
+        })
     })
     const late = sleep(START_MS, undefined, { ref: false }).then(() => {
       throw new Error(`npm start was not ready within ${START_MS / 1000} s`)
@@ -69,6 +75,7 @@ export const startKilled = async ({ seed, kills, progress }: KillOptions): Promi
     const { pid, exitCode, signalCode } = child
     if (pid === undefined || exitCode !== null || signalCode !== null) return
     const ended = once(child, 'exit')
+    isReady = false
     process.kill(-pid, 'SIGKILL')
     await ended
   }
@@ -118,8 +125,8 @@ export const startKilled = async ({ seed, kills, progress }: KillOptions): Promi
   }
   return {
     ...{ journal, inbox, request, stored },
-    // While it is down nobody knows what is on its way.
-    depth: queue => depth(queue).catch(() => 1),
+    // While it is down nobody knows what is on its way, and queues open before the endpoints.
+    depth: queue => (isReady ? depth(queue).catch(() => 1) : Promise.resolve(1)),
     service: serviceClient(urlOf(ports.sandbox), true),
     struck: () => struck,
     reconcile: async () => undefined,

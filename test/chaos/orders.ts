@@ -68,8 +68,9 @@ export const waitFor = async (
 ): Promise<void> => {
   const end = Date.now() + STUCK_MS
   for (let wait = LOOK_MS; !(await isThere()); wait = Math.min(wait * 1.5, LONGEST_LOOK_MS)) {
-    const isStuck = wait === LONGEST_LOOK_MS && (await isIdle(world))
-    if ((isStuck && !(await isThere())) || Date.now() > end) throw new Error(`${what} never came`)
+    // What is looked for may have come meanwhile, or everything may have been killed.
+    const isStuck = wait === LONGEST_LOOK_MS && (await isIdle(world)) && !(await isThere())
+    if ((isStuck && (await isIdle(world))) || Date.now() > end) throw new Error(`${what} never came`)
     await sleep(wait)
   }
 }
