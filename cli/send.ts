@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { InvalidArgumentError } from '@commander-js/extra-typings'
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings'
+import { STATUSES } from '../lib/protocol/status.ts'
 import { ORDER_UPDATED } from '../lib/protocol/webhook.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
@@ -111,11 +112,11 @@ export const sendCommand = ({ program, run }: Cli): void => {
   program
     .command('send')
     .description('Sign a webhook, send it, and print the response. The exit code is 1 unless it is 2xx.')
-    .argument('[url]', "webhook URL (default: the deployment's own)")
+    .argument('[url]', "webhook URL (default: the one registered, else the deployment's own)")
     .option('--file <file>', 'send the bytes of this file instead of a body built from the options below')
     .option('--source <source>', 'source of the store', 'api')
     .option('--external-id <id>', "the order's number in the store")
-    .option('--status <status>', 'status of the order: needs_review, invoiced, paid, refunded', 'paid')
+    .addOption(new Option('--status <status>', 'status of the order').choices(STATUSES).default('paid'))
     .option('--total <rials>', 'invoice total', rials, '1000')
     .option('--invoice-number <number>', 'number of the invoice', integer, 1)
     .option('--receipt-number <number>', 'number of the receipt (default: invoice number if paid)', integer)

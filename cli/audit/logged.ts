@@ -58,7 +58,7 @@ export const addLine = (logged: Logged, { message, fields, at }: LogLine, until:
   const countOutcome = (name: string) => outcomes.set(name, (outcomes.get(name) ?? 0) + 1)
   switch (message) {
     case 'delivery received': {
-      if (at > until || !v.is(delivery, fields)) return
+      if (at > until || !v.is(delivery, fields) || fields.why === 'probe') return
       countOutcome(outcomeName(fields.outcome, fields.why))
       if (v.is(queued, fields)) logged.queued.set(fields.delivery, { ...v.parse(v.object(key), fields), at })
       return

@@ -7,7 +7,14 @@ import type { Quarantine } from '../platform/quarantine.ts'
 import { invalid } from '../protocol/errors.ts'
 import { type Body, isTooLarge, parseJsonLoosely, readJson } from '../protocol/json.ts'
 import { verify } from '../protocol/signature.ts'
-import { envelope, HEADERS, ORDER_UPDATED, type OrderUpdated, orderUpdated } from '../protocol/webhook.ts'
+import {
+  envelope,
+  HEADERS,
+  ORDER_UPDATED,
+  type OrderUpdated,
+  orderUpdated,
+  PROBE,
+} from '../protocol/webhook.ts'
 import { type Deliveries, QUARANTINED } from './deliveries.ts'
 import type { WebhookSecrets } from './secrets.ts'
 
@@ -20,7 +27,7 @@ export type Delivery = {
 /** What became of a delivery; the HTTP response follows from it. */
 export type Received =
   | { outcome: 'queued' | 'duplicate'; delivery: string; source: string; external_id: string }
-  | { outcome: 'ignored'; delivery: string; why: 'foreign source' | 'other event' }
+  | { outcome: 'ignored'; delivery: string; why: 'foreign source' | 'other event' | 'probe' }
   | { outcome: 'forged'; why: 'malformed' | 'stale' | 'mismatch' }
   | { outcome: 'contradictory'; reason: string }
   | { outcome: 'unreadable'; reason: string }
@@ -118,7 +125,9 @@ export const receive = async (
       return contradict(`The header ${header} does not agree with the signed body`)
     }
   }
-  if (reading.kind === 'other event') return { outcome: 'ignored', delivery, why: 'other event' }
+  if (reading.kind === 'other event') {
+    return { outcome: 'ignored', delivery, why: event === PROBE ? 'probe' : 'other event' }
+  }
   if (!isOurs) return { outcome: 'ignored', delivery, why: 'foreign source' }
   const { source, external_id, status } = reading.webhook.data
 
