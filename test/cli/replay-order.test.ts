@@ -15,7 +15,8 @@ const invocation = v.object({ Records: v.array(v.object({ messageId: v.string() 
 
 /** The dead letters of an SQS that, as AWS does, hands out messages of one group together, and the worker. */
 const startAws = async (letters: readonly Letter[], { hidden = 0, fails = '' } = {}) => {
-  const [processed, deleted]: string[][] = [[], []]
+  const processed: string[] = []
+  const deleted: string[] = []
   const unread = [...letters]
   const sqs: Record<string, (values: v.InferOutput<typeof input>) => object> = {
     GetQueueUrl: ({ QueueName }) => ({ QueueUrl: `${addressOf(server)}/000000000000/${QueueName}` }),
