@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import { visible } from '../lib/platform/visible.ts'
 import { entryText } from '../local/log.ts'
 import type { Cli } from './core/command.ts'
@@ -5,6 +6,7 @@ import type { Context } from './core/context.ts'
 import { usageError } from './core/errors.ts'
 import { type LogLine, logOf } from './core/log.ts'
 import { since } from './core/options.ts'
+import { toSource } from './core/source.ts'
 import { type Colour, coloured } from './core/terminal.ts'
 
 type Filter = {
@@ -26,18 +28,32 @@ const lineText = ({ at, from, ...entry }: LogLine) => {
   return `${time}  ${from === undefined ? '' : `${from.padEnd(9)}  `}${entryText({ level, message, ...fields })}`
 }
 
+/** The stack of an error that a line reports, in terms of this checkout's source. */
+const stackText = async ({ fields: { error } }: LogLine): Promise<string> => {
+  if (!v.is(withStack, error)) return ''
+  const stack = await toSource([error.stack].flat().join('\n'))
+  return stack
+    .split('\n')
+    .slice(1)
+    .map(frame => `    ${visible(frame.trim())}\n`)
+    .join('')
+}
+const withStack = v.looseObject({ stack: v.union([v.string(), v.array(v.string())]) })
+
 const lineJson = ({ at, from, level, message, fields }: LogLine) =>
   JSON.stringify({ ...(from !== undefined && { function: from }), level, message, timestamp: at, ...fields })
 
 const COLOURS: Readonly<Record<string, Colour>> = { WARN: 'yellow', ERROR: 'red', FATAL: 'red' }
 
 type Options = Filter & { since?: Date | undefined; follow: boolean }
+type Format = { json?: true | undefined; verbose?: true | undefined }
 
 const tail = async (
   context: Context,
   { since: begin, follow, ...filter }: Options,
-  format: (line: LogLine) => string,
+  { json, verbose }: Format,
 ) => {
+  const format = json ? lineJson : lineText
   const { stdout, stderr } = context.terminal
   if (begin === undefined && !follow) {
     throw usageError(
@@ -51,6 +67,7 @@ const tail = async (
     if (!matches(line, filter)) continue
     lines++
     stdout.write(`${coloured(context.terminal, stdout, COLOURS[line.level], visible(format(line)))}\n`)
+    if (verbose && !json) stdout.write(await stackText(line))
   }
   if (lines === 0) stderr.write('No matching lines.\n')
   return undefined
@@ -61,7 +78,7 @@ export const tailCommand = ({ program, run }: Cli): void => {
   program
     .command('tail')
     .description(
-      "Follow the functions' log: deliveries, requests and order events. With --json, prints one document a line.",
+      "Follow the functions' log: deliveries, requests and order events. With --json, prints one document a line; with --verbose, the stacks of errors, in terms of this checkout's source.",
     )
     .option('--since <when>', 'start in the past: 10m, 2h, or a date', since)
     .option('--source <source>', 'only this store')
@@ -73,7 +90,5 @@ export const tailCommand = ({ program, run }: Cli): void => {
       'after',
       '\nOn AWS it polls CloudWatch Logs every three seconds; locally it reads the log file of npm start.',
     )
-    .action((options, command) =>
-      run(command, context => tail(context, options, command.optsWithGlobals().json ? lineJson : lineText)),
-    )
+    .action((options, command) => run(command, context => tail(context, options, command.optsWithGlobals())))
 }

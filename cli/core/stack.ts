@@ -20,21 +20,27 @@ export type Stack = {
 }
 
 const serverless = v.looseObject({
+  custom: v.looseObject({ esbuild: v.looseObject({ outputFileExtension: v.string(), plugins: v.string() }) }),
   functions: v.record(v.string(), v.looseObject({ timeout: v.optional(v.number(), 6) })),
 })
 
-/** The local stack, as described by serverless.yml and the port variables. */
-export const localStack = (ports: Ports): Stack => {
+/** What the command reads of serverless.yml. */
+export const readService = () => {
   // Tags such as !Ref, which the parser warns about, are not read.
   const yaml = parse(readFileSync(join(ROOT, 'serverless.yml'), 'utf8'), { logLevel: 'error' })
   const service = v.safeParse(serverless, yaml)
   if (!service.success) throw cannot('read serverless.yml', 'it does not list its functions')
+  return service.output
+}
+
+/** The local stack, as described by serverless.yml and the port variables. */
+export const localStack = (ports: Ports): Stack => {
   return {
     webhookUrl: `${urlOf(ports.relay)}/webhook`,
     apiUrl: urlOf(ports.relay),
     accountingUrl: urlOf(ports.sandbox),
     functions: Object.fromEntries(
-      Object.entries(service.output.functions).map(([key, { timeout }]) => [
+      Object.entries(readService().functions).map(([key, { timeout }]) => [
         key,
         { name: `order-relay-local-${key}`, timeout },
       ]),

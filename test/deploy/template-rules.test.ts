@@ -30,6 +30,7 @@ const sound = () => {
         Properties: {
           Role: { 'Fn::GetAtt': ['WorkerRole', 'Arn'] },
           Timeout: 30,
+          LoggingConfig: { LogFormat: 'JSON' },
           Environment: { Variables: { SECRETS_PATH: '/order-relay/production' } as Record<string, string> },
         },
       },
@@ -107,6 +108,11 @@ test.each<[string, (template: Template) => void, RegExp]>([
       Resources.Worker.Properties.Environment.Variables.WEBHOOK_SECRET = 'x'
     },
     /WEBHOOK_SECRET/,
+  ],
+  [
+    'a log that is not JSON',
+    ({ Resources }) => Object.assign(Resources.Worker.Properties, { LoggingConfig: { LogFormat: 'Text' } }),
+    /does not log in JSON/,
   ],
   [
     'a role that all functions share',

@@ -22,6 +22,7 @@ const queue = v.looseObject({ VisibilityTimeout: v.optional(v.number(), 30) })
 const lambda = v.looseObject({
   Role: v.object({ 'Fn::GetAtt': v.tuple([v.string(), v.literal('Arn')]) }),
   Timeout: v.number(),
+  LoggingConfig: v.optional(v.looseObject({ LogFormat: v.string() })),
   Environment: v.looseObject({ Variables: v.record(v.string(), v.unknown()) }),
 })
 const route = v.looseObject({ RouteKey: v.string() })
@@ -86,7 +87,8 @@ export const violations = (
   require(!('IamRoleLambdaExecution' in Resources), 'functions use a shared role: give each its own')
 
   const roles = of('AWS::Lambda::Function').map(([id, { Properties }]) => {
-    const { Role, Environment } = v.parse(lambda, Properties)
+    const { Role, Environment, LoggingConfig } = v.parse(lambda, Properties)
+    require(LoggingConfig?.LogFormat === 'JSON', `${id} does not log in JSON: time-outs would not be found`)
     for (const [name, value] of Object.entries(Environment.Variables)) {
       const isSecret = /secret|password|token|_key$/i.test(name) && name !== 'SECRETS_PATH'
       require(!isSecret, `${id} has ${name}=${JSON.stringify(value)} in its environment: keep it in Parameter Store`)
