@@ -17,6 +17,13 @@ export type Stack = {
   accountingUrl: string
   /** By their names in serverless.yml; `timeout` in seconds. */
   functions: Readonly<Record<string, { name: string; timeout: number }>>
+  /** What exists only on AWS. */
+  aws?: {
+    /** The topic that alarms are sent to. */
+    alarmTopic: string
+    /** Concurrent executions: the most that the readers of queues use together, and what is reserved. */
+    executions: { queues: number; reserved: number }
+  }
 }
 
 const serverless = v.looseObject({
@@ -53,8 +60,13 @@ const lambda = v.looseObject({
   Properties: v.looseObject({
     FunctionName: v.string(),
     Timeout: v.optional(v.number(), 3),
+    ReservedConcurrentExecutions: v.optional(v.number(), 0),
     Environment: v.optional(v.looseObject({ Variables: v.optional(v.record(v.string(), v.unknown()), {}) })),
   }),
+})
+const eventSource = v.looseObject({
+  Type: v.literal('AWS::Lambda::EventSourceMapping'),
+  Properties: v.looseObject({ ScalingConfig: v.looseObject({ MaximumConcurrency: v.number() }) }),
 })
 const template = v.pipe(
   v.string(),
@@ -81,7 +93,11 @@ export const awsStack = async (region: string, name: string): Promise<Stack> => 
       cloudformation.send(new DescribeStacksCommand({ StackName: name })),
       cloudformation.send(new GetTemplateCommand({ StackName: name, TemplateStage: 'Processed' })),
     ])
-    const { WebhookUrl, ApiUrl } = Object.fromEntries(
+    const {
+      WebhookUrl,
+      ApiUrl,
+      AlarmTopicArn: alarmTopic = '',
+    } = Object.fromEntries(
       (Stacks[0]?.Outputs ?? []).map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]),
     )
     if (WebhookUrl === undefined || ApiUrl === undefined) {
@@ -91,8 +107,13 @@ export const awsStack = async (region: string, name: string): Promise<Stack> => 
         'deploy it again',
       )
     }
-    const functions = Object.values(v.parse(template, TemplateBody).Resources).flatMap(resource =>
+    const resources = Object.values(v.parse(template, TemplateBody).Resources)
+    const functions = resources.flatMap(resource =>
       v.is(lambda, resource) ? [v.parse(lambda, resource).Properties] : [],
+    )
+    const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
+    const queues = resources.map(resource =>
+      v.is(eventSource, resource) ? resource.Properties.ScalingConfig.MaximumConcurrency : 0,
     )
     const accountingUrl = functions
       .map(({ Environment }) => Environment?.Variables.ACCOUNTING_URL)
@@ -108,6 +129,13 @@ export const awsStack = async (region: string, name: string): Promise<Stack> => 
       webhookUrl: WebhookUrl,
       apiUrl: ApiUrl,
       accountingUrl,
+      aws: {
+        alarmTopic,
+        executions: {
+          queues: sum(queues),
+          reserved: sum(functions.map(({ ReservedConcurrentExecutions: reserved }) => reserved)),
+        },
+      },
       functions: Object.fromEntries(
         functions.map(({ FunctionName, Timeout }) => [
           FunctionName.slice(name.length + 1),

@@ -1,3 +1,4 @@
+import { GetAccountSettingsCommand } from '@aws-sdk/client-lambda'
 import { QueueDoesNotExist } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
 import { feedQueueName, QUEUES, storeName } from '../../lib/platform/names.ts'
@@ -206,5 +207,54 @@ const stores: Check = async context => {
   return findings
 }
 
+const alarms = async ({ region }: Context, TopicArn: string): Promise<Finding> => {
+  const check = 'alarms reach somebody'
+  // Slow to load, and only needed here.
+  const { GetTopicAttributesCommand, SNSClient } = await import('@aws-sdk/client-sns')
+  const sns = new SNSClient({ region })
+  const { Attributes = {} } = await sns
+    .send(new GetTopicAttributesCommand({ TopicArn }))
+    .finally(() => sns.destroy())
+  const [confirmed, pending] = [Attributes.SubscriptionsConfirmed, Attributes.SubscriptionsPending].map(
+    Number,
+  )
+  if (confirmed) return ok(check, `${count(confirmed, 'subscription')} of ${TopicArn}`)
+  const remedy = 'deploy with ALARM_EMAIL, or subscribe to the topic'
+  return pending
+    ? note(check, 'the subscription is not confirmed', 'open the link in the e-mail from AWS')
+    : note(check, `nobody is subscribed to ${TopicArn}`, remedy)
+}
+
+/** The scheduled check, and one for each endpoint that has none reserved. */
+const OTHER_EXECUTIONS = { scheduled: 1, endpoints: 2 }
+
+const executions = async (
+  { lambda }: Context,
+  { queues: reading, reserved }: { queues: number; reserved: number },
+): Promise<Finding> => {
+  const check = "the account's Lambda concurrency suffices"
+  const { AccountLimit } = await lambda.send(new GetAccountSettingsCommand({}))
+  const { ConcurrentExecutions: quota = 0, UnreservedConcurrentExecutions: unreserved = 0 } =
+    AccountLimit ?? {}
+  const needed = reading + OTHER_EXECUTIONS.scheduled + (reserved > 0 ? 0 : OTHER_EXECUTIONS.endpoints)
+  const found = `quota ${quota}, ${unreserved} of them unreserved; queues use up to ${reading}, ${reserved} are reserved for the endpoints`
+  return unreserved >= needed
+    ? ok(check, found)
+    : problem(check, found, 'request a higher quota, or lower workerConcurrency: docs/operate.md, Quotas')
+}
+
+const account: Check = async context => {
+  const { aws } = await context.stack()
+  if (aws === undefined) return []
+  return [await alarms(context, aws.alarmTopic), await executions(context, aws.executions)]
+}
+
 /** Everything the doctor checks, by topic. */
-export const CHECKS: Readonly<Record<string, Check>> = { settings, webhook, service, queues, stores }
+export const CHECKS: Readonly<Record<string, Check>> = {
+  settings,
+  webhook,
+  service,
+  queues,
+  stores,
+  account,
+}

@@ -13,6 +13,7 @@ import { runRelay } from '../../cli/program.ts'
 import { freePorts } from '../../local/ports.ts'
 import { ACCOUNT_ID, CREDENTIALS, environmentOf, REGION } from '../../local/settings.ts'
 import { startStack } from '../../local/stack.ts'
+import { recordingCalls } from './calls.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
 export const MAIN = join(ROOT, 'cli/main.ts')
@@ -34,7 +35,8 @@ const collector = () => {
 export const relay = async (args: readonly string[], { input = '', environment = {} }: RunOptions = {}) => {
   const [out, err] = [collector(), collector()]
   const stdin = Readable.from([input])
-  const code = await runRelay(args, { stdin, stdout: out.stream, stderr: err.stream, environment })
+  const terminal = { stdin, stdout: out.stream, stderr: err.stream, environment }
+  const code = await recordingCalls(() => runRelay(args, terminal))
   return { code, out: out.text(), err: err.text() }
 }
 

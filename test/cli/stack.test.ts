@@ -1,5 +1,7 @@
 import { describe } from '@jest/globals'
 import { auditTests } from './audit.ts'
+import { awsTests } from './aws.ts'
+import { policyTests } from './calls.ts'
 import { messageTests } from './messages.ts'
 import { monitorTests } from './monitor.ts'
 import { useLocalStack } from './relay.ts'
@@ -13,3 +15,6 @@ describe('rotate', rotateTests)
 describe('monitoring', monitorTests)
 describe('dead letters and quarantine', messageTests)
 describe('audit', auditTests)
+describe('on AWS', awsTests)
+// Last: it judges what the commands above have called.
+describe('the policy for operators', policyTests)
