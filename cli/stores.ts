@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { storeKeyParameter } from '../lib/api/keys.ts'
 import { feedSecretParameters } from '../lib/feeds/handler.ts'
 import { feedQueueName, PARAMETERS, storeName } from '../lib/platform/names.ts'
+import { indexOf, indexTexts } from '../lib/platform/parameters.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { cannot } from './core/errors.ts'
@@ -28,6 +29,33 @@ export const storeKeysOf = async ({ parameters }: Context) =>
     const [store = '', id = ''] = name.split('/')
     return { store, id, since: modified }
   })
+
+const KEY_INDEX = indexOf(PARAMETERS.storeKeys)
+
+/** The texts that the index of the stores' keys should have, by name, and whether each is as it should be. */
+export const keyIndexOf = async ({ parameters }: Context, without?: string) => {
+  const [keys, stored] = await Promise.all([
+    parameters.below(PARAMETERS.storeKeys),
+    parameters.below(KEY_INDEX),
+  ])
+  const kept = keys.filter(({ name }) => name !== without)
+  const texts = indexTexts(Object.fromEntries(kept.map(({ name, value }) => [name, value])))
+  const current = new Map(stored.map(({ name, value }) => [name, value]))
+  return {
+    exists: stored.length > 0,
+    texts: texts.map((text, shard) => ({
+      ...{ name: String(shard), text },
+      isCurrent: current.get(String(shard)) === text,
+    })),
+  }
+}
+
+/** Writes the index from which the functions read the stores' keys. */
+const writeKeyIndex = async (context: Context, without?: string) => {
+  for (const { name, text, isCurrent } of (await keyIndexOf(context, without)).texts) {
+    if (!isCurrent) await context.parameters.put(`${KEY_INDEX}/${name}`, text)
+  }
+}
 
 /** The names of the stores whose HTTP feed has a secret. */
 export const storesWithSecret = async ({ parameters }: Context): Promise<ReadonlySet<string>> =>
@@ -64,6 +92,7 @@ const createKey = async (context: Context, source: string): Promise<Report> => {
   const { Name, Value } = storeKeyParameter(context.secretsPath, source, key)
   const name = Name.slice(context.secretsPath.length + 1)
   await context.parameters.put(name, Value)
+  await writeKeyIndex(context)
   const id = name.split('/').at(-1)
   const { apiUrl } = await context.stack()
   return {
@@ -82,6 +111,7 @@ const revokeKey = async (context: Context, source: string, id: string): Promise<
     const found = keys.length === 0 ? 'no keys' : keys.map(key => `"${key.id}"`).join(', ')
     throw cannot(`revoke the key "${id}"`, `the store "${source}" has ${found}`)
   }
+  await writeKeyIndex(context, `${storeName(source)}/${id}`)
   await context.parameters.remove(`${PARAMETERS.storeKeys}/${storeName(source)}/${id}`)
   return {
     data: { source, revoked: id, keys: keys.length - 1 },
@@ -132,6 +162,17 @@ export const storesCommands = ({ program, run }: Cli): void => {
     .argument('<source>', 'source of the store')
     .argument('<id>', 'id of the key, as listed by relay stores list')
     .action((source, id, _options, command) => run(command, context => revokeKey(context, source, id)))
+  stores
+    .command('index')
+    .description(
+      'Write the index from which the functions read the keys, in case parameters were changed by hand.',
+    )
+    .action((_options, command) =>
+      run(command, async context => {
+        await writeKeyIndex(context)
+        return { data: { indexed: true }, text: 'The index of the keys is written.' }
+      }),
+    )
   stores
     .command('secret')
     .description(

@@ -1,4 +1,5 @@
 import { type PARAMETERS, UNSETTLED_INDEX } from '../lib/platform/names.ts'
+import { indexOf } from '../lib/platform/parameters.ts'
 import { arn, arnOf, parameterPath, type Resource, type Resources, type Stack } from './cloudformation.ts'
 import { feedsArn, QUEUE_IDS } from './queues.ts'
 import { TABLE_IDS } from './tables.ts'
@@ -64,7 +65,12 @@ export const roleResources = ({ stage, prefix }: Pick<Stack, 'stage' | 'prefix'>
     role('Api', [
       allow(['dynamodb:GetItem'], [orders]),
       allow(['sqs:SendMessage'], [arnOf(QUEUE_IDS.orders)]),
-      read('GetParametersByPath', 'storeKeys'),
+      allow(
+        ['ssm:GetParametersByPath'],
+        [parameterPath(stage, 'storeKeys'), indexOf(parameterPath(stage, 'storeKeys'))].map(path =>
+          arn('ssm', `parameter${path}`),
+        ),
+      ),
     ]),
     role('Worker', [
       allow(['dynamodb:GetItem', 'dynamodb:PutItem'], [orders]),

@@ -5,6 +5,7 @@ import { SQSClient } from '@aws-sdk/client-sqs'
 import { storeKeyParameter } from '../lib/api/keys.ts'
 import { unixSeconds } from '../lib/platform/environment.ts'
 import { PARAMETERS, storeName } from '../lib/platform/names.ts'
+import { indexOf } from '../lib/platform/parameters.ts'
 import { sign } from '../lib/protocol/signature.ts'
 import { HEADERS, PROBE } from '../lib/protocol/webhook.ts'
 import { startDynamodb } from './dynamodb.ts'
@@ -41,6 +42,8 @@ export const seed = async (
   webhookSecrets: readonly string[],
 ) => {
   await parameters.put(`${path}/${PARAMETERS.accountingKey}`, SANDBOX_KEY)
+  // Made before these keys were.
+  await parameters.deleteAll(name => name.startsWith(`${indexOf(`${path}/${PARAMETERS.storeKeys}`)}/`))
   for (const source of sources) {
     const { Name, Value } = storeKeyParameter(path, source, `local-${storeName(source)}`)
     await parameters.put(Name, Value)

@@ -26,9 +26,12 @@ export const parameterStore = (ssm: SSMClient, path: string) => {
     get: async (name: string): Promise<string | undefined> =>
       (await singleParameter(ssm, path, name)())[name],
 
-    /** Creates or overwrites a parameter. */
+    /** Creates or overwrites a parameter; one of more than 4 KB costs five cents a month. */
     async put(name: string, value: string): Promise<void> {
-      const parameter = { Name: `${path}/${name}`, Value: value, Type: 'SecureString' } as const
+      const parameter = {
+        ...{ Name: `${path}/${name}`, Value: value },
+        ...({ Type: 'SecureString', Tier: 'Intelligent-Tiering' } as const),
+      }
       await ssm.send(new PutParameterCommand({ ...parameter, Overwrite: true }))
     },
 

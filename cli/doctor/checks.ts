@@ -12,7 +12,7 @@ import { count, shellWord } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { registrationsOf } from '../core/registrations.ts'
 import { isAccepted, ping } from '../core/webhook.ts'
-import { storeKeysOf, storesWithSecret } from '../stores.ts'
+import { keyIndexOf, storeKeysOf, storesWithSecret } from '../stores.ts'
 import { type Finding, note, ok, problem, windowFindings } from './windows.ts'
 
 type Check = (context: Context, webhookUrl: string) => Promise<Finding[]>
@@ -198,6 +198,12 @@ const stores: Check = async context => {
     if (withKeys.has(storeName(source))) continue
     const remedy = `relay stores key ${shellWord(source)}${context.flags}`
     findings.push(note(`the key of "${source}"`, 'it has none, so it cannot use the API', remedy))
+  }
+  const { exists, texts } = await keyIndexOf(context)
+  // Without any, the functions read the keys themselves.
+  if (exists && !texts.every(({ isCurrent }) => isCurrent)) {
+    const remedy = `relay stores index${context.flags}`
+    findings.push(problem("the index of the stores' keys", 'it differs from the keys', remedy))
   }
   for (const name of withKeys) {
     if (known.some(({ source }) => storeName(source) === name)) continue

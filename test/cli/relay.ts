@@ -12,7 +12,6 @@ import { afterAll, beforeAll } from '@jest/globals'
 import { runRelay } from '../../cli/program.ts'
 import { freePorts } from '../../local/ports.ts'
 import { ACCOUNT_ID, CREDENTIALS, environmentOf, REGION } from '../../local/settings.ts'
-import { startStack } from '../../local/stack.ts'
 import { recordingCalls } from './calls.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
@@ -36,7 +35,7 @@ export const relay = async (args: readonly string[], { input = '', environment =
   const [out, err] = [collector(), collector()]
   const stdin = Readable.from([input])
   const terminal = { stdin, stdout: out.stream, stderr: err.stream, environment }
-  const code = await recordingCalls(() => runRelay(args, terminal))
+  const code = await recordingCalls(() => program.runRelay(args, terminal))
   return { code, out: out.text(), err: err.text() }
 }
 
@@ -51,7 +50,12 @@ export const relayProcess = async (args: readonly string[], environment: Record<
   return { code, out, err }
 }
 
-const start = async () => {
+/** The command of the stack's project. */
+let program: Pick<typeof import('../../cli/program.ts'), 'runRelay'> = { runRelay }
+
+const start = async (project: string) => {
+  program = await import(join(project, 'cli/program.ts'))
+  const { startStack }: typeof import('../../local/stack.ts') = await import(join(project, 'local/stack.ts'))
   const dataDir = await mkdtemp(join(tmpdir(), 'order-relay-cli-'))
   const settings = { ports: await freePorts(), dataDir, watch: false }
   const stack = await startStack({ ...settings, speed: 10 })
@@ -65,6 +69,8 @@ const start = async () => {
     sqs,
     dynamodb,
     ssm,
+    dataDir,
+    ports: settings.ports,
     environment: environmentOf(settings),
     close: async () => {
       for (const each of [sqs, dynamodb, ssm]) each.destroy()
@@ -76,10 +82,14 @@ const start = async () => {
 
 let running: Awaited<ReturnType<typeof start>>
 
-/** Starts a local stack on free ports before the tests of a file, and stops it after them. */
-export const useLocalStack = (): void => {
+/**
+ * Starts a local stack on free ports before the tests of a file, and stops it after them.
+ *
+ * @param project prepares the copy of the project to use. @default this one
+ */
+export const useLocalStack = (project: () => Promise<string> = async () => ROOT): void => {
   beforeAll(async () => {
-    running = await start()
+    running = await start(await project())
   })
   afterAll(() => running?.close())
 }
