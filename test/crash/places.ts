@@ -1,4 +1,5 @@
 import { feedQueueName, PARAMETERS, QUEUES, TABLES } from '../../lib/platform/names.ts'
+import { indexOf } from '../../lib/platform/parameters.ts'
 
 /** The stores of the harness: `shop` with an SQS feed, `web` and `app` with an HTTP feed. */
 export const SHOP = 'shop'
@@ -16,7 +17,7 @@ const CALLS = {
   'webhook: record the delivery': `PutItem ${TABLES.deliveries}`,
   'webhook: send to quarantine': `SendMessage ${QUEUES.quarantine}`,
   'webhook: answer': '',
-  'api: read the store keys': `GetParametersByPath ${PARAMETERS.storeKeys}`,
+  'api: read the store keys': `GetParametersByPath ${indexOf(PARAMETERS.storeKeys)}`,
   'api: send to the order queue': `SendMessage ${QUEUES.orders}`,
   'api: read the order': `GetItem ${TABLES.orders}`,
   'api: answer': '',

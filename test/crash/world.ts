@@ -1,6 +1,7 @@
 import { storeKeyParameter } from '../../lib/api/keys.ts'
 import type { HttpClient } from '../../lib/platform/http-client.ts'
 import { feedQueueName, PARAMETERS, QUEUES } from '../../lib/platform/names.ts'
+import { indexOf, indexTexts } from '../../lib/platform/parameters.ts'
 import type { Telemetry } from '../../lib/platform/telemetry.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import { DAY, type Lifecycle, MINUTE } from '../scenarios.ts'
@@ -110,6 +111,16 @@ type Chance = Pick<TableOptions, 'indexLag' | 'expiryLag'> & {
 }
 
 /** A retry that the function has announced. */
+/** The index of the stores' keys in Parameter Store. */
+const storeKeyIndex = (sources: readonly string[]): [string, string][] => {
+  const keys = sources.map((source): [string, string] => {
+    const { Name, Value } = storeKeyParameter(SECRETS_PATH, source, storeKeyOf(source))
+    return [Name.slice(`${SECRETS_PATH}/${PARAMETERS.storeKeys}/`.length), Value]
+  })
+  const texts = indexTexts(Object.fromEntries(keys))
+  return texts.map((text, shard) => [`${indexOf(PARAMETERS.storeKeys)}/${shard}`, text])
+}
+
 type Retry = { queue: string; messageId: string; at: number; seconds: number }
 
 /** Everything around the functions, in memory, with the functions between. */
@@ -192,10 +203,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
         feedSecretOf(source),
       ]),
       // The store "closed" was removed from stores.yml, and its key was not revoked.
-      ...[SHOP, WEB, APP, 'closed'].map((source): [string, string] => {
-        const { Name, Value } = storeKeyParameter(SECRETS_PATH, source, storeKeyOf(source))
-        return [Name.slice(SECRETS_PATH.length + 1), Value]
-      }),
+      ...storeKeyIndex([SHOP, WEB, APP, 'closed']),
     ]),
     failingEntries: scenario.failingEntries ?? 0,
   }
