@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { storeKeyParameter } from '../lib/api/keys.ts'
 import { feedSecretParameters } from '../lib/feeds/handler.ts'
 import { feedQueueName, PARAMETERS, storeName } from '../lib/platform/names.ts'
-import { indexOf, indexTexts } from '../lib/platform/parameters.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { cannot } from './core/errors.ts'
@@ -30,32 +29,8 @@ export const storeKeysOf = async ({ parameters }: Context) =>
     return { store, id, since: modified }
   })
 
-const KEY_INDEX = indexOf(PARAMETERS.storeKeys)
-
-/** The texts that the index of the stores' keys should have, by name, and whether each is as it should be. */
-export const keyIndexOf = async ({ parameters }: Context, without?: string) => {
-  const [keys, stored] = await Promise.all([
-    parameters.below(PARAMETERS.storeKeys),
-    parameters.below(KEY_INDEX),
-  ])
-  const kept = keys.filter(({ name }) => name !== without)
-  const texts = indexTexts(Object.fromEntries(kept.map(({ name, value }) => [name, value])))
-  const current = new Map(stored.map(({ name, value }) => [name, value]))
-  return {
-    exists: stored.length > 0,
-    texts: texts.map((text, shard) => ({
-      ...{ name: String(shard), text },
-      isCurrent: current.get(String(shard)) === text,
-    })),
-  }
-}
-
-/** Writes the index from which the functions read the stores' keys. */
-const writeKeyIndex = async (context: Context, without?: string) => {
-  for (const { name, text, isCurrent } of (await keyIndexOf(context, without)).texts) {
-    if (!isCurrent) await context.parameters.put(`${KEY_INDEX}/${name}`, text)
-  }
-}
+/** What the functions read from an index. */
+export const INDEXED = [PARAMETERS.storeKeys, PARAMETERS.feedSecrets] as const
 
 /** The names of the stores whose HTTP feed has a secret. */
 export const storesWithSecret = async ({ parameters }: Context): Promise<ReadonlySet<string>> =>
@@ -92,7 +67,7 @@ const createKey = async (context: Context, source: string): Promise<Report> => {
   const { Name, Value } = storeKeyParameter(context.secretsPath, source, key)
   const name = Name.slice(context.secretsPath.length + 1)
   await context.parameters.put(name, Value)
-  await writeKeyIndex(context)
+  await context.parameters.writeIndex(PARAMETERS.storeKeys)
   const id = name.split('/').at(-1)
   const { apiUrl } = await context.stack()
   return {
@@ -111,7 +86,7 @@ const revokeKey = async (context: Context, source: string, id: string): Promise<
     const found = keys.length === 0 ? 'no keys' : keys.map(key => `"${key.id}"`).join(', ')
     throw cannot(`revoke the key "${id}"`, `the store "${source}" has ${found}`)
   }
-  await writeKeyIndex(context, `${storeName(source)}/${id}`)
+  await context.parameters.writeIndex(PARAMETERS.storeKeys, `${storeName(source)}/${id}`)
   await context.parameters.remove(`${PARAMETERS.storeKeys}/${storeName(source)}/${id}`)
   return {
     data: { source, revoked: id, keys: keys.length - 1 },
@@ -131,6 +106,7 @@ const setSecret = async (context: Context, source: string, isGiven: boolean): Pr
   const replaced = stored === value ? undefined : stored
   const parameters = feedSecretParameters(source, value, replaced, nowSeconds())
   for (const [name, text] of Object.entries(parameters)) await context.parameters.put(name, text)
+  await context.parameters.writeIndex(PARAMETERS.feedSecrets)
   const overlap = replaced === undefined ? '' : ' For a day they are also signed with the previous secret.'
   return {
     data: { source, url: feed.http, ...(!isGiven && { secret: value }) },
@@ -165,12 +141,12 @@ export const storesCommands = ({ program, run }: Cli): void => {
   stores
     .command('index')
     .description(
-      'Write the index from which the functions read the keys, in case parameters were changed by hand.',
+      'Write the index from which the functions read keys and secrets, in case parameters were changed by hand.',
     )
     .action((_options, command) =>
       run(command, async context => {
-        await writeKeyIndex(context)
-        return { data: { indexed: true }, text: 'The index of the keys is written.' }
+        for (const folder of INDEXED) await context.parameters.writeIndex(folder)
+        return { data: { indexed: INDEXED }, text: 'The index of keys and secrets is written.' }
       }),
     )
   stores

@@ -54,6 +54,13 @@ export const roleResources = ({ stage, prefix }: Pick<Stack, 'stage' | 'prefix'>
   // SecureString with the account's own aws/ssm key needs no KMS permission.
   const read = (action: 'GetParameter' | 'GetParametersByPath', name: keyof typeof PARAMETERS) =>
     allow([`ssm:${action}`], [arn('ssm', `parameter${parameterPath(stage, name)}`)])
+  const readIndexed = (name: keyof typeof PARAMETERS) => {
+    const path = parameterPath(stage, name)
+    return allow(
+      ['ssm:GetParametersByPath'],
+      [path, indexOf(path)].map(each => arn('ssm', `parameter${each}`)),
+    )
+  }
   const orders = arnOf(TABLE_IDS.orders)
 
   return Object.fromEntries([
@@ -65,12 +72,7 @@ export const roleResources = ({ stage, prefix }: Pick<Stack, 'stage' | 'prefix'>
     role('Api', [
       allow(['dynamodb:GetItem'], [orders]),
       allow(['sqs:SendMessage'], [arnOf(QUEUE_IDS.orders)]),
-      allow(
-        ['ssm:GetParametersByPath'],
-        [parameterPath(stage, 'storeKeys'), indexOf(parameterPath(stage, 'storeKeys'))].map(path =>
-          arn('ssm', `parameter${path}`),
-        ),
-      ),
+      readIndexed('storeKeys'),
     ]),
     role('Worker', [
       allow(['dynamodb:GetItem', 'dynamodb:PutItem'], [orders]),
@@ -81,7 +83,7 @@ export const roleResources = ({ stage, prefix }: Pick<Stack, 'stage' | 'prefix'>
     role('Feeder', [
       allow(READ_QUEUE, [feeds]),
       allow(['sqs:SendMessage'], [arnOf(QUEUE_IDS.feedsDead)]),
-      read('GetParametersByPath', 'feedSecrets'),
+      readIndexed('feedSecrets'),
     ]),
     role('Reconcile', [
       allow(['dynamodb:Query'], [{ 'Fn::Join': ['/', [orders, `index/${UNSETTLED_INDEX}`]] }]),

@@ -12,7 +12,7 @@ import { count, shellWord } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { registrationsOf } from '../core/registrations.ts'
 import { isAccepted, ping } from '../core/webhook.ts'
-import { keyIndexOf, storeKeysOf, storesWithSecret } from '../stores.ts'
+import { INDEXED, storeKeysOf, storesWithSecret } from '../stores.ts'
 import { type Finding, note, ok, problem, windowFindings } from './windows.ts'
 
 type Check = (context: Context, webhookUrl: string) => Promise<Finding[]>
@@ -199,11 +199,11 @@ const stores: Check = async context => {
     const remedy = `relay stores key ${shellWord(source)}${context.flags}`
     findings.push(note(`the key of "${source}"`, 'it has none, so it cannot use the API', remedy))
   }
-  const { exists, texts } = await keyIndexOf(context)
-  // Without any, the functions read the keys themselves.
-  if (exists && !texts.every(({ isCurrent }) => isCurrent)) {
+  const indexes = await Promise.all(INDEXED.map(folder => context.parameters.index(folder)))
+  // Without any, the functions read the parameters themselves.
+  if (indexes.some(({ exists, stale }) => exists && stale.length > 0)) {
     const remedy = `relay stores index${context.flags}`
-    findings.push(problem("the index of the stores' keys", 'it differs from the keys', remedy))
+    findings.push(problem('the index of keys and secrets', 'it differs from them', remedy))
   }
   for (const name of withKeys) {
     if (known.some(({ source }) => storeName(source) === name)) continue

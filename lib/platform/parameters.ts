@@ -46,8 +46,9 @@ export const parametersBelow =
 /** The parameters of an index: one page of GetParametersByPath. */
 const SHARDS = 10
 
+/** The same for a secret and the one it replaces, whose name goes on with a dot. */
 const shardOf = (name: string) =>
-  [...name].reduce((sum, character) => sum + character.charCodeAt(0), 0) % SHARDS
+  [...name.replace(/\..*/s, '')].reduce((sum, character) => sum + character.charCodeAt(0), 0) % SHARDS
 
 /** The path of the index of the parameters below a path. */
 export const indexOf = (path: string): string => `${path}-index`

@@ -36,7 +36,7 @@ const CALLS = {
   'worker: send to quarantine': `SendMessage ${QUEUES.quarantine}`,
   'worker: extend visibility': `ChangeMessageVisibilityBatch ${QUEUES.orders}`,
   'worker: delete messages': '',
-  'feeder: read the feed secrets': `GetParametersByPath ${PARAMETERS.feedSecrets}`,
+  'feeder: read the feed secrets': `GetParametersByPath ${indexOf(PARAMETERS.feedSecrets)}`,
   'feeder: deliver to the store': '',
   'feeder: send to dead letters': `SendMessage ${QUEUES.feedsDead}`,
   'feeder: extend visibility': `ChangeMessageVisibilityBatch ${feedQueueName(WEB)}`,

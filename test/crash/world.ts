@@ -111,15 +111,14 @@ type Chance = Pick<TableOptions, 'indexLag' | 'expiryLag'> & {
 }
 
 /** A retry that the function has announced. */
-/** The index of the stores' keys in Parameter Store. */
-const storeKeyIndex = (sources: readonly string[]): [string, string][] => {
-  const keys = sources.map((source): [string, string] => {
-    const { Name, Value } = storeKeyParameter(SECRETS_PATH, source, storeKeyOf(source))
-    return [Name.slice(`${SECRETS_PATH}/${PARAMETERS.storeKeys}/`.length), Value]
-  })
-  const texts = indexTexts(Object.fromEntries(keys))
-  return texts.map((text, shard) => [`${indexOf(PARAMETERS.storeKeys)}/${shard}`, text])
+const storeKey = (source: string): [string, string] => {
+  const { Name, Value } = storeKeyParameter(SECRETS_PATH, source, storeKeyOf(source))
+  return [Name.slice(`${SECRETS_PATH}/${PARAMETERS.storeKeys}/`.length), Value]
 }
+
+/** The index of parameters in Parameter Store. */
+const indexed = (folder: string, parameters: [string, string][]): [string, string][] =>
+  indexTexts(Object.fromEntries(parameters)).map((text, shard) => [`${indexOf(folder)}/${shard}`, text])
 
 type Retry = { queue: string; messageId: string; at: number; seconds: number }
 
@@ -198,12 +197,12 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     parameters: new Map([
       [`${PARAMETERS.webhookSecrets}/first`, WEBHOOK_SECRET],
       [PARAMETERS.accountingKey, ACCOUNTING_KEY],
-      ...[WEB, APP].map((source): [string, string] => [
-        `${PARAMETERS.feedSecrets}/${source}`,
-        feedSecretOf(source),
-      ]),
       // The store "closed" was removed from stores.yml, and its key was not revoked.
-      ...storeKeyIndex([SHOP, WEB, APP, 'closed']),
+      ...indexed(PARAMETERS.storeKeys, [SHOP, WEB, APP, 'closed'].map(storeKey)),
+      ...indexed(
+        PARAMETERS.feedSecrets,
+        [WEB, APP].map(source => [source, feedSecretOf(source)]),
+      ),
     ]),
     failingEntries: scenario.failingEntries ?? 0,
   }

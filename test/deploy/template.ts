@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as v from 'valibot'
+import { deployerProblems } from './deployer.ts'
 import { copyProject, must, ROOT, serverless } from './project.ts'
 import { pythonTools, skipped } from './python.ts'
 import { exceeded } from './quotas.ts'
@@ -66,6 +67,7 @@ const checkTemplate = async (folder: string, program: (name: string) => string, 
     inner.map((text, index) => [nested[index]?.replace(NESTED, '$1') ?? '', text]),
   )
   await step('own rules', async () => none(violations(stack, byId, executions)))
+  await step('rights of a deployer', async () => none(await deployerProblems([stack, ...inner])))
   await step('quotas', async () => none([stack, ...inner].flatMap(exceeded)))
 }
 
