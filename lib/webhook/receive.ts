@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Enqueue } from '../orders/events.ts'
-import { failAbout } from '../platform/about.ts'
+import { type About, failAbout } from '../platform/about.ts'
 import { contentId } from '../platform/content-id.ts'
 import { unixSeconds } from '../platform/environment.ts'
 import type { Quarantine } from '../platform/quarantine.ts'
@@ -29,8 +29,7 @@ export type Received =
   | { outcome: 'queued' | 'duplicate'; delivery: string; source: string; external_id: string }
   | { outcome: 'ignored'; delivery: string; why: 'foreign source' | 'other event' | 'probe' }
   | { outcome: 'forged'; why: 'malformed' | 'stale' | 'mismatch' }
-  | { outcome: 'contradictory'; reason: string }
-  | { outcome: 'unreadable'; reason: string }
+  | ({ outcome: 'contradictory' | 'unreadable'; reason: string } & About)
   | { outcome: 'too_large' }
 
 export type ReceiveDependencies = {
@@ -106,15 +105,17 @@ export const receive = async (
       return { outcome: 'ignored', delivery, why: 'foreign source' }
     }
     await quarantineOnce(reason)
-    return { outcome: 'unreadable', reason }
+    return { outcome: 'unreadable', reason, delivery, source }
   }
 
   const { event, delivery } = reading.kind === 'order.updated' ? reading.webhook : reading
   const isOurs = reading.kind === 'order.updated' && isKnownSource(reading.webhook.data.source)
   // The body is signed, so what contradicts it is kept: the fault may be the sender's.
   const contradict = async (reason: string): Promise<Received> => {
-    if (isOurs) await quarantineOnce(reason)
-    return { outcome: 'contradictory', reason }
+    if (!isOurs) return { outcome: 'contradictory', reason, delivery }
+    await quarantineOnce(reason)
+    const { source, external_id } = reading.webhook.data
+    return { outcome: 'contradictory', reason, delivery, source, external_id }
   }
   // Headers are not signed: one that disagrees with the body was changed on the way (P2).
   for (const [header, value] of [
