@@ -80,7 +80,9 @@ const words = (text: string) => text.split(/\s+/)
 /** Actions that docs/iam/deployer.json lacks for the templates of a package, or grants without need. */
 export const deployerProblems = async (texts: readonly string[]): Promise<string[]> => {
   const types = [
-    ...new Set(texts.flatMap(text => Object.values(v.parse(template, text).Resources).map(({ Type }) => Type))),
+    ...new Set(
+      texts.flatMap(text => Object.values(v.parse(template, text).Resources).map(({ Type }) => Type)),
+    ),
   ]
   const file = await readFile(join(ROOT, 'docs/iam/deployer.json'), 'utf8')
   const granted = new Set(v.parse(policy, file).Statement.flatMap(({ Action }) => Action))
