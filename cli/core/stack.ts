@@ -21,8 +21,8 @@ export type Stack = {
   aws?: {
     /** The topic that alarms are sent to. */
     alarmTopic: string
-    /** Concurrent executions: the most that the readers of queues use together, and what is reserved. */
-    executions: { queues: number; reserved: number }
+    /** Concurrent executions that are reserved. */
+    reserved: number
   }
 }
 
@@ -63,10 +63,6 @@ const lambda = v.looseObject({
     ReservedConcurrentExecutions: v.optional(v.number(), 0),
     Environment: v.optional(v.looseObject({ Variables: v.optional(v.record(v.string(), v.unknown()), {}) })),
   }),
-})
-const eventSource = v.looseObject({
-  Type: v.literal('AWS::Lambda::EventSourceMapping'),
-  Properties: v.looseObject({ ScalingConfig: v.looseObject({ MaximumConcurrency: v.number() }) }),
 })
 const template = v.pipe(
   v.string(),
@@ -111,10 +107,6 @@ export const awsStack = async (region: string, name: string): Promise<Stack> => 
     const functions = resources.flatMap(resource =>
       v.is(lambda, resource) ? [v.parse(lambda, resource).Properties] : [],
     )
-    const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
-    const queues = resources.map(resource =>
-      v.is(eventSource, resource) ? resource.Properties.ScalingConfig.MaximumConcurrency : 0,
-    )
     const accountingUrl = functions
       .map(({ Environment }) => Environment?.Variables.ACCOUNTING_URL)
       .find(url => typeof url === 'string' && url !== '')
@@ -131,10 +123,7 @@ export const awsStack = async (region: string, name: string): Promise<Stack> => 
       accountingUrl,
       aws: {
         alarmTopic,
-        executions: {
-          queues: sum(queues),
-          reserved: sum(functions.map(({ ReservedConcurrentExecutions: reserved }) => reserved)),
-        },
+        reserved: functions.reduce((sum, { ReservedConcurrentExecutions: each }) => sum + each, 0),
       },
       functions: Object.fromEntries(
         functions.map(({ FunctionName, Timeout }) => [

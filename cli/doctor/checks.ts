@@ -1,4 +1,4 @@
-import { GetAccountSettingsCommand } from '@aws-sdk/client-lambda'
+import { GetAccountSettingsCommand, paginateListEventSourceMappings } from '@aws-sdk/client-lambda'
 import { QueueDoesNotExist } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
 import { feedQueueName, QUEUES, storeName } from '../../lib/platform/names.ts'
@@ -234,11 +234,16 @@ const alarms = async ({ region }: Context, TopicArn: string): Promise<Finding> =
 /** The scheduled check, and one for each endpoint that has none reserved. */
 const OTHER_EXECUTIONS = { scheduled: 1, endpoints: 2 }
 
-const executions = async (
-  { lambda }: Context,
-  { queues: reading, reserved }: { queues: number; reserved: number },
-): Promise<Finding> => {
+const executions = async ({ lambda, stack }: Context, reserved: number): Promise<Finding> => {
   const check = "the account's Lambda concurrency suffices"
+  const { functions } = await stack()
+  let reading = 0
+  for (const FunctionName of ['worker', 'feeder'].flatMap(key => functions[key]?.name ?? [])) {
+    const pages = paginateListEventSourceMappings({ client: lambda }, { FunctionName })
+    for await (const { EventSourceMappings = [] } of pages) {
+      for (const { ScalingConfig } of EventSourceMappings) reading += ScalingConfig?.MaximumConcurrency ?? 0
+    }
+  }
   const { AccountLimit } = await lambda.send(new GetAccountSettingsCommand({}))
   const { ConcurrentExecutions: quota = 0, UnreservedConcurrentExecutions: unreserved = 0 } =
     AccountLimit ?? {}
@@ -252,7 +257,7 @@ const executions = async (
 const account: Check = async context => {
   const { aws } = await context.stack()
   if (aws === undefined) return []
-  return [await alarms(context, aws.alarmTopic), await executions(context, aws.executions)]
+  return [await alarms(context, aws.alarmTopic), await executions(context, aws.reserved)]
 }
 
 /** Everything the doctor checks, by topic. */

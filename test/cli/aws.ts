@@ -17,10 +17,6 @@ const TEMPLATE = {
   Resources: {
     Webhook: lambda('webhook'),
     Worker: lambda('worker'),
-    Source: {
-      Type: 'AWS::Lambda::EventSourceMapping',
-      Properties: { ScalingConfig: { MaximumConcurrency: 5 } },
-    },
   },
 }
 const OUTPUTS = {
@@ -73,6 +69,7 @@ const ACTIONS: Readonly<
   'account-settings': () => ({
     AccountLimit: { ConcurrentExecutions: 10, UnreservedConcurrentExecutions: unreserved },
   }),
+  'event-source-mappings': () => ({ EventSourceMappings: [{ ScalingConfig: { MaximumConcurrency: 5 } }] }),
   FilterLogEvents: ({ logGroupName = '', nextToken }) => {
     const [first = [], second = []] = LOGS[logGroupName.split('-').at(-1) ?? ''] ?? []
     const events = (nextToken === undefined ? first : second).map(message => ({
@@ -93,10 +90,9 @@ export const awsTests = () => {
   const server = createServer(async (request, response) => {
     const body = await text(request)
     const target = request.headers['x-amz-target']
-    const action = String(target ?? new URLSearchParams(body).get('Action') ?? request.url).replace(
-      /^.*[./](?=[\w-]+\/?$)/,
-      '',
-    )
+    const action = String(
+      target ?? new URLSearchParams(body).get('Action') ?? request.url?.split('?')[0],
+    ).replace(/^.*[./](?=[\w-]+\/?$)/, '')
     const answer = ACTIONS[action.replace('/', '')]?.(target === undefined ? {} : JSON.parse(body)) ?? {}
     response.end(typeof answer === 'string' ? answer : JSON.stringify(answer))
   })

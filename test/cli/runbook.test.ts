@@ -255,14 +255,14 @@ const PAGES: Readonly<
     },
     commands: {
       [AT_2D.source.replace('2d', '2h')]: /ERROR feed message retried .*external_id=w-/,
-      'stores list': /web-shop {2}http:\S+ +[1-9]/,
+      'stores list': /web-shop {2}http:\S+ +feed-web-shop\.fifo +[1-9]/,
     },
   },
   'feed-disabled': {
     situation: async () => ({ source: WEB }),
     commands: {
       [AT_2D.source]: /ERROR feed message retried .*source=web-shop/,
-      'stores list': /web-shop {2}http:\S+ +[1-9]/,
+      'stores list': /web-shop {2}http:\S+ +feed-web-shop\.fifo +[1-9]/,
       'stores secret <source>': /^[0-9a-f]{64}\n/,
     },
   },
@@ -282,6 +282,14 @@ const PAGES: Readonly<
         prints: /^Discarded 1 message\.\n$/,
       },
     },
+  },
+  'feed-age': {
+    situation: async () => {
+      await local.relay(['send', '--external-id', 'unread'])
+      await logged('event processed', '"unread"')
+      return undefined
+    },
+    commands: { 'stores list': /api {2,}sqs +feed-api\.fifo +[1-9]/ },
   },
   quarantine: {
     situation: async () => {
