@@ -21,24 +21,33 @@ export async function* deliveriesSince(context: Context, since: Date): AsyncGene
   for await (const { Items = [] } of pages) yield* Items.map(deliveryOf)
 }
 
-const isoDate = (seconds: number) => new Date(seconds * 1000).toISOString()
-
-const show = async (context: Context, delivery: string): Promise<Report> => {
-  const { Item } = await context.dynamodb.send(
+/** The record of a delivery, if it was queued. */
+export const deliveryWith = async (
+  { dynamodb, nameOf }: Context,
+  delivery: string,
+): Promise<DeliveryRecord | undefined> => {
+  const { Item } = await dynamodb.send(
     new GetItemCommand({
-      TableName: context.nameOf(TABLES.deliveries),
+      TableName: nameOf(TABLES.deliveries),
       Key: { delivery: { S: delivery } },
       ConsistentRead: true,
     }),
   )
-  if (Item === undefined) {
+  return Item === undefined ? undefined : deliveryOf(Item)
+}
+
+const isoDate = (seconds: number) => new Date(seconds * 1000).toISOString()
+
+const show = async (context: Context, delivery: string): Promise<Report> => {
+  const found = await deliveryWith(context, delivery)
+  if (found === undefined) {
     throw cannot(
       'show the delivery',
       `no delivery "${delivery}" was queued in the last thirty days`,
       `it may have been refused, ignored or quarantined: relay quarantine list${context.flags}`,
     )
   }
-  const { received_at, expires_at, ...record } = deliveryOf(Item)
+  const { received_at, expires_at, ...record } = found
   const data = {
     ...record,
     received_at: isoDate(received_at),

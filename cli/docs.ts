@@ -27,7 +27,9 @@ const HELP_STYLE = {
   showGlobalOptions: false,
   helpWidth: 100,
   visibleOptions: ({ options }: CommandUnknownOpts) => options.filter(option => !option.hidden),
-  visibleCommands: ({ commands }: CommandUnknownOpts) => [...commands],
+  // `complete` is what the completion scripts run.
+  visibleCommands: ({ commands }: CommandUnknownOpts) =>
+    commands.filter(command => command.name() !== 'complete'),
 }
 
 const helpOf = (command: CommandUnknownOpts) => {
@@ -44,7 +46,7 @@ const pathOf = (command: CommandUnknownOpts): string =>
 
 const sections = (command: CommandUnknownOpts): string[] => [
   `## ${pathOf(command)}\n\n\`\`\`text\n${helpOf(command)}\n\`\`\`\n`,
-  ...command.commands.flatMap(sections),
+  ...HELP_STYLE.visibleCommands(command).flatMap(sections),
 ]
 
 /** The reference of the command in Markdown, generated from its help. */

@@ -1,10 +1,12 @@
 import { inspect } from 'node:util'
+import tab from '@bomb.sh/tab/commander'
 import { CommanderError } from '@commander-js/extra-typings'
+import type { Command } from 'commander'
 import { auditCommand } from './audit/audit.ts'
 import { type Cli, createCli } from './core/command.ts'
 import { EXIT, type ExitCode, Failure, messageOf } from './core/errors.ts'
 import { visibleLines } from './core/output.ts'
-import type { Terminal } from './core/terminal.ts'
+import { coloured, type Terminal } from './core/terminal.ts'
 import { deliveriesCommands } from './deliveries.ts'
 import { doctorCommand } from './doctor/doctor.ts'
 import { keyCommands } from './key.ts'
@@ -48,6 +50,10 @@ export const addCommands = (cli: Cli): void => {
   program.commandsGroup('Test:')
   sendCommand(cli)
   sandboxCommand(cli)
+  program.commandsGroup('Shell:')
+  // Last, since it reads the other commands.
+  // It is commander's Command, with stricter types.
+  tab(program as object as Command, { completionCommandName: 'completion' })
 }
 
 /** The deepest command that the arguments name, whose help is of use. */
@@ -90,7 +96,7 @@ export const runRelay = async (args: readonly string[], terminal: Terminal): Pro
         : messageOf(error)
       const { stderr } = terminal
       const shown = args.includes('--json') ? JSON.stringify({ error: { message } }) : message
-      stderr.write(`${visibleLines(shown)}\n`)
+      stderr.write(`${coloured(terminal, stderr, 'red', visibleLines(shown))}\n`)
       if (args.includes('--verbose')) stderr.write(`${visibleLines(inspect(error))}\n`)
     }
     if (isUsage) return EXIT.usage

@@ -1,3 +1,4 @@
+import { PARAMETERS } from '../lib/platform/names.ts'
 import { accountingOf } from './core/accounting.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
@@ -5,6 +6,7 @@ import { count, type Report } from './core/output.ts'
 import {
   newestRegistration,
   registrationsOf,
+  rememberUrl,
   removeSecret,
   storeSecret,
   webhookUrlOf,
@@ -22,6 +24,7 @@ const register = async (context: Context, { url: given, again = false, check }: 
   }
   const { id, secret, since } = existing ?? (await create())
   if (check) await waitUntilAccepted(context.terminal, url, secret)
+  await rememberUrl(context, url)
 
   return {
     data: { url, registered: existing === undefined ? 'now' : 'before', secret: id, since, accepted: check },
@@ -40,13 +43,18 @@ const unregister = async (context: Context, given: string | undefined): Promise<
   await (await accountingOf(context)).removeWebhook(url)
   const { ofUrl } = await registrationsOf(context, url)
   for (const registration of ofUrl) await removeSecret(context, registration)
+  const { parameters } = context
+  if ((await parameters.get(PARAMETERS.webhookUrl)) === url) await parameters.remove(PARAMETERS.webhookUrl)
   return {
     data: { url, removed: ofUrl.map(({ id }) => id) },
     text: `The accounting service no longer sends webhooks to ${url}; ${count(ofUrl.length, 'secret')} deleted.`,
   }
 }
 
-const urlOption = ['--url <url>', "webhook URL (default: the deployment's own)"] as const
+const urlOption = [
+  '--url <url>',
+  "webhook URL, remembered for all commands (default: the one registered, else the deployment's own)",
+] as const
 
 /** `relay register`: has the accounting service send its webhooks to the relay (spec: PUT webhook). */
 export const registerCommand = ({ program, run }: Cli): void => {

@@ -115,7 +115,7 @@ export const rotateCommand = ({ program, run }: Cli): void => {
   program
     .command('rotate')
     .description('Replace the webhook secret without refusing a webhook.')
-    .option('--url <url>', "webhook URL (default: the deployment's own)")
+    .option('--url <url>', "webhook URL (default: the one registered, else the deployment's own)")
     .addOption(
       new Option(
         '--lead <duration>',

@@ -1,14 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { InvalidArgumentError } from '@commander-js/extra-typings'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings'
+import * as v from 'valibot'
+import { orderResult } from '../lib/protocol/order.ts'
+import { STATUSES } from '../lib/protocol/status.ts'
 import { ORDER_UPDATED } from '../lib/protocol/webhook.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { cannot, messageOf, usageError } from './core/errors.ts'
+import { duration } from './core/options.ts'
 import type { Report } from './core/output.ts'
 import { newestRegistration, webhookUrlOf } from './core/registrations.ts'
 import { readSecret } from './core/terminal.ts'
 import { envelopeOf, jsonOf, nowSeconds, sendWebhook } from './core/webhook.ts'
+import { ordersOf } from './orders.ts'
 
 const SECRET_VARIABLE = 'RELAY_WEBHOOK_SECRET'
 
@@ -29,6 +35,7 @@ type Options = Fields & {
   delivery?: string | undefined
   age: number
   secretStdin?: true | undefined
+  wait?: number | undefined
 }
 
 /** An order result as the service sends it (spec: Order result). */
@@ -74,6 +81,26 @@ const secretFor = async (context: Context, url: string, fromStdin: boolean): Pro
   )
 }
 
+/** Waits until the relay has processed a webhook: its order then has the status. */
+const waitUntilProcessed = async (context: Context, body: Buffer, seconds: number) => {
+  const parsed = v.safeParse(v.object({ data: orderResult }), jsonOf(body))
+  if (!parsed.success) throw cannot('wait for the webhook', 'its body names no order and status')
+  const { source, external_id, status } = parsed.output.data
+  const orders = ordersOf(context)
+  for (const until = Date.now() + seconds * 1000; ; ) {
+    const stored = await orders.get({ source, external_id })
+    if (stored?.order.result?.status === status) return
+    if (Date.now() > until) {
+      throw cannot(
+        'confirm that the webhook was processed',
+        `the order is not "${status}" after ${seconds} s`,
+        `see relay tail --since 10m --order ${external_id}${context.flags}`,
+      )
+    }
+    await sleep(500)
+  }
+}
+
 const send = async (context: Context, given: string | undefined, options: Options): Promise<Report> => {
   const url = await webhookUrlOf(context, given)
   const body = await bodyOf(options)
@@ -84,6 +111,7 @@ const send = async (context: Context, given: string | undefined, options: Option
   const delivery = envelope.delivery ?? options.delivery ?? randomUUID()
   const response = await sendWebhook({ url, body, secret, event, delivery, t: nowSeconds() - options.age })
   const taken = response.status >= 200 && response.status < 300
+  if (taken && options.wait !== undefined) await waitUntilProcessed(context, body, options.wait)
   return {
     data: {
       url,
@@ -111,11 +139,11 @@ export const sendCommand = ({ program, run }: Cli): void => {
   program
     .command('send')
     .description('Sign a webhook, send it, and print the response. The exit code is 1 unless it is 2xx.')
-    .argument('[url]', "webhook URL (default: the deployment's own)")
+    .argument('[url]', "webhook URL (default: the one registered, else the deployment's own)")
     .option('--file <file>', 'send the bytes of this file instead of a body built from the options below')
     .option('--source <source>', 'source of the store', 'api')
     .option('--external-id <id>', "the order's number in the store")
-    .option('--status <status>', 'status of the order: needs_review, invoiced, paid, refunded', 'paid')
+    .addOption(new Option('--status <status>', 'status of the order').choices(STATUSES).default('paid'))
     .option('--total <rials>', 'invoice total', rials, '1000')
     .option('--invoice-number <number>', 'number of the invoice', integer, 1)
     .option('--receipt-number <number>', 'number of the receipt (default: invoice number if paid)', integer)
@@ -124,6 +152,7 @@ export const sendCommand = ({ program, run }: Cli): void => {
     .option('--event <event>', 'name of the event', ORDER_UPDATED)
     .option('--delivery <uuid>', 'id of the delivery (default: random)')
     .option('--age <seconds>', 'backdate the signature by this many seconds', seconds, 0)
+    .option('--wait <duration>', 'wait for so long until the order has the status', duration)
     .option('--secret-stdin', 'read the secret from standard input, or prompt for it')
     .addHelpText(
       'after',

@@ -29,6 +29,9 @@ export const storeKeysOf = async ({ parameters }: Context) =>
     return { store, id, since: modified }
   })
 
+/** What the functions read from an index. */
+export const INDEXED = [PARAMETERS.storeKeys, PARAMETERS.feedSecrets] as const
+
 /** The names of the stores whose HTTP feed has a secret. */
 export const storesWithSecret = async ({ parameters }: Context): Promise<ReadonlySet<string>> =>
   new Set((await parameters.below(PARAMETERS.feedSecrets)).map(({ name }) => name))
@@ -64,6 +67,7 @@ const createKey = async (context: Context, source: string): Promise<Report> => {
   const { Name, Value } = storeKeyParameter(context.secretsPath, source, key)
   const name = Name.slice(context.secretsPath.length + 1)
   await context.parameters.put(name, Value)
+  await context.parameters.writeIndex(PARAMETERS.storeKeys)
   const id = name.split('/').at(-1)
   const { apiUrl } = await context.stack()
   return {
@@ -82,6 +86,7 @@ const revokeKey = async (context: Context, source: string, id: string): Promise<
     const found = keys.length === 0 ? 'no keys' : keys.map(key => `"${key.id}"`).join(', ')
     throw cannot(`revoke the key "${id}"`, `the store "${source}" has ${found}`)
   }
+  await context.parameters.writeIndex(PARAMETERS.storeKeys, `${storeName(source)}/${id}`)
   await context.parameters.remove(`${PARAMETERS.storeKeys}/${storeName(source)}/${id}`)
   return {
     data: { source, revoked: id, keys: keys.length - 1 },
@@ -101,6 +106,7 @@ const setSecret = async (context: Context, source: string, isGiven: boolean): Pr
   const replaced = stored === value ? undefined : stored
   const parameters = feedSecretParameters(source, value, replaced, nowSeconds())
   for (const [name, text] of Object.entries(parameters)) await context.parameters.put(name, text)
+  await context.parameters.writeIndex(PARAMETERS.feedSecrets)
   const overlap = replaced === undefined ? '' : ' For a day they are also signed with the previous secret.'
   return {
     data: { source, url: feed.http, ...(!isGiven && { secret: value }) },
@@ -132,6 +138,17 @@ export const storesCommands = ({ program, run }: Cli): void => {
     .argument('<source>', 'source of the store')
     .argument('<id>', 'id of the key, as listed by relay stores list')
     .action((source, id, _options, command) => run(command, context => revokeKey(context, source, id)))
+  stores
+    .command('index')
+    .description(
+      'Write the index from which the functions read keys and secrets, in case parameters were changed by hand.',
+    )
+    .action((_options, command) =>
+      run(command, async context => {
+        for (const folder of INDEXED) await context.parameters.writeIndex(folder)
+        return { data: { indexed: INDEXED }, text: 'The index of keys and secrets is written.' }
+      }),
+    )
   stores
     .command('secret')
     .description(

@@ -36,7 +36,7 @@ type Serverless = {
       shouldNotDeploy?: boolean
     }
     functions: Record<string, Lambda>
-    custom: { esbuild: Omit<BuildOptions, 'plugins'> & { outputFileExtension: string; plugins: string } }
+    custom: { esbuild: Bundling }
   }
 }
 
@@ -46,6 +46,33 @@ const uploadS3Object: (
 ) => Promise<void> = createRequire(import.meta.url)('serverless/lib/plugins/aws/lib/upload-s3-object')
 
 const templateUrl = v.object({ 'Fn::Sub': v.string() })
+
+type Bundling = Omit<BuildOptions, 'plugins'> & { outputFileExtension: string; plugins: string }
+
+/**
+ * Bundles a function as a deployment does. Its source map stays out of the zip: Node would read it at every cold
+ * start. `relay tail --verbose` makes it again from the same commit.
+ *
+ * @param source of the function, without extension: `functions/webhook`
+ */
+export const bundle = async (
+  serviceDir: string,
+  { outputFileExtension, plugins, ...options }: Bundling,
+  source: string,
+) => {
+  const { outputFiles } = await build({
+    ...options,
+    absWorkingDir: serviceDir,
+    entryPoints: [`${source}.ts`],
+    outfile: `${source}${outputFileExtension}`,
+    sourcemap: 'external',
+    platform: 'node',
+    plugins: (await import(pathToFileURL(join(serviceDir, plugins)).href)).default,
+    write: false,
+  })
+  const file = (isMap: boolean) => outputFiles.find(({ path }) => path.endsWith('.map') === isMap)
+  return { code: file(false)?.contents ?? new Uint8Array(), map: file(true)?.text ?? '' }
+}
 
 /** A fixed date, so that unchanged code gives the same zip and is not deployed again; readable by everyone, as on Unix. */
 const ZIP: ZipOptions = { level: 9, mtime: new Date(1980, 0, 1), os: 3, attrs: 0o100644 * 2 ** 16 }
@@ -62,7 +89,7 @@ export default class PackagePlugin {
 
   constructor(serverless: Serverless) {
     const { serviceDir, service, classes } = serverless
-    const { outputFileExtension, plugins, ...bundling } = service.custom.esbuild
+    const { esbuild } = service.custom
     const folder = join(serviceDir, '.serverless')
     const nestedStacks = () =>
       Object.entries(service.provider.compiledCloudFormationTemplate.Resources).filter(
@@ -97,18 +124,10 @@ export default class PackagePlugin {
 
     const artifact = async (name: string, handler: string) => {
       const source = handler.slice(0, handler.lastIndexOf('.'))
-      const { outputFiles } = await build({
-        ...bundling,
-        absWorkingDir: serviceDir,
-        entryPoints: [`${source}.ts`],
-        platform: 'node',
-        plugins: (await import(pathToFileURL(join(serviceDir, plugins)).href)).default,
-        write: false,
-      })
+      const { code } = await bundle(serviceDir, esbuild, source)
       await mkdir(folder, { recursive: true })
       const path = join(folder, `${name}.zip`)
-      const code = outputFiles[0]?.contents ?? new Uint8Array()
-      await writeFile(path, zipSync({ [`${source}${outputFileExtension}`]: code }, ZIP))
+      await writeFile(path, zipSync({ [`${source}${esbuild.outputFileExtension}`]: code }, ZIP))
       return path
     }
 

@@ -1,4 +1,5 @@
 import { type PARAMETERS, UNSETTLED_INDEX } from '../lib/platform/names.ts'
+import { indexOf } from '../lib/platform/parameters.ts'
 import { arn, arnOf, parameterPath, type Resource, type Resources, type Stack } from './cloudformation.ts'
 import { feedsArn, QUEUE_IDS } from './queues.ts'
 import { TABLE_IDS } from './tables.ts'
@@ -53,6 +54,13 @@ export const roleResources = ({ stage, prefix }: Pick<Stack, 'stage' | 'prefix'>
   // SecureString with the account's own aws/ssm key needs no KMS permission.
   const read = (action: 'GetParameter' | 'GetParametersByPath', name: keyof typeof PARAMETERS) =>
     allow([`ssm:${action}`], [arn('ssm', `parameter${parameterPath(stage, name)}`)])
+  const readIndexed = (name: keyof typeof PARAMETERS) => {
+    const path = parameterPath(stage, name)
+    return allow(
+      ['ssm:GetParametersByPath'],
+      [path, indexOf(path)].map(each => arn('ssm', `parameter${each}`)),
+    )
+  }
   const orders = arnOf(TABLE_IDS.orders)
 
   return Object.fromEntries([
@@ -64,7 +72,7 @@ export const roleResources = ({ stage, prefix }: Pick<Stack, 'stage' | 'prefix'>
     role('Api', [
       allow(['dynamodb:GetItem'], [orders]),
       allow(['sqs:SendMessage'], [arnOf(QUEUE_IDS.orders)]),
-      read('GetParametersByPath', 'storeKeys'),
+      readIndexed('storeKeys'),
     ]),
     role('Worker', [
       allow(['dynamodb:GetItem', 'dynamodb:PutItem'], [orders]),
@@ -75,7 +83,7 @@ export const roleResources = ({ stage, prefix }: Pick<Stack, 'stage' | 'prefix'>
     role('Feeder', [
       allow(READ_QUEUE, [feeds]),
       allow(['sqs:SendMessage'], [arnOf(QUEUE_IDS.feedsDead)]),
-      read('GetParametersByPath', 'feedSecrets'),
+      readIndexed('feedSecrets'),
     ]),
     role('Reconcile', [
       allow(['dynamodb:Query'], [{ 'Fn::Join': ['/', [orders, `index/${UNSETTLED_INDEX}`]] }]),

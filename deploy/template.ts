@@ -1,6 +1,7 @@
 import { alarmResources } from './alarms.ts'
 import { ref, secretsPath, sub } from './cloudformation.ts'
 import { dashboardResources } from './dashboard.ts'
+import { queryResources } from './queries.ts'
 import * as queues from './queues.ts'
 import { roleResources } from './roles.ts'
 import { readStores } from './stores.ts'
@@ -113,6 +114,7 @@ export const resources = async ({ resolveVariable }: Context) => {
       ...roleResources(stack),
       ...alarmResources(stack, String(email)),
       ...dashboardResources(stack),
+      ...queryResources(stack),
     },
     Outputs: outputs(stack.stage),
     extensions: { HttpApiStage: stageExtension({ rate, burst }), ...reservedConcurrency(reserved) },

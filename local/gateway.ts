@@ -16,7 +16,12 @@ export type Gateway = {
     event: 'onRequest' | 'onPreHandler' | 'onPreResponse',
     method: (request: Request, h: Toolkit) => unknown,
   ) => void
-  inject: (request: { method: string; url: string; payload: string }) => Promise<{ statusCode: number }>
+  inject: (request: {
+    method: string
+    url: string
+    payload: string
+    headers: Record<string, string>
+  }) => Promise<{ statusCode: number }>
   start: () => Promise<void>
   stop: (options: { timeout: number }) => Promise<void>
 }

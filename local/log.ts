@@ -33,6 +33,16 @@ const formatted = (value: unknown): string => {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
+/** An entry of the functions' log for people. */
+export const entryText = (entry: { level: string; message: string; [field: string]: unknown }): string => {
+  const fields = Object.entries(entry)
+    .filter(([name]) => !CONSTANT.has(name))
+    .map(([name, value]) => `${name}=${formatted(value)}`)
+  return [entry.level === 'INFO' ? '' : entry.level, entry.message, ...fields]
+    .filter(part => part !== '')
+    .join(' ')
+}
+
 /** serverless-offline frames its routes, at any log level. */
 const isDecoration = (line: string) => /^\s*(?:[┌│└]|$)/.test(line)
 
@@ -46,10 +56,5 @@ export const readable = (line: string, loading = false): string | undefined => {
   if (!parsed.success) return line
   if (v.is(metrics, parsed.output)) return undefined
   if (!v.is(entry, parsed.output)) return line
-  const { level, message } = parsed.output
-  if (loading && level === 'INFO') return undefined
-  const fields = Object.entries(parsed.output)
-    .filter(([name]) => !CONSTANT.has(name))
-    .map(([name, value]) => `${name}=${formatted(value)}`)
-  return [level === 'INFO' ? '' : level, message, ...fields].filter(part => part !== '').join(' ')
+  return loading && parsed.output.level === 'INFO' ? undefined : entryText(parsed.output)
 }

@@ -1,8 +1,13 @@
+import { randomUUID } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { SQSClient } from '@aws-sdk/client-sqs'
 import { storeKeyParameter } from '../lib/api/keys.ts'
+import { unixSeconds } from '../lib/platform/environment.ts'
 import { PARAMETERS, storeName } from '../lib/platform/names.ts'
+import { indexOf } from '../lib/platform/parameters.ts'
+import { sign } from '../lib/protocol/signature.ts'
+import { HEADERS, PROBE } from '../lib/protocol/webhook.ts'
 import { startDynamodb } from './dynamodb.ts'
 import { type EventSource, startEventSource } from './event-source.ts'
 import { actAsHttpApi, type Gateway, limitFunctions } from './gateway.ts'
@@ -37,6 +42,8 @@ export const seed = async (
   webhookSecrets: readonly string[],
 ) => {
   await parameters.put(`${path}/${PARAMETERS.accountingKey}`, SANDBOX_KEY)
+  // Made before these keys were.
+  await parameters.deleteAll(name => name.startsWith(`${indexOf(`${path}/${PARAMETERS.storeKeys}`)}/`))
   for (const source of sources) {
     const { Name, Value } = storeKeyParameter(path, source, `local-${storeName(source)}`)
     await parameters.put(Name, Value)
@@ -59,11 +66,15 @@ const invoker = (port: number, functionName: string) => async (event: unknown) =
 }
 
 /** Loads every function once, so that the first order does not wait for it. */
-const load = async ({ routes, eventSources }: Service, gateway: Gateway, ports: Ports) => {
-  // Without signature or key the request is rejected, by a loaded function.
+const load = async (
+  { routes, eventSources }: Service,
+  { gateway, ports, secret }: { gateway: Gateway; ports: Ports; secret: string },
+) => {
+  const payload = JSON.stringify({ event: PROBE, delivery: randomUUID(), data: {} })
+  const headers = { [HEADERS.signature]: sign({ secret, t: unixSeconds(Date.now()), body: payload }) }
   const requests = routes.map(async ({ method, path }) => {
     const url = path.replaceAll(/\{[^}]*\}/g, 'load')
-    const { statusCode } = await gateway.inject({ method, url, payload: '{}' })
+    const { statusCode } = await gateway.inject({ method, url, payload, headers })
     if (statusCode >= 500) throw new Error(`Cannot load the function of "${method} ${path}": see above`)
   })
   const batches = [...new Set(eventSources.map(({ functionName }) => functionName))].map(functionName =>
@@ -95,6 +106,7 @@ export const startRelay = async (options: RelayOptions) => {
   const readers = new Set(service.eventSources.map(({ key }) => key))
   limitFunctions(key => (readers.has(key) ? batches : requests))
   let gateway: Gateway | undefined
+  let [secret = 'unknown'] = webhookSecrets
   let eventSources: EventSource[] = []
 
   const dynamodb = await startDynamodb({
@@ -128,13 +140,15 @@ export const startRelay = async (options: RelayOptions) => {
   return {
     ready,
     /** Adds the secret that the sandbox signs its webhooks with, in place of that of the last start. */
-    addWebhookSecret: async (secret: string) =>
-      (await parameterStore).put(`${path}/${PARAMETERS.webhookSecrets}/${SANDBOX_SECRET_ID}`, secret),
+    addWebhookSecret: async (added: string) => {
+      secret = added
+      await (await parameterStore).put(`${path}/${PARAMETERS.webhookSecrets}/${SANDBOX_SECRET_ID}`, added)
+    },
     /** Loads the functions, opens the HTTP port and starts the event sources. */
     serve: async (http: Gateway) => {
       gateway = http
       actAsHttpApi(http)
-      await load(service, http, ports)
+      await load(service, { gateway: http, ports, secret })
       eventSources = service.eventSources.map(({ functionName, queue, batchSize, reportsFailures }) =>
         startEventSource({
           ...{ sqs, batchSize, reportsFailures, onError },

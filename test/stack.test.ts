@@ -1,5 +1,7 @@
 import { describe } from '@jest/globals'
 import { auditTests } from './cli/audit.ts'
+import { awsTests } from './cli/aws.ts'
+import { policyTests } from './cli/calls.ts'
 import { keyTests } from './cli/keys.ts'
 import { messageTests } from './cli/messages.ts'
 import { monitorTests } from './cli/monitor.ts'
@@ -9,7 +11,7 @@ import { accountantTests } from './e2e/accountant.ts'
 import { machineTests, prepareData } from './local/machine.ts'
 
 /** Everything that needs a whole stack shares one. */
-useLocalStack(prepareData)
+useLocalStack({ prepare: prepareData })
 
 // Before a webhook is refused: for a minute after it, new secrets are only looked for when one is announced.
 describe('rotate', rotateTests)
@@ -19,3 +21,6 @@ describe('audit', auditTests)
 describe('actions of the accountant', accountantTests)
 describe('the ports and files of this machine', machineTests)
 describe('keys', keyTests)
+describe('on AWS', awsTests)
+// Last: it judges what the commands above have called.
+describe('the policy for operators', policyTests)

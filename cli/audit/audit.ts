@@ -6,7 +6,7 @@ import type { Context } from '../core/context.ts'
 import { positive, since } from '../core/options.ts'
 import { count, type Report } from '../core/output.ts'
 import { type Balance, balance, type Difference } from './balance.ts'
-import { collect } from './collect.ts'
+import { collect, collectAgain } from './collect.ts'
 
 const shares = (counts: Readonly<Record<string, number>>) =>
   Object.entries(counts)
@@ -63,14 +63,17 @@ const INTERVAL_MS = { local: 1000, aws: 5000 }
 type Options = { since: Date; rate: number; service: boolean }
 
 const audit = async (context: Context, { since: from, rate, service }: Options): Promise<Report> => {
-  const until = new Date()
+  const asked = service ? rate : undefined
+  let evidence = await collect(context, from, new Date(), asked)
   for (let attempt = 1; ; attempt++) {
-    const audited = balance(await collect(context, from, until, service ? rate : undefined))
-    const balanced = audited.differences.length === 0
+    const audited = balance(evidence)
+    const { differences } = audited
+    const balanced = differences.length === 0
     if (balanced || attempt === ATTEMPTS) {
       return { data: { balanced, ...audited }, ok: balanced, text: balanceText(audited) }
     }
     await sleep(INTERVAL_MS[context.local ? 'local' : 'aws'])
+    evidence = await collectAgain(context, evidence, differences, asked)
   }
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { AccountingError } from '../../lib/accounting/errors.ts'
 import { QUEUES } from '../../lib/platform/names.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
@@ -6,16 +5,17 @@ import { type DeliveryRecord, QUARANTINED } from '../../lib/webhook/deliveries.t
 import { accountingOf, orderReader } from '../core/accounting.ts'
 import type { Context } from '../core/context.ts'
 import { Failure, serviceMessage } from '../core/errors.ts'
-import { logOf } from '../core/log.ts'
+import { LATE_MS, type LogLine, logOf } from '../core/log.ts'
+import { pace } from '../core/pace.ts'
 import { depthOf } from '../core/queue.ts'
 import { progress } from '../core/terminal.ts'
-import { deliveriesSince } from '../deliveries.ts'
+import { deliveriesSince, deliveryWith } from '../deliveries.ts'
 import { DEAD_LETTERS } from '../messages/dead.ts'
 import { QUARANTINE } from '../messages/quarantine.ts'
 import { idsOf, visitSelected } from '../messages/selection.ts'
 import { ordersOf, ordersWhere } from '../orders.ts'
-import { type ComparedOrder, type Evidence, orderName, type QueueState } from './balance.ts'
-import { addLine, emptyLog, type Logged } from './logged.ts'
+import { type ComparedOrder, type Difference, type Evidence, orderName, type QueueState } from './balance.ts'
+import { addLateLine, addLine, emptyLog, type Logged } from './logged.ts'
 
 const EVERY_MESSAGE = { ids: [], limit: 10_000 }
 
@@ -39,14 +39,14 @@ const readQueues = async (context: Context): Promise<QueueState> => {
   }
 }
 
-const readLog = async (context: Context, since: Date, until: Date): Promise<Logged | undefined> => {
-  const logged = emptyLog()
+/** Adds the lines of the log since a time; false when there is no log. */
+const readLog = async (context: Context, since: Date, add: (line: LogLine) => void): Promise<boolean> => {
   try {
-    for await (const line of logOf(context, { since, follow: false })) addLine(logged, line, until)
-    return logged
+    for await (const line of logOf(context, { since, follow: false })) add(line)
+    return true
   } catch (error) {
     // The tables and queues alone still give a balance, if a less detailed one.
-    if (context.local && error instanceof Failure) return undefined
+    if (context.local && error instanceof Failure) return false
     throw error
   }
 }
@@ -85,13 +85,11 @@ const compare = async (context: Context, keys: readonly OrderKey[], rate: number
   }
 
   const shown = progress(context.terminal, 'Comparing orders with the service', keys.length)
+  const inTime = pace(rate ?? Number.POSITIVE_INFINITY)
   const orders = new Map<string, ComparedOrder>()
   for (const key of keys) {
-    const [service, stored] = await Promise.all([
-      readService(key),
-      table.get(key),
-      rate === undefined ? undefined : sleep(1000 / rate),
-    ])
+    await inTime()
+    const [service, stored] = await Promise.all([readService(key), table.get(key)])
     orders.set(orderName(key), { key, service, stored })
     shown.advance()
   }
@@ -112,7 +110,9 @@ export const collect = async (
   rate: number | undefined,
 ): Promise<Evidence> => {
   const queues = await readQueues(context)
-  const logged = await readLog(context, since, until)
+  const lines = emptyLog()
+  const hasLog = await readLog(context, since, line => addLine(lines, line, until))
+  const logged = hasLog ? lines : undefined
   const recorded = new Map<string, DeliveryRecord>()
   for await (const record of deliveriesSince(context, since)) {
     // The table has whole seconds: at the start of the period the log decides.
@@ -122,4 +122,35 @@ export const collect = async (
   }
   const keys = await changedOrders(context, since, logged, recorded.values())
   return { ...queues, since, until, logged, recorded, orders: await compare(context, keys, rate) }
+}
+
+/**
+ * The evidence once more, read again where it shows a difference: events may still have been in progress, and
+ * CloudWatch shows log lines late.
+ */
+export const collectAgain = async (
+  context: Context,
+  evidence: Evidence,
+  differences: readonly Difference[],
+  rate: number | undefined,
+): Promise<Evidence> => {
+  const { logged, until, orders } = evidence
+  const recorded = new Map(evidence.recorded)
+  const queues = await readQueues(context)
+  if (logged !== undefined) {
+    const late = new Date(until.getTime() - LATE_MS)
+    await readLog(context, late, line => addLateLine(logged, line))
+  }
+  for (const { id } of differences) {
+    const record = id === undefined ? undefined : await deliveryWith(context, id)
+    if (record !== undefined) recorded.set(record.delivery, record)
+  }
+  const keys = new Map(
+    differences.map(({ source, external_id }) => {
+      const key = { source, external_id }
+      return [orderName(key), key]
+    }),
+  )
+  const compared = await compare(context, [...keys.values()], rate)
+  return { ...evidence, ...queues, recorded, orders: new Map([...orders, ...compared]) }
 }

@@ -58,7 +58,7 @@ export const addLine = (logged: Logged, { message, fields, at }: LogLine, until:
   const countOutcome = (name: string) => outcomes.set(name, (outcomes.get(name) ?? 0) + 1)
   switch (message) {
     case 'delivery received': {
-      if (at > until || !v.is(delivery, fields)) return
+      if (at > until || !v.is(delivery, fields) || fields.why === 'probe') return
       countOutcome(outcomeName(fields.outcome, fields.why))
       if (v.is(queued, fields)) logged.queued.set(fields.delivery, { ...v.parse(v.object(key), fields), at })
       return
@@ -71,9 +71,17 @@ export const addLine = (logged: Logged, { message, fields, at }: LogLine, until:
       if (at > until || !v.is(accepted, fields)) return
       logged.accepted.set(fields.delivery, { ...v.parse(v.object(key), fields), kind: fields.action, at })
       return
-    case 'event processed':
-      if (!v.is(processed, fields)) return
-      // After a crash an event is processed again and may find its change already made.
-      logged.processed.set(fields.delivery, fields.changed || logged.processed.get(fields.delivery) === true)
+    default:
+      addLateLine(logged, { message, fields })
   }
+}
+
+/** Adds a line that may have been added before, of an event that has been processed since. */
+export const addLateLine = (
+  { processed: known }: Logged,
+  { message, fields }: Pick<LogLine, 'message' | 'fields'>,
+): void => {
+  if (message !== 'event processed' || !v.is(processed, fields)) return
+  // After a crash an event is processed again and may find its change already made.
+  known.set(fields.delivery, fields.changed || known.get(fields.delivery) === true)
 }

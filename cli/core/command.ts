@@ -1,8 +1,12 @@
+import { createRequire } from 'node:module'
 import { Command } from '@commander-js/extra-typings'
+import { visible } from '../../lib/platform/visible.ts'
 import { type Context, createContext } from './context.ts'
 import { EXIT, type ExitCode, explain } from './errors.ts'
 import { type Report, visibleLines } from './output.ts'
-import type { Terminal } from './terminal.ts'
+import { coloured, type Terminal } from './terminal.ts'
+
+const { version } = createRequire(import.meta.url)('../../package.json')
 
 /** The program without its subcommands: the options that all of them share. */
 const program = () =>
@@ -13,6 +17,7 @@ const program = () =>
     .option('--region <name>', 'AWS region (default: AWS_REGION, else eu-central-1)')
     .option('--json', 'print one JSON document instead of text')
     .option('--verbose', 'print stack traces of errors')
+    .version(`relay ${version}`, '--version', 'print the version')
 
 type Program = ReturnType<typeof program>
 type SharedOptions = ReturnType<Program['opts']>
@@ -46,7 +51,11 @@ export const createCli = (terminal: Terminal, setExitCode: (code: ExitCode) => v
       const report = await work(context)
       if (report === undefined) return
       const text = options.json ? JSON.stringify(report.data, null, 2) : report.text
-      terminal.stdout.write(`${visibleLines(text)}\n`)
+      const colourOf = options.json ? undefined : report.colourOf
+      const { stdout } = terminal
+      for (const line of text.split('\n')) {
+        stdout.write(`${coloured(terminal, stdout, colourOf?.(line), visible(line))}\n`)
+      }
       if (report.ok === false) setExitCode(EXIT.failure)
     } catch (error) {
       throw explain(error, context)

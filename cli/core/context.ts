@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { LambdaClient } from '@aws-sdk/client-lambda'
 import { GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { SSMClient } from '@aws-sdk/client-ssm'
 import { readStores } from '../../deploy/stores.ts'
@@ -52,6 +53,7 @@ export const createContext = ({ local = false, stage, region }: TargetOptions, t
   const dynamodb = new DynamoDBClient(clientOptions(ports.dynamodb))
   const sqs = new SQSClient(clientOptions(ports.sqs))
   const ssm = new SSMClient(clientOptions(ports.ssm))
+  const lambda = new LambdaClient(clientOptions(ports.lambda))
   const secretsPath = `/order-relay/${target.stage}`
   const queueUrls = new Map<string, Promise<string>>()
   let stack: Promise<Stack> | undefined
@@ -77,6 +79,7 @@ export const createContext = ({ local = false, stage, region }: TargetOptions, t
     secretsPath,
     dynamodb,
     sqs,
+    lambda,
     parameters: parameterStore(ssm, secretsPath),
     /** The URL of a queue, by its name without the prefix of the stack. */
     queueUrl: (queue: string): Promise<string> => {
@@ -98,7 +101,7 @@ export const createContext = ({ local = false, stage, region }: TargetOptions, t
     /** Directory of the local stack's data and logs. */
     dataDir,
     close: () => {
-      for (const client of [dynamodb, sqs, ssm]) client.destroy()
+      for (const client of [dynamodb, sqs, ssm, lambda]) client.destroy()
     },
   }
 }

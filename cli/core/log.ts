@@ -1,7 +1,6 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FilteredLogEvent } from '@aws-sdk/client-cloudwatch-logs'
 import * as v from 'valibot'
 import { logFile } from '../../local/log.ts'
 import type { Context } from './context.ts'
@@ -15,25 +14,48 @@ export type LogLine = {
   level: string
   message: string
   fields: Readonly<Record<string, unknown>>
-  text: string
 }
 
 /** Lines from a time on; with `follow`, without end. */
 type Range = { since: Date; follow: boolean }
 
-const entry = v.pipe(
-  v.string(),
-  v.startsWith('{'),
-  v.parseJson(),
-  v.looseObject({ level: v.string(), message: v.string(), timestamp: v.pipe(v.string(), v.isoTimestamp()) }),
-)
+const time = v.pipe(v.string(), v.isoTimestamp())
+const parsed = v.pipe(v.string(), v.startsWith('{'), v.parseJson())
 
-/** Reads a line of the log; undefined for metrics and for lines that the functions did not log. */
-const logLineOf = (text: string, from?: string): LogLine | undefined => {
-  const parsed = v.safeParse(entry, text.trim())
-  if (!parsed.success) return undefined
-  const { level, message, timestamp } = parsed.output
-  return { at: new Date(timestamp), from, level, message, fields: parsed.output, text: text.trim() }
+/** A line that a function wrote, or Node's runtime for it: then the message may be an error. */
+const written = v.looseObject({
+  level: v.string(),
+  message: v.union([v.string(), v.looseObject({ errorType: v.string(), errorMessage: v.string() })]),
+  timestamp: time,
+})
+
+/** Lambda's own report of an invocation or a start that timed out or failed. */
+const failed = v.object({
+  time,
+  type: v.picklist(['platform.report', 'platform.initReport']),
+  record: v.looseObject({ status: v.picklist(['timeout', 'error', 'failure']) }),
+})
+
+/** Reads a line of the log; undefined for metrics and whatever else the functions did not log. */
+export const logLineOf = (line: string, from?: string): LogLine | undefined => {
+  const text = line.trim()
+  const json = v.safeParse(parsed, text)
+  if (!json.success) return undefined
+  if (v.is(failed, json.output)) {
+    const { time: at, type, record } = json.output
+    const message = `${type === 'platform.report' ? 'invocation' : 'start of the function'} ended with ${record.status}`
+    return { at: new Date(at), from, level: 'ERROR', message, fields: record }
+  }
+  if (!v.is(written, json.output)) return undefined
+  const { level, message, timestamp, ...fields } = json.output
+  const known = { at: new Date(timestamp), from, level }
+  if (typeof message === 'string') return { ...known, message, fields }
+  const { errorType: name, errorMessage, stackTrace } = message
+  return {
+    ...known,
+    message: 'function failed',
+    fields: { ...fields, error: { name, message: errorMessage, stack: stackTrace } },
+  }
 }
 
 /** The log of the relay's functions: CloudWatch Logs, or the file the local stack writes. */
@@ -80,10 +102,29 @@ async function* localLog({ dataDir }: Context, { since, follow }: Range): AsyncG
 const CLOUDWATCH_INTERVAL_MS = 3000
 
 /** CloudWatch shows lines seconds after they were written, and not always in order. */
-const LATE_MS = 30_000
+export const LATE_MS = 30_000
 
-/** Leaves out metrics and the platform's own lines. */
-const LOG_LINES = '{ $.level = * && $.message = * }'
+/** Leaves out metrics, and what Lambda reports of invocations that succeed. */
+const LOG_LINES =
+  '{ $.level = * || $.record.status = "timeout" || $.record.status = "error" || $.record.status = "failure" }'
+
+/** The lines of several functions, each in order, as one in order of time. Holds one line of each. */
+async function* inOrder(logs: readonly AsyncIterator<LogLine>[]): AsyncGenerator<LogLine> {
+  const heads = new Map<AsyncIterator<LogLine>, LogLine>()
+  const advance = async (log: AsyncIterator<LogLine>) => {
+    const { done, value } = await log.next()
+    if (done) heads.delete(log)
+    else heads.set(log, value)
+  }
+  await Promise.all(logs.map(advance))
+  for (;;) {
+    let [next] = heads
+    for (const head of heads) if (next === undefined || head[1].at < next[1].at) next = head
+    if (next === undefined) return
+    yield next[1]
+    await advance(next[0])
+  }
+}
 
 async function* cloudWatchLog({ region, stack }: Context, { since, follow }: Range): AsyncGenerator<LogLine> {
   // Slow to load, and only needed here.
@@ -92,42 +133,35 @@ async function* cloudWatchLog({ region, stack }: Context, { since, follow }: Ran
   )
   const { functions } = await stack()
   const client = new CloudWatchLogsClient({ region })
+  /** What the next poll may meet again. */
   const seen = new Map<string, number>()
-  let from = since.getTime()
 
-  const eventsOf = async (name: string): Promise<FilteredLogEvent[]> => {
-    const all: FilteredLogEvent[] = []
+  async function* linesOf(key: string, name: string, from: number, keepFrom: number) {
     const query = { logGroupName: `/aws/lambda/${name}`, startTime: from, filterPattern: LOG_LINES }
     try {
-      for await (const { events = [] } of paginateFilterLogEvents({ client }, query)) all.push(...events)
+      for await (const { events = [] } of paginateFilterLogEvents({ client }, query)) {
+        for (const { eventId, logStreamName, timestamp = 0, message = '' } of events) {
+          // Emulators omit the id.
+          const id = eventId ?? `${logStreamName} ${timestamp} ${message}`
+          if (seen.has(id)) continue
+          if (timestamp >= keepFrom) seen.set(id, timestamp)
+          const line = logLineOf(message, key)
+          if (line !== undefined) yield line
+        }
+      }
     } catch (error) {
       // A function that has never run has no log yet.
       if (!(error instanceof ResourceNotFoundException)) throw error
     }
-    return all
-  }
-
-  const poll = async () => {
-    const lines: LogLine[] = []
-    for (const [key, { name }] of Object.entries(functions)) {
-      for (const { eventId, logStreamName, timestamp = 0, message = '' } of await eventsOf(name)) {
-        // Emulators omit the id.
-        const id = eventId ?? `${logStreamName} ${timestamp} ${message}`
-        if (seen.has(id)) continue
-        seen.set(id, timestamp)
-        const line = logLineOf(message, key)
-        if (line !== undefined) lines.push(line)
-      }
-    }
-    return lines.sort((a, b) => a.at.getTime() - b.at.getTime())
   }
 
   try {
-    for (;;) {
-      const now = Date.now()
-      yield* await poll()
+    for (let from = since.getTime(); ; ) {
+      const next = Math.max(from, Date.now() - LATE_MS)
+      const keepFrom = follow ? next : Number.POSITIVE_INFINITY
+      yield* inOrder(Object.entries(functions).map(([key, { name }]) => linesOf(key, name, from, keepFrom)))
       if (!follow) return
-      from = Math.max(from, now - LATE_MS)
+      from = next
       for (const [id, timestamp] of seen) if (timestamp < from) seen.delete(id)
       await sleep(CLOUDWATCH_INTERVAL_MS)
     }

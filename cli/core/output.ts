@@ -1,4 +1,5 @@
 import { visible } from '../../lib/platform/visible.ts'
+import type { Colour } from './terminal.ts'
 
 /** The result of a command, for programs (`--json`) and for people. */
 export type Report = {
@@ -6,6 +7,8 @@ export type Report = {
   text: string
   /** Whether everything is fine; otherwise the exit code is 1. @default true */
   ok?: boolean
+  /** The colour of a line of the text on a terminal. */
+  colourOf?: (line: string) => Colour | undefined
 }
 
 type Row = readonly (string | number | undefined)[]

@@ -4,11 +4,11 @@ import {
   paginateGetParametersByPath,
   type SSMClient,
 } from '@aws-sdk/client-ssm'
-import { singleParameter } from '../../lib/platform/parameters.ts'
+import { indexOf, indexTexts, singleParameter } from '../../lib/platform/parameters.ts'
 
 /** The SecureString parameters of a stack, by their names relative to its path. */
 export const parameterStore = (ssm: SSMClient, path: string) => {
-  return {
+  const store = {
     /** All parameters below a folder such as `webhook/secrets`, sorted by name. */
     async below(folder: string) {
       const from = `${path}/${folder}`
@@ -26,10 +26,33 @@ export const parameterStore = (ssm: SSMClient, path: string) => {
     get: async (name: string): Promise<string | undefined> =>
       (await singleParameter(ssm, path, name)())[name],
 
-    /** Creates or overwrites a parameter. */
+    /** Creates or overwrites a parameter; one of more than 4 KB costs five cents a month. */
     async put(name: string, value: string): Promise<void> {
-      const parameter = { Name: `${path}/${name}`, Value: value, Type: 'SecureString' } as const
+      const parameter = {
+        ...{ Name: `${path}/${name}`, Value: value },
+        ...({ Type: 'SecureString', Tier: 'Intelligent-Tiering' } as const),
+      }
       await ssm.send(new PutParameterCommand({ ...parameter, Overwrite: true }))
+    },
+
+    /** The texts that the index of a folder should have, and whether it has them. */
+    async index(folder: string, without?: string) {
+      const [all, stored] = await Promise.all([store.below(folder), store.below(indexOf(folder))])
+      const kept = all.filter(({ name }) => name !== without)
+      const texts = indexTexts(Object.fromEntries(kept.map(({ name, value }) => [name, value])))
+      const held = new Map(stored.map(({ name, value }) => [name, value]))
+      const stale = [...texts.entries()].filter(([shard, text]) => held.get(String(shard)) !== text)
+      return { exists: stored.length > 0, stale }
+    },
+
+    /**
+     * Writes the index of a folder, from which the functions read.
+     *
+     * @param without the name of a parameter that is about to be removed
+     */
+    async writeIndex(folder: string, without?: string): Promise<void> {
+      const { stale } = await store.index(folder, without)
+      for (const [shard, text] of stale) await store.put(`${indexOf(folder)}/${shard}`, text)
     },
 
     /** Deletes a parameter; one that does not exist is not an error. */
@@ -39,4 +62,5 @@ export const parameterStore = (ssm: SSMClient, path: string) => {
       })
     },
   }
+  return store
 }

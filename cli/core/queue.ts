@@ -106,10 +106,10 @@ export const browse = async (
   const visitAll = async () => {
     for (let visited = 0; visited < limit; ) {
       const messages = await receive(limit - visited)
-      // A message that returns was held for too long: everything has been visited.
+      if (messages.length === 0) break
+      // A message that returns was held for too long, and is held again.
       const fresh = messages.filter(({ id }) => !held.has(id))
       for (const message of messages) held.set(message.id, message)
-      if (fresh.length === 0) break
       visited += fresh.length
       for (const message of fresh) {
         if ((await visit(message)) === 'keep') continue

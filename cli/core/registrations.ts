@@ -8,12 +8,15 @@ import { usageError } from './errors.ts'
 export type Registration = { id: string; secret: string; since: Date }
 
 /**
- * The webhook URL a command is about: the one given, otherwise that of the stack.
+ * The webhook URL a command is about: the one given, otherwise the one registered, otherwise that of the stack.
  *
  * @throws Failure when it is not an http or https address
  */
-export const webhookUrlOf = async ({ stack }: Context, given: string | undefined): Promise<string> => {
-  if (given === undefined) return (await stack()).webhookUrl
+export const webhookUrlOf = async (
+  { stack, parameters }: Context,
+  given: string | undefined,
+): Promise<string> => {
+  if (given === undefined) return (await parameters.get(PARAMETERS.webhookUrl)) ?? (await stack()).webhookUrl
   if (URL.canParse(given) && /^https?:$/.test(new URL(given).protocol)) return given
   throw usageError(
     `use the URL "${given}"`,
@@ -53,3 +56,9 @@ export const storeSecret = async (
 
 export const removeSecret = ({ parameters }: Context, { id }: Registration): Promise<void> =>
   parameters.remove(`${PARAMETERS.webhookSecrets}/${id}`)
+
+/** Remembers a URL that is not the stack's own, such as that of a custom domain, for commands without --url. */
+export const rememberUrl = async ({ stack, parameters }: Context, url: string): Promise<void> => {
+  if (url === (await stack()).webhookUrl) await parameters.remove(PARAMETERS.webhookUrl)
+  else await parameters.put(PARAMETERS.webhookUrl, url)
+}

@@ -17,24 +17,37 @@ export type Stack = {
   accountingUrl: string
   /** By their names in serverless.yml; `timeout` in seconds. */
   functions: Readonly<Record<string, { name: string; timeout: number }>>
+  /** What exists only on AWS. */
+  aws?: {
+    /** The topic that alarms are sent to. */
+    alarmTopic: string
+    /** Concurrent executions that are reserved. */
+    reserved: number
+  }
 }
 
 const serverless = v.looseObject({
+  custom: v.looseObject({ esbuild: v.looseObject({ outputFileExtension: v.string(), plugins: v.string() }) }),
   functions: v.record(v.string(), v.looseObject({ timeout: v.optional(v.number(), 6) })),
 })
 
-/** The local stack, as described by serverless.yml and the port variables. */
-export const localStack = (ports: Ports): Stack => {
+/** What the command reads of serverless.yml. */
+export const readService = () => {
   // Tags such as !Ref, which the parser warns about, are not read.
   const yaml = parse(readFileSync(join(ROOT, 'serverless.yml'), 'utf8'), { logLevel: 'error' })
   const service = v.safeParse(serverless, yaml)
   if (!service.success) throw cannot('read serverless.yml', 'it does not list its functions')
+  return service.output
+}
+
+/** The local stack, as described by serverless.yml and the port variables. */
+export const localStack = (ports: Ports): Stack => {
   return {
     webhookUrl: `${urlOf(ports.relay)}/webhook`,
     apiUrl: urlOf(ports.relay),
     accountingUrl: urlOf(ports.sandbox),
     functions: Object.fromEntries(
-      Object.entries(service.output.functions).map(([key, { timeout }]) => [
+      Object.entries(readService().functions).map(([key, { timeout }]) => [
         key,
         { name: `order-relay-local-${key}`, timeout },
       ]),
@@ -47,6 +60,7 @@ const lambda = v.looseObject({
   Properties: v.looseObject({
     FunctionName: v.string(),
     Timeout: v.optional(v.number(), 3),
+    ReservedConcurrentExecutions: v.optional(v.number(), 0),
     Environment: v.optional(v.looseObject({ Variables: v.optional(v.record(v.string(), v.unknown()), {}) })),
   }),
 })
@@ -75,7 +89,11 @@ export const awsStack = async (region: string, name: string): Promise<Stack> => 
       cloudformation.send(new DescribeStacksCommand({ StackName: name })),
       cloudformation.send(new GetTemplateCommand({ StackName: name, TemplateStage: 'Processed' })),
     ])
-    const { WebhookUrl, ApiUrl } = Object.fromEntries(
+    const {
+      WebhookUrl,
+      ApiUrl,
+      AlarmTopicArn: alarmTopic = '',
+    } = Object.fromEntries(
       (Stacks[0]?.Outputs ?? []).map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]),
     )
     if (WebhookUrl === undefined || ApiUrl === undefined) {
@@ -85,7 +103,8 @@ export const awsStack = async (region: string, name: string): Promise<Stack> => 
         'deploy it again',
       )
     }
-    const functions = Object.values(v.parse(template, TemplateBody).Resources).flatMap(resource =>
+    const resources = Object.values(v.parse(template, TemplateBody).Resources)
+    const functions = resources.flatMap(resource =>
       v.is(lambda, resource) ? [v.parse(lambda, resource).Properties] : [],
     )
     const accountingUrl = functions
@@ -102,6 +121,10 @@ export const awsStack = async (region: string, name: string): Promise<Stack> => 
       webhookUrl: WebhookUrl,
       apiUrl: ApiUrl,
       accountingUrl,
+      aws: {
+        alarmTopic,
+        reserved: functions.reduce((sum, { ReservedConcurrentExecutions: each }) => sum + each, 0),
+      },
       functions: Object.fromEntries(
         functions.map(({ FunctionName, Timeout }) => [
           FunctionName.slice(name.length + 1),

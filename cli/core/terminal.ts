@@ -1,30 +1,44 @@
 import type { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { styleText } from 'node:util'
 import { isCancel, password } from '@clack/prompts'
 import { cannot } from './errors.ts'
 
 /** The process a command runs in, as far as it uses it; tests replace it. */
 export type Terminal = {
   stdin: Readable & { isTTY?: boolean }
-  stdout: Writable
+  stdout: Writable & { isTTY?: boolean }
   stderr: Writable & { isTTY?: boolean }
   environment: Readonly<Record<string, string | undefined>>
 }
+
+export type Colour = 'red' | 'yellow' | 'green'
+
+/** Colours text for a stream that is a terminal, unless NO_COLOR is set (https://no-color.org). */
+export const coloured = (
+  { environment }: Terminal,
+  stream: { isTTY?: boolean },
+  colour: Colour | undefined,
+  text: string,
+): string =>
+  colour === undefined || stream.isTTY !== true || (environment.NO_COLOR ?? '') !== ''
+    ? text
+    : styleText(colour, text, { validateStream: false })
 
 /**
  * Shows the progress of a long operation on standard error, when that is a terminal. Libraries for this catch
  * Ctrl-C, which must reach the code that releases held messages.
  *
- * @param total the sum of all `advance` calls
+ * @param total the sum of all `advance` calls; undefined when it is not known
  */
-export const progress = ({ stderr }: Terminal, label: string, total: number) => {
+export const progress = ({ stderr }: Terminal, label: string, total?: number) => {
   let reached = 0
   const draw = (text: string) => {
-    if (stderr.isTTY === true && total > 0) stderr.write(`\r\u001b[K${text}`)
+    if (stderr.isTTY === true && total !== 0) stderr.write(`\r\u001b[K${text}`)
   }
   const advance = (by = 1) => {
     reached += by
-    draw(`${label}: ${Math.min(reached, total)} of ${total}`)
+    draw(`${label}: ${total === undefined ? reached : `${Math.min(reached, total)} of ${total}`}`)
   }
   advance(0)
   return { advance, done: () => draw('') }

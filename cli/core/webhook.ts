@@ -5,7 +5,7 @@ import { unixSeconds } from '../../lib/platform/environment.ts'
 import { REFRESH_INTERVAL_MS } from '../../lib/platform/parameters.ts'
 import { type Body, readJson } from '../../lib/protocol/json.ts'
 import { sign } from '../../lib/protocol/signature.ts'
-import { HEADERS, ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
+import { HEADERS, PROBE } from '../../lib/protocol/webhook.ts'
 import { cannot, messageOf } from './errors.ts'
 import { progress, type Terminal } from './terminal.ts'
 
@@ -80,15 +80,11 @@ export const sendWebhook = async (request: WebhookRequest): Promise<WebhookRespo
   }
 }
 
-/** Belongs to no store: stores.yml does not allow a space in it. */
-const NO_STORE = 'relay ping'
-
-/** Sends a signed webhook of no store: a relay that accepts the secret ignores it and answers 200. */
+/** Sends a signed webhook that is none: a relay that accepts the secret ignores it and answers 200. */
 export const ping = (url: string, secret: string): Promise<WebhookResponse> => {
   const delivery = randomUUID()
-  const data = { source: NO_STORE, external_id: 'ping', status: 'invoiced' }
-  const body = Buffer.from(JSON.stringify({ event: ORDER_UPDATED, delivery, data }))
-  return sendWebhook({ url, body, secret, event: ORDER_UPDATED, delivery, t: nowSeconds() })
+  const body = Buffer.from(JSON.stringify({ event: PROBE, delivery, data: {} }))
+  return sendWebhook({ url, body, secret, event: PROBE, delivery, t: nowSeconds() })
 }
 
 export const isAccepted = ({ status }: WebhookResponse): boolean => status === 200

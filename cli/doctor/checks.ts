@@ -1,3 +1,4 @@
+import { GetAccountSettingsCommand, paginateListEventSourceMappings } from '@aws-sdk/client-lambda'
 import { QueueDoesNotExist } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
 import { feedQueueName, QUEUES, storeName } from '../../lib/platform/names.ts'
@@ -11,7 +12,7 @@ import { count, shellWord } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { registrationsOf } from '../core/registrations.ts'
 import { isAccepted, ping } from '../core/webhook.ts'
-import { storeKeysOf, storesWithSecret } from '../stores.ts'
+import { INDEXED, storeKeysOf, storesWithSecret } from '../stores.ts'
 import { type Finding, note, ok, problem, windowFindings } from './windows.ts'
 
 type Check = (context: Context, webhookUrl: string) => Promise<Finding[]>
@@ -198,6 +199,12 @@ const stores: Check = async context => {
     const remedy = `relay stores key ${shellWord(source)}${context.flags}`
     findings.push(note(`the key of "${source}"`, 'it has none, so it cannot use the API', remedy))
   }
+  const indexes = await Promise.all(INDEXED.map(folder => context.parameters.index(folder)))
+  // Without any, the functions read the parameters themselves.
+  if (indexes.some(({ exists, stale }) => exists && stale.length > 0)) {
+    const remedy = `relay stores index${context.flags}`
+    findings.push(problem('the index of keys and secrets', 'it differs from them', remedy))
+  }
   for (const name of withKeys) {
     if (known.some(({ source }) => storeName(source) === name)) continue
     const remedy = `relay stores list${context.flags}`
@@ -206,5 +213,59 @@ const stores: Check = async context => {
   return findings
 }
 
+const alarms = async ({ region }: Context, TopicArn: string): Promise<Finding> => {
+  const check = 'alarms reach somebody'
+  // Slow to load, and only needed here.
+  const { GetTopicAttributesCommand, SNSClient } = await import('@aws-sdk/client-sns')
+  const sns = new SNSClient({ region })
+  const { Attributes = {} } = await sns
+    .send(new GetTopicAttributesCommand({ TopicArn }))
+    .finally(() => sns.destroy())
+  const [confirmed, pending] = [Attributes.SubscriptionsConfirmed, Attributes.SubscriptionsPending].map(
+    Number,
+  )
+  if (confirmed) return ok(check, `${count(confirmed, 'subscription')} of ${TopicArn}`)
+  const remedy = 'deploy with ALARM_EMAIL, or subscribe to the topic'
+  return pending
+    ? note(check, 'the subscription is not confirmed', 'open the link in the e-mail from AWS')
+    : note(check, `nobody is subscribed to ${TopicArn}`, remedy)
+}
+
+/** The scheduled check, and one for each endpoint that has none reserved. */
+const OTHER_EXECUTIONS = { scheduled: 1, endpoints: 2 }
+
+const executions = async ({ lambda, stack }: Context, reserved: number): Promise<Finding> => {
+  const check = "the account's Lambda concurrency suffices"
+  const { functions } = await stack()
+  let reading = 0
+  for (const FunctionName of ['worker', 'feeder'].flatMap(key => functions[key]?.name ?? [])) {
+    const pages = paginateListEventSourceMappings({ client: lambda }, { FunctionName })
+    for await (const { EventSourceMappings = [] } of pages) {
+      for (const { ScalingConfig } of EventSourceMappings) reading += ScalingConfig?.MaximumConcurrency ?? 0
+    }
+  }
+  const { AccountLimit } = await lambda.send(new GetAccountSettingsCommand({}))
+  const { ConcurrentExecutions: quota = 0, UnreservedConcurrentExecutions: unreserved = 0 } =
+    AccountLimit ?? {}
+  const needed = reading + OTHER_EXECUTIONS.scheduled + (reserved > 0 ? 0 : OTHER_EXECUTIONS.endpoints)
+  const found = `quota ${quota}, ${unreserved} of them unreserved; queues use up to ${reading}, ${reserved} are reserved for the endpoints`
+  return unreserved >= needed
+    ? ok(check, found)
+    : problem(check, found, 'request a higher quota, or lower workerConcurrency: docs/operate.md, Quotas')
+}
+
+const account: Check = async context => {
+  const { aws } = await context.stack()
+  if (aws === undefined) return []
+  return [await alarms(context, aws.alarmTopic), await executions(context, aws.reserved)]
+}
+
 /** Everything the doctor checks, by topic. */
-export const CHECKS: Readonly<Record<string, Check>> = { settings, webhook, service, queues, stores }
+export const CHECKS: Readonly<Record<string, Check>> = {
+  settings,
+  webhook,
+  service,
+  queues,
+  stores,
+  account,
+}

@@ -10,6 +10,12 @@ import { type Finding, problem } from './windows.ts'
 
 const MARKS = { ok: '  ok  ', note: 'note  ', problem: '!!    ' } as const
 
+const COLOURS = [
+  [MARKS.ok, 'green'],
+  [MARKS.note, 'yellow'],
+  [MARKS.problem, 'red'],
+] as const
+
 const findingText = ({ check, level, found, remedy }: Finding) =>
   `${MARKS[level]}${check}: ${found}${remedy === undefined ? '' : `\n      → ${remedy}`}`
 
@@ -34,6 +40,7 @@ const doctor = async (context: Context, given: string | undefined): Promise<Repo
   return {
     data: { ok: problems === 0, problems, findings },
     ok: problems === 0,
+    colourOf: line => COLOURS.find(([mark]) => line.startsWith(mark))?.[1],
     text: [
       ...findings.map(findingText),
       problems === 0
@@ -50,6 +57,6 @@ export const doctorCommand = ({ program, run }: Cli): void => {
     .description(
       'Check settings, secrets, the accounting service, queues and stores, and say how to fix what is wrong. The exit code is 1 when there is a problem.',
     )
-    .option('--url <url>', "webhook URL (default: the deployment's own)")
+    .option('--url <url>', "webhook URL (default: the one registered, else the deployment's own)")
     .action((options, command) => run(command, context => doctor(context, options.url)))
 }

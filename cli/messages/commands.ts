@@ -3,7 +3,9 @@ import { accountingOf, orderReader } from '../core/accounting.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { cannot, messageOf } from '../core/errors.ts'
+import { positive } from '../core/options.ts'
 import { count, facts, type Report, table, visibleLines } from '../core/output.ts'
+import { pace } from '../core/pace.ts'
 import { jsonOf } from '../core/webhook.ts'
 import { ordersOf } from '../orders.ts'
 import { callCounts, callCountsText, dryRun, type Prediction, predictionText } from './dry-run.ts'
@@ -75,6 +77,7 @@ const OUTCOMES: Readonly<Record<Plan['outcome'], string>> = {
   unreadable: 'kept: still unreadable',
   foreign: 'kept: belongs to no store in stores.yml',
   behind: 'kept: an earlier message of the same order must be replayed first',
+  failed: 'kept: it failed again, and relay tail --errors shows why',
 }
 
 const isKept = ({ outcome }: Plan) => outcome !== 'replayed' && outcome !== 'duplicate'
@@ -84,7 +87,7 @@ const planEach = (
   context: Context,
   kind: Kind,
   selection: Selection,
-  carryOut: (message: Message, plan: Plan) => Promise<'delete' | 'keep'>,
+  carryOut: (message: Message, plan: Plan) => Promise<'delete' | 'keep' | 'failed'>,
 ) => {
   const planOf = kind.planner(context)
   const blocked = new Set<string>()
@@ -96,8 +99,9 @@ const planEach = (
     async message => {
       const group = groupOf(message)
       const plan: Plan = blocked.has(group) ? { outcome: 'behind' } : await planOf(message)
-      if (isKept(plan)) blocked.add(group)
-      return carryOut(message, plan)
+      const done = await carryOut(message, plan)
+      if (isKept(plan) || done === 'failed') blocked.add(group)
+      return done === 'delete' ? 'delete' : 'keep'
     },
     message => blocked.add(groupOf(message)),
   )
@@ -150,16 +154,22 @@ const predict = async (context: Context, kind: Kind, selection: Selection): Prom
 }
 
 /** Sends each selected message and only then deletes it: a crash in between sends it twice, which is safe. */
-const replay = async (context: Context, kind: Kind, selection: Selection): Promise<Report> => {
+const replay = async (context: Context, kind: Kind, selection: Selection, rate: number): Promise<Report> => {
   const done: { message: Message; outcome: Plan['outcome'] }[] = []
   const idsWith = (wanted: Plan['outcome']) =>
     done.flatMap(({ message, outcome }) => (outcome === wanted ? [message.raw.id] : []))
+  const inTime = pace(rate)
+  let left = 0
   try {
-    await planEach(context, kind, selection, async (message, plan) => {
-      if (plan.outcome === 'replayed') await plan.send()
-      done.push({ message, outcome: plan.outcome })
+    const counts = await planEach(context, kind, selection, async (message, plan) => {
+      if (plan.outcome === 'replayed') await inTime()
+      const failed = plan.outcome === 'replayed' && !(await plan.send())
+      done.push({ message, outcome: failed ? 'failed' : plan.outcome })
+      if (failed) return 'failed'
       return isKept(plan) ? 'keep' : 'delete'
     })
+    // Messages named by their ids leave others on purpose.
+    left = selection.ids.length === 0 ? counts.hidden : 0
   } catch (error) {
     const replayed = idsWith('replayed').length
     if (replayed === 0) throw error
@@ -180,12 +190,14 @@ const replay = async (context: Context, kind: Kind, selection: Selection): Promi
       replayed: idsWith('replayed'),
       behind: idsWith('behind'),
       missing,
+      hidden: left,
     },
-    ok: missing.length === 0 && others.every(({ outcome }) => outcome === 'duplicate'),
+    ok: missing.length === 0 && left === 0 && others.every(({ outcome }) => outcome === 'duplicate'),
     text: [
       `Replayed ${count(idsWith('replayed').length, 'message')}.`,
       ...others.map(({ message, outcome }) => `${message.raw.id}  ${OUTCOMES[outcome]}`),
       ...missingText(missing),
+      ...hiddenText(left),
     ].join('\n'),
   }
 }
@@ -208,6 +220,9 @@ const discard = async (context: Context, kind: Kind, selection: Selection): Prom
     text: [`Discarded ${count(gone.length, 'message')}.`, ...missingText(missing)].join('\n'),
   }
 }
+
+/** The service has its daily work beside a replay. */
+const REPLAY_RATE = 20
 
 /** Adds `list`, `show`, `replay` and `discard` to the command of a kind of message. */
 export const messageCommands = (
@@ -245,12 +260,13 @@ export const messageCommands = (
     .addOption(since())
     .option('--all', 'every message')
     .option('--dry-run', 'send nothing; show the create, payment and refund calls a replay leads to')
-    .addOption(limit())
-    .action((ids, { all, dryRun: isDryRun, ...options }, called) =>
+    .option('--rate <number>', 'messages to replay per second', positive, REPLAY_RATE)
+    .addOption(limit(Number.POSITIVE_INFINITY))
+    .action((ids, { all, dryRun: isDryRun, rate, ...options }, called) =>
       run(called, async context => {
         const selection = { ids, ...options }
         requireSelection('replay', selection, all === true)
-        return isDryRun ? predict(context, kind, selection) : replay(context, kind, selection)
+        return isDryRun ? predict(context, kind, selection) : replay(context, kind, selection, rate)
       }),
     )
   command

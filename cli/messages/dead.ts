@@ -1,11 +1,51 @@
 import { randomUUID } from 'node:crypto'
+import { InvokeCommand } from '@aws-sdk/client-lambda'
 import { SendMessageCommand } from '@aws-sdk/client-sqs'
+import * as v from 'valibot'
 import { readOrderEvent } from '../../lib/orders/events.ts'
 import { feedQueues, QUEUES } from '../../lib/platform/names.ts'
 import type { Cli } from '../core/command.ts'
+import type { Context } from '../core/context.ts'
+import type { QueueMessage } from '../core/queue.ts'
 import { envelopeOf } from '../core/webhook.ts'
 import { messageCommands } from './commands.ts'
 import type { Kind } from './kind.ts'
+
+/** What the worker answers: the messages that failed. */
+const answer = v.pipe(v.string(), v.parseJson(), v.object({ batchItemFailures: v.array(v.unknown()) }))
+
+/**
+ * Has the worker process a dead letter at once. Sent to the order queue, it would end up behind later events of its
+ * order that still wait there to be retried.
+ *
+ * @returns whether it succeeded; otherwise it remains a dead letter
+ */
+const processNow = async (
+  { lambda, stack, nameOf, region }: Context,
+  { id, body, group, sent }: QueueMessage,
+) => {
+  const { functions } = await stack()
+  const { Payload, FunctionError } = await lambda.send(
+    new InvokeCommand({
+      FunctionName: functions.worker?.name,
+      Payload: JSON.stringify({
+        Records: [
+          {
+            ...{ messageId: id, body, receiptHandle: '', messageAttributes: {}, eventSource: 'aws:sqs' },
+            eventSourceARN: `arn:aws:sqs:${region}::${nameOf(QUEUES.ordersDead)}`,
+            attributes: {
+              MessageGroupId: group ?? id,
+              SentTimestamp: String(sent.getTime()),
+              ApproximateReceiveCount: '1',
+            },
+          },
+        ],
+      }),
+    }),
+  )
+  if (FunctionError !== undefined) return false
+  return v.parse(answer, Buffer.from(Payload ?? []).toString()).batchItemFailures.length === 0
+}
 
 /** Messages of the order queue and of HTTP feeds that exhausted their retries (promise P8). */
 export const DEAD_LETTERS: Kind = {
@@ -38,25 +78,29 @@ export const DEAD_LETTERS: Kind = {
 
   content: ({ raw }) => ({ receives: raw.receives, body: raw.body }),
 
-  planner: ({ sqs, queueUrl, stores }) => {
+  planner: context => {
+    const { sqs, queueUrl, stores } = context
     const sources = new Set(stores().map(({ source }) => source))
     const queueOf = feedQueues(stores())
     return async ({ raw, from, source, reading }) => {
       // A feed message names the store whose queue it goes back to.
       if (from === 'feed' && (source === undefined || !sources.has(source))) return { outcome: 'foreign' }
-      const target = from === 'feed' ? queueOf(source ?? '') : QUEUES.orders
-      const send = async () => {
-        await sqs.send(
-          new SendMessageCommand({
-            QueueUrl: await queueUrl(target),
-            MessageBody: raw.body,
-            MessageGroupId: raw.group ?? raw.id,
-            // Under its old id, SQS might drop the message as a duplicate.
-            MessageDeduplicationId: randomUUID(),
-          }),
-        )
+      if (from === 'feed') {
+        const sendToFeed = async () => {
+          await sqs.send(
+            new SendMessageCommand({
+              QueueUrl: await queueUrl(queueOf(source ?? '')),
+              MessageBody: raw.body,
+              MessageGroupId: raw.group ?? raw.id,
+              // Under its old id, SQS might drop the message as a duplicate.
+              MessageDeduplicationId: randomUUID(),
+            }),
+          )
+          return true
+        }
+        return { outcome: 'replayed', send: sendToFeed, note: 'no call: the store is notified again' }
       }
-      if (from === 'feed') return { outcome: 'replayed', send, note: 'no call: the store is notified again' }
+      const send = () => processNow(context, raw)
       if ('unreadable' in reading) {
         return { outcome: 'replayed', send, note: 'no call: the worker cannot read it and quarantines it' }
       }
@@ -71,5 +115,6 @@ export const deadCommands = (cli: Cli): void =>
     command: 'Inspect and replay dead letters: messages that exhausted their retries.',
     list: 'List the dead letters of the order queue and of HTTP feeds.',
     show: 'Show a dead letter and its body.',
-    replay: 'Send dead letters again, in order within each order. Repeating a replay is safe.',
+    replay:
+      'Have the worker process dead letters now, in order within each order; return messages of HTTP feeds to their feed. What fails again remains a dead letter. Repeating a replay is safe.',
   })

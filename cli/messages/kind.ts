@@ -27,12 +27,15 @@ export type Message = {
 
 /** What a replay does with a message. */
 export type Plan =
-  /** Sends it. `event` is what the worker will read; `note` says what follows when it reads none. */
-  | { outcome: 'replayed'; send: () => Promise<void>; event?: OrderEvent; note: string }
+  /**
+   * Sends it; `send` resolves to false when it failed again. `event` is what the worker will read; `note` says what
+   * follows when it reads none.
+   */
+  | { outcome: 'replayed'; send: () => Promise<boolean>; event?: OrderEvent; note: string }
   /** Only deletes it: the same delivery was received again in the meantime. */
   | { outcome: 'duplicate' }
-  /** Keeps it: unreadable, of no store in stores.yml, or behind another message of its order. */
-  | { outcome: 'unreadable' | 'foreign' | 'behind' }
+  /** Keeps it: unreadable, of no store in stores.yml, behind another message of its order, or failed again. */
+  | { outcome: 'unreadable' | 'foreign' | 'behind' | 'failed' }
 
 /** What distinguishes dead letters from the quarantine. */
 export type Kind = {

@@ -80,9 +80,10 @@ export const QUARANTINE: Kind = {
         const enqueue = orderQueue(sqs, await queueUrl(QUEUES.orders))
         await enqueue(event.data, { id: randomUUID(), json: text })
         // A delivery id that belongs to another order stays recorded for that one.
-        if (webhook === undefined || recorded !== undefined) return
+        if (webhook === undefined || recorded !== undefined) return true
         const { delivery, data } = webhook
         await deliveries.record({ delivery, source, external_id, status: data.status }, nowSeconds())
+        return true
       }
       return { outcome: 'replayed', send, event, note: '' }
     }

@@ -25,10 +25,10 @@ export const selectionOptions = {
   order: () => new Option('--order <external_id>', 'only this order'),
   event: () => new Option('--event <event>', 'only this event, such as order.payment'),
   since: () => new Option('--since <when>', 'only messages since: 2h, 7d, or a date').argParser(since),
-  limit: () =>
+  limit: (limit = DEFAULT_LIMIT) =>
     new Option('--limit <number>', 'maximum number of messages to read')
       .argParser(positive)
-      .default(DEFAULT_LIMIT),
+      .default(limit, limit === Number.POSITIVE_INFINITY ? 'all' : String(limit)),
 }
 
 /** Ids by which a message can be named. */

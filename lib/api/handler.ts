@@ -7,7 +7,7 @@ import type { DynamoDB, Sqs, Ssm } from '../platform/clients.ts'
 import { invocation, type Runtime, type Settings } from '../platform/environment.ts'
 import { bodyOf, toApiGateway } from '../platform/http.ts'
 import { PARAMETERS } from '../platform/names.ts'
-import { parameterCache, parametersBelow } from '../platform/parameters.ts'
+import { indexedParameters, parameterCache } from '../platform/parameters.ts'
 import type { Store } from '../platform/stores.ts'
 import type { Telemetry } from '../platform/telemetry.ts'
 import { storeKeys } from './keys.ts'
@@ -37,7 +37,7 @@ export const createApi = ({
   random,
   newId,
 }: ApiDependencies) => {
-  const keys = parametersBelow(ssm, `${settings.secretsPath}/${PARAMETERS.storeKeys}`)
+  const keys = indexedParameters(ssm, `${settings.secretsPath}/${PARAMETERS.storeKeys}`)
   const dependencies: ServeDependencies = {
     sourceOf: storeKeys(parameterCache(keys, { now, random }), stores),
     orders: orderRepository(dynamodb, settings.ordersTable, { random }),

@@ -7,7 +7,7 @@ import type { Sqs, Ssm } from '../platform/clients.ts'
 import { invocation, type Runtime, type Settings, unixSeconds } from '../platform/environment.ts'
 import type { HttpClient } from '../platform/http-client.ts'
 import { feedQueueName, PARAMETERS, siblingQueueUrl, storeName } from '../platform/names.ts'
-import { parameterCache, parametersBelow } from '../platform/parameters.ts'
+import { indexedParameters, parameterCache } from '../platform/parameters.ts'
 import { type ExtendVisibility, retryDelay, visibilityExtender } from '../platform/retry.ts'
 import { httpStores, type Store } from '../platform/stores.ts'
 import type { Telemetry } from '../platform/telemetry.ts'
@@ -68,7 +68,7 @@ const previousSecret = (value: string | undefined, now: number): string[] => {
  */
 export const feedSecrets = (ssm: Ssm, secretsPath: string, runtime: Runtime) => {
   const path = `${secretsPath}/${PARAMETERS.feedSecrets}`
-  const secrets = parameterCache(parametersBelow(ssm, path), runtime)
+  const secrets = parameterCache(indexedParameters(ssm, path), runtime)
   return async (source: string): Promise<readonly string[]> => {
     const name = storeName(source)
     const found = await secrets.find(stored => {

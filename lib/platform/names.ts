@@ -27,6 +27,8 @@ export const PARAMETERS = {
   storeKeys: 'store-keys',
   feedSecrets: 'feed-secrets',
   accountingKey: 'accounting-key',
+  /** The webhook URL that was registered, where it is not the API's own. */
+  webhookUrl: 'webhook-url',
 } as const
 
 const PLAIN = /^[A-Za-z0-9_-]{1,50}$/

@@ -4,6 +4,9 @@ import { orderResult } from './order.ts'
 /** The one event of the spec (Events). */
 export const ORDER_UPDATED = 'order.updated'
 
+/** An event of the relay's own, with which it tests the way of a webhook; the service sends none of that name. */
+export const PROBE = 'relay.probe'
+
 /** The fields of every webhook, whatever its event (spec: Delivery, Body). */
 export const envelope = v.looseObject({
   event: v.pipe(v.string('must be a string'), v.nonEmpty('must not be empty')),

@@ -1,13 +1,20 @@
 import * as v from 'valibot'
 import type { Enqueue } from '../orders/events.ts'
-import { failAbout } from '../platform/about.ts'
+import { type About, failAbout } from '../platform/about.ts'
 import { contentId } from '../platform/content-id.ts'
 import { unixSeconds } from '../platform/environment.ts'
 import type { Quarantine } from '../platform/quarantine.ts'
 import { invalid } from '../protocol/errors.ts'
 import { type Body, isTooLarge, parseJsonLoosely, readJson } from '../protocol/json.ts'
 import { verify } from '../protocol/signature.ts'
-import { envelope, HEADERS, ORDER_UPDATED, type OrderUpdated, orderUpdated } from '../protocol/webhook.ts'
+import {
+  envelope,
+  HEADERS,
+  ORDER_UPDATED,
+  type OrderUpdated,
+  orderUpdated,
+  PROBE,
+} from '../protocol/webhook.ts'
 import { type Deliveries, QUARANTINED } from './deliveries.ts'
 import type { WebhookSecrets } from './secrets.ts'
 
@@ -20,10 +27,9 @@ export type Delivery = {
 /** What became of a delivery; the HTTP response follows from it. */
 export type Received =
   | { outcome: 'queued' | 'duplicate'; delivery: string; source: string; external_id: string }
-  | { outcome: 'ignored'; delivery: string; why: 'foreign source' | 'other event' }
+  | { outcome: 'ignored'; delivery: string; why: 'foreign source' | 'other event' | 'probe' }
   | { outcome: 'forged'; why: 'malformed' | 'stale' | 'mismatch' }
-  | { outcome: 'contradictory'; reason: string }
-  | { outcome: 'unreadable'; reason: string }
+  | ({ outcome: 'contradictory' | 'unreadable'; reason: string } & About)
   | { outcome: 'too_large' }
 
 export type ReceiveDependencies = {
@@ -99,15 +105,17 @@ export const receive = async (
       return { outcome: 'ignored', delivery, why: 'foreign source' }
     }
     await quarantineOnce(reason)
-    return { outcome: 'unreadable', reason }
+    return { outcome: 'unreadable', reason, delivery, source }
   }
 
   const { event, delivery } = reading.kind === 'order.updated' ? reading.webhook : reading
   const isOurs = reading.kind === 'order.updated' && isKnownSource(reading.webhook.data.source)
   // The body is signed, so what contradicts it is kept: the fault may be the sender's.
   const contradict = async (reason: string): Promise<Received> => {
-    if (isOurs) await quarantineOnce(reason)
-    return { outcome: 'contradictory', reason }
+    if (!isOurs) return { outcome: 'contradictory', reason, delivery }
+    await quarantineOnce(reason)
+    const { source, external_id } = reading.webhook.data
+    return { outcome: 'contradictory', reason, delivery, source, external_id }
   }
   // Headers are not signed: one that disagrees with the body was changed on the way (P2).
   for (const [header, value] of [
@@ -118,7 +126,9 @@ export const receive = async (
       return contradict(`The header ${header} does not agree with the signed body`)
     }
   }
-  if (reading.kind === 'other event') return { outcome: 'ignored', delivery, why: 'other event' }
+  if (reading.kind === 'other event') {
+    return { outcome: 'ignored', delivery, why: event === PROBE ? 'probe' : 'other event' }
+  }
   if (!isOurs) return { outcome: 'ignored', delivery, why: 'foreign source' }
   const { source, external_id, status } = reading.webhook.data
 

@@ -12,7 +12,7 @@ import { type FailedRecord, processBatch } from '../platform/batch.ts'
 import type { DynamoDB, Sqs, Ssm } from '../platform/clients.ts'
 import { invocation, type Runtime, type Settings } from '../platform/environment.ts'
 import type { HttpClient } from '../platform/http-client.ts'
-import { PARAMETERS } from '../platform/names.ts'
+import { PARAMETERS, QUEUES } from '../platform/names.ts'
 import { parameterCache, singleParameter } from '../platform/parameters.ts'
 import { type Quarantine, quarantineQueue } from '../platform/quarantine.ts'
 import { type ExtendVisibility, retryDelay, visibilityExtender } from '../platform/retry.ts'
@@ -71,6 +71,11 @@ const processRecord =
 const delayEvent =
   (extendVisibility: ExtendVisibility, { now, random, telemetry }: WorkerDependencies) =>
   async ({ error, record, behind }: FailedRecord): Promise<void> => {
+    // `relay dead replay` passes dead letters to the worker; one that fails remains where it is.
+    if (record.eventSourceARN.endsWith(QUEUES.ordersDead)) {
+      telemetry.error('replay failed', error, { ...aboutMessage(record.body), messageId: record.messageId })
+      return
+    }
     const receives = Number(record.attributes.ApproximateReceiveCount)
     const accounting = error instanceof AccountingError ? error : undefined
     const seconds = retryDelay(receives, random(), accounting?.retryAfter)

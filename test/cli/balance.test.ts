@@ -27,7 +27,7 @@ const seconds = (at: Date) => ({ received_at: at.getTime() / 1000, expires_at: a
 const evidenceOf = (lines: object[], change: Partial<Evidence> = {}): Evidence => {
   const logged = emptyLog()
   for (const { message, at = NOON, ...fields } of lines as { message: string; at?: Date }[]) {
-    addLine(logged, { at, message, fields, level: 'INFO', from: undefined, text: '' }, UNTIL)
+    addLine(logged, { at, message, fields, level: 'INFO', from: undefined }, UNTIL)
   }
   return {
     since: SINCE,

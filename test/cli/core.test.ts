@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { secondsOf, since } from '../../cli/core/options.ts'
 import { count, facts, shellWord, table } from '../../cli/core/output.ts'
+import { coloured } from '../../cli/core/terminal.ts'
 import { visible } from '../../lib/platform/visible.ts'
 
 test.each([
@@ -51,3 +52,16 @@ test('columns are aligned, and control characters are escaped', () => {
     '0 replies',
   ])
 })
+
+test.each([
+  [true, {}, '\u001b[31mx\u001b[39m'],
+  [true, { NO_COLOR: '' }, '\u001b[31mx\u001b[39m'],
+  [true, { NO_COLOR: '1' }, 'x'],
+  [false, {}, 'x'],
+])(
+  'text is coloured on a terminal, unless NO_COLOR is set (terminal %p, %j)',
+  (isTTY, environment, expected) => {
+    const { stdin, stdout, stderr } = process
+    expect(coloured({ stdin, stdout, stderr, environment }, { isTTY }, 'red', 'x')).toBe(expected)
+  },
+)

@@ -52,12 +52,16 @@ export const monitorTests = () => {
 
   test('orders are listed by store, status and time', async () => {
     const send = (id: string, status: string) =>
-      local.relay(['send', '--external-id', id, '--status', status, '--source', 'demo-shop'])
+      local.relay([
+        ...['send', '--external-id', id, '--status', status, '--source', 'demo-shop', '--wait', '20s'],
+      ])
     await send('l-1', 'paid')
     await send('l-2', 'needs_review')
-    await until(async () => (await listed()).length === 2)
+    expect(await listed()).toEqual(['l-1', 'l-2'])
     expect(await listed('--status', 'paid')).toEqual(['l-1'])
     expect(await listed('--since', '2099-01-01')).toEqual([])
+    // Of more than the limit, those changed last, whatever their ids.
+    expect(await listed('--limit', '1')).toEqual(['l-2'])
     expect((await local.json(['orders', 'list', '--limit', '1'])).data).toMatchObject({ more: true })
     expect((await local.relay(['orders', 'list', '--source', 'nobody'])).out).toBe(
       'No matching orders in the local stack.\n',
@@ -124,8 +128,8 @@ export const monitorTests = () => {
     const seen: string[] = []
     createInterface({ input: child.stdout }).on('line', line => seen.push(JSON.parse(line).message))
     await local.relay(['send', '--external-id', 'live'])
-    await until(() => seen.includes('event processed'))
-    expect(seen[0]).toBe('delivery received')
+    // The functions write side by side.
+    await until(() => ['delivery received', 'event processed'].every(message => seen.includes(message)))
     child.kill('SIGINT')
     expect(await ended).toBe('SIGINT')
   })

@@ -8,12 +8,12 @@ import { beforeAll } from '@jest/globals'
 import { runRelay } from '../../cli/program.ts'
 import { freePorts } from '../../local/ports.ts'
 import { ACCOUNT_ID, environmentOf } from '../../local/settings.ts'
-import { startStack } from '../../local/stack.ts'
 import { useFolder } from '../support/folder.ts'
 import { clientsAt } from '../support/parts.ts'
+import { recordingCalls } from './calls.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
-const MAIN = join(ROOT, 'cli/main.ts')
+export const MAIN = join(ROOT, 'cli/main.ts')
 
 export type RunOptions = { input?: string; environment?: Record<string, string> }
 
@@ -28,11 +28,15 @@ const collector = () => {
   return { stream, text: () => chunks.join('') }
 }
 
+/** The command, of the project of the local stack. */
+let program: Pick<typeof import('../../cli/program.ts'), 'runRelay'> = { runRelay }
+
 /** Runs the command in this process. */
 export const relay = async (args: readonly string[], { input = '', environment = {} }: RunOptions = {}) => {
   const [out, err] = [collector(), collector()]
   const stdin = Readable.from([input])
-  const code = await runRelay(args, { stdin, stdout: out.stream, stderr: err.stream, environment })
+  const terminal = { stdin, stdout: out.stream, stderr: err.stream, environment }
+  const code = await recordingCalls(() => program.runRelay(args, terminal))
   return { code, out: out.text(), err: err.text() }
 }
 
@@ -62,7 +66,9 @@ export const relayProcess = async (...given: Parameters<typeof spawnRelay>) => {
   return { code, out, err }
 }
 
-const start = async (dataDir: string) => {
+const start = async (project: string, dataDir: string) => {
+  program = await import(join(project, 'cli/program.ts'))
+  const { startStack }: typeof import('../../local/stack.ts') = await import(join(project, 'local/stack.ts'))
   const settings = { ports: await freePorts(), dataDir, watch: false }
   const printed: string[] = []
   // Five deliveries within 16 seconds, for a busy machine.
@@ -87,12 +93,19 @@ let running: Awaited<ReturnType<typeof start>>
  * Starts a local stack on free ports before the tests of a file, and stops it after them.
  *
  * @param prepare makes the data of an earlier version
+ * @param project makes the copy of the project that is started. @default this one
  */
-export const useLocalStack = (prepare: (dataDir: string) => Promise<void>): void => {
+export const useLocalStack = ({
+  prepare,
+  project = async () => ROOT,
+}: {
+  prepare?: (dataDir: string) => Promise<void>
+  project?: () => Promise<string>
+}): void => {
   const dataDir = useFolder(() => running?.close())
   beforeAll(async () => {
-    await prepare(dataDir())
-    running = await start(dataDir())
+    await prepare?.(dataDir())
+    running = await start(await project(), dataDir())
   })
 }
 

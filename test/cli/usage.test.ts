@@ -19,6 +19,11 @@ describe('a usage error', () => {
     [['orders', 'show', 'api'], "missing required argument 'external_id'; see relay orders show --help"],
     [['orders', 'list', '--lmit', '3'], "unknown option '--lmit' (Did you mean --limit?)"],
     [['orders', 'list', '--since', 'yesterday'], 'a date such as 2026-03-21'],
+    [['orders', 'list', '--status', 'payed'], 'Allowed choices are needs_review, invoiced, paid, refunded'],
+    [
+      ['tail', '--no-follow', '--local'],
+      '--no-follow without --since shows nothing; pass --since, such as 30m',
+    ],
     [['rotate', '--overlap', 'soon'], 'Expected a duration such as 90s, 15m, 2h or 7d'],
     [['doctor', 'now'], 'too many arguments'],
     [['dead', 'replay'], 'no message is selected; pass ids, a filter such as --source, or --all'],
@@ -39,6 +44,13 @@ describe('a usage error', () => {
     expect(err).toContain('Usage: relay dead')
     expect(code).toBe(2)
   })
+})
+
+test('the version is printed, and words are completed', async () => {
+  expect(await relay(['--version'])).toMatchObject({ code: 0, out: 'relay 0.1.0\n' })
+  const { out } = await relayProcess(['complete', '--', 'orders', 'list', '--s'])
+  expect(out).toMatch(/^--source\t.*\n--status\t.*\n--since\t/)
+  expect((await relayProcess(['completion', 'bash'])).out).toContain('complete -F __relay_complete relay')
 })
 
 test('help exits with 0 and lists the exit codes', async () => {

@@ -1,4 +1,5 @@
 import { feedQueueName, PARAMETERS, QUEUES, TABLES } from '../../lib/platform/names.ts'
+import { indexOf } from '../../lib/platform/parameters.ts'
 
 /** The stores of the harness: `shop` with an SQS feed, `web` and `app` with an HTTP feed. */
 export const SHOP = 'shop'
@@ -16,7 +17,8 @@ const CALLS = {
   'webhook: record the delivery': `PutItem ${TABLES.deliveries}`,
   'webhook: send to quarantine': `SendMessage ${QUEUES.quarantine}`,
   'webhook: answer': '',
-  'api: read the store keys': `GetParametersByPath ${PARAMETERS.storeKeys}`,
+  'api: read the store keys': `GetParametersByPath ${indexOf(PARAMETERS.storeKeys)}`,
+  'api: read the store keys without their index': `GetParametersByPath ${PARAMETERS.storeKeys}`,
   'api: send to the order queue': `SendMessage ${QUEUES.orders}`,
   'api: read the order': `GetItem ${TABLES.orders}`,
   'api: mark a withdrawal': `UpdateItem ${TABLES.orders}`,
@@ -36,7 +38,7 @@ const CALLS = {
   'worker: send to quarantine': `SendMessage ${QUEUES.quarantine}`,
   'worker: extend visibility': `ChangeMessageVisibilityBatch ${QUEUES.orders}`,
   'worker: delete messages': '',
-  'feeder: read the feed secrets': `GetParametersByPath ${PARAMETERS.feedSecrets}`,
+  'feeder: read the feed secrets': `GetParametersByPath ${indexOf(PARAMETERS.feedSecrets)}`,
   'feeder: deliver to the store': '',
   'feeder: send to dead letters': `SendMessage ${QUEUES.feedsDead}`,
   'feeder: extend visibility': `ChangeMessageVisibilityBatch ${feedQueueName(WEB)}`,

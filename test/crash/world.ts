@@ -1,6 +1,7 @@
 import { storeKeyParameter } from '../../lib/api/keys.ts'
 import type { HttpClient } from '../../lib/platform/http-client.ts'
 import { feedQueueName, PARAMETERS, QUEUES } from '../../lib/platform/names.ts'
+import { indexOf, indexTexts } from '../../lib/platform/parameters.ts'
 import type { Telemetry } from '../../lib/platform/telemetry.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import { DAY, type Lifecycle, MINUTE } from '../scenarios.ts'
@@ -110,6 +111,15 @@ type Chance = Pick<TableOptions, 'indexLag' | 'expiryLag'> & {
 }
 
 /** A retry that the function has announced. */
+const storeKey = (source: string): [string, string] => {
+  const { Name, Value } = storeKeyParameter(SECRETS_PATH, source, storeKeyOf(source))
+  return [Name.slice(`${SECRETS_PATH}/${PARAMETERS.storeKeys}/`.length), Value]
+}
+
+/** The index of parameters in Parameter Store. */
+const indexed = (folder: string, parameters: [string, string][]): [string, string][] =>
+  indexTexts(Object.fromEntries(parameters)).map((text, shard) => [`${indexOf(folder)}/${shard}`, text])
+
 type Retry = { queue: string; messageId: string; at: number; seconds: number }
 
 /** Everything around the functions, in memory, with the functions between. */
@@ -187,15 +197,12 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     parameters: new Map([
       [`${PARAMETERS.webhookSecrets}/first`, WEBHOOK_SECRET],
       [PARAMETERS.accountingKey, ACCOUNTING_KEY],
-      ...[WEB, APP].map((source): [string, string] => [
-        `${PARAMETERS.feedSecrets}/${source}`,
-        feedSecretOf(source),
-      ]),
       // The store "closed" was removed from stores.yml, and its key was not revoked.
-      ...[SHOP, WEB, APP, 'closed'].map((source): [string, string] => {
-        const { Name, Value } = storeKeyParameter(SECRETS_PATH, source, storeKeyOf(source))
-        return [Name.slice(SECRETS_PATH.length + 1), Value]
-      }),
+      ...indexed(PARAMETERS.storeKeys, [SHOP, WEB, APP, 'closed'].map(storeKey)),
+      ...indexed(
+        PARAMETERS.feedSecrets,
+        [WEB, APP].map(source => [source, feedSecretOf(source)]),
+      ),
     ]),
     failingEntries: scenario.failingEntries ?? 0,
   }

@@ -19,6 +19,7 @@ export const EXCUSED: readonly (readonly [RegExp, string])[] = [
     /^Dashboard\.|^Outputs\.DashboardUrl\b/,
     'for people; test/deploy/metrics.test.ts checks the metrics in it',
   ],
+  [/^\w+Query\.Properties\b/, 'a saved query, for people'],
   [/^Outputs\.HttpApiUrl\b|^Outputs\.\w+\.Export\b/, 'osls adds it, and nothing reads it'],
   [
     /(LambdaFunction|EventSourceMapping\w+|HttpApiRoute\w+|FeedAlarms)\.DependsOn\b|^HttpApiStage\.DependsOn\.0/,

@@ -68,6 +68,7 @@ const COUNTS: Readonly<Record<string, number>> = {
   'AWS::Lambda::Permission': 3,
   'AWS::Logs::LogGroup': 6,
   'AWS::Logs::MetricFilter': 1,
+  'AWS::Logs::QueryDefinition': 5,
   'AWS::S3::Bucket': 1,
   'AWS::S3::BucketPolicy': 1,
   'AWS::SNS::Subscription': 1,
@@ -151,6 +152,8 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
       Runtime: 'nodejs24.x',
       Architectures: ['arm64'],
       TracingConfig: { Mode: 'Active' },
+      // Time-outs and errors of the start are found by it.
+      LoggingConfig: { LogFormat: 'JSON' },
       ReservedConcurrentExecutions: isEndpoint(name) ? SETTINGS.endpointConcurrency : undefined,
       Role: arn('iam', `role/${idOf(name)}Role`),
     })

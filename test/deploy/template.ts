@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as v from 'valibot'
+import { deployerProblems } from './deployer.ts'
 import { NESTED } from './packaged.ts'
 import { copyProject, must, ROOT, serverless } from './project.ts'
 import { pythonTools, skipped } from './python.ts'
@@ -56,6 +57,7 @@ const checkTemplate = async (folder: string, program: (name: string) => string) 
     check(program('checkov'), ['--config-file', 'test/deploy/checkov.yml', '--file', ...templates]),
   )
   const texts = await Promise.all(templates.map(file => readFile(file, 'utf8')))
+  await step('rights of a deployer', async () => none(await deployerProblems(texts)))
   await step('quotas', async () => none(texts.flatMap(exceeded)))
 }
 

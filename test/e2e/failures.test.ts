@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { inspect } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { QUERIES } from '../../deploy/queries.ts'
 import { createApi } from '../../lib/api/handler.ts'
 import { createFeeder } from '../../lib/feeds/handler.ts'
 import type { HttpClient } from '../../lib/platform/http-client.ts'
@@ -28,6 +29,8 @@ const NOW = Date.parse('2026-01-02T03:04:05Z')
 const DAY = 24 * 60 * 60 * 1000
 const recorded = recordingTelemetry()
 const counted = new Set<string>()
+/** Messages and names of fields. */
+const logged = new Set<string>()
 const runtime = { now: () => now, random: () => 0.5 }
 
 let stack: Stack
@@ -64,8 +67,12 @@ afterEach(() => {
       else telemetry[level](message, fields)
     }
   })
-  const logged = `${inspect(recorded.lines, { depth: 10, maxStringLength: null })}${output}`
-  for (const text of [...PRIVATE, BASE64]) expect(logged).not.toContain(text)
+  const text = `${inspect(recorded.lines, { depth: 10, maxStringLength: null })}${output}`
+  for (const secret of [...PRIVATE, BASE64]) expect(text).not.toContain(secret)
+  for (const { message, fields, error } of recorded.lines) {
+    for (const name of [message, ...Object.keys(fields ?? {}), ...(error ? ['error.message'] : [])])
+      logged.add(name)
+  }
   for (const { name, dimensions } of recorded.metrics) counted.add(`${name} ${JSON.stringify(dimensions)}`)
 })
 
@@ -274,4 +281,17 @@ test('every metric that an alarm or the dashboard reads was counted on these pat
   )
   expect(watched.length).toBeGreaterThan(30)
   expect(watched.filter(metric => !counted.has(metric))).toEqual([])
+})
+
+test('every message and field that a saved query names was logged on these paths', () => {
+  const queries = Object.values(QUERIES).filter(query => !query.includes('type = "platform.report"'))
+  const names = queries.flatMap(query => {
+    const [, fields = ''] = /^fields (.*)$/m.exec(query) ?? []
+    const messages = [...(/message in \[(.*?)\]/.exec(query)?.[1] ?? '').matchAll(/"(.*?)"/g)]
+    return [...fields.split(', '), ...messages.map(([, message = '']) => message)]
+  })
+  // Every line has a level and a message; Lambda writes the record.
+  const always = ['', '@timestamp', '@log', 'level', 'message', 'record.status']
+  expect(names.length).toBeGreaterThan(20)
+  expect(names.filter(name => !always.includes(name) && !logged.has(name))).toEqual([])
 })

@@ -297,7 +297,8 @@ describe('the secret of a store', () => {
   test('that is missing is looked up at most once a minute, and found once it exists', async () => {
     const source = 'constructor'
     for (let count = 0; count < 10; count++) expect(await run(record('a', { source }))).toEqual(['a'])
-    expect(stack.commands().filter(command => command === 'GetParametersByPath')).toHaveLength(2)
+    // Two look-ups, each of the index, which is not there, and of the secrets.
+    expect(stack.commands().filter(command => command === 'GetParametersByPath')).toHaveLength(4)
     expect(recorded.lines.filter(({ message }) => message === 'feed message retried')[0]).toMatchObject({
       error: { message: missing(source) },
     })

@@ -19,7 +19,16 @@ const world = (service: Partial<World['service']>, left: Partial<World['left']>)
   store: { version: 0, states: {} },
   requested: [],
   received: [],
-  left: { requests: [], fixes: 1, outsidePayments: 0, reversals: 0, edits: 0, repeats: 0, faults: 0, ...left },
+  left: {
+    requests: [],
+    fixes: 1,
+    outsidePayments: 0,
+    reversals: 0,
+    edits: 0,
+    repeats: 0,
+    faults: 0,
+    ...left,
+  },
   ids: 0,
 })
 

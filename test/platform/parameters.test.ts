@@ -1,5 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import {
+  indexedParameters,
+  indexTexts,
   type ParameterCache,
   type Parameters,
   parameterCache,
@@ -25,6 +28,23 @@ describe('Parameter Store', () => {
     expect(await parametersBelow(stack.ssm, `${stack.settings.secretsPath}/pages`)()).toEqual(expected)
     expect(stack.calls.length).toBeGreaterThan(1)
     expect(new Set(stack.commands())).toEqual(new Set(['GetParametersByPath']))
+  })
+
+  test('any number of parameters is read from their index with one call, if it is complete', async () => {
+    const names = Array.from({ length: 300 }, (_, index) => `shop-${index}/${randomBytes(6).toString('hex')}`)
+    const expected = Object.fromEntries(names.map(name => [name, randomBytes(16).toString('hex')]))
+    const [first, ...texts] = indexTexts(expected)
+    const load = indexedParameters(stack.ssm, `${stack.settings.secretsPath}/keys`)
+    await stack.set('keys/by-itself', 'a')
+    for (const [index, text] of texts.entries()) await stack.set(`keys-index/${index}`, text)
+    expect(await load()).toEqual({ 'by-itself': 'a' })
+    await stack.set('keys-index/9', first ?? '')
+    stack.clear()
+    expect(await load()).toEqual(expected)
+    expect(stack.commands()).toEqual(['GetParametersByPath'])
+    // A change of one key changes one text: no reader sees half of it.
+    const changed = indexTexts({ ...expected, 'shop-1/new': 'x' })
+    expect(changed.filter((text, index) => text !== [first, ...texts][index])).toHaveLength(1)
   })
 
   test('a single parameter is read by its name, and a missing one is no error', async () => {

@@ -1,0 +1,419 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DeleteTableCommand, DescribeTableCommand } from '@aws-sdk/client-dynamodb'
+import { SendMessageCommand } from '@aws-sdk/client-sqs'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { tablesOf } from '../../deploy/tables.ts'
+import { messageGroupOf } from '../../lib/orders/events.ts'
+import { logFile } from '../../local/log.ts'
+import { createTables } from '../../local/provision.ts'
+import { copyProject } from '../deploy/project.ts'
+import { addressOf } from '../support/address.ts'
+import { until } from '../support/until.ts'
+import { local, MAIN, ROOT, useLocalStack } from './relay.ts'
+
+const RUNBOOK = join(ROOT, 'docs/runbook')
+/** A store with an HTTP feed, which the project itself does not have. */
+const WEB = 'web-shop'
+
+let folder: string
+let sandbox: ChildProcess | undefined
+/** What the store's endpoint answers. */
+let answer = 500
+const endpoint = createServer((_request, response) => response.writeHead(answer).end())
+
+const prepareProject = async () => {
+  folder = await mkdtemp(join(tmpdir(), 'order-relay-runbook-'))
+  endpoint.listen(0, '127.0.0.1')
+  await once(endpoint, 'listening')
+  const project = join(folder, 'project')
+  await copyProject(project)
+  const stores = `stores:\n  - source: api\n    feed: sqs\n  - source: ${WEB}\n    feed:\n      http: ${addressOf(endpoint)}\n`
+  await writeFile(join(project, 'stores.yml'), stores)
+  return project
+}
+useLocalStack({ project: prepareProject })
+afterAll(async () => {
+  sandbox?.kill()
+  endpoint.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const log = () => readFileSync(logFile(local.stack().dataDir), 'utf8')
+const logged = (...parts: string[]) =>
+  until(async () =>
+    log()
+      .split('\n')
+      .some(line => parts.every(part => line.includes(part))),
+  )
+
+const request = (method: string, path: string, body?: object) =>
+  fetch(`${local.stack().urls.relay}/api/v1/orders/${path}`, {
+    method,
+    headers: { authorization: 'Bearer local-api' },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+
+const dead = async (queue: string, event: string, { source = 'api', external_id = '', ...data }) => {
+  const delivery = randomUUID()
+  const order = { source, external_id }
+  await local.stack().sqs.send(
+    new SendMessageCommand({
+      QueueUrl: local.queue(queue),
+      MessageGroupId: messageGroupOf(order),
+      MessageDeduplicationId: delivery,
+      MessageBody: JSON.stringify({ event, delivery, data: { ...order, ...data } }),
+    }),
+  )
+  return delivery
+}
+
+const create = async (external_id: string) => {
+  const items = [{ sku: 'SKU-1', quantity: 0.01, unit_price: 1000 }]
+  expect((await local.sandbox('POST', '/api/v1/orders/', { external_id, items })).status).toBe(201)
+}
+
+/** In place of the service: an event that waits for it is retried after a minute. */
+const down = createServer((_request, response) => response.writeHead(503, { 'retry-after': '60' }).end())
+
+const stopService = async () => {
+  const { port } = new URL(local.stack().urls.sandbox)
+  const pids = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' })
+  const [pid] = pids
+    .split('\n')
+    .filter(line => line.includes('sandbox/main.ts') && line.includes(`--port ${port}`))
+  process.kill(Number.parseInt(pid ?? '', 10), 'SIGKILL')
+  await until(() =>
+    fetch(local.stack().urls.sandbox).then(
+      () => false,
+      () => true,
+    ),
+  )
+  down.listen(Number(port), '127.0.0.1')
+  await once(down, 'listening')
+}
+const startService = async () => {
+  down.closeAllConnections()
+  await new Promise(resolve => down.close(resolve))
+  const { urls, dataDir, environment } = local.stack()
+  const args = ['sandbox', '--port', new URL(urls.sandbox).port, '--data', join(dataDir, 'sandbox.db')]
+  sandbox = spawn(process.execPath, [MAIN, ...args], {
+    env: { ...process.env, ...environment },
+    stdio: 'ignore',
+  })
+  await until(
+    () =>
+      fetch(urls.sandbox).then(
+        () => true,
+        () => false,
+      ),
+    30_000,
+  )
+}
+
+/** Runs with a table missing, as after a change of the stack by hand. */
+const withoutTable = async (name: string, run: () => Promise<unknown>): Promise<undefined> => {
+  const { dynamodb } = local.stack()
+  const [table] = tablesOf({ prefix: '' }).filter(each => each.name === name)
+  if (table === undefined) throw new Error(`There is no table "${name}"`)
+  const exists = () =>
+    dynamodb.send(new DescribeTableCommand({ TableName: name })).then(
+      ({ Table }) => Table?.TableStatus,
+      () => undefined,
+    )
+  await dynamodb.send(new DeleteTableCommand({ TableName: name }))
+  await until(async () => (await exists()) === undefined)
+  await run()
+  await createTables(dynamodb, [table])
+}
+
+/** A line that Lambda itself writes, which the local stack cannot cause. */
+const lambdaWrites = async (line: object): Promise<undefined> => {
+  appendFileSync(logFile(local.stack().dataDir), `${JSON.stringify(line)}\n`)
+}
+
+/** Values of the placeholders in commands. */
+type Values = { source?: string; external_id?: string; id?: string }
+type Prints =
+  | RegExp
+  | { before: () => Promise<Values | undefined>; prints: RegExp; input?: string; code?: number }
+
+const ERRORS_30M = 'tail --since 30m --errors'
+const AT_2D = {
+  source: 'tail --since 2d --errors --source <source>',
+  order: 'tail --since 2d --errors --order <external_id>',
+}
+
+/** The situation of each page, and what each of its commands prints there. */
+const PAGES: Readonly<
+  Record<string, { situation?: () => Promise<Values | undefined>; commands: Record<string, Prints> }>
+> = {
+  'breaker-open': {
+    situation: async () => {
+      await create('refunded')
+      await stopService()
+      expect((await request('POST', 'refunded/refund/', {})).status).toBe(202)
+      await logged('event retried', 'refunded')
+    },
+    commands: {
+      doctor: /!! {4}the accounting service accepts the API key: .*answered 503/,
+      [ERRORS_30M]:
+        /ERROR event retried .*source=api external_id=refunded .*The accounting service answered 503/,
+    },
+  },
+  'order-stuck': {
+    situation: async () => ({ source: 'api', external_id: 'known' }),
+    commands: {
+      'tail --since 1h --errors':
+        /ERROR event retried delivery=\S+ source=api external_id=refunded .*error=AccountingError/,
+      'orders show <source> <external_id>': {
+        before: async () => {
+          await local.relay(['send', '--external-id', 'known'])
+          await logged('event processed', 'known')
+          return undefined
+        },
+        prints: /^source +api\nexternal_id +known\nstatus +paid/,
+      },
+    },
+  },
+  'dead-letters': {
+    situation: async () => {
+      await dead('orders-dead.fifo', 'order.payment', {
+        external_id: 'refunded',
+        request: JSON.stringify({ method: 'card', reference: 'r' }),
+      })
+      await startService()
+      return { external_id: 'refunded' }
+    },
+    commands: {
+      'dead list': /order queue {2}api +refunded +order\.payment/,
+      [AT_2D.order]: /ERROR event retried .*The accounting service answered 503/,
+      'dead replay --all --dry-run': /POST payment .*: expected status "paid"[\s\S]*1 payment call /,
+      'dead replay --all': /^Replayed 1 message\.\n$/,
+      'dead discard <id>': {
+        before: async () => ({ id: await dead('orders-dead.fifo', 'order.check', { external_id: 'gone' }) }),
+        prints: /^Discarded 1 message\.\n$/,
+      },
+    },
+  },
+  'service-unauthorized': {
+    situation: async () => {
+      await local.relay(['key', 'set', '--no-check'], { input: 'revoked' })
+      return undefined
+    },
+    commands: {
+      doctor: /!! {4}the accounting service accepts the API key: .*401/,
+      'key set': {
+        before: async () => undefined,
+        input: 'sandbox-key',
+        prints: /accepts it, with the scope orders\.write/,
+      },
+    },
+  },
+  'deliveries-failed': {
+    situation: () =>
+      withoutTable('deliveries', async () => {
+        expect((await local.relay(['send', '--external-id', 'lost'])).out).toMatch(/^503/)
+      }),
+    commands: {
+      [ERRORS_30M]:
+        /ERROR delivery failed delivery=\S+ source=api external_id=lost error=ResourceNotFoundException/,
+      doctor: /ok {2}the relay accepts webhooks signed with its secret/,
+    },
+  },
+  'requests-failed': {
+    situation: () =>
+      withoutTable('orders', async () => {
+        expect((await request('GET', 'unread/')).status).toBe(503)
+      }),
+    commands: {
+      [ERRORS_30M]: /ERROR request failed source=api external_id=unread error=ResourceNotFoundException/,
+    },
+  },
+  'endpoint-latency': { commands: { [ERRORS_30M]: /ERROR/ } },
+  'endpoint-errors': { commands: { [ERRORS_30M]: /ERROR (delivery|request) failed/ } },
+  'feeder-errors': {
+    situation: async () => {
+      await local.relay(['send', '--external-id', 'w-1', '--source', WEB])
+      await logged('feed message retried', 'w-1')
+      return { source: WEB }
+    },
+    commands: {
+      [ERRORS_30M]: /ERROR feed message retried .*external_id=w-1 .*Cannot sign for the store "web-shop"/,
+      'stores secret <source>': /^[0-9a-f]{64}\n/,
+    },
+  },
+  'feed-stuck': {
+    situation: async () => {
+      await local.relay(['send', '--external-id', 'w-2', '--source', WEB])
+      await local.relay(['stores', 'list'])
+      return { source: WEB }
+    },
+    commands: {
+      [AT_2D.source.replace('2d', '2h')]: /ERROR feed message retried .*external_id=w-/,
+      'stores list': /web-shop {2}http:\S+ +feed-web-shop\.fifo +[1-9]/,
+    },
+  },
+  'feed-disabled': {
+    situation: async () => ({ source: WEB }),
+    commands: {
+      [AT_2D.source]: /ERROR feed message retried .*source=web-shop/,
+      'stores list': /web-shop {2}http:\S+ +feed-web-shop\.fifo +[1-9]/,
+      'stores secret <source>': /^[0-9a-f]{64}\n/,
+    },
+  },
+  'feed-dead-letters': {
+    situation: async () => {
+      answer = 200
+      await dead('feeds-dead.fifo', 'order.updated', { source: WEB, external_id: 'w-3' })
+      return { source: WEB }
+    },
+    commands: {
+      'dead list': /feed +web-shop +w-3/,
+      'dead replay --source <source>': /^Replayed 1 message\.\n$/,
+      'dead discard <id>': {
+        before: async () => ({
+          id: await dead('feeds-dead.fifo', 'order.updated', { source: WEB, external_id: 'w-4' }),
+        }),
+        prints: /^Discarded 1 message\.\n$/,
+      },
+    },
+  },
+  'feed-age': {
+    situation: async () => {
+      await local.relay(['send', '--external-id', 'unread'])
+      await logged('event processed', '"unread"')
+      return undefined
+    },
+    commands: { 'stores list': /api {2,}sqs +feed-api\.fifo +[1-9]/ },
+  },
+  quarantine: {
+    situation: async () => {
+      await local.relay(['send', '--file', join(ROOT, 'package.json')])
+      const [{ id }] = (await local.json(['quarantine', 'list'])).data.entries
+      return { id }
+    },
+    commands: {
+      'quarantine list': /webhook .* no +Field "event"/,
+      'quarantine show <id>': /"name": "order-relay"/,
+      'quarantine replay --all': { before: async () => undefined, code: 1, prints: /kept: still unreadable/ },
+      'quarantine replay <id>': {
+        before: async () => {
+          const delivery = randomUUID()
+          const body = {
+            event: 'order.updated',
+            delivery,
+            data: { source: 'api', external_id: 'q', status: 'paid' },
+          }
+          const entry = {
+            ...{ from: 'webhook', reason: 'The header x-service-event does not agree with the signed body' },
+            body_base64: Buffer.from(JSON.stringify(body)).toString('base64'),
+            received_at: new Date().toISOString(),
+          }
+          const MessageBody = JSON.stringify(entry)
+          await local
+            .stack()
+            .sqs.send(new SendMessageCommand({ QueueUrl: local.queue('quarantine'), MessageBody }))
+          return { id: delivery }
+        },
+        prints: /^Replayed 1 message\.\n$/,
+      },
+      'quarantine discard <id>': /^Discarded 1 message\.\n$/,
+    },
+  },
+  'reconcile-errors': {
+    situation: async () =>
+      lambdaWrites({
+        ...{ timestamp: new Date().toISOString(), level: 'ERROR', requestId: randomUUID() },
+        message: {
+          errorType: 'AccessDeniedException',
+          errorMessage: 'not authorized to perform dynamodb:Query',
+          stackTrace: [],
+        },
+      }),
+    commands: {
+      [ERRORS_30M]: /ERROR function failed .*AccessDeniedException: not authorized to perform dynamodb:Query/,
+    },
+  },
+  'worker-errors': {
+    situation: async () =>
+      lambdaWrites({
+        ...{ time: new Date().toISOString(), type: 'platform.report' },
+        record: { requestId: randomUUID(), status: 'timeout', metrics: { durationMs: 30_000 } },
+      }),
+    commands: { [ERRORS_30M]: /ERROR invocation ended with timeout/ },
+  },
+  // Last: for a minute after an unknown signature, the receiver reads no secret again.
+  'signature-failures': {
+    commands: {
+      doctor: /ok {2}the relay accepts webhooks signed with its secret/,
+      'tail --since 30m': /delivery received outcome=forged why=mismatch/,
+      'register --again': /The relay accepts webhooks signed with it\./,
+    },
+  },
+}
+
+beforeAll(async () => {
+  const forged = await local.relay(['send', '--external-id', 'f'], {
+    environment: { RELAY_WEBHOOK_SECRET: 'wrong' },
+  })
+  expect(forged.out).toMatch(/^401/)
+})
+
+/** The commands of a page, without `npx relay`. */
+const commandsOf = (page: string): string[] => {
+  const text = readFileSync(join(RUNBOOK, `${page}.md`), 'utf8')
+  return [
+    ...new Set(
+      [...text.matchAll(/`npx relay\s([^`]+)`/g)].map(([, command = '']) => command.replaceAll(/\s+/g, ' ')),
+    ),
+  ]
+}
+
+test('the situation of every page with commands is known', () => {
+  const pages = readdirSync(RUNBOOK).map(name => name.replace('.md', ''))
+  expect(pages.filter(page => commandsOf(page).length > 0)).toEqual(Object.keys(PAGES).sort())
+})
+
+test.each(Object.entries(PAGES))(
+  '%s: every command prints what the page says',
+  async (page, { situation, commands }) => {
+    expect(commandsOf(page).sort()).toEqual(Object.keys(commands).sort())
+    let values: Values = (await situation?.()) ?? {}
+    for (const command of Object.keys(commands)) {
+      const expected = commands[command]
+      if (expected === undefined) throw new Error('unreachable')
+      const {
+        before,
+        prints,
+        input = '',
+        code,
+      } = expected instanceof RegExp ? { prints: expected, before: undefined } : expected
+      const saved = values
+      values = { ...values, ...(await before?.()) }
+      const args = command.replaceAll(/<(\w+)>/g, (_, name: keyof Values) => values[name] ?? '').split(' ')
+      const ran = await local.relay(command.startsWith('tail') ? [...args, '--no-follow'] : args, { input })
+      expect(`${command}\n${ran.out}${ran.err}`.slice(command.length + 1)).toMatch(prints)
+      if (command !== 'doctor') expect([command, ran.code]).toEqual([command, code ?? 0])
+      values = saved
+    }
+  },
+  120_000,
+)
+
+test('a replayed dead letter comes before later events of its order that wait to be retried', async () => {
+  await until(
+    async () =>
+      (await local.sandbox('GET', '/api/v1/orders/refunded/?source=api')).body.status === 'refunded',
+    90_000,
+  )
+  const { body } = await local.sandbox('GET', '/panel/orders/refunded?source=api')
+  // Refunded first, the order would have refused the payment.
+  expect(body.receipt_number).not.toBeNull()
+}, 120_000)
