@@ -195,6 +195,7 @@ describe('the worker', () => {
     [PROCESSED, payment, success('paid', payment), {}],
     [PROCESSED, refund, success('refunded', refund), {}],
     [PROCESSED, check, success('paid', check), {}],
+    [PROCESSED, event('withdraw', { kind: 'refund' }), success('paid', check), {}],
     [QUARANTINED, `{"name":"${NAME}"`, leaky, {}],
     [QUARANTINED, { ...create(), event: NAME }, leaky, {}],
     [RETRIED, `{"name":"${NAME}"`, leaky, fails('SendMessage')],
