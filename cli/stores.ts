@@ -61,21 +61,22 @@ const list = async (context: Context): Promise<Report> => {
   return { data: { stores }, text: table(['SOURCE', 'FEED', 'QUEUE', 'WAITING', 'KEYS'], rows) }
 }
 
-const createKey = async (context: Context, source: string): Promise<Report> => {
+const createKey = async (context: Context, source: string, readOnly: boolean): Promise<Report> => {
   storeNamed(context, source)
   const key = randomBytes(32).toString('base64url')
-  const { Name, Value } = storeKeyParameter(context.secretsPath, source, key)
+  const { Name, Value } = storeKeyParameter(context.secretsPath, source, key, readOnly)
   const name = Name.slice(context.secretsPath.length + 1)
   await context.parameters.put(name, Value)
   await context.parameters.writeIndex(PARAMETERS.storeKeys)
   const id = name.split('/').at(-1)
   const { apiUrl } = await context.stack()
   return {
-    data: { source, id, key, api: apiUrl },
+    data: { source, id, key, readOnly, api: apiUrl },
     text: [
       key,
       `This key is shown only once; its hash is stored as ${id}. The store "${source}" sends it to`,
       `${apiUrl}/api/v1/orders/ as "Authorization: Bearer <key>".`,
+      ...(readOnly ? ['It allows to read orders only.'] : []),
     ].join('\n'),
   }
 }
@@ -131,7 +132,10 @@ export const storesCommands = ({ program, run }: Cli): void => {
     .command('key')
     .description("Create a key for the stores' API. It is shown once; only its hash is stored.")
     .argument('<source>', 'source of the store')
-    .action((source, _options, command) => run(command, context => createKey(context, source)))
+    .option('--read-only', 'a key that can read orders, but not create, pay, refund or withdraw them')
+    .action((source, options, command) =>
+      run(command, context => createKey(context, source, options.readOnly === true)),
+    )
   stores
     .command('revoke')
     .description('Revoke a key.')

@@ -24,7 +24,7 @@ const EVENTS: Record<OrderEvent['event'], string> = {
   'order.withdraw': 'withdrawal',
   'order.check': 'check',
 }
-const STATUSES = ['200', '202', '400', '401', '403', '404', '413', '503']
+const STATUSES = ['200', '201', '202', '400', '401', '403', '404', '409', '413', '503']
 const COLUMNS = 24
 
 /** A metric as a dashboard writes it: namespace, name, dimension names and values, rendering options. */

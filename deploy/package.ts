@@ -142,6 +142,8 @@ export default class PackagePlugin {
           stage: service.provider.stage,
           accountingUrl: String(service.provider.environment.ACCOUNTING_URL),
           feedAddresses: String(service.functions.feeder?.environment?.FEED_ADDRESSES),
+          accountingTimeZone: String(service.functions.api?.environment?.ACCOUNTING_TIME_ZONE),
+          waitSeconds: String(service.functions.api?.environment?.WAIT_SECONDS),
           stores: readStores(join(serviceDir, 'stores.yml')),
         })
       } catch (error) {

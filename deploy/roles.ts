@@ -70,9 +70,11 @@ export const roleResources = ({ stage, prefix }: Pick<Stack, 'stage' | 'prefix'>
       read('GetParametersByPath', 'webhook'),
     ]),
     role('Api', [
-      allow(['dynamodb:GetItem'], [orders]),
-      allow(['sqs:SendMessage'], [arnOf(QUEUE_IDS.orders)]),
+      // It announces a create and marks a withdrawal; only the worker saves orders.
+      allow(['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], [orders]),
+      allow(['sqs:SendMessage', 'sqs:GetQueueAttributes'], [arnOf(QUEUE_IDS.orders)]),
       readIndexed('storeKeys'),
+      read('GetParameter', 'accountingKey'),
     ]),
     role('Worker', [
       allow(['dynamodb:GetItem', 'dynamodb:PutItem'], [orders]),

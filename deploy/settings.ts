@@ -1,3 +1,4 @@
+import { MAX_WAIT } from '../lib/api/serve.ts'
 import { hostOf, isInternal, isLoopback } from '../lib/platform/addresses.ts'
 import { assertPublicFeeds, type Store } from '../lib/platform/stores.ts'
 
@@ -5,6 +6,8 @@ export type DeploymentSettings = {
   stage: string
   accountingUrl: string
   feedAddresses: string
+  accountingTimeZone: string
+  waitSeconds: string
   stores: readonly Store[]
 }
 
@@ -22,12 +25,27 @@ const problemOf = (accountingUrl: string): string | undefined => {
   return undefined
 }
 
+const isTimeZone = (timeZone: string) => {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone }) !== undefined
+  } catch {
+    return false
+  }
+}
+
 /**
  * Checks that a deployment uses nothing that only the local stack may use: the stage `local` is exempt.
  *
  * @throws with the value and the remedy
  */
-export const assertDeployable = ({ stage, accountingUrl, feedAddresses, stores }: DeploymentSettings) => {
+export const assertDeployable = ({
+  stage,
+  accountingUrl,
+  feedAddresses,
+  accountingTimeZone,
+  waitSeconds,
+  stores,
+}: DeploymentSettings) => {
   if (stage === 'local') return
   if (stage.includes('-feed-')) {
     throw new Error(
@@ -46,6 +64,16 @@ export const assertDeployable = ({ stage, accountingUrl, feedAddresses, stores }
     throw new Error(
       `Cannot deploy: feedAddresses is ${JSON.stringify(feedAddresses)}, which only the local stack may use; ` +
         'leave it "public"',
+    )
+  }
+  if (!isTimeZone(accountingTimeZone)) {
+    throw new Error(
+      `Cannot deploy: accountingTimeZone is ${JSON.stringify(accountingTimeZone)}; set a name such as "Asia/Tehran"`,
+    )
+  }
+  if (!(Number(waitSeconds) >= 0 && Number(waitSeconds) <= MAX_WAIT)) {
+    throw new Error(
+      `Cannot deploy: waitSeconds is ${JSON.stringify(waitSeconds)}; set a number from 0 to ${MAX_WAIT}`,
     )
   }
   assertPublicFeeds(stores)

@@ -32,8 +32,8 @@ const CONCURRENCY = Math.max(4, 2 * availableParallelism())
 const FINISH_MS = 5_000
 
 /**
- * Writes the keys and secrets that only the local stack has: the sandbox's API key, the key `local-<name>` of
- * each store, and the given webhook secrets in place of those of earlier starts.
+ * Writes the keys and secrets that only the local stack has: the sandbox's API key, the keys `local-<name>`
+ * and `local-<name>-read` of each store, and the given webhook secrets in place of those of earlier starts.
  */
 export const seed = async (
   parameters: ParameterStore,
@@ -45,8 +45,12 @@ export const seed = async (
   // Made before these keys were.
   await parameters.deleteAll(name => name.startsWith(`${indexOf(`${path}/${PARAMETERS.storeKeys}`)}/`))
   for (const source of sources) {
-    const { Name, Value } = storeKeyParameter(path, source, `local-${storeName(source)}`)
-    await parameters.put(Name, Value)
+    for (const key of [
+      storeKeyParameter(path, source, `local-${storeName(source)}`),
+      storeKeyParameter(path, source, `local-${storeName(source)}-read`, true),
+    ]) {
+      await parameters.put(key.Name, key.Value)
+    }
   }
   const secrets = `${path}/${PARAMETERS.webhookSecrets}`
   await parameters.deleteAll(name => name.startsWith(`${secrets}/local-`))
@@ -101,7 +105,8 @@ export const startRelay = async (options: RelayOptions) => {
   const { service, settings, sources, webhookSecrets, onError } = options
   const { ports, dataDir } = settings
   const path = service.environment.SECRETS_PATH ?? ''
-  const requests = turnstile(CONCURRENCY)
+  // A request waits for the worker most of its time.
+  const requests = turnstile(2 * CONCURRENCY)
   const batches = turnstile(CONCURRENCY)
   const readers = new Set(service.eventSources.map(({ key }) => key))
   limitFunctions(key => (readers.has(key) ? batches : requests))

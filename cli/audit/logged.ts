@@ -25,8 +25,8 @@ const key = { source: v.string(), external_id: v.string() }
 const delivery = v.object({ outcome: v.string(), why: v.optional(v.string()) })
 const queued = v.object({ outcome: v.literal('queued'), delivery: v.string(), ...key })
 const accepted = v.object({
-  status: v.literal(202),
-  action: v.picklist(['create', 'payment', 'refund']),
+  action: v.picklist(['create', 'payment', 'refund', 'withdraw']),
+  // Whatever its status: what is refused before it is accepted has none.
   delivery: v.string(),
   ...key,
 })
@@ -69,7 +69,11 @@ export const addLine = (logged: Logged, { message, fields, at }: LogLine, until:
       return
     case 'request answered':
       if (at > until || !v.is(accepted, fields)) return
-      logged.accepted.set(fields.delivery, { ...v.parse(v.object(key), fields), kind: fields.action, at })
+      logged.accepted.set(fields.delivery, {
+        ...v.parse(v.object(key), fields),
+        kind: fields.action === 'withdraw' ? 'withdrawal' : fields.action,
+        at,
+      })
       return
     default:
       addLateLine(logged, { message, fields })

@@ -1,48 +1,88 @@
 import middy from '@middy/core'
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
+import { withBreaker } from '../accounting/breaker.ts'
+import { accountingClient } from '../accounting/client.ts'
 import { orderQueue } from '../orders/events.ts'
 import { orderRepository } from '../orders/repository.ts'
 import { aboutError } from '../platform/about.ts'
 import type { DynamoDB, Sqs, Ssm } from '../platform/clients.ts'
 import { invocation, type Runtime, type Settings } from '../platform/environment.ts'
 import { bodyOf, toApiGateway } from '../platform/http.ts'
+import type { HttpClient } from '../platform/http-client.ts'
 import { PARAMETERS } from '../platform/names.ts'
-import { indexedParameters, parameterCache } from '../platform/parameters.ts'
+import { indexedParameters, parameterCache, singleParameter } from '../platform/parameters.ts'
 import type { Store } from '../platform/stores.ts'
 import type { Telemetry } from '../platform/telemetry.ts'
 import { storeKeys } from './keys.ts'
 import { unavailable } from './refusals.ts'
 import { type ServeDependencies, serve } from './serve.ts'
+import { queueDepth, type Sleep, waiting } from './waiting.ts'
 
 export type ApiDependencies = Runtime & {
   dynamodb: DynamoDB
   sqs: Sqs
   ssm: Ssm
+  http: HttpClient
   telemetry: Telemetry
   stores: readonly Store[]
-  settings: Pick<Settings, 'ordersTable' | 'ordersQueueUrl' | 'secretsPath'>
+  settings: Pick<
+    Settings,
+    'ordersTable' | 'ordersQueueUrl' | 'secretsPath' | 'accountingUrl' | 'accountingTimeZone' | 'waitSeconds'
+  >
+  sleep: Sleep
   /** Creates the id of an accepted request: a UUID. */
   newId: () => string
 }
+
+/** How long the service has to answer a read, in milliseconds: the store waits for it. */
+const READ_TIMEOUT_MS = 3000
 
 /** The endpoints `/api/v1/orders/...`: the stores' API, with the spec's own paths and bodies (spec: Endpoints). */
 export const createApi = ({
   dynamodb,
   sqs,
   ssm,
+  http,
   telemetry,
   stores,
   settings,
   now,
   random,
+  sleep,
   newId,
 }: ApiDependencies) => {
-  const keys = indexedParameters(ssm, `${settings.secretsPath}/${PARAMETERS.storeKeys}`)
+  const { ordersQueueUrl, secretsPath, accountingTimeZone: timeZone } = settings
+  const keys = indexedParameters(ssm, `${secretsPath}/${PARAMETERS.storeKeys}`)
+  const accountingKey = parameterCache(singleParameter(ssm, secretsPath, PARAMETERS.accountingKey), {
+    now,
+    random,
+  })
+  const accounting = accountingClient({
+    baseUrl: settings.accountingUrl,
+    apiKey: async () => (await accountingKey.get())[PARAMETERS.accountingKey] ?? '',
+    timeout: READ_TIMEOUT_MS,
+    http,
+    now,
+  })
+  const guard = withBreaker({ now, random, onOpen: () => telemetry.count('BreakerOpened') })
+  const waitSeconds = Number(settings.waitSeconds)
+  const onError: ServeDependencies['onError'] = (message, error, about) =>
+    telemetry.error(message, error, about)
   const dependencies: ServeDependencies = {
-    sourceOf: storeKeys(parameterCache(keys, { now, random }), stores),
+    accessOf: storeKeys(parameterCache(keys, { now, random }), stores),
     orders: orderRepository(dynamodb, settings.ordersTable, { random }),
-    enqueue: orderQueue(sqs, settings.ordersQueueUrl),
-    newId,
+    enqueue: orderQueue(sqs, ordersQueueUrl),
+    readOrder: order => guard(() => accounting.read(order)),
+    wait: waiting({
+      depth: queueDepth(sqs, ordersQueueUrl, { now }),
+      ...{ sleep, now },
+      patience: waitSeconds * 1000,
+      onError: error => onError('wait failed', error),
+    }),
+    waitSeconds,
+    // Sweden writes dates as the spec does.
+    today: () => new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(now()),
+    ...{ now, newId, onError },
   }
 
   return middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>(invocation)
@@ -52,14 +92,16 @@ export const createApi = ({
       telemetry.count('Requests', { status: String(unavailable.status) })
       request.response = toApiGateway(unavailable)
     })
-    .handler(async event => {
+    .handler(async (event, context) => {
       const { response, about } = await serve(
         {
           method: event.requestContext.http.method,
           path: event.rawPath,
           headers: event.headers,
-          query: event.queryStringParameters ?? {},
+          query: new URLSearchParams(event.rawQueryString),
           body: bodyOf(event),
+          receivedAt: event.requestContext.timeEpoch,
+          time: context.getRemainingTimeInMillis(),
         },
         dependencies,
       )

@@ -5,39 +5,46 @@ import type { Store } from '../platform/stores.ts'
 
 const hashOf = (key: string) => createHash('sha256').update(key).digest()
 
+const READ_ONLY = '-read-only'
+
 /**
  * The Parameter Store entry for a store's key: its SHA-256, never the key itself. The entry is named by the
- * beginning of the hash, so that a store can have several keys, and one can be revoked.
+ * beginning of the hash, so that a store can have several keys, and one can be revoked, and by its scope.
  *
  * @param secretsPath such as `/order-relay/production`
  */
-export const storeKeyParameter = (secretsPath: string, source: string, key: string) => {
+export const storeKeyParameter = (secretsPath: string, source: string, key: string, readOnly = false) => {
   const hash = hashOf(key).toString('hex')
+  const id = hash.slice(0, 12) + (readOnly ? READ_ONLY : '')
   return {
-    Name: `${secretsPath}/${PARAMETERS.storeKeys}/${storeName(source)}/${hash.slice(0, 12)}`,
+    Name: `${secretsPath}/${PARAMETERS.storeKeys}/${storeName(source)}/${id}`,
     Type: 'SecureString',
     Value: hash,
   } as const
 }
 
-/** The source a bearer key belongs to; undefined when the key, or its store in stores.yml, is unknown. */
-export type SourceOfKey = (key: string) => Promise<string | undefined>
+/** What a bearer key allows: the orders of its source, to read or to change. */
+type Access = { source: string; readOnly: boolean }
+
+/** The access of a bearer key; undefined when the key, or its store in stores.yml, is unknown. */
+export type AccessOfKey = (key: string) => Promise<Access | undefined>
 
 /**
  * Looks keys up among the stored hashes, by `<name of the store>/<key id>`. Compares every hash in constant time and
  * never stops early, so the time taken reveals nothing about them. A new key works immediately: an unknown
  * one makes the hashes be read again, at most once a minute. A revoked key stops working within a minute.
  */
-export const storeKeys = (cache: ParameterCache, stores: readonly Store[]): SourceOfKey => {
+export const storeKeys = (cache: ParameterCache, stores: readonly Store[]): AccessOfKey => {
   const sources = new Map(stores.map(({ source }) => [storeName(source), source]))
   return key => {
     const presented = hashOf(key)
     return cache.find((stored: Parameters) => {
-      let found: string | undefined
+      let found: Access | undefined
       for (const [name, hex] of Object.entries(stored)) {
         const hash = Buffer.from(hex, 'hex')
-        if (hash.length === presented.length && timingSafeEqual(hash, presented))
-          found ??= sources.get(name.split('/')[0] ?? '')
+        if (hash.length !== presented.length || !timingSafeEqual(hash, presented)) continue
+        const source = sources.get(name.split('/')[0] ?? '')
+        if (source !== undefined) found ??= { source, readOnly: name.endsWith(READ_ONLY) }
       }
       return found
     })

@@ -13,7 +13,7 @@ export const notAllowed = (method: string, allow: string) =>
     headers: { allow },
   })
 
-export const unknownPath = errorResponse(404, 'unknown_path', 'Not found: orders are below /api/v1/orders/')
+export const unknownPath = errorResponse(404, 'not_found', 'Not found: orders are below /api/v1/orders/')
 
 export const tooLarge = errorResponse(413, 'too_large', 'The body is larger than 256 KiB')
 
@@ -24,21 +24,26 @@ export const tooLargeToStore = (kind: string, bytes: number, limit: number) =>
     `The ${kind} takes ${bytes} bytes when it is stored, and at most ${limit} bytes are possible`,
   )
 
-export const unreadable = (reason: string) => errorResponse(400, 'invalid', reason)
+export const unreadable = (reason: string) => errorResponse(400, 'malformed', reason)
 
 export const invalid = (issues: Parameters<typeof invalidBody>[0]): HttpResponse => ({
   status: 400,
   body: invalidBody(issues),
 })
 
-export const contradictory = (query: string, body: string) =>
+export const contradictory = (sources: readonly string[]) =>
   errorResponse(
     400,
     'invalid',
-    `The source is "${query}" in the query and "${body}" in the body (an order that names none belongs to ` +
-      '"api"): name one source in the body',
+    `Field "source" is ${sources.map(source => `"${source}"`).join(' and ')}: query and body must agree`,
     { field: 'source' },
   )
+
+export const readOnly = errorResponse(
+  403,
+  'forbidden',
+  'The API key is read-only: use one that `relay stores key` created without --read-only',
+)
 
 export const unaddressable = (external_id: string) =>
   errorResponse(
@@ -61,7 +66,19 @@ export const foreign = (source: string, assumed: boolean, keySource: string) =>
   )
 
 export const unknownOrder = (external_id: string) =>
-  errorResponse(404, 'unknown_order', `The relay does not know an order "${external_id}" of this source`)
+  errorResponse(404, 'not_found', `Order "${external_id}" is not registered`, { field: 'external_id' })
+
+export const withdrawn = (kind: string) =>
+  errorResponse(409, 'withdrawn', `The ${kind} was withdrawn before it was registered`)
+
+/** The accounting service did not answer a read, and the relay does not know the order. */
+export const serviceUnavailable = (retryAfter = 5) =>
+  errorResponse(
+    503,
+    'unavailable',
+    'The relay does not know the order, and the accounting service is unavailable: try again',
+    { headers: { 'retry-after': String(retryAfter) } },
+  )
 
 /** SQS, DynamoDB or Parameter Store failed: nothing was promised, and the store must send the request again. */
 export const unavailable = errorResponse(

@@ -2,12 +2,15 @@ import * as v from 'valibot'
 import { MAX_REQUEST_BYTES } from '../orders/order.ts'
 import type { HttpResponse } from '../platform/http.ts'
 import { type Body, isTooLarge, readJson } from '../protocol/json.ts'
-import { DEFAULT_SOURCE, externalId, type OrderKey, source } from '../protocol/order.ts'
-import { orderRequest, paymentRequest, refundRequest } from '../protocol/requests.ts'
+import { DEFAULT_SOURCE, externalId, type OrderKey } from '../protocol/order.ts'
+import { orderIdentity, orderRequest, paymentRequest, refundRequest } from '../protocol/requests.ts'
 import * as refusals from './refusals.ts'
 
 /** What is asked of which order; a create has the order's id in its body. */
-export type Action = { to: 'create' } | { to: 'read' | 'payment' | 'refund'; external_id: string }
+export type Action =
+  | { to: 'create' }
+  | { to: 'read' | 'payment' | 'refund'; external_id: string }
+  | { to: 'withdraw'; of: 'create' | 'payment' | 'refund'; external_id: string }
 
 type Refused = { refused: HttpResponse }
 
@@ -28,34 +31,43 @@ export const route = (method: string, path: string): { action: Action } | Refuse
   if (rest === '') {
     return method === 'POST' ? { action: { to: 'create' } } : { refused: refusals.notAllowed(method, 'POST') }
   }
-  if (method === 'GET') return { action: { to: 'read', external_id: rest } }
+  if (method === 'GET' || method === 'HEAD') return { action: { to: 'read', external_id: rest } }
 
-  const [, external_id, to] = /^(.+)\/(payment|refund)$/s.exec(rest) ?? []
-  if (external_id === undefined) return { refused: refusals.notAllowed(method, 'GET') }
-  if (method !== 'POST') return { refused: refusals.notAllowed(method, 'GET, POST') }
-  return { action: { to: to === 'payment' ? 'payment' : 'refund', external_id } }
+  const [, external_id = rest, kind] = /^(.+)\/(payment|refund)$/s.exec(rest) ?? []
+  const of = kind === 'payment' || kind === 'refund' ? kind : 'create'
+  if (method === 'DELETE') return { action: { to: 'withdraw', of, external_id } }
+  if (of === 'create') return { refused: refusals.notAllowed(method, 'GET, DELETE') }
+  if (method !== 'POST') return { refused: refusals.notAllowed(method, 'GET, POST, DELETE') }
+  return { action: { to: of, external_id } }
 }
 
-/** A request that may be acted on: its order, and its body as JSON text. */
-export type OrderRequest = { order: OrderKey; text: string }
+/** A request that may be acted on. */
+export type OrderRequest = {
+  order: OrderKey
+  /** The body as JSON text. */
+  text: string
+  /** The answer to an invalid create, unless the order is registered: the body then does not count. */
+  invalid?: HttpResponse
+}
 
-/** The body as JSON, and as the text to pass on. An empty body means the same as `{}`. */
-const readBody = (body: Body): { json: unknown; text: string } | Refused => {
+const BODIES = { create: orderIdentity, payment: paymentRequest, refund: refundRequest }
+
+const isBlank = (body: Body) =>
+  typeof body === 'string' ? body.trim() === '' : body.every(byte => byte <= 0x20)
+
+/** The body as JSON. An empty body of a payment or refund means the same as `{}`. */
+const readBody = (body: Body, kind: keyof typeof BODIES): { json: unknown } | Refused => {
   if (isTooLarge(body)) return { refused: refusals.tooLarge }
-  const isBlank = typeof body === 'string' ? body.trim() === '' : body.every(byte => byte <= 0x20)
-  const reading = readJson(isBlank ? '{}' : body)
-  if ('unreadable' in reading) return { refused: refusals.unreadable(reading.unreadable) }
-  // Written from what is validated here, not from the bytes received: a duplicate key must not mean one
-  // thing to the relay and another to the service. Numbers keep their digits, see `protocol/json.ts`.
-  return { json: reading.json, text: JSON.stringify(reading.json) }
+  if (isBlank(body)) return { json: kind === 'create' ? undefined : {} }
+  const reading = readJson(body)
+  return 'unreadable' in reading ? { refused: refusals.unreadable(reading.unreadable) } : reading
 }
-
-const BODIES = { create: orderRequest, payment: paymentRequest, refund: refundRequest, read: v.unknown() }
 
 /** The part of a valid body that identifies its order. */
 const named = v.object({
   source: v.nullish(v.string()),
   external_id: v.fallback(v.optional(v.string()), undefined),
+  date: v.optional(v.unknown()),
 })
 
 /**
@@ -65,46 +77,56 @@ const named = v.object({
 const isAddressable = (external_id: string) =>
   !external_id.includes('?') && !external_id.split('/').some(segment => segment === '.' || segment === '..')
 
-const orderKey = v.object({ source, external_id: externalId })
-
 /**
- * Validates a request by the rules of the spec (Resources and their fields).
+ * Validates a request by the rules of the spec (Resources and their fields). Its order is the one that the
+ * service takes it for, whichever way that reads what the spec leaves open: a source in the query of a create
+ * is passed on in its body as well, and an empty source with the request for the service to judge.
  *
- * @param query the source named in the query
+ * @param query the sources named in the query
  * @param keySource the source the caller's key belongs to
+ * @param today the date of an order that has none
  */
 export const readRequest = (
-  { action, query, body }: { action: Action; query: string | undefined; body: Body },
+  { action, query, body }: { action: Action; query: readonly string[]; body: Body },
   keySource: string,
+  today: () => string,
 ): OrderRequest | Refused => {
-  const parsed = action.to === 'read' ? { json: {}, text: '' } : readBody(body)
+  const kind = action.to === 'read' || action.to === 'withdraw' ? undefined : action.to
+  const parsed = kind === undefined ? { json: {} } : readBody(body, kind)
   if ('refused' in parsed) return parsed
-  const { json, text } = parsed
-
-  const valid = v.safeParse(BODIES[action.to], json, { abortEarly: true })
+  const { json } = parsed
+  const schema = kind === undefined ? v.unknown() : BODIES[kind]
+  const valid = v.safeParse(schema, json, { abortEarly: true })
   if (!valid.success) return { refused: refusals.invalid(valid.issues) }
-  const inBody = v.parse(named, json)
-  // Payment and refund pass the source on in the query; an order belongs to the source in its body alone.
-  const bodySource = inBody.source ?? (action.to === 'create' ? DEFAULT_SOURCE : undefined)
-  if (query !== undefined && bodySource !== undefined && query !== bodySource) {
-    return { refused: refusals.contradictory(query, bodySource) }
-  }
 
-  const order = v.safeParse(orderKey, {
-    source: query ?? bodySource ?? DEFAULT_SOURCE,
-    external_id: action.to === 'create' ? inBody.external_id : action.external_id,
+  const inBody = v.parse(named, json)
+  const sources = new Set([...query, ...(inBody.source == null ? [] : [inBody.source])])
+  if (sources.size > 1) return { refused: refusals.contradictory([...sources]) }
+  const [given] = sources
+  const order = {
+    source: given || DEFAULT_SOURCE,
+    external_id: action.to === 'create' ? (inBody.external_id ?? '') : action.external_id,
+  }
+  if (order.source !== keySource) return { refused: refusals.foreign(order.source, !given, keySource) }
+  if (action.to === 'create' && !isAddressable(order.external_id)) {
+    return { refused: refusals.unaddressable(order.external_id) }
+  }
+  // No service registers such an order.
+  if (!v.is(externalId, order.external_id)) return { refused: refusals.unknownOrder(order.external_id) }
+  if (kind === undefined) return { order, text: '' }
+
+  // Written from what is validated here, not from the bytes received: a duplicate key must not mean one
+  // thing to the relay and another to the service. Numbers keep their digits, see `protocol/json.ts`.
+  const isNamedByQuery = inBody.source == null && given !== undefined
+  const text = JSON.stringify({
+    ...(typeof json === 'object' && json),
+    ...(isNamedByQuery && (kind === 'create' || given === '') && { source: given }),
+    ...(kind === 'create' && inBody.date == null && { date: today() }),
   })
-  if (!order.success) return { refused: refusals.invalid(order.issues) }
-  if (order.output.source !== keySource) {
-    const assumed = query === undefined && typeof inBody.source !== 'string'
-    return { refused: refusals.foreign(order.output.source, assumed, keySource) }
-  }
-  if (action.to === 'read') return { order: order.output, text }
-  if (action.to === 'create' && !isAddressable(order.output.external_id)) {
-    return { refused: refusals.unaddressable(order.output.external_id) }
-  }
   const bytes = Buffer.byteLength(JSON.stringify(text))
-  const limit = MAX_REQUEST_BYTES[action.to]
-  if (bytes > limit) return { refused: refusals.tooLargeToStore(action.to, bytes, limit) }
-  return { order: order.output, text }
+  const limit = MAX_REQUEST_BYTES[kind]
+  if (bytes > limit) return { refused: refusals.tooLargeToStore(kind, bytes, limit) }
+  if (kind !== 'create') return { order, text }
+  const { issues } = v.safeParse(orderRequest, json, { abortEarly: true })
+  return { order, text, ...(issues !== undefined && { invalid: refusals.invalid(issues) }) }
 }

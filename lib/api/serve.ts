@@ -1,12 +1,18 @@
+import type { Accounting } from '../accounting/client.ts'
+import { AccountingError } from '../accounting/errors.ts'
 import type { Enqueue } from '../orders/events.ts'
-import { requestView } from '../orders/order.ts'
+import { refusalBody } from '../orders/order.ts'
 import type { Orders, StoredOrder } from '../orders/repository.ts'
-import { failAbout } from '../platform/about.ts'
+import { type About, failAbout } from '../platform/about.ts'
 import type { HttpResponse } from '../platform/http.ts'
-import type { Body } from '../protocol/json.ts'
-import { bearerKey, type SourceOfKey } from './keys.ts'
+import { type Body, parseJson } from '../protocol/json.ts'
+import type { OrderKey } from '../protocol/order.ts'
+import { type Answer, answerOf, onItsWay, orderView, relayView } from './answers.ts'
+import { type AccessOfKey, bearerKey } from './keys.ts'
+import { readPreferences } from './prefer.ts'
 import * as refusals from './refusals.ts'
-import { readRequest, route } from './request.ts'
+import { type Action, readRequest, route } from './request.ts'
+import type { Wait } from './waiting.ts'
 
 export type HttpRequest = {
   method: string
@@ -14,77 +20,156 @@ export type HttpRequest = {
   path: string
   /** By lower-case name. */
   headers: Readonly<Record<string, string | undefined>>
-  query: Readonly<Record<string, string | undefined>>
+  query: URLSearchParams
   body: Body
+  /** When API Gateway received it: unix time in milliseconds. */
+  receivedAt: number
+  /** Milliseconds in which the function must have answered. */
+  time: number
 }
 
 export type ServeDependencies = {
-  sourceOf: SourceOfKey
-  orders: Pick<Orders, 'get'>
+  accessOf: AccessOfKey
+  orders: Pick<Orders, 'get' | 'announce' | 'mark'>
   enqueue: Enqueue
+  /** Reads an order from the accounting service, in bounded time. */
+  readOrder: Accounting['read']
+  wait: Wait
+  /** How long a store waits that does not say, in seconds. */
+  waitSeconds: number
+  /** The calendar day in the time zone of the accounting service. */
+  today: () => string
+  now: () => number
   newId: () => string
+  onError: (message: string, error: unknown, about?: About) => void
 }
 
 /** The response, and the parts of the request that may be logged. */
 export type Served = {
   response: HttpResponse
-  about?: { action: string; source: string; external_id?: string; delivery?: string }
+  about?: { action: string; source: string; external_id?: string; delivery?: string; state?: string }
 }
 
-/**
- * What a store reads of its order (spec: GET orders): the service's last order result, with a null status
- * while there is none, and beside it what the relay knows: the version of the last feed message, the time of
- * the last change, and the state of the store's requests.
- */
-const orderView = ({ order, updated_at }: StoredOrder) => {
-  const { source, external_id, version, result, intents } = order
+/** How long a store may wait at most, in seconds. */
+export const MAX_WAIT = 10
+
+/** How long after a wait the function needs to answer, in milliseconds. */
+const RESERVED_MS = 5000
+
+type Change = Exclude<Action, { to: 'read' }>
+
+/** An order that the relay cannot tell about: the service's own answer, and what the relay knows of its requests. */
+const readThrough = async (
+  order: OrderKey,
+  stored: StoredOrder | undefined,
+  { readOrder, onError }: ServeDependencies,
+): Promise<HttpResponse> => {
+  const relay = stored === undefined ? {} : relayView(stored)
+  try {
+    return { status: 200, body: { ...(await readOrder(order)), ...relay } }
+  } catch (error) {
+    if (!(error instanceof AccountingError)) throw error
+    const { code, reason } = error
+    if (code === 'unavailable' || code === 'unauthorized' || reason === undefined) {
+      onError('order not read', error, order)
+      return refusals.serviceUnavailable(error.retryAfter)
+    }
+    const body = parseJson(refusalBody(reason))
+    return {
+      status: reason.status,
+      body: typeof body === 'object' ? { ...body, ...relay } : { error: reason },
+    }
+  }
+}
+
+/** Enqueues a change, waits for the worker to decide on it, and answers as the service did. */
+const change = async (
+  { action, order, text }: { action: Change; order: OrderKey; text: string },
+  { headers, receivedAt, time }: HttpRequest,
+  { orders, enqueue, wait, waitSeconds, now, newId, onError }: ServeDependencies,
+): Promise<Answer & { id: string; headers: Record<string, string> }> => {
+  const id = newId()
+  const about = { ...order, delivery: id }
+  const of = action.to === 'withdraw' ? action.of : undefined
+  const data = of === undefined ? { request: text } : { kind: of }
+  const event = { event: `order.${action.to}`, delivery: id, data: { ...order, ...data } }
+  await enqueue(order, { id, json: JSON.stringify(event) }).catch(failAbout(about))
+  /** The change is promised: from here nothing makes the request fail. */
+  const attempt = (message: string, step: Promise<unknown>) =>
+    step.catch(error => onError(message, error, about))
+  if (of !== undefined) await attempt('withdrawal not marked', orders.mark(order, { id, of }))
+
+  const preferred = readPreferences(headers.prefer)
+  const seconds = Math.min(preferred.wait ?? (preferred.respondAsync ? 0 : waitSeconds), MAX_WAIT)
+  const decided = await wait(
+    async () => {
+      const stored = await orders.get(order, 'eventual')
+      return stored === undefined ? undefined : answerOf(stored, id)
+    },
+    // What it took to come here is a part of the store's wait.
+    Math.min(seconds * 1000 - Math.max(0, now() - receivedAt), time - RESERVED_MS),
+  )
+  if (decided === undefined && action.to === 'create') {
+    await attempt('create not announced', orders.announce(order, id, now()))
+  }
+  const { response, state } = decided ?? onItsWay(order, id, of)
+  const applied = [
+    ...(preferred.respondAsync && response.status === 202 ? ['respond-async'] : []),
+    ...(preferred.wait === undefined ? [] : [`wait=${seconds}`]),
+  ]
   return {
-    ...(result ?? { source, external_id, status: null }),
-    relay: { version, updated_at, requests: intents.map(requestView) },
+    id,
+    state,
+    response,
+    headers: {
+      'relay-request-id': id,
+      'relay-request-state': state,
+      ...(applied.length > 0 && { 'preference-applied': applied.join(', ') }),
+    },
   }
 }
 
 /**
- * The stores' API (spec: Endpoints; promise P11): routes, authenticates, validates and checks the source; then
- * a change is added to the order queue and answered with 202, and a read is answered from the orders table.
+ * The stores' API (spec: Endpoints; promises P11, P13): routes, authenticates, validates and checks the source;
+ * then a change is added to the order queue and answered as the service answers the worker, or with 202 when
+ * that takes too long, and a read is answered from the orders table or by the service.
  *
  * Every change has its own id, even when it repeats an earlier one: sent again after the cause of a rejection
  * was fixed, it must not be dropped as a duplicate. The worker is idempotent by state, so nothing happens
  * twice.
  *
- * Rejects when SQS, DynamoDB or Parameter Store fail.
+ * Rejects when SQS, DynamoDB or Parameter Store fail before anything is promised.
  */
 export const serve = async (request: HttpRequest, dependencies: ServeDependencies): Promise<Served> => {
-  const { sourceOf, orders, enqueue, newId } = dependencies
+  const { accessOf, orders, today } = dependencies
   // Before the key, so that a scan of unknown paths costs no look-up.
   const routed = route(request.method, request.path)
   if ('refused' in routed) return { response: routed.refused }
   const { action } = routed
 
   const key = bearerKey(request.headers.authorization)
-  const source = key === undefined ? undefined : await sourceOf(key)
-  if (source === undefined) return { response: refusals.unauthorized }
+  const access = key === undefined ? undefined : await accessOf(key)
+  if (access === undefined) return { response: refusals.unauthorized }
+  const { source } = access
+  const refused = (response: HttpResponse) => ({ response, about: { action: action.to, source } })
+  if (access.readOnly && action.to !== 'read') return refused(refusals.readOnly)
 
-  const reading = readRequest({ action, query: request.query.source, body: request.body }, source)
-  if ('refused' in reading) return { response: reading.refused, about: { action: action.to, source } }
-  const { order, text } = reading
+  const query = request.query.getAll('source')
+  const reading = readRequest({ action, query, body: request.body }, source, today)
+  if ('refused' in reading) return refused(reading.refused)
+  const { order, text, invalid } = reading
+  const about = { action: action.to, ...order }
 
   if (action.to === 'read') {
     const stored = await orders.get(order).catch(failAbout(order))
-    return {
-      response:
-        stored === undefined
-          ? refusals.unknownOrder(order.external_id)
-          : { status: 200, body: orderView(stored) },
-      about: { action: action.to, ...order },
-    }
+    const known = stored === undefined ? undefined : orderView(stored)
+    return { response: known ?? (await readThrough(order, stored, dependencies)), about }
   }
+  if (invalid !== undefined && (await orders.get(order))?.order.result === undefined) return refused(invalid)
 
-  const id = newId()
-  const event = { event: `order.${action.to}`, delivery: id, data: { ...order, request: text } }
-  await enqueue(order, { id, json: JSON.stringify(event) }).catch(failAbout({ ...order, delivery: id }))
+  const { response, headers, id, state } = await change({ action, order, text }, request, dependencies)
   return {
-    response: { status: 202, body: { status: 'accepted', id, ...order } },
-    about: { action: action.to, ...order, delivery: id },
+    response: { ...response, headers: { ...response.headers, ...headers } },
+    about: { ...about, delivery: id, state },
   }
 }

@@ -11,6 +11,10 @@ export const VARIABLES = {
   accountingUrl: 'ACCOUNTING_URL',
   /** How many days a request stays open that the service has refused for a cause an accountant can fix. */
   refusedRetryDays: 'REFUSED_RETRY_DAYS',
+  /** The time zone in which the accounting service dates its documents, such as `Asia/Tehran`. */
+  accountingTimeZone: 'ACCOUNTING_TIME_ZONE',
+  /** How long a store waits for the service's answer, in seconds. */
+  waitSeconds: 'WAIT_SECONDS',
   /** `public`, or `loopback` on a developer's machine: the addresses HTTP feeds may have. */
   feedAddresses: 'FEED_ADDRESSES',
 } as const

@@ -1,8 +1,8 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
 import type { Body } from '../protocol/json.ts'
 
-/** The answer to a request, before it takes the shape API Gateway expects. */
-export type HttpResponse = { status: number; body: object; headers?: Record<string, string> }
+/** The answer to a request, before it takes the shape API Gateway expects; a body of text is JSON already. */
+export type HttpResponse = { status: number; body: object | string; headers?: Record<string, string> }
 
 /** The body of a request as API Gateway passes it. */
 export const bodyOf = ({
@@ -14,7 +14,7 @@ export const bodyOf = ({
 export const toApiGateway = ({ status, body, headers }: HttpResponse): APIGatewayProxyStructuredResultV2 => ({
   statusCode: status,
   headers: { 'content-type': 'application/json', ...headers },
-  body: JSON.stringify(body),
+  body: typeof body === 'string' ? body : JSON.stringify(body),
 })
 
 /** An error response in the shape of the design (What the spec leaves open). */

@@ -7,7 +7,7 @@ import { ACCOUNT_ID, CREDENTIALS, REGION, SANDBOX_KEY } from '../settings.ts'
 const TIMEOUT_MS = 20_000
 
 /** Polls until something is found. @throws after 20 seconds */
-export const until = async <Found>(what: string, look: () => Promise<Found | undefined>): Promise<Found> => {
+const until = async <Found>(what: string, look: () => Promise<Found | undefined>): Promise<Found> => {
   for (const end = Date.now() + TIMEOUT_MS; Date.now() < end; await sleep(50)) {
     const found = await look()
     if (found !== undefined) return found

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals'
-import { type SourceOfKey, storeKeyParameter, storeKeys } from '../../lib/api/keys.ts'
+import { type AccessOfKey, storeKeyParameter, storeKeys } from '../../lib/api/keys.ts'
 import { type Parameters, parameterCache } from '../../lib/platform/parameters.ts'
 
 const MINUTE = 60_000
@@ -14,7 +14,7 @@ const stored = (source: string, key: string): Parameters => {
 let now: number
 let reads: number
 let parameters: Parameters | Error
-let sourceOf: SourceOfKey
+let accessOf: AccessOfKey
 
 beforeEach(() => {
   now = 0
@@ -30,14 +30,14 @@ beforeEach(() => {
     if (parameters instanceof Error) throw parameters
     return parameters
   }
-  sourceOf = storeKeys(parameterCache(load, { now: () => now, random: () => 0.5 }), STORES)
+  accessOf = storeKeys(parameterCache(load, { now: () => now, random: () => 0.5 }), STORES)
 })
 
 test('each of several keys belongs to its source', async () => {
-  const found = await Promise.all(['first', 'second', 'key of another'].map(sourceOf))
-  expect(found).toEqual(['shop', 'shop', 'فروشگاه'])
+  const found = await Promise.all(['first', 'second', 'key of another'].map(accessOf))
+  expect(found.map(access => access?.source)).toEqual(['shop', 'shop', 'فروشگاه'])
   expect(reads).toBe(1)
-  expect(await sourceOf('key of a removed store')).toBeUndefined()
+  expect(await accessOf('key of a removed store')).toBeUndefined()
 })
 
 test('a key is stored as its hash, under the beginning of that', () => {
@@ -51,34 +51,34 @@ test.each([storeKeyParameter(PATH, 'shop', 'first').Value, 'firs', 'First', '', 
   '%p is not a key, whatever is stored',
   async key => {
     parameters = { ...stored('shop', 'first'), 'shop/1': 'no hash', 'shop/2': '' }
-    expect(await sourceOf(key)).toBeUndefined()
+    expect(await accessOf(key)).toBeUndefined()
   },
 )
 
 test('a new key works immediately, while unknown keys cause one read a minute', async () => {
-  await sourceOf('first')
+  await accessOf('first')
   parameters = { ...parameters, ...stored('shop', 'new') }
-  expect(await sourceOf('new')).toBe('shop')
+  expect(await accessOf('new')).toMatchObject({ source: 'shop' })
   expect(reads).toBe(2)
-  for (const key of ['wrong', 'wrong again']) expect(await sourceOf(key)).toBeUndefined()
+  for (const key of ['wrong', 'wrong again']) expect(await accessOf(key)).toBeUndefined()
   expect(reads).toBe(2)
 })
 
 test('a revoked key stops working within a minute', async () => {
-  await sourceOf('first')
+  await accessOf('first')
   parameters = stored('shop', 'key of api')
   now = MINUTE - 1
-  expect(await sourceOf('first')).toBe('shop')
+  expect(await accessOf('first')).toMatchObject({ source: 'shop' })
   now = MINUTE
-  expect(await sourceOf('first')).toBeUndefined()
+  expect(await accessOf('first')).toBeUndefined()
 })
 
 test('keys work while Parameter Store is down, for an hour', async () => {
-  await sourceOf('first')
+  await accessOf('first')
   parameters = new Error('down')
   now = 60 * MINUTE - 1
-  expect(await sourceOf('first')).toBe('shop')
-  expect(await sourceOf('wrong')).toBeUndefined()
+  expect(await accessOf('first')).toMatchObject({ source: 'shop' })
+  expect(await accessOf('wrong')).toBeUndefined()
   now = 120 * MINUTE
-  await expect(sourceOf('first')).rejects.toThrow('down')
+  await expect(accessOf('first')).rejects.toThrow('down')
 })

@@ -28,6 +28,9 @@ test.each(IDS)('the id %j is found in every path, with and without a trailing sl
     expect(route('GET', order + end)).toEqual({ action: { to: 'read', external_id } })
     for (const to of ['payment', 'refund']) {
       expect(route('POST', `${order}/${to}${end}`)).toEqual({ action: { to, external_id } })
+      expect(route('DELETE', `${order}/${to}${end}`)).toEqual({
+        action: { to: 'withdraw', of: to, external_id },
+      })
     }
   }
 })
@@ -36,6 +39,12 @@ test.each(['a/', '//'])('the id %j, which ends with a slash, is read with a trai
   const order = `/api/v1/orders/${external_id}/`
   expect(route('GET', order)).toEqual({ action: { to: 'read', external_id } })
   expect(route('POST', `${order}refund`)).toEqual({ action: { to: 'refund', external_id } })
+})
+
+test('DELETE of an order withdraws its create', () => {
+  expect(route('DELETE', '/api/v1/orders/1001/')).toEqual({
+    action: { to: 'withdraw', of: 'create', external_id: '1001' },
+  })
 })
 
 test.each(['/api/v1/orders/', '/api/v1/orders'])('POST %s creates an order', path => {
@@ -47,9 +56,9 @@ describe('no action', () => {
     ['GET', '/api/v1/orders/', 'POST'],
     ['DELETE', '/api/v1/orders/', 'POST'],
     // API Gateway cuts a path at a question mark in an id; nothing is then registered for another order.
-    ['POST', '/api/v1/orders/1001/', 'GET'],
-    ['PUT', '/api/v1/orders/1001/', 'GET'],
-    ['PUT', '/api/v1/orders/1001/payment/', 'GET, POST'],
+    ['POST', '/api/v1/orders/1001/', 'GET, DELETE'],
+    ['PUT', '/api/v1/orders/1001/', 'GET, DELETE'],
+    ['PUT', '/api/v1/orders/1001/payment/', 'GET, POST, DELETE'],
     ['GET', '/webhook', 'POST'],
     ['PUT', '/webhook/', 'POST'],
   ])('%s %s is 405 with the allowed methods', (method, path, allow) => {

@@ -21,10 +21,11 @@ const read = (to: 'create' | 'payment' | 'refund', body: object | string) =>
   readRequest(
     {
       action: to === 'create' ? { to } : { to, external_id: '1' },
-      query: to === 'create' ? undefined : 'shop',
+      query: to === 'create' ? [] : ['shop'],
       body: typeof body === 'string' ? body : JSON.stringify(body),
     },
     'shop',
+    () => '2026-01-01',
   )
 
 const create = { source: 'shop', external_id: '1', items: [{ sku: 'a', quantity: 1, unit_price: 1 }] }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { SQSClient } from '@aws-sdk/client-sqs'
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, SQSEvent } from 'aws-lambda'
 import { accountingClient } from '../../lib/accounting/client.ts'
@@ -133,7 +134,9 @@ export const startRelay = async ({
     feedsDeadQueueUrl: queueUrl(QUEUES.feedsDead),
     secretsPath: SECRETS_PATH,
     accountingUrl: await through('worker to service', ports.sandbox),
+    accountingTimeZone: 'Asia/Tehran',
     refusedRetryDays: '7',
+    waitSeconds: '0',
   }
   const stores = storesWith(await through('feeder to store', webStore))
 
@@ -151,7 +154,7 @@ export const startRelay = async ({
   const api = closable(await startEndpoint())
   const serve = createApi({
     ...(await clients('api to AWS')),
-    ...{ stores, settings, ...runtime('api'), newId: randomUUID },
+    ...{ stores, settings, http: hurried(), ...runtime('api'), sleep, newId: randomUUID },
   })
   api.deploy(event => serve(event, context('api')))
 

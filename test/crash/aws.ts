@@ -1,4 +1,8 @@
-import { ChangeMessageVisibilityBatchCommand, SendMessageCommand } from '@aws-sdk/client-sqs'
+import {
+  ChangeMessageVisibilityBatchCommand,
+  GetQueueAttributesCommand,
+  SendMessageCommand,
+} from '@aws-sdk/client-sqs'
 import { GetParameterCommand, GetParametersByPathCommand, ParameterNotFound } from '@aws-sdk/client-ssm'
 import type { DynamoDB, Sqs, Ssm } from '../../lib/platform/clients.ts'
 import { QUEUES } from '../../lib/platform/names.ts'
@@ -37,6 +41,10 @@ const run = (cloud: Cloud, command: object): object => {
     if (nameOf(QueueUrl) === QUEUES.quarantine) quarantine.push(body)
     else queueOf(QueueUrl).send({ group: MessageGroupId ?? '', dedup: MessageDeduplicationId ?? '', body })
     return {}
+  }
+  if (command instanceof GetQueueAttributesCommand) {
+    const messages = queueOf(command.input.QueueUrl).waiting().length
+    return { Attributes: { ApproximateNumberOfMessages: String(messages) } }
   }
   if (command instanceof ChangeMessageVisibilityBatchCommand) {
     const { QueueUrl, Entries = [] } = command.input

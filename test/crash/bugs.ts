@@ -87,15 +87,15 @@ export const BUGS: readonly Bug[] = [
   }),
   ...bugsIn('api/refusals.ts', {
     "the stores' API answers 202 when it failed": [
-      "errorResponse(\n  503,\n  'unavailable'",
-      "errorResponse(\n  202,\n  'unavailable'",
+      'export const unavailable = errorResponse(\n  503',
+      'export const unavailable = errorResponse(\n  202',
       WHOLE_LIFE,
     ],
   }),
   ...bugsIn('api/request.ts', {
     'a store may act for another': [
-      'if (order.output.source !== keySource) {',
-      'if (keySource === undefined) {',
+      'if (order.source !== keySource) return',
+      'if (keySource === undefined) return',
     ],
   }),
   ...bugsIn('api/serve.ts', {

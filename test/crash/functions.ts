@@ -40,6 +40,8 @@ export const SETTINGS = {
   feedsDeadQueueUrl: queueUrl(QUEUES.feedsDead),
   secretsPath: SECRETS_PATH,
   accountingUrl: `${ACCOUNTING_ORIGIN}/base`,
+  accountingTimeZone: 'Asia/Tehran',
+  waitSeconds: '0.3',
   refusedRetryDays: '7',
 }
 
@@ -51,6 +53,7 @@ export type Dependencies = ReturnType<typeof awsClients> & {
   settings: typeof SETTINGS
   now: () => number
   random: () => number
+  sleep: (milliseconds: number) => Promise<unknown>
   newId: () => string
 }
 
@@ -61,7 +64,7 @@ export type Parts = {
   clock: Clock
   call: MakeCall
   cloud: Cloud
-  http: (instance: Instance) => HttpClient
+  http: (instance: Instance, name: FunctionName) => HttpClient
   telemetry: Telemetry
   adjust: Adjust
   /** Whether environments of webhook and api serve more than one request. */
@@ -112,11 +115,13 @@ export const lambda = (parts: Parts) => {
   const dependenciesOf = (name: FunctionName, instance: Instance): Dependencies =>
     adjust(name, {
       ...awsClients(name, instance, call, cloud),
-      http: http(instance),
+      http: http(instance, name),
       telemetry,
       stores: STORES,
       settings: SETTINGS,
       ...{ now, random },
+      sleep: milliseconds =>
+        new Promise<void>(resolve => clock.after(milliseconds, () => instance.alive && resolve())),
       newId,
     })
 

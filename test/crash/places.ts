@@ -22,6 +22,10 @@ const CALLS = {
   'api: send to the order queue': `SendMessage ${QUEUES.orders}`,
   'api: read the order': `GetItem ${TABLES.orders}`,
   'api: mark a withdrawal': `UpdateItem ${TABLES.orders}`,
+  'api: read the queue depth': `GetQueueAttributes ${QUEUES.orders}`,
+  'api: announce a create': `PutItem ${TABLES.orders}`,
+  'api: read the accounting key': `GetParameter ${PARAMETERS.accountingKey}`,
+  'api: call read': '',
   'api: answer': '',
   'reconcile: query due orders': `Query ${TABLES.orders}`,
   'reconcile: send to the order queue': `SendMessage ${QUEUES.orders}`,
@@ -66,8 +70,8 @@ export type Target = 'service' | 'dynamodb' | 'sqs' | 'ssm'
 /** What a call needs to be up. */
 export const TARGETS: Readonly<Partial<Record<string, Target>>> = Object.fromEntries(
   Object.entries(CALLS).flatMap(([place, call]): [string, Target][] => {
-    if (/^worker: call /.test(place)) return [[place, 'service']]
-    if (/Message/.test(call) || / delete messages$/.test(place)) return [[place, 'sqs']]
+    if (/: call /.test(place)) return [[place, 'service']]
+    if (/Message|QueueAttributes/.test(call) || / delete messages$/.test(place)) return [[place, 'sqs']]
     if (/^GetParameter/.test(call)) return [[place, 'ssm']]
     return call === '' ? [] : [[place, 'dynamodb']]
   }),

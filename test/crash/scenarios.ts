@@ -54,6 +54,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'webhooks of an order that the relay does not know',
     orders: { 1001: LIFECYCLES['held payment registered after review'] },
+    happens: ({ clock, stores, keyOf }) => clock.after(1, () => stores.read(keyOf('1001'))),
   },
   {
     name: 'the first webhook arrives last',

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto'
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
-import * as v from 'valibot'
 import type { RequestKind } from '../../lib/orders/order.ts'
 import type { IncomingResponse, OutgoingRequest } from '../../lib/platform/http-client.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
@@ -17,12 +16,6 @@ export const feedSecretOf = (source: string) => `whsec_feed_of_${source}`
 
 /** How the endpoint of the store with an HTTP feed answers. */
 export type EndpointAnswer = { status?: number; retryAfter?: number; takes?: number }
-
-const answer202 = v.pipe(
-  v.string(),
-  v.parseJson(),
-  v.looseObject({ id: v.string(), external_id: v.string() }),
-)
 
 type Body = { source: string; [field: string]: unknown }
 
@@ -69,12 +62,12 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api' | 'with
 
   const post = (path: string, body: Body, onAnswer: (accepted: boolean) => void) =>
     request('POST', path, body, storeKeyOf(body.source), response => {
-      if (response?.statusCode === 202) {
-        const parsed = v.safeParse(answer202, response.body)
-        if (parsed.success) accept(parsed.output.external_id, parsed.output.id)
-        else problems.push('a request was answered 202 without an id')
-      }
-      onAnswer(response?.statusCode === 202)
+      // What is accepted has an id, whatever the service answers it.
+      const id = response?.headers?.['relay-request-id']
+      if (id !== undefined)
+        accept(path === '' ? String(body.external_id) : (path.split('/')[0] ?? ''), String(id))
+      else if (Number(response?.statusCode) < 300) problems.push('a request was accepted without an id')
+      onAnswer(id !== undefined)
     })
 
   const repeatUntilAccepted = (path: string, body: Body, then: () => void) => {

@@ -11,7 +11,7 @@ import { virtualClock } from './clock.ts'
 import { dynamodbTables, type TableOptions } from './dynamodb.ts'
 import { callsWith, type Fault, type Instance, type Mode } from './faults.ts'
 import { ACCOUNTING_ORIGIN, type Adjust, LIMITS, lambda } from './functions.ts'
-import { APP, type Place, SHOP, WEB } from './places.ts'
+import { APP, type FunctionName, type Place, SHOP, WEB } from './places.ts'
 import { fifoQueue, type QueuedMessage } from './queue.ts'
 import { type Pattern, webhookSender } from './sender.ts'
 import { type EndpointAnswer, feedSecretOf, storeClients, storeKeyOf } from './store.ts'
@@ -208,7 +208,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
   }
 
   const http =
-    (instance: Instance): HttpClient =>
+    (instance: Instance, name: FunctionName): HttpClient =>
     request => {
       const { origin, timeout } = request
       if (origin !== ACCOUNTING_ORIGIN) {
@@ -224,7 +224,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
       const began = clock.now()
       return call(
         instance,
-        `worker: call ${to}`,
+        `${name}: call ${to}`,
         () => {
           if (elapsed() < downUntil) throw new Error('connect ECONNREFUSED')
           // Nobody can withdraw what the service carries out minutes after the call timed out, see docs/crash.md.

@@ -9,9 +9,18 @@ const LOOPBACK: Store = {
   feed: { http: 'http://localhost:8080/hook', disable_after: 60 },
 }
 
+const settings = {
+  stage: 'production',
+  accountingUrl: GOOD,
+  feedAddresses: 'public',
+  accountingTimeZone: 'Asia/Tehran',
+  waitSeconds: '3',
+  stores: [],
+}
+
 describe('the URL of the accounting service', () => {
   const check = (accountingUrl: string, stage = 'production') =>
-    assertDeployable({ stage, accountingUrl, feedAddresses: 'public', stores: [] })
+    assertDeployable({ ...settings, stage, accountingUrl })
 
   test.each([
     ['', 'is not set;'],
@@ -38,8 +47,6 @@ describe('the URL of the accounting service', () => {
   })
 })
 
-const settings = { stage: 'production', accountingUrl: GOOD, feedAddresses: 'public', stores: [] }
-
 test.each([
   [
     'a loopback feed',
@@ -51,6 +58,8 @@ test.each([
     { feedAddresses: 'loopback' },
     'feedAddresses is "loopback", which only the local stack may use',
   ],
+  ['an unknown time zone', { accountingTimeZone: 'Tehran' }, 'accountingTimeZone is "Tehran"; set a name'],
+  ['a wait of eleven seconds', { waitSeconds: '11' }, 'waitSeconds is "11"; set a number from 0 to 10'],
 ])('%s is refused, except in the stage "local"', (_what, wrong, problem) => {
   expect(() => assertDeployable({ ...settings, ...wrong })).toThrow(problem)
   expect(() => assertDeployable({ ...settings, ...wrong, stage: 'local' })).not.toThrow()

@@ -24,7 +24,7 @@ const FEEDS = STORES.map(({ source }) => feedQueueId(source))
 const LAMBDAS: Readonly<Record<FunctionName, { Timeout: number; MemorySize: number }>> = {
   // The accounting service and a store wait ten seconds.
   webhook: { Timeout: 9, MemorySize: 512 },
-  api: { Timeout: 9, MemorySize: 512 },
+  api: { Timeout: 20, MemorySize: 256 },
   worker: { Timeout: LIMITS.orders.timeout / 1000, MemorySize: 512 },
   feeder: { Timeout: LIMITS.webFeed.timeout / 1000, MemorySize: 256 },
   reconcile: { Timeout: 60, MemorySize: 256 },

@@ -10,6 +10,7 @@ import { createReceiver } from '../../lib/webhook/handler.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
 import { watchedMetrics } from '../support/alarms.ts'
 import { context, httpEvent, sqsEvent, sqsRecord } from '../support/lambda.ts'
+import { drain } from '../support/parts.ts'
 import { powertoolsOutput } from '../support/powertools.ts'
 import { STORES, type Stack, startStack } from '../support/stack.ts'
 import { recordingTelemetry } from '../support/telemetry.ts'
@@ -140,32 +141,58 @@ describe("the stores' API", () => {
   const ORDERS = '/api/v1/orders/'
   const REFUND = `${ORDERS}1/refund/?source=shop`
 
-  test.each<[string, string, string, object | string, Fault]>([
-    ['202', 'POST', ORDERS, order(), {}],
-    ['200', 'GET', `${ORDERS}7/?source=shop`, '', {}],
+  const refused = (status: number) => ({
+    status,
+    text: JSON.stringify({
+      error: { code: 'invalid', message: `${NAME}: ${REASON}`, field: 'neda@example.com' },
+    }),
+  })
+  const NEW = `${ORDERS}new/?source=shop`
+
+  test.each<[string, string, string, object | string, Fault, typeof answer?]>([
+    ['201', 'POST', ORDERS, order(), {}, { status: 201, text: JSON.stringify(result('paid')) }],
+    ['202', 'POST', ORDERS, order({ external_id: 'new' }), { headers: { prefer: 'respond-async' } }],
+    ['202', 'GET', NEW, '', {}],
+    ['400', 'POST', ORDERS, order({ external_id: 'refused' }), {}, refused(400)],
+    ['409', 'DELETE', `${ORDERS}none/refund/?source=shop`, '', {}],
+    ['200', 'GET', `${ORDERS}1/?source=shop`, '', {}],
+    [
+      '200',
+      'GET',
+      `${ORDERS}unknown/?source=shop`,
+      '',
+      {},
+      { status: 200, text: JSON.stringify(result('paid', { external_id: 'unknown' })) },
+    ],
+    ['404', 'GET', `${ORDERS}unknown/?source=shop`, '', {}, refused(404)],
+    ['503', 'GET', `${ORDERS}unknown/?source=shop`, '', {}, leaky],
     ['401', 'POST', ORDERS, order(), { headers: { authorization: 'Bearer neda@example.com' } }],
     ['403', 'POST', ORDERS, order({ source: NAME }), {}],
     ['404', 'POST', `/${encodeURIComponent(NAME)}`, '', {}],
-    ['404', 'GET', `${ORDERS}unknown/?source=shop`, '', {}],
     ['405', 'PUT', `${ORDERS}${encodeURIComponent(NAME)}/`, '', {}],
     ['400', 'POST', ORDERS, `{"name":"${NAME}`, {}],
-    ['400', 'POST', ORDERS, order({ customer: { ...customer, mobile: '09127654321x' } }), {}],
+    ['400', 'POST', ORDERS, order({ external_id: 'invalid', customer: { ...customer, email: [NAME] } }), {}],
     ['400', 'POST', ORDERS, order({ external_id: `${NAME}?` }), {}],
     ['400', 'POST', REFUND, { reason: [REASON] }, {}],
     ['413', 'POST', REFUND, { reason: REASON.repeat(10_000) }, {}],
     ['503', 'POST', ORDERS, order(), fails('SendMessage')],
     ['503', 'GET', `${ORDERS}1/?source=shop`, '', fails('GetItem')],
     ['503', 'POST', ORDERS, order(), fails('GetParametersByPath')],
-  ])('%s after %s %s', async (status, method, path, body, fault) => {
-    if (status === '200') {
-      const event = textOf(webhook({ external_id: '7' }))
-      await createWorker(dependencies({}))(sqsEvent(sqsRecord('7', { body: event })), context())
+    ['202', 'POST', ORDERS, order({ external_id: 'waits' }), fails('GetQueueAttributes')],
+  ])('%s after %s %s (case %#)', async (status, method, path, body, fault, service = answer) => {
+    answer = service
+    const worker = createWorker(dependencies(fault))
+    const sleep = async (milliseconds: number) => {
+      now += milliseconds
+      for (const { MessageId = '', Body } of await drain(stack.sqs, stack.settings.ordersQueueUrl))
+        await worker(sqsEvent(sqsRecord(MessageId, { body: Body ?? '' })), context())
     }
-    const handler = createApi({ ...dependencies(fault), newId: randomUUID })
+    const handler = createApi({ ...dependencies(fault), sleep, newId: randomUUID })
     const headers = { authorization: 'Bearer key-of-shop', ...fault.headers }
     const response = await handler(httpEvent({ method, path, headers, body: textOf(body) }), context())
     expect(String(response?.statusCode)).toBe(status)
-    expect(recorded.messages().at(-1)).toBe(status === '503' ? 'request failed' : 'request answered')
+    const isFailed = status === '503' && fault.command !== undefined
+    expect(recorded.messages().at(-1)).toBe(isFailed ? 'request failed' : 'request answered')
   })
 })
 

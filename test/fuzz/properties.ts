@@ -148,7 +148,7 @@ const storeRequest = () =>
     const event = {
       ...httpEvent({ method, headers: { authorization }, body }),
       rawPath: `/api/v1/orders/${path}`,
-      ...(source !== undefined && { queryStringParameters: { source } }),
+      ...(source !== undefined && { rawQueryString: `${new URLSearchParams({ source })}` }),
     }
     const { statusCode = 0, body: answer = '' } = await relay.createApi()(event, context())
     const events = relay.events()
@@ -219,7 +219,7 @@ const errorBody = fc.oneof(mostly({ error: mostly({ code: anyText, message: anyT
 /** However the service words an error, its status decides what it means, and there is a reason to show. */
 const accountingErrors = () =>
   fc.property(fc.integer({ min: 100, max: 599 }), errorBody, (status, json) => {
-    const error = errorOf(status, JSON.parse(json), undefined)
+    const error = errorOf(status, { json: JSON.parse(json), text: json }, undefined)
     const [, codes = []] = CODES.find(([applies]) => applies(status)) ?? []
     assert.ok(codes.includes(error.code), `${status} became ${error.code}`)
     assert.ok(error.message.length > 0 && (error.reason?.message.length ?? 0) > 0)

@@ -27,7 +27,7 @@ const storeKey = storeKeyParameter(SECRETS_PATH, 'shop', STORE_KEY)
 const unknownOrder: HttpClient = async ({ method, path }) => ({
   status: method === 'POST' && path.endsWith('/orders/') ? 400 : 404,
   headers: {},
-  text: '{}',
+  text: '{"error":{"message":"no"}}',
 })
 
 /** The relay's functions with the models of AWS, whose every call takes effect at once. */
@@ -71,7 +71,8 @@ export const startRelay = (http: HttpClient = unknownOrder) => {
     http,
     telemetry: recordingTelemetry().telemetry,
     stores: STORES,
-    settings: SETTINGS,
+    settings: { ...SETTINGS, waitSeconds: '0' },
+    sleep: async () => undefined,
     now: clock.now,
     random: () => 0.5,
     newId: () => '00000000-0000-4000-8000-000000000001',

@@ -16,6 +16,8 @@ test.each([
   ['secretsPath', 'SECRETS_PATH'],
   ['accountingUrl', 'ACCOUNTING_URL'],
   ['refusedRetryDays', 'REFUSED_RETRY_DAYS'],
+  ['accountingTimeZone', 'ACCOUNTING_TIME_ZONE'],
+  ['waitSeconds', 'WAIT_SECONDS'],
   ['feedAddresses', 'FEED_ADDRESSES'],
 ] as const)('the setting %s is the environment variable %s, which is required', (name, variable) => {
   for (const missing of [undefined, '']) {

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { errorOf } from '../../lib/accounting/errors.ts'
 import { bearerKey } from '../../lib/api/keys.ts'
+import { readPreferences } from '../../lib/api/prefer.ts'
 import { readRequest, route } from '../../lib/api/request.ts'
 import { readOrderEvent } from '../../lib/orders/events.ts'
 import { retryAfterSeconds } from '../../lib/platform/http-client.ts'
@@ -11,7 +12,8 @@ import { readWebhook } from '../../lib/webhook/receive.ts'
 import { rotationPhase } from '../../lib/webhook/secrets.ts'
 
 const create = (more: string) => `{"source":"shop","external_id":"1","items":[${more}]}`
-const readCreate = (body: string) => readRequest({ action: { to: 'create' }, query: undefined, body }, 'shop')
+const readCreate = (body: string) =>
+  readRequest({ action: { to: 'create' }, query: [], body }, 'shop', () => '2026-01-01')
 
 /** Everything that reads input from outside, with inputs of a size that can be doubled. */
 const parsers: readonly [name: string, read: (input: string) => unknown, input: (size: number) => string][] =
@@ -27,6 +29,7 @@ const parsers: readonly [name: string, read: (input: string) => unknown, input: 
     ['a create with invalid items', readCreate, size => create(`${'1,'.repeat(size / 2)}1`)],
     ['a create with a long number', readCreate, size => create(`{"quantity":1${'0'.repeat(size)}1}`)],
     ['a path', path => route('POST', path), size => `/api/v1/orders/${'/payment'.repeat(size / 8)}`],
+    ['a preference', readPreferences, size => `wait=${'"a\\'.repeat(size / 3)}`],
     ['a bearer key', bearerKey, size => `Bearer ${' '.repeat(size)}x y`],
     ['a mobile number', normaliseMobile, size => `+98${' '.repeat(size)}9`],
     ['Retry-After', header => retryAfterSeconds(header, 0), size => '1'.repeat(size)],
@@ -85,7 +88,7 @@ test('a number has at most 1,000 characters, wherever it is read', () => {
 
 test('a request with 87,000 invalid items is refused at the first', () => {
   const body = create(Array.from({ length: 87_000 }, () => '1').join(','))
-  expect(readCreate(body)).toMatchObject({ refused: { status: 400, body: { error: { field: 'items[0]' } } } })
+  expect(readCreate(body)).toMatchObject({ invalid: { status: 400, body: { error: { field: 'items[0]' } } } })
   // Collecting an issue for every item takes some hundred times as long as reading them.
   expect(
     isWithin(

@@ -4,10 +4,10 @@ import { fieldOf, invalid } from '../../lib/protocol/errors.ts'
 import { ExactNumber, parseJson } from '../../lib/protocol/json.ts'
 import { externalId } from '../../lib/protocol/order.ts'
 import {
-  amount,
   customer,
   date,
   item,
+  number,
   orderRequest,
   paymentRequest,
   refundRequest,
@@ -51,10 +51,8 @@ describe('a refusal names the field, the value and the rule', () => {
       orderRequest,
       order({ external_id: 'x'.repeat(101) }),
     ],
-    ['Field "source" is "": must not be empty', orderRequest, order({ source: '' })],
     ['Field "source" is 1: must be a string', orderRequest, order({ source: 1 })],
     [`Field "source" is "${surrogate}": ${UNICODE}`, orderRequest, order({ source: surrogate })],
-    ['Field "source" is "": must not be empty', refundRequest, { source: '' }],
     ['Field "items" is missing', orderRequest, order({ items: undefined })],
     ['Field "items" is "x": must be an array', orderRequest, order({ items: 'x' })],
     ['Field "items" is Object: must be an array', orderRequest, order({ items: {} })],
@@ -71,34 +69,21 @@ describe('a refusal names the field, the value and the rule', () => {
       orderRequest,
       order({ items: [{ ...row, unit_price: new ExactNumber('1e400') }] }),
     ],
-    ['Field "discount" is -1: must not be negative', orderRequest, order({ discount: -1 })],
     ['Field "customer" is Array: must be an object', orderRequest, order({ customer: [] })],
     ['Field "payment" is Array: must be an object', orderRequest, order({ payment: [] })],
-    ['Field "payment.method" is missing', orderRequest, order({ payment: {} })],
     [
       `Field "payment.method" is "cheque": ${METHODS}`,
       orderRequest,
       order({ payment: { method: 'cheque' } }),
     ],
-    [`Field "payment.method" is null: ${METHODS}`, paymentRequest, { payment: { method: null } }],
-    ['Field "method" is missing', paymentRequest, {}],
-    ['Field "payment.method" is missing', paymentRequest, { payment: {} }],
     ['Field "payment" is "x": must be an object', paymentRequest, { payment: 'x' }],
     ['Field "payment.date" is 1: must be a string', paymentRequest, { payment: { method: 'pos', date: 1 } }],
-    ['Field "sku" is "": must not be empty', item, { ...row, sku: '' }],
     ['Field "quantity" is -1: must be greater than zero', item, { ...row, quantity: -1 }],
     ['Field "quantity" is "1": must be a number', item, { ...row, quantity: '1' }],
     ['Field "quantity" is Infinity: must have at most 40 digits', item, { ...row, quantity: Infinity }],
-    ['Field "unit_price" is -1: must not be negative', item, { ...row, unit_price: -1 }],
     ['Field "unit_price" is "1": must be a number', item, { ...row, unit_price: '1' }],
-    [
-      'Field "unit_price" is -0.00000000000000000000000001: must not be negative',
-      item,
-      { ...row, unit_price: new ExactNumber('-0.00000000000000000000000001') },
-    ],
     ['Field "discount" is Infinity: must have at most 40 digits', item, { ...row, discount: Infinity }],
     [`Field "name" is "${surrogate}": ${UNICODE}`, item, { ...row, name: surrogate }],
-    ['Field "mobile" is "12": must be a mobile number such as 09123456789', customer, { mobile: '12' }],
     ['Field "name" is 1: must be a string', customer, { name: 1 }],
     ['Field "email" is 1: must be a string', customer, { email: 1 }],
     ['Field "reason" is 1: must be a string', refundRequest, { reason: 1 }],
@@ -114,7 +99,7 @@ describe('a refusal names the field, the value and the rule', () => {
     ]),
     ...[`${'1234567890'.repeat(4)}1`, '1e41', '1e-41'].map((text): [string, Schema, unknown] => [
       `The body is ${text}: must have at most 40 digits`,
-      amount,
+      number,
       new ExactNumber(text),
     ]),
   ])('%s', (message, schema, body) => {
@@ -151,19 +136,18 @@ describe('accepted', () => {
     ['an id of 100 characters beyond U+FFFF', orderRequest, order({ external_id: '😀'.repeat(100) })],
     ['a day', date, '2026-02-28'],
     ['a leap day', date, '2024-02-29'],
-    ['an empty mobile number', customer, { mobile: '' }],
-    ['a mobile number', customer, { mobile: '+989123456789' }],
-    ['forty digits', amount, new ExactNumber(`${'1234567890'.repeat(3)}1234567891`)],
-    ['forty zeros', amount, parseJson('1e40')],
-    ['forty decimal places', amount, parseJson('1e-40')],
+    ['what the spec leaves open in an order', orderRequest, order({ source: '', shipping: -1, payment: {} })],
+    ['what the spec leaves open in an item', item, { ...row, sku: '', unit_price: -1, discount: -1 }],
+    ['any form of a mobile number', customer, { mobile: '00989123456789' }],
+    ['a payment without a method', paymentRequest, {}],
+    ['a nested payment without a method', paymentRequest, { payment: { method: null }, method: 'none' }],
+    ['forty digits', number, new ExactNumber(`${'1234567890'.repeat(3)}1234567891`)],
+    ['forty zeros', number, parseJson('1e40')],
+    ['forty decimal places', number, parseJson('1e-40')],
     ['a fraction as quantity', item, { ...row, quantity: 0.25 }],
     ['a refund without any field', refundRequest, {}],
   ])('%s', (_name, schema, value) => {
     expect(refusal(schema, value)).toBeUndefined()
-  })
-
-  test('an order of an id and one item; its source is then "api"', () => {
-    expect(v.parse(orderRequest, order())).toMatchObject({ source: 'api', external_id: '1001' })
   })
 
   test('amounts beyond the precision of a double, unchanged', () => {
@@ -171,25 +155,8 @@ describe('accepted', () => {
     expect(JSON.stringify(v.parse(orderRequest, order({ items })))).toContain('9007199254740993')
   })
 
-  test.each<[string, object, object]>([
-    [
-      'at the top level',
-      { method: 'card', reference: 'r', source: 's' },
-      { source: 's', payment: { method: 'card', reference: 'r' } },
-    ],
-    ['in "payment"', { payment: { method: 'card' } }, { payment: { method: 'card' } }],
-    [
-      'at the top level beside a null "payment"',
-      { payment: null, method: 'cash', reference: '7' },
-      { payment: { method: 'cash', reference: '7' } },
-    ],
-  ])('a payment with its fields %s', (_name, body, expected) => {
-    expect(v.parse(paymentRequest, body)).toMatchObject(expected)
-  })
-
   test('limits are in the metadata of the schemas', () => {
     expect(v.getMetadata(externalId)).toEqual({ maxLength: 100 })
-    expect(v.getMetadata(amount)).toEqual({ minimum: 0 })
     expect(v.getMetadata(date)).toEqual({ format: 'date' })
     expect(v.getMetadata(item.pipe[2].entries.quantity)).toEqual({ exclusiveMinimum: 0 })
   })

@@ -50,7 +50,8 @@ export const httpEvent = ({
       routeKey: '$default',
       stage: '$default',
       time: '',
-      timeEpoch: 0,
+      // It has just been received, whatever the time of a test is.
+      timeEpoch: Number.MAX_SAFE_INTEGER,
     },
     ...(body !== undefined && {
       body: typeof body === 'string' ? body : Buffer.from(body).toString('base64'),

@@ -37,6 +37,8 @@ export const startStack = async () => {
     secretsPath,
     accountingUrl: 'https://accounting.example/base',
     refusedRetryDays: '7',
+    accountingTimeZone: 'Asia/Tehran',
+    waitSeconds: '3',
     feedAddresses: 'public',
   }
 
@@ -54,6 +56,7 @@ export const startStack = async () => {
   for (const source of ['shop', 'web', 'api', 'closed']) {
     await ssm.putParameter(storeKeyParameter(secretsPath, source, `key-of-${source}`))
   }
+  await ssm.putParameter(storeKeyParameter(secretsPath, 'shop', 'read-only', true))
 
   return {
     ...parts,

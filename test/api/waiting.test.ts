@@ -1,0 +1,258 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { createApi } from '../../lib/api/handler.ts'
+import { readPreferences } from '../../lib/api/prefer.ts'
+import { sendInOrder } from '../../lib/orders/events.ts'
+import type { HttpClient } from '../../lib/platform/http-client.ts'
+import { createWorker } from '../../lib/worker/handler.ts'
+import { context, httpEvent, sqsEvent, sqsRecord } from '../support/lambda.ts'
+import { drain } from '../support/parts.ts'
+import { STORES, type Stack, startStack } from '../support/stack.ts'
+import { recordingTelemetry } from '../support/telemetry.ts'
+
+const recorded = recordingTelemetry()
+
+let stack: Stack
+let now: number
+let pauses: number[]
+/** What happens while the function sleeps. */
+let meanwhile: () => Promise<unknown>
+/** The accounting service's answers to the worker, by the last word of the path. */
+let answers: Record<string, [status: number, body: object]>
+let handler: ReturnType<typeof createApi>
+let worker: ReturnType<typeof createWorker>
+
+/** The worker takes everything that is in the queue, and fails of it what it fails. */
+const work = async () => {
+  const messages = await drain(stack.sqs, stack.settings.ordersQueueUrl)
+  const records = messages.map(({ MessageId = '', Body: body = '', Attributes: attributes = {} }) =>
+    sqsRecord(MessageId, { body, attributes }),
+  )
+  await worker(sqsEvent(...records), context())
+}
+
+const http: HttpClient = async ({ method, path }) => {
+  const [, word = ''] = /(\w*)\/\?|(?<=\/)$/.exec(path) ?? []
+  const [status, body] = answers[method === 'GET' ? 'read' : word || 'create'] ?? [500, {}]
+  return { status, headers: {}, text: JSON.stringify(body) }
+}
+
+beforeAll(async () => {
+  stack = await startStack()
+})
+afterAll(() => stack.close())
+beforeEach(async () => {
+  now = Date.parse('2026-03-01T10:00:00Z')
+  pauses = []
+  answers = {}
+  meanwhile = work
+  const dependencies = {
+    ...stack,
+    ...{ http, stores: STORES, telemetry: recorded.telemetry, now: () => now, random: () => 0.5 },
+  }
+  const sleep = async (milliseconds: number) => {
+    pauses.push(milliseconds)
+    now += milliseconds
+    await meanwhile()
+  }
+  handler = createApi({ ...dependencies, sleep, newId: randomUUID })
+  worker = createWorker(dependencies)
+  await drain(stack.sqs, stack.settings.ordersQueueUrl)
+  stack.clear()
+  recorded.clear()
+})
+
+const ITEMS = [{ sku: 'A', quantity: 1, unit_price: 1 }]
+let order: { source: string; external_id: string }
+beforeEach(() => {
+  order = { source: 'shop', external_id: randomUUID() }
+})
+
+const ask = async (
+  kind: '' | 'payment/' | 'refund/' = '',
+  { method = 'POST', prefer, time = 20_000 }: { method?: string; prefer?: string; time?: number } = {},
+) => {
+  const isCreate = kind === '' && method === 'POST'
+  const path = isCreate ? '' : `${order.external_id}/${kind}?source=shop`
+  const event = httpEvent({
+    method,
+    path: `/api/v1/orders/${path}`,
+    headers: { authorization: 'Bearer key-of-shop', ...(prefer !== undefined && { prefer }) },
+    body: isCreate ? JSON.stringify({ ...order, items: ITEMS }) : '',
+  })
+  const { statusCode, headers, body } =
+    (await handler(
+      event,
+      context(() => time),
+    )) ?? {}
+  return { status: statusCode, headers: headers ?? {}, body: JSON.parse(body ?? '') }
+}
+
+const result = (status: string, more: object = {}): [number, object] => [200, { ...order, status, ...more }]
+const reads = () =>
+  stack.calls.filter(({ input }) => JSON.stringify(input).includes('"ConsistentRead":false'))
+
+describe('a withdrawal', () => {
+  const inReview = async () => {
+    answers = {
+      create: result('needs_review', { duplicate: false }),
+      read: result('needs_review'),
+      payment: [400, { error: { code: 'not_finalized', message: 'held' } }],
+    }
+    await ask()
+  }
+  const withdraw = (kind: '' | 'payment/' | 'refund/' = '') => ask(kind, { method: 'DELETE' })
+
+  test('of a refund that waits is answered 200, and its request ends as withdrawn', async () => {
+    await inReview()
+    const refund = await ask('refund/')
+    expect(refund).toMatchObject({ status: 202, body: { status: 'needs_review', state: 'waiting' } })
+    const { status, headers, body } = await withdraw('refund/')
+    expect([status, body]).toEqual([
+      200,
+      { ...order, id: headers['relay-request-id'], of: 'refund', state: 'registered' },
+    ])
+    expect((await ask('', { method: 'GET' })).body.relay.requests).toMatchObject([
+      { kind: 'create', state: 'registered' },
+      { id: refund.body.id, kind: 'refund', state: 'withdrawn' },
+      { id: body.id, kind: 'withdrawal', of: 'refund', state: 'registered' },
+    ])
+    expect(await withdraw('refund/')).toMatchObject({ status: 409, body: { error: expect.anything() } })
+  })
+
+  test('of a payment that the service holds, of a registered create and of nothing is 409', async () => {
+    await inReview()
+    expect(await ask('payment/')).toMatchObject({ status: 202, body: { state: 'held' } })
+    for (const kind of ['payment/', '', 'refund/'] as const) {
+      expect(await withdraw(kind)).toMatchObject({
+        status: 409,
+        headers: { 'relay-request-state': 'rejected' },
+      })
+    }
+  })
+
+  test('comes before a create that waits for the service to be available again', async () => {
+    const created = await ask()
+    expect(created).toMatchObject({ status: 202, body: { ...order, state: 'waiting' } })
+    now += 60_000
+    meanwhile = async () => undefined
+    expect(await withdraw()).toMatchObject({ status: 202, body: { of: 'create', state: 'waiting' } })
+    expect(stack.commands()).toContain('UpdateItem')
+  })
+})
+
+describe('the wait', () => {
+  test.each<[string | undefined, number, string | undefined]>([
+    [undefined, 3000, undefined],
+    ['wait=1', 1000, 'wait=1'],
+    ['wait=60', 10_000, 'wait=10'],
+    ['respond-async', 0, 'respond-async'],
+    ['respond-async, wait=2', 2000, 'respond-async, wait=2'],
+    ['wait=0', 0, 'wait=0'],
+    ['return=minimal, wait="2"; x', 2000, 'wait=2'],
+  ])('with Prefer: %s takes %i ms, and an answer with 202', async (prefer, time, applied) => {
+    meanwhile = async () => undefined
+    const { status, headers, body } = await ask('', prefer === undefined ? {} : { prefer })
+    expect([status, body]).toEqual([202, { ...order, id: headers['relay-request-id'], state: 'waiting' }])
+    expect(headers['preference-applied']).toBe(applied)
+    expect(pauses.reduce((sum, pause) => sum + pause, 0)).toBeGreaterThan(time - 50)
+    expect(pauses.reduce((sum, pause) => sum + pause, 0)).toBeLessThanOrEqual(time)
+    expect(pauses.filter(pause => pause < 50)).toEqual([])
+    expect(reads()).toHaveLength(pauses.length)
+    // Nothing is lost: the request is queued, and a read says that the order is on its way.
+    expect(await stack.taken(stack.settings.ordersQueueUrl)).toMatchObject([{ delivery: body.id }])
+    expect(await ask('', { method: 'GET' })).toMatchObject({ status: 202, body: order })
+  })
+
+  test('ends before the function does', async () => {
+    meanwhile = async () => undefined
+    await ask('', { prefer: 'wait=10', time: 6000 })
+    expect(pauses.reduce((sum, pause) => sum + pause, 0)).toBeLessThanOrEqual(1000)
+  })
+
+  test('takes one write, two reads and one look at the queue when the worker takes 100 ms', async () => {
+    answers = { create: result('paid', { duplicate: false }) }
+    meanwhile = async () => pauses.length === 2 && work()
+    expect(await ask()).toMatchObject({
+      status: 201,
+      headers: { 'relay-request-state': 'registered' },
+      body: { ...order, status: 'paid', duplicate: false },
+    })
+    expect(reads()).toHaveLength(2)
+    const own = ['SendMessage', 'GetQueueAttributes', 'GetItem', 'GetItem']
+    expect(stack.commands().filter(command => own.includes(command))).toEqual(expect.arrayContaining(own))
+  })
+
+  test('ends at once when more messages are in the queue than the worker takes in that time', async () => {
+    meanwhile = async () => undefined
+    const { ordersQueueUrl } = stack.settings
+    await Promise.all(
+      Array.from({ length: 101 }, (_, index) =>
+        sendInOrder(
+          stack.sqs,
+          ordersQueueUrl,
+          { ...order, external_id: `${index}` },
+          { id: randomUUID(), json: '{}' },
+        ),
+      ),
+    )
+    expect(await ask()).toMatchObject({ status: 202 })
+    expect(pauses).toEqual([60])
+    // The depth is known for two seconds.
+    await ask()
+    expect(stack.commands().filter(command => command === 'GetQueueAttributes')).toHaveLength(1)
+    now += 2000
+    await drain(stack.sqs, ordersQueueUrl)
+    answers = { create: result('paid', { duplicate: false }) }
+    meanwhile = work
+    expect(await ask()).toMatchObject({ status: 201 })
+  })
+
+  test('in vain is not repeated for a second, then two, until one succeeds', async () => {
+    meanwhile = async () => undefined
+    const waits = async () => {
+      pauses = []
+      await ask()
+      return pauses.length > 0
+    }
+    const seen = [await waits(), await waits()]
+    now += 1000
+    seen.push(await waits())
+    now += 1999
+    seen.push(await waits())
+    now += 1
+    answers = { create: result('paid', { duplicate: false }) }
+    meanwhile = work
+    seen.push(await waits(), await waits())
+    expect(seen).toEqual([true, false, true, false, true, true])
+  })
+})
+
+test.each(['GetQueueAttributes', 'GetItem', 'PutItem', 'UpdateItem'])(
+  'once the request is queued, a failure of %s does not fail it',
+  async command => {
+    meanwhile = async () => undefined
+    stack.faults.set(command, 'before')
+    const method = command === 'UpdateItem' ? 'DELETE' : 'POST'
+    expect(await ask('', { method })).toMatchObject({ status: 202, body: { state: 'waiting' } })
+    expect(recorded.lines).toContainEqual(expect.objectContaining({ level: 'error' }))
+    expect(await stack.taken(stack.settings.ordersQueueUrl)).toHaveLength(1)
+  },
+)
+
+test.each<[string | undefined, object]>([
+  [undefined, { respondAsync: false }],
+  ['wait=5', { respondAsync: false, wait: 5 }],
+  ['WAIT = "7"', { respondAsync: false, wait: 7 }],
+  ['Respond-Async, wait=10', { respondAsync: true, wait: 10 }],
+  ['respond-async; x=1; y="a,b;c", wait=3; z', { respondAsync: true, wait: 3 }],
+  ['x="a, wait=1", wait=2, wait=9', { respondAsync: false, wait: 2 }],
+  ['respond-async=, handling=lenient;;', { respondAsync: true }],
+  ['wait, wait=5', { respondAsync: false }],
+  ['wait=-1', { respondAsync: false }],
+  ['wait=1.5', { respondAsync: false }],
+  ['wait="', { respondAsync: false }],
+  ['"wait=1", , =2', { respondAsync: false }],
+])('the preferences of %s', (header, expected) => {
+  expect(readPreferences(header)).toEqual(expected)
+})
