@@ -161,6 +161,8 @@ const addWithdrawal = (order: Order, { id, of }: WithdrawalMark): Order => {
   return { ...order, doubt, intents: [...order.intents, intent] }
 }
 
+const doubted = (order: Order): Order => ({ ...order, doubt: true })
+
 /**
  * Begins, ahead of their events, the withdrawals of what would be sent now. A mark holds until its event has
  * come, since more requests may stand in front of it.
@@ -169,7 +171,7 @@ const honourMarks = (order: Order): Order =>
   order.withdrawals.reduce((next, mark) => {
     if (leaderOf(next, mark.of)?.state !== 'waiting') return next
     return next.intents.some(({ id, state }) => id === mark.id && state === 'registered')
-      ? { ...next, doubt: true }
+      ? doubted(next)
       : addWithdrawal(next, mark)
   }, order)
 
