@@ -36,7 +36,8 @@ const processNow = async (
             attributes: {
               MessageGroupId: group ?? id,
               SentTimestamp: String(sent.getTime()),
-              ApproximateReceiveCount: '1',
+              // Not the first time: a call made then may have taken effect.
+              ApproximateReceiveCount: '2',
             },
           },
         ],

@@ -220,9 +220,9 @@ test.each<[string, Pick<Scenario, 'adjust' | 'outage'>]>([
           })
         // As `relay dead replay --all` does it.
         clock.after(61 * HOUR, () => {
-          for (const { id, group, body } of orders.dead().splice(0)) {
+          for (const { id, group, body, receivedAt } of orders.dead().splice(0)) {
             replayed++
-            orders.send({ group, dedup: `replay of ${id}`, body })
+            orders.send({ group, dedup: `replay of ${id}`, body, receivedAt: receivedAt.slice(-1) })
           }
         })
       },

@@ -43,6 +43,7 @@ const CALLS = {
   'worker: extend visibility': `ChangeMessageVisibilityBatch ${QUEUES.orders}`,
   'worker: delete messages': '',
   'feeder: read the feed secrets': `GetParametersByPath ${indexOf(PARAMETERS.feedSecrets)}`,
+  'feeder: read the feed secrets without their index': `GetParametersByPath ${PARAMETERS.feedSecrets}`,
   'feeder: deliver to the store': '',
   'feeder: send to dead letters': `SendMessage ${QUEUES.feedsDead}`,
   'feeder: extend visibility': `ChangeMessageVisibilityBatch ${feedQueueName(WEB)}`,

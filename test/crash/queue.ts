@@ -85,8 +85,17 @@ export const fifoQueue = (
     waiting: () => [...stored.values()],
     dead: () => dead,
 
-    /** @param age how long the message has been in the queue already, in milliseconds */
-    send({ group, dedup, body, age = 0 }: { group: string; dedup: string; body: string; age?: number }) {
+    /**
+     * @param message.age how long the message has been in the queue already, in milliseconds
+     * @param message.receivedAt when it was received before
+     */
+    send({
+      group,
+      dedup,
+      body,
+      age = 0,
+      receivedAt = [],
+    }: Pick<QueuedMessage, 'group' | 'body'> & { dedup: string; age?: number; receivedAt?: number[] }) {
       const now = clock.now()
       for (const [key, until] of deduplicated) {
         if (until > now) break
@@ -96,7 +105,7 @@ export const fifoQueue = (
       if (deduplicated.has(key)) return
       deduplicated.set(key, now + FIVE_MINUTES)
       const sentAt = now - age
-      const message = { id: `m${++count}`, group, body, sentAt, visibleAt: sentAt, receivedAt: [] }
+      const message = { id: `m${++count}`, group, body, sentAt, visibleAt: sentAt, receivedAt }
       stored.set(message.id, message)
       const messages = groups.get(group)
       if (messages === undefined) groups.set(group, [message])

@@ -1,13 +1,9 @@
-import { storeKeyParameter } from '../../lib/api/keys.ts'
 import { messageGroupOf } from '../../lib/orders/events.ts'
 import { PARAMETERS } from '../../lib/platform/names.ts'
-import { indexOf } from '../../lib/platform/parameters.ts'
 import { HEADERS } from '../../lib/protocol/webhook.ts'
 import { rotationValue } from '../../lib/webhook/secrets.ts'
 import { DAY, HOUR, LIFECYCLES, MINUTE, SECOND } from '../scenarios.ts'
-import { SECRETS_PATH } from './aws.ts'
 import { SHOP, WEB } from './places.ts'
-import { storeKeyOf } from './store.ts'
 import { AFTER_EXCHANGE, type Scenario, STRANGERS, type World } from './world.ts'
 
 const UNREADABLE = '{"event":"order.updated"'
@@ -83,13 +79,10 @@ export const SCENARIOS: readonly Scenario[] = [
     orders: { 1001: { createdBy: 'service', review: true, fixedAfter: 67, refunds: true } },
   },
   {
-    name: 'store keys that an older version has stored, without their index',
-    orders: { 1001: LIFECYCLES['created and paid'] },
+    name: 'keys and secrets without their index',
+    orders: { 1001: LIFECYCLES['created and paid'], 1002: { ...LIFECYCLES['created and paid'], source: WEB } },
     happens({ cloud: { parameters } }) {
-      for (const name of parameters.keys())
-        if (name.startsWith(indexOf(PARAMETERS.storeKeys))) parameters.delete(name)
-      const { Name, Value } = storeKeyParameter(SECRETS_PATH, SHOP, storeKeyOf(SHOP))
-      parameters.set(Name.slice(SECRETS_PATH.length + 1), Value)
+      for (const name of parameters.keys()) if (name.includes('-index/')) parameters.delete(name)
     },
   },
   { name: 'an order never reviewed', orders: { 1001: LIFECYCLES['never reviewed'] } },

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { feedSecretParameters } from '../../lib/feeds/handler.ts'
 import { messageGroupOf } from '../../lib/orders/events.ts'
+import { PARAMETERS } from '../../lib/platform/names.ts'
 import type { Telemetry } from '../../lib/platform/telemetry.ts'
 import { HEADERS } from '../../lib/protocol/webhook.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../scenarios.ts'
@@ -10,7 +11,7 @@ import { rotateSecret } from './scenarios.ts'
 import type { Pattern } from './sender.ts'
 import { feedSecretOf, storeKeyOf } from './store.ts'
 import { violationsOf } from './violations.ts'
-import { type PlannedOrder, runScenario, type Scenario, STRANGERS, type World } from './world.ts'
+import { type PlannedOrder, runScenario, type Scenario, STRANGERS, type World, writeIndex } from './world.ts'
 
 /**
  * What can go wrong beside single calls: one incident of either half begins every three days, so that a webhook's
@@ -245,6 +246,7 @@ const plan = (simulation: Simulation) => {
         const replaced = name?.[1] ?? feedSecretOf(WEB)
         const entries = feedSecretParameters(WEB, secret, replaced, Math.floor(clock.now() / 1000))
         for (const [path, value] of Object.entries(entries)) cloud.parameters.set(path, value)
+        writeIndex(cloud.parameters, PARAMETERS.feedSecrets)
         clock.after(Math.round(HOUR + dice * 20 * HOUR), () => stores.verifyWith(WEB, secret))
       }
       if (kind === 'deployments')

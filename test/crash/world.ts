@@ -110,16 +110,21 @@ type Chance = Pick<TableOptions, 'indexLag' | 'expiryLag'> & {
   onCall?: ((place: Place, mode: Mode | undefined, instance: Instance) => void) | undefined
 }
 
-/** A retry that the function has announced. */
 const storeKey = (source: string): [string, string] => {
   const { Name, Value } = storeKeyParameter(SECRETS_PATH, source, storeKeyOf(source))
-  return [Name.slice(`${SECRETS_PATH}/${PARAMETERS.storeKeys}/`.length), Value]
+  return [Name.slice(SECRETS_PATH.length + 1), Value]
 }
 
-/** The index of parameters in Parameter Store. */
-const indexed = (folder: string, parameters: [string, string][]): [string, string][] =>
-  indexTexts(Object.fromEntries(parameters)).map((text, shard) => [`${indexOf(folder)}/${shard}`, text])
+/** Writes the index of parameters, as the command does. */
+export const writeIndex = (parameters: Map<string, string>, folder: string): void => {
+  const below = [...parameters].filter(([name]) => name.startsWith(`${folder}/`))
+  const texts = indexTexts(
+    Object.fromEntries(below.map(([name, value]) => [name.slice(folder.length + 1), value])),
+  )
+  for (const [shard, text] of texts.entries()) parameters.set(`${indexOf(folder)}/${shard}`, text)
+}
 
+/** A retry that the function has announced. */
 type Retry = { queue: string; messageId: string; at: number; seconds: number }
 
 /** Everything around the functions, in memory, with the functions between. */
@@ -198,14 +203,12 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
       [`${PARAMETERS.webhookSecrets}/first`, WEBHOOK_SECRET],
       [PARAMETERS.accountingKey, ACCOUNTING_KEY],
       // The store "closed" was removed from stores.yml, and its key was not revoked.
-      ...indexed(PARAMETERS.storeKeys, [SHOP, WEB, APP, 'closed'].map(storeKey)),
-      ...indexed(
-        PARAMETERS.feedSecrets,
-        [WEB, APP].map(source => [source, feedSecretOf(source)]),
-      ),
+      ...[SHOP, WEB, APP, 'closed'].map(storeKey),
+      ...[WEB, APP].map(source => [`${PARAMETERS.feedSecrets}/${source}`, feedSecretOf(source)] as const),
     ]),
     failingEntries: scenario.failingEntries ?? 0,
   }
+  for (const folder of [PARAMETERS.storeKeys, PARAMETERS.feedSecrets]) writeIndex(cloud.parameters, folder)
 
   const http =
     (instance: Instance, name: FunctionName): HttpClient =>

@@ -71,6 +71,7 @@ test('the HTTP port opens once keys and secrets are known and the functions are 
   expect(seeded).toBeUndefined()
   expect(Object.keys(await parameters())).toEqual([
     '/throwaway/accounting-key',
+    expect.stringMatching(/^\/throwaway\/store-keys\/shop\/[0-9a-f]{12}-read-only$/),
     expect.stringMatching(/^\/throwaway\/store-keys\/shop\/[0-9a-f]{12}$/),
     '/throwaway/webhook/secrets/local-1',
     '/throwaway/webhook/secrets/local-2',

@@ -98,7 +98,6 @@ test('a NAT gateway that resets idle connections delays nothing', async () => {
     expect(new Set(receives)).toEqual(new Set(['1']))
     const untouched = [...gateways].filter(([, { resets }]) => resets() === 0).map(([name]) => name)
     expect(untouched.sort()).toEqual([
-      'api to AWS: dynamodb',
       'feeder to AWS: dynamodb',
       'feeder to AWS: sqs',
       'reconcile to AWS: dynamodb',
