@@ -80,7 +80,10 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'keys and secrets without their index',
-    orders: { 1001: LIFECYCLES['created and paid'], 1002: { ...LIFECYCLES['created and paid'], source: WEB } },
+    orders: {
+      1001: LIFECYCLES['created and paid'],
+      1002: { ...LIFECYCLES['created and paid'], source: WEB },
+    },
     happens({ cloud: { parameters } }) {
       for (const name of parameters.keys()) if (name.includes('-index/')) parameters.delete(name)
     },
