@@ -21,7 +21,7 @@ export type Lifecycle = {
   /** The store sends each of its requests twice. */
   twice?: true
   /**
-   * The store withdraws what it requested, counted from the beginning: `surely` before the service can register
+   * The store withdraws what it requested, counted from its acceptance: `surely` before the service can register
    * it; otherwise nobody knows who is faster.
    */
   withdraws?: { what: RequestKind; after: number; surely?: boolean }

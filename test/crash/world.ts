@@ -304,11 +304,17 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
   const begin = (external_id: string) => {
     const { createdBy, unknownProduct, twice, pays, refunds, withdraws } = plannedOf(external_id)
     const key = keyOf(external_id)
-    const ask = (kind: 'create' | 'pay' | 'refund', then?: () => void) =>
-      stores[kind](key, twice ? () => stores[kind](key, then) : then)
+    const ask = (kind: 'create' | 'pay' | 'refund', then?: () => void) => {
+      const accepted = () => {
+        // What is repeated after its withdrawal is wanted again.
+        if (withdraws !== undefined && withdraws.what === (kind === 'pay' ? 'payment' : kind))
+          clock.after(withdraws.after, () => stores.withdraw(key, withdraws.what))
+        then?.()
+      }
+      stores[kind](key, twice ? () => stores[kind](key, accepted) : accepted)
+    }
     const refund = () => refunds && ask('refund')
     const continued = () => (pays ? ask('pay', refund) : refund())
-    if (withdraws !== undefined) clock.after(withdraws.after, () => stores.withdraw(key, withdraws.what))
     if (unknownProduct === 'later') clock.after(DAY, () => service.addProduct(external_id))
     if (createdBy === 'service') {
       service.create(key)
