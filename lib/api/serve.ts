@@ -56,6 +56,9 @@ export const MAX_WAIT = 10
 /** How long after a wait the function needs to answer, in milliseconds. */
 const RESERVED_MS = 5000
 
+/** A withdrawal that takes longer stands behind an event that cannot be processed: it is marked on the order. */
+const MARK_AFTER_MS = 500
+
 type Change = Exclude<Action, { to: 'read' }>
 
 /** An order that the relay cannot tell about: the service's own answer, and what the relay knows of its requests. */
@@ -97,18 +100,26 @@ const change = async (
   /** The change is promised: from here nothing makes the request fail. */
   const attempt = (message: string, step: Promise<unknown>) =>
     step.catch(error => onError(message, error, about))
-  if (of !== undefined) await attempt('withdrawal not marked', orders.mark(order, { id, of }))
+  // A worker that processes the withdrawal itself would meet the mark as a change by somebody else, and start again.
+  let marksAt = of === undefined ? Number.POSITIVE_INFINITY : now() + MARK_AFTER_MS
+  const mark = async () => {
+    marksAt = Number.POSITIVE_INFINITY
+    if (of !== undefined) await attempt('withdrawal not marked', orders.mark(order, { id, of }))
+  }
 
   const preferred = readPreferences(headers.prefer)
   const seconds = Math.min(preferred.wait ?? (preferred.respondAsync ? 0 : waitSeconds), MAX_WAIT)
   const decided = await wait(
     async () => {
       const stored = await orders.get(order, 'eventual')
-      return stored === undefined ? undefined : answerOf(stored, id)
+      const answer = stored === undefined ? undefined : answerOf(stored, id)
+      if (answer === undefined && now() >= marksAt) await mark()
+      return answer
     },
     // What it took to come here is a part of the store's wait.
     Math.min(seconds * 1000 - Math.max(0, now() - receivedAt), time - RESERVED_MS),
   )
+  if (decided === undefined && marksAt !== Number.POSITIVE_INFINITY) await mark()
   if (decided === undefined && action.to === 'create') {
     await attempt('create not announced', orders.announce(order, id, now()))
   }

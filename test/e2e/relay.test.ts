@@ -303,6 +303,40 @@ describe('the relay answers as the service does:', () => {
   })
 })
 
+test('what waits is withdrawn at once, and what is held or registered is not', async () => {
+  const relay: Target = {
+    url: stack.urls.relay,
+    panel: stack.urls.sandbox,
+    keyOf: source => `local-${source}`,
+  }
+  const ask = (ask: string, body?: Json) => send(relay, { ask, ...(body && { body }) }, randomUUID())
+  const withdraw = async (path: string) => {
+    const { status, body } = await ask(`DELETE ${path}`)
+    return [status, body.state ?? (body.error as Json).code]
+  }
+  const [inReview, refused] = [randomUUID(), randomUUID()]
+  const items = [{ sku: 'SKU-1', quantity: 1, unit_price: 1000 }]
+  await ask('PUT /panel/settings', { automaticFinalization: false })
+  try {
+    await ask('POST ', { external_id: inReview, items })
+    await ask(`POST ${inReview}/payment/`, { method: 'card' })
+    await ask(`POST ${inReview}/refund/`)
+    expect(await withdraw(`${inReview}/payment/`)).toEqual([409, 'held'])
+    expect(await withdraw(`${inReview}/refund/`)).toEqual([200, 'registered'])
+    expect(await withdraw(`${inReview}/refund/`)).toEqual([409, 'nothing_waits'])
+  } finally {
+    await send(relay, DEFAULTS, '')
+  }
+  await ask('POST ', { external_id: refused, items: [{ ...items[0], sku: 'unknown' }] })
+  expect(await withdraw(`${refused}/`)).toEqual([200, 'registered'])
+  expect((await ask(`GET ${refused}/`)).body.relay).toMatchObject({
+    requests: [
+      { kind: 'create', state: 'withdrawn' },
+      { kind: 'withdrawal', state: 'registered' },
+    ],
+  })
+})
+
 test("a client made from the service's OpenAPI document needs nothing but another base URL", async () => {
   const definition = JSON.parse(await readFile('docs/openapi.json', 'utf8'))
   const clientOf = (url: string, key: string) =>
