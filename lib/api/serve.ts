@@ -101,10 +101,12 @@ const change = async (
   const attempt = (message: string, step: Promise<unknown>) =>
     step.catch(error => onError(message, error, about))
   // A worker that processes the withdrawal itself would meet the mark as a change by somebody else, and start again.
-  let marksAt = of === undefined ? Number.POSITIVE_INFINITY : now() + MARK_AFTER_MS
+  const began = now()
+  let isMarked = false
   const mark = async () => {
-    marksAt = Number.POSITIVE_INFINITY
-    if (of !== undefined) await attempt('withdrawal not marked', orders.mark(order, { id, of }))
+    if (of === undefined || isMarked) return
+    isMarked = true
+    await attempt('withdrawal not marked', orders.mark(order, { id, of }))
   }
 
   const preferred = readPreferences(headers.prefer)
@@ -113,13 +115,13 @@ const change = async (
     async () => {
       const stored = await orders.get(order, 'eventual')
       const answer = stored === undefined ? undefined : answerOf(stored, id)
-      if (answer === undefined && now() >= marksAt) await mark()
+      if (answer === undefined && now() - began >= MARK_AFTER_MS) await mark()
       return answer
     },
     // What it took to come here is a part of the store's wait.
     Math.min(seconds * 1000 - Math.max(0, now() - receivedAt), time - RESERVED_MS),
   )
-  if (decided === undefined && marksAt !== Number.POSITIVE_INFINITY) await mark()
+  if (decided === undefined) await mark()
   if (decided === undefined && action.to === 'create') {
     await attempt('create not announced', orders.announce(order, id, now()))
   }

@@ -261,14 +261,17 @@ const DEFAULTS: Step = {
 }
 
 describe('the relay answers as the service does:', () => {
-  const direct = startSandbox({ port: 0 })
-  afterAll(async () => (await direct).close())
+  let direct: Awaited<ReturnType<typeof startSandbox>>
+  beforeAll(async () => {
+    direct = await startSandbox({ port: 0 })
+  })
+  afterAll(() => direct.close())
 
   test.each(STORIES)('%s', async (_name, ...steps) => {
     const id = randomUUID().slice(0, 8)
     const service: Target = {
-      url: (await direct).url,
-      panel: (await direct).url,
+      url: direct.url,
+      panel: direct.url,
       keyOf: (_source, key) =>
         ({ none: undefined, wrong: key, read: 'sandbox-read-key', write: 'sandbox-key' })[key],
     }
