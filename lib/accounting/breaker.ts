@@ -1,4 +1,3 @@
-import { TIMEOUT_MS } from './client.ts'
 import { AccountingError } from './errors.ts'
 
 /** Consecutive calls that find the service unavailable before the breaker opens. */
@@ -64,21 +63,3 @@ export const withBreaker = ({
     }
   }
 }
-
-/** Time reserved after a call for publishing to the feed and saving the order. */
-const RESERVED_MS = 4000
-
-/**
- * Makes a call only while its whole timeout and the steps after it fit into the remaining time. A function
- * that times out in the middle would bring back its whole batch, other orders included.
- *
- * @param remaining milliseconds until the function times out
- */
-export const withDeadline =
-  <Call extends unknown[], Result>(call: (...args: Call) => Promise<Result>, remaining: () => number) =>
-  async (...args: Call): Promise<Result> => {
-    if (remaining() < TIMEOUT_MS + RESERVED_MS) {
-      throw new AccountingError('unavailable', 'Not enough time remains for another call in this invocation')
-    }
-    return call(...args)
-  }

@@ -1,34 +1,25 @@
 import middy from '@middy/core'
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
-import { withBreaker } from '../accounting/breaker.ts'
-import { accountingClient } from '../accounting/client.ts'
+import { type AccountingDependencies, createAccounting } from '../accounting/service.ts'
 import { orderQueue } from '../orders/events.ts'
 import { orderRepository } from '../orders/repository.ts'
 import { aboutError } from '../platform/about.ts'
-import type { DynamoDB, Sqs, Ssm } from '../platform/clients.ts'
-import { invocation, type Runtime, type Settings } from '../platform/environment.ts'
+import type { DynamoDB, Sqs } from '../platform/clients.ts'
+import { invocation, type Settings } from '../platform/environment.ts'
 import { bodyOf, toApiGateway } from '../platform/http.ts'
-import type { HttpClient } from '../platform/http-client.ts'
 import { PARAMETERS } from '../platform/names.ts'
-import { indexedParameters, parameterCache, singleParameter } from '../platform/parameters.ts'
+import { indexedParameters, parameterCache } from '../platform/parameters.ts'
 import type { Store } from '../platform/stores.ts'
-import type { Telemetry } from '../platform/telemetry.ts'
 import { storeKeys } from './keys.ts'
 import { unavailable } from './refusals.ts'
 import { type ServeDependencies, serve } from './serve.ts'
 import { queueDepth, type Sleep, waiting } from './waiting.ts'
 
-export type ApiDependencies = Runtime & {
+export type ApiDependencies = AccountingDependencies & {
   dynamodb: DynamoDB
   sqs: Sqs
-  ssm: Ssm
-  http: HttpClient
-  telemetry: Telemetry
   stores: readonly Store[]
-  settings: Pick<
-    Settings,
-    'ordersTable' | 'ordersQueueUrl' | 'secretsPath' | 'accountingUrl' | 'accountingTimeZone' | 'waitSeconds'
-  >
+  settings: Pick<Settings, 'ordersTable' | 'ordersQueueUrl' | 'accountingTimeZone' | 'waitSeconds'>
   sleep: Sleep
   /** Creates the id of an accepted request: a UUID. */
   newId: () => string
@@ -38,41 +29,18 @@ export type ApiDependencies = Runtime & {
 const READ_TIMEOUT_MS = 3000
 
 /** The endpoints `/api/v1/orders/...`: the stores' API, with the spec's own paths and bodies (spec: Endpoints). */
-export const createApi = ({
-  dynamodb,
-  sqs,
-  ssm,
-  http,
-  telemetry,
-  stores,
-  settings,
-  now,
-  random,
-  sleep,
-  newId,
-}: ApiDependencies) => {
-  const { ordersQueueUrl, secretsPath, accountingTimeZone: timeZone } = settings
+export const createApi = (dependencies: ApiDependencies) => {
+  const { dynamodb, sqs, ssm, telemetry, stores, settings, now, random, sleep, newId } = dependencies
+  const { ordersTable, ordersQueueUrl, secretsPath, accountingTimeZone: timeZone } = settings
   const keys = indexedParameters(ssm, `${secretsPath}/${PARAMETERS.storeKeys}`)
-  const accountingKey = parameterCache(singleParameter(ssm, secretsPath, PARAMETERS.accountingKey), {
-    now,
-    random,
-  })
-  const accounting = accountingClient({
-    baseUrl: settings.accountingUrl,
-    apiKey: async () => (await accountingKey.get())[PARAMETERS.accountingKey] ?? '',
-    timeout: READ_TIMEOUT_MS,
-    http,
-    now,
-  })
-  const guard = withBreaker({ now, random, onOpen: () => telemetry.count('BreakerOpened') })
   const waitSeconds = Number(settings.waitSeconds)
   const onError: ServeDependencies['onError'] = (message, error, about) =>
     telemetry.error(message, error, about)
-  const dependencies: ServeDependencies = {
+  const serving: ServeDependencies = {
     accessOf: storeKeys(parameterCache(keys, { now, random }), stores),
-    orders: orderRepository(dynamodb, settings.ordersTable, { random }),
+    orders: orderRepository(dynamodb, ordersTable, { random }),
     enqueue: orderQueue(sqs, ordersQueueUrl),
-    readOrder: order => guard(() => accounting.read(order)),
+    readOrder: createAccounting(dependencies, READ_TIMEOUT_MS).read,
     wait: waiting({
       depth: queueDepth(sqs, ordersQueueUrl, { now }),
       ...{ sleep, now },
@@ -103,7 +71,7 @@ export const createApi = ({
           receivedAt: event.requestContext.timeEpoch,
           time: context.getRemainingTimeInMillis(),
         },
-        dependencies,
+        serving,
       )
       telemetry.info('request answered', { status: response.status, ...about })
       telemetry.count('Requests', { status: String(response.status) })

@@ -1,5 +1,6 @@
-import type { Accounting } from '../accounting/client.ts'
+import { TIMEOUT_MS } from '../accounting/client.ts'
 import { AccountingError } from '../accounting/errors.ts'
+import type { OrderCalls } from '../accounting/service.ts'
 import type { CallResult } from '../orders/apply.ts'
 import type { AccountingCall } from '../orders/next-call.ts'
 import type { OrderKey } from '../protocol/order.ts'
@@ -10,7 +11,7 @@ import type { OrderKey } from '../protocol/order.ts'
  * @throws AccountingError `unavailable` or `unauthorized`, which say nothing about the order
  */
 export const callAccounting =
-  (accounting: Accounting) =>
+  (accounting: OrderCalls) =>
   async (call: AccountingCall, order: OrderKey): Promise<CallResult> => {
     try {
       const { duplicate, ...result } =
@@ -35,4 +36,22 @@ export const callAccounting =
           throw error
       }
     }
+  }
+
+/** Time reserved after a call for publishing to the feed and saving the order. */
+const RESERVED_MS = 4000
+
+/**
+ * Makes a call only while its whole timeout and the steps after it fit into the remaining time. A function
+ * that times out in the middle would bring back its whole batch, other orders included.
+ *
+ * @param remaining milliseconds until the function times out
+ */
+export const withDeadline =
+  <Call extends unknown[], Result>(call: (...args: Call) => Promise<Result>, remaining: () => number) =>
+  async (...args: Call): Promise<Result> => {
+    if (remaining() < TIMEOUT_MS + RESERVED_MS) {
+      throw new AccountingError('unavailable', 'Not enough time remains for another call in this invocation')
+    }
+    return call(...args)
   }

@@ -1,41 +1,26 @@
 import middy from '@middy/core'
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
-import { withBreaker, withDeadline } from '../accounting/breaker.ts'
-import { accountingClient } from '../accounting/client.ts'
 import { AccountingError } from '../accounting/errors.ts'
+import { type AccountingDependencies, createAccounting } from '../accounting/service.ts'
 import { type OrderEvent, readOrderEvent } from '../orders/events.ts'
 import { feedPublisher } from '../orders/feed.ts'
 import { type Processed, process } from '../orders/process.ts'
 import { orderRepository } from '../orders/repository.ts'
 import { aboutMessage } from '../platform/about.ts'
 import { type FailedRecord, processBatch } from '../platform/batch.ts'
-import type { DynamoDB, Sqs, Ssm } from '../platform/clients.ts'
-import { invocation, type Runtime, type Settings } from '../platform/environment.ts'
-import type { HttpClient } from '../platform/http-client.ts'
-import { PARAMETERS, QUEUES } from '../platform/names.ts'
-import { parameterCache, singleParameter } from '../platform/parameters.ts'
+import type { DynamoDB, Sqs } from '../platform/clients.ts'
+import { invocation, type Settings } from '../platform/environment.ts'
+import { QUEUES } from '../platform/names.ts'
 import { type Quarantine, quarantineQueue } from '../platform/quarantine.ts'
 import { type ExtendVisibility, retryDelay, visibilityExtender } from '../platform/retry.ts'
 import type { Store } from '../platform/stores.ts'
-import type { Telemetry } from '../platform/telemetry.ts'
-import { callAccounting } from './calls.ts'
+import { callAccounting, withDeadline } from './calls.ts'
 
-export type WorkerDependencies = Runtime & {
+export type WorkerDependencies = AccountingDependencies & {
   dynamodb: DynamoDB
   sqs: Sqs
-  ssm: Ssm
-  http: HttpClient
-  telemetry: Telemetry
   stores: readonly Store[]
-  settings: Pick<
-    Settings,
-    | 'ordersTable'
-    | 'ordersQueueUrl'
-    | 'quarantineQueueUrl'
-    | 'secretsPath'
-    | 'accountingUrl'
-    | 'refusedRetryDays'
-  >
+  settings: Pick<Settings, 'ordersTable' | 'ordersQueueUrl' | 'quarantineQueueUrl' | 'refusedRetryDays'>
 }
 
 /**
@@ -96,20 +81,8 @@ const DAY_SECONDS = 24 * 60 * 60
 
 /** The consumer of the order queue, and the only function that decides what happens to an order. */
 export const createWorker = (dependencies: WorkerDependencies) => {
-  const { dynamodb, sqs, ssm, http, telemetry, stores, settings, now, random } = dependencies
-  const keys = parameterCache(singleParameter(ssm, settings.secretsPath, PARAMETERS.accountingKey), {
-    now,
-    random,
-  })
-  const call = callAccounting(
-    accountingClient({
-      baseUrl: settings.accountingUrl,
-      apiKey: async () => (await keys.get())[PARAMETERS.accountingKey] ?? '',
-      http,
-      now,
-    }),
-  )
-  const guard = withBreaker({ now, random, onOpen: () => telemetry.count('BreakerOpened') })
+  const { dynamodb, sqs, telemetry, stores, settings, now, random } = dependencies
+  const call = callAccounting(createAccounting(dependencies))
   const orders = orderRepository(dynamodb, settings.ordersTable, { random })
   const publish = feedPublisher(sqs, settings.ordersQueueUrl, stores)
   const quarantine = quarantineQueue(sqs, settings.quarantineQueueUrl)
@@ -122,10 +95,7 @@ export const createWorker = (dependencies: WorkerDependencies) => {
   const onFailure = delayEvent(visibilityExtender(sqs, settings.ordersQueueUrl), dependencies)
 
   return middy<SQSEvent, SQSBatchResponse>(invocation).handler(({ Records }, context) => {
-    const callInTime = withDeadline(
-      (...args: Parameters<typeof call>) => guard(() => call(...args)),
-      () => context.getRemainingTimeInMillis(),
-    )
+    const callInTime = withDeadline(call, () => context.getRemainingTimeInMillis())
     const processEvent = (event: OrderEvent, redelivered: boolean) =>
       process(event, { orders, call: callInTime, publish, now, retryRefused, redelivered })
     return processBatch(Records, {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { withBreaker, withDeadline } from '../../lib/accounting/breaker.ts'
+import { withBreaker } from '../../lib/accounting/breaker.ts'
 import { AccountingError } from '../../lib/accounting/errors.ts'
 
 const fails = (code: 'unavailable' | 'rejected') => async () => {
@@ -78,15 +78,4 @@ describe('the breaker', () => {
     }
     expect(calls()).toBe(50)
   })
-})
-
-test('a call is made only while its timeout and four seconds more remain', async () => {
-  let remaining = 12_000
-  const call = withDeadline(
-    async (value: string) => value,
-    () => remaining,
-  )
-  expect(await call('made')).toBe('made')
-  remaining--
-  await expect(call('not made')).rejects.toMatchObject({ code: 'unavailable', retryAfter: undefined })
 })

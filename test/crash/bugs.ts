@@ -106,7 +106,7 @@ export const BUGS: readonly Bug[] = [
     ],
   }),
   ...bugsIn('worker/handler.ts', {
-    'the worker has no deadline': ['call: callInTime', 'call: (...args) => guard(() => call(...args))'],
+    'the worker has no deadline': ['call: callInTime', 'call: callInTime && call'],
     'the worker does not extend visibility': [
       'await extendVisibility([record, ...behind], seconds)',
       'void extendVisibility',
