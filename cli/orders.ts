@@ -77,7 +77,7 @@ const show = async (context: Context, source: string, external_id: string): Prom
     ),
     'feed version': version,
     'last change': updated_at,
-    doubt: doubt ? 'the next event of this order reads it from the service' : undefined,
+    doubt: doubt === 'now' ? 'the next event of this order reads it from the service' : undefined,
   })
   return {
     data: { source, external_id, result, doubt, version, intents, updated_at },

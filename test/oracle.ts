@@ -193,9 +193,9 @@ export const orderViolations = (expected: Expected, end: EndState, faults = 0): 
   if (!same(stored?.order.result, service?.result)) violations.push('the table differs from the service')
   if (!same(knownToStore(feed), service?.result)) violations.push('the store differs from the service')
   if (stored !== undefined) {
-    const { result, doubt, unconfirmed, intents } = stored.order
+    const { result, doubt, intents } = stored.order
     const isWaiting = result?.status === 'needs_review' || intents.some(isOpen)
-    if (stored.isIndexed !== (doubt || unconfirmed || isWaiting))
+    if (stored.isIndexed !== (doubt !== false || isWaiting))
       violations.push(`the order is ${stored.isIndexed ? '' : 'not '}in the index of unsettled orders`)
   }
   return [...violations, ...requestViolations(expected, stored?.order, feed, accepted, faults)]

@@ -2,22 +2,30 @@ import { isDeepStrictEqual } from 'node:util'
 import type { OrderResult } from '../protocol/order.ts'
 import { effectOf, isForward, isInReview } from '../protocol/status.ts'
 import type { OrderEvent } from './events.ts'
+import {
+  doubted,
+  end,
+  endIntents,
+  isDone,
+  isKnown,
+  leaderOf,
+  openOf,
+  publish,
+  replace,
+  update,
+  withinHistory,
+} from './intents.ts'
 import { type AccountingCall, isToBeSent } from './next-call.ts'
 import {
   type Intent,
-  type IntentState,
   isOpen,
-  leaderOf,
   MAX_OPEN,
   type Order,
   REQUEST_KINDS,
   type Refusal,
   type RequestKind,
-  requestView,
-  type WithdrawalMark,
-  withinHistory,
-  wordsOf,
 } from './order.ts'
+import { addWithdrawal, honourMarks, settleWithdrawals } from './withdrawals.ts'
 
 /** The outcome of a call to the accounting service. */
 export type CallResult = { to: AccountingCall['to'] } & (
@@ -57,7 +65,10 @@ const mayBeFixed = ({ status, code }: Refusal) => status === 400 && !INVALID.inc
 /** The order after an event or a call, with what is to be published (promises P5–P9). Pure. */
 export const apply = (order: Order, input: OrderEvent | CallResult | LostCall, moment: Moment): Order => {
   const applied = 'event' in input ? honourMarks(applyEvent(order, input)) : applyCall(order, input, moment)
-  const settled = applied.doubt ? applied : settleIntents(applied, moment)
+  const settled =
+    applied.doubt === 'now'
+      ? applied
+      : settleWithdrawals(REQUEST_KINDS.reduce((next, kind) => settle(next, kind, moment), applied))
   return settled.intents === order.intents ? settled : { ...settled, intents: withinHistory(settled.intents) }
 }
 
@@ -66,7 +77,7 @@ const applyEvent = (order: Order, { event, delivery: id, data }: OrderEvent): Or
     case 'order.updated':
       return applyWebhook(order, data, id)
     case 'order.check':
-      return retryRefused({ ...order, doubt: true })
+      return retryRefused(doubted(order))
     case 'order.create':
       return addIntent(order, 'create', id, data.request)
     case 'order.payment':
@@ -92,8 +103,8 @@ const applyWebhook = (order: Order, result: OrderResult, delivery: string): Orde
   if (isDeepStrictEqual(held, result)) return order
   if (held === undefined) return applyResult(order, result, delivery)
   return isForward(held.status, result.status) && !movedBack
-    ? { ...applyResult(order, result, delivery), unconfirmed: true }
-    : { ...order, doubt: true }
+    ? { ...applyResult(order, result, delivery), doubt: 'later' }
+    : doubted(order)
 }
 
 /**
@@ -102,7 +113,7 @@ const applyWebhook = (order: Order, result: OrderResult, delivery: string): Orde
  * @param delivery the webhook that is passed on with it
  */
 const applyResult = (order: Order, result: OrderResult, delivery?: string): Order => {
-  const known = { ...order, doubt: false, unconfirmed: false }
+  const known: Order = { ...order, doubt: false }
   if (isDeepStrictEqual(order.result, result)) return known
   const event = { event: 'order.updated', data: result, ...(delivery !== undefined && { delivery }) } as const
   return retryRefused({
@@ -122,8 +133,6 @@ const retryRefused = (order: Order): Order =>
       ? next
       : update(next, kind, { refused: { times: MAX_REFUSALS - 1, reason } })
   }, order)
-
-const isKnown = (order: Order, id: string) => order.intents.some(intent => intent.id === id)
 
 /**
  * Adds a request. The same id is the same request. The store's last word counts: a new request ends one that
@@ -149,35 +158,6 @@ const addIntent = (order: Order, kind: RequestKind, id: string, request: string)
   })
   return { ...free, intents: [...followers, intent] }
 }
-
-/**
- * Adds a withdrawal. What waits may have been sent by a worker that died, so the order is
- * read before anything is withdrawn.
- */
-const addWithdrawal = (order: Order, { id, of }: WithdrawalMark): Order => {
-  if (isKnown(order, id)) return order
-  const intent: Intent = { id, kind: 'withdrawal', of, state: 'waiting' }
-  const doubt = order.doubt || leaderOf(order, of)?.state === 'waiting'
-  return { ...order, doubt, intents: [...order.intents, intent] }
-}
-
-const doubted = (order: Order): Order => ({ ...order, doubt: true })
-
-/**
- * Begins, ahead of their events, the withdrawals of what would be sent now. A mark holds until its event has
- * come, since more requests may stand in front of it.
- */
-const honourMarks = (order: Order): Order =>
-  order.withdrawals.reduce((next, mark) => {
-    if (leaderOf(next, mark.of)?.state !== 'waiting') return next
-    return next.intents.some(({ id, state }) => id === mark.id && state === 'registered')
-      ? doubted(next)
-      : addWithdrawal(next, mark)
-  }, order)
-
-/** Whether the service shows that a request of this kind has nothing left to do. */
-const isDone = ({ result }: Order, kind: RequestKind) =>
-  result !== undefined && (kind === 'create' || effectOf(kind, result.status) === 'settled')
 
 const applyCall = (order: Order, call: CallResult | LostCall, moment: Moment): Order => {
   const { to } = call
@@ -211,7 +191,7 @@ const clearDoubt = (order: Order): Order =>
       const { refused } = leaderOf(next, kind) ?? {}
       return refused === undefined ? next : endIntents(next, kind, 'rejected', refused.reason)
     },
-    { ...order, doubt: false, unconfirmed: false },
+    { ...order, doubt: false },
   )
 
 /** A call answered with 200 has registered its intent, unless the answer says otherwise. */
@@ -224,7 +204,7 @@ const applySuccess = (
   if (duplicate) {
     return isDeepStrictEqual(order.result, result)
       ? endIntents(order, kind, state)
-      : { ...update(order, kind, { answer: state }), doubt: true }
+      : doubted(update(order, kind, { answer: state }))
   }
   const next = applyResult(order, result)
   if (kind === 'payment' && effectOf(kind, result.status) === 'held') return hold(next)
@@ -238,7 +218,7 @@ const applySuccess = (
 /** A refused payment may be held and a refused refund may be early: only the order's state tells (P7). */
 const doubtRefusal = (order: Order, kind: RequestKind, reason: Refusal): Order => {
   const times = (leaderOf(order, kind)?.refused?.times ?? 0) + 1
-  return { ...update(order, kind, { refused: { times, reason } }), doubt: true }
+  return doubted(update(order, kind, { refused: { times, reason } }))
 }
 
 /** Rejects what is refused, or keeps it open for some time, when the cause may be fixed; the store hears both. */
@@ -255,15 +235,7 @@ const refuse = (order: Order, kind: RequestKind, reason: Refusal, { now, retryRe
   return isDeepStrictEqual(before.reason, reason) ? next : publish(next, open)
 }
 
-/** Brings the intents in line with the known state of the order. */
-const settleIntents = (order: Order, moment: Moment): Order => {
-  const settled = REQUEST_KINDS.reduce((next, kind) => settle(next, kind, moment), order)
-  const isMarked = (id: string) => settled.withdrawals.some(mark => mark.id === id)
-  return settled.intents
-    .filter(({ kind, state, id }) => kind === 'withdrawal' && (state === 'waiting' || isMarked(id)))
-    .reduce(withdraw, settled)
-}
-
+/** Brings the open requests of a kind in line with the known state of the order. */
 const settle = (order: Order, kind: RequestKind, moment: Moment): Order => {
   const intent = leaderOf(order, kind)
   if (intent === undefined) return order
@@ -302,85 +274,3 @@ const wait = (order: Order): Order =>
     const replaced = replace(next, waiting)
     return published ? replaced : publish(replaced, waiting)
   }, order)
-
-const conflict = (code: string, message: string): Refusal => ({ status: 409, code, message })
-
-/** Withdraws what waits, now that the order is known. */
-const withdraw = (order: Order, withdrawal: Intent): Order => {
-  const { of = 'create', state } = withdrawal
-  const leader = leaderOf(order, of)
-  if (state !== 'waiting') {
-    return state === 'registered' && leader?.state === 'waiting' ? withdrawOpen(order, of, leader) : order
-  }
-  const no = (code: string, message: string) => end(order, withdrawal, 'rejected', conflict(code, message))
-  if (leader === undefined) return no('nothing_waits', `No ${of} of this order waits`)
-  if (leader.state === 'held') {
-    return no('held', 'The accounting service holds the payment and registers it by itself')
-  }
-  const next = withdrawOpen(order, of, leader)
-  return isDone(order, of)
-    ? end(next, withdrawal, 'rejected', conflict('registered', `The order has its ${of} already`))
-    : end(next, withdrawal, 'registered')
-}
-
-const withdrawOpen = (order: Order, kind: RequestKind, { sent }: Intent): Order => {
-  if (!isDone(order, kind)) return endIntents(order, kind, 'withdrawn')
-  return endIntents(order, kind, sent ? 'registered' : 'duplicate')
-}
-
-const openOf = ({ intents }: Order, kind: RequestKind) =>
-  intents.filter(intent => intent.kind === kind && isOpen(intent))
-
-const replace = (order: Order, intent: Intent): Order => ({
-  ...order,
-  intents: order.intents.map(other => (other.id === intent.id ? intent : other)),
-})
-
-/** Changes the leader of a kind, and the state of those that share its fate. */
-const update = (order: Order, kind: RequestKind, changes: Partial<Intent>): Order => {
-  const leader = leaderOf(order, kind)
-  const { state } = changes
-  return openOf(order, kind).reduce(
-    (next, intent) =>
-      replace(next, intent === leader ? { ...intent, ...changes } : { ...intent, ...(state && { state }) }),
-    order,
-  )
-}
-
-/** Ends the open intents of a kind: the leader as given, the others with it. */
-const endIntents = (
-  order: Order,
-  kind: RequestKind,
-  state: Exclude<IntentState, 'waiting' | 'held'>,
-  reason?: Refusal,
-  except?: Intent,
-): Order => {
-  const leader = leaderOf(order, kind)
-  return openOf(order, kind)
-    .filter(intent => intent !== except)
-    .reduce(
-      (next, intent) =>
-        end(next, intent, intent !== leader && state === 'registered' ? 'duplicate' : state, reason),
-      order,
-    )
-}
-
-/** Ends an intent for good and publishes its end. */
-const end = (order: Order, { id, kind, of }: Intent, state: IntentState, reason?: Refusal): Order => {
-  const ended: Intent = { id, kind, ...(of && { of }), state, ...(reason && { reason }) }
-  const next = isKnown(order, id) ? replace(order, ended) : { ...order, intents: [...order.intents, ended] }
-  return publish(next, ended)
-}
-
-/** An order result carries the requests it has ended; anything else is a message of its own. */
-const publish = (order: Order, intent: Intent): Order => {
-  const { source, external_id, pending } = order
-  const { id, kind, state, reason } = intent
-  const last = pending.at(-1)
-  if (last?.event === 'order.updated' && (state === 'registered' || state === 'duplicate')) {
-    const requests = [...(last.requests ?? []), requestView(intent)]
-    return { ...order, pending: [...pending.slice(0, -1), { ...last, requests }] }
-  }
-  const data = { source, external_id, request: kind, id, ...(reason && { error: wordsOf(reason) }) }
-  return { ...order, pending: [...pending, { event: `order.${state}`, data }] }
-}

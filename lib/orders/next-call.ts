@@ -1,5 +1,6 @@
 import { effectOf } from '../protocol/status.ts'
-import { type Intent, leaderOf, type Order, REQUEST_KINDS, type RequestKind } from './order.ts'
+import { leaderOf } from './intents.ts'
+import { type Intent, type Order, REQUEST_KINDS, type RequestKind } from './order.ts'
 
 /** One call to the accounting service. */
 export type AccountingCall = { to: 'read' } | { to: RequestKind; request: string }
@@ -15,7 +16,7 @@ export const isToBeSent = ({ state, refused_at, refused }: Intent): boolean =>
  * in review, since the service holds it; a refund would only be refused, so it waits for finalization.
  */
 export const nextCall = (order: Order): AccountingCall | undefined => {
-  if (order.doubt) return { to: 'read' }
+  if (order.doubt === 'now') return { to: 'read' }
   const status = order.result?.status
   for (const kind of REQUEST_KINDS) {
     const intent = leaderOf(order, kind)

@@ -64,9 +64,6 @@ export const MAX_REQUEST_BYTES: Readonly<Record<RequestKind, number>> = {
   refund: 16_384,
 }
 
-/** How many bytes the ended requests of an order may take; the oldest are dropped first. */
-const MAX_HISTORY_BYTES = 16_384
-
 /** How many requests of a kind may be open at once: more are duplicates of what is open. */
 export const MAX_OPEN = 16
 
@@ -108,10 +105,11 @@ export type Order = OrderKey & {
   version: number
   /** The last order result of the service; undefined before the first. */
   result: OrderResult | undefined
-  /** The result may be out of date: the service must be asked. */
-  doubt: boolean
-  /** The result came with a webhook that may be older than another one: the next check confirms it. */
-  unconfirmed: boolean
+  /**
+   * The result may be out of date. `now`: the service is asked before anything else is decided. `later`: it came
+   * with a webhook, which may be older than another one, and the next check confirms it.
+   */
+  doubt: 'now' | 'later' | false
   /** An accountant has moved the order back, so that no status tells which of two results is the later one. */
   movedBack: boolean
   /** The store's requests in the order of their arrival: all that are open, and the last that ended. */
@@ -127,7 +125,6 @@ export const newOrder = ({ source, external_id }: OrderKey): Order => ({
   version: 0,
   result: undefined,
   doubt: false,
-  unconfirmed: false,
   movedBack: false,
   intents: [],
   withdrawals: [],
@@ -136,31 +133,9 @@ export const newOrder = ({ source, external_id }: OrderKey): Order => ({
 
 export const isOpen = ({ state }: Pick<Intent, 'state'>): boolean => state === 'waiting' || state === 'held'
 
-/** The open intent of a kind that has the body. */
-export const leaderOf = ({ intents }: Pick<Order, 'intents'>, kind: RequestKind): Intent | undefined =>
-  intents.find(intent => intent.kind === kind && isOpen(intent) && intent.request !== undefined)
-
-/** The intents without the oldest ended ones, as far as they are too many to keep. */
-export const withinHistory = (intents: readonly Intent[]): readonly Intent[] => {
-  let bytes = 0
-  return intents
-    .toReversed()
-    .filter(intent => {
-      if (isOpen(intent)) return true
-      bytes += Buffer.byteLength(JSON.stringify(intent))
-      return bytes <= MAX_HISTORY_BYTES
-    })
-    .toReversed()
-}
-
 /**
- * Whether an order expects nothing more. While it is in review, in doubt, unconfirmed, or has an open intent, a
- * webhook or another try is expected, and reconciliation must see to it (promise P10).
+ * Whether an order expects nothing more. While it is in review, in doubt, or has an open intent, a webhook or
+ * another try is expected, and reconciliation must see to it (promise P10).
  */
-export const isSettled = ({
-  result,
-  doubt,
-  unconfirmed,
-  intents,
-}: Pick<Order, 'result' | 'doubt' | 'unconfirmed' | 'intents'>): boolean =>
-  !doubt && !unconfirmed && !(result !== undefined && isInReview(result.status)) && !intents.some(isOpen)
+export const isSettled = ({ result, doubt, intents }: Pick<Order, 'result' | 'doubt' | 'intents'>): boolean =>
+  doubt === false && !(result !== undefined && isInReview(result.status)) && !intents.some(isOpen)

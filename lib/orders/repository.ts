@@ -101,8 +101,7 @@ export const orderOf = (item: Item): StoredOrder => ({
     ...keyOf(item),
     version: Number(item.version?.N ?? 0),
     result: item.result?.S === undefined ? undefined : (parseJson(item.result.S) as OrderResult),
-    doubt: item.doubt?.BOOL === true,
-    unconfirmed: item.unconfirmed?.BOOL === true,
+    doubt: (item.doubt?.S as Order['doubt'] | undefined) ?? false,
     movedBack: item.moved_back?.BOOL === true,
     intents: JSON.parse(item.intents?.S ?? '[]') as Intent[],
     withdrawals: (item.withdrawals?.SS ?? []).map(mark => {
@@ -127,7 +126,7 @@ export const orderRepository = (
   },
 
   async save(order, revision, now) {
-    const { version, result, doubt, unconfirmed, movedBack, intents, withdrawals } = order
+    const { version, result, doubt, movedBack, intents, withdrawals } = order
     const input = {
       TableName: table,
       Item: {
@@ -135,8 +134,7 @@ export const orderRepository = (
         version: { N: String(version) },
         revision: { N: String(revision + 1) },
         ...(result !== undefined && { status: { S: result.status }, result: { S: JSON.stringify(result) } }),
-        ...(doubt && { doubt: { BOOL: true } }),
-        ...(unconfirmed && { unconfirmed: { BOOL: true } }),
+        ...(doubt && { doubt: { S: doubt } }),
         ...(movedBack && { moved_back: { BOOL: true } }),
         intents: { S: JSON.stringify(intents) },
         ...(withdrawals.length > 0 && { withdrawals: { SS: withdrawals.map(markText) } }),

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals'
 import { errorOf } from '../../lib/accounting/errors.ts'
 import { readRequest } from '../../lib/api/request.ts'
 import { readOrderEvent } from '../../lib/orders/events.ts'
+import { withinHistory } from '../../lib/orders/intents.ts'
 import {
   type Intent,
   MAX_OPEN,
@@ -10,7 +11,6 @@ import {
   REQUEST_KINDS,
   type Refusal,
   type RequestKind,
-  withinHistory,
 } from '../../lib/orders/order.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
 import { readJson } from '../../lib/protocol/json.ts'

@@ -52,7 +52,7 @@ export const violationsOf = async (world: World, order: ChaosOrder): Promise<str
   if (isMissed && end.feed.length > 0) journal.found.add(id)
   return [
     ...(end.stored === undefined && mayBeUnknown ? [] : orderViolations(expected, end, struck(id))),
-    ...(end.stored?.order.doubt ? ['the order is in doubt'] : []),
+    ...(end.stored?.order.doubt === 'now' ? ['the order is in doubt'] : []),
     // Without proxies nobody sees what is queued.
     ...webhookViolations(
       sent,

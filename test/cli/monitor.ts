@@ -80,7 +80,7 @@ export const monitorTests = () => {
     await save('l-registered', { status: 'paid', intents: [intent('registered')] })
     await save('l-waiting', { intents: [intent('waiting')] })
     await save('l-held', { status: 'invoiced', intents: [intent('held')] })
-    await save('l-doubtful', { status: 'paid', doubt: true })
+    await save('l-doubtful', { status: 'paid', doubt: 'now' })
     expect(await listed('--unsettled')).toEqual(['l-2', 'l-doubtful', 'l-held', 'l-waiting'])
   })
 

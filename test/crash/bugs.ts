@@ -157,28 +157,18 @@ export const BUGS: readonly Bug[] = [
     'a payment in review is not held': ["payment: { needs_review: 'held'", "payment: { needs_review: 'paid'"],
   }),
   ...bugsIn('orders/apply.ts', {
-    'a webhook is believed whenever it differs': [
-      ': { ...order, doubt: true }\n}',
-      ': applyResult(order, result)\n}',
-    ],
+    'a webhook is believed whenever it differs': [': doubted(order)\n}', ': applyResult(order, result)\n}'],
     'an early refusal is not tried again at once': ['const MAX_REFUSALS = 2', 'const MAX_REFUSALS = 1'],
     'a refusal that may be fixed is final': ['status === 400 && !INVALID', 'status === 0 && !INVALID'],
-    'what was refused is never tried again': [
-      'return retryRefused({ ...order, doubt: true })',
-      'return { ...order, doubt: true }',
-    ],
+    'what was refused is never tried again': ['return retryRefused(doubted(order))', 'return doubted(order)'],
     'what was refused is tried for ever': ['now - refused_at >= retryRefused', 'now < refused_at'],
     'the original result of a repeated create is believed': [
-      ': { ...update(order, kind, { answer: state }), doubt: true }',
+      ': doubted(update(order, kind, { answer: state }))',
       ': endIntents(applyResult(order, result), kind, state)',
     ],
     'a repeated request counts as registered': [
       "isRepeated && !intent.sent ? 'duplicate'",
       "isRepeated && !intent.sent ? 'registered'",
-    ],
-    'a second request is never answered': [
-      '.filter(intent => intent !== except)',
-      '.filter(intent => intent !== except && intent === leader)',
     ],
     'the payments that are held are not published': [
       'return publish(replace(next, held), held)',
@@ -188,15 +178,23 @@ export const BUGS: readonly Bug[] = [
       'return published ? replaced : publish',
       'return true ? replaced : publish',
     ],
-    'a result does not name its requests': ['{ ...last, requests }', 'last'],
-    'a withdrawal does not ask whether it comes too late': [
-      "order.doubt || leaderOf(order, of)?.state === 'waiting'",
-      'order.doubt',
-      'a payment is withdrawn at once',
-    ],
     'a withdrawal waits for the events in front of it': [
       'honourMarks(applyEvent(order, input))',
       'applyEvent(order, input)',
+    ],
+  }),
+  ...bugsIn('orders/intents.ts', {
+    'a second request is never answered': [
+      '.filter(intent => intent !== except)',
+      '.filter(intent => intent !== except && intent === leader)',
+    ],
+    'a result does not name its requests': ['{ ...last, requests }', 'last'],
+  }),
+  ...bugsIn('orders/withdrawals.ts', {
+    'a withdrawal does not ask whether it comes too late': [
+      "leaderOf(order, of)?.state === 'waiting' ? doubted(next) : next",
+      "leaderOf(order, of)?.state === 'held' ? doubted(next) : next",
+      'a payment is withdrawn at once',
     ],
   }),
   ...bugsIn('orders/feed.ts', {

@@ -89,13 +89,13 @@ describe('a webhook', () => {
     ['paid', 'refunded'],
   ])('is applied when it moves the order from %s to %s, and confirmed by the next check', (held, status) => {
     const next = apply(order(held), webhook(status))
-    expect(next).toMatchObject({ result: result(status), doubt: false, unconfirmed: held !== undefined })
+    expect(next).toMatchObject({ result: result(status), doubt: held === undefined ? false : 'later' })
     expect(next.pending).toEqual([{ event: 'order.updated', data: result(status), delivery: DELIVERY }])
   })
 
   test('is not believed once the order was moved back', () => {
-    const movedBack = apply(order('paid', { doubt: true }), read('invoiced'))
-    expect(apply(movedBack, webhook('paid'))).toMatchObject({ result: result('invoiced'), doubt: true })
+    const movedBack = apply(order('paid', { doubt: 'now' }), read('invoiced'))
+    expect(apply(movedBack, webhook('paid'))).toMatchObject({ result: result('invoiced'), doubt: 'now' })
   })
 
   test.each([
@@ -104,12 +104,12 @@ describe('a webhook', () => {
     ['archived', 'paid'],
     ['archived', 'archived too'],
   ])('raises doubt when it moves the order from %s to %s', (held, status) => {
-    expect(apply(order(held), webhook(status))).toEqual({ ...order(held), doubt: true })
+    expect(apply(order(held), webhook(status))).toEqual({ ...order(held), doubt: 'now' })
   })
 
   test('raises doubt when it changes the content but not the status', () => {
     const edited = { ...webhook('paid'), data: { ...result('paid'), total: '2000' } }
-    expect(apply(order('paid'), edited)).toEqual({ ...order('paid'), doubt: true })
+    expect(apply(order('paid'), edited)).toEqual({ ...order('paid'), doubt: 'now' })
   })
 
   test('changes nothing when it repeats what is known', () => {
@@ -134,7 +134,7 @@ describe('a request', () => {
     expect(apply(silent(waiting), read('needs_review')).pending).toEqual([])
     const both = order('needs_review', { intents: [intent('refund'), intent('payment')] })
     expect(nextCall(both)).toEqual({ to: 'payment', request: '{"a":1}' })
-    expect(nextCall({ ...both, doubt: true })).toEqual({ to: 'read' })
+    expect(nextCall({ ...both, doubt: 'now' })).toEqual({ to: 'read' })
   })
 
   test.each<IntentState>(['held', 'registered', 'duplicate', 'rejected', 'withdrawn'])(
@@ -233,7 +233,7 @@ describe('a request', () => {
     const next = apply(order('paid', { intents: [intent('refund')] }), answered('refund', status))
     const reason = { status: 200, message: `The order is "${status}" after the refund` }
     expect([next.doubt, next.intents]).toEqual([
-      true,
+      'now',
       [intent('refund', 'waiting', { refused: { times: 1, reason } })],
     ])
   })
@@ -475,8 +475,8 @@ test.each<[string | undefined, Partial<Order>, boolean]>([
   ['archived', {}, true],
   [undefined, {}, true],
   ['needs_review', {}, false],
-  ['paid', { doubt: true }, false],
-  ['paid', { unconfirmed: true }, false],
+  ['paid', { doubt: 'now' }, false],
+  ['paid', { doubt: 'later' }, false],
   ['paid', { intents: [intent('refund')] }, false],
   ['invoiced', { intents: [ended('create', 'registered'), intent('payment', 'held')] }, false],
   ['paid', { intents: [ended('withdrawal', 'registered'), ended('refund', 'withdrawn')] }, true],

@@ -36,7 +36,7 @@ describe('an order', () => {
         total: null,
         unknown: { deep: [1, new ExactNumber('9007199254740993')], text: '\uFFFF' },
       },
-      doubt: true,
+      doubt: 'now',
       intents: [{ id: 'p', kind: 'payment', request: '{"method":"card"}', state: 'held' }],
       withdrawals: [{ id: 'w', of: 'refund' }],
     })
@@ -166,7 +166,7 @@ describe('a save', () => {
       )
       // Each save draws another time for the check, as the repetition in the SDK does not.
       const retried = orderRepository(dynamodb, 'orders', { random: Math.random })
-      const order = orderOf(`lost-${revision}`, { doubt: true })
+      const order = orderOf(`lost-${revision}`, { doubt: 'now' })
       if (revision === 1) await orders.save(order, 0, NOW)
       const next = { ...order, version: 7 }
       await retried.save(next, revision, NOW)
@@ -188,7 +188,7 @@ describe('a check', () => {
   const dueIds = async (seconds: number) => (await due(seconds)).map(({ external_id }) => external_id)
 
   test('is due from its time on, and can be postponed', async () => {
-    await orders.save(orderOf('due', { doubt: true }), 0, NOW)
+    await orders.save(orderOf('due', { doubt: 'now' }), 0, NOW)
     expect(await dueIds(SECONDS + 599)).not.toContain('due')
     const [order] = (await due(SECONDS + 600)).filter(({ external_id }) => external_id === 'due')
     expect(order).toEqual({ source: 'shop', external_id: 'due', checks: 0, check_at: SECONDS + 600 })
@@ -198,7 +198,7 @@ describe('a check', () => {
   })
 
   test('is not postponed when the order has changed in the meantime', async () => {
-    await orders.save(orderOf('faster', { doubt: true }), 0, NOW)
+    await orders.save(orderOf('faster', { doubt: 'now' }), 0, NOW)
     const [order] = (await due(SECONDS + 600)).filter(({ external_id }) => external_id === 'faster')
     await orders.save(orderOf('faster', { result: result('faster', 'paid') }), 1, NOW)
     if (order !== undefined) await orders.postpone(order, SECONDS + 5000)

@@ -97,7 +97,7 @@ test('an order that stays unsettled is checked at growing intervals', async () =
 })
 
 test('a check is enqueued before it is postponed: a run that fails in between repeats it, once', async () => {
-  await save('twice', { version: 1, doubt: true, result: result('twice', 'invoiced') })
+  await save('twice', { version: 1, doubt: 'now', result: result('twice', 'invoiced') })
   now = NOW + 10 * MINUTE_MS
   stack.faults.set('UpdateItem', 'before')
   await expect(createReconciler(dependencies())(scheduled, context())).rejects.toThrow(
@@ -112,7 +112,7 @@ test('a check is enqueued before it is postponed: a run that fails in between re
 })
 
 test('a check that cannot be enqueued is not postponed', async () => {
-  await save('kept', { version: 1, doubt: true, result: result('kept', 'invoiced') })
+  await save('kept', { version: 1, doubt: 'now', result: result('kept', 'invoiced') })
   stack.faults.set('SendMessage', 'before')
   await expect(run(10)).rejects.toThrow('no response to SendMessage')
   stack.clear()
@@ -124,7 +124,7 @@ test('a run checks at most twenty orders of each of sixteen shards, the longest 
   const ids = Array.from({ length: 400 }, (_, index) => `many-${index}`)
   const shardOf = (external_id: string) => messageGroupOf({ source: 'shop', external_id }).slice(0, 1)
   const first = ids.filter(id => shardOf(id) === shardOf('many-0'))
-  for (const id of first) await save(id, { doubt: true })
+  for (const id of first) await save(id, { doubt: 'now' })
   expect(first.length).toBeGreaterThan(20)
   expect(await run(10)).toHaveLength(20)
   expect(await run(10)).toHaveLength(first.length - 20)
