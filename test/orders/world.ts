@@ -7,9 +7,9 @@ import { process } from '../../lib/orders/process.ts'
 import type { OrderResult } from '../../lib/protocol/order.ts'
 import type { Status } from '../../lib/protocol/status.ts'
 
-/** A model of everything around one order: service, order queue, worker, feed and store. Plain data, so that it can be copied. */
-export type World = {
-  service: {
+/** A model of everything around one order: service, order queue, worker, feed and store. Nothing in it is changed. */
+export type World = Readonly<{
+  service: Readonly<{
     status: 'none' | Status
     heldPayment: boolean
     receipts: number
@@ -25,27 +25,27 @@ export type World = {
     forgetful: boolean
     /** The invoice total, which an accountant may change without a change of status. */
     total: number
-  }
+  }>
   /** Webhooks that were sent and not queued yet; they may arrive in any order. */
-  webhooks: { delivery: number; result: OrderResult }[]
-  queue: { event: OrderEvent; redelivered: boolean }[]
+  webhooks: readonly OrderEvent[]
+  queue: readonly { event: OrderEvent; redelivered: boolean }[]
   /** Marks of withdrawals that the API has not made yet. */
-  marks: WithdrawalMark[]
+  marks: readonly WithdrawalMark[]
   stored?: { order: Order; revision: number }
   /** What the store knows by the rule of the feed: nothing older than what it has applied. */
-  store: {
+  store: Readonly<{
     version: number
     result?: OrderResult
-    states: { [id: string]: { version: number; state: string }[] }
-  }
+    states: { readonly [id: string]: readonly { version: number; state: string }[] }
+  }>
   /** The ids of what the store has requested. */
-  requested: string[]
+  requested: readonly string[]
   /** The deliveries that the store has received. */
-  received: string[]
+  received: readonly string[]
   /** What may still happen. */
-  left: {
+  left: Readonly<{
     /** A request may be repeated; `-payment` is a withdrawal. */
-    requests: (RequestKind | `-${RequestKind}`)[]
+    requests: readonly (RequestKind | `-${RequestKind}`)[]
     fixes: number
     outsidePayments: number
     /** Moves backward: a payment reversed, or an order moved back to review. */
@@ -53,18 +53,17 @@ export type World = {
     edits: number
     repeats: number
     faults: number
-  }
+  }>
   ids: number
-}
+}>
 
-/** A world is plain data, which JSON copies in a third of the time of structuredClone. */
-export const copy = <Plain>(value: Plain): Plain => JSON.parse(JSON.stringify(value))
+type Service = World['service']
 
 const uuid = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 
 const KEY = { source: 'shop', external_id: '1' }
 
-export const resultOf = ({ status, total, receipts, returns }: World['service']): OrderResult => ({
+export const resultOf = ({ status, total, receipts, returns }: Service): OrderResult => ({
   ...KEY,
   status,
   total: String(total),
@@ -74,187 +73,166 @@ export const resultOf = ({ status, total, receipts, returns }: World['service'])
 })
 
 /** The service's own rules (spec: transitions), as far as a worker can see them. */
-const serve = (service: World['service'], call: AccountingCall): CallResult => {
-  const { to } = call
+const serve = (service: Service, { to }: AccountingCall): { answer: CallResult; service: Service } => {
   const reason = { status: 400, code: service.refuses ?? 'not_finalized', message: 'no' }
-  const result = (): CallResult => ({ to, outcome: 'result', result: resultOf(service) })
+  const refused = { service, answer: { to, outcome: 'refused', reason } } as const
+  const result = (changes: Partial<Service> = {}) => {
+    const next = { ...service, ...changes }
+    return { service: next, answer: { to, outcome: 'result', result: resultOf(next) } } as const
+  }
+  const { status, receipts, returns, stocked, refuses } = service
+  const first = stocked ? 'invoiced' : 'needs_review'
   if (to === 'create') {
-    if (service.status !== 'none') {
-      // The original result, of which only the status may be out of date here.
-      const original = { ...resultOf(service), status: service.stocked ? 'invoiced' : 'needs_review' }
-      return { to, outcome: 'result', result: original, duplicate: true }
-    }
-    if (service.refuses !== undefined) return { to, outcome: 'refused', reason }
-    service.status = service.stocked ? 'invoiced' : 'needs_review'
-    return result()
+    if (status === 'none') return refuses === undefined ? result({ status: first }) : refused
+    // The original result, of which only the status may be out of date here.
+    const original = { ...resultOf(service), status: first }
+    return { service, answer: { to, outcome: 'result', result: original, duplicate: true } }
   }
-  if (service.status === 'none') {
-    return { to, outcome: 'unknown order', reason: { ...reason, status: 404 } }
+  if (status === 'none') {
+    return { service, answer: { to, outcome: 'unknown order', reason: { ...reason, status: 404 } } }
   }
-  if (to === 'payment') {
-    if (service.status === 'needs_review') {
-      service.heldPayment = true
-      return { to, outcome: 'refused', reason }
-    }
-    if (service.status === 'invoiced') {
-      service.status = 'paid'
-      service.receipts++
-    }
+  if (status === 'needs_review' && to !== 'read') {
+    return to === 'payment' ? { ...refused, service: { ...service, heldPayment: true } } : refused
   }
-  if (to === 'refund') {
-    if (service.status === 'needs_review') return { to, outcome: 'refused', reason }
-    if (service.status !== 'refunded') {
-      service.status = 'refunded'
-      service.returns++
-    }
-  }
+  if (to === 'payment' && status === 'invoiced') return result({ status: 'paid', receipts: receipts + 1 })
+  if (to === 'refund' && status !== 'refunded') return result({ status: 'refunded', returns: returns + 1 })
   return result()
 }
 
-const announce = (world: World) => {
-  world.webhooks.push({ delivery: ++world.ids, result: resultOf(world.service) })
+/** Something that may happen, and the world after it. */
+export type Move = { name: string; apply: (world: World) => World }
+
+const enqueue = (world: World, event: OrderEvent): World => ({
+  ...world,
+  queue: [...world.queue, { event, redelivered: false }],
+})
+
+export const check = (world: World): World => {
+  const ids = world.ids + 1
+  return enqueue({ ...world, ids }, { event: 'order.check', delivery: uuid(ids), data: KEY })
 }
 
-export type Move = { name: string; apply: (world: World) => void }
+const request =
+  (index: number) =>
+  (world: World): World => {
+    const { left, marks, requested } = world
+    const ids = world.ids + 1
+    const delivery = uuid(ids)
+    const name = left.requests[index] ?? 'create'
+    const kind = name.replace('-', '') as RequestKind
+    const next = {
+      ...world,
+      ids,
+      left: { ...left, requests: left.requests.toSpliced(index, 1) },
+      requested: [...requested, delivery],
+    }
+    return kind === name
+      ? enqueue(next, { event: `order.${kind}`, delivery, data: { ...KEY, request: '{}' } })
+      : enqueue(
+          { ...next, marks: [...marks, { id: delivery, of: kind }] },
+          { event: 'order.withdraw', delivery, data: { ...KEY, kind } },
+        )
+  }
 
-const storesMoves = ({ left }: World): Move[] =>
-  left.requests.flatMap((request, index) =>
-    // Of equal requests the first: another order of them is no other story.
-    left.requests.indexOf(request) < index
-      ? []
-      : [
-          {
-            name: `store requests ${request}`,
-            apply(next: World) {
-              next.left.requests.splice(index, 1)
-              const delivery = uuid(++next.ids)
-              next.requested.push(delivery)
-              const kind = request.replace('-', '') as RequestKind
-              if (kind === request) {
-                enqueue(next, { event: `order.${kind}`, delivery, data: { ...KEY, request: '{}' } })
-              } else {
-                enqueue(next, { event: 'order.withdraw', delivery, data: { ...KEY, kind } })
-                next.marks.push({ id: delivery, of: kind })
-              }
-            },
-          },
-        ],
-  )
+const mark = (world: World): World => {
+  const [first, ...marks] = world.marks
+  const { order, revision } = world.stored ?? { order: newOrder(KEY), revision: 0 }
+  if (first === undefined || order.intents.some(({ id }) => id === first.id)) return { ...world, marks }
+  const withdrawals = [...order.withdrawals, first]
+  return { ...world, marks, stored: { order: { ...order, withdrawals }, revision: revision + 1 } }
+}
 
-const enqueue = (next: World, event: OrderEvent) => next.queue.push({ event, redelivered: false })
-export const check = (next: World) =>
-  enqueue(next, { event: 'order.check', delivery: uuid(++next.ids), data: KEY })
+/** What an accountant does, which a webhook announces; undefined when it cannot be done. */
+const acts =
+  (
+    left: 'fixes' | 'outsidePayments' | 'reversals' | 'edits',
+    act: (service: Service) => Service | undefined,
+  ) =>
+  (world: World): World => {
+    const service = act(world.service)
+    if (service === undefined) return world
+    const next = { ...world, service, left: { ...world.left, [left]: world.left[left] - 1 } }
+    // A product that is added changes no order.
+    if (service.status === 'none') return next
+    const ids = world.ids + 1
+    const webhook = { event: 'order.updated', delivery: uuid(ids), data: resultOf(service) } as const
+    return { ...next, ids, webhooks: [...world.webhooks, webhook] }
+  }
+
+const fix = acts('fixes', ({ refuses, ...service }) => {
+  if (refuses === 'unknown_sku') return service
+  if (service.status !== 'needs_review') return undefined
+  return service.heldPayment && !service.forgetful
+    ? { ...service, status: 'paid', receipts: service.receipts + 1 }
+    : { ...service, status: 'invoiced' }
+})
+
+const payOutside = acts('outsidePayments', service =>
+  service.status === 'invoiced'
+    ? { ...service, status: 'paid', paidOutside: true, receipts: service.receipts + 1 }
+    : undefined,
+)
+
+const reverse = acts('reversals', service =>
+  service.status === 'paid'
+    ? { ...service, status: 'invoiced', reversed: true, receipts: service.receipts - 1 }
+    : undefined,
+)
+
+const review = acts('reversals', service => {
+  const next = { ...service, status: 'needs_review', receipts: 0 } as const
+  if (service.status === 'paid') return { ...next, heldPayment: true, reversed: true }
+  return service.status === 'invoiced' ? next : undefined
+})
+
+const edit = acts('edits', service =>
+  service.status === 'none' ? undefined : { ...service, total: service.total + 1 },
+)
+
+const when = (isPossible: boolean, name: string, apply: Move['apply']): Move[] =>
+  isPossible ? [{ name, apply }] : []
 
 /** What may happen at any time, also between two steps of the worker: the accountant acts, the API marks. */
 export const movesMeanwhile = ({ left, marks }: World): Move[] => [
-  ...marks.slice(0, 1).map(mark => ({
-    name: 'the withdrawal is marked',
-    apply(next: World) {
-      next.marks.shift()
-      const { order, revision } = next.stored ?? { order: newOrder(KEY), revision: 0 }
-      if (order.intents.some(({ id }) => id === mark.id)) return
-      const withdrawals = [...order.withdrawals, mark]
-      next.stored = { order: { ...order, withdrawals }, revision: revision + 1 }
-    },
-  })),
-  ...(left.fixes > 0 ? [{ name: 'accountant fixes the order', apply: fix }] : []),
-  ...(left.outsidePayments > 0 ? [{ name: 'accountant registers a payment', apply: payOutside }] : []),
-  ...(left.reversals > 0
-    ? [
-        { name: 'accountant reverses the payment', apply: reverse },
-        { name: 'accountant moves the order back to review', apply: review },
-      ]
-    : []),
-  ...(left.edits > 0 ? [{ name: 'accountant edits the invoice', apply: edit }] : []),
+  ...when(marks.length > 0, 'the withdrawal is marked', mark),
+  ...when(left.fixes > 0, 'accountant fixes the order', fix),
+  ...when(left.outsidePayments > 0, 'accountant registers a payment', payOutside),
+  ...when(left.reversals > 0, 'accountant reverses the payment', reverse),
+  ...when(left.reversals > 0, 'accountant moves the order back to review', review),
+  ...when(left.edits > 0, 'accountant edits the invoice', edit),
 ]
 
-const fix = (next: World) => {
-  if (next.service.refuses === 'unknown_sku') {
-    next.left.fixes--
-    delete next.service.refuses
-    return
+/** A webhook arrives, for the last time or once more. */
+export const arrive =
+  (index: number, isLast = true) =>
+  (world: World): World => {
+    const event = world.webhooks[index]
+    if (event === undefined) return world
+    return isLast
+      ? enqueue({ ...world, webhooks: world.webhooks.toSpliced(index, 1) }, event)
+      : enqueue({ ...world, left: { ...world.left, repeats: world.left.repeats - 1 } }, event)
   }
-  if (next.service.status !== 'needs_review') return
-  next.left.fixes--
-  const paid = next.service.heldPayment && !next.service.forgetful
-  next.service.status = paid ? 'paid' : 'invoiced'
-  if (paid) next.service.receipts++
-  announce(next)
-}
-
-const edit = (next: World) => {
-  if (next.service.status === 'none') return
-  next.left.edits--
-  next.service.total++
-  announce(next)
-}
-
-const reverse = (next: World) => {
-  if (next.service.status !== 'paid') return
-  next.left.reversals--
-  next.service.status = 'invoiced'
-  next.service.receipts--
-  next.service.reversed = true
-  announce(next)
-}
-
-const review = (next: World) => {
-  if (next.service.status !== 'invoiced' && next.service.status !== 'paid') return
-  next.left.reversals--
-  if (next.service.status === 'paid') {
-    next.service.heldPayment = true
-    next.service.reversed = true
-  }
-  next.service.status = 'needs_review'
-  next.service.receipts = 0
-  announce(next)
-}
-
-const payOutside = (next: World) => {
-  if (next.service.status !== 'invoiced') return
-  next.left.outsidePayments--
-  next.service.paidOutside = true
-  next.service.status = 'paid'
-  next.service.receipts++
-  announce(next)
-}
-
-const networksMoves = ({ left, webhooks }: World): Move[] => {
-  const queue = (next: World, index: number) => {
-    const { delivery, result } = next.webhooks[index] ?? { delivery: 0, result: resultOf(next.service) }
-    enqueue(next, { event: 'order.updated', delivery: uuid(delivery), data: copy(result) })
-  }
-  return webhooks.flatMap((_webhook, index) => [
-    {
-      name: `webhook ${index} arrives`,
-      apply(next: World) {
-        queue(next, index)
-        next.webhooks.splice(index, 1)
-      },
-    },
-    ...(left.repeats > 0
-      ? [
-          {
-            name: `webhook ${index} arrives and will arrive again`,
-            apply(next: World) {
-              next.left.repeats--
-              queue(next, index)
-            },
-          },
-        ]
-      : []),
-  ])
-}
 
 /** Everything that may happen next outside of the worker. */
-export const moves = (world: World): Move[] => [
-  ...storesMoves(world),
-  ...movesMeanwhile(world),
-  ...networksMoves(world),
-]
+export const moves = (world: World): Move[] => {
+  const { left, webhooks } = world
+  return [
+    ...left.requests.flatMap((name, index) =>
+      // Of equal requests the first: another order of them is no other story.
+      when(left.requests.indexOf(name) === index, `store requests ${name}`, request(index)),
+    ),
+    ...movesMeanwhile(world),
+    ...webhooks.flatMap((_webhook, index) => [
+      { name: `webhook ${index} arrives`, apply: arrive(index) },
+      ...when(left.repeats > 0, `webhook ${index} arrives and will arrive again`, arrive(index, false)),
+    ]),
+  ]
+}
 
 class InjectedError extends Error {}
-class TwoWritersError extends Error {}
+
+/** One for all: there are a hundred thousand of them. */
+const INJECTED = new InjectedError()
 
 /**
  * What happens at the worker's n-th await. `fails`: an error before the call, or after it took effect, which the
@@ -262,60 +240,71 @@ class TwoWritersError extends Error {}
  */
 export type Fault = { at: number } & (
   | { fails: 'before' | 'after'; kills: boolean }
-  | { meanwhile: (world: World) => void }
+  | { meanwhile: Move['apply'] }
 )
 
 /**
  * Lets the worker process the first event of the queue: `process` itself runs, with the model's dependencies.
  *
- * @returns how many awaits it passed
+ * @returns the world after it, and how many awaits it passed
  */
-export const work = async (world: World, fault?: Fault): Promise<number> => {
-  const first = world.queue[0]
-  if (first === undefined) return 0
+export const work = async (start: World, fault?: Fault): Promise<{ world: World; awaits: number }> => {
+  const [first] = start.queue
+  if (first === undefined) return { world: start, awaits: 0 }
+  let world = start
   let awaits = 0
   let isKilled = false
   const place = async <Result>(effect: () => Result): Promise<Result> => {
-    if (isKilled) throw new InjectedError()
+    if (isKilled) throw INJECTED
     awaits++
     if (fault?.at !== awaits) return effect()
     if ('meanwhile' in fault) {
-      fault.meanwhile(world)
+      world = fault.meanwhile(world)
       return effect()
     }
     isKilled = fault.kills
     if (fault.fails === 'after') effect()
-    throw new InjectedError()
+    throw INJECTED
   }
+  const change = (next: () => Partial<World>) =>
+    place(() => {
+      world = { ...world, ...next() }
+    })
 
   try {
-    await process(copy(first.event), {
+    await process(first.event, {
       orders: {
-        get: () => place(() => world.stored && { ...copy(world.stored), updated_at: '' }),
+        get: () => place(() => world.stored && { ...world.stored, updated_at: '' }),
         save: (order, revision) =>
-          place(() => {
-            if ((world.stored?.revision ?? 0) !== revision) throw new TwoWritersError()
-            world.stored = { order: copy(order), revision: revision + 1 }
+          change(() => {
+            // Somebody else has saved it in the meantime.
+            if ((world.stored?.revision ?? 0) !== revision) throw INJECTED
+            return { stored: { order, revision: revision + 1 } }
           }),
       },
-      call: call => place(() => serve(world.service, call)),
-      publish: message => place(() => receive(world, copy(message))),
+      call: call =>
+        place(() => {
+          const { answer, service } = serve(world.service, call)
+          world = { ...world, service }
+          return answer
+        }),
+      publish: message => change(() => receive(world, message)),
       now: () => 0,
       retryRefused: 1,
       redelivered: first.redelivered,
     })
-    await place(() => world.queue.shift())
+    await change(() => ({ queue: world.queue.slice(1) }))
   } catch (error) {
-    first.redelivered = true
-    if (!(error instanceof InjectedError) && !(error instanceof TwoWritersError)) throw error
+    if (!(error instanceof InjectedError)) throw error
+    const queue = world.queue.map(each => (each === first ? { ...each, redelivered: true } : each))
+    world = { ...world, queue }
   }
-  return awaits
+  return { world, awaits }
 }
 
-const receive = (world: World, message: FeedMessage) => {
-  if (world.received.includes(message.delivery)) return
-  world.received.push(message.delivery)
-  const { states } = world.store
+const receive = ({ received, store }: World, message: FeedMessage): Partial<World> => {
+  if (received.includes(message.delivery)) return {}
+  const states = { ...store.states }
   const changed =
     message.event === 'order.updated'
       ? (message.requests ?? [])
@@ -325,8 +314,9 @@ const receive = (world: World, message: FeedMessage) => {
     const before = (states[id] ?? []).filter(({ version }) => version !== message.version)
     states[id] = [...before, { version: message.version, state }]
   }
-  if (message.event === 'order.updated' && message.version >= world.store.version) {
-    world.store.result = message.data
-    world.store.version = message.version
+  const isNews = message.event === 'order.updated' && message.version >= store.version
+  return {
+    received: [...received, message.delivery],
+    store: { ...store, states, ...(isNews && { result: message.data, version: message.version }) },
   }
 }
