@@ -7,8 +7,11 @@ export type Clock = {
   run: (until: number) => Promise<boolean>
 }
 
-/** Resolves when everything that waits for promises alone has gone as far as it can. */
-const settled = () => new Promise<void>(resolve => setImmediate(resolve))
+/**
+ * Immediates that are queued at a time. Before each of them Node runs everything that waits for promises alone; a
+ * round of its event loop for every callback would take a third of a simulation.
+ */
+const ROUND = 100
 
 type Scheduled = { at: number; count: number; callback: () => void }
 
@@ -58,15 +61,27 @@ export const virtualClock = (start: number): Clock => {
   return {
     now: () => now,
     after: (ms, callback) => scheduled.add({ at: now + ms, count: count++, callback }),
-    async run(until) {
-      await settled()
-      for (let next = scheduled.next(); next !== undefined; next = scheduled.next()) {
-        if (next.at > until) return false
-        now = next.at
-        next.callback()
-        await settled()
-      }
-      return true
-    },
+    run: until =>
+      new Promise((resolve, reject) => {
+        let isOver = false
+        const end = (settle: () => void) => {
+          isOver = true
+          settle()
+        }
+        const step = () => {
+          if (isOver) return
+          const next = scheduled.next()
+          if (next === undefined) return end(() => resolve(true))
+          if (next.at > until) return end(() => resolve(false))
+          now = next.at
+          try {
+            next.callback()
+          } catch (error) {
+            end(() => reject(error))
+          }
+          setImmediate(step)
+        }
+        for (let queued = 0; queued < ROUND; queued++) setImmediate(step)
+      }),
   }
 }

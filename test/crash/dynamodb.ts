@@ -68,6 +68,9 @@ export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOp
   const index = new Map<string, Map<string, Item>>()
   const shards = new Map<string, string>()
 
+  /** No check is due before; unix time in seconds. */
+  let nextDue = Number.POSITIVE_INFINITY
+
   /** When deliveries are deleted. */
   const expiring = new Map<string, number>()
 
@@ -76,6 +79,7 @@ export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOp
     if (before !== undefined && before !== shard) index.get(before)?.delete(key)
     if (shard === undefined) return void shards.delete(key)
     shards.set(key, shard)
+    nextDue = Math.min(nextDue, Number(item.check_at?.N))
     index.set(shard, (index.get(shard) ?? new Map<string, Item>()).set(key, item))
   }
 
@@ -122,8 +126,13 @@ export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOp
     find: (name: string, key: Item): Item | undefined => tableOf(name).items.get(tableOf(name).keyOf(key)),
     items: (name: string): Item[] => [...tableOf(name).items.values()],
     /** Whether the index has an order whose check is due; unix time in seconds. */
-    hasDue: (now: number) =>
-      [...index.values()].some(items => [...items.values()].some(each => Number(each.check_at?.N) <= now)),
+    hasDue(now: number) {
+      if (nextDue > now) return false
+      nextDue = Number.POSITIVE_INFINITY
+      for (const items of index.values())
+        for (const { check_at } of items.values()) nextDue = Math.min(nextDue, Number(check_at?.N))
+      return nextDue <= now
+    },
 
     run(command: object): object {
       if (command instanceof GetItemCommand) {

@@ -61,10 +61,10 @@ const placeByCall = new Map(
 )
 
 /** The place of an AWS call; a call that is not listed gets a name that {@link isPlace} refuses. */
-export const placeOf = (name: FunctionName, call: string): string =>
-  placeByCall.get(`${name}: ${call}`) ??
-  placeByCall.get(`${name}: ${call.replace(APP, WEB)}`) ??
-  `${name}: ${call}`
+export const placeOf = (name: FunctionName, action: string, target: string): string => {
+  const call = `${name}: ${action} ${target}`
+  return placeByCall.get(call) ?? placeByCall.get(call.replace(APP, WEB)) ?? call
+}
 
 export type Target = 'service' | 'dynamodb' | 'sqs' | 'ssm'
 

@@ -91,18 +91,17 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api' | 'with
   }
 
   const receive = (body: string) => {
-    const message = readFeedMessage(body)
-    const { external_id } = message.data
+    const { external_id } = JSON.parse(body).data
     const received = feeds.get(external_id)
     if (received === undefined) feeds.set(external_id, [body])
     else received.push(body)
-    listeners.get(external_id)?.(message)
+    listeners.get(external_id)?.(readFeedMessage(body))
   }
   const nothing = () => undefined
 
   return {
     /** What the store received about an order, in the order of arrival. */
-    feedOf: (external_id: string) => (feeds.get(external_id) ?? []).map(readFeedMessage),
+    feedOf: (external_id: string) => feeds.get(external_id) ?? [],
     /** From now on a store verifies its messages with another secret. */
     verifyWith: (source: string, secret: string) => void feedSecrets.set(source, secret),
     /** Ids of requests that were answered with 202, by order. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { messageGroupOf } from '../../lib/orders/events.ts'
 import { quarantineEntry } from '../../lib/platform/quarantine.ts'
-import { orderViolations, queueViolations, readStoredItem, webhookViolations } from '../oracle.ts'
+import { orderViolations, queueViolations, readFeedMessage, readStoredItem, webhookViolations } from '../oracle.ts'
 import { expectedOf, HOUR, MINUTE } from '../scenarios.ts'
 import { AFTER_EXCHANGE, type Run, type World } from './world.ts'
 
@@ -25,7 +25,7 @@ const ordersViolations = ({ scenario, world, faults }: Run): string[] => {
       {
         service: service.find(key),
         stored,
-        feed: stores.feedOf(external_id),
+        feed: stores.feedOf(external_id).map(readFeedMessage),
         accepted: stores.accepted.get(external_id) ?? [],
       },
       // The mark of a withdrawal makes a worker that is at work repeat what it has published.
