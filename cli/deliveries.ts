@@ -1,6 +1,6 @@
-import { GetItemCommand, paginateScan } from '@aws-sdk/client-dynamodb'
+import { paginateScan } from '@aws-sdk/client-dynamodb'
 import { TABLES } from '../lib/platform/names.ts'
-import { type DeliveryRecord, deliveryOf } from '../lib/webhook/deliveries.ts'
+import { type DeliveryRecord, deliveryOf, readDelivery } from '../lib/webhook/deliveries.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { cannot } from './core/errors.ts'
@@ -22,19 +22,8 @@ export async function* deliveriesSince(context: Context, since: Date): AsyncGene
 }
 
 /** The record of a delivery, if it was queued. */
-export const deliveryWith = async (
-  { dynamodb, nameOf }: Context,
-  delivery: string,
-): Promise<DeliveryRecord | undefined> => {
-  const { Item } = await dynamodb.send(
-    new GetItemCommand({
-      TableName: nameOf(TABLES.deliveries),
-      Key: { delivery: { S: delivery } },
-      ConsistentRead: true,
-    }),
-  )
-  return Item === undefined ? undefined : deliveryOf(Item)
-}
+export const deliveryWith = ({ dynamodb, nameOf }: Context, delivery: string) =>
+  readDelivery(dynamodb, nameOf(TABLES.deliveries), delivery)
 
 const isoDate = (seconds: number) => new Date(seconds * 1000).toISOString()
 
@@ -65,5 +54,5 @@ export const deliveriesCommands = ({ program, run }: Cli): void => {
     .command('show')
     .description('Show the order and status of a delivery and when it was queued.')
     .argument('<id>', 'UUID of the delivery, as in X-Service-Delivery')
-    .action((id, _options, command) => run(command, context => show(context, id)))
+    .action(run(show))
 }

@@ -41,5 +41,5 @@ export const keyCommands = ({ program, run }: Cli): void => {
     .command('set')
     .description('Check the API key and store it. Reads it from standard input, or prompts for it.')
     .option('--no-check', 'store it unchecked')
-    .action((options, command) => run(command, context => set(context, options)))
+    .action(run(set))
 }

@@ -7,7 +7,7 @@ import { STATUSES } from '../lib/protocol/status.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { cannot } from './core/errors.ts'
-import { positive, since } from './core/options.ts'
+import { positive, SOURCE, since } from './core/options.ts'
 import { count, facts, type Report, table } from './core/output.ts'
 import { progress } from './core/terminal.ts'
 
@@ -148,17 +148,15 @@ export const ordersCommands = ({ program, run }: Cli): void => {
     .description('Show one order: its last result from the service and the requests of its store.')
     .argument('<source>', 'source of the store')
     .argument('<external_id>', "the order's number in the store")
-    .action((source, external_id, _options, command) =>
-      run(command, context => show(context, source, external_id)),
-    )
+    .action(run(show))
   orders
     .command('list')
     .description('List orders, the most recently changed first.')
-    .option('--source <source>', 'only this store')
+    .addOption(SOURCE)
     .addOption(new Option('--status <status>', 'only this status').choices(STATUSES))
     .option('--since <when>', 'only orders changed since: 2h, 7d, or a date', since)
     .option('--unsettled', 'only orders in review, in doubt, or with an open request')
     .option('--limit <number>', 'maximum number of orders to list', positive, LIMIT)
     .addHelpText('after', COST)
-    .action((options, command) => run(command, context => list(context, options)))
+    .action(run(list))
 }

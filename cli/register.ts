@@ -37,8 +37,8 @@ const register = async (context: Context, { url: given, again = false, check }: 
   }
 }
 
-const unregister = async (context: Context, given: string | undefined): Promise<Report> => {
-  const url = await webhookUrlOf(context, given)
+const unregister = async (context: Context, options: Pick<Options, 'url'>): Promise<Report> => {
+  const url = await webhookUrlOf(context, options.url)
   // At the service first: while it still sends, the relay must know the secret.
   await (await accountingOf(context)).removeWebhook(url)
   const { ofUrl } = await registrationsOf(context, url)
@@ -66,7 +66,7 @@ export const registerCommand = ({ program, run }: Cli): void => {
     .option(...urlOption)
     .option('--again', 'register even so, for example after the URL was removed at the service')
     .option('--no-check', 'do not wait until the relay accepts the secret')
-    .action((options, command) => run(command, context => register(context, options)))
+    .action(run(register))
 }
 
 /** `relay unregister`: ends the accounting service's webhooks (spec: DELETE webhook). */
@@ -75,5 +75,5 @@ export const unregisterCommand = ({ program, run }: Cli): void => {
     .command('unregister')
     .description('Remove the webhook URL from the accounting service and delete its secrets.')
     .option(...urlOption)
-    .action((options, command) => run(command, context => unregister(context, options.url)))
+    .action(run(unregister))
 }

@@ -8,7 +8,7 @@ import { accountingOf } from './core/accounting.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { cannot, messageOf } from './core/errors.ts'
-import { duration } from './core/options.ts'
+import { duration, URL_OPTION } from './core/options.ts'
 import type { Report } from './core/output.ts'
 import {
   type Registration,
@@ -115,7 +115,7 @@ export const rotateCommand = ({ program, run }: Cli): void => {
   program
     .command('rotate')
     .description('Replace the webhook secret without refusing a webhook.')
-    .option('--url <url>', "webhook URL (default: the one registered, else the deployment's own)")
+    .addOption(URL_OPTION)
     .addOption(
       new Option(
         '--lead <duration>',
@@ -131,5 +131,5 @@ export const rotateCommand = ({ program, run }: Cli): void => {
     )
     .option('--no-wait', 'do not wait for the overlap; a later run retires the old secret')
     .addHelpText('after', HELP)
-    .action((options, command) => run(command, context => rotate(context, options)))
+    .action(run(rotate))
 }

@@ -158,5 +158,5 @@ export const sendCommand = ({ program, run }: Cli): void => {
       'after',
       `\nSigns with the secret of --secret-stdin, else of the variable ${SECRET_VARIABLE}, else with the stored one of the URL.`,
     )
-    .action((url, options, command) => run(command, context => send(context, url, options)))
+    .action(run(send))
 }

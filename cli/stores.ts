@@ -61,7 +61,11 @@ const list = async (context: Context): Promise<Report> => {
   return { data: { stores }, text: table(['SOURCE', 'FEED', 'QUEUE', 'WAITING', 'KEYS'], rows) }
 }
 
-const createKey = async (context: Context, source: string, readOnly: boolean): Promise<Report> => {
+const createKey = async (
+  context: Context,
+  source: string,
+  { readOnly = false }: { readOnly?: boolean },
+): Promise<Report> => {
   storeNamed(context, source)
   const key = randomBytes(32).toString('base64url')
   const { Name, Value } = storeKeyParameter(context.secretsPath, source, key, readOnly)
@@ -95,7 +99,16 @@ const revokeKey = async (context: Context, source: string, id: string): Promise<
   }
 }
 
-const setSecret = async (context: Context, source: string, isGiven: boolean): Promise<Report> => {
+const writeIndexes = async ({ parameters }: Context): Promise<Report> => {
+  for (const folder of INDEXED) await parameters.writeIndex(folder)
+  return { data: { indexed: INDEXED }, text: 'The index of keys and secrets is written.' }
+}
+
+const setSecret = async (
+  context: Context,
+  source: string,
+  { stdin: isGiven = false }: { stdin?: boolean },
+): Promise<Report> => {
   const { feed } = storeNamed(context, source)
   if (feed === 'sqs') {
     throw cannot(`set a secret for "${source}"`, 'its feed is an SQS queue, whose messages are not signed')
@@ -127,32 +140,25 @@ export const storesCommands = ({ program, run }: Cli): void => {
     .description(
       'List the stores with their feeds and queues, the number of waiting messages, and their keys.',
     )
-    .action((_options, command) => run(command, list))
+    .action(run(list))
   stores
     .command('key')
     .description("Create a key for the stores' API. It is shown once; only its hash is stored.")
     .argument('<source>', 'source of the store')
     .option('--read-only', 'a key that can read orders, but not create, pay, refund or withdraw them')
-    .action((source, options, command) =>
-      run(command, context => createKey(context, source, options.readOnly === true)),
-    )
+    .action(run(createKey))
   stores
     .command('revoke')
     .description('Revoke a key.')
     .argument('<source>', 'source of the store')
     .argument('<id>', 'id of the key, as listed by relay stores list')
-    .action((source, id, _options, command) => run(command, context => revokeKey(context, source, id)))
+    .action(run(revokeKey))
   stores
     .command('index')
     .description(
       'Write the index from which the functions read keys and secrets, in case parameters were changed by hand.',
     )
-    .action((_options, command) =>
-      run(command, async context => {
-        for (const folder of INDEXED) await context.parameters.writeIndex(folder)
-        return { data: { indexed: INDEXED }, text: 'The index of keys and secrets is written.' }
-      }),
-    )
+    .action(run(writeIndexes))
   stores
     .command('secret')
     .description(
@@ -160,7 +166,5 @@ export const storesCommands = ({ program, run }: Cli): void => {
     )
     .argument('<source>', 'source of the store')
     .option('--stdin', 'read the secret from standard input, or prompt for it, instead of creating one')
-    .action((source, options, command) =>
-      run(command, context => setSecret(context, source, options.stdin === true)),
-    )
+    .action(run(setSecret))
 }

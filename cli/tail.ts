@@ -1,3 +1,5 @@
+import { SourceMap } from 'node:module'
+import { posix } from 'node:path'
 import * as v from 'valibot'
 import { visible } from '../lib/platform/visible.ts'
 import { entryText } from '../local/log.ts'
@@ -5,8 +7,8 @@ import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { usageError } from './core/errors.ts'
 import { type LogLine, logOf } from './core/log.ts'
-import { since } from './core/options.ts'
-import { toSource } from './core/source.ts'
+import { ORDER, SOURCE, since } from './core/options.ts'
+import { ROOT, readService } from './core/stack.ts'
 import { type Colour, coloured } from './core/terminal.ts'
 
 type Filter = {
@@ -28,6 +30,35 @@ const lineText = ({ at, from, ...entry }: LogLine) => {
   return `${time}  ${from === undefined ? '' : `${from.padEnd(9)}  `}${entryText({ level, message, ...fields })}`
 }
 
+/** A place in the bundle of a deployed function. */
+const FRAME = /file:\/\/\/var\/task\/(functions\/\w+)\.mjs:(\d+):(\d+)/g
+
+const maps = new Map<string, Promise<SourceMap>>()
+
+/** The source map of a function, from bundling this checkout: its commit must be the one that is deployed. */
+const mapOf = (source: string): Promise<SourceMap> => {
+  const make = async () => {
+    // Slow to load, and only needed here.
+    const { bundle } = await import('../deploy/package.ts')
+    return new SourceMap(JSON.parse((await bundle(ROOT, readService().custom.esbuild, source)).map))
+  }
+  const map = maps.get(source) ?? make()
+  maps.set(source, map)
+  return map
+}
+
+/** Replaces places in the bundles of deployed functions by those in the source. */
+export const toSource = async (stack: string): Promise<string> => {
+  let text = stack
+  for (const [place, source = '', line, column] of stack.matchAll(FRAME)) {
+    const entry = (await mapOf(source)).findEntry(Number(line) - 1, Number(column) - 1)
+    if (!('originalSource' in entry)) continue
+    const path = posix.join(posix.dirname(source), entry.originalSource)
+    text = text.replace(place, `${path}:${entry.originalLine + 1}:${entry.originalColumn + 1}`)
+  }
+  return text
+}
+
 /** The stack of an error that a line reports, in terms of this checkout's source. */
 const stackText = async ({ fields: { error } }: LogLine): Promise<string> => {
   if (!v.is(withStack, error)) return ''
@@ -46,15 +77,11 @@ const lineJson = ({ at, from, level, message, fields }: LogLine) =>
 const COLOURS: Readonly<Record<string, Colour>> = { WARN: 'yellow', ERROR: 'red', FATAL: 'red' }
 
 type Options = Filter & { since?: Date | undefined; follow: boolean }
-type Format = { json?: true | undefined; verbose?: true | undefined }
 
-const tail = async (
-  context: Context,
-  { since: begin, follow, ...filter }: Options,
-  { json, verbose }: Format,
-) => {
+const tail = async (context: Context, { since: begin, follow, ...filter }: Options) => {
+  const { json, verbose, terminal } = context
+  const { stdout, stderr } = terminal
   const format = json ? lineJson : lineText
-  const { stdout, stderr } = context.terminal
   if (begin === undefined && !follow) {
     throw usageError(
       'print the log',
@@ -66,7 +93,7 @@ const tail = async (
   for await (const line of logOf(context, { since: begin ?? new Date(), follow })) {
     if (!matches(line, filter)) continue
     lines++
-    stdout.write(`${coloured(context.terminal, stdout, COLOURS[line.level], visible(format(line)))}\n`)
+    stdout.write(`${coloured(terminal, stdout, COLOURS[line.level], visible(format(line)))}\n`)
     if (verbose && !json) stdout.write(await stackText(line))
   }
   if (lines === 0) stderr.write('No matching lines.\n')
@@ -81,8 +108,8 @@ export const tailCommand = ({ program, run }: Cli): void => {
       "Follow the functions' log: deliveries, requests and order events. With --json, prints one document a line; with --verbose, the stacks of errors, in terms of this checkout's source.",
     )
     .option('--since <when>', 'start in the past: 10m, 2h, or a date', since)
-    .option('--source <source>', 'only this store')
-    .option('--order <external_id>', 'only this order')
+    .addOption(SOURCE)
+    .addOption(ORDER)
     .option('--delivery <id>', 'only this delivery, request or feed message')
     .option('--errors', 'only warnings and errors')
     .option('--no-follow', 'stop at the end of the log')
@@ -90,5 +117,5 @@ export const tailCommand = ({ program, run }: Cli): void => {
       'after',
       '\nOn AWS it polls CloudWatch Logs every three seconds; locally it reads the log file of npm start.',
     )
-    .action((options, command) => run(command, context => tail(context, options, command.optsWithGlobals())))
+    .action(run(tail))
 }

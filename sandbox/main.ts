@@ -28,8 +28,14 @@ const fail = (error: unknown) => {
   process.exit(1)
 }
 
-const main = async () => {
+/**
+ * Starts the sandbox, which runs until this process is asked to end.
+ *
+ * @throws Error when an argument is not valid, or the port or the database cannot be used
+ */
+export const main = async (args: string[]) => {
   const { values } = parseArgs({
+    args,
     options: {
       port: { type: 'string' },
       data: { type: 'string' },
@@ -63,4 +69,4 @@ const main = async () => {
   process.stdout.write(`sandbox ready at ${sandbox.url}\n`)
 }
 
-main().catch(fail)
+if (import.meta.main) main(process.argv.slice(2)).catch(fail)

@@ -99,5 +99,5 @@ export const auditCommand = ({ program, run }: Cli): void => {
     .option('--rate <number>', 'orders to read from the service per second', positive, RATE)
     .option('--no-service', 'do not compare with the service')
     .addHelpText('after', HELP)
-    .action((options, command) => run(command, context => audit(context, options)))
+    .action(run(audit))
 }

@@ -11,8 +11,8 @@ import { depthOf } from '../core/queue.ts'
 import { progress } from '../core/terminal.ts'
 import { deliveriesSince, deliveryWith } from '../deliveries.ts'
 import { DEAD_LETTERS } from '../messages/dead.ts'
+import { collect as collectMessages, idsOf } from '../messages/message.ts'
 import { QUARANTINE } from '../messages/quarantine.ts'
-import { idsOf, visitSelected } from '../messages/selection.ts'
 import { ordersOf, ordersWhere } from '../orders.ts'
 import { type ComparedOrder, type Difference, type Evidence, orderName, type QueueState } from './balance.ts'
 import { addLateLine, addLine, emptyLog, type Logged } from './logged.ts'
@@ -20,20 +20,12 @@ import { addLateLine, addLine, emptyLog, type Logged } from './logged.ts'
 const EVERY_MESSAGE = { ids: [], limit: 10_000 }
 
 const readQueues = async (context: Context): Promise<QueueState> => {
-  const dead = new Set<string>()
-  const quarantined = new Set<string>()
-  const letters = await visitSelected(context, DEAD_LETTERS, EVERY_MESSAGE, async message => {
-    for (const id of idsOf(message)) dead.add(id)
-    return 'keep'
-  })
-  const entries = await visitSelected(context, QUARANTINE, EVERY_MESSAGE, async message => {
-    if (message.from === 'worker') for (const id of idsOf(message)) quarantined.add(id)
-    return 'keep'
-  })
+  const letters = await collectMessages(context, DEAD_LETTERS, EVERY_MESSAGE)
+  const entries = await collectMessages(context, QUARANTINE, EVERY_MESSAGE)
   return {
-    dead,
+    dead: new Set(letters.messages.flatMap(idsOf)),
     deadHidden: letters.hidden,
-    quarantined,
+    quarantined: new Set(entries.messages.filter(({ from }) => from === 'worker').flatMap(idsOf)),
     waiting: (await depthOf(context, QUEUES.orders)).all,
     left: { dead: letters.total, quarantined: entries.total },
   }

@@ -25,12 +25,10 @@ type SharedOptions = ReturnType<Program['opts']>
 /** What each command adds itself to. */
 export type Cli = {
   program: Program
-  /** Runs a command's work against the relay its options choose, and prints the report, if there is one. */
-  run: (
-    command: { optsWithGlobals: () => SharedOptions },
-    work: (context: Context) => Promise<Report | undefined>,
-  ) => Promise<void>
-  setExitCode: (code: ExitCode) => void
+  /** The action of a command: its work against the relay its options choose, whose report is printed. */
+  run: <Args extends unknown[]>(
+    work: (context: Context, ...args: Args) => Promise<Report | undefined>,
+  ) => (this: { optsWithGlobals: () => SharedOptions }, ...args: Args) => Promise<void>
 }
 
 export const createCli = (terminal: Terminal, setExitCode: (code: ExitCode) => void): Cli => ({
@@ -44,24 +42,24 @@ export const createCli = (terminal: Terminal, setExitCode: (code: ExitCode) => v
     })
     .configureHelp({ showGlobalOptions: true, helpWidth: 100 }),
 
-  run: async (command, work) => {
-    const options = command.optsWithGlobals()
-    const context = createContext(options, terminal)
-    try {
-      const report = await work(context)
-      if (report === undefined) return
-      const text = options.json ? JSON.stringify(report.data, null, 2) : report.text
-      const colourOf = options.json ? undefined : report.colourOf
-      const { stdout } = terminal
-      for (const line of text.split('\n')) {
-        stdout.write(`${coloured(terminal, stdout, colourOf?.(line), visible(line))}\n`)
+  run: work =>
+    async function (...args) {
+      const options = this.optsWithGlobals()
+      const context = createContext(options, terminal)
+      try {
+        const report = await work(context, ...args)
+        if (report === undefined) return
+        const text = options.json ? JSON.stringify(report.data, null, 2) : report.text
+        const colourOf = options.json ? undefined : report.colourOf
+        const { stdout } = terminal
+        for (const line of text.split('\n')) {
+          stdout.write(`${coloured(terminal, stdout, colourOf?.(line), visible(line))}\n`)
+        }
+        if (report.ok === false) setExitCode(EXIT.failure)
+      } catch (error) {
+        throw explain(error, context)
+      } finally {
+        context.close()
       }
-      if (report.ok === false) setExitCode(EXIT.failure)
-    } catch (error) {
-      throw explain(error, context)
-    } finally {
-      context.close()
-    }
-  },
-  setExitCode,
+    },
 })

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { LambdaClient } from '@aws-sdk/client-lambda'
-import { GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs'
-import { SSMClient } from '@aws-sdk/client-ssm'
+import { DynamoDB } from '@aws-sdk/client-dynamodb'
+import { Lambda } from '@aws-sdk/client-lambda'
+import { SQS } from '@aws-sdk/client-sqs'
+import { SSM } from '@aws-sdk/client-ssm'
 import { readStores } from '../../deploy/stores.ts'
 import type { Store } from '../../lib/platform/stores.ts'
 import { CREDENTIALS, settingsFrom, urlOf } from '../../local/settings.ts'
@@ -11,11 +11,13 @@ import { parameterStore } from './parameters.ts'
 import { awsStack, localStack, ROOT, type Stack } from './stack.ts'
 import type { Terminal } from './terminal.ts'
 
-/** The options that choose a relay. */
-export type TargetOptions = {
+/** The options that all commands share: which relay, and how to print. */
+type Options = {
   local?: boolean | undefined
   stage?: string | undefined
   region?: string | undefined
+  json?: boolean | undefined
+  verbose?: boolean | undefined
 }
 
 const DEFAULT_STAGE = 'production'
@@ -26,7 +28,10 @@ const DEFAULT_REGION = 'eu-central-1'
  *
  * @throws Failure when they contradict each other
  */
-export const createContext = ({ local = false, stage, region }: TargetOptions, terminal: Terminal) => {
+export const createContext = (
+  { local = false, stage, region, json = false, verbose = false }: Options,
+  terminal: Terminal,
+) => {
   if (local && stage !== undefined) {
     throw usageError(
       'use --local with --stage',
@@ -50,10 +55,10 @@ export const createContext = ({ local = false, stage, region }: TargetOptions, t
     ...(local && { endpoint: urlOf(port), credentials: CREDENTIALS, maxAttempts: 1 }),
   })
 
-  const dynamodb = new DynamoDBClient(clientOptions(ports.dynamodb))
-  const sqs = new SQSClient(clientOptions(ports.sqs))
-  const ssm = new SSMClient(clientOptions(ports.ssm))
-  const lambda = new LambdaClient(clientOptions(ports.lambda))
+  const dynamodb = new DynamoDB(clientOptions(ports.dynamodb))
+  const sqs = new SQS(clientOptions(ports.sqs))
+  const ssm = new SSM(clientOptions(ports.ssm))
+  const lambda = new Lambda(clientOptions(ports.lambda))
   const secretsPath = `/order-relay/${target.stage}`
   const queueUrls = new Map<string, Promise<string>>()
   let stack: Promise<Stack> | undefined
@@ -66,8 +71,7 @@ export const createContext = ({ local = false, stage, region }: TargetOptions, t
   ]
 
   return {
-    terminal,
-    local,
+    ...{ terminal, json, verbose, local },
     region: target.region,
     /** What to call the relay in a sentence. */
     title: local ? 'the local stack' : `stage "${target.stage}" in ${target.region}`,
@@ -85,7 +89,7 @@ export const createContext = ({ local = false, stage, region }: TargetOptions, t
     queueUrl: (queue: string): Promise<string> => {
       const url =
         queueUrls.get(queue) ??
-        sqs.send(new GetQueueUrlCommand({ QueueName: prefix + queue })).then(({ QueueUrl = '' }) => QueueUrl)
+        sqs.getQueueUrl({ QueueName: prefix + queue }).then(({ QueueUrl = '' }) => QueueUrl)
       queueUrls.set(queue, url)
       return url
     },

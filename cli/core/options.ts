@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '@commander-js/extra-typings'
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings'
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 60 * 60, d: 24 * 60 * 60 }
 
@@ -35,3 +35,10 @@ export const positive = (text: string): number => {
   if (!/^\d{1,9}$/.test(text) || number < 1) throw new InvalidArgumentError('Expected a positive integer.')
   return number
 }
+
+export const SOURCE = new Option('--source <source>', 'only this store')
+export const ORDER = new Option('--order <external_id>', 'only this order')
+export const URL_OPTION = new Option(
+  '--url <url>',
+  "webhook URL (default: the one registered, else the deployment's own)",
+)

@@ -11,7 +11,7 @@ export type Report = {
   colourOf?: (line: string) => Colour | undefined
 }
 
-type Row = readonly (string | number | undefined)[]
+type Row = readonly (string | number | boolean | undefined)[]
 
 const width = (text: string) => [...text].length
 

@@ -1,13 +1,8 @@
-import {
-  DeleteParameterCommand,
-  PutParameterCommand,
-  paginateGetParametersByPath,
-  type SSMClient,
-} from '@aws-sdk/client-ssm'
+import { paginateGetParametersByPath, type SSM } from '@aws-sdk/client-ssm'
 import { indexOf, indexTexts, singleParameter } from '../../lib/platform/parameters.ts'
 
 /** The SecureString parameters of a stack, by their names relative to its path. */
-export const parameterStore = (ssm: SSMClient, path: string) => {
+export const parameterStore = (ssm: SSM, path: string) => {
   const store = {
     /** All parameters below a folder such as `webhook/secrets`, sorted by name. */
     async below(folder: string) {
@@ -28,11 +23,8 @@ export const parameterStore = (ssm: SSMClient, path: string) => {
 
     /** Creates or overwrites a parameter; one of more than 4 KB costs five cents a month. */
     async put(name: string, value: string): Promise<void> {
-      const parameter = {
-        ...{ Name: `${path}/${name}`, Value: value },
-        ...({ Type: 'SecureString', Tier: 'Intelligent-Tiering' } as const),
-      }
-      await ssm.send(new PutParameterCommand({ ...parameter, Overwrite: true }))
+      const kind = { Type: 'SecureString', Tier: 'Intelligent-Tiering', Overwrite: true } as const
+      await ssm.putParameter({ Name: `${path}/${name}`, Value: value, ...kind })
     },
 
     /** The texts that the index of a folder should have, and whether it has them. */
@@ -57,7 +49,7 @@ export const parameterStore = (ssm: SSMClient, path: string) => {
 
     /** Deletes a parameter; one that does not exist is not an error. */
     async remove(name: string): Promise<void> {
-      await ssm.send(new DeleteParameterCommand({ Name: `${path}/${name}` })).catch(error => {
+      await ssm.deleteParameter({ Name: `${path}/${name}` }).catch(error => {
         if (!(error instanceof Error) || error.name !== 'ParameterNotFound') throw error
       })
     },

@@ -1,9 +1,4 @@
-import {
-  DeleteMessageCommand,
-  GetQueueAttributesCommand,
-  type Message,
-  ReceiveMessageCommand,
-} from '@aws-sdk/client-sqs'
+import type { Message } from '@aws-sdk/client-sqs'
 import { visibilityExtender } from '../../lib/platform/retry.ts'
 import type { Context } from './context.ts'
 import { progress } from './terminal.ts'
@@ -35,9 +30,10 @@ const messageOf = ({ MessageId, Body, ReceiptHandle, Attributes = {} }: Message)
 
 /** The number of messages in a queue, by state and in all, and its attributes. */
 export const depthOf = async ({ sqs, queueUrl }: Context, queue: string) => {
-  const { Attributes: attributes = {} } = await sqs.send(
-    new GetQueueAttributesCommand({ QueueUrl: await queueUrl(queue), AttributeNames: ['All'] }),
-  )
+  const { Attributes: attributes = {} } = await sqs.getQueueAttributes({
+    QueueUrl: await queueUrl(queue),
+    AttributeNames: ['All'],
+  })
   const visible = Number(attributes.ApproximateNumberOfMessages ?? 0)
   const inFlight = Number(attributes.ApproximateNumberOfMessagesNotVisible ?? 0)
   const delayed = Number(attributes.ApproximateNumberOfMessagesDelayed ?? 0)
@@ -81,16 +77,14 @@ export const browse = async (
   const extendVisibility = visibilityExtender(sqs, QueueUrl)
 
   const receive = async (most: number) => {
-    const { Messages = [] } = await sqs.send(
-      new ReceiveMessageCommand({
-        QueueUrl,
-        MaxNumberOfMessages: Math.min(BATCH, most),
-        VisibilityTimeout: HOLD_SECONDS,
-        // Without waiting, AWS asks only some of its servers and may miss messages.
-        WaitTimeSeconds: local ? 0 : 1,
-        MessageSystemAttributeNames: ['All'],
-      }),
-    )
+    const { Messages = [] } = await sqs.receiveMessage({
+      QueueUrl,
+      MaxNumberOfMessages: Math.min(BATCH, most),
+      VisibilityTimeout: HOLD_SECONDS,
+      // Without waiting, AWS asks only some of its servers and may miss messages.
+      WaitTimeSeconds: local ? 0 : 1,
+      MessageSystemAttributeNames: ['All'],
+    })
     return Messages.map(messageOf)
   }
 
@@ -113,7 +107,7 @@ export const browse = async (
       visited += fresh.length
       for (const message of fresh) {
         if ((await visit(message)) === 'keep') continue
-        await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: message.receiptHandle }))
+        await sqs.deleteMessage({ QueueUrl, ReceiptHandle: message.receiptHandle })
         held.delete(message.id)
       }
       shown.advance(fresh.length)

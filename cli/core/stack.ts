@@ -80,14 +80,12 @@ const isMissing = (error: unknown) =>
  */
 export const awsStack = async (region: string, name: string): Promise<Stack> => {
   // Slow to load, and most commands do without it.
-  const { CloudFormationClient, DescribeStacksCommand, GetTemplateCommand } = await import(
-    '@aws-sdk/client-cloudformation'
-  )
-  const cloudformation = new CloudFormationClient({ region })
+  const { CloudFormation } = await import('@aws-sdk/client-cloudformation')
+  const cloudformation = new CloudFormation({ region })
   try {
     const [{ Stacks = [] }, { TemplateBody }] = await Promise.all([
-      cloudformation.send(new DescribeStacksCommand({ StackName: name })),
-      cloudformation.send(new GetTemplateCommand({ StackName: name, TemplateStage: 'Processed' })),
+      cloudformation.describeStacks({ StackName: name }),
+      cloudformation.getTemplate({ StackName: name, TemplateStage: 'Processed' }),
     ])
     const {
       WebhookUrl,

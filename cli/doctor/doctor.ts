@@ -2,6 +2,7 @@ import { QUEUES } from '../../lib/platform/names.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { explain } from '../core/errors.ts'
+import { URL_OPTION } from '../core/options.ts'
 import { count, type Report } from '../core/output.ts'
 import { webhookUrlOf } from '../core/registrations.ts'
 import { progress } from '../core/terminal.ts'
@@ -19,8 +20,8 @@ const COLOURS = [
 const findingText = ({ check, level, found, remedy }: Finding) =>
   `${MARKS[level]}${check}: ${found}${remedy === undefined ? '' : `\n      → ${remedy}`}`
 
-const doctor = async (context: Context, given: string | undefined): Promise<Report> => {
-  const url = await webhookUrlOf(context, given)
+const doctor = async (context: Context, options: { url?: string | undefined }): Promise<Report> => {
+  const url = await webhookUrlOf(context, options.url)
   // Fails when there is no relay at all, before every check does.
   await context.queueUrl(QUEUES.orders)
 
@@ -57,6 +58,6 @@ export const doctorCommand = ({ program, run }: Cli): void => {
     .description(
       'Check settings, secrets, the accounting service, queues and stores, and say how to fix what is wrong. The exit code is 1 when there is a problem.',
     )
-    .option('--url <url>', "webhook URL (default: the one registered, else the deployment's own)")
-    .action((options, command) => run(command, context => doctor(context, options.url)))
+    .addOption(URL_OPTION)
+    .action(run(doctor))
 }

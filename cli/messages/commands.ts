@@ -1,24 +1,44 @@
+import { Option } from '@commander-js/extra-typings'
 import { visible } from '../../lib/platform/visible.ts'
 import { accountingOf, orderReader } from '../core/accounting.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
-import { cannot, messageOf } from '../core/errors.ts'
-import { positive } from '../core/options.ts'
+import { cannot, messageOf, usageError } from '../core/errors.ts'
+import { ORDER, positive, SOURCE, since } from '../core/options.ts'
 import { count, facts, type Report, table, visibleLines } from '../core/output.ts'
 import { pace } from '../core/pace.ts'
 import { jsonOf } from '../core/webhook.ts'
 import { ordersOf } from '../orders.ts'
 import { callCounts, callCountsText, dryRun, type Prediction, predictionText } from './dry-run.ts'
-import type { Kind, Message, Plan } from './kind.ts'
-import { idsOf, requireSelection, type Selection, selectionOptions, visitSelected } from './selection.ts'
+import {
+  collect,
+  idsOf,
+  type Kind,
+  type Message,
+  type Plan,
+  type Selection,
+  visitSelected,
+} from './message.ts'
 
-const summary = ({ details }: Kind, message: Message) => {
-  const { raw, from, source, external_id, event, delivery, at } = message
-  return { id: raw.id, from, source, external_id, event, delivery, at, ...details(message) }
+const summary = ({ raw, from, source, external_id, event, delivery, at, details }: Message) => ({
+  ...{ id: raw.id, from, source, external_id, event, delivery, at, ...details },
+})
+
+const notFound = (action: string, id: string | undefined, { where, command }: Kind, { flags }: Context) =>
+  cannot(`${action} the message`, `no message "${id}" is ${where}`, `see relay ${command} list${flags}`)
+
+/** Those of the given ids that no message has. @throws Failure when there is no message at all */
+const missingOf = (
+  action: string,
+  messages: readonly Message[],
+  { ids }: Selection,
+  ...given: [Kind, Context]
+): readonly string[] => {
+  const found = new Set(messages.flatMap(idsOf))
+  const missing = ids.filter(id => !found.has(id))
+  if (missing.length > 0 && messages.length === 0) throw notFound(action, missing[0], ...given)
+  return missing
 }
-
-const notFound = (action: string, id: string, { where, command }: Kind, { flags }: Context) =>
-  cannot(action, `no message "${id}" is ${where}`, `see relay ${command} list${flags}`)
 
 const missingText = (missing: readonly string[]) =>
   missing.length === 0 ? [] : [`Not found: ${missing.join(', ')}.`]
@@ -30,27 +50,13 @@ const hiddenText = (hidden: number) =>
         `${count(hidden, 'more message')} not shown: beyond --limit, or behind another message of the same order.`,
       ]
 
-const missingFrom = (messages: readonly Message[], ids: readonly string[]) => {
-  const found = new Set(messages.flatMap(idsOf))
-  return ids.filter(id => !found.has(id))
-}
-
-const collect = async (context: Context, kind: Kind, selection: Selection) => {
-  const messages: Message[] = []
-  const counts = await visitSelected(context, kind, selection, async message => {
-    messages.push(message)
-    return 'keep'
-  })
-  return { messages, ...counts }
-}
-
 const list = async (context: Context, kind: Kind, selection: Selection): Promise<Report> => {
   const { messages, total, hidden } = await collect(context, kind, selection)
   const columns = Object.entries(kind.columns)
   const headings = columns.map(([heading]) => heading)
   const rows = messages.map(message => columns.map(([, cell]) => cell(message)))
   return {
-    data: { [kind.key]: messages.map(message => summary(kind, message)), total },
+    data: { [kind.key]: messages.map(summary), total },
     text:
       total === 0
         ? `${kind.none} in ${context.title}.`
@@ -58,15 +64,15 @@ const list = async (context: Context, kind: Kind, selection: Selection): Promise
   }
 }
 
-const show = async (context: Context, kind: Kind, id: string, selection: Selection): Promise<Report> => {
+const show = async (context: Context, kind: Kind, selection: Selection): Promise<Report> => {
   const { messages } = await collect(context, kind, selection)
   const [message] = messages
-  if (message === undefined) throw notFound('show the message', id, kind, context)
-  const { at, ...rest } = summary(kind, message)
+  if (message === undefined) throw notFound('show', selection.ids[0], kind, context)
+  const { at, ...rest } = summary(message)
   const json = jsonOf(message.body)
   const body = json === undefined ? message.body.toString('utf8') : JSON.stringify(json, null, 2)
   return {
-    data: { ...rest, at, ...kind.content(message) },
+    data: { ...rest, at, ...message.content },
     text: `${facts({ ...rest, since: at.toISOString() })}\n${visibleLines(body)}`,
   }
 }
@@ -138,7 +144,7 @@ const predict = async (context: Context, kind: Kind, selection: Selection): Prom
   return {
     data: {
       dry_run: true,
-      [kind.key]: predicted.map(({ message, prediction }) => ({ ...summary(kind, message), ...prediction })),
+      [kind.key]: predicted.map(({ message, prediction }) => ({ ...summary(message), ...prediction })),
       calls,
       hidden,
     },
@@ -177,16 +183,12 @@ const replay = async (context: Context, kind: Kind, selection: Selection, rate: 
     throw cannot('replay all messages', found, 'run the command again for the others', error)
   }
 
-  const missing = missingFrom(
-    done.map(({ message }) => message),
-    selection.ids,
-  )
-  const [first] = missing
-  if (first !== undefined && done.length === 0) throw notFound('replay the message', first, kind, context)
+  const messages = done.map(({ message }) => message)
+  const missing = missingOf('replay', messages, selection, kind, context)
   const others = done.filter(({ outcome }) => outcome !== 'replayed')
   return {
     data: {
-      [kind.key]: done.map(({ message, outcome }) => ({ ...summary(kind, message), outcome })),
+      [kind.key]: done.map(({ message, outcome }) => ({ ...summary(message), outcome })),
       replayed: idsWith('replayed'),
       behind: idsWith('behind'),
       missing,
@@ -208,18 +210,35 @@ const discard = async (context: Context, kind: Kind, selection: Selection): Prom
     gone.push(message)
     return 'delete'
   })
-  const missing = missingFrom(gone, selection.ids)
-  const [first] = missing
-  if (first !== undefined && gone.length === 0) throw notFound('discard the message', first, kind, context)
+  const missing = missingOf('discard', gone, selection, kind, context)
   return {
     data: {
-      discarded: gone.map(message => ({ ...summary(kind, message), ...kind.content(message) })),
+      discarded: gone.map(message => ({ ...summary(message), ...message.content })),
       missing,
     },
     ok: missing.length === 0,
     text: [`Discarded ${count(gone.length, 'message')}.`, ...missingText(missing)].join('\n'),
   }
 }
+
+/**
+ * Requires an explicit selection, so that nothing acts on every message by accident.
+ *
+ * @throws Failure when there is none
+ */
+const requireSelection = (action: string, { ids, limit: _, ...filters }: Selection, all: boolean): void => {
+  if (ids.length > 0 && all) throw usageError(action, 'both ids and --all are given', 'omit one of them')
+  const isFiltered = Object.values(filters).some(value => value !== undefined)
+  if (ids.length === 0 && !isFiltered && !all) {
+    throw usageError(action, 'no message is selected', 'pass ids, a filter such as --source, or --all')
+  }
+}
+
+const EVENT = new Option('--event <event>', 'only this event, such as order.payment')
+const SINCE = new Option('--since <when>', 'only messages since: 2h, 7d, or a date').argParser(since)
+const limitOption = () =>
+  new Option('--limit <number>', 'maximum number of messages to read').argParser(positive)
+const LIMIT = limitOption().default(1000)
 
 /** The service has its daily work beside a replay. */
 const REPLAY_RATE = 20
@@ -230,40 +249,37 @@ export const messageCommands = (
   kind: Kind,
   help: { command: string; list: string; show: string; replay: string },
 ): void => {
-  const { source, order, event, since, limit } = selectionOptions
   const ID = 'message id, or id of the delivery or request in it'
   const command = program.command(kind.command).description(help.command)
   command
     .command('list')
     .description(help.list)
-    .addOption(source())
-    .addOption(order())
-    .addOption(event())
-    .addOption(since())
-    .addOption(limit())
-    .action((options, called) => run(called, context => list(context, kind, { ids: [], ...options })))
+    .addOption(SOURCE)
+    .addOption(ORDER)
+    .addOption(EVENT)
+    .addOption(SINCE)
+    .addOption(LIMIT)
+    .action(run((context, options) => list(context, kind, { ids: [], ...options })))
   command
     .command('show')
     .description(help.show)
     .argument('<id>', ID)
-    .addOption(limit())
-    .action((id, options, called) =>
-      run(called, context => show(context, kind, id, { ids: [id], ...options })),
-    )
+    .addOption(LIMIT)
+    .action(run((context, id, { limit }) => show(context, kind, { ids: [id], limit })))
   command
     .command('replay')
     .description(help.replay)
     .argument('[ids...]', ID)
-    .addOption(source())
-    .addOption(order())
-    .addOption(event())
-    .addOption(since())
+    .addOption(SOURCE)
+    .addOption(ORDER)
+    .addOption(EVENT)
+    .addOption(SINCE)
     .option('--all', 'every message')
     .option('--dry-run', 'send nothing; show the create, payment and refund calls a replay leads to')
     .option('--rate <number>', 'messages to replay per second', positive, REPLAY_RATE)
-    .addOption(limit(Number.POSITIVE_INFINITY))
-    .action((ids, { all, dryRun: isDryRun, rate, ...options }, called) =>
-      run(called, async context => {
+    .addOption(limitOption().default(Number.POSITIVE_INFINITY, 'all'))
+    .action(
+      run(async (context, ids, { all, dryRun: isDryRun, rate, ...options }) => {
         const selection = { ids, ...options }
         requireSelection('replay', selection, all === true)
         return isDryRun ? predict(context, kind, selection) : replay(context, kind, selection, rate)
@@ -273,6 +289,6 @@ export const messageCommands = (
     .command('discard')
     .description('Delete messages permanently. With --json, their content is printed once more.')
     .argument('<ids...>', ID)
-    .addOption(limit())
-    .action((ids, options, called) => run(called, context => discard(context, kind, { ids, ...options })))
+    .addOption(LIMIT)
+    .action(run((context, ids, { limit }) => discard(context, kind, { ids, limit })))
 }

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { InvokeCommand } from '@aws-sdk/client-lambda'
-import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
 import { readOrderEvent } from '../../lib/orders/events.ts'
 import { feedQueues, QUEUES } from '../../lib/platform/names.ts'
@@ -9,7 +7,7 @@ import type { Context } from '../core/context.ts'
 import type { QueueMessage } from '../core/queue.ts'
 import { envelopeOf } from '../core/webhook.ts'
 import { messageCommands } from './commands.ts'
-import type { Kind } from './kind.ts'
+import type { Kind } from './message.ts'
 
 /** What the worker answers: the messages that failed. */
 const answer = v.pipe(v.string(), v.parseJson(), v.object({ batchItemFailures: v.array(v.unknown()) }))
@@ -25,25 +23,20 @@ const processNow = async (
   { id, body, group, sent }: QueueMessage,
 ) => {
   const { functions } = await stack()
-  const { Payload, FunctionError } = await lambda.send(
-    new InvokeCommand({
-      FunctionName: functions.worker?.name,
-      Payload: JSON.stringify({
-        Records: [
-          {
-            ...{ messageId: id, body, receiptHandle: '', messageAttributes: {}, eventSource: 'aws:sqs' },
-            eventSourceARN: `arn:aws:sqs:${region}::${nameOf(QUEUES.ordersDead)}`,
-            attributes: {
-              MessageGroupId: group ?? id,
-              SentTimestamp: String(sent.getTime()),
-              // Not the first time: a call made then may have taken effect.
-              ApproximateReceiveCount: '2',
-            },
-          },
-        ],
-      }),
-    }),
-  )
+  const record = {
+    ...{ messageId: id, body, receiptHandle: '', messageAttributes: {}, eventSource: 'aws:sqs' },
+    eventSourceARN: `arn:aws:sqs:${region}::${nameOf(QUEUES.ordersDead)}`,
+    attributes: {
+      MessageGroupId: group ?? id,
+      SentTimestamp: String(sent.getTime()),
+      // Not the first time: a call made then may have taken effect.
+      ApproximateReceiveCount: '2',
+    },
+  }
+  const { Payload, FunctionError } = await lambda.invoke({
+    FunctionName: functions.worker?.name,
+    Payload: JSON.stringify({ Records: [record] }),
+  })
   if (FunctionError !== undefined) return false
   return v.parse(answer, Buffer.from(Payload ?? []).toString()).batchItemFailures.length === 0
 }
@@ -64,9 +57,9 @@ export const DEAD_LETTERS: Kind = {
     at: raw.sent,
     body: Buffer.from(raw.body),
     reading: readOrderEvent(raw.body),
+    details: {},
+    content: { receives: raw.receives, body: raw.body },
   }),
-
-  details: () => ({}),
 
   columns: {
     ID: ({ raw }) => raw.id,
@@ -77,35 +70,31 @@ export const DEAD_LETTERS: Kind = {
     SINCE: ({ at }) => at.toISOString(),
   },
 
-  content: ({ raw }) => ({ receives: raw.receives, body: raw.body }),
-
   planner: context => {
     const { sqs, queueUrl, stores } = context
     const sources = new Set(stores().map(({ source }) => source))
     const queueOf = feedQueues(stores())
     return async ({ raw, from, source, reading }) => {
       // A feed message names the store whose queue it goes back to.
-      if (from === 'feed' && (source === undefined || !sources.has(source))) return { outcome: 'foreign' }
       if (from === 'feed') {
+        if (source === undefined || !sources.has(source)) return { outcome: 'foreign' }
         const sendToFeed = async () => {
-          await sqs.send(
-            new SendMessageCommand({
-              QueueUrl: await queueUrl(queueOf(source ?? '')),
-              MessageBody: raw.body,
-              MessageGroupId: raw.group ?? raw.id,
-              // Under its old id, SQS might drop the message as a duplicate.
-              MessageDeduplicationId: randomUUID(),
-            }),
-          )
+          await sqs.sendMessage({
+            QueueUrl: await queueUrl(queueOf(source)),
+            MessageBody: raw.body,
+            MessageGroupId: raw.group ?? raw.id,
+            // Under its old id, SQS might drop the message as a duplicate.
+            MessageDeduplicationId: randomUUID(),
+          })
           return true
         }
         return { outcome: 'replayed', send: sendToFeed, note: 'no call: the store is notified again' }
       }
-      const send = () => processNow(context, raw)
-      if ('unreadable' in reading) {
-        return { outcome: 'replayed', send, note: 'no call: the worker cannot read it and quarantines it' }
+      return {
+        ...{ outcome: 'replayed', send: () => processNow(context, raw) },
+        ...('event' in reading && { event: reading.event }),
+        note: 'no call: the worker cannot read it and quarantines it',
       }
-      return { outcome: 'replayed', send, event: reading.event, note: '' }
     }
   },
 }

@@ -8,7 +8,7 @@ import { readWebhook } from '../../lib/webhook/receive.ts'
 import type { Cli } from '../core/command.ts'
 import { envelopeOf, nowSeconds } from '../core/webhook.ts'
 import { messageCommands } from './commands.ts'
-import type { Kind, Message, Reading } from './kind.ts'
+import type { Kind, Message, Reading } from './message.ts'
 
 const entry = v.pipe(v.string(), v.parseJson(), quarantineEntry)
 
@@ -26,6 +26,11 @@ const readContent = (from: Message['from'], body: Buffer): Reading => {
   }
 }
 
+const shown = (body: Buffer, reason: string, reading: Reading) => ({
+  details: { bytes: body.length, reason, readable: 'event' in reading },
+  content: { body: body.toString('utf8'), body_base64: body.toString('base64') },
+})
+
 /** Authentic input that could not be read (promise P12). */
 export const QUARANTINE: Kind = {
   command: 'quarantine',
@@ -39,30 +44,24 @@ export const QUARANTINE: Kind = {
     if (!parsed.success) {
       const reason = 'It was not sent by the relay'
       const body = Buffer.from(raw.body)
-      return { raw, queue, from: 'unknown', at: raw.sent, body, reason, reading: { unreadable: reason } }
+      const reading = { unreadable: reason }
+      return { raw, queue, from: 'unknown', at: raw.sent, body, reading, ...shown(body, reason, reading) }
     }
     const { from, reason, body_base64, received_at } = parsed.output
     const body = Buffer.from(body_base64, 'base64')
-    const at = new Date(received_at)
-    return { raw, queue, from, ...envelopeOf(body), at, body, reason, reading: readContent(from, body) }
+    const reading = readContent(from, body)
+    const known = { raw, queue, from, ...envelopeOf(body), at: new Date(received_at), body, reading }
+    return { ...known, ...shown(body, reason, reading) }
   },
-
-  details: ({ body, reason, reading }) => ({
-    bytes: body.length,
-    reason,
-    readable: !('unreadable' in reading),
-  }),
 
   columns: {
     ID: ({ raw }) => raw.id,
     FROM: ({ from }) => from,
     SINCE: ({ at }) => at.toISOString(),
-    BYTES: ({ body }) => body.length,
-    'READABLE NOW': ({ reading }) => ('unreadable' in reading ? 'no' : 'yes'),
-    REASON: ({ reason }) => reason,
+    BYTES: ({ details }) => details.bytes,
+    'READABLE NOW': ({ details }) => (details.readable ? 'yes' : 'no'),
+    REASON: ({ details }) => details.reason,
   },
-
-  content: ({ body }) => ({ body: body.toString('utf8'), body_base64: body.toString('base64') }),
 
   // The rest of the receiving path (promise P3): send, then record.
   planner: ({ sqs, queueUrl, stores, dynamodb, nameOf }) => {

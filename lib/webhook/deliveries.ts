@@ -38,19 +38,23 @@ export const deliveryOf = (item: Record<string, AttributeValue>): DeliveryRecord
   expires_at: Number(item.expires_at?.N),
 })
 
+/** The record of a delivery, which may have expired: DynamoDB deletes up to days late. */
+export const readDelivery = async (
+  dynamodb: DynamoDB,
+  table: string,
+  delivery: string,
+): Promise<DeliveryRecord | undefined> => {
+  const { Item } = await dynamodb.send(
+    new GetItemCommand({ TableName: table, Key: { delivery: { S: delivery } }, ConsistentRead: true }),
+  )
+  return Item === undefined ? undefined : deliveryOf(Item)
+}
+
 export const deliveryRepository = (dynamodb: DynamoDB, table: string): Deliveries => ({
   async find(delivery, now) {
-    const { Item } = await dynamodb.send(
-      new GetItemCommand({
-        TableName: table,
-        Key: { delivery: { S: delivery } },
-        ConsistentRead: true,
-      }),
-    )
-    if (Item === undefined) return undefined
-    const { source, external_id, expires_at } = deliveryOf(Item)
-    // DynamoDB deletes expired items up to days late.
-    return expires_at > now ? { source, external_id } : undefined
+    const found = await readDelivery(dynamodb, table, delivery)
+    if (found === undefined || found.expires_at <= now) return undefined
+    return { source: found.source, external_id: found.external_id }
   },
 
   async record({ delivery, source, external_id, status }, now) {

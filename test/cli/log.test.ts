@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { logLineOf } from '../../cli/core/log.ts'
-import { toSource } from '../../cli/core/source.ts'
 import { ROOT, readService } from '../../cli/core/stack.ts'
+import { toSource } from '../../cli/tail.ts'
 import { bundle } from '../../deploy/package.ts'
 
 const at = '2026-03-21T09:30:00.123Z'

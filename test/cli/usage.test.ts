@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, test } from '@jest/globals'
-import { cliDocument } from '../../cli/docs.ts'
+import { cliDocument, DOCUMENT } from '../../cli/docs.ts'
 import { eachWithFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 import { ROOT, relay, relayProcess, spawnRelay } from './relay.ts'
 
 test("docs/cli.md equals the command's help; otherwise run: npm run docs:cli", () => {
-  expect(readFileSync(join(ROOT, 'docs/cli.md'), 'utf8')).toBe(cliDocument())
+  expect(readFileSync(DOCUMENT, 'utf8')).toBe(cliDocument())
 })
 
 describe('a usage error', () => {
