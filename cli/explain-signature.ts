@@ -1,0 +1,33 @@
+import { readFile } from 'node:fs/promises'
+import { explainSignature } from '../kit/src/explain.ts'
+import type { Cli } from './core/command.ts'
+import { cannot, messageOf } from './core/errors.ts'
+import { readSecret } from './core/terminal.ts'
+
+/** `relay explain-signature`: why a delivery's signature does not verify. */
+export const explainSignatureCommand = ({ program, run }: Cli): void => {
+  program
+    .command('explain-signature')
+    .description(
+      'Name the cause of a signature that does not verify: a changed body, another form of the secret, the clock. ' +
+        'The secret is read from standard input or prompted for, and stays on this machine.',
+    )
+    .requiredOption('--signature <value>', 'value of the header X-Service-Signature')
+    .requiredOption('--body <file>', 'file with the body as it was received')
+    .option('--received-at <time>', 'when it was received, such as 2026-11-22T08:00:00Z (default: now)')
+    .action((options, command) =>
+      run(command, async ({ terminal }) => {
+        const receivedAt = Date.parse(options.receivedAt ?? new Date().toISOString()) / 1000
+        if (Number.isNaN(receivedAt)) {
+          throw cannot(`read the time "${options.receivedAt}"`, 'it must be such as 2026-11-22T08:00:00Z')
+        }
+        const body = await readFile(options.body).catch(error => {
+          throw cannot(`read the body from "${options.body}"`, messageOf(error))
+        })
+        const secret = await readSecret(terminal, 'the secret')
+        const headers = { 'x-service-signature': options.signature }
+        const data = await explainSignature({ headers, body, secret, receivedAt })
+        return { data, text: [data.cause, data.remedy].filter(Boolean).join('\nRemedy: '), ok: data.valid }
+      }),
+    )
+}
