@@ -9,6 +9,7 @@ import { visibleLines } from './core/output.ts'
 import { coloured, type Terminal } from './core/terminal.ts'
 import { deliveriesCommands } from './deliveries.ts'
 import { doctorCommand } from './doctor/doctor.ts'
+import { explainSignatureCommand } from './explain-signature.ts'
 import { keyCommands } from './key.ts'
 import { deadCommands } from './messages/dead.ts'
 import { quarantineCommands } from './messages/quarantine.ts'
@@ -49,6 +50,7 @@ export const addCommands = (cli: Cli): void => {
   quarantineCommands(cli)
   program.commandsGroup('Test:')
   sendCommand(cli)
+  explainSignatureCommand(cli)
   sandboxCommand(cli)
   program.commandsGroup('Shell:')
   // Last, since it reads the other commands.

@@ -115,7 +115,7 @@ const setSecret = async (
   }
   const value = isGiven
     ? await readSecret(context.terminal, `the secret of the store "${source}"`)
-    : randomBytes(32).toString('hex')
+    : `whsec_${randomBytes(32).toString('base64')}`
   const stored = await context.parameters.get(`${PARAMETERS.feedSecrets}/${storeName(source)}`)
   const replaced = stored === value ? undefined : stored
   const parameters = feedSecretParameters(source, value, replaced, nowSeconds())

@@ -8,6 +8,7 @@ import { monitorTests } from './cli/monitor.ts'
 import { useLocalStack } from './cli/relay.ts'
 import { rotateTests } from './cli/rotate.ts'
 import { accountantTests } from './e2e/accountant.ts'
+import { storeTests } from './kit/stack.ts'
 import { machineTests, prepareData } from './local/machine.ts'
 
 /** Everything that needs a whole stack shares one. */
@@ -19,6 +20,7 @@ describe('monitoring', monitorTests)
 describe('dead letters and quarantine', messageTests)
 describe('audit', auditTests)
 describe('actions of the accountant', accountantTests)
+describe('a store with the package', storeTests)
 describe('the ports and files of this machine', machineTests)
 describe('keys', keyTests)
 describe('on AWS', awsTests)

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { type HttpClient, headerOf, retryAfterSeconds } from '../platform/http-client.ts'
 import { sign } from '../protocol/signature.ts'
 import { HEADERS } from '../protocol/webhook.ts'
@@ -28,12 +29,37 @@ type Delivery = {
   body: string
 }
 
+/**
+ * The headers of Standard Webhooks (https://www.standardwebhooks.com), so that its libraries verify a message, too.
+ * Its key is what the secret says in base64, after an optional `whsec_`; a secret that is no base64 has no such
+ * signature.
+ *
+ * @param t unix time in seconds
+ */
+export const standardHeaders = ({
+  secrets,
+  delivery,
+  body,
+  t,
+}: Pick<Delivery, 'secrets' | 'delivery' | 'body'> & { t: number }): Record<string, string> => {
+  const keys = secrets.map(secret => secret.replace(/^whsec_/, ''))
+  const signatures = keys
+    .filter(key => /^[A-Za-z0-9+/]+={0,2}$/.test(key) && key.length % 4 === 0)
+    .map(key => createHmac('sha256', Buffer.from(key, 'base64')))
+    .map(hmac => `v1,${hmac.update(`${delivery}.${t}.${body}`).digest('base64')}`)
+  return {
+    'webhook-id': delivery,
+    'webhook-timestamp': String(t),
+    ...(signatures.length > 0 && { 'webhook-signature': signatures.join(' ') }),
+  }
+}
+
 /** Resolves when the store has accepted the message with any 2xx. */
 export type Deliver = (delivery: Delivery) => Promise<void>
 
 /**
  * Sends a message as the accounting service sends a webhook (spec: Delivery, Signature), so that a store's
- * existing receiver works unchanged. Redirects are not followed: a message signed for one address is not
+ * existing receiver works unchanged, and with the headers of Standard Webhooks beside. Redirects are not followed: a message signed for one address is not
  * passed to another.
  *
  * The returned function throws a {@link FeedError} for anything but a 2xx within ten seconds.
@@ -42,6 +68,7 @@ export const httpDelivery =
   ({ http, now }: { http: HttpClient; now: () => number }): Deliver =>
   async ({ url, secrets, event, delivery, body }) => {
     const { origin, pathname, search } = new URL(url)
+    const t = Math.floor(now() / 1000)
     const response = await http({
       method: 'POST',
       origin,
@@ -51,7 +78,8 @@ export const httpDelivery =
         'user-agent': 'order-relay/1.0',
         [HEADERS.event]: event,
         [HEADERS.delivery]: delivery,
-        [HEADERS.signature]: sign({ secret: secrets, t: Math.floor(now() / 1000), body }),
+        [HEADERS.signature]: sign({ secret: secrets, t, body }),
+        ...standardHeaders({ secrets, delivery, body, t }),
       },
       body,
       timeout: TIMEOUT_MS,

@@ -1,10 +1,12 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, test } from '@jest/globals'
 import { cliDocument, DOCUMENT } from '../../cli/docs.ts'
-import { eachWithFolder } from '../support/folder.ts'
+import { sign } from '../../lib/protocol/signature.ts'
+import { eachWithFolder, useFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 import { ROOT, relay, relayProcess, spawnRelay } from './relay.ts'
 
@@ -51,6 +53,23 @@ test('the version is printed, and words are completed', async () => {
   const { out } = await relayProcess(['complete', '--', 'orders', 'list', '--s'])
   expect(out).toMatch(/^--source\t.*\n--status\t.*\n--since\t/)
   expect((await relayProcess(['completion', 'bash'])).out).toContain('complete -F __relay_complete relay')
+})
+
+const file = useFolder()
+
+test('explain-signature names the cause of a mismatch, and never shows the secret', async () => {
+  const body = file('body.json')
+  await writeFile(body, '{"total": "10"}\n')
+  const signature = sign({ secret: 'whsec', t: 1_800_000_000, body: '{"total": "10"}' })
+  const options = ['explain-signature', '--signature', signature, '--body', body]
+  const { code, out } = await relay([...options, '--received-at', '2027-01-15T08:00:00Z'], {
+    input: '"whsec"',
+  })
+  expect(out).toContain(
+    'white space around the body was added, and there are quotes around the secret\nRemedy: ',
+  )
+  expect(out).not.toContain('whsec')
+  expect(code).toBe(1)
 })
 
 test('help exits with 0 and lists the exit codes', async () => {

@@ -1,7 +1,13 @@
 import * as v from 'valibot'
 import { messageGroupOf } from '../../lib/orders/events.ts'
 import { quarantineEntry } from '../../lib/platform/quarantine.ts'
-import { orderViolations, queueViolations, readFeedMessage, readStoredItem, webhookViolations } from '../oracle.ts'
+import {
+  orderViolations,
+  queueViolations,
+  readFeedMessage,
+  readStoredItem,
+  webhookViolations,
+} from '../oracle.ts'
 import { expectedOf, HOUR, MINUTE } from '../scenarios.ts'
 import { AFTER_EXCHANGE, type Run, type World } from './world.ts'
 

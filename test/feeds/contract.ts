@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
-import { type FeedMessage as Received, shop } from '../../examples/shop.ts'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import type { FeedMessage as Received } from '../../kit/src/messages.ts'
+import { onceInMemory } from '../../kit/src/once.ts'
 import type { FeedMessage, Publish } from '../../lib/orders/feed.ts'
 import { until } from '../support/until.ts'
 
@@ -32,8 +33,6 @@ export const feedContract = (name: string, start: StartFeed) =>
       messages.filter(({ data }) => data.external_id === external_id).map(({ version }) => version)
 
     beforeEach(async () => {
-      // The examples print what a store refuses.
-      jest.spyOn(console, 'error').mockImplementation(() => undefined)
       source = `shop.ir ${sources++}`
       received = []
       accepted = []
@@ -44,10 +43,7 @@ export const feedContract = (name: string, start: StartFeed) =>
         accepted.push(message)
       })
     })
-    afterEach(async () => {
-      await feed.close()
-      jest.restoreAllMocks()
-    })
+    afterEach(() => feed.close())
 
     test('delivers messages unchanged, in any script', async () => {
       const messages: FeedMessage[] = [
@@ -69,7 +65,11 @@ export const feedContract = (name: string, start: StartFeed) =>
       ]
       for (const message of messages) await feed.publish(message)
       await until(() => accepted.length >= messages.length)
-      for (const message of messages) expect(accepted).toContainEqual(message)
+      for (const message of messages) {
+        // The types of the package admit every message that the relay publishes.
+        const expected: Received = message
+        expect(accepted).toContainEqual(expected)
+      }
     })
 
     test('delivers the messages of one order in order', async () => {
@@ -101,7 +101,6 @@ export const feedContract = (name: string, start: StartFeed) =>
     })
 
     test('delivers repetitions under one delivery id, so that a store applies them once', async () => {
-      const { apply, orders } = shop()
       const message = updated('a', 1)
       for (const each of [message, message, updated('a', 2, { status: 'refunded' }), message]) {
         await feed.publish(each)
@@ -110,8 +109,8 @@ export const feedContract = (name: string, start: StartFeed) =>
       const repetitions = accepted.filter(({ version }) => version === 1)
       expect(new Set(repetitions.map(({ delivery }) => delivery)).size).toBe(1)
 
-      const applied = [...accepted, message].filter(each => apply(each))
+      const [once, applied]: [ReturnType<typeof onceInMemory>, Received[]] = [onceInMemory(), []]
+      for (const each of [...accepted, ...accepted]) await once(each, () => applied.push(each))
       expect(versions('a', applied)).toEqual([1, 2])
-      expect(orders.get('a')).toMatchObject({ version: 2, status: 'refunded' })
     })
   })

@@ -1,14 +1,30 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { FeedError, httpDelivery } from '../../lib/feeds/deliver.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { Webhook } from 'standardwebhooks'
+import { FeedError, httpDelivery, standardHeaders } from '../../lib/feeds/deliver.ts'
 import { httpClient } from '../../lib/platform/http-client.ts'
 import { verify } from '../../lib/protocol/signature.ts'
 import { addressOf } from '../support/address.ts'
 
 const NOW = 1_800_000_000
 const DELIVERY = '8d5b3a52-06a8-4a6c-9d34-0a4a5ad4b6c1'
+
+type Vector = {
+  secret: string
+  id: string
+  timestamp: number
+  body: string
+  signature: string
+  valid: boolean
+}
+
+/** The signatures that the official Python library has made and accepts. */
+const VECTORS = (
+  JSON.parse(readFileSync('test/feeds/standard-webhooks/vectors.json', 'utf8')) as { cases: Vector[] }
+).cases.filter(({ valid }) => valid)
 
 let url: string
 let received: { path: string; method: string; headers: IncomingHttpHeaders; body: Buffer }[]
@@ -75,6 +91,34 @@ describe('a message to an HTTP feed', () => {
       expect(verify({ header, body: '{}', secrets: [secret], now: NOW })).toMatchObject({ valid: true })
     }
   })
+
+  test('is verified by the library of Standard Webhooks, with either secret of an exchange', async () => {
+    const secrets = ['new', 'old'].map(name => `whsec_${Buffer.from(name.repeat(8)).toString('base64')}`)
+    const body = '{"event":"order.updated","data":{"error":"کمبود"}}'
+    await deliver(body, { secrets })
+    const headers = received[0]?.headers as Record<string, string>
+    jest.useFakeTimers({ now: NOW * 1000, doNotFake: ['nextTick', 'queueMicrotask'] })
+    try {
+      for (const secret of secrets)
+        expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body))
+      expect(() => new Webhook('b3RoZXI=').verify(body, headers)).toThrow('No matching signature')
+    } finally {
+      jest.useRealTimers()
+    }
+  })
+
+  test('has no signature of Standard Webhooks when the secret is not base64', async () => {
+    await deliver('{}', { secrets: ['not base64'] })
+    expect(received[0]?.headers).not.toHaveProperty('webhook-signature')
+  })
+
+  test.each(VECTORS)(
+    'has the signature of an independent vector: $id',
+    ({ secret, id, timestamp, body, signature }) => {
+      const headers = standardHeaders({ secrets: [secret], delivery: id, body, t: timestamp })
+      expect(signature.split(' ')).toContain(headers['webhook-signature'])
+    },
+  )
 
   test.each([200, 201, 202, 204])('is delivered with %i', async status => {
     respond = response => response.writeHead(status).end()

@@ -25,7 +25,7 @@ afterEach(end)
 const run = (example: string, args: string[], environment: Record<string, string>) => {
   const printed: string[] = []
   child = spawn(process.execPath, [`examples/${example}`, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'ignore'],
     env: { ...process.env, ...environment },
   })
   child.stdout.setEncoding('utf8').on('data', (text: string) => printed.push(text))
@@ -54,10 +54,7 @@ test('node examples/http-receiver.ts prints what it receives, and refuses what a
   await expect(deliver('other')).rejects.toThrow('it answered 401')
   await deliver('whsec')
   await deliver('next', 'whsec')
-  await until(() => printed().includes('ignored: '))
-  expect(printed()).toContain(
-    'applied: سفارش ۷ v3 order.updated paid\nignored: سفارش ۷ v3 order.updated paid\n',
-  )
+  expect(printed()).toMatch(/\napplied: سفارش ۷ v3 order.updated paid\n$/)
 })
 
 test('node examples/sqs-consumer.ts prints what it receives', async () => {

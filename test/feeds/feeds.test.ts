@@ -1,8 +1,10 @@
 import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { afterAll, beforeAll } from '@jest/globals'
 import type { SQSEvent } from 'aws-lambda'
-import { receiver } from '../../examples/http-receiver.ts'
-import { consumeFeed } from '../../examples/sqs-consumer.ts'
+import type { Once } from '../../kit/src/once.ts'
+import { createReceiver, nodeHandler } from '../../kit/src/receive.ts'
+import { consumeFeed } from '../../kit/src/sqs.ts'
 import { createFeeder } from '../../lib/feeds/handler.ts'
 import { feedPublisher } from '../../lib/orders/feed.ts'
 import { httpClient } from '../../lib/platform/http-client.ts'
@@ -32,14 +34,31 @@ beforeAll(async () => {
 })
 afterAll(() => stack.close())
 
+/** Every message reaches the test, repetitions included. */
+const always: Once = async (_message, handle) => {
+  await handle(undefined)
+  return true
+}
+const onError = () => undefined
+
 feedContract('SQS', async (source, receive) => {
   const url = await createQueue(stack.sqs, feedQueueName(source), { VisibilityTimeout: '1' })
-  const consumer = consumeFeed(url, receive, stack.sqs)
-  consumer.on('error', () => undefined)
-  consumer.start()
+  const stop = new AbortController()
+  const { signal } = stop
+  const consumer = consumeFeed({
+    sqs: stack.sqs,
+    queueUrl: url,
+    handle: receive,
+    once: always,
+    signal,
+    onError,
+  })
   return {
     publish: feedPublisher(stack.sqs, stack.settings.ordersQueueUrl, []),
-    close: async () => consumer.stop({ abort: true }),
+    close: () => {
+      stop.abort()
+      return consumer
+    },
   }
 })
 
@@ -50,7 +69,8 @@ feedContract('HTTP', async (source, receive) => {
   const stores = [{ source, queue, feed }]
   const url = await createQueue(sqs, feedQueueName(source, queue), { VisibilityTimeout: '180' })
   await stack.set(`feed-secrets/${storeName(source)}`, 'secret of the store')
-  const server = receiver('secret of the store', receive).listen({ host: '127.0.0.1', port: 0 })
+  const receiver = createReceiver({ secrets: 'secret of the store', handle: receive, once: always, onError })
+  const server = createServer(nodeHandler(receiver)).listen({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
   feed.http = `${addressOf(server)}/webhook`
   const feeder = createFeeder({

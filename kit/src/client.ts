@@ -1,0 +1,234 @@
+import type { ErrorCode, OrderResult, RequestState, RequestView } from './messages.ts'
+
+export type PaymentMethod = 'online' | 'transfer' | 'card' | 'pos' | 'cash'
+
+/** A payment of the whole order (spec: payment). */
+export type Payment = { method?: PaymentMethod; reference?: string; date?: string }
+
+/** An order of the store (spec: Order request). Amounts are whole rials. */
+export type OrderRequest = {
+  /** Order number in the store, up to 100 characters. */
+  external_id: string
+  /** Order date, YYYY-MM-DD; the day of acceptance by default. */
+  date?: string
+  customer?: { mobile?: string; name?: string; email?: string }
+  items: readonly {
+    /** Product code in the accounting system. */
+    sku: string
+    /** Greater than zero; fractions are allowed. */
+    quantity: number
+    /** Per unit, before discount. */
+    unit_price: number
+    /** For the whole row, not per unit. */
+    discount?: number
+    name?: string
+  }[]
+  shipping?: number
+  /** For the whole order. */
+  discount?: number
+  /** Only if the order is already paid. */
+  payment?: Payment
+}
+
+/** The answer to a create, payment, refund or withdrawal. */
+export type Answer = {
+  /** 201 or 200 as the accounting service answers; 202 when the request is accepted and has not ended yet. */
+  status: number
+  /** The id and state of the request; undefined when the accounting service itself has answered. */
+  id: string | undefined
+  state: RequestState | undefined
+  /** The order, as far as it is known. */
+  order: Partial<OrderResult> & { source: string; external_id: string; duplicate?: boolean }
+}
+
+/** An order as the relay knows it; `relay` is absent when it was read from the accounting service. */
+export type OrderRead = Partial<OrderResult> & {
+  source: string
+  external_id: string
+  relay?: { version: number; updated_at: string; requests: readonly RequestView[] }
+}
+
+/** A request was refused, or could not be made. */
+export class RequestError extends Error {
+  override readonly name = 'RequestError'
+  /** `unreachable` when no answer arrived in the time and number of attempts allowed. */
+  readonly code: ErrorCode | 'unreachable'
+  /** The status of the answer; undefined when there was none. */
+  readonly status: number | undefined
+  /** The field that caused the error, such as `items[3].quantity`. */
+  readonly field: string | undefined
+  /** Under which the refused request stays open, see docs/integrate.md; withdraw or correct it. */
+  readonly id: string | undefined
+  readonly state: RequestState | undefined
+
+  constructor(
+    message: string,
+    details: Partial<Pick<RequestError, 'code' | 'status' | 'field' | 'id' | 'state'>>,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+    this.code = details.code ?? 'unreachable'
+    this.status = details.status
+    this.field = details.field
+    this.id = details.id
+    this.state = details.state
+  }
+}
+
+export type ClientOptions = {
+  /** Base URL of the relay, or of the accounting service itself. */
+  baseUrl: string
+  /** The store's key, or a function that returns it before every request. */
+  key: string | (() => Promise<string>)
+  /** The store's source. @default 'api' */
+  source?: string
+  /** Number of attempts of a request; every request is safe to repeat. @default 4 */
+  attempts?: number
+  /** Timeout of one attempt, in milliseconds. @default 15000 */
+  timeout?: number
+  /** @default the global fetch */
+  fetch?: typeof fetch
+}
+
+export type RequestOptions = {
+  /** How long the relay waits for the accounting service, in seconds, 0 to 10; 0 answers 202 at once. */
+  wait?: number
+  signal?: AbortSignal
+}
+
+/** Statuses that concern the moment, not the request. */
+const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504])
+
+/** Seconds to wait before the next attempt: as the answer asks, but at most half a minute; else growing, with jitter. */
+const delayOf = (attempt: number, retryAfter: string | null) => {
+  const asked = Number(retryAfter ?? Number.NaN)
+  return asked >= 0 ? Math.min(asked, 30) : Math.random() * 2 ** (attempt - 2)
+}
+
+const objectOf = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined)
+
+/** A proxy in between may answer with something else than JSON. */
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const errorOf = (response: Response, body: unknown, id: string | undefined, state?: RequestState) => {
+  const { code, message, field } = objectOf(objectOf(body).error)
+  const text = textOf(message) ?? `The request was answered ${response.status}`
+  const details = { status: response.status, code: textOf(code) ?? 'unknown', id, state }
+  return new RequestError(text, { ...details, ...(typeof field === 'string' && { field }) })
+}
+
+/**
+ * A client of the stores' API, which is the accounting service's own order API: with the service's base URL it works
+ * alike. Every method rejects with a {@link RequestError}, or with the reason of an aborted `signal`.
+ */
+export const createClient = ({
+  baseUrl,
+  key,
+  source = 'api',
+  attempts = 4,
+  timeout = 15_000,
+  fetch: send = fetch,
+}: ClientOptions) => {
+  const api = `${baseUrl.replace(/\/+$/, '')}/api/v1/`
+  const query = `?${new URLSearchParams({ source })}`
+  const pathOf = (external_id: string, action = '') =>
+    `orders/${encodeURIComponent(external_id)}/${action}${query}`
+
+  /** One attempt; undefined when another may help. */
+  const attempt = async (
+    method: string,
+    path: string,
+    body: unknown,
+    options: RequestOptions,
+    isLast: boolean,
+  ) => {
+    const { wait, signal } = options
+    const aborted = AbortSignal.timeout(timeout)
+    const response = await send(api + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${typeof key === 'function' ? await key() : key}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(wait !== undefined && { prefer: wait === 0 ? 'respond-async' : `wait=${wait}` }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+      redirect: 'error',
+      signal: signal === undefined ? aborted : AbortSignal.any([signal, aborted]),
+    })
+    const json = jsonOf(await response.text())
+    if (!isLast && RETRIED.has(response.status)) return { retryAfter: response.headers.get('retry-after') }
+    return { response, json }
+  }
+
+  const requestJson = async (method: string, path: string, body: unknown, options: RequestOptions = {}) => {
+    for (let number = 1; ; number += 1) {
+      let retryAfter: string | null = null
+      try {
+        const answer = await attempt(method, path, body, options, number >= attempts)
+        if (answer.response !== undefined) {
+          const { response, json } = answer
+          const id = response.headers.get('relay-request-id') ?? undefined
+          const state = (response.headers.get('relay-request-state') ?? undefined) as RequestState | undefined
+          if (!response.ok || (json === undefined && response.status !== 204))
+            throw errorOf(response, json, id, state)
+          return { status: response.status, id, state, json }
+        }
+        retryAfter = answer.retryAfter
+      } catch (cause) {
+        options.signal?.throwIfAborted()
+        if (cause instanceof RequestError) throw cause
+        if (number >= attempts) throw new RequestError(`Cannot reach ${api}`, {}, { cause })
+      }
+      await new Promise(resolve => setTimeout(resolve, delayOf(number, retryAfter) * 1000))
+      options.signal?.throwIfAborted()
+    }
+  }
+
+  const request = async (...parameters: Parameters<typeof requestJson>): Promise<Answer> => {
+    const { json, ...answer } = await requestJson(...parameters)
+    return { ...answer, order: json as Answer['order'] }
+  }
+
+  return {
+    /** Creates an order (spec: POST orders). Repeating it creates nothing twice. */
+    create: (order: OrderRequest, options?: RequestOptions): Promise<Answer> =>
+      request('POST', 'orders/', { source, ...order }, options),
+    /** Reads an order (spec: GET orders); a {@link RequestError} with `not_found` when there is none. */
+    read: async (external_id: string, options?: RequestOptions): Promise<OrderRead> =>
+      (await request('GET', pathOf(external_id), undefined, options)).order,
+    /** Registers the payment of the whole invoice (spec: POST payment). */
+    pay: (external_id: string, payment: Payment, options?: RequestOptions): Promise<Answer> =>
+      request('POST', pathOf(external_id, 'payment/'), payment, options),
+    /** Registers a full return (spec: POST refund). */
+    refund: (external_id: string, reason?: string, options?: RequestOptions): Promise<Answer> =>
+      request('POST', pathOf(external_id, 'refund/'), { ...(reason !== undefined && { reason }) }, options),
+    /** Withdraws a request that still waits; the relay alone knows this, and answers 409 when nothing waits. */
+    withdraw: (
+      external_id: string,
+      of: 'create' | 'payment' | 'refund',
+      options?: RequestOptions,
+    ): Promise<Answer> =>
+      request('DELETE', pathOf(external_id, of === 'create' ? '' : `${of}/`), undefined, options),
+    /** Registers a webhook URL at the accounting service itself (spec: PUT webhook); the relay has none. */
+    registerWebhook: async (
+      url: string,
+      options?: RequestOptions,
+    ): Promise<{ url: string; secret: string }> =>
+      (await requestJson('PUT', 'webhook/', { url }, options)).json as { url: string; secret: string },
+    /** Removes a webhook URL at the accounting service (spec: DELETE webhook). */
+    removeWebhook: async (url: string, options?: RequestOptions): Promise<void> => {
+      await requestJson('DELETE', `webhook/?${new URLSearchParams({ url })}`, undefined, options)
+    },
+  }
+}
+
+export type Client = ReturnType<typeof createClient>

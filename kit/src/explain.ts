@@ -1,0 +1,164 @@
+import { bytesOf, type HeadersLike, headerOf, hmac, TOLERANCE_SECONDS } from './signature.ts'
+
+export type Explanation = {
+  /** Whether the delivery is authentic as it is. */
+  valid: boolean
+  /** What is wrong, in a sentence. */
+  cause: string
+  /** What to change; absent when it is valid. */
+  remedy?: string
+}
+
+type Variant<Value> = { value: Value; cause: string; remedy: string }
+
+const decoder = new TextDecoder()
+const fromBase64 = (text: string) => Uint8Array.from(atob(text), character => character.charCodeAt(0))
+const fromHex = (text: string) =>
+  Uint8Array.from(text.match(/[0-9a-f]{2}/gi) ?? [], byte => Number.parseInt(byte, 16))
+
+/** Python's json.dumps: spaces after separators, everything but ASCII escaped. */
+const ascii = (json: string) =>
+  json.replace(/[\u007f-\uffff]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+const spaced = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  return `{${Object.entries(value)
+    .map(([key, each]) => `${JSON.stringify(key)}: ${spaced(each)}`)
+    .join(', ')}}`
+}
+
+const RAW = 'verify the raw bytes of the request before anything parses or changes them'
+
+/** The bodies that may have been signed before something changed them into the given one. */
+const bodiesBefore = (body: Uint8Array): Variant<string | Uint8Array>[] => {
+  const text = decoder.decode(body)
+  const variants: Variant<string | Uint8Array>[] = []
+  const add = (cause: string, make: () => string | Uint8Array, remedy = RAW) => {
+    try {
+      variants.push({ value: make(), cause, remedy })
+    } catch {
+      // The body cannot have been changed in this way.
+    }
+  }
+  add('white space around the body was added', () => text.trim())
+  add('a line break at the end of the body was removed', () => `${text}\n`)
+  const parsed = 'the body was parsed and written again'
+  add(parsed, () => JSON.stringify(JSON.parse(text)))
+  add(parsed, () => spaced(JSON.parse(text)))
+  add(parsed, () => ascii(spaced(JSON.parse(text))))
+  add(parsed, () => ascii(JSON.stringify(JSON.parse(text))))
+  add(parsed, () => JSON.stringify(JSON.parse(text), null, 2))
+  add('line breaks of the body were changed', () => text.replaceAll('\r\n', '\n'))
+  add('line breaks of the body were changed', () => text.replaceAll('\n', '\r\n'))
+  add(
+    'the body was read in another character set than UTF-8',
+    () => Uint8Array.from(text, character => character.charCodeAt(0)),
+    'read the body as bytes, or as UTF-8',
+  )
+  add(
+    'the body is base64',
+    () => fromBase64(text),
+    'decode it first: API Gateway sets isBase64Encoded for such a body',
+  )
+  return variants
+}
+
+/** The secrets that may be meant by the given one. */
+const secretsMeant = (secret: string): Variant<string | Uint8Array>[] => {
+  const variants: Variant<string | Uint8Array>[] = []
+  const add = (value: string | Uint8Array, cause: string, remedy: string) => {
+    if (value.length > 0 && value !== secret) variants.push({ value, cause, remedy })
+  }
+  const bare = secret.replace(/^whsec_/, '')
+  const verbatim = 'use the secret as it was shown, character for character; its UTF-8 bytes are the key'
+  add(secret.trim(), 'there is white space around the secret', verbatim)
+  add(secret.trim().replace(/^(["'])(.*)\1$/, '$2'), 'there are quotes around the secret', verbatim)
+  add(`${secret}\n`, 'a line break is part of the secret that signs', 'store the secret without a line break')
+  add(bare, 'the prefix whsec_ does not belong to the secret', verbatim)
+  add(`whsec_${secret}`, 'the prefix whsec_ of the secret is missing', verbatim)
+  if (/^[A-Za-z0-9+/]+={0,2}$/.test(bare) && bare.length % 4 === 0) {
+    add(
+      fromBase64(bare),
+      'the sender decodes the secret from base64',
+      'decode it first, or verify webhook-signature',
+    )
+  }
+  if (/^([0-9a-f]{2})+$/i.test(bare))
+    add(fromHex(bare), 'the sender decodes the secret from hex', 'decode it first')
+  add(btoa(String.fromCharCode(...bytesOf(secret))), 'the secret was decoded from base64', verbatim)
+  return variants
+}
+
+const invalid = (cause: string, remedy: string): Explanation => ({ valid: false, cause, remedy })
+
+/** What is wrong with the form of a header; undefined when a signature can be read from it. */
+const faultOfHeader = (header: string): Explanation | undefined => {
+  if (!/(^|,)t=[0-9]{1,15}(,|$)/.test(header)) {
+    return invalid('the header has no t=<unix time>', 'pass the whole value of X-Service-Signature')
+  }
+  const [, v1] = /(?:^|,)\s*v1=([^,]*)/.exec(header) ?? []
+  if (v1 === undefined)
+    return invalid('the header has no v1=<signature>', 'pass the whole value of X-Service-Signature')
+  if (/^[0-9a-f]{64}$/.test(v1)) return undefined
+  if (/^[0-9a-f]{64}$/i.test(v1))
+    return invalid('v1 has upper-case letters', 'the sender writes lower-case hex')
+  return invalid('v1 is not 64 lower-case hexadecimal digits', 'pass the header unchanged; hex, not base64')
+}
+
+/**
+ * Names the cause of a signature that does not verify: a changed body, another form of the secret, the clock or the
+ * header. Everything is computed locally; the secret goes nowhere.
+ */
+export const explainSignature = async ({
+  headers,
+  body,
+  secret,
+  receivedAt = Date.now() / 1000,
+}: {
+  headers: HeadersLike
+  body: string | Uint8Array
+  secret: string
+  /** When the delivery arrived, in unix seconds. @default now */
+  receivedAt?: number
+}): Promise<Explanation> => {
+  const header = headerOf(headers, 'x-service-signature')
+  if (header === undefined) {
+    return invalid('the header X-Service-Signature is missing', 'make proxies pass it on')
+  }
+  const fault = faultOfHeader(header)
+  if (fault !== undefined) return fault
+  const [, t = ''] = /(?:^|,)t=([0-9]+)/.exec(header) ?? []
+  const signs = async (key: string | Uint8Array, signed: string | Uint8Array) => {
+    const bytes = await hmac(key, t, bytesOf(signed))
+    return header.includes(`v1=${Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')}`)
+  }
+
+  const given = { value: bytesOf(body), cause: '', remedy: '' }
+  const bodies: Variant<string | Uint8Array>[] = [given, ...bodiesBefore(given.value)]
+  const secrets: Variant<string | Uint8Array>[] = [
+    { value: secret, cause: '', remedy: '' },
+    ...secretsMeant(secret),
+  ]
+  for (const meant of secrets) {
+    for (const before of bodies) {
+      if (!(await signs(meant.value, before.value))) continue
+      const found = [before, meant].filter(({ cause }) => cause !== '')
+      if (found.length > 0) {
+        return invalid(
+          found.map(({ cause }) => cause).join(', and '),
+          found.map(({ remedy }) => remedy).join('; '),
+        )
+      }
+      const age = Math.round(receivedAt - Number(t))
+      if (Math.abs(age) <= TOLERANCE_SECONDS) return { valid: true, cause: 'the signature is valid' }
+      return invalid(
+        age > 0 ? `the signature is ${age} seconds old` : `the signature is ${-age} seconds in the future`,
+        'set the clock; for a delivery that waited, pass the time of its arrival as receivedAt',
+      )
+    }
+  }
+  return invalid(
+    'another secret signed the body, or the body was changed in a way that cannot be told',
+    'compare the secret with the one that `relay stores secret` or the registration of the webhook has shown, and log the length of the raw body beside Content-Length',
+  )
+}

@@ -1,0 +1,14 @@
+export * from './client.ts'
+export { type Explanation, explainSignature } from './explain.ts'
+export * from './messages.ts'
+export { nextSeen, type Once, onceInMemory, type Seen } from './once.ts'
+export * from './receive.ts'
+export {
+  type HeadersLike,
+  SignatureError,
+  type SignatureErrorCode,
+  sign,
+  TOLERANCE_SECONDS,
+  type VerifyOptions,
+  verifySignature,
+} from './signature.ts'

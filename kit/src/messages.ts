@@ -1,0 +1,122 @@
+/** A status that the interface names; a service may add others, so treat any other text as unknown. */
+export type OrderStatus = 'invoiced' | 'paid' | 'needs_review' | 'refunded' | (string & {})
+
+/** The state of an order in the accounting service (spec: Order result). Unknown fields are passed through. */
+export type OrderResult = {
+  source: string
+  external_id: string
+  status: OrderStatus
+  /** A label for people. */
+  status_display?: string
+  /** The invoice total in whole rials, as a string of digits: it may be larger than a number holds exactly. */
+  total?: string
+  invoice_number?: number | null
+  /** `posted` once the invoice is finalized. */
+  invoice_status?: string
+  receipt_number?: number | null
+  return_number?: number | null
+  /** The reason for `needs_review`; null otherwise. */
+  error?: string | null
+}
+
+export type RequestKind = 'create' | 'payment' | 'refund' | 'withdrawal'
+
+/** `waiting` and `held` are open; a request ends exactly once, in one of the other four. */
+export type RequestState = 'waiting' | 'held' | 'registered' | 'duplicate' | 'rejected' | 'withdrawn'
+
+/** Why a request was refused, in the words of the accounting service. */
+export type Refusal = { status: number; message: string; code?: ErrorCode; field?: string }
+
+/** A request of the store, and its state. */
+export type RequestView = {
+  id: string
+  kind: RequestKind
+  /** What a withdrawal takes back. */
+  of?: 'create' | 'payment' | 'refund'
+  state: RequestState
+  reason?: Refusal
+}
+
+type Envelope<Event extends string, Data> = {
+  event: Event
+  /** Identifies the message: a repetition has the same id. */
+  delivery: string
+  /** Counts up per order. Messages that result from one step share a version. */
+  version: number
+  /** What led to the message. */
+  cause: { event: string; delivery: string }
+  data: Data
+}
+
+/** The order has changed. */
+export type OrderUpdated = Envelope<'order.updated', OrderResult> & {
+  /** The requests that this change has ended. */
+  requests?: readonly RequestView[]
+}
+
+/** The state of a request has changed, and the order has not. */
+export type RequestChanged = {
+  [State in RequestState]: Envelope<
+    `order.${State}`,
+    { source: string; external_id: string; request: RequestKind; id: string; error?: Refusal }
+  >
+}[RequestState]
+
+/** A message of a store's feed, the same by SQS and by HTTP. */
+export type FeedMessage = OrderUpdated | RequestChanged
+
+/** The `code` of an error response. Those of the accounting service are known for its sandbox only. */
+export type ErrorCode =
+  // The relay's own.
+  | 'malformed'
+  | 'invalid'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'foreign_source'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'withdrawn'
+  | 'too_large'
+  | 'unavailable'
+  // The sandbox's.
+  | 'not_finalized'
+  | 'unknown_sku'
+  | 'no_customer'
+  | 'no_receiving_account'
+  | 'outside_fiscal_years'
+  | (string & {})
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The body is not a message of a feed. */
+export class MessageError extends Error {
+  override readonly name = 'MessageError'
+}
+
+const parsed = (json: string): unknown => {
+  try {
+    return JSON.parse(json)
+  } catch (cause) {
+    throw new MessageError('Cannot read a feed message: it is not JSON', { cause })
+  }
+}
+
+/**
+ * Reads the JSON of a feed message.
+ *
+ * @throws MessageError when it is none
+ */
+export const readMessage = (json: string): FeedMessage => {
+  const value = parsed(json)
+  const { event, delivery, version, data } = isObject(value) ? value : {}
+  const isMessage =
+    typeof event === 'string' &&
+    typeof delivery === 'string' &&
+    Number.isSafeInteger(version) &&
+    isObject(data) &&
+    typeof data.source === 'string' &&
+    typeof data.external_id === 'string'
+  if (isMessage) return value as FeedMessage
+  throw new MessageError('Cannot read a feed message: it must have event, delivery, version and data')
+}

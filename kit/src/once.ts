@@ -1,0 +1,49 @@
+import type { FeedMessage } from './messages.ts'
+
+/** What a store remembers of an order: the last version, and the messages that it has handled of it. */
+export type Seen = { version: number; deliveries: readonly string[] }
+
+/**
+ * What to remember after a message; undefined when it changes nothing, because it or a higher version was handled.
+ * Messages of one version differ in `delivery`.
+ */
+export const nextSeen = (
+  seen: Seen | undefined,
+  { version, delivery }: Pick<FeedMessage, 'version' | 'delivery'>,
+): Seen | undefined => {
+  if (seen === undefined || version > seen.version) return { version, deliveries: [delivery] }
+  if (version < seen.version || seen.deliveries.includes(delivery)) return undefined
+  return { version, deliveries: [...seen.deliveries, delivery] }
+}
+
+/**
+ * Calls `handle` if {@link nextSeen} says so, and remembers the message, both or neither: in one transaction of
+ * the store's database, which `handle` gets. Two calls for one order must not overlap. Resolves with whether it
+ * called `handle`.
+ */
+export type Once<Transaction = undefined> = (
+  message: FeedMessage,
+  handle: (transaction: Transaction) => unknown,
+) => Promise<boolean>
+
+/** Remembers in memory, for tests and for handlers that may be repeated after a restart. */
+export const onceInMemory = (): Once => {
+  const orders = new Map<string, Seen>()
+  const last = new Map<string, Promise<unknown>>()
+  return (message, handle) => {
+    const { source, external_id } = message.data
+    const order = JSON.stringify([source, external_id])
+    const run = async () => {
+      const seen = nextSeen(orders.get(order), message)
+      if (seen === undefined) return false
+      await handle(undefined)
+      orders.set(order, seen)
+      return true
+    }
+    const result = (last.get(order) ?? Promise.resolve()).then(run)
+    const settled = result.catch(() => undefined)
+    last.set(order, settled)
+    settled.finally(() => last.get(order) === settled && last.delete(order))
+    return result
+  }
+}

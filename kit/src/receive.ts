@@ -1,0 +1,120 @@
+import { type FeedMessage, MessageError, readMessage } from './messages.ts'
+import { type Once, onceInMemory } from './once.ts'
+import { bytesOf, type HeadersLike, SignatureError, verifySignature } from './signature.ts'
+
+export type ReceiveOptions<Transaction> = {
+  /** The secret of the feed, or a function that returns every valid one: two while it is exchanged. */
+  secrets: string | readonly string[] | (() => Promise<string | readonly string[]>)
+  /** Called once for each message, in the order of an order's versions. When it throws, the relay sends it again. */
+  handle: (message: FeedMessage, transaction: Transaction) => unknown
+  /** Called with what is answered 4xx or 5xx. @default console.error */
+  onError?: (error: unknown) => void
+} & (undefined extends Transaction
+  ? {
+      /** Remembers the versions. @default in memory, which a restart forgets */
+      once?: Once<Transaction>
+    }
+  : { once: Once<Transaction> })
+
+/** Takes one request, whose body must be raw bytes or text; returns the status to answer and an error for people. */
+export type Receive = (
+  headers: HeadersLike,
+  body: unknown,
+) => Promise<{ status: 200 | 400 | 401 | 500; error?: string }>
+
+/** The mistake most often made: a framework has parsed the body, and the bytes that were signed are gone. */
+const rawBody = (body: unknown): string | Uint8Array => {
+  if (typeof body === 'string' || body instanceof Uint8Array) return body
+  throw new TypeError(
+    'Cannot verify a body that was parsed: receive the raw bytes, in Express with express.raw({ type: "*/*" }) or a ' +
+      'route before express.json(), in Fastify with a content type parser that has parseAs "buffer"',
+  )
+}
+
+/**
+ * The receiver of an HTTP feed, independent of any framework: verifies the signature, drops what was handled
+ * already, and calls `handle`. Pass it to `fetchHandler`, `nodeHandler` or `fastifyHandler`.
+ */
+export const createReceiver = <Transaction = undefined>(options: ReceiveOptions<Transaction>): Receive => {
+  const { secrets, handle, onError = (error: unknown) => console.error(error) } = options
+  const once = options.once ?? (onceInMemory() as Once<Transaction>)
+  return async (headers, body) => {
+    try {
+      const valid = typeof secrets === 'function' ? await secrets() : secrets
+      const raw = rawBody(body)
+      await verifySignature({ headers, body: raw, secrets: valid })
+      const message = readMessage(new TextDecoder().decode(bytesOf(raw)))
+      await once(message, transaction => handle(message, transaction))
+      return { status: 200 }
+    } catch (error) {
+      onError(error)
+      if (error instanceof SignatureError) return { status: 401, error: 'The signature is not valid' }
+      if (error instanceof MessageError) return { status: 400, error: error.message }
+      return { status: 500, error: 'The message could not be handled; send it again' }
+    }
+  }
+}
+
+const methodNotAllowed = 'Only POST is allowed'
+
+/** For everything that speaks `Request` and `Response`: Next.js route handlers, Hono, Bun, Deno, Workers. */
+export const fetchHandler =
+  (receive: Receive) =>
+  async (request: Request): Promise<Response> => {
+    if (request.method !== 'POST') {
+      return Response.json({ error: methodNotAllowed }, { status: 405, headers: { allow: 'POST' } })
+    }
+    const { status, error } = await receive(request.headers, new Uint8Array(await request.arrayBuffer()))
+    return Response.json({ error }, { status })
+  }
+
+type NodeRequest = AsyncIterable<Uint8Array> & {
+  method?: string | undefined
+  headers: { readonly [name: string]: string | string[] | undefined }
+  body?: unknown
+}
+type NodeResponse = {
+  writeHead(status: number, headers: Record<string, string>): unknown
+  end(text: string): unknown
+}
+
+/** The raw bytes: what a parser of raw bodies has left, or the stream itself. */
+const read = async (request: NodeRequest): Promise<unknown> => {
+  if (request.body !== undefined) return request.body
+  const chunks: Uint8Array[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  const bytes = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.length, 0))
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.length
+  }
+  return bytes
+}
+
+/** For Node's `http` and for Express: `app.post('/webhook', nodeHandler(receive))`, before `express.json()`. */
+export const nodeHandler =
+  (receive: Receive) =>
+  async (request: NodeRequest, response: NodeResponse): Promise<void> => {
+    const answer = (status: number, error?: string, headers: Record<string, string> = {}) => {
+      response.writeHead(status, { 'content-type': 'application/json', ...headers })
+      response.end(JSON.stringify({ error }))
+    }
+    if (request.method !== 'POST') return answer(405, methodNotAllowed, { allow: 'POST' })
+    const { status, error } = await receive(request.headers, await read(request))
+    answer(status, error)
+  }
+
+type FastifyRequest = { headers: NodeRequest['headers']; body: unknown }
+type FastifyReply = { code(status: number): { send(body: unknown): unknown } }
+
+/**
+ * For Fastify, in a plugin of its own with the raw body:
+ * `addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => done(null, body))`.
+ */
+export const fastifyHandler =
+  (receive: Receive) =>
+  async ({ headers, body }: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const { status, error } = await receive(headers, body)
+    return reply.code(status).send({ error })
+  }

@@ -1,0 +1,134 @@
+/** A header, by any of the usual HTTP libraries. */
+export type HeadersLike =
+  | { get(name: string): string | null }
+  | { readonly [name: string]: string | readonly string[] | undefined }
+
+/** Why a delivery is not authentic. */
+export type SignatureErrorCode = 'malformed' | 'stale' | 'mismatch'
+
+/** The delivery was not signed with the store's secret within the last five minutes: answer 401. */
+export class SignatureError extends Error {
+  override readonly name = 'SignatureError'
+  readonly code: SignatureErrorCode
+
+  constructor(code: SignatureErrorCode, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** How far the sender's clock may differ from the receiver's, in seconds (spec: Signature). */
+export const TOLERANCE_SECONDS = 300
+
+const encoder = new TextEncoder()
+
+export const bytesOf = (text: string | Uint8Array): Uint8Array<ArrayBuffer> =>
+  typeof text === 'string' ? encoder.encode(text) : new Uint8Array(text)
+
+/** The value of a header, whatever its case; undefined when there is none or several. */
+export const headerOf = (headers: HeadersLike, name: string): string | undefined => {
+  if (typeof headers.get === 'function') return headers.get(name) ?? undefined
+  const entry = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1]
+  return typeof entry === 'string' ? entry : undefined
+}
+
+/** HMAC-SHA256 of `<t>.<body>`; the bytes of the secret are the key. */
+export const hmac = async (secret: string | Uint8Array, t: string, body: Uint8Array): Promise<Uint8Array> => {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const key = await crypto.subtle.importKey('raw', bytesOf(secret), algorithm, false, ['sign'])
+  const prefix = bytesOf(`${t}.`)
+  const signed = new Uint8Array(prefix.length + body.length)
+  signed.set(prefix)
+  signed.set(body, prefix.length)
+  return new Uint8Array(await crypto.subtle.sign(algorithm, key, signed))
+}
+
+const hexOf = (bytes: Uint8Array) => Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
+
+/**
+ * The value of `X-Service-Signature` for a body (spec: Signature).
+ *
+ * @param secrets each adds a `v1`
+ * @param t unix time in seconds
+ */
+export const sign = async (
+  body: string | Uint8Array,
+  secrets: string | readonly string[],
+  t = Math.floor(Date.now() / 1000),
+): Promise<string> => {
+  const signatures = [secrets]
+    .flat()
+    .map(async secret => `,v1=${hexOf(await hmac(secret, String(t), bytesOf(body)))}`)
+  return `t=${t}${(await Promise.all(signatures)).join('')}`
+}
+
+/** Takes the same time wherever the first difference is. */
+const isEqual = (a: string, b: string) => {
+  if (a.length !== b.length) return false
+  let difference = 0
+  for (let i = 0; i < a.length; i += 1) difference |= a.charCodeAt(i) ^ b.charCodeAt(i)
+  return difference === 0
+}
+
+const malformed = (what: string) => new SignatureError('malformed', `Cannot verify the signature: ${what}`)
+
+/** The one `t` and every `v1` of a header; other schemes are ignored. */
+const parse = (header: string | undefined) => {
+  if (header === undefined) throw malformed('the header X-Service-Signature is missing')
+  const parts = header.split(',').map(part => [part.slice(0, part.indexOf('=')), part] as const)
+  const values = (scheme: string) =>
+    parts.filter(([name]) => name === scheme).map(([, part]) => part.slice(scheme.length + 1))
+  const [t = '', ...others] = values('t')
+  const signatures = values('v1')
+  if (others.length > 0 || !/^[0-9]{1,15}$/.test(t)) throw malformed('the header must have one t=<unix time>')
+  if (signatures.length === 0 || !signatures.every(signature => /^[0-9a-f]{64}$/.test(signature))) {
+    throw malformed('the header must have v1=<64 lower-case hexadecimal digits>')
+  }
+  return { t, signatures }
+}
+
+export type VerifyOptions = {
+  headers: HeadersLike
+  /** The body as it was received: the raw bytes, or their text. Never JSON that was parsed and written again. */
+  body: string | Uint8Array
+  /** The secret, or all that are valid while it is exchanged. */
+  secrets: string | readonly string[]
+  /**
+   * When the delivery was received, in unix seconds: the time of its arrival, if it waited in a queue since.
+   * @default now
+   */
+  receivedAt?: number
+  /** How far the clocks may differ in either direction, in seconds. @default 300 */
+  tolerance?: number
+}
+
+/**
+ * Verifies the signature of a delivery of the relay or of the accounting service (spec: Signature).
+ *
+ * @throws SignatureError when it is not authentic
+ */
+export const verifySignature = async ({
+  headers,
+  body,
+  secrets,
+  receivedAt = Date.now() / 1000,
+  tolerance = TOLERANCE_SECONDS,
+}: VerifyOptions): Promise<void> => {
+  const { t, signatures } = parse(headerOf(headers, 'x-service-signature'))
+  const age = Math.round(receivedAt - Number(t))
+  if (Math.abs(age) > tolerance) {
+    const when = age > 0 ? `${age} seconds ago` : `${-age} seconds in the future`
+    throw new SignatureError('stale', `Cannot accept the signature: it was made ${when}; check the clock`)
+  }
+  let matches = false
+  for (const secret of [secrets].flat()) {
+    const expected = hexOf(await hmac(secret, t, bytesOf(body)))
+    for (const signature of signatures) matches = isEqual(expected, signature) || matches
+  }
+  if (!matches) {
+    throw new SignatureError(
+      'mismatch',
+      'Cannot verify the signature: another secret signed the body, or the body was changed; explainSignature names the cause',
+    )
+  }
+}

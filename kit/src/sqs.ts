@@ -1,0 +1,114 @@
+import {
+  ChangeMessageVisibilityBatchCommand,
+  DeleteMessageBatchCommand,
+  type Message,
+  ReceiveMessageCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs'
+import { type FeedMessage, readMessage } from './messages.ts'
+import { type Once, onceInMemory } from './once.ts'
+
+export type ConsumeOptions<Transaction> = {
+  sqs: SQSClient
+  /** The URL of the feed's queue, as `relay stores list --json` prints it. */
+  queueUrl: string
+  /** Called once for each message, in the order of an order's versions. When it throws, the message returns. */
+  handle: (message: FeedMessage, transaction: Transaction) => unknown
+  /** Ends the consumer, which first finishes what it has received. */
+  signal?: AbortSignal
+  /** Called with every failure; the consumer goes on. @default console.error */
+  onError?: (error: unknown) => void
+  /**
+   * How long `handle` may take with the messages of one receive before they return, in seconds.
+   * @default 60
+   */
+  visibilityTimeout?: number
+} & (undefined extends Transaction
+  ? {
+      /** Remembers the versions. @default in memory, which a restart forgets */
+      once?: Once<Transaction>
+    }
+  : { once: Once<Transaction> })
+
+/** The longest delay of a message whose handler keeps failing, in seconds. */
+const MAX_DELAY = 900
+
+const entriesOf = (messages: readonly Message[]) =>
+  messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }))
+
+const pause = (milliseconds: number, signal: AbortSignal | undefined) =>
+  new Promise<void>(resolve => {
+    const end = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, milliseconds)
+    signal?.addEventListener('abort', end)
+  })
+
+/**
+ * Consumes the queue of a feed until `signal` is aborted: different orders in parallel, the messages of one order
+ * (a message group) in order. A message for which `handle` throws returns after a growing delay, and with it those
+ * behind it of the same order.
+ */
+export const consumeFeed = async <Transaction = undefined>(
+  options: ConsumeOptions<Transaction>,
+): Promise<void> => {
+  const { sqs, queueUrl, handle, signal, visibilityTimeout = 60 } = options
+  const { onError = (error: unknown) => console.error(error) } = options
+  const once = options.once ?? (onceInMemory() as Once<Transaction>)
+
+  /** Handles the messages of one order; returns those that are done. */
+  const handleOrder = async (messages: readonly Message[]): Promise<void> => {
+    const done: Message[] = []
+    try {
+      for (const received of messages) {
+        const message = readMessage(received.Body ?? '')
+        await once(message, transaction => handle(message, transaction))
+        done.push(received)
+      }
+    } catch (error) {
+      onError(error)
+      const receives = Number(messages[done.length]?.Attributes?.ApproximateReceiveCount ?? 1)
+      const VisibilityTimeout = Math.min(2 ** receives, MAX_DELAY)
+      const returned = entriesOf(messages.slice(done.length))
+      const Entries = returned.map(entry => ({ ...entry, VisibilityTimeout }))
+      // Otherwise they return after the visibility timeout.
+      await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries })).catch(onError)
+    }
+    if (done.length === 0) return
+    // What could not be deleted returns, and is then dropped as handled.
+    const deletion = new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries: entriesOf(done) })
+    const { Failed = [] } = await sqs.send(deletion)
+    if (Failed.length > 0) throw new Error(`Cannot delete ${Failed.length} messages: ${Failed[0]?.Message}`)
+  }
+
+  const receive = async (): Promise<Message[]> => {
+    const command = new ReceiveMessageCommand({
+      QueueUrl: queueUrl,
+      MaxNumberOfMessages: 10,
+      WaitTimeSeconds: 20,
+      VisibilityTimeout: visibilityTimeout,
+      MessageSystemAttributeNames: ['MessageGroupId', 'ApproximateReceiveCount'],
+    })
+    const { Messages = [] } = await sqs.send(command, signal && { abortSignal: signal })
+    return Messages
+  }
+
+  while (signal?.aborted !== true) {
+    try {
+      const orders = new Map<string | undefined, Message[]>()
+      for (const message of await receive()) {
+        const group = message.Attributes?.MessageGroupId
+        orders.set(group, [...(orders.get(group) ?? []), message])
+      }
+      const results = await Promise.allSettled([...orders.values()].map(handleOrder))
+      for (const result of results) if (result.status === 'rejected') onError(result.reason)
+    } catch (error) {
+      if (signal?.aborted) return
+      onError(error)
+      await pause(1000, signal)
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import { once as event } from 'node:events'
+import { createServer } from 'node:http'
+import { afterEach, describe, expect, test } from '@jest/globals'
+import express from 'express'
+import fastify from 'fastify'
+import { Hono } from 'hono'
+import type { FeedMessage } from '../../kit/src/messages.ts'
+import { onceInMemory } from '../../kit/src/once.ts'
+import {
+  createReceiver,
+  fastifyHandler,
+  fetchHandler,
+  nodeHandler,
+  type Receive,
+} from '../../kit/src/receive.ts'
+import { orderUpdated, signedRequest } from '../../kit/src/testing.ts'
+import { addressOf } from '../support/address.ts'
+
+const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='
+
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+const listen = async (server: ReturnType<typeof createServer>) => {
+  server.listen({ host: '127.0.0.1', port: 0 })
+  await event(server, 'listening')
+  closing.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return addressOf(server)
+}
+
+/** Every way to receive; each returns a function that sends it a request. */
+const SERVERS: Record<string, (receive: Receive) => Promise<(request: Request) => Promise<Response>>> = {
+  'Request and Response': async receive => fetchHandler(receive),
+  Hono: async receive => {
+    const app = new Hono().post('/webhook', ({ req }) => fetchHandler(receive)(req.raw))
+    return async request => app.fetch(request)
+  },
+  'node:http': async receive => sendingTo(await listen(createServer(nodeHandler(receive)))),
+  Express: async receive =>
+    sendingTo(
+      await listen(createServer(express().post('/webhook', nodeHandler(receive)).use(express.json()))),
+    ),
+  'Express with express.raw': async receive => {
+    const app = express()
+      .use(express.raw({ type: '*/*' }))
+      .post('/webhook', nodeHandler(receive))
+    return sendingTo(await listen(createServer(app)))
+  },
+  Fastify: async receive => {
+    const app = fastify()
+    app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
+      done(null, body),
+    )
+    app.post('/webhook', fastifyHandler(receive))
+    closing.push(() => app.close())
+    return sendingTo(await app.listen({ host: '127.0.0.1', port: 0 }))
+  },
+}
+
+const sendingTo = (address: string) => async (request: Request) =>
+  fetch(`${address}/webhook`, {
+    method: request.method,
+    headers: request.headers,
+    body: new Uint8Array(await request.arrayBuffer()),
+  })
+
+const request = (message: FeedMessage, secrets: string | string[] = SECRET) =>
+  signedRequest('http://store.test/webhook', message, secrets)
+
+describe.each(Object.entries(SERVERS))('%s', (_name, serve) => {
+  test('handles each message once, and refuses what is not authentic', async () => {
+    const handled: FeedMessage[] = []
+    const send = await serve(
+      createReceiver({ secrets: SECRET, handle: message => handled.push(message), onError: () => undefined }),
+    )
+    const message = orderUpdated({ external_id: 'سفارش 1' })
+    expect((await send(await request(message))).status).toBe(200)
+    expect((await send(await request(message))).status).toBe(200)
+    expect(handled).toEqual([message])
+
+    expect((await send(await request(orderUpdated({ external_id: '2' }), 'other'))).status).toBe(401)
+    const changed = await request(message)
+    const forged = new Request(changed, { body: (await changed.clone().text()).replace('150', '950') })
+    expect((await send(forged)).status).toBe(401)
+    expect(handled).toHaveLength(1)
+  })
+})
+
+test('a parsed body is a clear error', async () => {
+  const errors: unknown[] = []
+  const onError = (error: unknown) => errors.push(error)
+  const receive = createReceiver({ secrets: SECRET, handle: () => undefined, onError })
+  const app = express().use(express.json()).post('/webhook', nodeHandler(receive))
+  const response = await sendingTo(await listen(createServer(app)))(
+    await request(orderUpdated({ external_id: '1' })),
+  )
+  expect(response.status).toBe(500)
+  expect(String(errors[0])).toContain('receive the raw bytes')
+})
+
+describe('a receiver', () => {
+  test('handles the versions of an order in order, and other orders meanwhile', async () => {
+    const handled: string[] = []
+    const gate = Promise.withResolvers<void>()
+    const receive = fetchHandler(
+      createReceiver({
+        secrets: SECRET,
+        handle: async ({ data, version }) => {
+          if (data.external_id === 'a') await gate.promise
+          handled.push(`${data.external_id}${version}`)
+        },
+      }),
+    )
+    const first = orderUpdated({ external_id: 'a' }, 1)
+    const sent = [
+      first,
+      first,
+      orderUpdated({ external_id: 'a' }, 2),
+      orderUpdated({ external_id: 'b' }, 7),
+    ].map(async message => receive(await request(message)))
+    await sent[3]
+    expect(handled).toEqual(['b7'])
+    gate.resolve()
+    expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    expect(handled).toEqual(['b7', 'a1', 'a2'])
+  })
+
+  test('refuses what its handler throws for, so that it comes again', async () => {
+    const errors: unknown[] = []
+    let fails = true
+    const receive = fetchHandler(
+      createReceiver({
+        secrets: async () => ['next', SECRET],
+        handle: () => {
+          if (fails) throw new Error('The database is away')
+        },
+        onError: error => errors.push(error),
+      }),
+    )
+    const message = orderUpdated({ external_id: '1' })
+    expect((await receive(await request(message, ['old', 'next']))).status).toBe(500)
+    fails = false
+    expect((await receive(await request(message))).status).toBe(200)
+    expect(errors).toEqual([new Error('The database is away')])
+  })
+
+  test.each([
+    ['not JSON', '{', 400],
+    ['no message', '{"event":"order.updated"}', 400],
+  ])('answers a signed body that is %s with %i', async (_what, body, status) => {
+    const receive = createReceiver({ secrets: SECRET, handle: () => undefined, onError: () => undefined })
+    const { headers } = await signedRequest('http://store.test/', JSON.parse('0'), SECRET)
+    const signed = await import('../../kit/src/signature.ts').then(({ sign }) => sign(body, SECRET))
+    headers.set('x-service-signature', signed)
+    expect((await receive(headers, body)).status).toBe(status)
+  })
+
+  test('takes POST alone', async () => {
+    const receive = fetchHandler(createReceiver({ secrets: SECRET, handle: () => undefined }))
+    expect((await receive(new Request('http://store.test/'))).status).toBe(405)
+  })
+})
+
+test('messages of one version are all handled, and an older version is not', async () => {
+  const once = onceInMemory()
+  const handle = async (version: number, delivery: string) =>
+    once({ ...orderUpdated({ external_id: '1' }, version), delivery }, () => undefined)
+  expect(await handle(2, 'a')).toBe(true)
+  expect(await handle(2, 'b')).toBe(true)
+  expect(await handle(2, 'a')).toBe(false)
+  expect(await handle(1, 'c')).toBe(false)
+  expect(await handle(4, 'd')).toBe(true)
+  expect(await handle(2, 'b')).toBe(false)
+})

@@ -1,0 +1,66 @@
+import { expect, test } from '@jest/globals'
+import { createClient } from '../../kit/src/client.ts'
+import type { FeedMessage } from '../../kit/src/messages.ts'
+import { onceInMemory } from '../../kit/src/once.ts'
+import { consumeFeed } from '../../kit/src/sqs.ts'
+import { local } from '../cli/relay.ts'
+import { until } from '../support/until.ts'
+
+const SOURCE = 'demo-shop'
+const ORDERS = ['kit-1', 'kit-2', 'kit-3']
+
+/** A store that was written with the package, at the local stack. */
+export const storeTests = () => {
+  test('a store sees each version once and in order, while its handler fails and its consumer is stopped', async () => {
+    const client = createClient({ baseUrl: local.stack().urls.relay, key: `local-${SOURCE}`, source: SOURCE })
+    const once = onceInMemory()
+    const handled = new Map<string, FeedMessage[]>()
+    let attempts = 0
+    const handle = (message: FeedMessage) => {
+      const { external_id } = message.data
+      if (!ORDERS.includes(external_id)) return
+      // Every third attempt fails.
+      attempts += 1
+      if (attempts % 3 === 0) throw new Error('The database is away')
+      handled.set(external_id, [...(handled.get(external_id) ?? []), message])
+    }
+    const consume = () => {
+      const stop = new AbortController()
+      const running = consumeFeed({
+        sqs: local.stack().sqs,
+        queueUrl: local.queue(`feed-${SOURCE}.fifo`),
+        handle,
+        once,
+        signal: stop.signal,
+        visibilityTimeout: 2,
+        onError: () => undefined,
+      })
+      return () => {
+        stop.abort()
+        return running
+      }
+    }
+    const live = async (external_id: string) => {
+      await client.create({ external_id, items: [{ sku: 'SKU-1', quantity: 1, unit_price: 1000 }] })
+      await client.pay(external_id, { method: 'card', reference: external_id })
+      const { id, state } = await client.refund(external_id)
+      expect({ id, state }).toEqual({ id: expect.any(String), state: 'registered' })
+    }
+    const first = consume()
+    await Promise.all(ORDERS.map(live))
+    await first()
+    const second = consume()
+    await until(() => ORDERS.every(id => handled.get(id)?.at(-1)?.version === 3))
+    await second()
+    for (const id of ORDERS) {
+      expect(handled.get(id)?.map(({ version, data }) => [version, 'status' in data && data.status])).toEqual(
+        [
+          [1, 'invoiced'],
+          [2, 'paid'],
+          [3, 'refunded'],
+        ],
+      )
+      expect((await client.read(id)).relay).toMatchObject({ version: 3 })
+    }
+  })
+}
