@@ -20,17 +20,18 @@ export type Fault = { at: number; mode: Mode }
 /** An execution environment of a function. Once it is killed, nothing of it happens any more. */
 export type Instance = {
   alive: boolean
-  onEnd: Set<() => void>
+  /** Called when it is killed. */
+  onEnd: (() => void) | undefined
   /** The message groups of the batch that it processes. */
   groups: readonly string[]
 }
 
-export const startInstance = (): Instance => ({ alive: true, onEnd: new Set(), groups: [] })
+export const startInstance = (): Instance => ({ alive: true, onEnd: undefined, groups: [] })
 
 export const end = (instance: Instance): void => {
   if (!instance.alive) return
   instance.alive = false
-  for (const callback of instance.onEnd) callback()
+  instance.onEnd?.()
 }
 
 /** One way over the network, in milliseconds. */

@@ -157,11 +157,11 @@ export const lambda = (parts: Parts) => {
       const fail = () => answer(undefined)
       // A new environment may have been killed while it read its secrets.
       if (!instance.alive) return fail()
-      instance.onEnd.add(fail)
+      instance.onEnd = fail
       const serve = async () => {
         const response = await (await handler)(event, context())
         await call(instance, `${name}: answer`, () => answer(response))
-        instance.onEnd.delete(fail)
+        instance.onEnd = undefined
         if (warm && isCurrent(used)) idle.push(used)
         else end(instance)
       }
@@ -195,7 +195,7 @@ export const lambda = (parts: Parts) => {
       const next = () => {
         if (state === 'over') return
         state = 'over'
-        instance.onEnd.delete(next)
+        instance.onEnd = undefined
         idle.push(environment)
         gather()
       }
@@ -205,10 +205,10 @@ export const lambda = (parts: Parts) => {
         onTimeout(instance)
         end(instance)
       })
-      instance.onEnd.add(next)
+      instance.onEnd = next
       // The poller belongs to Lambda: it outlives the function, and can fail by itself.
       const poller = startInstance()
-      poller.onEnd.add(next)
+      poller.onEnd = next
       const records = batch.map(({ id, handle, body, group, receivedAt, sentAt }) =>
         sqsRecord(id, {
           receiptHandle: handle,
@@ -261,7 +261,7 @@ export const lambda = (parts: Parts) => {
     /** Enqueues and marks a withdrawal as the stores' API does. */
     withdraw(order: OrderKey, kind: RequestKind, onAnswer: (id: string | undefined) => void) {
       const instance = startInstance()
-      instance.onEnd.add(() => onAnswer(undefined))
+      instance.onEnd = () => onAnswer(undefined)
       const { dynamodb, sqs, settings } = dependenciesOf('api', instance)
       const id = newId()
       const json = JSON.stringify({ event: 'order.withdraw', delivery: id, data: { ...order, kind } })
@@ -272,7 +272,7 @@ export const lambda = (parts: Parts) => {
           .mark(order, { id, of: kind })
           .catch(() => undefined)
         await call(instance, 'api: answer', () => onAnswer(id))
-        instance.onEnd.clear()
+        instance.onEnd = undefined
       }
       serve().catch(() => end(instance))
     },
