@@ -74,13 +74,14 @@ const targetOf = ({ TableName, QueueUrl, Path, Name }: Record<string, unknown>):
 /** Places by function, command and target: a simulated year makes five million calls. */
 const places = new Map<string, string>()
 
-const placeOfCommand = (name: FunctionName, { constructor, input }: { input: object }): string => {
-  const target = targetOf(input as Record<string, unknown>)
-  const key = `${name} ${constructor.name} ${target}`
+const placeOfCommand = (name: FunctionName, command: { input: object }): string => {
+  const target = targetOf(command.input as Record<string, unknown>)
+  const action = command.constructor.name
+  const key = `${name} ${action} ${target}`
   let place = places.get(key)
   if (place === undefined) {
     const short = target.startsWith(SECRETS_PATH) ? parameterOf(target) : nameOf(target)
-    place = placeOf(name, constructor.name.replace(/Command$/, ''), short)
+    place = placeOf(name, action.replace(/Command$/, ''), short)
     places.set(key, place)
   }
   return place

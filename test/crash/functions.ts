@@ -8,18 +8,14 @@ import type {
 import { queuesOf } from '../../deploy/queues.ts'
 import { createApi } from '../../lib/api/handler.ts'
 import { createFeeder } from '../../lib/feeds/handler.ts'
-import { orderQueue } from '../../lib/orders/events.ts'
-import type { RequestKind } from '../../lib/orders/order.ts'
-import { orderRepository } from '../../lib/orders/repository.ts'
 import type { HttpClient } from '../../lib/platform/http-client.ts'
 import { feedQueueName, QUEUES, TABLES } from '../../lib/platform/names.ts'
 import { httpStores, type Store } from '../../lib/platform/stores.ts'
 import type { Telemetry } from '../../lib/platform/telemetry.ts'
-import type { OrderKey } from '../../lib/protocol/order.ts'
 import { createReconciler } from '../../lib/reconcile/handler.ts'
 import { createReceiver } from '../../lib/webhook/handler.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
-import { context, sqsEvent, sqsRecord } from '../support/lambda.ts'
+import { context, scheduledEvent, sqsEvent, sqsRecord } from '../support/lambda.ts'
 import { awsClients, type Cloud, queueUrl, SECRETS_PATH } from './aws.ts'
 import type { Clock } from './clock.ts'
 import { end, type Instance, type MakeCall, startInstance } from './faults.ts'
@@ -258,39 +254,9 @@ export const lambda = (parts: Parts) => {
     deploy: () => void deployment++,
     webhook: endpoint('webhook', createReceiver),
     api: endpoint('api', createApi),
-    /** Enqueues and marks a withdrawal as the stores' API does. */
-    withdraw(order: OrderKey, kind: RequestKind, onAnswer: (id: string | undefined) => void) {
-      const instance = startInstance()
-      instance.onEnd = () => onAnswer(undefined)
-      const { dynamodb, sqs, settings } = dependenciesOf('api', instance)
-      const id = newId()
-      const json = JSON.stringify({ event: 'order.withdraw', delivery: id, data: { ...order, kind } })
-      const serve = async () => {
-        await orderQueue(sqs, settings.ordersQueueUrl)(order, { id, json })
-        // Without its mark it is carried out when its event comes.
-        await orderRepository(dynamodb, settings.ordersTable, { random })
-          .mark(order, { id, of: kind })
-          .catch(() => undefined)
-        await call(instance, 'api: answer', () => onAnswer(id))
-        instance.onEnd = undefined
-      }
-      serve().catch(() => end(instance))
-    },
     reconcile() {
       const instance = startInstance()
-      const event = {
-        ...{
-          version: '0',
-          id: '',
-          account: '',
-          time: '',
-          region: '',
-          resources: [],
-          source: 'aws.scheduler',
-        },
-        ...{ 'detail-type': 'Scheduled Event' as const, detail: {} },
-      }
-      createReconciler(dependenciesOf('reconcile', instance))(event, context())
+      createReconciler(dependenciesOf('reconcile', instance))(scheduledEvent, context())
         .catch(() => undefined)
         .finally(() => end(instance))
     },

@@ -17,8 +17,6 @@ export const feedSecretOf = (source: string) => `whsec_feed_of_${source}`
 /** How the endpoint of the store with an HTTP feed answers. */
 export type EndpointAnswer = { status?: number; retryAfter?: number; takes?: number }
 
-type Body = { source: string; [field: string]: unknown }
-
 const ITEMS = [{ sku: 'A-1', quantity: 1, unit_price: 1_500_000 }]
 
 /** The rule of the spec (Signature), written independently of lib. */
@@ -29,14 +27,12 @@ const isSigned = (header: string, body: string, secret: string, now: number) => 
 }
 
 /** The stores: they make their requests one after the other, repeat what failed, and read their feeds. */
-export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api' | 'withdraw'>, pattern: Pattern) => {
+export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, pattern: Pattern) => {
   const { waits } = pattern
   /** What each order's store received, as JSON text: a simulated year has half a million messages. */
   const feeds = new Map<string, string[]>()
   const feedSecrets = new Map<string, string>()
   const accepted = new Map<string, string[]>()
-  const accept = (external_id: string, id: string) =>
-    void accepted.set(external_id, [...(accepted.get(external_id) ?? []), id])
   const strangers: Stranger[] = []
   const problems: string[] = []
   const impatience: string[] = []
@@ -60,30 +56,33 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api' | 'with
       onAnswer,
     )
 
-  const post = (path: string, body: Body, onAnswer: (accepted: boolean) => void) =>
-    request('POST', path, body, storeKeyOf(body.source), response => {
-      // What is accepted has an id, whatever the service answers it.
-      const id = response?.headers?.['relay-request-id']
-      if (id !== undefined)
-        accept(path === '' ? String(body.external_id) : (path.split('/')[0] ?? ''), String(id))
-      else if (Number(response?.statusCode) < 300) problems.push('a request was accepted without an id')
-      onAnswer(id !== undefined)
-    })
-
-  const repeatUntilAccepted = (path: string, body: Body, then: () => void) => {
+  /** Makes a request that changes an order, in the pattern, until it is accepted. */
+  const change = (
+    method: 'POST' | 'DELETE',
+    { source, external_id }: OrderKey,
+    path: string,
+    body: object | undefined,
+    then: () => void = () => undefined,
+  ) => {
+    const once = (onAnswer: (accepted: boolean) => void) =>
+      request(method, `${path}?source=${source}`, body, storeKeyOf(source), response => {
+        // What is accepted has an id, whatever the service answers it.
+        const id = response?.headers?.['relay-request-id']
+        if (id !== undefined) accepted.set(external_id, [...(accepted.get(external_id) ?? []), String(id)])
+        else if (Number(response?.statusCode) < 300) problems.push('a request was accepted without an id')
+        onAnswer(id !== undefined)
+      })
     const attempt = (tries: number) => {
       const { sends } = pattern
-      const copies = sends === 'concurrent' ? 2 : 1
-      let open = copies
+      let open = sends === 'concurrent' ? 2 : 1
       let any = false
-      for (let copy = 0; copy < copies; copy++)
-        post(path, body, isAccepted => {
+      for (let copies = open; copies > 0; copies--)
+        once(isAccepted => {
           any ||= isAccepted
-          open--
-          if (open > 0) return
+          if (--open > 0) return
           const wait = waits[Math.min(tries, waits.length - 1)] ?? 0
           if (!any) return clock.after(wait, () => attempt(tries + 1))
-          if (sends === 'repeated') clock.after(wait, () => post(path, body, () => undefined))
+          if (sends === 'repeated') clock.after(wait, () => once(() => undefined))
           then()
         })
     }
@@ -97,7 +96,6 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api' | 'with
     else received.push(body)
     listeners.get(external_id)?.(readFeedMessage(body))
   }
-  const nothing = () => undefined
 
   return {
     /** What the store received about an order, in the order of arrival. */
@@ -114,20 +112,14 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api' | 'with
     /** Listens to the messages about an order. */
     onMessage: (external_id: string, listener: (message: ReceivedMessage) => void) =>
       void listeners.set(external_id, listener),
-    create: (order: OrderKey, then: () => void = nothing) =>
-      repeatUntilAccepted('', { ...order, items: ITEMS }, then),
-    pay: ({ source, external_id }: OrderKey, then: () => void = nothing) =>
-      repeatUntilAccepted(`${external_id}/payment/`, { source, method: 'card' }, then),
-    refund: ({ source, external_id }: OrderKey, then: () => void = nothing) =>
-      repeatUntilAccepted(`${external_id}/refund/`, { source }, then),
-    /** Withdraws a request; again until it is answered. */
-    withdraw(order: OrderKey, kind: RequestKind, tries = 0) {
-      functions.withdraw(order, kind, id => {
-        if (id !== undefined) return accept(order.external_id, id)
-        const wait = waits[Math.min(tries, waits.length - 1)] ?? 0
-        clock.after(wait, () => this.withdraw(order, kind, tries + 1))
-      })
-    },
+    create: (order: OrderKey, then?: () => void) =>
+      change('POST', order, '', { ...order, items: ITEMS }, then),
+    pay: (order: OrderKey, then?: () => void) =>
+      change('POST', order, `${order.external_id}/payment/`, { method: 'card' }, then),
+    refund: (order: OrderKey, then?: () => void) =>
+      change('POST', order, `${order.external_id}/refund/`, {}, then),
+    withdraw: (order: OrderKey, what: RequestKind) =>
+      change('DELETE', order, `${order.external_id}/${what === 'create' ? '' : `${what}/`}`, undefined),
     /** Reads an order until it is answered. */
     read(order: OrderKey) {
       const { source, external_id } = order
