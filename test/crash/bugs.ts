@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+
 /** A bug as a change of the source. */
 export type Bug = {
   name: string
@@ -238,7 +240,7 @@ export const BUGS: readonly Bug[] = [
       'if (status >= 200 && status <= 299) return',
       'if (status > 0) return',
     ],
-    'a feed message is signed in milliseconds': ['t: Math.floor(now() / 1000), body', 't: now(), body'],
+    'a feed message is signed in milliseconds': ['const t = Math.floor(now() / 1000)', 'const t = now()'],
   }),
   ...bugsIn('feeds/handler.ts', {
     'the feeder does not extend visibility': [
@@ -260,3 +262,16 @@ export const BUGS: readonly Bug[] = [
     ],
   }),
 ]
+
+/** Throws when a bug has no place: its text must be in the source exactly once. */
+export const patch = ({ name, file, find, replace }: Bug, source: string): string => {
+  const count = source.split(find).length - 1
+  if (count !== 1)
+    throw new Error(`Cannot plant "${name}" in ${file}: "${find}" is there ${count} times, not once`)
+  return source.replace(find, () => replace)
+}
+
+/** Throws at the first bug that has no place any more, before any of them is planted. */
+export const assertPlantable = (bugs: readonly Bug[]): void => {
+  for (const bug of bugs) patch(bug, readFileSync(new URL(`../../${bug.file}`, import.meta.url), 'utf8'))
+}

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { expect, test } from '@jest/globals'
 import { parse } from 'yaml'
 import { feederEvents } from '../../deploy/queues.ts'
+import { assertPlantable, BUGS } from './bugs.ts'
 import { crashMatrix, PATTERNS } from './explore.ts'
 import { BATCH_SIZE, LIMITS, STORES } from './functions.ts'
 import { PLACES } from './places.ts'
@@ -14,6 +15,10 @@ test('a crash or a lost answer at any call violates no promise', async () => {
   expect(PLACES.filter(place => matrix.struck[place] === undefined)).toEqual([])
   expect(matrix.runs).toBeGreaterThan(700)
 }, 120_000)
+
+test('every bug that is planted elsewhere has its place in the source', () => {
+  expect(() => assertPlantable(BUGS)).not.toThrow()
+})
 
 test('the models have the limits of the stack', async () => {
   const sqs = { batchSize: BATCH_SIZE, functionResponseType: 'ReportBatchItemFailures' }

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { BUGS } from './bugs.ts'
+import { assertPlantable, BUGS } from './bugs.ts'
 import { type Case, crashMatrix, describeCase, holesOf, PATTERNS } from './explore.ts'
 import { parseFaults } from './faults.ts'
 import { firstViolationWith } from './plant.ts'
@@ -51,6 +51,7 @@ const finish = (summary: string, result: object, problems: readonly string[]) =>
 }
 
 const plantBugs = async () => {
+  assertPlantable(BUGS)
   const found: { bug: string; by: Case | undefined }[] = []
   for (const bug of BUGS.filter(({ name }) => name.includes(values.bug ?? ''))) {
     const by = await firstViolationWith(bug)

@@ -1,5 +1,5 @@
 import { registerHooks } from 'node:module'
-import type { Bug } from './bugs.ts'
+import { type Bug, patch } from './bugs.ts'
 import type { Case } from './explore.ts'
 
 const ROOT = new URL('../../', import.meta.url).href
@@ -10,12 +10,6 @@ const planted: { bug: Bug; isFound: boolean }[] = []
 const indexOf = (url = '') => {
   const [, index] = /\?bug=(\d+)$/.exec(url) ?? []
   return index === undefined ? undefined : Number(index)
-}
-
-const patch = ({ file, find, replace }: Bug, source: string): string => {
-  const count = source.split(find).length - 1
-  if (count !== 1) throw new Error(`Cannot plant a bug in ${file}: "${find}" is there ${count} times`)
-  return source.replace(find, () => replace)
 }
 
 registerHooks({
