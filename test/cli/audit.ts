@@ -1,20 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from '@jest/globals'
-import { messageGroupOf } from '../../lib/orders/events.ts'
 import type { Intent } from '../../lib/orders/order.ts'
 import { drain } from '../support/parts.ts'
 import { until } from '../support/until.ts'
 import { local } from './relay.ts'
 
 export const auditTests = () => {
-  const store = async (path: string, body: object, status: number) => {
-    const response = await fetch(`${local.stack().urls.relay}/api/v1/orders/${path}`, {
-      method: 'POST',
-      headers: { authorization: 'Bearer local-api' },
-      body: JSON.stringify(body),
-    })
-    expect(response.status).toBe(status)
-  }
   const orderHere = async (external_id: string) =>
     (await local.json(['orders', 'show', 'api', external_id]).catch(() => undefined))?.data
   const statusHere = async (external_id: string) => (await orderHere(external_id))?.result?.status
@@ -30,8 +20,8 @@ export const auditTests = () => {
 
   test('everything received is accounted for and agrees with the service', async () => {
     await local.sandbox('PUT', '/panel/settings', { automaticFinalization: false })
-    await store('', { external_id: 'r-1', items: [{ sku: 'SKU-1', quantity: 0.01, unit_price: 1000 }] }, 201)
-    await store('r-1/payment/', { method: 'card' }, 202)
+    await local.create('r-1', {}, 'relay')
+    expect((await local.store('POST', 'r-1/payment/', { method: 'card' })).status).toBe(202)
     await until(async () =>
       (await orderHere('r-1'))?.intents.some((intent: Intent) => intent.state === 'held'),
     )
@@ -60,12 +50,7 @@ export const auditTests = () => {
 
   test('an order that differs from the service is a difference', async () => {
     await local.relay(['send', '--external-id', 'made-up'])
-    await local.stack().sqs.sendMessage({
-      QueueUrl: local.queue('orders-dead.fifo'),
-      MessageGroupId: messageGroupOf({ source: 'api', external_id: 'dead' }),
-      MessageDeduplicationId: randomUUID(),
-      MessageBody: '{}',
-    })
+    await local.enqueue('orders-dead.fifo', 'order.check', { external_id: 'dead' })
     await until(async () => (await statusHere('made-up')) === 'paid')
     const { code, out } = await local.relay(['audit', '--since', since])
     expect(out).toContain('1 difference:\n  api made-up: order is "paid" here and unknown to the service')

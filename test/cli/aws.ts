@@ -1,8 +1,7 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { addressOf } from '../support/address.ts'
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import * as v from 'valibot'
+import { startServer } from '../support/server.ts'
 import { relay } from './relay.ts'
 
 const lambda = (name: string) => ({
@@ -13,12 +12,7 @@ const lambda = (name: string) => ({
     Environment: { Variables: { ACCOUNTING_URL: 'http://127.0.0.1:1' } },
   },
 })
-const TEMPLATE = {
-  Resources: {
-    Webhook: lambda('webhook'),
-    Worker: lambda('worker'),
-  },
-}
+const TEMPLATE = { Resources: { Webhook: lambda('webhook'), Worker: lambda('worker') } }
 const OUTPUTS = {
   WebhookUrl: 'http://127.0.0.1:1/webhook',
   ApiUrl: 'http://127.0.0.1:1',
@@ -26,125 +20,204 @@ const OUTPUTS = {
 }
 
 const at = (second: number) => new Date(Date.UTC(2026, 2, 21, 9, 30, second)).toISOString()
-const line = (second: number, level: string, message: string, fields: object = {}) =>
-  JSON.stringify({ timestamp: at(second), level, message, source: 'api', external_id: '1', ...fields })
-/** In two pages each, as CloudWatch returns them. */
-const LOGS: Readonly<Record<string, string[][]>> = {
+const line = (second: number, level: string, message: string, fields: object = {}) => ({
+  ...{ timestamp: at(second), level, message, source: 'api', external_id: '1', ...fields },
+})
+const platform = (second: number, type: string, status: string) => ({
+  ...{ time: at(second), type: `platform.${type}`, record: { requestId: 'r', status } },
+})
+/** In two pages each, as CloudWatch returns them; Lambda's own lines as with its log format JSON. */
+const LOGS: Readonly<Record<string, object[][]>> = {
   webhook: [
-    [line(1, 'INFO', 'first')],
+    [line(1, 'INFO', 'first'), { _aws: { Timestamp: 1 }, Deliveries: 1 }],
     [line(4, 'ERROR', 'fourth', { error: { name: 'E', message: 'm', stack: 'E\n at x' } })],
   ],
   worker: [
-    [line(2, 'INFO', 'second')],
-    [JSON.stringify({ time: at(3), type: 'platform.report', record: { requestId: 'r', status: 'timeout' } })],
+    [line(2, 'INFO', 'second'), platform(2, 'report', 'success')],
+    [platform(3, 'report', 'timeout'), platform(5, 'initReport', 'error')],
   ],
 }
 
-/** The state of the account. */
-let subscriptions: { confirmed: number; pending: number }
-let unreserved: number
+type Letter = { id: string; event: string; source?: string; external_id: string }
 
-const outputs = Object.entries(OUTPUTS).map(
-  ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
-)
-const xml = (action: string, result: string) =>
-  `<${action}Response><${action}Result>${result}</${action}Result></${action}Response>`
-const attribute = (key: string, value: number) => `<entry><key>${key}</key><value>${value}</value></entry>`
+/** The state of the account, and what the command did in it. */
+const NEW = {
+  confirmed: 0,
+  pending: 0,
+  unreserved: 10,
+  letters: [] as readonly Letter[],
+  hidden: 0,
+  fails: '',
+}
+let account = NEW
+let unread: Letter[]
+let processed: string[]
+let deleted: string[]
+
+/** The queue in which there are messages; of the others, SQS hands out none. */
+const LETTERS = 'orders-dead.fifo'
+
+const xml = (action: string, list: string, pairs: object, pair = ['entry', 'key', 'value']) => {
+  const [entry, key, value] = pair
+  const items = Object.entries(pairs).map(
+    ([name, text]) => `<${entry}><${key}>${name}</${key}><${value}>${text}</${value}></${entry}>`,
+  )
+  return `<${action}Response><${action}Result>${list.replace('*', items.join(''))}</${action}Result></${action}Response>`
+}
+
+const text = v.optional(v.string(), '')
+const request = v.object({
+  ...{
+    QueueName: text,
+    QueueUrl: text,
+    ReceiptHandle: text,
+    logGroupName: text,
+    nextToken: v.optional(v.string()),
+  },
+  Records: v.optional(v.array(v.object({ messageId: v.string() })), []),
+})
+
+const messageOf = ({ id, event, source = 'api', external_id }: Letter) => {
+  const Body = JSON.stringify({ event, data: { source, external_id } })
+  const Attributes = { MessageGroupId: external_id, SentTimestamp: '0' }
+  const MD5OfBody = createHash('md5').update(Body).digest('hex')
+  return { MessageId: id, ReceiptHandle: id, Body, MD5OfBody, Attributes }
+}
 
 /** What AWS answers, by action. */
-const ACTIONS: Readonly<
-  Record<
-    string,
-    (input: { logGroupName?: string; nextToken?: string; QueueName?: string }) => string | object
-  >
-> = {
+const ACTIONS: Readonly<Record<string, (input: v.InferOutput<typeof request>) => string | object>> = {
   DescribeStacks: () =>
-    xml('DescribeStacks', `<Stacks><member><Outputs>${outputs.join('')}</Outputs></member></Stacks>`),
-  GetTemplate: () => xml('GetTemplate', `<TemplateBody>${JSON.stringify(TEMPLATE)}</TemplateBody>`),
+    xml('DescribeStacks', '<Stacks><member><Outputs>*</Outputs></member></Stacks>', OUTPUTS, [
+      ...['member', 'OutputKey', 'OutputValue'],
+    ]),
+  GetTemplate: () => xml('GetTemplate', `<TemplateBody>${JSON.stringify(TEMPLATE)}</TemplateBody>`, {}),
   GetTopicAttributes: () =>
-    xml(
-      'GetTopicAttributes',
-      `<Attributes>${attribute('SubscriptionsConfirmed', subscriptions.confirmed)}${attribute('SubscriptionsPending', subscriptions.pending)}</Attributes>`,
-    ),
+    xml('GetTopicAttributes', '<Attributes>*</Attributes>', {
+      SubscriptionsConfirmed: account.confirmed,
+      SubscriptionsPending: account.pending,
+    }),
   'account-settings': () => ({
-    AccountLimit: { ConcurrentExecutions: 10, UnreservedConcurrentExecutions: unreserved },
+    AccountLimit: { ConcurrentExecutions: 10, UnreservedConcurrentExecutions: account.unreserved },
   }),
   'event-source-mappings': () => ({ EventSourceMappings: [{ ScalingConfig: { MaximumConcurrency: 5 } }] }),
-  FilterLogEvents: ({ logGroupName = '', nextToken }) => {
-    const [first = [], second = []] = LOGS[logGroupName.split('-').at(-1) ?? ''] ?? []
-    const events = (nextToken === undefined ? first : second).map(message => ({
-      message,
-      timestamp: 1,
-      eventId: message,
-    }))
+  invocations: ({ Records: [record] }) => {
+    processed.push(record?.messageId ?? '')
+    return {
+      batchItemFailures: record?.messageId === account.fails ? [{ itemIdentifier: account.fails }] : [],
+    }
+  },
+  FilterLogEvents: ({ logGroupName, nextToken }) => {
+    const page = LOGS[logGroupName.split('-').at(-1) ?? '']?.[nextToken === undefined ? 0 : 1] ?? []
+    const messages = page.map(each => JSON.stringify(each))
+    const events = messages.map(message => ({ message, timestamp: 1, eventId: message }))
     return { events, ...(nextToken === undefined && { nextToken: '2' }) }
   },
   GetQueueUrl: ({ QueueName }) => ({ QueueUrl: `${process.env.AWS_ENDPOINT_URL}/000000000000/${QueueName}` }),
-  GetQueueAttributes: () => ({ Attributes: {} }),
-  GetParameter: () => ({}),
+  GetQueueAttributes: ({ QueueUrl }) => ({
+    Attributes: QueueUrl.endsWith(LETTERS) && {
+      ApproximateNumberOfMessages: `${account.letters.length}`,
+      ApproximateNumberOfMessagesNotVisible: `${account.hidden}`,
+    },
+  }),
+  // Messages of one group come together, as from AWS.
+  ReceiveMessage: ({ QueueUrl }) => ({
+    Messages: QueueUrl.endsWith(LETTERS) ? unread.splice(0, 10).map(messageOf) : [],
+  }),
+  DeleteMessage: ({ ReceiptHandle }) => {
+    deleted.push(ReceiptHandle)
+    return {}
+  },
+  ChangeMessageVisibilityBatch: () => ({ Successful: [], Failed: [] }),
   GetParametersByPath: () => ({ Parameters: [] }),
 }
 
+const letter = (id: string, external_id: string, event = 'order.payment') => ({ id, event, external_id })
+const THREE = [
+  letter('payment-of-a', 'a'),
+  letter('refund-of-a', 'a', 'order.refund'),
+  letter('refund-of-b', 'b', 'order.refund'),
+]
+
 /** What the command asks of AWS and the local stack does not have. */
 export const awsTests = () => {
-  const server = createServer(async (request, response) => {
-    const body = await text(request)
-    const target = request.headers['x-amz-target']
-    const action = String(
-      target ?? new URLSearchParams(body).get('Action') ?? request.url?.split('?')[0],
-    ).replace(/^.*[./](?=[\w-]+\/?$)/, '')
-    const answer = ACTIONS[action.replace('/', '')]?.(target === undefined ? {} : JSON.parse(body)) ?? {}
-    response.end(typeof answer === 'string' ? answer : JSON.stringify(answer))
-  })
+  let server: Awaited<ReturnType<typeof startServer>>
   const before = { ...process.env }
   beforeAll(async () => {
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const endpoint = {
-      AWS_ENDPOINT_URL: addressOf(server),
-      AWS_ACCESS_KEY_ID: 'x',
-      AWS_SECRET_ACCESS_KEY: 'x',
-    }
-    Object.assign(process.env, endpoint)
+    server = await startServer(async ({ headers, url = '' }, body) => {
+      const target =
+        headers['x-amz-target'] ?? new URLSearchParams(String(body)).get('Action') ?? url.split('?')[0]
+      const action = /([\w-]+)\/?$/.exec(String(target))?.[1] ?? ''
+      const isJson = body[0] === '{'.charCodeAt(0)
+      const answer = ACTIONS[action]?.(v.parse(request, isJson ? JSON.parse(String(body)) : {})) ?? {}
+      return { status: 200, body: typeof answer === 'string' ? answer : JSON.stringify(answer) }
+    })
+    const keys = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x' }
+    Object.assign(process.env, { AWS_ENDPOINT_URL: `http://127.0.0.1:${server.port}`, ...keys })
   })
   afterAll(() => {
     process.env = before
-    server.closeAllConnections()
-    server.close()
+    return server.close()
   })
 
+  const prepare = (state: Partial<typeof NEW> = {}) => {
+    account = { ...NEW, ...state }
+    unread = [...account.letters]
+    processed = []
+    deleted = []
+  }
+  beforeEach(() => prepare())
+
   test.each([
-    [{ confirmed: 0, pending: 0 }, 10, /note {2}alarms reach somebody: nobody is subscribed/],
-    [{ confirmed: 0, pending: 1 }, 10, /note {2}alarms reach somebody: the subscription is not confirmed/],
-    [{ confirmed: 1, pending: 0 }, 10, /ok {2}alarms reach somebody: 1 subscription/],
-    [{ confirmed: 1, pending: 0 }, 8, /ok {2}the account's Lambda concurrency suffices/],
-    [{ confirmed: 1, pending: 0 }, 7, /!! {4}the account's Lambda concurrency suffices: quota 10, 7 of them/],
-  ])(
-    'the doctor checks the subscriptions of alarms and the quota (%j, %d)',
-    async (found, free, expected) => {
-      subscriptions = found
-      unreserved = free
-      expect((await relay(['doctor'])).out).toMatch(expected)
-    },
-  )
+    [{ confirmed: 0, pending: 0 }, /note {2}alarms reach somebody: nobody is subscribed/],
+    [{ confirmed: 0, pending: 1 }, /note {2}alarms reach somebody: the subscription is not confirmed/],
+    [{ confirmed: 1 }, /ok {2}alarms reach somebody: 1 subscription/],
+    [{ unreserved: 8 }, /ok {2}the account's Lambda concurrency suffices/],
+    [{ unreserved: 7 }, /!! {4}the account's Lambda concurrency suffices: quota 10, 7 of them/],
+  ])('the doctor checks the subscriptions of alarms and the quota (%j)', async (state, expected) => {
+    prepare(state)
+    expect((await relay(['doctor'])).out).toMatch(expected)
+  })
+
+  const tail = (...args: string[]) => relay(['tail', '--no-follow', '--since', '1h', ...args])
 
   test('tail shows the logs of all functions in order, with time-outs, and stacks with --verbose', async () => {
-    const { out } = await relay(['tail', '--no-follow', '--since', '1h'])
-    const lines = out.trim().split('\n')
-    expect(lines.map(each => each.slice(11, 19))).toEqual(['09:30:01', '09:30:02', '09:30:03', '09:30:04'])
+    const lines = (await tail()).out.trim().split('\n')
+    expect(lines.map(each => each.slice(11, 19))).toEqual([1, 2, 3, 4, 5].map(second => `09:30:0${second}`))
     expect(lines[2]).toContain('worker     ERROR invocation ended with timeout')
-    const errors = await relay([
-      'tail',
-      '--no-follow',
-      '--since',
-      '1h',
-      '--errors',
-      '--verbose',
-      '--order',
-      '1',
-    ])
+    expect(lines[4]).toContain('worker     ERROR start of the function ended with error')
+    const errors = await tail('--errors', '--verbose', '--order', '1')
     expect(errors.out).toMatch(/ {2}webhook {4}ERROR fourth .*\n {4}at x\n$/)
-    const none = await relay(['tail', '--no-follow', '--since', '1h', '--order', '2'])
-    expect(none).toMatchObject({ code: 0, out: '', err: 'No matching lines.\n' })
+    expect(await tail('--order', '2')).toMatchObject({ code: 0, out: '', err: 'No matching lines.\n' })
+  })
+
+  const replay = (...args: string[]) => relay(['dead', 'replay', ...args, '--rate', '100000'])
+
+  test('a replay never lets an event overtake one of its order that is not replayed', async () => {
+    prepare({ letters: THREE })
+    const { code, out } = await replay('--event', 'order.refund')
+    expect([processed, deleted]).toEqual([['refund-of-b'], ['refund-of-b']])
+    expect(out).toMatch(/^Replayed 1 message\.\nrefund-of-a {2}kept: an earlier message of the same order /)
+    expect(code).toBe(1)
+  })
+
+  test('nor one that fails again, which remains a dead letter', async () => {
+    prepare({ letters: THREE, fails: 'payment-of-a' })
+    const { code, out } = await replay('--all')
+    expect([processed, deleted]).toEqual([['payment-of-a', 'refund-of-b'], ['refund-of-b']])
+    expect(out).toContain('payment-of-a  kept: it failed again')
+    expect(out).toContain('refund-of-a  kept: an earlier message')
+    expect(code).toBe(1)
+  })
+
+  test('all are read, however many, and what could not be seen is reported', async () => {
+    const others = Array.from({ length: 1234 }, (_, index) => letter(`m${index}`, `o${index}`))
+    prepare({ letters: [...others, letter('last', 'z', 'order.refund')] })
+    const last = await replay('--event', 'order.refund')
+    expect(last).toMatchObject({ code: 0, out: 'Replayed 1 message.\n' })
+    expect(processed).toEqual(['last'])
+    prepare({ letters: THREE, hidden: 2 })
+    const { code, out } = await replay('--all')
+    expect(out).toMatch(/^Replayed 3 messages\.\n2 more messages not shown/)
+    expect(code).toBe(1)
   })
 }

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +7,7 @@ import { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { beforeAll } from '@jest/globals'
 import { runRelay } from '../../cli/program.ts'
+import { messageGroupOf } from '../../lib/orders/events.ts'
 import { freePorts } from '../../local/ports.ts'
 import { ACCOUNT_ID, environmentOf } from '../../local/settings.ts'
 import { useFolder } from '../support/folder.ts'
@@ -124,6 +126,17 @@ export const relayOf = (environmentOf: () => Record<string, string>) => {
   }
 }
 
+const call = async (url: string, key: string, method: string, body?: unknown) => {
+  const response = await fetch(url, {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  return { status: response.status, body: JSON.parse((await response.text()) || 'null') }
+}
+
+const ITEMS = [{ sku: 'SKU-1', quantity: 0.01, unit_price: 1000 }]
+
 /** The local stack of this file. */
 export const local = {
   ...relayOf(() => running.environment),
@@ -131,12 +144,50 @@ export const local = {
   queue: (name: string) => `${running.urls.sqs}/${ACCOUNT_ID}/${name}`,
 
   /** Calls the sandbox as its accountant or as a store. */
-  sandbox: async (method: string, path: string, body?: unknown) => {
-    const response = await fetch(running.urls.sandbox + path, {
-      method,
-      headers: { authorization: 'Bearer sandbox-key', 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    return { status: response.status, body: JSON.parse((await response.text()) || 'null') }
+  sandbox: (method: string, path: string, body?: unknown) =>
+    call(running.urls.sandbox + path, 'sandbox-key', method, body),
+
+  /** Calls the stores' API as the store "api". */
+  store: (method: string, path: string, body?: unknown) =>
+    call(`${running.urls.relay}/api/v1/orders/${path}`, 'local-api', method, body),
+
+  /** Creates an order, and returns its status. */
+  create: async (external_id: string, more: object = {}, at: 'sandbox' | 'relay' = 'sandbox') => {
+    const url = `${running.urls[at]}/api/v1/orders/`
+    const order = { external_id, items: ITEMS, ...more }
+    const { status, body } = await call(url, at === 'sandbox' ? 'sandbox-key' : 'local-api', 'POST', order)
+    if (status !== 201) throw new Error(`Cannot create the order: ${status} ${JSON.stringify(body)}`)
+    return body.status
   },
+
+  /** An order at the service, with the numbers that only its accountant sees. */
+  order: async (external_id: string) =>
+    (await local.sandbox('GET', `/panel/orders/${external_id}?source=api`)).body,
+
+  /** Adds a message about an order to a queue, and returns its delivery id. */
+  enqueue: async (
+    queue: string,
+    event: string,
+    data: { source?: string; external_id: string; [name: string]: unknown },
+  ) => {
+    const delivery = randomUUID()
+    const order = { source: 'api', ...data }
+    await running.sqs.sendMessage({
+      QueueUrl: local.queue(queue),
+      MessageGroupId: messageGroupOf(order),
+      MessageDeduplicationId: delivery,
+      MessageBody: JSON.stringify({ event, delivery, data: order }),
+    })
+    return delivery
+  },
+
+  /** Adds a body to the quarantine. */
+  quarantine: (from: 'webhook' | 'worker', body: string) =>
+    running.sqs.sendMessage({
+      QueueUrl: local.queue('quarantine'),
+      MessageBody: JSON.stringify({
+        ...{ from, reason: 'an older version could not read it', received_at: new Date().toISOString() },
+        body_base64: Buffer.from(body).toString('base64'),
+      }),
+    }),
 }

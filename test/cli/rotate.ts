@@ -18,10 +18,7 @@ export const rotateTests = () => {
   test('a rotation refuses nothing, and the next run finishes what an earlier one left', async () => {
     await local.sandbox('PUT', '/panel/settings', { automaticFinalization: false })
     const ids = Array.from({ length: ORDERS }, (_, index) => `rotated-${index}`)
-    for (const external_id of ids) {
-      const items = [{ sku: 'SKU-1', quantity: 0.01, unit_price: 1000 }]
-      expect((await local.sandbox('POST', '/api/v1/orders/', { external_id, items })).status).toBe(201)
-    }
+    for (const id of ids) await local.create(id)
     await local.sandbox('PUT', '/panel/settings', { automaticFinalization: true })
 
     let rotating = true

@@ -7,10 +7,8 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DeleteTableCommand, DescribeTableCommand } from '@aws-sdk/client-dynamodb'
-import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { tablesOf } from '../../deploy/tables.ts'
-import { messageGroupOf } from '../../lib/orders/events.ts'
 import { logFile } from '../../local/log.ts'
 import { createTables } from '../../local/provision.ts'
 import { change, copyProject } from '../deploy/project.ts'
@@ -59,32 +57,6 @@ const logged = (...parts: string[]) =>
       .split('\n')
       .some(line => parts.every(part => line.includes(part))),
   )
-
-const request = (method: string, path: string, body?: object) =>
-  fetch(`${local.stack().urls.relay}/api/v1/orders/${path}`, {
-    method,
-    headers: { authorization: 'Bearer local-api' },
-    ...(body && { body: JSON.stringify(body) }),
-  })
-
-const dead = async (queue: string, event: string, { source = 'api', external_id = '', ...data }) => {
-  const delivery = randomUUID()
-  const order = { source, external_id }
-  await local.stack().sqs.send(
-    new SendMessageCommand({
-      QueueUrl: local.queue(queue),
-      MessageGroupId: messageGroupOf(order),
-      MessageDeduplicationId: delivery,
-      MessageBody: JSON.stringify({ event, delivery, data: { ...order, ...data } }),
-    }),
-  )
-  return delivery
-}
-
-const create = async (external_id: string) => {
-  const items = [{ sku: 'SKU-1', quantity: 0.01, unit_price: 1000 }]
-  expect((await local.sandbox('POST', '/api/v1/orders/', { external_id, items })).status).toBe(201)
-}
 
 /** In place of the service: an event that waits for it is retried when all of this is over. */
 const down = createServer((_request, response) => response.writeHead(503, { 'retry-after': '3600' }).end())
@@ -163,9 +135,9 @@ const PAGES: Readonly<
 > = {
   'breaker-open': {
     situation: async () => {
-      await create('refunded')
+      await local.create('refunded')
       await stopService()
-      expect((await request('POST', 'refunded/refund/', {})).status).toBe(202)
+      expect((await local.store('POST', 'refunded/refund/', {})).status).toBe(202)
       await logged('event retried', 'refunded')
     },
     commands: {
@@ -191,10 +163,8 @@ const PAGES: Readonly<
   },
   'dead-letters': {
     situation: async () => {
-      await dead('orders-dead.fifo', 'order.payment', {
-        external_id: 'refunded',
-        request: JSON.stringify({ method: 'card', reference: 'r' }),
-      })
+      const request = JSON.stringify({ method: 'card', reference: 'r' })
+      await local.enqueue('orders-dead.fifo', 'order.payment', { external_id: 'refunded', request })
       await startService()
       return { external_id: 'refunded' }
     },
@@ -204,7 +174,9 @@ const PAGES: Readonly<
       'dead replay --all --dry-run': /POST payment .*: expected status "paid"[\s\S]*1 payment call /,
       'dead replay --all': /^Replayed 1 message\.\n$/,
       'dead discard <id>': {
-        before: async () => ({ id: await dead('orders-dead.fifo', 'order.check', { external_id: 'gone' }) }),
+        before: async () => ({
+          id: await local.enqueue('orders-dead.fifo', 'order.check', { external_id: 'gone' }),
+        }),
         prints: /^Discarded 1 message\.\n$/,
       },
     },
@@ -237,7 +209,7 @@ const PAGES: Readonly<
   'requests-failed': {
     situation: () =>
       withoutTable('orders', async () => {
-        expect((await request('GET', 'unread/')).status).toBe(503)
+        expect((await local.store('GET', 'unread/')).status).toBe(503)
       }),
     commands: {
       [ERRORS_30M]: /ERROR request failed source=api external_id=unread error=ResourceNotFoundException/,
@@ -278,7 +250,7 @@ const PAGES: Readonly<
   'feed-dead-letters': {
     situation: async () => {
       answer = 200
-      await dead('feeds-dead.fifo', 'order.updated', { source: WEB, external_id: 'w-3' })
+      await local.enqueue('feeds-dead.fifo', 'order.updated', { source: WEB, external_id: 'w-3' })
       return { source: WEB }
     },
     commands: {
@@ -286,7 +258,7 @@ const PAGES: Readonly<
       'dead replay --source <source>': /^Replayed 1 message\.\n$/,
       'dead discard <id>': {
         before: async () => ({
-          id: await dead('feeds-dead.fifo', 'order.updated', { source: WEB, external_id: 'w-4' }),
+          id: await local.enqueue('feeds-dead.fifo', 'order.updated', { source: WEB, external_id: 'w-4' }),
         }),
         prints: /^Discarded 1 message\.\n$/,
       },
@@ -302,7 +274,8 @@ const PAGES: Readonly<
   },
   quarantine: {
     situation: async () => {
-      await local.relay(['send', '--file', join(ROOT, 'package.json')])
+      const sent = await local.relay(['send', '--file', join(ROOT, 'package.json')])
+      expect(sent).toMatchObject({ code: 1, out: expect.stringMatching(/^400 .*unreadable/) })
       const [{ id }] = (await local.json(['quarantine', 'list'])).data.entries
       return { id }
     },
@@ -312,22 +285,10 @@ const PAGES: Readonly<
       'quarantine replay --all': { before: async () => undefined, code: 1, prints: /kept: still unreadable/ },
       'quarantine replay <id>': {
         before: async () => {
-          const delivery = randomUUID()
-          const body = {
-            event: 'order.updated',
-            delivery,
-            data: { source: 'api', external_id: 'q', status: 'paid' },
-          }
-          const entry = {
-            ...{ from: 'webhook', reason: 'The header x-service-event does not agree with the signed body' },
-            body_base64: Buffer.from(JSON.stringify(body)).toString('base64'),
-            received_at: new Date().toISOString(),
-          }
-          const MessageBody = JSON.stringify(entry)
-          await local
-            .stack()
-            .sqs.send(new SendMessageCommand({ QueueUrl: local.queue('quarantine'), MessageBody }))
-          return { id: delivery }
+          const id = randomUUID()
+          const data = { source: 'api', external_id: 'q', status: 'paid' }
+          await local.quarantine('webhook', JSON.stringify({ event: 'order.updated', delivery: id, data }))
+          return { id }
         },
         prints: /^Replayed 1 message\.\n$/,
       },
@@ -413,7 +374,7 @@ test.each(Object.entries(PAGES))(
 )
 
 test('a replayed dead letter came before a later event of its order that waits to be retried', async () => {
-  const { body } = await local.sandbox('GET', '/panel/orders/refunded?source=api')
   // Refunded first, the order would have refused the payment.
-  expect(body).toMatchObject({ status: 'refunded', receipt_number: expect.any(Number) })
+  const order = { status: 'refunded', receipt_number: expect.any(Number) }
+  expect(await local.order('refunded')).toMatchObject(order)
 })
