@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { createFeeder, feedSecretParameters } from '../../lib/feeds/handler.ts'
+import { createFeeder } from '../../lib/feeds/handler.ts'
+import { feedSecretParameters } from '../../lib/feeds/secrets.ts'
 import type { HttpClient } from '../../lib/platform/http-client.ts'
 import { verify } from '../../lib/protocol/signature.ts'
 import { context, failedIds, sqsEvent, sqsRecord } from '../support/lambda.ts'
