@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { createApi } from '../../lib/api/handler.ts'
 import { readPreferences } from '../../lib/api/prefer.ts'
 import { sendInOrder } from '../../lib/orders/events.ts'
@@ -7,12 +7,10 @@ import type { HttpClient } from '../../lib/platform/http-client.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
 import { context, httpEvent, sqsEvent, sqsRecord } from '../support/lambda.ts'
 import { drain } from '../support/parts.ts'
-import { STORES, type Stack, startStack } from '../support/stack.ts'
-import { recordingTelemetry } from '../support/telemetry.ts'
+import { stackForTests } from '../support/stack.ts'
 
-const recorded = recordingTelemetry()
+const { stack, recorded } = await stackForTests()
 
-let stack: Stack
 let now: number
 let pauses: number[]
 /** What happens while the function sleeps. */
@@ -37,18 +35,14 @@ const http: HttpClient = async ({ method, path }) => {
   return { status, headers: {}, text: JSON.stringify(body) }
 }
 
-beforeAll(async () => {
-  stack = await startStack()
-})
-afterAll(() => stack.close())
-beforeEach(async () => {
+beforeEach(() => {
   now = Date.parse('2026-03-01T10:00:00Z')
   pauses = []
   answers = {}
   meanwhile = work
   const dependencies = {
     ...stack,
-    ...{ http, stores: STORES, telemetry: recorded.telemetry, now: () => now, random: () => 0.5 },
+    ...{ http, telemetry: recorded.telemetry, now: () => now, random: () => 0.5 },
   }
   const sleep = async (milliseconds: number) => {
     pauses.push(milliseconds)
@@ -57,9 +51,6 @@ beforeEach(async () => {
   }
   handler = createApi({ ...dependencies, sleep, newId: randomUUID })
   worker = createWorker(dependencies)
-  await drain(stack.sqs, stack.settings.ordersQueueUrl)
-  stack.clear()
-  recorded.clear()
 })
 
 const ITEMS = [{ sku: 'A', quantity: 1, unit_price: 1 }]

@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { createFeeder } from '../../lib/feeds/handler.ts'
 import { feedSecretParameters } from '../../lib/feeds/secrets.ts'
 import type { HttpClient } from '../../lib/platform/http-client.ts'
 import { verify } from '../../lib/protocol/signature.ts'
 import { context, failedIds, sqsEvent, sqsRecord } from '../support/lambda.ts'
 import { drain } from '../support/parts.ts'
-import { STORES, type Stack, startStack } from '../support/stack.ts'
-import { recordingTelemetry } from '../support/telemetry.ts'
+import { STORES, stackForTests } from '../support/stack.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const START = Date.parse('2026-03-01T00:00:00Z')
 const ARN = 'arn:aws:sqs:eu-central-1:000000000000:'
-const recorded = recordingTelemetry()
+const { stack, recorded } = await stackForTests()
 
-let stack: Stack
 let now: number
 let handler: ReturnType<typeof createFeeder>
 /** The delivery ids that the endpoint received. */
@@ -34,13 +32,7 @@ const http: HttpClient = async ({ headers }) => {
   return { status, headers: { 'retry-after': retryAfter }, text: '' }
 }
 
-beforeAll(async () => {
-  stack = await startStack()
-})
-afterAll(() => stack.close())
 beforeEach(() => {
-  stack.clear()
-  recorded.clear()
   now = START
   received = []
   signatures = []

@@ -1,23 +1,16 @@
 import { DynamoDB, PutItemCommand } from '@aws-sdk/client-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { messageGroupOf } from '../../lib/orders/events.ts'
 import { newOrder, type Order } from '../../lib/orders/order.ts'
-import { checkInterval, type Orders, orderRepository, SHARDS } from '../../lib/orders/repository.ts'
+import { checkInterval, orderRepository, SHARDS } from '../../lib/orders/repository.ts'
 import { ExactNumber } from '../../lib/protocol/json.ts'
 import { scan } from '../support/parts.ts'
-import { type Stack, startStack } from '../support/stack.ts'
+import { stackForTests } from '../support/stack.ts'
 
-let stack: Stack
-let orders: Orders
+const { stack } = await stackForTests()
+const orders = orderRepository(stack.dynamodb, 'orders', { random: () => 0.5 })
 const NOW = Date.parse('2026-01-02T03:04:05Z')
 const SECONDS = NOW / 1000
-
-beforeAll(async () => {
-  stack = await startStack()
-  orders = orderRepository(stack.dynamodb, 'orders', { random: () => 0.5 })
-})
-beforeEach(() => stack.clear())
-afterAll(() => stack.close())
 
 const orderOf = (external_id: string, changes: Partial<Order> = {}): Order => ({
   ...newOrder({ source: 'shop', external_id }),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { messageGroupOf } from '../../lib/orders/events.ts'
 import { MAX_BODY_BYTES } from '../../lib/protocol/json.ts'
 import { sign } from '../../lib/protocol/signature.ts'
@@ -7,36 +7,26 @@ import { createReceiver } from '../../lib/webhook/handler.ts'
 import { rotationValue } from '../../lib/webhook/secrets.ts'
 import { context, httpEvent } from '../support/lambda.ts'
 import { drain, scan } from '../support/parts.ts'
-import { STORES, type Stack, startStack } from '../support/stack.ts'
-import { recordingTelemetry } from '../support/telemetry.ts'
+import { stackForTests } from '../support/stack.ts'
 
 const NOW = 1_800_000_000
-const recorded = recordingTelemetry()
+const { stack, recorded } = await stackForTests()
 
-let stack: Stack
 let now: number
 let handler: Awaited<ReturnType<typeof createReceiver>>
 
 const create = () =>
   createReceiver({
     ...stack,
-    stores: STORES,
     telemetry: recorded.telemetry,
     now: () => now * 1000,
     random: () => 0.5,
   })
 
-beforeAll(async () => {
-  stack = await startStack()
-})
-afterAll(() => stack.close())
 beforeEach(async () => {
   now = NOW
   handler = await create()
-  for (const url of [stack.settings.ordersQueueUrl, stack.settings.quarantineQueueUrl])
-    await drain(stack.sqs, url)
   stack.clear()
-  recorded.clear()
 })
 
 const webhook = (changes: object = {}, data: object = {}) => ({

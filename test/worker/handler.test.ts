@@ -1,19 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { orderRepository } from '../../lib/orders/repository.ts'
 import type { HttpClient, OutgoingRequest } from '../../lib/platform/http-client.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
 import { context, failedIds, sqsEvent, sqsRecord } from '../support/lambda.ts'
-import { drain } from '../support/parts.ts'
-import { type Stack, startStack } from '../support/stack.ts'
-import { recordingTelemetry } from '../support/telemetry.ts'
+import { stackForTests } from '../support/stack.ts'
 
-const recorded = recordingTelemetry()
+const { stack, recorded } = await stackForTests()
 const NOW = Date.parse('2026-01-02T03:04:05Z')
 
 type Response = { status: number; body?: unknown; headers?: Record<string, string> }
 
-let stack: Stack
 let now: number
 let handler: ReturnType<typeof createWorker>
 let requests: OutgoingRequest[]
@@ -28,17 +25,10 @@ const http: HttpClient = async request => {
   return { status, headers, text: typeof body === 'string' ? body : JSON.stringify(body) }
 }
 
-beforeAll(async () => {
-  stack = await startStack()
-})
-afterAll(() => stack.close())
-beforeEach(async () => {
+beforeEach(() => {
   now = NOW
   requests = []
   respond = () => new Error('no request expected')
-  for (const url of [stack.settings.ordersQueueUrl, stack.shopFeedUrl]) await drain(stack.sqs, url)
-  stack.clear()
-  recorded.clear()
   handler = createWorker({ ...stack, http, telemetry: recorded.telemetry, now: () => now, random: () => 1 })
 })
 
