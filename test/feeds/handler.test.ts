@@ -175,14 +175,6 @@ describe('a failed message', () => {
       expect(seconds).toBeLessThanOrEqual(most)
     },
   )
-
-  test('is delayed in the real queue', async () => {
-    answer = () => new Error('reset')
-    await stack.send(stack.webFeedUrl, { source: 'web', external_id: '1' }, { ...JSON.parse(bodyOf('real')) })
-    const event = await stack.receive(stack.webFeedUrl)
-    expect(failedIds(await handler(event, context()))).toHaveLength(1)
-    expect(recorded.messages()).toEqual(['feed message retried'])
-  })
 })
 
 describe('an endpoint that fails', () => {
@@ -259,18 +251,13 @@ describe('an endpoint that fails', () => {
         Attributes: { MessageGroupId: id, MessageDeduplicationId: id },
       })),
     )
-    expect(recorded.lines.filter(({ message }) => message === 'feed message dead-lettered')).toMatchObject([
-      {
+    expect(recorded.lines.filter(({ message }) => message === 'feed message dead-lettered')).toMatchObject(
+      ['a', 'b'].map(messageId => ({
         level: 'error',
         error: { message: 'The feed is disabled' },
-        fields: { source: 'web', messageId: 'a' },
-      },
-      {
-        level: 'error',
-        error: { message: 'The feed is disabled' },
-        fields: { source: 'web', messageId: 'b' },
-      },
-    ])
+        fields: { source: 'web', messageId },
+      })),
+    )
     expect(recorded.counted().filter(name => name === 'FeedDeadLettered')).toHaveLength(2)
   })
 

@@ -191,7 +191,10 @@ describe('without a call to AWS', () => {
 describe('an authentic body that is unreadable', () => {
   test.each<[string, string | Uint8Array]>([
     ['bytes that are not text', Uint8Array.from([0xff, 0xfe, 0x00])],
+    ['text that is not JSON', '{"event":'],
+    ['a delivery that is not a UUID', JSON.stringify(webhook({ delivery: 'x' }))],
     ['an order without a status', JSON.stringify(webhook({}, { status: null }))],
+    ['an order without a valid source', JSON.stringify(webhook({}, { source: 7 }))],
     ['a string of 256 KiB', `"${'x'.repeat(MAX_BODY_BYTES - 2)}"`],
   ])('%s is refused with a reason and quarantined byte for byte, once', async (_name, content) => {
     for (let replay = 0; replay < 3; replay++) {

@@ -133,14 +133,6 @@ describe('an event', () => {
       { event: 'order.rejected', data: { ...keyOf('refused'), request: 'create', error } },
     ])
   })
-
-  test('is checked with the service when it contradicts what is known', async () => {
-    respond = ({ method }) => (method === 'GET' ? result('check', 'refunded') : new Error('no GET'))
-    await run(record('1', webhook('check', 'paid')))
-    await run(record('2', webhook('check', 'invoiced')), record('3', event('check', 'order.check')))
-    expect(requests.map(({ path }) => path)).toEqual(Array(2).fill('/base/api/v1/orders/check/?source=shop'))
-    expect(await order('check')).toMatchObject({ result: { status: 'refunded' }, doubt: false })
-  })
 })
 
 describe('an unreadable event', () => {
@@ -285,10 +277,6 @@ describe('a failed event', () => {
     expect(recorded.lines.filter(({ message }) => message === 'event retried').at(-1)).toMatchObject({
       error: { message: 'The breaker is open: the accounting service was unavailable' },
     })
-    now += 1000
-    respond = () => result('probe', 'invoiced')
-    await run(record('probe', request('probe', 'create')))
-    expect(requests).toHaveLength(6)
   })
 
   test.each(['GetItem', 'PutItem', 'SendMessage', 'GetParameter'])(
@@ -314,14 +302,6 @@ describe('a failed event', () => {
     respond = () => ({ status: 503 })
     expect(failedIds(await run(record('1', request('stays', 'create'))))).toEqual(['1'])
     expect(recorded.messages()).toEqual(['event retried', 'visibility not extended'])
-  })
-
-  test('is delayed in the real queue', async () => {
-    const { send, receive, settings } = stack
-    await send(settings.ordersQueueUrl, keyOf('real'), request('real', 'create'))
-    respond = () => ({ status: 503 })
-    await handler(await receive(settings.ordersQueueUrl), context())
-    expect(recorded.messages()).toEqual(['event retried'])
   })
 
   test('does not hold up other orders', async () => {
