@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { storeKeyParameter } from '../lib/api/keys.ts'
-import { feedSecretParameters } from '../lib/feeds/handler.ts'
+import { feedSecretParameters } from '../lib/feeds/secrets.ts'
 import { feedQueueName, PARAMETERS, storeName } from '../lib/platform/names.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'

@@ -1,3 +1,5 @@
+import type { Refusal } from '../protocol/errors.ts'
+
 /**
  * Why a call to the accounting service gave no order result:
  *
@@ -10,29 +12,19 @@
  */
 export type AccountingErrorCode = 'rejected' | 'not_ready' | 'unknown_order' | 'unauthorized' | 'unavailable'
 
-/** What the service itself said, for the store. It may contain personal data and must not be logged. */
-export type ServiceReason = {
-  status: number
-  message: string
-  code?: string
-  field?: string
-  /** The JSON of the answer, where it is other than `{"error":{"code","message","field"}}`, and not too large. */
-  body?: string
-}
-
 /** A call to the accounting service failed. Its message names the status only, and is safe to log (P11). */
 export class AccountingError extends Error {
   override readonly name = 'AccountingError'
   readonly code: AccountingErrorCode
-  /** The service's answer, where there was one. Not enumerable, so that no logger serializes it. */
-  declare readonly reason: ServiceReason | undefined
+  /** What the service answered, for the store. Not enumerable, so that no logger serializes it. */
+  declare readonly reason: Refusal | undefined
   /** Seconds after which the service asks to be called again. */
   readonly retryAfter: number | undefined
 
   constructor(
     code: AccountingErrorCode,
     message: string,
-    { reason, retryAfter }: { reason?: ServiceReason; retryAfter?: number | undefined } = {},
+    { reason, retryAfter }: { reason?: Refusal; retryAfter?: number | undefined } = {},
   ) {
     super(message)
     this.code = code

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Refusal } from '../protocol/errors.ts'
 import type { OrderResult } from '../protocol/order.ts'
 import { effectOf, isForward, isInReview } from '../protocol/status.ts'
 import type { OrderEvent } from './events.ts'
 import {
+  addIntent,
   doubted,
-  end,
   endIntents,
   isDone,
-  isKnown,
   leaderOf,
   openOf,
   publish,
@@ -16,15 +16,7 @@ import {
   withinHistory,
 } from './intents.ts'
 import { type AccountingCall, isToBeSent } from './next-call.ts'
-import {
-  type Intent,
-  isOpen,
-  MAX_OPEN,
-  type Order,
-  REQUEST_KINDS,
-  type Refusal,
-  type RequestKind,
-} from './order.ts'
+import { type Intent, type Order, REQUEST_KINDS, type RequestKind } from './order.ts'
 import { addWithdrawal, honourMarks, settleWithdrawals } from './withdrawals.ts'
 
 /** The outcome of a call to the accounting service. */
@@ -133,31 +125,6 @@ const retryRefused = (order: Order): Order =>
       ? next
       : update(next, kind, { refused: { times: MAX_REFUSALS - 1, reason } })
   }, order)
-
-/**
- * Adds a request. The same id is the same request. The store's last word counts: a new request ends one that
- * was refused, and takes the lead of one that is not decided, unless the service holds that already.
- */
-const addIntent = (order: Order, kind: RequestKind, id: string, request: string): Order => {
-  if (isKnown(order, id)) return order
-  const { reason, refused_at } = leaderOf(order, kind) ?? {}
-  const free = refused_at === undefined ? order : endIntents(order, kind, 'rejected', reason)
-  const { state, sent } = leaderOf(free, kind) ?? {}
-  const intent: Intent = { id, kind, state: 'waiting', request, ...(sent && { sent }) }
-  if (free.intents.filter(other => other.kind === kind && isOpen(other)).length >= MAX_OPEN) {
-    return end(free, intent, 'duplicate')
-  }
-  if (state === 'held') {
-    const held: Intent = { id, kind, state: 'held', published: true }
-    return publish({ ...free, intents: [...free.intents, held] }, held)
-  }
-  const followers = free.intents.map(other => {
-    if (other.kind !== kind || other.request === undefined) return other
-    const { request: _, sent: __, ...follower } = other
-    return follower
-  })
-  return { ...free, intents: [...followers, intent] }
-}
 
 const applyCall = (order: Order, call: CallResult | LostCall, moment: Moment): Order => {
   const { to } = call

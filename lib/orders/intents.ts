@@ -1,10 +1,11 @@
+import type { Refusal } from '../protocol/errors.ts'
 import { effectOf } from '../protocol/status.ts'
 import {
   type Intent,
   type IntentState,
   isOpen,
+  MAX_OPEN,
   type Order,
-  type Refusal,
   type RequestKind,
   requestView,
   wordsOf,
@@ -81,6 +82,31 @@ export const publish = (order: Order, intent: Intent): Order => {
   }
   const data = { source, external_id, request: kind, id, ...(reason && { error: wordsOf(reason) }) }
   return { ...order, pending: [...pending, { event: `order.${state}`, data }] }
+}
+
+/**
+ * Adds a request. The same id is the same request. The store's last word counts: a new request ends one that
+ * was refused, and takes the lead of one that is not decided, unless the service holds that already.
+ */
+export const addIntent = (order: Order, kind: RequestKind, id: string, request: string): Order => {
+  if (isKnown(order, id)) return order
+  const { reason, refused_at } = leaderOf(order, kind) ?? {}
+  const free = refused_at === undefined ? order : endIntents(order, kind, 'rejected', reason)
+  const { state, sent } = leaderOf(free, kind) ?? {}
+  const intent: Intent = { id, kind, state: 'waiting', request, ...(sent && { sent }) }
+  if (openOf(free, kind).length >= MAX_OPEN) {
+    return end(free, intent, 'duplicate')
+  }
+  if (state === 'held') {
+    const held: Intent = { id, kind, state: 'held', published: true }
+    return publish({ ...free, intents: [...free.intents, held] }, held)
+  }
+  const followers = free.intents.map(other => {
+    if (other.kind !== kind || other.request === undefined) return other
+    const { request: _, sent: __, ...follower } = other
+    return follower
+  })
+  return { ...free, intents: [...followers, intent] }
 }
 
 /** How many bytes the ended requests of an order may take; the oldest are dropped first. */

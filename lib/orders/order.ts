@@ -1,3 +1,4 @@
+import type { Refusal } from '../protocol/errors.ts'
 import type { OrderKey, OrderResult } from '../protocol/order.ts'
 import { isInReview } from '../protocol/status.ts'
 
@@ -7,16 +8,6 @@ export type RequestKind = (typeof REQUEST_KINDS)[number]
 
 /** A withdrawal is a request to the relay: it takes back what still waits. */
 export type IntentKind = RequestKind | 'withdrawal'
-
-/** Why a request was refused, in the words of the accounting service where it gave any. */
-export type Refusal = {
-  status: number
-  code?: string
-  message: string
-  field?: string
-  /** The service's JSON, where it says something else than the fields above, see {@link refusalBody}. */
-  body?: string
-}
 
 /**
  * `waiting` to be sent, for the order to be finalized, or for an accountant to fix what the service refused;

@@ -1,5 +1,6 @@
+import type { Refusal } from '../protocol/errors.ts'
 import { doubted, end, endIntents, isDone, isKnown, leaderOf } from './intents.ts'
-import type { Intent, Order, Refusal, RequestKind, WithdrawalMark } from './order.ts'
+import type { Intent, Order, RequestKind, WithdrawalMark } from './order.ts'
 
 /**
  * Adds a withdrawal. What waits may have been sent by a worker that died, so the order is read before anything is

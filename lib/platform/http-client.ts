@@ -73,35 +73,24 @@ export const httpClient = (assertAddress: (address: string) => void = () => unde
   }
 
   const connect = (
-    { method, origin, path, headers, body }: OutgoingRequest,
+    outgoing: OutgoingRequest,
     signal: AbortSignal,
     fresh: boolean,
   ): Promise<IncomingMessage> => {
-    const url = new URL(origin)
+    const { method, path, headers, body } = outgoing
+    const url = new URL(outgoing.origin)
     const { protocol, port } = url
     const host = hostOf(url)
     // Node does not look up an address.
     assertAddress(host)
     const scheme = protocol === 'https:' ? 'https:' : 'http:'
+    const agent = fresh ? false : agents[scheme]
     return new Promise((resolve, reject) => {
       const request = modules[scheme]
-        .request(
-          {
-            protocol,
-            host,
-            lookup,
-            port,
-            method,
-            path,
-            headers,
-            signal,
-            agent: fresh ? false : agents[scheme],
-          },
-          resolve,
-        )
+        .request({ agent, protocol, host, port, lookup, method, path, headers, signal }, resolve)
         .on('error', error => {
           if (fresh || !isStaleConnection(request.reusedSocket, error)) return reject(error)
-          connect({ method, origin, path, headers, body, timeout: 0 }, signal, true).then(resolve, reject)
+          connect(outgoing, signal, true).then(resolve, reject)
         })
       request.end(body)
     })

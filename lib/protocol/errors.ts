@@ -4,6 +4,16 @@ import { ExactNumber } from './json.ts'
 /** The body of every error response: what went wrong, and in which field (design: What the spec leaves open). */
 export type ErrorBody = { error: { code: string; message: string; field?: string } }
 
+/** Why the accounting service refused a request, in its words where it gave any; they may hold personal data. */
+export type Refusal = {
+  status: number
+  code?: string
+  message: string
+  field?: string
+  /** The JSON of the answer, where it says something else than the fields above, and is not too large. */
+  body?: string
+}
+
 /** The path of an issue as a caller would write it: `items[3].quantity`. */
 export const fieldOf = (issue: BaseIssue<unknown>): string | undefined =>
   issue.path

@@ -23,14 +23,8 @@ export type ReconcilerDependencies = Runtime & {
  *
  * Enqueues first and postpones second: a crash in between checks once too often, never once too rarely.
  */
-export const createReconciler = ({
-  dynamodb,
-  sqs,
-  telemetry,
-  settings,
-  now,
-  random,
-}: ReconcilerDependencies) => {
+export const createReconciler = (dependencies: ReconcilerDependencies) => {
+  const { dynamodb, sqs, telemetry, settings, now, random } = dependencies
   const orders = orderRepository(dynamodb, settings.ordersTable, { random })
   const enqueue = orderQueue(sqs, settings.ordersQueueUrl)
 

@@ -53,7 +53,8 @@ export const readDelivery = async (
 export const deliveryRepository = (dynamodb: DynamoDB, table: string): Deliveries => ({
   async find(delivery, now) {
     const found = await readDelivery(dynamodb, table, delivery)
-    if (found === undefined || found.expires_at <= now) return undefined
+    // A record that does not say when it expires must not swallow a webhook, so NaN counts as expired.
+    if (found === undefined || !(found.expires_at > now)) return undefined
     return { source: found.source, external_id: found.external_id }
   },
 

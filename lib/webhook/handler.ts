@@ -50,23 +50,15 @@ const unavailable = errorResponse(503, 'unavailable', 'The delivery could not be
  * The endpoint `POST /webhook`, which receives the accounting service's webhooks (spec: Events). Reads the
  * secrets before it returns, while Lambda gives a starting function a whole processor.
  */
-export const createReceiver = async ({
-  dynamodb,
-  sqs,
-  ssm,
-  telemetry,
-  stores,
-  settings,
-  now,
-  random,
-}: ReceiverDependencies) => {
+export const createReceiver = async (dependencies: ReceiverDependencies) => {
+  const { dynamodb, sqs, ssm, telemetry, stores, settings, now, random } = dependencies
   const sources = new Set(stores.map(({ source }) => source))
   const parameters = parameterCache(parametersBelow(ssm, `${settings.secretsPath}/${PARAMETERS.webhook}`), {
     now,
     random,
   })
   const quarantine = quarantineQueue(sqs, settings.quarantineQueueUrl)
-  const dependencies: ReceiveDependencies = {
+  const receiving: ReceiveDependencies = {
     secrets: webhookSecrets(parameters, now),
     isKnownSource: source => sources.has(source),
     deliveries: deliveryRepository(dynamodb, settings.deliveriesTable),
@@ -90,7 +82,7 @@ export const createReceiver = async ({
       request.response = toApiGateway(unavailable)
     })
     .handler(async event => {
-      const received = await receive({ headers: event.headers, body: bodyOf(event) }, dependencies)
+      const received = await receive({ headers: event.headers, body: bodyOf(event) }, receiving)
       // The reason quotes the body, which may hold personal data (P11); quarantine keeps it.
       const { reason: _, ...about } = { reason: undefined, ...received }
       telemetry.info('delivery received', about)

@@ -1,12 +1,9 @@
-import { once } from 'node:events'
-import { createServer, type RequestListener, type Server } from 'node:http'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Accounting, accountingClient } from '../../lib/accounting/client.ts'
 import { AccountingError } from '../../lib/accounting/errors.ts'
 import { refusalBody } from '../../lib/orders/order.ts'
 import type { HttpClient } from '../../lib/platform/http-client.ts'
 import { startSandbox } from '../../sandbox/start.ts'
-import { addressOf } from '../support/address.ts'
 
 describe('with the sandbox', () => {
   let sandbox: Awaited<ReturnType<typeof startSandbox>>
@@ -77,54 +74,6 @@ describe('with the sandbox', () => {
 const key = { source: 'shop', external_id: '1' }
 const unavailable = { code: 'unavailable' }
 
-describe('with a service that misbehaves', () => {
-  let server: Server | undefined
-  const serve = async (listener: RequestListener, timeout: number) => {
-    server = createServer(listener).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    return accountingClient({ baseUrl: addressOf(server), apiKey: async () => 'k', timeout })
-  }
-  afterEach(() => {
-    server?.closeAllConnections()
-    server?.close()
-  })
-
-  test.each<[string, RequestListener, string, number]>([
-    ['is silent', () => undefined, 'no complete response within 300 ms', 300],
-    ['resets the connection', request => request.socket.destroy(), 'socket hang up', 10_000],
-    [
-      'sends half a body',
-      (_request, response) => {
-        response.writeHead(200, { 'content-length': 100 }).write('{"source":')
-        setImmediate(() => response.destroy())
-      },
-      'aborted',
-      10_000,
-    ],
-    ['never ends its body', (_request, response) => void response.write('{'), 'within 300 ms', 300],
-    [
-      'sends without end',
-      (_request, response) => {
-        const more = () => !response.destroyed && response.write('x'.repeat(65536), more)
-        more()
-      },
-      'the response is larger than 1048576 bytes',
-      10_000,
-    ],
-  ])('one that %s is unavailable', async (_name, listener, reason, timeout) => {
-    const client = await serve(listener, timeout)
-    await expect(client.read(key)).rejects.toMatchObject({
-      ...unavailable,
-      message: expect.stringMatching(`^Cannot reach the accounting service: .*${reason}`),
-    })
-  })
-
-  test('one that does not listen is unavailable', async () => {
-    const client = accountingClient({ baseUrl: 'http://127.0.0.1:1', apiKey: async () => 'k' })
-    await expect(client.read(key)).rejects.toMatchObject(unavailable)
-  })
-})
-
 /** A client of a service with this response; records its requests. */
 const answering = (status: number, text = '', headers: Record<string, string> = {}) => {
   const requests: Parameters<HttpClient>[0][] = []
@@ -135,6 +84,14 @@ const answering = (status: number, text = '', headers: Record<string, string> = 
   const options = { baseUrl: 'https://a.example/base/', apiKey: async () => 'k', now: () => 0 }
   return { requests, client: accountingClient({ ...options, http }) }
 }
+
+// What makes a request fail is in test/platform/http-client.test.ts.
+test('a service that cannot be reached is unavailable', async () => {
+  const http = async () => Promise.reject(new Error('socket hang up'))
+  const client = accountingClient({ baseUrl: 'https://a.example', apiKey: async () => 'k', http })
+  const message = 'Cannot reach the accounting service: socket hang up'
+  await expect(client.read(key)).rejects.toMatchObject({ ...unavailable, message })
+})
 
 describe('a response', () => {
   test.each<[number, string, Record<string, string>, object]>([

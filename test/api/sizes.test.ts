@@ -9,10 +9,10 @@ import {
   MAX_REQUEST_BYTES,
   newOrder,
   REQUEST_KINDS,
-  type Refusal,
   type RequestKind,
 } from '../../lib/orders/order.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
+import type { Refusal } from '../../lib/protocol/errors.ts'
 import { readJson } from '../../lib/protocol/json.ts'
 import { MAX_RESULT_BYTES } from '../../lib/protocol/order.ts'
 import { createTable, startParts } from '../support/parts.ts'

@@ -1,25 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { createApi } from '../../lib/api/handler.ts'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { readPreferences } from '../../lib/api/prefer.ts'
 import { sendInOrder } from '../../lib/orders/events.ts'
 import type { HttpClient } from '../../lib/platform/http-client.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
-import { context, httpEvent, sqsEvent, sqsRecord } from '../support/lambda.ts'
+import { context, sqsEvent, sqsRecord } from '../support/lambda.ts'
 import { drain } from '../support/parts.ts'
-import { STORES, type Stack, startStack } from '../support/stack.ts'
-import { recordingTelemetry } from '../support/telemetry.ts'
+import { apiForTests, ORDERS } from './api.ts'
 
-const recorded = recordingTelemetry()
-
-let stack: Stack
 let now: number
 let pauses: number[]
 /** What happens while the function sleeps. */
 let meanwhile: () => Promise<unknown>
 /** The accounting service's answers to the worker, by the last word of the path. */
 let answers: Record<string, [status: number, body: object]>
-let handler: ReturnType<typeof createApi>
 let worker: ReturnType<typeof createWorker>
 
 /** The worker takes everything that is in the queue, and fails of it what it fails. */
@@ -37,55 +31,41 @@ const http: HttpClient = async ({ method, path }) => {
   return { status, headers: {}, text: JSON.stringify(body) }
 }
 
-beforeAll(async () => {
-  stack = await startStack()
-})
-afterAll(() => stack.close())
-beforeEach(async () => {
+beforeEach(() => {
   now = Date.parse('2026-03-01T10:00:00Z')
+  order = { source: 'shop', external_id: randomUUID() }
   pauses = []
   answers = {}
   meanwhile = work
-  const dependencies = {
-    ...stack,
-    ...{ http, stores: STORES, telemetry: recorded.telemetry, now: () => now, random: () => 0.5 },
-  }
-  const sleep = async (milliseconds: number) => {
+})
+const api = await apiForTests({
+  http,
+  now: () => now,
+  sleep: async milliseconds => {
     pauses.push(milliseconds)
     now += milliseconds
     await meanwhile()
-  }
-  handler = createApi({ ...dependencies, sleep, newId: randomUUID })
-  worker = createWorker(dependencies)
-  await drain(stack.sqs, stack.settings.ordersQueueUrl)
-  stack.clear()
-  recorded.clear()
+  },
+})
+const { stack, recorded } = api
+beforeEach(() => {
+  const { telemetry } = recorded
+  worker = createWorker({ ...stack, http, telemetry, now: () => now, random: () => 0.5 })
 })
 
 const ITEMS = [{ sku: 'A', quantity: 1, unit_price: 1 }]
 let order: { source: string; external_id: string }
-beforeEach(() => {
-  order = { source: 'shop', external_id: randomUUID() }
-})
 
-const ask = async (
+type Asked = { method?: string; prefer?: string; time?: number }
+
+const ask = (
   kind: '' | 'payment/' | 'refund/' = '',
-  { method = 'POST', prefer, time = 20_000 }: { method?: string; prefer?: string; time?: number } = {},
+  { method = 'POST', prefer, time = 20_000 }: Asked = {},
 ) => {
   const isCreate = kind === '' && method === 'POST'
   const path = isCreate ? '' : `${order.external_id}/${kind}?source=shop`
-  const event = httpEvent({
-    method,
-    path: `/api/v1/orders/${path}`,
-    headers: { authorization: 'Bearer key-of-shop', ...(prefer !== undefined && { prefer }) },
-    body: isCreate ? JSON.stringify({ ...order, items: ITEMS }) : '',
-  })
-  const { statusCode, headers, body } =
-    (await handler(
-      event,
-      context(() => time),
-    )) ?? {}
-  return { status: statusCode, headers: headers ?? {}, body: JSON.parse(body ?? '') }
+  const headers = prefer === undefined ? {} : { prefer }
+  return api.ask(method, ORDERS + path, isCreate ? { ...order, items: ITEMS } : '', { headers, time })
 }
 
 const result = (status: string, more: object = {}): [number, object] => [200, { ...order, status, ...more }]

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { feedSecretParameters } from '../../lib/feeds/handler.ts'
+import { feedSecretParameters } from '../../lib/feeds/secrets.ts'
 import { messageGroupOf } from '../../lib/orders/events.ts'
 import { PARAMETERS } from '../../lib/platform/names.ts'
 import type { Telemetry } from '../../lib/platform/telemetry.ts'

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { afterAll, beforeAll } from '@jest/globals'
 import type { SQSEvent } from 'aws-lambda'
 import type { Once } from '../../kit/src/once.ts'
 import { createReceiver, nodeHandler } from '../../kit/src/receive.ts'
@@ -13,26 +12,20 @@ import { startEventSource } from '../../local/event-source.ts'
 import { addressOf } from '../support/address.ts'
 import { context } from '../support/lambda.ts'
 import { createQueue } from '../support/parts.ts'
-import { type Stack, startStack } from '../support/stack.ts'
-import { recordingTelemetry } from '../support/telemetry.ts'
+import { stackForTests } from '../support/stack.ts'
 import { feedContract } from './contract.ts'
 
-let stack: Stack
-
-beforeAll(async () => {
-  stack = await startStack()
-  // A failed message returns after a second.
-  stack.sqs.middlewareStack.add(
-    next => args => {
-      if ('Entries' in args.input) {
-        for (const entry of args.input.Entries ?? []) Object.assign(entry, { VisibilityTimeout: 1 })
-      }
-      return next(args)
-    },
-    { step: 'initialize' },
-  )
-})
-afterAll(() => stack.close())
+const { stack, recorded } = await stackForTests()
+// A failed message returns after a second.
+stack.sqs.middlewareStack.add(
+  next => args => {
+    if ('Entries' in args.input) {
+      for (const entry of args.input.Entries ?? []) Object.assign(entry, { VisibilityTimeout: 1 })
+    }
+    return next(args)
+  },
+  { step: 'initialize' },
+)
 
 /** Every message reaches the test, repetitions included. */
 const always: Once = async (_message, handle) => {
@@ -76,7 +69,7 @@ feedContract('HTTP', async (source, receive) => {
   const feeder = createFeeder({
     ...stack,
     http: httpClient(),
-    telemetry: recordingTelemetry().telemetry,
+    telemetry: recorded.telemetry,
     stores,
     now: Date.now,
     random: Math.random,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { parseStores } from '../../deploy/stores.ts'
-import { feedSecrets } from '../../lib/feeds/handler.ts'
+import { feedSecrets } from '../../lib/feeds/secrets.ts'
 import { readWebhook } from '../../lib/webhook/receive.ts'
 import { aliasBomb } from './properties.ts'
 import { processMessages } from './relay.ts'

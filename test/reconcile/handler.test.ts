@@ -1,43 +1,18 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import type { ScheduledEvent } from 'aws-lambda'
+import { expect, test } from '@jest/globals'
 import { messageGroupOf } from '../../lib/orders/events.ts'
 import { newOrder, type Order } from '../../lib/orders/order.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
 import { createReconciler } from '../../lib/reconcile/handler.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
-import { context } from '../support/lambda.ts'
+import { context, scheduledEvent } from '../support/lambda.ts'
 import { drain } from '../support/parts.ts'
-import { type Stack, startStack } from '../support/stack.ts'
-import { recordingTelemetry } from '../support/telemetry.ts'
+import { stackForTests } from '../support/stack.ts'
 
 const NOW = Date.parse('2026-05-01T00:00:00Z')
 const MINUTE_MS = 60_000
-const recorded = recordingTelemetry()
 
-const scheduled: ScheduledEvent = {
-  version: '0',
-  id: '',
-  account: '',
-  region: '',
-  time: '',
-  resources: [],
-  source: 'aws.scheduler',
-  'detail-type': 'Scheduled Event',
-  detail: {},
-}
-
-let stack: Stack
-let now: number
-
-beforeAll(async () => {
-  stack = await startStack()
-})
-afterAll(() => stack.close())
-beforeEach(() => {
-  now = NOW
-  stack.clear()
-  recorded.clear()
-})
+const { stack, recorded } = await stackForTests()
+let now = NOW
 
 const dependencies = () => ({
   ...stack,
@@ -49,7 +24,7 @@ const dependencies = () => ({
 /** Runs the function so many minutes after an order was saved, and returns the orders it checked. */
 const run = async (minutes: number) => {
   now = NOW + minutes * MINUTE_MS
-  await createReconciler(dependencies())(scheduled, context())
+  await createReconciler(dependencies())(scheduledEvent, context())
   const checks = await stack.taken(stack.settings.ordersQueueUrl)
   expect(recorded.lines.at(-1)).toEqual({
     level: 'info',
@@ -71,7 +46,7 @@ test('a missed webhook is found and published, and the order is then left alone'
   await save('missed', { version: 1, result: result('missed', 'needs_review') })
   expect(await run(9)).toEqual([])
   now = NOW + 10 * MINUTE_MS
-  await createReconciler(dependencies())(scheduled, context())
+  await createReconciler(dependencies())(scheduledEvent, context())
   const event = await stack.receive(stack.settings.ordersQueueUrl)
   expect(event.Records.map(({ attributes }) => attributes.MessageGroupId)).toEqual([
     messageGroupOf({ source: 'shop', external_id: 'missed' }),
@@ -100,11 +75,11 @@ test('a check is enqueued before it is postponed: a run that fails in between re
   await save('twice', { version: 1, doubt: 'now', result: result('twice', 'invoiced') })
   now = NOW + 10 * MINUTE_MS
   stack.faults.set('UpdateItem', 'before')
-  await expect(createReconciler(dependencies())(scheduled, context())).rejects.toThrow(
+  await expect(createReconciler(dependencies())(scheduledEvent, context())).rejects.toThrow(
     'no response to UpdateItem',
   )
   stack.clear()
-  await createReconciler(dependencies())(scheduled, context())
+  await createReconciler(dependencies())(scheduledEvent, context())
   // The second message has the deduplication id of the first one.
   expect(await stack.taken(stack.settings.ordersQueueUrl)).toHaveLength(1)
   expect(stack.commands()).toContain('UpdateItem')

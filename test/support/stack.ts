@@ -1,3 +1,4 @@
+import { afterAll, beforeEach } from '@jest/globals'
 import type { SQSEvent, SQSRecord } from 'aws-lambda'
 import { tablesOf } from '../../deploy/tables.ts'
 import { storeKeyParameter } from '../../lib/api/keys.ts'
@@ -8,6 +9,7 @@ import type { Store } from '../../lib/platform/stores.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import { sqsEvent, sqsRecord } from './lambda.ts'
 import { createQueue, drain, observe, startParts } from './parts.ts'
+import { recordingTelemetry } from './telemetry.ts'
 
 export const STORES: readonly Store[] = [
   { source: 'shop', feed: 'sqs' },
@@ -94,3 +96,18 @@ export const startStack = async () => {
 }
 
 export type Stack = Awaited<ReturnType<typeof startStack>>
+
+/** A stack for the tests of a file, and what its functions report. Every test starts with empty queues and reports. */
+export const stackForTests = async () => {
+  const stack = await startStack()
+  const recorded = recordingTelemetry()
+  const { ordersQueueUrl, quarantineQueueUrl, feedsDeadQueueUrl } = stack.settings
+  const queues = [ordersQueueUrl, quarantineQueueUrl, feedsDeadQueueUrl, stack.shopFeedUrl, stack.webFeedUrl]
+  afterAll(() => stack.close())
+  beforeEach(async () => {
+    await Promise.all(queues.map(url => drain(stack.sqs, url)))
+    stack.clear()
+    recorded.clear()
+  })
+  return { stack, recorded }
+}

@@ -1,19 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { orderRepository } from '../../lib/orders/repository.ts'
 import type { HttpClient, OutgoingRequest } from '../../lib/platform/http-client.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
 import { context, failedIds, sqsEvent, sqsRecord } from '../support/lambda.ts'
-import { drain } from '../support/parts.ts'
-import { type Stack, startStack } from '../support/stack.ts'
-import { recordingTelemetry } from '../support/telemetry.ts'
+import { stackForTests } from '../support/stack.ts'
 
-const recorded = recordingTelemetry()
+const { stack, recorded } = await stackForTests()
 const NOW = Date.parse('2026-01-02T03:04:05Z')
 
 type Response = { status: number; body?: unknown; headers?: Record<string, string> }
 
-let stack: Stack
 let now: number
 let handler: ReturnType<typeof createWorker>
 let requests: OutgoingRequest[]
@@ -28,17 +25,10 @@ const http: HttpClient = async request => {
   return { status, headers, text: typeof body === 'string' ? body : JSON.stringify(body) }
 }
 
-beforeAll(async () => {
-  stack = await startStack()
-})
-afterAll(() => stack.close())
-beforeEach(async () => {
+beforeEach(() => {
   now = NOW
   requests = []
   respond = () => new Error('no request expected')
-  for (const url of [stack.settings.ordersQueueUrl, stack.shopFeedUrl]) await drain(stack.sqs, url)
-  stack.clear()
-  recorded.clear()
   handler = createWorker({ ...stack, http, telemetry: recorded.telemetry, now: () => now, random: () => 1 })
 })
 
@@ -142,14 +132,6 @@ describe('an event', () => {
     expect(await stack.taken(stack.shopFeedUrl)).toMatchObject([
       { event: 'order.rejected', data: { ...keyOf('refused'), request: 'create', error } },
     ])
-  })
-
-  test('is checked with the service when it contradicts what is known', async () => {
-    respond = ({ method }) => (method === 'GET' ? result('check', 'refunded') : new Error('no GET'))
-    await run(record('1', webhook('check', 'paid')))
-    await run(record('2', webhook('check', 'invoiced')), record('3', event('check', 'order.check')))
-    expect(requests.map(({ path }) => path)).toEqual(Array(2).fill('/base/api/v1/orders/check/?source=shop'))
-    expect(await order('check')).toMatchObject({ result: { status: 'refunded' }, doubt: false })
   })
 })
 
@@ -295,10 +277,6 @@ describe('a failed event', () => {
     expect(recorded.lines.filter(({ message }) => message === 'event retried').at(-1)).toMatchObject({
       error: { message: 'The breaker is open: the accounting service was unavailable' },
     })
-    now += 1000
-    respond = () => result('probe', 'invoiced')
-    await run(record('probe', request('probe', 'create')))
-    expect(requests).toHaveLength(6)
   })
 
   test.each(['GetItem', 'PutItem', 'SendMessage', 'GetParameter'])(
@@ -324,14 +302,6 @@ describe('a failed event', () => {
     respond = () => ({ status: 503 })
     expect(failedIds(await run(record('1', request('stays', 'create'))))).toEqual(['1'])
     expect(recorded.messages()).toEqual(['event retried', 'visibility not extended'])
-  })
-
-  test('is delayed in the real queue', async () => {
-    const { send, receive, settings } = stack
-    await send(settings.ordersQueueUrl, keyOf('real'), request('real', 'create'))
-    respond = () => ({ status: 503 })
-    await handler(await receive(settings.ordersQueueUrl), context())
-    expect(recorded.messages()).toEqual(['event retried'])
   })
 
   test('does not hold up other orders', async () => {
