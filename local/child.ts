@@ -2,7 +2,6 @@ import { type ChildProcess, type Serializable, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import type { Readable } from 'node:stream'
 import * as v from 'valibot'
-import { within } from './turnstile.ts'
 
 /** How long a child may take to stop before it is killed, milliseconds. */
 const STOP_MS = 15_000
@@ -105,8 +104,9 @@ export const startChild = (options: ChildOptions): Child => {
     ended,
     stop: async () => {
       child.kill('SIGTERM')
-      if (!(await within(STOP_MS, ended))) child.kill('SIGKILL')
+      const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
       await ended
+      clearTimeout(late)
     },
   }
 }

@@ -1,6 +1,7 @@
-import Lambda from 'serverless-offline/lambda'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type PQueue from 'p-queue'
+import Lambda, { type LambdaFunction } from 'serverless-offline/lambda'
 import * as v from 'valibot'
-import type { Turnstile } from './turnstile.ts'
 
 /** What is used of hapi, which serverless-offline builds its API Gateway on. */
 type Toolkit = { continue: symbol; response: (body: object) => { code: (status: number) => unknown } }
@@ -122,14 +123,44 @@ const failure = v.looseObject({
 
 const noBody = v.looseObject({ body: v.null() })
 
+/** How long Lambda lets the code of a function load, milliseconds. */
+const INIT_MS = 10_000
+
+/** What is decided for each function, by its key in serverless.yml. */
+export type Limits = {
+  /** Its invocations run in this queue. */
+  queue: PQueue
+  /** How long an invocation may take, milliseconds. */
+  timeout: number
+}
+
 /**
  * Limits how often each function runs at the same time, where serverless-offline starts a thread for each event of a
- * burst, and leaves out the body of a request that has none, as an HTTP API does.
+ * burst, and leaves out the body of a request that has none, as an HTTP API does. The timeout is that of Lambda, which
+ * does not count the time that a new instance takes to load; serverless-offline does.
  */
-export const limitFunctions = (turnstileOf: (key: string) => Turnstile): void => {
+export const limitFunctions = (limitsOf: (key: string) => Limits): void => {
   const { get } = Lambda.prototype
+  const loaded = new WeakSet<LambdaFunction>()
+
+  const run = async (lambda: LambdaFunction, timeout: number) => {
+    const late = new AbortController()
+    const budget = loaded.has(lambda) ? timeout : timeout + INIT_MS
+    loaded.add(lambda)
+    const ended = sleep(budget, undefined, { signal: late.signal }).then(async () => {
+      // Ends its thread. The pool keeps it as busy, so the next invocation has another instance.
+      await lambda.cleanup?.()
+      throw new Error(`Task timed out after ${timeout / 1000} seconds`)
+    })
+    try {
+      return await Promise.race([lambda.runHandler(), ended])
+    } finally {
+      late.abort()
+    }
+  }
+
   Lambda.prototype.get = function (key) {
-    const { enter, leave } = turnstileOf(key)
+    const { queue, timeout } = limitsOf(key)
     let event: unknown
     let context: unknown
     return {
@@ -139,17 +170,13 @@ export const limitFunctions = (turnstileOf: (key: string) => Turnstile): void =>
       setClientContext: given => {
         context = given
       },
-      runHandler: async () => {
-        await enter()
-        try {
+      runHandler: () =>
+        queue.add(() => {
           const lambda = get.call(this, key)
           lambda.setEvent(event)
           lambda.setClientContext(context)
-          return await lambda.runHandler()
-        } finally {
-          leave()
-        }
-      },
+          return run(lambda, timeout)
+        }),
     }
   }
 }

@@ -12,9 +12,13 @@ const refuse = (response: ServerResponse, found: string) => {
   response.end(JSON.stringify({ message: `${found}: this port takes no requests from other pages` }))
 }
 
+/** Longer than clients reuse an idle connection, so that no server closes one under a request. */
+const KEEP_ALIVE_MS = 65_000
+
 /**
  * Refuses requests of web pages of another origin on every HTTP server that this process starts from now on, the
- * Lambda port of serverless-offline included, which cannot be reached otherwise.
+ * Lambda port of serverless-offline included, which cannot be reached otherwise. They also keep idle connections,
+ * which Node closes after five seconds.
  *
  * @param isPublic whether a request may come from anywhere
  */
@@ -22,6 +26,7 @@ export const refuseForeignRequests = (isPublic: (request: IncomingMessage) => bo
   subscribe('tracing:net.server.listen:asyncStart', started => {
     if (!v.is(listening, started)) return
     const { server } = started
+    server.keepAliveTimeout = Math.max(server.keepAliveTimeout, KEEP_ALIVE_MS)
     for (const event of ['request', 'checkContinue']) {
       const listeners = server.listeners(event) as Listener[]
       if (listeners.length === 0) continue

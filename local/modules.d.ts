@@ -15,6 +15,8 @@ declare module 'serverless-offline/lambda' {
     setEvent: (event: unknown) => void
     setClientContext: (context: unknown) => void
     runHandler: () => Promise<unknown>
+    /** Ends its thread. What local/gateway.ts puts in its place has none. */
+    cleanup?: () => Promise<void>
   }
 
   /** The functions of serverless-offline, by their keys in serverless.yml. */

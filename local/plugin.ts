@@ -96,6 +96,8 @@ export default class LocalPlugin {
       // Beside the data, so that several stacks and a deployment can build at the same time.
       const outdir = join(dataDir, 'build')
       options.location = relative(serviceDir, outdir)
+      // Timeouts are local/gateway.ts's.
+      options.noTimeout = true
       building = buildFunctions({
         ...{ serviceDir, esbuild, outdir, handlers: read.handlers },
         onRebuilt: watch ? rebuilt : undefined,

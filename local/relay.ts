@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { SQSClient } from '@aws-sdk/client-sqs'
+import PQueue from 'p-queue'
 import { storeKeyParameter } from '../lib/api/keys.ts'
 import { unixSeconds } from '../lib/platform/environment.ts'
 import { PARAMETERS, storeName } from '../lib/platform/names.ts'
@@ -23,7 +25,6 @@ import {
   urlOf,
 } from './settings.ts'
 import { startSqs } from './sqs.ts'
-import { turnstile, within } from './turnstile.ts'
 
 /** How many requests, and how many batches of messages, the functions process at the same time. */
 const CONCURRENCY = Math.max(4, 2 * availableParallelism())
@@ -106,10 +107,20 @@ export const startRelay = async (options: RelayOptions) => {
   const { ports, dataDir } = settings
   const path = service.environment.SECRETS_PATH ?? ''
   // A request waits for the worker most of its time.
-  const requests = turnstile(2 * CONCURRENCY)
-  const batches = turnstile(CONCURRENCY)
+  const requests = new PQueue({ concurrency: 2 * CONCURRENCY })
+  const batches = new PQueue({ concurrency: CONCURRENCY })
   const readers = new Set(service.eventSources.map(({ key }) => key))
-  limitFunctions(key => (readers.has(key) ? batches : requests))
+  limitFunctions(key => ({
+    queue: readers.has(key) ? batches : requests,
+    timeout: 1000 * (service.timeouts[key] ?? 0),
+  }))
+  /** Starts no further function, and resolves when none of them runs. */
+  const pause = (queue: PQueue) => {
+    queue.pause()
+    return queue.onPendingZero()
+  }
+  const inTime = (...work: Promise<unknown>[]) =>
+    Promise.race([Promise.all(work), sleep(FINISH_MS, undefined, { ref: false })])
   let gateway: Gateway | undefined
   let [secret = 'unknown'] = webhookSecrets
   let eventSources: EventSource[] = []
@@ -164,15 +175,13 @@ export const startRelay = async (options: RelayOptions) => {
       await http.start()
     },
     /** Holds new work back until the functions have finished what they have. */
-    pause: async () => {
-      await within(FINISH_MS, Promise.all([requests.close(), batches.close()]))
-    },
+    pause: () => inTime(pause(requests), pause(batches)),
     resume: () => {
-      requests.open()
-      batches.open()
+      requests.start()
+      batches.start()
     },
     stop: async () => {
-      await within(FINISH_MS, Promise.all([requests.close(), ...eventSources.map(source => source.stop())]))
+      await inTime(pause(requests), ...eventSources.map(source => source.stop()))
       // Requests that still wait are cut off, and their senders retry.
       await gateway?.stop({ timeout: 0 })
       sqs.destroy()

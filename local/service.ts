@@ -16,6 +16,7 @@ const environment = v.optional(v.record(v.string(), v.unknown()), {})
 const lambda = v.looseObject({
   name: v.string(),
   handler: v.string(),
+  timeout: v.optional(v.number(), 6),
   environment,
   events: v.optional(
     v.array(v.looseObject({ sqs: v.exactOptional(sqsEvent), httpApi: v.exactOptional(v.string()) })),
@@ -36,6 +37,8 @@ export type Service = {
   /** The environment variables of the provider and of each function, resolved. */
   environment: Record<string, string>
   environments: Readonly<Record<string, Record<string, string>>>
+  /** The timeout of each function, in seconds. */
+  timeouts: Readonly<Record<string, number>>
   /** A route of each function that serves HTTP. */
   routes: readonly { method: string; path: string }[]
   eventSources: readonly {
@@ -96,6 +99,7 @@ export const readService = (loaded: unknown, folder: string, ports: Ports): Serv
     environments: Object.fromEntries(
       entries.map(([key, { environment }]) => [key, valuesOf(environment, `functions.${key}`)]),
     ),
+    timeouts: Object.fromEntries(entries.map(([key, { timeout }]) => [key, timeout])),
     routes: entries.flatMap(([, { events }]) => {
       const route = events.find(({ httpApi }) => httpApi !== undefined)?.httpApi
       const [method = '', path = ''] = route?.split(' ') ?? []

@@ -8,14 +8,19 @@ import { monitorTests } from './cli/monitor.ts'
 import { useLocalStack } from './cli/relay.ts'
 import { rotateTests } from './cli/rotate.ts'
 import { accountantTests } from './e2e/accountant.ts'
+import { persianTests, projectWithPersianStore, relayTests } from './e2e/relay.ts'
 import { storeTests } from './kit/stack.ts'
 import { machineTests, prepareData } from './local/machine.ts'
+import { useFolder } from './support/folder.ts'
 
 /** Everything that needs a whole stack shares one. */
-useLocalStack({ prepare: prepareData })
+const folder = useFolder()
+useLocalStack({ prepare: prepareData, project: () => projectWithPersianStore(folder('project')) })
 
 // Before a webhook is refused: for a minute after it, new secrets are only looked for when one is announced.
 describe('rotate', rotateTests)
+// Before a key is refused, for the same reason.
+describe('a store', persianTests)
 describe('monitoring', monitorTests)
 describe('dead letters and quarantine', messageTests)
 describe('audit', auditTests)
@@ -23,6 +28,7 @@ describe('actions of the accountant', accountantTests)
 describe('a store with the package', storeTests)
 describe('the ports and files of this machine', machineTests)
 describe('keys', keyTests)
+describe('the whole relay', relayTests)
 describe('on AWS', awsTests)
 // Last: it judges what the commands above have called.
 describe('the policy for operators', policyTests)

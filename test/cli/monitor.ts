@@ -19,7 +19,7 @@ const listed = async (...filter: string[]) => {
 }
 
 /** The webhook secret the stack accepts. */
-const storedSecret = async () => {
+export const storedSecret = async () => {
   const { ssm } = local.stack()
   const [secret = ''] = Object.values(await parametersBelow(ssm, '/order-relay/local/webhook/secrets')())
   return secret

@@ -96,20 +96,23 @@ export const machineTests = () => {
     { name, path, body, headers }: Attack,
     more: Record<string, string> = {},
     method = 'POST',
-  ): Promise<{ status: number | undefined; cors: string[]; body: string }> => {
+  ): Promise<{ status: number | undefined; cors: string[]; keepAlive: string; body: string }> => {
     const sent = request({
       ...{ host: '127.0.0.1', port: ports[name], method, path, headers: { ...headers, ...more } },
     })
     sent.end(method === 'POST' ? body : undefined)
     const [response] = await once(sent, 'response')
     const cors = Object.keys(response.headers).filter(header => header.startsWith('access-control-'))
-    return { status: response.statusCode, cors, body: await text(response) }
+    const keepAlive = String(response.headers['keep-alive'])
+    return { status: response.statusCode, cors, keepAlive, body: await text(response) }
   }
 
   test.each(ATTACKS)('the $name port serves this machine and refuses every foreign page', async attack => {
     const own = `127.0.0.1:${ports[attack.name]}`
     for (const headers of [{}, { host: `localhost:${ports[attack.name]}` }, { origin: `http://${own}` }])
       expect(Math.floor(((await send(attack, headers)).status ?? 0) / 100)).toBe(2)
+    // Longer than clients keep an idle connection, so that none is closed under a request.
+    expect((await send(attack)).keepAlive).toMatch(/^timeout=(6[5-9]|7\d)$/)
 
     const foreigners = [
       { host: 'evil.test' },

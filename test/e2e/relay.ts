@@ -1,0 +1,344 @@
+import { randomUUID } from 'node:crypto'
+import { appendFile, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { OpenAPIClientAxios } from 'openapi-client-axios'
+import { feedQueueName } from '../../lib/platform/names.ts'
+import { sign } from '../../lib/protocol/signature.ts'
+import { logFile } from '../../local/log.ts'
+import { startSandbox } from '../../sandbox/start.ts'
+import { storedSecret } from '../cli/monitor.ts'
+import { local } from '../cli/relay.ts'
+import { copyProject } from '../deploy/project.ts'
+import { drain, scan } from '../support/parts.ts'
+import { until } from '../support/until.ts'
+import { STORIES, type Step } from './interface.ts'
+
+const PERSIAN = 'فروشگاه شمالی'
+
+/** A copy of the project with a store that no queue can be named after. */
+export const projectWithPersianStore = async (folder: string): Promise<string> => {
+  await copyProject(folder)
+  await appendFile(join(folder, 'stores.yml'), `  - source: ${PERSIAN}\n    feed: sqs\n`)
+  return folder
+}
+
+type Json = { [field: string]: unknown }
+type Reply = { status: number; body: Json }
+
+type Key = NonNullable<Step['key']>
+
+/** Where a store sends its requests, and the panel of the service behind it. */
+type Target = { url: string; panel: string; keyOf: (source: string, key: Key) => string | undefined }
+
+const send = async (
+  { url, panel, keyOf }: Target,
+  { ask, body, key = 'write', source = 'api' }: Step,
+  id = '',
+): Promise<Reply> => {
+  const [method = '', path = ''] = ask.replaceAll('ID', id).split(/ (.*)/s)
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const bearer = keyOf(source, key)
+  const response = await fetch(path.startsWith('/') ? panel + path : `${url}/api/v1/orders/${path}`, {
+    method,
+    headers: {
+      'content-type': 'application/json',
+      ...(!path.startsWith('/') && bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+    },
+    ...(text !== undefined && { body: text.replaceAll('ID', id).replace('"BIG"', '9007199254740993') }),
+  })
+  return { status: response.status, body: (await response.json()) as Json }
+}
+
+/** The relay of the stack, with these keys of its stores. */
+const relayWith = (keyOf: Target['keyOf']): Target => ({
+  ...{ url: local.stack().urls.relay, panel: local.stack().urls.sandbox, keyOf },
+})
+
+/** Errors whose words are the relay's own; of the service's every word is the same. */
+const OWN_WORDS = ['unauthorized', 'forbidden', 'method_not_allowed', 'malformed']
+
+/** An answer without what two services that act the same way may number, word or add differently. */
+const comparable = ({ status, body }: Reply) => {
+  const { relay: _, error, ...fields } = body
+  const { code, message } = (error ?? {}) as Json
+  const isOwn = OWN_WORDS.includes(String(code)) || /^(?!Order).*exist|^Not found/.test(String(message))
+  const numbers = ['invoice_number', 'receipt_number', 'return_number']
+  const shown = Object.entries(fields).map(([name, value]) => [
+    name,
+    numbers.includes(name) ? typeof value : value,
+  ])
+  return { status, body: { ...Object.fromEntries(shown), error: isOwn ? { code } : error } }
+}
+
+const webhook = (external_id: string, status: string, source = 'demo-shop') => ({
+  event: 'order.updated',
+  delivery: randomUUID(),
+  data: { source, external_id, status, total: '1500000', error: null },
+})
+
+let webhookSecret = ''
+
+const post = async (
+  content: unknown,
+  { secret = webhookSecret, headers = {}, t = Date.now() / 1000 } = {},
+) => {
+  const body = Buffer.from(typeof content === 'string' ? content : JSON.stringify(content))
+  const response = await fetch(`${local.stack().urls.relay}/webhook`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'x-service-signature': sign({ secret, t: Math.floor(t), body }),
+      ...headers,
+    },
+    body,
+  })
+  return { status: response.status, body: (await response.json()) as unknown }
+}
+
+type Received = { version: number; delivery: string; data: { external_id: string; status: string } }
+
+/** Receives what is in a store's feed. */
+const published = async (source = 'demo-shop'): Promise<Received[]> =>
+  (await drain(local.stack().sqs, local.queue(feedQueueName(source)))).map(
+    ({ Body = '' }) => JSON.parse(Body) as Received,
+  )
+
+/** Receives so many messages of the feed. */
+const receive = async (count: number, source?: string): Promise<Received[]> => {
+  const received: Received[] = []
+  await until(async () => received.push(...(await published(source))) >= count)
+  return received
+}
+
+const DEFAULTS: Step = {
+  ask: 'PUT /panel/settings',
+  body: {
+    automaticFinalization: true,
+    defaultCustomer: 'walk-in',
+    orderPaymentReceivingAccount: 'bank-1',
+  },
+}
+const item = (changes: object = {}) => ({ sku: 'SKU-1', quantity: 1, unit_price: 1000, ...changes })
+
+export const persianTests = () => {
+  test('an order of a store with a Persian source goes its way, from the key of the store to its feed', async () => {
+    const { data } = await local.json(['stores', 'key', PERSIAN])
+    const store = relayWith(() => data.key)
+    const query = `?source=${encodeURIComponent(PERSIAN)}`
+    const customer = { mobile: '09120000000' }
+    const steps = [
+      { ask: 'POST ', body: { external_id: '۱', source: PERSIAN, items: [item()], customer } },
+      { ask: `POST ID/payment/${query}`, body: { method: 'card' } },
+      { ask: `GET ID/${query}` },
+    ]
+    const replies = []
+    for (const step of steps) replies.push(await send(store, step, encodeURIComponent('۱')))
+    expect(replies).toMatchObject([{ status: 201 }, { status: 200 }, { body: { status: 'paid' } }])
+    expect((await receive(2, PERSIAN)).at(-1)?.data).toMatchObject({ source: PERSIAN, status: 'paid' })
+
+    const secret = await storedSecret()
+    expect(await post(webhook('۱', 'refunded', PERSIAN), { secret })).toMatchObject({
+      body: { status: 'queued' },
+    })
+    expect(await readFile(logFile(local.stack().dataDir), 'utf8')).toContain(PERSIAN)
+  })
+}
+
+export const relayTests = () => {
+  beforeAll(async () => {
+    webhookSecret = await storedSecret()
+    for (const [sku, stock] of [
+      ['SKU-1', 1000],
+      ['SKU-3', 0],
+    ] as const)
+      await local.sandbox('PUT', `/panel/products/${sku}`, { stock })
+    await published()
+  })
+
+  test('60 deliveries for 60 orders, posted 300 times in parallel, are published exactly 60 times', async () => {
+    const webhooks = Array.from({ length: 60 }, (_, index) => webhook(`flood-${index}`, 'paid'))
+    const responses = await Promise.all(Array.from({ length: 300 }, (_, index) => post(webhooks[index % 60])))
+    expect(responses.filter(({ status }) => status !== 200)).toEqual([])
+
+    const received = await receive(60)
+    expect(received.map(({ delivery }) => delivery).sort()).toEqual(
+      webhooks.map(({ delivery }) => delivery).sort(),
+    )
+    expect(await published()).toEqual([])
+    const stored = (await scan(local.stack().dynamodb, 'orders')).filter(({ external_id }) =>
+      external_id?.S?.startsWith('flood-'),
+    )
+    expect(stored).toHaveLength(60)
+  })
+
+  test('changes of one order reach its feed in order', async () => {
+    const statuses = ['needs_review', 'invoiced', 'paid', 'refunded']
+    for (const status of statuses) await post(webhook('سفارش ۱', status))
+    expect((await receive(4)).map(({ data, version }) => [data.status, version])).toEqual(
+      statuses.map((status, index) => [status, index + 1]),
+    )
+  })
+
+  test('a captured delivery is refused under another X-Service-Delivery header', async () => {
+    const content = webhook('captured', 'paid')
+    const under = (id: string) => post(content, { headers: { 'x-service-delivery': id } })
+    expect((await under(randomUUID())).status).toBe(400)
+    expect(await under(content.delivery)).toEqual({ status: 200, body: { status: 'queued' } })
+    expect(await receive(1)).toMatchObject([{ delivery: content.delivery }])
+  })
+
+  test.each<[string, () => ReturnType<typeof post>, number]>([
+    ['a forged signature', () => post(webhook('x', 'paid'), { secret: 'guess' }), 401],
+    ['a stale signature', () => post(webhook('x', 'paid'), { t: Date.now() / 1000 - 301 }), 401],
+    ['no body and no header', () => post('', { headers: { 'x-service-signature': '' } }), 401],
+    ['a body that is not a webhook', () => post('[]'), 400],
+    ['a body that is too large', () => post(`"${'x'.repeat(300_000)}"`), 413],
+    ['a foreign source', () => post(webhook('x', 'paid', 'other')), 200],
+    ['an unknown event', () => post({ ...webhook('x', 'paid'), event: 'order.shipped' }), 200],
+  ])('%s is answered and not published', async (_name, attempt, status) => {
+    expect((await attempt()).status).toBe(status)
+    expect(await published()).toEqual([])
+  })
+
+  test('no log line of the stack contains personal data or a secret', async () => {
+    const source = 'demo-shop'
+    const customer = { mobile: '+989127654321', name: 'Neda Rahimi', email: 'neda@example.com' }
+    const order = (external_id: string, sku: string, changes: object = {}): Step => ({
+      ask: 'POST ',
+      body: { external_id, source, customer, items: [item({ sku, name: 'گمشده' })], ...changes },
+    })
+    const steps = [
+      order('private-1', 'SKU-1'),
+      // The service refuses it, in words that reach only the store.
+      order('private-2', 'گمشده'),
+      order('private-3', 'SKU-1', { customer: { ...customer, mobile: '9127654321x' } }),
+      { ask: `POST private-1/payment/?source=${source}`, body: { method: 'card', reference: 'گمشده' } },
+    ]
+    const statuses: number[] = []
+    for (const step of steps)
+      statuses.push(
+        (
+          await send(
+            relayWith(() => `local-${source}`),
+            step,
+          )
+        ).status,
+      )
+    expect(statuses).toEqual([201, 400, 400, 200])
+    await post({ event: 'order.updated', delivery: 'no uuid', data: { source, customer } })
+    expect((await receive(4)).map(({ data }) => data.external_id).sort()).toEqual(
+      [1, 1, 2, 3].map(number => `private-${number}`),
+    )
+
+    const log = () => readFile(logFile(local.stack().dataDir), 'utf8')
+    await until(async () => (await log()).includes('private-2') && (await log()).includes('order.payment'))
+    const written = await log()
+    const personal = ['Neda Rahimi', '09127654321', '9127654321', 'neda@example.com', 'گمشده']
+    for (const word of [...personal, webhookSecret, 'sandbox-key', 'local-demo-shop'])
+      expect(written).not.toContain(word)
+  })
+
+  describe('the relay answers as the service does:', () => {
+    let direct: Awaited<ReturnType<typeof startSandbox>>
+    let service: Target
+    let relay: Target
+    beforeAll(async () => {
+      direct = await startSandbox({ port: 0 })
+      service = {
+        ...{ url: direct.url, panel: direct.url },
+        keyOf: (_source, key) =>
+          ({ none: undefined, wrong: key, read: 'sandbox-read-key', write: 'sandbox-key' })[key],
+      }
+      relay = relayWith(
+        (source, key) =>
+          ({ none: undefined, wrong: key, read: `local-${source}-read`, write: `local-${source}` })[key],
+      )
+    })
+    afterAll(() => direct.close())
+
+    test.each(STORIES)('%s', async (_name, ...steps) => {
+      const id = randomUUID().slice(0, 8)
+      for (const step of [DEFAULTS, ...steps]) {
+        const expected = comparable(await send(service, step, id))
+        let found = await send(relay, step, id)
+        if (step.through !== undefined) {
+          expect([step, found.status, found.body.state]).toEqual([step, 202, step.through])
+        } else if (step.ask.includes(' /panel/')) {
+          expect([step, found.status]).toEqual([step, expected.status])
+        } else {
+          const isSame = () => isDeepStrictEqual(comparable(found), expected)
+          // What the accountant does reaches the relay by webhook.
+          if (step.ask.startsWith('GET') && !isSame()) {
+            await until(async () => {
+              found = await send(relay, step, id)
+              return isSame()
+            }).catch(() => undefined)
+          }
+          expect({ step, ...comparable(found) }).toEqual({ step, ...expected })
+        }
+      }
+    })
+  })
+
+  test('what waits is withdrawn at once, and what is held or registered is not', async () => {
+    const relay = relayWith(source => `local-${source}`)
+    const ask = (ask: string, body?: Json) => send(relay, { ask, ...(body && { body }) })
+    const withdraw = async (path: string) => {
+      const { status, body } = await ask(`DELETE ${path}`)
+      return [status, body.state ?? (body.error as Json).code]
+    }
+    const [inReview, refused] = [randomUUID(), randomUUID()]
+    await ask('PUT /panel/settings', { automaticFinalization: false })
+    await ask('POST ', { external_id: inReview, items: [item()] })
+    await ask(`POST ${inReview}/payment/`, { method: 'card' })
+    await ask(`POST ${inReview}/refund/`)
+    expect(await withdraw(`${inReview}/payment/`)).toEqual([409, 'held'])
+    expect(await withdraw(`${inReview}/refund/`)).toEqual([200, 'registered'])
+    expect(await withdraw(`${inReview}/refund/`)).toEqual([409, 'nothing_waits'])
+    await send(relay, DEFAULTS)
+    await ask('POST ', { external_id: refused, items: [item({ sku: 'unknown' })] })
+    expect(await withdraw(`${refused}/`)).toEqual([200, 'registered'])
+    expect((await ask(`GET ${refused}/`)).body.relay).toMatchObject({
+      requests: [
+        { kind: 'create', state: 'withdrawn' },
+        { kind: 'withdrawal', state: 'registered' },
+      ],
+    })
+  })
+
+  test("a client made from the service's OpenAPI document needs nothing but another base URL", async () => {
+    const definition = JSON.parse(await readFile('docs/openapi.json', 'utf8'))
+    const clientOf = (url: string, key: string) =>
+      new OpenAPIClientAxios({
+        definition,
+        withServer: { url },
+        axiosConfigDefaults: { headers: { authorization: `Bearer ${key}` }, validateStatus: () => true },
+      }).init()
+    const external_id = randomUUID()
+    const placed = { external_id, items: [item()] }
+    const path = { external_id }
+    const { urls } = local.stack()
+    const client = await clientOf(urls.relay, 'local-api')
+    const replies = [
+      await client.readOrder?.(path),
+      await client.createOrder?.({}, placed),
+      await client.createOrder?.({}, placed),
+      await client.registerPayment?.(path, { method: 'card', reference: '1' }),
+      await client.registerRefund?.(path, { reason: 'x' }),
+      await client.readOrder?.(path),
+    ]
+    expect(replies.map(reply => [reply?.status, reply?.data.status ?? reply?.data.error.code])).toEqual([
+      [404, 'not_found'],
+      [201, 'invoiced'],
+      [200, 'invoiced'],
+      [200, 'paid'],
+      [200, 'refunded'],
+      [200, 'refunded'],
+    ])
+    const direct = await clientOf(urls.sandbox, 'sandbox-key')
+    const { relay: _, ...read } = replies.at(-1)?.data ?? {}
+    expect(read).toEqual((await direct.readOrder?.(path))?.data)
+  })
+}

@@ -1,0 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+// Longer than its timeout.
+await sleep(1500)
+
+export { handler } from './endpoint.ts'
