@@ -37,6 +37,8 @@ export type Answer = {
   /** The id and state of the request; undefined when the accounting service itself has answered. */
   id: string | undefined
   state: RequestState | undefined
+  /** Fields of the request that have no effect, such as `items[0].discont`; at most ten. */
+  warnings: readonly string[]
   /** The order, as far as it is known. */
   order: Partial<OrderResult> & { source: string; external_id: string; duplicate?: boolean }
 }
@@ -93,6 +95,8 @@ export type ClientOptions = {
 export type RequestOptions = {
   /** How long the relay waits for the accounting service, in seconds, 0 to 10; 0 answers 202 at once. */
   wait?: number
+  /** Refuses fields that have no effect, instead of reporting them as `warnings`. @default false */
+  strict?: boolean
   signal?: AbortSignal
 }
 
@@ -151,14 +155,16 @@ export const createClient = ({
     options: RequestOptions,
     isLast: boolean,
   ) => {
-    const { wait, signal } = options
+    const { wait, strict = false, signal } = options
+    const waiting = wait === 0 ? 'respond-async' : `wait=${wait}`
+    const preferences = [...(wait === undefined ? [] : [waiting]), ...(strict ? ['handling=strict'] : [])]
     const aborted = AbortSignal.timeout(timeout)
     const response = await send(api + path, {
       method,
       headers: {
         authorization: `Bearer ${typeof key === 'function' ? await key() : key}`,
         ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...(wait !== undefined && { prefer: wait === 0 ? 'respond-async' : `wait=${wait}` }),
+        ...(preferences.length > 0 && { prefer: preferences.join(', ') }),
       },
       body: body === undefined ? null : JSON.stringify(body),
       redirect: 'error',
@@ -180,7 +186,9 @@ export const createClient = ({
           const state = (response.headers.get('relay-request-state') ?? undefined) as RequestState | undefined
           if (!response.ok || (json === undefined && response.status !== 204))
             throw errorOf(response, json, id, state)
-          return { status: response.status, id, state, json }
+          const unknown = response.headers.get('relay-warnings') ?? ''
+          const warnings = unknown.split(', ').filter(Boolean).map(decodeURIComponent)
+          return { status: response.status, id, state, warnings, json }
         }
         retryAfter = answer.retryAfter
       } catch (cause) {

@@ -1,5 +1,11 @@
-/** How long a client prefers to wait (RFC 7240, sections 4.1 and 4.3). */
-export type Preferences = { respondAsync: boolean /** Seconds. */; wait?: number }
+/** How a client prefers to be answered (RFC 7240, sections 4.1, 4.3 and 4.4). */
+export type Preferences = {
+  respondAsync: boolean
+  /** Seconds. */
+  wait?: number
+  /** Fields without effect are refused instead of reported. */
+  strict: boolean
+}
 
 const QUOTED = '"(?:[^"\\\\]|\\\\.)*"'
 
@@ -26,6 +32,7 @@ export const readPreferences = (header = ''): Preferences => {
   const wait = found.get('wait') ?? ''
   return {
     respondAsync: found.has('respond-async'),
+    strict: found.get('handling') === 'strict',
     ...(/^\d{1,9}$/.test(wait) && { wait: Number(wait) }),
   }
 }

@@ -24,6 +24,12 @@ export const tooLargeToStore = (kind: string, bytes: number, limit: number) =>
     `The ${kind} takes ${bytes} bytes when it is stored, and at most ${limit} bytes are possible`,
   )
 
+export const unsupportedType = (header: string, expected: string) =>
+  errorResponse(415, 'unsupported_content', `${header} must be ${expected}`)
+
+export const ineffective = ({ field, message }: { field: string; message: string }) =>
+  errorResponse(400, 'invalid', message, { field })
+
 export const unreadable = (reason: string) => errorResponse(400, 'malformed', reason)
 
 export const invalid = (issues: Parameters<typeof invalidBody>[0]): HttpResponse => ({

@@ -4,7 +4,12 @@ import type { HttpResponse } from '../platform/http.ts'
 import { type Body, isTooLarge, readJson } from '../protocol/json.ts'
 import { DEFAULT_SOURCE, externalId, type OrderKey } from '../protocol/order.ts'
 import { orderIdentity, orderRequest, paymentRequest, refundRequest } from '../protocol/requests.ts'
+import { placeOfError } from '../protocol/scan-json.ts'
 import * as refusals from './refusals.ts'
+import { type Warning, warningsOf } from './warnings.ts'
+
+/** By lower-case name. */
+export type HttpHeaders = Readonly<Record<string, string | undefined>>
 
 /** What is asked of which order; a create has the order's id in its body. */
 export type Action =
@@ -46,6 +51,8 @@ export type OrderRequest = {
   order: OrderKey
   /** The body as JSON text. */
   text: string
+  /** What of the body has no effect. */
+  warnings: readonly Warning[]
   /** The answer to an invalid create, unless the order is registered: the body then does not count. */
   invalid?: HttpResponse
 }
@@ -55,12 +62,29 @@ const BODIES = { create: orderIdentity, payment: paymentRequest, refund: refundR
 const isBlank = (body: Body) =>
   typeof body === 'string' ? body.trim() === '' : body.every(byte => byte <= 0x20)
 
+/** Why a body is not declared as plain JSON, as the service requires it (spec: Authentication). */
+const typeRefusal = (headers: HttpHeaders): HttpResponse | undefined => {
+  const { 'content-type': type, 'content-encoding': encoding = 'identity' } = headers
+  if (type !== undefined && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
+    return refusals.unsupportedType('Content-Type', 'application/json')
+  }
+  return encoding === 'identity' ? undefined : refusals.unsupportedType('Content-Encoding', 'absent')
+}
+
 /** The body as JSON. An empty body of a payment or refund means the same as `{}`. */
-const readBody = (body: Body, kind: keyof typeof BODIES): { json: unknown } | Refused => {
+const readBody = (
+  body: Body,
+  headers: HttpHeaders,
+  kind: keyof typeof BODIES,
+): { json: unknown; text: string } | Refused => {
   if (isTooLarge(body)) return { refused: refusals.tooLarge }
-  if (isBlank(body)) return { json: kind === 'create' ? undefined : {} }
+  if (isBlank(body)) return { json: kind === 'create' ? undefined : {}, text: '{}' }
+  const refused = typeRefusal(headers)
+  if (refused !== undefined) return { refused }
   const reading = readJson(body)
-  return 'unreadable' in reading ? { refused: refusals.unreadable(reading.unreadable) } : reading
+  if (!('unreadable' in reading)) return reading
+  const place = placeOfError(Buffer.from(body).toString())
+  return { refused: refusals.unreadable(reading.unreadable + (place === '' ? '' : `: see ${place}`)) }
 }
 
 /** The part of a valid body that identifies its order. */
@@ -83,16 +107,23 @@ const isAddressable = (external_id: string) =>
  * is passed on in its body as well, and an empty source with the request for the service to judge.
  *
  * @param query the sources named in the query
+ * @param strict refuses a body of which a part has no effect
  * @param keySource the source the caller's key belongs to
  * @param today the date of an order that has none
  */
 export const readRequest = (
-  { action, query, body }: { action: Action; query: readonly string[]; body: Body },
+  {
+    action,
+    query,
+    body,
+    headers = {},
+    strict = false,
+  }: { action: Action; query: readonly string[]; body: Body; headers?: HttpHeaders; strict?: boolean },
   keySource: string,
   today: () => string,
 ): OrderRequest | Refused => {
   const kind = action.to === 'read' || action.to === 'withdraw' ? undefined : action.to
-  const parsed = kind === undefined ? { json: {} } : readBody(body, kind)
+  const parsed = kind === undefined ? { json: {}, text: '{}' } : readBody(body, headers, kind)
   if ('refused' in parsed) return parsed
   const { json } = parsed
   const schema = kind === undefined ? v.unknown() : BODIES[kind]
@@ -113,7 +144,12 @@ export const readRequest = (
   }
   // No service registers such an order.
   if (!v.is(externalId, order.external_id)) return { refused: refusals.unknownOrder(order.external_id) }
-  if (kind === undefined) return { order, text: '' }
+  if (kind === undefined) return { order, text: '', warnings: [] }
+
+  const { issues } = kind === 'create' ? v.safeParse(orderRequest, json, { abortEarly: true }) : {}
+  const warnings = issues ? [] : warningsOf(kind === 'create' ? orderRequest : schema, json, parsed.text)
+  const [warning] = warnings
+  if (strict && warning !== undefined) return { refused: refusals.ineffective(warning) }
 
   // Written from what is validated here, not from the bytes received: a duplicate key must not mean one
   // thing to the relay and another to the service. Numbers keep their digits, see `protocol/json.ts`.
@@ -126,7 +162,5 @@ export const readRequest = (
   const bytes = Buffer.byteLength(JSON.stringify(text))
   const limit = MAX_REQUEST_BYTES[kind]
   if (bytes > limit) return { refused: refusals.tooLargeToStore(kind, bytes, limit) }
-  if (kind !== 'create') return { order, text }
-  const { issues } = v.safeParse(orderRequest, json, { abortEarly: true })
-  return { order, text, ...(issues !== undefined && { invalid: refusals.invalid(issues) }) }
+  return { order, text, warnings, ...(issues !== undefined && { invalid: refusals.invalid(issues) }) }
 }

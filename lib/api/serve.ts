@@ -9,17 +9,17 @@ import { type Body, parseJson } from '../protocol/json.ts'
 import type { OrderKey } from '../protocol/order.ts'
 import { type Answer, answerOf, onItsWay, orderView, relayView } from './answers.ts'
 import { type AccessOfKey, bearerKey } from './keys.ts'
-import { readPreferences } from './prefer.ts'
+import { type Preferences, readPreferences } from './prefer.ts'
 import * as refusals from './refusals.ts'
-import { type Action, readRequest, route } from './request.ts'
+import { type Action, type HttpHeaders, readRequest, route } from './request.ts'
 import type { Wait } from './waiting.ts'
+import type { Warning } from './warnings.ts'
 
 export type HttpRequest = {
   method: string
   /** Percent-decoded. */
   path: string
-  /** By lower-case name. */
-  headers: Readonly<Record<string, string | undefined>>
+  headers: HttpHeaders
   query: URLSearchParams
   body: Body
   /** When API Gateway received it: unix time in milliseconds. */
@@ -88,7 +88,8 @@ const readThrough = async (
 /** Enqueues a change, waits for the worker to decide on it, and answers as the service did. */
 const change = async (
   { action, order, text }: { action: Change; order: OrderKey; text: string },
-  { headers, receivedAt, time }: HttpRequest,
+  preferred: Preferences,
+  { receivedAt, time }: HttpRequest,
   { orders, enqueue, wait, waitSeconds, now, newId, onError }: ServeDependencies,
 ): Promise<Answer & { id: string; headers: Record<string, string> }> => {
   const id = newId()
@@ -109,7 +110,6 @@ const change = async (
     await attempt('withdrawal not marked', orders.mark(order, { id, of }))
   }
 
-  const preferred = readPreferences(headers.prefer)
   const seconds = Math.min(preferred.wait ?? (preferred.respondAsync ? 0 : waitSeconds), MAX_WAIT)
   const decided = await wait(
     async () => {
@@ -129,6 +129,7 @@ const change = async (
   const applied = [
     ...(preferred.respondAsync && response.status === 202 ? ['respond-async'] : []),
     ...(preferred.wait === undefined ? [] : [`wait=${seconds}`]),
+    ...(preferred.strict ? ['handling=strict'] : []),
   ]
   return {
     id,
@@ -138,6 +139,24 @@ const change = async (
       'relay-request-id': id,
       'relay-request-state': state,
       ...(applied.length > 0 && { 'preference-applied': applied.join(', ') }),
+    },
+  }
+}
+
+type Changed = Awaited<ReturnType<typeof change>>
+
+/** Warnings are in a 202, which is the relay's own; the body of the service's answer stays as it is. */
+const withWarnings = (changed: Changed, warnings: readonly Warning[]): Changed => {
+  if (warnings.length === 0) return changed
+  const { response, headers } = changed
+  const { status, body } = response
+  return {
+    ...changed,
+    response:
+      status === 202 && typeof body === 'object' ? { ...response, body: { ...body, warnings } } : response,
+    headers: {
+      ...headers,
+      'relay-warnings': warnings.map(({ field }) => encodeURIComponent(field.toWellFormed())).join(', '),
     },
   }
 }
@@ -168,9 +187,15 @@ export const serve = async (request: HttpRequest, dependencies: ServeDependencie
   if (access.readOnly && action.to !== 'read') return refused(refusals.readOnly)
 
   const query = request.query.getAll('source')
-  const reading = readRequest({ action, query, body: request.body }, source, today)
+  const { body, headers: given } = request
+  const preferred = readPreferences(given.prefer)
+  const reading = readRequest(
+    { action, query, body, headers: given, strict: preferred.strict },
+    source,
+    today,
+  )
   if ('refused' in reading) return refused(reading.refused)
-  const { order, text, invalid } = reading
+  const { order, text, invalid, warnings } = reading
   const about = { action: action.to, ...order }
 
   if (action.to === 'read') {
@@ -180,7 +205,8 @@ export const serve = async (request: HttpRequest, dependencies: ServeDependencie
   }
   if (invalid !== undefined && (await orders.get(order))?.order.result === undefined) return refused(invalid)
 
-  const { response, headers, id, state } = await change({ action, order, text }, request, dependencies)
+  const changed = await change({ action, order, text }, preferred, request, dependencies)
+  const { response, headers, id, state } = withWarnings(changed, warnings)
   return {
     response: { ...response, headers: { ...response.headers, ...headers } },
     about: { ...about, delivery: id, state },

@@ -228,11 +228,12 @@ test.each<[string | undefined, object]>([
   ['respond-async; x=1; y="a,b;c", wait=3; z', { respondAsync: true, wait: 3 }],
   ['x="a, wait=1", wait=2, wait=9', { respondAsync: false, wait: 2 }],
   ['respond-async=, handling=lenient;;', { respondAsync: true }],
+  ['handling=strict, wait=0', { respondAsync: false, wait: 0, strict: true }],
   ['wait, wait=5', { respondAsync: false }],
   ['wait=-1', { respondAsync: false }],
   ['wait=1.5', { respondAsync: false }],
   ['wait="', { respondAsync: false }],
   ['"wait=1", , =2', { respondAsync: false }],
 ])('the preferences of %s', (header, expected) => {
-  expect(readPreferences(header)).toEqual(expected)
+  expect(readPreferences(header)).toEqual({ strict: false, ...expected })
 })

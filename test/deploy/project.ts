@@ -13,6 +13,7 @@ const PARTS = [
   'stores.yml',
   'package.json',
   'cli',
+  'kit',
   'deploy',
   'functions',
   'lib',

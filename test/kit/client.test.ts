@@ -120,8 +120,8 @@ describe('against a server that fails', () => {
       preferred.push(headers.prefer)
       response.end('{}')
     }
-    for (const wait of [0, 7]) await client().create(order('1'), { wait })
-    expect(preferred).toEqual(['respond-async', 'wait=7'])
+    for (const wait of [0, 7]) await client().create(order('1'), { wait, strict: wait > 0 })
+    expect(preferred).toEqual(['respond-async', 'wait=7, handling=strict'])
     listener = () => undefined
     const signal = AbortSignal.timeout(20)
     await expect(client().read('1', { signal })).rejects.toMatchObject({ name: 'TimeoutError' })

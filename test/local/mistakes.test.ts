@@ -7,7 +7,7 @@ import { environmentOf, type Settings } from '../../local/settings.ts'
 import { useFolder } from '../support/folder.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const PARTS = ['cli', 'deploy', 'functions', 'lib', 'local', 'sandbox']
+const PARTS = ['cli', 'deploy', 'functions', 'kit', 'lib', 'local', 'sandbox']
 const FILES = ['package.json', 'serverless.yml', 'stores.yml']
 
 const project = useFolder()

@@ -7,6 +7,7 @@ import { readOrderEvent } from '../../lib/orders/events.ts'
 import { retryAfterSeconds } from '../../lib/platform/http-client.ts'
 import { readJson } from '../../lib/protocol/json.ts'
 import { normaliseMobile } from '../../lib/protocol/mobile.ts'
+import { scanJson } from '../../lib/protocol/scan-json.ts'
 import { sign, verify } from '../../lib/protocol/signature.ts'
 import { readWebhook } from '../../lib/webhook/receive.ts'
 import { rotationPhase } from '../../lib/webhook/secrets.ts'
@@ -24,6 +25,9 @@ const parsers: readonly [name: string, read: (input: string) => unknown, input: 
     ['JSON with many short numbers', readJson, size => `[${'1e20,'.repeat(size / 5)}1]`],
     ['deep JSON', readJson, size => '['.repeat(size)],
     ['a long text', readJson, size => `"${'\\u0061'.repeat(size / 6)}"`],
+    ['a request with a long name', scanJson, size => `{"${'\\u0061'.repeat(size / 6)}":1}`],
+    ['a request with many names', scanJson, size => `{${'"a":1,'.repeat(size / 6)}"b":1}`],
+    ['a create with unknown fields', readCreate, size => create(`{${'"a":1,'.repeat(size / 6)}"b":1}`)],
     ['a webhook with a long number', readWebhook, size => `{"data":1${'0'.repeat(size)}1}`],
     ['an event with a long number', readOrderEvent, size => `{"data":1${'0'.repeat(size)}1}`],
     ['a create with invalid items', readCreate, size => create(`${'1,'.repeat(size / 2)}1`)],

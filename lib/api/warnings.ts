@@ -1,0 +1,83 @@
+import * as v from 'valibot'
+import { scanJson } from '../protocol/scan-json.ts'
+
+/** A field of a request that has no effect. */
+export type Warning = { field: string; message: string }
+
+/** A request with more is hardly an order, and the list goes into a header. */
+const MAX_WARNINGS = 10
+
+/** How many characters must be changed, added or removed to make one word of the other. */
+const distance = (a: string, b: string): number => {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (const [i, character] of [...a].entries()) {
+    const next = [i + 1]
+    for (const [j, other] of [...b].entries()) {
+      const changed = (row[j] ?? 0) + (character === other ? 0 : 1)
+      next.push(Math.min(changed, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
+}
+
+const nearest = (name: string, known: readonly string[]): string | undefined =>
+  name.length > 30
+    ? undefined
+    : known
+        .map(each => ({ each, far: distance(name.toLowerCase(), each) }))
+        .filter(({ each, far }) => far <= Math.max(1, Math.floor(each.length / 3)))
+        .toSorted((a, b) => a.far - b.far)[0]?.each
+
+/** The parts of valibot's schemas that hold others. */
+const shape = v.object({
+  pipe: v.optional(v.array(v.unknown())),
+  wrapped: v.optional(v.unknown()),
+  getter: v.optional(v.custom<(input: unknown) => unknown>(value => typeof value === 'function')),
+  item: v.optional(v.unknown()),
+  entries: v.optional(v.record(v.string(), v.unknown())),
+})
+
+/** The unknown fields of a valid value, as a caller would write them: `items[3].discont`. */
+function* unknownFields(schema: unknown, value: unknown, path: string): Generator<Warning> {
+  if (typeof value !== 'object' || value === null || !v.is(shape, schema)) return
+  const { pipe, wrapped, getter, item, entries } = schema
+  // A pipe also has the fields of its first schema.
+  if (pipe !== undefined) {
+    for (const part of pipe) yield* unknownFields(part, value, path)
+    return
+  }
+  if (wrapped !== undefined) yield* unknownFields(wrapped, value, path)
+  if (getter !== undefined) yield* unknownFields(getter(value), value, path)
+  if (item !== undefined && Array.isArray(value)) {
+    for (const [index, each] of value.entries()) yield* unknownFields(item, each, `${path}[${index}]`)
+  }
+  if (entries === undefined) return
+  for (const [name, each] of Object.entries(value)) {
+    const field = path === '' ? name : `${path}.${name}`
+    if (Object.hasOwn(entries, name)) {
+      yield* unknownFields(entries[name], each, field)
+      continue
+    }
+    const meant = nearest(name, Object.keys(entries))
+    yield {
+      field,
+      message: `Field "${field}" is unknown and has no effect${meant === undefined ? '' : `: did you mean "${meant}"?`}`,
+    }
+  }
+}
+
+/** What of a valid request has no effect, as far as the schema tells: the spec ignores it in silence. */
+export const warningsOf = (schema: v.GenericSchema, json: unknown, text: string): Warning[] => {
+  const scan = scanJson(text)
+  const repeated = ('repeated' in scan ? scan.repeated : []).map(field => ({
+    field,
+    message: `Field "${field}" occurs twice in one object; the last value counts`,
+  }))
+  const warnings: Warning[] = repeated.slice(0, MAX_WARNINGS)
+  for (const unknown of unknownFields(schema, json, '')) {
+    if (warnings.length >= MAX_WARNINGS) break
+    warnings.push(unknown)
+  }
+  return warnings
+}
