@@ -37,7 +37,7 @@ const failed = v.object({
 })
 
 /** Reads a line of the log; undefined for metrics and whatever else the functions did not log. */
-export const logLineOf = (line: string, from?: string): LogLine | undefined => {
+const logLineOf = (line: string, from?: string): LogLine | undefined => {
   const text = line.trim()
   const json = v.safeParse(parsed, text)
   if (!json.success) return undefined
