@@ -93,11 +93,15 @@ export const orderRequest = object(
   BODY,
 )
 
-/** The body of register payment, with its fields at the top level or nested in `payment` (spec: Endpoints, payment). */
+/** A payment with its fields at the top level of the body, or nested in `payment` (spec: Endpoints, payment). */
+export const directPayment = object({ source: v.nullish(text), ...paymentEntries }, BODY)
+export const nestedPayment = object({ source: v.nullish(text), payment })
+
+/** The body of register payment. */
 export const paymentRequest = v.lazy((body: unknown) =>
   typeof body === 'object' && body !== null && 'payment' in body && body.payment !== null
-    ? object({ source: v.nullish(text), payment })
-    : object({ source: v.nullish(text), ...paymentEntries }, BODY),
+    ? nestedPayment
+    : directPayment,
 )
 
 /** The body of register full return (spec: Endpoints, refund). */

@@ -9,7 +9,7 @@ import { sign } from '../../lib/protocol/signature.ts'
 import { eachWithFolder, useFolder } from '../support/folder.ts'
 import { ROOT, relay, relayProcess, spawnRelay } from './relay.ts'
 
-test("docs/cli.md equals the command's help; otherwise run: npm run docs:cli", () => {
+test("docs/cli.md equals the command's help; otherwise run: npm run docs", () => {
   expect(readFileSync(DOCUMENT, 'utf8')).toBe(cliDocument())
 })
 

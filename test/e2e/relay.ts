@@ -11,6 +11,7 @@ import { startSandbox } from '../../sandbox/start.ts'
 import { storedSecret } from '../cli/monitor.ts'
 import { local } from '../cli/relay.ts'
 import { copyProject } from '../deploy/project.ts'
+import { undocumented } from '../support/documents.ts'
 import { drain, scan } from '../support/parts.ts'
 import { until } from '../support/until.ts'
 import { STORIES, type Step } from './interface.ts'
@@ -48,7 +49,10 @@ const send = async (
     },
     ...(text !== undefined && { body: text.replaceAll('ID', id).replace('"BIG"', '9007199254740993') }),
   })
-  return { status: response.status, body: (await response.json()) as Json }
+  const reply = { status: response.status, body: (await response.json()) as Json }
+  const isRelay = url === local.stack().urls.relay && !path.startsWith('/')
+  if (isRelay) expect(undocumented(method, path, reply.status, reply.body)).toBeUndefined()
+  return reply
 }
 
 /** The relay of the stack, with these keys of its stores. */

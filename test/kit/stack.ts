@@ -4,6 +4,7 @@ import type { FeedMessage } from '../../kit/src/messages.ts'
 import { onceInMemory } from '../../kit/src/once.ts'
 import { consumeFeed } from '../../kit/src/sqs.ts'
 import { local } from '../cli/relay.ts'
+import { undocumentedMessage } from '../support/documents.ts'
 import { until } from '../support/until.ts'
 
 const SOURCE = 'demo-shop'
@@ -17,6 +18,7 @@ export const storeTests = () => {
     const handled = new Map<string, FeedMessage[]>()
     let attempts = 0
     const handle = (message: FeedMessage) => {
+      expect(undocumentedMessage(message)).toBeUndefined()
       const { external_id } = message.data
       if (!ORDERS.includes(external_id)) return
       // Every third attempt fails.

@@ -25,7 +25,7 @@ const expectFit = (schema: keyof typeof SCHEMAS, body: unknown) => {
   expect(issues.map(issue => `${v.getDotPath(issue)}: ${issue.message}`)).toEqual([])
 }
 
-test('docs/openapi.json is current; if not, run "node sandbox/openapi/generate.ts"', () => {
+test('docs/openapi.json is current; if not, run "npm run docs"', () => {
   expect(JSON.parse(readFileSync('docs/openapi.json', 'utf8'))).toEqual(JSON.parse(JSON.stringify(openApi())))
 })
 

@@ -1,0 +1,80 @@
+import { jsonSchemas, refTo } from './schemas.ts'
+
+const SQS = `Each store has a FIFO queue of its own. The messages of one order are a message group; a message that is not deleted
+returns, and with it those behind it of the same order.`
+
+const HTTP = `A POST with the message as its body. Any 2xx within ten seconds accepts it; after anything else it is sent again,
+at growing intervals for thirteen days, and meanwhile nothing behind it of the same order is sent.
+\`X-Service-Signature\` is \`t=<unix time>,v1=<hex>\`, the HMAC-SHA256 of \`<t>.<raw body>\` keyed with the store's secret; while
+the secret is exchanged there are two \`v1\`. The headers of Standard Webhooks sign the same body for its libraries.`
+
+const DESCRIPTION = `Messages are delivered at least once, those of one order in order. Handle a message if its \`version\` is higher
+than the last one of its order, or equal to it with another \`delivery\`; ignore it otherwise.`
+
+const headers = (names: Record<string, string>) => ({
+  type: 'object',
+  required: Object.keys(names).filter(name => name !== 'webhook-signature'),
+  properties: Object.fromEntries(
+    Object.entries(names).map(([name, description]) => [name, { type: 'string', description }]),
+  ),
+})
+
+const HTTP_HEADERS = headers({
+  'X-Service-Event': 'The event of the message.',
+  'X-Service-Delivery': 'The delivery id of the message.',
+  'X-Service-Signature':
+    't=<unix time>,v1=<64 lower-case hexadecimal digits>, once more v1 during an exchange.',
+  'webhook-id': 'The delivery id of the message (Standard Webhooks).',
+  'webhook-timestamp': 'Unix time of sending (Standard Webhooks).',
+  'webhook-signature': 'Signatures of Standard Webhooks; absent when the secret is not base64.',
+})
+
+const message = (name: 'OrderUpdated' | 'RequestChanged', title: string, more: object = {}) => ({
+  name,
+  title,
+  contentType: 'application/json',
+  payload: refTo(name),
+  ...more,
+})
+
+const receive = (channel: string) => ({
+  action: 'receive',
+  channel: { $ref: `#/channels/${channel}` },
+  messages: ['orderUpdated', 'requestChanged'].map(name => ({
+    $ref: `#/channels/${channel}/messages/${name}`,
+  })),
+})
+
+/** The AsyncAPI 3.1 document of the feeds, from the store's point of view. */
+export const asyncApi = () => {
+  const messages = (more: object) => ({
+    orderUpdated: message('OrderUpdated', 'The order has changed', more),
+    requestChanged: message('RequestChanged', 'The state of a request has changed', more),
+  })
+  return {
+    asyncapi: '3.1.0',
+    info: {
+      title: 'Feeds of the order relay',
+      version: '1.0.0',
+      description: DESCRIPTION,
+      license: { name: 'MIT' },
+    },
+    defaultContentType: 'application/json',
+    channels: {
+      sqs: {
+        address: 'feed-{source}.fifo',
+        description: SQS,
+        parameters: { source: { description: 'The source of the store, or its `queue` in stores.yml.' } },
+        messages: messages({}),
+        bindings: { sqs: { queue: { name: 'feed-{source}.fifo', fifoQueue: true } } },
+      },
+      http: {
+        address: null,
+        description: HTTP,
+        messages: messages({ headers: HTTP_HEADERS }),
+      },
+    },
+    operations: { receiveBySqs: receive('sqs'), receiveByHttp: receive('http') },
+    components: { schemas: jsonSchemas(['OrderUpdated', 'RequestChanged']) },
+  }
+}

@@ -1,0 +1,15 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { asyncApi } from './asyncapi.ts'
+import { openApi } from './openapi.ts'
+
+/** The documents by their file in docs/. */
+export const documents = () =>
+  Object.entries({ 'relay.openapi.json': openApi(), 'feeds.asyncapi.json': asyncApi() }).map(
+    ([name, document]) => ({
+      path: join(import.meta.dirname, '../../docs', name),
+      text: `${JSON.stringify(document, null, 2)}\n`,
+    }),
+  )
+
+if (import.meta.main) for (const { path, text } of documents()) writeFileSync(path, text)

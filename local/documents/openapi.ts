@@ -1,0 +1,176 @@
+import { jsonSchemas, refTo, type SchemaName } from './schemas.ts'
+
+const DESCRIPTION = `The accounting service's own order API, with the same paths, bodies and answers, and what the relay adds:
+ids and states of requests, withdrawals, and 202 when the service does not answer in time. Money is whole rials.`
+
+const content = (...names: SchemaName[]) => {
+  const [first, ...more] = names.map(refTo)
+  return {
+    content: { 'application/json': { schema: more.length === 0 ? first : { anyOf: [first, ...more] } } },
+  }
+}
+
+const HEADERS = {
+  'Relay-Request-Id': 'Id of the request.',
+  'Relay-Request-State': 'State of the request.',
+  'Relay-Warnings': 'Fields of the request that have no effect, percent-encoded and separated by commas.',
+  'Preference-Applied': 'The preferences that were honoured.',
+}
+const requestHeaders = Object.fromEntries(
+  Object.entries(HEADERS).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+)
+const retryAfter = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } }
+
+const error = (description: string, headers: object = {}) => ({ description, headers, ...content('Error') })
+
+const FAILURES = {
+  401: error('The key is missing or unknown.'),
+  403: error('The key belongs to another source, or can only read.'),
+  429: { description: 'Too many requests; answered by API Gateway.' },
+  500: { description: 'The relay has failed; answered by API Gateway. Send the request again.' },
+  503: error('Nothing was stored. Send the request again.', retryAfter),
+}
+
+const accepted = (when: string) => ({
+  202: { description: when, headers: requestHeaders, ...content('Accepted') },
+})
+const done = (description: string, ...names: SchemaName[]) => ({
+  description,
+  headers: requestHeaders,
+  ...content(...names),
+})
+
+const WAITS = 'The request is accepted and will be sent; do not send it again.'
+
+const BODY_FAILURES = {
+  400: error('The relay or the accounting service refused the request.'),
+  413: error('The body is too large.'),
+  415: error('The body is not declared as JSON.'),
+}
+
+const id = {
+  name: 'external_id',
+  in: 'path',
+  required: true,
+  description: 'The order number in the store, percent-encoded.',
+  schema: { type: 'string', minLength: 1, maxLength: 100 },
+}
+const source = {
+  name: 'source',
+  in: 'query',
+  required: false,
+  description: 'The source of the store, `api` by default.',
+  schema: { type: 'string' },
+}
+const prefer = {
+  name: 'Prefer',
+  in: 'header',
+  required: false,
+  description:
+    '`wait=n` waits up to n seconds, at most 10; `respond-async` answers 202 at once; `handling=strict` refuses fields without effect (RFC 7240).',
+  schema: { type: 'string' },
+}
+
+const operation = (operationId: string, summary: string, parameters: object[], rest: object) => ({
+  operationId,
+  summary,
+  parameters,
+  ...rest,
+})
+const body = (required: boolean, ...names: SchemaName[]) => ({
+  requestBody: { required, ...content(...names) },
+})
+const withdraw = (of: string, operationId: string) =>
+  operation(operationId, `Withdraw the ${of} that still waits`, [id, source, prefer], {
+    responses: {
+      200: done('It is withdrawn.', 'Withdrawn'),
+      ...accepted(WAITS),
+      404: error('The order is not registered.'),
+      409: error(
+        `There is no ${of} to withdraw: it is registered, held by the service, or was never requested.`,
+      ),
+      ...FAILURES,
+    },
+  })
+
+/** The OpenAPI 3.1 document of the stores' API, from the schemas that validate its requests. */
+export const openApi = () => ({
+  openapi: '3.1.0',
+  info: {
+    title: 'Order relay',
+    version: '1.0.0',
+    description: DESCRIPTION,
+    license: { name: 'MIT', identifier: 'MIT' },
+  },
+  servers: [{ url: '/' }],
+  security: [{ key: [] }],
+  paths: {
+    '/api/v1/orders/': {
+      post: operation('createOrder', 'Create an order', [source, prefer], {
+        ...body(true, 'OrderRequest'),
+        responses: {
+          200: done('The order was registered before; the body is ignored.', 'CreateResult'),
+          201: done('The order is registered.', 'CreateResult'),
+          ...accepted(WAITS),
+          409: error('The request was withdrawn while it waited.'),
+          ...BODY_FAILURES,
+          ...FAILURES,
+        },
+      }),
+    },
+    '/api/v1/orders/{external_id}/': {
+      get: operation('readOrder', 'Read an order', [id, source], {
+        responses: {
+          200: { description: 'The order, and its requests.', ...content('Order') },
+          202: { description: 'The order is on its way.', ...content('ExpectedOrder') },
+          404: error('The order is not registered.'),
+          ...FAILURES,
+        },
+      }),
+      delete: withdraw('create', 'withdrawCreate'),
+    },
+    '/api/v1/orders/{external_id}/payment/': {
+      post: operation('registerPayment', 'Register the payment of the whole invoice', [id, source, prefer], {
+        ...body(false, 'PaymentRequest', 'NestedPaymentRequest'),
+        responses: {
+          200: done('The payment is registered, or nothing was to be paid.', 'OrderResult'),
+          ...accepted(`${WAITS} With the state \`held\`, the service registers it after finalization.`),
+          404: error('The order is not registered.'),
+          409: error('The request was withdrawn while it waited.'),
+          ...BODY_FAILURES,
+          ...FAILURES,
+        },
+      }),
+      delete: withdraw('payment', 'withdrawPayment'),
+    },
+    '/api/v1/orders/{external_id}/refund/': {
+      post: operation('registerRefund', 'Register a full return', [id, source, prefer], {
+        ...body(false, 'RefundRequest'),
+        responses: {
+          200: done('The return is registered.', 'OrderResult'),
+          ...accepted(`${WAITS} A refund of an order in review waits for its finalization.`),
+          404: error('The order is not registered.'),
+          409: error('The request was withdrawn while it waited.'),
+          ...BODY_FAILURES,
+          ...FAILURES,
+        },
+      }),
+      delete: withdraw('refund', 'withdrawRefund'),
+    },
+  },
+  components: {
+    securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'A key of the store.' } },
+    schemas: jsonSchemas([
+      ...(['OrderRequest', 'PaymentRequest', 'NestedPaymentRequest', 'RefundRequest'] as const),
+      ...([
+        'OrderResult',
+        'CreateResult',
+        'Accepted',
+        'Withdrawn',
+        'Order',
+        'ExpectedOrder',
+        'Error',
+      ] as const),
+    ]),
+  },
+})

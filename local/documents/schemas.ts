@@ -1,0 +1,153 @@
+import { type ConversionConfig, toJsonSchemaDefs } from '@valibot/to-json-schema'
+import * as v from 'valibot'
+import { REQUEST_KINDS } from '../../lib/orders/order.ts'
+import * as requests from '../../lib/protocol/requests.ts'
+import { STATUSES } from '../../lib/protocol/status.ts'
+
+const text = (description: string) => v.pipe(v.string(), v.description(description))
+const integer = (description: string) => v.pipe(v.number(), v.integer(), v.description(description))
+
+const key = {
+  source: text('The source of the store.'),
+  external_id: text('The order number in the store.'),
+}
+
+const optional = {
+  status_display: v.optional(text('Label of the status, for people.')),
+  total: v.optional(text('Invoice total in whole rials, as a string of digits.')),
+  invoice_number: v.nullish(integer('Number of the invoice.')),
+  invoice_status: v.optional(text('`posted` once the invoice is finalized.')),
+  receipt_number: v.nullish(integer('Number of the payment receipt, or null.')),
+  return_number: v.nullish(integer('Number of the sales return, or null.')),
+  error: v.nullish(text('Reason for `needs_review`, or null.')),
+}
+
+/** Passed through as the accounting service answers it; what it adds is passed through, too. */
+const result = {
+  ...key,
+  status: v.union([v.picklist(STATUSES), text('A status that the interface does not name yet.')]),
+  ...optional,
+}
+
+const kind = v.picklist([...REQUEST_KINDS, 'withdrawal'])
+const of = v.optional(v.pipe(v.picklist(REQUEST_KINDS), v.description('What a withdrawal takes back.')))
+const STATES = ['waiting', 'held', 'registered', 'duplicate', 'rejected', 'withdrawn'] as const
+
+const refusalEntries = {
+  message: text('Description for people.'),
+  code: v.optional(text('Stable error code.')),
+  field: v.optional(text('The field that caused the error, such as `items[3].quantity`.')),
+}
+
+const refusal = v.object({
+  status: integer('Status with which the accounting service refused the request.'),
+  ...refusalEntries,
+})
+
+const requestView = v.object({
+  id: text('Id of the request, as in the header `Relay-Request-Id`.'),
+  kind,
+  of,
+  state: v.picklist(STATES),
+  reason: v.optional(refusal),
+})
+
+const relay = v.pipe(
+  v.object({
+    version: integer('Version of the last message on the feed; 0 before the first.'),
+    updated_at: text('Time of the last change.'),
+    requests: v.array(requestView),
+  }),
+  v.description('What the relay knows of the order beside its result.'),
+)
+
+const warnings = v.optional(
+  v.pipe(
+    v.array(v.object({ field: text('The field.'), message: text('Why it has no effect.') })),
+    v.description('Fields of the request that have no effect, at most ten.'),
+  ),
+)
+
+const accepted = {
+  id: text('Id of the request.'),
+  state: v.picklist(['waiting', 'held']),
+  of,
+  warnings,
+}
+
+const message = {
+  delivery: text('Identifies the message: a repetition has the same id.'),
+  version: integer('Counts up per order. Messages that result from one step share a version.'),
+  cause: v.pipe(
+    v.object({
+      event: text('The event of the order queue.'),
+      delivery: text('Its id: that of the webhook, or of the request.'),
+    }),
+    v.description('What led to the message.'),
+  ),
+}
+
+/** The bodies of the stores' API and of the feeds by name; requests are validated with these very schemas. */
+const SCHEMAS = {
+  OrderRequest: requests.orderRequest,
+  PaymentRequest: requests.directPayment,
+  NestedPaymentRequest: requests.nestedPayment,
+  RefundRequest: requests.refundRequest,
+  OrderResult: v.looseObject(result),
+  CreateResult: v.looseObject({
+    ...result,
+    duplicate: v.pipe(v.boolean(), v.description('Whether the order was registered before.')),
+  }),
+  Accepted: v.looseObject({ ...key, status: v.optional(result.status), ...optional, ...accepted }),
+  Withdrawn: v.object({
+    ...key,
+    id: accepted.id,
+    of,
+    state: v.picklist(['registered', 'duplicate']),
+  }),
+  Order: v.looseObject({ ...result, relay: v.optional(relay) }),
+  ExpectedOrder: v.object({ ...key, relay }),
+  Error: v.looseObject({
+    error: v.looseObject({ ...refusalEntries, code: text('Stable error code.') }),
+    relay: v.optional(relay),
+  }),
+  OrderUpdated: v.object({
+    event: v.literal('order.updated'),
+    data: v.looseObject(result),
+    requests: v.optional(
+      v.pipe(v.array(requestView), v.description('The requests that this change has ended.')),
+    ),
+    ...message,
+  }),
+  RequestChanged: v.object({
+    event: v.picklist(STATES.map(state => `order.${state}` as const)),
+    data: v.object({
+      ...key,
+      request: kind,
+      id: text('Id of the request.'),
+      error: v.optional(refusal),
+    }),
+    ...message,
+  }),
+} as const satisfies Record<string, v.GenericSchema>
+
+export type SchemaName = keyof typeof SCHEMAS
+
+const CONVERSION: ConversionConfig = {
+  target: 'draft-2020-12',
+  typeMode: 'input',
+  // A check is a function; its JSON Schema equivalent, if any, is in the metadata next to it.
+  ignoreActions: ['check'],
+  overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+  // An ExactNumber is a number that a double cannot hold: in JSON, a number.
+  overrideSchema: ({ valibotSchema, jsonSchema }) =>
+    valibotSchema.type === 'instance' ? { type: 'number' } : jsonSchema,
+}
+
+export const refTo = (name: SchemaName) => ({ $ref: `#/components/schemas/${name}` })
+
+/** The JSON Schemas of both documents; they refer to each other by `#/components/schemas/…`. */
+export const jsonSchemas = (names: readonly SchemaName[]) => {
+  const schemas = toJsonSchemaDefs(SCHEMAS, CONVERSION)
+  return Object.fromEntries(names.map(name => [name, schemas[name]]))
+}

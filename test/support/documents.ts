@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+
+const read = (name: string) => JSON.parse(readFileSync(`docs/${name}.json`, 'utf8'))
+
+const API = read('relay.openapi')
+
+/** Validates by the documents that stores read. */
+const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
+  .addSchema(API, 'api')
+  .addSchema(read('feeds.asyncapi'), 'feeds')
+
+const errorsOf = (pointer: string, body: unknown): string | undefined => {
+  const validate = ajv.getSchema(pointer)
+  if (validate === undefined) return `${pointer} is missing`
+  return validate(body) === true ? undefined : `${pointer}: ${ajv.errorsText(validate.errors)}`
+}
+
+const escaped = (path: string) => encodeURIComponent(path.replaceAll('~', '~0').replaceAll('/', '~1'))
+
+/**
+ * What in an answer of the stores' API is not as docs/relay.openapi.json says; undefined for a request that the
+ * document does not have, such as one with another method.
+ *
+ * @param path below `/api/v1/orders/`
+ */
+export const undocumented = (method: string, path: string, status: number, body: unknown) => {
+  const [id = ''] = path.split('?')
+  const action = /\/(payment|refund)\/?$/.exec(id)?.[1]
+  const template = `/api/v1/orders/${id === '' ? '' : `{external_id}/${action === undefined ? '' : `${action}/`}`}`
+  const operation = API.paths[template]?.[method.toLowerCase()]
+  if (operation === undefined) return undefined
+  const answer = `${method} ${template} ${status}`
+  if (operation.responses[status] === undefined) return `${answer} is not documented`
+  const at = [
+    'paths',
+    template,
+    method.toLowerCase(),
+    'responses',
+    String(status),
+    'content',
+    'application/json',
+    'schema',
+  ]
+  return errorsOf(`api#/${at.map(escaped).join('/')}`, body)
+}
+
+/** What in a message of a feed is not as docs/feeds.asyncapi.json says. */
+export const undocumentedMessage = (message: { event: string }): string | undefined =>
+  errorsOf(
+    `feeds#/components/schemas/${message.event === 'order.updated' ? 'OrderUpdated' : 'RequestChanged'}`,
+    message,
+  )
