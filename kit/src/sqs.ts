@@ -71,7 +71,7 @@ export const consumeFeed = async <Transaction = undefined>(
     } catch (error) {
       onError(error)
       const receives = Number(messages[done.length]?.Attributes?.ApproximateReceiveCount ?? 1)
-      const VisibilityTimeout = Math.min(2 ** receives, MAX_DELAY)
+      const VisibilityTimeout = Math.min(2 ** (receives - 1), MAX_DELAY)
       const returned = entriesOf(messages.slice(done.length))
       const Entries = returned.map(entry => ({ ...entry, VisibilityTimeout }))
       // Otherwise they return after the visibility timeout.

@@ -1,19 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
+import { curlCommands } from '../support/documents.ts'
 import { call, eachWithSandbox, type Json } from './world.ts'
 
 const sandbox = eachWithSandbox()
 
-/** The commands of the README as requests: method, path and body. */
-const commands = [...readFileSync('sandbox/README.md', 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)]
-  .flatMap(([, block = '']) => block.replaceAll('\\\n', ' ').split('\n'))
-  .filter(line => line.startsWith('curl '))
-  .map(line => ({
-    path: /http:\/\/127\.0\.0\.1:4000(\S+)/.exec(line)?.[1] ?? '',
-    method: /-X (\w+)/.exec(line)?.[1] ?? 'POST',
-    body: /-d '([^']*)'/.exec(line)?.[1],
-    key: /Bearer ([\w-]+)/.exec(line)?.[1] ?? null,
-  }))
+const commands = curlCommands('sandbox/README.md', 'http://127.0.0.1:4000')
 
 test('the commands of the README work in order', async () => {
   const { url } = sandbox()

@@ -51,3 +51,15 @@ export const undocumentedMessage = (message: { event: string }): string | undefi
     `feeds#/components/schemas/${message.event === 'order.updated' ? 'OrderUpdated' : 'RequestChanged'}`,
     message,
   )
+
+/** The curl commands of a page as requests to a server: method, path, body and key. */
+export const curlCommands = (page: string, server: string) =>
+  [...readFileSync(page, 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)]
+    .flatMap(([, block = '']) => block.replaceAll('\\\n', ' ').split('\n'))
+    .filter(line => line.trim().startsWith('curl '))
+    .map(line => ({
+      path: line.split(server)[1]?.split(' ')[0] ?? '',
+      method: /-X (\w+)/.exec(line)?.[1] ?? 'POST',
+      body: /-d '([^']*)'/.exec(line)?.[1],
+      key: /Bearer ([\w-]+)/.exec(line)?.[1] ?? null,
+    }))
