@@ -1,17 +1,17 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import type { Readable } from 'node:stream'
-import { afterEach, expect, test } from '@jest/globals'
+import { afterEach, describe, expect, test } from '@jest/globals'
 import { httpDelivery } from '../../lib/feeds/deliver.ts'
 import { type FeedMessage, feedPublisher } from '../../lib/orders/feed.ts'
 import { httpClient } from '../../lib/platform/http-client.ts'
 import { feedQueueName } from '../../lib/platform/names.ts'
 import { freePorts } from '../../local/ports.ts'
+import { useFolder } from '../support/folder.ts'
 import { createQueue, startParts } from '../support/parts.ts'
 import { until } from '../support/until.ts'
 
-let child: ChildProcessByStdio<null, Readable, null> | undefined
+let child: ChildProcess | undefined
 
 const end = async () => {
   if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
@@ -22,15 +22,17 @@ const end = async () => {
 afterEach(end)
 
 /** Runs an example as its header says, and returns a function that returns what it has printed. */
-const run = (example: string, args: string[], environment: Record<string, string>) => {
+const run = (program: string, args: string[], environment: Record<string, string>) => {
   const printed: string[] = []
-  child = spawn(process.execPath, [`examples/${example}`, ...args], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-    env: { ...process.env, ...environment },
-  })
-  child.stdout.setEncoding('utf8').on('data', (text: string) => printed.push(text))
+  const started = spawn(program, args, { env: { ...process.env, ...environment } })
+  child = started
+  for (const stream of [started.stdout, started.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => printed.push(text))
+  }
   return () => printed.join('')
 }
+
+const isInstalled = (program: string) => spawnSync(program, ['--version']).status === 0
 
 const message: FeedMessage = {
   event: 'order.updated',
@@ -40,21 +42,40 @@ const message: FeedMessage = {
   data: { source: 'demo-shop', external_id: 'سفارش ۷', status: 'paid' },
 }
 
-test('node examples/http-receiver.ts prints what it receives, and refuses what another secret signed', async () => {
-  const { relay: port } = await freePorts()
-  const printed = run('http-receiver.ts', [], { FEED_SECRET: 'whsec', PORT: String(port) })
-  await until(() => printed().includes('http://127.0.0.1'))
+describe.each<[program: string, args: (port: number) => string[]]>([
+  [process.execPath, () => ['examples/http-receiver.ts']],
+  ['python3', () => ['examples/http-receiver.py']],
+  ['php', port => ['-S', `127.0.0.1:${port}`, 'examples/http-receiver.php']],
+])('the HTTP receiver by %s', (program, argsFor) => {
+  const database = useFolder()
+  const here = isInstalled(program) ? test : test.skip
+  here('applies each message once, and refuses what another secret signed', async () => {
+    const { relay: port } = await freePorts()
+    const environment = { FEED_SECRET: 'whsec', PORT: String(port), DATABASE: database('store.sqlite') }
+    const printed = run(program, argsFor(port), environment)
+    await until(() => printed().includes('http://127.0.0.1'))
 
-  const { event, delivery } = message
-  const deliver = (...secrets: string[]) => {
-    const url = `http://127.0.0.1:${port}/webhook`
-    const send = httpDelivery({ http: httpClient(), now: Date.now })
-    return send({ url, event, delivery, body: JSON.stringify(message), secrets })
-  }
-  await expect(deliver('other')).rejects.toThrow('it answered 401')
-  await deliver('whsec')
-  await deliver('next', 'whsec')
-  expect(printed()).toMatch(/\napplied: سفارش ۷ v3 order.updated paid\n$/)
+    const deliver = (changes: Partial<FeedMessage>, ...secrets: string[]) => {
+      const sent = { ...message, ...changes }
+      const send = httpDelivery({ http: httpClient(), now: Date.now })
+      const { event, delivery } = sent
+      return send({
+        url: `http://127.0.0.1:${port}/webhook`,
+        event,
+        delivery,
+        body: JSON.stringify(sent),
+        secrets,
+      })
+    }
+    await expect(deliver({}, 'other')).rejects.toThrow('it answered 401')
+    await deliver({}, 'whsec')
+    await deliver({}, 'next', 'whsec')
+    await deliver({ version: 2, delivery: randomUUID() }, 'whsec')
+    await deliver({ version: 4, delivery: randomUUID() }, 'whsec')
+    await until(() => printed().includes('v4'))
+    const applied = [...printed().matchAll(/applied: (.*)/g)].map(([, line]) => line)
+    expect(applied).toEqual(['سفارش ۷ v3 order.updated paid', 'سفارش ۷ v4 order.updated paid'])
+  })
 })
 
 test('node examples/sqs-consumer.ts prints what it receives', async () => {
@@ -63,7 +84,7 @@ test('node examples/sqs-consumer.ts prints what it receives', async () => {
     const orders = await createQueue(parts.sqs, 'orders.fifo')
     const feed = await createQueue(parts.sqs, feedQueueName('demo-shop'))
     await feedPublisher(parts.sqs, orders, [])(message)
-    const printed = run('sqs-consumer.ts', [feed], {
+    const printed = run(process.execPath, ['examples/sqs-consumer.ts', feed], {
       AWS_ENDPOINT_URL_SQS: parts.endpoints.sqs,
       AWS_REGION: 'eu-central-1',
       AWS_ACCESS_KEY_ID: 'local',

@@ -1,0 +1,81 @@
+"""Receives the messages of an HTTP feed, with nothing but Python:
+
+    FEED_SECRET=... PORT=8080 python3 examples/http-receiver.py
+
+In stores.yml, with the secret that `npx relay stores secret demo-shop` creates:
+
+    - source: demo-shop
+      feed: { http: http://127.0.0.1:8080/webhook }
+"""
+
+import hashlib
+import hmac
+import json
+import os
+import re
+import sqlite3
+import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+SECRETS = os.environ["FEED_SECRET"].split(",")  # Two while the secret is exchanged.
+PORT = int(os.environ.get("PORT", "8080"))
+TOLERANCE_SECONDS = 300
+
+database = sqlite3.connect(os.environ.get("DATABASE", ":memory:"))
+database.execute(
+    "CREATE TABLE IF NOT EXISTS seen (source, external_id, version, deliveries, PRIMARY KEY (source, external_id))"
+)
+
+
+def is_authentic(header, body):
+    """Whether the relay signed exactly these bytes within the last five minutes."""
+    match = re.fullmatch(r"t=(\d{1,15})((?:,v1=[0-9a-f]{64})+)", header or "", re.ASCII)
+    if match is None or abs(time.time() - int(match[1])) > TOLERANCE_SECONDS:
+        return False
+    signed = match[1].encode() + b"." + body
+    expected = [hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest() for secret in SECRETS]
+    return any(hmac.compare_digest(each, given) for each in expected for given in match[2].split(",v1=")[1:])
+
+
+def handle(message):
+    """What the store does with a message; what it writes belongs in the same transaction."""
+    data = message["data"]
+    print("applied:", data["external_id"], f"v{message['version']}", message["event"], data.get("status", ""), flush=True)
+
+
+def handle_once(message):
+    """Handles a message unless it, or a later version of its order, was handled before."""
+    order = (message["data"]["source"], message["data"]["external_id"])
+    version, delivery = message["version"], message["delivery"]
+    with database:
+        database.execute("BEGIN IMMEDIATE")
+        row = database.execute(
+            "SELECT version, deliveries FROM seen WHERE source = ? AND external_id = ?", order
+        ).fetchone()
+        last, deliveries = (row[0], json.loads(row[1])) if row else (0, [])
+        if version < last or (version == last and delivery in deliveries):
+            return
+        handle(message)
+        seen = [*deliveries, delivery] if version == last else [delivery]
+        database.execute("INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?)", (*order, version, json.dumps(seen)))
+
+
+class Receiver(BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        status = 401
+        if is_authentic(self.headers.get("X-Service-Signature"), body):
+            # An exception ends the connection without an answer, and the relay sends the message again.
+            handle_once(json.loads(body))
+            status = 200
+        self.send_response(status)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+if __name__ == "__main__":
+    print(f"http://127.0.0.1:{PORT}/", flush=True)
+    HTTPServer(("127.0.0.1", PORT), Receiver).serve_forever()
