@@ -51,6 +51,17 @@ export const keyTests = () => {
     expect(twice.code).toBe(1)
   })
 
+  test('the URL given to register is remembered until it is unregistered', async () => {
+    const own = `${local.stack().urls.relay}/webhook`
+    const url = own.replace('127.0.0.1', 'localhost')
+    const registered = async (...args: string[]) =>
+      (await local.json(['register', '--no-check', ...args])).data
+    expect(await registered('--url', url)).toMatchObject({ url, registered: 'now' })
+    expect(await registered()).toMatchObject({ url, registered: 'before' })
+    expect((await local.json(['unregister'])).data).toMatchObject({ url, removed: [expect.any(String)] })
+    expect(await registered()).toMatchObject({ url: own, registered: 'before' })
+  })
+
   test('only a store in stores.yml gets a key', async () => {
     const { code, err } = await local.relay(['stores', 'key', 'nobody'])
     expect(err).toContain('Cannot find the store "nobody": stores.yml has "api", "demo-shop"')
