@@ -1,4 +1,4 @@
-import { type AttributeValue, paginateQuery, paginateScan } from '@aws-sdk/client-dynamodb'
+import { paginateQuery, paginateScan } from '@aws-sdk/client-dynamodb'
 import { Option } from '@commander-js/extra-typings'
 import { type Intent, isSettled } from '../lib/orders/order.ts'
 import { orderOf, orderRepository, type StoredOrder } from '../lib/orders/repository.ts'
@@ -22,26 +22,21 @@ export async function* ordersWhere(
   { dynamodb, nameOf }: Context,
   { source, status, since: from }: Filter,
 ): AsyncGenerator<StoredOrder> {
-  const conditions = [
-    ...(status === undefined ? [] : ['#status = :status']),
-    ...(from === undefined ? [] : ['updated_at >= :since']),
-  ]
-  const values: Record<string, AttributeValue> = {
-    ...(source !== undefined && { ':source': { S: source } }),
-    ...(status !== undefined && { ':status': { S: status } }),
-    ...(from !== undefined && { ':since': { S: from.toISOString() } }),
-  }
-  // Both are reserved words of DynamoDB.
-  const names = {
-    ...(source !== undefined && { '#source': 'source' }),
-    ...(status !== undefined && { '#status': 'status' }),
-  }
+  const given = Object.entries({ source, status, updated_at: from?.toISOString() }).flatMap(([name, S]) =>
+    S === undefined ? [] : [{ name, S }],
+  )
+  const filters = given
+    .filter(({ name }) => name !== 'source')
+    .map(({ name }) => `#${name} ${name === 'updated_at' ? '>=' : '='} :${name}`)
   const input = {
     TableName: nameOf(TABLES.orders),
     ConsistentRead: true,
-    ...(conditions.length > 0 && { FilterExpression: conditions.join(' AND ') }),
-    ...(Object.keys(names).length > 0 && { ExpressionAttributeNames: names }),
-    ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
+    ...(filters.length > 0 && { FilterExpression: filters.join(' AND ') }),
+    ...(given.length > 0 && {
+      // Some are reserved words of DynamoDB.
+      ExpressionAttributeNames: Object.fromEntries(given.map(({ name }) => [`#${name}`, name])),
+      ExpressionAttributeValues: Object.fromEntries(given.map(({ name, S }) => [`:${name}`, { S }])),
+    }),
   }
   const client = { client: dynamodb }
   const pages =

@@ -10,7 +10,7 @@ type Request = {
   mime: string
   headers: Record<string, unknown>
   response: unknown
-  raw: { req: { url?: string } }
+  raw: { req: { url?: string; rawHeaders?: unknown[] } }
 }
 export type Gateway = {
   ext: (
@@ -87,6 +87,8 @@ export const actAsHttpApi = (gateway: Gateway): void => {
   gateway.ext('onRequest', (request, h) => {
     // It sends CORS headers to every caller that has an origin.
     delete request.headers.origin
+    // It passes on the raw headers, which an injected request lacks.
+    request.raw.req.rawHeaders ??= Object.entries(request.headers).flat()
     return h.continue
   })
   gateway.ext('onPreHandler', (request, h) => {

@@ -89,7 +89,11 @@ async function* linesOf(path: string, follow: boolean): AsyncGenerator<string> {
 async function* localLog({ dataDir }: Context, { since, follow }: Range): AsyncGenerator<LogLine> {
   const path = logFile(dataDir)
   if (!existsSync(path)) {
-    throw cannot('read the log', `${path} does not exist`, 'npm start creates it; start the local stack once')
+    throw cannot(
+      'read the log',
+      `${path} does not exist`,
+      'npm start writes it, npx serverless offline does not',
+    )
   }
   for (const file of [`${path}.old`, path].filter(existsSync)) {
     for await (const text of linesOf(file, follow && file === path)) {

@@ -28,9 +28,12 @@ export const webhookUrlOf = async (
 const prefixOf = (url: string) => `${createHash('sha256').update(url).digest('hex').slice(0, 8)}-`
 
 /** Every stored webhook secret, and those of a URL, the oldest first. */
-export const registrationsOf = async ({ parameters, local }: Context, url: string) => {
+export const registrationsOf = async ({ parameters, local, stack }: Context, url: string) => {
   const stored = await parameters.below(PARAMETERS.webhookSecrets)
-  const isOfUrl = (name: string) => name.startsWith(prefixOf(url)) || (local && name === SANDBOX_SECRET_ID)
+  // The sandbox registered the URL of the local stack when that started.
+  const isSandbox = local && url === (await stack()).webhookUrl
+  const isOfUrl = (name: string) =>
+    name.startsWith(prefixOf(url)) || (isSandbox && name === SANDBOX_SECRET_ID)
   const ofUrl: Registration[] = stored
     .filter(({ name }) => isOfUrl(name))
     .map(({ name, value, modified }) => ({ id: name, secret: value, since: modified }))

@@ -120,7 +120,7 @@ const clocks = async (context: Context, webhookUrl: string): Promise<Finding> =>
   const { accountingUrl } = await context.stack()
   const [service, relay] = await Promise.all([clockOffset(accountingUrl), clockOffset(webhookUrl)])
   if (service === undefined || relay === undefined) {
-    return note(check, `${service === undefined ? accountingUrl : webhookUrl} sends no date`)
+    return note(check, `${service === undefined ? accountingUrl : webhookUrl} does not answer with a date`)
   }
   const apart = Math.round(Math.abs(service - relay))
   const found = `${apart} seconds apart; the tolerance is ${TOLERANCE_SECONDS}`
@@ -146,7 +146,7 @@ const queues: Check = async context => {
       : note(
           drained,
           `${count(all, 'message')}, ${inFlight} of them in progress or waiting for a retry`,
-          `relay tail${flags} shows why they wait`,
+          `relay tail --since 30m --errors${flags} shows why they wait`,
         ),
     await isEmpty(
       'no dead letters',
@@ -178,7 +178,9 @@ const feed = async (
   try {
     const { all } = await depthOf(context, feedQueueName(source, queue))
     if (all === 0) return ok(check, 'no messages wait')
-    const remedy = isHttp ? 'check that its endpoint is up' : 'check that the store reads its queue'
+    const remedy = isHttp
+      ? `relay tail --since 30m --errors --source ${shellWord(source)}${context.flags} shows what its endpoint answers`
+      : 'check that the store reads its queue'
     return note(check, `${count(all, 'message')} not received yet`, remedy)
   } catch (error) {
     if (!(error instanceof QueueDoesNotExist)) throw error

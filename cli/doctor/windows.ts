@@ -10,21 +10,12 @@ export type Finding = {
   remedy?: string
 }
 
-export const ok = (check: string, found: string): Finding => ({ check, level: 'ok', found })
-
-export const note = (check: string, found: string, remedy?: string): Finding => ({
-  check,
-  level: 'note',
-  found,
-  ...(remedy !== undefined && { remedy }),
-})
-
-export const problem = (check: string, found: string, remedy: string): Finding => ({
-  check,
-  level: 'problem',
-  found,
-  remedy,
-})
+const finding =
+  (level: Finding['level']) =>
+  (check: string, found: string, remedy?: string): Finding => ({
+    ...{ check, level, found, ...(remedy !== undefined && { remedy }) },
+  })
+export const [ok, note, problem] = [finding('ok'), finding('note'), finding('problem')] as const
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE

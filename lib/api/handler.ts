@@ -46,7 +46,7 @@ export const createApi = (dependencies: ApiDependencies) => {
       depth: queueDepth(sqs, ordersQueueUrl, { now }),
       ...{ sleep, now },
       patience: waitSeconds * 1000,
-      onError: error => onError('wait failed', error),
+      onError: (error, about) => onError('wait failed', error, about),
     }),
     waitSeconds,
     today() {

@@ -120,6 +120,7 @@ const change = async (
     },
     // What it took to come here is a part of the store's wait.
     Math.min(seconds * 1000 - Math.max(0, now() - receivedAt), time - RESERVED_MS),
+    about,
   )
   if (decided === undefined) await mark()
   if (decided === undefined && action.to === 'create') {

@@ -1,4 +1,5 @@
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs'
+import type { About } from '../platform/about.ts'
 import type { Sqs } from '../platform/clients.ts'
 import type { Runtime } from '../platform/environment.ts'
 
@@ -42,6 +43,7 @@ export const queueDepth = (sqs: Sqs, queueUrl: string, { now }: Pick<Runtime, 'n
 export type Wait = <Answer>(
   read: () => Promise<Answer | undefined>,
   time: number,
+  about: About,
 ) => Promise<Answer | undefined>
 
 /**
@@ -61,15 +63,14 @@ export const waiting = ({
   sleep: Sleep
   now: () => number
   patience: number
-  onError: (error: unknown) => void
+  onError: (error: unknown, about: About) => void
 }): Wait => {
   let pause = { length: 0, until: 0 }
-  const unknown = (error: unknown) => {
-    onError(error)
-    return Number.POSITIVE_INFINITY
-  }
-
-  return async (read, time) => {
+  return async (read, time, about) => {
+    const unknown = (error: unknown) => {
+      onError(error, about)
+      return Number.POSITIVE_INFINITY
+    }
     const began = now()
     if (began < pause.until) return undefined
     try {
@@ -88,7 +89,7 @@ export const waiting = ({
         if (messages > MAX_DEPTH) return undefined
       }
     } catch (error) {
-      onError(error)
+      onError(error, about)
     }
     if (now() - began < patience - SHORTEST_PAUSE) return undefined
     const length = Math.min(Math.max(2 * pause.length, FIRST_BREAK_MS), MAX_BREAK_MS)

@@ -33,6 +33,7 @@ export type FeedDependencies = Runtime & {
 /** Delays a failed feed message, and the messages behind it in its message group. */
 const delayFeedMessage =
   (
+    source: string,
     extendVisibility: ExtendVisibility,
     { now, random, telemetry }: Pick<FeedDependencies, 'now' | 'random' | 'telemetry'>,
   ) =>
@@ -43,6 +44,7 @@ const delayFeedMessage =
     const seconds = retryDelay(receives, random(), atLeast)
     telemetry.error('feed message retried', error, {
       ...aboutMessage(record.body),
+      source,
       messageId: record.messageId,
       receives,
       seconds,
@@ -74,7 +76,7 @@ export const createFeeder = (dependencies: FeedDependencies) => {
     return {
       store,
       arnSuffix: `:${queueUrl.slice(queueUrl.lastIndexOf('/') + 1)}`,
-      onFailure: delayFeedMessage(visibilityExtender(sqs, queueUrl), dependencies),
+      onFailure: delayFeedMessage(store.source, visibilityExtender(sqs, queueUrl), dependencies),
     }
   })
   const feed = feeder({

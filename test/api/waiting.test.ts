@@ -215,7 +215,10 @@ test.each(['GetQueueAttributes', 'GetItem', 'PutItem', 'UpdateItem'])(
     stack.faults.set(command, 'before')
     const method = command === 'UpdateItem' ? 'DELETE' : 'POST'
     expect(await ask('', { method })).toMatchObject({ status: 202, body: { state: 'waiting' } })
-    expect(recorded.lines).toContainEqual(expect.objectContaining({ level: 'error' }))
+    const about = { source: 'shop', external_id: expect.any(String), delivery: expect.any(String) }
+    expect(recorded.lines).toContainEqual(
+      expect.objectContaining({ level: 'error', fields: expect.objectContaining(about) }),
+    )
     expect(await stack.taken(stack.settings.ordersQueueUrl)).toHaveLength(1)
   },
 )

@@ -18,6 +18,11 @@ export const auditTests = () => {
     since = new Date().toISOString()
   })
 
+  test('the warm-up of the functions and the probes of the commands are not counted', async () => {
+    const { data } = await local.json(['audit', '--since', '1d', '--no-service'])
+    expect(Object.keys(data.deliveries.outcomes)).not.toContain('refused: forged, malformed')
+  })
+
   test('everything received is accounted for and agrees with the service', async () => {
     await local.sandbox('PUT', '/panel/settings', { automaticFinalization: false })
     await local.create('r-1', {}, 'relay')

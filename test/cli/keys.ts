@@ -3,25 +3,32 @@ import { local } from './relay.ts'
 
 export const keyTests = () => {
   test.each([
-    ['sandbox-read-key', '403 The key lacks the scope orders.write'],
-    ['nonsense', '401 The key is not known'],
-  ])('the key "%s" is checked and not stored', async (key, why) => {
-    const { code, err } = await local.relay(['key', 'set'], { input: key })
+    [['key', 'set'], 'sandbox-read-key', '403 The key lacks the scope orders.write'],
+    [['key', 'set'], 'nonsense', '401 The key is not known'],
+    [['key', 'set'], '', 'standard input is empty'],
+    [['key', 'set'], 'two words', 'it contains whitespace or line breaks'],
+    [['stores', 'key', 'nobody'], '', 'Cannot find the store "nobody": stores.yml has "api", "demo-shop"'],
+    [
+      ['orders', 'show', 'api', 'none'],
+      ...['', 'the relay has no order "none" of "api"; see relay orders list --local'],
+    ],
+    [['deliveries', 'show', 'none'], '', 'no delivery "none" was queued'],
+    [['send', '--file', '/none/body'], '', 'Cannot read "/none/body": ENOENT'],
+    [
+      ['dead', 'show', 'none'],
+      '',
+      'Cannot show the message: no message "none" is among the visible dead letters',
+    ],
+    [['dead', 'replay', 'none'], '', 'Cannot replay the message: no message "none" is among'],
+    [['dead', 'discard', 'none'], '', 'Cannot discard the message: no message "none" is among'],
+  ] as [string[], string, string][])('%j of "%s" fails, and says why', async (args, input, why) => {
+    const { code, err } = await local.relay(args, { input })
     expect(err).toContain(why)
     expect(code).toBe(1)
   })
 
   test('a refused key leaves the stored one in place', async () => {
     expect((await local.relay(['doctor'])).out).toContain('ok  the accounting service accepts the API key')
-  })
-
-  test.each([
-    ['', 'standard input is empty'],
-    ['two words', 'it contains whitespace or line breaks'],
-  ])('"%s" is not a key', async (input, why) => {
-    const { code, err } = await local.relay(['key', 'set'], { input })
-    expect(err).toContain(why)
-    expect(code).toBe(1)
   })
 
   test('a key can be stored unchecked while the service is down', async () => {
@@ -51,9 +58,14 @@ export const keyTests = () => {
     expect(twice.code).toBe(1)
   })
 
-  test('only a store in stores.yml gets a key', async () => {
-    const { code, err } = await local.relay(['stores', 'key', 'nobody'])
-    expect(err).toContain('Cannot find the store "nobody": stores.yml has "api", "demo-shop"')
-    expect(code).toBe(1)
+  test('the URL given to register is remembered until it is unregistered', async () => {
+    const own = `${local.stack().urls.relay}/webhook`
+    const url = own.replace('127.0.0.1', 'localhost')
+    const registered = async (...args: string[]) =>
+      (await local.json(['register', '--no-check', ...args])).data
+    expect(await registered('--url', url)).toMatchObject({ url, registered: 'now' })
+    expect(await registered()).toMatchObject({ url, registered: 'before' })
+    expect((await local.json(['unregister'])).data).toMatchObject({ url, removed: [expect.any(String)] })
+    expect(await registered()).toMatchObject({ url: own, registered: 'before' })
   })
 }

@@ -48,13 +48,6 @@ export const messageTests = () => {
       expect(shown).toMatchObject({ event: 'order.payment', external_id: 'shown', delivery })
       expect(JSON.parse(shown.body).data.request).toBe(payment.request)
       expect((await data('dead', 'show', id)).id).toBe(id)
-      for (const command of ['show', 'replay', 'discard']) {
-        const { code, err } = await local.relay(['dead', command, 'nope'])
-        expect(err).toContain(
-          `Cannot ${command} the message: no message "nope" is among the visible dead letters`,
-        )
-        expect(code).toBe(1)
-      }
       const { discarded } = await data('dead', 'discard', delivery)
       expect(discarded).toMatchObject([{ delivery, body: expect.stringContaining(delivery) }])
       expect((await data('dead', 'list')).total).toBe(0)

@@ -1,13 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { writeFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { expect, test } from '@jest/globals'
 import { type Intent, newOrder, type Order } from '../../lib/orders/order.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
 import { parametersBelow } from '../../lib/platform/parameters.ts'
+import { useFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
-import { local, spawnRelay } from './relay.ts'
+import { local, type RunOptions, spawnRelay } from './relay.ts'
 
 const isKnown = async (external_id: string) =>
   (await local.relay(['orders', 'show', 'api', external_id])).code === 0
@@ -26,6 +25,8 @@ export const storedSecret = async () => {
 }
 
 export const monitorTests = () => {
+  const folder = useFolder()
+
   test('a webhook is sent, traced by its delivery, and seen in the order', async () => {
     const { code, data } = await local.json(['send', '--external-id', 'w-1', '--status', 'needs_review'])
     expect(data).toMatchObject({ taken: true, status: 200, answer: { status: 'queued' } })
@@ -84,41 +85,21 @@ export const monitorTests = () => {
     expect(await listed('--unsettled')).toEqual(['l-2', 'l-doubtful', 'l-held', 'l-waiting'])
   })
 
-  test('what does not exist is reported, with where to look', async () => {
-    const order = await local.relay(['orders', 'show', 'api', 'nothing'])
-    expect(order.err).toContain('the relay has no order "nothing" of "api"; see relay orders list --local')
-    expect(order.code).toBe(1)
-    const delivery = await local.relay(['deliveries', 'show', 'nothing'])
-    expect(delivery.err).toContain('no delivery "nothing" was queued')
-    expect(delivery.code).toBe(1)
-  })
-
   test('a file is sent byte for byte, and signed with a secret from the environment or standard input', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'order-relay-'))
-    const file = join(directory, 'body.json')
+    const file = folder('body.json')
     const delivery = '0a9c3c5e-6d0f-4d1c-9c52-0d5a1b3c7e11'
-    await writeFile(
-      file,
-      `{ "event":"order.updated",  "delivery":"${delivery}", "data":{"source":"api","external_id":"file","status":"paid"}}`,
-    )
+    const data = `{"source":"api","external_id":"file","status":"paid"}`
+    await writeFile(file, `{ "event":"order.updated",  "delivery":"${delivery}", "data":${data}}`)
+    const send = (options?: RunOptions, ...args: string[]) =>
+      local.json(['send', '--file', file, ...args], options)
     const secret = await storedSecret()
-    const environment = { RELAY_WEBHOOK_SECRET: secret }
-    expect((await local.json(['send', '--file', file], { environment })).data).toMatchObject({
-      taken: true,
-      delivery,
-    })
-    const input = `${secret}\n`
-    const { data } = await local.json(['send', '--file', file, '--secret-stdin'], { input })
-    expect(data.answer).toEqual({ status: 'duplicate' })
-    const forged = await local.json(['send', '--file', file], {
-      environment: { RELAY_WEBHOOK_SECRET: 'wrong' },
-    })
+    const sent = await send({ environment: { RELAY_WEBHOOK_SECRET: secret } })
+    expect(sent).toMatchObject({ code: 0, data: { taken: true, delivery } })
+    const again = await send({ input: `${secret}\n` }, '--secret-stdin')
+    expect(again.data.answer).toEqual({ status: 'duplicate' })
+    const forged = await send({ environment: { RELAY_WEBHOOK_SECRET: 'wrong' } })
     expect(forged).toMatchObject({ code: 1, data: { taken: false, status: 401 } })
-    const stale = await local.json(['send', '--file', file, '--age', '301'])
-    expect(stale).toMatchObject({ code: 1, data: { status: 401 } })
-    const missing = await local.relay(['send', '--file', join(directory, 'none')])
-    expect(missing.err).toMatch(/^Cannot read ".*none": ENOENT/)
-    await rm(directory, { recursive: true })
+    expect(await send({}, '--age', '301')).toMatchObject({ code: 1, data: { status: 401 } })
   })
 
   test('tail follows the log until it is interrupted', async () => {

@@ -115,6 +115,8 @@ describe('a message', () => {
     expect(received).toEqual([])
     expect(recorded.lines[0]).toMatchObject({
       error: { message: 'Cannot deliver a message that is not a feed message' },
+      // It says of no store itself, and is found by that of the queue.
+      fields: { source: 'web', messageId: 'a' },
     })
   })
 })
