@@ -59,8 +59,8 @@ export type Deliver = (delivery: Delivery) => Promise<void>
 
 /**
  * Sends a message as the accounting service sends a webhook (spec: Delivery, Signature), so that a store's
- * existing receiver works unchanged, and with the headers of Standard Webhooks beside. Redirects are not followed: a message signed for one address is not
- * passed to another.
+ * existing receiver works unchanged, and with the headers of Standard Webhooks beside. Redirects are not followed:
+ * a message signed for one address is not passed to another.
  *
  * The returned function throws a {@link FeedError} for anything but a 2xx within ten seconds.
  */

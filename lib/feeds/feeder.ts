@@ -10,26 +10,11 @@ import { type Deliver, FeedError } from './deliver.ts'
 /** SQS keeps a message for fourteen days; on the last of them it is dead-lettered, like those behind it. */
 const DEAD_LETTER_AFTER_MS = 13 * 24 * 60 * 60 * 1000
 
-/** What this environment of the function knows of a store's endpoint, in milliseconds of unix time. */
-type Endpoint = {
-  /** When it last accepted a message. */
-  acceptedAt: number
-  /** Until when it is not called because it is disabled; 0 while it is enabled. */
-  disabledUntil: number
-}
-
-const newEndpoint: Endpoint = { acceptedAt: 0, disabledUntil: 0 }
-
-const disable = (endpoint: Endpoint, now: number): Endpoint => ({
-  ...endpoint,
-  disabledUntil: now + MAX_RETRY_SECONDS * 1000,
-})
-
 const head = v.looseObject({ event: v.string(), delivery: v.string() })
 
 export type FeederDependencies = {
   deliver: Deliver
-  /** The secrets with which the store verifies its messages: one, or two during an exchange. */
+  /** The secrets with which a store verifies its messages: one, or two during an exchange. */
   secretsOf: (source: string) => Promise<readonly string[]>
   /** Keeps a message outside of the store's queue, for an operator. */
   deadLetter: (record: SQSRecord) => Promise<void>
@@ -45,47 +30,54 @@ export type FeederDependencies = {
  * probed, once in fifteen minutes at most, until it accepts a message again. A message that is not accepted
  * within thirteen days is dead-lettered, so that nothing is lost.
  */
-export const feeder = ({ deliver, secretsOf, deadLetter, now, telemetry }: FeederDependencies) => {
-  const endpoints = new Map<string, Endpoint>()
-  const endpointOf = (source: string) => endpoints.get(source) ?? newEndpoint
+export const feeder = (
+  { source, feed }: HttpStore,
+  { deliver, secretsOf, deadLetter, now, telemetry }: FeederDependencies,
+) => {
+  /** When this environment of the function saw the endpoint accept a message, in milliseconds of unix time. */
+  let acceptedAt = 0
+  /** Until when the endpoint is not called because it is disabled; 0 while it is enabled. */
+  let disabledUntil = 0
+  const disable = () => {
+    disabledUntil = now() + MAX_RETRY_SECONDS * 1000
+  }
 
-  const send = async ({ source, feed }: HttpStore, { body, attributes }: SQSRecord) => {
+  const send = async ({ body, attributes }: SQSRecord) => {
     const reading = readJson(body, parseJsonLoosely)
     const parsed = v.safeParse(head, 'unreadable' in reading ? undefined : reading.json)
     if (!parsed.success) throw new FeedError('Cannot deliver a message that is not a feed message')
     const { event, delivery } = parsed.output
-    const { disabledUntil } = endpointOf(source)
     const wait = Math.ceil((disabledUntil - now()) / 1000)
     if (wait > 0) throw new FeedError('The feed is disabled', { retryAfter: wait })
 
     // A disabled endpoint is probed with a single message.
-    if (disabledUntil !== 0) endpoints.set(source, disable(endpointOf(source), now()))
+    if (disabledUntil !== 0) disable()
     try {
       await deliver({ url: feed.http, secrets: await secretsOf(source), event, delivery, body })
     } catch (error) {
       const limit = now() - feed.disable_after * 1000
       if (Number(attributes.ApproximateFirstReceiveTimestamp) <= limit) {
-        const endpoint = endpointOf(source)
         // When the endpoint has accepted others since, the fault is the message's, and others need not wait.
-        if (endpoint.acceptedAt <= limit) endpoints.set(source, disable(endpoint, now()))
+        if (acceptedAt <= limit) disable()
         telemetry.warn('feed disabled', { ...aboutMessage(body), source })
         telemetry.count('FeedDisabled')
       }
       throw error
     }
-    endpoints.set(source, { acceptedAt: now(), disabledUntil: 0 })
+    acceptedAt = now()
+    disabledUntil = 0
     telemetry.info('feed message delivered', { ...aboutMessage(body), source, event })
   }
 
-  return async (store: HttpStore, record: SQSRecord): Promise<void> => {
+  return async (record: SQSRecord): Promise<void> => {
     try {
-      await send(store, record)
+      await send(record)
     } catch (error) {
       if (now() - Number(record.attributes.SentTimestamp) < DEAD_LETTER_AFTER_MS) throw error
       await deadLetter(record)
       telemetry.error('feed message dead-lettered', error, {
         ...aboutMessage(record.body),
-        source: store.source,
+        source,
         messageId: record.messageId,
       })
       telemetry.count('FeedDeadLettered')

@@ -71,20 +71,20 @@ const feedsDeadQueue =
 /** The consumer of the queues of HTTP feeds; a batch always comes from one queue. */
 export const createFeeder = (dependencies: FeedDependencies) => {
   const { sqs, ssm, http, telemetry, stores, settings, now } = dependencies
-  const feeds = httpStores(stores).map(store => {
-    const queueUrl = siblingQueueUrl(settings.ordersQueueUrl, feedQueueName(store.source, store.queue))
-    return {
-      store,
-      arnSuffix: `:${queueUrl.slice(queueUrl.lastIndexOf('/') + 1)}`,
-      onFailure: delayFeedMessage(store.source, visibilityExtender(sqs, queueUrl), dependencies),
-    }
-  })
-  const feed = feeder({
+  const feeding = {
     deliver: httpDelivery({ http, now }),
     secretsOf: feedSecrets(ssm, settings.secretsPath, dependencies),
     deadLetter: feedsDeadQueue(sqs, settings.feedsDeadQueueUrl),
     now,
     telemetry,
+  }
+  const feeds = httpStores(stores).map(store => {
+    const queueUrl = siblingQueueUrl(settings.ordersQueueUrl, feedQueueName(store.source, store.queue))
+    return {
+      arnSuffix: `:${queueUrl.slice(queueUrl.lastIndexOf('/') + 1)}`,
+      process: feeder(store, feeding),
+      onFailure: delayFeedMessage(store.source, visibilityExtender(sqs, queueUrl), dependencies),
+    }
   })
 
   return middy<SQSEvent, SQSBatchResponse>(invocation).handler(async ({ Records }) => {
@@ -94,7 +94,7 @@ export const createFeeder = (dependencies: FeedDependencies) => {
     if (found === undefined) {
       throw new Error(`Cannot deliver messages of ${first.eventSourceARN}: stores.yml has no such HTTP feed`)
     }
-    const { store, onFailure } = found
-    return processBatch(Records, { process: record => feed(store, record), onFailure, telemetry })
+    const { process, onFailure } = found
+    return processBatch(Records, { process, onFailure, telemetry })
   })
 }

@@ -75,6 +75,7 @@ export const sendInOrder = async (
 /** Adds an event to the order queue. */
 export type Enqueue = (order: OrderKey, message: { id: string; json: string }) => Promise<void>
 
+/** The order queue, to which every input of an order is added. */
 export const orderQueue =
   (sqs: Sqs, queueUrl: string): Enqueue =>
   (order, message) =>

@@ -64,6 +64,7 @@ export type RequestView = Pick<Intent, 'id' | 'kind' | 'of' | 'state'> & { reaso
 /** The words of a refusal without the service's own JSON. */
 export const wordsOf = ({ body: _, ...words }: Refusal): Omit<Refusal, 'body'> => words
 
+/** A request as the store reads it: without its body, and without the service's own JSON. */
 export const requestView = ({ id, kind, of, state, reason }: Intent): RequestView => ({
   id,
   kind,
@@ -110,6 +111,7 @@ export type Order = OrderKey & {
   pending: readonly PendingEvent[]
 }
 
+/** An order of which nothing is known yet. */
 export const newOrder = ({ source, external_id }: OrderKey): Order => ({
   source,
   external_id,
@@ -122,6 +124,7 @@ export const newOrder = ({ source, external_id }: OrderKey): Order => ({
   pending: [],
 })
 
+/** Whether a request is not decided yet. */
 export const isOpen = ({ state }: Pick<Intent, 'state'>): boolean => state === 'waiting' || state === 'held'
 
 /**

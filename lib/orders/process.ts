@@ -24,6 +24,7 @@ export type ProcessDependencies = {
   redelivered: boolean
 }
 
+/** What an event led to: calls to the accounting service, messages to the feed, and the status after it. */
 export type Processed = { changed: boolean; calls: number; published: number; status: string | undefined }
 
 /**

@@ -26,32 +26,8 @@ export type StoredOrder = {
 /** An unsettled order whose check is due. */
 type DueOrder = OrderKey & { checks: number; check_at: number }
 
-export type Orders = {
-  /** @param consistency `eventual` reads at half the price what may be some milliseconds old */
-  get: (key: OrderKey, consistency?: 'strong' | 'eventual') => Promise<StoredOrder | undefined>
-  /**
-   * Saves an order.
-   *
-   * @param revision the revision that was read, 0 for an order that was not stored
-   * @param now unix time in milliseconds
-   * @throws ConditionalCheckFailedException when somebody else has saved it in the meantime
-   */
-  save: (order: Order, revision: number, now: number) => Promise<void>
-  /**
-   * Leaves an item that says that a create is on its way, unless the order is stored. Without a revision it
-   * is no order yet, and the worker replaces it.
-   */
-  announce: (key: OrderKey, id: string, now: number) => Promise<void>
-  /**
-   * Marks a withdrawal on the order, after its event was enqueued: a worker that has read the order before
-   * fails to save it and meets the mark when the event comes again. Does nothing when the event was faster.
-   */
-  mark: (key: OrderKey, withdrawal: WithdrawalMark) => Promise<void>
-  /** Up to `limit` orders of a shard whose check is due, the longest due first; `now` in unix seconds. */
-  due: (shard: string, now: number, limit: number) => Promise<DueOrder[]>
-  /** Moves the next check to a unix time in seconds, unless the order has changed since. */
-  postpone: (order: DueOrder, checkAt: number) => Promise<void>
-}
+/** The orders table. */
+export type Orders = ReturnType<typeof orderRepository>
 
 /** More marks than any store needs; a withdrawal without one is carried out when its event comes. */
 const MAX_MARKS = 16
@@ -113,19 +89,23 @@ export const orderOf = (item: Item): StoredOrder => ({
 })
 
 /** The orders table: one item an order. Unsettled orders are also in the sparse index that reconciliation reads. */
-export const orderRepository = (
-  dynamodb: DynamoDB,
-  table: string,
-  { random }: Pick<Runtime, 'random'>,
-): Orders => ({
-  async get(key, consistency = 'strong') {
+export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: Pick<Runtime, 'random'>) => ({
+  /** @param consistency `eventual` reads at half the price what may be some milliseconds old */
+  async get(key: OrderKey, consistency: 'strong' | 'eventual' = 'strong'): Promise<StoredOrder | undefined> {
     const { Item } = await dynamodb.send(
       new GetItemCommand({ TableName: table, Key: keyItem(key), ConsistentRead: consistency === 'strong' }),
     )
     return Item === undefined ? undefined : orderOf(Item)
   },
 
-  async save(order, revision, now) {
+  /**
+   * Saves an order.
+   *
+   * @param revision the revision that was read, 0 for an order that was not stored
+   * @param now unix time in milliseconds
+   * @throws ConditionalCheckFailedException when somebody else has saved it in the meantime
+   */
+  async save(order: Order, revision: number, now: number): Promise<void> {
     const { version, result, doubt, movedBack, intents, withdrawals } = order
     const input = {
       TableName: table,
@@ -159,7 +139,11 @@ export const orderRepository = (
     }
   },
 
-  async announce(key, id, now) {
+  /**
+   * Leaves an item that says that a create is on its way, unless the order is stored. Without a revision it
+   * is no order yet, and the worker replaces it.
+   */
+  async announce(key: OrderKey, id: string, now: number): Promise<void> {
     const Item = { ...keyItem(key), announced: { S: id }, updated_at: { S: new Date(now).toISOString() } }
     const ConditionExpression = 'attribute_not_exists(revision)'
     await unlessConditionFails(
@@ -167,7 +151,11 @@ export const orderRepository = (
     )
   },
 
-  async mark(key, withdrawal) {
+  /**
+   * Marks a withdrawal on the order, after its event was enqueued: a worker that has read the order before
+   * fails to save it and meets the mark when the event comes again. Does nothing when the event was faster.
+   */
+  async mark(key: OrderKey, withdrawal: WithdrawalMark): Promise<void> {
     await unlessConditionFails(
       dynamodb.send(
         new UpdateItemCommand({
@@ -189,7 +177,8 @@ export const orderRepository = (
     )
   },
 
-  async due(shard, now, limit) {
+  /** Up to `limit` orders of a shard whose check is due, the longest due first; `now` in unix seconds. */
+  async due(shard: string, now: number, limit: number): Promise<DueOrder[]> {
     const { Items = [] } = await dynamodb.send(
       new QueryCommand({
         TableName: table,
@@ -206,7 +195,8 @@ export const orderRepository = (
     }))
   },
 
-  async postpone(order, checkAt) {
+  /** Moves the next check to a unix time in seconds, unless the order has changed since. */
+  async postpone(order: DueOrder, checkAt: number): Promise<void> {
     // When the worker has saved the order since, its check time holds.
     await unlessConditionFails(
       dynamodb.send(

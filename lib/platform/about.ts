@@ -50,5 +50,6 @@ export const failAbout =
     throw error
   }
 
+/** What {@link failAbout} remembered of an error; empty when nothing. */
 export const aboutError = (error: unknown): About =>
   (typeof error === 'object' && error !== null && failures.get(error)) || {}

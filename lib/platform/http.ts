@@ -11,6 +11,7 @@ export const bodyOf = ({
 }: Pick<APIGatewayProxyEventV2, 'body' | 'isBase64Encoded'>): Body =>
   isBase64Encoded ? Buffer.from(body, 'base64') : body
 
+/** A response in the shape that API Gateway expects. */
 export const toApiGateway = ({ status, body, headers }: HttpResponse): APIGatewayProxyStructuredResultV2 => ({
   statusCode: status,
   headers: { 'content-type': 'application/json', ...headers },

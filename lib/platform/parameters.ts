@@ -112,6 +112,7 @@ export type ParameterCache = {
   ) => Promise<Found | undefined>
 }
 
+/** Keeps in memory what `load` reads. */
 export const parameterCache = (
   load: LoadParameters,
   { now, random }: Pick<Runtime, 'now' | 'random'>,

@@ -16,6 +16,7 @@ export const quarantineEntry = v.object({
 
 type QuarantineEntry = v.InferOutput<typeof quarantineEntry>
 
+/** Keeps what cannot be read; resolves once SQS has stored it. */
 export type Quarantine = (unreadable: {
   from: QuarantineEntry['from']
   reason: string
@@ -24,6 +25,7 @@ export type Quarantine = (unreadable: {
   receivedAt: number
 }) => Promise<void>
 
+/** The quarantine queue. */
 export const quarantineQueue =
   (sqs: Sqs, queueUrl: string): Quarantine =>
   async ({ from, reason, body, receivedAt }) => {

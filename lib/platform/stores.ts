@@ -119,6 +119,7 @@ export type Store = v.InferOutput<typeof store>
 /** A store with an HTTP feed. */
 export type HttpStore = Omit<Store, 'feed'> & { feed: v.InferOutput<typeof httpFeed> }
 
+/** The stores that are notified at an HTTP endpoint. */
 export const httpStores = (stores: readonly Store[]): readonly HttpStore[] =>
   stores.flatMap(({ feed, ...store }) => (feed === 'sqs' ? [] : [{ ...store, feed }]))
 

@@ -100,6 +100,7 @@ export type Body = string | Uint8Array
 /** An order has one or two kilobytes; escaped once more inside an event, this still fits an SQS message. */
 export const MAX_BODY_BYTES = 256 * 1024
 
+/** Whether a body has more than 256 KiB. */
 export const isTooLarge = (body: Body): boolean =>
   // A UTF-16 unit takes three bytes at most, and most texts are far too short to be worth counting.
   body.length > MAX_BODY_BYTES / 3 && Buffer.byteLength(body) > MAX_BODY_BYTES

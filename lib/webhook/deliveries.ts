@@ -50,6 +50,7 @@ export const readDelivery = async (
   return Item === undefined ? undefined : deliveryOf(Item)
 }
 
+/** The deliveries table: one item a delivery, which expires (promise P3). */
 export const deliveryRepository = (dynamodb: DynamoDB, table: string): Deliveries => ({
   async find(delivery, now) {
     const found = await readDelivery(dynamodb, table, delivery)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { sign, TOLERANCE_SECONDS, verify } from '../../lib/protocol/signature.ts'
+import { sign, verify } from '../../lib/protocol/signature.ts'
 
 type Case = { name: string; secret: string; header: string; bodyBase64: string; now: number; valid: boolean }
 
@@ -11,20 +11,12 @@ const secret = fc.string({ minLength: 1 })
 const body = fc.uint8Array({ maxLength: 300 })
 const time = fc.integer({ min: 0, max: 4e9 })
 
+// Headers of every kind, and clocks around the tolerance, are in test/fuzz/signature.ts.
 describe('independent vectors', () => {
   test.each(cases)('$name', ({ secret, header, bodyBase64, now, valid }) => {
     const body = Buffer.from(bodyBase64, 'base64')
     expect(verify({ header, body, secrets: [secret], now }).valid).toBe(valid)
   })
-})
-
-test('a signature is accepted within the tolerance on either side and rejected beyond it', () => {
-  fc.assert(
-    fc.property(secret, body, time, fc.integer({ min: -900, max: 900 }), (secret, body, t, drift) => {
-      const result = verify({ header: sign({ secret, t, body }), body, secrets: [secret], now: t + drift })
-      expect(result.valid).toBe(Math.abs(drift) <= TOLERANCE_SECONDS)
-    }),
-  )
 })
 
 test('a change of any byte of the body is rejected', () => {
@@ -105,15 +97,4 @@ test('an authentic signature is stale one second beyond the tolerance on either 
   for (const now of [1301, 699]) {
     expect(verify({ header, body, secrets: ['s'], now })).toEqual({ valid: false, reason: 'stale' })
   }
-})
-
-test('arbitrary headers never throw and never verify', () => {
-  fc.assert(
-    fc.property(
-      fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^(t|v1|,|=|[0-9a-f]){0,40}$/)),
-      header => {
-        expect(verify({ header, body: Buffer.from('x'), secrets: ['s'], now: 1 }).valid).toBe(false)
-      },
-    ),
-  )
 })

@@ -179,70 +179,40 @@ describe('a failed event', () => {
     MessageGroupId: 'g',
   }
 
-  /** Runs an event and one behind it, and returns for how many seconds they were hidden. */
-  const failed = async (id: string) => {
-    const records = [
-      record('1', request(id, 'create'), attributes),
-      record('2', webhook(id, 'paid'), attributes),
-    ]
-    expect(failedIds(await run(...records))).toEqual(['1', '2'])
-    return stack.calls
-      .filter(({ command }) => command === 'ChangeMessageVisibilityBatch')
-      .map(({ input }) => input)
-  }
-  const extended = (seconds: number) => [
-    {
-      QueueUrl: stack.settings.ordersQueueUrl,
-      Entries: [
-        { Id: '0', ReceiptHandle: 'handle-1', VisibilityTimeout: seconds },
-        { Id: '1', ReceiptHandle: 'handle-2', VisibilityTimeout: seconds },
-      ],
-    },
-  ]
-  const retried = (name: string, error: string, seconds: number) => ({
-    level: 'error',
-    message: 'event retried',
-    error: expect.objectContaining({ message: error }),
-    fields: {
-      ...keyOf(name),
-      ...{ delivery: expect.any(String), messageId: '1', receives: 3, seconds, behind: 1 },
-    },
-  })
-
-  test.each<[string, Response | Error, number, string, string]>([
+  const answered = (status: number) => `The accounting service answered ${status}`
+  test.each<[string, Response | Error, string, { seconds?: number; metric?: string }]>([
+    ['the service is not reachable', new Error('x'), 'Cannot reach the accounting service: x', {}],
+    ['the service is down', { status: 503 }, answered(503), {}],
     [
-      'the service is not reachable',
-      new Error('reset'),
-      20,
-      'Cannot reach the accounting service: reset',
-      'EventRetried',
-    ],
-    ['the service is down', { status: 503 }, 20, 'The accounting service answered 503', 'EventRetried'],
-    [
-      'the service asks for time',
+      'it asks for time',
       { status: 429, headers: { 'retry-after': '1000' } },
-      1100,
-      'The accounting service answered 429',
-      'EventRetried',
+      answered(429),
+      { seconds: 1100 },
     ],
-    [
-      'the key is rejected',
-      { status: 401 },
-      20,
-      'The accounting service answered 401',
-      'ServiceUnauthorized',
-    ],
+    ['the key is rejected', { status: 401 }, answered(401), { metric: 'ServiceUnauthorized' }],
     [
       'a create is answered with 404',
       { status: 404, body: '<html>Sara Ahmadi' },
-      20,
-      'The accounting service answered 404 to a create: check ACCOUNTING_URL',
-      'EventRetried',
+      `${answered(404)} to a create: check ACCOUNTING_URL`,
+      {},
     ],
-  ])('is delayed with those behind it when %s', async (name, response, seconds, error, metric) => {
+  ])('is delayed with those behind it when %s', async (name, response, error, expected) => {
+    const { seconds = 20, metric = 'EventRetried' } = expected
     respond = () => response
-    expect(await failed(name)).toEqual(extended(seconds))
-    expect(recorded.lines[0]).toEqual(retried(name, error, seconds))
+    const events = [request(name, 'create'), webhook(name, 'paid')]
+    const records = events.map((content, index) => record(`${index}`, content, attributes))
+    expect(failedIds(await run(...records))).toEqual(['0', '1'])
+    const entry = (Id: string) => ({ Id, ReceiptHandle: `handle-${Id}`, VisibilityTimeout: seconds })
+    expect(stack.calls.filter(({ command }) => command === 'ChangeMessageVisibilityBatch')).toMatchObject([
+      { input: { QueueUrl: stack.settings.ordersQueueUrl, Entries: [entry('0'), entry('1')] } },
+    ])
+    const about = { ...keyOf(name), delivery: expect.any(String), messageId: '0' }
+    expect(recorded.lines[0]).toEqual({
+      level: 'error',
+      message: 'event retried',
+      error: expect.objectContaining({ message: error }),
+      fields: { ...about, receives: 3, seconds, behind: 1 },
+    })
     expect(recorded.metrics).toEqual([
       { name: metric, dimensions: {}, value: 1 },
       { name: 'FailingEventAge', dimensions: {}, value: 15 },
