@@ -6,13 +6,13 @@ import { afterAll, expect, test } from '@jest/globals'
 
 /** Loading takes a good part of a short run. */
 const CACHE = resolve('node_modules/.cache/order-relay')
-const MAIN = resolve('test/chaos/main.ts')
+const PROOF = resolve('test/proof.ts')
 const directory = await mkdtemp(join(tmpdir(), 'order-relay-chaos-test-'))
 afterAll(() => rm(directory, { recursive: true }))
 
 /** In a process of its own: bugs are planted by module hooks, which Jest's own loader does not know. */
 const chaos = async (seed: number, ...options: string[]) => {
-  const args = [MAIN, '--quick', '--seed', String(seed), ...options]
+  const args = [PROOF, 'chaos', '--quick', '--seed', String(seed), ...options]
   const env = { ...process.env, NODE_COMPILE_CACHE: CACHE }
   const output = await new Promise<string>(done => {
     execFile(process.execPath, args, { cwd: directory, env }, (error, stdout, stderr) =>
@@ -44,8 +44,8 @@ test.concurrent('a planted bug is found, in a few orders alone', async () => {
 })
 
 test.concurrent('a wrong option is refused with a remedy', async () => {
-  const { output } = await chaos(1, '--bug', 'one')
+  const { output } = await chaos(1, '--bug', 'no such bug')
   expect(output).toMatch(
-    /^Cannot run: --bug is "one"; use the beginning of one of these:\n(.*\n)+exit code 2$/,
+    /^Cannot run: --bug is "no such bug"; use a part of one of these:\n(.*\n)+exit code 2$/,
   )
 })

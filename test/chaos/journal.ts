@@ -5,8 +5,6 @@ const ORDER = /o\d{5}/
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/
 /** In a queue message the quotes are escaped. */
 const DELIVERY = /\\*"delivery\\*":\\*"([0-9a-f-]{36})/
-const RECORDED = /"delivery":\{"S":"([0-9a-f-]{36})"\}/
-const REVISION = /"revision":\{"N":"(\d+)"\}/
 
 /** The order that a text is about; empty when there is none. */
 export const orderIn = (text: string): string => ORDER.exec(text)?.[0] ?? ''
@@ -33,31 +31,19 @@ export const newJournal = () => {
   const journal = {
     faults: faults as readonly Fault[],
     requests: new Map<Link, number>(),
-    /** Webhooks that the service sent. */
-    webhooks: new Set<string>(),
     /** Webhooks that were answered 200 in the relay's name and never arrived. */
     swallowed: new Set<string>(),
     /** Orders whose webhook never arrived and whose store knows them all the same. */
     found: new Set<string>(),
     /** Webhooks that SQS accepted for the order queue. */
     queued: new Set<string>(),
-    /** Webhooks that were recorded before the queue had them: a crash in between would lose them. */
-    recordedEarly: new Map<string, string>(),
     /** First attempts of calls by link and action. */
     calls: new Map<string, number>(),
-    /** Order by receipt handle: messages that a function processed, and those that it reported as failed. */
-    processed: new Map<string, string>(),
-    failed: new Map<string, string>(),
-    /** Receipt handles whose deletion was requested, and those whose function died before its response. */
-    deleted: new Set<string>(),
-    unanswered: new Set<string>(),
-    /** Events of the order queue by delivery and order: when each of their messages was sent. */
-    events: new Map<string, Map<string, number>>(),
-    /** How often the orders table accepted a revision of an order: "3 of o00017". */
-    revisions: new Map<string, number>(),
+    /** What was violated that is not about one order. */
+    violations: [] as string[],
     /** Order results of the service, in the end. */
     results: [] as unknown[],
-    /** Functions and detached requests under way. */
+    /** Requests under way that nobody waits for. */
     underWay: 0,
     /** Orders whose feed this machine was too slow to keep in order, and why. */
     tooSlow: new Map<string, string>(),
@@ -100,19 +86,9 @@ export const newJournal = () => {
       journal.note(`${link}: ${name} #${count}${fault === undefined ? '' : `   ← ${fault.kind}`}`)
       return fault
     },
-    /** Takes note of a request that is sent, whether or not it arrives. */
-    sent({ link, action, order, body }: Passing): void {
-      const recorded = RECORDED.exec(body)?.[1]
-      if (link === 'webhook to AWS' && action === 'PutItem' && recorded !== undefined)
-        if (!journal.queued.has(recorded)) journal.recordedEarly.set(recorded, order)
-      if (link === 'service to relay') journal.webhooks.add(deliveryIn(body))
-    },
     /** Takes note of a request that has succeeded. */
-    answered({ link, action, order, body }: Passing): void {
+    answered({ link, action, body }: Passing): void {
       if (link === 'webhook to AWS' && action === 'SendMessage') journal.queued.add(deliveryIn(body))
-      const revision = REVISION.exec(body)?.[1]
-      if (link === 'worker to AWS' && action === 'PutItem' && revision !== undefined)
-        increment(journal.revisions, `${revision} of ${order}`)
     },
   }
   return journal

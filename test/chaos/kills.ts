@@ -39,7 +39,6 @@ export const startKilled = async ({ seed, kills, progress }: KillOptions): Promi
   const environment = environmentOf({ ports, dataDir, watch: false })
   const journal = newJournal()
   const inbox = newInbox()
-  const violations: string[] = []
   let child: ChildProcess
   let isReady = false
   let struck = 0
@@ -55,7 +54,7 @@ export const startKilled = async ({ seed, kills, progress }: KillOptions): Promi
     })
     const { stdout, stderr } = child
     const ended = once(child, 'exit').then(([code]) => {
-      if (code !== null) violations.push(`npm start ended with exit code ${code}`)
+      if (code !== null) journal.violations.push(`npm start ended with exit code ${code}`)
     })
     for (const stream of [stdout, stderr]) stream?.on('data', text => journal.note(`npm start: ${text}`))
     const ready = new Promise<void>(resolve => {
@@ -109,7 +108,7 @@ export const startKilled = async ({ seed, kills, progress }: KillOptions): Promi
       await start()
     }
   })()
-  killing.catch(error => violations.push(String(error)))
+  killing.catch(error => journal.violations.push(String(error)))
 
   const { depth, stored, sqs, queueUrl, destroy } = backendClients(ports)
   const readers = SOURCES.map(source => startQueueStore(sqs, queueUrl(feedQueueName(source)), inbox))
@@ -120,7 +119,7 @@ export const startKilled = async ({ seed, kills, progress }: KillOptions): Promi
     journal.requests.set('store to relay', (journal.requests.get('store to relay') ?? 0) + 1)
     // A closed port has no status. An order that is still in the queue cannot be read.
     if (status > 0 && !isAccepted && !(method === 'GET' && status === 404))
-      violations.push(`${method} /orders/${path} was answered ${status}`)
+      journal.violations.push(`${method} /orders/${path} was answered ${status}`)
     return answer
   }
   return {
@@ -131,7 +130,6 @@ export const startKilled = async ({ seed, kills, progress }: KillOptions): Promi
     struck: () => struck,
     reconcile: async () => undefined,
     stopFaults: () => killing,
-    violations: () => violations,
     async close() {
       isOver = true
       await killing.catch(() => undefined)

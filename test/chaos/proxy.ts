@@ -1,14 +1,10 @@
-import { once } from 'node:events'
-import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { HOST, urlOf } from '../../local/settings.ts'
-import { portOf } from '../support/address.ts'
+import { urlOf } from '../../local/settings.ts'
+import { type Answer, startServer } from '../support/server.ts'
 import { type Fault, type Faults, type Link, notifiesStore } from './faults.ts'
 import { deliveryIn, type Journal } from './journal.ts'
 
-type Response = { status: number; headers: IncomingMessage['headers']; body: Buffer }
-type Forward = () => Promise<Response>
+type Forward = () => Promise<Answer>
 
 export type ProxyOptions = {
   link: Link
@@ -20,47 +16,26 @@ export type ProxyOptions = {
   patience: number
 }
 
-const respondWith = (status: number, text: string, headers = {}): Response => ({
-  status,
-  headers,
-  body: Buffer.from(text),
-})
-
 const isToAws = (link: Link) => /to (AWS|SQS)$/.test(link)
-const serverError = (link: Link) =>
-  respondWith(500, isToAws(link) ? '{"__type":"InternalFailure","message":"chaos"}' : '{}')
-const throttled = (link: Link) =>
+const serverError = (link: Link): Answer => ({
+  status: 500,
+  body: isToAws(link) ? '{"__type":"InternalFailure","message":"chaos"}' : '{}',
+})
+const throttled = (link: Link): Answer =>
   isToAws(link)
-    ? respondWith(400, '{"__type":"ThrottlingException","message":"chaos"}')
-    : respondWith(429, '{}', { 'retry-after': '1' })
+    ? { status: 400, body: '{"__type":"ThrottlingException","message":"chaos"}' }
+    : { status: 429, headers: { 'retry-after': '1' } }
 
 /** Headers that concern a single connection. */
-const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length'])
-const endToEnd = (headers: IncomingMessage['headers']) =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name)))
+const HOP_BY_HOP = new Set(['host', 'connection', 'keep-alive', 'transfer-encoding', 'content-length'])
+const endToEnd = (headers: Iterable<readonly [string, unknown]>) =>
+  Object.fromEntries(
+    [...headers].flatMap(([name, value]) => (HOP_BY_HOP.has(name) ? [] : [[name, String(value)]])),
+  )
 
-/** Starts a proxy on a free port that injects faults. */
+/** Starts a proxy on a free port that injects faults; without an answer, the connection breaks. */
 export const startProxy = async ({ link, to, faults, journal, patience }: ProxyOptions) => {
-  const agent = new Agent({ keepAlive: true })
   const closing = new AbortController()
-
-  const send = ({ method, url, headers }: IncomingMessage, body: Buffer): Promise<Response> => {
-    const { promise, resolve, reject } = Promise.withResolvers<Response>()
-    const options = { host: HOST, port: to, method, path: url, agent }
-    const sent = request(
-      { ...options, headers: { ...endToEnd(headers), 'content-length': body.length } },
-      response => {
-        buffer(response).then(
-          content =>
-            resolve({ status: response.statusCode ?? 502, headers: response.headers, body: content }),
-          reject,
-        )
-      },
-    )
-    sent.on('error', reject)
-    sent.end(body)
-    return promise
-  }
 
   const later = async (forward: Forward, ms: number) => {
     await sleep(ms, undefined, { signal: closing.signal })
@@ -75,7 +50,7 @@ export const startProxy = async ({ link, to, faults, journal, patience }: ProxyO
       .finally(() => journal.underWay--)
   }
 
-  const inject = async ({ kind, ms }: Fault, forward: Forward): Promise<Response | undefined> => {
+  const inject = async ({ kind, ms }: Fault, forward: Forward): Promise<Answer | undefined> => {
     switch (kind) {
       case 'delay':
         return later(forward, ms)
@@ -101,64 +76,46 @@ export const startProxy = async ({ link, to, faults, journal, patience }: ProxyO
       }
       case 'nonsense':
         await forward()
-        return respondWith(200, '<html>Welcome to the hotel</html>')
+        return { status: 200, body: '<html>Welcome to the hotel</html>' }
       case 'swallow':
-        return respondWith(200, '{"status":"queued"}')
+        return { status: 200, body: '{"status":"queued"}' }
     }
   }
 
-  const handle = async (incoming: IncomingMessage): Promise<Response | undefined> => {
-    const body = await buffer(incoming)
-    const passing = journal.passing(link, incoming, body.toString())
-    journal.sent(passing)
+  const { port, close } = await startServer(async ({ method = '', url = '', headers }, body) => {
+    const passing = journal.passing(link, { method, url, headers }, body.toString())
     const fault = journal.meet(faults, link, passing.name)
     const forward = async () => {
       const began = performance.now()
-      const response = await send(incoming, body)
+      const sent = { method, headers: endToEnd(Object.entries(headers)), body: body.length > 0 ? body : null }
+      const response = await fetch(urlOf(to) + url, sent)
+      const answer = {
+        status: response.status,
+        headers: endToEnd(response.headers),
+        body: await response.text(),
+      }
       const took = Math.round(performance.now() - began)
       if (notifiesStore(link, passing.action) && took > patience)
         journal.tooSlow.set(
           passing.order,
           `a store was notified after ${took} ms, its sender waits ${patience}`,
         )
-      if (response.status < 300) journal.answered(passing)
-      return response
+      if (response.ok) journal.answered(passing)
+      return answer
     }
-    if (fault === undefined) return forward()
-    if (fault.kind === 'swallow') journal.swallowed.add(deliveryIn(passing.body))
-    return inject(fault, forward)
-  }
-
-  const respond = (response: ServerResponse, content: Response | undefined) => {
-    if (content === undefined) {
-      response.destroy()
-      return
+    try {
+      if (fault?.kind === 'swallow') journal.swallowed.add(deliveryIn(passing.body))
+      return await (fault === undefined ? forward() : inject(fault, forward))
+    } catch (error) {
+      journal.note(`${link}: ${url} failed by itself: ${error}`)
+      return undefined
     }
-    const { status, headers, body } = content
-    response.writeHead(status, { ...endToEnd(headers), 'content-length': body.length }).end(body)
-  }
-
-  const server = createServer((incoming, response) => {
-    handle(incoming).then(
-      content => respond(response, content),
-      error => {
-        journal.note(`${link}: ${incoming.url} failed by itself: ${error}`)
-        response.destroy()
-      },
-    )
-  }).listen({ host: HOST, port: 0 })
-  // By default a server closes a connection after five idle seconds, perhaps while a request is on its way.
-  server.keepAliveTimeout = 0
-  await once(server, 'listening')
+  })
   return {
-    url: urlOf(portOf(server)),
-    close: async () => {
+    url: urlOf(port),
+    close() {
       closing.abort()
-      const closed = once(server, 'close')
-      server.close()
-      server.closeAllConnections()
-      agent.destroy()
-      await closed
+      return close()
     },
   }
 }

@@ -8,7 +8,7 @@ import { isIdle, play, randomOrder } from './orders.ts'
 import { NOT_CONSUMED, numberViolations, violationsOf } from './violations.ts'
 import { FULL, QUICK, REAL_TIME, startWorld, type World } from './world.ts'
 
-export type Options = {
+export type Settings = {
   seed: number
   orders: number
   /** Numbers of orders; without the others, each has the same fate. */
@@ -65,7 +65,7 @@ const secondsSince = (began: number) => Math.round((performance.now() - began) /
 const playAll = async <Order extends { id: string }>(
   world: World,
   setting: Setting<Order>,
-  { kills, progress, signal }: Pick<Options, 'kills' | 'progress' | 'signal'>,
+  { kills, progress, signal }: Pick<Settings, 'kills' | 'progress' | 'signal'>,
 ) => {
   const { service, journal, depth } = world
   const { orders } = setting
@@ -114,7 +114,7 @@ const playAll = async <Order extends { id: string }>(
   signal.throwIfAborted()
   for (const queue of NOT_CONSUMED) if ((await depth(queue)) > 0) add('all', [`something is in ${queue}`])
   for (const order of orders) add(order.id, await setting.violationsOf(world, order))
-  const others = [...world.violations(), ...(setting.violations?.(world, secondsSince(began)) ?? [])]
+  const others = [...journal.violations, ...(setting.violations?.(world, secondsSince(began)) ?? [])]
   for (const violation of [...others, ...numberViolations(journal.results)])
     add(orderIn(violation) || 'all', [violation])
 
@@ -136,7 +136,6 @@ const summaryOf = ({ journal, struck }: World, violations: ReadonlyMap<string, r
   faultsByLink: countBy(journal.faults, ({ link }) => link),
   faultsByKind: countBy(journal.faults, ({ kind }) => kind),
   webhooks: {
-    sent: journal.webhooks.size,
     swallowed: journal.swallowed.size,
     foundByReconciliation: journal.found.size,
   },
@@ -147,7 +146,7 @@ const summaryOf = ({ journal, struck }: World, violations: ReadonlyMap<string, r
   ),
 })
 
-const playIn = async <Order extends { id: string }>(setting: Setting<Order>, options: Options) => {
+const playIn = async <Order extends { id: string }>(setting: Setting<Order>, options: Settings) => {
   const { signal, progress, kills } = options
   let share = 0
   const world = await setting.start(() => share)
@@ -172,7 +171,7 @@ const playIn = async <Order extends { id: string }>(setting: Setting<Order>, opt
 }
 
 /** Plays all orders, then stops the faults, waits until nothing moves, and compares. */
-export const run = async (options: Options) => {
+export const run = async (options: Settings) => {
   const { seed, orders, only, strength, kills, flood, quick } = options
   const numbers = only ?? Array.from({ length: orders }, (_, index) => index + 1)
   const speed = quick ? QUICK : FULL

@@ -1,15 +1,8 @@
 import { QUEUES } from '../../lib/platform/names.ts'
-import {
-  type EndState,
-  orderViolations,
-  queueViolations,
-  type SentWebhook,
-  webhookViolations,
-} from '../oracle.ts'
+import { type EndState, orderViolations, type SentWebhook, webhookViolations } from '../oracle.ts'
 import { expectedOf } from '../scenarios.ts'
 import type { Source } from './backends.ts'
 import type { Link } from './faults.ts'
-import type { Journal } from './journal.ts'
 import type { ChaosOrder } from './orders.ts'
 import type { World } from './world.ts'
 
@@ -72,25 +65,3 @@ export const numberViolations = (results: readonly unknown[]): string[] =>
     })
     return new Set(numbers).size === numbers.length ? [] : [`two orders have the same ${name}`]
   })
-
-/** What is wrong with what passed between the parts. */
-export const passingViolations = (journal: Journal): string[] => {
-  const { processed, failed, deleted, unanswered, events } = journal
-  return [
-    ...[...journal.recordedEarly].map(
-      ([delivery, order]) => `webhook ${delivery} of ${order} was recorded before it was queued`,
-    ),
-    ...[...journal.revisions]
-      .filter(([, times]) => times > 1)
-      .map(([revision, times]) => `revision ${revision} was saved ${times} times`),
-    ...[...processed]
-      .filter(([handle]) => !deleted.has(handle) && !unanswered.has(handle))
-      .map(([, order]) => `a message of ${order} was processed and comes again without a cause`),
-    ...[...failed]
-      .filter(([handle]) => deleted.has(handle))
-      .map(([, order]) => `a message of ${order} failed and was deleted`),
-    ...queueViolations(
-      [...events].flatMap(([delivery, sent]) => [...sent.values()].map(sentAt => ({ delivery, sentAt }))),
-    ),
-  ]
-}

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { SQSClient } from '@aws-sdk/client-sqs'
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
 import { feedQueueName, QUEUES } from '../../lib/platform/names.ts'
@@ -7,7 +6,7 @@ import { startEventSource } from '../../local/event-source.ts'
 import { CREDENTIALS, queueArn, REGION, urlOf } from '../../local/settings.ts'
 import { type Backends, startBackends } from './backends.ts'
 import type { Faults, Link } from './faults.ts'
-import { deliveryIn, type Journal, newJournal, orderIn } from './journal.ts'
+import { type Journal, newJournal, orderIn } from './journal.ts'
 import { startProxy } from './proxy.ts'
 import { type Pace, startRelay } from './relay.ts'
 import { type Service, serviceClient } from './service.ts'
@@ -19,7 +18,6 @@ import {
   startWebStore,
   storeRequester,
 } from './stores.ts'
-import { passingViolations } from './violations.ts'
 
 export type Speed = Pace & {
   /** Visibility timeout of the queues in seconds; longer than a function may run. */
@@ -48,8 +46,6 @@ export type World = Pick<Backends, 'depth' | 'stored'> & {
   reconcile: () => Promise<unknown>
   /** Stops the faults, and waits until everything works. */
   stopFaults: () => unknown
-  /** What was violated that is not about one order. */
-  violations: () => readonly string[]
   close: () => Promise<void>
 }
 
@@ -61,64 +57,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const patienceOf = (link: Link, { timeouts }: Speed): number =>
   link === 'feeder to store' ? 10_000 / timeouts : 900
 
-type Role = 'worker' | 'feeder'
 type Run = (event: SQSEvent) => Promise<SQSBatchResponse>
-
-const RECEIPT_HANDLE = /"ReceiptHandle":"([^"]+)"/g
-
-/** What an invocation says of its messages: the deliveries it has processed, and why messages failed. */
-type Invocation = { processed: Set<unknown>; errors: Map<unknown, string> }
-
-const invocations = new AsyncLocalStorage<Invocation>()
-
-const telemetry: Telemetry = {
-  info(message, { delivery, feed_delivery } = {}) {
-    if (message === 'event processed' || message === 'feed message delivered')
-      invocations.getStore()?.processed.add(feed_delivery ?? delivery)
-  },
-  warn: () => undefined,
-  error: (_message, error, { messageId } = {}) =>
-    void invocations.getStore()?.errors.set(messageId, String(error)),
-  count: () => undefined,
-  seconds: () => undefined,
-}
-
-/** Records what a function does with its messages. */
-const watched = (role: Role, run: Run, journal: Journal, visibility: number): Run => {
-  return async event => {
-    const records = event.Records.map(record => ({
-      ...record,
-      delivery: deliveryIn(record.body),
-      order: orderIn(record.body),
-    }))
-    if (role === 'worker')
-      for (const { delivery, order, messageId, attributes } of records) {
-        const name = `${delivery} of ${order}`
-        const sent = journal.events.get(name) ?? new Map<string, number>()
-        journal.events.set(name, sent.set(messageId, Number(attributes.SentTimestamp)))
-      }
-    const invocation: Invocation = { processed: new Set(), errors: new Map() }
-    journal.underWay++
-    const began = performance.now()
-    try {
-      return await invocations.run(invocation, () => run(event))
-    } finally {
-      journal.underWay--
-      const took = Math.round(performance.now() - began)
-      for (const { delivery, order, receiptHandle, messageId } of records) {
-        const isProcessed = invocation.processed.has(delivery)
-        journal[isProcessed ? 'processed' : 'failed'].set(receiptHandle, order)
-        const outcome = isProcessed ? 'processed' : (invocation.errors.get(messageId) ?? 'not attempted')
-        journal.note(`${role} of ${order}: ${delivery} ${outcome}`)
-        if (took > visibility * 1000)
-          journal.tooSlow.set(
-            order,
-            `a function ran for ${took} ms, its messages were out for ${visibility} s`,
-          )
-      }
-    }
-  }
-}
 
 /** A function as Lambda runs it: it can die before it begins, and after it has done everything. */
 const mortal = (run: Run, journal: Journal, faults: Faults): Run => {
@@ -127,9 +66,8 @@ const mortal = (run: Run, journal: Journal, faults: Faults): Run => {
     const fault = journal.meet(faults, 'event source to function', `invoke ${about}`)
     if (fault?.kind === 'reset before') throw new Error('the function died before it began')
     const response = await run(event)
-    if (fault === undefined) return response
-    for (const { receiptHandle } of event.Records) journal.unanswered.add(receiptHandle)
-    throw new Error('the function died before it answered')
+    if (fault !== undefined) throw new Error('the function died before it answered')
+    return response
   }
 }
 
@@ -147,6 +85,11 @@ export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Spe
   let current = faults
   const journal = newJournal()
   const inbox = newInbox()
+  const note = (message: string, fields: object = {}) => journal.note(`${message} ${JSON.stringify(fields)}`)
+  const telemetry: Telemetry = {
+    ...{ info: note, warn: note, count: () => undefined, seconds: () => undefined },
+    error: (message, error, fields) => note(message, { ...fields, error: String(error) }),
+  }
   const faultsNow: Faults = request => current(request)
 
   try {
@@ -161,20 +104,9 @@ export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Spe
       closing.push(() => sqs.destroy())
       return sqs
     }
-    const feed = async (queue: string, role: Role, run: Run) => {
+    const feed = async (queue: string, run: Run) => {
       const sqs = await queuesThrough('event source to SQS')
-      // Recorded where it is requested: a connection can break before a proxy has read the request.
-      sqs.middlewareStack.add(
-        (next, { commandName = '' }) =>
-          args => {
-            if (commandName.startsWith('DeleteMessage'))
-              for (const [, handle = ''] of JSON.stringify(args.input).matchAll(RECEIPT_HANDLE))
-                journal.deleted.add(handle)
-            return next(args)
-          },
-        { step: 'initialize' },
-      )
-      const invoke = mortal(watched(role, run, journal, visibility), journal, faultsNow)
+      const invoke = mortal(run, journal, faultsNow)
       const { stop } = startEventSource({
         sqs,
         queue: { url: backends.queueUrl(queue), arn: queueArn(queue), region: REGION },
@@ -204,8 +136,8 @@ export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Spe
         },
       }),
     )
-    for (const worker of relay.workers) await feed(QUEUES.orders, 'worker', worker)
-    await feed(feedQueueName('demo-shop'), 'feeder', relay.feeder)
+    for (const worker of relay.workers) await feed(QUEUES.orders, worker)
+    await feed(feedQueueName('demo-shop'), relay.feeder)
     const apiQueue = backends.queueUrl(feedQueueName('api'))
     closable(startQueueStore(await queuesThrough('store to SQS'), apiQueue, inbox))
 
@@ -225,7 +157,6 @@ export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Spe
       stopFaults() {
         current = () => undefined
       },
-      violations: () => passingViolations(journal),
     }
   } catch (error) {
     await close()

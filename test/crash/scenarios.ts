@@ -2,7 +2,7 @@ import { messageGroupOf } from '../../lib/orders/events.ts'
 import { PARAMETERS } from '../../lib/platform/names.ts'
 import { HEADERS } from '../../lib/protocol/webhook.ts'
 import { rotationValue } from '../../lib/webhook/secrets.ts'
-import { DAY, HOUR, LIFECYCLES, MINUTE, SECOND } from '../scenarios.ts'
+import { DAY, HOUR, type Lifecycle, MINUTE, SECOND } from '../scenarios.ts'
 import { SHOP, WEB } from './places.ts'
 import { AFTER_EXCHANGE, type Scenario, STRANGERS, type World } from './world.ts'
 
@@ -45,34 +45,52 @@ export const rotateSecret = ({ clock, cloud: { parameters }, sender }: World, ne
   clock.after(22 * MINUTE, () => forge('signed with the deleted secret', 401, 2, oldSecret))
 }
 
+const PAID: Lifecycle = { createdBy: 'relay', pays: true }
+const REFUNDED: Lifecycle = { ...PAID, refunds: true }
+const REVIEWED: Lifecycle = { ...REFUNDED, review: true, fixedAfter: 20 * MINUTE }
+const PAID_BY_ACCOUNTANT: Lifecycle = {
+  createdBy: 'service',
+  review: true,
+  fixedAfter: 0,
+  accountant: [{ after: SECOND, does: 'payment' }],
+}
+
 /** What the harness runs: the lifecycles of orders, and everything around them that can go wrong. */
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'webhooks of an order that the relay does not know',
-    orders: { 1001: LIFECYCLES['held payment registered after review'] },
+    orders: { 1001: { createdBy: 'service', paidAtOnce: true, review: true, fixedAfter: 0 } },
     happens: ({ clock, stores, keyOf }) => clock.after(1, () => stores.read(keyOf('1001'))),
   },
   {
     name: 'the first webhook arrives last',
-    orders: { 1001: LIFECYCLES['payment registered by the accountant'] },
+    orders: { 1001: PAID_BY_ACCOUNTANT },
     transit: count => (count === 1 ? 20 * SECOND : 0),
   },
   {
     name: 'an invoice edited again and again without a change of status',
-    orders: { 1001: LIFECYCLES['edited without a change of status'] },
+    orders: {
+      1001: {
+        createdBy: 'service',
+        accountant: [
+          { after: 0, does: 'payment' },
+          ...[1, 4, 9, 16].map(minutes => ({ after: minutes * MINUTE, does: 'edit' as const })),
+        ],
+      },
+    },
   },
   {
     name: 'an order created, paid, refunded and read',
-    orders: { 1001: LIFECYCLES['created, paid and refunded'] },
+    orders: { 1001: REFUNDED },
     happens: ({ clock, stores, keyOf }) => clock.after(MINUTE, () => stores.read(keyOf('1001'))),
   },
   {
     name: 'an order reviewed for twenty minutes',
-    orders: { 1001: LIFECYCLES['reviewed for twenty minutes'] },
+    orders: { 1001: REVIEWED },
   },
   {
     name: 'an accountant as fast as the store',
-    orders: { 1001: LIFECYCLES['accountant as fast as the store'] },
+    orders: { 1001: { ...REVIEWED, fixedAfter: 30 } },
   },
   {
     name: 'an order fixed between the refusal of its refund and the read that follows',
@@ -81,32 +99,39 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'keys and secrets without their index',
     orders: {
-      1001: LIFECYCLES['created and paid'],
-      1002: { ...LIFECYCLES['created and paid'], source: WEB },
+      1001: PAID,
+      1002: { ...PAID, source: WEB },
     },
     happens({ cloud: { parameters } }) {
       for (const name of parameters.keys()) if (name.includes('-index/')) parameters.delete(name)
     },
   },
-  { name: 'an order never reviewed', orders: { 1001: LIFECYCLES['never reviewed'] } },
+  { name: 'an order never reviewed', orders: { 1001: { ...REFUNDED, review: true } } },
   {
     name: 'an order that the service refuses for a week',
-    orders: { 1001: LIFECYCLES.rejected },
+    orders: { 1001: { createdBy: 'relay', unknownProduct: 'always' } },
     reconcileAt: [HOUR, 8 * DAY, 8 * DAY + HOUR],
   },
   {
     name: 'a refusal that the accountant fixes a day later',
-    orders: { 1001: LIFECYCLES['refused until the product is added a day later'] },
+    orders: { 1001: { createdBy: 'relay', unknownProduct: 'later' } },
     reconcileAt: [HOUR, DAY + HOUR, DAY + 4 * HOUR],
   },
-  { name: 'every request is sent twice', orders: { 1001: LIFECYCLES['every request sent twice'] } },
+  { name: 'every request is sent twice', orders: { 1001: { ...REFUNDED, twice: true } } },
   {
     name: 'every request is sent twice, in review',
-    orders: { 1001: LIFECYCLES['every request sent twice, in review'] },
+    orders: { 1001: { ...REVIEWED, twice: true } },
   },
   {
     name: 'a refund is withdrawn in review',
-    orders: { 1001: LIFECYCLES['refund withdrawn in review'] },
+    orders: {
+      1001: {
+        ...REVIEWED,
+        pays: false,
+        fixedAfter: 80 * MINUTE,
+        withdraws: { what: 'refund', after: 40 * MINUTE, surely: true },
+      },
+    },
   },
   {
     name: 'a payment is withdrawn at once',
@@ -127,20 +152,20 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'an order that the service rejects at first',
-    orders: { 1001: { ...LIFECYCLES['created and paid'], unknownProduct: 'first' } },
+    orders: { 1001: { ...PAID, unknownProduct: 'first' } },
   },
   {
     name: 'the service is down for ten minutes',
     orders: {
-      1001: { ...LIFECYCLES['created, paid and refunded'], downUntil: 10 * MINUTE, mayRetry: true },
+      1001: { ...REFUNDED, downUntil: 10 * MINUTE, mayRetry: true },
     },
   },
   {
     name: 'the service is down for two orders for an hour',
     orders: {
-      1001: { ...LIFECYCLES['created and paid'], downUntil: HOUR, mayRetry: true },
-      1002: { ...LIFECYCLES['created and paid'], downUntil: HOUR, mayRetry: true },
-      1003: LIFECYCLES['created and paid'],
+      1001: { ...PAID, downUntil: HOUR, mayRetry: true },
+      1002: { ...PAID, downUntil: HOUR, mayRetry: true },
+      1003: PAID,
     },
   },
   {
@@ -163,21 +188,21 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'an unreadable message in the order queue, in front of an order',
-    orders: { 1001: LIFECYCLES['created, paid and refunded'] },
+    orders: { 1001: REFUNDED },
     quarantined: ['not ours'],
     happens: ({ queues, keyOf }) =>
       queues.orders.send({ group: messageGroupOf(keyOf('1001')), dedup: 'foreign', body: 'not ours' }),
   },
   {
     name: "the sender's clock is six minutes fast for a quarter of an hour",
-    orders: { 1001: LIFECYCLES['payment registered by the accountant'] },
+    orders: { 1001: PAID_BY_ACCOUNTANT },
     skew: elapsed => (elapsed < 15 * MINUTE ? 6 * MINUTE : 0),
   },
   {
     name: 'a webhook is replayed six minutes later',
     orders: {
       1001: {
-        ...LIFECYCLES['payment registered by the accountant'],
+        ...PAID_BY_ACCOUNTANT,
         accountant: [{ after: MINUTE, does: 'payment' }],
       },
     },
@@ -187,7 +212,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'the webhook after the review never arrives, and the invoice is edited meanwhile',
     orders: {
       1001: {
-        ...LIFECYCLES['created, paid and refunded'],
+        ...REFUNDED,
         review: true,
         fixedAfter: 2 * MINUTE,
         accountant: [15.02, 16].map(minutes => ({ after: minutes * MINUTE, does: 'edit' })),
@@ -204,7 +229,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'the endpoint of a store refuses for a while, and then is too slow',
-    orders: { 1001: { ...LIFECYCLES['created and paid'], source: WEB } },
+    orders: { 1001: { ...PAID, source: WEB } },
     endpoint: elapsed => {
       if (elapsed < 20 * SECOND) return { status: 503, retryAfter: 30 }
       return elapsed < 2 * MINUTE ? { takes: 11 * SECOND } : {}
@@ -221,7 +246,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'SQS fails to extend the visibility of some messages at first',
     orders: {
-      1001: { ...LIFECYCLES['created and paid'], downUntil: MINUTE, mayRetry: true },
+      1001: { ...PAID, downUntil: MINUTE, mayRetry: true },
     },
     failingEntries: 1,
   },
@@ -238,7 +263,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'forged and foreign webhooks, and requests of stores for what is not theirs',
-    orders: { 1001: LIFECYCLES['created and paid'] },
+    orders: { 1001: PAID },
     warm: true,
     happens({ clock, sender, stores }) {
       const order = { external_id: '1001', items: [{ sku: 'A-1', quantity: 1, unit_price: 1 }] }

@@ -12,6 +12,35 @@ export type Pattern = {
   waits: readonly number[]
 }
 
+/**
+ * Sends in a pattern, and again until it is accepted or given up.
+ *
+ * @param once sends once and says whether it was accepted
+ * @param waitAfter the wait after so many failures; without one, it is given up
+ */
+export const sendIn = (
+  clock: Clock,
+  { sends, waits }: Pattern,
+  once: (onAnswer: (accepted: boolean) => void) => void,
+  waitAfter: (tries: number) => number | undefined,
+  then: (accepted: boolean) => void,
+): void => {
+  const attempt = (tries: number) => {
+    let open = sends === 'concurrent' ? 2 : 1
+    let any = false
+    for (let copies = open; copies > 0; copies--)
+      once(accepted => {
+        any ||= accepted
+        if (--open > 0) return
+        const wait = waitAfter(tries)
+        if (!any && wait !== undefined) return clock.after(wait, () => attempt(tries + 1))
+        if (any && sends === 'repeated') clock.after(waits[0] ?? 0, () => once(() => undefined))
+        then(any)
+      })
+  }
+  attempt(0)
+}
+
 export type Sent = {
   delivery: string
   body: Uint8Array
@@ -74,24 +103,15 @@ export const webhookSender = (
     const t = () => Math.floor((clock.now() + skew()) / 1000)
     const webhook: Sent = { delivery, body, signedAt: t(), state: 'pending', attempts: [] }
     sent.push(webhook)
-    const tryAgain = (tries: number) => {
-      const { sends } = pattern
-      const copies = sends === 'concurrent' ? 2 : 1
-      let open = copies
-      for (let copy = 0; copy < copies; copy++)
-        attempt(webhook, t(), accepted => {
-          const isFirst = accepted && webhook.state !== 'accepted'
-          if (accepted) webhook.state = 'accepted'
-          open--
-          if (isFirst && sends === 'repeated')
-            clock.after(waits[0] ?? 0, () => attempt(webhook, t(), () => undefined))
-          if (open > 0 || webhook.state === 'accepted') return
-          const wait = waits[tries]
-          if (wait === undefined) webhook.state = 'given up'
-          else clock.after(wait, () => tryAgain(tries + 1))
-        })
-    }
-    tryAgain(0)
+    sendIn(
+      clock,
+      pattern,
+      onAnswer => attempt(webhook, t(), onAnswer),
+      tries => waits[tries],
+      accepted => {
+        webhook.state = accepted ? 'accepted' : 'given up'
+      },
+    )
     return webhook
   }
 

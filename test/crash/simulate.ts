@@ -1,10 +1,10 @@
-import { parseArgs } from 'node:util'
+import { type Options, say, secondsSince } from '../options.ts'
 import { DAY } from '../scenarios.ts'
 import { BUGS } from './bugs.ts'
 import { plant } from './plant.ts'
-import type { Simulated, Simulation } from './simulation.ts'
+import type { Simulation } from './simulation.ts'
 
-const USAGE = `Simulates the relay and everything around it for a year, in virtual time, and checks what became of every order.
+export const USAGE = `Simulates the relay and everything around it for a year, in virtual time, and checks what became of every order.
 
   --seed N          every choice depends on it (default: 1)
   --orders N        how many orders the three stores have (default: 100000)
@@ -22,37 +22,20 @@ const USAGE = `Simulates the relay and everything around it for a year, in virtu
 // Stack traces of expected errors would take a tenth of the time.
 Error.stackTraceLimit = 0
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string', default: '1' },
-    orders: { type: 'string' },
-    days: { type: 'string' },
-    only: { type: 'string' },
-    until: { type: 'string' },
-    without: { type: 'string' },
-    shrink: { type: 'boolean', default: false },
-    verbose: { type: 'boolean', default: false },
-    bugs: { type: 'boolean', default: false },
-    bug: { type: 'string' },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-})
+type Module = typeof import('./simulation.ts')
 
-const say = (line: string) => void process.stdout.write(`${line}\n`)
-const isBugs = values.bugs || values.bug !== undefined
-const simulation: Simulation = {
-  seed: Number(values.seed),
-  orders: Number(values.orders ?? (isBugs ? 2000 : 100_000)),
-  days: Number(values.days ?? (isBugs ? 30 : 365)),
-  only: values.only?.split(','),
-  until: values.until === undefined ? undefined : Number(values.until),
-  without: values.without?.split(','),
-  ...(values.verbose && {
+const simulationOf = (options: Options, orders: number, days: number): Simulation => ({
+  seed: options.number('seed', 1, 2 ** 32),
+  orders: options.number('orders', orders),
+  days: options.number('days', days),
+  only: options.list('only'),
+  until: options.text('until') === undefined ? undefined : options.number('until', days),
+  without: options.list('without'),
+  ...(options.has('verbose') && {
     onStep: (elapsed: number, step: string) =>
       say(`day ${Math.floor(elapsed / DAY)} ${new Date(elapsed).toISOString().slice(11, 23)}  ${step}`),
   }),
-}
+})
 
 /** The command that repeats a simulation. */
 const commandOf = ({ seed, orders, days, only, until, without }: Simulation) =>
@@ -63,50 +46,48 @@ const commandOf = ({ seed, orders, days, only, until, without }: Simulation) =>
     ...(without === undefined ? [] : [`--without "${without.join(',')}"`]),
   ].join(' ')
 
-const secondsSince = (began: number) => Math.round((performance.now() - began) / 100) / 10
-
-const makeSmall = async (module: typeof import('./simulation.ts'), result: Simulated) => {
-  const smallest = await module.shrink(simulation, result, (tried, fails) =>
-    say(`${fails ? '✗' : '✓'} ${commandOf(tried)}`),
-  )
-  say(`${commandOf(smallest)} --verbose`)
-}
-
-const runOne = async () => {
-  const module = await import('./simulation.ts')
+/** Runs it, and makes its failure small where that is asked for. */
+const simulateWith = async ({ simulate, shrink }: Module, simulation: Simulation, options: Options) => {
   const began = performance.now()
-  const result = await module.simulate(simulation)
-  const seconds = secondsSince(began)
-  const { violations, counts, ...figures } = result
-  const memory = Math.round(process.resourceUsage().maxRSS / 1024)
-  const all = { ...simulation, seconds, memory, ...figures }
-  if (values.json) say(JSON.stringify({ ...all, counts, violations }))
-  else {
-    say(JSON.stringify({ ...all, counts }, undefined, 2))
-    for (const violation of violations.slice(0, 20)) say(`✗ ${violation}`)
-    say(`${violations.length} violations in ${seconds} s`)
+  const result = await simulate(simulation)
+  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage()
+  const figures = {
+    seconds: secondsSince(began),
+    cpu: Math.round((userCPUTime + systemCPUTime) / 1e6),
+    memory: Math.round(maxRSS / 1024),
   }
-  process.exitCode = violations.length === 0 ? 0 : 1
-  if (violations.length > 0 && values.shrink) await makeSmall(module, result)
+  if (result.violations.length > 0 && options.has('shrink')) {
+    const smallest = await shrink(simulation, result, (tried, fails) =>
+      say(`${fails ? '✗' : '✓'} ${commandOf(tried)}`),
+    )
+    say(`${commandOf(smallest)} --verbose`)
+  }
+  return { ...figures, ...result }
 }
 
-const plantBugs = async () => {
+const plantBugs = async (options: Options): Promise<number> => {
+  const simulation = simulationOf(options, 2000, 30)
   let missed = 0
-  for (const bug of BUGS.filter(({ name }) => name.includes(values.bug ?? ''))) {
-    const began = performance.now()
-    const url = import.meta.resolve('./simulation.ts')
-    const module = (await plant(bug)(url)) as typeof import('./simulation.ts')
-    const result = await module.simulate(simulation)
-    const { violations } = result
+  for (const bug of options.named('bug', BUGS)) {
+    const module = (await plant(bug)(import.meta.resolve('./simulation.ts'))) as Module
+    const { violations, seconds } = await simulateWith(module, simulation, options)
     if (violations.length === 0) missed++
-    say(
-      `${bug.name}: ${violations[0] ?? 'NOT FOUND'} (${violations.length} violations, ${secondsSince(began)} s)`,
-    )
-    if (violations.length > 0 && values.shrink) await makeSmall(module, result)
+    say(`${bug.name}: ${violations[0] ?? 'NOT FOUND'} (${violations.length} violations, ${seconds} s)`)
   }
   say(`${missed} bugs were not found with seed ${simulation.seed}`)
+  return 0
 }
 
-if (values.help) say(USAGE)
-else if (isBugs) await plantBugs()
-else await runOne()
+export const run = async (options: Options): Promise<number> => {
+  if (options.has('bugs') || options.text('bug') !== undefined) return plantBugs(options)
+  const simulation = simulationOf(options, 100_000, 365)
+  const result = await simulateWith(await import('./simulation.ts'), simulation, options)
+  const { violations, ...figures } = { ...simulation, ...result }
+  if (options.has('json')) say(JSON.stringify({ ...figures, violations }))
+  else {
+    say(JSON.stringify(figures, undefined, 2))
+    for (const violation of violations.slice(0, 20)) say(`✗ ${violation}`)
+    say(`${violations.length} violations in ${figures.seconds} s`)
+  }
+  return violations.length === 0 ? 0 : 1
+}

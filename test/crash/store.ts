@@ -8,7 +8,7 @@ import { type ReceivedMessage, readFeedMessage } from '../oracle.ts'
 import { httpEvent } from '../support/lambda.ts'
 import type { Clock } from './clock.ts'
 import type { Lambda } from './functions.ts'
-import type { Pattern, Stranger } from './sender.ts'
+import { type Pattern, type Stranger, sendIn } from './sender.ts'
 
 /** The key of a store, and the secret of its HTTP feed. */
 export const storeKeyOf = (source: string) => `store-key-of-${source}`
@@ -72,21 +72,7 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, patte
         else if (Number(response?.statusCode) < 300) problems.push('a request was accepted without an id')
         onAnswer(id !== undefined)
       })
-    const attempt = (tries: number) => {
-      const { sends } = pattern
-      let open = sends === 'concurrent' ? 2 : 1
-      let any = false
-      for (let copies = open; copies > 0; copies--)
-        once(isAccepted => {
-          any ||= isAccepted
-          if (--open > 0) return
-          const wait = waits[Math.min(tries, waits.length - 1)] ?? 0
-          if (!any) return clock.after(wait, () => attempt(tries + 1))
-          if (sends === 'repeated') clock.after(wait, () => once(() => undefined))
-          then()
-        })
-    }
-    attempt(0)
+    sendIn(clock, pattern, once, tries => waits[Math.min(tries, waits.length - 1)], then)
   }
 
   const receive = (body: string) => {

@@ -51,9 +51,17 @@ const header = (body: Uint8Array) => {
     .map(([good, bad, first]) => (first ? [good ?? [], ...bad] : [...bad, good ?? []]).flat().join(','))
 }
 
+/** A header that is right but for one character. */
+const changed = (body: Uint8Array) => {
+  const right = sign({ secret: SECRETS[0] ?? '', t: NOW, body })
+  return fc
+    .tuple(fc.nat(right.length - 1), fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }))
+    .map(([at, other]) => right.slice(0, at) + other + right.slice(at + 1))
+}
+
 const cases = fc
   .uint8Array({ maxLength: 40 })
-  .chain(body => fc.tuple(fc.constant(body), fc.oneof(header(body), text)))
+  .chain(body => fc.tuple(fc.constant(body), fc.oneof(header(body), changed(body), text)))
 
 /** Whatever the header says, it is taken exactly when the spec's rule says so. */
 export const signatureProperty = () =>
@@ -61,18 +69,3 @@ export const signatureProperty = () =>
     const verdict = verify({ header: presented, body, secrets: SECRETS, now: NOW })
     assert.equal(verdict.valid, isAuthentic(presented, body))
   })
-
-/** A header that was right is refused after any change of a character in it, of a byte or of the time. */
-export const changedSignatureProperty = () =>
-  fc.property(
-    fc.uint8Array({ minLength: 1, maxLength: 40 }),
-    fc.nat(),
-    fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
-    (body, at, other) => {
-      const right = sign({ secret: 'whsec_one', t: NOW, body })
-      const index = at % right.length
-      const changed = right.slice(0, index) + other + right.slice(index + 1)
-      const verdict = verify({ header: changed, body, secrets: ['whsec_one'], now: NOW })
-      assert.equal(verdict.valid, changed === right)
-    },
-  )

@@ -5,13 +5,22 @@ import { portOf } from './address.ts'
 
 export type Answer = { status: number; headers?: Record<string, string>; body?: string }
 
-/** An HTTP server on a free port of the loopback address; a respond function that rejects is answered 500. */
-export const startServer = async (respond: (request: IncomingMessage, body: Buffer) => Promise<Answer>) => {
+/**
+ * An HTTP server on a free port of the loopback address. A respond function that rejects is answered 500; where it
+ * has no answer, the connection breaks.
+ */
+export const startServer = async (
+  respond: (request: IncomingMessage, body: Buffer) => Promise<Answer | undefined>,
+) => {
   const server = createServer((request, response) => {
     buffer(request)
       .then(body => respond(request, body))
       .then(
-        ({ status, headers = {}, body = '{}' }) => response.writeHead(status, headers).end(body),
+        answer => {
+          if (answer === undefined) return response.destroy()
+          const { status, headers = {}, body = '{}' } = answer
+          return response.writeHead(status, headers).end(body)
+        },
         () => response.writeHead(500).end(),
       )
   }).listen({ host: '127.0.0.1', port: 0 })
