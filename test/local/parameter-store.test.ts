@@ -129,21 +129,6 @@ test('parameters outlive a restart, in a file that only its owner can read', asy
   }
 })
 
-test('parameters can be written and deleted before the port opens', async () => {
-  await store.close()
-  store = await startParameterStore({
-    port,
-    path,
-    seed: async parameters => {
-      await parameters.put('/seed/a', '1')
-      await parameters.put('/seed/b', '2')
-      await parameters.deleteAll(name => name === '/seed/a')
-    },
-  })
-  await expect(get('/seed/a')).rejects.toBeInstanceOf(ParameterNotFound)
-  expect((await get('/seed/b')).Parameter).toMatchObject({ Type: 'SecureString', Value: '2' })
-})
-
 test('seeding replaces the webhook secrets of earlier starts, and no other', async () => {
   const seeded = async (...secrets: string[]) => {
     await seed(store, '/relay', ['shop'], secrets)
