@@ -1,12 +1,143 @@
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, open, readFile, rename } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import { dirname } from 'node:path'
 import { text } from 'node:stream/consumers'
+import PQueue from 'p-queue'
 import * as v from 'valibot'
-import { ACTIONS, ParameterStoreError, type Parameters, parameter } from './parameters.ts'
 import { codeOf } from './ports.ts'
 import { HOST, REGION } from './settings.ts'
+
+const parameter = v.object({
+  Name: v.string(),
+  Type: v.picklist(['String', 'StringList', 'SecureString']),
+  Value: v.string(),
+  Version: v.number(),
+  LastModifiedDate: v.number(),
+})
+type Parameter = v.InferOutput<typeof parameter>
+type Parameters = ReadonlyMap<string, Parameter>
+
+/** An error as AWS returns it: the exception's name and its message. */
+class ParameterStoreError extends Error {
+  readonly exception: string
+
+  constructor(exception: string, message = '') {
+    super(message)
+    this.exception = exception
+  }
+}
+
+const refuse = (message: string) => new ParameterStoreError('ValidationException', message)
+
+type Scope = { parameters: Parameters; region: string }
+type Done = { output: object; parameters?: Parameters }
+type Action = (input: unknown, scope: Scope) => Done
+
+/** An action whose input is validated by a schema. */
+const action =
+  <Schema extends v.GenericSchema>(
+    schema: Schema,
+    act: (input: v.InferOutput<Schema>, scope: Scope) => Done,
+  ): Action =>
+  (input, scope) => {
+    const parsed = v.safeParse(schema, input)
+    if (parsed.success) return act(parsed.output, scope)
+    const [issue] = parsed.issues
+    throw refuse(
+      `Value at '${v.getDotPath(issue) ?? 'input'}' failed to satisfy constraint: ${issue.message}`,
+    )
+  }
+
+const flag = v.optional(v.boolean(), false)
+const name = v.pipe(
+  v.string(),
+  v.regex(
+    /^(?:\/[\w.-]+){1,15}$|^[\w.-]+$/,
+    'must be a path of letters, digits and "_.-", of 15 levels at most',
+  ),
+  v.regex(/^(?!\/?(?:aws|ssm))/i, 'must not begin with "aws" or "ssm"'),
+)
+const MAX_VALUE_BYTES = 4096
+const value = v.pipe(v.string(), v.minBytes(1), v.maxBytes(MAX_VALUE_BYTES))
+const PAGE = 10
+const page = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(PAGE))
+
+/** Without decryption, a SecureString is unreadable, as in AWS. */
+const shown = (found: Parameter, decrypted: boolean, region: string) => ({
+  ...found,
+  Value: found.Type === 'SecureString' && !decrypted ? hash('sha256', found.Value, 'base64') : found.Value,
+  ARN: `arn:aws:ssm:${region}:000000000000:parameter/${found.Name.replace(/^\//, '')}`,
+  DataType: 'text',
+})
+
+/** The parameter of a name. @throws ParameterStoreError when there is none */
+const found = (parameters: Parameters, name: string): Parameter => {
+  const held = parameters.get(name)
+  if (held === undefined) throw new ParameterStoreError('ParameterNotFound')
+  return held
+}
+
+/** The actions of Parameter Store that the relay and its setup use, by API name. */
+const ACTIONS: Readonly<Record<string, Action>> = {
+  PutParameter: action(
+    v.object({ Name: name, Value: value, Type: v.exactOptional(parameter.entries.Type), Overwrite: flag }),
+    ({ Name, Value, Overwrite, ...input }, { parameters }) => {
+      const held = parameters.get(Name)
+      if (held !== undefined && !Overwrite) {
+        throw new ParameterStoreError(
+          'ParameterAlreadyExists',
+          'The parameter already exists. To overwrite this value, set the overwrite option in the request to true.',
+        )
+      }
+      const Type = input.Type ?? held?.Type
+      if (Type === undefined) throw refuse('A parameter type is required when you create a parameter.')
+      const Version = (held?.Version ?? 0) + 1
+      const put = { Name, Type, Value, Version, LastModifiedDate: Date.now() / 1000 }
+      return { output: { Version, Tier: 'Standard' }, parameters: new Map(parameters).set(Name, put) }
+    },
+  ),
+  GetParameter: action(
+    v.object({ Name: v.string(), WithDecryption: flag }),
+    ({ Name, WithDecryption }, { parameters, region }) => ({
+      output: { Parameter: shown(found(parameters, Name), WithDecryption, region) },
+    }),
+  ),
+  GetParametersByPath: action(
+    v.strictObject({
+      Path: v.pipe(v.string(), v.startsWith('/')),
+      Recursive: flag,
+      WithDecryption: flag,
+      MaxResults: v.optional(page, PAGE),
+      NextToken: v.exactOptional(v.string()),
+    }),
+    ({ Path, Recursive, WithDecryption, MaxResults, NextToken = '' }, { parameters, region }) => {
+      const prefix = Path.endsWith('/') ? Path : `${Path}/`
+      // The token is the last name returned, so that pages stay correct while parameters are added and removed.
+      const last = Buffer.from(NextToken, 'base64url').toString()
+      if (last !== '' && !last.startsWith(prefix)) {
+        throw new ParameterStoreError('InvalidNextToken', 'The specified token is not valid.')
+      }
+      const rest = [...parameters.values()]
+        .filter(({ Name }) => Name.startsWith(prefix) && Name > last)
+        .filter(({ Name }) => Recursive || !Name.slice(prefix.length).includes('/'))
+        .sort((a, b) => (a.Name < b.Name ? -1 : 1))
+      const page = rest.slice(0, MaxResults)
+      const end = rest.length > page.length ? page.at(-1) : undefined
+      return {
+        output: {
+          Parameters: page.map(each => shown(each, WithDecryption, region)),
+          ...(end !== undefined && { NextToken: Buffer.from(end.Name).toString('base64url') }),
+        },
+      }
+    },
+  ),
+  DeleteParameter: action(v.object({ Name: v.string() }), ({ Name }, { parameters }) => {
+    found(parameters, Name)
+    return { output: {}, parameters: new Map([...parameters].filter(([name]) => name !== Name)) }
+  }),
+}
 
 const file = v.pipe(v.string(), v.parseJson(), v.object({ parameters: v.array(parameter) }))
 
@@ -37,11 +168,6 @@ const save = async (path: string, parameters: Parameters) => {
   await rename(next, path)
 }
 
-const respond = (response: ServerResponse, status: number, body: unknown) => {
-  response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' })
-  response.end(JSON.stringify(body))
-}
-
 const jsonBody = v.pipe(
   v.string(),
   v.transform(body => (body === '' ? '{}' : body)),
@@ -67,7 +193,7 @@ export type ParameterStoreOptions = {
 }
 
 /**
- * Starts a local Parameter Store on the loopback address: the actions of {@link ACTIONS} over the AWS JSON 1.1
+ * Starts a local Parameter Store on the loopback address: the actions that the relay uses over the AWS JSON 1.1
  * protocol.
  *
  * @throws Error when the file cannot be read
@@ -76,62 +202,51 @@ export const startParameterStore = async (options: ParameterStoreOptions) => {
   const { port, path, region = REGION, seed } = options
   await mkdir(dirname(path), { recursive: true })
   let parameters = await load(path)
-  let turn: Promise<unknown> = Promise.resolve()
+  // One at a time, so that each sees what the one before it wrote.
+  const turns = new PQueue({ concurrency: 1 })
 
   const replace = async (changed: Parameters) => {
     await save(path, changed)
     parameters = changed
   }
   const act = async (name: string, input: unknown) => {
-    const action = ACTIONS.get(name)
-    if (action === undefined) {
-      throw new ParameterStoreError(
-        'UnknownOperationException',
-        `The local Parameter Store has no action "${name}"`,
-      )
+    const found = ACTIONS[name]
+    if (found === undefined) {
+      const message = `The local Parameter Store has no action "${name}"`
+      throw new ParameterStoreError('UnknownOperationException', message)
     }
-    const done = action(input, { parameters, region, now: Date.now() / 1000 })
+    const done = found(input, { parameters, region })
     if (done.parameters !== undefined) await replace(done.parameters)
     return done.output
   }
-  /** Runs one at a time, so that each sees what the one before it wrote. */
-  const inTurn = <Result>(run: () => Promise<Result>): Promise<Result> => {
-    const result = turn.then(run)
-    turn = result.catch(() => undefined)
-    return result
-  }
-
   const handle = async (request: IncomingMessage) => {
     const [, name = ''] = String(request.headers['x-amz-target'] ?? '').split('AmazonSSM.')
     const body = v.safeParse(jsonBody, await text(request))
-    if (!body.success) {
+    if (!body.success)
       throw new ParameterStoreError('SerializationException', 'The body is not a JSON object')
-    }
-    return act(name, body.output)
+    return turns.add(() => act(name, body.output))
   }
 
   const direct: ParameterStore = {
     put: (Name, Value) =>
-      inTurn(
-        async () => void (await act('PutParameter', { Name, Value, Type: 'SecureString', Overwrite: true })),
-      ),
-    deleteAll: matches => inTurn(() => replace(new Map([...parameters].filter(([name]) => !matches(name))))),
+      turns.add(async () => {
+        await act('PutParameter', { Name, Value, Type: 'SecureString', Overwrite: true })
+      }),
+    deleteAll: matches =>
+      turns.add(() => replace(new Map([...parameters].filter(([name]) => !matches(name))))),
   }
   await seed?.(direct)
 
-  const server = createServer((request, response) =>
-    inTurn(async () => {
-      try {
-        respond(response, 200, await handle(request))
-      } catch (error) {
-        if (error instanceof ParameterStoreError) {
-          respond(response, 400, { __type: error.exception, message: error.message })
-        } else {
-          respond(response, 500, { __type: 'InternalServerError', message: String(error) })
-        }
-      }
-    }),
-  )
+  const server = createServer(async (request, response) => {
+    const [status, body] = await handle(request).then(
+      output => [200, output] as const,
+      error =>
+        error instanceof ParameterStoreError
+          ? ([400, { __type: error.exception, message: error.message }] as const)
+          : ([500, { __type: 'InternalServerError', message: String(error) }] as const),
+    )
+    response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify(body))
+  })
   server.listen({ host: HOST, port })
   await once(server, 'listening')
   return {

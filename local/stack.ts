@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import * as v from 'valibot'
 import { readStores } from '../deploy/stores.ts'
+import { accountingClient } from '../lib/accounting/client.ts'
 import { visible } from '../lib/platform/visible.ts'
 import { type Child, startChild } from './child.ts'
 import { openDataDir } from './data-dir.ts'
@@ -76,30 +76,6 @@ const startParts = (options: StackOptions, log: (line: string) => void, isLoadin
   }
 }
 
-const registered = v.looseObject({ secret: v.pipe(v.string(), v.nonEmpty()) })
-
-/**
- * Registers the relay's webhook with the sandbox and returns its signing secret (spec: Webhook registration).
- *
- * @throws Error when the sandbox refuses or answers without a secret
- */
-const registerWebhook = async (sandbox: string, relay: string): Promise<string> => {
-  const url = `${relay}/webhook`
-  const response = await fetch(`${sandbox}/api/v1/webhook/`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${SANDBOX_KEY}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ url }),
-    signal: AbortSignal.timeout(10_000),
-  })
-  const text = await response.text()
-  const body = v.safeParse(v.pipe(v.string(), v.parseJson(), registered), text)
-  if (!response.ok || !body.success) {
-    const shown = response.ok ? 'no secret' : text.slice(0, 200)
-    throw new Error(`Cannot register ${url}: ${sandbox} answered ${response.status} (${shown})`)
-  }
-  return body.output.secret
-}
-
 /**
  * Starts the sandbox and the relay, registers the relay's webhook, and resolves when both serve requests.
  *
@@ -129,7 +105,8 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
   const brokenBy = async (name: string, { ended }: Child) => `the ${name} ${await ended}`
   const introduce = async () => {
     await sandbox.reached('ready', START_MS)
-    const webhookSecret = await registerWebhook(urls.sandbox, urls.relay)
+    const accounting = accountingClient({ baseUrl: urls.sandbox, apiKey: async () => SANDBOX_KEY })
+    const { secret: webhookSecret } = await accounting.registerWebhook(`${urls.relay}/webhook`)
     // The relay opens its port only now, so that no webhook arrives before its secret is known.
     relay.send({ webhookSecret })
     return webhookSecret

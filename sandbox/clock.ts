@@ -1,5 +1,10 @@
-/** The time, and the day it is in the accounting time zone, `YYYY-MM-DD` (spec: `date`, default today). */
-export type Clock = { now: () => Date; today: () => string }
+export type Clock = {
+  now: () => Date
+  /** The time in ISO 8601. */
+  iso: () => string
+  /** The day it is in the accounting time zone, `YYYY-MM-DD` (spec: `date`, default today). */
+  today: () => string
+}
 
 export const DEFAULT_TIME_ZONE = 'Asia/Tehran'
 
@@ -14,7 +19,7 @@ export const clockIn = (timeZone: string, now = () => new Date()): Clock => {
   try {
     // Swedish writes a date as ISO 8601 does.
     const day = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' })
-    return { now, today: () => day.format(now()) }
+    return { now, iso: () => now().toISOString(), today: () => day.format(now()) }
   } catch (cause) {
     throw new Error(
       `Cannot use the accounting time zone "${timeZone}": must be an IANA name such as ${DEFAULT_TIME_ZONE}`,

@@ -59,11 +59,10 @@ const stop = async (server: Server) => {
  */
 export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   const { port = 4000, data, speed = 1, timeZone = DEFAULT_TIME_ZONE } = options
-  const clock = clockIn(timeZone, options.clock)
-  const store = openStore(data, clock)
+  const store = openStore(data, clockIn(timeZone, options.clock))
   const stopping = new AbortController()
-  const sender = startSender(store, clock, speed)
-  const server = httpServer({ store, clock, sender, stopping: stopping.signal })
+  const sender = startSender(store, speed)
+  const server = httpServer({ store, sender, stopping: stopping.signal })
   try {
     const bound = await listen(server, port)
     let closing: Promise<void> | undefined

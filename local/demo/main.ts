@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { styleText } from 'node:util'
+import { isDeepStrictEqual, styleText } from 'node:util'
 import { freePorts } from '../ports.ts'
 import { type Stack, startStack } from '../stack.ts'
 import { partiesOf } from './parties.ts'
@@ -9,22 +9,24 @@ import { story } from './story.ts'
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
-/** Plays the story; returns the name of the step that failed, or undefined. */
+/** Plays the story; returns the step that failed, or undefined. */
 const play = async (stack: Stack): Promise<string | undefined> => {
   const parties = partiesOf(stack.urls, 'demo-shop')
   const began = performance.now()
+  const show = (mark: string, where: string, what: string, observed: string) => {
+    const time = ((performance.now() - began) / 1000).toFixed(2).padStart(6)
+    say(`${time} s  ${mark} ${where.padEnd(17)} ${what}`)
+    say(styleText('dim', `${' '.repeat(30)}${observed}`))
+  }
   try {
-    for (const { where, name, observe } of story) {
-      const time = () => `${((performance.now() - began) / 1000).toFixed(2).padStart(6)} s`
-      try {
-        const observed = await observe(parties)
-        say(`${time()}  ${styleText('green', '✔')} ${where.padEnd(17)} ${name}`)
-        say(styleText('dim', `${' '.repeat(30)}${observed}`))
-      } catch (error) {
-        say(`${time()}  ${styleText('red', '✘')} ${where.padEnd(17)} ${name}`)
-        say(`${' '.repeat(30)}${error instanceof Error ? error.message : String(error)}`)
-        return name
+    for (const [where, what, act, expected] of story) {
+      const found = await act(parties).catch(error => [String(error)])
+      if (!isDeepStrictEqual(found, expected)) {
+        const difference = `expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`
+        show(styleText('red', '✘'), where, what, difference)
+        return what
       }
+      show(styleText('green', '✔'), where, what, found.join(', '))
     }
     return undefined
   } finally {

@@ -15,11 +15,11 @@ const until = async <Found>(what: string, look: () => Promise<Found | undefined>
   throw new Error(`Expected ${what} within ${TIMEOUT_MS / 1000} s`)
 }
 
-const order = v.looseObject({ external_id: v.string(), status: v.nullable(v.string()) })
+const json = v.pipe(v.string(), v.parseJson())
+const fields = v.record(v.string(), v.unknown())
 const feedMessage = v.looseObject({
   event: v.string(),
   version: v.number(),
-  delivery: v.string(),
   data: v.looseObject({ external_id: v.string() }),
 })
 const deliveries = v.object({
@@ -27,36 +27,27 @@ const deliveries = v.object({
     v.looseObject({
       delivery: v.string(),
       external_id: v.string(),
-      status: v.string(),
       attempts: v.array(v.looseObject({ status: v.nullish(v.number()), response: v.nullish(v.string()) })),
     }),
   ),
 })
 
-export type FeedMessage = v.InferOutput<typeof feedMessage>
 export type Addresses = { relay: string; sandbox: string; sqs: string }
 
-type Response = { status: number; body: unknown }
-
-const send = async (
-  method: string,
-  url: string,
-  body?: unknown,
-  headers: Record<string, string> = {},
-): Promise<Response> => {
+const send = async (method: string, url: string, body?: object, headers: Record<string, string> = {}) => {
   const response = await fetch(url, {
     method,
     headers: { 'content-type': 'application/json', ...headers },
-    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   })
   const text = await response.text()
-  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
+  return { answer: response.status, body: text === '' ? {} : v.parse(fields, JSON.parse(text)) }
 }
 
 /** The people and programs of the story, acting over real HTTP. */
 export const partiesOf = ({ relay, sandbox, sqs }: Addresses, source: string) => {
-  const orderPath = (id: string, verb = '') =>
-    `/api/v1/orders/${encodeURIComponent(id)}/${verb}?source=${encodeURIComponent(source)}`
+  const path = (id: string, verb = '', of = source) =>
+    `/api/v1/orders/${encodeURIComponent(id)}/${verb}?source=${encodeURIComponent(of)}`
   const asStore = { authorization: `Bearer local-${storeName(source)}` }
   const asCaller = { authorization: `Bearer ${SANDBOX_KEY}` }
   const queue = new SQSClient({ region: REGION, endpoint: sqs, credentials: CREDENTIALS })
@@ -70,25 +61,21 @@ export const partiesOf = ({ relay, sandbox, sqs }: Addresses, source: string) =>
     /** Calls the accounting service directly. */
     caller: {
       create: (body: object) => send('POST', `${sandbox}/api/v1/orders/`, body, asCaller),
-      async read(id: string) {
-        return v.parse(order, (await send('GET', `${sandbox}${orderPath(id)}`, undefined, asCaller)).body)
-      },
+      read: (id: string) => send('GET', `${sandbox}${path(id)}`, undefined, asCaller),
     },
     /** Calls the relay only. */
     store: {
       create: (body: object) => send('POST', `${relay}/api/v1/orders/`, { source, ...body }, asStore),
-      payment: (id: string, body: object) =>
-        send('POST', `${relay}${orderPath(id, 'payment/')}`, body, asStore),
-      refund: (id: string, body: object) =>
-        send('POST', `${relay}${orderPath(id, 'refund/')}`, body, asStore),
-      read: (id: string) => send('GET', `${relay}${orderPath(id)}`, undefined, asStore),
+      payment: (id: string, body: object) => send('POST', `${relay}${path(id, 'payment/')}`, body, asStore),
+      refund: (id: string, body: object) => send('POST', `${relay}${path(id, 'refund/')}`, body, asStore),
+      read: (id: string) => send('GET', `${relay}${path(id)}`, undefined, asStore),
       /** Receives the next message of the store's feed. */
-      receive: (what: string): Promise<FeedMessage> =>
-        until(what, async () => {
+      receive: () =>
+        until('a message', async () => {
           const message = await receive()
           if (message === undefined) return undefined
           await queue.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: message.ReceiptHandle }))
-          return v.parse(feedMessage, JSON.parse(message.Body ?? ''))
+          return v.parse(v.pipe(json, feedMessage), message.Body)
         }),
       isFeedEmpty: async () => (await receive()) === undefined,
     },
@@ -104,9 +91,8 @@ export const partiesOf = ({ relay, sandbox, sqs }: Addresses, source: string) =>
           const { body } = await send('GET', `${sandbox}/panel/deliveries`)
           const found = v.parse(deliveries, body).deliveries.find(({ external_id }) => external_id === id)
           const attempt = found?.attempts.at(-1)
-          return found !== undefined && attempt?.status != null
-            ? { delivery: found.delivery, ...attempt }
-            : undefined
+          if (found === undefined || attempt?.status == null) return undefined
+          return { delivery: found.delivery, answer: attempt.status, response: attempt.response }
         }),
       resend: (delivery: string) => send('POST', `${sandbox}/panel/deliveries/${delivery}/resend`),
     },

@@ -1,5 +1,4 @@
 import type { OrderKey } from '../../lib/protocol/order.ts'
-import type { Clock } from '../clock.ts'
 import { decimalFrom, exactNumber } from '../decimal.ts'
 import type { Correction } from '../panel-requests.ts'
 import { rials } from '../pricing.ts'
@@ -36,8 +35,8 @@ const saleOf = ({ invoice_number, order_discount }: Order, store: Store): Sale =
  *
  * @throws Refusal when the order would be refused as a create, or the stock or the receipt does not allow the correction
  */
-export const correctOrder = (key: OrderKey, change: Correction, store: Store, clock: Clock): void =>
-  changeOrder('correct', key, store, clock, order => {
+export const correctOrder = (key: OrderKey, change: Correction, store: Store): void =>
+  changeOrder('correct', key, store, order => {
     const { invoice_number, status, total } = order
     const { customer, ...sale } = change
     const taxation = {
@@ -61,9 +60,8 @@ export const correctOrder = (key: OrderKey, change: Correction, store: Store, cl
       issueGoods(order, store)
     }
     const customer_code = customer === undefined ? order.customer_code : customerFor(customer, store)
-    const at = clock.now().toISOString()
-    store.orders.correct(invoice_number, customer_code, sums, at)
+    store.orders.correct(invoice_number, customer_code, sums)
     const totals = sums.total === total ? rials(total) : `${rials(total)} to ${rials(sums.total)}`
     const message = `Corrected by the accountant (${Object.keys(change).join(', ')}), total ${totals} rials`
-    store.history.add(invoice_number, { at, kind: 'corrected', message })
+    store.history.add(invoice_number, 'corrected', message)
   })

@@ -1,4 +1,3 @@
-import type { Clock } from '../clock.ts'
 import { shown } from '../decimal.ts'
 import { valid } from '../refusal.ts'
 import { type OrderRequest, orderKey, orderRequest } from '../requests.ts'
@@ -11,10 +10,10 @@ import { paymentOf } from './pay-invoice.ts'
 import { findOrder, type Result, readOrder, resultOf } from './read-order.ts'
 
 /** Stores the draft and its rows. */
-const draft = (request: OrderRequest, store: Store, { now, today }: Clock) => {
+const draft = (request: OrderRequest, store: Store) => {
   const { source, external_id } = request
   const { taxRate, pricesIncludeTax } = store.settings.read()
-  const date = request.date ?? today()
+  const date = request.date ?? store.clock.today()
   requireFiscalYear('Field "date" is', date, store, 'date')
   const { rows, sums } = invoiceOf(request, { taxRate, pricesIncludeTax }, store)
   const invoice_number = store.orders.insert({
@@ -23,20 +22,19 @@ const draft = (request: OrderRequest, store: Store, { now, today }: Clock) => {
     tax_rate: shown(taxRate),
     prices_include_tax: pricesIncludeTax ? 1 : 0,
     ...sums,
-    created_at: now().toISOString(),
   })
   store.invoiceRows.replace(invoice_number, rows)
   return findOrder({ source, external_id }, store)
 }
 
-const register = (request: OrderRequest, store: Store, clock: Clock): Result => {
+const register = (request: OrderRequest, store: Store): Result => {
   const { source, external_id, payment } = request
-  const invoice = draft(request, store, clock)
+  const invoice = draft(request, store)
   const { invoice_number, date } = invoice
   const message = `Order received${payment ? ' with its payment' : ''}, invoice ${invoice_number} drafted`
-  store.history.add(invoice_number, { at: clock.now().toISOString(), kind: 'created', message })
+  store.history.add(invoice_number, 'created', message)
   const paid = payment ? paymentOf(payment, date, store, 'payment.date') : undefined
-  const isFinal = finalize(invoice, paid, store, clock)
+  const isFinal = finalize(invoice, paid, store)
   if (!isFinal && paid) store.heldPayments.put(invoice_number, paid)
   const result = readOrder({ source, external_id }, store)
   store.orders.setOriginal(invoice_number, JSON.stringify(result))
@@ -55,11 +53,11 @@ const duplicateOf = (order: Order, store: Store): Result =>
  * @param body the parsed JSON body, not yet validated
  * @throws Refusal when the order is rejected; nothing is registered
  */
-export const createOrder = (body: unknown, store: Store, clock: Clock): Result & { duplicate: boolean } => {
+export const createOrder = (body: unknown, store: Store): Result & { duplicate: boolean } => {
   const key = valid(orderKey, body)
   return store.transact(() => {
     const registered = store.orders.find(key)
     if (registered !== undefined) return { ...duplicateOf(registered, store), duplicate: true }
-    return { ...register(valid(orderRequest, body), store, clock), duplicate: false }
+    return { ...register(valid(orderRequest, body), store), duplicate: false }
   })
 }

@@ -1,4 +1,3 @@
-import type { Clock } from '../clock.ts'
 import type { Store } from '../store/open.ts'
 import type { HeldPayment, Order } from '../store/orders.ts'
 import { payInvoice } from './pay-invoice.ts'
@@ -21,25 +20,19 @@ const obstacles = (order: Order, isPaid: boolean, store: Store) => {
  *
  * @returns whether the draft was finalized
  */
-export const finalize = (
-  order: Order,
-  payment: HeldPayment | undefined,
-  store: Store,
-  clock: Clock,
-): boolean => {
+export const finalize = (order: Order, payment: HeldPayment | undefined, store: Store): boolean => {
   const { invoice_number } = order
-  const at = clock.now().toISOString()
   const found = obstacles(order, payment !== undefined, store)
   if (found.length > 0) {
     const error = found.join('. ')
-    store.orders.setStatus(invoice_number, 'needs_review', error, at)
-    store.history.add(invoice_number, { at, kind: 'held', message: error })
+    store.orders.setStatus(invoice_number, 'needs_review', error)
+    store.history.add(invoice_number, 'held', error)
     return false
   }
   issueGoods(order, store)
-  store.orders.setStatus(invoice_number, 'invoiced', null, at)
+  store.orders.setStatus(invoice_number, 'invoiced', null)
   const message = `Invoice ${invoice_number} finalized, goods taken from stock`
-  store.history.add(invoice_number, { at, kind: 'finalized', message })
-  if (payment !== undefined) payInvoice(order, payment, store, clock)
+  store.history.add(invoice_number, 'finalized', message)
+  if (payment !== undefined) payInvoice(order, payment, store)
   return true
 }

@@ -1,4 +1,3 @@
-import type { Clock } from '../clock.ts'
 import { rials } from '../pricing.ts'
 import { Refusal } from '../refusal.ts'
 import type { Payment } from '../requests.ts'
@@ -39,7 +38,6 @@ export const payInvoice = (
   order: Pick<Order, 'invoice_number' | 'total'>,
   payment: HeldPayment,
   store: Store,
-  clock: Clock,
 ): void => {
   const code = store.settings.read().orderPaymentReceivingAccount
   const account = code === null ? undefined : store.accounts.find(code)
@@ -50,10 +48,12 @@ export const payInvoice = (
     )
   }
   const type = receiptType(account.kind, payment.method)
-  const receipt = { ...payment, type, amount: order.total, account_code: account.code }
-  const number = store.receipts.insert(order.invoice_number, receipt)
-  const at = clock.now().toISOString()
-  store.orders.setStatus(order.invoice_number, 'paid', null, at)
+  const { invoice_number, total: amount } = order
+  const { method, reference, date } = payment
+  const number = store.receipts.insert({
+    ...{ invoice_number, method, reference, date, type, amount, account_code: account.code },
+  })
+  store.orders.setStatus(order.invoice_number, 'paid', null)
   const message = `Receipt ${number} (${type}) of ${rials(order.total)} rials into ${account.name}`
-  store.history.add(order.invoice_number, { at, kind: 'paid', message })
+  store.history.add(order.invoice_number, 'paid', message)
 }

@@ -1,5 +1,4 @@
 import type { OrderKey } from '../../lib/protocol/order.ts'
-import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusal.ts'
 import type { Payment } from '../requests.ts'
 import type { Store } from '../store/open.ts'
@@ -11,12 +10,12 @@ const labelOf = ({ method, reference, date }: HeldPayment) =>
   `${method}, ${date}${reference && `, reference ${reference}`}`
 
 /** Holds the first payment; another one is only recorded, for the accountant to clear up. */
-const hold = ({ invoice_number }: Order, payment: HeldPayment, store: Store, clock: Clock) => {
+const hold = ({ invoice_number }: Order, payment: HeldPayment, store: Store) => {
   const isFirst = store.heldPayments.find(invoice_number) === undefined
   if (isFirst) store.heldPayments.put(invoice_number, payment)
   const outcome = isFirst ? 'held until the invoice is finalized' : 'not held: another payment already is'
   const message = `Payment (${labelOf(payment)}) ${outcome}`
-  store.history.add(invoice_number, { at: clock.now().toISOString(), kind: 'held', message })
+  store.history.add(invoice_number, 'held', message)
 }
 
 /**
@@ -25,12 +24,12 @@ const hold = ({ invoice_number }: Order, payment: HeldPayment, store: Store, clo
  *
  * @throws Refusal when the invoice is not finalized; the first payment is held and registered when it is
  */
-export const registerPayment = (key: OrderKey, payment: Payment, store: Store, clock: Clock): Result => {
+export const registerPayment = (key: OrderKey, payment: Payment, store: Store): Result => {
   const order = store.transact(() => {
     const found = findOrder(key, store)
     if (found.status === 'invoiced' || found.status === 'needs_review') {
       const act = found.status === 'invoiced' ? payInvoice : hold
-      act(found, paymentOf(payment, found.date, store), store, clock)
+      act(found, paymentOf(payment, found.date, store), store)
       store.changes.note({ kind: 'order', ...key })
     }
     return found

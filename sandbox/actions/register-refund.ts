@@ -1,5 +1,4 @@
 import type { OrderKey } from '../../lib/protocol/order.ts'
-import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
@@ -7,19 +6,18 @@ import { findOrder, type Result, readOrder } from './read-order.ts'
 import { restockGoods } from './stock.ts'
 
 /** Registers a return of a finalized invoice. Runs in the caller's transaction. */
-export const returnInvoice = (order: Order, reason: string | null, store: Store, { now, today }: Clock) => {
+export const returnInvoice = (order: Order, reason: string | null, store: Store) => {
   const { invoice_number } = order
-  const number = store.returns.insert(invoice_number, { date: today(), reason })
+  const number = store.returns.insert({ invoice_number, date: store.clock.today(), reason })
   restockGoods(order, store)
-  const at = now().toISOString()
-  store.orders.setStatus(invoice_number, 'refunded', null, at)
+  store.orders.setStatus(invoice_number, 'refunded', null)
   const message = `Sales return ${number}${reason ? ` (${reason})` : ''}, goods back in stock`
-  store.history.add(invoice_number, { at, kind: 'refunded', message })
+  store.history.add(invoice_number, 'refunded', message)
 }
 
-const refuse = ({ invoice_number }: Order, store: Store, { now }: Clock) => {
+const refuse = ({ invoice_number }: Order, store: Store) => {
   const message = 'Return refused: the invoice is not finalized'
-  store.history.add(invoice_number, { at: now().toISOString(), kind: 'refused', message })
+  store.history.add(invoice_number, 'refused', message)
 }
 
 /**
@@ -27,11 +25,11 @@ const refuse = ({ invoice_number }: Order, store: Store, { now }: Clock) => {
  *
  * @throws Refusal when the invoice is not finalized
  */
-export const registerRefund = (key: OrderKey, reason: string | null, store: Store, clock: Clock): Result => {
+export const registerRefund = (key: OrderKey, reason: string | null, store: Store): Result => {
   const order = store.transact(() => {
     const found = findOrder(key, store)
-    if (found.status === 'invoiced' || found.status === 'paid') returnInvoice(found, reason, store, clock)
-    if (found.status === 'needs_review') refuse(found, store, clock)
+    if (found.status === 'invoiced' || found.status === 'paid') returnInvoice(found, reason, store)
+    if (found.status === 'needs_review') refuse(found, store)
     if (found.status !== 'refunded') store.changes.note({ kind: 'order', ...key })
     return found
   })

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import type { Status } from '../../lib/protocol/status.ts'
 import { ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
-import type { Clock } from '../clock.ts'
 import { quoted, Refusal } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
@@ -63,16 +62,15 @@ export const cannot = (action: Action, { external_id, status }: Order, reason: s
  * Stores a webhook for every registered URL. It runs in the transaction of the change, so that neither exists
  * without the other (spec: Events).
  */
-const announce = (order: Order, store: Store, { now }: Clock) => {
-  const created_at = now().toISOString()
+const announce = (order: Order, store: Store) => {
   const { invoice_number } = order
   for (const { url } of store.webhooks.list()) {
     const delivery = randomUUID()
     const data = resultOf(order)
     const body = JSON.stringify({ event: ORDER_UPDATED, data, delivery })
-    store.deliveries.insert({ delivery, url, invoice_number, status: data.status, body, created_at })
+    store.deliveries.insert({ delivery, url, invoice_number, status: data.status, body })
     const message = `Webhook "${data.status}" to ${url} queued`
-    store.history.add(invoice_number, { at: created_at, kind: 'webhook', message })
+    store.history.add(invoice_number, 'webhook', message)
     store.changes.note({ kind: 'delivery', delivery })
   }
 }
@@ -87,7 +85,6 @@ export const changeOrder = (
   action: Action,
   key: OrderKey,
   store: Store,
-  clock: Clock,
   change: (order: Order) => void,
 ): void =>
   store.transact(() => {
@@ -100,5 +97,5 @@ export const changeOrder = (
     if (!allowed.includes(after.status)) {
       throw new Error(`Cannot ${action} an order: ${before.status} became ${after.status}`)
     }
-    if (after.status !== before.status || after.total !== before.total) announce(after, store, clock)
+    if (after.status !== before.status || after.total !== before.total) announce(after, store)
   })

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import type { Clock } from '../clock.ts'
 import type { Store } from '../store/open.ts'
 
 /** Registers a URL, or gives a registered one a new secret (spec: PUT webhook); see `delivery/sender.ts` for the old one. */
-export const registerWebhook = (url: string, store: Store, clock: Clock): { url: string; secret: string } =>
+export const registerWebhook = (url: string, store: Store): { url: string; secret: string } =>
   store.transact(() => {
     const secret = randomBytes(32).toString('hex')
-    store.webhooks.put({ url, secret, created_at: clock.now().toISOString() })
+    store.webhooks.put(url, secret)
     store.changes.note({ kind: 'webhook', url })
     return { url, secret }
   })

@@ -49,7 +49,7 @@ const message = ({ url }: Delivery, { state }: Progress, { status, error }: Atte
 export const record = (
   id: string,
   attempt: Attempt,
-  { scheduled, now, speed }: { scheduled: boolean; now: Date; speed: number },
+  { scheduled, speed }: { scheduled: boolean; speed: number },
   store: Store,
 ): void =>
   store.transact(() => {
@@ -60,14 +60,12 @@ export const record = (
     // A resend delivered it, or its URL was removed, during this attempt.
     const settled = scheduled && before.state !== 'pending'
     const made = isMade(attempt)
-    const after = scheduled && !settled ? afterScheduled(before, made, now, speed) : afterResend(before, made)
+    const after =
+      scheduled && !settled
+        ? afterScheduled(before, made, store.clock.now(), speed)
+        : afterResend(before, made)
     store.deliveries.update(after)
     if (after.state === before.state) return
-    const at = now.toISOString()
-    store.history.add(before.invoice_number, {
-      at,
-      kind: 'webhook',
-      message: message(before, after, attempt),
-    })
+    store.history.add(before.invoice_number, 'webhook', message(before, after, attempt))
     store.changes.note({ kind: 'order', source: before.source, external_id: before.external_id })
   })

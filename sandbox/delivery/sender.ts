@@ -1,4 +1,3 @@
-import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
 import type { Webhook } from '../store/webhooks.ts'
@@ -26,7 +25,8 @@ export type Sender = ReturnType<typeof startSender>
  *
  * @param speed how many times faster than real time the retry schedule and the exchange of a secret run
  */
-export const startSender = (store: Store, clock: Clock, speed: number) => {
+export const startSender = (store: Store, speed: number) => {
+  const { clock } = store
   const stopping = new AbortController()
   const underWay = new Map<string, Promise<void>>()
   let timer: NodeJS.Timeout | undefined
@@ -38,7 +38,7 @@ export const startSender = (store: Store, clock: Clock, speed: number) => {
     const secrets = secretsOf(webhook, clock.now(), speed)
     const made = await attempt(delivery, secrets, clock.now, stopping.signal)
     // An attempt that a stop interrupted is repeated by the next run.
-    if (!stopping.signal.aborted) record(id, made, { scheduled, now: clock.now(), speed }, store)
+    if (!stopping.signal.aborted) record(id, made, { scheduled, speed }, store)
   }
 
   const launch = (id: string) => {

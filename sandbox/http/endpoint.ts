@@ -2,7 +2,6 @@ import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import * as v from 'valibot'
 import { DEFAULT_SOURCE, type OrderKey } from '../../lib/protocol/order.ts'
-import type { Clock } from '../clock.ts'
 import type { Sender } from '../delivery/sender.ts'
 import type { SchemaName } from '../openapi/schemas.ts'
 import { quoted, Refusal, valid } from '../refusal.ts'
@@ -13,7 +12,7 @@ import type { Store } from '../store/open.ts'
 export type Access = 'read' | 'write' | 'local'
 
 /** What the endpoints work with; `stopping` ends the event streams. */
-export type Services = { store: Store; clock: Clock; sender: Sender; stopping: AbortSignal }
+export type Services = { store: Store; sender: Sender; stopping: AbortSignal }
 
 export type Environment = { Bindings: HttpBindings }
 

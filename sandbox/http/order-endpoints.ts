@@ -47,7 +47,7 @@ export const orderEndpoints: readonly Endpoint[] = [
     },
     // The action validates the body, because a repeated order is a success whatever else the body contains.
     ...accepts(v.unknown(), ['OrderRequest'], (body, call) => {
-      const result = createOrder(orderBody(body, call), call.store, call.clock)
+      const result = createOrder(orderBody(body, call), call.store)
       return respond(call.context, result.duplicate ? 200 : 201, result)
     }),
   },
@@ -72,7 +72,7 @@ export const orderEndpoints: readonly Endpoint[] = [
     },
     example: { path: { external_id: '1001' }, body: { method: 'card', reference: '123456' } },
     ...accepts(paymentRequest, ['PaymentRequest', 'NestedPaymentRequest'], ({ source, payment }, call) =>
-      registerPayment(keyOf(call, source), payment, call.store, call.clock),
+      registerPayment(keyOf(call, source), payment, call.store),
     ),
   },
   {
@@ -85,7 +85,7 @@ export const orderEndpoints: readonly Endpoint[] = [
     refusals: { 400: 'The body is invalid or the invoice is not finalized.' },
     example: { path: { external_id: '1001' }, body: { reason: 'Wrong size' } },
     ...accepts(v.optional(refundRequest, {}), ['RefundRequest'], ({ source, reason }, call) =>
-      registerRefund(keyOf(call, source), reason ?? null, call.store, call.clock),
+      registerRefund(keyOf(call, source), reason ?? null, call.store),
     ),
   },
   {
@@ -95,9 +95,7 @@ export const orderEndpoints: readonly Endpoint[] = [
       'Several URLs can be registered. Registering a URL again gives it a new secret; for 24 hours the old one signs as well.',
     answers: { 200: { schema: 'WebhookRegistration', when: 'Registered.' } },
     example: { body: { url: 'http://127.0.0.1:3000/webhook' } },
-    ...accepts(webhookRequest, ['WebhookRequest'], ({ url }, { store, clock }) =>
-      registerWebhook(url, store, clock),
-    ),
+    ...accepts(webhookRequest, ['WebhookRequest'], ({ url }, { store }) => registerWebhook(url, store)),
   },
   {
     ...{ method: 'delete', path: '/api/v1/webhook/', id: 'removeWebhook', access: 'write' },

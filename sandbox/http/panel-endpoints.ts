@@ -12,7 +12,6 @@ import {
 } from '../actions/catalogue.ts'
 import { correctOrder } from '../actions/correct-order.ts'
 import { listDeliveries, listOrders, showDelivery, showOrder } from '../actions/panel.ts'
-import type { Clock } from '../clock.ts'
 import type { SchemaName } from '../openapi/schemas.ts'
 import * as requests from '../panel-requests.ts'
 import { valid } from '../refusal.ts'
@@ -28,13 +27,9 @@ const queryOf = ({ query }: Call) => Object.fromEntries([...query].filter(([, va
 const productPath = v.object({ sku: v.pipe(v.string(), v.nonEmpty('must not be empty')) })
 
 /** An action of the accountant on an order, and the order after it. */
-const changed = (
-  call: Call,
-  act: (key: OrderKey, store: Store, clock: Clock) => void,
-  source?: string | null,
-) => {
+const changed = (call: Call, act: (key: OrderKey, store: Store) => void, source?: string | null) => {
   const key = keyOf(call, source)
-  act(key, call.store, call.clock)
+  act(key, call.store)
   return showOrder(key, call.store)
 }
 
@@ -74,7 +69,7 @@ const orders: readonly Endpoint[] = [
       'Makes the invoice a draft again. Its return and its receipt are cancelled, the payment is held, and goods that were not returned go back to stock.',
     example: { error: 'The customer asked for other goods' },
     ...accepts(requests.review, ['Review'], ({ error }, call) =>
-      changed(call, (key, store, clock) => reviewOrder(key, error, store, clock)),
+      changed(call, (key, store) => reviewOrder(key, error, store)),
     ),
   }),
   action('correct', {
@@ -84,7 +79,7 @@ const orders: readonly Endpoint[] = [
       'Prices the invoice anew, with its own date, tax rate and number; the stock of a finalized one follows. The total of a paid order only changes after its payment is reversed.',
     example: { items: [{ sku: 'SKU-2', quantity: 1.5, unit_price: 1250000 }], shipping: 0 },
     ...accepts(requests.correction, ['Correction'], (change, call) =>
-      changed(call, (key, store, clock) => correctOrder(key, change, store, clock)),
+      changed(call, (key, store) => correctOrder(key, change, store)),
     ),
   }),
   action('retry', {
@@ -106,7 +101,7 @@ const orders: readonly Endpoint[] = [
     description: 'Pays the whole total of an invoiced order.',
     example: { method: 'transfer', reference: '98765' },
     ...accepts(payment, ['Payment'], (paid, call) =>
-      changed(call, (key, store, clock) => payOrder(key, paid, store, clock)),
+      changed(call, (key, store) => payOrder(key, paid, store)),
     ),
   }),
   action('return', {
@@ -114,7 +109,7 @@ const orders: readonly Endpoint[] = [
     summary: 'Register a full return',
     description: 'Returns all goods of an invoiced or paid order to stock.',
     ...accepts(v.optional(refundRequest, {}), ['RefundRequest'], ({ source, reason }, call) =>
-      changed(call, (key, store, clock) => returnOrder(key, reason ?? null, store, clock), source),
+      changed(call, (key, store) => returnOrder(key, reason ?? null, store), source),
     ),
   }),
 ]

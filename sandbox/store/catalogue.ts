@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type Decimal, decimalFrom, shown } from '../decimal.ts'
-import { command, query } from './query.ts'
+import { command, insertion, query } from './query.ts'
 
 /** The connection settings (spec: What the service does). `taxRate` is in percent. */
 export type Settings = {
@@ -24,15 +24,12 @@ type SettingsRow = {
   duplicates_return_original: 0 | 1
 }
 
-const SETTINGS = `default_customer, automatic_customer_creation, receiving_account, tax_rate,
-  prices_include_tax, automatic_finalization, duplicates_return_original`
+const bit = (value: boolean) => (value ? 1 : 0)
 
 export const settings = (db: DatabaseSync) => {
-  const only = query<SettingsRow>(db, `SELECT ${SETTINGS} FROM settings`)
-  const put = command(
-    db,
-    `INSERT OR REPLACE INTO settings (only_row, ${SETTINGS}) VALUES (1, ?, ?, ?, ?, ?, ?, ?)`,
-  )
+  const only = query<SettingsRow>(db, 'SELECT * FROM settings')
+  const clear = command(db, 'DELETE FROM settings')
+  const insert = insertion<SettingsRow & { only_row: 1 }>(db, 'settings')
   return {
     read: (): Settings => {
       const row = only.one()
@@ -47,16 +44,19 @@ export const settings = (db: DatabaseSync) => {
         duplicatesReturnOriginal: row.duplicates_return_original === 1,
       }
     },
-    put: (value: Settings) =>
-      put(
-        value.defaultCustomer,
-        Number(value.automaticCustomerCreation),
-        value.orderPaymentReceivingAccount,
-        shown(value.taxRate),
-        Number(value.pricesIncludeTax),
-        Number(value.automaticFinalization),
-        Number(value.duplicatesReturnOriginal),
-      ),
+    put: (value: Settings) => {
+      clear()
+      insert({
+        only_row: 1,
+        default_customer: value.defaultCustomer,
+        automatic_customer_creation: bit(value.automaticCustomerCreation),
+        receiving_account: value.orderPaymentReceivingAccount,
+        tax_rate: shown(value.taxRate),
+        prices_include_tax: bit(value.pricesIncludeTax),
+        automatic_finalization: bit(value.automaticFinalization),
+        duplicates_return_original: bit(value.duplicatesReturnOriginal),
+      })
+    },
   }
 }
 
@@ -70,10 +70,10 @@ export const products = (db: DatabaseSync) => {
   const bySku = query<ProductRow>(db, 'SELECT sku, name, stock FROM products WHERE sku = ?')
   const all = query<ProductRow>(db, 'SELECT sku, name, stock FROM products ORDER BY sku')
   const setStock = command(db, 'UPDATE products SET stock = ?2 WHERE sku = ?1')
-  const put = command(
+  const put = insertion<ProductRow>(
     db,
-    `INSERT INTO products (sku, name, stock) VALUES (?, ?, ?)
-     ON CONFLICT (sku) DO UPDATE SET name = excluded.name, stock = excluded.stock`,
+    'products',
+    'ON CONFLICT (sku) DO UPDATE SET name = excluded.name, stock = excluded.stock',
   )
   return {
     find: (sku: string) => {
@@ -81,26 +81,23 @@ export const products = (db: DatabaseSync) => {
       return row && productOf(row)
     },
     list: () => all.all().map(productOf),
-    put: ({ sku, name, stock }: Product) => put(sku, name, shown(stock)),
+    put: (product: Product) => put({ ...product, stock: shown(product.stock) }),
     setStock: (sku: string, stock: Decimal) => setStock(sku, shown(stock)),
   }
 }
 
 export type Customer = { code: string; mobile: string | null; name: string; email: string | null }
 
-const CUSTOMER = 'code, mobile, name, email'
-
 export const customers = (db: DatabaseSync) => {
-  const byMobile = query<Customer>(db, `SELECT ${CUSTOMER} FROM customers WHERE mobile = ?`)
-  const byCode = query<Customer>(db, `SELECT ${CUSTOMER} FROM customers WHERE code = ?`)
-  const all = query<Customer>(db, `SELECT ${CUSTOMER} FROM customers ORDER BY code`)
-  const insert = command(db, `INSERT INTO customers (${CUSTOMER}) VALUES (?, ?, ?, ?)`)
+  const byMobile = query<Customer>(db, 'SELECT * FROM customers WHERE mobile = ?')
+  const byCode = query<Customer>(db, 'SELECT * FROM customers WHERE code = ?')
+  const all = query<Customer>(db, 'SELECT * FROM customers ORDER BY code')
   return {
     /** @param mobile in local form with the leading zero */
     findByMobile: (mobile: string) => byMobile.one(mobile),
     find: (code: string) => byCode.one(code),
     list: () => all.all(),
-    insert: ({ code, mobile, name, email }: Customer) => insert(code, mobile, name, email),
+    insert: insertion<Customer>(db, 'customers'),
   }
 }
 
@@ -108,17 +105,16 @@ export const customers = (db: DatabaseSync) => {
 export type Account = { code: string; name: string; kind: 'cash' | 'bank' }
 
 export const accounts = (db: DatabaseSync) => {
-  const byCode = query<Account>(db, 'SELECT code, name, kind FROM accounts WHERE code = ?')
-  const all = query<Account>(db, 'SELECT code, name, kind FROM accounts ORDER BY code')
-  const put = command(
-    db,
-    `INSERT INTO accounts (code, name, kind) VALUES (?, ?, ?)
-     ON CONFLICT (code) DO UPDATE SET name = excluded.name, kind = excluded.kind`,
-  )
+  const byCode = query<Account>(db, 'SELECT * FROM accounts WHERE code = ?')
+  const all = query<Account>(db, 'SELECT * FROM accounts ORDER BY code')
   return {
     find: (code: string) => byCode.one(code),
     list: () => all.all(),
-    put: ({ code, name, kind }: Account) => put(code, name, kind),
+    put: insertion<Account>(
+      db,
+      'accounts',
+      'ON CONFLICT (code) DO UPDATE SET name = excluded.name, kind = excluded.kind',
+    ),
   }
 }
 

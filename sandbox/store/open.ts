@@ -18,20 +18,20 @@ const IN_MEMORY = ':memory:'
 /** The database holds customers and webhook secrets. SQLite gives its -wal and -shm files the same mode. */
 const OWNER_ONLY = 0o600
 
-const tables = (db: DatabaseSync) => ({
+const tables = (db: DatabaseSync, clock: Clock) => ({
   accounts: accounts(db),
   customers: customers(db),
-  deliveries: deliveries(db),
+  deliveries: deliveries(db, clock),
   fiscalYears: fiscalYears(db),
   heldPayments: heldPayments(db),
-  history: history(db),
+  history: history(db, clock),
   invoiceRows: invoiceRows(db),
-  orders: orders(db),
+  orders: orders(db, clock),
   products: products(db),
-  receipts: receipts(db),
-  returns: returns(db),
+  receipts: receipts(db, clock),
+  returns: returns(db, clock),
   settings: settings(db),
-  webhooks: webhooks(db),
+  webhooks: webhooks(db, clock),
 })
 
 export type Tables = ReturnType<typeof tables>
@@ -95,10 +95,10 @@ const announcing =
 const open = (db: DatabaseSync, transact: Transact, clock: Clock): Tables =>
   transact(() => {
     const version = query<{ user_version: number }>(db, 'PRAGMA user_version').one()?.user_version
-    if (version === SCHEMA_VERSION) return tables(db)
+    if (version === SCHEMA_VERSION) return tables(db, clock)
     if (version !== 0) throw new Error(`its tables have version ${version}, not ${SCHEMA_VERSION}`)
     db.exec(SCHEMA)
-    const created = tables(db)
+    const created = tables(db, clock)
     seed(created, clock)
     return created
   })
@@ -131,6 +131,7 @@ export const openStore = (file: string | undefined, clock: Clock) => {
     if (file !== undefined) for (const suffix of ['', '-wal', '-shm']) chmodSync(file + suffix, OWNER_ONLY)
     return {
       ...opened,
+      clock,
       changes: log,
       transact: announcing(transact, log),
       close: () => db.close(),

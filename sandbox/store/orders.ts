@@ -1,8 +1,9 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import type { Status } from '../../lib/protocol/status.ts'
+import type { Clock } from '../clock.ts'
 import type { Payment } from '../requests.ts'
-import { command, query } from './query.ts'
+import { command, insertion, query } from './query.ts'
 
 /** An order with its invoice; amounts are whole rials as digits. */
 export type Order = OrderKey & {
@@ -31,7 +32,7 @@ export type Sums = Pick<Order, 'amount' | 'order_discount' | 'net' | 'tax' | 'to
 
 export type NewOrder = Omit<
   Order,
-  'invoice_number' | 'original' | 'updated_at' | 'receipt_number' | 'return_number'
+  'invoice_number' | 'original' | 'created_at' | 'updated_at' | 'receipt_number' | 'return_number'
 >
 
 /** A filter of orders; `before` is the last invoice number of the previous page. */
@@ -58,7 +59,7 @@ const JOINED = 'JOIN customers c ON c.code = o.customer_code'
 
 const containing = (text: string | null) => text && `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
-export const orders = (db: DatabaseSync) => {
+export const orders = (db: DatabaseSync, { iso }: Clock) => {
   const byKey = query<Order>(db, `${SELECT} WHERE o.source = ? AND o.external_id = ?`)
   const page = query<Order>(
     db,
@@ -69,12 +70,7 @@ export const orders = (db: DatabaseSync) => {
     db,
     `SELECT o.status, count(*) AS count FROM orders o ${JOINED} WHERE ${MATCHING} GROUP BY o.status`,
   )
-  const insert = query<{ invoice_number: number }>(
-    db,
-    `INSERT INTO orders (source, external_id, status, error, date, customer_code, tax_rate,
-       prices_include_tax, amount, order_discount, net, tax, total, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?14, ?14) RETURNING invoice_number`,
-  )
+  const insert = insertion<NewOrder & { created_at: string; updated_at: string }>(db, 'orders')
   const setStatus = command(
     db,
     'UPDATE orders SET status = ?2, error = ?3, updated_at = ?4 WHERE invoice_number = ?1',
@@ -93,20 +89,13 @@ export const orders = (db: DatabaseSync) => {
     /** The number of matching orders by status, regardless of the status of the filter. */
     counts: ({ source, text, mobile }: OrderFilter) => counts.all(source, containing(text), mobile),
     /** @returns the invoice number */
-    insert: (o: NewOrder): number => {
-      const row = insert.one(
-        ...[o.source, o.external_id, o.status, o.error, o.date, o.customer_code, o.tax_rate],
-        ...[o.prices_include_tax, o.amount, o.order_discount, o.net, o.tax, o.total, o.created_at],
-      )
-      if (row === undefined) throw new Error('Cannot insert an order: SQLite returned no invoice number')
-      return row.invoice_number
-    },
-    setStatus: (invoice_number: number, status: Status, error: string | null, at: string) =>
-      setStatus(invoice_number, status, error, at),
+    insert: (order: NewOrder, at = iso()) => insert({ ...order, created_at: at, updated_at: at }),
+    setStatus: (invoice_number: number, status: Status, error: string | null) =>
+      setStatus(invoice_number, status, error, iso()),
     /** @param result the result of the create, as JSON */
     setOriginal: (invoice_number: number, result: string) => setOriginal(invoice_number, result),
-    correct: (invoice_number: number, customer_code: string, s: Sums, at: string) =>
-      correct(invoice_number, customer_code, s.amount, s.order_discount, s.net, s.tax, s.total, at),
+    correct: (invoice_number: number, customer_code: string, s: Sums) =>
+      correct(invoice_number, customer_code, s.amount, s.order_discount, s.net, s.tax, s.total, iso()),
   }
 }
 
@@ -124,29 +113,19 @@ export type InvoiceRow = {
   tax: string
 }
 
-const ROW = 'kind, sku, name, quantity, unit_price, discount, amount, order_discount, net, tax'
-
 export const invoiceRows = (db: DatabaseSync) => {
   const ofInvoice = query<InvoiceRow>(
     db,
-    `SELECT ${ROW} FROM invoice_rows WHERE invoice_number = ? ORDER BY position`,
+    `SELECT kind, sku, name, quantity, unit_price, discount, amount, order_discount, net, tax
+     FROM invoice_rows WHERE invoice_number = ? ORDER BY position`,
   )
   const clear = command(db, 'DELETE FROM invoice_rows WHERE invoice_number = ?')
-  const insert = command(
-    db,
-    `INSERT INTO invoice_rows (invoice_number, position, ${ROW})
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
+  const insert = insertion<InvoiceRow & { invoice_number: number; position: number }>(db, 'invoice_rows')
   return {
     list: (invoice_number: number) => ofInvoice.all(invoice_number),
     replace: (invoice_number: number, rows: readonly InvoiceRow[]) => {
       clear(invoice_number)
-      for (const [position, r] of rows.entries()) {
-        insert(
-          ...[invoice_number, position, r.kind, r.sku, r.name, r.quantity, r.unit_price, r.discount],
-          ...[r.amount, r.order_discount, r.net, r.tax],
-        )
-      }
+      for (const [position, row] of rows.entries()) insert({ invoice_number, position, ...row })
     },
   }
 }
@@ -154,78 +133,51 @@ export const invoiceRows = (db: DatabaseSync) => {
 /** A payment that waits until its invoice is finalized. */
 export type HeldPayment = { method: Payment['method']; reference: string; date: string }
 
-/** The receipt of an invoice; a cancelled one keeps its number and is not found here. */
-export type Receipt = {
-  number: number
-  method: Payment['method']
-  type: 'cash' | 'transfer' | 'pos'
-  amount: string
-  reference: string
-  date: string
-  account_code: string
-}
+const PAYMENT = 'method, reference, date'
 
 export const heldPayments = (db: DatabaseSync) => {
-  const ofInvoice = query<HeldPayment>(
-    db,
-    'SELECT method, reference, date FROM held_payments WHERE invoice_number = ?',
-  )
-  const put = command(
-    db,
-    'INSERT INTO held_payments (invoice_number, method, reference, date) VALUES (?, ?, ?, ?)',
-  )
-  const remove = command(db, 'DELETE FROM held_payments WHERE invoice_number = ?')
+  const ofInvoice = query<HeldPayment>(db, `SELECT ${PAYMENT} FROM held_payments WHERE invoice_number = ?`)
+  const insert = insertion<HeldPayment & { invoice_number: number }>(db, 'held_payments')
   return {
     find: (invoice_number: number) => ofInvoice.one(invoice_number),
     /** An invoice has one held payment at most. */
     put: (invoice_number: number, { method, reference, date }: HeldPayment) =>
-      put(invoice_number, method, reference, date),
-    remove,
+      insert({ invoice_number, method, reference, date }),
+    remove: command(db, 'DELETE FROM held_payments WHERE invoice_number = ?'),
   }
 }
 
-export const receipts = (db: DatabaseSync) => {
-  const ofInvoice = query<Receipt>(
-    db,
-    `SELECT number, method, type, amount, reference, date, account_code FROM receipts
-     WHERE invoice_number = ? AND cancelled_at IS NULL`,
-  )
-  const insert = query<{ number: number }>(
-    db,
-    `INSERT INTO receipts (invoice_number, method, type, amount, reference, date, account_code)
-     VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING number`,
-  )
-  const cancel = command(db, 'UPDATE receipts SET cancelled_at = ?2 WHERE number = ?1')
-  return {
-    find: (invoice_number: number) => ofInvoice.one(invoice_number),
-    /** @returns the receipt number */
-    insert: (invoice_number: number, r: Omit<Receipt, 'number'>): number | undefined =>
-      insert.one(invoice_number, r.method, r.type, r.amount, r.reference, r.date, r.account_code)?.number,
-    cancel: (number: number, at: string) => cancel(number, at),
-  }
+/** The receipt of an invoice. */
+export type Receipt = HeldPayment & {
+  number: number
+  type: 'cash' | 'transfer' | 'pos'
+  amount: string
+  account_code: string
 }
 
 /** A sales return of a whole invoice. */
 export type SalesReturn = { number: number; date: string; reason: string | null }
 
-export const returns = (db: DatabaseSync) => {
-  const ofInvoice = query<SalesReturn>(
-    db,
-    'SELECT number, date, reason FROM returns WHERE invoice_number = ? AND cancelled_at IS NULL',
-  )
-  const insert = query<{ number: number }>(
-    db,
-    'INSERT INTO returns (invoice_number, date, reason) VALUES (?, ?, ?) RETURNING number',
-  )
-  const cancel = command(db, 'UPDATE returns SET cancelled_at = ?2 WHERE number = ?1')
-  return {
-    find: (invoice_number: number) => ofInvoice.one(invoice_number),
-    /** @returns the return number */
-    insert: (invoice_number: number, { date, reason }: Omit<SalesReturn, 'number'>): number | undefined =>
-      insert.one(invoice_number, date, reason)?.number,
-    cancel: (number: number, at: string) => cancel(number, at),
+/** The documents of a kind, one for an invoice; a cancelled one keeps its number and is not found here. */
+const documents =
+  <Document extends { number: number }>(table: string, columns: string) =>
+  (db: DatabaseSync, { iso }: Clock) => {
+    const ofInvoice = query<Document>(
+      db,
+      `SELECT number, ${columns} FROM ${table} WHERE invoice_number = ? AND cancelled_at IS NULL`,
+    )
+    const cancel = command(db, `UPDATE ${table} SET cancelled_at = ?2 WHERE number = ?1`)
+    const insert = insertion<Omit<Document, 'number'> & Record<string, SQLInputValue>>(db, table)
+    return {
+      find: (invoice_number: number) => ofInvoice.one(invoice_number),
+      /** @returns the number of the document */
+      insert,
+      cancel: (number: number) => cancel(number, iso()),
+    }
   }
-}
+
+export const receipts = documents<Receipt>('receipts', `${PAYMENT}, type, amount, account_code`)
+export const returns = documents<SalesReturn>('returns', 'date, reason')
 
 type HistoryKind =
   | 'created'
@@ -243,7 +195,7 @@ type HistoryKind =
 /** An entry in the history of an order, described for the accountant. */
 export type HistoryEntry = { at: string; kind: HistoryKind; message: string }
 
-export const history = (db: DatabaseSync) => {
+export const history = (db: DatabaseSync, { iso }: Clock) => {
   const ofInvoice = query<HistoryEntry>(
     db,
     'SELECT at, kind, message FROM history WHERE invoice_number = ? ORDER BY position',
@@ -255,7 +207,7 @@ export const history = (db: DatabaseSync) => {
   )
   return {
     list: (invoice_number: number) => ofInvoice.all(invoice_number),
-    add: (invoice_number: number, { at, kind, message }: HistoryEntry) =>
-      insert(invoice_number, at, kind, message),
+    add: (invoice_number: number, kind: HistoryKind, message: string) =>
+      insert(invoice_number, iso(), kind, message),
   }
 }

@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 
 /**
  * A prepared query with the type of its rows. Rows are not validated at run time, because SQLite enforces the
@@ -17,5 +17,27 @@ export const command = (db: DatabaseSync, sql: string) => {
   const statement = db.prepare(sql)
   return (...parameters: SQLInputValue[]) => {
     statement.run(...parameters)
+  }
+}
+
+/**
+ * Inserts rows, whose fields are columns of the table.
+ *
+ * @param conflict what happens when the row exists, in SQL
+ * @returns the number of the row, where the table has one
+ */
+export const insertion = <Row extends Record<string, SQLInputValue>>(
+  db: DatabaseSync,
+  table: string,
+  conflict = '',
+) => {
+  const prepared = new Map<string, StatementSync>()
+  return (row: Row): number => {
+    const columns = Object.keys(row)
+    const values = columns.map(column => `$${column}`)
+    const sql = `INSERT INTO ${table} (${columns}) VALUES (${values}) ${conflict}`
+    const statement = prepared.get(sql) ?? db.prepare(sql)
+    prepared.set(sql, statement)
+    return Number(statement.run(row).lastInsertRowid)
   }
 }

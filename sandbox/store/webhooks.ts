@@ -1,25 +1,24 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { command, query } from './query.ts'
+import type { Clock } from '../clock.ts'
+import { command, insertion, query } from './query.ts'
 
 /** `replaced_secret` is the one before the last registration, at `created_at`. */
 export type Webhook = { url: string; secret: string; replaced_secret: string | null; created_at: string }
 
-const WEBHOOK = 'url, secret, replaced_secret, created_at'
-
-export const webhooks = (db: DatabaseSync) => {
-  const byUrl = query<Webhook>(db, `SELECT ${WEBHOOK} FROM webhooks WHERE url = ?`)
-  const all = query<Webhook>(db, `SELECT ${WEBHOOK} FROM webhooks ORDER BY created_at, url`)
-  const put = command(
+export const webhooks = (db: DatabaseSync, { iso }: Clock) => {
+  const byUrl = query<Webhook>(db, 'SELECT * FROM webhooks WHERE url = ?')
+  const all = query<Webhook>(db, 'SELECT * FROM webhooks ORDER BY created_at, url')
+  const put = insertion<Omit<Webhook, 'replaced_secret'>>(
     db,
-    `INSERT INTO webhooks (url, secret, created_at) VALUES (?, ?, ?) ON CONFLICT (url) DO UPDATE
+    'webhooks',
+    `ON CONFLICT (url) DO UPDATE
      SET replaced_secret = secret, secret = excluded.secret, created_at = excluded.created_at`,
   )
-  const remove = command(db, 'DELETE FROM webhooks WHERE url = ?')
   return {
     find: (url: string) => byUrl.one(url),
     list: () => all.all(),
-    put: ({ url, secret, created_at }: Omit<Webhook, 'replaced_secret'>) => put(url, secret, created_at),
-    remove,
+    put: (url: string, secret: string) => put({ url, secret, created_at: iso() }),
+    remove: command(db, 'DELETE FROM webhooks WHERE url = ?'),
   }
 }
 
@@ -40,10 +39,7 @@ export type Delivery = {
   next_attempt_at: string | null
 }
 
-export type NewDelivery = Pick<
-  Delivery,
-  'delivery' | 'url' | 'invoice_number' | 'status' | 'body' | 'created_at'
->
+export type NewDelivery = Pick<Delivery, 'delivery' | 'url' | 'invoice_number' | 'status' | 'body'>
 
 /** One attempt; `t` is the signed Unix time, `status` that of the response, if any. */
 export type Attempt = {
@@ -59,7 +55,7 @@ const SELECT = `SELECT d.delivery, d.url, o.source, o.external_id, d.invoice_num
   d.state, d.tries, d.created_at, d.next_attempt_at
   FROM deliveries d JOIN orders o ON o.invoice_number = d.invoice_number`
 
-export const deliveries = (db: DatabaseSync) => {
+export const deliveries = (db: DatabaseSync, { iso }: Clock) => {
   const byId = query<Delivery>(db, `${SELECT} WHERE d.delivery = ?`)
   const page = query<Delivery>(
     db,
@@ -73,28 +69,16 @@ export const deliveries = (db: DatabaseSync) => {
     db,
     `SELECT min(next_attempt_at) AS at FROM deliveries WHERE state = 'pending' AND next_attempt_at > ?`,
   )
-  const insert = command(
-    db,
-    `INSERT INTO deliveries (delivery, invoice_number, url, status, body, state, tries, created_at,
-       next_attempt_at) VALUES (?, ?, ?, ?, ?, 'pending', 0, ?6, ?6)`,
-  )
+  const insert = insertion<Omit<Delivery, 'source' | 'external_id'>>(db, 'deliveries')
   const update = command(
     db,
     'UPDATE deliveries SET state = ?2, tries = ?3, next_attempt_at = ?4 WHERE delivery = ?1',
   )
-  const abandon = command(
-    db,
-    `UPDATE deliveries SET state = 'failed', next_attempt_at = NULL WHERE url = ? AND state = 'pending'`,
-  )
   const attemptsOf = query<Attempt>(
     db,
-    `SELECT at, t, status, latency_ms, error, response FROM attempts WHERE delivery = ? ORDER BY number`,
+    'SELECT at, t, status, latency_ms, error, response FROM attempts WHERE delivery = ? ORDER BY number',
   )
-  const insertAttempt = command(
-    db,
-    `INSERT INTO attempts (delivery, at, t, status, latency_ms, error, response)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
-  )
+  const insertAttempt = insertion<Attempt & { delivery: string }>(db, 'attempts')
   return {
     find: (delivery: string) => byId.one(delivery),
     /** Newest first, for one `external_id` or for all. */
@@ -103,13 +87,16 @@ export const deliveries = (db: DatabaseSync) => {
     due: (now: string, limit: number) => due.all(now, limit),
     /** The time of the next attempt after `now`. */
     nextDue: (now: string) => nextDue.one(now)?.at ?? undefined,
-    insert: (d: NewDelivery) => insert(d.delivery, d.invoice_number, d.url, d.status, d.body, d.created_at),
+    insert: (made: NewDelivery, at = iso()) =>
+      insert({ ...made, state: 'pending', tries: 0, created_at: at, next_attempt_at: at }),
     update: (d: Pick<Delivery, 'delivery' | 'state' | 'tries' | 'next_attempt_at'>) =>
       update(d.delivery, d.state, d.tries, d.next_attempt_at),
     /** Cancels the pending deliveries to a URL that is no longer registered. */
-    abandon,
+    abandon: command(
+      db,
+      `UPDATE deliveries SET state = 'failed', next_attempt_at = NULL WHERE url = ? AND state = 'pending'`,
+    ),
     attempts: (delivery: string) => attemptsOf.all(delivery),
-    addAttempt: (delivery: string, a: Attempt) =>
-      insertAttempt(delivery, a.at, a.t, a.status, a.latency_ms, a.error, a.response),
+    addAttempt: (delivery: string, made: Attempt) => insertAttempt({ delivery, ...made }),
   }
 }

@@ -1,3 +1,5 @@
+import { inspect } from 'node:util'
+
 /**
  * A request to the order API, with a path below `/api/v1/orders/`, or to the panel, which only the service has;
  * `ID` stands for the order's number. `through` is the state with which the relay answers 202 where the
@@ -35,6 +37,10 @@ const retry: Step = { ask: 'POST /panel/orders/ID/retry' }
 const inReview = settings({ automaticFinalization: false })
 const finalizing = settings({ automaticFinalization: true })
 const other = { source: 'demo-shop' }
+
+/** A change for each value of each field. */
+const variants = (fields: Readonly<Record<string, readonly unknown[]>>): object[] =>
+  Object.entries(fields).flatMap(([name, values]) => values.map(value => ({ [name]: value })))
 
 /** What a store relies on, by the spec and by the choices of the sandbox: every answer of every step. */
 export const STORIES: readonly [name: string, ...steps: Step[]][] = [
@@ -127,39 +133,25 @@ export const STORIES: readonly [name: string, ...steps: Step[]][] = [
   ['a discount above the items', create({ discount: 9_000_000 })],
   ['a date outside the fiscal years', create({ date: '1990-01-01' })],
   ['a date', create({ date: '2026-11-20' }), read],
-  ...[
-    { external_id: undefined },
-    { external_id: '' },
-    { external_id: 5 },
-    { external_id: 'x'.repeat(101) },
-    { source: 7 },
-    { items: undefined },
-    { items: [] },
-    { items: {} },
-    { items: [null] },
-    { date: '2026-02-30' },
-    { date: '۲۰۲۶-۱۱-۲۱' },
-    { customer: 'Sara' },
-    { customer: { mobile: 9123456789 } },
-    { shipping: '1' },
-    { shipping: -1 },
-    { discount: [1] },
-    { payment: true },
-    { payment: {} },
-    { payment: { method: 'crypto' } },
-  ].map((changes): [string, Step] => [`an order with ${JSON.stringify(changes)}`, create(changes)]),
-  ...[
-    { sku: undefined },
-    { sku: 1 },
-    { sku: '' },
-    { quantity: 0 },
-    { quantity: -1 },
-    { quantity: '2' },
-    { unit_price: undefined },
-    { unit_price: -5 },
-    { discount: -5 },
-    { name: 1 },
-  ].map((changes): [string, Step] => [`an item with ${JSON.stringify(changes)}`, item(changes)]),
+  ...variants({
+    external_id: [undefined, '', 5, 'x'.repeat(101)],
+    source: [7],
+    items: [undefined, [], {}, [null]],
+    date: ['2026-02-30', '۲۰۲۶-۱۱-۲۱'],
+    customer: ['Sara', { mobile: 9123456789 }],
+    shipping: ['1', -1],
+    discount: [[1]],
+    payment: [true, {}, { method: 'crypto' }],
+  }).map((changes): [string, Step] => [`an order with ${inspect(changes)}`, create(changes)]),
+  ...variants({
+    ...{
+      sku: [undefined, 1, ''],
+      quantity: [0, -1, '2'],
+      unit_price: [undefined, -5],
+      discount: [-5],
+      name: [1],
+    },
+  }).map((changes): [string, Step] => [`an item with ${inspect(changes)}`, item(changes)]),
   ...['', '{', '[]', '"order"', 'null', '{/**/}'].map((body): [string, Step] => [
     `the body ${JSON.stringify(body.slice(0, 9))}`,
     { ask: 'POST ', body },

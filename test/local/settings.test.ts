@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { expect, test } from '@jest/globals'
+import { readable } from '../../local/log.ts'
 import { assertFree, freePorts } from '../../local/ports.ts'
+import { readService } from '../../local/service.ts'
 import { environmentOf, settingsFrom } from '../../local/settings.ts'
 
 test('the defaults are those of the README', () => {
@@ -48,4 +50,74 @@ test('free ports are free, and a taken port is named with its variable', async (
   } finally {
     squatter.close()
   }
+})
+
+const ports = { relay: 1, lambda: 2, sandbox: 3, dynamodb: 4, sqs: 9324, ssm: 6 }
+const ROOT = join(import.meta.dirname, '../..')
+
+const arnOf = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] })
+const worker = { name: 'relay-local-worker', handler: 'functions/worker.handler' }
+const read = (provider: object, functions: Record<string, object> = { worker }) =>
+  readService({ provider, functions }, ROOT, ports)
+
+test.each<[string, () => unknown, RegExp]>([
+  [
+    'a reference to another resource',
+    () => read({ environment: { X: { Ref: 'AlarmTopic' } } }),
+    /^Cannot resolve provider\.environment\.X: \{"Ref":"AlarmTopic"\} is neither text nor a reference/,
+  ],
+  [
+    'another intrinsic function',
+    () => read({}, { worker: { ...worker, environment: { X: { 'Fn::ImportValue': 'x' } } } }),
+    /^Cannot resolve functions\.worker\.environment\.X/,
+  ],
+  [
+    'an unknown queue',
+    () => read({}, { worker: { ...worker, events: [{ sqs: { arn: arnOf('LostQueue') } }] } }),
+    /^Cannot feed functions\.worker: there is no queue "LostQueue"/,
+  ],
+  [
+    'an option that the local event source does not support',
+    () =>
+      read(
+        {},
+        { worker: { ...worker, events: [{ sqs: { arn: arnOf('OrdersQueue'), filterPatterns: [] } }] } },
+      ),
+    /^Cannot use serverless\.yml: "functions\.worker\.events\.0\.sqs\.filterPatterns"/,
+  ],
+])('%s stops the start and is named', (_name, attempt, message) => {
+  expect(attempt).toThrow(message)
+})
+
+const constant = { timestamp: '2026-01-01T00:00:00Z', service: 'order-relay', sampling_rate: 0 }
+
+test.each<[string, string, string | undefined]>([
+  [
+    'an entry of a function',
+    JSON.stringify({ level: 'INFO', message: 'delivery received', ...constant, outcome: 'queued', count: 2 }),
+    'delivery received outcome=queued count=2',
+  ],
+  [
+    'an error',
+    JSON.stringify({
+      level: 'ERROR',
+      message: 'request failed',
+      ...constant,
+      error: { name: 'TypeError', message: 'x', stack: 's' },
+    }),
+    'ERROR request failed error=TypeError: x',
+  ],
+  ['metrics', '{"_aws":{"Timestamp":1},"Deliveries":1}', undefined],
+  ['an empty line', '  ', undefined],
+  ['a frame', ' │  POST | http://127.0.0.1:3000/webhook  │', undefined],
+  ['other text', '× Cannot start', '× Cannot start'],
+  ['other JSON', '[1,2]', '[1,2]'],
+])('%s is readable', (_name, line, expected) => {
+  expect(readable(line)).toBe(expected)
+})
+
+test('while functions are being loaded only warnings and errors are shown', () => {
+  const entry = (level: string) => JSON.stringify({ level, message: 'delivery received', ...constant })
+  expect(readable(entry('INFO'), true)).toBeUndefined()
+  expect(readable(entry('WARN'), true)).toBe('WARN delivery received')
 })

@@ -1,11 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { appendFile, cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { freePorts } from '../../local/ports.ts'
 import { environmentOf, type Settings, urlOf } from '../../local/settings.ts'
 import { relayOf } from '../cli/relay.ts'
+import { copyProject } from '../deploy/project.ts'
 import { useFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 import { alive, familyOf } from './processes.ts'
@@ -109,24 +111,69 @@ describe('npm start', () => {
     expect((await local.json(['unregister', '--url', url])).data.removed).toHaveLength(1)
   })
 
-  test('refuses a second start, and stops cleanly', async () => {
+  test('refuses a second start, and a part that ends stops the others', async () => {
     const second = await start('ready')
     expect(await second.ended).toBe(1)
     expect(second.printed).toEqual([
       `Cannot start: port ${settings.ports.relay} is taken; set RELAY_PORT to a free port, or stop the process that uses it`,
     ])
-    await kill(first, 'SIGINT', 'local/start.ts')
-    expect(await first.ended).toBe(0)
+    await kill(first, 'SIGKILL', 'serverless')
+    expect(await first.ended).toBe(1)
+    expect(first.printed).toContain('Stopped: the relay was ended by SIGKILL')
   })
 })
 
-test('killed at any moment it leaves no process behind, and starts again', async () => {
+test('stopped or killed at any moment it leaves no process behind', async () => {
+  const stopped = await start('sandbox | sandbox ready')
+  await kill(stopped, 'SIGINT')
+  expect(await stopped.ended).toBe(0)
   await kill(await start('sandbox | sandbox ready'), 'SIGKILL')
   // npm itself, which cannot notify anyone.
   await kill(await npmStart('sandbox | sandbox ready'), 'SIGKILL')
-  // A part that ends stops the others.
-  const last = await start('ready')
-  await kill(last, 'SIGKILL', 'serverless')
-  expect(await last.ended).toBe(1)
-  expect(last.printed).toContain('Stopped: the relay was ended by SIGKILL')
+})
+
+describe('a mistake', () => {
+  const project = useFolder()
+  const folder = () => project('project')
+  beforeAll(async () => {
+    await copyProject(folder())
+    await appendFile(join(folder(), 'stores.yml'), '  - source: third\n    fed: sqs\n')
+  })
+
+  const run = (args: readonly string[], changes: Partial<Settings> = {}) =>
+    new Promise<{ code: unknown; output: string }>(resolve => {
+      const env = {
+        ...process.env,
+        ...environmentOf({ ...settings, ...changes }),
+        ACCOUNTING_URL: 'https://accounting.example',
+        // Jest sets it, and Serverless then prints less.
+        NODE_ENV: undefined,
+      }
+      execFile(process.execPath, args, { cwd: folder(), env }, (error, stdout, stderr) =>
+        resolve({ code: error?.code ?? 0, output: `${stdout}${stderr}` }),
+      )
+    })
+
+  test.each([
+    ['npm start', ['local/start.ts']],
+    ['npx serverless offline', ['node_modules/serverless/bin/serverless.js', 'offline']],
+    ['npx relay', ['cli/main.ts', 'stores', 'secret', 'third', '--local']],
+  ])('in stores.yml is one message in %s', async (_name, args) => {
+    const { code, output } = await run(args)
+    expect(code).toBe(1)
+    expect(output).toMatch(
+      /^(?:Cannot finish: )?Cannot read (?:\/.*)?stores\.yml:\nline 25: "stores\[2\]\.feed" is missing: .*\nline 26: "stores\[2\]\.fed" is not a known key: .*\n$/,
+    )
+  })
+
+  test('in ORDER_RELAY_DATA is an error that names it', async () => {
+    await cp(join(ROOT, 'stores.yml'), join(folder(), 'stores.yml'))
+    const dataDir = join(folder(), 'package.json')
+    for (const path of [dataDir, join(dataDir, 'below')]) {
+      expect(await run(['local/start.ts'], { dataDir: path })).toEqual({
+        code: 1,
+        output: `Cannot keep data in ${path}: it is not a directory; set ORDER_RELAY_DATA to a directory that you can write to\n`,
+      })
+    }
+  })
 })

@@ -8,18 +8,17 @@ afterEach(() => {
 })
 
 test.each([
-  ['ordersTable', 'ORDERS_TABLE'],
-  ['deliveriesTable', 'DELIVERIES_TABLE'],
-  ['ordersQueueUrl', 'ORDERS_QUEUE_URL'],
-  ['quarantineQueueUrl', 'QUARANTINE_QUEUE_URL'],
-  ['feedsDeadQueueUrl', 'FEEDS_DEAD_QUEUE_URL'],
-  ['secretsPath', 'SECRETS_PATH'],
-  ['accountingUrl', 'ACCOUNTING_URL'],
-  ['refusedRetryDays', 'REFUSED_RETRY_DAYS'],
-  ['accountingTimeZone', 'ACCOUNTING_TIME_ZONE'],
-  ['waitSeconds', 'WAIT_SECONDS'],
-  ['feedAddresses', 'FEED_ADDRESSES'],
-] as const)('the setting %s is the environment variable %s, which is required', (name, variable) => {
+  ...([
+    'ordersTable',
+    'deliveriesTable',
+    'ordersQueueUrl',
+    'quarantineQueueUrl',
+    'feedsDeadQueueUrl',
+  ] as const),
+  ...(['secretsPath', 'accountingUrl', 'refusedRetryDays', 'accountingTimeZone', 'waitSeconds'] as const),
+  'feedAddresses' as const,
+])('the setting %s is an environment variable of this name, which is required', name => {
+  const variable = name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()
   for (const missing of [undefined, '']) {
     if (missing === undefined) delete process.env[variable]
     else process.env[variable] = missing

@@ -45,123 +45,104 @@ describe('stores.yml', () => {
     expect(store?.feed).toMatchObject({ disable_after: seconds })
   })
 
-  const first = (...lines: string[]) => ['stores:', ...lines].join('\n')
+  /** A file with these stores, each in a line of its own. */
+  const file = (...stores: string[]) => ['stores:', ...stores.map(store => `  - ${store}`)].join('\n')
+  const name = storeName('shop.ir')
+  const many = Array.from({ length: MAX_STORES + 1 }, (_, index) => `{ source: s${index}, feed: sqs }`)
+  const feed = '"stores[0].feed"'
+  const http = `line 2: ${feed.slice(0, -1)}.http" must be a public https address`
+  const source = 'line 2: "stores[0].source" must'
 
-  test.each<[string, string, string[]]>([
-    ['an empty file', '', ['line 1: the file must have keys', '"stores"']],
-    ['a list at the top level', '- source: a', ['line 1: "stores" is missing']],
-    ['no store', 'stores: []', ['line 1: "stores" must have at least one store']],
-    ['stores that are not a list', 'stores: {}', ['line 1: "stores" must be a list']],
+  test.each<[what: string, text: string, ...parts: string[]]>([
+    ['an empty file', '', 'line 1: the file must have keys', '"stores"'],
+    ['a list at the top level', '- source: a', 'line 1: "stores" is missing'],
+    ['no store', 'stores: []', 'line 1: "stores" must have at least one store'],
+    ['stores that are not a list', 'stores: {}', 'line 1: "stores" must be a list'],
     [
       'a misspelled key',
-      first('  - source: a', '    feed: sqs', '    fed: 1'),
-      ['line 4: "stores[0].fed" is not a known key: a store has "source", "feed" and optionally "queue"'],
+      file('{ source: a, feed: sqs, fed: 1 }'),
+      'line 2: "stores[0].fed" is not a known key: a store has "source", "feed" and optionally "queue"',
     ],
-    [
-      'an unknown key',
-      `${first('  - source: a', '    feed: sqs')}\nshops: 1`,
-      ['line 4: "shops" is not a known key'],
-    ],
-    ['no feed', first('  - source: a'), ['line 2: "stores[0].feed" is missing']],
-    [
-      'an empty feed',
-      first('  - source: a', '    feed:'),
-      ['line 3: "stores[0].feed" must be "sqs"', 'not null'],
-    ],
+    ['an unknown key', `${file('{ source: a, feed: sqs }')}\nshops: 1`, 'line 3: "shops" is not a known key'],
+    ['no feed', file('source: a'), `line 2: ${feed} is missing`],
+    ['an empty feed', file('{ source: a, feed: }'), `line 2: ${feed} must be "sqs"`, 'not null'],
     [
       'a bare address',
-      first('  - source: a', '    feed: https://a.example'),
-      ['line 3: "stores[0].feed" must be "sqs"', '"http: https://…"', 'not "https://a.example"'],
+      file('{ source: a, feed: "https://a.example" }'),
+      ...[`line 2: ${feed} must be "sqs"`, '"http: https://…"', 'not "https://a.example"'],
     ],
-    [
-      'an empty source',
-      first('  - source: ""', '    feed: sqs'),
-      ['line 2: "stores[0].source" must have 1 to 100 characters'],
-    ],
+    ['an empty source', file('{ source: "", feed: sqs }'), `${source} have 1 to 100 characters`],
     [
       'a source that is too long',
-      first(`  - source: ${'ف'.repeat(101)}`, '    feed: sqs'),
-      ['line 2: "stores[0].source" must have 1 to 100 characters'],
+      file(`{ source: ${'ف'.repeat(101)}, feed: sqs }`),
+      `${source} have 1 to 100 characters`,
     ],
     [
       'half a character as source',
-      first('  - source: "\\uD800"', '    feed: sqs'),
-      ['line 2: "stores[0].source" must be well-formed Unicode'],
-    ],
-    [
-      'the name of a queue that SQS does not allow',
-      first('  - source: a', '    queue: a.fifo', '    feed: sqs'),
-      ['line 3: "stores[0].queue" must be 1 to 50 letters, digits, "-" or "_"', 'not "a.fifo"'],
-    ],
-    [
-      'one queue for two stores',
-      first('  - { source: shop.ir, queue: shop, feed: sqs }', '  - { source: shop, feed: sqs }'),
-      ['line 3: "stores[1]" has the name "feed-shop.fifo" of the store "shop.ir": set another "queue"'],
-    ],
-    [
-      'a source that is the name of another',
-      first(
-        '  - { source: shop.ir, feed: sqs }',
-        `  - { source: ${storeName('shop.ir')}, queue: b, feed: sqs }`,
-      ),
-      [
-        `line 3: "stores[1]" has the name "${storeName('shop.ir')}" of the store "shop.ir": choose another source`,
-      ],
-    ],
-    [
-      'more stores than one stack holds',
-      first(...Array.from({ length: MAX_STORES + 1 }, (_, index) => `  - { source: s${index}, feed: sqs }`)),
-      ['line 1: "stores" must have at most 400 stores, which is what one stack holds, not 401'],
+      file('{ source: "\\uD800", feed: sqs }'),
+      `${source} be well-formed Unicode`,
     ],
     [
       'a number as source',
-      first('  - source: 12', '    feed: sqs'),
-      ['line 2: "stores[0].source" must be text (in quotes if it is a number), not 12'],
+      file('{ source: 12, feed: sqs }'),
+      `${source} be text (in quotes if it is a number), not 12`,
+    ],
+    [
+      'the name of a queue that SQS does not allow',
+      file('{ source: a, queue: a.fifo, feed: sqs }'),
+      ...['line 2: "stores[0].queue" must be 1 to 50 letters, digits, "-" or "_"', 'not "a.fifo"'],
+    ],
+    [
+      'one queue for two stores',
+      file('{ source: shop.ir, queue: shop, feed: sqs }', '{ source: shop, feed: sqs }'),
+      'line 3: "stores[1]" has the name "feed-shop.fifo" of the store "shop.ir": set another "queue"',
+    ],
+    [
+      'a source that is the name of another',
+      file('{ source: shop.ir, feed: sqs }', `{ source: ${name}, queue: b, feed: sqs }`),
+      `line 3: "stores[1]" has the name "${name}" of the store "shop.ir": choose another source`,
     ],
     [
       'the same source twice',
-      first('  - source: a', '    feed: sqs', '  - source: a', '    feed: sqs'),
-      ['line 4: "stores[1]" has the source "a" of another store: remove one of them'],
+      file('{ source: a, feed: sqs }', '{ source: a, feed: sqs }'),
+      'line 3: "stores[1]" has the source "a" of another store: remove one of them',
     ],
     [
-      'an address without https',
-      first('  - source: a', '    feed:', '      http: http://a.example'),
-      ['line 4: "stores[0].feed.http" must be a public https address'],
+      'more stores than one stack holds',
+      file(...many),
+      'line 1: "stores" must have at most 400 stores, which is what one stack holds, not 401',
     ],
+    ['an address without https', file('{ source: a, feed: { http: "http://a.example" } }'), http],
     [
       'an address with a password',
-      first('  - source: a', '    feed: { http: "https://u:p@a.example" }'),
-      ['line 3: "stores[0].feed.http" must be a public https address without user and password'],
+      file('{ source: a, feed: { http: "https://u:p@a.example" } }'),
+      `${http} without user and password`,
     ],
-    [
-      'an address that is not a URL',
-      first('  - source: a', '    feed: { http: shop }'),
-      ['line 3: "stores[0].feed.http" must be a public https address'],
-    ],
+    ['an address that is not a URL', file('{ source: a, feed: { http: shop } }'), http],
     [
       'an invalid duration',
-      first('  - source: a', '    feed:', '      http: https://a.example', '      disable_after: 1w'),
-      ['line 5: "stores[0].feed.disable_after" must be a time such as 90m, 24h or 3d, not "1w"'],
+      file('{ source: a, feed: { http: "https://a.example", disable_after: 1w } }'),
+      'line 2: "stores[0].feed.disable_after" must be a time such as 90m, 24h or 3d, not "1w"',
     ],
     [
       'a duration that is too long',
-      first('  - source: a', '    feed: { http: https://a.example, disable_after: 11d }'),
-      ['line 3: "stores[0].feed.disable_after" must be 10d or less'],
+      file('{ source: a, feed: { http: "https://a.example", disable_after: 11d } }'),
+      'line 2: "stores[0].feed.disable_after" must be 10d or less',
     ],
-    ['invalid YAML', 'stores:\n\t- source: a', ['Tabs are not allowed', 'line 2, column 1']],
+    ['invalid YAML', 'stores:\n\t- source: a', 'Tabs are not allowed', 'line 2, column 1'],
     [
-      'the same key twice',
-      first('  - source: a', '    source: b', '    feed: sqs'),
-      ['Map keys must be unique at line 3'],
+      'the same key twice, in a line of its own',
+      'stores:\n  - source: a\n    source: b\n    feed: sqs',
+      'Map keys must be unique at line 3',
     ],
-  ])('with %s is rejected with line, key and remedy', (_what, text, parts) => {
+  ])('with %s is rejected with line, key and remedy', (_what, text, ...parts) => {
     const message = refusal(text)
     expect(message).toContain('Cannot read stores.yml')
     for (const part of parts) expect(message).toContain(part)
   })
 
   test('reports every mistake at once', () => {
-    expect(refusal(first('  - source: 12', '    feed: mail')).split('\n')).toHaveLength(3)
+    expect(refusal(file('{ source: 12, feed: mail }')).split('\n')).toHaveLength(3)
   })
 })
 

@@ -1,38 +1,44 @@
 import { describe, expect, test } from '@jest/globals'
-import { eachWithSandbox, type Json, order } from './world.ts'
+import fc from 'fast-check'
+import {
+  payOrder,
+  retryOrder,
+  returnOrder,
+  reversePayment,
+  reviewOrder,
+} from '../../sandbox/actions/accountant.ts'
+import { putProduct } from '../../sandbox/actions/catalogue.ts'
+import { correctOrder } from '../../sandbox/actions/correct-order.ts'
+import { createOrder } from '../../sandbox/actions/create-order.ts'
+import { showOrder } from '../../sandbox/actions/panel.ts'
+import { registerPayment } from '../../sandbox/actions/register-payment.ts'
+import { registerRefund } from '../../sandbox/actions/register-refund.ts'
+import { clockIn } from '../../sandbox/clock.ts'
+import { Refusal } from '../../sandbox/refusal.ts'
+import { openStore } from '../../sandbox/store/open.ts'
+import { eachWithSandbox, type Json, order, PAYMENT } from './world.ts'
 
-const sandbox = eachWithSandbox({ clock: () => new Date(2026, 10, 21, 12) })
+const sandbox = eachWithSandbox({ clock: () => new Date('2026-11-21T12:00:00Z') })
 
 const put = (path: string, body: unknown) => sandbox().panel(path, { method: 'PUT', body })
 
-describe('a new sandbox', () => {
-  test('has settings with which a first order succeeds', async () => {
-    expect((await sandbox().panel('settings')).body).toEqual({
-      defaultCustomer: 'walk-in',
-      automaticCustomerCreation: true,
-      orderPaymentReceivingAccount: 'bank-1',
-      taxRate: 10,
-      pricesIncludeTax: false,
-      automaticFinalization: true,
-      duplicatesReturnOriginal: false,
-    })
-  })
+const DEFAULTS = {
+  ...{ defaultCustomer: 'walk-in', automaticCustomerCreation: true, orderPaymentReceivingAccount: 'bank-1' },
+  ...{ taxRate: 10, pricesIncludeTax: false, automaticFinalization: true, duplicatesReturnOriginal: false },
+}
 
-  test('has a cash box and a bank account, products, and three fiscal years', async () => {
-    const { panel } = sandbox()
-    expect((await panel('accounts')).body.accounts).toMatchObject([
-      { code: 'bank-1', kind: 'bank' },
-      { code: 'cash-1', kind: 'cash' },
-    ])
-    expect((await panel('products')).body.products).toMatchObject([
-      { stock: 100 },
-      { stock: 100 },
-      { stock: 0 },
-    ])
-    expect((await panel('fiscal-years')).body.fiscalYears).toEqual(
-      [2025, 2026, 2027].map(year => ({ from: `${year}-01-01`, to: `${year}-12-31` })),
-    )
-  })
+test('a new sandbox has settings, accounts, products and fiscal years with which a first order succeeds', async () => {
+  const { panel } = sandbox()
+  expect((await panel('settings')).body).toEqual(DEFAULTS)
+  expect((await panel('accounts')).body.accounts).toMatchObject([
+    { code: 'bank-1', kind: 'bank' },
+    { code: 'cash-1', kind: 'cash' },
+  ])
+  const stock = [...((await panel('products')).body.products ?? [])].map(product => product.stock)
+  expect(stock).toEqual([100, 100, 0])
+  expect((await panel('fiscal-years')).body.fiscalYears).toEqual(
+    [2025, 2026, 2027].map(year => ({ from: `${year}-01-01`, to: `${year}-12-31` })),
+  )
 })
 
 describe('the settings', () => {
@@ -41,13 +47,7 @@ describe('the settings', () => {
     for (const [name, value] of Object.entries(changes)) {
       expect((await put('settings', { [name]: value })).body).toMatchObject({ [name]: value })
     }
-    expect((await sandbox().panel('settings')).body).toEqual({
-      ...changes,
-      automaticCustomerCreation: true,
-      orderPaymentReceivingAccount: 'bank-1',
-      automaticFinalization: true,
-      duplicatesReturnOriginal: false,
-    })
+    expect((await sandbox().panel('settings')).body).toEqual({ ...DEFAULTS, ...changes })
   })
 
   test.each([
@@ -78,17 +78,10 @@ describe('the settings', () => {
 })
 
 test('products are added and changed by code, with name and stock independent', async () => {
-  expect((await put('products/%D9%85%2F1', { stock: 2.5 })).body).toEqual({
-    sku: 'م/1',
-    name: 'م/1',
-    stock: 2.5,
-  })
-  expect((await put('products/%D9%85%2F1', { name: 'میز' })).body).toEqual({
-    sku: 'م/1',
-    name: 'میز',
-    stock: 2.5,
-  })
-  expect((await put('products/%D9%85%2F1', { stock: 0 })).body).toEqual({ sku: 'م/1', name: 'میز', stock: 0 })
+  const of = async (change: unknown) => (await put('products/%D9%85%2F1', change)).body
+  expect(await of({ stock: 2.5 })).toEqual({ sku: 'م/1', name: 'م/1', stock: 2.5 })
+  expect(await of({ name: 'میز' })).toEqual({ sku: 'م/1', name: 'میز', stock: 2.5 })
+  expect(await of({ stock: 0 })).toEqual({ sku: 'م/1', name: 'میز', stock: 0 })
   for (const body of [{ stock: -1 }, { stock: '1' }, { name: '' }, { price: 5 }, []]) {
     expect((await put('products/x', body)).status).toBe(400)
   }
@@ -98,14 +91,9 @@ test('products are added and changed by code, with name and stock independent', 
 test('accounts are added and changed by code', async () => {
   expect((await put('accounts', { code: 'pos', name: 'POS', kind: 'bank' })).status).toBe(200)
   await put('accounts', { code: 'pos', name: 'Till', kind: 'cash' })
-  expect((await sandbox().panel('accounts')).body.accounts).toContainEqual({
-    code: 'pos',
-    name: 'Till',
-    kind: 'cash',
-  })
-  expect((await put('accounts', { code: 'pos', name: 'Till', kind: 'purse' })).body.error).toMatchObject({
-    field: 'kind',
-  })
+  const till = { code: 'pos', name: 'Till', kind: 'cash' }
+  expect((await sandbox().panel('accounts')).body.accounts).toContainEqual(till)
+  expect((await put('accounts', { ...till, kind: 'purse' })).body.error).toMatchObject({ field: 'kind' })
 })
 
 test('fiscal years are added or replaced as a list, and must not end before they begin', async () => {
@@ -161,12 +149,8 @@ describe('the list of orders', () => {
     }
     const { counts } = (await panel('orders?status=paid')).body
     expect(counts).toEqual({ needs_review: 1, invoiced: 1, paid: 1, refunded: 1 })
-    expect((await panel('orders?q=a-')).body.counts).toEqual({
-      needs_review: 0,
-      invoiced: 1,
-      paid: 1,
-      refunded: 0,
-    })
+    const ofText = { needs_review: 0, invoiced: 1, paid: 1, refunded: 0 }
+    expect((await panel('orders?q=a-')).body.counts).toEqual(ofText)
     expect((await panel('orders?source=shop')).body.orders).toMatchObject([
       {
         status: 'paid',
@@ -250,13 +234,268 @@ test('deliveries are listed newest first, optionally of one order', async () => 
   const listed = async (query = '') => [...((await panel(`deliveries${query}`)).body.deliveries ?? [])]
   expect((await listed()).map(({ external_id }) => external_id)).toEqual(['2', '1'])
   expect((await listed('?limit=1')).map(({ external_id }) => external_id)).toEqual(['2'])
-  expect(await listed('?order=1')).toMatchObject([
-    {
-      url: 'http://127.0.0.1:9/',
-      event: 'order.updated',
-      source: 'api',
-      external_id: '1',
-      status: 'invoiced',
-    },
-  ])
+  const of1 = { event: 'order.updated', source: 'api', external_id: '1', status: 'invoiced' }
+  expect(await listed('?order=1')).toMatchObject([{ url: 'http://127.0.0.1:9/', ...of1 }])
+})
+
+const WHY = { error: 'Wrong goods' }
+const MORE = { items: [{ sku: 'SKU-1', quantity: 5, unit_price: 1000 }] }
+
+const act = (id: string, action: string, body?: unknown) =>
+  sandbox().panel(`orders/${id}/${action}`, { method: 'POST', ...(body !== undefined && { body }) })
+
+/** Brings an order of two pieces of SKU-1 into a status. */
+const orderIn = async (status: string, id = '1') => {
+  const { create, refund, settings } = sandbox()
+  await settings({ automaticFinalization: status !== 'needs_review' })
+  await create(order(id, status === 'paid' || status === 'refunded' ? { payment: PAYMENT } : {}))
+  await settings({ automaticFinalization: true })
+  if (status === 'refunded') await refund(id)
+  await sandbox().register('http://127.0.0.1:9/')
+}
+
+const announced = async () =>
+  [...((await sandbox().panel('deliveries')).body.deliveries ?? [])].map(each => String(each.status))
+
+describe('each action in each status: the status after it, or why it is refused', () => {
+  const bodies: Record<string, unknown> = { pay: PAYMENT, review: WHY, correct: MORE }
+  test.each([
+    ['retry', 'needs_review', 'invoiced'],
+    ['retry', 'invoiced', /move it back to review first$/],
+    ['retry', 'paid', /move it back to review first$/],
+    ['retry', 'refunded', /move it back to review first$/],
+    ['pay', 'needs_review', /finalize it with a retry first$/],
+    ['pay', 'invoiced', 'paid'],
+    ['pay', 'paid', /reverse its payment first$/],
+    ['pay', 'refunded', /move it back to review first$/],
+    ['reverse-payment', 'needs_review', /no receipt$/],
+    ['reverse-payment', 'invoiced', /no receipt$/],
+    ['reverse-payment', 'paid', 'invoiced'],
+    ['reverse-payment', 'refunded', /move it back to review first$/],
+    ['return', 'needs_review', /finalize it with a retry first$/],
+    ['return', 'invoiced', 'refunded'],
+    ['return', 'paid', 'refunded'],
+    ['return', 'refunded', /goods are returned$/],
+    ['review', 'needs_review', /in review$/],
+    ['review', 'invoiced', 'needs_review'],
+    ['review', 'paid', 'needs_review'],
+    ['review', 'refunded', 'needs_review'],
+    ['correct', 'needs_review', 'needs_review'],
+    ['correct', 'invoiced', 'invoiced'],
+    ['correct', 'paid', /receipt 1 has 2,200 rials, not 5,500; reverse its payment first$/],
+    ['correct', 'refunded', /move it back to review first$/],
+  ])('%s, %s: %s', async (action, status, expected) => {
+    expect((await act('1', action, bodies[action])).status).toBe(404)
+    await orderIn(status)
+    const before = await sandbox().detail('1')
+    const reply = await act('1', action, bodies[action])
+    if (typeof expected === 'string') {
+      expect(reply).toMatchObject({ status: 200, body: { status: expected } })
+      expect(await announced()).toEqual([expected])
+      expect((await sandbox().read('1')).body.status).toBe(expected)
+    } else {
+      expect(reply).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } })
+      expect(String(reply.body.error?.message)).toMatch(
+        new RegExp(`it is ${status}, and .*${expected.source}`),
+      )
+      expect(await sandbox().detail('1')).toEqual(before)
+    }
+  })
+})
+
+test('a reversed receipt keeps its number, and the next payment has another', async () => {
+  await orderIn('paid')
+  expect((await act('1', 'reverse-payment')).body).toMatchObject({ receipt: null, receipt_number: null })
+  expect((await act('1', 'pay', PAYMENT)).body).toMatchObject({
+    status: 'paid',
+    receipt: { number: 2, method: 'card', amount: '2200', date: '2026-11-21' },
+  })
+})
+
+test('a returned order in review has no documents, its payment is held, and a retry makes new ones', async () => {
+  await orderIn('refunded')
+  const { stock, pay } = sandbox()
+  expect((await act('1', 'review', WHY)).body).toMatchObject({
+    ...{ status: 'needs_review', invoice_status: 'draft', error: 'Wrong goods' },
+    ...{ receipt: null, return: null, receipt_number: null, return_number: null },
+    held_payment: { ...PAYMENT, date: '2026-11-21' },
+  })
+  expect(await stock('SKU-1')).toBe(100)
+  expect((await pay('1', { method: 'cash' })).status).toBe(400)
+  expect((await act('1', 'correct', MORE)).body).toMatchObject({ total: '5500', error: 'Wrong goods' })
+  expect((await act('1', 'retry')).body).toMatchObject({
+    ...{ status: 'paid', error: null, invoice_number: 1 },
+    receipt: { number: 2, method: 'card', amount: '5500', reference: 'r-1' },
+  })
+  expect(await stock('SKU-1')).toBe(95)
+  expect((await act('1', 'return', { reason: 'again' })).body).toMatchObject({ return: { number: 2 } })
+  expect(await announced()).toEqual(['refunded', 'paid', 'needs_review', 'needs_review'])
+})
+
+describe('a correction', () => {
+  test('prices with the tax of the order, and changes only what it names', async () => {
+    const { create, settings, stock } = sandbox()
+    const items = [{ sku: 'SKU-1', quantity: 2, unit_price: 1000, name: 'gift', discount: 100 }]
+    await create(order('1', { items, shipping: 500, discount: 300, customer: { mobile: '09123456789' } }))
+    await settings({ taxRate: 20 })
+    const row = { kind: 'item', sku: 'SKU-1', name: 'gift', amount: '1900', orderDiscount: '300', tax: '160' }
+    expect((await act('1', 'correct', { shipping: 0 })).body).toMatchObject({
+      ...{ total: '1760', tax_rate: 10, customer: { code: '09123456789' }, rows: [row] },
+    })
+    expect((await act('1', 'correct', { discount: 0, shipping: 1000 })).body).toMatchObject({ total: '3190' })
+    const swapped = { items: [{ sku: 'SKU-2', quantity: 0.5, unit_price: 100 }], customer: {} }
+    expect((await act('1', 'correct', swapped)).body).toMatchObject({
+      ...{ total: '1155', customer: { code: 'walk-in' }, rows: [{ sku: 'SKU-2' }, { kind: 'shipping' }] },
+    })
+    expect([await stock('SKU-1'), await stock('SKU-2')]).toEqual([100, 99.5])
+  })
+
+  test('keeps amounts that a double cannot hold', async () => {
+    await sandbox().create(
+      '{"external_id":"1","items":[{"sku":"SKU-1","quantity":1.00000000000000000001,"unit_price":90071992547409930}]}',
+    )
+    const { rows } = await sandbox().detail('1')
+    expect((await act('1', 'correct', { customer: { mobile: '09123456789' } })).body.rows).toEqual(rows)
+  })
+
+  test('that leaves the total of a paid order takes its goods, and sends no webhook', async () => {
+    await orderIn('paid')
+    const items = [{ sku: 'SKU-2', quantity: 1, unit_price: 2000 }]
+    const { body } = await act('1', 'correct', { items })
+    expect(body).toMatchObject({ status: 'paid', total: '2200', receipt: { number: 1 } })
+    expect(await sandbox().stock('SKU-2')).toBe(99)
+    expect(await announced()).toEqual([])
+  })
+
+  test.each<[number, string, object]>([
+    [409, '"SKU-3" needs 1, available 0', { items: [{ sku: 'SKU-3', quantity: 1, unit_price: 1 }] }],
+    [409, '"SKU-1" needs 101, available 100', { items: [{ sku: 'SKU-1', quantity: 101, unit_price: 1 }] }],
+    [400, 'items[0].sku', { items: [{ sku: 'no', quantity: 1, unit_price: 1 }] }],
+    [400, 'items', { items: [] }],
+    [400, 'items[0].quantity', { items: [{ sku: 'SKU-1', quantity: 0, unit_price: 1 }] }],
+    [400, 'discount', { discount: 2001, shipping: 500 }],
+    [400, 'shipping', { shipping: -1 }],
+    [400, 'customer.mobile', { customer: { mobile: '12' } }],
+    [400, 'date', { date: '2026-01-01' }],
+  ])('is refused as a whole: %s %s', async (status, words, change) => {
+    await orderIn('invoiced')
+    const before = await sandbox().detail('1')
+    const reply = await act('1', 'correct', { customer: { mobile: '09123456789' }, ...change })
+    expect(reply.status).toBe(status)
+    expect(String(reply.body.error?.message)).toContain(words)
+    expect(await sandbox().detail('1')).toEqual(before)
+    expect(await sandbox().stock('SKU-1')).toBe(98)
+    expect((await sandbox().panel('customers')).body.customers).toHaveLength(1)
+  })
+})
+
+describe('fiscal years', () => {
+  const CLOSED = { fiscalYears: [{ from: '2027-01-01', to: '2027-12-31' }] }
+
+  test('cover every payment', async () => {
+    const { create, pay, detail } = sandbox()
+    await orderIn('needs_review')
+    await orderIn('invoiced', '2')
+    const payment = { method: 'cash', date: '2024-12-31' }
+    for (const reply of [await pay('1', payment), await pay('2', payment), await act('2', 'pay', payment)]) {
+      expect(reply).toMatchObject({
+        status: 400,
+        body: { error: { code: 'outside_fiscal_years', field: 'date' } },
+      })
+    }
+    expect((await create(order('3', { payment }))).body.error).toMatchObject({ field: 'payment.date' })
+    expect(await detail('1')).toMatchObject({ held_payment: null })
+  })
+
+  test.each([
+    ['reverse-payment', 'paid', 'Receipt 1'],
+    ['return', 'paid', 'The return'],
+    ['review', 'invoiced', 'Invoice 1'],
+    ['review', 'paid', 'Invoice 1'],
+    ['correct', 'invoiced', 'Invoice 1'],
+  ])('must still be open to %s an order that is %s', async (action, status, document) => {
+    await orderIn(status)
+    await sandbox().panel('fiscal-years', { method: 'PUT', body: CLOSED })
+    const body = { review: WHY, correct: MORE }[action]
+    const { error } = (await act('1', action, body)).body as Json
+    expect(error).toEqual({
+      code: 'outside_fiscal_years',
+      message: `${document} is dated 2026-11-21: outside the fiscal years`,
+    })
+  })
+})
+
+const item = fc.record({
+  ...{ sku: fc.constantFrom('SKU-1', 'SKU-2', 'SKU-3'), quantity: fc.integer({ min: 1, max: 6 }) },
+  unit_price: fc.integer({ min: 0, max: 50 }).map(price => price * 100),
+})
+
+/** The actions of stores and accountant on one of three orders. */
+const steps = fc.record({
+  external_id: fc.constantFrom('1', '2', '3'),
+  action: fc.constantFrom(
+    ...['create', 'pay', 'refund', 'retry', 'payOrder', 'reverse', 'return', 'review', 'correct', 'correct'],
+  ),
+  items: fc.array(item, { minLength: 1, maxLength: 2 }),
+  paid: fc.boolean(),
+})
+
+test('whatever stores and accountant do, documents, stock and numbers agree', () => {
+  const clock = clockIn('Asia/Tehran')
+  fc.assert(
+    fc.property(fc.array(steps, { minLength: 5, maxLength: 40 }), story => {
+      const store = openStore(undefined, clock)
+      putProduct('SKU-3', { stock: 8 }, store)
+      const initial = new Map(store.products.list().map(({ sku, stock }) => [sku, Number(stock.units)]))
+      const receipts = new Map<number, string>()
+      const payment = { method: 'card', reference: '', date: null } as const
+      for (const { external_id, action, items, paid } of story) {
+        const key = { source: 'api', external_id }
+        const run: Record<string, () => unknown> = {
+          create: () => createOrder({ external_id, items, ...(paid && { payment }) }, store),
+          pay: () => registerPayment(key, payment, store),
+          refund: () => registerRefund(key, null, store),
+          retry: () => retryOrder(key, store),
+          payOrder: () => payOrder(key, payment, store),
+          reverse: () => reversePayment(key, store),
+          return: () => returnOrder(key, null, store),
+          review: () => reviewOrder(key, 'why', store),
+          correct: () => correctOrder(key, { items, shipping: 100 }, store),
+        }
+        try {
+          run[action]?.()
+        } catch (error) {
+          if (!(error instanceof Refusal)) throw error
+        }
+
+        const taken = new Map<string, number>()
+        for (const id of ['1', '2', '3']) {
+          if (store.orders.find({ source: 'api', external_id: id }) === undefined) continue
+          const found = showOrder({ source: 'api', external_id: id }, store)
+          const { status, receipt, held_payment, total } = found
+          const isPosted = status === 'invoiced' || status === 'paid'
+          expect(found.return !== null).toBe(status === 'refunded')
+          if (status !== 'refunded') expect(receipt !== null).toBe(status === 'paid')
+          if (status !== 'needs_review') expect(held_payment).toBeNull()
+          if (receipt !== null) {
+            expect(receipt.amount).toBe(total)
+            const owner = receipts.get(receipt.number) ?? id
+            expect(owner).toBe(id)
+            receipts.set(receipt.number, id)
+          }
+          const sums = found.rows.map(({ net, tax }) => Number(net) + Number(tax))
+          expect(sums.reduce((a, b) => a + b, 0)).toBe(Number(total))
+          for (const { sku, quantity } of isPosted ? found.rows : []) {
+            if (sku !== null) taken.set(sku, (taken.get(sku) ?? 0) + Number(quantity))
+          }
+        }
+        for (const { sku, stock } of store.products.list()) {
+          expect(stock.units).toBeGreaterThanOrEqual(0n)
+          expect(Number(stock.units)).toBe((initial.get(sku) ?? 0) - (taken.get(sku) ?? 0))
+        }
+      }
+      store.close()
+    }),
+    { numRuns: 60 },
+  )
 })

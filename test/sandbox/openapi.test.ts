@@ -9,7 +9,8 @@ import { openApi, operations } from '../../sandbox/openapi/document.ts'
 import { SCHEMAS } from '../../sandbox/openapi/schemas.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/start.ts'
 import { openStore } from '../../sandbox/store/open.ts'
-import { type Client, call, clientOf, order, startReceiver } from './world.ts'
+import { curlCommands } from '../support/documents.ts'
+import { type Client, call, clientOf, type Json, order, startReceiver } from './world.ts'
 
 let sandbox: Sandbox
 let client: Client
@@ -25,6 +26,16 @@ const expectFit = (schema: keyof typeof SCHEMAS, body: unknown) => {
   expect(issues.map(issue => `${v.getDotPath(issue)}: ${issue.message}`)).toEqual([])
 }
 
+test('the commands of the README work in order', async () => {
+  const answers: Json[] = []
+  for (const { path, ...options } of curlCommands('sandbox/README.md', 'http://127.0.0.1:4000')) {
+    const { status, body } = await call(sandbox.url + path, options)
+    expect(status).toBeLessThan(300)
+    answers.push(body)
+  }
+  expect(answers).toMatchObject([{ status: 'needs_review' }, { sku: 'SKU-3', stock: 5 }, { status: 'paid' }])
+})
+
 test('docs/openapi.json is current; if not, run "npm run docs"', () => {
   expect(JSON.parse(readFileSync('docs/openapi.json', 'utf8'))).toEqual(JSON.parse(JSON.stringify(openApi())))
 })
@@ -38,8 +49,8 @@ test('the sandbox serves a valid OpenAPI 3.1 document', async () => {
 test('the document has every endpoint and no other', async () => {
   const clock = clockIn('UTC')
   const store = openStore(undefined, clock)
-  const sender = startSender(store, clock, 1)
-  const { routes } = createApp({ store, clock, sender, stopping: new AbortController().signal })
+  const sender = startSender(store, 1)
+  const { routes } = createApp({ store, sender, stopping: new AbortController().signal })
   const served = routes
     .filter(({ method }) => method !== 'ALL')
     .map(({ method, path }) => `${method} ${path.replace(/:(\w+)\{[^}]*\}/g, '{$1}')}`)

@@ -1,33 +1,14 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { ExactNumber } from '../../lib/protocol/json.ts'
 import { decimal } from '../../sandbox/decimal.ts'
 import { type Priceable, price } from '../../sandbox/pricing.ts'
 
-type Case = {
-  order: Priceable
-  taxRate: number
-  pricesIncludeTax: boolean
-  expect: { rows: Record<string, string | number>[]; total: string }
-}
-
-const { cases } = JSON.parse(readFileSync('test/vectors/pricing.json', 'utf8')) as { cases: Case[] }
-
 const priced = (order: Priceable, taxRate = 10, pricesIncludeTax = false) =>
   price(order, { taxRate: decimal(taxRate), pricesIncludeTax })
 
 const amounts = ({ rows }: ReturnType<typeof price>) => rows.map(({ amount }) => amount)
 const shares = ({ rows }: ReturnType<typeof price>) => rows.map(({ orderDiscount }) => orderDiscount)
-
-test.each(cases.map((each, index) => ({ index, ...each })))('independent vector $index', each => {
-  const { rows, totals } = priced(each.order, each.taxRate, each.pricesIncludeTax)
-  const plain = rows.map(row =>
-    Object.fromEntries(Object.entries(row).map(([k, v]) => [k, typeof v === 'bigint' ? Number(v) : v])),
-  )
-  expect(plain).toEqual(each.expect.rows)
-  expect(String(totals.total)).toBe(each.expect.total)
-})
 
 describe('rounding', () => {
   test('is half up, on the exact product of quantity and price', () => {

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, test } from '@jest/globals'
 import { eachWithFolder } from '../support/folder.ts'
-import { type Client, clientOf, eventually, order, startReceiver } from './world.ts'
+import { type Client, clientOf, eventually, order, startReceiver, upTo } from './world.ts'
 
 /** Orders to create while the program is killed: `SANDBOX_KILL_ORDERS=1000` for the full run. */
 const ORDERS = Number(process.env.SANDBOX_KILL_ORDERS ?? 100)
@@ -71,7 +71,6 @@ const everything = async ({ panel }: Client) => {
   return found
 }
 
-const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 const sorted = (numbers: number[]) => numbers.toSorted((a, b) => a - b)
 
 test('after a kill during many creates, every confirmed order exists once', async () => {

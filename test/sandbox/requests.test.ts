@@ -1,60 +1,340 @@
-import { expect, test } from '@jest/globals'
-import * as v from 'valibot'
-import { invalid } from '../../lib/protocol/errors.ts'
-import { ExactNumber } from '../../lib/protocol/json.ts'
-import {
-  orderKey,
-  orderRequest,
-  paymentRequest,
-  refundRequest,
-  webhookRequest,
-} from '../../sandbox/requests.ts'
+import { request } from 'node:http'
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { call, eachWithSandbox, expectRefusal, order } from './world.ts'
 
-const row = { sku: 'A', quantity: 1, unit_price: 1000 }
-const order = (changes: object = {}) => ({ external_id: '1001', items: [row], ...changes })
+const sandbox = eachWithSandbox({ clock: () => new Date(2026, 10, 21, 12) })
+
+const post = (body: string | Uint8Array | ReadableStream, headers: Record<string, string> = {}) =>
+  fetch(`${sandbox().url}/api/v1/orders/`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer sandbox-key', 'content-type': 'application/json', ...headers },
+    body,
+    duplex: 'half',
+  })
+
+/** A refused request must not change anything: no order, no customer, no stock. */
+const expectUntouched = async () => {
+  const { panel, stock } = sandbox()
+  expect((await panel('orders')).body.orders).toEqual([])
+  expect((await panel('customers')).body.customers).toHaveLength(1)
+  expect((await panel('webhooks')).body.webhooks).toEqual([])
+  expect(await stock('SKU-1')).toBe(100)
+}
+
+const item = { sku: 'SKU-1', quantity: 1, unit_price: 1000 }
 const METHODS = 'must be one of online, transfer, card, pos, cash'
 const NUMBER = 'must be a mobile number such as 09123456789'
+const WEB = 'must be an http or https URL'
 
-/** The fields whose rules are the service's own; `test/protocol` has those of the spec. */
-test.each<[string, v.GenericSchema, unknown]>([
-  ['The body is Array: must be a JSON object', orderKey, []],
-  ['The body is Array: must be a JSON object', webhookRequest, []],
-  ['The body is null: must be a JSON object', paymentRequest, null],
-  ['Field "source" is "": must not be empty', orderKey, { external_id: '1', source: '' }],
-  ['Field "source" is "": must not be empty', refundRequest, { source: '' }],
-  ['Field "discount" is -1: must not be negative', orderRequest, order({ discount: -1 })],
-  ['Field "shipping" is -1: must not be negative', orderRequest, order({ shipping: -1 })],
-  [
-    'Field "items[0].unit_price" is -0.00000000000000000000000001: must not be negative',
-    orderRequest,
-    order({ items: [{ ...row, unit_price: new ExactNumber('-0.00000000000000000000000001') }] }),
-  ],
-  ['Field "items[0].sku" is "": must not be empty', orderRequest, order({ items: [{ ...row, sku: '' }] })],
-  [`Field "customer.mobile" is "12": ${NUMBER}`, orderRequest, order({ customer: { mobile: '12' } })],
-  ['Field "payment.method" is missing', orderRequest, order({ payment: {} })],
-  [`Field "payment.method" is "cheque": ${METHODS}`, orderRequest, order({ payment: { method: 'cheque' } })],
-  [`Field "payment.method" is null: ${METHODS}`, paymentRequest, { payment: { method: null } }],
-  ['Field "method" is missing', paymentRequest, { payment: null }],
-  ['Field "url" is "relay": must be a URL', webhookRequest, { url: 'relay' }],
-  ...['ftp://r.example', 'mailto:http://r.example'].map((url): [string, v.GenericSchema, unknown] => [
-    `Field "url" is "${url}": must be an http or https URL`,
-    webhookRequest,
-    { url },
-  ]),
-  ...['https://u@r.example', 'https://:p@r.example'].map((url): [string, v.GenericSchema, unknown] => [
-    `Field "url" is "${url}": must not contain a user name or password`,
-    webhookRequest,
-    { url },
-  ]),
-])('%s', (message, schema, body) => {
-  const { issues } = v.safeParse(schema, body)
-  expect(issues && invalid(issues).error.message).toBe(message)
+/** `test/protocol` has the rules of the spec, one by one; the others are the service's own. */
+describe('a request that is refused with the field and the rule', () => {
+  test.each<[message: string, order: object]>([
+    ['"external_id" is "": must not be empty', { external_id: '' }],
+    ['"source" is "": must not be empty', { source: '' }],
+    ['"items" is Object: must be an array', { items: { 0: item } }],
+    ['"items" is Array: must have at least one item', { items: [] }],
+    ['"items[0]" is null: must be an object', { items: [null] }],
+    ['"items[0].sku" is missing', { items: [{ ...item, sku: undefined }] }],
+    ['"items[0].sku" is "": must not be empty', { items: [{ ...item, sku: '' }] }],
+    ['"items[0].unit_price" is -5: must not be negative', { items: [{ ...item, unit_price: -5 }] }],
+    ['"items[0].discount" is -5: must not be negative', { items: [{ ...item, discount: -5 }] }],
+    ['"items[0].discount" is 1001: must not exceed the row, 1000', { items: [{ ...item, discount: 1001 }] }],
+    [
+      '"items[499].quantity" is true: must be a number',
+      { items: [...Array(499).fill(item), { ...item, quantity: true }] },
+    ],
+    ['"discount" is -1: must not be negative', { discount: -1 }],
+    ['"discount" is 2001: must not exceed the items, 2000', { discount: 2001, shipping: 9999 }],
+    ['"shipping" is -1: must not be negative', { shipping: -1 }],
+    ['"date" is 9999-12-31: outside the fiscal years', { date: '9999-12-31' }],
+    [`"customer.mobile" is "0912345678": ${NUMBER}`, { customer: { mobile: '0912345678' } }],
+    ['"payment" is true: must be an object', { payment: true }],
+    ['"payment.method" is missing', { payment: {} }],
+    [`"payment.method" is "crypto": ${METHODS}`, { payment: { method: 'crypto' } }],
+    ['"payment.date" is "today": must be a date', { payment: { method: 'card', date: 'today' } }],
+  ])('an order: %s', async (message, changes) => {
+    const reply = await sandbox().create(order('1', { customer: { mobile: '09121112233' }, ...changes }))
+    expectRefusal(reply)
+    const [, field] = /^"(.*?)"/.exec(message) ?? []
+    expect(reply.body.error).toMatchObject({ field })
+    expect(String(reply.body.error?.message)).toContain(`Field ${message}`)
+    await expectUntouched()
+  })
+
+  test.each<[message: string, request: string, body: unknown]>([
+    ['The body is Array: must be a JSON object', 'PUT webhook/', []],
+    ['Field "url" is missing', 'PUT webhook/', {}],
+    ['Field "url" is "relay": must be a URL', 'PUT webhook/', { url: 'relay' }],
+    [`Field "url" is "ftp://r.example": ${WEB}`, 'PUT webhook/', { url: 'ftp://r.example' }],
+    [`Field "url" is "mailto:http://r.example": ${WEB}`, 'PUT webhook/', { url: 'mailto:http://r.example' }],
+    ...['https://u@r.example', 'https://:p@r.example'].map((url): [string, string, object] => [
+      `Field "url" is "${url}": must not contain a user name or password`,
+      ...(['PUT webhook/', { url }] as const),
+    ]),
+    ['The body is null: must be a JSON object', 'POST orders/1/payment/', null],
+    ['Field "method" is missing', 'POST orders/1/payment/', { payment: null }],
+    [`Field "payment.method" is null: ${METHODS}`, 'POST orders/1/payment/', { payment: { method: null } }],
+    ['Field "source" is "": must not be empty', 'POST orders/1/refund/', { source: '' }],
+  ])('%s, of %s', async (message, request, body) => {
+    const [method = '', path = ''] = request.split(' ')
+    const reply = await call(`${sandbox().url}/api/v1/${path}`, { method, body: JSON.stringify(body) })
+    expectRefusal(reply)
+    expect(String(reply.body.error?.message)).toContain(message)
+    await expectUntouched()
+  })
 })
 
-test.each<[string, v.GenericSchema, unknown]>([
-  ['an http URL', webhookRequest, { url: 'http://127.0.0.1:3000/webhook' }],
-  ['a URL in capitals', webhookRequest, { url: 'HTTPS://RELAY.EXAMPLE' }],
-  ['an empty mobile number', orderRequest, order({ customer: { mobile: '' } })],
-])('accepted: %s', (_name, schema, body) => {
-  expect(v.is(schema, body)).toBe(true)
+test('a URL is one in capitals, too', async () => {
+  expect((await sandbox().register('HTTPS://RELAY.EXAMPLE')).status).toBe(200)
+})
+
+describe('a body is refused that is', () => {
+  test.each<[string, string | Uint8Array]>([
+    ['not JSON', '{"external_id": '],
+    ['JSON with a comment', '{/* hi */}'],
+    ['JSON with Persian digits as numbers', '{"external_id":"1","items":[{"sku":"SKU-1","quantity":۱}]}'],
+    ['JSON with NaN', '{"external_id":"1","items":[{"sku":"SKU-1","quantity":NaN,"unit_price":1}]}'],
+    ['an array of orders', JSON.stringify([order('1')])],
+    ['a string', '"order"'],
+    ['null', 'null'],
+    ['empty', ''],
+    ['nested a hundred thousand deep', '['.repeat(1e5) + ']'.repeat(1e5)],
+    ['not UTF-8', Uint8Array.from([...Buffer.from('{"external_id":"'), 0xff, 0xfe, ...Buffer.from('"}')])],
+  ])('%s', async (_name, body) => {
+    const response = await post(body)
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({
+      error: { code: expect.stringMatching(/malformed|invalid/) },
+    })
+    await expectUntouched()
+  })
+
+  test('10 MB large, with or without Content-Length', async () => {
+    const large = JSON.stringify(order('1', { padding: 'x'.repeat(10 * 1024 * 1024) }))
+    for (const body of [large, new Blob([large]).stream()]) {
+      const response = await post(body)
+      expect(response.status).toBe(413)
+      await response.text()
+    }
+    await expectUntouched()
+    expect((await sandbox().create(order('1'))).status).toBe(201)
+  })
+
+  test('not declared as JSON, or compressed', async () => {
+    const body = JSON.stringify(order('1'))
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'json'])
+      expect((await post(body, { 'content-type': type })).status).toBe(415)
+    expect((await post(body, { 'content-encoding': 'gzip' })).status).toBe(415)
+    await expectUntouched()
+    expect((await post(body, { 'content-type': 'Application/JSON; charset=utf-8' })).status).toBe(201)
+  })
+})
+
+describe('numbers', () => {
+  const priced = (quantity: string, unit_price: string) =>
+    sandbox().create(
+      `{"external_id":"1","items":[{"sku":"SKU-1","quantity":${quantity},"unit_price":${unit_price}}]}`,
+    )
+
+  test.each([
+    ...[
+      ['1', '1e400'],
+      ['1', '1e999999999'],
+      ['1', '-1e-400'],
+      ['1e-999999999', '1'],
+    ],
+    ...[
+      ['1', '9'.repeat(5000)],
+      ['0.0', '1'],
+      ['0e5', '1'],
+      ['-0', '1'],
+      ['1', '-0.00000000000000000000000001'],
+    ],
+  ])('of %s pieces at %s rials are refused', async (quantity = '', price = '') => {
+    expectRefusal(await priced(quantity, price))
+    await expectUntouched()
+  })
+
+  test('of up to 40 digits are exact', async () => {
+    const { status, body } = await priced('1', '9999999999999999999999999999999999999999')
+    expect([status, body.total]).toEqual([201, '10999999999999999999999999999999999999999'])
+    const reply = await sandbox().create(order('2', { shipping: 1e30, discount: 2000 }))
+    expect(reply.body.total).toBe('1100000000000000000000000000000')
+  })
+
+  test('with a fraction of a rial are rounded half up', async () => {
+    const { body } = await sandbox().create(
+      order('1', { shipping: 10.5, items: [{ ...item, unit_price: 0.5 }] }),
+    )
+    expect(body.total).toBe('13')
+  })
+
+  test('of amounts, quantities and stock keep every digit', async () => {
+    const { detail, product, panel, url } = sandbox()
+    await product('SKU-1', { stock: 5 })
+    const { body } = await priced('1.00000000000000000001', '90071992547409930')
+    expect(body.total).toBe('99079191802150923')
+    expect((await detail('1')).rows).toMatchObject([
+      { quantity: '1.00000000000000000001', unit_price: '90071992547409930' },
+    ])
+    expect(await (await fetch(`${url}/panel/products`)).text()).toContain('"stock":3.99999999999999999999}')
+    expect((await panel('settings')).body.taxRate).toBe(10)
+  })
+})
+
+test('the last of duplicate keys in a body wins, and special names of JavaScript are ordinary names', async () => {
+  const { create, read } = sandbox()
+  const after = (start: string) => JSON.stringify(order('1')).replace('{', start)
+  expect((await create(after('{"external_id":"first","external_id":"second",'))).body).toMatchObject({
+    external_id: '1',
+  })
+  expect((await read('first')).status).toBe(404)
+  const names = '{"__proto__":{"external_id":"x"},"constructor":5,"toString":null,"source":"shop",'
+  expect((await create(after(names))).status).toBe(201)
+  expect((await create(order('__proto__', { source: 'constructor' }))).status).toBe(201)
+  expect((await read('__proto__', 'constructor')).body).toMatchObject({ external_id: '__proto__' })
+})
+
+test('no JSON body causes a 5xx response', async () => {
+  await sandbox().create(order('1', { items: [{ ...item, sku: 'SKU-3' }] }))
+  const name = fc.constantFrom(
+    ...[
+      'external_id',
+      'source',
+      'date',
+      'customer',
+      'mobile',
+      'name',
+      'items',
+      'sku',
+      'quantity',
+      'unit_price',
+    ],
+    ...['discount', 'shipping', 'payment', 'method', 'reference', 'reason', 'url', 'stock', 'taxRate'],
+    ...['fiscalYears', 'code', 'kind'],
+  )
+  const plain = fc.oneof(
+    fc.jsonValue(),
+    fc.constantFrom('1', 'SKU-1', 'SKU-3', 1, '2026-11-21', 'card', 'api'),
+  )
+  const nested = fc.dictionary(name, plain)
+  const body = fc.oneof(plain, fc.dictionary(name, fc.oneof(plain, nested, fc.array(nested))))
+  const order1 = '/api/v1/orders/1'
+  const target = fc.constantFrom(
+    ...['POST /api/v1/orders/', `POST ${order1}/payment/`, `POST ${order1}/refund/`, 'PUT /api/v1/webhook/'],
+    ...['DELETE /api/v1/webhook/', 'PUT /panel/settings', 'PUT /panel/products/x', 'PUT /panel/accounts'],
+    'PUT /panel/fiscal-years',
+  )
+  await fc.assert(
+    fc.asyncProperty(target, body, async (to, value) => {
+      const [method = '', path] = to.split(' ')
+      const reply = await call(sandbox().url + path, { method, body: JSON.stringify(value) })
+      expect(reply.status).toBeLessThan(500)
+      if (reply.status >= 400) expectRefusal(reply, reply.status)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+describe('an id', () => {
+  test.each([
+    ...[
+      'a/b',
+      '1/payment',
+      '/',
+      'a?b=c#d',
+      '100%',
+      '%2F',
+      ' ',
+      'سفارش ۱۲',
+      '😀'.repeat(100),
+      'a\u0000b',
+      'a\nb',
+    ],
+    ...["'; DROP TABLE orders; --", '<script>alert(1)</script>', '..\\..', 'x'.repeat(100), '"', '+', 'a b'],
+  ])('of %j is accepted unchanged everywhere', async id => {
+    const { create, read, pay, refund, detail, retry, panel } = sandbox()
+    const source = `shop ${id}`
+    expect(await create(order(id, { source }))).toMatchObject({
+      status: 201,
+      body: { external_id: id, source },
+    })
+    expect((await read(id, source)).body).toMatchObject({ external_id: id, source })
+    expect((await pay(id, undefined, source)).body.status).toBe('paid')
+    expect((await refund(id, {}, source)).body.status).toBe('refunded')
+    expect(await detail(id, source)).toMatchObject({ external_id: id, status: 'refunded' })
+    expect((await retry(id, source)).status).toBe(409)
+    expect((await panel(`orders?q=${encodeURIComponent(id)}`)).status).toBe(200)
+  })
+
+  test('that differs only in case, accent or space is another order', async () => {
+    for (const id of ['a', 'A', 'á', 'a\u0301', 'a ', '1', '01', '۱'])
+      expect((await sandbox().create(order(id))).status).toBe(201)
+  })
+})
+
+/** Sends what fetch would normalize. */
+const raw = (method: string, path: string, headers: Record<string, string> = {}) =>
+  new Promise<number | undefined>((resolve, reject) => {
+    const { hostname, port } = new URL(sandbox().url)
+    request({ hostname, port, method, path, headers: { authorization: 'Bearer sandbox-key', ...headers } })
+      .on('response', response => resolve(response.resume().statusCode))
+      .on('error', reject)
+      .end()
+  })
+
+test.each([
+  ['GET', '/api/v1/orders/%E0%A4%A', 400],
+  ['GET', '/api/v1/orders/%ff/', 400],
+  ['GET', '/api/v1/orders/a/b/', 404],
+  ['GET', '/api/v1/orders/../../panel/settings', 404],
+  ['GET', '/api/v1/orders/x?source=', 400],
+  ['GET', '/api/v1/orders/x?source=a&source=b', 400],
+  ['GET', '/api/v2/orders/x', 404],
+  ['GET', '/panel/static/../../package.json', 404],
+  ['GET', '/panel/static/..%2f..%2fpackage.json', 404],
+  ['GET', '/panel/static/%2e%2e/start.ts', 404],
+  ['GET', '/panel/static/.hidden.js', 404],
+  ['GET', '/panel/static/%00.js', 404],
+  ['GET', '/panel/static/', 404],
+  ['OPTIONS', '/api/v1/orders/', 405],
+  ['PATCH', '/api/v1/orders/x/', 405],
+  ['PUT', '/api/v1/orders/', 405],
+  ['HEAD', '/panel/settings', 200],
+  ['HEAD', '/api/v1/orders/2/', 404],
+  ['GET', '/panel/orders?status=unknown', 400],
+  ['GET', '/panel/orders?limit=0', 400],
+  ['GET', '/panel/orders?limit=501', 400],
+  ['GET', '/panel/orders?before=last', 400],
+  ['GET', '/panel/orders?before=&q=&status=', 200],
+  ['GET', '/panel/deliveries?limit=x', 400],
+])('%s %s is %i', async (method, path, status) => {
+  expect(await raw(method, path)).toBe(status)
+})
+
+test('a method that a path lacks is 405, with the allowed methods', async () => {
+  const { status, headers } = await call(`${sandbox().url}/api/v1/orders/1/payment`)
+  expect({ status, allow: headers.get('allow') }).toEqual({ status: 405, allow: 'POST' })
+  const hook = await call(`${sandbox().url}/api/v1/webhook`, { method: 'POST' })
+  expect(hook.headers.get('allow')).toBe('PUT, DELETE')
+})
+
+test('the panel refuses other origins and hosts, loads nothing from elsewhere and cannot be framed', async () => {
+  const { url } = sandbox()
+  expect(await raw('POST', '/panel/orders/1/retry', { origin: 'https://evil.example' })).toBe(403)
+  expect(await raw('GET', '/panel/settings', { host: 'evil.example:4000' })).toBe(403)
+  expect(await raw('GET', '/panel/settings', { origin: url })).toBe(200)
+  expect(await raw('GET', '/panel/settings', { host: 'localhost:4000' })).toBe(200)
+  const { headers } = await call(`${url}/`)
+  const policy = headers.get('content-security-policy')?.split('; ')
+  expect(policy).toEqual(expect.arrayContaining(["default-src 'none'", "frame-ancestors 'none'"]))
+  expect(headers.get('x-content-type-options')).toBe('nosniff')
+})
+
+// That every endpoint requires one, with the scope to write, is shown from the OpenAPI document.
+test.each([null, 'wrong', '', 'sandbox-key x', 'SANDBOX-KEY'])('the API key %p is refused', async key => {
+  const reply = await call(`${sandbox().url}/api/v1/orders/1/`, { key })
+  expectRefusal(reply, 401)
+  expect(reply.headers.get('www-authenticate')).toBe('Bearer')
 })

@@ -1,8 +1,10 @@
-import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { verify } from '../../lib/protocol/signature.ts'
+import { attempt } from '../../sandbox/delivery/attempt.ts'
+import { waitAfter } from '../../sandbox/delivery/record.ts'
 import { startSandbox } from '../../sandbox/start.ts'
 import {
   type Client,
@@ -42,6 +44,13 @@ const fixedOrder = async ({ create, product }: Client, id = '1') => {
   await product('SKU-3', { stock: 1 })
 }
 
+/** Whether a request is signed with this secret. */
+const isSigned = ({ headers, body }: Receiver['received'][number], secret: unknown, now = Date.now()) =>
+  verify({
+    ...{ header: String(headers['x-service-signature']), body, now: Math.floor(now / 1000) },
+    secrets: [String(secret)],
+  }).valid
+
 const deliveries = async ({ panel }: Client) => [...((await panel('deliveries')).body.deliveries ?? [])]
 
 const settled = (client: Client) =>
@@ -60,9 +69,9 @@ test('a retry that changes the status sends a signed webhook', async () => {
   const { body: result } = await client.retry('1')
   await until(1)
 
-  const { headers, body } = received[0] ?? {}
-  const envelope = JSON.parse(String(body))
-  expect(headers).toMatchObject({
+  const [first] = received
+  const envelope = JSON.parse(String(first?.body))
+  expect(first?.headers).toMatchObject({
     'content-type': 'application/json; charset=utf-8',
     'user-agent': 'order-relay-sandbox/1.0',
     'x-service-event': 'order.updated',
@@ -74,10 +83,7 @@ test('a retry that changes the status sends a signed webhook', async () => {
     delivery: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4/),
   })
   expect(envelope.data).toMatchObject({ status: 'paid', total: result.total })
-  const header = String(headers?.['x-service-signature'])
-  const now = Math.floor(Date.now() / 1000)
-  const check = { header, body: body ?? Buffer.alloc(0), now }
-  expect(verify({ ...check, secrets: [String(registered.secret)] })).toMatchObject({ valid: true })
+  expect(first && isSigned(first, registered.secret)).toBe(true)
 })
 
 test("neither a store's own requests nor a retry without effect sends a webhook", async () => {
@@ -104,12 +110,10 @@ test('every attempt has a new t and the same delivery id and body until the rece
   await client.retry('1')
   await until(3)
 
-  const times = received.map(({ headers, body: bytes }) => {
-    const header = String(headers['x-service-signature'])
-    const now = Math.floor(Date.now() / 1000)
-    expect(verify({ header, body: bytes, secrets: [String(body.secret)], now }).valid).toBe(true)
-    return Number(/^t=(\d+)/.exec(header)?.[1])
-  })
+  expect(received.every(each => isSigned(each, body.secret))).toBe(true)
+  const times = received.map(({ headers }) =>
+    Number(/^t=(\d+)/.exec(String(headers['x-service-signature']))?.[1]),
+  )
   expect(times[2]).toBeGreaterThan(times[0] ?? Number.NaN)
   expect(new Set(received.map(({ headers }) => headers['x-service-delivery'])).size).toBe(1)
   expect(new Set(received.map(({ body: bytes }) => String(bytes))).size).toBe(1)
@@ -170,10 +174,7 @@ test('every registered URL receives the webhook, signed with its own secret', as
   await client.retry('1')
   for (const [index, { received, until }] of both.entries()) {
     await until(1)
-    const { headers, body } = received[0] ?? { headers: {}, body: Buffer.alloc(0) }
-    const header = String(headers['x-service-signature'])
-    const now = Math.floor(Date.now() / 1000)
-    expect(verify({ header, body, secrets: [secrets[index] ?? ''], now }).valid).toBe(true)
+    expect(received.map(each => isSigned(each, secrets[index]))).toEqual([true])
   }
   expect(new Set(secrets).size).toBe(2)
 })
@@ -192,21 +193,15 @@ test('registering a URL again changes the secret; for a day the old one signs as
   const second = await client.register(url)
   isUp = true
   const [delivery] = await settled(client)
-  const signedBy = () => {
-    const { headers, body } = received.at(-1) ?? { headers: {}, body: Buffer.alloc(0) }
-    const header = String(headers['x-service-signature'])
-    const now = Math.floor((Date.now() + later) / 1000)
-    return [first, second, third].map(
-      reply => reply && verify({ header, body, secrets: [String(reply.body.secret)], now }).valid,
-    )
-  }
-  let third: typeof second | undefined
-  expect(signedBy()).toEqual([true, true, undefined])
+  const secrets = [first.body.secret, second.body.secret]
+  const signedBy = () =>
+    secrets.map(secret => received.slice(-1).every(last => isSigned(last, secret, Date.now() + later)))
+  expect(signedBy()).toEqual([true, true])
   const resend = () => client.panel(`deliveries/${delivery?.delivery}/resend`, { method: 'POST' })
   later = DAY / 50
   await resend()
-  expect(signedBy()).toEqual([false, true, undefined])
-  third = await client.register(url)
+  expect(signedBy()).toEqual([false, true])
+  secrets.push((await client.register(url)).body.secret)
   await resend()
   expect(signedBy()).toEqual([false, true, true])
   expect((await client.panel('webhooks')).body.webhooks).toHaveLength(1)
@@ -254,32 +249,44 @@ test('a slow receiver does not delay the others', async () => {
   expect(quick.received).toHaveLength(1)
 })
 
-describe('after a restart', () => {
-  const data = join(tmpdir(), `sandbox-webhooks-${process.pid}.db`)
-  afterEach(async () => {
-    for (const rest of ['', '-wal', '-shm']) await rm(data + rest, { force: true })
-  })
+const attemptTo = (url: string, timeoutMs?: number) =>
+  attempt(
+    { url, delivery: 'd', body: '{}' },
+    'secret',
+    () => new Date(),
+    new AbortController().signal,
+    timeoutMs,
+  )
 
-  test('a pending delivery is sent with the same id', async () => {
-    let isUp = false
-    const { url, received, until } = await receiver(() => (isUp ? 200 : 500))
-    const first = await startSandbox({ port: 0, data })
-    const client = clientOf(first.url)
-    await client.register(url)
-    await fixedOrder(client)
-    await client.retry('1')
-    await until(1)
-    await first.close()
-
-    isUp = true
-    // Later than the first wait of the schedule.
-    const second = await startSandbox({ port: 0, data, clock: () => new Date(Date.now() + 6000) })
-    await until(2)
-    const [delivery] = await settled(clientOf(second.url))
-    expect(delivery).toMatchObject({ state: 'delivered' })
-    expect(new Set(received.map(({ headers }) => headers['x-service-delivery']))).toEqual(
-      new Set([String(delivery?.delivery)]),
-    )
-    await second.close()
+test('the outcome reports a timeout and an unreachable receiver', async () => {
+  const { url, close } = await startReceiver(() => 'hang')
+  expect(await attemptTo(url, 50)).toMatchObject({
+    status: null,
+    error: 'no answer within 0.05 s',
+    response: null,
   })
+  await close()
+  expect(await attemptTo(url)).toMatchObject({ status: null, error: expect.stringContaining('ECONNREFUSED') })
+})
+
+test('the status of an endless response decides, and only its beginning is kept', async () => {
+  const server = createServer((_request, response) => {
+    const more = () => response.write('x'.repeat(10_000), more)
+    more()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  expect(await attemptTo(`http://127.0.0.1:${port}/`)).toMatchObject({
+    status: 200,
+    response: 'x'.repeat(500),
+  })
+  server.close()
+  server.closeAllConnections()
+})
+
+test('the retry delays are 5 s, 30 s, 2 min, 10 min, 1 h, 6 h and 24 h, divided by the speed', () => {
+  const waits = Array.from({ length: 8 }, (_, index) => waitAfter(index + 1, 1))
+  expect(waits).toEqual([5, 30, 120, 600, 3600, 21600, 86400, undefined].map(s => s && s * 1000))
+  expect(waitAfter(7, 10_000)).toBe(8640)
 })

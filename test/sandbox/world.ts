@@ -83,6 +83,11 @@ export const order = (external_id: string, changes: object = {}) => ({
   ...changes,
 })
 
+export const PAYMENT = { method: 'card', reference: 'r-1' }
+
+/** 1, 2, 3 and so on. */
+export const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+
 /** Starts a sandbox in memory for each test of a file. */
 export const eachWithSandbox = (options: SandboxOptions = {}) => {
   let sandbox: Sandbox

@@ -1,0 +1,441 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from '@jest/globals'
+import { startSandbox } from '../../sandbox/start.ts'
+import { clientOf, eachWithSandbox, order, PAYMENT, upTo } from './world.ts'
+
+const sandbox = eachWithSandbox({ clock: () => new Date(2026, 10, 21, 12) })
+
+const OUT_OF_STOCK = { items: [{ sku: 'SKU-3', quantity: 2, unit_price: 1000 }] }
+const NAMED = { mobile: '09123456789', name: 'سارا محمدی', email: 'sara@example.ir' }
+
+const kinds = async (id: string) => [...((await sandbox().detail(id)).history ?? [])].map(({ kind }) => kind)
+
+/** Brings the order 1 into a status. */
+const orderIn = async (status: string) => {
+  const { create, refund } = sandbox()
+  if (status === 'unknown') return
+  const payment = status === 'paid' && { payment: PAYMENT }
+  await create(order('1', status === 'needs_review' ? OUT_OF_STOCK : { ...payment }))
+  if (status === 'refunded') await refund('1')
+}
+
+describe('each request of a store in each status', () => {
+  const DRAFT = { error: { code: 'not_finalized' } }
+  const UNKNOWN = { error: { code: 'not_found' } }
+  test.each<[request: 'create' | 'read' | 'pay' | 'refund', status: string, answer: number, body: object]>([
+    ['create', 'unknown', 201, { status: 'invoiced', receipt_number: null, duplicate: false }],
+    ['create', 'needs_review', 200, { status: 'needs_review', duplicate: true }],
+    ['create', 'paid', 200, { status: 'paid', receipt_number: 1, duplicate: true }],
+    ['create', 'refunded', 200, { status: 'refunded', return_number: 1, duplicate: true }],
+    ['read', 'unknown', 404, UNKNOWN],
+    [
+      'read',
+      'needs_review',
+      200,
+      { status: 'needs_review', status_display: 'نیازمند بررسی', error: /stock/ },
+    ],
+    ['read', 'invoiced', 200, { status: 'invoiced', status_display: 'فاکتور شده', invoice_status: 'posted' }],
+    ['read', 'paid', 200, { status: 'paid', status_display: 'پرداخت شده', receipt_number: 1, error: null }],
+    ['read', 'refunded', 200, { status: 'refunded', status_display: 'مرجوع شده', return_number: 1 }],
+    ['pay', 'unknown', 404, UNKNOWN],
+    ['pay', 'needs_review', 400, DRAFT],
+    ['pay', 'invoiced', 200, { status: 'paid', receipt_number: 1 }],
+    ['pay', 'paid', 200, { status: 'paid', receipt_number: 1 }],
+    ['pay', 'refunded', 200, { status: 'refunded', receipt_number: null, return_number: 1 }],
+    ['refund', 'unknown', 404, UNKNOWN],
+    ['refund', 'needs_review', 400, DRAFT],
+    ['refund', 'invoiced', 200, { status: 'refunded', return_number: 1, receipt_number: null }],
+    ['refund', 'paid', 200, { status: 'refunded', return_number: 1, receipt_number: 1 }],
+    ['refund', 'refunded', 200, { status: 'refunded', return_number: 1 }],
+  ])('%s, %s: %i', async (request, status, answer, body) => {
+    await orderIn(status)
+    const { create, stock, panel } = sandbox()
+    const reply = request === 'create' ? await create(order('1')) : await sandbox()[request]('1')
+    const { error, ...fields } = body as { error?: unknown }
+    expect(reply).toMatchObject({ status: answer, body: fields })
+    if (error instanceof RegExp) expect(String(reply.body.error)).toMatch(error)
+    else if (error !== undefined) expect(reply.body).toMatchObject({ error })
+    if (request !== 'create') expect(reply.body).not.toHaveProperty('duplicate')
+    // Goods leave with the invoice and come back with the return.
+    const found = (await panel('orders')).body.orders?.[0]?.status
+    expect(await stock('SKU-1')).toBe(['invoiced', 'paid'].includes(String(found)) ? 98 : 100)
+    expect((await panel('orders')).body.orders).toHaveLength(found === undefined ? 0 : 1)
+  })
+})
+
+describe('creating an order', () => {
+  test('answers with the whole result', async () => {
+    const { status, body } = await sandbox().create(order('1', { source: 'shop' }))
+    expect(status).toBe(201)
+    expect(body).toEqual({
+      ...{
+        source: 'shop',
+        external_id: '1',
+        status: 'invoiced',
+        status_display: 'فاکتور شده',
+        total: '2200',
+      },
+      ...{ invoice_number: 1, invoice_status: 'posted', receipt_number: null, return_number: null },
+      ...{ error: null, duplicate: false },
+    })
+  })
+
+  test('with a payment results in paid, with a receipt', async () => {
+    const { body } = await sandbox().create(order('1', { payment: PAYMENT }))
+    expect(body).toMatchObject({ status: 'paid', receipt_number: 1 })
+    expect(await kinds('1')).toEqual(['created', 'finalized', 'paid'])
+  })
+
+  test('that cannot be finalized results in a draft, a held payment, and every cause', async () => {
+    const { create, detail, settings, product, stock } = sandbox()
+    await settings({ automaticFinalization: false, orderPaymentReceivingAccount: null })
+    await product('SKU-3', { stock: 1 })
+    const { status, body } = await create(order('1', { ...OUT_OF_STOCK, payment: PAYMENT }))
+    expect(status).toBe(201)
+    expect(body).toMatchObject({
+      ...{ status: 'needs_review', invoice_number: 1, invoice_status: 'draft', receipt_number: null },
+      error:
+        'Insufficient stock: "SKU-3" needs 2, available 1. Automatic finalization is off. ' +
+        'No receiving account is selected for order payments',
+    })
+    expect((await detail('1')).held_payment).toMatchObject(PAYMENT)
+    expect(await stock('SKU-3')).toBe(1)
+    expect(await kinds('1')).toEqual(['created', 'held'])
+    expect((await create(order('2'))).body.error).toBe('Automatic finalization is off')
+    await settings({ automaticFinalization: true })
+    const unpaid = await create(order('3', { payment: PAYMENT }))
+    expect(unpaid.body.error).toBe('No receiving account is selected for order payments')
+    expect((await create(order('4'))).body.status).toBe('invoiced')
+  })
+
+  test('again ignores the second body; with the same id from another source it is another order', async () => {
+    const { create, read } = sandbox()
+    await create(order('1'))
+    for (const body of [order('1', { items: [{ sku: 'unknown' }] }), { external_id: '1' }])
+      expect(await create(body)).toMatchObject({ status: 200, body: { status: 'invoiced', duplicate: true } })
+    expect((await create(order('1', { source: 'other' }))).status).toBe(201)
+    expect((await read('1')).body).toMatchObject({ source: 'api', invoice_number: 1 })
+    expect((await read('1', 'other')).body).toMatchObject({ source: 'other', invoice_number: 2 })
+  })
+
+  test('has the present state as a duplicate, or by the settings the original result', async () => {
+    const { create, pay, settings } = sandbox()
+    const { body: original } = await create(order('1'))
+    const paid = { ...(await pay('1')).body, duplicate: true }
+    expect(await create(order('1'))).toMatchObject({ status: 200, body: paid })
+    await settings({ duplicatesReturnOriginal: true })
+    expect(await create(order('1'))).toMatchObject({ status: 200, body: { ...original, duplicate: true } })
+  })
+})
+
+test('a payment has its fields direct or inside "payment", and pays the whole invoice', async () => {
+  const { create, pay, detail } = sandbox()
+  for (const [id, body] of [
+    ['1', PAYMENT],
+    ['2', { payment: PAYMENT }],
+  ] as const) {
+    await create(order(id))
+    expect((await pay(id, body)).body).toMatchObject({ status: 'paid', receipt_number: Number(id) })
+    expect((await detail(id)).receipt).toMatchObject({ amount: '2200', reference: 'r-1' })
+  }
+})
+
+test('the first payment of a draft is held until a retry, another one is only in the history', async () => {
+  const { create, pay, detail, product, retry } = sandbox()
+  await create(order('1', { ...OUT_OF_STOCK, date: '2026-05-06' }))
+  for (const payment of [PAYMENT, { method: 'online', reference: 'r-2' }]) await pay('1', payment)
+  const found = await detail('1')
+  expect(found).toMatchObject({ held_payment: { ...PAYMENT, date: '2026-05-06' }, receipt: null })
+  expect([...(found.history ?? [])].at(-1)).toMatchObject({
+    kind: 'held',
+    message: 'Payment (online, 2026-05-06, reference r-2) not held: another payment already is',
+  })
+  await product('SKU-3', { stock: 2 })
+  expect((await retry('1')).body).toMatchObject({
+    status: 'paid',
+    held_payment: null,
+    receipt: { type: 'pos' },
+  })
+})
+
+test('a payment without a receiving account is refused, and succeeds after one is selected', async () => {
+  const { create, pay, settings, read } = sandbox()
+  await create(order('1'))
+  await settings({ orderPaymentReceivingAccount: null })
+  expect(await pay('1')).toMatchObject({ status: 400, body: { error: { code: 'no_receiving_account' } } })
+  expect((await read('1')).body.status).toBe('invoiced')
+  await settings({ orderPaymentReceivingAccount: 'cash-1' })
+  expect((await pay('1')).body).toMatchObject({ status: 'paid', receipt_number: 1 })
+})
+
+test('a return has a number and its reason', async () => {
+  const { create, refund, detail } = sandbox()
+  for (const [id, reason] of [
+    ['1', 'changed his mind'],
+    ['2', undefined],
+  ] as const) {
+    await create(order(id))
+    await refund(id, { reason })
+    expect((await detail(id)).return).toMatchObject({ number: Number(id), reason: reason ?? null })
+  }
+})
+
+describe("the accountant's retry", () => {
+  test('takes the goods and registers the held payment, if any', async () => {
+    const { create, product, retry, stock } = sandbox()
+    await create(order('1', OUT_OF_STOCK))
+    await create(order('2', { ...OUT_OF_STOCK, payment: PAYMENT }))
+    await product('SKU-3', { stock: 5 })
+    expect((await retry('1')).body).toMatchObject({
+      ...{ status: 'invoiced', invoice_status: 'posted', error: null, receipt_number: null },
+    })
+    expect(await kinds('1')).toEqual(['created', 'held', 'retried', 'finalized'])
+    expect((await retry('2')).body).toMatchObject({
+      status: 'paid',
+      receipt: { number: 1, reference: 'r-1' },
+    })
+    expect(await stock('SKU-3')).toBe(1)
+  })
+
+  test('leaves the order in review with the current cause while one remains', async () => {
+    const { create, settings, retry, product } = sandbox()
+    await settings({ automaticFinalization: false })
+    await create(order('1', OUT_OF_STOCK))
+    await product('SKU-3', { stock: 2 })
+    const cause = { status: 'needs_review', error: 'Automatic finalization is off' }
+    expect((await retry('1')).body).toMatchObject(cause)
+    await settings({ automaticFinalization: true })
+    expect((await retry('1')).body).toMatchObject({ status: 'invoiced', error: null })
+  })
+})
+
+test('the source can be in the query or in the body, and must be the same in both', async () => {
+  const { create, pay, refund, url } = sandbox()
+  for (const id of ['1', '2']) await create(order(id, { source: 'shop' }))
+  expect((await pay('1')).status).toBe(404)
+  for (const reply of [
+    await pay('1', { ...PAYMENT, source: 'api' }, 'shop'),
+    await refund('1', { source: 'api' }, 'shop'),
+  ]) {
+    expect(reply).toMatchObject({ status: 400, body: { error: { field: 'source' } } })
+  }
+  expect((await pay('1', PAYMENT, 'shop')).status).toBe(200)
+  expect((await pay('2', { ...PAYMENT, source: 'shop' })).status).toBe(200)
+  expect((await refund('1', { source: 'shop' })).status).toBe(200)
+  expect((await refund('2', undefined, 'shop')).status).toBe(200)
+  const headers = { authorization: 'Bearer sandbox-key', 'content-type': 'application/json' }
+  const body = JSON.stringify(order('3'))
+  const created = await fetch(`${url}/api/v1/orders/?source=shop`, { method: 'POST', headers, body })
+  expect(await created.json()).toMatchObject({ source: 'shop' })
+})
+
+describe('the customer (rules 1 to 3)', () => {
+  test('with an unknown mobile number is created, and found in all four forms of the number', async () => {
+    const { create, detail, panel } = sandbox()
+    const forms = ['09123456789', '9123456789', '+989123456789', '۰۹۱۲۳۴۵۶۷۸۹', '۹۱۲۳۴۵۶۷۸۹']
+    for (const [index, mobile] of forms.entries()) {
+      const name = index === 0 ? NAMED.name : 'someone else'
+      await create(order(String(index), { customer: { ...NAMED, mobile, name } }))
+      expect((await detail(String(index))).customer).toEqual({ code: '09123456789', ...NAMED })
+    }
+    await create(order('unnamed', { customer: { mobile: '9351112233' } }))
+    const unnamed = { code: '09351112233', mobile: '09351112233', name: '09351112233', email: null }
+    expect((await detail('unnamed')).customer).toEqual(unnamed)
+    expect((await panel('customers')).body.customers).toHaveLength(3)
+  })
+
+  test('without a mobile number is the default customer, or refused if there is none', async () => {
+    const { create, detail, read, settings } = sandbox()
+    const customers = [undefined, null, {}, { mobile: null }, { mobile: '' }, { name: 'no number' }]
+    for (const [index, customer] of customers.entries()) {
+      expect((await create(order(String(index), { customer }))).status).toBe(201)
+      expect((await detail(String(index))).customer).toMatchObject({ code: 'walk-in' })
+    }
+    await settings({ defaultCustomer: null })
+    const refused = await create(order('refused'))
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { error: { code: 'no_customer', field: 'customer.mobile' } },
+    })
+    expect((await read('refused')).status).toBe(404)
+    expect((await create(order('refused', { customer: NAMED }))).status).toBe(201)
+  })
+
+  test('with an unknown number and automatic creation off is the default customer, or refused', async () => {
+    const { create, detail, settings, panel } = sandbox()
+    await settings({ automaticCustomerCreation: false })
+    await create(order('1', { customer: NAMED }))
+    expect((await detail('1')).customer).toMatchObject({ code: 'walk-in' })
+    await settings({ defaultCustomer: null })
+    expect((await create(order('2', { customer: NAMED }))).body.error).toMatchObject({ code: 'no_customer' })
+    expect((await panel('customers')).body.customers).toHaveLength(1)
+  })
+})
+
+describe('the rows (rules 4 and 5)', () => {
+  test('have the product name unless the store names them; shipping is a taxed row of its own', async () => {
+    const { create, detail } = sandbox()
+    const item = { sku: 'SKU-1', quantity: 1, unit_price: 1000 }
+    const items = [item, { ...item, name: 'gift' }, { ...item, name: null }]
+    expect((await create(order('1', { items, shipping: 500, discount: 300 }))).body.total).toBe('3520')
+    const { rows, totals } = await detail('1')
+    const own = 'چای سیاه ۵۰۰ گرمی'
+    const names = [...(rows ?? [])].map(({ name }) => name)
+    expect(names).toEqual([own, 'gift', own, 'هزینه ارسال'])
+    const amounts = { quantity: 1, amount: '1000', orderDiscount: '100', net: '900', tax: '90' }
+    expect(rows?.[0]).toMatchObject({ kind: 'item', sku: 'SKU-1', unit_price: '1000', ...amounts })
+    expect(rows?.[3]).toMatchObject({
+      ...{ kind: 'shipping', sku: null, quantity: 1, unit_price: '500' },
+      ...{ amount: '500', orderDiscount: '0', net: '500', tax: '50' },
+    })
+    expect(totals).toEqual({ amount: '3500', orderDiscount: '300', net: '3200', tax: '320', total: '3520' })
+  })
+
+  test('are those of the independent pricing vectors, over HTTP', async () => {
+    const { create, detail, settings, product } = sandbox()
+    const { cases } = JSON.parse(readFileSync('test/vectors/pricing.json', 'utf8'))
+    for (let sku = 0; sku < 5; sku++) await product(`SKU-${sku}`, { stock: 1_000_000 })
+    for (const [index, { taxRate, pricesIncludeTax, order, expect: expected }] of cases.entries()) {
+      await settings({ taxRate, pricesIncludeTax })
+      const { status, body } = await create({ ...order, external_id: String(index) })
+      expect({ status, total: body.total }).toEqual({ status: 201, total: expected.total })
+      const { rows, tax_rate, prices_include_tax } = await detail(String(index))
+      expect([tax_rate, prices_include_tax]).toEqual([taxRate, pricesIncludeTax])
+      const numbers = [...(rows ?? [])].map(({ kind, amount, orderDiscount, net, tax }) => ({
+        kind,
+        ...{
+          amount: Number(amount),
+          orderDiscount: Number(orderDiscount),
+          net: Number(net),
+          tax: Number(tax),
+        },
+      }))
+      expect(numbers).toEqual(expected.rows)
+    }
+  })
+})
+
+describe('the receipt (rule 6)', () => {
+  test.each(
+    ['online', 'transfer', 'card', 'pos', 'cash'].flatMap(method => [
+      ['cash-1', method, 'cash'],
+      ['bank-1', method, method === 'card' || method === 'pos' ? 'pos' : 'transfer'],
+    ]),
+  )('into %s by %s is of type %s', async (account, method, type) => {
+    const { create, detail, settings } = sandbox()
+    await settings({ orderPaymentReceivingAccount: account })
+    await create(order('1', { payment: { method, reference: 'r-1', date: '2026-11-20' } }))
+    expect((await detail('1')).receipt).toMatchObject({
+      ...{
+        number: 1,
+        type,
+        amount: '2200',
+        reference: 'r-1',
+        date: '2026-11-20',
+        account: { code: account },
+      },
+    })
+  })
+
+  test('has no reference and the date of the order by default', async () => {
+    const { create, detail } = sandbox()
+    await create(order('1', { date: '2026-05-06', payment: { method: 'online' } }))
+    expect((await detail('1')).receipt).toMatchObject({ reference: '', date: '2026-05-06' })
+  })
+})
+
+describe('the date (rule 8)', () => {
+  test.each([
+    [undefined, '2026-11-22', '2026-11-21T20:30:00Z'],
+    [undefined, '2026-11-21', '2026-11-21T20:29:59Z'],
+    ['America/New_York', '2026-11-20', '2026-11-21T04:59:59Z'],
+  ])('is today by default, in the time zone %s: %s at %s', async (timeZone, date, time) => {
+    const zone = timeZone !== undefined && { timeZone }
+    const { url, close } = await startSandbox({ port: 0, clock: () => new Date(time), ...zone })
+    const { create, detail, refund } = clientOf(url)
+    await create(order('1', { payment: { method: 'cash' } }))
+    await refund('1')
+    expect(await detail('1')).toMatchObject({ date, receipt: { date }, return: { date } })
+    await close()
+  })
+
+  test('must be in a fiscal year, first and last day included', async () => {
+    const { create, panel } = sandbox()
+    const fiscalYears = [
+      { from: '2026-03-21', to: '2027-03-20' },
+      { from: '2024-03-20', to: '2025-03-20' },
+    ]
+    await panel('fiscal-years', { method: 'PUT', body: { fiscalYears } })
+    for (const date of ['2026-03-21', '2027-03-20', '2024-12-31'])
+      expect((await create(order(date, { date }))).status).toBe(201)
+    for (const date of ['2026-03-20', '2027-03-21', '2025-06-01']) {
+      const { error } = (await create(order(date, { date }))).body
+      expect(error).toMatchObject({ code: 'outside_fiscal_years', field: 'date' })
+    }
+  })
+})
+
+test('an unknown sku is refused, and the corrected order is not a duplicate', async () => {
+  const { create, panel, stock } = sandbox()
+  const rows = Array.from({ length: 500 }, () => ({ sku: 'SKU-1', quantity: 0.1, unit_price: 10 }))
+  const items = [...rows.slice(1), { ...rows[0], sku: 'no' }]
+  const refused = await create(order('1', { customer: NAMED, items }))
+  expect(refused.status).toBe(400)
+  expect(refused.body.error).toMatchObject({ code: 'unknown_sku', field: 'items[499].sku' })
+  expect(String(refused.body.error?.message)).toContain('"no"')
+  expect((await panel('orders')).body.orders).toEqual([])
+  expect((await panel('customers')).body.customers).toHaveLength(1)
+  expect(await stock('SKU-1')).toBe(100)
+
+  const { status, body } = await create(order('1', { customer: NAMED, items: rows }))
+  expect({ status, invoice: body.invoice_number }).toEqual({ status: 201, invoice: 1 })
+  expect(await stock('SKU-1')).toBe(50)
+})
+
+test('stock decreases by the exact sum of the rows of a product', async () => {
+  const { create, refund, stock, product } = sandbox()
+  await product('SKU-1', { stock: 0.3 })
+  const row = (quantity: number) => ({ sku: 'SKU-1', quantity, unit_price: 10 })
+  const short = await create(order('1', { items: [row(0.2), row(0.2)] }))
+  expect(short.body.error).toBe('Insufficient stock: "SKU-1" needs 0.4, available 0.3')
+  expect(await stock('SKU-1')).toBe(0.3)
+  expect((await create(order('2', { items: [row(0.1), row(0.2)] }))).body.status).toBe('invoiced')
+  expect(await stock('SKU-1')).toBe(0)
+  await refund('2')
+  expect(await stock('SKU-1')).toBe(0.3)
+})
+
+test('50 simultaneous creates of the same order register it once, with 49 duplicates', async () => {
+  const { create, stock, panel } = sandbox()
+  const body = order('1', { payment: { method: 'online' }, customer: { mobile: '09123456789' } })
+  const replies = await Promise.all(Array.from({ length: 50 }, () => create(body)))
+  expect(replies.filter(({ status }) => status === 201)).toHaveLength(1)
+  for (const { status, body: result } of replies) {
+    expect(result).toMatchObject({ duplicate: status === 200, invoice_number: 1, receipt_number: 1 })
+  }
+  expect((await panel('orders')).body.orders).toHaveLength(1)
+  expect(await stock('SKU-1')).toBe(98)
+})
+
+test('simultaneous orders get sequential numbers without gaps, refused ones among them, and share the stock', async () => {
+  const { create, product, stock, pay, refund } = sandbox()
+  await product('SKU-1', { stock: 80 })
+  const ids = upTo(60).map(String)
+  const creates = ids.map(async id => {
+    await create(order(id, { discount: 1e9 }))
+    return create(order(id))
+  })
+  const replies = await Promise.all(creates)
+  const sorted = (numbers: unknown[]) => [...new Set(numbers.map(Number))].toSorted((a, b) => a - b)
+  expect(sorted(replies.map(({ body }) => body.invoice_number))).toEqual(upTo(60))
+  const invoiced = ids.filter((_, index) => String(replies[index]?.body.status) === 'invoiced')
+  expect(invoiced).toHaveLength(40)
+  expect(await stock('SKU-1')).toBe(0)
+
+  const twice = [...invoiced, ...invoiced]
+  const paid = await Promise.all(twice.map(id => pay(id)))
+  expect(sorted(paid.map(({ body }) => body.receipt_number))).toEqual(upTo(40))
+  const returned = await Promise.all(twice.map(id => refund(id)))
+  expect(sorted(returned.map(({ body }) => body.return_number))).toEqual(upTo(40))
+  expect(await stock('SKU-1')).toBe(80)
+})
