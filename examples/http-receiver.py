@@ -77,5 +77,6 @@ class Receiver(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
+    server = HTTPServer(("127.0.0.1", PORT), Receiver)
     print(f"http://127.0.0.1:{PORT}/", flush=True)
-    HTTPServer(("127.0.0.1", PORT), Receiver).serve_forever()
+    server.serve_forever()
