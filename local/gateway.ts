@@ -4,8 +4,14 @@ import Lambda, { type LambdaFunction } from 'serverless-offline/lambda'
 import * as v from 'valibot'
 
 /** What is used of hapi, which serverless-offline builds its API Gateway on. */
-type Toolkit = { continue: symbol; response: (body: object) => { code: (status: number) => unknown } }
+type Response = {
+  code: (status: number) => unknown
+  type: (mime: string) => Response
+  takeover: () => unknown
+}
+type Toolkit = { continue: symbol; response: (body: object | string) => Response }
 type Request = {
+  method: string
   url: URL
   mime: string
   headers: Record<string, unknown>

@@ -10,6 +10,7 @@ import { PARAMETERS, storeName } from '../lib/platform/names.ts'
 import { indexOf } from '../lib/platform/parameters.ts'
 import { sign } from '../lib/protocol/signature.ts'
 import { HEADERS, PROBE } from '../lib/protocol/webhook.ts'
+import { serveDocuments } from './documents/serve.ts'
 import { startDynamodb } from './dynamodb.ts'
 import { type EventSource, startEventSource } from './event-source.ts'
 import { actAsHttpApi, type Gateway, limitFunctions } from './gateway.ts'
@@ -164,6 +165,7 @@ export const startRelay = async (options: RelayOptions) => {
     serve: async (http: Gateway) => {
       gateway = http
       actAsHttpApi(http)
+      serveDocuments(http, urlOf(ports.relay))
       await load(service, { gateway: http, ports, secret })
       eventSources = service.eventSources.map(({ functionName, queue, batchSize, reportsFailures }) =>
         startEventSource({

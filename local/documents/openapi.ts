@@ -1,13 +1,14 @@
+import type { Operation } from '../../sandbox/openapi/page.ts'
+import type { JsonSchema } from '../../sandbox/openapi/schemas.ts'
 import { jsonSchemas, refTo, type SchemaName } from './schemas.ts'
 
 const DESCRIPTION = `The accounting service's own order API, with the same paths, bodies and answers, and what the relay adds:
 ids and states of requests, withdrawals, and 202 when the service does not answer in time. Money is whole rials.`
 
 const content = (...names: SchemaName[]) => {
-  const [first, ...more] = names.map(refTo)
-  return {
-    content: { 'application/json': { schema: more.length === 0 ? first : { anyOf: [first, ...more] } } },
-  }
+  const forms = names.map(refTo)
+  const schema: JsonSchema = forms.length === 1 ? { ...forms[0] } : { anyOf: forms }
+  return { content: { 'application/json': { schema } } }
 }
 
 const HEADERS = {
@@ -48,19 +49,27 @@ const BODY_FAILURES = {
   415: error('The body is not declared as JSON.'),
 }
 
+const ORDER = {
+  source: 'demo-shop',
+  external_id: '1001',
+  items: [{ sku: 'SKU-1', quantity: 1, unit_price: 1_500_000 }],
+}
+
 const id = {
   name: 'external_id',
   in: 'path',
   required: true,
   description: 'The order number in the store, percent-encoded.',
-  schema: { type: 'string', minLength: 1, maxLength: 100 },
+  example: ORDER.external_id,
+  schema: { type: 'string', minLength: 1, maxLength: 100 } as JsonSchema,
 }
 const source = {
   name: 'source',
   in: 'query',
   required: false,
   description: 'The source of the store, `api` by default.',
-  schema: { type: 'string' },
+  example: ORDER.source,
+  schema: { type: 'string' } as JsonSchema,
 }
 const prefer = {
   name: 'Prefer',
@@ -68,18 +77,20 @@ const prefer = {
   required: false,
   description:
     '`wait=n` waits up to n seconds, at most 10; `respond-async` answers 202 at once; `handling=strict` refuses fields without effect (RFC 7240).',
-  schema: { type: 'string' },
+  schema: { type: 'string' } as JsonSchema,
 }
 
-const operation = (operationId: string, summary: string, parameters: object[], rest: object) => ({
-  operationId,
-  summary,
-  parameters,
-  ...rest,
-})
-const body = (required: boolean, ...names: SchemaName[]) => ({
-  requestBody: { required, ...content(...names) },
-})
+const operation = (
+  operationId: string,
+  summary: string,
+  parameters: NonNullable<Operation['parameters']>,
+  rest: Pick<Operation, 'responses' | 'requestBody'>,
+): Operation => ({ operationId, tags: ['Orders'], summary, parameters, ...rest })
+
+const body = (required: boolean, example: object, ...names: SchemaName[]) => {
+  const { schema } = content(...names).content['application/json']
+  return { requestBody: { required, content: { 'application/json': { schema, example } } } }
+}
 const withdraw = (of: string, operationId: string) =>
   operation(operationId, `Withdraw the ${of} that still waits`, [id, source, prefer], {
     responses: {
@@ -104,10 +115,17 @@ export const openApi = () => ({
   },
   servers: [{ url: '/' }],
   security: [{ key: [] }],
+  tags: [
+    {
+      name: 'Orders',
+      description: 'The API for stores. On this machine, the key of a store is `local-<source>`.',
+    },
+    { name: 'Feed', description: 'What an HTTP feed receives; the messages of an SQS feed are the same.' },
+  ],
   paths: {
     '/api/v1/orders/': {
       post: operation('createOrder', 'Create an order', [source, prefer], {
-        ...body(true, 'OrderRequest'),
+        ...body(true, ORDER, 'OrderRequest'),
         responses: {
           200: done('The order was registered before; the body is ignored.', 'CreateResult'),
           201: done('The order is registered.', 'CreateResult'),
@@ -131,7 +149,7 @@ export const openApi = () => ({
     },
     '/api/v1/orders/{external_id}/payment/': {
       post: operation('registerPayment', 'Register the payment of the whole invoice', [id, source, prefer], {
-        ...body(false, 'PaymentRequest', 'NestedPaymentRequest'),
+        ...body(false, { method: 'card', reference: 'R-1' }, 'PaymentRequest', 'NestedPaymentRequest'),
         responses: {
           200: done('The payment is registered, or nothing was to be paid.', 'OrderResult'),
           ...accepted(`${WAITS} With the state \`held\`, the service registers it after finalization.`),
@@ -145,7 +163,7 @@ export const openApi = () => ({
     },
     '/api/v1/orders/{external_id}/refund/': {
       post: operation('registerRefund', 'Register a full return', [id, source, prefer], {
-        ...body(false, 'RefundRequest'),
+        ...body(false, { reason: 'returned' }, 'RefundRequest'),
         responses: {
           200: done('The return is registered.', 'OrderResult'),
           ...accepted(`${WAITS} A refund of an order in review waits for its finalization.`),
@@ -158,9 +176,24 @@ export const openApi = () => ({
       delete: withdraw('refund', 'withdrawRefund'),
     },
   },
+  webhooks: {
+    feed: {
+      post: {
+        operationId: 'feed',
+        tags: ['Feed'],
+        summary: 'A change of an order, or of the state of a request',
+        description:
+          'Signed with `X-Service-Signature` and by Standard Webhooks; docs/feeds.asyncapi.json has it all.',
+        requestBody: { required: true, ...content('OrderUpdated', 'RequestChanged') },
+        responses: { '2XX': { description: 'Accepted. After anything else the message is sent again.' } },
+        security: [],
+      },
+    },
+  },
   components: {
     securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'A key of the store.' } },
     schemas: jsonSchemas([
+      ...(['OrderUpdated', 'RequestChanged'] as const),
       ...(['OrderRequest', 'PaymentRequest', 'NestedPaymentRequest', 'RefundRequest'] as const),
       ...([
         'OrderResult',

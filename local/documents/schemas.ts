@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { REQUEST_KINDS } from '../../lib/orders/order.ts'
 import * as requests from '../../lib/protocol/requests.ts'
 import { STATUSES } from '../../lib/protocol/status.ts'
+import type { JsonSchema } from '../../sandbox/openapi/schemas.ts'
 
 const text = (description: string) => v.pipe(v.string(), v.description(description))
 const integer = (description: string) => v.pipe(v.number(), v.integer(), v.description(description))
@@ -147,7 +148,7 @@ const CONVERSION: ConversionConfig = {
 export const refTo = (name: SchemaName) => ({ $ref: `#/components/schemas/${name}` })
 
 /** The JSON Schemas of both documents; they refer to each other by `#/components/schemas/…`. */
-export const jsonSchemas = (names: readonly SchemaName[]) => {
-  const schemas = toJsonSchemaDefs(SCHEMAS, CONVERSION)
-  return Object.fromEntries(names.map(name => [name, schemas[name]]))
+export const jsonSchemas = (names: readonly SchemaName[]): Record<string, JsonSchema> => {
+  const schemas: Record<string, JsonSchema> = toJsonSchemaDefs(SCHEMAS, CONVERSION)
+  return Object.fromEntries(names.map(name => [name, schemas[name] ?? {}]))
 }

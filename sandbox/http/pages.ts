@@ -57,6 +57,12 @@ export const pages: readonly Route[] = [
   page('/openapi.json', () => document),
   page('/docs', async ({ context }) => {
     const origin = `http://${context.env.incoming.headers.host}`
-    return respondBytes(context, 200, HTML, await documentPage(document, origin))
+    const examples = { origin, key: 'sandbox-key' }
+    return respondBytes(
+      context,
+      200,
+      HTML,
+      await documentPage(document, examples, { '/': "Accountant's panel" }),
+    )
   }),
 ]

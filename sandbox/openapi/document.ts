@@ -12,7 +12,7 @@ Every refusal is a 4xx response with an \`Error\` that names the field, if one c
 
 const ref = (schema: SchemaName) => ({ $ref: `#/components/schemas/${schema}` })
 
-const content = (schema: object, type = 'application/json') => ({ content: { [type]: { schema } } })
+const content = (schema: JsonSchema, type = 'application/json') => ({ content: { [type]: { schema } } })
 
 const BODY_REFUSALS = {
   400: 'The body is invalid.',
@@ -35,22 +35,25 @@ const refusalsOf = ({ path, query, body, access, refusals }: Endpoint): Record<n
   ...refusals,
 })
 
-const parametersOf = ({ path, id, query = {} }: Endpoint) => {
+const parametersOf = ({ path, id, query = {}, example }: Endpoint) => {
+  const given = new URLSearchParams(example?.query)
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
     ...{ name, in: 'path', required: true, description: describe(name) },
     schema: { type: 'string' } as JsonSchema,
+    ...(example?.path?.[name] !== undefined && { example: example.path[name] }),
   }))
   const inQuery = Object.entries(query).map(([name, schema]) => ({
     ...{ name, in: 'query', required: false, description: describe(`${id}.${name}`) },
     schema: parameterSchema(schema),
+    ...(given.has(name) && { example: given.get(name) }),
   }))
   return [...inPath, ...inQuery]
 }
 
 const requestOf = ({ body, example }: Endpoint) => {
   if (body === undefined) return {}
-  const [only, ...others] = body.forms.map(ref)
-  const schema = others.length === 0 ? { ...only } : { anyOf: [only, ...others] }
+  const forms = body.forms.map(ref)
+  const schema: JsonSchema = forms.length === 1 ? { ...forms[0] } : { anyOf: forms }
   const media = { schema, ...(example?.body !== undefined && { example: example.body }) }
   return { requestBody: { required: body.required, content: { 'application/json': media } } }
 }
@@ -101,7 +104,7 @@ const webhook = {
   description:
     'Signed: `X-Service-Signature: t=<unix time>,v1=<hex>`, where v1 is the HMAC-SHA256 of `<t>.<raw body>`, keyed with the secret of the registration. For 24 hours after the URL was registered again, a second v1 is keyed with the old secret. Any 2xx response within 10 s accepts the delivery. Otherwise it is sent again after 5 s, 30 s, 2 min, 10 min, 1 h, 6 h and 24 h, with a new `t` and the same delivery identifier.',
   parameters: ['X-Service-Event', 'X-Service-Delivery', 'X-Service-Signature'].map(name => ({
-    ...{ name, in: 'header', required: true, schema: { type: 'string' } },
+    ...{ name, in: 'header', required: true, schema: { type: 'string' } as JsonSchema },
   })),
   requestBody: { required: true, ...content(ref('Webhook')) },
   responses: {

@@ -1,11 +1,38 @@
 import { html, raw } from 'hono/html'
-import type { Endpoint } from '../http/endpoint.ts'
-import { type OpenApi, operations } from './document.ts'
 import type { JsonSchema } from './schemas.ts'
 
 type Html = ReturnType<typeof html>
 
 type Definition = JsonSchema | boolean | undefined
+
+type Content = { 'application/json'?: { schema?: JsonSchema; example?: unknown } }
+
+/** The parts of an operation that the page shows. */
+export type Operation = {
+  operationId: string
+  tags?: readonly string[]
+  summary: string
+  description?: string
+  parameters?: readonly {
+    name: string
+    in: string
+    description?: string
+    schema: JsonSchema
+    example?: unknown
+  }[]
+  requestBody?: { required: boolean; content: Content }
+  responses: Readonly<Record<string, { description: string; content?: Content }>>
+  security?: readonly object[]
+}
+
+/** The parts of an OpenAPI 3.1 document that the page shows. */
+export type Document = {
+  info: { title: string; description: string }
+  tags: readonly { name: string; description: string }[]
+  paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  webhooks?: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  components: { schemas: Readonly<Record<string, JsonSchema>> }
+}
 
 const STYLE = `
 :root { color-scheme: light dark; --line: light-dark(#d8dee4, #363c44); --soft: light-dark(#f5f7f9, #1d2126);
@@ -79,29 +106,43 @@ const fieldRows = (schema: JsonSchema, prefix = ''): unknown[][] =>
     return [[prefix + name, typeOf(field), required, details(field.description, field)], ...rows]
   })
 
-/** The example as a command to paste. */
-const curl = ({ method, path, access, example }: Endpoint, origin: string) => {
-  if (example === undefined) return ''
-  const at = path.replace(/\{(\w+)\}/g, (_, name: string) => example.path?.[name] ?? name)
+type Located = Operation & { method: string; path: string }
+
+type Examples = { origin: string; key: string }
+
+/** A request that works on a new server, as a command to paste. */
+const curl = (
+  { method, path, parameters = [], requestBody, security }: Located,
+  { origin, key }: Examples,
+) => {
+  const examples = parameters.filter(({ example }) => example !== undefined)
+  const body = requestBody?.content['application/json']?.example
+  if (examples.length === 0 && body === undefined) return ''
+  const at = path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    String(examples.find(each => each.name === name)?.example ?? name),
+  )
+  const query = examples.filter(each => each.in === 'query').map(({ name, example }) => `${name}=${example}`)
   const lines = [
-    `curl -X ${method.toUpperCase()} '${origin}${at}${example.query ? `?${example.query}` : ''}'`,
-    ...(access === 'local' ? [] : [`-H 'Authorization: Bearer sandbox-key'`]),
-    ...(example.body === undefined
-      ? []
-      : [`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(example.body)}'`]),
+    `curl -X ${method.toUpperCase()} '${origin}${at}${query.length > 0 ? `?${query.join('&')}` : ''}'`,
+    ...(security?.length === 0 ? [] : [`-H 'Authorization: Bearer ${key}'`]),
+    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(body)}'`]),
   ]
   return html`<pre>${code(lines.join(' \\\n  '))}</pre>`
 }
 
-const article = (endpoint: Endpoint, { paths }: OpenApi, origin: string) => {
-  const { id, method, path, summary, description, body, answers } = endpoint
-  const { parameters = [], responses = {} } = paths[path]?.[method] ?? {}
-  const forms = body?.forms.map(linked) ?? []
-  const responseRows = Object.entries(responses).map(([status, { description }]) => {
-    const schema = answers[Number(status)]?.schema ?? (Number(status) >= 400 ? 'Error' : undefined)
-    return [status, prose(description), schema && linked(schema)]
-  })
-  return html`<article id="${id}">
+const article = (operation: Located, examples: Examples) => {
+  const {
+    operationId,
+    method,
+    path,
+    summary,
+    description,
+    parameters = [],
+    requestBody,
+    responses,
+  } = operation
+  const bodyOf = (content: Content | undefined) => typeOf(content?.['application/json']?.schema ?? false)
+  return html`<article id="${operationId}">
 <h3><span class="method">${method}</span> <span class="path">${path}</span></h3>
 <p><strong>${summary}.</strong> ${prose(description)}</p>
 ${table(
@@ -109,31 +150,46 @@ ${table(
   ['Name', 'In', 'Type', 'Description'],
   parameters.map(each => [each.name, each.in, typeOf(each.schema), details(each.description, each.schema)]),
 )}
-${body && html`<p>Body${body.required ? '' : ' (optional)'}: ${separated(forms, ' or ')}</p>`}
-${curl(endpoint, origin)}
-${table('Responses', ['Status', 'Description', 'Body'], responseRows)}
+${requestBody && html`<p>Body${requestBody.required ? '' : ' (optional)'}: ${bodyOf(requestBody.content)}</p>`}
+${curl(operation, examples)}
+${table(
+  'Responses',
+  ['Status', 'Description', 'Body'],
+  Object.entries(responses).map(([status, { description, content }]) => [
+    status,
+    prose(description),
+    content?.['application/json'] && bodyOf(content),
+  ]),
+)}
 </article>`
 }
 
-/**
- * The document as a web page that loads nothing from elsewhere.
- *
- * @param origin where the sandbox listens, for the examples
- */
-export const documentPage = async (document: OpenApi, origin: string): Promise<string> => {
-  const { info, tags, components, webhooks } = document
-  const { post } = webhooks['order.updated']
-  const [orders, accountant, webhook] = tags.map(
-    ({ name, description }) => html`<h2>${name}</h2><p>${prose(description)}</p>`,
+const located = (paths: Document['paths'] = {}): Located[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
   )
-  const articles = (isLocal: boolean) =>
-    operations
-      .filter(({ access }) => (access === 'local') === isLocal)
-      .map(each => article(each, document, origin))
+
+/**
+ * An OpenAPI document as a web page that loads nothing from elsewhere.
+ *
+ * @param examples where the server listens, and a key that it accepts
+ * @param links other pages, by their address
+ */
+export const documentPage = async (
+  { info, tags, paths, webhooks, components }: Document,
+  examples: Examples,
+  links: Readonly<Record<string, string>>,
+): Promise<string> => {
+  const operations = [...located(paths), ...located(webhooks)]
+  const sections = tags.map(
+    ({ name, description }) => html`<h2>${name}</h2><p>${prose(description)}</p>
+${operations.filter(operation => operation.tags?.includes(name)).map(each => article(each, examples))}`,
+  )
   const schemas = Object.entries(components.schemas).map(
     ([name, schema]) => html`<article id="${name}"><h3>${name}</h3><p>${prose(schema.description)}</p>
 ${table('Fields', ['Field', 'Type', 'Required', 'Description'], fieldRows(schema))}</article>\n`,
   )
+  const others = Object.entries({ '/openapi.json': 'OpenAPI 3.1 document', ...links })
   return String(
     await html`<!doctype html>
 <html lang="en">
@@ -145,13 +201,13 @@ ${table('Fields', ['Field', 'Type', 'Required', 'Description'], fieldRows(schema
 </head>
 <body>
 <header><h1>${info.title}</h1><p class="lines">${prose(info.description)}</p>
-<p><a href="/openapi.json">OpenAPI 3.1 document</a> · <a href="/">Accountant's panel</a></p></header>
-<nav aria-label="Endpoints"><ul>${operations.map(({ id, summary }) => html`<li><a href="#${id}">${summary}</a></li>`)}</ul></nav>
+<p>${separated(
+      others.map(([address, title]) => html`<a href="${address}">${title}</a>`),
+      ' · ',
+    )}</p></header>
+<nav aria-label="Endpoints"><ul>${operations.map(({ operationId, summary }) => html`<li><a href="#${operationId}">${summary}</a></li>`)}</ul></nav>
 <main>
-${orders}${articles(false)}
-${webhook}<article id="${post.operationId}"><h3>${post.summary}</h3><p>${prose(post.description)}</p>
-<p>Body: ${linked('Webhook')}</p></article>
-${accountant}${articles(true)}
+${sections}
 <h2>Schemas</h2>${schemas}
 </main>
 </body>

@@ -12,6 +12,16 @@ const ORDERS = ['kit-1', 'kit-2', 'kit-3']
 
 /** A store that was written with the package, at the local stack. */
 export const storeTests = () => {
+  test('the documents of the interfaces are served without a key', async () => {
+    const { relay } = local.stack().urls
+    const page = await (await fetch(`${relay}/docs`)).text()
+    for (const id of ['createOrder', 'withdrawRefund', 'OrderUpdated']) expect(page).toContain(`id="${id}"`)
+    for (const [, id] of page.matchAll(/href="#([^"]*)"/g)) expect(page).toContain(`id="${id}"`)
+    expect(page).not.toMatch(/undefined|\[object/)
+    expect(await (await fetch(`${relay}/openapi.json`)).json()).toMatchObject({ openapi: '3.1.0' })
+    expect(await (await fetch(`${relay}/asyncapi.json`)).json()).toMatchObject({ asyncapi: '3.1.0' })
+  })
+
   test('the commands of docs/integrate.md work in order', async () => {
     const statuses = []
     for (const { path, method, body, key } of curlCommands('docs/integrate.md', 'http://127.0.0.1:3000')) {
