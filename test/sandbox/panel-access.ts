@@ -79,7 +79,7 @@ export const accessTests = (openAt: OpenAt) => {
     await button.focus()
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor()
-    expect(await focused(page)).toBe('add-sku')
+    expect(await focused(page)).toBe('field-sku')
 
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
@@ -137,7 +137,7 @@ export const accessTests = (openAt: OpenAt) => {
       () => focused(page),
       element => element === 'Order review',
     )
-    await tabTo('fix-stock-0')
+    await tabTo('field-stock-0')
     await page.keyboard.type('4')
     await press('Enter')
     await eventually(

@@ -190,7 +190,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
       count => count === 1,
     )
     await page.getByLabel('Search by order').fill('')
-    await page.getByLabel('Store (source)').fill('bulk')
+    await page.getByLabel('Store').selectOption('bulk')
     await page.getByRole('link', { name: 'All 52' }).waitFor()
     await page.getByRole('link', { name: 'Paid 0' }).click()
     await page.getByText('No order matches').waitFor()
@@ -220,7 +220,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     const second = await startSandbox({ port: Number(new URL(first.url).port) })
     await clientOf(second.url).product('NEW-1', { stock: 5 })
     await page.getByRole('rowheader', { name: 'NEW-1' }).waitFor({ timeout: 10_000 })
-    expect(await page.locator('#live-text').textContent()).toBe('Live')
+    expect(await page.locator('.live').textContent()).toBe('Live')
     await page.close()
     await second.close()
   })
