@@ -122,25 +122,37 @@ export const Form = ({ label, class: kind, action, submit, draft: kept, buttons,
   )
 }
 
-type FieldProps = { name: string; label: ComponentChildren; help?: ComponentChildren }
-
-type Control = { id: string; name: string; 'aria-describedby': string; 'aria-invalid': 'true' | undefined }
-
-type FieldOf = FieldProps & {
-  kind?: string
-  control: (attributes: Control, draft: string | boolean | undefined) => ComponentChildren
+export type FieldProps = {
+  name: string
+  label: string
+  help?: ComponentChildren
+  kind?: 'text' | 'number' | 'date' | 'switch'
+  value?: string | number | boolean | null
+  suffix?: string
+  readOnly?: boolean
+  /** Takes focus when its dialog opens, its text selected. */
+  autofocus?: boolean
+  /** What there is to choose; without them, the value is typed. */
+  options?: readonly (readonly [value: string, text: string])[]
 }
 
+const DIRECTION = { text: 'auto', number: 'ltr', date: 'ltr', switch: 'auto' } as const
+
 /** A labelled control with its explanation and room for its error. */
-const Field = ({ name, label, help, kind = '', control }: FieldOf) => {
+export const Field = ({ name, label, help, kind = 'text', value, options, ...rest }: FieldProps) => {
   const { draft, problem } = useContext(FormContext)
+  const { suffix, readOnly = false, autofocus = false } = rest
   const error = problem.value?.field === name ? problem.value.message : undefined
   const id = `field-${name}`
-  const attributes: Control = {
-    ...{ id, name },
+  const present = draft.value[name] ?? value ?? options?.[0]?.[0] ?? ''
+  const shared = {
+    ...{ id, name, autofocus, 'aria-invalid': error !== undefined || undefined },
     'aria-describedby': help === undefined ? `${id}-error` : `${id}-help ${id}-error`,
-    'aria-invalid': error === undefined ? undefined : 'true',
   }
+  const typed = {
+    ...{ ...shared, readOnly, value: String(present), autocomplete: 'off', dir: DIRECTION[kind] },
+    onFocus: (event: TargetedFocusEvent<HTMLInputElement>) => autofocus && event.currentTarget.select(),
+  } as const
   return (
     <div class={`field ${kind}`}>
       <div class="words">
@@ -152,7 +164,25 @@ const Field = ({ name, label, help, kind = '', control }: FieldOf) => {
         )}
       </div>
       <div class="control">
-        {control(attributes, draft.value[name])}
+        {options !== undefined && (
+          <select {...shared} value={String(present)}>
+            {options.map(([each, text]) => (
+              <option key={each} value={each} dir="auto">
+                {text}
+              </option>
+            ))}
+          </select>
+        )}
+        {/* biome-ignore lint/a11y/useAriaPropsForRole: the state of a checkbox is its own. */}
+        {kind === 'switch' && <input {...shared} type="checkbox" role="switch" checked={present === true} />}
+        {kind === 'date' && <input {...typed} type="date" />}
+        {kind === 'number' && <input {...typed} type="text" inputMode="decimal" />}
+        {kind === 'text' && options === undefined && <input {...typed} type="text" />}
+        {suffix && (
+          <span class="suffix" aria-hidden="true">
+            {suffix}
+          </span>
+        )}
         <p class="error" id={`${id}-error`} role="alert">
           {error}
         </p>
@@ -161,78 +191,13 @@ const Field = ({ name, label, help, kind = '', control }: FieldOf) => {
   )
 }
 
-type InputProps = FieldProps & {
-  value?: string | number
-  suffix?: string
-  number?: boolean
-  isDate?: boolean
-  readOnly?: boolean
-  autoFocus?: boolean
+type Question = {
+  title: string
+  text?: string
+  fields?: readonly FieldProps[]
+  action: string
+  submit: FormProps['submit']
 }
-
-export const Input = ({ value = '', suffix, number, isDate, readOnly, autoFocus, ...field }: InputProps) => (
-  <Field
-    {...field}
-    kind={number ? 'narrow' : ''}
-    control={(attributes, draft) => {
-      const input = {
-        ...attributes,
-        value: String(draft ?? value),
-        autocomplete: 'off',
-        dir: number ? 'ltr' : 'auto',
-        inputMode: number ? 'decimal' : 'text',
-        readOnly: readOnly ?? false,
-        autofocus: autoFocus ?? false,
-        onFocus: (event: TargetedFocusEvent<HTMLInputElement>) => autoFocus && event.currentTarget.select(),
-      } as const
-      return (
-        <>
-          {isDate ? <input {...input} type="date" /> : <input {...input} type="text" />}
-          {suffix !== undefined && (
-            <span class="suffix" aria-hidden="true">
-              {suffix}
-            </span>
-          )}
-        </>
-      )
-    }}
-  />
-)
-
-type SelectProps = FieldProps & {
-  value?: string | null
-  none?: string
-  options: readonly (readonly [value: string, text: string])[]
-}
-
-export const Select = ({ value, none, options, ...field }: SelectProps) => (
-  <Field
-    {...field}
-    control={(attributes, draft) => (
-      <select {...attributes} value={String(draft ?? value ?? (none === undefined ? options[0]?.[0] : ''))}>
-        {none !== undefined && <option value="">{none}</option>}
-        {options.map(([each, text]) => (
-          <option key={each} value={each} dir="auto">
-            {text}
-          </option>
-        ))}
-      </select>
-    )}
-  />
-)
-
-export const Switch = ({ value, ...field }: FieldProps & { value: boolean }) => (
-  <Field
-    {...field}
-    kind="switch"
-    control={(attributes, draft) => (
-      // biome-ignore lint/a11y/useAriaPropsForRole: the state of a checkbox is its own.
-      <input {...attributes} type="checkbox" role="switch" checked={Boolean(draft ?? value)} />
-    )}
-  />
-)
-
-type Question = { title: string; action: string; submit: FormProps['submit']; fields: ComponentChildren }
 
 const question = signal<(Question & { id: number }) | undefined>(undefined)
 let asked = 0
@@ -248,7 +213,7 @@ export const closeDialog = () => document.querySelector('dialog')?.close()
 /** The place of dialogs, once in a page. */
 export const Dialogs = () => question.value && <Dialog key={question.value.id} {...question.value} />
 
-const Dialog = ({ id, title, action, submit, fields }: Question & { id: number }) => {
+const Dialog = ({ id, title, text, fields = [], action, submit }: Question & { id: number }) => {
   const dialog = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => dialog.current?.showModal(), [])
   // It is removed after it was closed, so that the browser has returned the focus; the next one may be open by then.
@@ -259,20 +224,19 @@ const Dialog = ({ id, title, action, submit, fields }: Question & { id: number }
     await submit(values)
     closeDialog()
   }
+  const cancel = (
+    <button type="button" class="button" onClick={closeDialog}>
+      Cancel
+    </button>
+  )
   return (
     <dialog ref={dialog} aria-labelledby="dialog-title" onClose={onClose}>
       <h2 id="dialog-title">{title}</h2>
-      <Form
-        class="pairs"
-        action={action}
-        submit={submitAndClose}
-        buttons={
-          <button type="button" class="button" onClick={closeDialog}>
-            Cancel
-          </button>
-        }
-      >
-        {fields}
+      {text && <p>{text}</p>}
+      <Form class="pairs" action={action} submit={submitAndClose} buttons={cancel}>
+        {fields.map(field => (
+          <Field key={field.name} {...field} />
+        ))}
       </Form>
     </dialog>
   )

@@ -140,6 +140,9 @@ type TableProps<Row> = {
   keyOf: (row: Row) => string
 }
 
+const ROW_HEADER = { role: 'rowheader', scope: 'row' } as const
+const CELL = { role: 'cell' } as const
+
 /** A table whose rows become cards on narrow screens. Its roles are stated, since that takes them away. */
 export const Table = <Row,>({ caption, kind = '', columns, rows, keyOf }: TableProps<Row>) => (
   <table role="table" class={`table ${kind}`}>
@@ -156,17 +159,15 @@ export const Table = <Row,>({ caption, kind = '', columns, rows, keyOf }: TableP
     <tbody role="rowgroup">
       {rows.map(row => (
         <tr key={keyOf(row)} role="row">
-          {columns.map(({ label, kind, isBare, cell }, index) =>
-            index === 0 ? (
-              <th key={label} role="rowheader" scope="row" class={kind}>
+          {columns.map(({ label, kind, isBare, cell }, index) => {
+            const Cell = index === 0 ? 'th' : 'td'
+            const about = index === 0 ? ROW_HEADER : { ...CELL, 'data-label': isBare ? undefined : label }
+            return (
+              <Cell key={label} class={kind} {...about}>
                 {cell(row)}
-              </th>
-            ) : (
-              <td key={label} role="cell" data-label={isBare ? undefined : label} class={kind}>
-                {cell(row)}
-              </td>
-            ),
-          )}
+              </Cell>
+            )
+          })}
         </tr>
       ))}
     </tbody>

@@ -1,5 +1,4 @@
-import type { ComponentChildren } from 'preact'
-import { ask, Input, Select, type Values } from '../../web/form.tsx'
+import { ask, type FieldProps, type Values } from '../../web/form.tsx'
 import { decimal, exactNumber } from '../../web/format.ts'
 import { toast } from '../../web/notices.ts'
 import { Button } from '../../web/pieces.tsx'
@@ -13,9 +12,12 @@ type Action = {
   label: string
   statuses: readonly Status[]
   effect: (order: Order) => string
-  fields?: (order: Order) => ComponentChildren
+  fields?: (order: Order) => FieldProps[]
   bodyOf?: (values: Values, order: Order) => object
 }
+
+const number = (name: string, label: string, value: string | number) =>
+  ({ name, label, value, kind: 'number' }) as const
 
 const itemsOf = ({ rows }: Order) => rows.filter(({ kind }) => kind === 'item')
 
@@ -44,12 +46,10 @@ const ACTIONS: readonly Action[] = [
     statuses: ['invoiced'],
     effect: ({ total }) =>
       `A receipt of ${decimal(total)} rials is registered, and the order is paid. ${WEBHOOK}`,
-    fields: () => (
-      <>
-        <Select name="method" label="Method" options={Object.entries(PAYMENT_METHODS)} />
-        <Input name="reference" label="Reference" />
-      </>
-    ),
+    fields: () => [
+      { name: 'method', label: 'Method', options: Object.entries(PAYMENT_METHODS) },
+      { name: 'reference', label: 'Reference' },
+    ],
     bodyOf: values => ({ method: values.text('method'), reference: values.text('reference') }),
   },
   {
@@ -71,7 +71,7 @@ const ACTIONS: readonly Action[] = [
       ]
         .filter(Boolean)
         .join(' '),
-    fields: () => <Input name="reason" label="Reason" />,
+    fields: () => [{ name: 'reason', label: 'Reason' }],
     bodyOf: values => ({ reason: values.text('reason') }),
   },
   {
@@ -89,7 +89,7 @@ const ACTIONS: readonly Action[] = [
       ]
         .filter(Boolean)
         .join(' '),
-    fields: () => <Input name="error" label="What to review" />,
+    fields: () => [{ name: 'error', label: 'What to review' }],
     bodyOf: values => ({ error: values.required('error') }),
   },
   {
@@ -100,24 +100,15 @@ const ACTIONS: readonly Action[] = [
       status === 'paid'
         ? `The invoice is priced again. The total must stay ${decimal(total)} rials while the order is paid.`
         : `The invoice is priced again, at ${decimal(total)} rials until now. If the total changes, a webhook is sent.`,
-    fields: order => (
-      <>
-        {itemsOf(order).map(({ name, quantity, unit_price }, index) => (
-          <>
-            <Input name={`items[${index}].quantity`} label={`Quantity of ${name}`} number value={quantity} />
-            <Input
-              name={`items[${index}].unit_price`}
-              label={`Unit price of ${name}`}
-              number
-              value={unit_price}
-            />
-          </>
-        ))}
-        <Input name="shipping" label="Shipping" number value={shippingOf(order)} />
-        <Input name="discount" label="Order discount" number value={order.totals.orderDiscount} />
-        <Input name="mobile" label="Mobile number of the customer" value={mobileOf(order)} />
-      </>
-    ),
+    fields: order => [
+      ...itemsOf(order).flatMap(({ name, quantity, unit_price }, index) => [
+        number(`items[${index}].quantity`, `Quantity of ${name}`, quantity),
+        number(`items[${index}].unit_price`, `Unit price of ${name}`, unit_price),
+      ]),
+      number('shipping', 'Shipping', shippingOf(order)),
+      number('discount', 'Order discount', order.totals.orderDiscount),
+      { name: 'mobile', label: 'Mobile number of the customer', value: mobileOf(order) },
+    ],
     bodyOf: correctionOf,
   },
 ]
@@ -126,12 +117,8 @@ const askTo = ({ name, label, effect, fields, bodyOf }: Action, order: Order) =>
   ask({
     title: `${label}: ${order.external_id}`,
     action: label,
-    fields: (
-      <>
-        <p>{effect(order)}</p>
-        {fields?.(order)}
-      </>
-    ),
+    text: effect(order),
+    fields: fields?.(order) ?? [],
     submit: async values => {
       const { status, total } = await act(order, name, bodyOf?.(values, order))
       toast(`Order ${order.external_id}: ${STATUS_NAMES[status]}, ${decimal(total)} rials`)

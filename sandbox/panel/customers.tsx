@@ -1,4 +1,4 @@
-import { Code, type Column, Empty, Name, Table } from '../../web/pieces.tsx'
+import { Code, type Column, Name, Table } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, CUSTOMERS } from './api.ts'
@@ -29,19 +29,7 @@ export const Customers = page(
   ({ list: { customers } }) => (
     <>
       <PageHead title="Customers" />
-      {customers.length === 0 ? (
-        <Empty title="No customers yet">
-          <p>
-            The first order with an unknown mobile number creates one, as long as automatic customer creation
-            is on.
-          </p>
-          <a class="button" href={linkTo(['settings'])}>
-            Look at the settings
-          </a>
-        </Empty>
-      ) : (
-        <Table caption="Customers" columns={COLUMNS} rows={customers} keyOf={({ code }) => code} />
-      )}
+      <Table caption="Customers" columns={COLUMNS} rows={customers} keyOf={({ code }) => code} />
     </>
   ),
 )

@@ -91,42 +91,27 @@ const Totals = ({ totals, tax_rate, prices_include_tax }: Order) => (
   />
 )
 
-type DocumentProps = { id: string; title: string; tone: Tone; facts: Record<string, ComponentChildren> }
+type Document = readonly [title: string, tone: Tone, facts: Record<string, ComponentChildren>]
 
-const Document = ({ id, title, tone, facts }: DocumentProps) => (
-  <section class="document row" data-tone={tone} aria-labelledby={id}>
-    <h3 id={id}>{title}</h3>
-    <Facts facts={facts} />
-  </section>
-)
+/** What belongs to an invoice: its receipt and its return. */
+const documentsOf = ({ receipt, return: goods }: Order): Document[] => [
+  ...(receipt === null ? [] : [[`Receipt ${receipt.number}`, 'good', receiptFacts(receipt)] as const]),
+  ...(goods === null ? [] : [[`Sales return ${goods.number}`, 'undone', returnFacts(goods)] as const]),
+]
 
-const Receipt = ({ number, type, amount, date, account, reference }: NonNullable<Order['receipt']>) => (
-  <Document
-    id="receipt"
-    tone="good"
-    title={`Receipt ${number}`}
-    facts={{
-      Type: RECEIPT_TYPES[type],
-      Amount: `${decimal(amount)} rials`,
-      Date: <DateWithPersian date={date} />,
-      Account: <Name>{account.name}</Name>,
-      Reference: reference && <Code>{reference}</Code>,
-    }}
-  />
-)
+const receiptFacts = ({ type, amount, date, account, reference }: NonNullable<Order['receipt']>) => ({
+  Type: RECEIPT_TYPES[type],
+  Amount: `${decimal(amount)} rials`,
+  Date: <DateWithPersian date={date} />,
+  Account: <Name>{account.name}</Name>,
+  Reference: reference && <Code>{reference}</Code>,
+})
 
-const SalesReturn = ({ number, date, reason }: NonNullable<Order['return']>) => (
-  <Document
-    id="return"
-    tone="undone"
-    title={`Sales return ${number}`}
-    facts={{
-      Date: <DateWithPersian date={date} />,
-      Stock: 'All goods are back in stock',
-      Reason: reason && <Name>{reason}</Name>,
-    }}
-  />
-)
+const returnFacts = ({ date, reason }: NonNullable<Order['return']>) => ({
+  Date: <DateWithPersian date={date} />,
+  Stock: 'All goods are back in stock',
+  Reason: reason && <Name>{reason}</Name>,
+})
 
 /** The invoice as an invoice is drawn, with the documents that belong to it. */
 export const Invoice = ({ order }: { order: Order }) => (
@@ -164,7 +149,11 @@ export const Invoice = ({ order }: { order: Order }) => (
       />
     </Scrolls>
     <Totals {...order} />
-    {order.receipt !== null && <Receipt {...order.receipt} />}
-    {order.return !== null && <SalesReturn {...order.return} />}
+    {documentsOf(order).map(([title, tone, facts]) => (
+      <section key={title} class="document row" data-tone={tone} aria-label={title}>
+        <h3>{title}</h3>
+        <Facts facts={facts} />
+      </section>
+    ))}
   </article>
 )

@@ -78,7 +78,7 @@ export const Order = page(
           title={`Order ${order.external_id}`}
           kind="order-head"
           above={
-            <a class="back small" href={linkTo(['orders'])}>
+            <a class="back small muted" href={linkTo(['orders'])}>
               ← Orders
             </a>
           }

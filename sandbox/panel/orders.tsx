@@ -5,8 +5,7 @@ import { decimal, formatDate, plural } from '../../web/format.ts'
 import { type Column, Command, Empty, Name, Table } from '../../web/pieces.tsx'
 import { linkTo, type Route, replaceRoute, route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
-import { useSources } from '../../web/sources.ts'
-import { type Answer, ordersOf, PRODUCTS } from './api.ts'
+import { type Answer, ordersOf } from './api.ts'
 import { linkToOrder, STATUS_NAMES, StatusChip, StoreName } from './pieces.tsx'
 
 type OrderList = Answer<'OrderList'>
@@ -146,33 +145,21 @@ const COLUMNS: Column<Summary>[] = [
   },
 ]
 
-const firstOrder = (sku: string) => `curl ${location.origin}/api/v1/orders/ \\
+const firstOrder = () => `curl ${location.origin}/api/v1/orders/ \\
   -H 'Authorization: Bearer sandbox-key' \\
   -H 'Content-Type: application/json' \\
   -d '{"external_id": "1001",
        "customer": {"mobile": "09123456789", "name": "سارا محمدی"},
-       "items": [{"sku": "${sku}", "quantity": 1, "unit_price": 1500000}]}'`
+       "items": [{"sku": "SKU-1", "quantity": 1, "unit_price": 1500000}]}'`
 
-const NoOrdersYet = () => {
-  const { data } = useSources({ list: PRODUCTS })
-  if (data === undefined) return null
-  const [product] = data.list.products
-  return product === undefined ? (
-    <Empty title="No orders yet, and nothing to sell">
-      <p>An order may only hold products that the service knows. Add one first.</p>
-      <a class="button primary" href={linkTo(['products'])}>
-        Go to products
-      </a>
-    </Empty>
-  ) : (
-    <Empty title="No orders yet">
-      <p>
-        Send the first one from a store, or from a terminal (see the <a href="/docs">API reference</a>):
-      </p>
-      <Command text={firstOrder(product.sku)} />
-    </Empty>
-  )
-}
+const NoOrdersYet = () => (
+  <Empty title="No orders yet">
+    <p>
+      Send the first one from a store, or from a terminal (see the <a href="/docs">API reference</a>):
+    </p>
+    <Command text={firstOrder()} />
+  </Empty>
+)
 
 const List = ({ orders, next }: OrderList) =>
   orders.length === 0 ? (

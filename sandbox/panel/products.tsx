@@ -1,7 +1,7 @@
-import { ask, Input } from '../../web/form.tsx'
+import { ask } from '../../web/form.tsx'
 import { decimal } from '../../web/format.ts'
 import { toast } from '../../web/notices.ts'
-import { Button, buttons, Chip, Code, type Column, Empty, Name, Table } from '../../web/pieces.tsx'
+import { Button, buttons, Chip, Code, type Column, Name, Table } from '../../web/pieces.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, change, PRODUCTS } from './api.ts'
 
@@ -14,13 +14,11 @@ const addProduct = () =>
   ask({
     title: 'Add a product',
     action: 'Add',
-    fields: (
-      <>
-        <Input name="sku" label="Code (SKU)" help="What stores send as the SKU of an item." />
-        <Input name="name" label="Name" />
-        <Input name="stock" label="Stock" number value={0} />
-      </>
-    ),
+    fields: [
+      { name: 'sku', label: 'Code (SKU)', help: 'What stores send as the SKU of an item.' },
+      { name: 'name', label: 'Name' },
+      { name: 'stock', label: 'Stock', kind: 'number', value: 0 },
+    ],
     submit: async values => {
       const sku = values.required('sku')
       const { name } = await putProduct(sku, {
@@ -35,12 +33,10 @@ const editProduct = ({ sku, name, stock }: Product) =>
   ask({
     title: `Edit ${sku}`,
     action: 'Save',
-    fields: (
-      <>
-        <Input name="name" label="Name" value={name} />
-        <Input name="stock" label="Stock" number value={stock} autoFocus />
-      </>
-    ),
+    fields: [
+      { name: 'name', label: 'Name', value: name },
+      { name: 'stock', label: 'Stock', kind: 'number', value: stock, autofocus: true },
+    ],
     submit: async values => {
       const saved = await putProduct(sku, { name: values.required('name'), stock: values.number('stock') })
       toast(`Saved ${sku}: ${decimal(saved.stock)} in stock`)
@@ -72,13 +68,7 @@ export const Products = page(
           Add product
         </Button>
       </PageHead>
-      {products.length === 0 ? (
-        <Empty title="No products yet">
-          <p>Stores can only sell what is listed here: an order with another SKU is refused.</p>
-        </Empty>
-      ) : (
-        <Table caption="Products and stock" columns={COLUMNS} rows={products} keyOf={({ sku }) => sku} />
-      )}
+      <Table caption="Products and stock" columns={COLUMNS} rows={products} keyOf={({ sku }) => sku} />
     </>
   ),
 )

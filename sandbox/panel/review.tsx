@@ -1,6 +1,6 @@
 import type { HTMLAttributes } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import { Form, Input, Select, Switch, type Values } from '../../web/form.tsx'
+import { Field, type FieldProps, Form, type Values } from '../../web/form.tsx'
 import { decimal, formatDate } from '../../web/format.ts'
 import { Code, Name } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
@@ -35,18 +35,46 @@ const HeldPayment = ({ held_payment: held }: Order) =>
     </p>
   )
 
-type ReviewProps = {
-  order: Order
-  accounts: Answer<'AccountList'>['accounts']
-  retries: number
-  onRetried: () => void
+type Accounts = Answer<'AccountList'>['accounts']
+
+/** What fixes an order right here. */
+const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts): FieldProps[] => {
+  const everywhere = (
+    <>
+      This applies to all orders. <a href={linkTo(['settings'])}>Settings</a>
+    </>
+  )
+  const fixes: Record<Order['obstacles'][number]['kind'], FieldProps[]> = {
+    stock: shortages.map(({ sku, name, needed, available }, index) => ({
+      ...{ name: `stock-${index}`, label: `Stock of ${sku}`, kind: 'number', value: needed },
+      help: (
+        <>
+          The order takes {decimal(needed)}, the service has {decimal(available)}. <Name>{name}</Name> ·{' '}
+          <a href={linkTo(['products'])}>Products</a>
+        </>
+      ),
+    })),
+    finalization: [
+      {
+        ...{ name: 'finalization', label: 'Switch automatic finalization on', kind: 'switch', value: true },
+        help: <>It is off, so every invoice stays a draft. {everywhere}</>,
+      },
+    ],
+    account: [
+      {
+        ...{ name: 'account', label: 'Order payment receiving account', options: accountOptions(accounts) },
+        help: <>None is selected, so the held payment has nowhere to go. {everywhere}</>,
+      },
+    ],
+  }
+  return obstacles.flatMap(({ kind }) => fixes[kind])
 }
 
-const EVERYWHERE = 'This applies to all orders.'
+type ReviewProps = { order: Order; accounts: Accounts; retries: number; onRetried: () => void }
 
 /** Why the order waits, and what fixes it right here. */
 export const Review = ({ order, accounts, retries, onRetried }: ReviewProps) => {
-  const { obstacles, shortages, error } = order
+  const { obstacles, error } = order
   const reason = obstacles.map(({ message }) => message).join('. ')
   const isReady = obstacles.length === 0
   const submit = async (values: Values) => {
@@ -54,7 +82,6 @@ export const Review = ({ order, accounts, retries, onRetried }: ReviewProps) => 
     await act(order, 'retry')
     onRetried()
   }
-  const linkToSettings = <a href={linkTo(['settings'])}>Settings</a>
   return (
     <section class="notice" data-tone="wait" aria-labelledby="review-title">
       <h2 id="review-title">Needs review</h2>
@@ -68,50 +95,9 @@ export const Review = ({ order, accounts, retries, onRetried }: ReviewProps) => 
       )}
       <HeldPayment {...order} />
       <Form label="Fix and retry" class="sided" action={isReady ? 'Retry' : 'Fix and retry'} submit={submit}>
-        {shortages.map(({ sku, name, needed, available }, index) => (
-          <Input
-            key={sku}
-            name={`stock-${index}`}
-            label={`Stock of ${sku}`}
-            help={
-              <>
-                The order takes {decimal(needed)}, the service has {decimal(available)}. <Name>{name}</Name> ·{' '}
-                <a href={linkTo(['products'])}>Products</a>
-              </>
-            }
-            number
-            value={needed}
-          />
+        {fixesOf(order, accounts).map(field => (
+          <Field key={field.name} {...field} />
         ))}
-        {obstacles.map(
-          ({ kind }) =>
-            (kind === 'finalization' && (
-              <Switch
-                key={kind}
-                name={kind}
-                label="Switch automatic finalization on"
-                help={
-                  <>
-                    It is off, so every invoice stays a draft. {EVERYWHERE} {linkToSettings}
-                  </>
-                }
-                value
-              />
-            )) ||
-            (kind === 'account' && (
-              <Select
-                key={kind}
-                name={kind}
-                label="Order payment receiving account"
-                help={
-                  <>
-                    None is selected, so the held payment has nowhere to go. {EVERYWHERE} {linkToSettings}
-                  </>
-                }
-                options={accountOptions(accounts)}
-              />
-            )),
-        )}
       </Form>
       {retries > 0 && (
         <Outcome key={retries}>

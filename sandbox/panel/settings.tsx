@@ -1,10 +1,11 @@
 import { signal } from '@preact/signals'
-import { ask, type Draft, Form, Input, Select, Switch, type Values } from '../../web/form.tsx'
+import { ask, type Draft, Field, type FieldProps, Form, type Values } from '../../web/form.tsx'
 import { formatDate } from '../../web/format.ts'
 import { toast } from '../../web/notices.ts'
 import {
   Button,
   buttons,
+  Chip,
   Code,
   type Column,
   DateWithPersian,
@@ -43,101 +44,93 @@ const save = async (values: Values) => {
   toast('Settings saved. They apply to orders from now on.')
 }
 
-type SettingsProps = {
-  settings: Settings
-  customers: Answer<'CustomerList'>['customers']
-  accounts: readonly Account[]
-}
+type Choices = { customers: Answer<'CustomerList'>['customers']; accounts: readonly Account[] }
 
-const SettingsForm = ({ settings, customers, accounts }: SettingsProps) => (
-  <Form
-    class="card settings sided"
-    label="Connection settings"
-    action="Save settings"
-    submit={save}
-    draft={unsavedSettings}
-    buttons={
-      Object.keys(unsavedSettings.value).length > 0 && (
-        <>
-          <Button onClick={discard}>Discard</Button>
-          <span class="chip" data-tone="wait">
-            Unsaved changes
-          </span>
-        </>
-      )
-    }
-  >
-    <Select
-      name="defaultCustomer"
-      label="Default customer"
-      help="Orders without a mobile number are booked to this customer; while none is selected, they are refused."
-      value={settings.defaultCustomer}
-      none="None selected"
-      options={customers.map(({ code, name }) => [
-        code,
-        name === '' || name === code ? code : `${name} (${code})`,
-      ])}
-    />
-    <Switch
-      name="automaticCustomerCreation"
-      label="Automatic customer creation"
-      help="An unknown mobile number creates a new customer."
-      value={settings.automaticCustomerCreation}
-    />
-    <Select
-      name="orderPaymentReceivingAccount"
-      label="Order payment receiving account"
-      help="Receives the money of paid orders; while none is selected, paid orders wait for review."
-      value={settings.orderPaymentReceivingAccount}
-      none="None selected"
-      options={accountOptions(accounts)}
-    />
-    <Input
-      name="taxRate"
-      label="Tax rate"
-      help="In percent, for all item rows and the shipping row."
-      number
-      value={settings.taxRate}
-      suffix="%"
-    />
-    <Switch
-      name="pricesIncludeTax"
-      label="Prices include tax"
-      help="On: tax is separated out of the prices. Off: tax is added to them."
-      value={settings.pricesIncludeTax}
-    />
-    <Switch
-      name="automaticFinalization"
-      label="Automatic finalization"
-      help="Off: every invoice stays a draft and its order waits for review."
-      value={settings.automaticFinalization}
-    />
-    <Switch
-      name="duplicatesReturnOriginal"
-      label="Duplicates return the original result"
-      help="On: a repeated order gets the answer that the first one got. Off: the present state of the order."
-      value={settings.duplicatesReturnOriginal}
-    />
-  </Form>
-)
+const NONE = ['', 'None selected'] as const
+
+const fieldsOf = ({ customers, accounts }: Choices): (FieldProps & { name: keyof Settings })[] => [
+  {
+    name: 'defaultCustomer',
+    label: 'Default customer',
+    help: 'Orders without a mobile number are booked to this customer; while none is selected, they are refused.',
+    options: [
+      NONE,
+      ...customers.map(
+        ({ code, name }) => [code, name && name !== code ? `${name} (${code})` : code] as const,
+      ),
+    ],
+  },
+  {
+    name: 'automaticCustomerCreation',
+    label: 'Automatic customer creation',
+    help: 'An unknown mobile number creates a new customer.',
+    kind: 'switch',
+  },
+  {
+    name: 'orderPaymentReceivingAccount',
+    label: 'Order payment receiving account',
+    help: 'Receives the money of paid orders; while none is selected, paid orders wait for review.',
+    options: [NONE, ...accountOptions(accounts)],
+  },
+  {
+    name: 'taxRate',
+    label: 'Tax rate',
+    help: 'In percent, for all item rows and the shipping row.',
+    kind: 'number',
+    suffix: '%',
+  },
+  {
+    name: 'pricesIncludeTax',
+    label: 'Prices include tax',
+    help: 'On: tax is separated out of the prices. Off: tax is added to them.',
+    kind: 'switch',
+  },
+  {
+    name: 'automaticFinalization',
+    label: 'Automatic finalization',
+    help: 'Off: every invoice stays a draft and its order waits for review.',
+    kind: 'switch',
+  },
+  {
+    name: 'duplicatesReturnOriginal',
+    label: 'Duplicates return the original result',
+    help: 'On: a repeated order gets the answer that the first one got. Off: the present state of the order.',
+    kind: 'switch',
+  },
+]
+
+const SettingsForm = ({ settings, ...choices }: Choices & { settings: Settings }) => {
+  const unsaved = Object.keys(unsavedSettings.value).length > 0 && (
+    <>
+      <Button onClick={discard}>Discard</Button>
+      <Chip tone="wait">Unsaved changes</Chip>
+    </>
+  )
+  const about = { class: 'card settings sided', label: 'Connection settings', action: 'Save settings' }
+  return (
+    <Form {...about} submit={save} draft={unsavedSettings} buttons={unsaved}>
+      {fieldsOf(choices).map(field => (
+        <Field key={field.name} value={settings[field.name]} {...field} />
+      ))}
+    </Form>
+  )
+}
 
 const askForAccount = (account?: Account) =>
   ask({
     title: account === undefined ? 'Add an account' : `Change account ${account.code}`,
     action: account === undefined ? 'Add' : 'Save',
-    fields: (
-      <>
-        <Input name="code" label="Code" value={account?.code ?? ''} readOnly={account !== undefined} />
-        <Input name="name" label="Name" value={account?.name ?? ''} autoFocus={account !== undefined} />
-        <Select
-          name="kind"
-          label="Kind"
-          help="A cash box gives cash receipts; a bank account gives transfer or card-reader receipts."
-          value={account?.kind ?? 'cash'}
-          options={Object.entries(ACCOUNT_KINDS)}
-        />
-      </>
-    ),
+    fields: [
+      { name: 'code', label: 'Code', value: account?.code ?? '', readOnly: account !== undefined },
+      { name: 'name', label: 'Name', value: account?.name ?? '', autofocus: account !== undefined },
+      {
+        name: 'kind',
+        label: 'Kind',
+        help: 'A cash box gives cash receipts; a bank account gives transfer or card-reader receipts.',
+        value: account?.kind ?? 'cash',
+        options: Object.entries(ACCOUNT_KINDS),
+      },
+    ],
     submit: async values => {
       const [code, name] = [values.required('code'), values.required('name')]
       await change('PUT', 'accounts', { code, name, kind: values.text('kind') })
@@ -158,12 +151,10 @@ const askForYear = () =>
   ask({
     title: 'Add a fiscal year',
     action: 'Add',
-    fields: (
-      <>
-        <Input name="from" label="First day" isDate />
-        <Input name="to" label="Last day" isDate />
-      </>
-    ),
+    fields: [
+      { name: 'from', label: 'First day', kind: 'date' },
+      { name: 'to', label: 'Last day', kind: 'date' },
+    ],
     submit: async values => {
       const year = { from: values.required('from'), to: values.required('to') }
       await change('PUT', 'fiscal-years', year)
@@ -175,11 +166,7 @@ const askToRemove = (year: FiscalYear, years: readonly FiscalYear[]) =>
   ask({
     title: 'Remove this fiscal year?',
     action: 'Remove',
-    fields: (
-      <p>
-        New orders dated {inWords(year)} will be refused. Orders that are already registered stay as they are.
-      </p>
-    ),
+    text: `New orders dated ${inWords(year)} will be refused. Orders that are already registered stay as they are.`,
     submit: async () => {
       await change('PUT', 'fiscal-years', { fiscalYears: years.filter(each => each !== year) })
       toast(`Removed ${inWords(year)}`)

@@ -56,7 +56,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     expect((await client().panel('settings')).body.taxRate).toBe(10)
   })
 
-  test('unsaved input stays when the page is redrawn', async () => {
+  test('unsaved settings stay while the page follows others and while another page is shown', async () => {
     const { page } = await open('#/settings')
     await page.getByLabel('Tax rate').fill('7')
     await client().settings({ automaticFinalization: false })
@@ -65,6 +65,15 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
       isOn => !isOn,
     )
     expect(await page.getByLabel('Tax rate').inputValue()).toBe('7')
+
+    await page.getByRole('link', { name: 'Products' }).click()
+    await page.getByRole('link', { name: 'Settings • unsaved changes' }).click()
+    expect(await page.getByLabel('Tax rate').inputValue()).toBe('7')
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await eventually(
+      () => page.getByLabel('Tax rate').inputValue(),
+      value => value === '10',
+    )
   })
 
   test('a product is added and edited, and Escape cancels', async () => {
