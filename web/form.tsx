@@ -51,12 +51,13 @@ const quotedLabel = (control: Element | undefined) =>
 /** The problem in the words of the form: its rule alone beside the field, and labels instead of names. */
 const inWords = (error: unknown, form: HTMLFormElement) => {
   const { field } = error instanceof Refusal ? error : {}
+  // The service may name a part of what one field holds.
+  const known = [field, field?.split(/[.[]/)[0], field?.split('.').at(-1)].find(name => controlOf(form, name))
+  if (known === undefined) return new Refusal(messageOf(error))
   const rule = messageOf(error)
     .replace(/^Field "[^"]*" is missing$/, 'Fill this in')
     .replace(/^Field "[^"]*" is (?:".*"|[^:]*): /s, '')
     .replace(/"([^"]+)"/g, (whole, name) => quotedLabel(controlOf(form, name)) ?? whole)
-  // The service may name a part of what one field holds.
-  const known = [field, field?.split(/[.[]/)[0], field?.split('.').at(-1)].find(name => controlOf(form, name))
   return new Refusal(
     rule.replace(/^./, first => first.toUpperCase()),
     { field: known },

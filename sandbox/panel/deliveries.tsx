@@ -69,19 +69,13 @@ const Item = ({ delivery }: { delivery: Delivery }) => {
       <p class="breaks">
         <Code>{url}</Code>
       </p>
-      <p class="small muted">
+      <p class="row small muted">
         <Moment iso={created_at} />
-        {last !== undefined && (
-          <>
-            {' '}
-            · <Name>{resultOf(last)}</Name> in {last.latency_ms} ms
-          </>
-        )}
+        {last !== undefined && <Name>{`${resultOf(last)} in ${last.latency_ms} ms`}</Name>}
         {next_attempt_at !== null && (
-          <>
-            {' '}
-            · next attempt <Wait until={next_attempt_at} />
-          </>
+          <span>
+            next attempt <Wait until={next_attempt_at} />
+          </span>
         )}
       </p>
       {attempts.length > 0 && (

@@ -7,38 +7,24 @@ import { type Answer, change, PRODUCTS } from './api.ts'
 
 type Product = Answer<'Product'>
 
-const putProduct = (sku: string, product: object) =>
-  change<Product>('PUT', `products/${encodeURIComponent(sku)}`, product)
+const STOCK = { name: 'stock', label: 'Stock', kind: 'number' } as const
 
-const addProduct = () =>
+/** @param product the one to change; none adds one */
+const askForProduct = (product?: Product) =>
   ask({
-    title: 'Add a product',
-    action: 'Add',
+    title: product === undefined ? 'Add a product' : `Edit ${product.sku}`,
+    action: product === undefined ? 'Add' : 'Save',
     fields: [
-      { name: 'sku', label: 'Code (SKU)', help: 'What stores send as the SKU of an item.' },
-      { name: 'name', label: 'Name' },
-      { name: 'stock', label: 'Stock', kind: 'number', value: 0 },
+      {
+        ...{ name: 'sku', label: 'Code (SKU)', help: 'What stores send as the SKU of an item.' },
+        ...{ value: product?.sku ?? '', readOnly: product !== undefined },
+      },
+      { name: 'name', label: 'Name', value: product?.name ?? '' },
+      { ...STOCK, value: product?.stock ?? 0, autofocus: product !== undefined },
     ],
     submit: async values => {
-      const sku = values.required('sku')
-      const { name } = await putProduct(sku, {
-        name: values.text('name') || sku,
-        stock: values.number('stock'),
-      })
-      toast(`Added ${name}`)
-    },
-  })
-
-const editProduct = ({ sku, name, stock }: Product) =>
-  ask({
-    title: `Edit ${sku}`,
-    action: 'Save',
-    fields: [
-      { name: 'name', label: 'Name', value: name },
-      { name: 'stock', label: 'Stock', kind: 'number', value: stock, autofocus: true },
-    ],
-    submit: async values => {
-      const saved = await putProduct(sku, { name: values.required('name'), stock: values.number('stock') })
+      const [sku, name, stock] = [values.required('sku'), values.required('name'), values.number('stock')]
+      const saved = await change<Product>('PUT', `products/${encodeURIComponent(sku)}`, { name, stock })
       toast(`Saved ${sku}: ${decimal(saved.stock)} in stock`)
     },
   })
@@ -55,7 +41,7 @@ const COLUMNS: Column<Product>[] = [
       </span>
     ),
   },
-  buttons('Edit', ({ sku }) => `Edit ${sku}`, editProduct),
+  buttons<Product>('Edit', ({ sku }) => `Edit ${sku}`, askForProduct),
 ]
 
 /** Products with their stock. */
@@ -64,7 +50,7 @@ export const Products = page(
   ({ list: { products } }) => (
     <>
       <PageHead title="Products">
-        <Button kind="primary" onClick={addProduct}>
+        <Button kind="primary" onClick={() => askForProduct()}>
           Add product
         </Button>
       </PageHead>

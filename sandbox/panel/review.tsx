@@ -2,23 +2,29 @@ import type { HTMLAttributes } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Field, type FieldProps, Form, type Values } from '../../web/form.tsx'
 import { decimal, formatDate } from '../../web/format.ts'
+import { messageOf, Refusal, request } from '../../web/http.ts'
 import { Code, Name } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
-import { type Answer, act, change } from './api.ts'
+import { type Answer, act } from './api.ts'
 import { accountOptions, PAYMENT_METHODS, STATUS_NAMES } from './pieces.tsx'
 
 type Order = Answer<'OrderDetail'>
 
 /** Changes what stands in the way, as far as the form says so. */
 const fix = async ({ obstacles, shortages }: Order, values: Values) => {
-  const stocks = shortages.map(({ sku }, index) => ({ sku, stock: values.number(`stock-${index}`) }))
-  for (const { sku, stock } of stocks) await change('PUT', `products/${encodeURIComponent(sku)}`, { stock })
+  const stocks = shortages.map((_, index) => values.number(`stock-${index}`))
+  for (const [index, { sku }] of shortages.entries()) {
+    const path = `/panel/products/${encodeURIComponent(sku)}`
+    await request('PUT', path, { stock: stocks[index] }).catch(error => {
+      throw new Refusal(messageOf(error), { field: `stock-${index}` })
+    })
+  }
   const isIn = (kind: string) => obstacles.some(each => each.kind === kind)
   const settings = {
     ...(isIn('finalization') && values.isOn('finalization') && { automaticFinalization: true }),
     ...(isIn('account') && { orderPaymentReceivingAccount: values.text('account') }),
   }
-  if (Object.keys(settings).length > 0) await change('PUT', 'settings', settings)
+  if (Object.keys(settings).length > 0) await request('PUT', '/panel/settings', settings)
 }
 
 const HeldPayment = ({ held_payment: held }: Order) =>
