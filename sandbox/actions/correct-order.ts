@@ -6,7 +6,7 @@ import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
 import { requireFiscalYear } from './fiscal-year.ts'
 import { customerFor, invoiceOf, type Sale } from './invoice.ts'
-import { issueGoods, restockGoods, shortagesOf } from './stock.ts'
+import { describeShortages, issueGoods, restockGoods, shortagesOf } from './stock.ts'
 import { cannot, changeOrder } from './transitions.ts'
 
 /** What the invoice lists now, as an order would ask for it. */
@@ -55,7 +55,7 @@ export const correctOrder = (key: OrderKey, change: Correction, store: Store): v
     }
     store.invoiceRows.replace(invoice_number, rows)
     if (isPosted) {
-      const short = shortagesOf(order, store).join('; ')
+      const short = describeShortages(shortagesOf(order, store))
       if (short) throw cannot('correct', order, `${short}; add stock, or move it back to review first`)
       issueGoods(order, store)
     }

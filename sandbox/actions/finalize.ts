@@ -1,17 +1,24 @@
 import type { Store } from '../store/open.ts'
 import type { HeldPayment, Order } from '../store/orders.ts'
 import { payInvoice } from './pay-invoice.ts'
-import { issueGoods, shortagesOf } from './stock.ts'
+import { describeShortages, issueGoods, shortagesOf } from './stock.ts'
 
-/** Everything that prevents finalization, described for the accountant (spec: `needs_review`). */
-const obstacles = (order: Order, isPaid: boolean, store: Store) => {
+export const OBSTACLES = ['stock', 'finalization', 'account'] as const
+
+/** Everything that prevents finalization now, described for the accountant (spec: `needs_review`). */
+export const obstaclesOf = (order: Order, isPaid: boolean, store: Store) => {
   const { automaticFinalization, orderPaymentReceivingAccount } = store.settings.read()
-  const short = shortagesOf(order, store)
-  return [
-    short.length > 0 && `Insufficient stock: ${short.join('; ')}`,
-    !automaticFinalization && 'Automatic finalization is off',
-    isPaid && orderPaymentReceivingAccount === null && 'No receiving account is selected for order payments',
-  ].filter(obstacle => obstacle !== false)
+  const shortages = shortagesOf(order, store)
+  const all = {
+    stock: shortages.length > 0 && `Insufficient stock: ${describeShortages(shortages)}`,
+    finalization: !automaticFinalization && 'Automatic finalization is off',
+    account:
+      isPaid &&
+      orderPaymentReceivingAccount === null &&
+      'No receiving account is selected for order payments',
+  }
+  const obstacles = OBSTACLES.flatMap(kind => (all[kind] === false ? [] : [{ kind, message: all[kind] }]))
+  return { obstacles, shortages }
 }
 
 /**
@@ -22,9 +29,9 @@ const obstacles = (order: Order, isPaid: boolean, store: Store) => {
  */
 export const finalize = (order: Order, payment: HeldPayment | undefined, store: Store): boolean => {
   const { invoice_number } = order
-  const found = obstacles(order, payment !== undefined, store)
-  if (found.length > 0) {
-    const error = found.join('. ')
+  const { obstacles } = obstaclesOf(order, payment !== undefined, store)
+  if (obstacles.length > 0) {
+    const error = obstacles.map(({ message }) => message).join('. ')
     store.orders.setStatus(invoice_number, 'needs_review', error)
     store.history.add(invoice_number, 'held', error)
     return false

@@ -7,6 +7,7 @@ import { Refusal } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
 import type { InvoiceRow, Order } from '../store/orders.ts'
 import type { Delivery } from '../store/webhooks.ts'
+import { obstaclesOf } from './finalize.ts'
 import { findOrder, resultOf } from './read-order.ts'
 
 const dated = (order: Order) => ({
@@ -16,13 +17,19 @@ const dated = (order: Order) => ({
   updated_at: order.updated_at,
 })
 
+/** What prevents an order in review from being finalized now, whatever prevented it when it was last tried. */
+const obstaclesNow = (order: Order, store: Store) =>
+  order.status === 'needs_review'
+    ? obstaclesOf(order, store.heldPayments.find(order.invoice_number) !== undefined, store)
+    : { obstacles: [], shortages: [] }
+
 const summary = (order: Order, store: Store) => {
   const found = store.customers.find(order.customer_code)
   const customer = found ? { code: found.code, name: found.name, mobile: found.mobile } : null
-  return { ...dated(order), customer }
+  return { ...dated(order), customer, obstacles: obstaclesNow(order, store).obstacles }
 }
 
-/** The matching orders, newest first, and the number of matches by status. */
+/** The matching orders, newest first, the number of matches by status, and the sources of all orders. */
 export const listOrders = ({ status, source, q, limit, before }: OrdersQuery, store: Store) => {
   const text = q || null
   const filter = {
@@ -39,7 +46,12 @@ export const listOrders = ({ status, source, q, limit, before }: OrdersQuery, st
   const last = orders.at(-1)
   const counts = { needs_review: 0, invoiced: 0, paid: 0, refunded: 0 }
   for (const { status, count } of store.orders.counts(filter)) counts[status] = count
-  return { orders, next: found.length > limit && last ? String(last.invoice_number) : null, counts }
+  return {
+    orders,
+    next: found.length > limit && last ? String(last.invoice_number) : null,
+    counts,
+    sources: store.orders.sources(),
+  }
 }
 
 /** A number if a double holds it exactly, otherwise its digits; the panel shows both. */
@@ -81,6 +93,7 @@ export const showOrder = (key: OrderKey, store: Store) => {
     prices_include_tax: order.prices_include_tax === 1,
     receipt: receiptOf(invoice_number, store),
     return: store.returns.find(invoice_number) ?? null,
+    ...obstaclesNow(order, store),
     held_payment: store.heldPayments.find(invoice_number) ?? null,
     history: store.history.list(invoice_number),
   }

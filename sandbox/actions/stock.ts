@@ -19,14 +19,19 @@ const demandOf = ({ invoice_number }: Invoice, store: Store): Demand[] => {
   })
 }
 
-/** What the invoice takes beyond the stock, described for the accountant. */
-export const shortagesOf = (invoice: Invoice, store: Store): string[] =>
+/** What the invoice takes beyond the stock. */
+export const shortagesOf = (invoice: Invoice, store: Store) =>
   demandOf(invoice, store)
     .filter(({ product, quantity }) => isLess(product.stock, quantity))
-    .map(
-      ({ product: { sku, stock }, quantity }) =>
-        `"${sku}" needs ${shown(quantity)}, available ${shown(stock)}`,
-    )
+    .map(({ product: { sku, name, stock }, quantity }) => ({
+      ...{ sku, name },
+      needed: shown(quantity),
+      available: shown(stock),
+    }))
+
+/** Shortages, described for the accountant. */
+export const describeShortages = (shortages: ReturnType<typeof shortagesOf>): string =>
+  shortages.map(({ sku, needed, available }) => `"${sku}" needs ${needed}, available ${available}`).join('; ')
 
 const move = (invoice: Invoice, store: Store, moved: typeof plus) => {
   for (const { product, quantity } of demandOf(invoice, store)) {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { extname, join } from 'node:path'
+import { join } from 'node:path'
+import { bundle } from '../../web/bundle.ts'
 import { openApi } from '../openapi/document.ts'
 import { documentPage } from '../openapi/page.ts'
 import { quoted, Refusal } from '../refusal.ts'
@@ -10,23 +11,27 @@ const PANEL = join(import.meta.dirname, '..', 'panel')
 
 const HTML = 'text/html; charset=utf-8'
 
-const TYPES: Record<string, string> = {
-  '.html': HTML,
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
+/** The files of the panel by name, with their types. */
+const panelFiles = async (): Promise<
+  Record<string, [type: string, content: string | Uint8Array<ArrayBuffer>]>
+> => {
+  const { script, style } = await bundle(join(PANEL, 'main.tsx'))
+  return {
+    'index.html': [HTML, await readFile(join(PANEL, 'index.html'))],
+    'icon.svg': ['image/svg+xml', await readFile(join(PANEL, 'icon.svg'))],
+    'panel.js': ['text/javascript; charset=utf-8', script],
+    'panel.css': ['text/css; charset=utf-8', style],
+  }
 }
 
-const file = async (path: string, { context }: Call, headers = {}) => {
-  const missing = new Refusal('not_found', `The file ${quoted(path)} does not exist`)
-  const type = TYPES[extname(path)]
-  // Only plain names below the folder: no parent folder, hidden file, drive or NUL.
-  const isPlain = path.split('/').every(part => /^[\w-][\w.-]*$/.test(part))
-  if (!isPlain || type === undefined) throw missing
-  const bytes = await readFile(join(PANEL, path)).catch(() => {
-    throw missing
-  })
-  return respondBytes(context, 200, type, bytes, { 'cache-control': 'no-cache', ...headers })
+/** Built for the first request, since most processes with a sandbox never show its panel. */
+let building: ReturnType<typeof panelFiles> | undefined
+
+const file = async (name: string, { context }: Call, headers = {}) => {
+  building ??= panelFiles()
+  const found = Object.entries(await building).find(([each]) => each === name)?.[1]
+  if (found === undefined) throw new Refusal('not_found', `The file ${quoted(name)} does not exist`)
+  return respondBytes(context, 200, ...found, { 'cache-control': 'no-cache', ...headers })
 }
 
 /** The panel loads only its own files, and no other page may frame it. */

@@ -4,6 +4,7 @@ import { ExactNumber } from '../../lib/protocol/json.ts'
 import { PAYMENT_METHODS } from '../../lib/protocol/requests.ts'
 import { STATUSES } from '../../lib/protocol/status.ts'
 import { ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
+import { OBSTACLES } from '../actions/finalize.ts'
 import * as panel from '../panel-requests.ts'
 import * as requests from '../requests.ts'
 
@@ -52,9 +53,12 @@ const buyer = v.strictObject({ code: text, mobile: v.nullable(text), name: text,
 
 const dated = { ...result, date: day, created_at: time, updated_at: time }
 
+const obstacles = v.array(v.strictObject({ kind: v.picklist(OBSTACLES), message: text }))
+
 const orderSummary = v.strictObject({
   ...dated,
   customer: v.nullable(v.strictObject({ code: text, name: text, mobile: v.nullable(text) })),
+  obstacles,
 })
 
 const money = { amount: digits, orderDiscount: digits, net: digits, tax: digits }
@@ -91,6 +95,8 @@ const orderDetail = v.strictObject({
   held_payment: v.nullable(
     v.strictObject({ method: v.picklist(PAYMENT_METHODS), reference: text, date: day }),
   ),
+  obstacles,
+  shortages: v.array(v.strictObject({ sku: text, name: text, needed: text, available: text })),
   history: v.array(v.strictObject({ at: time, kind: text, message: text })),
 })
 
@@ -145,7 +151,12 @@ export const SCHEMAS = {
   CustomerList: v.strictObject({ customers: v.array(buyer) }),
   AccountList: v.strictObject({ accounts: v.array(panel.account) }),
   OrderSummary: orderSummary,
-  OrderList: v.strictObject({ orders: v.array(orderSummary), next: v.nullable(text), counts }),
+  OrderList: v.strictObject({
+    orders: v.array(orderSummary),
+    next: v.nullable(text),
+    counts,
+    sources: v.array(text),
+  }),
   OrderDetail: orderDetail,
   WebhookList: v.strictObject({ webhooks: v.array(v.strictObject({ url: text, created_at: time })) }),
   Delivery: delivery,

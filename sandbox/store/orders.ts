@@ -70,6 +70,13 @@ export const orders = (db: DatabaseSync, { iso }: Clock) => {
     db,
     `SELECT o.status, count(*) AS count FROM orders o ${JOINED} WHERE ${MATCHING} GROUP BY o.status`,
   )
+  // Steps from source to source along the index, however many orders there are.
+  const sources = query<{ source: string }>(
+    db,
+    `WITH RECURSIVE s (source) AS (SELECT min(source) FROM orders UNION ALL
+       SELECT (SELECT min(source) FROM orders WHERE source > s.source) FROM s WHERE s.source IS NOT NULL)
+     SELECT source FROM s WHERE source IS NOT NULL`,
+  )
   const insert = insertion<NewOrder & { created_at: string; updated_at: string }>(db, 'orders')
   const setStatus = command(
     db,
@@ -88,6 +95,7 @@ export const orders = (db: DatabaseSync, { iso }: Clock) => {
       page.all(source, containing(text), mobile, status, before, limit),
     /** The number of matching orders by status, regardless of the status of the filter. */
     counts: ({ source, text, mobile }: OrderFilter) => counts.all(source, containing(text), mobile),
+    sources: () => sources.all().map(({ source }) => source),
     /** @returns the invoice number */
     insert: (order: NewOrder, at = iso()) => insert({ ...order, created_at: at, updated_at: at }),
     setStatus: (invoice_number: number, status: Status, error: string | null) =>

@@ -1,0 +1,47 @@
+import type { InferOutput } from 'valibot'
+import type { ExactNumber } from '../../lib/protocol/json.ts'
+import { queryOf, request } from '../../web/http.ts'
+import { refresh, source } from '../../web/sources.ts'
+import type { SCHEMAS } from '../openapi/schemas.ts'
+
+type Schemas = typeof SCHEMAS
+
+/** A type as JSON that the browser has read. */
+type Read<T> = T extends ExactNumber ? number : T extends object ? { [Field in keyof T]: Read<T[Field]> } : T
+
+/** The service's answer with this schema. */
+export type Answer<Name extends keyof Schemas> = Read<InferOutput<Schemas[Name]>>
+
+export type Key = Pick<Answer<'OrderResult'>, 'source' | 'external_id'>
+
+const orderPath = ({ source, external_id }: Key, action = '') =>
+  `/panel/orders/${encodeURIComponent(external_id)}${action}${queryOf({ source })}`
+
+type Filter = Record<string, string | number | null | undefined>
+
+export const ordersOf = (filter: Filter) =>
+  source<Answer<'OrderList'>>(`/panel/orders${queryOf(filter)}`, 'order', 'product', 'settings')
+
+export const orderOf = (key: Key) =>
+  source<Answer<'OrderDetail'>>(orderPath(key), 'order', 'product', 'settings', 'account', 'delivery')
+
+export const deliveriesOf = (filter: Filter) =>
+  source<Answer<'DeliveryList'>>(`/panel/deliveries${queryOf(filter)}`, 'delivery')
+
+export const PRODUCTS = source<Answer<'ProductList'>>('/panel/products', 'product')
+export const CUSTOMERS = source<Answer<'CustomerList'>>('/panel/customers', 'customer')
+export const ACCOUNTS = source<Answer<'AccountList'>>('/panel/accounts', 'account')
+export const FISCAL_YEARS = source<Answer<'FiscalYears'>>('/panel/fiscal-years', 'fiscal-year')
+export const SETTINGS = source<Answer<'Settings'>>('/panel/settings', 'settings')
+export const WEBHOOKS = source<Answer<'WebhookList'>>('/panel/webhooks', 'webhook')
+
+/** Changes something in the service, and then reads what is shown. */
+export const change = async <Result>(method: 'PUT' | 'POST', path: string, body?: unknown) => {
+  const result = await request<Result>(method, `/panel/${path}`, body)
+  await refresh()
+  return result
+}
+
+/** Runs an action of the accountant on an order. */
+export const act = (key: Key, action: string, body?: unknown) =>
+  change<Answer<'OrderDetail'>>('POST', orderPath(key, `/${action}`).replace('/panel/', ''), body)

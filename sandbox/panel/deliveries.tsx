@@ -1,0 +1,104 @@
+import { plural } from '../../web/format.ts'
+import { messageOf } from '../../web/http.ts'
+import { toast } from '../../web/notices.ts'
+import { Button, Chip, Code, type Column, Moment, Name, Table, Wait } from '../../web/pieces.tsx'
+import { type Answer, change } from './api.ts'
+import { linkToOrder, STATUS_NAMES } from './pieces.tsx'
+
+type Delivery = Answer<'Delivery'>
+type Attempt = Delivery['attempts'][number]
+
+const STATES = { pending: 'Pending', delivered: 'Delivered', failed: 'Failed' }
+
+const TONES = { pending: 'wait', delivered: 'good', failed: 'bad' } as const
+
+/** What an attempt came to. */
+const resultOf = ({ status, error }: Attempt) => (status === null ? (error ?? 'No answer') : `HTTP ${status}`)
+
+const COLUMNS: Column<Attempt>[] = [
+  { label: 'Sent', kind: 'plain', cell: ({ at }) => <Moment iso={at} /> },
+  { label: 'Result', cell: attempt => <Name>{resultOf(attempt)}</Name> },
+  { label: 'Took', kind: 'number', cell: ({ latency_ms }) => `${latency_ms} ms` },
+  {
+    label: 'Answer',
+    cell: ({ response }) =>
+      response ? (
+        <code class="excerpt" dir="auto">
+          {response}
+        </code>
+      ) : (
+        <span class="muted">–</span>
+      ),
+  },
+]
+
+const resend = async ({ delivery }: Delivery) => {
+  try {
+    const { state, attempts } = await change<Delivery>('POST', `deliveries/${delivery}/resend`)
+    const last = attempts.at(-1)
+    toast(
+      `Sent again: ${last === undefined ? STATES[state] : resultOf(last)}`,
+      state === 'delivered' ? undefined : 'bad',
+    )
+  } catch (error) {
+    toast(messageOf(error), 'bad')
+  }
+}
+
+const Item = ({ delivery }: { delivery: Delivery }) => {
+  const { state, status, external_id, url, created_at, next_attempt_at, attempts } = delivery
+  const last = attempts.at(-1)
+  return (
+    <li>
+      <div class="row spread">
+        <Chip tone={TONES[state]}>{STATES[state]}</Chip>
+        <p class="strong">
+          <a href={linkToOrder(delivery)}>
+            Order <Name>{external_id}</Name>
+          </a>{' '}
+          {STATUS_NAMES[status].toLowerCase()}
+        </p>
+        <Button
+          kind="small"
+          label={`Resend delivery for order ${external_id}`}
+          onClick={() => resend(delivery)}
+        >
+          Resend
+        </Button>
+      </div>
+      <p class="breaks">
+        <Code>{url}</Code>
+      </p>
+      <p class="row small muted">
+        <Moment iso={created_at} />
+        {last !== undefined && <Name>{`${resultOf(last)} in ${last.latency_ms} ms`}</Name>}
+        {next_attempt_at !== null && (
+          <span>
+            next attempt <Wait until={next_attempt_at} />
+          </span>
+        )}
+      </p>
+      {attempts.length > 0 && (
+        <details class="small">
+          <summary>{plural(attempts.length, 'attempt')}</summary>
+          <Table
+            caption={`Attempts of delivery ${delivery.delivery}`}
+            kind="compact"
+            columns={COLUMNS}
+            rows={attempts}
+            keyOf={({ at, t }) => `${at} ${t}`}
+          />
+        </details>
+      )}
+    </li>
+  )
+}
+
+/** Deliveries with every attempt, newest first, each of which can be sent again. */
+export const Deliveries = ({ deliveries }: { deliveries: readonly Delivery[] }) => (
+  <ul class="card list">
+    {deliveries.map(delivery => (
+      <Item key={delivery.delivery} delivery={delivery} />
+    ))}
+  </ul>
+)

@@ -1,0 +1,77 @@
+import { render } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { followAddress, route } from '../../web/route.ts'
+import { type Item, Shell } from '../../web/shell.tsx'
+import { listen, useSources } from '../../web/sources.ts'
+import { ordersOf } from './api.ts'
+import { Customers } from './customers.tsx'
+import { Order } from './order.tsx'
+import { Orders } from './orders.tsx'
+import { Products } from './products.tsx'
+import { SettingsPage, unsavedSettings } from './settings.tsx'
+import { Webhooks } from './webhooks.tsx'
+import './panel.css'
+
+const PAGES = {
+  orders: Orders,
+  products: Products,
+  customers: Customers,
+  webhooks: Webhooks,
+  settings: SettingsPage,
+}
+
+const isPage = (name: string): name is keyof typeof PAGES => Object.hasOwn(PAGES, name)
+
+const ICONS = {
+  orders: 'M6 3h12v18l-3-2-3 2-3-2-3 2zM9.5 8h5M9.5 12h5',
+  products: 'M4 7.5 12 3l8 4.5v9L12 21l-8-4.5zM4 7.5l8 4.5 8-4.5M12 12v9',
+  customers: 'M12 4a4 4 0 1 0 0 8 4 4 0 1 0 0-8M4.5 20c1-3.7 4-5.5 7.5-5.5s6.5 1.8 7.5 5.5',
+  webhooks: 'M20.5 3.5 3.5 10l7 3.5 3.5 7zM20.5 3.5l-10 10',
+  settings: 'M4 7h9M17 7h3M4 17h3M11 17h9M15 5a2 2 0 1 0 0 4 2 2 0 1 0 0-4M9 15a2 2 0 1 0 0 4 2 2 0 1 0 0-4',
+  docs: 'M5 4h14v16H5zM9 8h6M9 12h6M9 16h3',
+}
+
+const Panel = () => {
+  const { path } = route.value
+  const [first = '', second = ''] = path
+  const current = isPage(first) ? first : 'orders'
+  const Page = current === 'orders' && second !== '' ? Order : PAGES[current]
+  const { data } = useSources({ newest: ordersOf({ limit: 1 }) })
+  const waiting = data?.newest.counts.needs_review ?? 0
+  const isUnsaved = Object.keys(unsavedSettings.value).length > 0
+  useEffect(() => {
+    const warn = (event: Event) => event.preventDefault()
+    if (isUnsaved) window.addEventListener('beforeunload', warn)
+    return () => window.removeEventListener('beforeunload', warn)
+  }, [isUnsaved])
+  const items: Item[] = [
+    { href: '#/orders', label: 'Orders', icon: ICONS.orders, badge: waiting > 0 && [waiting, 'need review'] },
+    { href: '#/products', label: 'Products', icon: ICONS.products },
+    { href: '#/customers', label: 'Customers', icon: ICONS.customers },
+    { href: '#/webhooks', label: 'Webhooks', icon: ICONS.webhooks },
+    {
+      href: '#/settings',
+      label: 'Settings',
+      icon: ICONS.settings,
+      badge: isUnsaved && ['•', 'unsaved changes'],
+    },
+    { href: '/docs', label: 'API reference', icon: ICONS.docs },
+  ]
+  const brand = (
+    <>
+      <img src="/panel/static/icon.svg" alt="" width="28" height="28" />
+      <span>
+        Accounting <span class="muted">sandbox</span>
+      </span>
+    </>
+  )
+  return (
+    <Shell title="Accounting sandbox" {...{ brand, waiting, items }}>
+      <Page key={path.join('/')} route={route.value} />
+    </Shell>
+  )
+}
+
+followAddress()
+listen('/panel/events')
+render(<Panel />, document.body)

@@ -1,0 +1,117 @@
+import { useSignal } from '@preact/signals'
+import { Button, Moment, Section, type Tone } from '../../web/pieces.tsx'
+import { linkTo, type Route } from '../../web/route.ts'
+import { PageHead, page } from '../../web/shell.tsx'
+import { Actions } from './actions.tsx'
+import { ACCOUNTS, type Answer, deliveriesOf, orderOf } from './api.ts'
+import { Deliveries } from './deliveries.tsx'
+import { Invoice } from './invoice.tsx'
+import { STATUS_NAMES, StatusChip, StoreName } from './pieces.tsx'
+import { Finalized, Review } from './review.tsx'
+
+const DELIVERIES_SHOWN = 50
+
+const keyOf = ({ path, query }: Route) => ({
+  source: query.get('source') ?? 'api',
+  external_id: path[1] ?? '',
+})
+
+const HISTORY: Record<string, readonly [name: string, tone?: Tone]> = {
+  created: ['Created'],
+  held: ['Held for review', 'wait'],
+  finalized: ['Finalized', 'open'],
+  paid: ['Paid', 'good'],
+  reversed: ['Payment reversed'],
+  refunded: ['Refunded', 'undone'],
+  retried: ['Retried'],
+  reviewed: ['Moved back to review', 'wait'],
+  corrected: ['Corrected'],
+  refused: ['Refused', 'wait'],
+  webhook: ['Webhook'],
+}
+
+/** What happened to an order, oldest first. */
+const Timeline = ({ history }: Pick<Answer<'OrderDetail'>, 'history'>) => (
+  <ol class="timeline">
+    {history.map(({ at, kind, message }, index) => {
+      const [name, tone] = HISTORY[kind] ?? [kind]
+      return (
+        <li key={String(index)} data-tone={tone}>
+          <p class="row spread">
+            <strong>{name}</strong>
+            <span class="small muted">
+              <Moment iso={at} />
+            </span>
+          </p>
+          <p class="muted" dir="auto">
+            {message}
+          </p>
+        </li>
+      )
+    })}
+  </ol>
+)
+
+/** One order: what it waits for, what can be done with it, its invoice, its history and its deliveries. */
+export const Order = page(
+  {
+    title: route => `Order ${keyOf(route).external_id}`,
+    reads: route => ({
+      order: orderOf(keyOf(route)),
+      sent: deliveriesOf({ limit: DELIVERIES_SHOWN, order: keyOf(route).external_id }),
+      money: ACCOUNTS,
+    }),
+    news: ({ order: before }, { order }) =>
+      before.status === order.status
+        ? undefined
+        : `Order ${order.external_id}: ${STATUS_NAMES[order.status]}`,
+  },
+  ({ order, sent, money: { accounts } }) => {
+    const retries = useSignal(0)
+    const deliveries = sent.deliveries.filter(({ source }) => source === order.source)
+    const onRetried = () => {
+      retries.value += 1
+    }
+    return (
+      <>
+        <PageHead
+          title={`Order ${order.external_id}`}
+          kind="order-head"
+          above={
+            <a class="back small muted" href={linkTo(['orders'])}>
+              ← Orders
+            </a>
+          }
+        >
+          <StatusChip {...order} />
+          <StoreName {...order} />
+          <Button kind="small" onClick={() => window.print()}>
+            Print invoice
+          </Button>
+        </PageHead>
+        {order.status === 'needs_review' ? (
+          <Review {...{ order, accounts, onRetried }} retries={retries.value} />
+        ) : (
+          retries.value > 0 && <Finalized {...order} />
+        )}
+        <Actions order={order} />
+        <Invoice order={order} />
+        <div class="columns">
+          <Section id="history" title="History">
+            <Timeline {...order} />
+          </Section>
+          <Section id="deliveries" title="Webhook deliveries">
+            {deliveries.length === 0 ? (
+              <p class="muted">
+                None. A webhook is sent when the status or the total changes here in the service, not for what
+                the store itself asked.
+              </p>
+            ) : (
+              <Deliveries deliveries={deliveries} />
+            )}
+          </Section>
+        </div>
+      </>
+    )
+  },
+)

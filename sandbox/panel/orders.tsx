@@ -1,0 +1,218 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { STATUSES } from '../../lib/protocol/status.ts'
+import { decimal, formatDate, plural } from '../../web/format.ts'
+import { type Column, Command, Empty, Name, Table } from '../../web/pieces.tsx'
+import { linkTo, type Route, replaceRoute, route } from '../../web/route.ts'
+import { PageHead, page } from '../../web/shell.tsx'
+import { type Answer, ordersOf } from './api.ts'
+import { linkToOrder, STATUS_NAMES, StatusChip, StoreName } from './pieces.tsx'
+
+type OrderList = Answer<'OrderList'>
+type Summary = OrderList['orders'][number]
+
+const PAGE_SIZE = 50
+const TYPING_MS = 250
+const FILTERS = ['status', 'source', 'q', 'before'] as const
+
+const filterOf = ({ query }: Route) =>
+  Object.fromEntries(FILTERS.map(name => [name, query.get(name)?.trim()]))
+
+/** The address of the list with other filters, from the newest order. */
+const linkWith = (change: Record<string, string | null>) =>
+  linkTo(['orders'], { ...Object.fromEntries(route.value.query), before: null, ...change })
+
+const keyOf = ({ source, external_id }: Summary) => `${source}/${external_id}`
+
+const Filters = ({ sources }: { sources: readonly string[] }) => {
+  const { query } = route.value
+  const source = query.get('source') ?? ''
+  const typed = useSignal<string | undefined>(undefined)
+  useEffect(() => {
+    if (typed.value === undefined) return undefined
+    const timer = setTimeout(() => {
+      replaceRoute(linkWith({ q: typed.value ?? '' }))
+      typed.value = undefined
+    }, TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [typed.value])
+  return (
+    <search class="filters" data-keeps-focus>
+      <input
+        type="search"
+        aria-label="Search by order, customer or mobile"
+        dir="auto"
+        autocomplete="off"
+        placeholder="Search orders"
+        value={typed.value ?? query.get('q') ?? ''}
+        onInput={event => {
+          typed.value = event.currentTarget.value
+        }}
+      />
+      <select
+        aria-label="Store"
+        value={source}
+        onChange={event => replaceRoute(linkWith({ source: event.currentTarget.value }))}
+      >
+        <option value="">Any store</option>
+        {[...new Set([...sources, source])].filter(Boolean).map(each => (
+          <option key={each} value={each} dir="auto">
+            {each}
+          </option>
+        ))}
+      </select>
+    </search>
+  )
+}
+
+const Tabs = ({ counts }: Pick<OrderList, 'counts'>) => {
+  const current = route.value.query.get('status') ?? ''
+  const all = STATUSES.reduce((count, status) => count + counts[status], 0)
+  const tabs = [
+    ['', 'All', all] as const,
+    ...STATUSES.map(each => [each, STATUS_NAMES[each], counts[each]] as const),
+  ]
+  return (
+    <ul class="tabs row" aria-label="Orders by status" data-keeps-focus>
+      {tabs.map(([status, label, count]) => (
+        <li key={status}>
+          <a href={linkWith({ status })} aria-current={status === current ? 'true' : undefined}>
+            {label}{' '}
+            <span class="muted" data-tone={status === 'needs_review' && count > 0 ? 'wait' : undefined}>
+              {count}
+            </span>
+          </a>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Why an order waits now; its own reason is from the last attempt. */
+const Cause = ({ obstacles, error }: Summary) =>
+  error !== null && (
+    <span class="cause small muted">
+      <Name>
+        {obstacles.length > 0
+          ? obstacles.map(({ message }) => message).join('. ')
+          : `Ready to retry. Until now: ${error}`}
+      </Name>
+    </span>
+  )
+
+const COLUMNS: Column<Summary>[] = [
+  {
+    label: 'Order',
+    kind: 'cell-order',
+    cell: order => (
+      <>
+        <a href={linkToOrder(order)} class="row-link">
+          <Name>{order.external_id}</Name>
+        </a>{' '}
+        <StoreName source={order.source} />
+      </>
+    ),
+  },
+  {
+    label: 'Customer',
+    kind: 'cell-customer',
+    cell: ({ customer }) => customer && <Name>{customer.name || customer.mobile}</Name>,
+  },
+  {
+    label: 'Date',
+    kind: 'cell-date nowrap',
+    cell: ({ date }) => <time dateTime={date}>{formatDate(date)}</time>,
+  },
+  {
+    label: 'Status',
+    kind: 'cell-status',
+    cell: order => (
+      <>
+        <StatusChip {...order} />
+        <Cause {...order} />
+      </>
+    ),
+  },
+  { label: 'Invoice', kind: 'number cell-invoice', cell: ({ invoice_number }) => invoice_number },
+  {
+    label: 'Total',
+    kind: 'number cell-total',
+    cell: ({ total }) => (
+      <>
+        {decimal(total)} <span class="small muted">rials</span>
+      </>
+    ),
+  },
+]
+
+const firstOrder = () => `curl ${location.origin}/api/v1/orders/ \\
+  -H 'Authorization: Bearer sandbox-key' \\
+  -H 'Content-Type: application/json' \\
+  -d '{"external_id": "1001",
+       "customer": {"mobile": "09123456789", "name": "سارا محمدی"},
+       "items": [{"sku": "SKU-1", "quantity": 1, "unit_price": 1500000}]}'`
+
+const NoOrdersYet = () => (
+  <Empty title="No orders yet">
+    <p>
+      Send the first one from a store, or from a terminal (see the <a href="/docs">API reference</a>):
+    </p>
+    <Command text={firstOrder()} />
+  </Empty>
+)
+
+const List = ({ orders, next }: OrderList) =>
+  orders.length === 0 ? (
+    <Empty title="No order matches">
+      <a class="button" href={linkTo(['orders'])}>
+        Show all orders
+      </a>
+    </Empty>
+  ) : (
+    <>
+      <Table caption="Orders, newest first" kind="orders" columns={COLUMNS} rows={orders} keyOf={keyOf} />
+      <nav class="row" aria-label="Pages of orders">
+        {route.value.query.has('before') && (
+          <a class="button" href={linkWith({})}>
+            ← Newest
+          </a>
+        )}
+        {next !== null && (
+          <a class="button" href={linkWith({ before: next })}>
+            Older →
+          </a>
+        )}
+      </nav>
+    </>
+  )
+
+const news = (before: OrderList, after: OrderList) => {
+  const known = new Map(before.orders.map(order => [keyOf(order), order.status]))
+  const changed = after.orders.filter(order => known.get(keyOf(order)) !== order.status)
+  const [first] = changed
+  if (first === undefined) return undefined
+  return changed.length === 1
+    ? `Order ${first.external_id}: ${STATUS_NAMES[first.status]}`
+    : `${plural(changed.length, 'order')} changed`
+}
+
+/** Orders by status, store and search, newest first. */
+export const Orders = page(
+  {
+    title: () => 'Orders',
+    reads: route => ({ list: ordersOf({ ...filterOf(route), limit: PAGE_SIZE }) }),
+    news: (before, after) => news(before.list, after.list),
+  },
+  ({ list }) => {
+    const isFiltered = FILTERS.some(name => route.value.query.has(name))
+    return (
+      <>
+        <PageHead title="Orders">
+          <Filters sources={list.sources} />
+        </PageHead>
+        <Tabs counts={list.counts} />
+        {list.orders.length === 0 && !isFiltered ? <NoOrdersYet /> : <List {...list} />}
+      </>
+    )
+  },
+)

@@ -1,0 +1,53 @@
+import { Chip, Name, type Tone } from '../../web/pieces.tsx'
+import { linkTo } from '../../web/route.ts'
+import type { Answer, Key } from './api.ts'
+
+export const STATUS_NAMES = {
+  needs_review: 'Needs review',
+  invoiced: 'Invoiced',
+  paid: 'Paid',
+  refunded: 'Refunded',
+} as const
+
+export type Status = keyof typeof STATUS_NAMES
+
+const STATUS_TONES: Record<Status, Tone> = {
+  needs_review: 'wait',
+  invoiced: 'open',
+  paid: 'good',
+  refunded: 'undone',
+}
+
+/** A status in English with the service's own Persian label. */
+export const StatusChip = ({ status, status_display }: Answer<'OrderResult'>) => (
+  <Chip tone={STATUS_TONES[status]}>
+    {STATUS_NAMES[status]}{' '}
+    <bdi lang="fa" dir="auto">
+      {status_display}
+    </bdi>
+  </Chip>
+)
+
+export const linkToOrder = ({ source, external_id }: Key) => linkTo(['orders', external_id], { source })
+
+export const StoreName = ({ source }: Pick<Key, 'source'>) => (
+  <span class="small muted">
+    <Name>{source}</Name>
+  </span>
+)
+
+type Account = Answer<'Account'>
+
+export const ACCOUNT_KINDS = { cash: 'Cash box', bank: 'Bank account' } as const
+
+/** Accounts to choose from. */
+export const accountOptions = (accounts: readonly Account[]) =>
+  accounts.map(({ code, name, kind }) => [code, `${name} (${ACCOUNT_KINDS[kind].toLowerCase()})`] as const)
+
+export const PAYMENT_METHODS = {
+  online: 'Online',
+  transfer: 'Bank transfer',
+  card: 'Card',
+  pos: 'Card reader',
+  cash: 'Cash',
+} as const

@@ -1,0 +1,139 @@
+import type { HTMLAttributes } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import { Field, type FieldProps, Form, type Values } from '../../web/form.tsx'
+import { decimal, formatDate } from '../../web/format.ts'
+import { messageOf, Refusal, request } from '../../web/http.ts'
+import { Code, Name } from '../../web/pieces.tsx'
+import { linkTo } from '../../web/route.ts'
+import { type Answer, act } from './api.ts'
+import { accountOptions, PAYMENT_METHODS, STATUS_NAMES } from './pieces.tsx'
+
+type Order = Answer<'OrderDetail'>
+
+/** Changes what stands in the way, as far as the form says so. */
+const fix = async ({ obstacles, shortages }: Order, values: Values) => {
+  const stocks = shortages.map((_, index) => values.number(`stock-${index}`))
+  for (const [index, { sku }] of shortages.entries()) {
+    const path = `/panel/products/${encodeURIComponent(sku)}`
+    await request('PUT', path, { stock: stocks[index] }).catch(error => {
+      throw new Refusal(messageOf(error), { field: `stock-${index}` })
+    })
+  }
+  const isIn = (kind: string) => obstacles.some(each => each.kind === kind)
+  const settings = {
+    ...(isIn('finalization') && values.isOn('finalization') && { automaticFinalization: true }),
+    ...(isIn('account') && { orderPaymentReceivingAccount: values.text('account') }),
+  }
+  if (Object.keys(settings).length > 0) await request('PUT', '/panel/settings', settings)
+}
+
+const HeldPayment = ({ held_payment: held }: Order) =>
+  held && (
+    <p>
+      <strong>A payment is held</strong>: {PAYMENT_METHODS[held.method].toLowerCase()},{' '}
+      {formatDate(held.date)}
+      {held.reference && (
+        <>
+          , reference <Code>{held.reference}</Code>
+        </>
+      )}
+      . It is registered by itself once the invoice is finalized.
+    </p>
+  )
+
+type Accounts = Answer<'AccountList'>['accounts']
+
+/** What fixes an order right here. */
+const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts): FieldProps[] => {
+  const everywhere = (
+    <>
+      This applies to all orders. <a href={linkTo(['settings'])}>Settings</a>
+    </>
+  )
+  const fixes: Record<Order['obstacles'][number]['kind'], FieldProps[]> = {
+    stock: shortages.map(({ sku, name, needed, available }, index) => ({
+      ...{ name: `stock-${index}`, label: `Stock of ${sku}`, kind: 'number', value: needed },
+      help: (
+        <>
+          The order takes {decimal(needed)}, the service has {decimal(available)}. <Name>{name}</Name> ·{' '}
+          <a href={linkTo(['products'])}>Products</a>
+        </>
+      ),
+    })),
+    finalization: [
+      {
+        ...{ name: 'finalization', label: 'Switch automatic finalization on', kind: 'switch', value: true },
+        help: <>It is off, so every invoice stays a draft. {everywhere}</>,
+      },
+    ],
+    account: [
+      {
+        ...{ name: 'account', label: 'Order payment receiving account', options: accountOptions(accounts) },
+        help: <>None is selected, so the held payment has nowhere to go. {everywhere}</>,
+      },
+    ],
+  }
+  return obstacles.flatMap(({ kind }) => fixes[kind])
+}
+
+type ReviewProps = { order: Order; accounts: Accounts; retries: number; onRetried: () => void }
+
+/** Why the order waits, and what fixes it right here. */
+export const Review = ({ order, accounts, retries, onRetried }: ReviewProps) => {
+  const { obstacles, error } = order
+  const reason = obstacles.map(({ message }) => message).join('. ')
+  const isReady = obstacles.length === 0
+  const submit = async (values: Values) => {
+    await fix(order, values)
+    await act(order, 'retry')
+    onRetried()
+  }
+  return (
+    <section class="notice" data-tone="wait" aria-labelledby="review-title">
+      <h2 id="review-title">Needs review</h2>
+      <p class="strong">
+        <Name>{isReady ? 'Nothing stands in the way any more.' : reason}</Name>
+      </p>
+      {error !== reason && (
+        <p class="small">
+          Until now: <Name>{error}</Name>
+        </p>
+      )}
+      <HeldPayment {...order} />
+      <Form label="Fix and retry" class="sided" action={isReady ? 'Retry' : 'Fix and retry'} submit={submit}>
+        {fixesOf(order, accounts).map(field => (
+          <Field key={field.name} {...field} />
+        ))}
+      </Form>
+      {retries > 0 && (
+        <Outcome key={retries}>
+          <p class="strong" role="status">
+            Retried, and it still needs review. The reason above is current.
+          </p>
+        </Outcome>
+      )}
+    </section>
+  )
+}
+
+/** How a retry ended; it takes focus, so that reading goes on there. */
+const Outcome = ({ children, ...attributes }: HTMLAttributes<HTMLElement>) => {
+  const element = useRef<HTMLElement>(null)
+  useLayoutEffect(() => element.current?.focus(), [])
+  return (
+    <section {...attributes} id="outcome" tabIndex={-1} ref={element} aria-label="Outcome">
+      {children}
+    </section>
+  )
+}
+
+/** How a retry ended that led out of review. */
+export const Finalized = ({ status, invoice_number, receipt_number }: Order) => (
+  <Outcome class="notice" data-tone="good">
+    <p>
+      <strong>The order is now {STATUS_NAMES[status].toLowerCase()}: </strong>
+      invoice {invoice_number} is finalized
+      {receipt_number !== null && `, receipt ${receipt_number} is registered`}.
+    </p>
+  </Outcome>
+)

@@ -1,0 +1,244 @@
+import { type Signal, signal, useSignal } from '@preact/signals'
+import {
+  type ComponentChildren,
+  createContext,
+  type TargetedFocusEvent,
+  type TargetedInputEvent,
+  type TargetedSubmitEvent,
+} from 'preact'
+import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
+import { exactNumber } from './format.ts'
+import { messageOf, Refusal } from './http.ts'
+import { hideToast } from './notices.ts'
+
+/** What was changed in a form and is not saved, by the name of the field. */
+export type Draft = Record<string, string | boolean>
+
+const FormContext = createContext<{ draft: Signal<Draft>; problem: Signal<Refusal | undefined> }>({
+  draft: signal({}),
+  problem: signal(undefined),
+})
+
+/** The values of a form when it is submitted. */
+export type Values = ReturnType<typeof valuesOf>
+
+const valuesOf = (form: HTMLFormElement) => {
+  const data = new FormData(form)
+  const text = (field: string) => String(data.get(field) ?? '').trim()
+  return {
+    text,
+    isOn: (field: string) => data.has(field),
+    /** @throws Refusal when nothing is typed */
+    required: (field: string) => {
+      if (text(field) === '') throw new Refusal('Fill this in', { field })
+      return text(field)
+    },
+    /** @throws Refusal when it is not a number */
+    number: (field: string) => {
+      const number = exactNumber(text(field))
+      if (number !== undefined) return number
+      throw new Refusal(text(field) === '' ? 'Fill this in' : `"${text(field)}" is not a number`, { field })
+    },
+  }
+}
+
+const controlOf = (form: HTMLFormElement, name: string | undefined) =>
+  [...form.elements].find(control => name !== undefined && control.getAttribute('name') === name)
+
+const quotedLabel = (control: Element | undefined) =>
+  control instanceof HTMLInputElement ? `"${control.labels?.[0]?.textContent}"` : undefined
+
+/** The problem in the words of the form: its rule alone beside the field, and labels instead of names. */
+const inWords = (error: unknown, form: HTMLFormElement) => {
+  const { field } = error instanceof Refusal ? error : {}
+  // The service may name a part of what one field holds.
+  const known = [field, field?.split(/[.[]/)[0], field?.split('.').at(-1)].find(name => controlOf(form, name))
+  if (known === undefined) return new Refusal(messageOf(error))
+  const rule = messageOf(error)
+    .replace(/^Field "[^"]*" is missing$/, 'Fill this in')
+    .replace(/^Field "[^"]*" is (?:".*"|[^:]*): /s, '')
+    .replace(/"([^"]+)"/g, (whole, name) => quotedLabel(controlOf(form, name)) ?? whole)
+  return new Refusal(
+    rule.replace(/^./, first => first.toUpperCase()),
+    { field: known },
+  )
+}
+
+type FormProps = {
+  label?: string
+  class?: string
+  /** What the button that submits says. */
+  action: string
+  submit: (values: Values) => Promise<unknown>
+  /** Keeps unsaved changes after the form is gone. */
+  draft?: Signal<Draft>
+  buttons?: ComponentChildren
+  children: ComponentChildren
+}
+
+/** A form that shows errors next to their fields and is not submitted twice at once. */
+export const Form = ({ label, class: kind, action, submit, draft: kept, buttons, children }: FormProps) => {
+  const own = useSignal<Draft>({})
+  const draft = kept ?? own
+  const problem = useSignal<Refusal | undefined>(undefined)
+  const busy = useSignal(false)
+
+  const onInput = ({ target }: TargetedInputEvent<HTMLFormElement>) => {
+    if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement)) return
+    const value = target.type === 'checkbox' ? 'checked' in target && target.checked : target.value
+    draft.value = { ...draft.value, [target.name]: value }
+    if (problem.value?.field === target.name) problem.value = undefined
+  }
+  const onSubmit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = event.currentTarget
+    if (busy.value) return
+    busy.value = true
+    problem.value = undefined
+    hideToast()
+    try {
+      await submit(valuesOf(form))
+    } catch (error) {
+      problem.value = inWords(error, form)
+      const control = controlOf(form, problem.value.field)
+      if (control instanceof HTMLElement) control.focus()
+    }
+    busy.value = false
+  }
+  return (
+    <FormContext.Provider value={{ draft, problem }}>
+      <form {...{ onInput, onSubmit }} class={kind} aria-label={label} aria-busy={busy.value} noValidate>
+        {children}
+        <p class="error" role="alert">
+          {problem.value?.field === undefined && problem.value?.message}
+        </p>
+        <div class="row">
+          <button type="submit" class="button primary">
+            {action}
+          </button>
+          {buttons}
+        </div>
+      </form>
+    </FormContext.Provider>
+  )
+}
+
+export type FieldProps = {
+  name: string
+  label: string
+  help?: ComponentChildren
+  kind?: 'text' | 'number' | 'date' | 'switch'
+  value?: string | number | boolean | null
+  suffix?: string
+  readOnly?: boolean
+  /** Takes focus when its dialog opens, its text selected. */
+  autofocus?: boolean
+  /** What there is to choose; without them, the value is typed. */
+  options?: readonly (readonly [value: string, text: string])[]
+}
+
+const DIRECTION = { text: 'auto', number: 'ltr', date: 'ltr', switch: 'auto' } as const
+
+/** A labelled control with its explanation and room for its error. */
+export const Field = ({ name, label, help, kind = 'text', value, options, ...rest }: FieldProps) => {
+  const { draft, problem } = useContext(FormContext)
+  const { suffix, readOnly = false, autofocus = false } = rest
+  const error = problem.value?.field === name ? problem.value.message : undefined
+  const id = `field-${name}`
+  const present = draft.value[name] ?? value ?? options?.[0]?.[0] ?? ''
+  const shared = {
+    ...{ id, name, autofocus, 'aria-invalid': error !== undefined || undefined },
+    'aria-describedby': help === undefined ? `${id}-error` : `${id}-help ${id}-error`,
+  }
+  const typed = {
+    ...{ ...shared, readOnly, value: String(present), autocomplete: 'off', dir: DIRECTION[kind] },
+    onFocus: (event: TargetedFocusEvent<HTMLInputElement>) => autofocus && event.currentTarget.select(),
+  } as const
+  return (
+    <div class={`field ${kind}`}>
+      <div class="words">
+        <label for={id}>{label}</label>
+        {help !== undefined && (
+          <p class="small muted" id={`${id}-help`}>
+            {help}
+          </p>
+        )}
+      </div>
+      <div class="control">
+        {options !== undefined && (
+          <select {...shared} value={String(present)}>
+            {options.map(([each, text]) => (
+              <option key={each} value={each} dir="auto">
+                {text}
+              </option>
+            ))}
+          </select>
+        )}
+        {/* biome-ignore lint/a11y/useAriaPropsForRole: the state of a checkbox is its own. */}
+        {kind === 'switch' && <input {...shared} type="checkbox" role="switch" checked={present === true} />}
+        {kind === 'date' && <input {...typed} type="date" />}
+        {kind === 'number' && <input {...typed} type="text" inputMode="decimal" />}
+        {kind === 'text' && options === undefined && <input {...typed} type="text" />}
+        {suffix && (
+          <span class="suffix" aria-hidden="true">
+            {suffix}
+          </span>
+        )}
+        <p class="error" id={`${id}-error`} role="alert">
+          {error}
+        </p>
+      </div>
+    </div>
+  )
+}
+
+type Question = {
+  title: string
+  text?: string
+  fields?: readonly FieldProps[]
+  action: string
+  submit: FormProps['submit']
+}
+
+const question = signal<(Question & { id: number }) | undefined>(undefined)
+let asked = 0
+
+/** Asks in a dialog. Escape closes it, and focus returns to where it came from. */
+export const ask = (about: Question) => {
+  asked += 1
+  question.value = { ...about, id: asked }
+}
+
+export const closeDialog = () => document.querySelector('dialog')?.close()
+
+/** The place of dialogs, once in a page. */
+export const Dialogs = () => question.value && <Dialog key={question.value.id} {...question.value} />
+
+const Dialog = ({ id, title, text, fields = [], action, submit }: Question & { id: number }) => {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useLayoutEffect(() => dialog.current?.showModal(), [])
+  // It is removed after it was closed, so that the browser has returned the focus; the next one may be open by then.
+  const onClose = () => {
+    if (question.value?.id === id) question.value = undefined
+  }
+  const submitAndClose = async (values: Values) => {
+    await submit(values)
+    closeDialog()
+  }
+  const cancel = (
+    <button type="button" class="button" onClick={closeDialog}>
+      Cancel
+    </button>
+  )
+  return (
+    <dialog ref={dialog} aria-labelledby="dialog-title" onClose={onClose}>
+      <h2 id="dialog-title">{title}</h2>
+      {text && <p>{text}</p>}
+      <Form class="pairs" action={action} submit={submitAndClose} buttons={cancel}>
+        {fields.map(field => (
+          <Field key={field.name} {...field} />
+        ))}
+      </Form>
+    </dialog>
+  )
+}

@@ -1,0 +1,44 @@
+/** A refusal of the service, with the field it is about if it names one; status 0 when there was no answer. */
+export class Refusal extends Error {
+  readonly status: number
+  readonly field: string | undefined
+
+  constructor(message: string, { status = 0, field }: { status?: number; field?: string | undefined } = {}) {
+    super(message)
+    this.status = status
+    this.field = field
+  }
+}
+
+export const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+
+/** @throws Refusal when the service refuses or cannot be reached */
+export const request = async <Answer>(
+  method: 'GET' | 'PUT' | 'POST',
+  path: string,
+  body?: unknown,
+): Promise<Answer> => {
+  const response = await fetch(path, {
+    method,
+    headers: {
+      accept: 'application/json',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  }).catch(() => {
+    throw new Refusal('Cannot reach the service: is it still running?')
+  })
+  const { status } = response
+  const answer = await response.json().catch(() => undefined)
+  if (response.ok) return answer
+  const { message = `The service answered ${status}`, field } = answer?.error ?? {}
+  throw new Refusal(message, { status, field })
+}
+
+/** A query string; what is empty is left out. */
+export const queryOf = (parameters: Record<string, string | number | null | undefined>) => {
+  const given = Object.entries(parameters).filter(([, value]) => value != null && value !== '')
+  return given.length === 0
+    ? ''
+    : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
+}

@@ -1,0 +1,189 @@
+import { signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { formatDate, formatMoment, formatPersianDate, formatWait } from './format.ts'
+
+/** Text from a store, in whatever direction it reads. */
+export const Name = ({ children }: { children: ComponentChildren }) => <bdi dir="auto">{children}</bdi>
+
+/** A code, a number or an address. */
+export const Code = ({ children }: { children: ComponentChildren }) => (
+  <bdi dir="auto" class="code">
+    {children}
+  </bdi>
+)
+
+/** What a thing means for its reader: it waits, is under way, done, taken back, or failed. */
+export type Tone = 'wait' | 'open' | 'good' | 'undone' | 'bad'
+
+export const Chip = ({ tone, children }: { tone: Tone; children: ComponentChildren }) => (
+  <span class="chip" data-tone={tone}>
+    {children}
+  </span>
+)
+
+/** A calendar date, with the same day in the Persian calendar. */
+export const DateWithPersian = ({ date }: { date: string }) => (
+  <time dateTime={date}>
+    {formatDate(date)}{' '}
+    <bdi lang="fa" dir="rtl" class="muted nowrap">
+      {formatPersianDate(date)}
+    </bdi>
+  </time>
+)
+
+export const Moment = ({ iso }: { iso: string }) => (
+  <time dateTime={iso} title={iso} class="nowrap">
+    {formatMoment(iso)}
+  </time>
+)
+
+const now = signal(Date.now())
+setInterval(() => {
+  now.value = Date.now()
+}, 1000)
+
+/** How long until a moment, counting down. */
+export const Wait = ({ until }: { until: string }) => (
+  <span class="nowrap">{formatWait(until, now.value)}</span>
+)
+
+type ButtonProps = { onClick: () => void; label?: string; kind?: string; children: ComponentChildren }
+
+export const Button = ({ onClick, label, kind = '', children }: ButtonProps) => (
+  <button type="button" class={`button ${kind}`} aria-label={label} onClick={onClick}>
+    {children}
+  </button>
+)
+
+/** What to do while there is nothing to show. */
+export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
+  <div class="empty">
+    <h2>{title}</h2>
+    {children}
+  </div>
+)
+
+type SectionProps = { id: string; title: string; aside?: ComponentChildren; children: ComponentChildren }
+
+export const Section = ({ id, title, aside, children }: SectionProps) => (
+  <section class="section" aria-labelledby={id}>
+    <div class="row spread">
+      <h2 id={id}>{title}</h2>
+      {aside}
+    </div>
+    {children}
+  </section>
+)
+
+/** Facts by name; those without a value are left out. */
+export const Facts = ({ facts, kind = '' }: { facts: Record<string, ComponentChildren>; kind?: string }) => (
+  <dl class={`facts ${kind}`}>
+    {Object.entries(facts).map(
+      ([label, value]) =>
+        value && (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ),
+    )}
+  </dl>
+)
+
+/** A part of a page that scrolls sideways, reached by the keyboard. */
+export const Scrolls = ({ label, children }: { label: string; children: ComponentChildren }) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls takes focus, so that arrow keys scroll it.
+  <section class="scrolls" tabIndex={0} aria-label={label}>
+    {children}
+  </section>
+)
+
+const copied = signal('')
+
+/** A command to run, which can be copied. */
+export const Command = ({ text }: { text: string }) => {
+  const copy = async () => {
+    await navigator.clipboard.writeText(text)
+    copied.value = text
+  }
+  return (
+    <div class="command">
+      <Scrolls label="Command">
+        <pre>{text}</pre>
+      </Scrolls>
+      <p class="row">
+        <Button kind="small" onClick={copy}>
+          Copy
+        </Button>
+        <span role="status" class="muted">
+          {copied.value === text && 'Copied'}
+        </span>
+      </p>
+    </div>
+  )
+}
+
+export type Column<Row> = {
+  label: string
+  kind?: string
+  /** Hides the label, as over buttons. */
+  isBare?: boolean
+  cell: (row: Row) => ComponentChildren
+}
+
+type TableProps<Row> = {
+  caption: string
+  kind?: string
+  /** The first one names the row. */
+  columns: readonly Column<Row>[]
+  rows: readonly Row[]
+  keyOf: (row: Row) => string
+}
+
+const ROW_HEADER = { role: 'rowheader', scope: 'row' } as const
+const CELL = { role: 'cell' } as const
+
+/** A table whose rows become cards on narrow screens. Its roles are stated, since that takes them away. */
+export const Table = <Row,>({ caption, kind = '', columns, rows, keyOf }: TableProps<Row>) => (
+  <table role="table" class={`table ${kind}`}>
+    <caption class="visually-hidden">{caption}</caption>
+    <thead role="rowgroup">
+      <tr role="row">
+        {columns.map(({ label, kind, isBare }) => (
+          <th key={label} role="columnheader" scope="col" class={kind}>
+            {isBare ? <span class="visually-hidden">{label}</span> : label}
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <tbody role="rowgroup">
+      {rows.map(row => (
+        <tr key={keyOf(row)} role="row">
+          {columns.map(({ label, kind, isBare, cell }, index) => {
+            const Cell = index === 0 ? 'th' : 'td'
+            const about = index === 0 ? ROW_HEADER : { ...CELL, 'data-label': isBare ? undefined : label }
+            return (
+              <Cell key={label} class={kind} {...about}>
+                {cell(row)}
+              </Cell>
+            )
+          })}
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)
+
+/** A column of buttons. */
+export const buttons = <Row,>(
+  text: string,
+  labelOf: (row: Row) => string,
+  onClick: (row: Row) => void,
+): Column<Row> => ({
+  ...{ label: 'Actions', kind: 'buttons', isBare: true },
+  cell: row => (
+    <Button kind="small" label={labelOf(row)} onClick={() => onClick(row)}>
+      {text}
+    </Button>
+  ),
+})

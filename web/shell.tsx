@@ -1,0 +1,193 @@
+import { effect, signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { closeDialog, Dialogs } from './form.tsx'
+import { messageOf, Refusal } from './http.ts'
+import { announcement, hideToast, shownToast } from './notices.ts'
+import { Button, Empty, Name } from './pieces.tsx'
+import { arrive, type Route, route } from './route.ts'
+import { connection, type DataOf, refresh, type Sources, useSources } from './sources.ts'
+
+const pageTitle = signal('')
+
+const CONNECTION = {
+  connecting: ['Connecting…', undefined],
+  live: ['Live', 'good'],
+  broken: ['Disconnected, trying again…', 'bad'],
+} as const
+
+export type Item = {
+  href: string
+  label: string
+  /** An SVG path in 24 by 24. */
+  icon: string
+  /** How many things wait there, or a mark, and what it means. */
+  badge?: false | readonly [text: string | number, meaning: string]
+}
+
+type ShellProps = {
+  title: string
+  brand: ComponentChildren
+  /** How many things wait for the person, for the title of the browser's tab. */
+  waiting: number
+  items: readonly Item[]
+  children: ComponentChildren
+}
+
+/** Moves focus to the heading when the focused element is taken away, instead of nowhere. */
+const useFocusGuard = () =>
+  useEffect(() => {
+    let focused: EventTarget | null = null
+    const onFocus = ({ target }: FocusEvent) => {
+      focused = target
+    }
+    const observer = new MutationObserver(() => {
+      const isLost =
+        focused instanceof Element && !focused.isConnected && document.activeElement === document.body
+      focused = isLost ? null : focused
+      if (isLost) document.querySelector('h1')?.focus({ preventScroll: true })
+    })
+    document.addEventListener('focusin', onFocus)
+    observer.observe(document.body, { childList: true, subtree: true })
+  }, [])
+
+/** What stands around every page: brand, connection, navigation, notices and dialogs. */
+export const Shell = ({ title, brand, waiting, items, children }: ShellProps) => {
+  const main = useRef<HTMLElement>(null)
+  const { hash } = route.value
+  useFocusGuard()
+  useLayoutEffect(
+    () =>
+      effect(() => {
+        document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${pageTitle.value} · ${title}`
+      }),
+    [waiting, title],
+  )
+  useEffect(() => {
+    hideToast()
+    closeDialog()
+  }, [hash])
+  const skip = (event: Event) => {
+    event.preventDefault()
+    main.current?.focus()
+  }
+  const [state, tone] = CONNECTION[connection.value]
+  return (
+    <>
+      {/* biome-ignore lint/a11y/useValidAnchor: a link for the keyboard, whose address is not a page of ours. */}
+      <a class="skip-link button primary" id="skip" href="#main" onClick={skip}>
+        Skip to content
+      </a>
+      <header class="top">
+        <a class="brand row" href="#/">
+          {brand}
+        </a>
+        <p class="live small muted" role="status" data-tone={tone}>
+          {state}
+        </p>
+      </header>
+      <nav class="nav" aria-label="Pages">
+        <ul>
+          {items.map(({ href, label, icon, badge }) => (
+            <li key={href}>
+              <a
+                href={href}
+                aria-current={`${hash.split('?')[0]}/`.startsWith(`${href}/`) ? 'page' : undefined}
+              >
+                <svg viewBox="0 0 24 24" aria-hidden="true">
+                  <path d={icon} />
+                </svg>
+                <span>{label}</span>
+                {badge && (
+                  <span class="badge" data-tone="wait">
+                    {badge[0]}
+                    <span class="visually-hidden"> {badge[1]}</span>
+                  </span>
+                )}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <p class="toast" role="status" data-tone={shownToast.value?.tone}>
+        {shownToast.value?.text}
+      </p>
+      <main id="main" ref={main} tabIndex={-1}>
+        {children}
+      </main>
+      <p class="visually-hidden" id="announcer" aria-live="polite">
+        {announcement.value}
+      </p>
+      <Dialogs />
+    </>
+  )
+}
+
+type HeadProps = { title: string; kind?: string; above?: ComponentChildren; children?: ComponentChildren }
+
+/** The heading of a page, with what stands beside it. */
+export const PageHead = ({ title, kind = '', above, children }: HeadProps) => (
+  <header class={`page-head ${kind}`}>
+    {above}
+    <div class="row spread">
+      <h1 tabIndex={-1}>
+        <Name>{title}</Name>
+      </h1>
+      {children}
+    </div>
+  </header>
+)
+
+type Spec<S extends Sources> = {
+  title: (route: Route) => string
+  reads: (route: Route) => S
+  /** What to tell a screen reader when the data changed while the page was open. */
+  news?: (before: DataOf<S>, after: DataOf<S>) => string | undefined
+}
+
+/** A page: it shows its data as soon as they are read, says why it cannot, and follows their changes. */
+export const page =
+  <S extends Sources>(spec: Spec<S>, View: (props: DataOf<S> & { route: Route }) => ComponentChildren) =>
+  ({ route }: { route: Route }) => {
+    const { data, fresh, error } = useSources(spec.reads(route))
+    const title = spec.title(route)
+    // While the connection is broken, what is shown stays.
+    const failed =
+      error !== undefined && !(data !== undefined && error instanceof Refusal && error.status === 0)
+    const before = useRef<{ hash: string; data: DataOf<S> }>(undefined)
+    useLayoutEffect(() => {
+      pageTitle.value = title
+      const main = document.querySelector('main')
+      if (main !== null && (fresh || failed)) arrive(main)
+    })
+    useEffect(() => {
+      if (!fresh || data === undefined) return
+      const news = before.current?.hash === route.hash && spec.news?.(before.current.data, data)
+      if (news) announcement.value = news
+      before.current = { hash: route.hash, data }
+    }, [data])
+    if (failed || data === undefined) {
+      return (
+        <div class="page">
+          <PageHead title={title} />
+          {failed ? (
+            <div role="alert">
+              <Empty title="This page cannot be shown">
+                <p>{messageOf(error)}</p>
+                <Button onClick={refresh}>Try again</Button>
+              </Empty>
+            </div>
+          ) : (
+            <p class="waiting muted" role="status">
+              Reading…
+            </p>
+          )}
+        </div>
+      )
+    }
+    return (
+      <div class="page">
+        <View {...data} route={route} />
+      </div>
+    )
+  }

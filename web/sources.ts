@@ -1,0 +1,133 @@
+import { batch, type Signal, signal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { request } from './http.ts'
+
+/** Something to read from the service, and to read again whenever things of these kinds change. */
+export type Source<Answer> = { path: string; kinds: readonly string[]; answer?: Answer }
+
+export type Sources = Record<string, Source<unknown>>
+
+export type DataOf<S extends Sources> = {
+  [Name in keyof S]: S[Name] extends Source<infer Answer> ? Answer : never
+}
+
+export const source = <Answer>(path: string, ...kinds: string[]): Source<Answer> => ({ path, kinds })
+
+type Entry = {
+  path: string
+  kinds: readonly string[]
+  data: Signal<unknown>
+  error: Signal<unknown>
+  readers: number
+  startedAt: number
+  reading?: Promise<void>
+  stale: boolean
+  timer?: ReturnType<typeof setTimeout> | undefined
+}
+
+/** What was read, by path. It stays after its page was left, so that Back shows the page at once. */
+const entries = new Map<string, Entry>()
+const KEPT = 60
+
+const entryOf = ({ path, kinds }: Source<unknown>): Entry => {
+  const known = entries.get(path)
+  if (known !== undefined) return known
+  for (const { path: old } of [...entries.values()].filter(({ readers }) => readers === 0).slice(0, -KEPT)) {
+    entries.delete(old)
+  }
+  const entry = { path, kinds, data: signal(), error: signal(), readers: 0, startedAt: 0, stale: false }
+  entries.set(path, entry)
+  return entry
+}
+
+const readUntilFresh = async (entry: Entry) => {
+  while (entry.stale) {
+    entry.stale = false
+    entry.startedAt = Date.now()
+    try {
+      const data = await request('GET', entry.path)
+      batch(() => {
+        entry.data.value = data
+        entry.error.value = undefined
+      })
+    } catch (error) {
+      entry.error.value = error
+    }
+  }
+  delete entry.reading
+}
+
+/** Reads now, and once more if something changes while reading. */
+const read = (entry: Entry) => {
+  entry.stale = true
+  entry.reading ??= readUntilFresh(entry)
+  return entry.reading
+}
+
+/** Changes come in bursts: they wait for each other, and a source is not read more often than this. */
+const SETTLE_MS = 50
+const SPACING_MS = 500
+
+const readSoon = (entry: Entry) => {
+  const wait = Math.max(SETTLE_MS, entry.startedAt + SPACING_MS - Date.now())
+  entry.timer ??= setTimeout(() => {
+    entry.timer = undefined
+    if (entry.readers > 0) read(entry)
+  }, wait)
+}
+
+const shown = () => [...entries.values()].filter(({ readers }) => readers > 0)
+
+/** Reads everything that is shown, for the person who has just changed something. */
+export const refresh = async () => {
+  await Promise.all(shown().map(read))
+}
+
+export const connection = signal<'connecting' | 'live' | 'broken'>('connecting')
+
+const RECONNECT_MS = 2000
+
+/** Listens to the service's changes, and connects again whenever the connection breaks. */
+export const listen = (path: string) => {
+  const events = new EventSource(path)
+  events.addEventListener('open', () => {
+    // Changes may have been missed while it was broken.
+    if (connection.value === 'broken') refresh()
+    connection.value = 'live'
+  })
+  events.addEventListener('change', ({ data }) => {
+    const { kind } = JSON.parse(data)
+    for (const entry of shown()) if (entry.kinds.includes(kind)) readSoon(entry)
+  })
+  events.addEventListener('error', () => {
+    connection.value = 'broken'
+    // The browser reconnects by itself, but gives up after an answer that is no stream.
+    if (events.readyState === EventSource.CLOSED) setTimeout(() => listen(path), RECONNECT_MS)
+  })
+}
+
+/**
+ * Reads sources while a component is shown. When a path changes, as with a filter, the former data stay until the
+ * new are there.
+ *
+ * @returns the data, undefined until all are read; whether they belong to the present paths; the first error
+ */
+export const useSources = <S extends Sources>(sources: S) => {
+  const last = useRef<DataOf<S>>(undefined)
+  const named = Object.entries(sources).map(([name, each]) => [name, entryOf(each)] as const)
+  useEffect(() => {
+    for (const [, entry] of named) {
+      entry.readers += 1
+      read(entry)
+    }
+    return () => {
+      for (const [, entry] of named) entry.readers -= 1
+    }
+  }, [named.map(([, { path }]) => path).join(' ')])
+  const fresh = named.every(([, { data }]) => data.value !== undefined)
+  if (fresh) {
+    // Each value has the type of its source, which the compiler cannot follow through the list of names.
+    last.current = Object.fromEntries(named.map(([name, { data }]) => [name, data.value])) as DataOf<S>
+  }
+  return { data: last.current, fresh, error: named.map(([, { error }]) => error.value).find(Boolean) }
+}
