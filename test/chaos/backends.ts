@@ -1,23 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
-import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs'
-import { PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm'
 import { queuesOf } from '../../deploy/queues.ts'
 import { tablesOf } from '../../deploy/tables.ts'
 import { storeKeyParameter } from '../../lib/api/keys.ts'
 import { PARAMETERS, TABLES } from '../../lib/platform/names.ts'
 import type { Store } from '../../lib/platform/stores.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
-import { startDynamodb } from '../../local/dynamodb.ts'
-import { startParameterStore } from '../../local/parameter-store.ts'
-import { freePorts } from '../../local/ports.ts'
-import { createTables } from '../../local/provision.ts'
-import { CREDENTIALS, type Ports, queueUrl, REGION, SANDBOX_KEY, urlOf } from '../../local/settings.ts'
-import { startSqs } from '../../local/sqs.ts'
+import { type Ports, queueUrl, SANDBOX_KEY } from '../../local/settings.ts'
 import { startSandbox } from '../../sandbox/start.ts'
 import { type EndState, readStoredItem } from '../oracle.ts'
+import { clientsAt, startParts } from '../support/parts.ts'
 
 export const SECRETS_PATH = '/order-relay/chaos'
 export const FEED_SECRET = 'whsec_feed'
@@ -52,41 +42,31 @@ const queuesWith = (visibility: number | undefined) =>
 
 /** What a harness asks of the backends, directly and without faults. */
 export const backendClients = (ports: Ports) => {
-  const client = { region: REGION, credentials: CREDENTIALS }
-  const dynamodb = new DynamoDBClient({ ...client, endpoint: urlOf(ports.dynamodb) })
-  const sqs = new SQSClient({ ...client, endpoint: urlOf(ports.sqs) })
-  const ssm = new SSMClient({ ...client, endpoint: urlOf(ports.ssm) })
+  const { dynamodb, sqs, ssm, destroy } = clientsAt(ports, { maxAttempts: 3 })
   const urlOfQueue = (name: string) => queueUrl(ports.sqs, name)
   return {
     ports,
-    dynamodb,
     sqs,
     queueUrl: urlOfQueue,
     async putParameter(name: string, Value: string): Promise<void> {
       const Name = `${SECRETS_PATH}/${name}`
-      await ssm.send(new PutParameterCommand({ Name, Value, Type: 'SecureString', Overwrite: true }))
+      await ssm.putParameter({ Name, Value, Type: 'SecureString', Overwrite: true })
     },
     /** How many messages a queue holds, in flight or not. */
     async depth(queue: string): Promise<number> {
-      const { Attributes = {} } = await sqs.send(
-        new GetQueueAttributesCommand({
-          QueueUrl: urlOfQueue(queue),
-          AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'],
-        }),
-      )
+      const { Attributes = {} } = await sqs.getQueueAttributes({
+        QueueUrl: urlOfQueue(queue),
+        AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'],
+      })
       return Object.values(Attributes).reduce((sum, count) => sum + Number(count), 0)
     },
     /** The order as the orders table holds it. */
     async stored({ source, external_id }: OrderKey): Promise<EndState['stored']> {
       const Key = { source: { S: source }, external_id: { S: external_id } }
-      const { Item } = await dynamodb.send(
-        new GetItemCommand({ TableName: TABLES.orders, Key, ConsistentRead: true }),
-      )
+      const { Item } = await dynamodb.getItem({ TableName: TABLES.orders, Key, ConsistentRead: true })
       return Item === undefined ? undefined : readStoredItem(Item)
     },
-    destroy() {
-      for (const each of [dynamodb, sqs, ssm]) each.destroy()
-    },
+    destroy,
   }
 }
 
@@ -97,17 +77,10 @@ export type Backends = ReturnType<typeof backendClients>
  * tables, queues and parameters.
  */
 export const startBackends = async ({ senderSpeed = 100, visibility }: BackendOptions = {}) => {
-  const path = await mkdtemp(join(tmpdir(), 'order-relay-chaos-'))
-  const ports = await freePorts()
-  const servers = await Promise.all([
-    startDynamodb({ port: ports.dynamodb, path: join(path, 'dynamodb') }),
-    startSqs({ port: ports.sqs, queues: queuesWith(visibility) }),
-    startParameterStore({ port: ports.ssm, path: join(path, 'parameters.json') }),
-    startSandbox({ port: ports.sandbox, speed: senderSpeed }),
-  ])
-  const clients = backendClients(ports)
-  const { dynamodb, putParameter } = clients
-  await createTables(dynamodb, tablesOf({ prefix: '' }))
+  const parts = await startParts({ queues: queuesWith(visibility), tables: tablesOf({ prefix: '' }) })
+  const sandbox = await startSandbox({ port: parts.ports.sandbox, speed: senderSpeed })
+  const clients = backendClients(parts.ports)
+  const { putParameter } = clients
   for (const source of SOURCES) {
     const { Name, Value } = storeKeyParameter(SECRETS_PATH, source, keyOfStore(source))
     await putParameter(Name.slice(SECRETS_PATH.length + 1), Value)
@@ -118,8 +91,8 @@ export const startBackends = async ({ senderSpeed = 100, visibility }: BackendOp
     ...clients,
     async close() {
       clients.destroy()
-      for (const server of servers.toReversed()) await server.close()
-      await rm(path, { recursive: true, force: true })
+      await sandbox.close()
+      await parts.close()
     },
   }
 }

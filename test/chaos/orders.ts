@@ -104,8 +104,10 @@ export const play = async (world: World, order: ChaosOrder, over: AbortSignal): 
   /** Repeats a request until the relay accepts it. */
   const insist = async (path: string, body: object) => {
     for (const end = Date.now() + STUCK_MS; ; await sleep(RETRY_MS)) {
-      if ((await request('POST', source, path, body)).isAccepted) return
-      if (over.aborted || Date.now() > end) throw new Error(`the relay never accepted /orders/${path}`)
+      const { isAccepted, status } = await request('POST', source, path, body)
+      if (isAccepted) return
+      const isFinal = status >= 400 && status < 500 && status !== 429
+      if (isFinal || over.aborted || Date.now() > end) throw new Error(`the relay did not accept /orders/${path}, at last with ${status}`)
     }
   }
   const ask = async (path: string, body: object) => {

@@ -66,7 +66,7 @@ export const storeRequester =
     const query = method === 'GET' ? `?source=${source}` : ''
     const response = await fetch(`${apiUrl}/api/v1/orders/${path}${query}`, {
       method,
-      headers: { authorization: `Bearer ${keyOfStore(source)}` },
+      headers: { authorization: `Bearer ${keyOfStore(source)}`, 'content-type': 'application/json' },
       signal: AbortSignal.timeout(TIMEOUT_MS),
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch(() => undefined)

@@ -41,18 +41,24 @@ export const clientsAt = (
   return { ...clients, destroy }
 }
 
-/** Embedded DynamoDB, SQS and Parameter Store on free ports, empty, with the SDK's clients. */
-export const startParts = async () => {
+type Resources = {
+  tables?: Parameters<typeof startDynamodb>[0]['tables']
+  queues?: Parameters<typeof startSqs>[0]['queues']
+}
+
+/** Embedded DynamoDB, SQS and Parameter Store on free ports with these resources, and the SDK's clients. */
+export const startParts = async ({ tables = [], queues = [] }: Resources = {}) => {
   const path = await mkdtemp(join(tmpdir(), 'order-relay-'))
   const ports = await freePorts()
   const servers = await Promise.all([
-    startDynamodb({ port: ports.dynamodb, path: join(path, 'dynamodb') }),
-    startSqs({ port: ports.sqs, region: REGION }),
+    startDynamodb({ port: ports.dynamodb, path: join(path, 'dynamodb'), tables }),
+    startSqs({ port: ports.sqs, region: REGION, queues }),
     startParameterStore({ port: ports.ssm, path: join(path, 'parameters.json'), region: REGION }),
   ])
   const { destroy, ...clients } = clientsAt(ports)
   return {
     ...clients,
+    ports,
     endpoints: { dynamodb: urlOf(ports.dynamodb), sqs: urlOf(ports.sqs), ssm: urlOf(ports.ssm) },
     async close() {
       destroy()
