@@ -197,6 +197,15 @@ export const awsTests = () => {
     expect(code).toBe(1)
   })
 
+  test('a replay is paced by --rate', async () => {
+    prepare({ letters: THREE })
+    const began = performance.now()
+    await relay(['dead', 'replay', '--all', '--rate', '10'])
+    expect(processed).toHaveLength(3)
+    // The first is not delayed.
+    expect(performance.now() - began).toBeGreaterThan(190)
+  })
+
   test('all are read, however many, and what could not be seen is reported', async () => {
     const others = Array.from({ length: 1234 }, (_, index) => letter(`m${index}`, `o${index}`))
     prepare({ letters: [...others, letter('last', 'z', 'order.refund')] })
