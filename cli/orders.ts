@@ -8,7 +8,7 @@ import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { cannot } from './core/errors.ts'
 import { positive, SOURCE, since } from './core/options.ts'
-import { count, facts, type Report, table } from './core/output.ts'
+import { count, facts, lines, type Report, table } from './core/output.ts'
 import { progress } from './core/terminal.ts'
 
 /** The orders table, for reading single orders. */
@@ -76,7 +76,7 @@ const show = async (context: Context, source: string, external_id: string): Prom
   })
   return {
     data: { source, external_id, result, doubt, version, intents, updated_at },
-    text: [text, ...intents.map(intentText)].join('\n'),
+    text: lines(text, intents.map(intentText)),
   }
 }
 
@@ -125,7 +125,10 @@ const list = async (context: Context, { limit, unsettled, ...filter }: ListOptio
     text:
       orders.length === 0
         ? `No matching orders in ${context.title}.`
-        : `${table(['SOURCE', 'ORDER', 'STATUS', 'REQUESTS', 'LAST CHANGE'], rows)}${more ? `\n${count(matching, 'order')} match; raise --limit to see more.` : ''}`,
+        : lines(
+            table(['SOURCE', 'ORDER', 'STATUS', 'REQUESTS', 'LAST CHANGE'], rows),
+            more && `${count(matching, 'order')} match; raise --limit to see more.`,
+          ),
   }
 }
 

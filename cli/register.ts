@@ -2,7 +2,7 @@ import { PARAMETERS } from '../lib/platform/names.ts'
 import { accountingOf } from './core/accounting.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
-import { count, type Report } from './core/output.ts'
+import { count, lines, type Report } from './core/output.ts'
 import {
   newestRegistration,
   registrationsOf,
@@ -28,12 +28,12 @@ const register = async (context: Context, { url: given, again = false, check }: 
 
   return {
     data: { url, registered: existing === undefined ? 'now' : 'before', secret: id, since, accepted: check },
-    text: [
+    text: lines(
       existing === undefined
         ? `Registered ${url} with the accounting service; its secret is stored as ${id}.`
         : `${url} is already registered (since ${since.toISOString()}, secret ${id}). To replace the secret: relay rotate${context.flags}`,
-      ...(check ? ['The relay accepts webhooks signed with it.'] : []),
-    ].join('\n'),
+      check && 'The relay accepts webhooks signed with it.',
+    ),
   }
 }
 

@@ -18,28 +18,42 @@ import { ordersOf } from './orders.ts'
 
 const SECRET_VARIABLE = 'RELAY_WEBHOOK_SECRET'
 
-type Fields = {
-  source: string
-  externalId?: string | undefined
-  status: string
-  total: string
-  invoiceNumber: number
-  receiptNumber?: number | undefined
-  returnNumber?: number | undefined
-  error?: string | undefined
+const matching = (pattern: RegExp, expected: string) => (text: string) => {
+  if (!pattern.test(text)) throw new InvalidArgumentError(`Expected ${expected}.`)
+  return text
 }
+const rials = matching(/^\d+$/, 'an amount in rials, digits only')
+const integer = (text: string) => Number(matching(/^\d{1,15}$/, 'a whole number')(text))
+const seconds = (text: string) => Number(matching(/^-?\d{1,9}$/, 'a whole number of seconds')(text))
 
-type Options = Fields & {
-  file?: string | undefined
-  event: string
-  delivery?: string | undefined
-  age: number
-  secretStdin?: true | undefined
-  wait?: number | undefined
-}
+const commandOf = ({ program }: Cli) =>
+  program
+    .command('send')
+    .description('Sign a webhook, send it, and print the response. The exit code is 1 unless it is 2xx.')
+    .argument('[url]', "webhook URL (default: the one registered, else the deployment's own)")
+    .option('--file <file>', 'send the bytes of this file instead of a body built from the options below')
+    .option('--source <source>', 'source of the store', 'api')
+    .option('--external-id <id>', "the order's number in the store")
+    .addOption(new Option('--status <status>', 'status of the order').choices(STATUSES).default('paid'))
+    .option('--total <rials>', 'invoice total', rials, '1000')
+    .option('--invoice-number <number>', 'number of the invoice', integer, 1)
+    .option('--receipt-number <number>', 'number of the receipt (default: invoice number if paid)', integer)
+    .option('--return-number <number>', 'number of the return (default: invoice number if refunded)', integer)
+    .option('--error <text>', 'reason for needs_review')
+    .option('--event <event>', 'name of the event', ORDER_UPDATED)
+    .option('--delivery <uuid>', 'id of the delivery (default: random)')
+    .option('--age <seconds>', 'backdate the signature by this many seconds', seconds, 0)
+    .option('--wait <duration>', 'wait for so long until the order has the status', duration)
+    .option('--secret-stdin', 'read the secret from standard input, or prompt for it')
+    .addHelpText(
+      'after',
+      `\nSigns with the secret of --secret-stdin, else of the variable ${SECRET_VARIABLE}, else with the stored one of the URL.`,
+    )
+
+type Options = ReturnType<ReturnType<typeof commandOf>['opts']>
 
 /** An order result as the service sends it (spec: Order result). */
-const resultOf = ({ source, externalId, status, total, invoiceNumber, ...optional }: Fields) => ({
+const resultOf = ({ source, externalId, status, total, invoiceNumber, ...optional }: Options) => ({
   source,
   external_id: externalId,
   status,
@@ -52,20 +66,21 @@ const resultOf = ({ source, externalId, status, total, invoiceNumber, ...optiona
   error: optional.error ?? (status === 'needs_review' ? 'insufficient stock' : null),
 })
 
-const bodyOf = async ({ file, event, delivery = randomUUID(), ...fields }: Options): Promise<Buffer> => {
+const bodyOf = async (options: Options): Promise<Buffer> => {
+  const { file, event, delivery = randomUUID(), externalId } = options
   if (file !== undefined) {
     return readFile(file).catch(error => {
       throw cannot(`read "${file}"`, messageOf(error))
     })
   }
-  if (fields.externalId === undefined) {
+  if (externalId === undefined) {
     throw usageError(
       'send a webhook',
       'no order is given',
       'name one with --external-id, or pass a whole body with --file',
     )
   }
-  return Buffer.from(JSON.stringify({ event, data: resultOf(fields), delivery }))
+  return Buffer.from(JSON.stringify({ event, data: resultOf(options), delivery }))
 }
 
 const secretFor = async (context: Context, url: string, fromStdin: boolean): Promise<string> => {
@@ -126,37 +141,7 @@ const send = async (context: Context, given: string | undefined, options: Option
   }
 }
 
-const matching = (pattern: RegExp, expected: string) => (text: string) => {
-  if (!pattern.test(text)) throw new InvalidArgumentError(`Expected ${expected}.`)
-  return text
-}
-const rials = matching(/^\d+$/, 'an amount in rials, digits only')
-const integer = (text: string) => Number(matching(/^\d{1,15}$/, 'a whole number')(text))
-const seconds = (text: string) => Number(matching(/^-?\d{1,9}$/, 'a whole number of seconds')(text))
-
 /** `relay send`: a signed webhook, as the accounting service would send it. */
-export const sendCommand = ({ program, run }: Cli): void => {
-  program
-    .command('send')
-    .description('Sign a webhook, send it, and print the response. The exit code is 1 unless it is 2xx.')
-    .argument('[url]', "webhook URL (default: the one registered, else the deployment's own)")
-    .option('--file <file>', 'send the bytes of this file instead of a body built from the options below')
-    .option('--source <source>', 'source of the store', 'api')
-    .option('--external-id <id>', "the order's number in the store")
-    .addOption(new Option('--status <status>', 'status of the order').choices(STATUSES).default('paid'))
-    .option('--total <rials>', 'invoice total', rials, '1000')
-    .option('--invoice-number <number>', 'number of the invoice', integer, 1)
-    .option('--receipt-number <number>', 'number of the receipt (default: invoice number if paid)', integer)
-    .option('--return-number <number>', 'number of the return (default: invoice number if refunded)', integer)
-    .option('--error <text>', 'reason for needs_review')
-    .option('--event <event>', 'name of the event', ORDER_UPDATED)
-    .option('--delivery <uuid>', 'id of the delivery (default: random)')
-    .option('--age <seconds>', 'backdate the signature by this many seconds', seconds, 0)
-    .option('--wait <duration>', 'wait for so long until the order has the status', duration)
-    .option('--secret-stdin', 'read the secret from standard input, or prompt for it')
-    .addHelpText(
-      'after',
-      `\nSigns with the secret of --secret-stdin, else of the variable ${SECRET_VARIABLE}, else with the stored one of the URL.`,
-    )
-    .action(run(send))
+export const sendCommand = (cli: Cli): void => {
+  commandOf(cli).action(cli.run(send))
 }

@@ -5,7 +5,7 @@ import { feedQueueName, PARAMETERS, storeName } from '../lib/platform/names.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { cannot } from './core/errors.ts'
-import { count, type Report, table } from './core/output.ts'
+import { count, lines, type Report, table } from './core/output.ts'
 import { depthOf } from './core/queue.ts'
 import { readSecret } from './core/terminal.ts'
 import { nowSeconds } from './core/webhook.ts'
@@ -76,12 +76,12 @@ const createKey = async (
   const { apiUrl } = await context.stack()
   return {
     data: { source, id, key, readOnly, api: apiUrl },
-    text: [
+    text: lines(
       key,
       `This key is shown only once; its hash is stored as ${id}. The store "${source}" sends it to`,
       `${apiUrl}/api/v1/orders/ as "Authorization: Bearer <key>".`,
-      ...(readOnly ? ['It allows to read orders only.'] : []),
-    ].join('\n'),
+      readOnly && 'It allows to read orders only.',
+    ),
   }
 }
 

@@ -4,7 +4,7 @@ import { visible } from '../../lib/platform/visible.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { positive, since } from '../core/options.ts'
-import { count, type Report } from '../core/output.ts'
+import { count, lines, type Report } from '../core/output.ts'
 import { type Balance, balance, type Difference } from './balance.ts'
 import { collect, collectAgain } from './collect.ts'
 
@@ -24,36 +24,26 @@ const balanceText = (audited: Balance): string => {
   const { deliveries, queue, requests, intents, orders, left, differences } = audited
   const { entered, ...outcomes } = queue
   const { accepted } = requests
-  return [
+  return lines(
     `From ${audited.since.toISOString()} to ${audited.until.toISOString()}`,
     '',
-    ...(deliveries === undefined
-      ? ['No log found: duplicate, ignored and refused deliveries are not counted.']
-      : [
-          `${count(deliveries.received, 'delivery', 'deliveries')} received:`,
-          ...shares(deliveries.outcomes),
-        ]),
+    deliveries === undefined
+      ? 'No log found: duplicate, ignored and refused deliveries are not counted.'
+      : [`${count(deliveries.received, 'delivery', 'deliveries')} received:`, ...shares(deliveries.outcomes)],
     '',
     `${count(entered, 'event')} added to the order queue (${count(entered - accepted, 'delivery', 'deliveries')}, ${count(accepted, 'request')} of stores):`,
-    ...shares(outcomes),
-    ...(accepted === 0 ? [] : ['', `${count(accepted, 'request')} of stores:`, ...shares(requests.states)]),
-    ...(Object.keys(intents).length === 0
-      ? []
-      : ['', 'All requests of the orders that changed:', ...shares(intents)]),
+    shares(outcomes),
+    accepted > 0 && ['', `${count(accepted, 'request')} of stores:`, ...shares(requests.states)],
+    Object.keys(intents).length > 0 && ['', 'All requests of the orders that changed:', ...shares(intents)],
     '',
     `${count(orders.known, 'order')} changed; ${orders.asked === 0 ? 'not compared with the service' : `${orders.agree} of ${orders.asked} agree with the service`}.`,
-    ...(left.dead + left.quarantined === 0
-      ? []
-      : [`Waiting for a decision: ${count(left.dead, 'dead letter')}, ${left.quarantined} in quarantine.`]),
+    left.dead + left.quarantined > 0 &&
+      `Waiting for a decision: ${count(left.dead, 'dead letter')}, ${left.quarantined} in quarantine.`,
     '',
-    ...(differences.length === 0
-      ? ['Everything is accounted for.']
-      : [
-          `${count(differences.length, 'difference')}:`,
-          ...differences.slice(0, LISTED).map(differenceText),
-          ...(differences.length > LISTED ? [`  and ${differences.length - LISTED} more; see --json`] : []),
-        ]),
-  ].join('\n')
+    differences.length === 0 ? 'Everything is accounted for.' : `${count(differences.length, 'difference')}:`,
+    differences.slice(0, LISTED).map(differenceText),
+    differences.length > LISTED && `  and ${differences.length - LISTED} more; see --json`,
+  )
 }
 
 /** Recent events may still be in progress, and CloudWatch shows log lines late. */

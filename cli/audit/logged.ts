@@ -3,20 +3,14 @@ import type { IntentKind } from '../../lib/orders/order.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import type { LogLine } from '../core/log.ts'
 
-/** A webhook that was added to the order queue. */
-type Queued = OrderKey & { at: Date }
-
-/** A store's request that was accepted. */
-type Accepted = Queued & { kind: IntentKind }
-
 /** What the functions' log says about a period. */
 export type Logged = {
   /** Number of deliveries by outcome: `queued`, `ignored: foreign source`, `refused: forged, stale`. */
   outcomes: Map<string, number>
   /** By delivery id. */
-  queued: Map<string, Queued>
-  /** By the id the store was given. */
-  accepted: Map<string, Accepted>
+  queued: Map<string, OrderKey>
+  /** By the id the store was given: what it requested. */
+  accepted: Map<string, OrderKey & { kind: IntentKind }>
   /** Whether an event changed its order, by the id of the delivery, request or check. */
   processed: Map<string, boolean>
 }
@@ -60,7 +54,7 @@ export const addLine = (logged: Logged, { message, fields, at }: LogLine, until:
     case 'delivery received': {
       if (at > until || !v.is(delivery, fields) || fields.why === 'probe') return
       countOutcome(outcomeName(fields.outcome, fields.why))
-      if (v.is(queued, fields)) logged.queued.set(fields.delivery, { ...v.parse(v.object(key), fields), at })
+      if (v.is(queued, fields)) logged.queued.set(fields.delivery, v.parse(v.object(key), fields))
       return
     }
     case 'delivery deferred':
@@ -72,7 +66,6 @@ export const addLine = (logged: Logged, { message, fields, at }: LogLine, until:
       logged.accepted.set(fields.delivery, {
         ...v.parse(v.object(key), fields),
         kind: fields.action === 'withdraw' ? 'withdrawal' : fields.action,
-        at,
       })
       return
     default:

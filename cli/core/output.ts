@@ -48,3 +48,10 @@ export const shellWord = (word: string): string =>
 /** "1 message", "2 messages". */
 export const count = (number: number, one: string, many = `${one}s`): string =>
   `${number} ${number === 1 ? one : many}`
+
+/** Text of several lines, without those that do not apply. */
+export const lines = (...parts: readonly (string | readonly string[] | false)[]): string =>
+  parts
+    .filter(part => part !== false)
+    .flat()
+    .join('\n')

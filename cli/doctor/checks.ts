@@ -1,4 +1,4 @@
-import { GetAccountSettingsCommand, paginateListEventSourceMappings } from '@aws-sdk/client-lambda'
+import { paginateListEventSourceMappings } from '@aws-sdk/client-lambda'
 import { QueueDoesNotExist } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
 import { feedQueueName, QUEUES, storeName } from '../../lib/platform/names.ts'
@@ -218,11 +218,9 @@ const stores: Check = async context => {
 const alarms = async ({ region }: Context, TopicArn: string): Promise<Finding> => {
   const check = 'alarms reach somebody'
   // Slow to load, and only needed here.
-  const { GetTopicAttributesCommand, SNSClient } = await import('@aws-sdk/client-sns')
-  const sns = new SNSClient({ region })
-  const { Attributes = {} } = await sns
-    .send(new GetTopicAttributesCommand({ TopicArn }))
-    .finally(() => sns.destroy())
+  const { SNS } = await import('@aws-sdk/client-sns')
+  const sns = new SNS({ region })
+  const { Attributes = {} } = await sns.getTopicAttributes({ TopicArn }).finally(() => sns.destroy())
   const [confirmed, pending] = [Attributes.SubscriptionsConfirmed, Attributes.SubscriptionsPending].map(
     Number,
   )
@@ -246,7 +244,7 @@ const executions = async ({ lambda, stack }: Context, reserved: number): Promise
       for (const { ScalingConfig } of EventSourceMappings) reading += ScalingConfig?.MaximumConcurrency ?? 0
     }
   }
-  const { AccountLimit } = await lambda.send(new GetAccountSettingsCommand({}))
+  const { AccountLimit } = await lambda.getAccountSettings({})
   const { ConcurrentExecutions: quota = 0, UnreservedConcurrentExecutions: unreserved = 0 } =
     AccountLimit ?? {}
   const needed = reading + OTHER_EXECUTIONS.scheduled + (reserved > 0 ? 0 : OTHER_EXECUTIONS.endpoints)

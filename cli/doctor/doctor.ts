@@ -3,7 +3,7 @@ import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { explain } from '../core/errors.ts'
 import { URL_OPTION } from '../core/options.ts'
-import { count, type Report } from '../core/output.ts'
+import { count, lines, type Report } from '../core/output.ts'
 import { webhookUrlOf } from '../core/registrations.ts'
 import { progress } from '../core/terminal.ts'
 import { CHECKS } from './checks.ts'
@@ -42,12 +42,10 @@ const doctor = async (context: Context, options: { url?: string | undefined }): 
     data: { ok: problems === 0, problems, findings },
     ok: problems === 0,
     colourOf: line => COLOURS.find(([mark]) => line.startsWith(mark))?.[1],
-    text: [
-      ...findings.map(findingText),
-      problems === 0
-        ? `No problems found in ${context.title}.`
-        : `${count(problems, 'problem')} found in ${context.title}.`,
-    ].join('\n'),
+    text: lines(
+      findings.map(findingText),
+      `${problems === 0 ? 'No problems' : count(problems, 'problem')} found in ${context.title}.`,
+    ),
   }
 }
 

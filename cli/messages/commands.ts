@@ -5,7 +5,7 @@ import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { cannot, messageOf, usageError } from '../core/errors.ts'
 import { ORDER, positive, SOURCE, since } from '../core/options.ts'
-import { count, facts, type Report, table, visibleLines } from '../core/output.ts'
+import { count, facts, lines, type Report, table, visibleLines } from '../core/output.ts'
 import { pace } from '../core/pace.ts'
 import { jsonOf } from '../core/webhook.ts'
 import { ordersOf } from '../orders.ts'
@@ -40,15 +40,11 @@ const missingOf = (
   return missing
 }
 
-const missingText = (missing: readonly string[]) =>
-  missing.length === 0 ? [] : [`Not found: ${missing.join(', ')}.`]
+const missingText = (missing: readonly string[]) => missing.length > 0 && `Not found: ${missing.join(', ')}.`
 
 const hiddenText = (hidden: number) =>
-  hidden === 0
-    ? []
-    : [
-        `${count(hidden, 'more message')} not shown: beyond --limit, or behind another message of the same order.`,
-      ]
+  hidden > 0 &&
+  `${count(hidden, 'more message')} not shown: beyond --limit, or behind another message of the same order.`
 
 const list = async (context: Context, kind: Kind, selection: Selection): Promise<Report> => {
   const { messages, total, hidden } = await collect(context, kind, selection)
@@ -58,9 +54,7 @@ const list = async (context: Context, kind: Kind, selection: Selection): Promise
   return {
     data: { [kind.key]: messages.map(summary), total },
     text:
-      total === 0
-        ? `${kind.none} in ${context.title}.`
-        : [table(headings, rows), ...hiddenText(hidden)].join('\n'),
+      total === 0 ? `${kind.none} in ${context.title}.` : lines(table(headings, rows), hiddenText(hidden)),
   }
 }
 
@@ -122,40 +116,32 @@ const predict = async (context: Context, kind: Kind, selection: Selection): Prom
       return (await reader)(order)
     },
   })
-  const planned: { message: Message; plan: Plan }[] = []
+  const predicted: { message: Message; prediction: Prediction; text: string[] }[] = []
   const { hidden } = await planEach(context, kind, selection, async (message, plan) => {
-    planned.push({ message, plan })
+    if (plan.outcome === 'replayed' && plan.event !== undefined) {
+      const prediction = await predictEvent(plan.event)
+      predicted.push({ message, prediction, text: predictionText(prediction) })
+    } else {
+      const note = plan.outcome === 'replayed' ? plan.note : OUTCOMES[plan.outcome]
+      predicted.push({ message, prediction: { calls: [], publishes: [] }, text: [`  ${note}`] })
+    }
     return 'keep'
   })
-
-  const predicted = []
-  for (const { message, plan } of planned) {
-    const event = plan.outcome === 'replayed' ? plan.event : undefined
-    const prediction: Prediction =
-      event === undefined ? { calls: [], publishes: [] } : await predictEvent(event)
-    const note = plan.outcome === 'replayed' ? plan.note : OUTCOMES[plan.outcome]
-    predicted.push({
-      message,
-      prediction,
-      text: event === undefined ? `  ${note}` : predictionText(prediction),
-    })
-  }
   const calls = callCounts(predicted.flatMap(({ prediction }) => prediction.calls))
   return {
     data: {
       dry_run: true,
       [kind.key]: predicted.map(({ message, prediction }) => ({ ...summary(message), ...prediction })),
-      calls,
-      hidden,
+      ...{ calls, hidden },
     },
-    text: [
-      ...predicted.flatMap(({ message: { raw, source = '-', external_id = '-', event = '-' }, text }) => [
+    text: lines(
+      predicted.flatMap(({ message: { raw, source = '-', external_id = '-', event = '-' }, text }) => [
         visible(`${raw.id}  ${source} ${external_id}  ${event}`),
-        text,
+        ...text,
       ]),
       callCountsText(calls),
-      ...hiddenText(hidden),
-    ].join('\n'),
+      hiddenText(hidden),
+    ),
   }
 }
 
@@ -195,12 +181,12 @@ const replay = async (context: Context, kind: Kind, selection: Selection, rate: 
       hidden: left,
     },
     ok: missing.length === 0 && left === 0 && others.every(({ outcome }) => outcome === 'duplicate'),
-    text: [
+    text: lines(
       `Replayed ${count(idsWith('replayed').length, 'message')}.`,
-      ...others.map(({ message, outcome }) => `${message.raw.id}  ${OUTCOMES[outcome]}`),
-      ...missingText(missing),
-      ...hiddenText(left),
-    ].join('\n'),
+      others.map(({ message, outcome }) => `${message.raw.id}  ${OUTCOMES[outcome]}`),
+      missingText(missing),
+      hiddenText(left),
+    ),
   }
 }
 
@@ -217,7 +203,7 @@ const discard = async (context: Context, kind: Kind, selection: Selection): Prom
       missing,
     },
     ok: missing.length === 0,
-    text: [`Discarded ${count(gone.length, 'message')}.`, ...missingText(missing)].join('\n'),
+    text: lines(`Discarded ${count(gone.length, 'message')}.`, missingText(missing)),
   }
 }
 

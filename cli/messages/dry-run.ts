@@ -136,19 +136,17 @@ export const dryRun = ({
 }
 
 /** A prediction, one call or message a line. */
-export const predictionText = ({ calls, publishes, unknown }: Prediction): string =>
+export const predictionText = ({ calls, publishes, unknown }: Prediction): string[] =>
   [
     ...calls.map(({ to, request, outcome }) =>
-      to === 'read' ? `  GET order: ${outcome}` : `  POST ${to} ${request ?? ''}: ${outcome}`,
+      to === 'read' ? `GET order: ${outcome}` : `POST ${to} ${request ?? ''}: ${outcome}`,
     ),
-    ...(calls.length === 0 && unknown === undefined ? ['  no call'] : []),
+    ...(calls.length === 0 && unknown === undefined ? ['no call'] : []),
     ...publishes.map(
-      ({ event, status }) => `  feed: ${event}${status === undefined ? '' : ` (status "${status}")`}`,
+      ({ event, status }) => `feed: ${event}${status === undefined ? '' : ` (status "${status}")`}`,
     ),
-    ...(unknown === undefined ? [] : [`  unpredictable: ${unknown}`]),
-  ]
-    .map(visible)
-    .join('\n')
+    ...(unknown === undefined ? [] : [`unpredictable: ${unknown}`]),
+  ].map(line => `  ${visible(line)}`)
 
 /** The number of calls of each kind. */
 export const callCounts = (calls: readonly ExpectedCall[]): Record<CallKind, number> => {

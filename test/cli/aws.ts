@@ -42,17 +42,11 @@ type Letter = { id: string; event: string; source?: string; external_id: string 
 
 /** The state of the account, and what the command did in it. */
 const NEW = {
-  confirmed: 0,
-  pending: 0,
-  unreserved: 10,
-  letters: [] as readonly Letter[],
-  hidden: 0,
-  fails: '',
+  ...{ confirmed: 0, pending: 0, unreserved: 10 },
+  ...{ letters: [] as readonly Letter[], hidden: 0, fails: '' },
 }
 let account = NEW
-let unread: Letter[]
-let processed: string[]
-let deleted: string[]
+let [unread, processed, deleted]: [Letter[], string[], string[]] = [[], [], []]
 
 /** The queue in which there are messages; of the others, SQS hands out none. */
 const LETTERS = 'orders-dead.fifo'
@@ -67,13 +61,8 @@ const xml = (action: string, list: string, pairs: object, pair = ['entry', 'key'
 
 const text = v.optional(v.string(), '')
 const request = v.object({
-  ...{
-    QueueName: text,
-    QueueUrl: text,
-    ReceiptHandle: text,
-    logGroupName: text,
-    nextToken: v.optional(v.string()),
-  },
+  ...{ QueueName: text, QueueUrl: text, ReceiptHandle: text, logGroupName: text },
+  nextToken: v.optional(v.string()),
   Records: v.optional(v.array(v.object({ messageId: v.string() })), []),
 })
 
@@ -162,8 +151,7 @@ export const awsTests = () => {
   const prepare = (state: Partial<typeof NEW> = {}) => {
     account = { ...NEW, ...state }
     unread = [...account.letters]
-    processed = []
-    deleted = []
+    ;[processed, deleted] = [[], []]
   }
   beforeEach(() => prepare())
 
@@ -186,7 +174,7 @@ export const awsTests = () => {
     expect(lines[2]).toContain('worker     ERROR invocation ended with timeout')
     expect(lines[4]).toContain('worker     ERROR start of the function ended with error')
     const errors = await tail('--errors', '--verbose', '--order', '1')
-    expect(errors.out).toMatch(/ {2}webhook {4}ERROR fourth .*\n {4}at x\n$/)
+    expect(errors.out).toMatch(/^\S+ \S+ {2}webhook {4}ERROR fourth .*\n {4}at x\n$/)
     expect(await tail('--order', '2')).toMatchObject({ code: 0, out: '', err: 'No matching lines.\n' })
   })
 
@@ -207,6 +195,15 @@ export const awsTests = () => {
     expect(out).toContain('payment-of-a  kept: it failed again')
     expect(out).toContain('refund-of-a  kept: an earlier message')
     expect(code).toBe(1)
+  })
+
+  test('a replay is paced by --rate', async () => {
+    prepare({ letters: THREE })
+    const began = performance.now()
+    await relay(['dead', 'replay', '--all', '--rate', '10'])
+    expect(processed).toHaveLength(3)
+    // The first is not delayed.
+    expect(performance.now() - began).toBeGreaterThan(190)
   })
 
   test('all are read, however many, and what could not be seen is reported', async () => {

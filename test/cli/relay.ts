@@ -15,7 +15,7 @@ import { clientsAt } from '../support/parts.ts'
 import { recordingCalls } from './calls.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
-export const MAIN = join(ROOT, 'cli/main.ts')
+const MAIN = join(ROOT, 'cli/main.ts')
 
 export type RunOptions = { input?: string; environment?: Record<string, string> }
 

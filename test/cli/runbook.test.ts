@@ -1,54 +1,48 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DeleteTableCommand, DescribeTableCommand } from '@aws-sdk/client-dynamodb'
+import { DeleteTableCommand, waitUntilTableNotExists } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { tablesOf } from '../../deploy/tables.ts'
 import { logFile } from '../../local/log.ts'
 import { createTables } from '../../local/provision.ts'
+import { type Sandbox, startSandbox } from '../../sandbox/start.ts'
 import { change, copyProject } from '../deploy/project.ts'
-import { addressOf } from '../support/address.ts'
+import { useFolder } from '../support/folder.ts'
+import { startServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
-import { local, MAIN, ROOT, useLocalStack } from './relay.ts'
+import { local, ROOT, useLocalStack } from './relay.ts'
 
 const RUNBOOK = join(ROOT, 'docs/runbook')
 /** A store with an HTTP feed, which the project itself does not have. */
 const WEB = 'web-shop'
 
-let folder: string
-let sandbox: ChildProcess | undefined
+let sandbox: Sandbox | undefined
 /** What the store's endpoint answers. */
 let answer = 500
-const endpoint = createServer((_request, response) => response.writeHead(answer).end())
+let endpoint: Awaited<ReturnType<typeof startServer>>
 
+const folder = useFolder()
 const prepareProject = async () => {
-  folder = await mkdtemp(join(tmpdir(), 'order-relay-runbook-'))
-  endpoint.listen(0, '127.0.0.1')
-  await once(endpoint, 'listening')
-  const project = join(folder, 'project')
+  endpoint = await startServer(async () => ({ status: answer }))
+  const project = folder('project')
   await copyProject(project)
   // After an unknown signature the receiver looks for new secrets at this interval.
-  await change(
-    project,
-    'lib/platform/parameters.ts',
-    'REFRESH_INTERVAL_MS = 60_000',
-    'REFRESH_INTERVAL_MS = 2_000',
-  )
-  const stores = `stores:\n  - source: api\n    feed: sqs\n  - source: ${WEB}\n    feed:\n      http: ${addressOf(endpoint)}\n`
-  await writeFile(join(project, 'stores.yml'), stores)
+  const interval = 'REFRESH_INTERVAL_MS = '
+  await change(project, 'lib/platform/parameters.ts', `${interval}60_000`, `${interval}2_000`)
+  const stores = [
+    { source: 'api', feed: 'sqs' },
+    { source: WEB, feed: { http: `http://127.0.0.1:${endpoint.port}` } },
+  ]
+  await writeFile(join(project, 'stores.yml'), JSON.stringify({ stores }))
   return project
 }
 useLocalStack({ project: prepareProject })
-afterAll(async () => {
-  sandbox?.kill()
-  endpoint.close()
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => Promise.all([sandbox?.close(), endpoint.close()]))
 
 const log = () => readFileSync(logFile(local.stack().dataDir), 'utf8')
 const logged = (...parts: string[]) =>
@@ -63,53 +57,40 @@ const down = createServer((_request, response) => response.writeHead(503, { 'ret
 
 const stopService = async () => {
   const { port } = new URL(local.stack().urls.sandbox)
-  const pids = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' })
-  const [pid] = pids
+  const [pid] = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' })
     .split('\n')
     .filter(line => line.includes('sandbox/main.ts') && line.includes(`--port ${port}`))
   process.kill(Number.parseInt(pid ?? '', 10), 'SIGKILL')
+  const listens = () => once(down.listen(Number(port), '127.0.0.1'), 'listening')
   await until(() =>
-    fetch(local.stack().urls.sandbox).then(
-      () => false,
+    listens().then(
       () => true,
+      () => false,
     ),
   )
-  down.listen(Number(port), '127.0.0.1')
-  await once(down, 'listening')
 }
 const startService = async () => {
   down.closeAllConnections()
   await new Promise(resolve => down.close(resolve))
-  const { urls, dataDir, environment } = local.stack()
-  const args = ['sandbox', '--port', new URL(urls.sandbox).port, '--data', join(dataDir, 'sandbox.db')]
-  sandbox = spawn(process.execPath, [MAIN, ...args], {
-    env: { ...process.env, ...environment },
-    stdio: 'ignore',
+  const { urls, dataDir } = local.stack()
+  sandbox = await startSandbox({
+    port: Number(new URL(urls.sandbox).port),
+    data: join(dataDir, 'sandbox.db'),
   })
-  await until(
-    () =>
-      fetch(urls.sandbox).then(
-        () => true,
-        () => false,
-      ),
-    30_000,
-  )
 }
 
 /** Runs with a table missing, as after a change of the stack by hand. */
 const withoutTable = async (name: string, run: () => Promise<unknown>): Promise<undefined> => {
   const { dynamodb } = local.stack()
-  const [table] = tablesOf({ prefix: '' }).filter(each => each.name === name)
-  if (table === undefined) throw new Error(`There is no table "${name}"`)
-  const exists = () =>
-    dynamodb.send(new DescribeTableCommand({ TableName: name })).then(
-      ({ Table }) => Table?.TableStatus,
-      () => undefined,
-    )
-  await dynamodb.send(new DeleteTableCommand({ TableName: name }))
-  await until(async () => (await exists()) === undefined)
+  const TableName = name
+  await dynamodb.send(new DeleteTableCommand({ TableName }))
+  const quickly = { client: dynamodb, maxWaitTime: 30, minDelay: 0.05, maxDelay: 0.2 }
+  await waitUntilTableNotExists(quickly, { TableName })
   await run()
-  await createTables(dynamodb, [table])
+  await createTables(
+    dynamodb,
+    tablesOf({ prefix: '' }).filter(table => table.name === name),
+  )
 }
 
 /** A line that Lambda itself writes, which the local stack cannot cause. */
@@ -119,9 +100,8 @@ const lambdaWrites = async (line: object): Promise<undefined> => {
 
 /** Values of the placeholders in commands. */
 type Values = { source?: string; external_id?: string; id?: string }
-type Prints =
-  | RegExp
-  | { before: () => Promise<Values | undefined>; prints: RegExp; input?: string; code?: number }
+type Expected = { prints: RegExp; before?: () => Promise<Values | undefined>; input?: string; code?: number }
+type Prints = RegExp | Expected
 
 const ERRORS_30M = 'tail --since 30m --errors'
 const AT_2D = {
@@ -188,11 +168,7 @@ const PAGES: Readonly<
     },
     commands: {
       doctor: /!! {4}the accounting service accepts the API key: .*401/,
-      'key set': {
-        before: async () => undefined,
-        input: 'sandbox-key',
-        prints: /accepts it, with the scope orders\.write/,
-      },
+      'key set': { input: 'sandbox-key', prints: /accepts it, with the scope orders\.write/ },
     },
   },
   'deliveries-failed': {
@@ -225,7 +201,7 @@ const PAGES: Readonly<
     },
     commands: {
       [ERRORS_30M]: /ERROR feed message retried .*external_id=w-1 .*Cannot sign for the store "web-shop"/,
-      'stores secret <source>': /^[0-9a-f]{64}\n/,
+      'stores secret <source>': /^whsec_\S{44}\n/,
     },
   },
   'feed-stuck': {
@@ -244,7 +220,7 @@ const PAGES: Readonly<
     commands: {
       [AT_2D.source]: /ERROR feed message retried .*source=web-shop/,
       'stores list': /web-shop {2}http:\S+ +feed-web-shop\.fifo +[1-9]/,
-      'stores secret <source>': /^[0-9a-f]{64}\n/,
+      'stores secret <source>': /^whsec_\S{44}\n/,
     },
   },
   'feed-dead-letters': {
@@ -282,7 +258,7 @@ const PAGES: Readonly<
     commands: {
       'quarantine list': /webhook .* no +Field "event"/,
       'quarantine show <id>': /"name": "order-relay"/,
-      'quarantine replay --all': { before: async () => undefined, code: 1, prints: /kept: still unreadable/ },
+      'quarantine replay --all': { code: 1, prints: /kept: still unreadable/ },
       'quarantine replay <id>': {
         before: async () => {
           const id = randomUUID()
@@ -353,21 +329,19 @@ test.each(Object.entries(PAGES))(
   async (page, { situation, commands }) => {
     expect(commandsOf(page).sort()).toEqual(Object.keys(commands).sort())
     let values: Values = (await situation?.()) ?? {}
-    for (const command of Object.keys(commands)) {
-      const expected = commands[command]
-      if (expected === undefined) throw new Error('unreachable')
+    for (const [command, expected] of Object.entries(commands)) {
       const {
         before,
         prints,
         input = '',
-        code,
-      } = expected instanceof RegExp ? { prints: expected, before: undefined } : expected
+        code = 0,
+      } = expected instanceof RegExp ? { prints: expected } : expected
       const saved = values
       values = { ...values, ...(await before?.()) }
       const args = command.replaceAll(/<(\w+)>/g, (_, name: keyof Values) => values[name] ?? '').split(' ')
       const ran = await local.relay(command.startsWith('tail') ? [...args, '--no-follow'] : args, { input })
       expect(`${command}\n${ran.out}${ran.err}`.slice(command.length + 1)).toMatch(prints)
-      if (command !== 'doctor') expect([command, ran.code]).toEqual([command, code ?? 0])
+      if (command !== 'doctor') expect([command, ran.code]).toEqual([command, code])
       values = saved
     }
   },
