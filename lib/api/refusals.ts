@@ -15,7 +15,11 @@ export const notAllowed = (method: string, allow: string) =>
 
 export const unknownPath = errorResponse(404, 'not_found', 'Not found: orders are below /api/v1/orders/')
 
-export const tooLarge = errorResponse(413, 'too_large', 'The body is larger than 256 KiB')
+export const tooLarge = errorResponse(
+  413,
+  'too_large',
+  'The body has more than 500,000 bytes as a JSON string',
+)
 
 export const tooLargeToStore = (kind: string, bytes: number, limit: number) =>
   errorResponse(

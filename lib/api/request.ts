@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { storedBytes } from '../orders/bodies.ts'
 import { MAX_REQUEST_BYTES } from '../orders/order.ts'
 import type { HttpResponse } from '../platform/http.ts'
 import { type Body, isTooLarge, readJson } from '../protocol/json.ts'
@@ -57,6 +58,9 @@ export type OrderRequest = {
   invalid?: HttpResponse
 }
 
+/** As a string in an event, of which SQS may have every character escaped, this fits a message of 1 MiB. */
+const MAX_BODY_BYTES = 500_000
+
 const BODIES = { create: orderIdentity, payment: paymentRequest, refund: refundRequest }
 
 const isBlank = (body: Body) =>
@@ -77,7 +81,7 @@ const readBody = (
   headers: HttpHeaders,
   kind: keyof typeof BODIES,
 ): { json: unknown; text: string } | Refused => {
-  if (isTooLarge(body)) return { refused: refusals.tooLarge }
+  if (isTooLarge(body, MAX_BODY_BYTES)) return { refused: refusals.tooLarge }
   if (isBlank(body)) return { json: kind === 'create' ? undefined : {}, text: '{}' }
   const refused = typeRefusal(headers)
   if (refused !== undefined) return { refused }
@@ -159,8 +163,9 @@ export const readRequest = (
     ...(isNamedByQuery && (kind === 'create' || given === '') && { source: given }),
     ...(kind === 'create' && inBody.date == null && { date: today() }),
   })
-  const bytes = Buffer.byteLength(JSON.stringify(text))
+  if (Buffer.byteLength(JSON.stringify(text)) > MAX_BODY_BYTES) return { refused: refusals.tooLarge }
   const limit = MAX_REQUEST_BYTES[kind]
+  const bytes = storedBytes(text, limit)
   if (bytes > limit) return { refused: refusals.tooLargeToStore(kind, bytes, limit) }
   return { order, text, warnings, ...(issues !== undefined && { invalid: refusals.invalid(issues) }) }
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import {
   type AttributeValue,
   GetItemCommand,
@@ -10,6 +11,7 @@ import { type Runtime, unixSeconds } from '../platform/environment.ts'
 import { UNSETTLED_INDEX } from '../platform/names.ts'
 import { parseJson } from '../protocol/json.ts'
 import type { OrderKey, OrderResult } from '../protocol/order.ts'
+import { deflated, inflated } from './bodies.ts'
 import { messageGroupOf } from './events.ts'
 import { type Intent, isSettled, type Order, type RequestKind, type WithdrawalMark } from './order.ts'
 
@@ -67,7 +69,7 @@ const keyOf = ({ source, external_id }: Item): OrderKey => ({
 
 /**
  * Reads an item of the orders table. `result` and `intents` are JSON text, so that unknown fields and long
- * numbers come back exactly as the service sent them.
+ * numbers come back exactly as the service sent them; `bodies` has the large bodies of intents, by kind.
  */
 export const orderOf = (item: Item): StoredOrder => ({
   revision: Number(item.revision?.N ?? 0),
@@ -79,7 +81,10 @@ export const orderOf = (item: Item): StoredOrder => ({
     result: item.result?.S === undefined ? undefined : (parseJson(item.result.S) as OrderResult),
     doubt: (item.doubt?.S as Order['doubt'] | undefined) ?? false,
     movedBack: item.moved_back?.BOOL === true,
-    intents: JSON.parse(item.intents?.S ?? '[]') as Intent[],
+    intents: (JSON.parse(item.intents?.S ?? '[]') as Intent[]).map(intent => {
+      const body = intent.request === '' ? item.bodies?.M?.[intent.kind]?.B : undefined
+      return body === undefined ? intent : { ...intent, request: inflated(body) }
+    }),
     withdrawals: (item.withdrawals?.SS ?? []).map(mark => {
       const [of, id = ''] = mark.split(' ')
       return { id, of: of as RequestKind }
@@ -107,6 +112,13 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
    */
   async save(order: Order, revision: number, now: number): Promise<void> {
     const { version, result, doubt, movedBack, intents, withdrawals } = order
+    const bodies: Item = {}
+    const stored = intents.map(intent => {
+      const body = deflated(intent.request ?? '')
+      if (body === undefined) return intent
+      bodies[intent.kind] = { B: body }
+      return { ...intent, request: '' }
+    })
     const input = {
       TableName: table,
       Item: {
@@ -116,7 +128,8 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
         ...(result !== undefined && { status: { S: result.status }, result: { S: JSON.stringify(result) } }),
         ...(doubt && { doubt: { S: doubt } }),
         ...(movedBack && { moved_back: { BOOL: true } }),
-        intents: { S: JSON.stringify(intents) },
+        intents: { S: JSON.stringify(stored) },
+        ...(Object.keys(bodies).length > 0 && { bodies: { M: bodies } }),
         ...(withdrawals.length > 0 && { withdrawals: { SS: withdrawals.map(markText) } }),
         updated_at: { S: new Date(now).toISOString() },
         ...(!isSettled(order) && {
@@ -232,5 +245,5 @@ const markText = ({ of, id }: WithdrawalMark) => `${of} ${id}`
 const isSame = (stored: Item, written: Item) =>
   // A mark that was made since is no part of what was written.
   [...Object.keys(written), 'withdrawals'].every(
-    name => name === 'check_at' || JSON.stringify(stored[name]) === JSON.stringify(written[name]),
+    name => name === 'check_at' || isDeepStrictEqual(stored[name], written[name]),
   )

@@ -97,13 +97,13 @@ const isTooDeep = (value: unknown, levels = MAX_LEVELS): boolean =>
  */
 export type Body = string | Uint8Array
 
-/** An order has one or two kilobytes; escaped once more inside an event, this still fits an SQS message. */
+/** A webhook has less than a kilobyte; in base64, in quarantine, this still fits an SQS message. */
 export const MAX_BODY_BYTES = 256 * 1024
 
-/** Whether a body has more than 256 KiB. */
-export const isTooLarge = (body: Body): boolean =>
+/** Whether a body has more bytes than a limit, that of a webhook unless another one is given. */
+export const isTooLarge = (body: Body, limit = MAX_BODY_BYTES): boolean =>
   // A UTF-16 unit takes three bytes at most, and most texts are far too short to be worth counting.
-  body.length > MAX_BODY_BYTES / 3 && Buffer.byteLength(body) > MAX_BODY_BYTES
+  body.length > limit / 3 && Buffer.byteLength(body) > limit
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const BYTE_ORDER_MARK = '\uFEFF'

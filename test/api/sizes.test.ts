@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import { expect, test } from '@jest/globals'
 import { errorOf } from '../../lib/accounting/errors.ts'
 import { readRequest } from '../../lib/api/request.ts'
+import { storedBytes } from '../../lib/orders/bodies.ts'
 import { readOrderEvent } from '../../lib/orders/events.ts'
 import { withinHistory } from '../../lib/orders/intents.ts'
 import {
@@ -30,26 +32,28 @@ const read = (to: 'create' | 'payment' | 'refund', body: object | string) =>
 
 const create = { source: 'shop', external_id: '1', items: [{ sku: 'a', quantity: 1, unit_price: 1 }] }
 
-test.each([
+/** Text that cannot be deflated to less than three quarters. */
+const random = (length: number) => randomBytes(length).toString('base64').slice(0, length)
+
+test.each<[string, RequestKind, object, RegExp]>([
+  ['a create of random text', 'create', { ...create, note: random(340_000) }, /takes \d+ bytes.*at most \d+/],
+  ['a create of quotes, which grow', 'create', { ...create, note: '"'.repeat(200_000) }, /more than 500,000/],
+  ['a payment', 'payment', { method: 'cash', reference: random(24_000) }, /takes \d+ bytes.*at most 16384/],
+  ['a refund', 'refund', { reason: random(24_000) }, /takes \d+ bytes.*at most 16384/],
+])('%s that is too large is answered with 413', (_name, to, body, message) => {
+  const error = { message: expect.stringMatching(message) }
+  expect(read(to, body)).toMatchObject({ refused: { status: 413, body: { error } } })
+})
+
+const ROW = { quantity: 1, unit_price: 1_500_000, name: 'کیبورد مکانیکی بی‌سیم مدل' }
+test.each<[string, object | string]>([
+  ['3,000 rows', { ...create, items: Array.from({ length: 3000 }, (_, sku) => ({ sku: `${sku}`, ...ROW })) }],
   [
-    'a create that grows when its numbers are written out',
-    'create' as const,
+    'numbers that grow when they are written out',
     `${JSON.stringify(create).slice(0, -1)},"x":[${'1e20,'.repeat(20_000)}1]}`,
   ],
-  [
-    'a create of quotes, which grow when they are escaped',
-    'create' as const,
-    { ...create, note: '"'.repeat(100_000) },
-  ],
-  ['a payment with a long reference', 'payment' as const, { method: 'cash', reference: 'x'.repeat(20_000) }],
-  ['a refund with a long reason', 'refund' as const, { reason: 'x'.repeat(20_000) }],
-])('%s is answered with 413', (_name, to, body) => {
-  expect(read(to, body)).toMatchObject({
-    refused: {
-      status: 413,
-      body: { error: { message: expect.stringMatching(/takes \d+ bytes.*at most \d+/) } },
-    },
-  })
+])('a create of %s is accepted', (_name, body) => {
+  expect(read('create', body)).toMatchObject({ order: { external_id: '1' } })
 })
 
 test('whatever is accepted can be stored together', async () => {
@@ -69,10 +73,20 @@ test('whatever is accepted can be stored together', async () => {
       undefined,
     ).reason as Refusal
     expect(reason).toHaveProperty('body')
+    const largestOf = {
+      create: random(MAX_REQUEST_BYTES.create * 1.31),
+      payment: random(MAX_REQUEST_BYTES.payment * 1.3),
+      refund: '"'.repeat(2000),
+    }
+    for (const kind of ['create', 'payment'] as const) {
+      const bytes = storedBytes(largestOf[kind], MAX_REQUEST_BYTES[kind])
+      expect(bytes).toBeGreaterThan(MAX_REQUEST_BYTES[kind] * 0.97)
+      expect(bytes).toBeLessThanOrEqual(MAX_REQUEST_BYTES[kind])
+    }
     const largest = (kind: RequestKind): Intent[] => [
       ...Array<Intent>(MAX_OPEN - 1).fill({ id, kind, state: 'waiting', published: true }),
       {
-        ...{ id, kind, state: 'waiting', request: '"'.repeat(MAX_REQUEST_BYTES[kind] / 2) },
+        ...{ id, kind, state: 'waiting', request: largestOf[kind] },
         ...{ reason, refused_at: 1_700_000_000, refused: { times: 1, reason }, sent: true, published: true },
       },
     ]

@@ -1,85 +1,39 @@
 import { describe, expect, test } from '@jest/globals'
-import { apply as applyAt, type CallResult, type LostCall } from '../../lib/orders/apply.ts'
-import type { OrderEvent } from '../../lib/orders/events.ts'
+import type { CallResult } from '../../lib/orders/apply.ts'
 import { nextCall } from '../../lib/orders/next-call.ts'
 import {
   type Intent,
   type IntentState,
   isSettled,
   MAX_OPEN,
-  newOrder,
   type Order,
+  REQUEST_KINDS,
   type RequestKind,
 } from '../../lib/orders/order.ts'
-import type { OrderResult } from '../../lib/protocol/order.ts'
-
-const KEY = { source: 'shop', external_id: '1' }
-const DELIVERY = '00000000-0000-4000-8000-000000000001'
-const NOW = 1_700_000_000
-const WEEK = 7 * 24 * 60 * 60
-
-/** A cause that an accountant can fix, and one that nobody can. */
-const fixable = { status: 400, code: 'unknown_sku', message: 'no' }
-const invalid = { status: 400, code: 'invalid', message: 'no' }
-
-const apply = (order: Order, input: OrderEvent | CallResult | LostCall, now = NOW) =>
-  applyAt(order, input, { now, retryRefused: WEEK })
-
-const result = (status: string): OrderResult => ({ ...KEY, status })
-const intent = (
-  kind: RequestKind,
-  state: IntentState = 'waiting',
-  changes: Partial<Intent> = {},
-): Intent => ({
-  id: kind,
-  kind,
-  state,
-  request: '{"a":1}',
-  ...changes,
-})
-const ended = (kind: Intent['kind'], state: IntentState, changes: Partial<Intent> = {}): Intent => ({
-  id: kind,
-  kind,
-  state,
-  ...changes,
-})
-const order = (status: string | undefined, changes: Partial<Order> = {}): Order => ({
-  ...newOrder(KEY),
-  result: status === undefined ? undefined : result(status),
-  ...changes,
-})
-const webhook = (status: string) => ({
-  event: 'order.updated' as const,
-  delivery: DELIVERY,
-  data: result(status),
-})
-const read = (status: string) => ({ to: 'read', outcome: 'result', result: result(status) }) as const
-const request = (kind: RequestKind, id = DELIVERY): OrderEvent => ({
-  event: `order.${kind}`,
-  delivery: id,
-  data: { ...KEY, request: '{}' },
-})
-const withdraw = (kind: RequestKind, id = 'withdrawal') =>
-  ({ event: 'order.withdraw', delivery: id, data: { ...KEY, kind } }) as const
-const refused = (to: RequestKind, reason = fixable): CallResult => ({ to, outcome: 'refused', reason })
-const answered = (to: RequestKind, status: string, changes: object = {}): CallResult => ({
-  to,
-  outcome: 'result',
-  result: result(status),
-  ...changes,
-})
-const unknown = { to: 'read', outcome: 'unknown order', reason: { status: 404, message: 'no' } } as const
-const silent = (next: Order): Order => ({ ...next, pending: [] })
-const applyAll = (start: Order, ...inputs: Parameters<typeof apply>[1][]) =>
-  inputs.reduce((next, input) => apply(silent(next), input), start)
-/** `kind state` of every request, and the messages of the last step. */
-const statesOf = ({ intents }: Order) => intents.map(({ kind, state }) => `${kind} ${state}`)
-const message = (event: string, kind: Intent['kind'], changes: object = {}) => ({
-  event: `order.${event}`,
-  data: { ...KEY, request: kind, id: kind, ...changes },
-})
-
-const check = { event: 'order.check', delivery: DELIVERY, data: KEY } as const
+import {
+  answered,
+  apply,
+  applyAll,
+  check,
+  DELIVERY,
+  ended,
+  fixable,
+  having,
+  intent,
+  invalid,
+  message,
+  NOW,
+  order,
+  read,
+  refused,
+  request,
+  result,
+  silent,
+  statesOf,
+  unknown,
+  WEEK,
+  webhook,
+} from './inputs.ts'
 
 describe('a webhook', () => {
   test.each([
@@ -118,21 +72,21 @@ describe('a webhook', () => {
 })
 
 describe('a request', () => {
-  test.each(['create', 'payment', 'refund'] as const)('%s is kept until the service has decided', kind => {
+  test.each(REQUEST_KINDS)('%s is kept until the service has decided', kind => {
     const next = apply(order(undefined), request(kind))
     expect(next.intents).toEqual([{ id: DELIVERY, kind, request: '{}', state: 'waiting' }])
     expect(apply(next, request(kind))).toEqual(next)
     expect(nextCall(next)).toEqual({ to: kind, request: '{}' })
 
-    const decided = order('refunded', { intents: [ended(kind, 'registered', { id: DELIVERY })] })
+    const decided = having('refunded', ended(kind, 'registered', { id: DELIVERY }))
     expect(apply(decided, request(kind))).toEqual(decided)
   })
 
   test('refund waits while the order is in review, and the store hears it once; a payment does not', () => {
-    const waiting = apply(order('needs_review', { intents: [intent('refund')] }), read('needs_review'))
+    const waiting = apply(having('needs_review', intent('refund')), read('needs_review'))
     expect([nextCall(waiting), waiting.pending]).toEqual([undefined, [message('waiting', 'refund')]])
     expect(apply(silent(waiting), read('needs_review')).pending).toEqual([])
-    const both = order('needs_review', { intents: [intent('refund'), intent('payment')] })
+    const both = having('needs_review', intent('refund'), intent('payment'))
     expect(nextCall(both)).toEqual({ to: 'payment', request: '{"a":1}' })
     expect(nextCall({ ...both, doubt: 'now' })).toEqual({ to: 'read' })
   })
@@ -140,21 +94,21 @@ describe('a request', () => {
   test.each<IntentState>(['held', 'registered', 'duplicate', 'rejected', 'withdrawn'])(
     'that is %s is not sent',
     state => {
-      const intents = (['create', 'payment', 'refund'] as const).map(kind => intent(kind, state))
+      const intents = REQUEST_KINDS.map(kind => intent(kind, state))
       expect(nextCall(order('invoiced', { intents }))).toBeUndefined()
     },
   )
 
   test.each<[string | undefined, CallResult & { to: RequestKind }, IntentState]>([
-    [undefined, answered('create', 'invoiced') as never, 'registered'],
-    ['invoiced', answered('create', 'archived') as never, 'registered'],
-    ['invoiced', answered('payment', 'paid') as never, 'registered'],
-    ['invoiced', answered('payment', 'archived') as never, 'registered'],
-    ['paid', answered('payment', 'paid') as never, 'duplicate'],
-    ['paid', answered('refund', 'refunded') as never, 'registered'],
-    ['refunded', answered('refund', 'refunded') as never, 'duplicate'],
+    [undefined, answered('create', 'invoiced'), 'registered'],
+    ['invoiced', answered('create', 'archived'), 'registered'],
+    ['invoiced', answered('payment', 'paid'), 'registered'],
+    ['invoiced', answered('payment', 'archived'), 'registered'],
+    ['paid', answered('payment', 'paid'), 'duplicate'],
+    ['paid', answered('refund', 'refunded'), 'registered'],
+    ['refunded', answered('refund', 'refunded'), 'duplicate'],
   ])('of an order that is %s, answered with %j, is %s', (status, call, state) => {
-    const next = apply(order(status, { intents: [intent(call.to)] }), call)
+    const next = apply(having(status, intent(call.to)), call)
     expect(next.intents).toEqual([ended(call.to, state)])
     const view = { id: call.to, kind: call.to, state }
     const known = call.outcome === 'result' && call.result.status === status
@@ -165,23 +119,23 @@ describe('a request', () => {
     )
   })
 
-  test.each(['create', 'payment', 'refund'] as const)(
+  test.each(REQUEST_KINDS)(
     '%s whose first answer was lost is registered, not a duplicate, unless it could do nothing',
     kind => {
       const lost = { to: kind, outcome: 'lost' } as const
-      const sent = apply(order(undefined, { intents: [intent(kind)] }), lost)
+      const sent = apply(having(undefined, intent(kind)), lost)
       expect(sent.intents).toEqual([intent(kind, 'waiting', { sent: true })])
       expect(statesOf(applyAll(sent, webhook('refunded'), answered(kind, 'refunded')))).toEqual([
         `${kind} registered`,
       ])
-      const done = order('refunded', { intents: [intent(kind)] })
+      const done = having('refunded', intent(kind))
       expect(apply(done, lost)).toEqual(done)
     },
   )
 
   test('that is created already is a duplicate; the original result in the answer is not believed', () => {
     const duplicate = answered('create', 'invoiced', { duplicate: true })
-    const paid = order('paid', { intents: [intent('create')] })
+    const paid = having('paid', intent('create'))
     const asked = apply(paid, duplicate)
     expect([asked.result, nextCall(asked), asked.pending]).toEqual([result('paid'), { to: 'read' }, []])
     const known = apply(asked, read('paid'))
@@ -190,11 +144,11 @@ describe('a request', () => {
       [message('duplicate', 'create')],
     ])
     // Nothing to ask when it says what is known.
-    expect(apply(order('invoiced', { intents: [intent('create')] }), duplicate)).toMatchObject({
+    expect(apply(having('invoiced', intent('create')), duplicate)).toMatchObject({
       doubt: false,
       intents: [ended('create', 'duplicate')],
     })
-    const sent = order(undefined, { intents: [intent('create', 'waiting', { sent: true })] })
+    const sent = having(undefined, intent('create', 'waiting', { sent: true }))
     expect(applyAll(sent, duplicate, read('paid'))).toMatchObject({
       intents: [ended('create', 'registered')],
       pending: [{ data: result('paid'), requests: [{ id: 'create', state: 'registered' }] }],
@@ -207,9 +161,13 @@ describe('a request', () => {
   ])(
     '%s that is held is registered once the order is %s; what waits is sent all the same',
     (kind, status) => {
-      const start = order('needs_review', {
-        intents: [intent('create'), intent(kind, 'held'), ended(kind, 'held', { id: '2' }), intent('refund')],
-      })
+      const start = having(
+        'needs_review',
+        intent('create'),
+        intent(kind, 'held'),
+        ended(kind, 'held', { id: '2' }),
+        intent('refund'),
+      )
       const next = apply(start, webhook(status))
       expect(statesOf(next)).toEqual([
         'create waiting',
@@ -222,15 +180,12 @@ describe('a request', () => {
   )
 
   test('payment answered with 200 in review is held', () => {
-    const next = apply(
-      order('needs_review', { intents: [intent('payment')] }),
-      answered('payment', 'needs_review'),
-    )
+    const next = apply(having('needs_review', intent('payment')), answered('payment', 'needs_review'))
     expect(next.intents).toEqual([intent('payment', 'held', { published: true })])
   })
 
   test.each(['paid', 'needs_review'])('refund answered with 200 and "%s" raises doubt', status => {
-    const next = apply(order('paid', { intents: [intent('refund')] }), answered('refund', status))
+    const next = apply(having('paid', intent('refund')), answered('refund', status))
     const reason = { status: 200, message: `The order is "${status}" after the refund` }
     expect([next.doubt, next.intents]).toEqual([
       'now',
@@ -239,7 +194,7 @@ describe('a request', () => {
   })
 
   test('is unaffected by an answer once it is not open', () => {
-    const untouched = order('invoiced', { intents: [ended('payment', 'registered')] })
+    const untouched = having('invoiced', ended('payment', 'registered'))
     for (const input of [refused('payment'), answered('payment', 'paid'), read('invoiced')]) {
       expect(apply(untouched, input)).toEqual(untouched)
     }
@@ -249,7 +204,7 @@ describe('a request', () => {
 describe('a repeated request', () => {
   test('is held with the payment that the service holds, and is not sent', () => {
     const held = applyAll(
-      order('needs_review', { intents: [intent('payment', 'held', { published: true })] }),
+      having('needs_review', intent('payment', 'held', { published: true })),
       request('payment', '2'),
     )
     expect([nextCall(held), held.pending]).toEqual([undefined, [message('held', 'payment', { id: '2' })]])
@@ -263,24 +218,18 @@ describe('a repeated request', () => {
     ])
   })
 
-  test.each(['create', 'payment', 'refund'] as const)(
-    '%s takes the lead of one that is not decided',
-    kind => {
-      const next = apply(order(undefined, { intents: [intent(kind)] }), request(kind))
-      expect(nextCall(next)).toEqual({ to: kind, request: '{}' })
-      expect(next.intents[0]).toEqual(ended(kind, 'waiting'))
-      const sent = apply(
-        order(undefined, { intents: [intent(kind, 'waiting', { sent: true })] }),
-        request(kind),
-      )
-      expect(sent.intents.map(each => each.sent)).toEqual([undefined, true])
-      expect(statesOf(apply(next, answered(kind, 'refunded')))).toEqual([
-        `${kind} duplicate`,
-        `${kind} registered`,
-      ])
-      expect(statesOf(apply(next, refused(kind, invalid)))).toEqual([`${kind} rejected`, `${kind} rejected`])
-    },
-  )
+  test.each(REQUEST_KINDS)('%s takes the lead of one that is not decided', kind => {
+    const next = apply(having(undefined, intent(kind)), request(kind))
+    expect(nextCall(next)).toEqual({ to: kind, request: '{}' })
+    expect(next.intents[0]).toEqual(ended(kind, 'waiting'))
+    const sent = apply(having(undefined, intent(kind, 'waiting', { sent: true })), request(kind))
+    expect(sent.intents.map(each => each.sent)).toEqual([undefined, true])
+    expect(statesOf(apply(next, answered(kind, 'refunded')))).toEqual([
+      `${kind} duplicate`,
+      `${kind} registered`,
+    ])
+    expect(statesOf(apply(next, refused(kind, invalid)))).toEqual([`${kind} rejected`, `${kind} rejected`])
+  })
 
   test('is a duplicate when sixteen are open', () => {
     const intents = Array.from({ length: MAX_OPEN }, (_, index) =>
@@ -297,9 +246,9 @@ describe('a refusal', () => {
       invalid,
       { ...invalid, code: 'malformed' },
       ...[404, 409, 413, 422].map(status => ({ ...fixable, status })),
-    ].flatMap(reason => (['create', 'payment', 'refund'] as const).map(kind => [kind, reason] as const)),
+    ].flatMap(reason => REQUEST_KINDS.map(kind => [kind, reason] as const)),
   )('of a %s with %j is final', (kind, reason) => {
-    const next = apply(order('invoiced', { intents: [intent(kind)] }), refused(kind, reason))
+    const next = apply(having('invoiced', intent(kind)), refused(kind, reason))
     expect(next.intents).toEqual([ended(kind, 'rejected', { reason })])
     expect(next.pending).toEqual([message('rejected', kind, { error: reason })])
   })
@@ -308,7 +257,7 @@ describe('a refusal', () => {
     intent(kind, 'waiting', { refused_at: NOW, reason: fixable, published: true, ...changes })
 
   test('of a create that may be fixed keeps it open, and a check tries it again, a week long', () => {
-    const once = apply(order(undefined, { intents: [intent('create')] }), refused('create'))
+    const once = apply(having(undefined, intent('create')), refused('create'))
     expect(once.intents).toEqual([open('create')])
     expect([nextCall(once), once.pending]).toEqual([
       undefined,
@@ -332,7 +281,7 @@ describe('a refusal', () => {
 
   describe.each(['payment', 'refund'] as const)('of a %s', kind => {
     test('may have crossed a retry: it is sent once more at once, then stays open', () => {
-      const once = apply(order('invoiced', { intents: [intent(kind)] }), refused(kind))
+      const once = apply(having('invoiced', intent(kind)), refused(kind))
       expect(nextCall(once)).toEqual({ to: 'read' })
       const looked = apply(once, read('invoiced'))
       expect([nextCall(looked), looked.pending]).toEqual([{ to: kind, request: '{"a":1}' }, []])
@@ -350,43 +299,33 @@ describe('a refusal', () => {
     })
 
     test('in review is none: the service holds the payment, or the refund is early', () => {
-      const next = applyAll(
-        order('needs_review', { intents: [intent(kind)] }),
-        refused(kind),
-        read('needs_review'),
-      )
+      const next = applyAll(having('needs_review', intent(kind)), refused(kind), read('needs_review'))
       const state = kind === 'payment' ? 'held' : 'waiting'
       expect(next.intents).toEqual([intent(kind, state, { published: true })])
       expect(next.pending).toEqual([message(state, kind)])
     })
 
     test('may have held the payment, which an accountant has finalized since', () => {
-      const next = applyAll(
-        order('needs_review', { intents: [intent(kind)] }),
-        refused(kind),
-        read('refunded'),
-      )
+      const next = applyAll(having('needs_review', intent(kind)), refused(kind), read('refunded'))
       expect(statesOf(next)).toEqual([kind === 'payment' ? 'payment registered' : 'refund waiting'])
       const open = intent(kind, 'waiting', { refused_at: NOW, refused: { times: 1, reason: fixable } })
-      expect(statesOf(apply(order('invoiced', { intents: [open] }), read('refunded')))).toEqual([
-        `${kind} waiting`,
-      ])
+      expect(statesOf(apply(having('invoiced', open), read('refunded')))).toEqual([`${kind} waiting`])
     })
 
     test('is final when the service does not know the order', () => {
-      const next = applyAll(order('paid', { intents: [intent(kind)] }), refused(kind), unknown)
+      const next = applyAll(having('paid', intent(kind)), refused(kind), unknown)
       expect(next.intents).toEqual([ended(kind, 'rejected', { reason: fixable })])
     })
   })
 
   test('ends for good, with those that share its fate, when the store sends a corrected request', () => {
-    const start = order(undefined, { intents: [open('create')] })
+    const start = having(undefined, open('create'))
     const next = apply(start, request('create'))
     expect(next.intents).toEqual([
       ended('create', 'rejected', { reason: fixable }),
       { id: DELIVERY, kind: 'create', state: 'waiting', request: '{}' },
     ])
-    const both = order('invoiced', { intents: [ended('payment', 'waiting', { id: '1' }), intent('payment')] })
+    const both = having('invoiced', ended('payment', 'waiting', { id: '1' }), intent('payment'))
     const refusedTwice = applyAll(
       both,
       refused('payment'),
@@ -398,62 +337,8 @@ describe('a refusal', () => {
   })
 })
 
-describe('a withdrawal', () => {
-  test.each<[RequestKind, string | undefined, CallResult, string[]]>([
-    ['create', undefined, unknown, ['create withdrawn', 'withdrawal registered']],
-    ['create', undefined, read('invoiced'), ['create duplicate', 'withdrawal rejected']],
-    ['payment', 'invoiced', read('invoiced'), ['payment withdrawn', 'withdrawal registered']],
-    ['payment', 'invoiced', read('paid'), ['payment duplicate', 'withdrawal rejected']],
-    ['refund', 'needs_review', read('needs_review'), ['refund withdrawn', 'withdrawal registered']],
-    ['refund', 'needs_review', read('paid'), ['refund withdrawn', 'withdrawal registered']],
-    ['refund', 'paid', read('refunded'), ['refund duplicate', 'withdrawal rejected']],
-  ])('of a %s of an order that is %s reads the order first: %j', (kind, status, found, states) => {
-    const start = order(status, { intents: [intent(kind)] })
-    const asked = apply(start, withdraw(kind))
-    expect([nextCall(asked), asked.pending]).toEqual([{ to: 'read' }, []])
-    expect(apply(asked, withdraw(kind))).toEqual(asked)
-    const next = apply(asked, found)
-    expect(statesOf(next)).toEqual(states)
-    const sent = order(status, { intents: [intent(kind, 'waiting', { sent: true })] })
-    expect(statesOf(applyAll(sent, withdraw(kind), found))).toEqual(
-      states.map(state => state.replace('duplicate', 'registered')),
-    )
-    // Ahead of its event, which stands behind a blocked one.
-    const marked = { ...start, withdrawals: [{ id: 'withdrawal', of: kind }] }
-    expect(apply(marked, check)).toEqual({ ...asked, withdrawals: marked.withdrawals })
-  })
-
-  test.each<[string, readonly Intent[], string]>([
-    ['nothing waits', [], 'nothing_waits'],
-    ['it is registered', [ended('payment', 'registered')], 'nothing_waits'],
-    ['the service holds it', [intent('payment', 'held')], 'held'],
-  ])('is rejected when %s', (_name, intents, code) => {
-    const next = apply(order('needs_review', { intents }), withdraw('payment'))
-    expect(next.intents.slice(0, -1)).toEqual(intents)
-    expect(next.intents.at(-1)).toMatchObject({
-      state: 'rejected',
-      of: 'payment',
-      reason: { status: 409, code },
-    })
-    expect(next.pending).toMatchObject([{ event: 'order.rejected', data: { request: 'withdrawal' } }])
-  })
-
-  test('leaves a later request alone: its event clears its mark', () => {
-    const marked = order('invoiced', { withdrawals: [{ id: 'withdrawal', of: 'payment' }] })
-    expect(apply(marked, check).withdrawals).toEqual(marked.withdrawals)
-    const next = applyAll(marked, withdraw('payment'), request('payment'))
-    expect(statesOf(next)).toEqual(['withdrawal rejected', 'payment waiting'])
-    expect([next.withdrawals, nextCall(next)?.to]).toEqual([[], 'payment'])
-    // A request that stood in front of the event is withdrawn as well.
-    const first = applyAll(marked, request('payment', '1'), read('invoiced'))
-    const both = applyAll(first, request('payment', '2'), read('invoiced'), withdraw('payment'))
-    expect(statesOf(both)).toEqual(['payment withdrawn', 'withdrawal registered', 'payment withdrawn'])
-    expect(both.withdrawals).toEqual([])
-  })
-})
-
 test('a check of an order unknown to the service keeps its result and what was not refused', () => {
-  const start = order('paid', { intents: [intent('refund')] })
+  const start = having('paid', intent('refund'))
   expect(applyAll(start, check, unknown)).toEqual(start)
 })
 
@@ -461,7 +346,7 @@ test('the requests that ended are kept up to 16 KB, the last ones, and what is o
   const rejected = Array.from({ length: 40 }, (_, index) =>
     ended('payment', 'rejected', { id: `${index}`, reason: { status: 400, message: 'x'.repeat(1000) } }),
   )
-  const start = order('paid', { intents: [intent('create'), ...rejected] })
+  const start = having('paid', intent('create'), ...rejected)
   const { intents } = apply(start, request('refund'))
   expect(intents.map(({ id }) => id)).toEqual([
     'create',

@@ -30,12 +30,21 @@ describe('an order', () => {
         unknown: { deep: [1, new ExactNumber('9007199254740993')], text: '\uFFFF' },
       },
       doubt: 'now',
-      intents: [{ id: 'p', kind: 'payment', request: '{"method":"card"}', state: 'held' }],
+      intents: [
+        { id: 'p', kind: 'payment', request: '{"method":"card"}', state: 'held' },
+        {
+          id: 'c',
+          kind: 'create',
+          request: `{"items":[${'{"sku":"کالا"},'.repeat(20_000)}{}]}`,
+          state: 'waiting',
+        },
+      ],
       withdrawals: [{ id: 'w', of: 'refund' }],
     })
     await orders.save(order, 0, NOW)
     expect(await orders.get(order)).toEqual({ order, revision: 1, updated_at: '2026-01-02T03:04:05.000Z' })
     expect(stack.calls.at(-1)).toMatchObject({ command: 'GetItem', input: { ConsistentRead: true } })
+    expect(JSON.stringify(await itemOf('سفارش/1?#')).length).toBeLessThan(20_000)
   })
 
   test('that was never saved is undefined', async () => {
@@ -159,7 +168,8 @@ describe('a save', () => {
       )
       // Each save draws another time for the check, as the repetition in the SDK does not.
       const retried = orderRepository(dynamodb, 'orders', { random: Math.random })
-      const order = orderOf(`lost-${revision}`, { doubt: 'now' })
+      const intent = { id: 'c', kind: 'create', state: 'waiting', request: 'x'.repeat(9000) } as const
+      const order = orderOf(`lost-${revision}`, { intents: [intent] })
       if (revision === 1) await orders.save(order, 0, NOW)
       const next = { ...order, version: 7 }
       await retried.save(next, revision, NOW)
