@@ -6,6 +6,7 @@ export default {
   transform: { '\\.ts$': '<rootDir>/test/support/strip-types.mjs' },
   modulePathIgnorePatterns: ['<rootDir>/\\.(serverless|order-relay)/'],
   testMatch: ['<rootDir>/test/**/*.test.ts'],
+  testSequencer: '<rootDir>/test/support/sequencer.mjs',
   // Many tests wait for the parts that they start, so more workers than cores keep the cores busy.
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
   // Many tests start a whole stack, and machines are slow at times; no test waits for this.

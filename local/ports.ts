@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import * as v from 'valibot'
-import { ADDRESSES, HOST, PORT_NAMES, type PortName, type Ports } from './settings.ts'
+import { ADDRESSES, eachPort, HOST, PORT_NAMES, type PortName, type Ports } from './settings.ts'
 
 const coded = v.looseObject({ code: v.string() })
 const caused = v.looseObject({ cause: v.looseObject({}) })
@@ -69,11 +69,7 @@ const freePort = async (): Promise<number> => {
 }
 
 /** Free ports that this process has not handed out before, for stacks that run side by side. */
-export const freePorts = async (): Promise<Ports> => ({
-  relay: await freePort(),
-  lambda: await freePort(),
-  sandbox: await freePort(),
-  dynamodb: await freePort(),
-  sqs: await freePort(),
-  ssm: await freePort(),
-})
+export const freePorts = async (): Promise<Ports> => {
+  const ports = await Promise.all(PORT_NAMES.map(freePort))
+  return eachPort(name => ports[PORT_NAMES.indexOf(name)] ?? 0)
+}

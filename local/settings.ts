@@ -22,6 +22,12 @@ export type Settings = {
 
 export const PORT_NAMES: readonly PortName[] = ['relay', 'lambda', 'sandbox', 'dynamodb', 'sqs', 'ssm']
 
+/** A value for each port. */
+export const eachPort = <Value>(of: (name: PortName) => Value): Readonly<Record<PortName, Value>> => ({
+  ...{ relay: of('relay'), lambda: of('lambda'), sandbox: of('sandbox') },
+  ...{ dynamodb: of('dynamodb'), sqs: of('sqs'), ssm: of('ssm') },
+})
+
 export type Environment = Readonly<Record<string, string | undefined>>
 
 const portFrom = (environment: Environment, name: PortName) => {
@@ -56,14 +62,7 @@ const assertDistinct = (ports: Ports) => {
  * @throws Error when a port variable is not a port number or two of them are equal
  */
 export const settingsFrom = (environment: Environment): Settings => {
-  const ports: Ports = {
-    relay: portFrom(environment, 'relay'),
-    lambda: portFrom(environment, 'lambda'),
-    sandbox: portFrom(environment, 'sandbox'),
-    dynamodb: portFrom(environment, 'dynamodb'),
-    sqs: portFrom(environment, 'sqs'),
-    ssm: portFrom(environment, 'ssm'),
-  }
+  const ports = eachPort(name => portFrom(environment, name))
   assertDistinct(ports)
   return {
     ports,

@@ -7,7 +7,7 @@ import { type Child, startChild } from './child.ts'
 import { openDataDir } from './data-dir.ts'
 import { openLog, readable } from './log.ts'
 import { assertFree } from './ports.ts'
-import { environmentOf, SANDBOX_KEY, type Settings, urlOf } from './settings.ts'
+import { eachPort, environmentOf, type PortName, SANDBOX_KEY, type Settings, urlOf } from './settings.ts'
 
 const PROJECT = join(import.meta.dirname, '..')
 const COMPILE_CACHE = join(PROJECT, 'node_modules/.cache/order-relay')
@@ -29,7 +29,7 @@ export type StackOptions = Settings & {
 }
 
 export type Stack = {
-  urls: Readonly<Record<'relay' | 'sandbox' | 'dynamodb' | 'sqs' | 'ssm', string>>
+  urls: Readonly<Record<PortName, string>>
   /** The secret with which the sandbox signs its webhooks to the relay. */
   webhookSecret: string
   /** Resolves when a part has ended unexpectedly, with which and how. */
@@ -87,13 +87,7 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
   await assertFree(ports)
   await openDataDir(dataDir)
   signal?.throwIfAborted()
-  const urls = {
-    relay: urlOf(ports.relay),
-    sandbox: urlOf(ports.sandbox),
-    dynamodb: urlOf(ports.dynamodb),
-    sqs: urlOf(ports.sqs),
-    ssm: urlOf(ports.ssm),
-  }
+  const urls = eachPort(name => urlOf(ports[name]))
   const log = openLog(dataDir)
   let loading = true
   const { sandbox, relay } = startParts(options, log.write, () => loading)

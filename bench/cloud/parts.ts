@@ -7,17 +7,18 @@ import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { PurgeQueueCommand, SQSClient } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
-import { feedQueueName, PARAMETERS, QUEUES, TABLES } from '../../lib/platform/names.ts'
+import { queuesOf } from '../../deploy/queues.ts'
+import { tablesOf } from '../../deploy/tables.ts'
+import { PARAMETERS, QUEUES } from '../../lib/platform/names.ts'
 import { startDynamodb } from '../../local/dynamodb.ts'
 import { startParameterStore } from '../../local/parameter-store.ts'
 import { freePorts } from '../../local/ports.ts'
-import { urlOf } from '../../local/settings.ts'
+import { queueUrl, urlOf } from '../../local/settings.ts'
 import { startSqs } from '../../local/sqs.ts'
 import { addressOf } from '../../test/support/address.ts'
-import { createQueue, createTable, drain } from '../../test/support/parts.ts'
+import { drain } from '../../test/support/parts.ts'
 import { OURS, SECRET } from '../deliveries.ts'
 import { type Call, startTap } from './tap.ts'
 import { makeCertificate, startTls } from './tls.ts'
@@ -28,13 +29,29 @@ const REGION = 'eu-central-1'
 const ACCOUNTING_MS = 100
 
 const orderKey = v.object({ source: v.string(), external_id: v.string() })
+/** The table of the peer with Powertools. */
+const idempotency: ReturnType<typeof tablesOf>[number]['schema'] = {
+  AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+  KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+}
 const { path } = v.parse(v.object({ path: v.string() }), workerData)
 
 const ports = await freePorts()
+const stores = [{ source: OURS, feed: 'sqs' as const }]
 await Promise.all([
-  startDynamodb({ port: ports.dynamodb, path: join(path, 'dynamodb') }),
-  startSqs({ port: ports.sqs, region: REGION }),
-  startParameterStore({ port: ports.ssm, path: join(path, 'parameters.json'), region: REGION }),
+  startDynamodb({
+    port: ports.dynamodb,
+    path: join(path, 'dynamodb'),
+    tables: [...tablesOf({ prefix: '' }), { name: 'idempotency', schema: idempotency }],
+  }),
+  startSqs({ port: ports.sqs, region: REGION, queues: queuesOf({ prefix: '', stores }) }),
+  startParameterStore({
+    ...{ port: ports.ssm, path: join(path, 'parameters.json'), region: REGION },
+    seed: async ({ put }) => {
+      await put(`/order-relay/bench/${PARAMETERS.webhookSecrets}/one`, SECRET)
+      await put(`/order-relay/bench/${PARAMETERS.accountingKey}`, 'bench')
+    },
+  }),
 ])
 const accounting = createServer(async (request, response) => {
   const order = v.parse(orderKey, await json(request))
@@ -44,24 +61,12 @@ const accounting = createServer(async (request, response) => {
 }).listen({ host: '127.0.0.1', port: 0 })
 await once(accounting, 'listening')
 
-const client = { region: REGION, credentials: { accessKeyId: 'bench', secretAccessKey: 'bench' } }
-const dynamodb = new DynamoDBClient({ ...client, endpoint: urlOf(ports.dynamodb) })
-const sqs = new SQSClient({ ...client, endpoint: urlOf(ports.sqs) })
-await createTable(dynamodb, TABLES.deliveries, ['delivery'])
-await createTable(dynamodb, 'idempotency', ['id'])
-await createTable(dynamodb, TABLES.orders, ['source', 'external_id'])
-const orders = await createQueue(sqs, QUEUES.orders)
-await createQueue(sqs, feedQueueName(OURS))
-const quarantine = await createQueue(sqs, QUEUES.quarantine)
-
-const putParameter = (name: string, Value: string) =>
-  fetch(urlOf(ports.ssm), {
-    method: 'POST',
-    headers: { 'x-amz-target': 'AmazonSSM.PutParameter' },
-    body: JSON.stringify({ Name: `/order-relay/bench/${name}`, Value, Type: 'SecureString' }),
-  })
-await putParameter(`${PARAMETERS.webhookSecrets}/one`, SECRET)
-await putParameter(PARAMETERS.accountingKey, 'bench')
+const sqs = new SQSClient({
+  region: REGION,
+  credentials: { accessKeyId: 'bench', secretAccessKey: 'bench' },
+  endpoint: urlOf(ports.sqs),
+})
+const [orders, quarantine] = [queueUrl(ports.sqs, QUEUES.orders), queueUrl(ports.sqs, QUEUES.quarantine)]
 
 let calls: Call[] = []
 const onCall = (call: Call) => calls.push(call)

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from '@jest/globals'
+import { tablesOf } from '../../deploy/tables.ts'
 import { errorOf } from '../../lib/accounting/errors.ts'
 import { readRequest } from '../../lib/api/request.ts'
 import { storedBytes } from '../../lib/orders/bodies.ts'
@@ -17,7 +18,7 @@ import { orderRepository } from '../../lib/orders/repository.ts'
 import type { Refusal } from '../../lib/protocol/errors.ts'
 import { readJson } from '../../lib/protocol/json.ts'
 import { MAX_RESULT_BYTES } from '../../lib/protocol/order.ts'
-import { createTable, startParts } from '../support/parts.ts'
+import { startParts } from '../support/parts.ts'
 
 const read = (to: 'create' | 'payment' | 'refund', body: object | string) =>
   readRequest(
@@ -57,9 +58,8 @@ test.each<[string, object | string]>([
 })
 
 test('whatever is accepted can be stored together', async () => {
-  const parts = await startParts()
+  const parts = await startParts({ tables: tablesOf({ prefix: '' }) })
   try {
-    await createTable(parts.dynamodb, 'orders', ['source', 'external_id'])
     const orders = orderRepository(parts.dynamodb, 'orders', { random: Math.random })
     const id = '5d2f3a6e-1111-4111-8111-111111111111'
     const reason = errorOf(

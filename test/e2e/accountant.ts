@@ -1,49 +1,40 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect, test } from '@jest/globals'
 import { local } from '../cli/relay.ts'
-import { drain } from '../support/parts.ts'
 import { until } from '../support/until.ts'
+import { item, published, type Reply, relayWith, send, type Target } from './relay.ts'
 
-type Result = Record<string, unknown>
+const source = 'demo-shop'
 
-const SOURCE = 'demo-shop'
-
-const call = async (url: string, method: 'GET' | 'POST', key: string, body?: unknown): Promise<Result> => {
-  const response = await fetch(url, {
-    method,
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
-  return (await response.json()) as Result
+const targets = (): Record<'relay' | 'service', Target> => {
+  const panel = local.stack().urls.sandbox
+  return {
+    relay: relayWith(() => `local-${source}`),
+    service: { url: panel, panel, keyOf: () => 'sandbox-key' },
+  }
 }
 
-const read = async (base: string, key: string, id: string) => {
-  const { relay: _, ...result } = await call(`${base}/api/v1/orders/${id}/?source=${SOURCE}`, 'GET', key)
+const read = async (target: Target, id: string) => {
+  const { relay: _, ...result } = (await send(target, { ask: `GET ${id}/?source=${source}` })).body
   return result
 }
 
-/** The messages of the store's feed, by the order's id. */
-const published = new Map<string, Result[]>()
-const publishedOf = async (id: string) => {
-  for (const { Body = '' } of await drain(local.stack().sqs, local.queue(`feed-${SOURCE}.fifo`))) {
-    const { data } = JSON.parse(Body) as { data: { external_id: string } }
-    published.set(data.external_id, [...(published.get(data.external_id) ?? []), data])
-  }
-  return published.get(id) ?? []
-}
+/** What the store's feed said of each order. */
+const told = new Map<string, Reply['body'][]>()
 
 /** Resolves once the relay answers what the service holds, and published it last. */
 const agree = (id: string) =>
   until(async () => {
-    const held = await read(local.stack().urls.sandbox, 'sandbox-key', id)
-    return (
-      isDeepStrictEqual(held, await read(local.stack().urls.relay, `local-${SOURCE}`, id)) &&
-      isDeepStrictEqual(held, (await publishedOf(id)).at(-1))
-    )
+    for (const { data } of await published(source)) {
+      told.set(data.external_id, [...(told.get(data.external_id) ?? []), data])
+    }
+    const { relay, service } = targets()
+    const held = await read(service, id)
+    return isDeepStrictEqual(held, await read(relay, id)) && isDeepStrictEqual(held, told.get(id)?.at(-1))
   })
 
 const payment = { method: 'card', reference: 'r-1' }
-const items = [{ sku: 'SKU-1', quantity: 3, unit_price: 2000 }]
+const items = [item({ quantity: 3, unit_price: 2000 })]
 
 type Step = readonly [action: string, body?: object]
 const PAY: Step = ['pay', payment]
@@ -91,29 +82,22 @@ const cases = [
 ]
 
 export const accountantTests = () => {
-  test.each(cases)(
-    '%s, %s: store and service agree',
-    async (name, pace, order, steps, states) => {
-      const id = `${name}-${pace}`.replaceAll(/\W/g, '-')
-      await call(`${local.stack().urls.relay}/api/v1/orders/`, 'POST', `local-${SOURCE}`, {
-        ...{
-          external_id: id,
-          source: SOURCE,
-          items: [{ sku: 'SKU-1', quantity: 2, unit_price: 1000 }],
-          ...order,
-        },
-      })
-      await agree(id)
-      for (const [action, body] of steps) {
-        const url = `${local.stack().urls.sandbox}/panel/orders/${id}/${action}?source=${SOURCE}`
-        expect(await call(url, 'POST', '', body)).toMatchObject({ external_id: id })
-        if (pace === 'step by step') await agree(id)
-      }
-      await agree(id)
-      const told = (published.get(id) ?? []).map(({ status, total }) => `${status} ${total}`)
-      if (pace === 'step by step') expect(told.join(', ')).toBe(states)
-      else expect(states.endsWith(String(told.at(-1)))).toBe(true)
-    },
-    60_000,
-  )
+  test.each(cases)('%s, %s: store and service agree', async (name, pace, order, steps, states) => {
+    const { relay, service } = targets()
+    const external_id = `${name}-${pace}`.replaceAll(/\W/g, '-')
+    await send(relay, {
+      ask: 'POST ',
+      body: { external_id, source, items: [item({ quantity: 2 })], ...order },
+    })
+    await agree(external_id)
+    for (const [action, body] of steps) {
+      const ask = `POST /panel/orders/${external_id}/${action}?source=${source}`
+      expect((await send(service, { ask, body })).body).toMatchObject({ external_id })
+      if (pace === 'step by step') await agree(external_id)
+    }
+    await agree(external_id)
+    const heard = (told.get(external_id) ?? []).map(({ status, total }) => `${status} ${total}`)
+    if (pace === 'step by step') expect(heard.join(', ')).toBe(states)
+    else expect(states.endsWith(String(heard.at(-1)))).toBe(true)
+  })
 }

@@ -26,14 +26,14 @@ export const projectWithPersianStore = async (folder: string): Promise<string> =
 }
 
 type Json = { [field: string]: unknown }
-type Reply = { status: number; body: Json }
+export type Reply = { status: number; body: Json }
 
 type Key = NonNullable<Step['key']>
 
 /** Where a store sends its requests, and the panel of the service behind it. */
-type Target = { url: string; panel: string; keyOf: (source: string, key: Key) => string | undefined }
+export type Target = { url: string; panel: string; keyOf: (source: string, key: Key) => string | undefined }
 
-const send = async (
+export const send = async (
   { url, panel, keyOf }: Target,
   { ask, body, key = 'write', source = 'api' }: Step,
   id = '',
@@ -56,7 +56,7 @@ const send = async (
 }
 
 /** The relay of the stack, with these keys of its stores. */
-const relayWith = (keyOf: Target['keyOf']): Target => ({
+export const relayWith = (keyOf: Target['keyOf']): Target => ({
   ...{ url: local.stack().urls.relay, panel: local.stack().urls.sandbox, keyOf },
 })
 
@@ -101,10 +101,10 @@ const post = async (
   return { status: response.status, body: (await response.json()) as unknown }
 }
 
-type Received = { version: number; delivery: string; data: { external_id: string; status: string } }
+type Received = { version: number; delivery: string; data: Json & { external_id: string } }
 
 /** Receives what is in a store's feed. */
-const published = async (source = 'demo-shop'): Promise<Received[]> =>
+export const published = async (source = 'demo-shop'): Promise<Received[]> =>
   (await drain(local.stack().sqs, local.queue(feedQueueName(source)))).map(
     ({ Body = '' }) => JSON.parse(Body) as Received,
   )
@@ -124,7 +124,7 @@ const DEFAULTS: Step = {
     orderPaymentReceivingAccount: 'bank-1',
   },
 }
-const item = (changes: object = {}) => ({ sku: 'SKU-1', quantity: 1, unit_price: 1000, ...changes })
+export const item = (changes: object = {}) => ({ sku: 'SKU-1', quantity: 1, unit_price: 1000, ...changes })
 
 export const persianTests = () => {
   test('an order of a store with a Persian source goes its way, from the key of the store to its feed', async () => {

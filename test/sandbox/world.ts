@@ -1,8 +1,8 @@
-import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders } from 'node:http'
 import { afterEach, beforeEach, expect } from '@jest/globals'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/start.ts'
+import { startServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 /** JSON of which a test can read any field. */
 export type Json = { [field: string]: Json } & Json[]
@@ -105,43 +105,27 @@ type Received = { headers: IncomingHttpHeaders; body: Buffer }
 /** A webhook receiver that records requests and responds with the given statuses. */
 export const startReceiver = async (answer: (attempt: number) => number | 'hang up' | 'hang' = () => 200) => {
   const received: Received[] = []
-  const waiting: { count: number; done: () => void }[] = []
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    received.push({ headers: request.headers, body: Buffer.concat(chunks) })
-    const reply = answer(received.length)
-    if (reply === 'hang up') response.destroy()
-    else if (reply !== 'hang') response.writeHead(reply, { location: '/elsewhere' }).end(`answer ${reply}`)
-    for (const { count, done } of waiting) if (received.length >= count) done()
+  const { port, close } = await startServer(async ({ headers, socket }, body) => {
+    received.push({ headers, body })
+    const status = answer(received.length)
+    if (status === 'hang up') socket.destroy()
+    if (typeof status !== 'number') return new Promise(() => undefined)
+    return { status, headers: { location: '/elsewhere' }, body: `answer ${status}` }
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
   return {
-    url: `http://127.0.0.1:${port}/hook`,
-    received,
+    ...{ url: `http://127.0.0.1:${port}/hook`, received, close },
     /** Resolves after this number of deliveries. */
-    until: (count: number) =>
-      new Promise<void>(done => {
-        if (received.length >= count) done()
-        else waiting.push({ count, done })
-      }),
-    close: async () => {
-      server.close()
-      server.closeAllConnections()
-      await once(server, 'close')
-    },
+    until: (count: number) => until(() => received.length >= count),
   }
 }
 
-/** Polls until the value passes the check, for four seconds at most. */
+/** Polls until the value passes the check. */
 export const eventually = async <Value>(ask: () => Promise<Value>, isIt: (value: Value) => boolean) => {
-  const end = Date.now() + 4000
-  for (;;) {
-    const value = await ask()
-    if (isIt(value)) return value
-    if (Date.now() > end) throw new Error(`Timed out; the last value was ${JSON.stringify(value)}`)
-    await new Promise(resolve => setTimeout(resolve, 10))
-  }
+  let value = await ask()
+  await until(async () => {
+    if (isIt(value)) return true
+    value = await ask()
+    return false
+  })
+  return value
 }

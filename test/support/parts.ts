@@ -1,14 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  CreateTableCommand,
-  DynamoDB,
-  type DynamoDBClient,
-  type KeySchemaElement,
-  ScanCommand,
-  waitUntilTableExists,
-} from '@aws-sdk/client-dynamodb'
+import { DynamoDB, type DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb'
 import {
   CreateQueueCommand,
   DeleteMessageCommand,
@@ -18,11 +11,11 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs'
 import { SSM } from '@aws-sdk/client-ssm'
-import { startDynamodb } from '../../local/dynamodb.ts'
+import { type DynamodbOptions, startDynamodb } from '../../local/dynamodb.ts'
 import { startParameterStore } from '../../local/parameter-store.ts'
 import { freePorts } from '../../local/ports.ts'
-import { CREDENTIALS, type Ports, REGION, urlOf } from '../../local/settings.ts'
-import { startSqs } from '../../local/sqs.ts'
+import { CREDENTIALS, type Ports, queueUrl, REGION, urlOf } from '../../local/settings.ts'
+import { type SqsOptions, startSqs } from '../../local/sqs.ts'
 
 /** The SDK's clients of the embedded services on these ports. */
 export const clientsAt = (
@@ -41,13 +34,15 @@ export const clientsAt = (
   return { ...clients, destroy }
 }
 
-type Resources = {
-  tables?: Parameters<typeof startDynamodb>[0]['tables']
-  queues?: Parameters<typeof startSqs>[0]['queues']
-}
-
-/** Embedded DynamoDB, SQS and Parameter Store on free ports with these resources, and the SDK's clients. */
-export const startParts = async ({ tables = [], queues = [] }: Resources = {}) => {
+/**
+ * Embedded DynamoDB, SQS and Parameter Store on free ports, with the SDK's clients.
+ *
+ * @param made the tables and queues that there are. @default none
+ */
+export const startParts = async ({
+  tables = [],
+  queues = [],
+}: Pick<DynamodbOptions, 'tables'> & Pick<SqsOptions, 'queues'> = {}) => {
   const path = await mkdtemp(join(tmpdir(), 'order-relay-'))
   const ports = await freePorts()
   const servers = await Promise.all([
@@ -59,6 +54,7 @@ export const startParts = async ({ tables = [], queues = [] }: Resources = {}) =
   return {
     ...clients,
     ports,
+    queueUrl: (name: string) => queueUrl(ports.sqs, name),
     endpoints: { dynamodb: urlOf(ports.dynamodb), sqs: urlOf(ports.sqs), ssm: urlOf(ports.ssm) },
     async close() {
       destroy()
@@ -69,28 +65,6 @@ export const startParts = async ({ tables = [], queues = [] }: Resources = {}) =
 }
 
 export type Parts = Awaited<ReturnType<typeof startParts>>
-
-/** Makes a table whose keys are strings. */
-export const createTable = async (
-  dynamodb: DynamoDBClient,
-  name: string,
-  [hash, range]: [string, string?],
-) => {
-  const KeySchema: KeySchemaElement[] = [{ AttributeName: hash, KeyType: 'HASH' }]
-  if (range !== undefined) KeySchema.push({ AttributeName: range, KeyType: 'RANGE' })
-  await dynamodb.send(
-    new CreateTableCommand({
-      TableName: name,
-      BillingMode: 'PAY_PER_REQUEST',
-      KeySchema,
-      AttributeDefinitions: KeySchema.map(({ AttributeName }) => ({ AttributeName, AttributeType: 'S' })),
-    }),
-  )
-  await waitUntilTableExists(
-    { client: dynamodb, maxWaitTime: 5, minDelay: 0.05, maxDelay: 0.2 },
-    { TableName: name },
-  )
-}
 
 /** Makes a queue, FIFO when its name says so. */
 export const createQueue = async (sqs: SQSClient, name: string, attributes: Record<string, string> = {}) => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeEach } from '@jest/globals'
 import type { SQSEvent, SQSRecord } from 'aws-lambda'
+import { queuesOf } from '../../deploy/queues.ts'
 import { tablesOf } from '../../deploy/tables.ts'
 import { storeKeyParameter } from '../../lib/api/keys.ts'
 import { sendInOrder } from '../../lib/orders/events.ts'
@@ -8,7 +9,7 @@ import { PARAMETERS, QUEUES } from '../../lib/platform/names.ts'
 import type { Store } from '../../lib/platform/stores.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import { sqsEvent, sqsRecord } from './lambda.ts'
-import { createQueue, drain, observe, startParts } from './parts.ts'
+import { drain, observe, startParts } from './parts.ts'
 import { recordingTelemetry } from './telemetry.ts'
 
 export const STORES: readonly Store[] = [
@@ -18,24 +19,17 @@ export const STORES: readonly Store[] = [
 
 /** The resources of a stack with the stores "shop" and "web", on the embedded parts of AWS. */
 export const startStack = async () => {
-  const parts = await startParts()
-  const { dynamodb, sqs, ssm } = parts
-  const [ordersQueueUrl, quarantineQueueUrl, feedsDeadQueueUrl, shopFeedUrl, webFeedUrl] = await Promise.all(
-    [QUEUES.orders, QUEUES.quarantine, QUEUES.feedsDead, 'feed-shop.fifo', 'feed-web.fifo'].map(name =>
-      createQueue(sqs, name, name === QUEUES.feedsDead ? {} : { VisibilityTimeout: '180' }),
-    ),
-  )
-  for (const { name, schema } of tablesOf({ prefix: '' })) {
-    await dynamodb.createTable({ TableName: name, BillingMode: 'PAY_PER_REQUEST', ...schema })
-  }
+  const resources = { prefix: '', stores: STORES }
+  const parts = await startParts({ tables: tablesOf(resources), queues: queuesOf(resources) })
+  const { sqs, ssm, queueUrl } = parts
 
   const secretsPath = '/order-relay/test'
   const settings: Settings = {
     ordersTable: 'orders',
     deliveriesTable: 'deliveries',
-    ordersQueueUrl: ordersQueueUrl ?? '',
-    quarantineQueueUrl: quarantineQueueUrl ?? '',
-    feedsDeadQueueUrl: feedsDeadQueueUrl ?? '',
+    ordersQueueUrl: queueUrl(QUEUES.orders),
+    quarantineQueueUrl: queueUrl(QUEUES.quarantine),
+    feedsDeadQueueUrl: queueUrl(QUEUES.feedsDead),
     secretsPath,
     accountingUrl: 'https://accounting.example/base',
     refusedRetryDays: '7',
@@ -65,8 +59,8 @@ export const startStack = async () => {
     ...observe(parts),
     settings,
     stores: STORES,
-    shopFeedUrl: shopFeedUrl ?? '',
-    webFeedUrl: webFeedUrl ?? '',
+    shopFeedUrl: queueUrl('feed-shop.fifo'),
+    webFeedUrl: queueUrl('feed-web.fifo'),
     set,
     unset,
     /** Sends JSON to a FIFO queue in the message group of an order. */
