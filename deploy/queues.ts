@@ -164,11 +164,12 @@ export const feederEvents = ({ stores }: Pick<Stack, 'stores'>) =>
 /**
  * The same on AWS, in a nested stack: with them, the queues would not fit into one.
  *
- * @param maximumConcurrency executions for each of them, so that a slow store does not use up those of the account
+ * @param feeder ARN of the function or its alias
+ * @param concurrency executions for each of them, so that a slow store does not use up those of the account
  */
 export const httpFeedResources = (
   { prefix, stores }: Pick<Stack, 'prefix' | 'stores'>,
-  maximumConcurrency: number,
+  { feeder: FeederArn, concurrency: MaximumConcurrency }: { feeder: unknown; concurrency: number },
 ): Resources => {
   const mappings = httpStores(stores).map((store): [string, Resource] => [
     `${feedQueueId(store.source)}Source`,
@@ -179,13 +180,12 @@ export const httpFeedResources = (
         FunctionName: ref('FeederArn'),
         BatchSize: FEEDER.batchSize,
         FunctionResponseTypes: [FEEDER.functionResponseType],
-        ScalingConfig: { MaximumConcurrency: maximumConcurrency },
+        ScalingConfig: { MaximumConcurrency },
       },
     },
   ])
   // CloudFormation refuses a stack without resources.
   if (mappings.length === 0) return {}
   const queues = httpStores(stores).map(({ source }) => feedQueueId(source))
-  const FeederArn = arnOf('FeederLambdaFunction')
   return { HttpFeeds: nestedStack({ FeederArn }, Object.fromEntries(mappings), queues) }
 }

@@ -1,6 +1,7 @@
 import { MAX_WAIT } from '../lib/api/serve.ts'
 import { hostOf, isInternal, isLoopback } from '../lib/platform/addresses.ts'
 import { assertPublicFeeds, type Store } from '../lib/platform/stores.ts'
+import { isGradual } from './shift.ts'
 
 export type DeploymentSettings = {
   stage: string
@@ -8,6 +9,9 @@ export type DeploymentSettings = {
   feedAddresses: string
   accountingTimeZone: string
   waitSeconds: string
+  shift: string
+  domain: string
+  certificateArn: string
   stores: readonly Store[]
 }
 
@@ -44,6 +48,9 @@ export const assertDeployable = ({
   feedAddresses,
   accountingTimeZone,
   waitSeconds,
+  shift,
+  domain,
+  certificateArn,
   stores,
 }: DeploymentSettings) => {
   if (stage === 'local') return
@@ -74,6 +81,13 @@ export const assertDeployable = ({
   if (!(Number(waitSeconds) >= 0 && Number(waitSeconds) <= MAX_WAIT)) {
     throw new Error(
       `Cannot deploy: waitSeconds is ${JSON.stringify(waitSeconds)}; set a number from 0 to ${MAX_WAIT}`,
+    )
+  }
+  isGradual(shift)
+  if (domain !== '' && certificateArn === '') {
+    throw new Error(
+      `Cannot deploy: domain is ${JSON.stringify(domain)} without a certificate; set certificateArn to one of ` +
+        'Certificate Manager in the region of the stack',
     )
   }
   assertPublicFeeds(stores)

@@ -1,9 +1,11 @@
 import { alarmResources } from './alarms.ts'
-import { ref, secretsPath, sub } from './cloudformation.ts'
+import { arnOf, ref, secretsPath, sub } from './cloudformation.ts'
 import { dashboardResources } from './dashboard.ts'
+import { DOMAIN_TARGET, type Domain, domainResources } from './domain.ts'
 import { queryResources } from './queries.ts'
 import * as queues from './queues.ts'
 import { roleResources } from './roles.ts'
+import { aliasId, isGradual, shiftResources } from './shift.ts'
 import { readStores } from './stores.ts'
 import { TABLE_IDS, tableResources, tablesOf } from './tables.ts'
 
@@ -68,14 +70,24 @@ const reservedConcurrency = (executions: number) => {
   return { WebhookLambdaFunction: reserved, ApiLambdaFunction: reserved }
 }
 
-const outputs = (stage: string) => {
+/** With a domain of its own, the API's address at AWS answers nothing, unless it is kept while senders move. */
+const domainExtension = ({ name }: Domain, defaultEndpoint: string) =>
+  name === '' ? {} : { HttpApi: { Properties: { DisableExecuteApiEndpoint: defaultEndpoint !== 'enabled' } } }
+
+/** API Gateway may only invoke an alias when it has the permission: in a change to aliases, nothing must fail. */
+const aliasExtensions = {
+  HttpApiIntegrationWebhook: { DependsOn: ['WebhookLambdaPermissionHttpApi'] },
+  HttpApiIntegrationApi: { DependsOn: ['ApiLambdaPermissionHttpApi'] },
+}
+
+const outputs = (stage: string, { name: domain }: Domain) => {
   const output = (Description: string, Value: unknown) => ({ Description, Value })
+  const at = (path: string) =>
+    domain === '' ? sub(`\${HttpApi.ApiEndpoint}${path}`) : `https://${domain}${path}`
   return {
-    WebhookUrl: output(
-      'Webhook URL to register with the accounting service',
-      sub(`\${HttpApi.ApiEndpoint}/webhook`),
-    ),
-    ApiUrl: output("Base URL of the stores' API", { 'Fn::GetAtt': ['HttpApi', 'ApiEndpoint'] }),
+    WebhookUrl: output('Webhook URL to register with the accounting service', at('/webhook')),
+    ApiUrl: output("Base URL of the stores' API", at('')),
+    ...(domain !== '' && { DomainTarget: output('Where the record of the domain points', DOMAIN_TARGET) }),
     OrdersQueueUrl: output('Order queue', ref(queues.QUEUE_IDS.orders)),
     OrdersDeadQueueUrl: output('Dead letters of the order queue', ref(queues.QUEUE_IDS.ordersDead)),
     QuarantineQueueUrl: output(
@@ -95,28 +107,55 @@ const outputs = (stage: string) => {
   }
 }
 
+/** The parameters of serverless.yml that the resources depend on. */
+const TEXTS = [
+  'prefix',
+  'alarmEmail',
+  'shift',
+  'domain',
+  'certificateArn',
+  'hostedZoneId',
+  'defaultEndpoint',
+] as const
+const NUMBERS = ['requestsPerSecond', 'requestsAtOnce', 'endpointConcurrency', 'feederConcurrency'] as const
+
+const resolve = async <const Name extends string, Value>(
+  names: readonly Name[],
+  value: (name: Name) => Promise<Value>,
+): Promise<Record<Name, Value>> =>
+  Object.fromEntries(await Promise.all(names.map(async name => [name, await value(name)])))
+
 /** The CloudFormation resources beside the functions, and the stack's outputs. */
 export const resources = async ({ resolveVariable }: Context) => {
-  const [name, prefix, email] = await Promise.all(
-    ['sls:stage', 'param:prefix', 'param:alarmEmail'].map(resolveVariable),
-  )
-  const [rate = 0, burst = 0, reserved = 0, feederConcurrency = 0] = await Promise.all(
-    ['requestsPerSecond', 'requestsAtOnce', 'endpointConcurrency', 'feederConcurrency'].map(async parameter =>
-      Number(await resolveVariable(`param:${parameter}`)),
-    ),
-  )
-  const stack = { stage: String(name), prefix: String(prefix), stores: stores() }
+  const stage = String(await resolveVariable('sls:stage'))
+  const texts = await resolve(TEXTS, async name => String(await resolveVariable(`param:${name}`)))
+  const numbers = await resolve(NUMBERS, async name => Number(await resolveVariable(`param:${name}`)))
+  const { prefix, shift } = texts
+  const stack = { stage, prefix, stores: stores() }
+  const domain = {
+    name: texts.domain,
+    certificateArn: texts.certificateArn,
+    hostedZoneId: texts.hostedZoneId,
+  }
+  const feeder = isGradual(shift) ? ref(aliasId('feeder')) : arnOf('FeederLambdaFunction')
   return {
     Resources: {
       ...tableResources(tablesOf(stack)),
       ...queues.queueResources(stack),
-      ...queues.httpFeedResources(stack, feederConcurrency),
+      ...queues.httpFeedResources(stack, { feeder, concurrency: numbers.feederConcurrency }),
       ...roleResources(stack),
-      ...alarmResources(stack, String(email)),
+      ...alarmResources(stack, texts.alarmEmail),
       ...dashboardResources(stack),
       ...queryResources(stack),
+      ...shiftResources(stack, shift),
+      ...domainResources(domain),
     },
-    Outputs: outputs(stack.stage),
-    extensions: { HttpApiStage: stageExtension({ rate, burst }), ...reservedConcurrency(reserved) },
+    Outputs: outputs(stage, domain),
+    extensions: {
+      HttpApiStage: stageExtension({ rate: numbers.requestsPerSecond, burst: numbers.requestsAtOnce }),
+      ...reservedConcurrency(numbers.endpointConcurrency),
+      ...domainExtension(domain, texts.defaultEndpoint),
+      ...(isGradual(shift) && aliasExtensions),
+    },
   }
 }

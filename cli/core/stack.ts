@@ -15,8 +15,8 @@ export type Stack = {
   /** Base URL of the stores' API. */
   apiUrl: string
   accountingUrl: string
-  /** By their names in serverless.yml; `timeout` in seconds. */
-  functions: Readonly<Record<string, { name: string; timeout: number }>>
+  /** By their names in serverless.yml; `timeout` in seconds, `target` what is invoked: an alias, if it has one. */
+  functions: Readonly<Record<string, { name: string; target: string; timeout: number }>>
   /** What exists only on AWS. */
   aws?: {
     /** The topic that alarms are sent to. */
@@ -49,7 +49,7 @@ export const localStack = (ports: Ports): Stack => {
     functions: Object.fromEntries(
       Object.entries(readService().functions).map(([key, { timeout }]) => [
         key,
-        { name: `order-relay-local-${key}`, timeout },
+        { name: `order-relay-local-${key}`, target: `order-relay-local-${key}`, timeout },
       ]),
     ),
   }
@@ -63,6 +63,10 @@ const lambda = v.looseObject({
     ReservedConcurrentExecutions: v.optional(v.number(), 0),
     Environment: v.optional(v.looseObject({ Variables: v.optional(v.record(v.string(), v.unknown()), {}) })),
   }),
+})
+const alias = v.object({
+  Type: v.literal('AWS::Lambda::Alias'),
+  Properties: v.object({ FunctionName: v.object({ Ref: v.string() }), Name: v.string() }),
 })
 const template = v.pipe(
   v.string(),
@@ -101,9 +105,14 @@ export const awsStack = async (region: string, name: string): Promise<Stack> => 
         'deploy it again',
       )
     }
-    const resources = Object.values(v.parse(template, TemplateBody).Resources)
-    const functions = resources.flatMap(resource =>
-      v.is(lambda, resource) ? [v.parse(lambda, resource).Properties] : [],
+    const resources = Object.entries(v.parse(template, TemplateBody).Resources)
+    const aliases = new Map(
+      resources.flatMap(([, resource]) =>
+        v.is(alias, resource) ? [[resource.Properties.FunctionName.Ref, resource.Properties.Name]] : [],
+      ),
+    )
+    const functions = resources.flatMap(([id, resource]) =>
+      v.is(lambda, resource) ? [{ ...v.parse(lambda, resource).Properties, alias: aliases.get(id) }] : [],
     )
     const accountingUrl = functions
       .map(({ Environment }) => Environment?.Variables.ACCOUNTING_URL)
@@ -124,9 +133,9 @@ export const awsStack = async (region: string, name: string): Promise<Stack> => 
         reserved: functions.reduce((sum, { ReservedConcurrentExecutions: each }) => sum + each, 0),
       },
       functions: Object.fromEntries(
-        functions.map(({ FunctionName, Timeout }) => [
+        functions.map(({ FunctionName, Timeout: timeout, alias }) => [
           FunctionName.slice(name.length + 1),
-          { name: FunctionName, timeout: Timeout },
+          { name: FunctionName, target: alias ? `${FunctionName}:${alias}` : FunctionName, timeout },
         ]),
       ),
     }

@@ -12,7 +12,11 @@ const lambda = (name: string) => ({
     Environment: { Variables: { ACCOUNTING_URL: 'http://127.0.0.1:1' } },
   },
 })
-const TEMPLATE = { Resources: { Webhook: lambda('webhook'), Worker: lambda('worker') } }
+const WorkerLiveAlias = {
+  Type: 'AWS::Lambda::Alias',
+  Properties: { FunctionName: { Ref: 'Worker' }, Name: 'live' },
+}
+const TEMPLATE = { Resources: { Webhook: lambda('webhook'), Worker: lambda('worker'), WorkerLiveAlias } }
 const OUTPUTS = {
   WebhookUrl: 'http://127.0.0.1:1/webhook',
   ApiUrl: 'http://127.0.0.1:1',

@@ -18,7 +18,9 @@ export const queueUrl = (name: string) => `https://sqs.${REGION}.amazonaws.com/$
 type Ids = { ref: string; arn: string }
 
 /** What `Ref` and `Fn::GetAtt … Arn` give for a resource. */
-const idsOf = (id: string, { Type, Properties = {} }: Template['Resources'][string]): Ids => {
+const idsOf = (id: string, { Resources }: Template): Ids => {
+  const propertiesOf = (of: string): Record<string, unknown> => Resources[of]?.Properties ?? {}
+  const [Type, Properties] = [Resources[id]?.Type ?? '', propertiesOf(id)]
   const named = (property: string) => String(Properties[property])
   const ids = (service: string, resource: string, ref = resource): Ids => ({
     ref,
@@ -31,6 +33,11 @@ const idsOf = (id: string, { Type, Properties = {} }: Template['Resources'][stri
       return ids('dynamodb', `table/${named('TableName')}`, named('TableName'))
     case 'AWS::Lambda::Function':
       return ids('lambda', `function:${named('FunctionName')}`, named('FunctionName'))
+    case 'AWS::Lambda::Alias': {
+      const { FunctionName } = propertiesOf(id.replace('LiveAlias', 'LambdaFunction'))
+      const resource = `function:${FunctionName}:${named('Name')}`
+      return ids('lambda', resource, arn('lambda', resource))
+    }
     case 'AWS::Logs::LogGroup':
       return ids('logs', `log-group:${named('LogGroupName')}:*`, named('LogGroupName'))
     case 'AWS::SNS::Topic':
@@ -39,13 +46,15 @@ const idsOf = (id: string, { Type, Properties = {} }: Template['Resources'][stri
       return ids('kms', `key/${id}`, id)
     case 'AWS::IAM::Role':
       return ids('iam', `role/${id}`, id)
+    case 'AWS::ApiGatewayV2::DomainName':
+      return ids(Type, id, named('DomainName'))
     default:
       return ids(Type, id)
   }
 }
 
-const namesOf = ({ Resources }: Template) =>
-  Object.fromEntries(Object.entries(Resources).map(([id, resource]) => [id, idsOf(id, resource)]))
+const namesOf = (template: Template) =>
+  Object.fromEntries(Object.keys(template.Resources).map(id => [id, idsOf(id, template)]))
 
 /** Replaces references to resources by their names and ARNs. @throws when there is no such resource */
 const resolver = (known: Readonly<Record<string, Ids>>) => {

@@ -15,6 +15,9 @@ const settings = {
   feedAddresses: 'public',
   accountingTimeZone: 'Asia/Tehran',
   waitSeconds: '3',
+  shift: 'none',
+  domain: '',
+  certificateArn: '',
   stores: [],
 }
 
@@ -59,6 +62,12 @@ test.each([
     'feedAddresses is "loopback", which only the local stack may use',
   ],
   ['an unknown time zone', { accountingTimeZone: 'Tehran' }, 'accountingTimeZone is "Tehran"; set a name'],
+  [
+    'an unknown shift',
+    { shift: 'Canary20Percent' },
+    'shift is "Canary20Percent"; set one of none, AllAtOnce, ',
+  ],
+  ['a domain without a certificate', { domain: 'relay.example' }, 'domain is "relay.example" without a cert'],
   ['a wait of eleven seconds', { waitSeconds: '11' }, 'waitSeconds is "11"; set a number from 0 to 10'],
 ])('%s is refused, except in the stage "local"', (_what, wrong, problem) => {
   expect(() => assertDeployable({ ...settings, ...wrong })).toThrow(problem)

@@ -10,7 +10,7 @@ import { BATCH_SIZE, LIMITS, STORES } from '../crash/functions.ts'
 import type { FunctionName } from '../crash/places.ts'
 import { SETTINGS, type Template } from './packaged.ts'
 import { arn, queueUrl } from './resolve.ts'
-import { functionArn as arnOf, policyViolations, rightsViolations } from './rights.ts'
+import { functionArn as arnOf, policyViolations, rightsViolations, targetArn } from './rights.ts'
 import { FUNCTIONS, idOf, isEndpoint, type Uses } from './use.ts'
 
 type Properties = Record<string, unknown>
@@ -50,25 +50,40 @@ const ROUTES = new Map<unknown, { name: FunctionName; limits: object }>([
   ['$default', { name: 'api', limits: limits(5, 10) }],
 ])
 
+/** The functions of which a new version takes over gradually, and the alarms that end it. */
+const SHIFTED: Readonly<Partial<Record<FunctionName, readonly string[]>>> = {
+  webhook: ['endpoint-errors', 'deliveries-failed'],
+  api: ['endpoint-errors', 'requests-failed'],
+  worker: ['worker-errors'],
+  feeder: ['feeder-errors'],
+}
+
 /** Every resource has its reason: one that is missing or new is noticed. */
 const COUNTS: Readonly<Record<string, number>> = {
   'AWS::ApiGatewayV2::Api': 1,
+  'AWS::ApiGatewayV2::ApiMapping': 1,
+  'AWS::ApiGatewayV2::DomainName': 1,
   'AWS::ApiGatewayV2::Integration': 2,
   'AWS::ApiGatewayV2::Route': 3,
   'AWS::ApiGatewayV2::Stage': 1,
-  'AWS::CloudFormation::Stack': 2,
+  'AWS::CloudFormation::Stack': 3,
   'AWS::CloudWatch::Alarm': 23 + FEEDS.length,
   'AWS::CloudWatch::Dashboard': 1,
+  'AWS::CodeDeploy::Application': 1,
+  'AWS::CodeDeploy::DeploymentGroup': 4,
   'AWS::DynamoDB::Table': 2,
   'AWS::Events::Rule': 1,
-  'AWS::IAM::Role': 5,
+  'AWS::IAM::Role': 6,
   'AWS::KMS::Key': 1,
+  'AWS::Lambda::Alias': 4,
   'AWS::Lambda::EventSourceMapping': 1 + HTTP_FEEDS.length,
   'AWS::Lambda::Function': 5,
   'AWS::Lambda::Permission': 3,
+  'AWS::Lambda::Version': 4,
   'AWS::Logs::LogGroup': 6,
   'AWS::Logs::MetricFilter': 1,
   'AWS::Logs::QueryDefinition': 5,
+  'AWS::Route53::RecordSet': 1,
   'AWS::S3::Bucket': 1,
   'AWS::S3::BucketPolicy': 1,
   'AWS::SNS::Subscription': 1,
@@ -209,7 +224,7 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
       mappings.find(each => each.EventSourceArn === queueArn(queue)),
       {
         EventSourceArn: queueArn(queue),
-        FunctionName: functionArn(name),
+        FunctionName: targetArn(Resources, name),
         BatchSize: BATCH_SIZE,
         // Lambda's default, which osls states.
         ...(name === 'worker' && { Enabled: true }),
@@ -266,7 +281,7 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
     const [kind, integrationId = ''] = String(Target).split('/')
     const integration = propertiesOf(integrationId)
     const name = ROUTES.get(RouteKey)?.name ?? 'api'
-    yield [`the function of ${RouteKey}`, integration.IntegrationUri, functionArn(name)] as const
+    yield [`the function of ${RouteKey}`, integration.IntegrationUri, targetArn(Resources, name)] as const
     yield [
       `the API of ${RouteKey}`,
       [kind, ApiId, integration.ApiId],
@@ -289,7 +304,92 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
     DefaultRouteSettings: LIMITED,
     RouteSettings: Object.fromEntries([...ROUTES].map(([key, route]) => [key, route.limits])),
   })
-  yield* has('HttpApi', { ProtocolType: 'HTTP' })
+  yield* has('HttpApi', { ProtocolType: 'HTTP', DisableExecuteApiEndpoint: true })
+  yield* has('Domain', {
+    DomainName: 'relay.example',
+    DomainNameConfigurations: [
+      { CertificateArn: 'certificate', EndpointType: 'REGIONAL', SecurityPolicy: 'TLS_1_2' },
+    ],
+  })
+  yield* has('DomainMapping', { DomainName: 'relay.example', ApiId: 'HttpApi', Stage: 'HttpApiStage' })
+  yield* has('DomainRecord', {
+    ...{ HostedZoneId: 'zone', Name: 'relay.example', Type: 'A' },
+    AliasTarget: {
+      DNSName: 'relay.example.RegionalDomainName',
+      HostedZoneId: 'relay.example.RegionalHostedZoneId',
+    },
+  })
+
+  const { Statement = [] } = ((propertiesOf('ShiftRole').Policies as Properties[])?.[0]?.PolicyDocument ??
+    {}) as { Statement?: Properties[] }
+  yield [
+    'the right of CodeDeploy that is not simulated',
+    Statement.find(({ Action }) => String(Action).includes('Provisioned')),
+    {
+      Effect: 'Allow',
+      Action: ['lambda:GetProvisionedConcurrencyConfig'],
+      Resource: Object.keys(SHIFTED).map(name => arn('lambda', `function:${service}-${name}:*`)),
+    },
+  ] as const
+  yield* has('Application', { ApplicationName: service, ComputePlatform: 'Lambda' })
+  const versions = of('AWS::Lambda::Version')
+  /** An alias is named in an ARN, so that nothing else makes CloudFormation wait for it. */
+  const waits = (id: string, expected: readonly string[]) =>
+    [`what ${id} waits for`, [Resources[id]?.DependsOn].flat(), expected] as const
+  for (const name of ['Webhook', 'Api']) {
+    const permission = `${name}LambdaPermissionHttpApi`
+    yield waits(permission, [`${name}LiveAlias`])
+    // Without the permission, API Gateway would answer 500 while a stack changes to aliases.
+    yield waits(`HttpApiIntegration${name}`, [`${name}LiveAlias`, permission])
+  }
+  const [mapping = ''] = of('AWS::Lambda::EventSourceMapping').map(([id]) => id)
+  yield ['whether the worker’s queue waits', waits(mapping, [])[1].includes('WorkerLiveAlias'), true] as const
+  const ending = new Set(Object.values(SHIFTED).flat())
+  const endingIds = [...ending].map(
+    alarm =>
+      of('AWS::CloudWatch::Alarm').find(
+        ([, { Properties }]) => Properties.AlarmName === `${service}-${alarm}`,
+      )?.[0],
+  )
+  yield ['what Shift waits for', Resources.Shift?.DependsOn, endingIds] as const
+  for (const [name, alarms] of Object.entries(SHIFTED)) {
+    const id = `${idOf(name as FunctionName)}LambdaFunction`
+    const [version = '', published] =
+      versions.find(([each]) => each.startsWith(`${idOf(name as FunctionName)}LambdaVersion`)) ?? []
+    const alias = `${idOf(name as FunctionName)}LiveAlias`
+    yield [
+      `the version of ${name}`,
+      published?.Properties.FunctionName,
+      propertiesOf(id).FunctionName,
+    ] as const
+    // Lambda never deletes one by itself.
+    yield [`policies of the version of ${name}`, policies(version)[0], 'Delete'] as const
+    yield* has(alias, {
+      ...{ FunctionName: `${service}-${name}`, Name: 'live' },
+      FunctionVersion: `${version}.Version`,
+    })
+    yield [
+      `how ${name} is shifted`,
+      [Resources[alias]?.UpdatePolicy, Resources[alias]?.DependsOn],
+      [
+        { CodeDeployLambdaAliasUpdate: { ApplicationName: service, DeploymentGroupName: name } },
+        // The group is in a nested stack, to which nothing refers.
+        ['Shift'],
+      ],
+    ] as const
+    yield* has(`${idOf(name as FunctionName)}Group`, {
+      ApplicationName: 'Application',
+      DeploymentGroupName: name,
+      ServiceRoleArn: arn('iam', 'role/ShiftRole'),
+      DeploymentStyle: { DeploymentType: 'BLUE_GREEN', DeploymentOption: 'WITH_TRAFFIC_CONTROL' },
+      DeploymentConfigName: 'CodeDeployDefault.LambdaLinear10PercentEvery2Minutes',
+      AutoRollbackConfiguration: {
+        Enabled: true,
+        Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_ALARM', 'DEPLOYMENT_STOP_ON_REQUEST'],
+      },
+      AlarmConfiguration: { Enabled: true, Alarms: alarms.map(alarm => ({ Name: `${service}-${alarm}` })) },
+    })
+  }
   yield* has('HttpApiLogGroup', { LogGroupName: `/aws/http-api/${service}` })
   const { DestinationArn, Format } = (propertiesOf('HttpApiStage').AccessLogSettings ?? {}) as Properties
   yield ['the log of requests', DestinationArn, arn('logs', `log-group:/aws/http-api/${service}:*`)] as const
@@ -331,7 +431,11 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
     return ofFeeds.includes(name) ? 'feed-*store*-age' : name.slice(service.length + 1)
   })
   yield ['alarms', [...new Set(named)].sort(), [...DOCUMENTED.keys()].sort()] as const
-  const nested = { HttpFeeds: { FeederArn: functionArn('feeder') }, FeedAlarms: { AlarmTopic: topic } }
+  const nested = {
+    HttpFeeds: { FeederArn: targetArn(Resources, 'feeder') },
+    FeedAlarms: { AlarmTopic: topic },
+    Shift: { Service: service },
+  }
   for (const [id, Parameters] of Object.entries(nested)) {
     const { TemplateURL } = propertiesOf(id)
     const url = `https://s3.eu-central-1.amazonaws.com/ServerlessDeploymentBucket/serverless/order-relay/crash/${id}-#.json`
@@ -385,8 +489,9 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
 
   const url = (id: string) => queueUrl(String(propertiesOf(id).QueueName))
   const outputs = {
-    WebhookUrl: 'HttpApi.ApiEndpoint/webhook',
-    ApiUrl: 'HttpApi.ApiEndpoint',
+    WebhookUrl: 'https://relay.example/webhook',
+    ApiUrl: 'https://relay.example',
+    DomainTarget: 'relay.example.RegionalDomainName',
     HttpApiId: 'HttpApi',
     ServerlessDeploymentBucketName: 'ServerlessDeploymentBucket',
     OrdersQueueUrl: url(QUEUE_IDS.orders),

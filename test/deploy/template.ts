@@ -44,6 +44,9 @@ const checkTemplate = async (folder: string, program: (name: string) => string) 
     ...process.env,
     ACCOUNTING_URL: 'https://accounting.example',
     ALARM_EMAIL: 'somebody@example.com',
+    DOMAIN: 'relay.example',
+    CERTIFICATE_ARN: 'arn:aws:acm:eu-central-1:123456789012:certificate/0123',
+    HOSTED_ZONE_ID: 'Z0123456789ABCDEFGHIJ',
   }
   await step('package', () => must('serverless package', serverless(folder, env, 'package')))
   const packaged = join(folder, '.serverless')

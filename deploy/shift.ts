@@ -1,0 +1,174 @@
+import { alarmName, alarmsFor } from './alarms.ts'
+import {
+  arn,
+  nestedStack,
+  type Resource,
+  type Resources,
+  ref,
+  type Stack,
+  stackName,
+} from './cloudformation.ts'
+
+/** The alias through which a function is invoked. */
+const ALIAS = 'live'
+
+/**
+ * The functions whose versions replace each other gradually, each with the alarms that roll a new version back: those
+ * that a defect raises within minutes and a store, the service or a flood does not. Not `reconcile`: within a
+ * shift of ten minutes it runs twice.
+ */
+const ROLLED_BACK_BY: Readonly<Record<string, readonly string[]>> = {
+  webhook: ['EndpointErrors', 'DeliveriesFailed'],
+  api: ['EndpointErrors', 'RequestsFailed'],
+  worker: ['WorkerErrors'],
+  feeder: ['FeederErrors'],
+}
+
+/** The shifts that CodeDeploy has for Lambda, by their names there; `AllAtOnce` watches no alarm. */
+const SHIFTS = [
+  'AllAtOnce',
+  ...['5', '10', '15', '30'].map(minutes => `Canary10Percent${minutes}Minutes`),
+  ...['1Minute', '2Minutes', '3Minutes', '10Minutes'].map(every => `Linear10PercentEvery${every}`),
+]
+const NONE = 'none'
+
+/** @throws when there is no such shift */
+export const isGradual = (shift: string): boolean => {
+  if (shift === NONE) return false
+  if (SHIFTS.includes(shift)) return true
+  const known = [NONE, ...SHIFTS].join(', ')
+  throw new Error(`Cannot deploy: shift is ${JSON.stringify(shift)}; set one of ${known}`)
+}
+
+const pascal = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1)}`
+export const aliasId = (name: string): string => `${pascal(name)}LiveAlias`
+
+/** CodeDeploy's side, in a nested stack: the main one has little room. */
+export const shiftResources = ({ stage }: Pick<Stack, 'stage'>, shift: string): Resources => {
+  if (!isGradual(shift)) return {}
+  const service = stackName(stage)
+  const alarms = alarmsFor(service)
+  const functions = Object.keys(ROLLED_BACK_BY).map(name => arn('lambda', `function:${service}-${name}`))
+  const versions = Object.keys(ROLLED_BACK_BY).map(name => arn('lambda', `function:${service}-${name}:*`))
+  const group = (name: string, ids: readonly string[]): Resource => ({
+    Type: 'AWS::CodeDeploy::DeploymentGroup',
+    Properties: {
+      ApplicationName: ref('Application'),
+      DeploymentGroupName: name,
+      ServiceRoleArn: { 'Fn::GetAtt': ['ShiftRole', 'Arn'] },
+      DeploymentStyle: { DeploymentType: 'BLUE_GREEN', DeploymentOption: 'WITH_TRAFFIC_CONTROL' },
+      DeploymentConfigName: `CodeDeployDefault.Lambda${shift}`,
+      AutoRollbackConfiguration: {
+        Enabled: true,
+        Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_ALARM', 'DEPLOYMENT_STOP_ON_REQUEST'],
+      },
+      AlarmConfiguration: {
+        // CodeDeploy refuses to deploy while an alarm is raised, even what would end it.
+        Enabled: shift !== 'AllAtOnce',
+        Alarms: ids.flatMap(id => (alarms[id] === undefined ? [] : { Name: alarmName(service, alarms[id]) })),
+      },
+    },
+  })
+  return {
+    Shift: nestedStack(
+      { Service: service },
+      {
+        Application: {
+          Type: 'AWS::CodeDeploy::Application',
+          Properties: { ApplicationName: ref('Service'), ComputePlatform: 'Lambda' },
+        },
+        ShiftRole: {
+          Type: 'AWS::IAM::Role',
+          Properties: {
+            Description: 'Permissions of CodeDeploy to shift the functions of order-relay to new versions',
+            AssumeRolePolicyDocument: {
+              Version: '2012-10-17',
+              Statement: [
+                {
+                  Effect: 'Allow',
+                  Principal: { Service: 'codedeploy.amazonaws.com' },
+                  Action: 'sts:AssumeRole',
+                },
+              ],
+            },
+            Policies: [
+              {
+                PolicyName: 'exact-permissions',
+                PolicyDocument: {
+                  Version: '2012-10-17',
+                  Statement: [
+                    {
+                      Effect: 'Allow',
+                      Action: ['lambda:GetAlias', 'lambda:UpdateAlias'],
+                      Resource: functions,
+                    },
+                    {
+                      Effect: 'Allow',
+                      Action: ['lambda:GetProvisionedConcurrencyConfig'],
+                      Resource: versions,
+                    },
+                    {
+                      Effect: 'Allow',
+                      Action: ['cloudwatch:DescribeAlarms'],
+                      Resource: [arn('cloudwatch', `alarm:${service}-*`)],
+                    },
+                  ],
+                },
+              },
+            ],
+          },
+        },
+        ...Object.fromEntries(
+          Object.entries(ROLLED_BACK_BY).map(([name, ids]) => [`${pascal(name)}Group`, group(name, ids)]),
+        ),
+      },
+      [...new Set(Object.values(ROLLED_BACK_BY).flat())].map(id => `${id}Alarm`),
+    ),
+  }
+}
+
+/** What osls reads and sets of a function. */
+export type Versioned = {
+  versionFunction?: boolean
+  /** osls directs what invokes the function to this alias. */
+  targetAlias?: { name: string; logicalId: string }
+  /** The resource of the function's new version, whose id is a hash of code and configuration. */
+  versionLogicalId?: string
+}
+
+/** Has osls publish versions, and direct events to the aliases. */
+export const prepareShift = (functions: Record<string, Versioned>) => {
+  for (const name of Object.keys(ROLLED_BACK_BY))
+    Object.assign(functions[name] ?? {}, {
+      versionFunction: true,
+      targetAlias: { name: ALIAS, logicalId: aliasId(name) },
+    })
+}
+
+/**
+ * The aliases of the new versions, once osls has compiled these. A version is deleted with its resource, when the
+ * alias has left it: osls would keep every one for ever.
+ */
+export const addAliases = (
+  template: { Resources: Record<string, object>; Outputs?: Record<string, unknown> },
+  functions: Readonly<Record<string, Versioned>>,
+  stage: string,
+) => {
+  for (const name of Object.keys(ROLLED_BACK_BY)) {
+    const version = functions[name]?.versionLogicalId ?? ''
+    Object.assign(template.Resources[version] ?? {}, { DeletionPolicy: 'Delete' })
+    delete template.Outputs?.[`${pascal(name)}LambdaFunctionQualifiedArn`]
+    template.Resources[aliasId(name)] = {
+      Type: 'AWS::Lambda::Alias',
+      DependsOn: ['Shift'],
+      UpdatePolicy: {
+        CodeDeployLambdaAliasUpdate: { ApplicationName: stackName(stage), DeploymentGroupName: name },
+      },
+      Properties: {
+        FunctionName: ref(`${pascal(name)}LambdaFunction`),
+        FunctionVersion: { 'Fn::GetAtt': [version, 'Version'] },
+        Name: ALIAS,
+      },
+    }
+  }
+}
