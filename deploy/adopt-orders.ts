@@ -15,10 +15,10 @@ import {
 import { DescribeTableCommand, DynamoDBClient, ResourceNotFoundException } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
 import { stackName } from './cloudformation.ts'
-import { TABLE_IDS } from './tables.ts'
 
 const USAGE = `Lets the stack take over an orders table that exists without it, so that the next "serverless deploy"
-continues with it: after "serverless remove", and after a first deployment that failed and was rolled back.
+continues with it: after "serverless remove", after a first deployment that failed and was rolled back, and after a
+restore to a table of another name, which "ordersTable" in serverless.yml then names.
 
   --stage NAME    (default: production)
   --region NAME   (default: AWS_REGION, else eu-central-1)
@@ -105,17 +105,22 @@ export const adoptOrders = async (
     ? undefined
     : await cloudformation.send(new GetTemplateCommand({ StackName, TemplateStage: 'Processed' }))
   const current = v.parse(template, existing?.TemplateBody ?? initial)
-  if (TABLE_IDS.orders in current.Resources) {
+  const { Resources: wanted } = v.parse(template, complete)
+  const id = Object.keys(wanted).find(each => each.startsWith('OrdersTable')) ?? ''
+  if (id in current.Resources) {
     throw refuse(`the stack ${StackName} contains them; run npx serverless deploy`)
   }
-  const orders = v.parse(table, v.parse(template, complete).Resources[TABLE_IDS.orders])
-  const { TableName } = orders.Properties
+  const orders = v.parse(table, wanted[id])
+  // The deployment that comes next has these, so it sets them: a restored table has neither.
+  const { PointInTimeRecoverySpecification, DeletionProtectionEnabled, ...Properties } = orders.Properties
+  const { TableName } = Properties
   if (!(await tableExists(dynamodb, TableName))) {
     throw refuse(`there is no table ${TableName}; run npx serverless deploy`)
   }
 
   // Retain: if this import is rolled back, the table must stay.
-  const Resources = { ...current.Resources, [TABLE_IDS.orders]: { ...orders, DeletionPolicy: 'Retain' } }
+  const adopted = { ...orders, Properties, DeletionPolicy: 'Retain' }
+  const Resources = { ...current.Resources, [id]: adopted }
   const names = { StackName, ChangeSetName: `adopt-orders-${Date.now()}` }
   await cloudformation.send(
     new CreateChangeSetCommand({

@@ -7,6 +7,8 @@ export type Stack = {
   /** Precedes every queue and table name: `order-relay-<stage>-`, empty for the local stack. */
   prefix: string
   stores: readonly Store[]
+  /** The orders table, without the prefix: another one after a restore. @default `orders` */
+  ordersTable?: string
 }
 
 export type Resource = {

@@ -40,7 +40,7 @@ type Serverless = {
       shouldNotDeploy?: boolean
     }
     functions: Record<string, Lambda>
-    custom: { esbuild: Bundling; shift: string; domain: string; certificateArn: string }
+    custom: { esbuild: Bundling; shift: string; ordersTable: string; domain: string; certificateArn: string }
   }
 }
 
@@ -149,6 +149,7 @@ export default class PackagePlugin {
           accountingTimeZone: String(service.functions.api?.environment?.ACCOUNTING_TIME_ZONE),
           waitSeconds: String(service.functions.api?.environment?.WAIT_SECONDS),
           shift: service.custom.shift,
+          ordersTable: service.custom.ordersTable,
           domain: service.custom.domain,
           certificateArn: service.custom.certificateArn,
           stores: readStores(join(serviceDir, 'stores.yml')),

@@ -2,7 +2,7 @@ import { type PARAMETERS, UNSETTLED_INDEX } from '../lib/platform/names.ts'
 import { indexOf } from '../lib/platform/parameters.ts'
 import { arn, arnOf, parameterPath, type Resource, type Resources, type Stack } from './cloudformation.ts'
 import { feedsArn, QUEUE_IDS } from './queues.ts'
-import { TABLE_IDS } from './tables.ts'
+import { DELIVERIES_ID, ordersId } from './tables.ts'
 
 const allow = (actions: readonly string[], resources: readonly unknown[]) => ({
   Effect: 'Allow',
@@ -49,7 +49,7 @@ const role = (functionId: string, statements: readonly object[]): [string, Resou
 ]
 
 /** One role for each function: exact actions on exact resources, or on the feeds of the stack. */
-export const roleResources = ({ stage, prefix }: Pick<Stack, 'stage' | 'prefix'>): Resources => {
+export const roleResources = ({ stage, prefix, ...stack }: Stack): Resources => {
   const feeds = feedsArn(prefix)
   // SecureString with the account's own aws/ssm key needs no KMS permission.
   const read = (action: 'GetParameter' | 'GetParametersByPath', name: keyof typeof PARAMETERS) =>
@@ -61,11 +61,11 @@ export const roleResources = ({ stage, prefix }: Pick<Stack, 'stage' | 'prefix'>
       [path, indexOf(path)].map(each => arn('ssm', `parameter${each}`)),
     )
   }
-  const orders = arnOf(TABLE_IDS.orders)
+  const orders = arnOf(ordersId(stack))
 
   return Object.fromEntries([
     role('Webhook', [
-      allow(['dynamodb:GetItem', 'dynamodb:PutItem'], [arnOf(TABLE_IDS.deliveries)]),
+      allow(['dynamodb:GetItem', 'dynamodb:PutItem'], [arnOf(DELIVERIES_ID)]),
       allow(['sqs:SendMessage'], [arnOf(QUEUE_IDS.orders), arnOf(QUEUE_IDS.quarantine)]),
       read('GetParametersByPath', 'webhook'),
     ]),

@@ -10,6 +10,7 @@ export type DeploymentSettings = {
   accountingTimeZone: string
   waitSeconds: string
   shift: string
+  ordersTable: string
   domain: string
   certificateArn: string
   stores: readonly Store[]
@@ -49,6 +50,7 @@ export const assertDeployable = ({
   accountingTimeZone,
   waitSeconds,
   shift,
+  ordersTable,
   domain,
   certificateArn,
   stores,
@@ -84,6 +86,11 @@ export const assertDeployable = ({
     )
   }
   isGradual(shift)
+  if (!/^orders(?:-[\w.-]{1,100})?$/.test(ordersTable)) {
+    throw new Error(
+      `Cannot deploy: ordersTable is ${JSON.stringify(ordersTable)}; set "orders", or a name such as "orders-2" after a restore`,
+    )
+  }
   if (domain !== '' && certificateArn === '') {
     throw new Error(
       `Cannot deploy: domain is ${JSON.stringify(domain)} without a certificate; set certificateArn to one of ` +

@@ -1,5 +1,5 @@
 import { alarmResources } from './alarms.ts'
-import { arnOf, ref, secretsPath, sub } from './cloudformation.ts'
+import { arnOf, ref, type Stack, secretsPath, sub } from './cloudformation.ts'
 import { dashboardResources } from './dashboard.ts'
 import { DOMAIN_TARGET, type Domain, domainResources } from './domain.ts'
 import { queryResources } from './queries.ts'
@@ -7,7 +7,7 @@ import * as queues from './queues.ts'
 import { roleResources } from './roles.ts'
 import { aliasId, isGradual, shiftResources } from './shift.ts'
 import { readStores } from './stores.ts'
-import { TABLE_IDS, tableResources, tablesOf } from './tables.ts'
+import { DELIVERIES_ID, ordersId, tableResources, tablesOf } from './tables.ts'
 
 /** What osls passes to a function that provides a value of serverless.yml. */
 type Context = { resolveVariable: (name: string) => Promise<string | number> }
@@ -80,7 +80,7 @@ const aliasExtensions = {
   HttpApiIntegrationApi: { DependsOn: ['ApiLambdaPermissionHttpApi'] },
 }
 
-const outputs = (stage: string, { name: domain }: Domain) => {
+const outputs = (stack: Stack, { name: domain }: Domain) => {
   const output = (Description: string, Value: unknown) => ({ Description, Value })
   const at = (path: string) =>
     domain === '' ? sub(`\${HttpApi.ApiEndpoint}${path}`) : `https://${domain}${path}`
@@ -94,9 +94,9 @@ const outputs = (stage: string, { name: domain }: Domain) => {
       'Authentic input that is unreadable or contradictory',
       ref(queues.QUEUE_IDS.quarantine),
     ),
-    OrdersTableName: output('State of every order', ref(TABLE_IDS.orders)),
-    DeliveriesTableName: output('Deliveries that were queued', ref(TABLE_IDS.deliveries)),
-    SecretsPath: output('Parameter Store path of the secrets', secretsPath(stage)),
+    OrdersTableName: output('State of every order', ref(ordersId(stack))),
+    DeliveriesTableName: output('Deliveries that were queued', ref(DELIVERIES_ID)),
+    SecretsPath: output('Parameter Store path of the secrets', secretsPath(stack.stage)),
     DashboardUrl: output(
       'CloudWatch dashboard',
       sub(
@@ -110,6 +110,7 @@ const outputs = (stage: string, { name: domain }: Domain) => {
 /** The parameters of serverless.yml that the resources depend on. */
 const TEXTS = [
   'prefix',
+  'ordersTable',
   'alarmEmail',
   'shift',
   'domain',
@@ -130,8 +131,8 @@ export const resources = async ({ resolveVariable }: Context) => {
   const stage = String(await resolveVariable('sls:stage'))
   const texts = await resolve(TEXTS, async name => String(await resolveVariable(`param:${name}`)))
   const numbers = await resolve(NUMBERS, async name => Number(await resolveVariable(`param:${name}`)))
-  const { prefix, shift } = texts
-  const stack = { stage, prefix, stores: stores() }
+  const { prefix, ordersTable, shift } = texts
+  const stack = { stage, prefix, ordersTable, stores: stores() }
   const domain = {
     name: texts.domain,
     certificateArn: texts.certificateArn,
@@ -150,7 +151,7 @@ export const resources = async ({ resolveVariable }: Context) => {
       ...shiftResources(stack, shift),
       ...domainResources(domain),
     },
-    Outputs: outputs(stage, domain),
+    Outputs: outputs(stack, domain),
     extensions: {
       HttpApiStage: stageExtension({ rate: numbers.requestsPerSecond, burst: numbers.requestsAtOnce }),
       ...reservedConcurrency(numbers.endpointConcurrency),

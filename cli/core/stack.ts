@@ -15,6 +15,7 @@ export type Stack = {
   /** Base URL of the stores' API. */
   apiUrl: string
   accountingUrl: string
+  ordersTable: string
   /** By their names in serverless.yml; `timeout` in seconds, `target` what is invoked: an alias, if it has one. */
   functions: Readonly<Record<string, { name: string; target: string; timeout: number }>>
   /** What exists only on AWS. */
@@ -28,6 +29,7 @@ export type Stack = {
 
 const serverless = v.looseObject({
   custom: v.looseObject({ esbuild: v.looseObject({ outputFileExtension: v.string(), plugins: v.string() }) }),
+  params: v.looseObject({ default: v.looseObject({ ordersTable: v.string() }) }),
   functions: v.record(v.string(), v.looseObject({ timeout: v.optional(v.number(), 6) })),
 })
 
@@ -42,12 +44,14 @@ export const readService = () => {
 
 /** The local stack, as described by serverless.yml and the port variables. */
 export const localStack = (ports: Ports): Stack => {
+  const { functions, params } = readService()
   return {
     webhookUrl: `${urlOf(ports.relay)}/webhook`,
+    ordersTable: params.default.ordersTable,
     apiUrl: urlOf(ports.relay),
     accountingUrl: urlOf(ports.sandbox),
     functions: Object.fromEntries(
-      Object.entries(readService().functions).map(([key, { timeout }]) => [
+      Object.entries(functions).map(([key, { timeout }]) => [
         key,
         { name: `order-relay-local-${key}`, target: `order-relay-local-${key}`, timeout },
       ]),
@@ -94,6 +98,7 @@ export const awsStack = async (region: string, name: string): Promise<Stack> => 
     const {
       WebhookUrl,
       ApiUrl,
+      OrdersTableName: ordersTable = '',
       AlarmTopicArn: alarmTopic = '',
     } = Object.fromEntries(
       (Stacks[0]?.Outputs ?? []).map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]),
@@ -127,6 +132,7 @@ export const awsStack = async (region: string, name: string): Promise<Stack> => 
     return {
       webhookUrl: WebhookUrl,
       apiUrl: ApiUrl,
+      ordersTable,
       accountingUrl,
       aws: {
         alarmTopic,

@@ -20,6 +20,7 @@ const TEMPLATE = { Resources: { Webhook: lambda('webhook'), Worker: lambda('work
 const OUTPUTS = {
   WebhookUrl: 'http://127.0.0.1:1/webhook',
   ApiUrl: 'http://127.0.0.1:1',
+  OrdersTableName: 'order-relay-production-orders',
   AlarmTopicArn: 'arn:aws:sns:eu-central-1:000000000000:order-relay-production-alarms',
 }
 

@@ -62,7 +62,7 @@ const account = (state: Account) => {
         Object.assign(state, { status: `${changeSet?.type}_COMPLETE`, resources: changeSet?.resources })
         return {}
       case 'DescribeTableCommand':
-        if (state.tables.includes(TABLE)) return {}
+        if (state.tables.includes((input as { TableName: string }).TableName)) return {}
         throw new ResourceNotFoundException({ message: 'no such table', $metadata: {} })
       default:
         throw new Error(`${command} is not modelled`)
@@ -80,11 +80,15 @@ const account = (state: Account) => {
   return { cloudformation, dynamodb }
 }
 
-const adopt = (state: Account) => {
-  const { OrdersTable } = tableResources(tablesOf({ prefix: 'order-relay-production-' }))
+const ordersTable = (name = 'orders') => {
+  const orders = tablesOf({ prefix: 'order-relay-production-', ordersTable: name }).slice(1)
+  return tableResources(orders) as Resources
+}
+
+const adopt = (state: Account, name?: string) => {
   const pack = async () => ({
     initial: JSON.stringify({ Resources: { Bucket: BUCKET } }),
-    complete: JSON.stringify({ Resources: { Bucket: BUCKET, OrdersTable, Other: {} } }),
+    complete: JSON.stringify({ Resources: { Bucket: BUCKET, ...ordersTable(name), Other: {} } }),
   })
   return adoptOrders('production', { ...account(state), pack })
 }
@@ -107,6 +111,24 @@ test.each<[string, Account, string]>([
   expect(Object.keys(state.resources ?? {})).toEqual(['Bucket', 'OrdersTable'])
   // A rollback of the import must not delete the orders.
   expect(state.resources?.OrdersTable?.DeletionPolicy).toBe('Retain')
+})
+
+test('a restored table is adopted beside the one it replaces, and protected by the next deployment', async () => {
+  const resources = { Bucket: BUCKET, ...ordersTable() }
+  const restored = `${TABLE}-2`
+  const state: Account = { status: 'UPDATE_COMPLETE', resources, tables: [TABLE, restored] }
+  await expect(adopt(state, 'orders-2')).resolves.toContain(`the table ${restored}.`)
+  const [, , id = ''] = Object.keys(state.resources ?? {})
+  const imported = state.resources?.[id]?.Properties
+  expect(imported?.TableName).toBe(restored)
+  // What a deployment does not find in the template before, it sets.
+  const wanted = ordersTable('orders-2')[id]?.Properties ?? {}
+  expect(Object.keys(wanted).filter(property => !(property in (imported ?? {})))).toEqual([
+    'PointInTimeRecoverySpecification',
+    'DeletionProtectionEnabled',
+  ])
+  // The next deployment releases the old table: it must stay.
+  expect(state.resources?.OrdersTable?.DeletionPolicy).toBe('RetainExceptOnCreate')
 })
 
 test.each<[string, Account, RegExp]>([

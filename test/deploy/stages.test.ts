@@ -7,6 +7,7 @@ const namesOf = async (stage: string): Promise<string[]> => {
     'sls:stage': stage,
     'param:prefix': `order-relay-${stage}-`,
     'param:alarmEmail': 'operator@example.com',
+    'param:ordersTable': 'orders',
     'param:shift': 'AllAtOnce',
     'param:domain': '',
   }

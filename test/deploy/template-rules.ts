@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { labelOf } from '../../deploy/alarms.ts'
 import { feedQueueId, QUEUE_IDS } from '../../deploy/queues.ts'
-import { TABLE_IDS, tablesOf } from '../../deploy/tables.ts'
+import { DELIVERIES_ID, ordersId, tablesOf } from '../../deploy/tables.ts'
 import { VARIABLES } from '../../lib/platform/environment.ts'
 import { retryDelay } from '../../lib/platform/retry.ts'
 import { METRICS } from '../../lib/platform/telemetry.ts'
@@ -255,15 +255,15 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
       BillingMode: 'PAY_PER_REQUEST',
       SSESpecification: { SSEEnabled: true },
     })
-  yield* has(TABLE_IDS.deliveries, {
+  yield* has(DELIVERIES_ID, {
     TimeToLiveSpecification: { AttributeName: 'expires_at', Enabled: true },
   })
-  yield* has(TABLE_IDS.orders, {
+  yield* has(ordersId({}), {
     PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
     DeletionProtectionEnabled: true,
   })
-  yield ['policies of the orders', policies(TABLE_IDS.orders), ['RetainExceptOnCreate', 'Retain']] as const
-  for (const id of [TABLE_IDS.deliveries, 'AlarmKey'])
+  yield ['policies of the orders', policies(ordersId({})), ['RetainExceptOnCreate', 'Retain']] as const
+  for (const id of [DELIVERIES_ID, 'AlarmKey'])
     yield [`policies of ${id}`, policies(id), ['Delete', 'Delete']] as const
 
   const [rule] = of('AWS::Events::Rule').map(([, { Properties }]) => Properties)
