@@ -37,6 +37,27 @@ export const sub = (text: string) => ({ 'Fn::Sub': text })
 export const arn = (service: string, resource: string) =>
   sub(`arn:\${AWS::Partition}:${service}:\${AWS::Region}:\${AWS::AccountId}:${resource}`)
 
+export const policy = (...Statement: readonly object[]) => ({ Version: '2012-10-17', Statement })
+export const allow = (Action: readonly string[], Resource: readonly unknown[]) => ({
+  ...{ Effect: 'Allow', Action, Resource },
+})
+export const denyWithoutTls = (Action: string, Resource: unknown) => ({
+  ...{ Sid: 'TlsOnly', Effect: 'Deny', Principal: '*', Action, Resource },
+  Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+})
+
+/** A role of a service with the given statements and nothing else. */
+export const roleOf = (service: string, Description: string, statements: readonly object[]): Resource => ({
+  Type: 'AWS::IAM::Role',
+  Properties: {
+    Description,
+    AssumeRolePolicyDocument: policy({
+      ...{ Effect: 'Allow', Principal: { Service: `${service}.amazonaws.com` }, Action: 'sts:AssumeRole' },
+    }),
+    Policies: [{ PolicyName: 'exact-permissions', PolicyDocument: policy(...statements) }],
+  },
+})
+
 /**
  * A stack inside the stack, with room for 500 resources of its own. deploy/package.ts replaces the template by the
  * URL that it uploads it to.

@@ -1,6 +1,16 @@
 import { feedQueueName, QUEUES, storeName } from '../lib/platform/names.ts'
 import { httpStores, type Store } from '../lib/platform/stores.ts'
-import { arn, arnOf, nestedStack, type Resource, type Resources, ref, type Stack } from './cloudformation.ts'
+import {
+  arn,
+  arnOf,
+  denyWithoutTls,
+  nestedStack,
+  policy,
+  type Resource,
+  type Resources,
+  ref,
+  type Stack,
+} from './cloudformation.ts'
 
 const FOURTEEN_DAYS = 14 * 24 * 60 * 60
 /** SQS limits queue names to this many characters. */
@@ -121,22 +131,7 @@ const queue = (self: Queue, queues: readonly Queue[]): Resource => ({
 
 const tlsOnly = (ids: readonly string[], resource: unknown): Resource => ({
   Type: 'AWS::SQS::QueuePolicy',
-  Properties: {
-    Queues: ids.map(ref),
-    PolicyDocument: {
-      Version: '2012-10-17',
-      Statement: [
-        {
-          Sid: 'TlsOnly',
-          Effect: 'Deny',
-          Principal: '*',
-          Action: 'sqs:*',
-          Resource: resource,
-          Condition: { Bool: { 'aws:SecureTransport': 'false' } },
-        },
-      ],
-    },
-  },
+  Properties: { Queues: ids.map(ref), PolicyDocument: policy(denyWithoutTls('sqs:*', resource)) },
 })
 
 /**

@@ -1,10 +1,13 @@
-import { alarmName, alarmsFor } from './alarms.ts'
+import { alarmName, pascal } from './alarms.ts'
 import {
+  allow,
   arn,
+  arnOf,
   nestedStack,
   type Resource,
   type Resources,
   ref,
+  roleOf,
   type Stack,
   stackName,
 } from './cloudformation.ts'
@@ -18,10 +21,10 @@ const ALIAS = 'live'
  * shift of ten minutes it runs twice.
  */
 const ROLLED_BACK_BY: Readonly<Record<string, readonly string[]>> = {
-  webhook: ['EndpointErrors', 'DeliveriesFailed'],
-  api: ['EndpointErrors', 'RequestsFailed'],
-  worker: ['WorkerErrors'],
-  feeder: ['FeederErrors'],
+  webhook: ['endpoint-errors', 'deliveries-failed'],
+  api: ['endpoint-errors', 'requests-failed'],
+  worker: ['worker-errors'],
+  feeder: ['feeder-errors'],
 }
 
 /** The shifts that CodeDeploy has for Lambda, by their names there; `AllAtOnce` watches no alarm. */
@@ -40,22 +43,20 @@ export const isGradual = (shift: string): boolean => {
   throw new Error(`Cannot deploy: shift is ${JSON.stringify(shift)}; set one of ${known}`)
 }
 
-const pascal = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1)}`
 export const aliasId = (name: string): string => `${pascal(name)}LiveAlias`
 
 /** CodeDeploy's side, in a nested stack: the main one has little room. */
 export const shiftResources = ({ stage }: Pick<Stack, 'stage'>, shift: string): Resources => {
   if (!isGradual(shift)) return {}
   const service = stackName(stage)
-  const alarms = alarmsFor(service)
-  const functions = Object.keys(ROLLED_BACK_BY).map(name => arn('lambda', `function:${service}-${name}`))
-  const versions = Object.keys(ROLLED_BACK_BY).map(name => arn('lambda', `function:${service}-${name}:*`))
-  const group = (name: string, ids: readonly string[]): Resource => ({
+  const functions = (qualifier: string) =>
+    Object.keys(ROLLED_BACK_BY).map(name => arn('lambda', `function:${service}-${name}${qualifier}`))
+  const group = (name: string, alarms: readonly string[]): Resource => ({
     Type: 'AWS::CodeDeploy::DeploymentGroup',
     Properties: {
       ApplicationName: ref('Application'),
       DeploymentGroupName: name,
-      ServiceRoleArn: { 'Fn::GetAtt': ['ShiftRole', 'Arn'] },
+      ServiceRoleArn: arnOf('ShiftRole'),
       DeploymentStyle: { DeploymentType: 'BLUE_GREEN', DeploymentOption: 'WITH_TRAFFIC_CONTROL' },
       DeploymentConfigName: `CodeDeployDefault.Lambda${shift}`,
       AutoRollbackConfiguration: {
@@ -65,7 +66,7 @@ export const shiftResources = ({ stage }: Pick<Stack, 'stage'>, shift: string): 
       AlarmConfiguration: {
         // CodeDeploy refuses to deploy while an alarm is raised, even what would end it.
         Enabled: shift !== 'AllAtOnce',
-        Alarms: ids.flatMap(id => (alarms[id] === undefined ? [] : { Name: alarmName(service, alarms[id]) })),
+        Alarms: alarms.map(name => ({ Name: alarmName(service, { name }) })),
       },
     },
   })
@@ -77,52 +78,23 @@ export const shiftResources = ({ stage }: Pick<Stack, 'stage'>, shift: string): 
           Type: 'AWS::CodeDeploy::Application',
           Properties: { ApplicationName: ref('Service'), ComputePlatform: 'Lambda' },
         },
-        ShiftRole: {
-          Type: 'AWS::IAM::Role',
-          Properties: {
-            Description: 'Permissions of CodeDeploy to shift the functions of order-relay to new versions',
-            AssumeRolePolicyDocument: {
-              Version: '2012-10-17',
-              Statement: [
-                {
-                  Effect: 'Allow',
-                  Principal: { Service: 'codedeploy.amazonaws.com' },
-                  Action: 'sts:AssumeRole',
-                },
-              ],
-            },
-            Policies: [
-              {
-                PolicyName: 'exact-permissions',
-                PolicyDocument: {
-                  Version: '2012-10-17',
-                  Statement: [
-                    {
-                      Effect: 'Allow',
-                      Action: ['lambda:GetAlias', 'lambda:UpdateAlias'],
-                      Resource: functions,
-                    },
-                    {
-                      Effect: 'Allow',
-                      Action: ['lambda:GetProvisionedConcurrencyConfig'],
-                      Resource: versions,
-                    },
-                    {
-                      Effect: 'Allow',
-                      Action: ['cloudwatch:DescribeAlarms'],
-                      Resource: [arn('cloudwatch', `alarm:${service}-*`)],
-                    },
-                  ],
-                },
-              },
-            ],
-          },
-        },
+        ShiftRole: roleOf(
+          'codedeploy',
+          'Permissions of CodeDeploy to shift the functions of order-relay to new versions',
+          [
+            allow(['lambda:GetAlias', 'lambda:UpdateAlias'], functions('')),
+            allow(['lambda:GetProvisionedConcurrencyConfig'], functions(':*')),
+            allow(['cloudwatch:DescribeAlarms'], [arn('cloudwatch', `alarm:${service}-*`)]),
+          ],
+        ),
         ...Object.fromEntries(
-          Object.entries(ROLLED_BACK_BY).map(([name, ids]) => [`${pascal(name)}Group`, group(name, ids)]),
+          Object.entries(ROLLED_BACK_BY).map(([name, alarms]) => [
+            `${pascal(name)}Group`,
+            group(name, alarms),
+          ]),
         ),
       },
-      [...new Set(Object.values(ROLLED_BACK_BY).flat())].map(id => `${id}Alarm`),
+      [...new Set(Object.values(ROLLED_BACK_BY).flat())].map(name => `${pascal(name)}Alarm`),
     ),
   }
 }
