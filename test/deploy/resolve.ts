@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Template } from './packaged.ts'
 
 export const ACCOUNT = '123456789012'
@@ -109,12 +110,15 @@ export const resolved = (template: Template): Template => resolver(namesOf(templ
 export const incrementally = (template: Template): ((changed: string) => Template) => {
   const whole = resolved(template)
   const names = namesOf(template)
-  const signature = JSON.stringify(names)
   const plain = resolver(names)
   return changed => {
-    if (JSON.stringify(namesOf(template)) !== signature) return resolved(template)
     if (changed === 'Outputs') return { ...whole, Outputs: plain(template.Outputs) as Template['Outputs'] }
-    const resource = plain(template.Resources[changed]) as Template['Resources'][string]
-    return { ...whole, Resources: { ...whole.Resources, [changed]: resource } }
+    const { [changed]: resource } = template.Resources
+    const isRenamed = [changed, changed.replace('LambdaFunction', 'LiveAlias')].some(
+      id => !isDeepStrictEqual(id in template.Resources ? idsOf(id, template) : undefined, names[id]),
+    )
+    if (isRenamed || resource === undefined) return resolved(template)
+    const properties = plain(resource) as Template['Resources'][string]
+    return { ...whole, Resources: { ...whole.Resources, [changed]: properties } }
   }
 }

@@ -15,11 +15,21 @@ type Request = Call & {
   context?: Readonly<Record<string, string>>
 }
 
+/** Whether any statement is about an action. Most are about others, and the simulator takes its time for each. */
+const mentions = ({ Statement }: Policy, action: string) =>
+  Statement.some(({ Action }) =>
+    listOf(Action).some(
+      each => /[*?]/.test(String(each)) || String(each).toLowerCase() === action.toLowerCase(),
+    ),
+  )
+
 const decisions = new Map<string, Promise<boolean>>()
 
 /** Whether IAM allows a request; what IAM would refuse to store allows nothing. */
 const isAllowed = (request: Request): Promise<boolean> => {
   const { principal, action, resource, identity, policy, context = {} } = request
+  if (![identity, policy].some(each => each !== undefined && mentions(each, action)))
+    return Promise.resolve(false)
   const key = JSON.stringify(request)
   const known = decisions.get(key)
   if (known !== undefined) return known
@@ -54,6 +64,12 @@ const OTHERS = [
   arn('ssm', 'parameter/others'),
   arn('logs', 'log-group:others:log-stream:1'),
 ]
+
+/** The resources of a type, with their ids. */
+export const byType = (Resources: Template['Resources']) => {
+  const grouped = Map.groupBy(Object.entries(Resources), ([, { Type }]) => Type)
+  return (type: string) => grouped.get(type) ?? []
+}
 
 export const functionArn = (Resources: Template['Resources'], name: FunctionName) =>
   arn('lambda', `function:${Resources[`${idOf(name)}LambdaFunction`]?.Properties.FunctionName}`)
@@ -171,7 +187,7 @@ const there = { 'aws:SourceAccount': '999999999999' }
 
 /** Requests to resources that have policies of their own, and whether they must be allowed. */
 function* requests({ Resources }: Template): Generator<Request & { isAllowed: boolean }> {
-  const of = (type: string) => Object.entries(Resources).filter(([, { Type }]) => Type === type)
+  const of = byType(Resources)
   const policyFor = (type: string, property: string, ref: string) =>
     of(type).find(([, { Properties }]) => listOf(Properties[property]).includes(ref))?.[1].Properties
       .PolicyDocument as Policy | undefined

@@ -10,7 +10,7 @@ import { BATCH_SIZE, LIMITS, STORES } from '../crash/functions.ts'
 import type { FunctionName } from '../crash/places.ts'
 import { SETTINGS, type Template } from './packaged.ts'
 import { arn, queueUrl } from './resolve.ts'
-import { functionArn as arnOf, policyViolations, rightsViolations, targetArn } from './rights.ts'
+import { functionArn as arnOf, byType, policyViolations, rightsViolations, targetArn } from './rights.ts'
 import { FUNCTIONS, idOf, isEndpoint, type Uses } from './use.ts'
 
 type Properties = Record<string, unknown>
@@ -142,7 +142,7 @@ const PAGES = Array.from(readdirSync('docs/runbook'), file => file.replace(/\.md
 
 /** What a template must be: found and expected values by what they are. */
 function* facts({ Resources, Outputs }: Template, use: Uses) {
-  const of = (type: string) => Object.entries(Resources).filter(([, { Type }]) => Type === type)
+  const of = byType(Resources)
   const propertiesOf = (id: string): Properties => Resources[id]?.Properties ?? {}
   const functionArn = (name: FunctionName) => arnOf(Resources, name)
   const queueArn = (id: string) => arn('sqs', String(propertiesOf(id).QueueName))
@@ -154,8 +154,8 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
   const policies = (id: string) => [Resources[id]?.DeletionPolicy, Resources[id]?.UpdateReplacePolicy]
   const service = 'order-relay-crash'
 
-  const counts: Record<string, number> = {}
-  for (const { Type } of Object.values(Resources)) counts[Type] = (counts[Type] ?? 0) + 1
+  const types = [...new Set(Object.values(Resources).map(({ Type }) => Type))]
+  const counts = Object.fromEntries(types.map(type => [type, of(type).length]))
   yield ['number of resources', counts, COUNTS] as const
 
   for (const name of FUNCTIONS) {
@@ -276,26 +276,19 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
   const routes = of('AWS::ApiGatewayV2::Route')
   const routeKeys = routes.map(([, { Properties }]) => Properties.RouteKey)
   yield ['routes', routeKeys.sort(), [...ROUTES.keys()].sort()] as const
+  // API Gateway refuses settings of a route that does not exist yet.
+  const before = [Resources.HttpApiStage?.DependsOn].flat()
   for (const [id, { Properties }] of routes) {
-    const { RouteKey, Target, ApiId } = Properties
-    const [kind, integrationId = ''] = String(Target).split('/')
-    const integration = propertiesOf(integrationId)
-    const name = ROUTES.get(RouteKey)?.name ?? 'api'
-    yield [`the function of ${RouteKey}`, integration.IntegrationUri, targetArn(Resources, name)] as const
-    yield [
-      `the API of ${RouteKey}`,
-      [kind, ApiId, integration.ApiId],
-      ['integrations', 'HttpApi', 'HttpApi'],
-    ] as const
-    // The functions' clock ends a request, with an answer.
-    yield [
-      `the integration of ${RouteKey}`,
-      [integration.IntegrationType, integration.PayloadFormatVersion, integration.TimeoutInMillis],
-      ['AWS_PROXY', '2.0', 30_000],
-    ] as const
-    // API Gateway refuses settings of a route that does not exist yet.
-    const before = [Resources.HttpApiStage?.DependsOn].flat()
-    yield [`whether the stage waits for ${id}`, before.includes(id), true] as const
+    const [kind, integrationId = ''] = String(Properties.Target).split('/')
+    const integration = {
+      ...{ ApiId: 'HttpApi', IntegrationType: 'AWS_PROXY', PayloadFormatVersion: '2.0' },
+      IntegrationUri: targetArn(Resources, ROUTES.get(Properties.RouteKey)?.name ?? 'api'),
+      // The functions' clock ends a request, with an answer.
+      TimeoutInMillis: 30_000,
+    }
+    yield [`the integration of ${id}`, propertiesOf(integrationId), integration] as const
+    const found = [kind, Properties.ApiId, before.includes(id)]
+    yield [`kind and API of ${id}, known to the stage`, found, ['integrations', 'HttpApi', true]] as const
   }
   yield* has('HttpApiStage', {
     ApiId: 'HttpApi',
@@ -320,66 +313,44 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
     },
   })
 
-  const { Statement = [] } = ((propertiesOf('ShiftRole').Policies as Properties[])?.[0]?.PolicyDocument ??
-    {}) as { Statement?: Properties[] }
-  yield [
-    'the right of CodeDeploy that is not simulated',
-    Statement.find(({ Action }) => String(Action).includes('Provisioned')),
-    {
-      Effect: 'Allow',
-      Action: ['lambda:GetProvisionedConcurrencyConfig'],
-      Resource: Object.keys(SHIFTED).map(name => arn('lambda', `function:${service}-${name}:*`)),
-    },
-  ] as const
+  const shifted = Object.keys(SHIFTED) as FunctionName[]
+  const [rights] = (propertiesOf('ShiftRole').Policies ?? []) as { PolicyDocument: { Statement: object[] } }[]
+  const provisioned = {
+    ...{ Effect: 'Allow', Action: ['lambda:GetProvisionedConcurrencyConfig'] },
+    Resource: shifted.map(name => arn('lambda', `function:${service}-${name}:*`)),
+  }
+  // The simulator does not decide about it.
+  yield ['the second right of CodeDeploy', rights?.PolicyDocument.Statement[1], provisioned] as const
   yield* has('Application', { ApplicationName: service, ComputePlatform: 'Lambda' })
-  const versions = of('AWS::Lambda::Version')
   /** An alias is named in an ARN, so that nothing else makes CloudFormation wait for it. */
-  const waits = (id: string, expected: readonly string[]) =>
-    [`what ${id} waits for`, [Resources[id]?.DependsOn].flat(), expected] as const
+  const waits = (id: string, expected: readonly unknown[]) =>
+    [`what ${id} waits for`, [Resources[id]?.DependsOn].flat().slice(-expected.length), expected] as const
   for (const name of ['Webhook', 'Api']) {
     const permission = `${name}LambdaPermissionHttpApi`
     yield waits(permission, [`${name}LiveAlias`])
     // Without the permission, API Gateway would answer 500 while a stack changes to aliases.
     yield waits(`HttpApiIntegration${name}`, [`${name}LiveAlias`, permission])
   }
-  const [mapping = ''] = of('AWS::Lambda::EventSourceMapping').map(([id]) => id)
-  yield ['whether the worker’s queue waits', waits(mapping, [])[1].includes('WorkerLiveAlias'), true] as const
-  const ending = new Set(Object.values(SHIFTED).flat())
-  const endingIds = [...ending].map(
-    alarm =>
-      of('AWS::CloudWatch::Alarm').find(
-        ([, { Properties }]) => Properties.AlarmName === `${service}-${alarm}`,
-      )?.[0],
-  )
-  yield ['what Shift waits for', Resources.Shift?.DependsOn, endingIds] as const
-  for (const [name, alarms] of Object.entries(SHIFTED)) {
-    const id = `${idOf(name as FunctionName)}LambdaFunction`
-    const [version = '', published] =
-      versions.find(([each]) => each.startsWith(`${idOf(name as FunctionName)}LambdaVersion`)) ?? []
-    const alias = `${idOf(name as FunctionName)}LiveAlias`
-    yield [
-      `the version of ${name}`,
-      published?.Properties.FunctionName,
-      propertiesOf(id).FunctionName,
-    ] as const
+  yield waits(of('AWS::Lambda::EventSourceMapping')[0]?.[0] ?? '', ['WorkerLiveAlias'])
+  const idOfAlarm = (name: string) =>
+    of('AWS::CloudWatch::Alarm').find(([, alarm]) => alarm.Properties.AlarmName === `${service}-${name}`)?.[0]
+  yield waits('Shift', [...new Set(Object.values(SHIFTED).flat())].map(idOfAlarm))
+  for (const name of shifted) {
+    const alias = `${idOf(name)}LiveAlias`
+    const version = Object.keys(Resources).find(id => id.startsWith(`${idOf(name)}LambdaVersion`)) ?? ''
+    yield* has(version, { FunctionName: `${service}-${name}` })
     // Lambda never deletes one by itself.
-    yield [`policies of the version of ${name}`, policies(version)[0], 'Delete'] as const
+    yield [`policy of ${version}`, Resources[version]?.DeletionPolicy, 'Delete'] as const
     yield* has(alias, {
-      ...{ FunctionName: `${service}-${name}`, Name: 'live' },
-      FunctionVersion: `${version}.Version`,
+      ...{ FunctionName: `${service}-${name}`, Name: 'live', FunctionVersion: `${version}.Version` },
     })
-    yield [
-      `how ${name} is shifted`,
-      [Resources[alias]?.UpdatePolicy, Resources[alias]?.DependsOn],
-      [
-        { CodeDeployLambdaAliasUpdate: { ApplicationName: service, DeploymentGroupName: name } },
-        // The group is in a nested stack, to which nothing refers.
-        ['Shift'],
-      ],
-    ] as const
-    yield* has(`${idOf(name as FunctionName)}Group`, {
-      ApplicationName: 'Application',
-      DeploymentGroupName: name,
+    // The group is in a nested stack, to which nothing refers.
+    yield waits(alias, ['Shift'])
+    const group = { ApplicationName: service, DeploymentGroupName: name }
+    const policy = { CodeDeployLambdaAliasUpdate: group }
+    yield [`how ${name} is shifted`, Resources[alias]?.UpdatePolicy, policy] as const
+    yield* has(`${idOf(name)}Group`, {
+      ...{ ApplicationName: 'Application', DeploymentGroupName: name },
       ServiceRoleArn: arn('iam', 'role/ShiftRole'),
       DeploymentStyle: { DeploymentType: 'BLUE_GREEN', DeploymentOption: 'WITH_TRAFFIC_CONTROL' },
       DeploymentConfigName: 'CodeDeployDefault.LambdaLinear10PercentEvery2Minutes',
@@ -387,7 +358,10 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
         Enabled: true,
         Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_ALARM', 'DEPLOYMENT_STOP_ON_REQUEST'],
       },
-      AlarmConfiguration: { Enabled: true, Alarms: alarms.map(alarm => ({ Name: `${service}-${alarm}` })) },
+      AlarmConfiguration: {
+        Enabled: true,
+        Alarms: (SHIFTED[name] ?? []).map(alarm => ({ Name: `${service}-${alarm}` })),
+      },
     })
   }
   yield* has('HttpApiLogGroup', { LogGroupName: `/aws/http-api/${service}` })
