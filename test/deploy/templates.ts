@@ -9,11 +9,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { deployerProblems } from './deployer.ts'
 import { NESTED } from './packaged.ts'
 import { copyProject, must, ROOT, serverless } from './project.ts'
-import { pythonTools, skipped } from './python.ts'
+import { pythonTools } from './python.ts'
 import { exceeded } from './quotas.ts'
 
 const program = await pythonTools('checks', 'test/deploy/template-requirements.txt')
-if (program === undefined) process.stdout.write(`${skipped('checking the template')}\n`)
 
 /** What a checker says. */
 const problemsOf = (name: string, args: readonly string[]): Promise<string> =>
