@@ -81,30 +81,25 @@ const aliasExtensions = {
 }
 
 const outputs = (stack: Stack, { name: domain }: Domain) => {
-  const output = (Description: string, Value: unknown) => ({ Description, Value })
   const at = (path: string) =>
     domain === '' ? sub(`\${HttpApi.ApiEndpoint}${path}`) : `https://${domain}${path}`
-  return {
-    WebhookUrl: output('Webhook URL to register with the accounting service', at('/webhook')),
-    ApiUrl: output("Base URL of the stores' API", at('')),
-    ...(domain !== '' && { DomainTarget: output('Where the record of the domain points', DOMAIN_TARGET) }),
-    OrdersQueueUrl: output('Order queue', ref(queues.QUEUE_IDS.orders)),
-    OrdersDeadQueueUrl: output('Dead letters of the order queue', ref(queues.QUEUE_IDS.ordersDead)),
-    QuarantineQueueUrl: output(
-      'Authentic input that is unreadable or contradictory',
-      ref(queues.QUEUE_IDS.quarantine),
-    ),
-    OrdersTableName: output('State of every order', ref(ordersId(stack))),
-    DeliveriesTableName: output('Deliveries that were queued', ref(DELIVERIES_ID)),
-    SecretsPath: output('Parameter Store path of the secrets', secretsPath(stack.stage)),
-    DashboardUrl: output(
-      'CloudWatch dashboard',
-      sub(
-        `https://\${AWS::Region}.console.aws.amazon.com/cloudwatch/home?region=\${AWS::Region}#dashboards:name=\${Dashboard}`,
-      ),
-    ),
-    AlarmTopicArn: output('Topic that alarms are sent to', ref('AlarmTopic')),
+  const console = `https://\${AWS::Region}.console.aws.amazon.com/cloudwatch/home?region=\${AWS::Region}`
+  const values: Record<string, [description: string, value: unknown]> = {
+    WebhookUrl: ['Webhook URL to register with the accounting service', at('/webhook')],
+    ApiUrl: ["Base URL of the stores' API", at('')],
+    ...(domain !== '' && { DomainTarget: ['Where the record of the domain points', DOMAIN_TARGET] }),
+    OrdersQueueUrl: ['Order queue', ref(queues.QUEUE_IDS.orders)],
+    OrdersDeadQueueUrl: ['Dead letters of the order queue', ref(queues.QUEUE_IDS.ordersDead)],
+    QuarantineQueueUrl: ['Unreadable or contradictory authentic input', ref(queues.QUEUE_IDS.quarantine)],
+    OrdersTableName: ['State of every order', ref(ordersId(stack))],
+    DeliveriesTableName: ['Deliveries that were queued', ref(DELIVERIES_ID)],
+    SecretsPath: ['Parameter Store path of the secrets', secretsPath(stack.stage)],
+    DashboardUrl: ['CloudWatch dashboard', sub(`${console}#dashboards:name=\${Dashboard}`)],
+    AlarmTopicArn: ['Topic that alarms are sent to', ref('AlarmTopic')],
   }
+  return Object.fromEntries(
+    Object.entries(values).map(([name, [Description, Value]]) => [name, { Description, Value }]),
+  )
 }
 
 /** The parameters of serverless.yml that the resources depend on. */

@@ -33,7 +33,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 const request = async (path: string, body: object) => {
   const response = await fetch(`${local.stack().urls.relay}/api/v1/orders/${path}`, {
     method: 'POST',
-    headers: { authorization: 'Bearer local-api' },
+    headers: { authorization: 'Bearer local-api', 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
   return response.status

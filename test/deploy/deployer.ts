@@ -6,16 +6,17 @@ import { ROOT } from './project.ts'
 const tags = (service: string) =>
   `${service}:TagResource ${service}:UntagResource ${service}:ListTagsForResource`
 
+const API = 'apigateway:GET apigateway:POST apigateway:PATCH apigateway:DELETE'
+
 /** What CloudFormation calls, as the deployer, to create, read, update, tag and delete a resource of a type. */
 const NEEDED: Readonly<Record<string, string>> = {
-  'AWS::ApiGatewayV2::Api':
-    'apigateway:GET apigateway:POST apigateway:PUT apigateway:PATCH apigateway:DELETE',
-  'AWS::ApiGatewayV2::ApiMapping': 'apigateway:GET apigateway:POST apigateway:PATCH apigateway:DELETE',
-  'AWS::ApiGatewayV2::DomainName': 'apigateway:GET apigateway:POST apigateway:PATCH apigateway:DELETE',
-  'AWS::ApiGatewayV2::Integration': 'apigateway:GET apigateway:POST apigateway:PATCH apigateway:DELETE',
-  'AWS::ApiGatewayV2::Route': 'apigateway:GET apigateway:POST apigateway:PATCH apigateway:DELETE',
+  'AWS::ApiGatewayV2::Api': `${API} apigateway:PUT`,
+  'AWS::ApiGatewayV2::ApiMapping': API,
+  'AWS::ApiGatewayV2::DomainName': API,
+  'AWS::ApiGatewayV2::Integration': API,
+  'AWS::ApiGatewayV2::Route': API,
   // With an access log.
-  'AWS::ApiGatewayV2::Stage': `apigateway:GET apigateway:POST apigateway:PATCH apigateway:DELETE logs:CreateLogDelivery
+  'AWS::ApiGatewayV2::Stage': `${API} logs:CreateLogDelivery
     logs:GetLogDelivery logs:UpdateLogDelivery logs:DeleteLogDelivery logs:ListLogDeliveries logs:PutResourcePolicy
     logs:DescribeResourcePolicies`,
   // With the actions of the stack itself.

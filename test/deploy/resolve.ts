@@ -18,40 +18,35 @@ export const queueUrl = (name: string) => `https://sqs.${REGION}.amazonaws.com/$
 
 type Ids = { ref: string; arn: string }
 
+/** The property that names a resource of a type, its service, and its resource in an ARN; most are known by that name. */
+const NAMED: Readonly<
+  Record<string, readonly [property: string, service: string, resource: (name: string) => string]>
+> = {
+  'AWS::SQS::Queue': ['QueueName', 'sqs', name => name],
+  'AWS::DynamoDB::Table': ['TableName', 'dynamodb', name => `table/${name}`],
+  'AWS::Lambda::Function': ['FunctionName', 'lambda', name => `function:${name}`],
+  'AWS::Logs::LogGroup': ['LogGroupName', 'logs', name => `log-group:${name}:*`],
+  'AWS::SNS::Topic': ['TopicName', 'sns', name => name],
+  'AWS::ApiGatewayV2::DomainName': ['DomainName', 'apigateway', name => name],
+}
+
 /** What `Ref` and `Fn::GetAtt … Arn` give for a resource. */
 const idsOf = (id: string, { Resources }: Template): Ids => {
   const propertiesOf = (of: string): Record<string, unknown> => Resources[of]?.Properties ?? {}
-  const [Type, Properties] = [Resources[id]?.Type ?? '', propertiesOf(id)]
-  const named = (property: string) => String(Properties[property])
-  const ids = (service: string, resource: string, ref = resource): Ids => ({
-    ref,
-    arn: arn(service, resource),
-  })
-  switch (Type) {
-    case 'AWS::SQS::Queue':
-      return ids('sqs', named('QueueName'), queueUrl(named('QueueName')))
-    case 'AWS::DynamoDB::Table':
-      return ids('dynamodb', `table/${named('TableName')}`, named('TableName'))
-    case 'AWS::Lambda::Function':
-      return ids('lambda', `function:${named('FunctionName')}`, named('FunctionName'))
-    case 'AWS::Lambda::Alias': {
-      const { FunctionName } = propertiesOf(id.replace('LiveAlias', 'LambdaFunction'))
-      const resource = `function:${FunctionName}:${named('Name')}`
-      return ids('lambda', resource, arn('lambda', resource))
-    }
-    case 'AWS::Logs::LogGroup':
-      return ids('logs', `log-group:${named('LogGroupName')}:*`, named('LogGroupName'))
-    case 'AWS::SNS::Topic':
-      return ids('sns', named('TopicName'), arn('sns', named('TopicName')))
-    case 'AWS::KMS::Key':
-      return ids('kms', `key/${id}`, id)
-    case 'AWS::IAM::Role':
-      return ids('iam', `role/${id}`, id)
-    case 'AWS::ApiGatewayV2::DomainName':
-      return ids(Type, id, named('DomainName'))
-    default:
-      return ids(Type, id)
+  const Type = Resources[id]?.Type ?? ''
+  if (Type === 'AWS::KMS::Key') return { ref: id, arn: arn('kms', `key/${id}`) }
+  if (Type === 'AWS::IAM::Role') return { ref: id, arn: arn('iam', `role/${id}`) }
+  if (Type === 'AWS::Lambda::Alias') {
+    const { FunctionName } = propertiesOf(id.replace('LiveAlias', 'LambdaFunction'))
+    const own = arn('lambda', `function:${FunctionName}:${propertiesOf(id).Name}`)
+    return { ref: own, arn: own }
   }
+  const [property, service = '', resource] = NAMED[Type] ?? []
+  if (property === undefined || resource === undefined) return { ref: id, arn: arn(Type, id) }
+  const name = String(propertiesOf(id)[property])
+  const own = arn(service, resource(name))
+  const refs: Readonly<Record<string, string>> = { 'AWS::SQS::Queue': queueUrl(name), 'AWS::SNS::Topic': own }
+  return { ref: refs[Type] ?? name, arn: own }
 }
 
 const namesOf = (template: Template) =>
