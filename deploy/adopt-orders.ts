@@ -13,6 +13,7 @@ import {
   waitUntilStackUpdateComplete,
 } from '@aws-sdk/client-cloudformation'
 import { DescribeTableCommand, DynamoDBClient, ResourceNotFoundException } from '@aws-sdk/client-dynamodb'
+import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import * as v from 'valibot'
 import { stackName } from './cloudformation.ts'
 
@@ -48,11 +49,10 @@ const pack = async (stage: string, region: string): Promise<Packaged> => {
   return { initial: await packaged('create'), complete: await packaged('update') }
 }
 
-/** The stack's status; undefined when there is none. */
-const statusOf = async (cloudformation: CloudFormationClient, StackName: string) => {
+const find = async (cloudformation: CloudFormationClient, StackName: string) => {
   try {
     const { Stacks: [found] = [] } = await cloudformation.send(new DescribeStacksCommand({ StackName }))
-    return found?.StackStatus === 'DELETE_COMPLETE' ? undefined : found?.StackStatus
+    return found?.StackStatus === 'DELETE_COMPLETE' ? undefined : found
   } catch (error) {
     if (error instanceof Error && error.message.includes('does not exist')) return undefined
     throw error
@@ -73,6 +73,8 @@ export type AdoptDependencies = {
   cloudformation: CloudFormationClient
   dynamodb: DynamoDBClient
   pack: () => Promise<Packaged>
+  /** Stores an object in the stack's bucket; returns its URL. */
+  upload: (Bucket: string, Key: string, Body: string) => Promise<string>
 }
 
 /**
@@ -84,11 +86,12 @@ export type AdoptDependencies = {
  */
 export const adoptOrders = async (
   stage: string,
-  { cloudformation, dynamodb, pack }: AdoptDependencies,
+  { cloudformation, dynamodb, pack, upload }: AdoptDependencies,
 ): Promise<string> => {
   const StackName = stackName(stage)
   const refuse = (why: string) => new Error(`Cannot adopt the orders: ${why}`)
-  const status = await statusOf(cloudformation, StackName)
+  const stack = await find(cloudformation, StackName)
+  const status: string | undefined = stack?.StackStatus
   // A stack in review has no resources yet: it was left by a change set that was never executed.
   const isNew = status === undefined || status === 'REVIEW_IN_PROGRESS'
   if (!isNew && status.endsWith('_IN_PROGRESS'))
@@ -121,11 +124,25 @@ export const adoptOrders = async (
   // Retain: if this import is rolled back, the table must stay.
   const adopted = { ...orders, Properties, DeletionPolicy: 'Retain' }
   const Resources = { ...current.Resources, [id]: adopted }
+  const body = JSON.stringify({ ...current, Resources })
+  const bucket = stack?.Outputs?.find(({ OutputKey }) => OutputKey === 'ServerlessDeploymentBucketName')
+  // A whole template is longer than CloudFormation takes in a request; a new stack's has the bucket and the table.
+  const source =
+    bucket?.OutputValue === undefined
+      ? { TemplateBody: body }
+      : {
+          TemplateURL: await upload(
+            bucket.OutputValue,
+            `serverless/order-relay/${stage}/adopt-orders.json`,
+            body,
+          ),
+        }
   const names = { StackName, ChangeSetName: `adopt-orders-${Date.now()}` }
   await cloudformation.send(
     new CreateChangeSetCommand({
       ...names,
-      TemplateBody: JSON.stringify({ ...current, Resources }),
+      ...source,
+      Capabilities: ['CAPABILITY_IAM'],
       ChangeSetType: isNew ? 'CREATE' : 'UPDATE',
       ImportExistingResources: true,
     }),
@@ -148,8 +165,17 @@ const main = async () => {
   })
   const { stage, region, help } = values
   if (help) return USAGE
-  const [cloudformation, dynamodb] = [new CloudFormationClient({ region }), new DynamoDBClient({ region })]
-  return `${await adoptOrders(stage, { cloudformation, dynamodb, pack: () => pack(stage, region) })}\n`
+  const s3 = new S3Client({ region })
+  const done = await adoptOrders(stage, {
+    cloudformation: new CloudFormationClient({ region }),
+    dynamodb: new DynamoDBClient({ region }),
+    pack: () => pack(stage, region),
+    upload: async (Bucket, Key, Body) => {
+      await s3.send(new PutObjectCommand({ Bucket, Key, Body }))
+      return `https://${Bucket}.s3.${region}.amazonaws.com/${Key}`
+    },
+  })
+  return `${done}\n`
 }
 
 if (import.meta.main) {
