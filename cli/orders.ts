@@ -2,7 +2,6 @@ import { paginateQuery, paginateScan } from '@aws-sdk/client-dynamodb'
 import { Option } from '@commander-js/extra-typings'
 import { type Intent, isSettled } from '../lib/orders/order.ts'
 import { orderOf, orderRepository, type StoredOrder } from '../lib/orders/repository.ts'
-import { TABLES } from '../lib/platform/names.ts'
 import { STATUSES } from '../lib/protocol/status.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
@@ -12,14 +11,14 @@ import { count, facts, lines, type Report, table } from './core/output.ts'
 import { progress } from './core/terminal.ts'
 
 /** The orders table, for reading single orders. */
-export const ordersOf = ({ dynamodb, nameOf }: Context) =>
-  orderRepository(dynamodb, nameOf(TABLES.orders), { random: Math.random })
+export const ordersOf = async ({ dynamodb, stack }: Context) =>
+  orderRepository(dynamodb, (await stack()).ordersTable, { random: Math.random })
 
 type Filter = { source?: string | undefined; status?: string | undefined; since?: Date | undefined }
 
 /** Scans the orders table, or queries one store's part of it. */
 export async function* ordersWhere(
-  { dynamodb, nameOf }: Context,
+  { dynamodb, stack }: Context,
   { source, status, since: from }: Filter,
 ): AsyncGenerator<StoredOrder> {
   const given = Object.entries({ source, status, updated_at: from?.toISOString() }).flatMap(([name, S]) =>
@@ -29,7 +28,7 @@ export async function* ordersWhere(
     .filter(({ name }) => name !== 'source')
     .map(({ name }) => `#${name} ${name === 'updated_at' ? '>=' : '='} :${name}`)
   const input = {
-    TableName: nameOf(TABLES.orders),
+    TableName: (await stack()).ordersTable,
     ConsistentRead: true,
     ...(filters.length > 0 && { FilterExpression: filters.join(' AND ') }),
     ...(given.length > 0 && {
@@ -50,7 +49,7 @@ const intentText = ({ id, kind, of, state, reason }: Intent) =>
   `${kind.padEnd(10)}  ${of === undefined ? '' : `of the ${of}: `}${state}, request ${id}${reason === undefined ? '' : `: ${reason.status} ${reason.message}`}`
 
 const show = async (context: Context, source: string, external_id: string): Promise<Report> => {
-  const stored = await ordersOf(context).get({ source, external_id })
+  const stored = await (await ordersOf(context)).get({ source, external_id })
   if (stored === undefined) {
     throw cannot(
       'show the order',

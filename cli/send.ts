@@ -101,7 +101,7 @@ const waitUntilProcessed = async (context: Context, body: Buffer, seconds: numbe
   const parsed = v.safeParse(v.object({ data: orderResult }), jsonOf(body))
   if (!parsed.success) throw cannot('wait for the webhook', 'its body names no order and status')
   const { source, external_id, status } = parsed.output.data
-  const orders = ordersOf(context)
+  const orders = await ordersOf(context)
   for (const until = Date.now() + seconds * 1000; ; ) {
     const stored = await orders.get({ source, external_id })
     if (stored?.order.result?.status === status) return

@@ -13,12 +13,13 @@ import {
   waitUntilStackUpdateComplete,
 } from '@aws-sdk/client-cloudformation'
 import { DescribeTableCommand, DynamoDBClient, ResourceNotFoundException } from '@aws-sdk/client-dynamodb'
+import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import * as v from 'valibot'
 import { stackName } from './cloudformation.ts'
-import { TABLE_IDS } from './tables.ts'
 
 const USAGE = `Lets the stack take over an orders table that exists without it, so that the next "serverless deploy"
-continues with it: after "serverless remove", and after a first deployment that failed and was rolled back.
+continues with it: after "serverless remove", after a first deployment that failed and was rolled back, and after a
+restore to a table of another name, which "ordersTable" in serverless.yml then names.
 
   --stage NAME    (default: production)
   --region NAME   (default: AWS_REGION, else eu-central-1)
@@ -48,11 +49,10 @@ const pack = async (stage: string, region: string): Promise<Packaged> => {
   return { initial: await packaged('create'), complete: await packaged('update') }
 }
 
-/** The stack's status; undefined when there is none. */
-const statusOf = async (cloudformation: CloudFormationClient, StackName: string) => {
+const find = async (cloudformation: CloudFormationClient, StackName: string) => {
   try {
     const { Stacks: [found] = [] } = await cloudformation.send(new DescribeStacksCommand({ StackName }))
-    return found?.StackStatus === 'DELETE_COMPLETE' ? undefined : found?.StackStatus
+    return found?.StackStatus === 'DELETE_COMPLETE' ? undefined : found
   } catch (error) {
     if (error instanceof Error && error.message.includes('does not exist')) return undefined
     throw error
@@ -73,6 +73,8 @@ export type AdoptDependencies = {
   cloudformation: CloudFormationClient
   dynamodb: DynamoDBClient
   pack: () => Promise<Packaged>
+  /** Stores an object in the stack's bucket; returns its URL. */
+  upload: (Bucket: string, Key: string, Body: string) => Promise<string>
 }
 
 /**
@@ -84,11 +86,12 @@ export type AdoptDependencies = {
  */
 export const adoptOrders = async (
   stage: string,
-  { cloudformation, dynamodb, pack }: AdoptDependencies,
+  { cloudformation, dynamodb, pack, upload }: AdoptDependencies,
 ): Promise<string> => {
   const StackName = stackName(stage)
   const refuse = (why: string) => new Error(`Cannot adopt the orders: ${why}`)
-  const status = await statusOf(cloudformation, StackName)
+  const stack = await find(cloudformation, StackName)
+  const status: string | undefined = stack?.StackStatus
   // A stack in review has no resources yet: it was left by a change set that was never executed.
   const isNew = status === undefined || status === 'REVIEW_IN_PROGRESS'
   if (!isNew && status.endsWith('_IN_PROGRESS'))
@@ -105,22 +108,41 @@ export const adoptOrders = async (
     ? undefined
     : await cloudformation.send(new GetTemplateCommand({ StackName, TemplateStage: 'Processed' }))
   const current = v.parse(template, existing?.TemplateBody ?? initial)
-  if (TABLE_IDS.orders in current.Resources) {
+  const { Resources: wanted } = v.parse(template, complete)
+  const id = Object.keys(wanted).find(each => each.startsWith('OrdersTable')) ?? ''
+  if (id in current.Resources) {
     throw refuse(`the stack ${StackName} contains them; run npx serverless deploy`)
   }
-  const orders = v.parse(table, v.parse(template, complete).Resources[TABLE_IDS.orders])
-  const { TableName } = orders.Properties
+  const orders = v.parse(table, wanted[id])
+  // The deployment that comes next has these, so it sets them: a restored table has neither.
+  const { PointInTimeRecoverySpecification, DeletionProtectionEnabled, ...Properties } = orders.Properties
+  const { TableName } = Properties
   if (!(await tableExists(dynamodb, TableName))) {
     throw refuse(`there is no table ${TableName}; run npx serverless deploy`)
   }
 
   // Retain: if this import is rolled back, the table must stay.
-  const Resources = { ...current.Resources, [TABLE_IDS.orders]: { ...orders, DeletionPolicy: 'Retain' } }
+  const adopted = { ...orders, Properties, DeletionPolicy: 'Retain' }
+  const Resources = { ...current.Resources, [id]: adopted }
+  const body = JSON.stringify({ ...current, Resources })
+  const bucket = stack?.Outputs?.find(({ OutputKey }) => OutputKey === 'ServerlessDeploymentBucketName')
+  // A whole template is longer than CloudFormation takes in a request; a new stack's has the bucket and the table.
+  const source =
+    bucket?.OutputValue === undefined
+      ? { TemplateBody: body }
+      : {
+          TemplateURL: await upload(
+            bucket.OutputValue,
+            `serverless/order-relay/${stage}/adopt-orders.json`,
+            body,
+          ),
+        }
   const names = { StackName, ChangeSetName: `adopt-orders-${Date.now()}` }
   await cloudformation.send(
     new CreateChangeSetCommand({
       ...names,
-      TemplateBody: JSON.stringify({ ...current, Resources }),
+      ...source,
+      Capabilities: ['CAPABILITY_IAM'],
       ChangeSetType: isNew ? 'CREATE' : 'UPDATE',
       ImportExistingResources: true,
     }),
@@ -143,8 +165,17 @@ const main = async () => {
   })
   const { stage, region, help } = values
   if (help) return USAGE
-  const [cloudformation, dynamodb] = [new CloudFormationClient({ region }), new DynamoDBClient({ region })]
-  return `${await adoptOrders(stage, { cloudformation, dynamodb, pack: () => pack(stage, region) })}\n`
+  const s3 = new S3Client({ region })
+  const done = await adoptOrders(stage, {
+    cloudformation: new CloudFormationClient({ region }),
+    dynamodb: new DynamoDBClient({ region }),
+    pack: () => pack(stage, region),
+    upload: async (Bucket, Key, Body) => {
+      await s3.send(new PutObjectCommand({ Bucket, Key, Body }))
+      return `https://${Bucket}.s3.${region}.amazonaws.com/${Key}`
+    },
+  })
+  return `${done}\n`
 }
 
 if (import.meta.main) {

@@ -1,7 +1,16 @@
 import { storeName } from '../lib/platform/names.ts'
 import type { Store } from '../lib/platform/stores.ts'
 import type { Dimensions, Metric } from '../lib/platform/telemetry.ts'
-import { nestedStack, type Resource, type Resources, ref, type Stack, stackName } from './cloudformation.ts'
+import {
+  denyWithoutTls,
+  nestedStack,
+  policy,
+  type Resource,
+  type Resources,
+  ref,
+  type Stack,
+  stackName,
+} from './cloudformation.ts'
 import { feedQueueId, fullFeedName, QUEUE_IDS } from './queues.ts'
 
 const MINUTE = 60
@@ -20,10 +29,10 @@ type Condition = Source & {
 }
 
 export type Alarm = {
+  /** After that of its stack. */
+  name: string
   /** The page of docs/runbook. */
   page: string
-  /** The alarm's name after that of its stack. @default the page */
-  name?: string
   summary: string
   condition: Condition
 }
@@ -60,6 +69,17 @@ const notEmpty = (queueId: string) =>
 const olderThan = (name: unknown, period: number, seconds: number) =>
   above(queueMetric(name, 'ApproximateAgeOfOldestMessage'), 'Maximum', period, seconds)
 
+/** The logical id of a name. */
+export const pascal = (name: string) =>
+  name.replaceAll(/(?:^|-)(.)/g, (_match, letter) => letter.toUpperCase())
+
+/** The runbook pages of the alarms that share one; any other alarm has a page of its own. */
+const PAGES: Readonly<Record<string, string>> = {
+  'quarantined-by-webhook': 'quarantine',
+  'quarantined-by-worker': 'quarantine',
+  'feed-dead-lettered': 'feed-dead-letters',
+}
+
 /**
  * The alarms of a stack by logical id, without the suffix `Alarm`.
  *
@@ -68,147 +88,108 @@ const olderThan = (name: unknown, period: number, seconds: number) =>
 export const alarmsFor = (service: string): Record<string, Alarm> => {
   const own = <Name extends Metric>(name: Name, dimensions?: Dimensions<Name>) =>
     metric('order-relay', name, { service, ...dimensions })
-  // SQS reports up to fifteen minutes late on a queue that was idle: these counters raise the alarm at once, and the
-  // queue's metric keeps it until the queue is empty.
-  const quarantined = (from: 'webhook' | 'worker'): Alarm => ({
-    page: 'quarantine',
-    name: `quarantined-by-${from}`,
-    summary: `The ${from} function has quarantined authentic input`,
-    condition: any(own('Quarantined', { from })),
-  })
-  const alarms: Alarm[] = [
-    {
-      page: 'dead-letters',
-      summary: 'An order event failed for days and waits in the dead-letter queue',
-      condition: notEmpty(QUEUE_IDS.ordersDead),
-    },
-    {
-      page: 'quarantine',
-      summary: 'Authentic input is unreadable or contradictory and waits in the quarantine queue',
-      condition: notEmpty(QUEUE_IDS.quarantine),
-    },
-    quarantined('webhook'),
-    quarantined('worker'),
-    {
-      page: 'queue-age',
-      summary: 'The oldest message of the order queue is over 15 minutes old',
-      condition: olderThan(queueName(QUEUE_IDS.orders), 5 * MINUTE, 15 * MINUTE),
-    },
-    {
-      // SQS excludes a message from its age metric after the third failed receive, so the worker reports the age
-      // at every failure. Failures recur at least every 15 minutes.
-      page: 'order-stuck',
-      summary: 'An order keeps failing and is over 30 minutes behind',
-      condition: above(own('FailingEventAge'), 'Maximum', 30 * MINUTE, 30 * MINUTE),
-    },
-    {
-      page: 'endpoint-errors',
-      summary: "The webhook or the stores' API returned a server error",
-      condition: any(metric('AWS/ApiGateway', '5xx', { ApiId: ref('HttpApi') })),
-    },
-    {
-      page: 'endpoint-latency',
-      summary:
-        'One request in a hundred takes over 5 seconds; the accounting service and the stores wait for ten',
-      condition: above(
-        metric('AWS/ApiGateway', 'Latency', { ApiId: ref('HttpApi') }),
-        'p99',
-        15 * MINUTE,
-        5000,
-      ),
-    },
-    {
-      page: 'requests-throttled',
-      summary:
-        'The API refuses webhooks or requests of stores with 429: they exceed the limit of their route',
-      condition: any(metric(service, THROTTLED, {})),
-    },
-    {
-      page: 'deliveries-failed',
-      summary: 'A webhook could not be stored in DynamoDB or SQS; the accounting service was told to retry',
-      condition: any(own('DeliveryFailed')),
-    },
-    {
-      page: 'requests-failed',
-      summary: "A store's request could not be stored in DynamoDB or SQS; the store was told to retry",
-      condition: any(own('RequestFailed')),
-    },
-    {
-      // The service makes five attempts within a quarter of an hour, so the first delivery signed with a wrong
-      // secret raises the alarm and a stray request does not.
-      page: 'signature-failures',
-      summary: 'Webhooks arrive that are not signed with a known secret',
-      condition: {
+  const api = (name: string) => metric('AWS/ApiGateway', name, { ApiId: ref('HttpApi') })
+  const alarms: Record<string, [summary: string, condition: Condition]> = {
+    'dead-letters': [
+      'An order event failed for days and waits in the dead-letter queue',
+      notEmpty(QUEUE_IDS.ordersDead),
+    ],
+    quarantine: [
+      'Authentic input is unreadable or contradictory and waits in the quarantine queue',
+      notEmpty(QUEUE_IDS.quarantine),
+    ],
+    // SQS reports up to fifteen minutes late on a queue that was idle: these counters raise the alarm at once, and
+    // the queue's metric keeps it until the queue is empty.
+    'quarantined-by-webhook': [
+      'The webhook function has quarantined authentic input',
+      any(own('Quarantined', { from: 'webhook' })),
+    ],
+    'quarantined-by-worker': [
+      'The worker function has quarantined authentic input',
+      any(own('Quarantined', { from: 'worker' })),
+    ],
+    'queue-age': [
+      'The oldest message of the order queue is over 15 minutes old',
+      olderThan(queueName(QUEUE_IDS.orders), 5 * MINUTE, 15 * MINUTE),
+    ],
+    // SQS excludes a message from its age metric after the third failed receive, so the worker reports the age at
+    // every failure. Failures recur at least every 15 minutes.
+    'order-stuck': [
+      'An order keeps failing and is over 30 minutes behind',
+      above(own('FailingEventAge'), 'Maximum', 30 * MINUTE, 30 * MINUTE),
+    ],
+    'endpoint-errors': ["The webhook or the stores' API returned a server error", any(api('5xx'))],
+    'endpoint-latency': [
+      'One request in a hundred takes over 5 seconds; the accounting service and the stores wait for ten',
+      above(api('Latency'), 'p99', 15 * MINUTE, 5000),
+    ],
+    'requests-throttled': [
+      'The API refuses webhooks or requests of stores with 429: they exceed the limit of their route',
+      any(metric(service, THROTTLED, {})),
+    ],
+    'deliveries-failed': [
+      'A webhook could not be stored in DynamoDB or SQS; the accounting service was told to retry',
+      any(own('DeliveryFailed')),
+    ],
+    'requests-failed': [
+      "A store's request could not be stored in DynamoDB or SQS; the store was told to retry",
+      any(own('RequestFailed')),
+    ],
+    // The service makes five attempts within a quarter of an hour, so the first delivery signed with a wrong secret
+    // raises the alarm and a stray request does not.
+    'signature-failures': [
+      'Webhooks arrive that are not signed with a known secret',
+      {
         ...above(own('Deliveries', { outcome: 'forged' }), 'Sum', 15 * MINUTE, 5),
         ComparisonOperator: 'GreaterThanOrEqualToThreshold',
       },
-    },
-    {
-      page: 'service-unauthorized',
-      summary: 'The accounting service rejects the API key; no order can be processed',
-      condition: any(own('ServiceUnauthorized')),
-    },
-    {
-      page: 'breaker-open',
-      summary: 'The accounting service is unavailable; orders wait',
-      condition: any(own('BreakerOpened')),
-    },
-    {
-      page: 'worker-errors',
-      summary: 'The worker crashed or timed out',
-      condition: any(functionMetric('Worker', 'Errors')),
-    },
-    {
-      page: 'worker-throttles',
-      summary: 'Lambda throttles the worker',
-      condition: any(functionMetric('Worker', 'Throttles')),
-    },
-    {
-      page: 'reconcile-errors',
-      summary: 'The check for missed webhooks failed',
-      condition: any(functionMetric('Reconcile', 'Errors')),
-    },
-    {
-      page: 'reconcile-missing',
-      summary: 'The check for missed webhooks has not run',
-      condition: {
+    ],
+    'service-unauthorized': [
+      'The accounting service rejects the API key; no order can be processed',
+      any(own('ServiceUnauthorized')),
+    ],
+    'breaker-open': ['The accounting service is unavailable; orders wait', any(own('BreakerOpened'))],
+    'worker-errors': ['The worker crashed or timed out', any(functionMetric('Worker', 'Errors'))],
+    'worker-throttles': ['Lambda throttles the worker', any(functionMetric('Worker', 'Throttles'))],
+    'reconcile-errors': ['The check for missed webhooks failed', any(functionMetric('Reconcile', 'Errors'))],
+    'reconcile-missing': [
+      'The check for missed webhooks has not run',
+      {
         ...above(functionMetric('Reconcile', 'Invocations'), 'Sum', 15 * MINUTE, 1),
         ComparisonOperator: 'LessThanThreshold',
         // Lambda reports no invocations of a function that is not invoked.
         TreatMissingData: 'breaching',
       },
-    },
-    {
-      page: 'feeder-errors',
-      summary: 'The feeder, which delivers to HTTP feeds, crashed or timed out',
-      condition: any(functionMetric('Feeder', 'Errors')),
-    },
-    {
-      page: 'feed-disabled',
-      summary: "A store's HTTP endpoint has failed for so long that the relay only probes it",
-      // Counted at each probe, at least every 25 minutes.
-      condition: above(own('FeedDisabled'), 'Sum', 30 * MINUTE, 0),
-    },
-    {
-      // As order-stuck, for messages of HTTP feeds.
-      page: 'feed-stuck',
-      summary: "A store's HTTP endpoint has rejected a message for over an hour",
-      condition: above(own('FeedFailingAge'), 'Maximum', 30 * MINUTE, HOUR),
-    },
-    {
-      page: 'feed-dead-letters',
-      summary: 'A feed message failed for days and waits in the dead-letter queue',
-      condition: notEmpty(QUEUE_IDS.feedsDead),
-    },
-    {
-      page: 'feed-dead-letters',
-      name: 'feed-dead-lettered',
-      summary: 'A feed message failed for days and was moved to the dead-letter queue',
-      condition: any(own('FeedDeadLettered')),
-    },
-  ]
-  const pascal = (page: string) => page.replaceAll(/(?:^|-)(.)/g, (_match, letter) => letter.toUpperCase())
-  return Object.fromEntries(alarms.map(alarm => [pascal(alarm.name ?? alarm.page), alarm]))
+    ],
+    'feeder-errors': [
+      'The feeder, which delivers to HTTP feeds, crashed or timed out',
+      any(functionMetric('Feeder', 'Errors')),
+    ],
+    // Counted at each probe, at least every 25 minutes.
+    'feed-disabled': [
+      "A store's HTTP endpoint has failed for so long that the relay only probes it",
+      above(own('FeedDisabled'), 'Sum', 30 * MINUTE, 0),
+    ],
+    // As order-stuck, for messages of HTTP feeds.
+    'feed-stuck': [
+      "A store's HTTP endpoint has rejected a message for over an hour",
+      above(own('FeedFailingAge'), 'Maximum', 30 * MINUTE, HOUR),
+    ],
+    'feed-dead-letters': [
+      'A feed message failed for days and waits in the dead-letter queue',
+      notEmpty(QUEUE_IDS.feedsDead),
+    ],
+    'feed-dead-lettered': [
+      'A feed message failed for days and was moved to the dead-letter queue',
+      any(own('FeedDeadLettered')),
+    ],
+  }
+  return Object.fromEntries(
+    Object.entries(alarms).map(([name, [summary, condition]]) => [
+      pascal(name),
+      { name, page: PAGES[name] ?? name, summary, condition },
+    ]),
+  )
 }
 
 /** What alarms and dashboard call a store: the changing part of the name of its queue. */
@@ -229,12 +210,15 @@ export const feedAlarmsFor = ({ prefix, stores }: Pick<Stack, 'prefix' | 'stores
   )
 
 /** The name of an alarm. */
-export const alarmName = (service: string, { page, name = page }: Alarm): string => `${service}-${name}`
+export const alarmName = (service: string, { name }: Pick<Alarm, 'name'>): string => `${service}-${name}`
 
 const ACCOUNT = ref('AWS::AccountId')
 const ACCOUNT_ROOT = { 'Fn::Join': [':', ['arn', ref('AWS::Partition'), 'iam:', ACCOUNT, 'root']] }
-const FROM_THIS_ACCOUNT = { StringEquals: { 'aws:SourceAccount': ACCOUNT } }
-const CLOUDWATCH = { Service: 'cloudwatch.amazonaws.com' }
+/** What CloudWatch may do for the alarms of this account. */
+const fromAlarms = (Action: unknown, Resource: unknown) => ({
+  ...{ Effect: 'Allow', Principal: { Service: 'cloudwatch.amazonaws.com' }, Action, Resource },
+  Condition: { StringEquals: { 'aws:SourceAccount': ACCOUNT } },
+})
 
 /** The encrypted topic that alarms are sent to, with a subscription when there is an e-mail address. */
 const topic = (service: string, email: string): Resources => ({
@@ -247,19 +231,10 @@ const topic = (service: string, email: string): Resources => ({
       Description: `Alarms of ${service}`,
       EnableKeyRotation: true,
       PendingWindowInDays: 7,
-      KeyPolicy: {
-        Version: '2012-10-17',
-        Statement: [
-          { Effect: 'Allow', Principal: { AWS: ACCOUNT_ROOT }, Action: 'kms:*', Resource: '*' },
-          {
-            Effect: 'Allow',
-            Principal: CLOUDWATCH,
-            Action: ['kms:Decrypt', 'kms:GenerateDataKey'],
-            Resource: '*',
-            Condition: FROM_THIS_ACCOUNT,
-          },
-        ],
-      },
+      KeyPolicy: policy(
+        { Effect: 'Allow', Principal: { AWS: ACCOUNT_ROOT }, Action: 'kms:*', Resource: '*' },
+        fromAlarms(['kms:Decrypt', 'kms:GenerateDataKey'], '*'),
+      ),
     },
   },
   AlarmTopic: {
@@ -270,27 +245,10 @@ const topic = (service: string, email: string): Resources => ({
     Type: 'AWS::SNS::TopicPolicy',
     Properties: {
       Topics: [ref('AlarmTopic')],
-      PolicyDocument: {
-        Version: '2012-10-17',
-        Statement: [
-          {
-            Sid: 'AlarmsOfThisAccount',
-            Effect: 'Allow',
-            Principal: CLOUDWATCH,
-            Action: 'sns:Publish',
-            Resource: ref('AlarmTopic'),
-            Condition: FROM_THIS_ACCOUNT,
-          },
-          {
-            Sid: 'TlsOnly',
-            Effect: 'Deny',
-            Principal: '*',
-            Action: 'sns:Publish',
-            Resource: ref('AlarmTopic'),
-            Condition: { Bool: { 'aws:SecureTransport': 'false' } },
-          },
-        ],
-      },
+      PolicyDocument: policy(
+        fromAlarms('sns:Publish', ref('AlarmTopic')),
+        denyWithoutTls('sns:Publish', ref('AlarmTopic')),
+      ),
     },
   },
   ...(email !== '' && {

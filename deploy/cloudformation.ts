@@ -7,6 +7,8 @@ export type Stack = {
   /** Precedes every queue and table name: `order-relay-<stage>-`, empty for the local stack. */
   prefix: string
   stores: readonly Store[]
+  /** The orders table, without the prefix: another one after a restore. @default `orders` */
+  ordersTable?: string
 }
 
 export type Resource = {
@@ -34,6 +36,27 @@ export const sub = (text: string) => ({ 'Fn::Sub': text })
 /** The ARN of a resource of this account and region that the template does not declare or cannot refer to. */
 export const arn = (service: string, resource: string) =>
   sub(`arn:\${AWS::Partition}:${service}:\${AWS::Region}:\${AWS::AccountId}:${resource}`)
+
+export const policy = (...Statement: readonly object[]) => ({ Version: '2012-10-17', Statement })
+export const allow = (Action: readonly string[], Resource: readonly unknown[]) => ({
+  ...{ Effect: 'Allow', Action, Resource },
+})
+export const denyWithoutTls = (Action: string, Resource: unknown) => ({
+  ...{ Sid: 'TlsOnly', Effect: 'Deny', Principal: '*', Action, Resource },
+  Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+})
+
+/** A role of a service with the given statements and nothing else. */
+export const roleOf = (service: string, Description: string, statements: readonly object[]): Resource => ({
+  Type: 'AWS::IAM::Role',
+  Properties: {
+    Description,
+    AssumeRolePolicyDocument: policy({
+      ...{ Effect: 'Allow', Principal: { Service: `${service}.amazonaws.com` }, Action: 'sts:AssumeRole' },
+    }),
+    Policies: [{ PolicyName: 'exact-permissions', PolicyDocument: policy(...statements) }],
+  },
+})
 
 /**
  * A stack inside the stack, with room for 500 resources of its own. deploy/package.ts replaces the template by the

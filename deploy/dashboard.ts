@@ -1,5 +1,4 @@
 import type { OrderEvent } from '../lib/orders/events.ts'
-import type { Store } from '../lib/platform/stores.ts'
 import type { Dimensions, Metric } from '../lib/platform/telemetry.ts'
 import type { Received } from '../lib/webhook/receive.ts'
 import { type Alarm, alarmName, alarmsFor, feedAlarmsFor, labelOf } from './alarms.ts'
@@ -30,21 +29,17 @@ const COLUMNS = 24
 /** A metric as a dashboard writes it: namespace, name, dimension names and values, rendering options. */
 type Series = (string | { label: string; stat?: string })[]
 type Widget = { type: string; properties: { metrics?: Series[]; [property: string]: unknown } }
-type Row = { height: number; widgets: Widget[] }
+type Row = [height: number, ...widgets: Widget[]]
 
 /** A placeholder that CloudFormation replaces in the dashboard's body, which is text. */
 const placeholder = (name: string) => `\${${name}}`
 
+const STACKED = { stacked: true }
+const MAXIMUM = { stat: 'Maximum' }
 const graph = (title: string, metrics: Series[], { stat = 'Sum', stacked = false } = {}): Widget => ({
   type: 'metric',
   properties: {
-    title,
-    region: placeholder('AWS::Region'),
-    view: 'timeSeries',
-    stat,
-    period: 60,
-    stacked,
-    metrics,
+    ...{ title, region: placeholder('AWS::Region'), view: 'timeSeries', stat, period: 60, stacked, metrics },
   },
 })
 
@@ -85,175 +80,141 @@ const apiSeries = seriesOf('AWS/ApiGateway', 'ApiId')
 /** The dashboard's rows of widgets, from the endpoints to the feeds. */
 export const dashboardRows = ({ stage, prefix, stores }: Stack): Row[] => {
   const service = stackName(stage)
-  const own = <Name extends Metric>(name: Name, label: string, dimensions?: Dimensions<Name>): Series => [
-    'order-relay',
-    name,
-    'service',
-    service,
-    ...Object.entries<string>(dimensions ?? {}).flat(),
-    { label },
-  ]
-  const feedSeries = (store: Store, name: string): Series => [
-    'AWS/SQS',
-    name,
-    'QueueName',
-    fullFeedName(prefix, store),
-    { label: labelOf(store) },
-  ]
-  const feedAlarmArn = (alarm: Alarm) =>
+  const own = <Name extends Metric>(name: Name, label: string, dimensions?: Dimensions<Name>): Series => {
+    const pairs = Object.entries<string>(dimensions ?? {}).flat()
+    return ['order-relay', name, 'service', service, ...pairs, { label }]
+  }
+  const feedGraphs = (title: string, name: string, stat: string) =>
+    split(
+      stores.map(store => [
+        'AWS/SQS',
+        name,
+        'QueueName',
+        fullFeedName(prefix, store),
+        { label: labelOf(store) },
+      ]),
+      (metrics, part) => graph(part, metrics, { stat }),
+      title,
+    )
+  const alarmArn = (alarm: Alarm) =>
     `arn:${placeholder('AWS::Partition')}:cloudwatch:${placeholder('AWS::Region')}:` +
     `${placeholder('AWS::AccountId')}:alarm:${alarmName(service, alarm)}`
+  const markdown = `# ${service}: endpoints, order queue, worker, feeds\nEvery alarm has a page in \`docs/runbook\`.`
   return [
-    {
-      height: 2,
-      widgets: [
-        {
-          type: 'text',
-          properties: {
-            markdown: `# ${service}: endpoints, order queue, worker, feeds\nEvery alarm has a page in \`docs/runbook\`.`,
-          },
-        },
-        alarmWidget(
-          Object.keys(alarmsFor(service)).map(id => placeholder(`${id}Alarm.Arn`)),
-          'Alarms',
-        ),
-      ],
-    },
-    {
-      height: 2,
-      widgets: split(
-        Object.values(feedAlarmsFor({ prefix, stores })).map(feedAlarmArn),
+    [
+      2,
+      { type: 'text', properties: { markdown } },
+      alarmWidget(Object.values(alarmsFor(service)).map(alarmArn), 'Alarms'),
+    ],
+    [
+      2,
+      ...split(
+        Object.values(feedAlarmsFor({ prefix, stores })).map(alarmArn),
         alarmWidget,
         'Alarms of feeds',
       ),
-    },
-    {
-      height: 6,
-      widgets: [
-        graph(
-          'Webhook deliveries by outcome',
-          Object.entries(OUTCOMES).map(([outcome, label]) => own('Deliveries', label, { outcome })),
-          { stacked: true },
+    ],
+    [
+      6,
+      graph(
+        'Webhook deliveries by outcome',
+        Object.entries(OUTCOMES).map(([outcome, label]) => own('Deliveries', label, { outcome })),
+        STACKED,
+      ),
+      graph(
+        'Store requests by status',
+        STATUSES.map(status => own('Requests', status, { status })),
+        STACKED,
+      ),
+      graph('Endpoint errors', [
+        apiSeries('HttpApi', 'Count', 'requests'),
+        apiSeries('HttpApi', '4xx', '4xx'),
+        apiSeries('HttpApi', '5xx', '5xx'),
+        own('DeliveryFailed', 'deliveries failed'),
+        own('RequestFailed', 'requests failed'),
+        own('Quarantined', 'webhooks quarantined', { from: 'webhook' }),
+      ]),
+      graph('Endpoint latency (ms)', [
+        apiSeries('HttpApi', 'Latency', 'p50', { stat: 'p50' }),
+        apiSeries('HttpApi', 'Latency', 'p99', { stat: 'p99' }),
+      ]),
+    ],
+    [
+      6,
+      graph(
+        'Order queue: messages',
+        [
+          queueSeries(QUEUE_IDS.orders, 'ApproximateNumberOfMessagesVisible', 'waiting'),
+          queueSeries(QUEUE_IDS.orders, 'ApproximateNumberOfMessagesNotVisible', 'in flight or delayed'),
+          queueSeries(QUEUE_IDS.ordersDead, 'ApproximateNumberOfMessagesVisible', 'dead letters'),
+          queueSeries(QUEUE_IDS.quarantine, 'ApproximateNumberOfMessagesVisible', 'quarantine'),
+        ],
+        MAXIMUM,
+      ),
+      graph(
+        'Order queue: oldest message (s)',
+        [
+          queueSeries(QUEUE_IDS.orders, 'ApproximateAgeOfOldestMessage', 'oldest'),
+          own('FailingEventAge', 'oldest failing'),
+        ],
+        MAXIMUM,
+      ),
+      graph('Worker', [
+        functionSeries('Worker', 'Invocations', 'invocations'),
+        functionSeries('Worker', 'Errors', 'errors'),
+        functionSeries('Worker', 'Throttles', 'throttles'),
+        functionSeries('Worker', 'ConcurrentExecutions', 'concurrency', MAXIMUM),
+        own('Quarantined', 'quarantined', { from: 'worker' }),
+      ]),
+    ],
+    [
+      6,
+      graph(
+        'Orders changed, by event',
+        Object.entries(EVENTS).map(([event, label]) =>
+          own('EventsProcessed', label, { event, changed: 'true' }),
         ),
-        graph(
-          'Store requests by status',
-          STATUSES.map(status => own('Requests', status, { status })),
-          { stacked: true },
-        ),
-        graph('Endpoint errors', [
-          apiSeries('HttpApi', 'Count', 'requests'),
-          apiSeries('HttpApi', '4xx', '4xx'),
-          apiSeries('HttpApi', '5xx', '5xx'),
-          own('DeliveryFailed', 'deliveries failed'),
-          own('RequestFailed', 'requests failed'),
-          own('Quarantined', 'webhooks quarantined', { from: 'webhook' }),
-        ]),
-        graph('Endpoint latency (ms)', [
-          apiSeries('HttpApi', 'Latency', 'p50', { stat: 'p50' }),
-          apiSeries('HttpApi', 'Latency', 'p99', { stat: 'p99' }),
-        ]),
-      ],
-    },
-    {
-      height: 6,
-      widgets: [
-        graph(
-          'Order queue: messages',
-          [
-            queueSeries(QUEUE_IDS.orders, 'ApproximateNumberOfMessagesVisible', 'waiting'),
-            queueSeries(QUEUE_IDS.orders, 'ApproximateNumberOfMessagesNotVisible', 'in flight or delayed'),
-            queueSeries(QUEUE_IDS.ordersDead, 'ApproximateNumberOfMessagesVisible', 'dead letters'),
-            queueSeries(QUEUE_IDS.quarantine, 'ApproximateNumberOfMessagesVisible', 'quarantine'),
-          ],
-          { stat: 'Maximum' },
-        ),
-        graph(
-          'Order queue: oldest message (s)',
-          [
-            queueSeries(QUEUE_IDS.orders, 'ApproximateAgeOfOldestMessage', 'oldest'),
-            own('FailingEventAge', 'oldest failing'),
-          ],
-          { stat: 'Maximum' },
-        ),
-        graph('Worker', [
-          functionSeries('Worker', 'Invocations', 'invocations'),
-          functionSeries('Worker', 'Errors', 'errors'),
-          functionSeries('Worker', 'Throttles', 'throttles'),
-          functionSeries('Worker', 'ConcurrentExecutions', 'concurrency', { stat: 'Maximum' }),
-          own('Quarantined', 'quarantined', { from: 'worker' }),
-        ]),
-      ],
-    },
-    {
-      height: 6,
-      widgets: [
-        graph(
-          'Orders changed, by event',
-          Object.entries(EVENTS).map(([event, label]) =>
-            own('EventsProcessed', label, { event, changed: 'true' }),
-          ),
-          { stacked: true },
-        ),
-        graph('Accounting service', [
-          own('EventRetried', 'events retried'),
-          own('ServiceUnauthorized', 'API key rejected'),
-          own('BreakerOpened', 'circuit breaker opened'),
-        ]),
-        graph('Checks for missed webhooks', [
-          functionSeries('Reconcile', 'Invocations', 'invocations'),
-          functionSeries('Reconcile', 'Errors', 'errors'),
-        ]),
-      ],
-    },
-    {
-      height: 6,
-      widgets: [
-        ...split(
-          stores.map(store => feedSeries(store, 'ApproximateAgeOfOldestMessage')),
-          (metrics, title) => graph(title, metrics, { stat: 'Maximum' }),
-          'Feeds: oldest message (s)',
-        ),
-        ...split(
-          stores.map(store => feedSeries(store, 'NumberOfMessagesDeleted')),
-          (metrics, title) => graph(title, metrics),
-          'Feeds: messages received by stores',
-        ),
-      ],
-    },
-    {
-      height: 6,
-      widgets: [
-        graph('HTTP feeds: oldest failing message (s)', [own('FeedFailingAge', 'oldest')], {
-          stat: 'Maximum',
-        }),
-        graph('HTTP feeds', [
-          own('FeedRetried', 'retried'),
-          own('FeedDisabled', 'probes of disabled endpoints'),
-          own('FeedDeadLettered', 'dead-lettered'),
-          queueSeries(QUEUE_IDS.feedsDead, 'ApproximateNumberOfMessagesVisible', 'dead letters', {
-            stat: 'Maximum',
-          }),
-        ]),
-      ],
-    },
+        STACKED,
+      ),
+      graph('Accounting service', [
+        own('EventRetried', 'events retried'),
+        own('ServiceUnauthorized', 'API key rejected'),
+        own('BreakerOpened', 'circuit breaker opened'),
+      ]),
+      graph('Checks for missed webhooks', [
+        functionSeries('Reconcile', 'Invocations', 'invocations'),
+        functionSeries('Reconcile', 'Errors', 'errors'),
+      ]),
+    ],
+    [
+      6,
+      ...feedGraphs('Feeds: oldest message (s)', 'ApproximateAgeOfOldestMessage', 'Maximum'),
+      ...feedGraphs('Feeds: messages received by stores', 'NumberOfMessagesDeleted', 'Sum'),
+    ],
+    [
+      6,
+      graph('HTTP feeds: oldest failing message (s)', [own('FeedFailingAge', 'oldest')], MAXIMUM),
+      graph('HTTP feeds', [
+        own('FeedRetried', 'retried'),
+        own('FeedDisabled', 'probes of disabled endpoints'),
+        own('FeedDeadLettered', 'dead-lettered'),
+        queueSeries(QUEUE_IDS.feedsDead, 'ApproximateNumberOfMessagesVisible', 'dead letters', MAXIMUM),
+      ]),
+    ],
   ]
 }
 
 /** Stacks the rows, with up to four widgets of a row side by side. */
 const layOut = (rows: readonly Row[]) => {
-  let y = 0
-  return rows.flatMap(({ height, widgets }) => {
+  let top = 0
+  return rows.flatMap(([height, ...widgets]) => {
     const across = Math.min(widgets.length, 4)
-    const width = COLUMNS / across
-    const placed = widgets.map((widget, index) => ({
+    const [width, y] = [COLUMNS / across, top]
+    top += height * Math.ceil(widgets.length / across)
+    return widgets.map((widget, index) => ({
       ...widget,
-      x: (index % across) * width,
-      y: y + Math.floor(index / across) * height,
-      width,
-      height,
+      ...{ x: (index % across) * width, y: y + Math.floor(index / across) * height, width, height },
     }))
-    y += height * Math.ceil(widgets.length / across)
-    return placed
   })
 }
 

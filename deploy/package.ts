@@ -7,10 +7,11 @@ import { type BuildOptions, build } from 'esbuild'
 import { type ZipOptions, zipSync } from 'fflate'
 import * as v from 'valibot'
 import { assertDeployable } from './settings.ts'
+import { addAliases, isGradual, prepareShift, type Versioned } from './shift.ts'
 import { readStores } from './stores.ts'
 
 type Values = Record<string, unknown>
-type Lambda = {
+type Lambda = Versioned & {
   handler: string
   package?: Record<string, unknown>
   environment?: Record<string, unknown>
@@ -31,12 +32,15 @@ type Serverless = {
     provider: {
       stage: string
       environment: Record<string, unknown>
-      compiledCloudFormationTemplate: { Resources: Record<string, { Type: string; Properties: Values }> }
+      compiledCloudFormationTemplate: {
+        Resources: Record<string, { Type: string; Properties: Values }>
+        Outputs?: Values
+      }
       /** Nothing has changed since the last deployment. */
       shouldNotDeploy?: boolean
     }
     functions: Record<string, Lambda>
-    custom: { esbuild: Bundling }
+    custom: { esbuild: Bundling; shift: string; ordersTable: string; domain: string; certificateArn: string }
   }
 }
 
@@ -144,18 +148,37 @@ export default class PackagePlugin {
           feedAddresses: String(service.functions.feeder?.environment?.FEED_ADDRESSES),
           accountingTimeZone: String(service.functions.api?.environment?.ACCOUNTING_TIME_ZONE),
           waitSeconds: String(service.functions.api?.environment?.WAIT_SECONDS),
+          shift: service.custom.shift,
+          ordersTable: service.custom.ordersTable,
+          domain: service.custom.domain,
+          certificateArn: service.custom.certificateArn,
           stores: readStores(join(serviceDir, 'stores.yml')),
         })
       } catch (error) {
         throw new classes.Error(error instanceof Error ? error.message : String(error))
       }
     }
+    const isShifted = () => isGradual(service.custom.shift)
+    const checkFunction = async () => {
+      await check()
+      if (isShifted())
+        throw new classes.Error(
+          'Cannot deploy a single function: its alias would keep the version it has; run npx serverless deploy',
+        )
+    }
     this.hooks = {
       'before:package:cleanup': check,
       'before:package:createDeploymentArtifacts': pack,
+      'before:package:compileFunctions': async () => {
+        if (isShifted()) prepareShift(service.functions)
+      },
+      'before:aws:package:finalize:mergeCustomProviderResources': async () => {
+        const { stage, compiledCloudFormationTemplate } = service.provider
+        if (isShifted()) addAliases(compiledCloudFormationTemplate, service.functions, stage)
+      },
       'after:aws:package:finalize:mergeCustomProviderResources': extractTemplates,
       'before:aws:deploy:deploy:validateTemplate': uploadTemplates,
-      'before:deploy:function:initialize': check,
+      'before:deploy:function:initialize': checkFunction,
       'before:deploy:function:packageFunction': pack,
     }
   }

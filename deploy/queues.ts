@@ -1,6 +1,16 @@
 import { feedQueueName, QUEUES, storeName } from '../lib/platform/names.ts'
 import { httpStores, type Store } from '../lib/platform/stores.ts'
-import { arn, arnOf, nestedStack, type Resource, type Resources, ref, type Stack } from './cloudformation.ts'
+import {
+  arn,
+  arnOf,
+  denyWithoutTls,
+  nestedStack,
+  policy,
+  type Resource,
+  type Resources,
+  ref,
+  type Stack,
+} from './cloudformation.ts'
 
 const FOURTEEN_DAYS = 14 * 24 * 60 * 60
 /** SQS limits queue names to this many characters. */
@@ -121,22 +131,7 @@ const queue = (self: Queue, queues: readonly Queue[]): Resource => ({
 
 const tlsOnly = (ids: readonly string[], resource: unknown): Resource => ({
   Type: 'AWS::SQS::QueuePolicy',
-  Properties: {
-    Queues: ids.map(ref),
-    PolicyDocument: {
-      Version: '2012-10-17',
-      Statement: [
-        {
-          Sid: 'TlsOnly',
-          Effect: 'Deny',
-          Principal: '*',
-          Action: 'sqs:*',
-          Resource: resource,
-          Condition: { Bool: { 'aws:SecureTransport': 'false' } },
-        },
-      ],
-    },
-  },
+  Properties: { Queues: ids.map(ref), PolicyDocument: policy(denyWithoutTls('sqs:*', resource)) },
 })
 
 /**
@@ -164,11 +159,12 @@ export const feederEvents = ({ stores }: Pick<Stack, 'stores'>) =>
 /**
  * The same on AWS, in a nested stack: with them, the queues would not fit into one.
  *
- * @param maximumConcurrency executions for each of them, so that a slow store does not use up those of the account
+ * @param feeder ARN of the function or its alias
+ * @param concurrency executions for each of them, so that a slow store does not use up those of the account
  */
 export const httpFeedResources = (
   { prefix, stores }: Pick<Stack, 'prefix' | 'stores'>,
-  maximumConcurrency: number,
+  { feeder: FeederArn, concurrency: MaximumConcurrency }: { feeder: unknown; concurrency: number },
 ): Resources => {
   const mappings = httpStores(stores).map((store): [string, Resource] => [
     `${feedQueueId(store.source)}Source`,
@@ -179,13 +175,12 @@ export const httpFeedResources = (
         FunctionName: ref('FeederArn'),
         BatchSize: FEEDER.batchSize,
         FunctionResponseTypes: [FEEDER.functionResponseType],
-        ScalingConfig: { MaximumConcurrency: maximumConcurrency },
+        ScalingConfig: { MaximumConcurrency },
       },
     },
   ])
   // CloudFormation refuses a stack without resources.
   if (mappings.length === 0) return {}
   const queues = httpStores(stores).map(({ source }) => feedQueueId(source))
-  const FeederArn = arnOf('FeederLambdaFunction')
   return { HttpFeeds: nestedStack({ FeederArn }, Object.fromEntries(mappings), queues) }
 }

@@ -1,14 +1,17 @@
 import { type PARAMETERS, UNSETTLED_INDEX } from '../lib/platform/names.ts'
 import { indexOf } from '../lib/platform/parameters.ts'
-import { arn, arnOf, parameterPath, type Resource, type Resources, type Stack } from './cloudformation.ts'
+import {
+  allow,
+  arn,
+  arnOf,
+  parameterPath,
+  type Resource,
+  type Resources,
+  roleOf,
+  type Stack,
+} from './cloudformation.ts'
 import { feedsArn, QUEUE_IDS } from './queues.ts'
-import { TABLE_IDS } from './tables.ts'
-
-const allow = (actions: readonly string[], resources: readonly unknown[]) => ({
-  Effect: 'Allow',
-  Action: actions,
-  Resource: resources,
-})
+import { DELIVERIES_ID, ordersId } from './tables.ts'
 
 const READ_QUEUE = [
   'sqs:ReceiveMessage',
@@ -20,36 +23,16 @@ const READ_QUEUE = [
 /** The role of one function: the given statements, its own log group, and traces. */
 const role = (functionId: string, statements: readonly object[]): [string, Resource] => [
   `${functionId}Role`,
-  {
-    Type: 'AWS::IAM::Role',
-    Properties: {
-      Description: `Permissions of the order-relay function ${functionId}`,
-      AssumeRolePolicyDocument: {
-        Version: '2012-10-17',
-        Statement: [
-          { Effect: 'Allow', Principal: { Service: 'lambda.amazonaws.com' }, Action: 'sts:AssumeRole' },
-        ],
-      },
-      Policies: [
-        {
-          PolicyName: 'exact-permissions',
-          PolicyDocument: {
-            Version: '2012-10-17',
-            Statement: [
-              ...statements,
-              allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [arnOf(`${functionId}LogGroup`)]),
-              // X-Ray has no resources: these two actions are allowed on everything or not at all.
-              allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], ['*']),
-            ],
-          },
-        },
-      ],
-    },
-  },
+  roleOf('lambda', `Permissions of the order-relay function ${functionId}`, [
+    ...statements,
+    allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [arnOf(`${functionId}LogGroup`)]),
+    // X-Ray has no resources: these two actions are allowed on everything or not at all.
+    allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], ['*']),
+  ]),
 ]
 
 /** One role for each function: exact actions on exact resources, or on the feeds of the stack. */
-export const roleResources = ({ stage, prefix }: Pick<Stack, 'stage' | 'prefix'>): Resources => {
+export const roleResources = ({ stage, prefix, ...stack }: Stack): Resources => {
   const feeds = feedsArn(prefix)
   // SecureString with the account's own aws/ssm key needs no KMS permission.
   const read = (action: 'GetParameter' | 'GetParametersByPath', name: keyof typeof PARAMETERS) =>
@@ -61,11 +44,11 @@ export const roleResources = ({ stage, prefix }: Pick<Stack, 'stage' | 'prefix'>
       [path, indexOf(path)].map(each => arn('ssm', `parameter${each}`)),
     )
   }
-  const orders = arnOf(TABLE_IDS.orders)
+  const orders = arnOf(ordersId(stack))
 
   return Object.fromEntries([
     role('Webhook', [
-      allow(['dynamodb:GetItem', 'dynamodb:PutItem'], [arnOf(TABLE_IDS.deliveries)]),
+      allow(['dynamodb:GetItem', 'dynamodb:PutItem'], [arnOf(DELIVERIES_ID)]),
       allow(['sqs:SendMessage'], [arnOf(QUEUE_IDS.orders), arnOf(QUEUE_IDS.quarantine)]),
       read('GetParametersByPath', 'webhook'),
     ]),

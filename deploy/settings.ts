@@ -1,6 +1,7 @@
 import { MAX_WAIT } from '../lib/api/serve.ts'
 import { hostOf, isInternal, isLoopback } from '../lib/platform/addresses.ts'
 import { assertPublicFeeds, type Store } from '../lib/platform/stores.ts'
+import { SHIFTS } from './shift.ts'
 
 export type DeploymentSettings = {
   stage: string
@@ -8,6 +9,10 @@ export type DeploymentSettings = {
   feedAddresses: string
   accountingTimeZone: string
   waitSeconds: string
+  shift: string
+  ordersTable: string
+  domain: string
+  certificateArn: string
   stores: readonly Store[]
 }
 
@@ -33,19 +38,33 @@ const isTimeZone = (timeZone: string) => {
   }
 }
 
+type Rule = [isRight: (value: string, settings: DeploymentSettings) => boolean, remedy: string]
+
+const RULES: Readonly<Partial<Record<keyof DeploymentSettings, Rule>>> = {
+  feedAddresses: [value => value === 'public', ', which only the local stack may use; leave it "public"'],
+  accountingTimeZone: [isTimeZone, '; set a name such as "Asia/Tehran"'],
+  waitSeconds: [
+    value => Number(value) >= 0 && Number(value) <= MAX_WAIT,
+    `; set a number from 0 to ${MAX_WAIT}`,
+  ],
+  ordersTable: [
+    value => /^orders(?:-[\w.-]{1,100})?$/.test(value),
+    '; set "orders", or a name such as "orders-2" after a restore',
+  ],
+  shift: [value => SHIFTS.includes(value), `; set one of ${SHIFTS.join(', ')}`],
+  domain: [
+    (value, { certificateArn }) => value === '' || certificateArn !== '',
+    ' without a certificate; set certificateArn to one of Certificate Manager in the region of the stack',
+  ],
+}
+
 /**
  * Checks that a deployment uses nothing that only the local stack may use: the stage `local` is exempt.
  *
  * @throws with the value and the remedy
  */
-export const assertDeployable = ({
-  stage,
-  accountingUrl,
-  feedAddresses,
-  accountingTimeZone,
-  waitSeconds,
-  stores,
-}: DeploymentSettings) => {
+export const assertDeployable = (settings: DeploymentSettings) => {
+  const { stage, stores } = settings
   if (stage === 'local') return
   if (stage.includes('-feed-')) {
     throw new Error(
@@ -53,28 +72,17 @@ export const assertDeployable = ({
         `"${stage.slice(0, stage.indexOf('-feed-'))}" could reach its queues; choose another name`,
     )
   }
-  const problem = problemOf(accountingUrl)
+  const problem = problemOf(settings.accountingUrl)
   if (problem !== undefined) {
     throw new Error(
       `Cannot deploy: the base URL of the accounting service ${problem}; set it, such as ` +
         'ACCOUNTING_URL=https://accounting.example or --param="accountingUrl=https://accounting.example"',
     )
   }
-  if (feedAddresses !== 'public') {
-    throw new Error(
-      `Cannot deploy: feedAddresses is ${JSON.stringify(feedAddresses)}, which only the local stack may use; ` +
-        'leave it "public"',
-    )
-  }
-  if (!isTimeZone(accountingTimeZone)) {
-    throw new Error(
-      `Cannot deploy: accountingTimeZone is ${JSON.stringify(accountingTimeZone)}; set a name such as "Asia/Tehran"`,
-    )
-  }
-  if (!(Number(waitSeconds) >= 0 && Number(waitSeconds) <= MAX_WAIT)) {
-    throw new Error(
-      `Cannot deploy: waitSeconds is ${JSON.stringify(waitSeconds)}; set a number from 0 to ${MAX_WAIT}`,
-    )
+  for (const [name, [isRight, remedy]] of Object.entries(RULES)) {
+    const value = String(settings[name as keyof typeof RULES])
+    if (!isRight(value, settings))
+      throw new Error(`Cannot deploy: ${name} is ${JSON.stringify(value)}${remedy}`)
   }
   assertPublicFeeds(stores)
 }

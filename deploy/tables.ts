@@ -14,12 +14,22 @@ export type Table = {
   aws: Record<string, unknown>
 }
 
-export const TABLE_IDS = { orders: 'OrdersTable', deliveries: 'DeliveriesTable' } as const
+export const DELIVERIES_ID = 'DeliveriesTable'
 
-export const tablesOf = ({ prefix }: Pick<Stack, 'prefix'>): Table[] => [
+/**
+ * The logical id of the orders table. A restored table, which has another name, is another resource: CloudFormation
+ * can import it and release the old one, but not exchange the one for the other.
+ */
+export const ordersId = ({ ordersTable = TABLES.orders }: Pick<Stack, 'ordersTable'>): string =>
+  `OrdersTable${ordersTable === TABLES.orders ? '' : Buffer.from(ordersTable).toString('hex')}`
+
+export const tablesOf = ({
+  prefix,
+  ordersTable = TABLES.orders,
+}: Pick<Stack, 'prefix' | 'ordersTable'>): Table[] => [
   {
     // The deliveries that were queued. The table may be lost: the worker is idempotent by state.
-    id: TABLE_IDS.deliveries,
+    id: DELIVERIES_ID,
     name: prefix + TABLES.deliveries,
     schema: {
       AttributeDefinitions: [{ AttributeName: 'delivery', AttributeType: 'S' }],
@@ -29,8 +39,8 @@ export const tablesOf = ({ prefix }: Pick<Stack, 'prefix'>): Table[] => [
     aws: { TimeToLiveSpecification: { AttributeName: 'expires_at', Enabled: true } },
   },
   {
-    id: TABLE_IDS.orders,
-    name: prefix + TABLES.orders,
+    id: ordersId({ ordersTable }),
+    name: prefix + ordersTable,
     schema: {
       AttributeDefinitions: [
         { AttributeName: 'source', AttributeType: 'S' },

@@ -1,11 +1,13 @@
 import { alarmResources } from './alarms.ts'
-import { ref, secretsPath, sub } from './cloudformation.ts'
+import { arnOf, ref, type Stack, secretsPath, sub } from './cloudformation.ts'
 import { dashboardResources } from './dashboard.ts'
+import { DOMAIN_TARGET, type Domain, domainResources } from './domain.ts'
 import { queryResources } from './queries.ts'
 import * as queues from './queues.ts'
 import { roleResources } from './roles.ts'
+import { aliasId, isGradual, shiftResources } from './shift.ts'
 import { readStores } from './stores.ts'
-import { TABLE_IDS, tableResources, tablesOf } from './tables.ts'
+import { DELIVERIES_ID, ordersId, tableResources, tablesOf } from './tables.ts'
 
 /** What osls passes to a function that provides a value of serverless.yml. */
 type Context = { resolveVariable: (name: string) => Promise<string | number> }
@@ -68,55 +70,88 @@ const reservedConcurrency = (executions: number) => {
   return { WebhookLambdaFunction: reserved, ApiLambdaFunction: reserved }
 }
 
-const outputs = (stage: string) => {
-  const output = (Description: string, Value: unknown) => ({ Description, Value })
-  return {
-    WebhookUrl: output(
-      'Webhook URL to register with the accounting service',
-      sub(`\${HttpApi.ApiEndpoint}/webhook`),
-    ),
-    ApiUrl: output("Base URL of the stores' API", { 'Fn::GetAtt': ['HttpApi', 'ApiEndpoint'] }),
-    OrdersQueueUrl: output('Order queue', ref(queues.QUEUE_IDS.orders)),
-    OrdersDeadQueueUrl: output('Dead letters of the order queue', ref(queues.QUEUE_IDS.ordersDead)),
-    QuarantineQueueUrl: output(
-      'Authentic input that is unreadable or contradictory',
-      ref(queues.QUEUE_IDS.quarantine),
-    ),
-    OrdersTableName: output('State of every order', ref(TABLE_IDS.orders)),
-    DeliveriesTableName: output('Deliveries that were queued', ref(TABLE_IDS.deliveries)),
-    SecretsPath: output('Parameter Store path of the secrets', secretsPath(stage)),
-    DashboardUrl: output(
-      'CloudWatch dashboard',
-      sub(
-        `https://\${AWS::Region}.console.aws.amazon.com/cloudwatch/home?region=\${AWS::Region}#dashboards:name=\${Dashboard}`,
-      ),
-    ),
-    AlarmTopicArn: output('Topic that alarms are sent to', ref('AlarmTopic')),
-  }
+/** With a domain of its own, the API's address at AWS answers nothing, unless it is kept while senders move. */
+const domainExtension = ({ name }: Domain, defaultEndpoint: string) =>
+  name === '' ? {} : { HttpApi: { Properties: { DisableExecuteApiEndpoint: defaultEndpoint !== 'enabled' } } }
+
+/** API Gateway may only invoke an alias when it has the permission: in a change to aliases, nothing must fail. */
+const aliasExtensions = {
+  HttpApiIntegrationWebhook: { DependsOn: ['WebhookLambdaPermissionHttpApi'] },
+  HttpApiIntegrationApi: { DependsOn: ['ApiLambdaPermissionHttpApi'] },
 }
+
+const outputs = (stack: Stack, { name: domain }: Domain) => {
+  const at = (path: string) =>
+    domain === '' ? sub(`\${HttpApi.ApiEndpoint}${path}`) : `https://${domain}${path}`
+  const console = `https://\${AWS::Region}.console.aws.amazon.com/cloudwatch/home?region=\${AWS::Region}`
+  const values: Record<string, [description: string, value: unknown]> = {
+    WebhookUrl: ['Webhook URL to register with the accounting service', at('/webhook')],
+    ApiUrl: ["Base URL of the stores' API", at('')],
+    ...(domain !== '' && { DomainTarget: ['Where the record of the domain points', DOMAIN_TARGET] }),
+    OrdersQueueUrl: ['Order queue', ref(queues.QUEUE_IDS.orders)],
+    OrdersDeadQueueUrl: ['Dead letters of the order queue', ref(queues.QUEUE_IDS.ordersDead)],
+    QuarantineQueueUrl: ['Unreadable or contradictory authentic input', ref(queues.QUEUE_IDS.quarantine)],
+    OrdersTableName: ['State of every order', ref(ordersId(stack))],
+    DeliveriesTableName: ['Deliveries that were queued', ref(DELIVERIES_ID)],
+    SecretsPath: ['Parameter Store path of the secrets', secretsPath(stack.stage)],
+    DashboardUrl: ['CloudWatch dashboard', sub(`${console}#dashboards:name=\${Dashboard}`)],
+    AlarmTopicArn: ['Topic that alarms are sent to', ref('AlarmTopic')],
+  }
+  return Object.fromEntries(
+    Object.entries(values).map(([name, [Description, Value]]) => [name, { Description, Value }]),
+  )
+}
+
+/** The parameters of serverless.yml that the resources depend on. */
+const TEXTS = [
+  'prefix',
+  'ordersTable',
+  'alarmEmail',
+  'shift',
+  'domain',
+  'certificateArn',
+  'hostedZoneId',
+  'defaultEndpoint',
+] as const
+const NUMBERS = ['requestsPerSecond', 'requestsAtOnce', 'endpointConcurrency', 'feederConcurrency'] as const
+
+const resolve = async <const Name extends string, Value>(
+  names: readonly Name[],
+  value: (name: Name) => Promise<Value>,
+): Promise<Record<Name, Value>> =>
+  Object.fromEntries(await Promise.all(names.map(async name => [name, await value(name)])))
 
 /** The CloudFormation resources beside the functions, and the stack's outputs. */
 export const resources = async ({ resolveVariable }: Context) => {
-  const [name, prefix, email] = await Promise.all(
-    ['sls:stage', 'param:prefix', 'param:alarmEmail'].map(resolveVariable),
-  )
-  const [rate = 0, burst = 0, reserved = 0, feederConcurrency = 0] = await Promise.all(
-    ['requestsPerSecond', 'requestsAtOnce', 'endpointConcurrency', 'feederConcurrency'].map(async parameter =>
-      Number(await resolveVariable(`param:${parameter}`)),
-    ),
-  )
-  const stack = { stage: String(name), prefix: String(prefix), stores: stores() }
+  const stage = String(await resolveVariable('sls:stage'))
+  const texts = await resolve(TEXTS, async name => String(await resolveVariable(`param:${name}`)))
+  const numbers = await resolve(NUMBERS, async name => Number(await resolveVariable(`param:${name}`)))
+  const { prefix, ordersTable, shift } = texts
+  const stack = { stage, prefix, ordersTable, stores: stores() }
+  const domain = {
+    name: texts.domain,
+    certificateArn: texts.certificateArn,
+    hostedZoneId: texts.hostedZoneId,
+  }
+  const feeder = isGradual(shift) ? ref(aliasId('feeder')) : arnOf('FeederLambdaFunction')
   return {
     Resources: {
       ...tableResources(tablesOf(stack)),
       ...queues.queueResources(stack),
-      ...queues.httpFeedResources(stack, feederConcurrency),
+      ...queues.httpFeedResources(stack, { feeder, concurrency: numbers.feederConcurrency }),
       ...roleResources(stack),
-      ...alarmResources(stack, String(email)),
+      ...alarmResources(stack, texts.alarmEmail),
       ...dashboardResources(stack),
       ...queryResources(stack),
+      ...shiftResources(stack, shift),
+      ...domainResources(domain),
     },
-    Outputs: outputs(stack.stage),
-    extensions: { HttpApiStage: stageExtension({ rate, burst }), ...reservedConcurrency(reserved) },
+    Outputs: outputs(stack, domain),
+    extensions: {
+      HttpApiStage: stageExtension({ rate: numbers.requestsPerSecond, burst: numbers.requestsAtOnce }),
+      ...reservedConcurrency(numbers.endpointConcurrency),
+      ...domainExtension(domain, texts.defaultEndpoint),
+      ...(isGradual(shift) && aliasExtensions),
+    },
   }
 }

@@ -19,6 +19,7 @@ export const handler = createWorker({
     'secretsPath',
     'accountingUrl',
     'refusedRetryDays',
+    'feedVersionsFrom',
   ),
   ...runtime,
 })

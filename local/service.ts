@@ -67,7 +67,12 @@ export const readService = (loaded: unknown, folder: string, ports: Ports): Serv
     throw new Error(`Cannot use serverless.yml: "${v.getDotPath(issue) ?? ''}" ${issue.message}`)
   }
   const { provider, functions } = parsed.output
-  const stack = { prefix: '', stores: readStores(`${folder}/stores.yml`) }
+  const { ORDERS_TABLE } = provider.environment
+  const stack = {
+    prefix: '',
+    stores: readStores(`${folder}/stores.yml`),
+    ...(typeof ORDERS_TABLE === 'string' && { ordersTable: ORDERS_TABLE }),
+  }
   const [queues, tables] = [queuesOf(stack), tablesOf(stack)]
   const values = new Map([
     ...queues.map(({ id, name }) => [id, queueUrl(ports.sqs, name)] as const),

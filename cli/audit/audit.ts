@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Option } from '@commander-js/extra-typings'
+import { orderQueue } from '../../lib/orders/events.ts'
+import { QUEUES } from '../../lib/platform/names.ts'
 import { visible } from '../../lib/platform/visible.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
@@ -50,9 +53,21 @@ const balanceText = (audited: Balance): string => {
 const ATTEMPTS = 3
 const INTERVAL_MS = { local: 1000, aws: 5000 }
 
-type Options = { since: Date; rate: number; service: boolean }
+/** Has the worker read orders from the service, as the scheduled check does. */
+const repair = async ({ sqs, queueUrl }: Context, differences: readonly Difference[]): Promise<number> => {
+  const enqueue = orderQueue(sqs, await queueUrl(QUEUES.orders))
+  const outdated = differences.filter(difference => difference.outdated)
+  for (const { source, external_id } of outdated) {
+    const event = { event: 'order.check', delivery: randomUUID(), data: { source, external_id } }
+    await enqueue(event.data, { id: event.delivery, json: JSON.stringify(event) })
+  }
+  return outdated.length
+}
 
-const audit = async (context: Context, { since: from, rate, service }: Options): Promise<Report> => {
+type Options = { since: Date; rate: number; service: boolean; repair?: true | undefined }
+
+const audit = async (context: Context, options: Options): Promise<Report> => {
+  const { since: from, rate, service } = options
   const asked = service ? rate : undefined
   let evidence = await collect(context, from, new Date(), asked)
   for (let attempt = 1; ; attempt++) {
@@ -60,7 +75,13 @@ const audit = async (context: Context, { since: from, rate, service }: Options):
     const { differences } = audited
     const balanced = differences.length === 0
     if (balanced || attempt === ATTEMPTS) {
-      return { data: { balanced, ...audited }, ok: balanced, text: balanceText(audited) }
+      const repaired = options.repair ? await repair(context, differences) : 0
+      const next = `The worker reads ${count(repaired, 'order')} from the service; then run the audit again.`
+      return {
+        data: { balanced, ...audited, repaired },
+        ok: balanced,
+        text: [balanceText(audited), ...(repaired > 0 ? [next] : [])].join('\n'),
+      }
     }
     await sleep(INTERVAL_MS[context.local ? 'local' : 'aws'])
     evidence = await collectAgain(context, evidence, differences, asked)
@@ -88,6 +109,7 @@ export const auditCommand = ({ program, run }: Cli): void => {
     )
     .option('--rate <number>', 'orders to read from the service per second', positive, RATE)
     .option('--no-service', 'do not compare with the service')
+    .option('--repair', 'have the worker read the orders from the service that differ from it')
     .addHelpText('after', HELP)
     .action(run(audit))
 }

@@ -55,7 +55,13 @@ type Entry = OrderKey & {
 }
 
 /** Something that does not add up. */
-export type Difference = OrderKey & { what: string; id?: string }
+export type Difference = OrderKey & {
+  what: string
+  /** Of the delivery or request. */
+  id?: string
+  /** Whether the order would agree with the service if the worker read it there. */
+  outdated?: true
+}
 
 const entriesOf = ({ logged, recorded, until }: Evidence): Entry[] => {
   const entries = new Map<string, Entry>()
@@ -158,7 +164,10 @@ export const balance = (evidence: Evidence) => {
   const asked = [...orders.values()].filter(({ service }) => service !== undefined)
   const disagreements = asked.flatMap(order => {
     const found = disagreement(order)
-    return found === undefined ? [] : [{ what: `order ${found}`, ...order.key }]
+    const isOutdated = order.service !== undefined && 'result' in order.service
+    return found === undefined
+      ? []
+      : [{ what: `order ${found}`, ...order.key, ...(isOutdated && ({ outdated: true } as const)) }]
   })
 
   const outcomes = Object.fromEntries(logged?.outcomes ?? [])

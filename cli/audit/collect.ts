@@ -65,7 +65,7 @@ const changedOrders = async (
 
 /** Reads orders from the table and, at a bounded rate, from the service. */
 const compare = async (context: Context, keys: readonly OrderKey[], rate: number | undefined) => {
-  const table = ordersOf(context)
+  const table = await ordersOf(context)
   const read = rate === undefined ? undefined : orderReader(await accountingOf(context))
   const readService = async (key: OrderKey): Promise<ComparedOrder['service']> => {
     try {

@@ -15,8 +15,9 @@ export type Stack = {
   /** Base URL of the stores' API. */
   apiUrl: string
   accountingUrl: string
-  /** By their names in serverless.yml; `timeout` in seconds. */
-  functions: Readonly<Record<string, { name: string; timeout: number }>>
+  ordersTable: string
+  /** By their names in serverless.yml; `timeout` in seconds, `target` what is invoked: an alias, if it has one. */
+  functions: Readonly<Record<string, { name: string; target: string; timeout: number }>>
   /** What exists only on AWS. */
   aws?: {
     /** The topic that alarms are sent to. */
@@ -28,6 +29,7 @@ export type Stack = {
 
 const serverless = v.looseObject({
   custom: v.looseObject({ esbuild: v.looseObject({ outputFileExtension: v.string(), plugins: v.string() }) }),
+  params: v.looseObject({ default: v.looseObject({ ordersTable: v.string() }) }),
   functions: v.record(v.string(), v.looseObject({ timeout: v.optional(v.number(), 6) })),
 })
 
@@ -42,14 +44,16 @@ export const readService = () => {
 
 /** The local stack, as described by serverless.yml and the port variables. */
 export const localStack = (ports: Ports): Stack => {
+  const { functions, params } = readService()
   return {
     webhookUrl: `${urlOf(ports.relay)}/webhook`,
+    ordersTable: params.default.ordersTable,
     apiUrl: urlOf(ports.relay),
     accountingUrl: urlOf(ports.sandbox),
     functions: Object.fromEntries(
-      Object.entries(readService().functions).map(([key, { timeout }]) => [
+      Object.entries(functions).map(([key, { timeout }]) => [
         key,
-        { name: `order-relay-local-${key}`, timeout },
+        { name: `order-relay-local-${key}`, target: `order-relay-local-${key}`, timeout },
       ]),
     ),
   }
@@ -63,6 +67,10 @@ const lambda = v.looseObject({
     ReservedConcurrentExecutions: v.optional(v.number(), 0),
     Environment: v.optional(v.looseObject({ Variables: v.optional(v.record(v.string(), v.unknown()), {}) })),
   }),
+})
+const alias = v.object({
+  Type: v.literal('AWS::Lambda::Alias'),
+  Properties: v.object({ FunctionName: v.object({ Ref: v.string() }), Name: v.string() }),
 })
 const template = v.pipe(
   v.string(),
@@ -90,6 +98,7 @@ export const awsStack = async (region: string, name: string): Promise<Stack> => 
     const {
       WebhookUrl,
       ApiUrl,
+      OrdersTableName: ordersTable = '',
       AlarmTopicArn: alarmTopic = '',
     } = Object.fromEntries(
       (Stacks[0]?.Outputs ?? []).map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]),
@@ -101,9 +110,14 @@ export const awsStack = async (region: string, name: string): Promise<Stack> => 
         'deploy it again',
       )
     }
-    const resources = Object.values(v.parse(template, TemplateBody).Resources)
-    const functions = resources.flatMap(resource =>
-      v.is(lambda, resource) ? [v.parse(lambda, resource).Properties] : [],
+    const resources = Object.entries(v.parse(template, TemplateBody).Resources)
+    const aliases = new Map(
+      resources.flatMap(([, resource]) =>
+        v.is(alias, resource) ? [[resource.Properties.FunctionName.Ref, resource.Properties.Name]] : [],
+      ),
+    )
+    const functions = resources.flatMap(([id, resource]) =>
+      v.is(lambda, resource) ? [{ ...v.parse(lambda, resource).Properties, alias: aliases.get(id) }] : [],
     )
     const accountingUrl = functions
       .map(({ Environment }) => Environment?.Variables.ACCOUNTING_URL)
@@ -118,15 +132,16 @@ export const awsStack = async (region: string, name: string): Promise<Stack> => 
     return {
       webhookUrl: WebhookUrl,
       apiUrl: ApiUrl,
+      ordersTable,
       accountingUrl,
       aws: {
         alarmTopic,
         reserved: functions.reduce((sum, { ReservedConcurrentExecutions: each }) => sum + each, 0),
       },
       functions: Object.fromEntries(
-        functions.map(({ FunctionName, Timeout }) => [
+        functions.map(({ FunctionName, Timeout: timeout, alias }) => [
           FunctionName.slice(name.length + 1),
-          { name: FunctionName, timeout: Timeout },
+          { name: FunctionName, target: alias ? `${FunctionName}:${alias}` : FunctionName, timeout },
         ]),
       ),
     }

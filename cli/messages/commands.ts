@@ -110,7 +110,7 @@ const planEach = (
 const predict = async (context: Context, kind: Kind, selection: Selection): Promise<Report> => {
   let reader: Promise<ReturnType<typeof orderReader>> | undefined
   const predictEvent = dryRun({
-    orders: ordersOf(context),
+    orders: await ordersOf(context),
     readService: async order => {
       reader ??= accountingOf(context).then(orderReader)
       return (await reader)(order)

@@ -34,7 +34,7 @@ const processNow = async (
     },
   }
   const { Payload, FunctionError } = await lambda.invoke({
-    FunctionName: functions.worker?.name,
+    FunctionName: functions.worker?.target,
     Payload: JSON.stringify({ Records: [record] }),
   })
   if (FunctionError !== undefined) return false

@@ -20,6 +20,8 @@ export type ProcessDependencies = {
   now: () => number
   /** How long a refused request is tried again, in seconds. */
   retryRefused: number
+  /** The least version of the order's feed messages. @default 0 */
+  versionsFrom?: number
   /** The event was received before: a worker that died may have made a call and left no note of it. */
   redelivered: boolean
 }
@@ -38,11 +40,12 @@ export type Processed = { changed: boolean; calls: number; published: number; st
  */
 export const process = async (
   event: OrderEvent,
-  { orders, call, publish, now, retryRefused, redelivered }: ProcessDependencies,
+  { orders, call, publish, now, retryRefused, redelivered, versionsFrom = 0 }: ProcessDependencies,
 ): Promise<Processed> => {
   const { source, external_id } = event.data
   const stored = await orders.get({ source, external_id })
-  let saved = stored?.order ?? newOrder({ source, external_id })
+  const known = stored?.order ?? newOrder({ source, external_id })
+  let saved = { ...known, version: Math.max(known.version, versionsFrom) }
   let revision = stored?.revision ?? 0
   const applied = (order: Order, input: OrderEvent | CallResult | LostCall) =>
     apply(order, input, { now: unixSeconds(now()), retryRefused })

@@ -11,6 +11,8 @@ export const VARIABLES = {
   accountingUrl: 'ACCOUNTING_URL',
   /** How many days a request stays open that the service has refused for a cause an accountant can fix. */
   refusedRetryDays: 'REFUSED_RETRY_DAYS',
+  /** The least version of feed messages, above every one that was published before the orders were restored. */
+  feedVersionsFrom: 'FEED_VERSIONS_FROM',
   /** The time zone in which the accounting service dates its documents, such as `Asia/Tehran`. */
   accountingTimeZone: 'ACCOUNTING_TIME_ZONE',
   /** How long a store waits for the service's answer, in seconds. */

@@ -20,7 +20,10 @@ export type WorkerDependencies = AccountingDependencies & {
   dynamodb: DynamoDB
   sqs: Sqs
   stores: readonly Store[]
-  settings: Pick<Settings, 'ordersTable' | 'ordersQueueUrl' | 'quarantineQueueUrl' | 'refusedRetryDays'>
+  settings: Pick<
+    Settings,
+    'ordersTable' | 'ordersQueueUrl' | 'quarantineQueueUrl' | 'refusedRetryDays' | 'feedVersionsFrom'
+  >
 }
 
 /**
@@ -97,7 +100,10 @@ export const createWorker = (dependencies: WorkerDependencies) => {
   return middy<SQSEvent, SQSBatchResponse>(invocation).handler(({ Records }, context) => {
     const callInTime = withDeadline(call, () => context.getRemainingTimeInMillis())
     const processEvent = (event: OrderEvent, redelivered: boolean) =>
-      process(event, { orders, call: callInTime, publish, now, retryRefused, redelivered })
+      process(event, {
+        ...{ orders, call: callInTime, publish, now, retryRefused, redelivered },
+        versionsFrom: Number(settings.feedVersionsFrom),
+      })
     return processBatch(Records, {
       process: processRecord({ processEvent, quarantine, now, telemetry }),
       onFailure,

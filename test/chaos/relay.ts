@@ -136,6 +136,7 @@ export const startRelay = async ({
     accountingUrl: await through('worker to service', ports.sandbox),
     accountingTimeZone: 'Asia/Tehran',
     refusedRetryDays: '7',
+    feedVersionsFrom: '0',
     waitSeconds: '0',
   }
   const stores = storesWith(await through('feeder to store', webStore))

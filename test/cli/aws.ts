@@ -12,10 +12,15 @@ const lambda = (name: string) => ({
     Environment: { Variables: { ACCOUNTING_URL: 'http://127.0.0.1:1' } },
   },
 })
-const TEMPLATE = { Resources: { Webhook: lambda('webhook'), Worker: lambda('worker') } }
+const WorkerLiveAlias = {
+  Type: 'AWS::Lambda::Alias',
+  Properties: { FunctionName: { Ref: 'Worker' }, Name: 'live' },
+}
+const TEMPLATE = { Resources: { Webhook: lambda('webhook'), Worker: lambda('worker'), WorkerLiveAlias } }
 const OUTPUTS = {
   WebhookUrl: 'http://127.0.0.1:1/webhook',
   ApiUrl: 'http://127.0.0.1:1',
+  OrdersTableName: 'order-relay-production-orders',
   AlarmTopicArn: 'arn:aws:sns:eu-central-1:000000000000:order-relay-production-alarms',
 }
 

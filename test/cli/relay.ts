@@ -90,6 +90,7 @@ const start = async (project: string, dataDir: string) => {
 }
 
 let running: Awaited<ReturnType<typeof start>>
+let restart: () => Promise<void>
 
 /**
  * Starts a local stack on free ports before the tests of a file, and stops it after them.
@@ -107,7 +108,12 @@ export const useLocalStack = ({
   const dataDir = useFolder(() => running?.close())
   beforeAll(async () => {
     await prepare?.(dataDir())
-    running = await start(await project(), dataDir())
+    const folder = await project()
+    running = await start(folder, dataDir())
+    restart = async () => {
+      await running.close()
+      running = await start(folder, dataDir())
+    }
   })
 }
 
@@ -141,6 +147,8 @@ const ITEMS = [{ sku: 'SKU-1', quantity: 0.01, unit_price: 1000 }]
 export const local = {
   ...relayOf(() => running.environment),
   stack: () => running,
+  /** Stops the stack and starts it again with the same data. */
+  restart: () => restart(),
   queue: (name: string) => `${running.urls.sqs}/${ACCOUNT_ID}/${name}`,
 
   /** Calls the sandbox as its accountant or as a store. */

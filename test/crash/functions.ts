@@ -39,6 +39,7 @@ export const SETTINGS = {
   accountingTimeZone: 'Asia/Tehran',
   waitSeconds: '0.3',
   refusedRetryDays: '7',
+  feedVersionsFrom: '0',
 }
 
 /** What every function depends on; each factory takes its part of it. */

@@ -11,13 +11,22 @@ import { tableResources, tablesOf } from '../../deploy/tables.ts'
 const STACK = 'order-relay-production'
 const TABLE = 'order-relay-production-orders'
 const BUCKET = { Type: 'AWS::S3::Bucket' }
+const BUCKET_NAME = { OutputKey: 'ServerlessDeploymentBucketName', OutputValue: 'bucket' }
+/** As long as whole stacks are. */
+const ROLE = { Type: 'AWS::IAM::Role', Properties: { Description: 'x'.repeat(60_000) } }
 
 type Resources = Record<
   string,
-  { Type?: string; DeletionPolicy?: string; Properties?: { TableName?: unknown } }
+  { Type?: string; DeletionPolicy?: string; Properties?: Record<string, unknown> }
 >
 type Account = { status?: string; resources?: Resources; tables: string[] }
-type Input = { ChangeSetType?: string; TemplateBody?: string; ImportExistingResources?: boolean }
+type Input = {
+  ChangeSetType?: string
+  TemplateBody?: string
+  TemplateURL?: string
+  Capabilities?: string[]
+  ImportExistingResources?: boolean
+}
 
 const invalid = (message: string) => Object.assign(new Error(message), { name: 'ValidationError' })
 
@@ -27,7 +36,12 @@ const account = (state: Account) => {
   const dynamodb = new DynamoDBClient({ region: 'eu-central-1' })
   let changeSet: { type: string; resources: Resources; failure?: string } | undefined
 
-  const createChangeSet = ({ ChangeSetType = '', TemplateBody = '', ImportExistingResources }: Input) => {
+  const uploaded = new Map<string, string>()
+
+  const createChangeSet = ({ ChangeSetType = '', ImportExistingResources, ...input }: Input) => {
+    const { TemplateBody = uploaded.get(input.TemplateURL ?? '') ?? '', Capabilities = [] } = input
+    if (input.TemplateBody !== undefined && TemplateBody.length > 51_200)
+      throw invalid('templateBody is too long')
     const isNew = state.status === undefined || state.status === 'REVIEW_IN_PROGRESS'
     if (ChangeSetType === 'CREATE' && !isNew) throw invalid(`Stack [${STACK}] already exists`)
     if (ChangeSetType === 'UPDATE' && isNew) throw invalid(`Stack [${STACK}] does not exist`)
@@ -35,6 +49,8 @@ const account = (state: Account) => {
       throw invalid(`Stack is in ${state.status} state and can not be updated`)
     state.status ??= 'REVIEW_IN_PROGRESS'
     const { Resources } = JSON.parse(TemplateBody) as { Resources: Resources }
+    const hasRoles = Object.values(Resources).some(({ Type }) => Type === 'AWS::IAM::Role')
+    if (hasRoles && !Capabilities.includes('CAPABILITY_IAM')) throw invalid('Requires capabilities')
     changeSet = { type: ChangeSetType, resources: Resources }
     for (const [id, { DeletionPolicy = '', Properties }] of Object.entries(Resources)) {
       const { TableName } = Properties ?? {}
@@ -50,7 +66,11 @@ const account = (state: Account) => {
     switch (command) {
       case 'DescribeStacksCommand':
         if (state.status === undefined) throw invalid(`Stack with id ${STACK} does not exist`)
-        return { Stacks: [{ StackName: STACK, StackStatus: state.status }] }
+        return {
+          Stacks: [
+            { StackName: STACK, StackStatus: state.status, Outputs: state.resources && [BUCKET_NAME] },
+          ],
+        }
       case 'GetTemplateCommand':
         return { TemplateBody: JSON.stringify({ Resources: state.resources }) }
       case 'CreateChangeSetCommand':
@@ -62,7 +82,7 @@ const account = (state: Account) => {
         Object.assign(state, { status: `${changeSet?.type}_COMPLETE`, resources: changeSet?.resources })
         return {}
       case 'DescribeTableCommand':
-        if (state.tables.includes(TABLE)) return {}
+        if (state.tables.includes((input as { TableName: string }).TableName)) return {}
         throw new ResourceNotFoundException({ message: 'no such table', $metadata: {} })
       default:
         throw new Error(`${command} is not modelled`)
@@ -77,14 +97,22 @@ const account = (state: Account) => {
         }),
       { step: 'initialize' },
     )
-  return { cloudformation, dynamodb }
+  const upload = async (_bucket: string, key: string, body: string) => {
+    uploaded.set(key, body)
+    return key
+  }
+  return { cloudformation, dynamodb, upload }
 }
 
-const adopt = (state: Account) => {
-  const { OrdersTable } = tableResources(tablesOf({ prefix: 'order-relay-production-' }))
+const ordersTable = (name = 'orders') => {
+  const orders = tablesOf({ prefix: 'order-relay-production-', ordersTable: name }).slice(1)
+  return tableResources(orders) as Resources
+}
+
+const adopt = (state: Account, name?: string) => {
   const pack = async () => ({
     initial: JSON.stringify({ Resources: { Bucket: BUCKET } }),
-    complete: JSON.stringify({ Resources: { Bucket: BUCKET, OrdersTable, Other: {} } }),
+    complete: JSON.stringify({ Resources: { Bucket: BUCKET, ...ordersTable(name), Other: {} } }),
   })
   return adoptOrders('production', { ...account(state), pack })
 }
@@ -107,6 +135,24 @@ test.each<[string, Account, string]>([
   expect(Object.keys(state.resources ?? {})).toEqual(['Bucket', 'OrdersTable'])
   // A rollback of the import must not delete the orders.
   expect(state.resources?.OrdersTable?.DeletionPolicy).toBe('Retain')
+})
+
+test('a restored table is adopted beside the one it replaces, and protected by the next deployment', async () => {
+  const resources = { Bucket: BUCKET, Role: ROLE, ...ordersTable() }
+  const restored = `${TABLE}-2`
+  const state: Account = { status: 'UPDATE_COMPLETE', resources, tables: [TABLE, restored] }
+  await expect(adopt(state, 'orders-2')).resolves.toContain(`the table ${restored}.`)
+  const id = Object.keys(state.resources ?? {}).at(-1) ?? ''
+  const imported = state.resources?.[id]?.Properties
+  expect(imported?.TableName).toBe(restored)
+  // What a deployment does not find in the template before, it sets.
+  const wanted = ordersTable('orders-2')[id]?.Properties ?? {}
+  expect(Object.keys(wanted).filter(property => !(property in (imported ?? {})))).toEqual([
+    'PointInTimeRecoverySpecification',
+    'DeletionProtectionEnabled',
+  ])
+  // The next deployment releases the old table: it must stay.
+  expect(state.resources?.OrdersTable?.DeletionPolicy).toBe('RetainExceptOnCreate')
 })
 
 test.each<[string, Account, RegExp]>([

@@ -6,20 +6,27 @@ import { ROOT } from './project.ts'
 const tags = (service: string) =>
   `${service}:TagResource ${service}:UntagResource ${service}:ListTagsForResource`
 
+const API = 'apigateway:GET apigateway:POST apigateway:PATCH apigateway:DELETE'
+
 /** What CloudFormation calls, as the deployer, to create, read, update, tag and delete a resource of a type. */
 const NEEDED: Readonly<Record<string, string>> = {
-  'AWS::ApiGatewayV2::Api':
-    'apigateway:GET apigateway:POST apigateway:PUT apigateway:PATCH apigateway:DELETE',
-  'AWS::ApiGatewayV2::Integration': 'apigateway:GET apigateway:POST apigateway:PATCH apigateway:DELETE',
-  'AWS::ApiGatewayV2::Route': 'apigateway:GET apigateway:POST apigateway:PATCH apigateway:DELETE',
+  'AWS::ApiGatewayV2::Api': `${API} apigateway:PUT`,
+  'AWS::ApiGatewayV2::ApiMapping': API,
+  'AWS::ApiGatewayV2::DomainName': API,
+  'AWS::ApiGatewayV2::Integration': API,
+  'AWS::ApiGatewayV2::Route': API,
   // With an access log.
-  'AWS::ApiGatewayV2::Stage': `apigateway:GET apigateway:POST apigateway:PATCH apigateway:DELETE logs:CreateLogDelivery
+  'AWS::ApiGatewayV2::Stage': `${API} logs:CreateLogDelivery
     logs:GetLogDelivery logs:UpdateLogDelivery logs:DeleteLogDelivery logs:ListLogDeliveries logs:PutResourcePolicy
     logs:DescribeResourcePolicies`,
   // With the actions of the stack itself.
   'AWS::CloudFormation::Stack': '',
   'AWS::CloudWatch::Alarm': `cloudwatch:PutMetricAlarm cloudwatch:DeleteAlarms cloudwatch:DescribeAlarms ${tags('cloudwatch')}`,
   'AWS::CloudWatch::Dashboard': 'cloudwatch:PutDashboard cloudwatch:DeleteDashboards cloudwatch:GetDashboard',
+  'AWS::CodeDeploy::Application': `codedeploy:CreateApplication codedeploy:DeleteApplication codedeploy:GetApplication
+    codedeploy:UpdateApplication ${tags('codedeploy')}`,
+  'AWS::CodeDeploy::DeploymentGroup': `codedeploy:CreateDeploymentGroup codedeploy:UpdateDeploymentGroup
+    codedeploy:DeleteDeploymentGroup codedeploy:GetDeploymentGroup ${tags('codedeploy')} iam:PassRole`,
   'AWS::DynamoDB::Table': `dynamodb:CreateTable dynamodb:DescribeTable dynamodb:UpdateTable dynamodb:DeleteTable
     dynamodb:UpdateTimeToLive dynamodb:DescribeTimeToLive dynamodb:UpdateContinuousBackups
     dynamodb:DescribeContinuousBackups dynamodb:DescribeContributorInsights
@@ -33,17 +40,25 @@ const NEEDED: Readonly<Record<string, string>> = {
   'AWS::KMS::Key': `kms:CreateKey kms:DescribeKey kms:EnableKeyRotation kms:GetKeyRotationStatus kms:GetKeyPolicy
     kms:PutKeyPolicy kms:UpdateKeyDescription kms:ScheduleKeyDeletion kms:TagResource kms:UntagResource
     kms:ListResourceTags`,
+  // With its shift, which CloudFormation starts and watches.
+  'AWS::Lambda::Alias': `lambda:CreateAlias lambda:UpdateAlias lambda:DeleteAlias lambda:GetAlias
+    codedeploy:CreateDeployment codedeploy:GetDeployment codedeploy:GetDeploymentConfig codedeploy:StopDeployment
+    codedeploy:GetApplicationRevision codedeploy:RegisterApplicationRevision`,
   'AWS::Lambda::EventSourceMapping': `lambda:CreateEventSourceMapping lambda:UpdateEventSourceMapping
     lambda:DeleteEventSourceMapping lambda:GetEventSourceMapping`,
   'AWS::Lambda::Function': `lambda:CreateFunction lambda:UpdateFunctionCode lambda:UpdateFunctionConfiguration
     lambda:DeleteFunction lambda:GetFunction lambda:GetFunctionConfiguration lambda:PutFunctionConcurrency
     lambda:DeleteFunctionConcurrency lambda:TagResource lambda:UntagResource lambda:ListTags iam:PassRole`,
   'AWS::Lambda::Permission': 'lambda:AddPermission lambda:RemovePermission lambda:GetPolicy',
+  'AWS::Lambda::Version': `lambda:PublishVersion lambda:DeleteFunction lambda:GetFunctionConfiguration
+    lambda:GetProvisionedConcurrencyConfig lambda:GetRuntimeManagementConfig lambda:ListVersionsByFunction`,
   'AWS::Logs::LogGroup': `logs:CreateLogGroup logs:DeleteLogGroup logs:DescribeLogGroups logs:PutRetentionPolicy
     logs:DeleteRetentionPolicy ${tags('logs')}`,
   'AWS::Logs::MetricFilter': 'logs:PutMetricFilter logs:DeleteMetricFilter logs:DescribeMetricFilters',
   'AWS::Logs::QueryDefinition':
     'logs:PutQueryDefinition logs:DeleteQueryDefinition logs:DescribeQueryDefinitions',
+  'AWS::Route53::RecordSet': `route53:ChangeResourceRecordSets route53:GetChange route53:GetHostedZone
+    route53:ListResourceRecordSets`,
   'AWS::S3::Bucket': `s3:CreateBucket s3:DeleteBucket s3:GetEncryptionConfiguration s3:PutEncryptionConfiguration
     s3:GetBucketPublicAccessBlock s3:PutBucketPublicAccessBlock s3:GetBucketTagging s3:PutBucketTagging`,
   'AWS::S3::BucketPolicy': 's3:GetBucketPolicy s3:PutBucketPolicy s3:DeleteBucketPolicy',

@@ -2,25 +2,15 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { devNull } from 'node:os'
 import { dirname, join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { freePorts } from '../../local/ports.ts'
+import { until } from '../support/until.ts'
 import { ROOT } from './project.ts'
-import { eventually } from './steps.ts'
 
-export const HOST = '127.0.0.1'
+const HOST = '127.0.0.1'
 const REGION = 'eu-central-1'
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, HOST)
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (typeof address !== 'object' || address === null) throw new Error('Cannot find a free port: no address')
-  return address.port
-}
 
 /** The emulator's self-signed certificate. */
 const certificateIn = (folder: string) => join(folder, 'ministack-tls/server.crt')
@@ -50,7 +40,7 @@ const environmentFor = (url: string, folder: string): NodeJS.ProcessEnv => ({
  * @param folder for its log and data
  */
 export const startEmulator = async (python: string, folder: string) => {
-  const port = await freePort()
+  const { relay: port } = await freePorts()
   // With TLS: the queues deny requests without it.
   const url = `https://${HOST}:${port}`
   const environment = environmentFor(url, folder)
@@ -86,20 +76,18 @@ export const startEmulator = async (python: string, folder: string) => {
     process.off('exit', kill)
   }
   try {
-    await eventually(`the emulator at ${url} (log: ${join(folder, 'emulator.log')})`, 60, async () => {
+    await until(async () => {
       if (child.exitCode !== null)
         throw new Error(`Cannot start the emulator: it exited with code ${child.exitCode}`)
       const trusted = await readFile(certificate, 'utf8').catch(() => undefined)
-      if (trusted === undefined) return undefined
+      if (trusted === undefined) return false
       setDefaultCACertificates([...known, trusted])
       const health = await fetch(`${url}/_ministack/health`).catch(() => undefined)
-      return health?.ok || undefined
-    })
+      return health?.ok === true
+    }, 60_000)
   } catch (error) {
     await stop()
     throw error
   }
   return { url, environment, stop }
 }
-
-export type Emulator = Awaited<ReturnType<typeof startEmulator>>

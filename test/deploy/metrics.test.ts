@@ -1,6 +1,7 @@
-import { expect, jest, test } from '@jest/globals'
-import { METRICS, powertoolsTelemetry } from '../../lib/platform/telemetry.ts'
+import { expect, test } from '@jest/globals'
+import { METRICS } from '../../lib/platform/telemetry.ts'
 import { watchedMetrics } from '../support/alarms.ts'
+import { powertoolsOutput } from '../support/powertools.ts'
 
 const SERVICE = 'order-relay-production'
 const STACK = {
@@ -29,31 +30,24 @@ test('every metric is on the dashboard', () => {
 })
 
 test('metrics have the stack’s name in the dimension "service", so that stages do not share alarms', () => {
-  const lines: string[] = []
   process.env.POWERTOOLS_SERVICE_NAME = SERVICE
-  const log = jest.spyOn(process.stdout, 'write').mockImplementation(text => lines.push(String(text)) > 0)
-  try {
-    const telemetry = powertoolsTelemetry()
-    telemetry.count('Deliveries', { outcome: 'forged' })
-    telemetry.seconds('FailingEventAge', 7)
-  } finally {
-    log.mockRestore()
-    delete process.env.POWERTOOLS_SERVICE_NAME
-  }
-  const [counted, timed] = lines.map(line => JSON.parse(line))
-  expect(counted).toMatchObject({
-    service: SERVICE,
-    outcome: 'forged',
-    Deliveries: 1,
-    _aws: { CloudWatchMetrics: [{ Namespace: 'order-relay', Dimensions: [['service', 'outcome']] }] },
+  const output = powertoolsOutput(({ count, seconds }) => {
+    count('Deliveries', { outcome: 'forged' })
+    seconds('FailingEventAge', 7)
   })
-  expect(timed).toMatchObject({
-    service: SERVICE,
-    FailingEventAge: 7,
-    _aws: {
-      CloudWatchMetrics: [
-        { Dimensions: [['service']], Metrics: [{ Name: 'FailingEventAge', Unit: 'Seconds' }] },
-      ],
-    },
+  delete process.env.POWERTOOLS_SERVICE_NAME
+  const metric = (Namespace: string, Dimensions: string[][], Name: string, Unit: string) => ({
+    CloudWatchMetrics: [{ Namespace, Dimensions, Metrics: [{ Name, Unit }] }],
   })
+  const counted = metric('order-relay', [['service', 'outcome']], 'Deliveries', 'Count')
+  const timed = metric('order-relay', [['service']], 'FailingEventAge', 'Seconds')
+  expect(
+    output
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line)),
+  ).toMatchObject([
+    { service: SERVICE, outcome: 'forged', Deliveries: 1, _aws: counted },
+    { service: SERVICE, FailingEventAge: 7, _aws: timed },
+  ])
 })

@@ -19,10 +19,11 @@ export const EXCUSED: readonly (readonly [RegExp, string])[] = [
     /^Dashboard\.|^Outputs\.DashboardUrl\b/,
     'for people; test/deploy/metrics.test.ts checks the metrics in it',
   ],
+  [/^\w+Version\w+\.Properties\.CodeSha256 /, 'Lambda compares it with the code, which is checked'],
   [/^\w+Query\.Properties\b/, 'a saved query, for people'],
   [/^Outputs\.HttpApiUrl\b|^Outputs\.\w+\.Export\b/, 'osls adds it, and nothing reads it'],
   [
-    /(LambdaFunction|EventSourceMapping\w+|HttpApiRoute\w+|FeedAlarms)\.DependsOn\b|^HttpApiStage\.DependsOn\.0/,
+    /(LambdaFunction|HttpApiRoute\w+|FeedAlarms)\.DependsOn\b|^(HttpApiStage|WorkerEvent\w+)\.DependsOn\.0/,
     'the references between these resources imply the same order',
   ],
   [

@@ -26,6 +26,14 @@ export const SETTINGS = {
   endpointConcurrency: 50,
 }
 
+/** Likewise, with everything that is optional. */
+const OPTIONS = {
+  shift: 'Linear10PercentEvery2Minutes',
+  domain: 'relay.example',
+  certificateArn: 'certificate',
+  hostedZoneId: 'zone',
+}
+
 /** The file of a nested stack: `FeedAlarms-0123456789ab.json`. */
 export const NESTED = /^(\w+)-[0-9a-f]{12}\.json$/
 
@@ -60,7 +68,9 @@ export const packagedTemplate = async (): Promise<Template> => {
     }
     // As in the stage `local`; `--param` takes no empty value.
     await change(project, 'serverless.yml', 'prefix: order-relay-', 'prefix: "" # ')
-    const settings = Object.entries(SETTINGS).map(([name, value]) => `--param=${name}=${value}`)
+    const settings = Object.entries({ ...SETTINGS, ...OPTIONS }).map(
+      ([name, value]) => `--param=${name}=${value}`,
+    )
     await must('serverless package', serverless(project, env, 'package', '--stage', 'crash', ...settings))
     const packaged = join(project, '.serverless')
     const read = (file: string) => readFile(join(packaged, file), 'utf8')

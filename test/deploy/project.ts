@@ -19,6 +19,7 @@ const PARTS = [
   'lib',
   'local',
   'sandbox',
+  'kit',
 ]
 
 /** Copies the project, so that the test can change it. */

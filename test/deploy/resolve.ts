@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Template } from './packaged.ts'
 
 export const ACCOUNT = '123456789012'
@@ -17,35 +18,39 @@ export const queueUrl = (name: string) => `https://sqs.${REGION}.amazonaws.com/$
 
 type Ids = { ref: string; arn: string }
 
-/** What `Ref` and `Fn::GetAtt … Arn` give for a resource. */
-const idsOf = (id: string, { Type, Properties = {} }: Template['Resources'][string]): Ids => {
-  const named = (property: string) => String(Properties[property])
-  const ids = (service: string, resource: string, ref = resource): Ids => ({
-    ref,
-    arn: arn(service, resource),
-  })
-  switch (Type) {
-    case 'AWS::SQS::Queue':
-      return ids('sqs', named('QueueName'), queueUrl(named('QueueName')))
-    case 'AWS::DynamoDB::Table':
-      return ids('dynamodb', `table/${named('TableName')}`, named('TableName'))
-    case 'AWS::Lambda::Function':
-      return ids('lambda', `function:${named('FunctionName')}`, named('FunctionName'))
-    case 'AWS::Logs::LogGroup':
-      return ids('logs', `log-group:${named('LogGroupName')}:*`, named('LogGroupName'))
-    case 'AWS::SNS::Topic':
-      return ids('sns', named('TopicName'), arn('sns', named('TopicName')))
-    case 'AWS::KMS::Key':
-      return ids('kms', `key/${id}`, id)
-    case 'AWS::IAM::Role':
-      return ids('iam', `role/${id}`, id)
-    default:
-      return ids(Type, id)
-  }
+/** The property that names a resource of a type, its service, and its resource in an ARN; most are known by that name. */
+const NAMED: Readonly<
+  Record<string, readonly [property: string, service: string, resource: (name: string) => string]>
+> = {
+  'AWS::SQS::Queue': ['QueueName', 'sqs', name => name],
+  'AWS::DynamoDB::Table': ['TableName', 'dynamodb', name => `table/${name}`],
+  'AWS::Lambda::Function': ['FunctionName', 'lambda', name => `function:${name}`],
+  'AWS::Logs::LogGroup': ['LogGroupName', 'logs', name => `log-group:${name}:*`],
+  'AWS::SNS::Topic': ['TopicName', 'sns', name => name],
+  'AWS::ApiGatewayV2::DomainName': ['DomainName', 'apigateway', name => name],
 }
 
-const namesOf = ({ Resources }: Template) =>
-  Object.fromEntries(Object.entries(Resources).map(([id, resource]) => [id, idsOf(id, resource)]))
+/** What `Ref` and `Fn::GetAtt … Arn` give for a resource. */
+const idsOf = (id: string, { Resources }: Template): Ids => {
+  const propertiesOf = (of: string): Record<string, unknown> => Resources[of]?.Properties ?? {}
+  const Type = Resources[id]?.Type ?? ''
+  if (Type === 'AWS::KMS::Key') return { ref: id, arn: arn('kms', `key/${id}`) }
+  if (Type === 'AWS::IAM::Role') return { ref: id, arn: arn('iam', `role/${id}`) }
+  if (Type === 'AWS::Lambda::Alias') {
+    const { FunctionName } = propertiesOf(id.replace('LiveAlias', 'LambdaFunction'))
+    const own = arn('lambda', `function:${FunctionName}:${propertiesOf(id).Name}`)
+    return { ref: own, arn: own }
+  }
+  const [property, service = '', resource] = NAMED[Type] ?? []
+  if (property === undefined || resource === undefined) return { ref: id, arn: arn(Type, id) }
+  const name = String(propertiesOf(id)[property])
+  const own = arn(service, resource(name))
+  const refs: Readonly<Record<string, string>> = { 'AWS::SQS::Queue': queueUrl(name), 'AWS::SNS::Topic': own }
+  return { ref: refs[Type] ?? name, arn: own }
+}
+
+const namesOf = (template: Template) =>
+  Object.fromEntries(Object.keys(template.Resources).map(id => [id, idsOf(id, template)]))
 
 /** Replaces references to resources by their names and ARNs. @throws when there is no such resource */
 const resolver = (known: Readonly<Record<string, Ids>>) => {
@@ -100,12 +105,15 @@ export const resolved = (template: Template): Template => resolver(namesOf(templ
 export const incrementally = (template: Template): ((changed: string) => Template) => {
   const whole = resolved(template)
   const names = namesOf(template)
-  const signature = JSON.stringify(names)
   const plain = resolver(names)
   return changed => {
-    if (JSON.stringify(namesOf(template)) !== signature) return resolved(template)
     if (changed === 'Outputs') return { ...whole, Outputs: plain(template.Outputs) as Template['Outputs'] }
-    const resource = plain(template.Resources[changed]) as Template['Resources'][string]
-    return { ...whole, Resources: { ...whole.Resources, [changed]: resource } }
+    const { [changed]: resource } = template.Resources
+    const isRenamed = [changed, changed.replace('LambdaFunction', 'LiveAlias')].some(
+      id => !isDeepStrictEqual(id in template.Resources ? idsOf(id, template) : undefined, names[id]),
+    )
+    if (isRenamed || resource === undefined) return resolved(template)
+    const properties = plain(resource) as Template['Resources'][string]
+    return { ...whole, Resources: { ...whole.Resources, [changed]: properties } }
   }
 }

@@ -15,11 +15,21 @@ type Request = Call & {
   context?: Readonly<Record<string, string>>
 }
 
+/** Whether any statement is about an action. Most are about others, and the simulator takes its time for each. */
+const mentions = ({ Statement }: Policy, action: string) =>
+  Statement.some(({ Action }) =>
+    listOf(Action).some(
+      each => /[*?]/.test(String(each)) || String(each).toLowerCase() === action.toLowerCase(),
+    ),
+  )
+
 const decisions = new Map<string, Promise<boolean>>()
 
 /** Whether IAM allows a request; what IAM would refuse to store allows nothing. */
 const isAllowed = (request: Request): Promise<boolean> => {
   const { principal, action, resource, identity, policy, context = {} } = request
+  if (![identity, policy].some(each => each !== undefined && mentions(each, action)))
+    return Promise.resolve(false)
   const key = JSON.stringify(request)
   const known = decisions.get(key)
   if (known !== undefined) return known
@@ -55,12 +65,24 @@ const OTHERS = [
   arn('logs', 'log-group:others:log-stream:1'),
 ]
 
+/** The resources of a type, with their ids. */
+export const byType = (Resources: Template['Resources']) => {
+  const grouped = Map.groupBy(Object.entries(Resources), ([, { Type }]) => Type)
+  return (type: string) => grouped.get(type) ?? []
+}
+
 export const functionArn = (Resources: Template['Resources'], name: FunctionName) =>
   arn('lambda', `function:${Resources[`${idOf(name)}LambdaFunction`]?.Properties.FunctionName}`)
 
+/** What invokes a function invokes its alias, if it has one. */
+export const targetArn = (Resources: Template['Resources'], name: FunctionName) => {
+  const alias = Resources[`${idOf(name)}LiveAlias`]
+  return `${functionArn(Resources, name)}${alias === undefined ? '' : `:${alias.Properties.Name}`}`
+}
+
 /** What Lambda itself does with the role of a function: reads its queues, writes its log, sends its traces. */
 const callsOfLambda = ({ Resources }: Template, name: FunctionName): Call[] => {
-  const self = functionArn(Resources, name)
+  const self = targetArn(Resources, name)
   const group = `log-group:${Resources[`${idOf(name)}LogGroup`]?.Properties.LogGroupName}:log-stream:1`
   const sources = Object.values(Resources).filter(
     ({ Type, Properties }) => Type === 'AWS::Lambda::EventSourceMapping' && Properties.FunctionName === self,
@@ -90,12 +112,12 @@ const kindOf = (resource: string) => resource.replace(/:feed-.*(?=\.fifo$)/, ':f
 
 /** Where the role of a function allows less or more than the function does. */
 const rightsOf = async (
-  name: FunctionName,
+  name: string,
   identity: Policy,
   calls: readonly Call[],
   everyCall: readonly Call[],
 ): Promise<string[]> => {
-  const principal = arn('iam', `role/${idOf(name)}Role`)
+  const principal = arn('iam', `role/${name}Role`)
   const found: string[] = []
   for (const call of calls) {
     if (!(await isAllowed({ ...call, principal, identity })))
@@ -123,15 +145,36 @@ const rightsOf = async (
 
 const decided = new Map<string, Promise<string[]>>()
 
-/** Where the roles of the functions allow less or more than the functions do. */
+/** The simulator takes the ARN of an alias for that of a version as well, and refuses to decide. */
+const AMBIGUOUS = 'lambda:GetProvisionedConcurrencyConfig'
+
+/** What CodeDeploy does with its role to move the aliases: what AWS's own policy for it allows, without hooks. */
+const callsOfCodeDeploy = ({ Resources }: Template): Call[] => {
+  const shifted = FUNCTIONS.filter(name => `${idOf(name)}LiveAlias` in Resources)
+  return [
+    ...shifted.flatMap(name => [
+      { action: 'lambda:GetAlias', resource: functionArn(Resources, name) },
+      { action: 'lambda:UpdateAlias', resource: functionArn(Resources, name) },
+    ]),
+    {
+      action: 'cloudwatch:DescribeAlarms',
+      resource: arn('cloudwatch', 'alarm:order-relay-crash-worker-errors'),
+    },
+  ]
+}
+
+/** Where the roles of the functions and of CodeDeploy allow less or more than these do. */
 export async function* rightsViolations(template: Template, uses: Uses) {
-  const callsOf = (name: FunctionName) => [...uses[name].calls, ...callsOfLambda(template, name)]
-  const everyCall = FUNCTIONS.flatMap(callsOf)
-  for (const name of FUNCTIONS) {
-    const role = template.Resources[`${idOf(name)}Role`]
+  const users = [
+    ...FUNCTIONS.map(name => [idOf(name), [...uses[name].calls, ...callsOfLambda(template, name)]] as const),
+    ['Shift', callsOfCodeDeploy(template)] as const,
+  ]
+  const everyCall = users.flatMap(([, calls]) => calls)
+  for (const [name, calls] of users) {
+    const role = template.Resources[`${name}Role`]
     const documents = listOf(role?.Properties.Policies as { PolicyDocument: Policy }[] | undefined)
-    const identity = policyOf(...documents.flatMap(({ PolicyDocument }) => PolicyDocument.Statement))
-    const calls = callsOf(name)
+    const statements = documents.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+    const identity = policyOf(...statements.filter(({ Action }) => !listOf(Action).includes(AMBIGUOUS)))
     const key = JSON.stringify([name, identity, calls])
     const found = decided.get(key) ?? rightsOf(name, identity, calls, everyCall)
     decided.set(key, found)
@@ -144,7 +187,7 @@ const there = { 'aws:SourceAccount': '999999999999' }
 
 /** Requests to resources that have policies of their own, and whether they must be allowed. */
 function* requests({ Resources }: Template): Generator<Request & { isAllowed: boolean }> {
-  const of = (type: string) => Object.entries(Resources).filter(([, { Type }]) => Type === type)
+  const of = byType(Resources)
   const policyFor = (type: string, property: string, ref: string) =>
     of(type).find(([, { Properties }]) => listOf(Properties[property]).includes(ref))?.[1].Properties
       .PolicyDocument as Policy | undefined
@@ -186,16 +229,18 @@ function* requests({ Resources }: Template): Generator<Request & { isAllowed: bo
     yield { ...administer, context: here, principal: cloudwatch, isAllowed: false }
   }
 
-  for (const name of FUNCTIONS) {
-    const trust = Resources[`${idOf(name)}Role`]?.Properties.AssumeRolePolicyDocument as Policy | undefined
-    const assume = { action: 'sts:AssumeRole', resource: arn('iam', `role/${idOf(name)}Role`) }
-    for (const service of ['lambda', 'ec2'])
+  const roles = [...FUNCTIONS.map(name => [idOf(name), 'lambda']), ['Shift', 'codedeploy']]
+  for (const [name, trusted] of roles) {
+    const trust = Resources[`${name}Role`]?.Properties.AssumeRolePolicyDocument as Policy | undefined
+    const assume = { action: 'sts:AssumeRole', resource: arn('iam', `role/${name}Role`) }
+    for (const service of ['lambda', 'ec2', 'codedeploy'])
       yield {
         ...{ ...assume, policy: trust ?? policyOf(), principal: `${service}.amazonaws.com` },
-        isAllowed: service === 'lambda',
+        isAllowed: service === trusted,
       }
-
-    const resource = functionArn(Resources, name)
+  }
+  for (const name of FUNCTIONS) {
+    const resource = targetArn(Resources, name)
     const permissions = of('AWS::Lambda::Permission')
       .map(([, { Properties }]) => Properties)
       .filter(permission => permission.FunctionName === resource)

@@ -15,6 +15,10 @@ const settings = {
   feedAddresses: 'public',
   accountingTimeZone: 'Asia/Tehran',
   waitSeconds: '3',
+  shift: 'none',
+  ordersTable: 'orders',
+  domain: '',
+  certificateArn: '',
   stores: [],
 }
 
@@ -47,20 +51,15 @@ describe('the URL of the accounting service', () => {
   })
 })
 
-test.each([
-  [
-    'a loopback feed',
-    { stores: [LOOPBACK] },
-    'the HTTP feed of the store "shop" is http://localhost:8080/hook',
-  ],
-  [
-    'loopback addresses for feeds',
-    { feedAddresses: 'loopback' },
-    'feedAddresses is "loopback", which only the local stack may use',
-  ],
-  ['an unknown time zone', { accountingTimeZone: 'Tehran' }, 'accountingTimeZone is "Tehran"; set a name'],
-  ['a wait of eleven seconds', { waitSeconds: '11' }, 'waitSeconds is "11"; set a number from 0 to 10'],
-])('%s is refused, except in the stage "local"', (_what, wrong, problem) => {
+test.each<[object, string]>([
+  [{ stores: [LOOPBACK] }, 'the HTTP feed of the store "shop" is http://localhost:8080/hook'],
+  [{ feedAddresses: 'loopback' }, 'feedAddresses is "loopback", which only the local stack may use'],
+  [{ accountingTimeZone: 'Tehran' }, 'accountingTimeZone is "Tehran"; set a name'],
+  [{ waitSeconds: '11' }, 'waitSeconds is "11"; set a number from 0 to 10'],
+  [{ shift: 'Canary20Percent' }, 'shift is "Canary20Percent"; set one of none, AllAtOnce, '],
+  [{ ordersTable: 'other-orders' }, 'ordersTable is "other-orders"; set "orders", or'],
+  [{ domain: 'relay.example' }, 'domain is "relay.example" without a certificate; set certificateArn'],
+])('%j is refused, except in the stage "local": %s', (wrong, problem) => {
   expect(() => assertDeployable({ ...settings, ...wrong })).toThrow(problem)
   expect(() => assertDeployable({ ...settings, ...wrong, stage: 'local' })).not.toThrow()
 })

@@ -7,11 +7,14 @@ const namesOf = async (stage: string): Promise<string[]> => {
     'sls:stage': stage,
     'param:prefix': `order-relay-${stage}-`,
     'param:alarmEmail': 'operator@example.com',
+    'param:ordersTable': 'orders',
+    'param:shift': 'AllAtOnce',
+    'param:domain': '',
   }
   const { Resources } = await resources({ resolveVariable: async name => variables[name] ?? 0 })
   return Object.values(Resources).flatMap(({ Properties }) =>
     Object.entries(Properties)
-      .filter(([key]) => /^(Queue|Table|Topic|Alarm|Dashboard|Role)Name$/.test(key))
+      .filter(([key]) => /^(Queue|Table|Topic|Alarm|Dashboard|Role|Application)Name$/.test(key))
       .map(([, name]) => JSON.stringify(name)),
   )
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { labelOf } from '../../deploy/alarms.ts'
 import { feedQueueId, QUEUE_IDS } from '../../deploy/queues.ts'
-import { TABLE_IDS, tablesOf } from '../../deploy/tables.ts'
+import { DELIVERIES_ID, ordersId, tablesOf } from '../../deploy/tables.ts'
 import { VARIABLES } from '../../lib/platform/environment.ts'
 import { retryDelay } from '../../lib/platform/retry.ts'
 import { METRICS } from '../../lib/platform/telemetry.ts'
@@ -10,7 +10,7 @@ import { BATCH_SIZE, LIMITS, STORES } from '../crash/functions.ts'
 import type { FunctionName } from '../crash/places.ts'
 import { SETTINGS, type Template } from './packaged.ts'
 import { arn, queueUrl } from './resolve.ts'
-import { functionArn as arnOf, policyViolations, rightsViolations } from './rights.ts'
+import { functionArn as arnOf, byType, policyViolations, rightsViolations, targetArn } from './rights.ts'
 import { FUNCTIONS, idOf, isEndpoint, type Uses } from './use.ts'
 
 type Properties = Record<string, unknown>
@@ -50,25 +50,40 @@ const ROUTES = new Map<unknown, { name: FunctionName; limits: object }>([
   ['$default', { name: 'api', limits: limits(5, 10) }],
 ])
 
+/** The functions of which a new version takes over gradually, and the alarms that end it. */
+const SHIFTED: Readonly<Partial<Record<FunctionName, readonly string[]>>> = {
+  webhook: ['endpoint-errors', 'deliveries-failed'],
+  api: ['endpoint-errors', 'requests-failed'],
+  worker: ['worker-errors'],
+  feeder: ['feeder-errors'],
+}
+
 /** Every resource has its reason: one that is missing or new is noticed. */
 const COUNTS: Readonly<Record<string, number>> = {
   'AWS::ApiGatewayV2::Api': 1,
+  'AWS::ApiGatewayV2::ApiMapping': 1,
+  'AWS::ApiGatewayV2::DomainName': 1,
   'AWS::ApiGatewayV2::Integration': 2,
   'AWS::ApiGatewayV2::Route': 3,
   'AWS::ApiGatewayV2::Stage': 1,
-  'AWS::CloudFormation::Stack': 2,
+  'AWS::CloudFormation::Stack': 3,
   'AWS::CloudWatch::Alarm': 23 + FEEDS.length,
   'AWS::CloudWatch::Dashboard': 1,
+  'AWS::CodeDeploy::Application': 1,
+  'AWS::CodeDeploy::DeploymentGroup': 4,
   'AWS::DynamoDB::Table': 2,
   'AWS::Events::Rule': 1,
-  'AWS::IAM::Role': 5,
+  'AWS::IAM::Role': 6,
   'AWS::KMS::Key': 1,
+  'AWS::Lambda::Alias': 4,
   'AWS::Lambda::EventSourceMapping': 1 + HTTP_FEEDS.length,
   'AWS::Lambda::Function': 5,
   'AWS::Lambda::Permission': 3,
+  'AWS::Lambda::Version': 4,
   'AWS::Logs::LogGroup': 6,
   'AWS::Logs::MetricFilter': 1,
   'AWS::Logs::QueryDefinition': 5,
+  'AWS::Route53::RecordSet': 1,
   'AWS::S3::Bucket': 1,
   'AWS::S3::BucketPolicy': 1,
   'AWS::SNS::Subscription': 1,
@@ -127,7 +142,7 @@ const PAGES = Array.from(readdirSync('docs/runbook'), file => file.replace(/\.md
 
 /** What a template must be: found and expected values by what they are. */
 function* facts({ Resources, Outputs }: Template, use: Uses) {
-  const of = (type: string) => Object.entries(Resources).filter(([, { Type }]) => Type === type)
+  const of = byType(Resources)
   const propertiesOf = (id: string): Properties => Resources[id]?.Properties ?? {}
   const functionArn = (name: FunctionName) => arnOf(Resources, name)
   const queueArn = (id: string) => arn('sqs', String(propertiesOf(id).QueueName))
@@ -139,8 +154,8 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
   const policies = (id: string) => [Resources[id]?.DeletionPolicy, Resources[id]?.UpdateReplacePolicy]
   const service = 'order-relay-crash'
 
-  const counts: Record<string, number> = {}
-  for (const { Type } of Object.values(Resources)) counts[Type] = (counts[Type] ?? 0) + 1
+  const types = [...new Set(Object.values(Resources).map(({ Type }) => Type))]
+  const counts = Object.fromEntries(types.map(type => [type, of(type).length]))
   yield ['number of resources', counts, COUNTS] as const
 
   for (const name of FUNCTIONS) {
@@ -209,7 +224,7 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
       mappings.find(each => each.EventSourceArn === queueArn(queue)),
       {
         EventSourceArn: queueArn(queue),
-        FunctionName: functionArn(name),
+        FunctionName: targetArn(Resources, name),
         BatchSize: BATCH_SIZE,
         // Lambda's default, which osls states.
         ...(name === 'worker' && { Enabled: true }),
@@ -240,15 +255,15 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
       BillingMode: 'PAY_PER_REQUEST',
       SSESpecification: { SSEEnabled: true },
     })
-  yield* has(TABLE_IDS.deliveries, {
+  yield* has(DELIVERIES_ID, {
     TimeToLiveSpecification: { AttributeName: 'expires_at', Enabled: true },
   })
-  yield* has(TABLE_IDS.orders, {
+  yield* has(ordersId({}), {
     PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
     DeletionProtectionEnabled: true,
   })
-  yield ['policies of the orders', policies(TABLE_IDS.orders), ['RetainExceptOnCreate', 'Retain']] as const
-  for (const id of [TABLE_IDS.deliveries, 'AlarmKey'])
+  yield ['policies of the orders', policies(ordersId({})), ['RetainExceptOnCreate', 'Retain']] as const
+  for (const id of [DELIVERIES_ID, 'AlarmKey'])
     yield [`policies of ${id}`, policies(id), ['Delete', 'Delete']] as const
 
   const [rule] = of('AWS::Events::Rule').map(([, { Properties }]) => Properties)
@@ -261,26 +276,19 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
   const routes = of('AWS::ApiGatewayV2::Route')
   const routeKeys = routes.map(([, { Properties }]) => Properties.RouteKey)
   yield ['routes', routeKeys.sort(), [...ROUTES.keys()].sort()] as const
+  // API Gateway refuses settings of a route that does not exist yet.
+  const before = [Resources.HttpApiStage?.DependsOn].flat()
   for (const [id, { Properties }] of routes) {
-    const { RouteKey, Target, ApiId } = Properties
-    const [kind, integrationId = ''] = String(Target).split('/')
-    const integration = propertiesOf(integrationId)
-    const name = ROUTES.get(RouteKey)?.name ?? 'api'
-    yield [`the function of ${RouteKey}`, integration.IntegrationUri, functionArn(name)] as const
-    yield [
-      `the API of ${RouteKey}`,
-      [kind, ApiId, integration.ApiId],
-      ['integrations', 'HttpApi', 'HttpApi'],
-    ] as const
-    // The functions' clock ends a request, with an answer.
-    yield [
-      `the integration of ${RouteKey}`,
-      [integration.IntegrationType, integration.PayloadFormatVersion, integration.TimeoutInMillis],
-      ['AWS_PROXY', '2.0', 30_000],
-    ] as const
-    // API Gateway refuses settings of a route that does not exist yet.
-    const before = [Resources.HttpApiStage?.DependsOn].flat()
-    yield [`whether the stage waits for ${id}`, before.includes(id), true] as const
+    const [kind, integrationId = ''] = String(Properties.Target).split('/')
+    const integration = {
+      ...{ ApiId: 'HttpApi', IntegrationType: 'AWS_PROXY', PayloadFormatVersion: '2.0' },
+      IntegrationUri: targetArn(Resources, ROUTES.get(Properties.RouteKey)?.name ?? 'api'),
+      // The functions' clock ends a request, with an answer.
+      TimeoutInMillis: 30_000,
+    }
+    yield [`the integration of ${id}`, propertiesOf(integrationId), integration] as const
+    const found = [kind, Properties.ApiId, before.includes(id)]
+    yield [`kind and API of ${id}, known to the stage`, found, ['integrations', 'HttpApi', true]] as const
   }
   yield* has('HttpApiStage', {
     ApiId: 'HttpApi',
@@ -289,7 +297,73 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
     DefaultRouteSettings: LIMITED,
     RouteSettings: Object.fromEntries([...ROUTES].map(([key, route]) => [key, route.limits])),
   })
-  yield* has('HttpApi', { ProtocolType: 'HTTP' })
+  yield* has('HttpApi', { ProtocolType: 'HTTP', DisableExecuteApiEndpoint: true })
+  yield* has('Domain', {
+    DomainName: 'relay.example',
+    DomainNameConfigurations: [
+      { CertificateArn: 'certificate', EndpointType: 'REGIONAL', SecurityPolicy: 'TLS_1_2' },
+    ],
+  })
+  yield* has('DomainMapping', { DomainName: 'relay.example', ApiId: 'HttpApi', Stage: 'HttpApiStage' })
+  yield* has('DomainRecord', {
+    ...{ HostedZoneId: 'zone', Name: 'relay.example', Type: 'A' },
+    AliasTarget: {
+      DNSName: 'relay.example.RegionalDomainName',
+      HostedZoneId: 'relay.example.RegionalHostedZoneId',
+    },
+  })
+
+  const shifted = Object.keys(SHIFTED) as FunctionName[]
+  const [rights] = (propertiesOf('ShiftRole').Policies ?? []) as { PolicyDocument: { Statement: object[] } }[]
+  const provisioned = {
+    ...{ Effect: 'Allow', Action: ['lambda:GetProvisionedConcurrencyConfig'] },
+    Resource: shifted.map(name => arn('lambda', `function:${service}-${name}:*`)),
+  }
+  // The simulator does not decide about it.
+  yield ['the second right of CodeDeploy', rights?.PolicyDocument.Statement[1], provisioned] as const
+  yield* has('Application', { ApplicationName: service, ComputePlatform: 'Lambda' })
+  /** An alias is named in an ARN, so that nothing else makes CloudFormation wait for it. */
+  const waits = (id: string, expected: readonly unknown[]) =>
+    [`what ${id} waits for`, [Resources[id]?.DependsOn].flat().slice(-expected.length), expected] as const
+  for (const name of ['Webhook', 'Api']) {
+    const permission = `${name}LambdaPermissionHttpApi`
+    yield waits(permission, [`${name}LiveAlias`])
+    // Without the permission, API Gateway would answer 500 while a stack changes to aliases.
+    yield waits(`HttpApiIntegration${name}`, [`${name}LiveAlias`, permission])
+  }
+  yield waits(of('AWS::Lambda::EventSourceMapping')[0]?.[0] ?? '', ['WorkerLiveAlias'])
+  const idOfAlarm = (name: string) =>
+    of('AWS::CloudWatch::Alarm').find(([, alarm]) => alarm.Properties.AlarmName === `${service}-${name}`)?.[0]
+  yield waits('Shift', [...new Set(Object.values(SHIFTED).flat())].map(idOfAlarm))
+  for (const name of shifted) {
+    const alias = `${idOf(name)}LiveAlias`
+    const version = Object.keys(Resources).find(id => id.startsWith(`${idOf(name)}LambdaVersion`)) ?? ''
+    yield* has(version, { FunctionName: `${service}-${name}` })
+    // Lambda never deletes one by itself.
+    yield [`policy of ${version}`, Resources[version]?.DeletionPolicy, 'Delete'] as const
+    yield* has(alias, {
+      ...{ FunctionName: `${service}-${name}`, Name: 'live', FunctionVersion: `${version}.Version` },
+    })
+    // The group is in a nested stack, to which nothing refers.
+    yield waits(alias, ['Shift'])
+    const group = { ApplicationName: service, DeploymentGroupName: name }
+    const policy = { CodeDeployLambdaAliasUpdate: group }
+    yield [`how ${name} is shifted`, Resources[alias]?.UpdatePolicy, policy] as const
+    yield* has(`${idOf(name)}Group`, {
+      ...{ ApplicationName: 'Application', DeploymentGroupName: name },
+      ServiceRoleArn: arn('iam', 'role/ShiftRole'),
+      DeploymentStyle: { DeploymentType: 'BLUE_GREEN', DeploymentOption: 'WITH_TRAFFIC_CONTROL' },
+      DeploymentConfigName: 'CodeDeployDefault.LambdaLinear10PercentEvery2Minutes',
+      AutoRollbackConfiguration: {
+        Enabled: true,
+        Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_ALARM', 'DEPLOYMENT_STOP_ON_REQUEST'],
+      },
+      AlarmConfiguration: {
+        Enabled: true,
+        Alarms: (SHIFTED[name] ?? []).map(alarm => ({ Name: `${service}-${alarm}` })),
+      },
+    })
+  }
   yield* has('HttpApiLogGroup', { LogGroupName: `/aws/http-api/${service}` })
   const { DestinationArn, Format } = (propertiesOf('HttpApiStage').AccessLogSettings ?? {}) as Properties
   yield ['the log of requests', DestinationArn, arn('logs', `log-group:/aws/http-api/${service}:*`)] as const
@@ -331,7 +405,11 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
     return ofFeeds.includes(name) ? 'feed-*store*-age' : name.slice(service.length + 1)
   })
   yield ['alarms', [...new Set(named)].sort(), [...DOCUMENTED.keys()].sort()] as const
-  const nested = { HttpFeeds: { FeederArn: functionArn('feeder') }, FeedAlarms: { AlarmTopic: topic } }
+  const nested = {
+    HttpFeeds: { FeederArn: targetArn(Resources, 'feeder') },
+    FeedAlarms: { AlarmTopic: topic },
+    Shift: { Service: service },
+  }
   for (const [id, Parameters] of Object.entries(nested)) {
     const { TemplateURL } = propertiesOf(id)
     const url = `https://s3.eu-central-1.amazonaws.com/ServerlessDeploymentBucket/serverless/order-relay/crash/${id}-#.json`
@@ -385,8 +463,9 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
 
   const url = (id: string) => queueUrl(String(propertiesOf(id).QueueName))
   const outputs = {
-    WebhookUrl: 'HttpApi.ApiEndpoint/webhook',
-    ApiUrl: 'HttpApi.ApiEndpoint',
+    WebhookUrl: 'https://relay.example/webhook',
+    ApiUrl: 'https://relay.example',
+    DomainTarget: 'relay.example.RegionalDomainName',
     HttpApiId: 'HttpApi',
     ServerlessDeploymentBucketName: 'ServerlessDeploymentBucket',
     OrdersQueueUrl: url(QUEUE_IDS.orders),

@@ -16,7 +16,7 @@ test.each([
     'feedsDeadQueueUrl',
   ] as const),
   ...(['secretsPath', 'accountingUrl', 'refusedRetryDays', 'accountingTimeZone', 'waitSeconds'] as const),
-  'feedAddresses' as const,
+  ...(['feedAddresses', 'feedVersionsFrom'] as const),
 ])('the setting %s is an environment variable of this name, which is required', name => {
   const variable = name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()
   for (const missing of [undefined, '']) {

@@ -28,7 +28,7 @@ export const watchedMetrics = (stack: Pick<Stack, 'stage' | 'prefix' | 'stores'>
         ),
       ),
     onDashboard: dashboardRows(stack)
-      .flatMap(({ widgets }) => widgets.flatMap(({ properties }) => properties.metrics ?? []))
+      .flatMap(([, ...widgets]) => widgets.flatMap(({ properties }) => properties.metrics ?? []))
       .filter(([namespace]) => namespace === 'order-relay')
       .map(([, metric, ...rest]) => named(metric, pairs(rest.filter(part => typeof part !== 'object')))),
   }

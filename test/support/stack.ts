@@ -33,6 +33,7 @@ export const startStack = async () => {
     secretsPath,
     accountingUrl: 'https://accounting.example/base',
     refusedRetryDays: '7',
+    feedVersionsFrom: '0',
     accountingTimeZone: 'Asia/Tehran',
     waitSeconds: '3',
     feedAddresses: 'public',

@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { tablesOf } from '../../deploy/tables.ts'
+import { createReconciler } from '../../lib/reconcile/handler.ts'
+import { createTables } from '../../local/provision.ts'
+import { change, copyProject } from '../deploy/project.ts'
+import { context, scheduledEvent } from '../support/lambda.ts'
+import { drain } from '../support/parts.ts'
+import { recordingTelemetry } from '../support/telemetry.ts'
+import { until } from '../support/until.ts'
+import { local, ROOT, useLocalStack } from './relay.ts'
+
+// docs/restore.md, rehearsed: what AWS would do, a copy of the table at one second does here.
+
+const RESTORED = 'orders-2'
+const DAY_MS = 24 * 60 * 60 * 1000
+
+let folder: string
+let project: string
+useLocalStack({
+  project: async () => {
+    folder = await mkdtemp(join(tmpdir(), 'order-relay-restore-'))
+    project = join(folder, 'project')
+    await copyProject(project)
+    return project
+  },
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const request = async (path: string, body: object) => {
+  const response = await fetch(`${local.stack().urls.relay}/api/v1/orders/${path}`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer local-api', 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  return response.status
+}
+const create = (external_id: string) =>
+  request('', {
+    external_id,
+    customer: { mobile: '09120000000', name: 'Somebody' },
+    items: [{ sku: 'A1', quantity: 1, unit_price: 1000 }],
+  })
+const statusOf = async (external_id: string) => {
+  const { out } = await local.relay(['orders', 'show', 'api', external_id])
+  return /^status +(\w+)/m.exec(out)?.[1]
+}
+const reaches = (external_id: string, status: string) =>
+  until(async () => (await statusOf(external_id)) === status)
+
+/** The versions that the store has heard of each order. */
+const heard = async () => {
+  const versions: Record<string, number[]> = {}
+  for (const { Body = '' } of await drain(local.stack().sqs, local.queue('feed-api.fifo'))) {
+    const { data, version } = JSON.parse(Body)
+    versions[data.external_id] = [...(versions[data.external_id] ?? []), version]
+  }
+  return versions
+}
+
+const restore = async () => {
+  const { dynamodb } = local.stack()
+  await createTables(dynamodb, tablesOf({ prefix: '', ordersTable: RESTORED }))
+  const { Items = [] } = await dynamodb.scan({ TableName: 'orders', ConsistentRead: true })
+  for (const Item of Items) await dynamodb.putItem({ TableName: RESTORED, Item })
+}
+
+let before: Record<string, number[]>
+
+beforeAll(async () => {
+  await local.sandbox('PUT', '/panel/products/A1', { name: 'Tea', stock: 1000 })
+  const finalize = (automaticFinalization: boolean) =>
+    local.sandbox('PUT', '/panel/settings', { automaticFinalization, automaticCustomerCreation: true })
+  await finalize(true)
+  expect(await create('paid-later')).toBe(201)
+  expect(await create('settled')).toBe(201)
+  await finalize(false)
+  expect(await create('in-review')).toBe(201)
+  expect(await create('still-in-review')).toBe(201)
+
+  await restore()
+
+  // What follows is not in the copy.
+  expect(await request('paid-later/payment/', { method: 'card', reference: 'r' })).toBe(200)
+  await finalize(true)
+  await local.sandbox('POST', '/panel/orders/in-review/retry?source=api')
+  await reaches('in-review', 'invoiced')
+  expect(await create('unknown')).toBe(201)
+  expect(await request('still-in-review/refund/', {})).toBe(202)
+  before = await heard()
+
+  await change(project, 'serverless.yml', 'ordersTable: orders', `ordersTable: ${RESTORED}`)
+  await change(project, 'serverless.yml', 'feedVersionsFrom: 0', 'feedVersionsFrom: 1000')
+  await local.restart()
+}, 60_000)
+
+const commandsOf = () =>
+  [...readFileSync(join(ROOT, 'docs/restore.md'), 'utf8').matchAll(/`npx relay\s([^`]+)`/g)].map(
+    ([, command = '']) => command.replace('<when>', '2h').replace('<source> <external_id>', 'api paid-later'),
+  )
+
+test('the stack continues with the restored orders', async () => {
+  expect(await statusOf('paid-later')).toBe('invoiced')
+  expect(await statusOf('in-review')).toBe('needs_review')
+  expect(await statusOf('unknown')).toBeUndefined()
+})
+
+test('the scheduled check finds what happened to the orders that were unsettled', async () => {
+  const { dynamodb, sqs } = local.stack()
+  const reconcile = createReconciler({
+    dynamodb,
+    sqs,
+    telemetry: recordingTelemetry().telemetry,
+    settings: { ordersTable: RESTORED, ordersQueueUrl: local.queue('orders.fifo') },
+    // When they are due.
+    now: () => Date.now() + DAY_MS,
+    random: Math.random,
+  })
+  await reconcile(scheduledEvent, context())
+  await reaches('in-review', 'invoiced')
+})
+
+test('the audit finds the others, repairs them, and names the request that was lost', async () => {
+  const [repair = '', audit = '', show = ''] = commandsOf()
+  const repaired = await local.relay(repair.split(' '))
+  expect(repaired.code).toBe(1)
+  expect(repaired.out).toContain('api paid-later: order is "invoiced" here and "paid" at the service')
+  expect(repaired.out).toContain('api unknown: order is unknown here and "invoiced" at the service')
+  expect(repaired.out).not.toMatch(/(in-review|settled): order/)
+  expect(repaired.out).toContain('The worker reads 2 orders from the service')
+  await reaches('paid-later', 'paid')
+  await reaches('unknown', 'invoiced')
+
+  const { code, out } = await local.relay(audit.split(' '))
+  expect(code).toBe(1)
+  expect(out).toMatch(/5 of 5 agree with the service/)
+  expect(out).toMatch(/still-in-review: refund request was processed but is not stored with its order/)
+  expect((await local.relay(show.split(' '))).out).toMatch(/^status +paid$/m)
+  expect(commandsOf()).toHaveLength(3)
+})
+
+test('stores hear the repaired orders with versions above all that they heard before', async () => {
+  const after = await heard()
+  expect(Object.keys(after).sort()).toEqual(['in-review', 'paid-later', 'unknown'])
+  for (const [external_id, versions] of Object.entries(after))
+    expect(Math.min(...versions)).toBeGreaterThan(Math.max(1000, ...(before[external_id] ?? [])))
+})

@@ -1,0 +1,324 @@
+// npm run test:deploy: the life of a deployment in an AWS emulator, step by step. It follows docs/deploy.md.
+
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CloudFormation } from '@aws-sdk/client-cloudformation'
+import { DynamoDB } from '@aws-sdk/client-dynamodb'
+import { SQS } from '@aws-sdk/client-sqs'
+import { SSM } from '@aws-sdk/client-ssm'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { feedQueueName, siblingQueueUrl } from '../../lib/platform/names.ts'
+import { verify } from '../../lib/protocol/signature.ts'
+import { HEADERS } from '../../lib/protocol/webhook.ts'
+import { startSandbox } from '../../sandbox/start.ts'
+import { startServer } from '../support/server.ts'
+import { startEmulator } from './emulator.ts'
+import { adoptOrders, change, copyProject, must, relay as runRelay, serverless } from './project.ts'
+import { pythonTools } from './python.ts'
+import { userWith } from './users.ts'
+
+const STAGE = 'proof'
+const STACK = `order-relay-${STAGE}`
+const AT = ['--stage', STAGE]
+const SOURCE = 'demo-shop'
+const SECOND_SOURCE = 'فروشگاه دوم'
+
+const program = await pythonTools('emulator', 'test/deploy/emulator-requirements.txt')
+
+type Message = {
+  event: string
+  version: number
+  data: { source: string; external_id: string; status: string }
+}
+
+/** Waits until `look` finds something, and returns it. */
+const eventually = async <Value>(what: string, look: () => Promise<Value | undefined>): Promise<Value> => {
+  for (const end = Date.now() + 60_000; ; ) {
+    const value = await look()
+    if (value !== undefined) return value
+    if (Date.now() > end) throw new Error(`Not within a minute: ${what}`)
+    await sleep(100)
+  }
+}
+
+/** A store with an HTTP feed, which accepts messages signed with its secret. */
+const startStore = async (secret: string) => {
+  const received: Message[] = []
+  const { port, close } = await startServer(async ({ headers }, body) => {
+    const now = Math.floor(Date.now() / 1000)
+    const { valid } = verify({ header: String(headers[HEADERS.signature]), body, secrets: [secret], now })
+    if (valid) received.push(JSON.parse(body.toString()))
+    return { status: valid ? 200 : 401 }
+  })
+  return { url: `http://127.0.0.1:${port}/webhook`, secret, received, close }
+}
+
+/** The accounting service and its accountant: the sandbox, which can stop and restart with the same address and data. */
+const startAccounting = async (data: string) => {
+  let running = await startSandbox({ port: 0, data })
+  const { url } = running
+  const call = async (method: string, path: string, body?: object) => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: 'Bearer sandbox-key', 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    expect([method, path, response.ok]).toEqual([method, path, true])
+    return response.json()
+  }
+  return {
+    url,
+    /** Creates an order that needs review; the service sends no webhook about its own response. */
+    async bookForReview(external_id: string) {
+      await call('PUT', '/panel/products/A1', { name: 'Tea', stock: 1000 })
+      await call('PUT', '/panel/settings', { automaticFinalization: false, automaticCustomerCreation: true })
+      await call('POST', '/api/v1/orders/', {
+        ...{ source: SOURCE, external_id, items: [{ sku: 'A1', quantity: 1, unit_price: 1000 }] },
+        ...{
+          customer: { mobile: '09120000000', name: 'Somebody' },
+          payment: { method: 'online', reference: '1' },
+        },
+      })
+    },
+    /** Finalizes it, about which the service sends a webhook. */
+    async finalize(external_id: string) {
+      await call('PUT', '/panel/settings', { automaticFinalization: true })
+      await call('POST', `/panel/orders/${external_id}/retry?source=${SOURCE}`)
+    },
+    /** Waits until the deployed URL has accepted the service's own webhook of an order. */
+    delivered: (external_id: string) =>
+      eventually(`the webhook of order ${external_id}, accepted by the deployed URL`, async () => {
+        const { deliveries } = (await call('GET', '/panel/deliveries')) as {
+          deliveries: Record<string, string>[]
+        }
+        return deliveries.find(each => each.external_id === external_id && each.state === 'delivered')
+      }),
+    stop: () => running.close(),
+    async restart() {
+      running = await startSandbox({ port: Number(new URL(url).port), data })
+    },
+  }
+}
+
+const prepare = async (python: string) => {
+  const folder = await mkdtemp(join(tmpdir(), 'order-relay-deploy-'))
+  // Siblings: functions in the emulator must not find the project's package.json in a parent directory.
+  const [project, cloud] = [join(folder, 'project'), join(folder, 'emulator')]
+  await mkdir(cloud)
+  await copyProject(project)
+  // The emulator, the service and the stores are on this machine, as they are in the stage `local`.
+  await change(project, 'deploy/settings.ts', "stage === 'local'", `stage === '${STAGE}'`)
+  // The emulator has no saved queries; cfn-lint checks them.
+  await change(project, 'deploy/template.ts', '      ...queryResources(stack),\n', '')
+  const accounting = await startAccounting(join(folder, 'sandbox.db'))
+  const store = await startStore('secret-of-the-store')
+  const emulator = await startEmulator(python, cloud)
+  const all: NodeJS.ProcessEnv = { ...emulator.environment, ACCOUNTING_URL: accounting.url }
+  const client = {
+    endpoint: emulator.url,
+    region: all.AWS_REGION ?? '',
+    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+  }
+  const aws = {
+    cloudformation: new CloudFormation(client),
+    dynamodb: new DynamoDB(client),
+    sqs: new SQS(client),
+    ssm: new SSM(client),
+  }
+  const [deployer, operator] = await Promise.all([
+    userWith('deployer', { env: all, stage: STAGE }),
+    userWith('operator', { env: all, stage: STAGE }),
+  ])
+  return {
+    ...{ ...aws, accounting, store, emulator, project, deployer, all },
+    deploy: () =>
+      must('deploy', serverless(project, deployer, 'deploy', '--param=feedAddresses=loopback', ...AT)),
+    /** Runs the command as an operator; returns its output. */
+    relay: (args: readonly string[], input?: string) =>
+      must(`relay ${args.join(' ')}`, runRelay(project, operator, [...args, ...AT], input)),
+    /** Sends a webhook signed with the stored secret, or with another; returns the status. */
+    send: async (source: string, external_id: string, options: readonly string[], secret?: string) => {
+      const env = { ...operator, ...(secret && { RELAY_WEBHOOK_SECRET: secret }) }
+      const args = ['send', '--source', source, '--external-id', external_id, ...options, ...AT]
+      return Number.parseInt((await runRelay(project, env, args)).out, 10)
+    },
+    async close() {
+      await emulator.stop()
+      for (const each of Object.values(aws)) each.destroy()
+      await accounting.stop()
+      await store.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+let it: Awaited<ReturnType<typeof prepare>>
+let outputs: Record<string, string>
+
+const resources = async () => {
+  const { StackResourceSummaries = [] } = await it.cloudformation.listStackResources({ StackName: STACK })
+  return StackResourceSummaries.map(({ LogicalResourceId }) => LogicalResourceId)
+}
+const outputsNow = async () => {
+  const { Stacks: [stack] = [] } = await it.cloudformation.describeStacks({ StackName: STACK })
+  return Object.fromEntries(
+    (stack?.Outputs ?? []).map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]),
+  )
+}
+/** The URL at which the emulator serves a path of the API. */
+const reachable = (path: string) => `${it.emulator.url}/_aws/execute-api/${outputs.HttpApiId}/$default${path}`
+/** The next message of the store's SQS feed. */
+const fromFeed = (what: string) =>
+  eventually(what, async (): Promise<Message | undefined> => {
+    const QueueUrl = siblingQueueUrl(outputs.OrdersQueueUrl ?? '', feedQueueName(SOURCE))
+    const { Messages: [message] = [] } = await it.sqs.receiveMessage({ QueueUrl })
+    if (message === undefined) return undefined
+    await it.sqs.deleteMessage({ QueueUrl, ReceiptHandle: message.ReceiptHandle })
+    return JSON.parse(message.Body ?? '')
+  })
+const attribute = async (
+  QueueUrl: string | undefined,
+  name: 'ApproximateNumberOfMessages' | 'RedrivePolicy',
+) => {
+  const { Attributes } = await it.sqs.getQueueAttributes({ QueueUrl, AttributeNames: [name] })
+  return JSON.parse(Attributes?.[name] ?? 'null')
+}
+const setMaxReceives = async (maxReceiveCount: number): Promise<number> => {
+  const QueueUrl = outputs.OrdersQueueUrl
+  const policy = await attribute(QueueUrl, 'RedrivePolicy')
+  const RedrivePolicy = JSON.stringify({ ...policy, maxReceiveCount })
+  await it.sqs.setQueueAttributes({ QueueUrl, Attributes: { RedrivePolicy } })
+  return policy.maxReceiveCount
+}
+const savedStatus = async (external_id: string) => {
+  const Key = { source: { S: SOURCE }, external_id: { S: external_id } }
+  const { Item } = await it.dynamodb.getItem({ TableName: `${STACK}-orders`, Key, ConsistentRead: true })
+  return Item?.status?.S
+}
+
+const described = program === undefined ? describe.skip : describe
+described('a deployment', () => {
+  beforeAll(async () => {
+    it = await prepare(program?.('python') ?? '')
+  })
+  afterAll(() => it?.close())
+
+  test('is deployed with the policy of a deployer', async () => {
+    await it.deploy()
+    outputs = await outputsNow()
+    const wanted = ['WebhookUrl', 'ApiUrl', 'OrdersQueueUrl', 'OrdersDeadQueueUrl', 'DashboardUrl']
+    expect(wanted.filter(name => !outputs[name])).toEqual([])
+    // The shared role that osls adds when a function has none.
+    expect(await resources()).not.toContain('IamRoleLambdaExecution')
+  })
+
+  test('has key and webhook set with the policy of an operator, encrypted', async () => {
+    await it.relay(['key', 'set'], 'sandbox-key')
+    await it.relay(['register', '--url', reachable('/webhook')])
+    const { Parameters = [] } = await it.ssm.getParametersByPath({
+      ...{ Path: `/order-relay/${STAGE}`, Recursive: true, WithDecryption: true },
+    })
+    expect([...new Set(Parameters.map(({ Type }) => Type))]).toEqual(['SecureString'])
+    expect(Parameters.filter(({ Name }) => Name?.includes('/webhook/secrets/'))).toHaveLength(1)
+  })
+
+  test('passes a webhook on, and refuses a forged one', async () => {
+    await it.accounting.bookForReview('1001')
+    await it.accounting.finalize('1001')
+    await it.accounting.delivered('1001')
+    expect(await it.send(SOURCE, '1001', ['--status', 'refunded'], 'guessed')).toBe(401)
+    expect(await fromFeed('the message of order 1001')).toMatchObject({
+      ...{ event: 'order.updated', version: 1, data: { external_id: '1001', status: 'paid' } },
+    })
+    await eventually('the item of order 1001', () => savedStatus('1001'))
+    expect(await savedStatus('1001')).toBe('paid')
+  })
+
+  test('takes the request of a store', async () => {
+    const { key } = JSON.parse(await it.relay(['stores', 'key', SOURCE, '--json']))
+    const response = await fetch(reachable('/api/v1/orders/'), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        ...{ source: SOURCE, external_id: '1003', customer: { mobile: '09120000000' } },
+        items: [{ sku: 'A1', quantity: 1, unit_price: 1000 }],
+      }),
+    })
+    expect([201, 202]).toContain(response.status)
+    const { data } = await fromFeed('the message of order 1003')
+    expect(data).toMatchObject({ external_id: '1003', status: 'invoiced' })
+  })
+
+  test('runs the scheduled check without an error', async () => {
+    await must('invoke', serverless(it.project, it.all, 'invoke', '--function', 'reconcile', ...AT))
+    const lines = await it.relay(['tail', '--since', '10m', '--no-follow', '--errors'])
+    expect(lines).not.toContain('reconcile')
+  })
+
+  test('keeps an event that cannot be processed as a dead letter, which is replayed', async () => {
+    await it.accounting.bookForReview('1002')
+    expect(await it.send(SOURCE, '1002', ['--status', 'needs_review', '--error', 'stock'])).toBe(200)
+    expect((await fromFeed('the first message of order 1002')).version).toBe(1)
+
+    const before = await setMaxReceives(1)
+    await it.accounting.stop()
+    // Same status, other content: the worker must read the order from the service, which is down.
+    expect(await it.send(SOURCE, '1002', ['--status', 'needs_review', '--error', 'account'])).toBe(200)
+    const dead = () => attribute(outputs.OrdersDeadQueueUrl, 'ApproximateNumberOfMessages')
+    await eventually(
+      'the webhook of order 1002 among the dead letters',
+      async () => (await dead()) || undefined,
+    )
+    await setMaxReceives(before)
+
+    await it.accounting.restart()
+    await it.accounting.finalize('1002')
+    await it.relay(['dead', 'replay', '--all'])
+    const { data } = await fromFeed('the message of order 1002 after the replay')
+    expect(data).toMatchObject({ external_id: '1002', status: 'paid' })
+    expect(await dead()).toBe(0)
+    await it.accounting.delivered('1002')
+  })
+
+  test('accounts for everything', async () => {
+    const { deliveries, ...rest } = JSON.parse(await it.relay(['audit', '--json']))
+    expect(deliveries.outcomes).toEqual({ queued: 4, 'refused: forged, mismatch': 1 })
+    expect(rest).toMatchObject({
+      balanced: true,
+      requests: { accepted: 1, states: { registered: 1 } },
+      orders: { known: 3, asked: 3, agree: 3 },
+      differences: [],
+    })
+  })
+
+  test('is deployed again with a new store and an HTTP feed', async () => {
+    const added = `stores:\n  - source: ${SECOND_SOURCE}\n    feed:\n      http: ${it.store.url}\n`
+    await change(it.project, 'stores.yml', 'stores:\n', added)
+    await it.deploy()
+    // The store verifies with the first of them, with which messages are still signed as well.
+    for (const secret of [it.store.secret, 'next-secret-of-the-store'])
+      await it.relay(['stores', 'secret', SECOND_SOURCE, '--stdin'], secret)
+    expect(await it.send(SECOND_SOURCE, '1', ['--status', 'paid'])).toBe(200)
+    const { data } = await eventually('the message of the HTTP feed', async () => it.store.received[0])
+    expect(data.source).toBe(SECOND_SOURCE)
+    expect(await savedStatus('1001')).toBe('paid')
+  })
+
+  test('is removed, and leaves the orders alone', async () => {
+    await must('remove', serverless(it.project, it.deployer, 'remove', ...AT))
+    await expect(outputsNow()).rejects.toThrow('does not exist')
+    expect((await it.sqs.listQueues({ QueueNamePrefix: STACK })).QueueUrls ?? []).toEqual([])
+    expect((await it.dynamodb.listTables({})).TableNames).toEqual([`${STACK}-orders`])
+    expect(await savedStatus('1001')).toBe('paid')
+    expect((await fetch(reachable('/webhook'), { method: 'POST' })).status).not.toBe(401)
+  })
+
+  test('adopts the retained orders', async () => {
+    await must('adopt-orders', adoptOrders(it.project, it.deployer, ...AT))
+    await it.deploy()
+    expect(await savedStatus('1001')).toBe('paid')
+    expect(await resources()).toContain('OrdersTable')
+  })
+})

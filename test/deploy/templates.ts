@@ -1,0 +1,75 @@
+// npm run test:template: the packaged templates, checked without deploying them.
+
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { deployerProblems } from './deployer.ts'
+import { NESTED } from './packaged.ts'
+import { copyProject, must, ROOT, serverless } from './project.ts'
+import { pythonTools } from './python.ts'
+import { exceeded } from './quotas.ts'
+
+const program = await pythonTools('checks', 'test/deploy/template-requirements.txt')
+
+/** What a checker says. */
+const problemsOf = (name: string, args: readonly string[]): Promise<string> =>
+  promisify(execFile)(program?.(name) ?? '', args, { cwd: ROOT, maxBuffer: 16 * 1024 * 1024 }).then(
+    () => '',
+    error => String(error.stdout || error),
+  )
+
+/** As many stores as one stack must hold, with sources of which none is a name. */
+const manyStores = () => {
+  const sources = Array.from({ length: 400 }, (_, index) => `فروشگاه شماره ${index}`)
+  const feed = (index: number) => (index < 300 ? 'sqs' : `{ http: "https://shop-${index}.example/webhook" }`)
+  return `stores:\n${sources.map((source, index) => `  - { source: ${source}, feed: ${feed(index)} }\n`).join('')}`
+}
+
+const described = program === undefined ? describe.skip : describe
+described.each([
+  ['as shipped', undefined],
+  ['with 300 SQS feeds and 100 HTTP feeds', manyStores()],
+])('the template %s', (_name, stores) => {
+  let folder: string
+  let templates: string[]
+  let texts: string[]
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'order-relay-template-'))
+    const project = join(folder, 'project')
+    await copyProject(project)
+    if (stores !== undefined) await writeFile(join(project, 'stores.yml'), stores)
+    const env = {
+      ...process.env,
+      ACCOUNTING_URL: 'https://accounting.example',
+      ALARM_EMAIL: 'somebody@example.com',
+      DOMAIN: 'relay.example',
+      CERTIFICATE_ARN: 'arn:aws:acm:eu-central-1:123456789012:certificate/0123',
+      HOSTED_ZONE_ID: 'Z0123456789ABCDEFGHIJ',
+    }
+    await must('serverless package', serverless(project, env, 'package'))
+    const packaged = join(project, '.serverless')
+    const files = (await readdir(packaged)).filter(file => NESTED.test(file))
+    templates = [...files, 'cloudformation-template-update-stack.json'].map(file => join(packaged, file))
+    texts = await Promise.all(templates.map(file => readFile(file, 'utf8')))
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  test('passes cfn-lint', async () => {
+    const args = ['--config-file', 'test/deploy/cfn-lint.yml', '--template', ...templates]
+    expect(await problemsOf('cfn-lint', args)).toBe('')
+  })
+  test('passes checkov', async () => {
+    const args = ['--config-file', 'test/deploy/checkov.yml', '--file', ...templates]
+    expect(await problemsOf('checkov', args)).toBe('')
+  })
+  test('needs the rights of docs/iam/deployer.json, neither fewer nor more', async () => {
+    expect(await deployerProblems(texts)).toEqual([])
+  })
+  test('stays within the quotas', () => {
+    expect(texts.flatMap(exceeded)).toEqual([])
+  })
+})
