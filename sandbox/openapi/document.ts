@@ -114,8 +114,6 @@ const webhook = {
   security: [],
 }
 
-export type OpenApi = ReturnType<typeof openApi>
-
 export const operations: readonly Endpoint[] = [...orderEndpoints, ...panelEndpoints]
 
 /** The OpenAPI 3.1 document of the sandbox, from the endpoints and the schemas that validate their requests. */

@@ -107,7 +107,8 @@ export const play = async (world: World, order: ChaosOrder, over: AbortSignal): 
       const { isAccepted, status } = await request('POST', source, path, body)
       if (isAccepted) return
       const isFinal = status >= 400 && status < 500 && status !== 429
-      if (isFinal || over.aborted || Date.now() > end) throw new Error(`the relay did not accept /orders/${path}, at last with ${status}`)
+      if (isFinal || over.aborted || Date.now() > end)
+        throw new Error(`the relay did not accept /orders/${path}, at last with ${status}`)
     }
   }
   const ask = async (path: string, body: object) => {
