@@ -19,7 +19,7 @@ const PARTS = [
   'lib',
   'local',
   'sandbox',
-  'kit',
+  'web',
 ]
 
 /** Copies the project, so that the test can change it. */
