@@ -96,7 +96,7 @@ const list = async (context: Context, { limit, unsettled, ...filter }: ListOptio
     orders.sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1))
     orders.length = Math.min(orders.length, limit)
   }
-  const shown = progress(context.terminal, 'Reading orders')
+  using shown = progress(context.terminal, 'Reading orders')
   let matching = 0
   // The table is not sorted by time, so all of it is read; no more than twice the limit is held.
   for await (const stored of ordersWhere(context, filter)) {
@@ -106,7 +106,6 @@ const list = async (context: Context, { limit, unsettled, ...filter }: ListOptio
     orders.push(summary(stored))
     if (orders.length === 2 * limit) keepNewest()
   }
-  shown.done()
   keepNewest()
   const more = matching > limit
   const rows = orders.map(({ source, external_id, status, intents, updated_at }) => [

@@ -29,14 +29,10 @@ const SWITCH_SECONDS = 30
 const LEAD_SECONDS = REFRESH_INTERVAL_MS / 1000 + 5
 
 const waitFor = async ({ terminal }: Context, label: string, seconds: number) => {
-  const shown = progress(terminal, label, seconds)
-  try {
-    for (let left = seconds; left > 0; left--) {
-      await sleep(1000)
-      shown.advance()
-    }
-  } finally {
-    shown.done()
+  using shown = progress(terminal, label, seconds)
+  for (let left = seconds; left > 0; left--) {
+    await sleep(1000)
+    shown.advance()
   }
 }
 

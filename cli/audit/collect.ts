@@ -76,7 +76,7 @@ const compare = async (context: Context, keys: readonly OrderKey[], rate: number
     }
   }
 
-  const shown = progress(context.terminal, 'Comparing orders with the service', keys.length)
+  using shown = progress(context.terminal, 'Comparing orders with the service', keys.length)
   const inTime = pace(rate ?? Number.POSITIVE_INFINITY)
   const orders = new Map<string, ComparedOrder>()
   for (const key of keys) {
@@ -85,7 +85,6 @@ const compare = async (context: Context, keys: readonly OrderKey[], rate: number
     orders.set(orderName(key), { key, service, stored })
     shown.advance()
   }
-  shown.done()
   return orders
 }
 

@@ -1,26 +1,9 @@
-import { createRequire } from 'node:module'
-import { Command } from '@commander-js/extra-typings'
 import { visible } from '../../lib/platform/visible.ts'
 import { type Context, createContext } from './context.ts'
 import { EXIT, type ExitCode, explain } from './errors.ts'
+import { type Program, program, type SharedOptions } from './options.ts'
 import { type Report, visibleLines } from './output.ts'
 import { coloured, type Terminal } from './terminal.ts'
-
-const { version } = createRequire(import.meta.url)('../../package.json')
-
-/** The program without its subcommands: the options that all of them share. */
-const program = () =>
-  new Command('relay')
-    .description('Set up, monitor and repair an order relay, on AWS or on this machine.')
-    .option('--local', 'use the local stack (npm start) instead of AWS')
-    .option('--stage <name>', 'stage of the deployment (default: production)')
-    .option('--region <name>', 'AWS region (default: AWS_REGION, else eu-central-1)')
-    .option('--json', 'print one JSON document instead of text')
-    .option('--verbose', 'print stack traces of errors')
-    .version(`relay ${version}`, '--version', 'print the version')
-
-type Program = ReturnType<typeof program>
-type SharedOptions = ReturnType<Program['opts']>
 
 /** What each command adds itself to. */
 export type Cli = {

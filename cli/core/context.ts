@@ -7,18 +7,10 @@ import { readStores } from '../../deploy/stores.ts'
 import type { Store } from '../../lib/platform/stores.ts'
 import { CREDENTIALS, settingsFrom, urlOf } from '../../local/settings.ts'
 import { usageError } from './errors.ts'
+import type { SharedOptions } from './options.ts'
 import { parameterStore } from './parameters.ts'
 import { awsStack, localStack, ROOT, type Stack } from './stack.ts'
 import type { Terminal } from './terminal.ts'
-
-/** The options that all commands share: which relay, and how to print. */
-type Options = {
-  local?: boolean | undefined
-  stage?: string | undefined
-  region?: string | undefined
-  json?: boolean | undefined
-  verbose?: boolean | undefined
-}
 
 const DEFAULT_STAGE = 'production'
 const DEFAULT_REGION = 'eu-central-1'
@@ -28,10 +20,8 @@ const DEFAULT_REGION = 'eu-central-1'
  *
  * @throws Failure when they contradict each other
  */
-export const createContext = (
-  { local = false, stage, region, json = false, verbose = false }: Options,
-  terminal: Terminal,
-) => {
+export const createContext = ({ stage, region, ...flagged }: SharedOptions, terminal: Terminal) => {
+  const { local, json, verbose } = { local: false, json: false, verbose: false, ...flagged }
   if (local && stage !== undefined) {
     throw usageError(
       'use --local with --stage',

@@ -1,4 +1,21 @@
-import { InvalidArgumentError, Option } from '@commander-js/extra-typings'
+import { createRequire } from 'node:module'
+import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings'
+
+const { version } = createRequire(import.meta.url)('../../package.json')
+
+/** The program without its subcommands: the options that all of them share. */
+export const program = () =>
+  new Command('relay')
+    .description('Set up, monitor and repair an order relay, on AWS or on this machine.')
+    .option('--local', 'use the local stack (npm start) instead of AWS')
+    .option('--stage <name>', 'stage of the deployment (default: production)')
+    .option('--region <name>', 'AWS region (default: AWS_REGION, else eu-central-1)')
+    .option('--json', 'print one JSON document instead of text')
+    .option('--verbose', 'print stack traces of errors')
+    .version(`relay ${version}`, '--version', 'print the version')
+
+export type Program = ReturnType<typeof program>
+export type SharedOptions = ReturnType<Program['opts']>
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 60 * 60, d: 24 * 60 * 60 }
 

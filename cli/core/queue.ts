@@ -73,7 +73,7 @@ export const browse = async (
   const QueueUrl = await context.queueUrl(queue)
   const before = await depthOf(context, queue)
   const held = new Map<string, QueueMessage>()
-  const shown = progress(terminal, 'Reading messages', Math.min(before.visible, limit))
+  using shown = progress(terminal, 'Reading messages', Math.min(before.visible, limit))
   const extendVisibility = visibilityExtender(sqs, QueueUrl)
 
   const receive = async (most: number) => {
@@ -114,10 +114,6 @@ export const browse = async (
     }
   }
 
-  try {
-    await withCleanup(visitAll, release)
-  } finally {
-    shown.done()
-  }
+  await withCleanup(visitAll, release)
   return before.all
 }

@@ -41,7 +41,7 @@ export const progress = ({ stderr }: Terminal, label: string, total?: number) =>
     draw(`${label}: ${total === undefined ? reached : `${Math.min(reached, total)} of ${total}`}`)
   }
   advance(0)
-  return { advance, done: () => draw('') }
+  return { advance, [Symbol.dispose]: () => draw('') }
 }
 
 /**

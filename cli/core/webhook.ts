@@ -102,27 +102,23 @@ const REMEDY = 'the secret is stored; check that this is the URL of this relay, 
  * @throws Failure when it does not within 70 seconds
  */
 export const waitUntilAccepted = async (terminal: Terminal, url: string, secret: string): Promise<void> => {
-  const shown = progress(
+  using shown = progress(
     terminal,
     'Waiting for the relay to accept the secret',
     MAX_WAIT_MS / PING_INTERVAL_MS,
   )
   const until = Date.now() + MAX_WAIT_MS
-  try {
-    for (;;) {
-      const response = await ping(url, secret).catch(error => {
-        throw cannot('confirm that the secret is accepted', messageOf(error), REMEDY, error)
-      })
-      if (isAccepted(response)) return
-      // 503 is the answer while the secret is being exchanged.
-      if (![401, 503].includes(response.status) || Date.now() > until) {
-        const found = `${url} answered a signed ping with ${response.status}`
-        throw cannot('confirm that the secret is accepted', found, REMEDY)
-      }
-      await sleep(PING_INTERVAL_MS)
-      shown.advance()
+  for (;;) {
+    const response = await ping(url, secret).catch(error => {
+      throw cannot('confirm that the secret is accepted', messageOf(error), REMEDY, error)
+    })
+    if (isAccepted(response)) return
+    // 503 is the answer while the secret is being exchanged.
+    if (![401, 503].includes(response.status) || Date.now() > until) {
+      const found = `${url} answered a signed ping with ${response.status}`
+      throw cannot('confirm that the secret is accepted', found, REMEDY)
     }
-  } finally {
-    shown.done()
+    await sleep(PING_INTERVAL_MS)
+    shown.advance()
   }
 }

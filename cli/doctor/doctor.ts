@@ -26,7 +26,7 @@ const doctor = async (context: Context, options: { url?: string | undefined }): 
   await context.queueUrl(QUEUES.orders)
 
   const checks = Object.entries(CHECKS)
-  const shown = progress(context.terminal, 'Checking', checks.length)
+  using shown = progress(context.terminal, 'Checking', checks.length)
   const findings: Finding[] = []
   for (const [topic, check] of checks) {
     const found = await check(context, url).catch(error => [
@@ -35,7 +35,6 @@ const doctor = async (context: Context, options: { url?: string | undefined }): 
     findings.push(...found)
     shown.advance()
   }
-  shown.done()
 
   const problems = findings.filter(({ level }) => level === 'problem').length
   return {
