@@ -16,7 +16,7 @@ import { StoreName } from './pieces.tsx'
 type Order = Answer<'OrderDetail'>
 type Row = Order['rows'][number]
 
-const RECEIPT_TYPES = { cash: 'Cash', transfer: 'Transfer', pos: 'Card reader (pos)' }
+const RECEIPT_TYPES = { cash: 'Cash', transfer: 'Transfer', pos: 'Card reader' }
 
 const Customer = ({ customer }: Pick<Order, 'customer'>) => {
   if (customer === null) return <p class="muted">No customer</p>

@@ -10,7 +10,7 @@ const VIEWS = [
   ['#/orders', 'retried'],
   ['#/orders?q=nothing', 'No order matches'],
   ['#/orders/review?source=api', 'Fix and retry'],
-  ['#/orders/paid?source=api', 'Card reader (pos)'],
+  ['#/orders/paid?source=api', 'Card reader'],
   ['#/orders/refunded?source=api', 'Sales return 1'],
   ['#/products', 'Add product'],
   ['#/customers', 'E-mail'],

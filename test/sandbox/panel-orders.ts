@@ -45,7 +45,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
       element => element === 'outcome',
     )
     await page.getByRole('heading', { name: 'Receipt 1' }).waitFor()
-    await page.getByText('Card reader (pos)').waitFor()
+    await page.getByText('Card reader').waitFor()
     await page.getByText('Retried by the accountant').waitFor()
     await page.getByRole('region', { name: 'Webhook deliveries' }).getByText('Delivered').waitFor()
 
