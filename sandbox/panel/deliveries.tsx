@@ -83,7 +83,6 @@ const Item = ({ delivery }: { delivery: Delivery }) => {
           <summary>{plural(attempts.length, 'attempt')}</summary>
           <Table
             caption={`Attempts of delivery ${delivery.delivery}`}
-            kind="compact"
             columns={COLUMNS}
             rows={attempts}
             keyOf={({ at, t }) => `${at} ${t}`}

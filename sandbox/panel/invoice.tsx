@@ -51,7 +51,6 @@ const taken = (label: string, of: (row: Row) => string): Column<Row> => ({
 const COLUMNS: Column<Row>[] = [
   {
     label: 'Item',
-    kind: 'cell-item',
     cell: ({ name, sku }) => (
       <>
         <Name>{name}</Name>

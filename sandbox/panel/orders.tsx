@@ -115,7 +115,6 @@ const COLUMNS: Column<Summary>[] = [
   },
   {
     label: 'Customer',
-    kind: 'cell-customer',
     cell: ({ customer }) => customer && <Name>{customer.name || customer.mobile}</Name>,
   },
   {
