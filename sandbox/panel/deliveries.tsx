@@ -23,7 +23,7 @@ const COLUMNS: Column<Attempt>[] = [
     label: 'Answer',
     cell: ({ response }) =>
       response ? (
-        <code class="excerpt" dir="auto">
+        <code class="breaks" dir="auto">
           {response}
         </code>
       ) : (
