@@ -41,6 +41,8 @@ export const followAddress = () => {
   history.scrollRestoration = 'manual'
   const keepScroll = () => history.replaceState({ scroll: window.scrollY }, '')
   window.addEventListener('scrollend', keepScroll)
+  // A link may be followed before its scrolling has ended.
+  window.addEventListener('click', keepScroll, true)
   window.addEventListener('hashchange', () => {
     arrival = { scroll: history.state?.scroll, from: route.value }
     if (history.state === null) history.replaceState({ scroll: 0 }, '')

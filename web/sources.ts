@@ -19,7 +19,8 @@ type Entry = {
   data: Signal<unknown>
   error: Signal<unknown>
   readers: number
-  startedAt: number
+  /** When it may be read again because of changes. */
+  rested: number
   reading?: Promise<void>
   stale: boolean
   timer?: ReturnType<typeof setTimeout> | undefined
@@ -35,15 +36,20 @@ const entryOf = ({ path, kinds }: Source<unknown>): Entry => {
   for (const { path: old } of [...entries.values()].filter(({ readers }) => readers === 0).slice(0, -KEPT)) {
     entries.delete(old)
   }
-  const entry = { path, kinds, data: signal(), error: signal(), readers: 0, startedAt: 0, stale: false }
+  const entry = { path, kinds, data: signal(), error: signal(), readers: 0, rested: 0, stale: false }
   entries.set(path, entry)
   return entry
 }
 
+// Changes come in bursts: they wait for each other, and then until the service has rested from the last reading.
+const SETTLE_MS = 50
+const SPACING_MS = 500
+const REST = 4
+
 const readUntilFresh = async (entry: Entry) => {
   while (entry.stale) {
     entry.stale = false
-    entry.startedAt = Date.now()
+    const startedAt = Date.now()
     try {
       const data = await request('GET', entry.path)
       batch(() => {
@@ -53,6 +59,7 @@ const readUntilFresh = async (entry: Entry) => {
     } catch (error) {
       entry.error.value = error
     }
+    entry.rested = Date.now() + Math.max(SPACING_MS, REST * (Date.now() - startedAt))
   }
   delete entry.reading
 }
@@ -64,16 +71,15 @@ const read = (entry: Entry) => {
   return entry.reading
 }
 
-/** Changes come in bursts: they wait for each other, and a source is not read more often than this. */
-const SETTLE_MS = 50
-const SPACING_MS = 500
-
 const readSoon = (entry: Entry) => {
-  const wait = Math.max(SETTLE_MS, entry.startedAt + SPACING_MS - Date.now())
-  entry.timer ??= setTimeout(() => {
-    entry.timer = undefined
-    if (entry.readers > 0) read(entry)
-  }, wait)
+  entry.timer ??= setTimeout(
+    () => {
+      entry.timer = undefined
+      if (entry.reading !== undefined || Date.now() < entry.rested) readSoon(entry)
+      else if (entry.readers > 0) read(entry)
+    },
+    Math.max(SETTLE_MS, entry.rested - Date.now()),
+  )
 }
 
 const shown = () => [...entries.values()].filter(({ readers }) => readers > 0)

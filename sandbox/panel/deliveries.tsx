@@ -23,7 +23,7 @@ const COLUMNS: Column<Attempt>[] = [
     label: 'Answer',
     cell: ({ response }) =>
       response ? (
-        <code class="excerpt" dir="auto">
+        <code class="breaks" dir="auto">
           {response}
         </code>
       ) : (
@@ -83,7 +83,6 @@ const Item = ({ delivery }: { delivery: Delivery }) => {
           <summary>{plural(attempts.length, 'attempt')}</summary>
           <Table
             caption={`Attempts of delivery ${delivery.delivery}`}
-            kind="compact"
             columns={COLUMNS}
             rows={attempts}
             keyOf={({ at, t }) => `${at} ${t}`}

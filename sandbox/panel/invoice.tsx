@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { decimal, sum } from '../../web/format.ts'
 import {
+  Chip,
   Code,
   type Column,
   DateWithPersian,
@@ -16,7 +17,9 @@ import { StoreName } from './pieces.tsx'
 type Order = Answer<'OrderDetail'>
 type Row = Order['rows'][number]
 
-const RECEIPT_TYPES = { cash: 'Cash', transfer: 'Transfer', pos: 'Card reader (pos)' }
+const INVOICE = { draft: 'Draft', posted: 'Posted' }
+
+const RECEIPT_TYPES = { cash: 'Cash', transfer: 'Transfer', pos: 'Card reader' }
 
 const Customer = ({ customer }: Pick<Order, 'customer'>) => {
   if (customer === null) return <p class="muted">No customer</p>
@@ -25,7 +28,7 @@ const Customer = ({ customer }: Pick<Order, 'customer'>) => {
   return (
     <div>
       <p class="small muted">Customer</p>
-      <p class="bill-name">
+      <p class="strong">
         <Name>{name || code}</Name>
       </p>
       <p class="muted">
@@ -51,7 +54,6 @@ const taken = (label: string, of: (row: Row) => string): Column<Row> => ({
 const COLUMNS: Column<Row>[] = [
   {
     label: 'Item',
-    kind: 'cell-item',
     cell: ({ name, sku }) => (
       <>
         <Name>{name}</Name>
@@ -120,11 +122,11 @@ export const Invoice = ({ order }: { order: Order }) => (
       <div>
         <div class="row">
           <h2 id="invoice">
-            Invoice <span class="invoice-number">{order.invoice_number}</span>
+            Invoice <span class="muted">№</span> {order.invoice_number}
           </h2>
-          <span class="stamp" data-tone={order.invoice_status === 'draft' ? 'wait' : 'good'}>
-            {order.invoice_status}
-          </span>
+          <Chip tone={order.invoice_status === 'draft' ? 'wait' : 'good'}>
+            {INVOICE[order.invoice_status]}
+          </Chip>
         </div>
         <Customer {...order} />
       </div>

@@ -91,13 +91,13 @@ const Tabs = ({ counts }: Pick<OrderList, 'counts'>) => {
 /** Why an order waits now; its own reason is from the last attempt. */
 const Cause = ({ obstacles, error }: Summary) =>
   error !== null && (
-    <span class="cause small muted">
+    <p class="cause small muted">
       <Name>
         {obstacles.length > 0
           ? obstacles.map(({ message }) => message).join('. ')
           : `Ready to retry. Until now: ${error}`}
       </Name>
-    </span>
+    </p>
   )
 
 const COLUMNS: Column<Summary>[] = [
@@ -115,7 +115,6 @@ const COLUMNS: Column<Summary>[] = [
   },
   {
     label: 'Customer',
-    kind: 'cell-customer',
     cell: ({ customer }) => customer && <Name>{customer.name || customer.mobile}</Name>,
   },
   {
@@ -136,7 +135,7 @@ const COLUMNS: Column<Summary>[] = [
   { label: 'Invoice', kind: 'number cell-invoice', cell: ({ invoice_number }) => invoice_number },
   {
     label: 'Total',
-    kind: 'number cell-total',
+    kind: 'number strong cell-total',
     cell: ({ total }) => (
       <>
         {decimal(total)} <span class="small muted">rials</span>

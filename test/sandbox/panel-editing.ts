@@ -60,10 +60,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     const { page } = await open('#/settings')
     await page.getByLabel('Tax rate').fill('7')
     await client().settings({ automaticFinalization: false })
-    await eventually(
-      () => page.getByLabel('Automatic finalization').isChecked(),
-      isOn => !isOn,
-    )
+    await page.getByRole('switch', { name: 'Automatic finalization', checked: false }).waitFor()
     expect(await page.getByLabel('Tax rate').inputValue()).toBe('7')
 
     await page.getByRole('link', { name: 'Products' }).click()

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
 import { startSandbox } from '../../sandbox/start.ts'
 import { violationsOf } from './panel-axe.ts'
-import { focused, type OpenAt } from './panel-browser.ts'
+import type { OpenAt } from './panel-browser.ts'
 import { type Client, clientOf, eventually, order, startReceiver } from './world.ts'
 
 export const orderTests = (openAt: OpenAt, client: () => Client) => {
@@ -40,12 +40,9 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await outcome
       .getByText('The order is now paid: invoice 1 is finalized, receipt 1 is registered.')
       .waitFor()
-    await eventually(
-      () => focused(page),
-      element => element === 'outcome',
-    )
+    await page.locator('#outcome:focus').waitFor()
     await page.getByRole('heading', { name: 'Receipt 1' }).waitFor()
-    await page.getByText('Card reader (pos)').waitFor()
+    await page.getByText('Card reader').waitFor()
     await page.getByText('Retried by the accountant').waitFor()
     await page.getByRole('region', { name: 'Webhook deliveries' }).getByText('Delivered').waitFor()
 
@@ -203,10 +200,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByRole('heading', { name: 'Order p-15' }).waitFor()
     expect(await scrolled()).toBe(0)
     await page.goBack()
-    await eventually(
-      () => focused(page),
-      element => element === 'p-15',
-    )
+    await page.locator('a:focus', { hasText: 'p-15' }).waitFor()
     expect(await scrolled()).toBe(place)
 
     await page.getByRole('link', { name: 'Older' }).click()
