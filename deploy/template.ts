@@ -74,8 +74,8 @@ const reservedConcurrency = (executions: number) => {
 const domainExtension = ({ name }: Domain, defaultEndpoint: string) =>
   name === '' ? {} : { HttpApi: { Properties: { DisableExecuteApiEndpoint: defaultEndpoint !== 'enabled' } } }
 
-/** API Gateway may only invoke an alias when it has the permission: in a change to aliases, nothing must fail. */
-const aliasExtensions = {
+/** API Gateway has its permission first: when a stack changes to aliases or from them, no request must fail. */
+const permissionsFirst = {
   HttpApiIntegrationWebhook: { DependsOn: ['WebhookLambdaPermissionHttpApi'] },
   HttpApiIntegrationApi: { DependsOn: ['ApiLambdaPermissionHttpApi'] },
 }
@@ -151,7 +151,7 @@ export const resources = async ({ resolveVariable }: Context) => {
       HttpApiStage: stageExtension({ rate: numbers.requestsPerSecond, burst: numbers.requestsAtOnce }),
       ...reservedConcurrency(numbers.endpointConcurrency),
       ...domainExtension(domain, texts.defaultEndpoint),
-      ...(isGradual(shift) && aliasExtensions),
+      ...permissionsFirst,
     },
   }
 }
