@@ -174,7 +174,7 @@ describe("the stores' API", () => {
     ['400', 'POST', ORDERS, order({ external_id: 'invalid', customer: { ...customer, email: [NAME] } }), {}],
     ['400', 'POST', ORDERS, order({ external_id: `${NAME}?` }), {}],
     ['400', 'POST', REFUND, { reason: [REASON] }, {}],
-    ['413', 'POST', REFUND, { reason: REASON.repeat(10_000) }, {}],
+    ['413', 'POST', REFUND, { reason: REASON.repeat(60_000) }, {}],
     ['503', 'POST', ORDERS, order(), fails('SendMessage')],
     ['503', 'GET', `${ORDERS}1/?source=shop`, '', fails('GetItem')],
     ['503', 'POST', ORDERS, order(), fails('GetParametersByPath')],
