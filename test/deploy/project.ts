@@ -9,17 +9,8 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** What a deployment and the `relay` command consist of. */
 const PARTS = [
-  'serverless.yml',
-  'stores.yml',
-  'package.json',
-  'cli',
-  'kit',
-  'deploy',
-  'functions',
-  'lib',
-  'local',
-  'sandbox',
-  'kit',
+  ...['serverless.yml', 'stores.yml', 'package.json'],
+  ...['cli', 'deploy', 'functions', 'kit', 'lib', 'local', 'sandbox', 'web'],
 ]
 
 /** Copies the project, so that the test can change it. */
