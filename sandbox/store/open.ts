@@ -59,10 +59,10 @@ const seed = (store: Tables, { today }: Clock): void => {
   })
 }
 
-/** Runs an action as one transaction: if it throws, nothing is stored. */
+/** Runs an action as one transaction: if it throws, nothing is stored and no change is announced. */
 type Transact = <Result>(action: () => Result) => Result
 
-const transactions = (db: DatabaseSync): Transact => {
+const transactions = (db: DatabaseSync, { announce, forget }: Changes): Transact => {
   // IMMEDIATE takes the write lock at once, so that no other process can take a number read inside.
   const begin = command(db, 'BEGIN IMMEDIATE')
   const commit = command(db, 'COMMIT')
@@ -71,25 +71,16 @@ const transactions = (db: DatabaseSync): Transact => {
     try {
       const result = action()
       commit()
+      announce()
       return result
     } catch (error) {
       if (db.isTransaction) db.exec('ROLLBACK')
       throw error
-    }
-  }
-}
-
-const announcing =
-  (transact: Transact, { announce, forget }: Changes): Transact =>
-  action => {
-    try {
-      const result = transact(action)
-      announce()
-      return result
     } finally {
       forget()
     }
   }
+}
 
 /** Creates tables and content in one transaction, so that a kill cannot leave a partial database. */
 const open = (db: DatabaseSync, transact: Transact, clock: Clock): Tables =>
@@ -124,7 +115,7 @@ export const openStore = (file: string | undefined, clock: Clock) => {
     // A checkpoint syncs the disk; every 40 MB instead of every 4 keeps it out of the p99 latency.
     db.exec('PRAGMA busy_timeout = 5000; PRAGMA wal_autocheckpoint = 10000')
     const log = changes()
-    const transact = transactions(db)
+    const transact = transactions(db, log)
     assertIntact(db)
     const opened = open(db, transact, clock)
     // Only now, since the file may have been something else.
@@ -133,7 +124,7 @@ export const openStore = (file: string | undefined, clock: Clock) => {
       ...opened,
       clock,
       changes: log,
-      transact: announcing(transact, log),
+      transact,
       close: () => db.close(),
     }
   } catch (cause) {
