@@ -135,6 +135,12 @@ describe('an exchange of the secret', () => {
     expect(await accepts('forged')).toBe(false)
   })
 
+  test('that is switching when it is first seen defers what no secret matches', async () => {
+    await accepts('one')
+    stored = { 'secrets/a': 'one', ...rotation('switching') }
+    await expect(secrets.verify(signedWith('two'))).rejects.toThrow(SecretExchangeError)
+  })
+
   test('that is switching still defers while Parameter Store fails, until it expires', async () => {
     stored = { 'secrets/a': 'one', ...rotation('switching', 300) }
     await accepts('one')
