@@ -1,4 +1,6 @@
 import { expect, test } from '@jest/globals'
+import type { CallResult } from '../../lib/orders/apply.ts'
+import type { OrderEvent } from '../../lib/orders/events.ts'
 import type { AccountingCall } from '../../lib/orders/next-call.ts'
 import { newOrder, type Order } from '../../lib/orders/order.ts'
 import { process } from '../../lib/orders/process.ts'
@@ -19,48 +21,71 @@ const inReview: Order = {
   ],
 }
 
-type Call = { to: AccountingCall['to']; status: string }
-
-/** Processes a check of the order, and returns everything that it does. */
-const checked = async (answer: (to: Call['to']) => Call) => {
+/** Processes an event of an order, and returns everything that it does. */
+const processed = async (
+  event: OrderEvent,
+  answer: (to: AccountingCall['to']) => CallResult,
+  order: Order = inReview,
+) => {
   const steps: string[] = []
-  const processed = await process(
-    { event: 'order.check', delivery: '00000000-0000-4000-8000-000000000001', data: KEY },
-    {
-      orders: {
-        get: async () => ({ order: inReview, revision: 1, updated_at: '' }),
-        save: async ({ result, version }, revision) =>
-          void steps.push(`save ${result?.status} v${version}, revision ${revision}`),
+  let saved = order
+  const outcome = await process(event, {
+    orders: {
+      get: async () => ({ order, revision: 1, updated_at: '' }),
+      save: async (next, revision) => {
+        steps.push(`save ${next.result?.status} v${next.version}, revision ${revision}`)
+        saved = next
       },
-      call: async call => {
-        steps.push(call.to)
-        const { to, status } = answer(call.to)
-        return { to, outcome: 'result', result: result(status) }
-      },
-      publish: async ({ event, version }) => void steps.push(`publish ${event} v${version}`),
-      now: () => 0,
-      retryRefused: 0,
-      redelivered: false,
     },
-  ).catch((error: Error) => error.message)
-  return { steps, processed }
+    call: async ({ to }) => {
+      steps.push(to)
+      return answer(to)
+    },
+    publish: async ({ event: name, version }) => void steps.push(`publish ${name} v${version}`),
+    now: () => 5000,
+    retryRefused: 60,
+    redelivered: false,
+  }).catch((error: Error) => error.message)
+  return { steps, outcome, intents: saved.intents }
+}
+
+const delivery = '00000000-0000-4000-8000-000000000001'
+const check: OrderEvent = { event: 'order.check', delivery, data: KEY }
+const create: OrderEvent = { event: 'order.create', delivery, data: { ...KEY, request: '{}' } }
+const answered = (to: AccountingCall['to'], status: string): CallResult => {
+  return { to, outcome: 'result', result: result(status) }
 }
 
 test('every step is published, then saved, under a version of its own, before the next call', async () => {
-  expect(await checked(to => ({ to, status: to === 'refund' ? 'refunded' : 'paid' }))).toEqual({
-    steps: [
-      'read',
-      ...['publish order.updated v2', 'save paid v2, revision 1'],
-      'refund',
-      ...['publish order.updated v3', 'save refunded v3, revision 2'],
-    ],
-    processed: { changed: true, calls: 2, published: 2, status: 'refunded' },
-  })
+  const { steps, outcome } = await processed(check, to => answered(to, to === 'refund' ? 'refunded' : 'paid'))
+  expect(steps).toEqual([
+    'read',
+    ...['publish order.updated v2', 'save paid v2, revision 1'],
+    'refund',
+    ...['publish order.updated v3', 'save refunded v3, revision 2'],
+  ])
+  expect(outcome).toEqual({ changed: true, calls: 2, published: 2, status: 'refunded' })
 })
 
 test('an order that is not settled after twelve calls is given up', async () => {
   // Each answer is taken for that to a read, so that the payment is never decided.
-  const { steps, processed } = await checked(() => ({ to: 'read', status: 'invoiced' }))
-  expect(processed).toBe('Cannot settle the order: 12 calls were not enough')
+  const { steps, outcome } = await processed(check, () => answered('read', 'invoiced'))
+  expect(outcome).toBe('Cannot settle the order: 12 calls were not enough')
   expect(steps.filter(step => /^(read|payment|refund)$/.test(step))).toHaveLength(12)
+})
+
+test('a call that fails is noted, and what is known is saved, before the failure is thrown', async () => {
+  const fails = () => {
+    throw new Error('no response')
+  }
+  const { outcome, intents } = await processed(create, fails, newOrder(KEY))
+  expect([outcome, intents]).toMatchObject(['no response', [{ state: 'waiting', sent: true }]])
+})
+
+test('a refusal that may be fixed is dated', async () => {
+  const reason = { status: 400, message: 'no' }
+  const refuses = () => ({ to: 'create', outcome: 'refused', reason }) as const
+  const { outcome, intents } = await processed(create, refuses, newOrder(KEY))
+  expect(outcome).toEqual({ changed: true, calls: 1, published: 1, status: undefined })
+  expect(intents).toMatchObject([{ state: 'waiting', refused_at: 5, reason }])
 })

@@ -186,13 +186,26 @@ describe('a save', () => {
 })
 
 describe('a check', () => {
-  // When it is due is in test/reconcile/handler.test.ts.
+  const due = async (seconds: number, id: string) => {
+    const found = await Promise.all(SHARDS.map(shard => orders.due(shard, seconds, 10)))
+    return found.flat().find(({ external_id }) => external_id === id)
+  }
+
+  test('is due from its time on, and can be postponed', async () => {
+    await orders.save(orderOf('due', { doubt: 'now' }), 0, NOW)
+    expect(await due(SECONDS + 599, 'due')).toBeUndefined()
+    const order = { source: 'shop', external_id: 'due', checks: 0, check_at: SECONDS + 600 }
+    expect(await due(SECONDS + 600, 'due')).toEqual(order)
+    await orders.postpone(order, SECONDS + 5000)
+    expect(await due(SECONDS + 4999, 'due')).toBeUndefined()
+    expect(await due(SECONDS + 5000, 'due')).toEqual({ ...order, checks: 1, check_at: SECONDS + 5000 })
+  })
+
   test('is not postponed when the order has changed in the meantime', async () => {
     await orders.save(orderOf('faster', { doubt: 'now' }), 0, NOW)
-    const due = await Promise.all(SHARDS.map(shard => orders.due(shard, SECONDS + 600, 10)))
-    const order = due.flat().find(({ external_id }) => external_id === 'faster')
-    expect(order).toEqual({ source: 'shop', external_id: 'faster', checks: 0, check_at: SECONDS + 600 })
+    const order = await due(SECONDS + 600, 'faster')
     await orders.save(orderOf('faster', { result: result('faster', 'paid') }), 1, NOW)
+    expect(order).toBeDefined()
     if (order !== undefined) await orders.postpone(order, SECONDS + 5000)
     expect((await itemOf('faster'))?.check_at).toBeUndefined()
   })

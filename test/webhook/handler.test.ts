@@ -165,6 +165,7 @@ describe('without a call to AWS', () => {
   const forged = refused(401, 'unauthorized', 'The signature is missing or not valid')
   const cases: [string, object, string | object, Options][] = [
     ['a missing signature', forged, webhook(), { signed: false }],
+    ['a delivery replayed after five minutes', forged, webhook(), { t: NOW - 301 }],
     ['a delivery from the future', forged, webhook(), { t: NOW + 301 }],
     ["another store's order", ok('ignored'), webhook({}, { source: 'other' }), {}],
     ["another store's unreadable order", ok('ignored'), webhook({}, { source: 'other', status: 7 }), {}],

@@ -45,10 +45,10 @@ describe('a signature', () => {
     expect([await accepts('one'), await accepts('two'), await accepts('three')]).toEqual([true, true, false])
   })
 
-  test('made with a new secret is accepted at its first delivery', async () => {
+  test('made with a new secret is accepted in each of two simultaneous deliveries', async () => {
     await accepts('one')
     stored = { 'secrets/a': 'one', 'secrets/b': 'two' }
-    expect([await accepts('two'), await accepts('one')]).toEqual([true, true])
+    expect(await Promise.all([accepts('two'), accepts('two')])).toEqual([true, true])
     expect(reads).toBe(2)
   })
 
@@ -133,6 +133,12 @@ describe('an exchange of the secret', () => {
     now += 1000
     expect(await accepts('two')).toBe(true)
     expect(await accepts('forged')).toBe(false)
+  })
+
+  test('that is switching when it is first seen defers what no secret matches', async () => {
+    await accepts('one')
+    stored = { 'secrets/a': 'one', ...rotation('switching') }
+    await expect(secrets.verify(signedWith('two'))).rejects.toThrow(SecretExchangeError)
   })
 
   test('that is switching still defers while Parameter Store fails, until it expires', async () => {
