@@ -87,8 +87,12 @@ export const startProxy = async ({ link, to, faults, journal, patience }: ProxyO
     const fault = journal.meet(faults, link, passing.name)
     const forward = async () => {
       const began = performance.now()
-      const sent = { method, headers: endToEnd(Object.entries(headers)), body: body.length > 0 ? body : null }
-      const response = await fetch(urlOf(to) + url, sent)
+      const response = await fetch(urlOf(to) + url, {
+        method,
+        headers: endToEnd(Object.entries(headers)),
+        body: body.length > 0 ? body : null,
+        signal: closing.signal,
+      })
       const answer = {
         status: response.status,
         headers: endToEnd(response.headers),
