@@ -6,6 +6,7 @@ import { machine } from './machine.ts'
 import { calls, cost } from './parts/calls.ts'
 import { coldstart } from './parts/coldstart.ts'
 import { cpu } from './parts/cpu.ts'
+import { fairness } from './parts/fairness.ts'
 import { growth } from './parts/growth.ts'
 import { sandbox } from './parts/sandbox.ts'
 import { size } from './parts/size.ts'
@@ -24,6 +25,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   sandbox,
   cost,
   growth,
+  fairness,
 }
 
 const USAGE = `Measures the relay beside what one would build instead.

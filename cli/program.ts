@@ -10,6 +10,7 @@ import { coloured, type Terminal } from './core/terminal.ts'
 import { deliveriesCommands } from './deliveries.ts'
 import { doctorCommand } from './doctor/doctor.ts'
 import { explainSignatureCommand } from './explain-signature.ts'
+import { importsCommand } from './imports.ts'
 import { keyCommands } from './key.ts'
 import { deadCommands } from './messages/dead.ts'
 import { quarantineCommands } from './messages/quarantine.ts'
@@ -43,6 +44,7 @@ export const addCommands = (cli: Cli): void => {
   doctorCommand(cli)
   ordersCommands(cli)
   deliveriesCommands(cli)
+  importsCommand(cli)
   tailCommand(cli)
   auditCommand(cli)
   program.commandsGroup('Repair:')

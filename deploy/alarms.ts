@@ -77,6 +77,7 @@ export const pascal = (name: string) =>
 const PAGES: Readonly<Record<string, string>> = {
   'quarantined-by-webhook': 'quarantine',
   'quarantined-by-worker': 'quarantine',
+  'bulk-queue-age': 'queue-age',
   'feed-dead-lettered': 'feed-dead-letters',
 }
 
@@ -111,6 +112,10 @@ export const alarmsFor = (service: string): Record<string, Alarm> => {
     'queue-age': [
       'The oldest message of the order queue is over 15 minutes old',
       olderThan(queueName(QUEUE_IDS.orders), 5 * MINUTE, 15 * MINUTE),
+    ],
+    'bulk-queue-age': [
+      'The oldest message of the bulk queue is over 12 hours old',
+      olderThan(queueName(QUEUE_IDS.bulk), 5 * MINUTE, 12 * HOUR),
     ],
     // SQS excludes a message from its age metric after the third failed receive, so the worker reports the age at
     // every failure. Failures recur at least every 15 minutes.

@@ -146,6 +146,7 @@ export const dashboardRows = ({ stage, prefix, stores }: Stack): Row[] => {
         [
           queueSeries(QUEUE_IDS.orders, 'ApproximateNumberOfMessagesVisible', 'waiting'),
           queueSeries(QUEUE_IDS.orders, 'ApproximateNumberOfMessagesNotVisible', 'in flight or delayed'),
+          queueSeries(QUEUE_IDS.bulk, 'ApproximateNumberOfMessagesVisible', 'waiting in the bulk queue'),
           queueSeries(QUEUE_IDS.ordersDead, 'ApproximateNumberOfMessagesVisible', 'dead letters'),
           queueSeries(QUEUE_IDS.quarantine, 'ApproximateNumberOfMessagesVisible', 'quarantine'),
         ],
@@ -155,6 +156,7 @@ export const dashboardRows = ({ stage, prefix, stores }: Stack): Row[] => {
         'Order queue: oldest message (s)',
         [
           queueSeries(QUEUE_IDS.orders, 'ApproximateAgeOfOldestMessage', 'oldest'),
+          queueSeries(QUEUE_IDS.bulk, 'ApproximateAgeOfOldestMessage', 'oldest in the bulk queue'),
           own('FailingEventAge', 'oldest failing'),
         ],
         MAXIMUM,

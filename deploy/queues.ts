@@ -30,6 +30,7 @@ export type Queue = {
 
 export const QUEUE_IDS = {
   orders: 'OrdersQueue',
+  bulk: 'BulkQueue',
   ordersDead: 'OrdersDeadQueue',
   feedsDead: 'FeedsDeadQueue',
   quarantine: 'QuarantineQueue',
@@ -70,6 +71,14 @@ const readByFeeder = {
   deadLetters: { queueId: QUEUE_IDS.feedsDead, maxReceiveCount: 1000 },
 }
 
+/** A queue that the worker reads. */
+const readByWorker = {
+  // AWS recommends six times the worker's timeout.
+  attributes: { ...highThroughput, VisibilityTimeout: 180 },
+  // Retry delays grow from 5 s to 15 min: 200 receives take one to two days.
+  deadLetters: { queueId: QUEUE_IDS.ordersDead, maxReceiveCount: 200 },
+}
+
 /**
  * The queues of a stack, dead-letter queues first.
  *
@@ -83,14 +92,8 @@ export const queuesOf = ({ prefix, stores }: Pick<Stack, 'prefix' | 'stores'>): 
     name: prefix + QUEUES.quarantine,
     attributes: { MessageRetentionPeriod: FOURTEEN_DAYS },
   },
-  {
-    id: QUEUE_IDS.orders,
-    name: prefix + QUEUES.orders,
-    // AWS recommends six times the worker's timeout.
-    attributes: { ...highThroughput, VisibilityTimeout: 180 },
-    // Retry delays grow from 5 s to 15 min: 200 receives take one to two days.
-    deadLetters: { queueId: QUEUE_IDS.ordersDead, maxReceiveCount: 200 },
-  },
+  { id: QUEUE_IDS.orders, name: prefix + QUEUES.orders, ...readByWorker },
+  { id: QUEUE_IDS.bulk, name: prefix + QUEUES.bulk, ...readByWorker },
   ...stores.map(store => ({
     id: feedQueueId(store.source),
     name: fullFeedName(prefix, store),

@@ -61,8 +61,8 @@ export const roleResources = ({ stage, prefix, ...stack }: Stack): Resources => 
     ]),
     role('Worker', [
       allow(['dynamodb:GetItem', 'dynamodb:PutItem'], [orders]),
-      allow(READ_QUEUE, [arnOf(QUEUE_IDS.orders)]),
-      allow(['sqs:SendMessage'], [arnOf(QUEUE_IDS.quarantine), feeds]),
+      allow(READ_QUEUE, [arnOf(QUEUE_IDS.orders), arnOf(QUEUE_IDS.bulk)]),
+      allow(['sqs:SendMessage'], [arnOf(QUEUE_IDS.bulk), arnOf(QUEUE_IDS.quarantine), feeds]),
       read('GetParameter', 'accountingKey'),
     ]),
     role('Feeder', [

@@ -26,7 +26,7 @@ const readQueues = async (context: Context): Promise<QueueState> => {
     dead: new Set(letters.messages.flatMap(idsOf)),
     deadHidden: letters.hidden,
     quarantined: new Set(entries.messages.filter(({ from }) => from === 'worker').flatMap(idsOf)),
-    waiting: (await depthOf(context, QUEUES.orders)).all,
+    waiting: (await depthOf(context, QUEUES.orders)).all + (await depthOf(context, QUEUES.bulk)).all,
     left: { dead: letters.total, quarantined: entries.total },
   }
 }

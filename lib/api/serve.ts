@@ -111,9 +111,11 @@ const change = async (
   }
 
   const seconds = Math.min(preferred.wait ?? (preferred.respondAsync ? 0 : waitSeconds), MAX_WAIT)
-  const decided = await wait(
+  const outcome = await wait(
     async () => {
       const stored = await orders.get(order, 'eventual')
+      // Behind an import, which takes longer than anybody waits.
+      if (stored?.order.bulk !== undefined) return 'bulk'
       const answer = stored === undefined ? undefined : answerOf(stored, id)
       if (answer === undefined && now() - began >= MARK_AFTER_MS) await mark()
       return answer
@@ -122,8 +124,9 @@ const change = async (
     Math.min(seconds * 1000 - Math.max(0, now() - receivedAt), time - RESERVED_MS),
     about,
   )
+  const decided = outcome === 'bulk' ? undefined : outcome
   if (decided === undefined) await mark()
-  if (decided === undefined && action.to === 'create') {
+  if (outcome === undefined && action.to === 'create') {
     await attempt('create not announced', orders.announce(order, id, now()))
   }
   const { response, state } = decided ?? onItsWay(order, id, of)

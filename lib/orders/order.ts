@@ -106,6 +106,8 @@ export type Order = OrderKey & {
   /** The store's requests in the order of their arrival: all that are open, and the last that ended. */
   intents: readonly Intent[]
   withdrawals: readonly WithdrawalMark[]
+  /** The delivery of the last event that went to the bulk queue; undefined when none of them waits there. */
+  bulk: string | undefined
   /** What has not been published yet. */
   pending: readonly PendingEvent[]
 }
@@ -120,6 +122,7 @@ export const newOrder = ({ source, external_id }: OrderKey): Order => ({
   movedBack: false,
   intents: [],
   withdrawals: [],
+  bulk: undefined,
   pending: [],
 })
 

@@ -11,10 +11,19 @@ import type { Orders } from './repository.ts'
 /** A payment and a refund, each sent twice with a read after it, and a create: more is a loop. */
 const MAX_CALLS = 12
 
+const tooManyCalls = async (): Promise<never> => {
+  throw new Error(`Cannot settle the order: ${MAX_CALLS} calls were not enough`)
+}
+
 export type ProcessDependencies = {
   orders: Pick<Orders, 'get' | 'save'>
-  /** Calls the accounting service; rejects when its answer says nothing about the order. */
-  call: (call: AccountingCall, order: OrderKey) => Promise<CallResult>
+  /**
+   * Calls the accounting service; rejects when its answer says nothing about the order. Returns undefined when
+   * the event has to wait for that in the bulk queue.
+   */
+  call: (call: AccountingCall, order: OrderKey) => Promise<CallResult> | undefined
+  /** Sends the event to the bulk queue; not for an event that came from there. */
+  defer?: (() => Promise<void>) | undefined
   publish: Publish
   /** Unix time in milliseconds. */
   now: () => number
@@ -27,7 +36,14 @@ export type ProcessDependencies = {
 }
 
 /** What an event led to: calls to the accounting service, messages to the feed, and the status after it. */
-export type Processed = { changed: boolean; calls: number; published: number; status: string | undefined }
+export type Processed = {
+  changed: boolean
+  calls: number
+  published: number
+  status: string | undefined
+  /** The event waits in the bulk queue. */
+  deferred?: true
+}
 
 /**
  * Processes one event of the order queue: applies it, makes the calls that follow, publishes to the store's
@@ -37,10 +53,13 @@ export type Processed = { changed: boolean; calls: number; published: number; st
  * published and saved before the next call: a crash then interrupts at most one step, never a series of
  * which nobody knows how many messages the store received. When the service cannot be called, what is known
  * is published and saved before the failure is thrown and the event comes again.
+ *
+ * An event that may not make a call now moves to the bulk queue, and so does every event that comes behind it: the
+ * order is marked first, so that no event of it is processed here before the last one there.
  */
 export const process = async (
   event: OrderEvent,
-  { orders, call, publish, now, retryRefused, redelivered, versionsFrom = 0 }: ProcessDependencies,
+  { orders, call, defer, publish, now, retryRefused, redelivered, versionsFrom = 0 }: ProcessDependencies,
 ): Promise<Processed> => {
   const { source, external_id } = event.data
   const stored = await orders.get({ source, external_id })
@@ -60,27 +79,37 @@ export const process = async (
     return saved
   }
 
+  const result = (order: Order, calls: number): Processed => ({
+    changed: revision > (stored?.revision ?? 0),
+    calls,
+    published: messages,
+    status: order.result?.status,
+  })
+  const deferred = async (order: Order, calls: number): Promise<Processed> => {
+    await publishAndSave({ ...order, bulk: event.delivery })
+    await defer?.()
+    return { ...result(order, calls), deferred: true }
+  }
+
+  if (defer !== undefined && saved.bulk !== undefined) return deferred(saved, 0)
   let order = applied(saved, event)
   if (redelivered) order = REQUEST_KINDS.reduce((next, to) => applied(next, { to, outcome: 'lost' }), order)
   let calls = 0
   let failure: { error: unknown } | undefined
   for (let next = nextCall(order); next !== undefined && failure === undefined; next = nextCall(order)) {
     if (order.pending.length > 0) order = await publishAndSave(order)
+    const answer = calls < MAX_CALLS ? call(next, order) : tooManyCalls()
+    if (answer === undefined) return deferred(order, calls)
     try {
-      if (calls === MAX_CALLS) throw new Error(`Cannot settle the order: ${MAX_CALLS} calls were not enough`)
       calls++
-      order = applied(order, await call(next, order))
+      order = applied(order, await answer)
     } catch (error) {
       order = applied(order, { to: next.to, outcome: 'lost' })
       failure = { error }
     }
   }
+  if (failure === undefined && order.bulk === event.delivery) order = { ...order, bulk: undefined }
   await publishAndSave(order)
   if (failure !== undefined) throw failure.error
-  return {
-    changed: revision > (stored?.revision ?? 0),
-    calls,
-    published: messages,
-    status: order.result?.status,
-  }
+  return result(order, calls)
 }

@@ -34,14 +34,20 @@ export type Orders = ReturnType<typeof orderRepository>
 /** More marks than any store needs; a withdrawal without one is carried out when its event comes. */
 const MAX_MARKS = 16
 
-/** Unsettled orders are spread over sixteen partitions by the first digit of their message group. */
-export const SHARDS = [...'0123456789abcdef']
+/** The partition of the index for orders with events in the bulk queue. */
+export const BULK_SHARD = 'bulk'
+
+/** Other unsettled orders are spread over sixteen partitions by the first digit of their message group. */
+export const SHARDS = [...'0123456789abcdef', BULK_SHARD]
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE
 
 /** Soon after a change, then less and less often: an order may wait weeks for its accountant. */
 const CHECK_INTERVALS = [10 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR, 24 * HOUR]
+
+/** When an order with events in the bulk queue is checked: an import may take hours. */
+export const BULK_CHECK = 24 * HOUR
 
 /**
  * Time until an unsettled order is checked again, in seconds: from ten minutes to a day, jittered by a tenth
@@ -89,6 +95,7 @@ export const orderOf = (item: Item): StoredOrder => ({
       const [of, id = ''] = mark.split(' ')
       return { id, of: of as RequestKind }
     }),
+    bulk: item.bulk?.S,
     pending: [],
   },
 })
@@ -111,7 +118,9 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
    * @throws ConditionalCheckFailedException when somebody else has saved it in the meantime
    */
   async save(order: Order, revision: number, now: number): Promise<void> {
-    const { version, result, doubt, movedBack, intents, withdrawals } = order
+    const { version, result, doubt, movedBack, intents, withdrawals, bulk } = order
+    const isBulk = bulk !== undefined
+    const interval = isBulk ? BULK_CHECK : checkInterval(0, random())
     const bodies: Item = {}
     const stored = intents.map(intent => {
       const body = deflated(intent.request ?? '')
@@ -131,10 +140,11 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
         intents: { S: JSON.stringify(stored) },
         ...(Object.keys(bodies).length > 0 && { bodies: { M: bodies } }),
         ...(withdrawals.length > 0 && { withdrawals: { SS: withdrawals.map(markText) } }),
+        ...(isBulk && { bulk: { S: bulk } }),
         updated_at: { S: new Date(now).toISOString() },
-        ...(!isSettled(order) && {
-          unsettled: { S: messageGroupOf(order).slice(0, 1) },
-          check_at: { N: String(unixSeconds(now) + checkInterval(0, random())) },
+        ...((isBulk || !isSettled(order)) && {
+          unsettled: { S: isBulk ? BULK_SHARD : messageGroupOf(order).slice(0, 1) },
+          check_at: { N: String(unixSeconds(now) + interval) },
         }),
       },
       ConditionExpression: revision === 0 ? 'attribute_not_exists(revision)' : 'revision = :read',

@@ -7,6 +7,8 @@ import { hash } from 'node:crypto'
 export const QUEUES = {
   /** Everything that happens to an order; one message group is one order. */
   orders: 'orders.fifo',
+  /** Events whose calls to the accounting service would be in the way of others. */
+  bulk: 'orders-bulk.fifo',
   ordersDead: 'orders-dead.fifo',
   feedsDead: 'feeds-dead.fifo',
   /** Authentic input that cannot be read. */

@@ -8,7 +8,7 @@ import { invocation, type Runtime, type Settings, unixSeconds } from '../platfor
 import type { Telemetry } from '../platform/telemetry.ts'
 
 /** Orders checked in one run, which bounds the load on the service beside its daily work. */
-const CHECKS_PER_RUN = 320
+const CHECKS_PER_RUN = 340
 
 export type ReconcilerDependencies = Runtime & {
   dynamodb: DynamoDB

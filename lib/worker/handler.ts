@@ -2,7 +2,7 @@ import middy from '@middy/core'
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { AccountingError } from '../accounting/errors.ts'
 import { type AccountingDependencies, createAccounting } from '../accounting/service.ts'
-import { type OrderEvent, readOrderEvent } from '../orders/events.ts'
+import { type OrderEvent, readOrderEvent, sendInOrder } from '../orders/events.ts'
 import { feedPublisher } from '../orders/feed.ts'
 import { type Processed, process } from '../orders/process.ts'
 import { orderRepository } from '../orders/repository.ts'
@@ -10,11 +10,12 @@ import { aboutMessage } from '../platform/about.ts'
 import { type FailedRecord, processBatch } from '../platform/batch.ts'
 import type { DynamoDB, Sqs } from '../platform/clients.ts'
 import { invocation, type Settings } from '../platform/environment.ts'
-import { QUEUES } from '../platform/names.ts'
+import { QUEUES, siblingQueueUrl } from '../platform/names.ts'
 import { type Quarantine, quarantineQueue } from '../platform/quarantine.ts'
-import { type ExtendVisibility, retryDelay, visibilityExtender } from '../platform/retry.ts'
+import { retryDelay, visibilityExtender } from '../platform/retry.ts'
 import type { Store } from '../platform/stores.ts'
 import { callAccounting, withDeadline } from './calls.ts'
+import { callShares } from './share.ts'
 
 export type WorkerDependencies = AccountingDependencies & {
   dynamodb: DynamoDB
@@ -26,8 +27,10 @@ export type WorkerDependencies = AccountingDependencies & {
   >
 }
 
+const isFrom = ({ eventSourceARN }: SQSRecord, queue: string) => eventSourceARN.endsWith(queue)
+
 /**
- * Processes one record of the order queue. What cannot be read now will not be readable later either, so it
+ * Processes one record of a queue. What cannot be read now will not be readable later either, so it
  * goes to quarantine immediately instead of holding up its order (promise P12).
  */
 const processRecord =
@@ -37,10 +40,11 @@ const processRecord =
     now,
     telemetry,
   }: {
-    processEvent: (event: OrderEvent, redelivered: boolean) => Promise<Processed>
+    processEvent: (event: OrderEvent, record: SQSRecord) => Promise<Processed>
     quarantine: Quarantine
   } & Pick<WorkerDependencies, 'now' | 'telemetry'>) =>
-  async ({ body, messageId, attributes }: SQSRecord): Promise<void> => {
+  async (record: SQSRecord): Promise<void> => {
+    const { body, messageId } = record
     const reading = readOrderEvent(body)
     if ('unreadable' in reading) {
       await quarantine({ from: 'worker', reason: reading.unreadable, body, receivedAt: now() })
@@ -50,17 +54,19 @@ const processRecord =
     }
     const { delivery, event, data } = reading.event
     const { source, external_id } = data
-    const processed = await processEvent(reading.event, Number(attributes.ApproximateReceiveCount) > 1)
-    telemetry.info('event processed', { delivery, event, source, external_id, ...processed })
+    const { deferred, ...processed } = await processEvent(reading.event, record)
+    const about = { delivery, event, source, external_id, ...processed }
+    if (deferred) return telemetry.info('event deferred', about)
+    telemetry.info('event processed', about)
     telemetry.count('EventsProcessed', { event, changed: String(processed.changed) })
   }
 
 /** Delays a failed event, and the events behind it in its message group (promise P8). */
 const delayEvent =
-  (extendVisibility: ExtendVisibility, { now, random, telemetry }: WorkerDependencies) =>
+  (bulkQueueUrl: string, { sqs, settings, now, random, telemetry }: WorkerDependencies) =>
   async ({ error, record, behind }: FailedRecord): Promise<void> => {
     // `relay dead replay` passes dead letters to the worker; one that fails remains where it is.
-    if (record.eventSourceARN.endsWith(QUEUES.ordersDead)) {
+    if (isFrom(record, QUEUES.ordersDead)) {
       telemetry.error('replay failed', error, { ...aboutMessage(record.body), messageId: record.messageId })
       return
     }
@@ -77,12 +83,13 @@ const delayEvent =
     telemetry.count(accounting?.code === 'unauthorized' ? 'ServiceUnauthorized' : 'EventRetried')
     // SQS leaves a message out of the queue's age once it was received three times without success.
     telemetry.seconds('FailingEventAge', (now() - Number(record.attributes.SentTimestamp)) / 1000)
-    await extendVisibility([record, ...behind], seconds)
+    const queueUrl = isFrom(record, QUEUES.bulk) ? bulkQueueUrl : settings.ordersQueueUrl
+    await visibilityExtender(sqs, queueUrl)([record, ...behind], seconds)
   }
 
 const DAY_SECONDS = 24 * 60 * 60
 
-/** The consumer of the order queue, and the only function that decides what happens to an order. */
+/** The consumer of the order queue and the bulk queue, and the only function that decides what happens to an order. */
 export const createWorker = (dependencies: WorkerDependencies) => {
   const { dynamodb, sqs, telemetry, stores, settings, now, random } = dependencies
   const call = callAccounting(createAccounting(dependencies))
@@ -95,15 +102,23 @@ export const createWorker = (dependencies: WorkerDependencies) => {
       `Cannot start: REFUSED_RETRY_DAYS is "${settings.refusedRetryDays}"; set a number of days, such as 7`,
     )
   }
-  const onFailure = delayEvent(visibilityExtender(sqs, settings.ordersQueueUrl), dependencies)
+  const bulkQueueUrl = siblingQueueUrl(settings.ordersQueueUrl, QUEUES.bulk)
+  const onFailure = delayEvent(bulkQueueUrl, dependencies)
+  const share = callShares(now)
 
   return middy<SQSEvent, SQSBatchResponse>(invocation).handler(({ Records }, context) => {
     const callInTime = withDeadline(call, () => context.getRemainingTimeInMillis())
-    const processEvent = (event: OrderEvent, redelivered: boolean) =>
-      process(event, {
-        ...{ orders, call: callInTime, publish, now, retryRefused, redelivered },
-        versionsFrom: Number(settings.feedVersionsFrom),
+    const processEvent = (event: OrderEvent, record: SQSRecord) => {
+      const redelivered = Number(record.attributes.ApproximateReceiveCount) > 1
+      const versionsFrom = Number(settings.feedVersionsFrom)
+      const dependencies = { orders, publish, now, retryRefused, redelivered, versionsFrom }
+      if (!isFrom(record, QUEUES.orders)) return process(event, { ...dependencies, call: callInTime })
+      return process(event, {
+        ...dependencies,
+        call: (next, order) => share(order.source, Records.length)?.(() => callInTime(next, order)),
+        defer: () => sendInOrder(sqs, bulkQueueUrl, event.data, { id: event.delivery, json: record.body }),
       })
+    }
     return processBatch(Records, {
       process: processRecord({ processEvent, quarantine, now, telemetry }),
       onFailure,

@@ -76,7 +76,7 @@ export const waitFor = async (
 }
 
 /** In the order in which messages pass through them. */
-const CONSUMED = [QUEUES.orders, ...SOURCES.map(source => feedQueueName(source))]
+const CONSUMED = [QUEUES.orders, QUEUES.bulk, ...SOURCES.map(source => feedQueueName(source))]
 
 /** Whether nothing is on its way from the relay to the service or to a store. */
 export const isIdle = async ({ journal, depth }: World): Promise<boolean> => {

@@ -136,7 +136,8 @@ export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Spe
         },
       }),
     )
-    for (const worker of relay.workers) await feed(QUEUES.orders, worker)
+    for (const worker of relay.workers)
+      for (const queue of [QUEUES.orders, QUEUES.bulk]) await feed(queue, worker)
     await feed(feedQueueName('demo-shop'), relay.feeder)
     const apiQueue = backends.queueUrl(feedQueueName('api'))
     closable(startQueueStore(await queuesThrough('store to SQS'), apiQueue, inbox))

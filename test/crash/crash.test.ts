@@ -25,7 +25,7 @@ test('the models have the limits of the stack', async () => {
   expect(feederEvents({ stores: STORES })).toMatchObject([{ sqs }, { sqs }])
   expect(parse(await readFile('serverless.yml', 'utf8'), { logLevel: 'error' })).toMatchObject({
     functions: {
-      worker: { timeout: LIMITS.orders.timeout / 1000, events: [{ sqs }] },
+      worker: { timeout: LIMITS.orders.timeout / 1000, events: [{ sqs }, { sqs }] },
       feeder: { timeout: LIMITS.webFeed.timeout / 1000 },
     },
   })

@@ -246,7 +246,8 @@ export const lambda = (parts: Parts) => {
     queue.onChange(gather)
   }
 
-  eventSource('worker', QUEUES.orders, LIMITS.orders.timeout, createWorker)
+  for (const name of [QUEUES.orders, QUEUES.bulk])
+    eventSource('worker', name, LIMITS.orders.timeout, createWorker)
   for (const { source } of httpStores(STORES))
     eventSource('feeder', feedQueueName(source), LIMITS.webFeed.timeout, createFeeder)
 

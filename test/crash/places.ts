@@ -39,6 +39,8 @@ const CALLS = {
   'worker: publish to the feed': `SendMessage ${feedQueueName(SHOP)}`,
   'worker: publish to the HTTP feed': `SendMessage ${feedQueueName(WEB)}`,
   'worker: save the order': `PutItem ${TABLES.orders}`,
+  'worker: send to the bulk queue': `SendMessage ${QUEUES.bulk}`,
+  'worker: extend visibility in the bulk queue': `ChangeMessageVisibilityBatch ${QUEUES.bulk}`,
   'worker: send to quarantine': `SendMessage ${QUEUES.quarantine}`,
   'worker: extend visibility': `ChangeMessageVisibilityBatch ${QUEUES.orders}`,
   'worker: delete messages': '',

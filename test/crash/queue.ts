@@ -27,6 +27,9 @@ export type QueueOptions = {
 
 const FIVE_MINUTES = 5 * 60 * 1000
 
+/** While so many messages of a FIFO queue are in flight, SQS hands out no more, and says nothing. */
+const MAX_IN_FLIGHT = 120_000
+
 /**
  * An SQS FIFO queue: drops duplicates of the last five minutes, hands out the messages of a group in order and
  * none of a group of which one is in flight, and moves what was received too often to its dead letters.
@@ -39,6 +42,8 @@ export const fifoQueue = (
   /** Groups of which no message is in flight, in the order in which they became ready. */
   const ready = new Set<string>()
   const stored = new Map<string, QueuedMessage>()
+  /** Received and neither deleted nor visible again. */
+  const flying = new Set<QueuedMessage>()
   const dead: QueuedMessage[] = []
   /** When a deduplication id is forgotten, the first to be forgotten first. */
   const deduplicated = new Map<string, number>()
@@ -58,6 +63,7 @@ export const fifoQueue = (
   }
   const remove = (message: QueuedMessage) => {
     stored.delete(message.id)
+    flying.delete(message)
     const rest = messagesOf(message.group).filter(other => other !== message)
     if (rest.length > 0) groups.set(message.group, rest)
     else groups.delete(message.group)
@@ -71,8 +77,11 @@ export const fifoQueue = (
   }
   const hide = (message: QueuedMessage, ms: number) => {
     message.visibleAt = clock.now() + ms
+    flying.add(message)
     clock.after(ms, () => {
-      if (stored.has(message.id) && message.visibleAt <= clock.now()) release(message.group)
+      if (!stored.has(message.id) || message.visibleAt > clock.now()) return
+      flying.delete(message)
+      release(message.group)
     })
   }
 
@@ -83,6 +92,7 @@ export const fifoQueue = (
     /** How long a message stayed at most until it was deleted, in milliseconds. */
     longestWait: () => longestWait,
     waiting: () => [...stored.values()],
+    inFlight: () => flying.size,
     dead: () => dead,
 
     /**
@@ -118,6 +128,7 @@ export const fifoQueue = (
     receive(max: number): Received[] {
       const now = clock.now()
       const batch: QueuedMessage[] = []
+      if (flying.size >= MAX_IN_FLIGHT) return []
       for (const group of ready) {
         for (const spent of messagesOf(group).filter(each => each.receivedAt.length >= maxReceives)) {
           dead.push(spent)

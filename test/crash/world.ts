@@ -184,6 +184,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     fifoQueue(clock, { ...LIMITS.webFeed, ...(onStored && chance === undefined && { onStored }) })
   const queues = {
     orders: fifoQueue(clock, { ...LIMITS.orders, onStored: onEvent }),
+    bulk: fifoQueue(clock, LIMITS.orders),
     shopFeed: fifoQueue(clock, unlimited),
     webFeed: feedQueue(message => feedMessages.push(message)),
     appFeed: feedQueue(),
@@ -193,6 +194,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     tables: dynamodbTables({ clock, ...chance }),
     queues: {
       [QUEUES.orders]: queues.orders,
+      [QUEUES.bulk]: queues.bulk,
       [feedQueueName(SHOP)]: queues.shopFeed,
       [feedQueueName(WEB)]: queues.webFeed,
       [feedQueueName(APP)]: queues.appFeed,

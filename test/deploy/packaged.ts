@@ -22,6 +22,7 @@ export const SETTINGS = {
   requestsPerSecond: 70,
   requestsAtOnce: 130,
   workerConcurrency: 4,
+  bulkConcurrency: 6,
   feederConcurrency: 3,
   endpointConcurrency: 50,
 }

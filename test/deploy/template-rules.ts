@@ -67,7 +67,7 @@ const COUNTS: Readonly<Record<string, number>> = {
   'AWS::ApiGatewayV2::Route': 3,
   'AWS::ApiGatewayV2::Stage': 1,
   'AWS::CloudFormation::Stack': 3,
-  'AWS::CloudWatch::Alarm': 23 + FEEDS.length,
+  'AWS::CloudWatch::Alarm': 24 + FEEDS.length,
   'AWS::CloudWatch::Dashboard': 1,
   'AWS::CodeDeploy::Application': 1,
   'AWS::CodeDeploy::DeploymentGroup': 4,
@@ -76,7 +76,7 @@ const COUNTS: Readonly<Record<string, number>> = {
   'AWS::IAM::Role': 6,
   'AWS::KMS::Key': 1,
   'AWS::Lambda::Alias': 4,
-  'AWS::Lambda::EventSourceMapping': 1 + HTTP_FEEDS.length,
+  'AWS::Lambda::EventSourceMapping': 2 + HTTP_FEEDS.length,
   'AWS::Lambda::Function': 5,
   'AWS::Lambda::Permission': 3,
   'AWS::Lambda::Version': 4,
@@ -89,8 +89,8 @@ const COUNTS: Readonly<Record<string, number>> = {
   'AWS::SNS::Subscription': 1,
   'AWS::SNS::Topic': 1,
   'AWS::SNS::TopicPolicy': 1,
-  'AWS::SQS::Queue': 4 + FEEDS.length,
-  'AWS::SQS::QueuePolicy': 5,
+  'AWS::SQS::Queue': 5 + FEEDS.length,
+  'AWS::SQS::QueuePolicy': 6,
 }
 
 /** The most receives that SQS counts. */
@@ -214,11 +214,20 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
   }
 
   const consumers = [
-    { queue: QUEUE_IDS.orders, name: 'worker', dead: QUEUE_IDS.ordersDead },
-    ...HTTP_FEEDS.map(queue => ({ queue, name: 'feeder', dead: QUEUE_IDS.feedsDead }) as const),
+    {
+      queue: QUEUE_IDS.orders,
+      name: 'worker',
+      dead: QUEUE_IDS.ordersDead,
+      reads: SETTINGS.workerConcurrency,
+    },
+    { queue: QUEUE_IDS.bulk, name: 'worker', dead: QUEUE_IDS.ordersDead, reads: SETTINGS.bulkConcurrency },
+    ...HTTP_FEEDS.map(
+      queue =>
+        ({ queue, name: 'feeder', dead: QUEUE_IDS.feedsDead, reads: SETTINGS.feederConcurrency }) as const,
+    ),
   ] as const
   const mappings = of('AWS::Lambda::EventSourceMapping').map(([, { Properties }]) => Properties)
-  for (const { queue, name, dead } of consumers) {
+  for (const { queue, name, dead, reads } of consumers) {
     yield [
       `the event source of ${queue}`,
       mappings.find(each => each.EventSourceArn === queueArn(queue)),
@@ -230,7 +239,7 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
         ...(name === 'worker' && { Enabled: true }),
         // Without it, Lambda deletes the messages that a function refuses.
         FunctionResponseTypes: ['ReportBatchItemFailures'],
-        ScalingConfig: { MaximumConcurrency: SETTINGS[`${name}Concurrency`] },
+        ScalingConfig: { MaximumConcurrency: reads },
       },
     ] as const
     // As AWS recommends; longer would only delay what a crash left behind.
@@ -458,7 +467,7 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
       ? (Dimensions as { Value: string }[]).map(({ Value }) => Value)
       : [],
   )
-  const read = [QUEUE_IDS.orders, ...FEEDS].map(id => propertiesOf(id).QueueName)
+  const read = [QUEUE_IDS.orders, QUEUE_IDS.bulk, ...FEEDS].map(id => propertiesOf(id).QueueName)
   yield ['queues with an alarm of age', ageOf.sort(), read.sort()] as const
 
   const url = (id: string) => queueUrl(String(propertiesOf(id).QueueName))

@@ -69,6 +69,17 @@ describe('an order', () => {
     updated_at: { S: '2026-01-02T03:04:05.000Z' },
   })
 
+  test('with events in the bulk queue is in a part of the index of its own, due in a day', async () => {
+    await orders.save(orderOf('bulk', { bulk: 'delivery' }), 0, NOW)
+    expect(await itemOf('bulk')).toEqual({
+      ...item('bulk'),
+      bulk: { S: 'delivery' },
+      unsettled: { S: 'bulk' },
+      check_at: { N: String(SECONDS + 24 * 60 * 60) },
+    })
+    expect((await orders.get({ source: 'shop', external_id: 'bulk' }))?.order.bulk).toBe('delivery')
+  })
+
   test('that is unsettled is in the index, due in ten minutes', async () => {
     const intents = [{ id: 'p', kind: 'payment', request: '{}', state: 'waiting' }] as const
     await orders.save(orderOf('open', { intents }), 0, NOW)

@@ -60,6 +60,7 @@ export const startStack = async () => {
     ...observe(parts),
     settings,
     stores: STORES,
+    bulkQueueUrl: queueUrl(QUEUES.bulk),
     shopFeedUrl: queueUrl('feed-shop.fifo'),
     webFeedUrl: queueUrl('feed-web.fifo'),
     set,
