@@ -16,7 +16,7 @@ const webhook = (number: number, status: string): OrderEvent => ({
 
 const CREATED: CallResult = { to: 'create', outcome: 'result', result: result('invoiced') }
 const DOWN = new Error('down')
-const LATER = undefined
+const LATER = 'later'
 
 /** An order with its table, and a journal of what its worker does. */
 const world = () => {
@@ -25,7 +25,7 @@ const world = () => {
   let isDying = false
 
   /** Processes an event from one of the queues; `answer` is that of the service. */
-  const from = (queue: 'orders' | 'bulk', event: OrderEvent, answer: CallResult | Error | undefined = DOWN) =>
+  const from = (queue: 'orders' | 'bulk', event: OrderEvent, answer: CallResult | Error | 'later' = DOWN) =>
     process(event, {
       orders: {
         get: async () => stored,
