@@ -76,6 +76,8 @@ export type EventSourceOptions = {
   batchSize: number
   /** Whether the function reports batch item failures; otherwise its response is ignored. */
   reportsFailures: boolean
+  /** How many batches are processed at the same time at most. @default as many as Lambda begins with */
+  maximumConcurrency?: number | undefined
   /** Calls the function and returns its response. */
   invoke: (event: unknown) => Promise<unknown>
   /** Called when a whole batch fails and when the queue cannot be read. */
@@ -89,7 +91,7 @@ const idOf = ({ MessageId = '' }: Message) => MessageId
  * messages that failed are left to their visibility timeout and the queue's redrive policy.
  */
 export const startEventSource = (options: EventSourceOptions): EventSource => {
-  const { sqs, queue, batchSize, reportsFailures, invoke, onError } = options
+  const { sqs, queue, batchSize, reportsFailures, maximumConcurrency = POLLERS, invoke, onError } = options
   let stopping = false
   const busy = new Set<Consumer>()
 
@@ -127,7 +129,7 @@ export const startEventSource = (options: EventSourceOptions): EventSource => {
     return consumer
   }
 
-  const consumers = Array.from({ length: POLLERS }, poller)
+  const consumers = Array.from({ length: Math.min(POLLERS, maximumConcurrency) }, poller)
 
   return {
     stop: async () => {

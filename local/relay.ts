@@ -167,9 +167,10 @@ export const startRelay = async (options: RelayOptions) => {
       actAsHttpApi(http)
       serveDocuments(http, urlOf(ports.relay))
       await load(service, { gateway: http, ports, secret })
-      eventSources = service.eventSources.map(({ functionName, queue, batchSize, reportsFailures }) =>
+      eventSources = service.eventSources.map(({ functionName, queue, ...options }) =>
         startEventSource({
-          ...{ sqs, batchSize, reportsFailures, onError },
+          ...options,
+          ...{ sqs, onError },
           queue: { ...queue, region: REGION },
           invoke: invoker(ports.lambda, functionName),
         }),

@@ -48,6 +48,7 @@ export type Service = {
     queue: { url: string; arn: string; name: string }
     batchSize: number
     reportsFailures: boolean
+    maximumConcurrency?: number | undefined
   }[]
 }
 
@@ -123,6 +124,7 @@ export const readService = (loaded: unknown, folder: string, ports: Ports): Serv
             queue: { url: queueUrl(ports.sqs, name), arn: queueArn(name), name },
             batchSize: sqs.batchSize,
             reportsFailures: sqs.functionResponseType === 'ReportBatchItemFailures',
+            maximumConcurrency: sqs.maximumConcurrency,
           },
         ]
       }),

@@ -66,7 +66,7 @@ export type Parts = {
   adjust: Adjust
   /** Whether environments of webhook and api serve more than one request. */
   warm: boolean
-  /** How many environments of the worker, and of the feeder for each queue, run at a time. */
+  /** How many environments of the worker, and of the feeder for each queue, run at a time; two for the bulk queue. */
   concurrency: number
   /** The functions' clock, which may be wrong. */
   now: () => number
@@ -174,7 +174,8 @@ export const lambda = (parts: Parts) => {
   ) => {
     const queue = cloud.queues[queueName]
     if (queue === undefined) throw new Error(`Cannot read "${queueName}": there is no such queue`)
-    const idle: (Environment<ReturnType<typeof create>> | undefined)[] = Array.from({ length: concurrency })
+    const length = queueName === QUEUES.bulk ? 2 : concurrency
+    const idle: (Environment<ReturnType<typeof create>> | undefined)[] = Array.from({ length })
     let isGathering = false
 
     const poll = async () => {

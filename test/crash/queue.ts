@@ -21,6 +21,8 @@ export type QueueOptions = {
   visibility: number
   /** After this many receives a message is moved to the dead-letter queue. */
   maxReceives: number
+  /** What the ids of its messages begin with. @default 'm' */
+  prefix?: string
   /** Called with every message that was stored and not dropped as a duplicate. */
   onStored?: (message: QueuedMessage) => void
 }
@@ -36,7 +38,7 @@ const MAX_IN_FLIGHT = 120_000
  */
 export const fifoQueue = (
   clock: Pick<Clock, 'now' | 'after'>,
-  { visibility, maxReceives, onStored }: QueueOptions,
+  { visibility, maxReceives, prefix = 'm', onStored }: QueueOptions,
 ) => {
   const groups = new Map<string, QueuedMessage[]>()
   /** Groups of which no message is in flight, in the order in which they became ready. */
@@ -115,7 +117,7 @@ export const fifoQueue = (
       if (deduplicated.has(key)) return
       deduplicated.set(key, now + FIVE_MINUTES)
       const sentAt = now - age
-      const message = { id: `m${++count}`, group, body, sentAt, visibleAt: sentAt, receivedAt }
+      const message = { id: `${prefix}${++count}`, group, body, sentAt, visibleAt: sentAt, receivedAt }
       stored.set(message.id, message)
       const messages = groups.get(group)
       if (messages === undefined) groups.set(group, [message])

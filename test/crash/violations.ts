@@ -61,7 +61,7 @@ const waitViolations = (run: Run): string[] =>
 /** A retry comes when it was announced: visibility was extended, by as much as the other side asked for. */
 const retryViolations = ({ world, faults, scenario }: Run): string[] =>
   (scenario.chance === undefined ? world.retries : []).flatMap(({ queue, messageId, at, seconds }) => {
-    const messages = queue === 'orders' ? world.events : world.feedMessages
+    const messages = queue === 'orders' ? [...world.events, ...world.movedEvents] : world.feedMessages
     const { receivedAt } = messages.find(({ id }) => id === messageId) ?? { receivedAt: [] }
     const next = receivedAt.find(time => time > at)
     if (faults.length > 0 || next === undefined) return []
@@ -151,7 +151,7 @@ export const violationsOf = (run: Run): string[] => {
         ({ body }) => `stuck in ${name}: ${body.slice(0, 60)}`,
       ),
       ...(queue.longestWait() >
-      (scenario.chance?.patience[name === 'orders' ? 'orders' : 'feeds'] ?? Infinity)
+      (scenario.chance?.patience[name === 'orders' || name === 'bulk' ? 'orders' : 'feeds'] ?? Infinity)
         ? [`a message of ${name} waited ${Math.round(queue.longestWait() / HOUR)} hours`]
         : []),
       ...queue.dead().map(({ body }) => `moved to the dead letters of ${name}: ${body.slice(0, 60)}`),

@@ -80,6 +80,8 @@ export type Scenario = {
   reconcileAt?: readonly number[]
   /** A simulation: what strikes, and everything in which it differs from a short story. */
   chance?: Chance
+  /** How many environments of the worker, and of the feeder for each queue, run at a time. @default 2, or 10 by chance */
+  concurrency?: number
   /** Environments of webhook and api serve more than one request. */
   warm?: boolean
   /** What must be in quarantine in the end, byte for byte. */
@@ -165,6 +167,8 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
 
   /** Every event that the order queue has stored; a simulation keeps only their deliveries. */
   const events: QueuedMessage[] = []
+  /** Every event that the bulk queue has stored; not in a simulation. */
+  const movedEvents: QueuedMessage[] = []
   /** Every message that the queue of the HTTP feed has stored; likewise. */
   const feedMessages: QueuedMessage[] = []
   const feedsDead: QueuedMessage[] = []
@@ -184,7 +188,11 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     fifoQueue(clock, { ...LIMITS.webFeed, ...(onStored && chance === undefined && { onStored }) })
   const queues = {
     orders: fifoQueue(clock, { ...LIMITS.orders, onStored: onEvent }),
-    bulk: fifoQueue(clock, LIMITS.orders),
+    bulk: fifoQueue(clock, {
+      ...LIMITS.orders,
+      prefix: 'bulk',
+      ...(chance === undefined && { onStored: (message: QueuedMessage) => movedEvents.push(message) }),
+    }),
     shopFeed: fifoQueue(clock, unlimited),
     webFeed: feedQueue(message => feedMessages.push(message)),
     appFeed: feedQueue(),
@@ -262,7 +270,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     ...{ clock, call, cloud, http, telemetry },
     adjust: scenario.adjust ?? ((_name, dependencies) => dependencies),
     warm: scenario.warm ?? chance !== undefined,
-    concurrency: chance === undefined ? 2 : 10,
+    concurrency: scenario.concurrency ?? (chance === undefined ? 2 : 10),
     now,
     random: chance?.random ?? (() => 0.5),
     isSqsDown: chance?.isSqsDown ?? (() => false),
@@ -334,7 +342,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
   }
 
   return {
-    ...{ clock, elapsed, calls, gaps, cloud, queues, events, feedMessages, feedsDead, retries },
+    ...{ clock, elapsed, calls, gaps, cloud, queues, events, movedEvents, feedMessages, feedsDead, retries },
     ...{ queued, foreign, troubles, struck },
     ...{ functions, stores, sender, service, sendWebhook, keyOf, begin },
   }
