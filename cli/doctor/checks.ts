@@ -139,6 +139,7 @@ const queues: Check = async context => {
     return all === 0 ? ok(check, 'none') : problem(check, count(all, 'message'), remedy)
   }
   const { all, inFlight } = await depthOf(context, QUEUES.orders)
+  const { all: bulk } = await depthOf(context, QUEUES.bulk)
   const drained = 'the order queue is processed'
   return [
     all === 0
@@ -147,6 +148,13 @@ const queues: Check = async context => {
           drained,
           `${count(all, 'message')}, ${inFlight} of them in progress or waiting for a retry`,
           `relay tail --since 30m --errors${flags} shows why they wait`,
+        ),
+    bulk === 0
+      ? ok('no store imports orders', 'the bulk queue is empty')
+      : note(
+          'no store imports orders',
+          `${count(bulk, 'message')} in the bulk queue`,
+          `relay imports${flags}`,
         ),
     await isEmpty(
       'no dead letters',

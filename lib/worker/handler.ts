@@ -84,7 +84,8 @@ const delayEvent =
     // SQS leaves a message out of the queue's age once it was received three times without success.
     telemetry.seconds('FailingEventAge', (now() - Number(record.attributes.SentTimestamp)) / 1000)
     const queueUrl = isFrom(record, QUEUES.bulk) ? bulkQueueUrl : settings.ordersQueueUrl
-    await visibilityExtender(sqs, queueUrl)([record, ...behind], seconds)
+    const extendVisibility = visibilityExtender(sqs, queueUrl)
+    await extendVisibility([record, ...behind], seconds)
   }
 
 const DAY_SECONDS = 24 * 60 * 60

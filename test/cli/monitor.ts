@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
 import { type Intent, newOrder, type Order } from '../../lib/orders/order.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
@@ -83,6 +84,26 @@ export const monitorTests = () => {
     await save('l-held', { status: 'invoiced', intents: [intent('held')] })
     await save('l-doubtful', { status: 'paid', doubt: 'now' })
     expect(await listed('--unsettled')).toEqual(['l-2', 'l-doubtful', 'l-held', 'l-waiting'])
+  })
+
+  test('imports: how many orders of each store wait, how fast they are processed, and when the last one is', async () => {
+    const orders = orderRepository(local.stack().dynamodb, 'orders', { random: Math.random })
+    const waiting = ['i-1', 'i-2', 'i-3', 'i-4'].map(external_id =>
+      newOrder({ source: 'demo-shop', external_id }),
+    )
+    const save = (revision: number, bulk?: string) => (order: Order) =>
+      orders.save({ ...order, bulk }, revision, Date.now() - 5000)
+    expect((await local.json(['imports'])).data).toEqual({ events: 0, stores: [] })
+    await Promise.all(waiting.map(save(0, 'its delivery')))
+    const counting = local.json(['imports', '--for', '2s'])
+    await until(async () => (await orders.due('bulk', Number.MAX_SAFE_INTEGER, 10)).length === 4)
+    await sleep(1000)
+    await Promise.all(waiting.slice(2).map(save(1)))
+    const { data } = await counting
+    expect(data.stores).toEqual([
+      { source: 'demo-shop', orders: 2, perSecond: expect.any(Number), doneIn: 3 },
+    ])
+    await Promise.all(waiting.slice(0, 2).map(save(1)))
   })
 
   test('a file is sent byte for byte, and signed with a secret from the environment or standard input', async () => {

@@ -340,7 +340,8 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
     // Without the permission, API Gateway would answer 500 while a stack changes to aliases.
     yield waits(`HttpApiIntegration${name}`, [`${name}LiveAlias`, permission])
   }
-  yield waits(of('AWS::Lambda::EventSourceMapping')[0]?.[0] ?? '', ['WorkerLiveAlias'])
+  for (const [id] of of('AWS::Lambda::EventSourceMapping'))
+    if (id.startsWith('Worker')) yield waits(id, ['WorkerLiveAlias'])
   const idOfAlarm = (name: string) =>
     of('AWS::CloudWatch::Alarm').find(([, alarm]) => alarm.Properties.AlarmName === `${service}-${name}`)?.[0]
   yield waits('Shift', [...new Set(Object.values(SHIFTED).flat())].map(idOfAlarm))
