@@ -151,7 +151,7 @@ export const BUGS: readonly Bug[] = [
       '',
       'an invoice edited again and again without a change of status',
     ],
-    'unsettled orders are not indexed': ['...(!isSettled(order) && {', '...(revision < 0 && {'],
+    'unsettled orders are not indexed': ['...((isBulk || !isSettled(order)) && {', '...(revision < 0 && {'],
   }),
   ...bugsIn('protocol/status.ts', {
     'every status follows every other': ['STATUSES.indexOf(to) > STATUSES.indexOf(from)', 'to !== undefined'],
