@@ -8,6 +8,8 @@ import { join } from 'node:path'
 import { DeleteTableCommand, waitUntilTableNotExists } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { tablesOf } from '../../deploy/tables.ts'
+import { newOrder } from '../../lib/orders/order.ts'
+import { orderRepository } from '../../lib/orders/repository.ts'
 import { logFile } from '../../local/log.ts'
 import { createTables } from '../../local/provision.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/start.ts'
@@ -298,6 +300,17 @@ const PAGES: Readonly<
       doctor: /ok {2}the relay accepts webhooks signed with its secret/,
       'tail --since 30m': /delivery received outcome=forged why=mismatch/,
       'register --again': /The relay accepts webhooks signed with it\./,
+    },
+  },
+  'queue-age': {
+    situation: async () => {
+      const orders = orderRepository(local.stack().dynamodb, 'orders', { random: Math.random })
+      const imported = newOrder({ source: 'api', external_id: 'imported' })
+      await orders.save({ ...imported, bulk: randomUUID() }, 0, Date.now())
+      return undefined
+    },
+    commands: {
+      imports: /^SOURCE +ORDERS +PER SECOND +DONE IN\napi +1 +0 +-\n0 events in the bulk queue\n$/,
     },
   },
 }
