@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { readPreferences } from '../../lib/api/prefer.ts'
 import { sendInOrder } from '../../lib/orders/events.ts'
+import { newOrder } from '../../lib/orders/order.ts'
+import { orderRepository } from '../../lib/orders/repository.ts'
 import type { HttpClient } from '../../lib/platform/http-client.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
 import { context, sqsEvent, sqsRecord } from '../support/lambda.ts'
@@ -186,6 +188,19 @@ describe('the wait', () => {
     answers = { create: result('paid', { duplicate: false }) }
     meanwhile = work
     expect(await ask()).toMatchObject({ status: 201 })
+  })
+
+  test('ends at once behind an import, which is no wait in vain, and marks a withdrawal', async () => {
+    const orders = orderRepository(stack.dynamodb, stack.settings.ordersTable, { random: () => 0.5 })
+    const mine = order
+    meanwhile = async () => {
+      await orders.save({ ...newOrder(mine), bulk: randomUUID() }, 0, now).catch(() => undefined)
+    }
+    expect(await ask()).toMatchObject({ status: 202, headers: { 'relay-request-state': 'waiting' } })
+    expect(await ask('', { method: 'DELETE' })).toMatchObject({ status: 202 })
+    expect((await orders.get(mine))?.order).toMatchObject({ withdrawals: [{ of: 'create' }] })
+    expect(pauses).toEqual([60, 60])
+    await drain(stack.sqs, stack.settings.ordersQueueUrl)
   })
 
   test('in vain is not repeated for a second, then two, until one succeeds', async () => {
