@@ -19,7 +19,8 @@ const isBefore = (a: Scheduled, b: Scheduled) => a.at < b.at || (a.at === b.at &
 
 /** A binary heap, the earliest on top: a simulated year has a hundred thousand callbacks scheduled at a time. */
 const schedule = () => {
-  const heap: Scheduled[] = []
+  let heap: Scheduled[] = []
+  let largest = 0
   return {
     add(scheduled: Scheduled) {
       let index = heap.length
@@ -31,8 +32,14 @@ const schedule = () => {
         index = above
       }
       heap[index] = scheduled
+      largest = Math.max(largest, heap.length)
     },
     next(): Scheduled | undefined {
+      // After a bulk import it would stay an array of V8's large objects, whose collection takes a third of a year.
+      if (largest > 8000 && heap.length < largest / 2) {
+        heap = heap.slice()
+        largest = heap.length
+      }
       const [first] = heap
       const last = heap.pop()
       if (last === undefined || heap.length === 0) return first
