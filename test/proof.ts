@@ -9,6 +9,12 @@ type Proof = { USAGE: string; run: (options: Options) => number | Promise<number
 
 const NODE = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning']
 
+const jest = (args: readonly string[], env = process.env): number =>
+  spawnSync(process.execPath, [...NODE, 'node_modules/jest/bin/jest.js', '--verbose', ...args], {
+    env,
+    stdio: 'inherit',
+  }).status ?? 1
+
 /** A test that makes more runs when a variable says so: `--runs 1000` is FUZZ_RUNS=1000. */
 const test = (name: string, defaults: object, USAGE: string): Proof => ({
   USAGE,
@@ -18,8 +24,7 @@ const test = (name: string, defaults: object, USAGE: string): Proof => ({
       String(value),
     ])
     const env = { ...process.env, ...Object.fromEntries(variables) }
-    const args = [...NODE, 'node_modules/jest/bin/jest.js', '--verbose', `test/${name}/${name}.test.ts`]
-    return spawnSync(process.execPath, args, { env, stdio: 'inherit' }).status ?? 1
+    return jest([`test/${name}/${name}.test.ts`], env)
   },
 })
 
@@ -31,6 +36,10 @@ const PROOFS: Readonly<Record<string, () => Proof | Promise<Proof>>> = {
     process.argv.push('--flood')
     return import('./chaos/main.ts')
   },
+  fairness: () => ({
+    USAGE: 'Shows between real parts that a store hardly waits for the import of another (docs/fairness.md).\n',
+    run: () => jest(['--testMatch', '**/test/chaos/fairness.ts']),
+  }),
   fuzz: () =>
     test(
       'fuzz',

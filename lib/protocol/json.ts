@@ -53,7 +53,7 @@ const isExact = (value: number, source: string) => {
 
 /** Sixteen digits or more, or an exponent: without one, a double holds every number of the text exactly. */
 // Stryker disable next-line Regex: more texts take the slow path, with the same result
-const PERHAPS_INEXACT = /[\d.]{16}|\d[eE]/
+const PERHAPS_INEXACT = /[\d.]{16}|(?:^|[:[,\s])-?\d[\d.]*[eE]/
 
 /** No amount needs more, and every reader of the number would have to bear it. */
 const MAX_NUMBER_LENGTH = 1000
