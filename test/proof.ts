@@ -37,7 +37,8 @@ const PROOFS: Readonly<Record<string, () => Proof | Promise<Proof>>> = {
     return import('./chaos/main.ts')
   },
   fairness: () => ({
-    USAGE: 'Shows between real parts that a store hardly waits for the import of another (docs/fairness.md).\n',
+    USAGE:
+      'Shows between real parts that a store hardly waits for the import of another (docs/fairness.md).\n',
     run: () => jest(['--testMatch', '**/test/chaos/fairness.ts']),
   }),
   fuzz: () =>
