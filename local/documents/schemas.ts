@@ -1,9 +1,10 @@
-import { type ConversionConfig, toJsonSchemaDefs } from '@valibot/to-json-schema'
+import { toJsonSchemaDefs } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { REQUEST_KINDS } from '../../lib/orders/order.ts'
 import * as requests from '../../lib/protocol/requests.ts'
 import { STATUSES } from '../../lib/protocol/status.ts'
-import type { JsonSchema } from '../../sandbox/openapi/schemas.ts'
+import { described } from '../../sandbox/openapi/document.ts'
+import { CONVERSION, type JsonSchema } from '../../sandbox/openapi/schemas.ts'
 
 const text = (description: string) => v.pipe(v.string(), v.description(description))
 const integer = (description: string) => v.pipe(v.number(), v.integer(), v.description(description))
@@ -89,7 +90,7 @@ const message = {
 }
 
 /** The bodies of the stores' API and of the feeds by name; requests are validated with these very schemas. */
-const SCHEMAS = {
+export const SCHEMAS = {
   OrderRequest: requests.orderRequest,
   PaymentRequest: requests.directPayment,
   NestedPaymentRequest: requests.nestedPayment,
@@ -134,21 +135,16 @@ const SCHEMAS = {
 
 export type SchemaName = keyof typeof SCHEMAS
 
-const CONVERSION: ConversionConfig = {
-  target: 'draft-2020-12',
-  typeMode: 'input',
-  // A check is a function; its JSON Schema equivalent, if any, is in the metadata next to it.
-  ignoreActions: ['check'],
-  overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
-  // An ExactNumber is a number that a double cannot hold: in JSON, a number.
-  overrideSchema: ({ valibotSchema, jsonSchema }) =>
-    valibotSchema.type === 'instance' ? { type: 'number' } : jsonSchema,
-}
-
 export const refTo = (name: SchemaName) => ({ $ref: `#/components/schemas/${name}` })
 
 /** The JSON Schemas of both documents; they refer to each other by `#/components/schemas/…`. */
 export const jsonSchemas = (names: readonly SchemaName[]): Record<string, JsonSchema> => {
   const schemas: Record<string, JsonSchema> = toJsonSchemaDefs(SCHEMAS, CONVERSION)
-  return Object.fromEntries(names.map(name => [name, schemas[name] ?? {}]))
+  // The fields of a request are those of the accounting service, and described there.
+  return Object.fromEntries(
+    names.map(name => {
+      const schema = schemas[name] ?? {}
+      return [name, /^\w+Request$/.test(name) ? described(schema, name) : schema]
+    }),
+  )
 }

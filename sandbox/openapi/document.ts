@@ -81,7 +81,7 @@ const operationOf = (endpoint: Endpoint) => ({
 })
 
 /** The schema with a description of every field, also inside arrays and alternatives. */
-const described = (schema: JsonSchema, path: string): JsonSchema => {
+export const described = (schema: JsonSchema, path: string): JsonSchema => {
   const { properties = {}, items, anyOf = [] } = schema
   const fields = Object.entries(properties).map(([name, field]) => {
     const at = `${path}.${name}`

@@ -177,7 +177,8 @@ const simplified = (schema: JsonSchema): JsonSchema => {
   return { ...first, ...rest, type: [first.type, 'null'] }
 }
 
-const CONVERSION: ConversionConfig = {
+/** How schemas of ours become JSON Schemas. */
+export const CONVERSION: ConversionConfig = {
   target: 'draft-2020-12',
   typeMode: 'output',
   // A check is a function; its JSON Schema equivalent, if any, is in the metadata next to it.
