@@ -1,10 +1,12 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { storeKeyParameter } from '../lib/api/keys.ts'
+import { FEED_TEST, httpDelivery } from '../lib/feeds/deliver.ts'
 import { feedSecretParameters } from '../lib/feeds/secrets.ts'
+import { httpClient } from '../lib/platform/http-client.ts'
 import { feedQueueName, PARAMETERS, storeName } from '../lib/platform/names.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
-import { cannot } from './core/errors.ts'
+import { cannot, messageOf } from './core/errors.ts'
 import { count, lines, type Report, table } from './core/output.ts'
 import { depthOf } from './core/queue.ts'
 import { readSecret } from './core/terminal.ts'
@@ -130,6 +132,36 @@ const setSecret = async (
   }
 }
 
+/** Delivers a message that is about no order, and shows what the store's endpoint answers. */
+const testFeed = async (context: Context, source: string): Promise<Report> => {
+  const { feed } = storeNamed(context, source)
+  if (feed === 'sqs') {
+    throw cannot(`test the feed of "${source}"`, 'it is an SQS queue, which refuses no message')
+  }
+  const secret = await context.parameters.get(`${PARAMETERS.feedSecrets}/${storeName(source)}`)
+  if (secret === undefined) {
+    const remedy = `create it with "npx relay stores secret ${source}"`
+    throw cannot(`test the feed of "${source}"`, 'the store has no secret', remedy)
+  }
+  const event = FEED_TEST
+  const delivery = randomUUID()
+  const data = { source, external_id: event }
+  const body = JSON.stringify({ event, delivery, version: 0, cause: { event, delivery }, data })
+  const began = performance.now()
+  const failure = await httpDelivery({ http: httpClient(), now: Date.now })({
+    ...{ url: feed.http, secrets: [secret], event, delivery, body },
+  }).then(
+    () => undefined,
+    error => messageOf(error),
+  )
+  const milliseconds = Math.round(performance.now() - began)
+  return {
+    data: { source, url: feed.http, delivery, accepted: failure === undefined, failure, milliseconds },
+    ok: failure === undefined,
+    text: `${failure ?? 'Accepted'} (${feed.http}, ${milliseconds} ms)`,
+  }
+}
+
 /** `relay stores`: the stores, their keys and their feeds. */
 export const storesCommands = ({ program, run }: Cli): void => {
   const stores = program
@@ -167,4 +199,11 @@ export const storesCommands = ({ program, run }: Cli): void => {
     .argument('<source>', 'source of the store')
     .option('--stdin', 'read the secret from standard input, or prompt for it, instead of creating one')
     .action(run(setSecret))
+  stores
+    .command('test')
+    .description(
+      `Send a signed message with the event ${FEED_TEST} to an HTTP feed, and show what it answers. The exit code is 1 unless it is 2xx.`,
+    )
+    .argument('<source>', 'source of the store')
+    .action(run(testFeed))
 }

@@ -3,6 +3,9 @@ import { type HttpClient, headerOf, retryAfterSeconds } from '../platform/http-c
 import { sign } from '../protocol/signature.ts'
 import { HEADERS } from '../protocol/webhook.ts'
 
+/** The event with which `relay stores test` tests an endpoint; it is about no order. */
+export const FEED_TEST = 'relay.test'
+
 /** The service allows a receiver ten seconds, so a store's receiver is built for that. */
 const TIMEOUT_MS = 10_000
 

@@ -221,6 +221,10 @@ const PAGES: Readonly<
     situation: async () => ({ source: WEB }),
     commands: {
       [AT_2D.source]: /ERROR feed message retried .*source=web-shop/,
+      'stores test <source>': {
+        code: 1,
+        prints: /^Cannot deliver to the store: it answered 5\d\d \(http:\S+, \d+ ms\)\n$/,
+      },
       'stores list': /web-shop {2}http:\S+ +feed-web-shop\.fifo +[1-9]/,
       'stores secret <source>': /^whsec_\S{44}\n/,
     },

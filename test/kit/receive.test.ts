@@ -14,6 +14,7 @@ import {
   type Receive,
 } from '../../kit/src/receive.ts'
 import { orderUpdated, signedRequest } from '../../kit/src/testing.ts'
+import { FEED_TEST } from '../../lib/feeds/deliver.ts'
 import { addressOf } from '../support/address.ts'
 
 const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='
@@ -104,29 +105,28 @@ test('a parsed body is a clear error', async () => {
 })
 
 describe('a receiver', () => {
-  test('handles the versions of an order in order, and other orders meanwhile', async () => {
+  test('handles the messages of an order one after another, and other orders meanwhile', async () => {
     const handled: string[] = []
-    const gate = Promise.withResolvers<void>()
+    const [entered, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const receive = fetchHandler(
       createReceiver({
         secrets: SECRET,
         handle: async ({ data, version }) => {
+          entered.resolve()
           if (data.external_id === 'a') await gate.promise
           handled.push(`${data.external_id}${version}`)
         },
       }),
     )
+    const send = async (message: FeedMessage) => receive(await request(message))
     const first = orderUpdated({ external_id: 'a' }, 1)
-    const sent = [
-      first,
-      first,
-      orderUpdated({ external_id: 'a' }, 2),
-      orderUpdated({ external_id: 'b' }, 7),
-    ].map(async message => receive(await request(message)))
-    await sent[3]
+    const sent = [send(first)]
+    await entered.promise
+    sent.push(send(first), send(orderUpdated({ external_id: 'a' }, 2)))
+    await send(orderUpdated({ external_id: 'b' }, 7))
     expect(handled).toEqual(['b7'])
     gate.resolve()
-    expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([200, 200, 200])
     expect(handled).toEqual(['b7', 'a1', 'a2'])
   })
 
@@ -158,6 +158,16 @@ describe('a receiver', () => {
     const signed = await import('../../kit/src/signature.ts').then(({ sign }) => sign(body, SECRET))
     headers.set('x-service-signature', signed)
     expect((await receive(headers, body)).status).toBe(status)
+  })
+
+  test('accepts the test of the relay, and does not handle it', async () => {
+    const handled: unknown[] = []
+    const receive = fetchHandler(
+      createReceiver({ secrets: SECRET, handle: message => handled.push(message) }),
+    )
+    const message = { ...orderUpdated({ external_id: FEED_TEST }, 0), event: FEED_TEST }
+    expect((await receive(await request(message as FeedMessage))).status).toBe(200)
+    expect(handled).toEqual([])
   })
 
   test('takes POST alone', async () => {
