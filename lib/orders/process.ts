@@ -23,7 +23,7 @@ export type ProcessDependencies = {
    */
   call: (call: AccountingCall, order: OrderKey) => Promise<CallResult> | undefined
   /** Sends the event to the bulk queue; not for an event that came from there. */
-  defer?: (() => Promise<void>) | undefined
+  defer?: ((revision: number) => Promise<void>) | undefined
   publish: Publish
   /** Unix time in milliseconds. */
   now: () => number
@@ -87,7 +87,7 @@ export const process = async (
   })
   const deferred = async (order: Order, calls: number): Promise<Processed> => {
     await publishAndSave({ ...order, bulk: event.delivery })
-    await defer?.()
+    await defer?.(revision)
     return { ...result(order, calls), deferred: true }
   }
 

@@ -117,7 +117,12 @@ export const createWorker = (dependencies: WorkerDependencies) => {
       return process(event, {
         ...dependencies,
         call: (next, order) => share(order.source, Records.length)?.(() => callInTime(next, order)),
-        defer: () => sendInOrder(sqs, bulkQueueUrl, event.data, { id: event.delivery, json: record.body }),
+        // Moved again after it was processed there, it must not be dropped as a duplicate: its new mark would remain.
+        defer: revision =>
+          sendInOrder(sqs, bulkQueueUrl, event.data, {
+            id: `${event.delivery}-${revision}`,
+            json: record.body,
+          }),
       })
     }
     return processBatch(Records, {

@@ -22,6 +22,8 @@ const LATER = 'later'
 const world = () => {
   let stored: StoredOrder | undefined
   const journal: string[] = []
+  /** The revisions under which events were moved. */
+  const moves: number[] = []
   let isDying = false
 
   /** Processes an event from one of the queues; `answer` is that of the service. */
@@ -40,7 +42,12 @@ const world = () => {
         journal.push('call')
         return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)
       },
-      ...(queue === 'orders' && { defer: async () => void journal.push(`move ${event.delivery}`) }),
+      ...(queue === 'orders' && {
+        defer: async revision => {
+          journal.push(`move ${event.delivery}`)
+          moves.push(revision)
+        },
+      }),
       publish: async ({ version }) => void journal.push(`publish v${version}`),
       now: () => 0,
       retryRefused: 0,
@@ -49,6 +56,7 @@ const world = () => {
   return {
     from,
     journal,
+    moves,
     order: () => stored?.order,
     die: (dies: boolean) => {
       isDying = dies
@@ -85,4 +93,19 @@ test('it moves once more when the worker died in between, and keeps its mark whi
   expect(order()?.bulk).toBe(id(1))
   await from('bulk', create, CREATED)
   expect(order()?.bulk).toBeUndefined()
+})
+
+test('it moves again under the same revision while it waits there, and under another once it was processed there', async () => {
+  const { from, moves, order } = world()
+  const check: OrderEvent = { event: 'order.check', delivery: id(4), data: KEY }
+  await from('orders', create, CREATED)
+  await from('orders', check, LATER)
+  await from('orders', check, LATER)
+  await from('bulk', check, { to: 'read', outcome: 'result', result: result('invoiced') })
+  expect(order()?.bulk).toBeUndefined()
+  // The worker died before it deleted the event from the order queue, so it comes again.
+  await from('orders', check, LATER)
+  const [first, second, third] = moves
+  expect(second).toBe(first)
+  expect(third).toBeGreaterThan(Number(first))
 })
