@@ -148,19 +148,22 @@ const requestViolations = (
   }
   const statesOf = (kind: Intent['kind']) =>
     intents.filter(intent => intent.kind === kind).map(({ state }) => state)
+  const withdrawn = intents.filter(({ state }) => state === 'withdrawn').length
   const asExpected = (kind: Intent['kind']) => {
     const states = statesOf(kind)
     const { registered, others } = requests[kind] ?? { registered: [0], others: [] }
     const count = states.filter(state => state === 'registered').length
     // The HTTP client sends a create again whose answer a closed connection lost, and the service calls it a repetition.
     const isResent = kind === 'create' && faults > 0 && count === 0
-    return (registered.includes(count) || isResent) &&
+    // A request that is sent again after its withdrawal is withdrawn again: each of them takes back one request.
+    const areWithdrawn = kind === 'withdrawal' && count > 1 && count <= withdrawn
+    return (registered.includes(count) || isResent || areWithdrawn) &&
       states.every(state => state === 'registered' || others.includes(state)) &&
       states.length > 0 === (requests[kind] !== undefined)
       ? []
       : [`the ${kind} is ${states}, not ${registered.join(' or ')} times registered, or ${others}`]
   }
-  const isWithdrawn = intents.some(({ state }) => state === 'withdrawn')
+  const isWithdrawn = withdrawn > 0
   return [
     ...accepted
       .filter(id => !intents.some(intent => intent.id === id))
