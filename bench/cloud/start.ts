@@ -55,6 +55,8 @@ export const startCloud = async () => {
       ORDERS_QUEUE_URL: orders.replace(ways.direct.sqs, to.sqs),
       QUARANTINE_QUEUE_URL: quarantine.replace(ways.direct.sqs, to.sqs),
       ACCOUNTING_URL: accounting,
+      REFUSED_RETRY_DAYS: '7',
+      FEED_VERSIONS_FROM: '0',
       SECRETS_PATH: '/order-relay/bench',
       POWERTOOLS_SERVICE_NAME: 'bench',
       SOURCES: OURS,
