@@ -148,11 +148,10 @@ const testFeed = async (context: Context, source: string): Promise<Report> => {
   const data = { source, external_id: event }
   const body = JSON.stringify({ event, delivery, version: 0, cause: { event, delivery }, data })
   const began = performance.now()
-  const failure = await httpDelivery({ http: httpClient(), now: Date.now })({
-    ...{ url: feed.http, secrets: [secret], event, delivery, body },
-  }).then(
+  const deliver = httpDelivery({ http: httpClient(), now: Date.now })
+  const failure = await deliver({ url: feed.http, secrets: [secret], event, delivery, body }).then(
     () => undefined,
-    error => messageOf(error),
+    messageOf,
   )
   const milliseconds = Math.round(performance.now() - began)
   return {

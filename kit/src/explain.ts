@@ -1,4 +1,4 @@
-import { bytesOf, type HeadersLike, headerOf, hmac, TOLERANCE_SECONDS } from './signature.ts'
+import { bytesOf, type HeadersLike, headerOf, hexOf, hmac, TOLERANCE_SECONDS } from './signature.ts'
 
 export type Explanation = {
   /** Whether the delivery is authentic as it is. */
@@ -130,7 +130,7 @@ export const explainSignature = async ({
   const [, t = ''] = /(?:^|,)t=([0-9]+)/.exec(header) ?? []
   const signs = async (key: string | Uint8Array, signed: string | Uint8Array) => {
     const bytes = await hmac(key, t, bytesOf(signed))
-    return header.includes(`v1=${Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')}`)
+    return header.includes(`v1=${hexOf(bytes)}`)
   }
 
   const given = { value: bytesOf(body), cause: '', remedy: '' }

@@ -43,7 +43,8 @@ export const hmac = async (secret: string | Uint8Array, t: string, body: Uint8Ar
   return new Uint8Array(await crypto.subtle.sign(algorithm, key, signed))
 }
 
-const hexOf = (bytes: Uint8Array) => Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
+export const hexOf = (bytes: Uint8Array) =>
+  Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
 
 /**
  * The value of `X-Service-Signature` for a body (spec: Signature).

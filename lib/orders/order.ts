@@ -46,7 +46,8 @@ export type Intent = {
 export type WithdrawalMark = { id: string; of: RequestKind }
 
 /**
- * How many bytes a store's request may take as it is stored (`bodies.ts`). With the order result, the reasons of refusals and the history they stay below the 400 KB of a DynamoDB item, whatever was accepted.
+ * How many bytes a store's request may take as it is stored (`bodies.ts`). With the order result, the reasons of
+ * refusals and the history they stay below the 400 KB of a DynamoDB item, whatever was accepted.
  */
 export const MAX_REQUEST_BYTES: Readonly<Record<RequestKind, number>> = {
   create: 250_000,
