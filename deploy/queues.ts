@@ -54,7 +54,9 @@ export const fullFeedName = (prefix: string, { source, queue }: Pick<Store, 'sou
 /** The queues of all feeds: a policy with an ARN for each store would be too long. */
 export const feedsArn = (prefix: string) => arn('sqs', prefix + feedQueueName('', '*'))
 
-const fifo = { FifoQueue: true, MessageRetentionPeriod: FOURTEEN_DAYS } as const
+/** The most that SQS allows, stated because its default is less: an accepted create may need nearly all of it. */
+const kept = { MessageRetentionPeriod: FOURTEEN_DAYS, MaximumMessageSize: 1_048_576 } as const
+const fifo = { FifoQueue: true, ...kept } as const
 const highThroughput = {
   ...fifo,
   DeduplicationScope: 'messageGroup',
@@ -90,7 +92,7 @@ export const queuesOf = ({ prefix, stores }: Pick<Stack, 'prefix' | 'stores'>): 
   {
     id: QUEUE_IDS.quarantine,
     name: prefix + QUEUES.quarantine,
-    attributes: { MessageRetentionPeriod: FOURTEEN_DAYS },
+    attributes: kept,
   },
   { id: QUEUE_IDS.orders, name: prefix + QUEUES.orders, ...readByWorker },
   { id: QUEUE_IDS.bulk, name: prefix + QUEUES.bulk, ...readByWorker },

@@ -205,6 +205,8 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
       FifoQueue: isFifo || undefined,
       SqsManagedSseEnabled: true,
       MessageRetentionPeriod: FOURTEEN_DAYS,
+      // A create of 500,000 bytes, each escaped for SQS, fits.
+      MaximumMessageSize: 1_048_576,
       // High throughput: without it, all orders of all stores share 300 calls a second.
       DeduplicationScope: isFifo && !isDead ? 'messageGroup' : undefined,
       FifoThroughputLimit: isFifo && !isDead ? 'perMessageGroupId' : undefined,
