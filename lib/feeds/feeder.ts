@@ -56,9 +56,11 @@ export const feeder = (
       await deliver({ url: feed.http, secrets: await secretsOf(source), event, delivery, body })
     } catch (error) {
       const limit = now() - feed.disable_after * 1000
-      if (Number(attributes.ApproximateFirstReceiveTimestamp) <= limit) {
-        // When the endpoint has accepted others since, the fault is the message's, and others need not wait.
-        if (acceptedAt <= limit) disable()
+      const isOld = Number(attributes.ApproximateFirstReceiveTimestamp) <= limit
+      // When the endpoint has accepted others since, the fault is the message's, and others need not wait.
+      if (isOld && acceptedAt <= limit) disable()
+      // A failed probe counts whatever the age of its message: the alarm lasts as long as the feed is disabled.
+      if (isOld || disabledUntil !== 0) {
         telemetry.warn('feed disabled', { ...aboutMessage(body), source })
         telemetry.count('FeedDisabled')
       }
