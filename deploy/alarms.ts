@@ -64,6 +64,8 @@ const above = (
   TreatMissingData: source.Namespace === 'AWS/SQS' ? 'ignore' : 'notBreaching',
 })
 const any = (source: Source) => above(source, 'Sum', 5 * MINUTE, 0)
+/** Of what shows again only when an event is retried, up to 15 minutes later: the alarm lasts as long as its cause. */
+const recurring = (source: Source) => above(source, 'Sum', 30 * MINUTE, 0)
 const notEmpty = (queueId: string) =>
   above(queueMetric(queueName(queueId), 'ApproximateNumberOfMessagesVisible'), 'Maximum', 5 * MINUTE, 0)
 const olderThan = (name: unknown, period: number, seconds: number) =>
@@ -151,9 +153,9 @@ export const alarmsFor = (service: string): Record<string, Alarm> => {
     ],
     'service-unauthorized': [
       'The accounting service rejects the API key; no order can be processed',
-      any(own('ServiceUnauthorized')),
+      recurring(own('ServiceUnauthorized')),
     ],
-    'breaker-open': ['The accounting service is unavailable; orders wait', any(own('BreakerOpened'))],
+    'breaker-open': ['The accounting service is unavailable; orders wait', recurring(own('BreakerOpened'))],
     'worker-errors': ['The worker crashed or timed out', any(functionMetric('Worker', 'Errors'))],
     'worker-throttles': ['Lambda throttles the worker', any(functionMetric('Worker', 'Throttles'))],
     'reconcile-errors': ['The check for missed webhooks failed', any(functionMetric('Reconcile', 'Errors'))],
@@ -173,7 +175,7 @@ export const alarmsFor = (service: string): Record<string, Alarm> => {
     // Counted at each probe, at least every 25 minutes.
     'feed-disabled': [
       "A store's HTTP endpoint has failed for so long that the relay only probes it",
-      above(own('FeedDisabled'), 'Sum', 30 * MINUTE, 0),
+      recurring(own('FeedDisabled')),
     ],
     // As order-stuck, for messages of HTTP feeds.
     'feed-stuck': [

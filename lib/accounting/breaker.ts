@@ -29,6 +29,7 @@ export const withBreaker = ({
 }: {
   now: () => number
   random: () => number
+  /** A pause begins, the first or one after a failed probe: an outage shows as long as it lasts. */
   onOpen: () => void
 }) => {
   let breaker = closed
@@ -56,7 +57,7 @@ export const withBreaker = ({
       const before = breaker
       // A call that was under way when the breaker opened met the same outage, not a longer one.
       if (available || isProbe || before.until === 0) breaker = afterCall(before, available, now(), random())
-      if (before.until === 0 && breaker.until > 0) onOpen()
+      if (breaker !== before && breaker.until > 0) onOpen()
       throw error
     } finally {
       if (isProbe) probing = false

@@ -40,7 +40,7 @@ describe('the breaker', () => {
 
     clock.now = 3000
     for (let count = 0; count < 2; count++) await expect(call(succeeds)).resolves.toBe('up')
-    expect(opened).toEqual([0])
+    expect(opened).toEqual([0, 1000])
   })
 
   test('stays open no longer when calls fail together than when they fail one after another', async () => {
