@@ -1,30 +1,6 @@
-import { retryDelay } from '../../lib/platform/retry.ts'
-import { callShares } from '../../lib/worker/share.ts'
-import { type Clock, virtualClock } from '../../test/crash/clock.ts'
-import { fifoQueue, type Queue, type Received } from '../../test/crash/queue.ts'
 import type { Part } from '../context.ts'
+import { DESIGNS, type Load, play } from '../model.ts'
 import { quantile } from '../statistics.ts'
-
-/** How the events of several stores share the worker, see docs/fairness.md. */
-export const DESIGNS = [
-  'one queue',
-  'a queue for each store',
-  'delayed beyond the share',
-  'a bulk queue',
-] as const
-type Design = (typeof DESIGNS)[number]
-
-/** Events that a store sends at even intervals, all through the run or so many. */
-type Traffic = { store: string; event: 'call' | 'webhook'; perSecond: number; count?: number }
-
-type Load = {
-  traffic: readonly Traffic[]
-  /** How many calls the service takes a second. */
-  capacity: number
-  /** How long an idle service takes for a call, in milliseconds. */
-  latency: number
-  seconds: number
-}
 
 const OTHERS = [
   { store: 'other', event: 'webhook', perSecond: 1 },
@@ -66,135 +42,25 @@ export const importing = (orders: number, stores = 1): Load => ({
 
 export const SLOW = { 'seven seconds': slow(7000), 'ten seconds': slow(10_000) }
 
-/** As serverless.yml has them, and the least that Lambda allows for the queue of a store. */
-const BATCH = 10
-const WORKERS = { orders: 5, bulk: 2, store: 2 }
+const rounded = (value: number) => Number(value.toFixed(value < 10 ? 1 : 0))
 
-/** Milliseconds: AWS calls before and after a call, Lambda between two batches, how long the worker waits for a call. */
-const BEFORE = 10
-const AFTER = 10
-const BETWEEN = 20
-const PATIENCE = 8000
-
-const HOUR = 60 * 60
-
-const VISIBILITY = { visibility: 180_000, maxReceives: 200 }
-
-/** Plays a load in virtual time, by the rules of SQS FIFO queues and of Lambda's event source. */
-export const play = async (design: Design, { traffic, capacity, latency, seconds }: Load) => {
-  const clock: Clock = virtualClock(0)
-  const wait = (ms: number) => new Promise<void>(resolve => clock.after(ms, resolve))
-  const waits: Record<Traffic['event'], number[]> = { webhook: [], call: [] }
-  let processed = 0
-  let receives = 0
-  let inFlight = 0
-  let importedAt = 0
-
-  let serviceIsFree = 0
-  /** The service answers in the order in which it is called. */
-  const callService = async (): Promise<boolean> => {
-    serviceIsFree = Math.max(serviceIsFree, clock.now()) + 1000 / capacity
-    const takes = serviceIsFree - clock.now() + latency
-    await wait(Math.min(takes, PATIENCE))
-    return takes <= PATIENCE
-  }
-
-  const queueFor = (workers: number, isShared: boolean): Queue => {
-    const queue = fifoQueue(clock, VISIBILITY)
-    const environments = Array.from({ length: workers }, () => callShares(clock.now))
-    let isGathering = false
-
-    const delay = ({ handle, receivedAt }: Received) =>
-      queue.changeVisibility(handle, 1000 * retryDelay(receivedAt.length, 0.5))
-    /** Whether the message can be deleted. */
-    const process = async (
-      message: Received,
-      messages: number,
-      share: ReturnType<typeof callShares>,
-    ): Promise<boolean> => {
-      const { store, event, at } = JSON.parse(message.body) as Traffic & { at: number }
-      await wait(BEFORE)
-      if (event === 'call') {
-        const makeCall = isShared ? share(store, messages) : (call: () => Promise<boolean>) => call()
-        if (makeCall === undefined) {
-          await wait(AFTER)
-          if (design === 'a bulk queue') bulk.send({ ...message, dedup: message.group, receivedAt: [] })
-          else delay(message)
-          return design === 'a bulk queue'
-        }
-        if (!(await makeCall(callService))) {
-          delay(message)
-          return false
-        }
-      }
-      processed++
-      if (store.startsWith('import')) importedAt = clock.now()
-      if (store === 'other') waits[event].push(clock.now() - at)
-      await wait(AFTER)
-      return true
-    }
-    const poll = async () => {
-      isGathering = false
-      const share = environments.pop()
-      if (share === undefined) return
-      const batch = queue.receive(BATCH)
-      if (batch.length === 0) return void environments.push(share)
-      receives += batch.length
-      inFlight = Math.max(inFlight, queue.inFlight())
-      if (batch.length === BATCH) gather()
-      const done = await Promise.all(batch.map(message => process(message, batch.length, share)))
-      for (const [index, { handle }] of batch.entries()) if (done[index]) queue.delete(handle)
-      await wait(BETWEEN)
-      environments.push(share)
-      gather()
-    }
-    const gather = () => {
-      if (isGathering || environments.length === 0) return
-      isGathering = true
-      clock.after(1, poll)
-    }
-    queue.onChange(gather)
-    return queue
-  }
-
-  const isShared = design === 'a bulk queue' || design === 'delayed beyond the share'
-  const orders = queueFor(WORKERS.orders, isShared)
-  const bulk = queueFor(WORKERS.bulk, false)
-  const own = new Map<string, Queue>()
-  const queueOf = (store: string): Queue => {
-    if (design !== 'a queue for each store') return orders
-    const queue = own.get(store) ?? queueFor(WORKERS.store, false)
-    own.set(store, queue)
-    return queue
-  }
-  for (const [index, each] of traffic.entries()) {
-    const { store, perSecond, count = perSecond * seconds } = each
-    let sent = 0
-    const send = () => {
-      const group = `${index} ${sent}`
-      queueOf(store).send({ group, dedup: group, body: JSON.stringify({ ...each, at: clock.now() }) })
-      if (++sent < count) clock.after(1000 / perSecond, send)
-    }
-    clock.after((index * 997) % 1000, send)
-  }
-  // Calls that time out are repeated for a day and a half.
-  await clock.run(1000 * (seconds + HOUR))
-  const rounded = (value: number) => Number(value.toFixed(value < 10 ? 1 : 0))
+/** Seconds until another store's events are processed, at the 99th percentile, and until the import is done. */
+export const summary = ({ waits, importedAt, inFlight, receives }: Awaited<ReturnType<typeof play>>) => {
   const p99 = (event: 'webhook' | 'call') => rounded(quantile(waits[event], 0.99) / 1000)
   return {
     webhook: p99('webhook'),
     ...(waits.call.length > 0 && { call: p99('call') }),
     ...(importedAt > 0 && { imported: Math.round(importedAt / 1000) }),
     inFlight,
-    receives: rounded(receives / processed),
+    receives: rounded(receives),
   }
 }
 
-/** A model, not a measurement: seconds until another store's events are processed, at the 99th percentile. */
+/** A model, not a measurement. */
 export const fairness: Part = async () => {
   const loads = { import: importing(100_000), 'two imports': importing(100_000, 2), ...SLOW }
   const results: Record<string, unknown> = {}
   for (const [name, load] of Object.entries(loads))
-    for (const design of DESIGNS) results[`${name}, ${design}`] = await play(design, load)
+    for (const design of DESIGNS) results[`${name}, ${design}`] = summary(await play(design, load))
   return { results }
 }
