@@ -7,9 +7,12 @@ import {
   type TargetedSubmitEvent,
 } from 'preact'
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
-import { exactNumber } from './format.ts'
+import { exactDate, exactNumber, persianInput } from './format.ts'
 import { messageOf, Refusal } from './http.ts'
+import { choices } from './language.ts'
+import { translateMessage } from './messages.ts'
 import { hideToast } from './notices.ts'
+import { t } from './persian.ts'
 
 /** What was changed in a form and is not saved, by the name of the field. */
 export type Draft = Record<string, string | boolean>
@@ -25,19 +28,26 @@ export type Values = ReturnType<typeof valuesOf>
 const valuesOf = (form: HTMLFormElement) => {
   const data = new FormData(form)
   const text = (field: string) => String(data.get(field) ?? '').trim()
+  const required = (field: string) => {
+    if (text(field) === '') throw new Refusal(t('Fill this in'), { field })
+    return text(field)
+  }
   return {
     text,
     isOn: (field: string) => data.has(field),
     /** @throws Refusal when nothing is typed */
-    required: (field: string) => {
-      if (text(field) === '') throw new Refusal('Fill this in', { field })
-      return text(field)
-    },
+    required,
     /** @throws Refusal when it is not a number */
     number: (field: string) => {
-      const number = exactNumber(text(field))
+      const number = exactNumber(required(field))
       if (number !== undefined) return number
-      throw new Refusal(text(field) === '' ? 'Fill this in' : `"${text(field)}" is not a number`, { field })
+      throw new Refusal(t('"{typed}" is not a number', { typed: text(field) }), { field })
+    },
+    /** @throws Refusal when it is not a date */
+    date: (field: string) => {
+      const date = exactDate(required(field))
+      if (date !== undefined) return date
+      throw new Refusal(t('"{typed}" is not a date', { typed: text(field) }), { field })
     },
   }
 }
@@ -50,16 +60,17 @@ const quotedLabel = (control: Element | undefined) =>
 
 /** The problem in the words of the form: its rule alone beside the field, and labels instead of names. */
 const inWords = (error: unknown, form: HTMLFormElement) => {
-  const { field } = error instanceof Refusal ? error : {}
+  if (!(error instanceof Refusal)) return new Refusal(messageOf(error))
+  const { field, message } = error
   // The service may name a part of what one field holds.
   const known = [field, field?.split(/[.[]/)[0], field?.split('.').at(-1)].find(name => controlOf(form, name))
   if (known === undefined) return new Refusal(messageOf(error))
-  const rule = messageOf(error)
-    .replace(/^Field "[^"]*" is missing$/, 'Fill this in')
+  const rule = message
+    .replace(/^Field "[^"]*" is missing$/, t('Fill this in'))
     .replace(/^Field "[^"]*" is (?:".*"|[^:]*): /s, '')
     .replace(/"([^"]+)"/g, (whole, name) => quotedLabel(controlOf(form, name)) ?? whole)
   return new Refusal(
-    rule.replace(/^./, first => first.toUpperCase()),
+    translateMessage(rule).replace(/^./, first => first.toUpperCase()),
     { field: known },
   )
 }
@@ -137,6 +148,17 @@ export type FieldProps = {
   options?: readonly (readonly [value: string, text: string])[]
 }
 
+/** What makes an input take a date for `exactDate`, as the reader writes it: browsers only pick Gregorian dates. */
+const dateInput = (value: string) => {
+  if (choices.calendar.chosen === 'gregory') return { type: 'date', value } as const
+  return {
+    type: 'text',
+    inputMode: 'numeric',
+    placeholder: persianInput('2025-03-21'),
+    value: /^\d{4}-\d\d-\d\d$/.test(value) ? persianInput(value) : value,
+  } as const
+}
+
 const DIRECTION = { text: 'auto', number: 'ltr', date: 'ltr', switch: 'auto' } as const
 
 /** A labelled control with its explanation and room for its error. */
@@ -176,7 +198,7 @@ export const Field = ({ name, label, help, kind = 'text', value, options, ...res
         )}
         {/* biome-ignore lint/a11y/useAriaPropsForRole: the state of a checkbox is its own. */}
         {kind === 'switch' && <input {...shared} type="checkbox" role="switch" checked={present === true} />}
-        {kind === 'date' && <input {...typed} type="date" />}
+        {kind === 'date' && <input {...typed} {...dateInput(String(present))} />}
         {kind === 'number' && <input {...typed} type="text" inputMode="decimal" />}
         {kind === 'text' && options === undefined && <input {...typed} type="text" />}
         {suffix && (
@@ -227,7 +249,7 @@ const Dialog = ({ id, title, text, fields = [], action, submit }: Question & { i
   }
   const cancel = (
     <button type="button" class="button" onClick={closeDialog}>
-      Cancel
+      {t('Cancel')}
     </button>
   )
   return (

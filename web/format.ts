@@ -1,51 +1,94 @@
+import { choices, language, locale } from './language.ts'
+
 // Money and quantities are formatted as decimal text, never as doubles: rials may exceed 2^53.
+const exact = new Intl.NumberFormat(locale, { maximumFractionDigits: 40 })
+const milliseconds = new Intl.NumberFormat(locale, { style: 'unit', unit: 'millisecond' })
+const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
+const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
+const wait = new Intl.RelativeTimeFormat(locale, { style: 'short', numeric: 'auto' })
+const otherDay = new Intl.DateTimeFormat(
+  choices.calendar.other === 'persian' ? 'fa-IR-u-ca-persian' : `${language}-u-ca-gregory`,
+  { dateStyle: 'long', timeZone: 'UTC' },
+)
 
-const grouped = new Intl.NumberFormat('en-US')
-const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
-const persianDay = new Intl.DateTimeFormat('fa-IR-u-ca-persian', { dateStyle: 'long', timeZone: 'UTC' })
-const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
-
-/** Groups the whole part of a decimal and keeps its fraction: `1234567.25` is `1,234,567.25`. */
+/** A decimal with its digits grouped: `1234567.25` is `1,234,567.25`. What is no number stays as it is. */
 export const decimal = (value: string | number) => {
-  const match = /^(-?)(\d+)(\.\d+)?$/.exec(String(value))
-  if (match === null) return String(value)
-  const [, sign = '', whole = '', fraction = ''] = match
-  return `${sign === '-' ? '−' : ''}${grouped.format(BigInt(whole))}${fraction}`
+  const text = String(value)
+  return /^-?\d+(\.\d+)?$/.test(text) ? exact.format(text as `${number}`).replace('-', '−') : text
 }
+
+export const formatMilliseconds = (duration: number) => milliseconds.format(duration)
 
 /** The sum of amounts of whole rials. */
 export const sum = (...amounts: string[]) => String(amounts.reduce((total, each) => total + BigInt(each), 0n))
 
-/** A calendar date `YYYY-MM-DD`. */
-export const formatDate = (date: string) => day.format(new Date(`${date}T00:00:00Z`))
+const midnight = (date: string) => new Date(`${date}T00:00:00Z`)
 
-/** The same day in the Persian calendar, in Persian. */
-export const formatPersianDate = (date: string) => persianDay.format(new Date(`${date}T00:00:00Z`))
+/** A calendar date `YYYY-MM-DD`. */
+export const formatDate = (date: string) => day.format(midnight(date))
+
+/** The same day in the calendar that the reader has not chosen. */
+export const formatOtherDate = (date: string) => otherDay.format(midnight(date))
 
 /** A moment, in the reader's own time zone. */
 export const formatMoment = (iso: string) => moment.format(new Date(iso))
 
-/** How long until a moment, coarse enough to read: `in 12 s`, `in 4 min`, `in 2 h`. */
+/** How long until a moment, coarse enough to read: `in 12 sec`, `in 4 min`, `in 2 hr`. */
 export const formatWait = (iso: string, now: number) => {
-  const seconds = Math.ceil((Date.parse(iso) - now) / 1000)
-  if (seconds <= 0) return 'now'
-  if (seconds < 100) return `in ${seconds} s`
-  if (seconds < 6000) return `in ${Math.round(seconds / 60)} min`
-  return `in ${Math.round(seconds / 3600)} h`
+  const seconds = Math.max(0, Math.ceil((Date.parse(iso) - now) / 1000))
+  if (seconds < 100) return wait.format(seconds, 'second')
+  if (seconds < 6000) return wait.format(Math.round(seconds / 60), 'minute')
+  return wait.format(Math.round(seconds / 3600), 'hour')
 }
 
-/** `1 order`, `2 orders`. */
-export const plural = (count: number, noun: string) =>
-  `${grouped.format(count)} ${noun}${count === 1 ? '' : 's'}`
+/** Text with its Persian and Arabic digits as Latin ones. */
+export const latinDigits = (text: string) =>
+  text
+    .replace(/[۰-۹]/g, digit => String(digit.charCodeAt(0) - 0x06f0))
+    .replace(/[٠-٩]/g, digit => String(digit.charCodeAt(0) - 0x0660))
 
 /**
  * A number as a person types it, Persian digits and grouping included, as exact JSON; undefined if it is none.
  */
 export const exactNumber = (typed: string) => {
-  const latin = typed
-    .replace(/[۰-۹]/g, digit => String(digit.charCodeAt(0) - 0x06f0))
-    .replace(/[٠-٩]/g, digit => String(digit.charCodeAt(0) - 0x0660))
+  const latin = latinDigits(typed)
     .replace(/[,٬\s]/g, '')
     .replace('٫', '.')
   return /^-?\d+(\.\d+)?$/.test(latin) ? JSON.rawJSON(latin.replace(/^(-?)0+(?=\d)/, '$1')) : undefined
+}
+
+const DAY_MS = 86_400_000
+const persianDay = new Intl.DateTimeFormat('fa-IR-u-ca-persian-nu-latn', {
+  ...{ year: 'numeric', month: 'numeric', day: 'numeric', timeZone: 'UTC' },
+})
+
+/** A calendar date `YYYY-MM-DD` as it is typed where Jalali dates are read: `1405/2/3`. */
+export const persianInput = (date: string) =>
+  new Intl.DateTimeFormat(`fa-IR-u-ca-persian-nu-${choices.digits.chosen}`, {
+    ...{ year: 'numeric', month: '2-digit', day: '2-digit', timeZone: 'UTC' },
+  }).format(midnight(date))
+
+/**
+ * A date as a person types it, `1405/2/3` or `2026-04-23`, as `YYYY-MM-DD`; undefined if there is no such day.
+ * Years before 1700 are Jalali ones.
+ */
+export const exactDate = (typed: string) => {
+  const [year = 0, month = 0, date = 0] = latinDigits(typed).trim().split(/[/-]/).map(Number)
+  if (year >= 1700) {
+    return isoOf(
+      Date.UTC(year, month - 1, date),
+      at => at.getUTCMonth() + 1 === month && at.getUTCDate() === date,
+    )
+  }
+  // The year begins on one of these days of March, and its first six months have 31 days.
+  const days = (month - 1) * 30 + Math.min(month - 1, 6) + date - 1
+  return [19, 20, 21, 22]
+    .map(first => Date.UTC(year + 621, 2, first) + days * DAY_MS)
+    .map(time => isoOf(time, at => persianDay.format(at) === `${year}/${month}/${date}`))
+    .find(found => found !== undefined)
+}
+
+const isoOf = (time: number, isIt: (at: Date) => boolean) => {
+  const at = new Date(time)
+  return !Number.isNaN(time) && isIt(at) ? at.toISOString().slice(0, 10) : undefined
 }

@@ -1,3 +1,6 @@
+import { translateMessage } from './messages.ts'
+import { t } from './persian.ts'
+
 /** A refusal of the service, with the field it is about if it names one; status 0 when there was no answer. */
 export class Refusal extends Error {
   readonly status: number
@@ -10,7 +13,9 @@ export class Refusal extends Error {
   }
 }
 
-export const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+/** What went wrong, in the reader's language. */
+export const messageOf = (error: unknown) =>
+  translateMessage(error instanceof Error ? error.message : String(error))
 
 /** @throws Refusal when the service refuses or cannot be reached */
 export const request = async <Answer>(
@@ -26,12 +31,12 @@ export const request = async <Answer>(
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   }).catch(() => {
-    throw new Refusal('Cannot reach the service: is it still running?')
+    throw new Refusal(t('Cannot reach the service: is it still running?'))
   })
   const { status } = response
   const answer = await response.json().catch(() => undefined)
   if (response.ok) return answer
-  const { message = `The service answered ${status}`, field } = answer?.error ?? {}
+  const { message = t('The service answered {status}', { status }), field } = answer?.error ?? {}
   throw new Refusal(message, { status, field })
 }
 

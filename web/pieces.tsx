@@ -1,6 +1,8 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { formatDate, formatMoment, formatPersianDate, formatWait } from './format.ts'
+import { formatDate, formatMoment, formatOtherDate, formatWait } from './format.ts'
+import { choices, language } from './language.ts'
+import { t } from './persian.ts'
 
 /** Text from a store, in whatever direction it reads. */
 export const Name = ({ children }: { children: ComponentChildren }) => <bdi dir="auto">{children}</bdi>
@@ -21,12 +23,21 @@ export const Chip = ({ tone, children }: { tone: Tone; children: ComponentChildr
   </span>
 )
 
-/** A calendar date, with the same day in the Persian calendar. */
-export const DateWithPersian = ({ date }: { date: string }) => (
+/** A calendar date. */
+export const Day = ({ date }: { date: string }) => (
+  <time dateTime={date} title={formatOtherDate(date)} class="nowrap">
+    {formatDate(date)}
+  </time>
+)
+
+const OTHER_LANGUAGE = choices.calendar.other === 'persian' ? 'fa' : language
+
+/** A calendar date, with the same day in the other calendar. */
+export const DayInBoth = ({ date }: { date: string }) => (
   <time dateTime={date}>
     {formatDate(date)}{' '}
-    <bdi lang="fa" dir="rtl" class="muted nowrap">
-      {formatPersianDate(date)}
+    <bdi lang={OTHER_LANGUAGE} class="muted nowrap">
+      {formatOtherDate(date)}
     </bdi>
   </time>
 )
@@ -108,15 +119,15 @@ export const Command = ({ text }: { text: string }) => {
   }
   return (
     <div class="command">
-      <Scrolls label="Command">
-        <pre>{text}</pre>
+      <Scrolls label={t('Command')}>
+        <pre dir="ltr">{text}</pre>
       </Scrolls>
       <p class="row">
         <Button kind="small" onClick={copy}>
-          Copy
+          {t('Copy')}
         </Button>
         <span role="status" class="muted">
-          {copied.value === text && 'Copied'}
+          {copied.value === text && t('Copied')}
         </span>
       </p>
     </div>
@@ -180,7 +191,7 @@ export const buttons = <Row,>(
   labelOf: (row: Row) => string,
   onClick: (row: Row) => void,
 ): Column<Row> => ({
-  ...{ label: 'Actions', kind: 'buttons', isBare: true },
+  ...{ label: t('Actions'), kind: 'buttons', isBare: true },
   cell: row => (
     <Button kind="small" label={labelOf(row)} onClick={() => onClick(row)}>
       {text}

@@ -3,7 +3,9 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { closeDialog, Dialogs } from './form.tsx'
 import { messageOf, Refusal } from './http.ts'
+import { choices, direction, language } from './language.ts'
 import { announcement, hideToast, shownToast } from './notices.ts'
+import { t } from './persian.ts'
 import { Button, Empty, Name } from './pieces.tsx'
 import { arrive, type Route, route } from './route.ts'
 import { connection, type DataOf, refresh, type Sources, useSources } from './sources.ts'
@@ -11,9 +13,9 @@ import { connection, type DataOf, refresh, type Sources, useSources } from './so
 const pageTitle = signal('')
 
 const CONNECTION = {
-  connecting: ['Connecting…', undefined],
-  live: ['Live', 'good'],
-  broken: ['Disconnected, trying again…', 'bad'],
+  connecting: [t('Connecting…'), undefined],
+  live: [t('Live'), 'good'],
+  broken: [t('Disconnected, trying again…'), 'bad'],
 } as const
 
 export type Item = {
@@ -51,6 +53,31 @@ const useFocusGuard = () =>
     observer.observe(document.body, { childList: true, subtree: true })
   }, [])
 
+Object.assign(document.documentElement, { lang: language, dir: direction })
+
+const LANGUAGES = { en: 'English', fa: 'فارسی' }
+const DIGITS = { latn: ['123', t('Latin digits')], arabext: ['۱۲۳', t('Persian digits')] } as const
+const CALENDARS = { gregory: t('Gregorian'), persian: t('Jalali') }
+
+/** Language, digits and calendar: each button names what it changes to. */
+const Choices = () => {
+  const { language, digits, calendar } = choices
+  const [example, name] = DIGITS[digits.other]
+  return (
+    <div class="choices row">
+      <button type="button" lang={language.other} onClick={language.choose}>
+        {LANGUAGES[language.other]}
+      </button>
+      <button type="button" title={name} onClick={digits.choose}>
+        {example}
+      </button>
+      <button type="button" title={t('Calendar of dates')} onClick={calendar.choose}>
+        {CALENDARS[calendar.other]}
+      </button>
+    </div>
+  )
+}
+
 /** What stands around every page: brand, connection, navigation, notices and dialogs. */
 export const Shell = ({ title, brand, waiting, items, children }: ShellProps) => {
   const main = useRef<HTMLElement>(null)
@@ -76,7 +103,7 @@ export const Shell = ({ title, brand, waiting, items, children }: ShellProps) =>
     <>
       {/* biome-ignore lint/a11y/useValidAnchor: a link for the keyboard, whose address is not a page of ours. */}
       <a class="skip-link button primary" id="skip" href="#main" onClick={skip}>
-        Skip to content
+        {t('Skip to content')}
       </a>
       <header class="top">
         <a class="brand row" href="#/">
@@ -85,8 +112,9 @@ export const Shell = ({ title, brand, waiting, items, children }: ShellProps) =>
         <p class="live small muted" role="status" data-tone={tone}>
           {state}
         </p>
+        <Choices />
       </header>
-      <nav class="nav" aria-label="Pages">
+      <nav class="nav" aria-label={t('Pages')}>
         <ul>
           {items.map(({ href, label, icon, badge }) => (
             <li key={href}>
@@ -172,14 +200,14 @@ export const page =
           <PageHead title={title} />
           {failed ? (
             <div role="alert">
-              <Empty title="This page cannot be shown">
+              <Empty title={t('This page cannot be shown')}>
                 <p>{messageOf(error)}</p>
-                <Button onClick={refresh}>Try again</Button>
+                <Button onClick={refresh}>{t('Try again')}</Button>
               </Empty>
             </div>
           ) : (
             <p class="waiting muted" role="status">
-              Reading…
+              {t('Reading…')}
             </p>
           )}
         </div>

@@ -1,8 +1,9 @@
-import { plural } from '../../web/format.ts'
+import { formatMilliseconds } from '../../web/format.ts'
 import { messageOf } from '../../web/http.ts'
 import { toast } from '../../web/notices.ts'
 import { Button, Chip, Code, type Column, Moment, Name, Table, Wait } from '../../web/pieces.tsx'
 import { type Answer, change } from './api.ts'
+import { t } from './persian.ts'
 import { linkToOrder, STATUS_NAMES } from './pieces.tsx'
 
 type Delivery = Answer<'Delivery'>
@@ -18,7 +19,7 @@ const resultOf = ({ status, error }: Attempt) => (status === null ? (error ?? 'N
 const COLUMNS: Column<Attempt>[] = [
   { label: 'Sent', kind: 'plain', cell: ({ at }) => <Moment iso={at} /> },
   { label: 'Result', cell: attempt => <Name>{resultOf(attempt)}</Name> },
-  { label: 'Took', kind: 'number', cell: ({ latency_ms }) => `${latency_ms} ms` },
+  { label: 'Took', kind: 'number', cell: ({ latency_ms }) => formatMilliseconds(latency_ms) },
   {
     label: 'Answer',
     cell: ({ response }) =>
@@ -71,7 +72,7 @@ const Item = ({ delivery }: { delivery: Delivery }) => {
       </p>
       <p class="row small muted">
         <Moment iso={created_at} />
-        {last !== undefined && <Name>{`${resultOf(last)} in ${last.latency_ms} ms`}</Name>}
+        {last !== undefined && <Name>{`${resultOf(last)} in ${formatMilliseconds(last.latency_ms)}`}</Name>}
         {next_attempt_at !== null && (
           <span>
             next attempt <Wait until={next_attempt_at} />
@@ -80,7 +81,9 @@ const Item = ({ delivery }: { delivery: Delivery }) => {
       </p>
       {attempts.length > 0 && (
         <details class="small">
-          <summary>{plural(attempts.length, 'attempt')}</summary>
+          <summary>
+            {attempts.length === 1 ? t('1 attempt') : t('{count} attempts', { count: attempts.length })}
+          </summary>
           <Table
             caption={`Attempts of delivery ${delivery.delivery}`}
             columns={COLUMNS}

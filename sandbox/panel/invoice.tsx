@@ -4,7 +4,7 @@ import {
   Chip,
   Code,
   type Column,
-  DateWithPersian,
+  DayInBoth,
   Facts,
   Name,
   Scrolls,
@@ -104,13 +104,13 @@ const documentsOf = ({ receipt, return: goods }: Order): Document[] => [
 const receiptFacts = ({ type, amount, date, account, reference }: NonNullable<Order['receipt']>) => ({
   Type: RECEIPT_TYPES[type],
   Amount: `${decimal(amount)} rials`,
-  Date: <DateWithPersian date={date} />,
+  Date: <DayInBoth date={date} />,
   Account: <Name>{account.name}</Name>,
   Reference: reference && <Code>{reference}</Code>,
 })
 
 const returnFacts = ({ date, reason }: NonNullable<Order['return']>) => ({
-  Date: <DateWithPersian date={date} />,
+  Date: <DayInBoth date={date} />,
   Stock: 'All goods are back in stock',
   Reason: reason && <Name>{reason}</Name>,
 })
@@ -132,7 +132,7 @@ export const Invoice = ({ order }: { order: Order }) => (
       </div>
       <Facts
         facts={{
-          Date: <DateWithPersian date={order.date} />,
+          Date: <DayInBoth date={order.date} />,
           Order: (
             <>
               <Name>{order.external_id}</Name> <StoreName {...order} />

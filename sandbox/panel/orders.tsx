@@ -1,11 +1,12 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { STATUSES } from '../../lib/protocol/status.ts'
-import { decimal, formatDate, plural } from '../../web/format.ts'
-import { type Column, Command, Empty, Name, Table } from '../../web/pieces.tsx'
+import { decimal, latinDigits } from '../../web/format.ts'
+import { type Column, Command, Day, Empty, Name, Table } from '../../web/pieces.tsx'
 import { linkTo, type Route, replaceRoute, route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, ordersOf } from './api.ts'
+import { t } from './persian.ts'
 import { linkToOrder, STATUS_NAMES, StatusChip, StoreName } from './pieces.tsx'
 
 type OrderList = Answer<'OrderList'>
@@ -16,7 +17,7 @@ const TYPING_MS = 250
 const FILTERS = ['status', 'source', 'q', 'before'] as const
 
 const filterOf = ({ query }: Route) =>
-  Object.fromEntries(FILTERS.map(name => [name, query.get(name)?.trim()]))
+  Object.fromEntries(FILTERS.map(name => [name, latinDigits(query.get(name)?.trim() ?? '')]))
 
 /** The address of the list with other filters, from the newest order. */
 const linkWith = (change: Record<string, string | null>) =>
@@ -120,7 +121,7 @@ const COLUMNS: Column<Summary>[] = [
   {
     label: 'Date',
     kind: 'cell-date nowrap',
-    cell: ({ date }) => <time dateTime={date}>{formatDate(date)}</time>,
+    cell: ({ date }) => <Day date={date} />,
   },
   {
     label: 'Status',
@@ -192,7 +193,7 @@ const news = (before: OrderList, after: OrderList) => {
   if (first === undefined) return undefined
   return changed.length === 1
     ? `Order ${first.external_id}: ${STATUS_NAMES[first.status]}`
-    : `${plural(changed.length, 'order')} changed`
+    : t('{count} orders changed', { count: changed.length })
 }
 
 /** Orders by status, store and search, newest first. */

@@ -8,7 +8,7 @@ import {
   Chip,
   Code,
   type Column,
-  DateWithPersian,
+  DayInBoth,
   Empty,
   Name,
   Section,
@@ -156,7 +156,7 @@ const askForYear = () =>
       { name: 'to', label: 'Last day', kind: 'date' },
     ],
     submit: async values => {
-      const year = { from: values.required('from'), to: values.required('to') }
+      const year = { from: values.date('from'), to: values.date('to') }
       await change('PUT', 'fiscal-years', year)
       toast(`Added ${inWords(year)}`)
     },
@@ -174,8 +174,8 @@ const askToRemove = (year: FiscalYear, years: readonly FiscalYear[]) =>
   })
 
 const yearColumns = (years: readonly FiscalYear[]): Column<FiscalYear>[] => [
-  { label: 'First day', kind: 'plain', cell: ({ from }) => <DateWithPersian date={from} /> },
-  { label: 'Last day', cell: ({ to }) => <DateWithPersian date={to} /> },
+  { label: 'First day', kind: 'plain', cell: ({ from }) => <DayInBoth date={from} /> },
+  { label: 'Last day', cell: ({ to }) => <DayInBoth date={to} /> },
   buttons(
     'Remove',
     year => `Remove ${inWords(year)}`,

@@ -1,0 +1,102 @@
+import type { ComponentChild } from 'preact'
+
+/**
+ * The language, digits and calendar of a page: the reader chooses them in the header, and the browser keeps them.
+ * They are constant while a page is shown, since choosing others loads it again; module constants may hold text.
+ *
+ * Each set of pages has its Persian texts beside it, by their English texts:
+ *
+ *     export const t = translator({ Paid: 'پرداخت‌شده', 'Order {id}': 'سفارش {id}' })
+ *
+ *     t('Paid')                          // unknown texts and missing values are type errors
+ *     t('Order {id}', { id })            // text: numbers are formatted, other values isolated from what is around
+ *     t('Order {id}', { id: <b>1</b> })  // children, once a value is an element
+ *
+ * Numbers, dates and moments are formatted by `format.ts`; names, codes and ids are isolated by `Name` and `Code` of
+ * `pieces.tsx`. Style sheets use logical properties (`margin-inline`, not `margin-left`).
+ */
+
+const READINGS = {
+  en: { region: 'en-GB', direction: 'ltr', digits: 'latn', calendar: 'gregory' },
+  fa: { region: 'fa-IR', direction: 'rtl', digits: 'arabext', calendar: 'persian' },
+} as const
+
+const stored = (name: string) => {
+  try {
+    return localStorage.getItem(name)
+  } catch {
+    // The reader's browser keeps nothing.
+    return null
+  }
+}
+
+const choice = <First extends string, Second extends string>(
+  name: string,
+  choices: readonly [First, Second],
+  preset: First | Second,
+) => {
+  const chosen = choices.find(each => each === stored(name)) ?? preset
+  const other = chosen === choices[0] ? choices[1] : choices[0]
+  const choose = () => {
+    localStorage.setItem(name, other)
+    location.reload()
+  }
+  return { chosen, other, choose }
+}
+
+/** What the reader can choose: the present choice, the other one, and to choose that. */
+export const choices = (() => {
+  const language = choice('language', ['en', 'fa'], /^fa\b/.test(navigator.language) ? 'fa' : 'en')
+  const { digits, calendar } = READINGS[language.chosen]
+  return {
+    language,
+    digits: choice(`digits.${language.chosen}`, ['latn', 'arabext'], digits),
+    calendar: choice(`calendar.${language.chosen}`, ['gregory', 'persian'], calendar),
+  }
+})()
+
+export const language = choices.language.chosen
+export const { direction } = READINGS[language]
+
+/** The locale for `Intl`, with digits and calendar. */
+export const locale = `${READINGS[language].region}-u-ca-${choices.calendar.chosen}-nu-${choices.digits.chosen}`
+
+const integer = new Intl.NumberFormat(locale)
+
+const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}]/u
+
+/** Text within text of the page, which keeps its own direction. */
+export const isolated = (text: string) =>
+  language === 'fa' || RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text
+
+type Names<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | Names<Rest>
+  : never
+
+type Values<Text extends string, Value> = [Names<Text>] extends [never] ? [] : [Record<Names<Text>, Value>]
+
+type Translate<Known extends string> = {
+  <Text extends Known>(text: Text, ...values: Values<Text, string | number>): string
+  <Text extends Known>(text: Text, ...values: Values<Text, ComponentChild>): ComponentChild[]
+}
+
+/**
+ * Translates the texts of a dictionary.
+ *
+ * @param persian Persian texts by their English texts, with the same `{names}` of values
+ */
+export const translator = <const Texts extends Record<string, string>>(persian: Texts) => {
+  const translate = (text: string, values: Record<string, unknown> = {}) => {
+    const parts = (language === 'fa' ? (persian[text] ?? text) : text)
+      .split(/\{(\w+)\}/)
+      .map((part, index) => (index % 2 === 0 ? part : shown(values[part])))
+      .filter(part => part !== '')
+    return parts.every(part => typeof part === 'string') ? parts.join('') : parts
+  }
+  return translate as Translate<Extract<keyof Texts, string>>
+}
+
+const shown = (value: unknown) => {
+  if (typeof value === 'number') return integer.format(value)
+  return typeof value === 'string' ? isolated(value) : value
+}
