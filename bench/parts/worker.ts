@@ -8,7 +8,7 @@ import { atMost } from '../targets.ts'
 const ROUNDS = 15
 
 /** A new order: the worker reads it, calls the accounting service, publishes to the feed and saves. */
-const createEvent = () => {
+export const createEvent = () => {
   const order = { source: OURS, external_id: randomUUID() }
   const request = JSON.stringify({ ...order, items: [{ sku: 'A', quantity: 1, unit_price: 1_500_000 }] })
   return recordOf(

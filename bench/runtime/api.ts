@@ -14,8 +14,11 @@ export type Answered = {
 
 type Waiting = { resolve: (answered: Answered) => void; reject: (error: Error) => void; event: string }
 
+/** A trace that Lambda does not sample. */
+const UNSAMPLED = 'Root=1-00000000-000000000000000000000000;Parent=0000000000000000;Sampled=0'
+
 /** Lambda's Runtime API (2018-06-01) on the loopback address, for one function. */
-export const startRuntimeApi = async () => {
+export const startRuntimeApi = async (trace = UNSAMPLED) => {
   const queue: Waiting[] = []
   const ready = Promise.withResolvers<number>()
   let idle: ServerResponse | undefined
@@ -31,7 +34,7 @@ export const startRuntimeApi = async () => {
       'lambda-runtime-aws-request-id': randomUUID(),
       'lambda-runtime-deadline-ms': String(Date.now() + 30_000),
       'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:eu-central-1:000000000000:function:bench',
-      'lambda-runtime-trace-id': 'Root=1-00000000-000000000000000000000000;Sampled=0',
+      'lambda-runtime-trace-id': trace,
     })
     idle.end(next.event)
     idle = undefined

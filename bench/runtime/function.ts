@@ -25,9 +25,14 @@ const cpuOf = (pid: number): number | undefined => {
  * Starts a function as Lambda does: a process of its own with the runtime client, which asks for events.
  *
  * @param environment what serverless.yml sets
+ * @param trace the header of the invocations' trace; without it none is sampled
  */
-export const startFunction = async ({ folder, handler }: Bundle, environment: Record<string, string>) => {
-  const api = await startRuntimeApi()
+export const startFunction = async (
+  { folder, handler }: Bundle,
+  environment: Record<string, string>,
+  trace?: string,
+) => {
+  const api = await startRuntimeApi(trace)
   const started = performance.now()
   const child = spawn(process.execPath, [...FLAGS, runtimeClient() ?? MINIMAL_LOOP, handler], {
     cwd: folder,

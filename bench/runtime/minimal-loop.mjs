@@ -24,6 +24,7 @@ const call = (method, path, body) =>
 
 for (;;) {
   const { headers, text } = await call('GET', 'next')
+  process.env._X_AMZN_TRACE_ID = headers['lambda-runtime-trace-id']
   const id = headers['lambda-runtime-aws-request-id']
   const context = {
     awsRequestId: id,

@@ -1,6 +1,7 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs'
 import { SSMClient, type SSMClientConfig } from '@aws-sdk/client-ssm'
+import { traced } from './tracing.ts'
 
 /** What the relay uses of AWS: commands sent by AWS's own clients. */
 export type DynamoDB = Pick<DynamoDBClient, 'send'>
@@ -45,11 +46,55 @@ const connections = () => {
 /** Next to the connection, where an attempt fails only when there is no response. */
 const ATTEMPT = { step: 'deserialize', priority: 'low' } as const
 
+/** Around all attempts, when there is a request. */
+const CALL = { step: 'build' } as const
+
+/** DynamoDB and Systems Manager answer 400, SQS 403. */
+const THROTTLED = /Throttl|ProvisionedThroughputExceeded|RequestLimitExceeded/
+
+type Answered = { $metadata?: { httpStatusCode?: number; requestId?: string; attempts?: number } }
+type Input = { TableName?: string; QueueUrl?: string }
+
+/** Records a command as a subsegment, with the names that AWS's X-Ray SDK gives it. */
+const record =
+  <Args extends { input: object; request?: unknown }, Output extends { output: object }>(
+    next: (args: Args) => Promise<Output>,
+    { clientName = '', commandName = '' }: { clientName?: string; commandName?: string },
+  ) =>
+  (args: Args): Promise<Output> =>
+    traced(
+      traceHeader => {
+        const { headers }: { headers?: Record<string, string> } = { ...(args.request ?? {}) }
+        if (traceHeader !== undefined && headers !== undefined) headers['X-Amzn-Trace-Id'] = traceHeader
+        return next(args)
+      },
+      outcome => {
+        const { $metadata }: Answered =
+          'result' in outcome ? outcome.result.output : { ...Object(outcome.error) }
+        const { TableName, QueueUrl }: Input = { ...args.input }
+        return {
+          name: clientName.replace(/Client$/, ''),
+          namespace: 'aws',
+          status: $metadata?.httpStatusCode,
+          ...('error' in outcome && { throttle: THROTTLED.test(String(outcome.error)) }),
+          aws: {
+            operation: commandName.replace(/Command$/, ''),
+            region: process.env.AWS_REGION,
+            request_id: $metadata?.requestId,
+            retries: ($metadata?.attempts ?? 1) - 1,
+            table_name: TableName,
+            queue_url: QueueUrl,
+          },
+        }
+      },
+    )
+
 /** @param config where a harness runs its own AWS; a function takes everything from its environment */
 export const dynamodbClient = (config: DynamoDBClientConfig = {}): DynamoDBClient => {
   const { config: defaults, closeIdle } = connections()
   const client = new DynamoDBClient({ ...defaults, ...config })
   client.middlewareStack.add(closeIdle, ATTEMPT)
+  client.middlewareStack.add(record, CALL)
   return client
 }
 
@@ -57,6 +102,7 @@ export const sqsClient = (config: SQSClientConfig = {}): SQSClient => {
   const { config: defaults, closeIdle } = connections()
   const client = new SQSClient({ ...defaults, ...config })
   client.middlewareStack.add(closeIdle, ATTEMPT)
+  client.middlewareStack.add(record, CALL)
   return client
 }
 
@@ -64,5 +110,6 @@ export const ssmClient = (config: SSMClientConfig = {}): SSMClient => {
   const { config: defaults, closeIdle } = connections()
   const client = new SSMClient({ ...defaults, ...config })
   client.middlewareStack.add(closeIdle, ATTEMPT)
+  client.middlewareStack.add(record, CALL)
   return client
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
 import { hostOf } from './addresses.ts'
+import { traced } from './tracing.ts'
 
 export type OutgoingRequest = {
   method: string
@@ -120,7 +121,7 @@ export const httpClient = (assertAddress: (address: string) => void = () => unde
     return { status, headers: responseHeaders, text: await readText(response) }
   }
 
-  return async request => {
+  const send: HttpClient = async request => {
     const signal = AbortSignal.timeout(request.timeout)
     try {
       return await exchange(request, signal)
@@ -129,6 +130,18 @@ export const httpClient = (assertAddress: (address: string) => void = () => unde
       throw signal.aborted ? new Error(`no complete response within ${request.timeout} ms`) : error
     }
   }
+
+  return request =>
+    traced(
+      () => send(request),
+      outcome => ({
+        name: new URL(request.origin).host,
+        namespace: 'remote',
+        status: 'result' in outcome ? outcome.result.status : undefined,
+        // The path would show the order's number, or the secret part of a store's address.
+        request: { method: request.method, url: `${request.origin}/` },
+      }),
+    )
 }
 
 /** The value of a response header that occurs once. */

@@ -1,0 +1,163 @@
+import { createSocket, type Socket } from 'node:dgram'
+import { once } from 'node:events'
+import { GetItemCommand } from '@aws-sdk/client-dynamodb'
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import * as v from 'valibot'
+import { type Context, createContext } from '../../bench/context.ts'
+import { eventOf } from '../../bench/deliveries.ts'
+import { type Implementation, relay, worker } from '../../bench/implementations.ts'
+import { createEvent } from '../../bench/parts/worker.ts'
+import { startFunction } from '../../bench/runtime/function.ts'
+import { dynamodbClient } from '../../lib/platform/clients.ts'
+import { httpClient } from '../../lib/platform/http-client.ts'
+import { urlOf } from '../../local/settings.ts'
+import { type Answer, startServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
+
+const ROOT = '1-5759e988-bd862e3fe1be46a994272793'
+const PARENT = 'defdfd9912dc5a56'
+const SAMPLED = `Root=${ROOT};Parent=${PARENT};Sampled=1`
+
+const text = v.pipe(v.string(), v.minLength(1), v.maxLength(250))
+const hex = v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/))
+
+/** An independent subsegment, as X-Ray's developer guide describes it; what X-Ray does not know, it drops. */
+const subsegment = v.strictObject({
+  type: v.literal('subsegment'),
+  id: hex,
+  trace_id: v.literal(ROOT),
+  parent_id: v.literal(PARENT),
+  name: v.pipe(v.string(), v.regex(/^[\p{L}\p{N}\p{Z}_.:/%&#=+\\\-@]{1,200}$/u)),
+  namespace: v.picklist(['aws', 'remote']),
+  start_time: v.number(),
+  end_time: v.number(),
+  error: v.boolean(),
+  throttle: v.boolean(),
+  fault: v.boolean(),
+  http: v.strictObject({
+    request: v.optional(v.strictObject({ method: text, url: v.pipe(text, v.url()) })),
+    response: v.optional(v.strictObject({ status: v.pipe(v.number(), v.integer()) })),
+  }),
+  aws: v.optional(
+    v.strictObject({
+      operation: text,
+      region: text,
+      request_id: v.optional(text),
+      retries: v.number(),
+      table_name: v.optional(text),
+      queue_url: v.optional(text),
+    }),
+  ),
+  cause: v.optional(
+    v.strictObject({ exceptions: v.array(v.strictObject({ id: hex, type: text, remote: v.boolean() })) }),
+  ),
+})
+const datagram = v.pipe(
+  v.string(),
+  v.startsWith('{"format":"json","version":1}\n'),
+  v.transform(sent => JSON.parse(sent.slice(sent.indexOf('\n')))),
+  subsegment,
+)
+
+let daemon: Socket
+let environment: Record<string, string>
+let context: Context
+let datagrams: string[] = []
+/** What the daemon of X-Ray has received, in the order of the calls. */
+const received = async (count: number) => {
+  await until(() => datagrams.length >= count)
+  return datagrams.map(sent => v.parse(datagram, sent)).sort((a, b) => a.start_time - b.start_time)
+}
+
+beforeAll(async () => {
+  daemon = createSocket('udp4', message => datagrams.push(message.toString())).bind(0, '127.0.0.1')
+  await once(daemon, 'listening')
+  environment = { AWS_XRAY_DAEMON_ADDRESS: `127.0.0.1:${daemon.address().port}` }
+  context = await createContext()
+})
+beforeEach(() => {
+  datagrams = []
+})
+afterAll(async () => {
+  daemon.close()
+  await context.close()
+})
+
+test.each<[string, Implementation, () => object, string[]]>([
+  [
+    'a delivery',
+    relay,
+    () => eventOf('2 KB'),
+    ['DynamoDB GetItem deliveries', 'SQS SendMessage orders.fifo', 'DynamoDB PutItem deliveries'],
+  ],
+  [
+    'a create',
+    worker,
+    () => ({ Records: [createEvent()] }),
+    [
+      'DynamoDB GetItem orders',
+      'SSM GetParameter undefined',
+      '127.0.0.1 POST http://127.0.0.1/',
+      'SQS SendMessage feed-api.fifo',
+      'DynamoDB PutItem orders',
+    ],
+  ],
+])(
+  'the packaged function records its calls for %s, when Lambda samples it',
+  async (_, implementation, event, calls) => {
+    const bundle = await context.bundle(implementation)
+    const variables = { ...(await context.cloud()).environment('direct'), ...environment }
+    for (const trace of [undefined, SAMPLED]) {
+      const running = await startFunction(bundle, variables, trace)
+      try {
+        await running.invoke(event())
+      } finally {
+        await running.stop()
+      }
+    }
+    const documents = await received(calls.length)
+    const shown = documents.map(({ name, aws, http }) => {
+      const { operation = http.request?.method, table_name, queue_url } = aws ?? {}
+      const at = table_name ?? queue_url?.replace(/.*\//, '') ?? http.request?.url
+      return `${name} ${operation} ${at}`.replaceAll(/:\d+/g, '')
+    })
+    expect(shown).toEqual(calls)
+    for (const { start_time, end_time, error, throttle, fault } of documents) {
+      expect(end_time).toBeGreaterThanOrEqual(start_time)
+      expect({ error, throttle, fault }).toEqual({ error: false, throttle: false, fault: false })
+    }
+  },
+)
+
+const answer = (status: number, type?: string): Answer => ({
+  status,
+  body: JSON.stringify({ __type: type, message: 'سفارش ۱' }),
+})
+
+test.each<[string, Answer | undefined, string, string]>([
+  ['a condition that fails', answer(400, 'ConditionalCheckFailedException'), 'error', 'error'],
+  ['a throttle of DynamoDB', answer(400, 'ThrottlingException'), 'throttle error', 'error'],
+  ['too many requests', answer(429), 'throttle error', 'throttle error'],
+  ['a failure of the service', answer(500), 'fault', 'fault'],
+  ['a broken connection', undefined, 'fault', 'fault'],
+])('%s is marked', async (_, answered, ofAws, ofHttp) => {
+  const server = await startServer(async () => answered)
+  const origin = urlOf(server.port)
+  const before = process.env
+  process.env = { ...before, ...environment, _X_AMZN_TRACE_ID: SAMPLED, AWS_REGION: 'eu-central-1' }
+  try {
+    const credentials = { accessKeyId: 'test', secretAccessKey: 'test' }
+    const dynamodb = dynamodbClient({ endpoint: origin, credentials, maxAttempts: 2 })
+    await dynamodb.send(new GetItemCommand({ TableName: 'orders', Key: {} })).catch(() => undefined)
+    await httpClient()({
+      ...{ method: 'GET', origin, path: '/orders/1001', headers: {}, timeout: 2000 },
+    }).catch(() => undefined)
+  } finally {
+    process.env = before
+    await server.close()
+  }
+  const flags = ({ throttle, error, fault }: v.InferOutput<typeof subsegment>) =>
+    Object.entries({ throttle, error, fault }).flatMap(([name, is]) => (is ? [name] : []))
+  expect((await received(2)).map(document => flags(document).join(' '))).toEqual([ofAws, ofHttp])
+  expect(datagrams.join()).not.toMatch(/1001|سفارش/)
+})
