@@ -19,6 +19,12 @@ export const decimal = (value: string | number) => {
 
 export const formatMilliseconds = (duration: number) => milliseconds.format(duration)
 
+const digits = Object.fromEntries([...'0123456789'].map(digit => [digit, exact.format(Number(digit))]))
+
+/** A number in the reader's digits, otherwise as it is written: that of a document is not grouped. */
+export const serial = (number: number | string) =>
+  String(number).replace(/\d/g, digit => digits[digit] ?? digit)
+
 /** The sum of amounts of whole rials. */
 export const sum = (...amounts: string[]) => String(amounts.reduce((total, each) => total + BigInt(each), 0n))
 

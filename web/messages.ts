@@ -1,44 +1,67 @@
-import { decimal, formatDate } from './format.ts'
+import { decimal, formatDate, serial } from './format.ts'
 import { isolated, language } from './language.ts'
 
-type Phrase = { pattern: RegExp; names: readonly string[]; english: string; persian: string }
+type Place = { name: string; isLiteral: boolean }
+type Phrase = { pattern: RegExp; places: readonly Place[]; persian: string }
 
 const phrases: Phrase[] = []
 
+const PLACE = /\{(=?\w+)\}/g
+
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-const PLACE = /\{(\w+)\}/g
-
 /**
- * Teaches the page what its service writes, in Persian by the English templates: `'"{sku}" needs {needed}'`. Values in
- * quotes are taken literally; others may be numbers, dates or messages themselves.
+ * Teaches the page what its service writes, in Persian by the English templates: `'"{=sku}" needs {needed}'`. Values
+ * may be numbers, dates or messages themselves; those with `=` are taken literally. Lists of known messages, with
+ * commas, semicolons or full stops between them, are known, too.
  */
 export const learnMessages = (persian: Record<string, string>) => {
   for (const [english, text] of Object.entries(persian)) {
     const parts = english.split(PLACE)
     const pattern = parts.map((part, index) => (index % 2 === 0 ? escaped(part) : '(.+?)')).join('')
-    const names = parts.filter((_, index) => index % 2 === 1)
-    phrases.push({ pattern: new RegExp(`^${pattern}$`, 's'), names, english, persian: text })
+    const places = parts
+      .filter((_, index) => index % 2 === 1)
+      .map(place => ({ name: place.replace('=', ''), isLiteral: place.startsWith('=') }))
+    phrases.push({ pattern: new RegExp(`^${pattern}$`, 's'), places, persian: text })
   }
 }
 
-const phrased = (text: string) => {
+const valueIn = (text: string) => {
   if (/^\d{4}-\d\d-\d\d$/.test(text)) return formatDate(text)
-  const inWords = decimal(text)
-  return inWords === text ? isolated(translateMessage(text)) : inWords
+  if (/^-?\d{1,3}(,\d{3})+$/.test(text)) return decimal(text.replaceAll(',', ''))
+  if (/^-?\d+\.\d+$/.test(text)) return decimal(text)
+  return /^-?\d+$/.test(text) ? serial(text) : undefined
 }
+
+const listIn = (text: string) => {
+  for (const [between, persian] of [['. '], ['; ', '؛ '], [', ', '، ']] as const) {
+    const parts = text.split(between)
+    if (parts.length === 1) continue
+    const known = parts.flatMap(part => translated(part) ?? [])
+    if (known.length === parts.length) return known.join(persian ?? between)
+  }
+  return undefined
+}
+
+const phraseIn = (text: string) => {
+  for (const { pattern, places, persian } of phrases) {
+    const found = pattern.exec(text)
+    if (found === null) continue
+    const values = places.map(({ name, isLiteral }, index) => {
+      const value = found[index + 1] ?? ''
+      return [name, isolated((isLiteral ? undefined : translated(value)) ?? value)]
+    })
+    return persian.replace(PLACE, (whole, name) => Object.fromEntries(values)[name] ?? whole)
+  }
+  return undefined
+}
+
+/** Longer texts were written by people, and looking for phrases in them takes long. */
+const LONGEST = 1000
+
+const translated = (text: string): string | undefined =>
+  text.length > LONGEST ? undefined : (valueIn(text) ?? phraseIn(text) ?? listIn(text))
 
 /** What the service wrote, in the reader's language; what the page has not learned stays as it is. */
-export const translateMessage = (message: string): string => {
-  if (language === 'en') return message
-  for (const { pattern, names, english, persian } of phrases) {
-    const found = pattern.exec(message)
-    if (found === null) continue
-    return persian.replace(PLACE, (_, name) => {
-      const value = found[names.indexOf(name) + 1] ?? ''
-      return english.includes(`"{${name}}"`) ? isolated(value) : phrased(value)
-    })
-  }
-  const parts = message.split(/(?:\. |; |, )/)
-  return parts.length > 1 ? parts.map(translateMessage).join('، ') : message
-}
+export const translateMessage = (message: string) =>
+  language === 'en' ? message : (translated(message) ?? message)

@@ -1,8 +1,9 @@
 import { ask, type FieldProps, type Values } from '../../web/form.tsx'
-import { decimal, exactNumber } from '../../web/format.ts'
+import { decimal, exactNumber, serial } from '../../web/format.ts'
 import { toast } from '../../web/notices.ts'
 import { Button } from '../../web/pieces.tsx'
 import { type Answer, act } from './api.ts'
+import { t } from './persian.ts'
 import { PAYMENT_METHODS, STATUS_NAMES, type Status } from './pieces.tsx'
 
 type Order = Answer<'OrderDetail'>
@@ -37,77 +38,87 @@ const correctionOf = (values: Values, order: Order) => ({
   ...(values.text('mobile') !== mobileOf(order) && { customer: { mobile: values.text('mobile') } }),
 })
 
-const WEBHOOK = 'A webhook is sent to every registered URL.'
+const receiptOf = (number: number | null) => ({ receipt: number === null ? '' : serial(number) })
+
+const WEBHOOK = t('A webhook is sent to every registered URL.')
 
 const ACTIONS: readonly Action[] = [
   {
     name: 'pay',
-    label: 'Register payment',
+    label: t('Register payment'),
     statuses: ['invoiced'],
     effect: ({ total }) =>
-      `A receipt of ${decimal(total)} rials is registered, and the order is paid. ${WEBHOOK}`,
+      `${t('A receipt of {total} rials is registered, and the order is paid.', { total: decimal(total) })} ${WEBHOOK}`,
     fields: () => [
-      { name: 'method', label: 'Method', options: Object.entries(PAYMENT_METHODS) },
-      { name: 'reference', label: 'Reference' },
+      { name: 'method', label: t('Method'), options: Object.entries(PAYMENT_METHODS) },
+      { name: 'reference', label: t('Reference') },
     ],
     bodyOf: values => ({ method: values.text('method'), reference: values.text('reference') }),
   },
   {
     name: 'reverse-payment',
-    label: 'Reverse payment',
+    label: t('Reverse payment'),
     statuses: ['paid'],
     effect: ({ receipt_number }) =>
-      `Receipt ${receipt_number} is cancelled, and the order is invoiced again. ${WEBHOOK}`,
+      `${t('Receipt {receipt} is cancelled, and the order is invoiced again.', receiptOf(receipt_number))} ${WEBHOOK}`,
   },
   {
     name: 'return',
-    label: 'Register return',
+    label: t('Register return'),
     statuses: ['invoiced', 'paid'],
     effect: ({ receipt_number }) =>
       [
-        'All goods go back to stock, and the order is refunded.',
-        receipt_number !== null && `Receipt ${receipt_number} stays as it is.`,
+        t('All goods go back to stock, and the order is refunded.'),
+        receipt_number !== null && t('Receipt {receipt} stays as it is.', receiptOf(receipt_number)),
         WEBHOOK,
       ]
         .filter(Boolean)
         .join(' '),
-    fields: () => [{ name: 'reason', label: 'Reason' }],
+    fields: () => [{ name: 'reason', label: t('Reason') }],
     bodyOf: values => ({ reason: values.text('reason') }),
   },
   {
     name: 'review',
-    label: 'Move back to review',
+    label: t('Move back to review'),
     statuses: ['invoiced', 'paid', 'refunded'],
     effect: ({ receipt_number, return_number }) =>
       [
-        'The invoice is a draft again.',
+        t('The invoice is a draft again.'),
         return_number === null
-          ? 'Its goods go back to stock.'
-          : `Sales return ${return_number} is cancelled.`,
-        receipt_number !== null && `Receipt ${receipt_number} is cancelled and its payment held.`,
+          ? t('Its goods go back to stock.')
+          : t('Sales return {number} is cancelled.', { number: serial(return_number) }),
+        receipt_number !== null &&
+          t('Receipt {receipt} is cancelled and its payment held.', receiptOf(receipt_number)),
         WEBHOOK,
       ]
         .filter(Boolean)
         .join(' '),
-    fields: () => [{ name: 'error', label: 'What to review' }],
+    fields: () => [{ name: 'error', label: t('What to review') }],
     bodyOf: values => ({ error: values.required('error') }),
   },
   {
     name: 'correct',
-    label: 'Correct order',
+    label: t('Correct order'),
     statuses: ['needs_review', 'invoiced', 'paid'],
     effect: ({ status, total }) =>
       status === 'paid'
-        ? `The invoice is priced again. The total must stay ${decimal(total)} rials while the order is paid.`
-        : `The invoice is priced again, at ${decimal(total)} rials until now. If the total changes, a webhook is sent.`,
+        ? t('The invoice is priced again. The total must stay {total} rials while the order is paid.', {
+            total: decimal(total),
+          })
+        : t(
+            'The invoice is priced again, at {total} rials until now. If the total changes, a webhook is sent.',
+            {
+              total: decimal(total),
+            },
+          ),
     fields: order => [
       ...itemsOf(order).flatMap(({ name, quantity, unit_price }, index) => [
-        number(`items[${index}].quantity`, `Quantity of ${name}`, quantity),
-        number(`items[${index}].unit_price`, `Unit price of ${name}`, unit_price),
+        number(`items[${index}].quantity`, t('Quantity of {name}', { name: String(name) }), quantity),
+        number(`items[${index}].unit_price`, t('Unit price of {name}', { name: String(name) }), unit_price),
       ]),
-      number('shipping', 'Shipping', shippingOf(order)),
-      number('discount', 'Order discount', order.totals.orderDiscount),
-      { name: 'mobile', label: 'Mobile number of the customer', value: mobileOf(order) },
+      number('shipping', t('Shipping'), shippingOf(order)),
+      number('discount', t('Order discount'), order.totals.orderDiscount),
+      { name: 'mobile', label: t('Mobile number of the customer'), value: mobileOf(order) },
     ],
     bodyOf: correctionOf,
   },
@@ -115,20 +126,24 @@ const ACTIONS: readonly Action[] = [
 
 const askTo = ({ name, label, effect, fields, bodyOf }: Action, order: Order) =>
   ask({
-    title: `${label}: ${order.external_id}`,
+    title: t('{action}: {order}', { action: label, order: order.external_id }),
     action: label,
     text: effect(order),
     fields: fields?.(order) ?? [],
     submit: async values => {
       const { status, total } = await act(order, name, bodyOf?.(values, order))
-      toast(`Order ${order.external_id}: ${STATUS_NAMES[status]}, ${decimal(total)} rials`)
+      toast(
+        t('Order {order}: {status}, {total} rials', {
+          ...{ order: order.external_id, status: STATUS_NAMES[status], total: decimal(total) },
+        }),
+      )
     },
   })
 
 /** What the accountant can do with an order in its status, besides fixing and retrying it. */
 export const Actions = ({ order }: { order: Order }) => (
   // biome-ignore lint/a11y/useSemanticElements: a fieldset groups fields, not buttons.
-  <div class="row" role="group" aria-label="Actions">
+  <div class="row" role="group" aria-label={t('Actions')}>
     {ACTIONS.filter(({ statuses }) => statuses.includes(order.status)).map(action => (
       <Button key={action.name} onClick={() => askTo(action, order)}>
         {action.label}

@@ -2,22 +2,25 @@ import { Code, type Column, Name, Table } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, CUSTOMERS } from './api.ts'
+import { t } from './persian.ts'
 
 type Customer = Answer<'CustomerList'>['customers'][number]
 
 const nameOf = ({ name, code }: Customer) => name || code
 
 const COLUMNS: Column<Customer>[] = [
-  { label: 'Name', cell: customer => <Name>{nameOf(customer)}</Name> },
-  { label: 'Code', cell: ({ code }) => <Code>{code}</Code> },
-  { label: 'Mobile', cell: ({ mobile }) => mobile && <Code>{mobile}</Code> },
-  { label: 'E-mail', cell: ({ email }) => email && <bdi dir="ltr">{email}</bdi> },
+  { label: t('Name'), cell: customer => <Name>{nameOf(customer)}</Name> },
+  { label: t('Code'), cell: ({ code }) => <Code>{code}</Code> },
+  { label: t('Mobile'), cell: ({ mobile }) => mobile && <Code>{mobile}</Code> },
+  { label: t('E-mail'), cell: ({ email }) => email && <bdi dir="ltr">{email}</bdi> },
   {
-    label: 'Orders',
+    label: t('Orders'),
     cell: customer =>
       customer.mobile && (
         <a href={linkTo(['orders'], { q: customer.mobile })}>
-          Orders<span class="visually-hidden"> of {nameOf(customer)}</span>
+          {t('Orders {of}', {
+            of: <span class="visually-hidden">{t('of {customer}', { customer: nameOf(customer) })}</span>,
+          })}
         </a>
       ),
   },
@@ -25,11 +28,11 @@ const COLUMNS: Column<Customer>[] = [
 
 /** Everyone the service can book an order to. */
 export const Customers = page(
-  { title: () => 'Customers', reads: () => ({ list: CUSTOMERS }) },
+  { title: () => t('Customers'), reads: () => ({ list: CUSTOMERS }) },
   ({ list: { customers } }) => (
     <>
-      <PageHead title="Customers" />
-      <Table caption="Customers" columns={COLUMNS} rows={customers} keyOf={({ code }) => code} />
+      <PageHead title={t('Customers')} />
+      <Table caption={t('Customers')} columns={COLUMNS} rows={customers} keyOf={({ code }) => code} />
     </>
   ),
 )

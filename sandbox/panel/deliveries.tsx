@@ -1,5 +1,6 @@
 import { formatMilliseconds } from '../../web/format.ts'
 import { messageOf } from '../../web/http.ts'
+import { translateMessage } from '../../web/messages.ts'
 import { toast } from '../../web/notices.ts'
 import { Button, Chip, Code, type Column, Moment, Name, Table, Wait } from '../../web/pieces.tsx'
 import { type Answer, change } from './api.ts'
@@ -9,19 +10,24 @@ import { linkToOrder, STATUS_NAMES } from './pieces.tsx'
 type Delivery = Answer<'Delivery'>
 type Attempt = Delivery['attempts'][number]
 
-const STATES = { pending: 'Pending', delivered: 'Delivered', failed: 'Failed' }
+const STATES = { pending: t('Pending'), delivered: t('Delivered'), failed: t('Failed') }
 
 const TONES = { pending: 'wait', delivered: 'good', failed: 'bad' } as const
 
 /** What an attempt came to. */
-const resultOf = ({ status, error }: Attempt) => (status === null ? (error ?? 'No answer') : `HTTP ${status}`)
+const resultOf = ({ status, error }: Attempt) =>
+  status === null
+    ? error === null
+      ? t('No answer')
+      : translateMessage(error)
+    : t('HTTP {status}', { status })
 
 const COLUMNS: Column<Attempt>[] = [
-  { label: 'Sent', kind: 'plain', cell: ({ at }) => <Moment iso={at} /> },
-  { label: 'Result', cell: attempt => <Name>{resultOf(attempt)}</Name> },
-  { label: 'Took', kind: 'number', cell: ({ latency_ms }) => formatMilliseconds(latency_ms) },
+  { label: t('Sent'), kind: 'plain', cell: ({ at }) => <Moment iso={at} /> },
+  { label: t('Result'), cell: attempt => <Name>{resultOf(attempt)}</Name> },
+  { label: t('Took'), kind: 'number', cell: ({ latency_ms }) => formatMilliseconds(latency_ms) },
   {
-    label: 'Answer',
+    label: t('Answer'),
     cell: ({ response }) =>
       response ? (
         <code class="breaks" dir="auto">
@@ -38,7 +44,7 @@ const resend = async ({ delivery }: Delivery) => {
     const { state, attempts } = await change<Delivery>('POST', `deliveries/${delivery}/resend`)
     const last = attempts.at(-1)
     toast(
-      `Sent again: ${last === undefined ? STATES[state] : resultOf(last)}`,
+      t('Sent again: {result}', { result: last === undefined ? STATES[state] : resultOf(last) }),
       state === 'delivered' ? undefined : 'bad',
     )
   } catch (error) {
@@ -54,17 +60,15 @@ const Item = ({ delivery }: { delivery: Delivery }) => {
       <div class="row spread">
         <Chip tone={TONES[state]}>{STATES[state]}</Chip>
         <p class="strong">
-          <a href={linkToOrder(delivery)}>
-            Order <Name>{external_id}</Name>
-          </a>{' '}
+          <a href={linkToOrder(delivery)}>{t('Order {order}', { order: <Name>{external_id}</Name> })}</a>{' '}
           {STATUS_NAMES[status].toLowerCase()}
         </p>
         <Button
           kind="small"
-          label={`Resend delivery for order ${external_id}`}
+          label={t('Resend delivery for order {order}', { order: external_id })}
           onClick={() => resend(delivery)}
         >
-          Resend
+          {t('Resend')}
         </Button>
       </div>
       <p class="breaks">
@@ -72,11 +76,13 @@ const Item = ({ delivery }: { delivery: Delivery }) => {
       </p>
       <p class="row small muted">
         <Moment iso={created_at} />
-        {last !== undefined && <Name>{`${resultOf(last)} in ${formatMilliseconds(last.latency_ms)}`}</Name>}
+        {last !== undefined && (
+          <Name>
+            {t('{result} in {time}', { result: resultOf(last), time: formatMilliseconds(last.latency_ms) })}
+          </Name>
+        )}
         {next_attempt_at !== null && (
-          <span>
-            next attempt <Wait until={next_attempt_at} />
-          </span>
+          <span>{t('next attempt {when}', { when: <Wait until={next_attempt_at} /> })}</span>
         )}
       </p>
       {attempts.length > 0 && (
@@ -85,7 +91,7 @@ const Item = ({ delivery }: { delivery: Delivery }) => {
             {attempts.length === 1 ? t('1 attempt') : t('{count} attempts', { count: attempts.length })}
           </summary>
           <Table
-            caption={`Attempts of delivery ${delivery.delivery}`}
+            caption={t('Attempts of delivery {delivery}', { delivery: delivery.delivery })}
             columns={COLUMNS}
             rows={attempts}
             keyOf={({ at, t }) => `${at} ${t}`}

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { decimal, sum } from '../../web/format.ts'
+import { decimal, serial, sum } from '../../web/format.ts'
 import {
   Chip,
   Code,
@@ -12,22 +12,23 @@ import {
   type Tone,
 } from '../../web/pieces.tsx'
 import type { Answer } from './api.ts'
+import { t } from './persian.ts'
 import { StoreName } from './pieces.tsx'
 
 type Order = Answer<'OrderDetail'>
 type Row = Order['rows'][number]
 
-const INVOICE = { draft: 'Draft', posted: 'Posted' }
+const INVOICE = { draft: t('Draft'), posted: t('Posted') }
 
-const RECEIPT_TYPES = { cash: 'Cash', transfer: 'Transfer', pos: 'Card reader' }
+const RECEIPT_TYPES = { cash: t('Cash'), transfer: t('Transfer'), pos: t('Card reader') }
 
 const Customer = ({ customer }: Pick<Order, 'customer'>) => {
-  if (customer === null) return <p class="muted">No customer</p>
+  if (customer === null) return <p class="muted">{t('No customer')}</p>
   const { code, name, mobile, email } = customer
   const details = [code === mobile ? null : code, mobile, email].filter(Boolean).join(' · ')
   return (
     <div>
-      <p class="small muted">Customer</p>
+      <p class="small muted">{t('Customer')}</p>
       <p class="strong">
         <Name>{name || code}</Name>
       </p>
@@ -48,12 +49,12 @@ const amount = (label: string, of: (row: Row) => string | number, kind = ''): Co
 const taken = (label: string, of: (row: Row) => string): Column<Row> => ({
   label,
   kind: 'number',
-  cell: row => (of(row) === '0' ? <span class="none">–</span> : `−${decimal(of(row))}`),
+  cell: row => (of(row) === '0' ? <span class="none">–</span> : decimal(`-${of(row)}`)),
 })
 
 const COLUMNS: Column<Row>[] = [
   {
-    label: 'Item',
+    label: t('Item'),
     cell: ({ name, sku }) => (
       <>
         <Name>{name}</Name>
@@ -65,54 +66,64 @@ const COLUMNS: Column<Row>[] = [
       </>
     ),
   },
-  amount('Quantity', row => row.quantity),
-  amount('Unit price', row => row.unit_price),
-  taken('Discount', row => row.discount),
-  amount('Amount', row => row.amount),
-  taken('Discount share', row => row.orderDiscount),
-  amount('Net', row => row.net),
-  amount('Tax', row => row.tax),
-  amount('Total', row => sum(row.net, row.tax), 'strong'),
+  amount(t('Quantity'), row => row.quantity),
+  amount(t('Unit price'), row => row.unit_price),
+  taken(t('Discount'), row => row.discount),
+  amount(t('Amount'), row => row.amount),
+  taken(t('Discount share'), row => row.orderDiscount),
+  amount(t('Net'), row => row.net),
+  amount(t('Tax'), row => row.tax),
+  amount(t('Total'), row => sum(row.net, row.tax), 'strong'),
 ]
 
-const Totals = ({ totals, tax_rate, prices_include_tax }: Order) => (
-  <Facts
-    kind="totals"
-    facts={{
-      Amount: decimal(totals.amount),
-      'Order discount': totals.orderDiscount !== '0' && `−${decimal(totals.orderDiscount)}`,
-      Net: decimal(totals.net),
-      [`Tax ${decimal(tax_rate)} %${prices_include_tax ? ', in the prices' : ''}`]: decimal(totals.tax),
-      Total: (
-        <>
-          {decimal(totals.total)}
-          <span class="small muted"> rials</span>
-        </>
-      ),
-    }}
-  />
-)
+const Totals = ({ totals, tax_rate, prices_include_tax }: Order) => {
+  const rate = decimal(tax_rate)
+  return (
+    <Facts
+      kind="totals"
+      facts={{
+        [t('Amount')]: decimal(totals.amount),
+        [t('Order discount')]: totals.orderDiscount !== '0' && decimal(`-${totals.orderDiscount}`),
+        [t('Net')]: decimal(totals.net),
+        [prices_include_tax ? t('Tax {rate} %, in the prices', { rate }) : t('Tax {rate} %', { rate })]:
+          decimal(totals.tax),
+        [t('Total')]: (
+          <>
+            {decimal(totals.total)}
+            <span class="small muted"> {t('rials')}</span>
+          </>
+        ),
+      }}
+    />
+  )
+}
 
 type Document = readonly [title: string, tone: Tone, facts: Record<string, ComponentChildren>]
 
 /** What belongs to an invoice: its receipt and its return. */
 const documentsOf = ({ receipt, return: goods }: Order): Document[] => [
-  ...(receipt === null ? [] : [[`Receipt ${receipt.number}`, 'good', receiptFacts(receipt)] as const]),
-  ...(goods === null ? [] : [[`Sales return ${goods.number}`, 'undone', returnFacts(goods)] as const]),
+  ...(receipt === null
+    ? []
+    : [[t('Receipt {number}', { number: serial(receipt.number) }), 'good', receiptFacts(receipt)] as const]),
+  ...(goods === null
+    ? []
+    : [
+        [t('Sales return {number}', { number: serial(goods.number) }), 'undone', returnFacts(goods)] as const,
+      ]),
 ]
 
 const receiptFacts = ({ type, amount, date, account, reference }: NonNullable<Order['receipt']>) => ({
-  Type: RECEIPT_TYPES[type],
-  Amount: `${decimal(amount)} rials`,
-  Date: <DayInBoth date={date} />,
-  Account: <Name>{account.name}</Name>,
-  Reference: reference && <Code>{reference}</Code>,
+  [t('Type')]: RECEIPT_TYPES[type],
+  [t('Amount')]: t('{amount} rials', { amount: decimal(amount) }),
+  [t('Date')]: <DayInBoth date={date} />,
+  [t('Account')]: <Name>{account.name}</Name>,
+  [t('Reference')]: reference && <Code>{reference}</Code>,
 })
 
 const returnFacts = ({ date, reason }: NonNullable<Order['return']>) => ({
-  Date: <DayInBoth date={date} />,
-  Stock: 'All goods are back in stock',
-  Reason: reason && <Name>{reason}</Name>,
+  [t('Date')]: <DayInBoth date={date} />,
+  [t('Stock')]: t('All goods are back in stock'),
+  [t('Reason')]: reason && <Name>{reason}</Name>,
 })
 
 /** The invoice as an invoice is drawn, with the documents that belong to it. */
@@ -122,7 +133,7 @@ export const Invoice = ({ order }: { order: Order }) => (
       <div>
         <div class="row">
           <h2 id="invoice">
-            Invoice <span class="muted">№</span> {order.invoice_number}
+            {t('Invoice')} <span class="muted">{t('№')}</span> {serial(order.invoice_number)}
           </h2>
           <Chip tone={order.invoice_status === 'draft' ? 'wait' : 'good'}>
             {INVOICE[order.invoice_status]}
@@ -132,8 +143,8 @@ export const Invoice = ({ order }: { order: Order }) => (
       </div>
       <Facts
         facts={{
-          Date: <DayInBoth date={order.date} />,
-          Order: (
+          [t('Date')]: <DayInBoth date={order.date} />,
+          [t('Order')]: (
             <>
               <Name>{order.external_id}</Name> <StoreName {...order} />
             </>
@@ -141,9 +152,9 @@ export const Invoice = ({ order }: { order: Order }) => (
         }}
       />
     </header>
-    <Scrolls label="Rows of the invoice">
+    <Scrolls label={t('Rows of the invoice')}>
       <Table
-        caption={`Rows of invoice ${order.invoice_number}, in rials`}
+        caption={t('Rows of invoice {number}, in rials', { number: serial(order.invoice_number) })}
         kind="invoice-rows"
         columns={COLUMNS}
         rows={order.rows}

@@ -1,5 +1,6 @@
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { decimal } from '../../web/format.ts'
 import { followAddress, route } from '../../web/route.ts'
 import { type Item, Shell } from '../../web/shell.tsx'
 import { listen, useSources } from '../../web/sources.ts'
@@ -7,6 +8,7 @@ import { ordersOf } from './api.ts'
 import { Customers } from './customers.tsx'
 import { Order } from './order.tsx'
 import { Orders } from './orders.tsx'
+import { t } from './persian.ts'
 import { Products } from './products.tsx'
 import { SettingsPage, unsavedSettings } from './settings.tsx'
 import { Webhooks } from './webhooks.tsx'
@@ -45,28 +47,31 @@ const Panel = () => {
     return () => window.removeEventListener('beforeunload', warn)
   }, [isUnsaved])
   const items: Item[] = [
-    { href: '#/orders', label: 'Orders', icon: ICONS.orders, badge: waiting > 0 && [waiting, 'need review'] },
-    { href: '#/products', label: 'Products', icon: ICONS.products },
-    { href: '#/customers', label: 'Customers', icon: ICONS.customers },
-    { href: '#/webhooks', label: 'Webhooks', icon: ICONS.webhooks },
+    {
+      href: '#/orders',
+      label: t('Orders'),
+      icon: ICONS.orders,
+      badge: waiting > 0 && [decimal(waiting), t('need review')],
+    },
+    { href: '#/products', label: t('Products'), icon: ICONS.products },
+    { href: '#/customers', label: t('Customers'), icon: ICONS.customers },
+    { href: '#/webhooks', label: t('Webhooks'), icon: ICONS.webhooks },
     {
       href: '#/settings',
-      label: 'Settings',
+      label: t('Settings'),
       icon: ICONS.settings,
-      badge: isUnsaved && ['•', 'unsaved changes'],
+      badge: isUnsaved && ['•', t('unsaved changes')],
     },
-    { href: '/docs', label: 'API reference', icon: ICONS.docs },
+    { href: '/docs', label: t('API reference'), icon: ICONS.docs },
   ]
   const brand = (
     <>
       <img src="/panel/static/icon.svg" alt="" width="28" height="28" />
-      <span>
-        Accounting <span class="muted">sandbox</span>
-      </span>
+      <span>{t('Accounting {sandbox}', { sandbox: <span class="muted">{t('sandbox')}</span> })}</span>
     </>
   )
   return (
-    <Shell title="Accounting sandbox" {...{ brand, waiting, items }}>
+    <Shell title={t('Accounting {sandbox}', { sandbox: t('sandbox') })} {...{ brand, waiting, items }}>
       <Page key={path.join('/')} route={route.value} />
     </Shell>
   )

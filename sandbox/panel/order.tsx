@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { translateMessage } from '../../web/messages.ts'
 import { Button, Moment, Section, type Tone } from '../../web/pieces.tsx'
 import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
@@ -6,6 +7,7 @@ import { Actions } from './actions.tsx'
 import { ACCOUNTS, type Answer, deliveriesOf, orderOf } from './api.ts'
 import { Deliveries } from './deliveries.tsx'
 import { Invoice } from './invoice.tsx'
+import { t } from './persian.ts'
 import { STATUS_NAMES, StatusChip, StoreName } from './pieces.tsx'
 import { Finalized, Review } from './review.tsx'
 
@@ -17,17 +19,17 @@ const keyOf = ({ path, query }: Route) => ({
 })
 
 const HISTORY: Record<string, readonly [name: string, tone?: Tone]> = {
-  created: ['Created'],
-  held: ['Held for review', 'wait'],
-  finalized: ['Finalized', 'open'],
-  paid: ['Paid', 'good'],
-  reversed: ['Payment reversed'],
-  refunded: ['Refunded', 'undone'],
-  retried: ['Retried'],
-  reviewed: ['Moved back to review', 'wait'],
-  corrected: ['Corrected'],
-  refused: ['Refused', 'wait'],
-  webhook: ['Webhook'],
+  created: [t('Created')],
+  held: [t('Held for review'), 'wait'],
+  finalized: [t('Finalized'), 'open'],
+  paid: [t('Paid'), 'good'],
+  reversed: [t('Payment reversed')],
+  refunded: [t('Refunded'), 'undone'],
+  retried: [t('Retried')],
+  reviewed: [t('Moved back to review'), 'wait'],
+  corrected: [t('Corrected')],
+  refused: [t('Refused'), 'wait'],
+  webhook: [t('Webhook')],
 }
 
 /** What happened to an order, oldest first. */
@@ -44,7 +46,7 @@ const Timeline = ({ history }: Pick<Answer<'OrderDetail'>, 'history'>) => (
             </span>
           </p>
           <p class="muted" dir="auto">
-            {message}
+            {translateMessage(message)}
           </p>
         </li>
       )
@@ -55,7 +57,7 @@ const Timeline = ({ history }: Pick<Answer<'OrderDetail'>, 'history'>) => (
 /** One order: what it waits for, what can be done with it, its invoice, its history and its deliveries. */
 export const Order = page(
   {
-    title: route => `Order ${keyOf(route).external_id}`,
+    title: route => t('Order {order}', { order: keyOf(route).external_id }),
     reads: route => ({
       order: orderOf(keyOf(route)),
       sent: deliveriesOf({ limit: DELIVERIES_SHOWN, order: keyOf(route).external_id }),
@@ -64,7 +66,7 @@ export const Order = page(
     news: ({ order: before }, { order }) =>
       before.status === order.status
         ? undefined
-        : `Order ${order.external_id}: ${STATUS_NAMES[order.status]}`,
+        : t('Order {order}: {status}', { order: order.external_id, status: STATUS_NAMES[order.status] }),
   },
   ({ order, sent, money: { accounts } }) => {
     const retries = useSignal(0)
@@ -75,18 +77,18 @@ export const Order = page(
     return (
       <>
         <PageHead
-          title={`Order ${order.external_id}`}
+          title={t('Order {order}', { order: order.external_id })}
           kind="order-head"
           above={
             <a class="back small muted" href={linkTo(['orders'])}>
-              ← Orders
+              <span class="arrow">←</span> {t('Orders')}
             </a>
           }
         >
           <StatusChip {...order} />
           <StoreName {...order} />
           <Button kind="small" onClick={() => window.print()}>
-            Print invoice
+            {t('Print invoice')}
           </Button>
         </PageHead>
         {order.status === 'needs_review' ? (
@@ -97,14 +99,15 @@ export const Order = page(
         <Actions order={order} />
         <Invoice order={order} />
         <div class="columns">
-          <Section id="history" title="History">
+          <Section id="history" title={t('History')}>
             <Timeline {...order} />
           </Section>
-          <Section id="deliveries" title="Webhook deliveries">
+          <Section id="deliveries" title={t('Webhook deliveries')}>
             {deliveries.length === 0 ? (
               <p class="muted">
-                None. A webhook is sent when the status or the total changes here in the service, not for what
-                the store itself asked.
+                {t(
+                  'None. A webhook is sent when the status or the total changes here in the service, not for what the store itself asked.',
+                )}
               </p>
             ) : (
               <Deliveries deliveries={deliveries} />

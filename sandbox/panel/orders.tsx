@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { STATUSES } from '../../lib/protocol/status.ts'
-import { decimal, latinDigits } from '../../web/format.ts'
+import { decimal, latinDigits, serial } from '../../web/format.ts'
+import { translateMessage } from '../../web/messages.ts'
 import { type Column, Command, Day, Empty, Name, Table } from '../../web/pieces.tsx'
 import { linkTo, type Route, replaceRoute, route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
@@ -41,21 +42,21 @@ const Filters = ({ sources }: { sources: readonly string[] }) => {
     <search class="filters" data-keeps-focus>
       <input
         type="search"
-        aria-label="Search by order, customer or mobile"
+        aria-label={t('Search by order, customer or mobile')}
         dir="auto"
         autocomplete="off"
-        placeholder="Search orders"
+        placeholder={t('Search orders')}
         value={typed.value ?? query.get('q') ?? ''}
         onInput={event => {
           typed.value = event.currentTarget.value
         }}
       />
       <select
-        aria-label="Store"
+        aria-label={t('Store')}
         value={source}
         onChange={event => replaceRoute(linkWith({ source: event.currentTarget.value }))}
       >
-        <option value="">Any store</option>
+        <option value="">{t('Any store')}</option>
         {[...new Set([...sources, source])].filter(Boolean).map(each => (
           <option key={each} value={each} dir="auto">
             {each}
@@ -70,17 +71,17 @@ const Tabs = ({ counts }: Pick<OrderList, 'counts'>) => {
   const current = route.value.query.get('status') ?? ''
   const all = STATUSES.reduce((count, status) => count + counts[status], 0)
   const tabs = [
-    ['', 'All', all] as const,
+    ['', t('All'), all] as const,
     ...STATUSES.map(each => [each, STATUS_NAMES[each], counts[each]] as const),
   ]
   return (
-    <ul class="tabs row" aria-label="Orders by status" data-keeps-focus>
+    <ul class="tabs row" aria-label={t('Orders by status')} data-keeps-focus>
       {tabs.map(([status, label, count]) => (
         <li key={status}>
           <a href={linkWith({ status })} aria-current={status === current ? 'true' : undefined}>
             {label}{' '}
             <span class="muted" data-tone={status === 'needs_review' && count > 0 ? 'wait' : undefined}>
-              {count}
+              {decimal(count)}
             </span>
           </a>
         </li>
@@ -95,15 +96,15 @@ const Cause = ({ obstacles, error }: Summary) =>
     <p class="cause small muted">
       <Name>
         {obstacles.length > 0
-          ? obstacles.map(({ message }) => message).join('. ')
-          : `Ready to retry. Until now: ${error}`}
+          ? translateMessage(obstacles.map(({ message }) => message).join('. '))
+          : t('Ready to retry. Until now: {reason}', { reason: translateMessage(error) })}
       </Name>
     </p>
   )
 
 const COLUMNS: Column<Summary>[] = [
   {
-    label: 'Order',
+    label: t('Order'),
     kind: 'cell-order',
     cell: order => (
       <>
@@ -115,16 +116,16 @@ const COLUMNS: Column<Summary>[] = [
     ),
   },
   {
-    label: 'Customer',
+    label: t('Customer'),
     cell: ({ customer }) => customer && <Name>{customer.name || customer.mobile}</Name>,
   },
   {
-    label: 'Date',
+    label: t('Date'),
     kind: 'cell-date nowrap',
     cell: ({ date }) => <Day date={date} />,
   },
   {
-    label: 'Status',
+    label: t('Status'),
     kind: 'cell-status',
     cell: order => (
       <>
@@ -133,13 +134,13 @@ const COLUMNS: Column<Summary>[] = [
       </>
     ),
   },
-  { label: 'Invoice', kind: 'number cell-invoice', cell: ({ invoice_number }) => invoice_number },
+  { label: t('Invoice'), kind: 'number cell-invoice', cell: ({ invoice_number }) => serial(invoice_number) },
   {
-    label: 'Total',
+    label: t('Total'),
     kind: 'number strong cell-total',
     cell: ({ total }) => (
       <>
-        {decimal(total)} <span class="small muted">rials</span>
+        {decimal(total)} <span class="small muted">{t('rials')}</span>
       </>
     ),
   },
@@ -153,9 +154,11 @@ const firstOrder = () => `curl ${location.origin}/api/v1/orders/ \\
        "items": [{"sku": "SKU-1", "quantity": 1, "unit_price": 1500000}]}'`
 
 const NoOrdersYet = () => (
-  <Empty title="No orders yet">
+  <Empty title={t('No orders yet')}>
     <p>
-      Send the first one from a store, or from a terminal (see the <a href="/docs">API reference</a>):
+      {t('Send the first one from a store, or from a terminal (see the {reference}):', {
+        reference: <a href="/docs">{t('API reference')}</a>,
+      })}
     </p>
     <Command text={firstOrder()} />
   </Empty>
@@ -163,23 +166,29 @@ const NoOrdersYet = () => (
 
 const List = ({ orders, next }: OrderList) =>
   orders.length === 0 ? (
-    <Empty title="No order matches">
+    <Empty title={t('No order matches')}>
       <a class="button" href={linkTo(['orders'])}>
-        Show all orders
+        {t('Show all orders')}
       </a>
     </Empty>
   ) : (
     <>
-      <Table caption="Orders, newest first" kind="orders" columns={COLUMNS} rows={orders} keyOf={keyOf} />
-      <nav class="row" aria-label="Pages of orders">
+      <Table
+        caption={t('Orders, newest first')}
+        kind="orders"
+        columns={COLUMNS}
+        rows={orders}
+        keyOf={keyOf}
+      />
+      <nav class="row" aria-label={t('Pages of orders')}>
         {route.value.query.has('before') && (
           <a class="button" href={linkWith({})}>
-            ← Newest
+            <span class="arrow">←</span> {t('Newest')}
           </a>
         )}
         {next !== null && (
           <a class="button" href={linkWith({ before: next })}>
-            Older →
+            {t('Older')} <span class="arrow">→</span>
           </a>
         )}
       </nav>
@@ -192,14 +201,14 @@ const news = (before: OrderList, after: OrderList) => {
   const [first] = changed
   if (first === undefined) return undefined
   return changed.length === 1
-    ? `Order ${first.external_id}: ${STATUS_NAMES[first.status]}`
+    ? t('Order {order}: {status}', { order: first.external_id, status: STATUS_NAMES[first.status] })
     : t('{count} orders changed', { count: changed.length })
 }
 
 /** Orders by status, store and search, newest first. */
 export const Orders = page(
   {
-    title: () => 'Orders',
+    title: () => t('Orders'),
     reads: route => ({ list: ordersOf({ ...filterOf(route), limit: PAGE_SIZE }) }),
     news: (before, after) => news(before.list, after.list),
   },
@@ -207,7 +216,7 @@ export const Orders = page(
     const isFiltered = FILTERS.some(name => route.value.query.has(name))
     return (
       <>
-        <PageHead title="Orders">
+        <PageHead title={t('Orders')}>
           <Filters sources={list.sources} />
         </PageHead>
         <Tabs counts={list.counts} />

@@ -1,12 +1,14 @@
+import { language } from '../../web/language.ts'
 import { Chip, Name, type Tone } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
 import type { Answer, Key } from './api.ts'
+import { t } from './persian.ts'
 
 export const STATUS_NAMES = {
-  needs_review: 'Needs review',
-  invoiced: 'Invoiced',
-  paid: 'Paid',
-  refunded: 'Refunded',
+  needs_review: t('Needs review'),
+  invoiced: t('Invoiced'),
+  paid: t('Paid'),
+  refunded: t('Refunded'),
 } as const
 
 export type Status = keyof typeof STATUS_NAMES
@@ -18,13 +20,15 @@ const STATUS_TONES: Record<Status, Tone> = {
   refunded: 'undone',
 }
 
-/** A status in English with the service's own Persian label. */
+/** A status; in English with the service's own Persian label. */
 export const StatusChip = ({ status, status_display }: Answer<'OrderResult'>) => (
   <Chip tone={STATUS_TONES[status]}>
     {STATUS_NAMES[status]}{' '}
-    <bdi lang="fa" dir="auto">
-      {status_display}
-    </bdi>
+    {language === 'en' && (
+      <bdi lang="fa" dir="auto">
+        {status_display}
+      </bdi>
+    )}
   </Chip>
 )
 
@@ -38,16 +42,16 @@ export const StoreName = ({ source }: Pick<Key, 'source'>) => (
 
 type Account = Answer<'Account'>
 
-export const ACCOUNT_KINDS = { cash: 'Cash box', bank: 'Bank account' } as const
+export const ACCOUNT_KINDS = { cash: t('Cash box'), bank: t('Bank account') } as const
 
 /** Accounts to choose from. */
 export const accountOptions = (accounts: readonly Account[]) =>
   accounts.map(({ code, name, kind }) => [code, `${name} (${ACCOUNT_KINDS[kind].toLowerCase()})`] as const)
 
 export const PAYMENT_METHODS = {
-  online: 'Online',
-  transfer: 'Bank transfer',
-  card: 'Card',
-  pos: 'Card reader',
-  cash: 'Cash',
+  online: t('Online'),
+  transfer: t('Bank transfer'),
+  card: t('Card'),
+  pos: t('Card reader'),
+  cash: t('Cash'),
 } as const

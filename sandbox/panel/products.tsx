@@ -4,57 +4,58 @@ import { toast } from '../../web/notices.ts'
 import { Button, buttons, Chip, Code, type Column, Name, Table } from '../../web/pieces.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, change, PRODUCTS } from './api.ts'
+import { t } from './persian.ts'
 
 type Product = Answer<'Product'>
 
-const STOCK = { name: 'stock', label: 'Stock', kind: 'number' } as const
+const STOCK = { name: 'stock', label: t('Stock'), kind: 'number' } as const
 
 /** @param product the one to change; none adds one */
 const askForProduct = (product?: Product) =>
   ask({
-    title: product === undefined ? 'Add a product' : `Edit ${product.sku}`,
-    action: product === undefined ? 'Add' : 'Save',
+    title: product === undefined ? t('Add a product') : t('Edit {code}', { code: product.sku }),
+    action: product === undefined ? t('Add') : t('Save'),
     fields: [
       {
-        ...{ name: 'sku', label: 'Code (SKU)', help: 'What stores send as the SKU of an item.' },
+        ...{ name: 'sku', label: t('Code (SKU)'), help: t('What stores send as the SKU of an item.') },
         ...{ value: product?.sku ?? '', readOnly: product !== undefined },
       },
-      { name: 'name', label: 'Name', value: product?.name ?? '' },
+      { name: 'name', label: t('Name'), value: product?.name ?? '' },
       { ...STOCK, value: product?.stock ?? 0, autofocus: product !== undefined },
     ],
     submit: async values => {
       const [sku, name, stock] = [values.required('sku'), values.required('name'), values.number('stock')]
       const saved = await change<Product>('PUT', `products/${encodeURIComponent(sku)}`, { name, stock })
-      toast(`Saved ${sku}: ${decimal(saved.stock)} in stock`)
+      toast(t('Saved {code}: {stock} in stock', { code: sku, stock: decimal(saved.stock) }))
     },
   })
 
 const COLUMNS: Column<Product>[] = [
-  { label: 'Code', cell: ({ sku }) => <Code>{sku}</Code> },
-  { label: 'Name', cell: ({ name }) => <Name>{name}</Name> },
+  { label: t('Code'), cell: ({ sku }) => <Code>{sku}</Code> },
+  { label: t('Name'), cell: ({ name }) => <Name>{name}</Name> },
   {
-    label: 'Stock',
+    label: t('Stock'),
     kind: 'number',
     cell: ({ stock }) => (
       <span>
-        {stock <= 0 && <Chip tone="wait">None left</Chip>} {decimal(stock)}
+        {stock <= 0 && <Chip tone="wait">{t('None left')}</Chip>} {decimal(stock)}
       </span>
     ),
   },
-  buttons<Product>('Edit', ({ sku }) => `Edit ${sku}`, askForProduct),
+  buttons<Product>(t('Edit'), ({ sku }) => t('Edit {code}', { code: sku }), askForProduct),
 ]
 
 /** Products with their stock. */
 export const Products = page(
-  { title: () => 'Products', reads: () => ({ list: PRODUCTS }) },
+  { title: () => t('Products'), reads: () => ({ list: PRODUCTS }) },
   ({ list: { products } }) => (
     <>
-      <PageHead title="Products">
+      <PageHead title={t('Products')}>
         <Button kind="primary" onClick={() => askForProduct()}>
-          Add product
+          {t('Add product')}
         </Button>
       </PageHead>
-      <Table caption="Products and stock" columns={COLUMNS} rows={products} keyOf={({ sku }) => sku} />
+      <Table caption={t('Products and stock')} columns={COLUMNS} rows={products} keyOf={({ sku }) => sku} />
     </>
   ),
 )

@@ -1,11 +1,13 @@
 import type { HTMLAttributes } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Field, type FieldProps, Form, type Values } from '../../web/form.tsx'
-import { decimal, formatDate } from '../../web/format.ts'
+import { decimal, formatDate, serial } from '../../web/format.ts'
 import { messageOf, Refusal, request } from '../../web/http.ts'
+import { translateMessage } from '../../web/messages.ts'
 import { Code, Name } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
 import { type Answer, act } from './api.ts'
+import { t } from './persian.ts'
 import { accountOptions, PAYMENT_METHODS, STATUS_NAMES } from './pieces.tsx'
 
 type Order = Answer<'OrderDetail'>
@@ -30,14 +32,12 @@ const fix = async ({ obstacles, shortages }: Order, values: Values) => {
 const HeldPayment = ({ held_payment: held }: Order) =>
   held && (
     <p>
-      <strong>A payment is held</strong>: {PAYMENT_METHODS[held.method].toLowerCase()},{' '}
-      {formatDate(held.date)}
-      {held.reference && (
-        <>
-          , reference <Code>{held.reference}</Code>
-        </>
-      )}
-      . It is registered by itself once the invoice is finalized.
+      {t('{held}: {method}, {date}. It is registered by itself once the invoice is finalized.', {
+        held: <strong>{t('A payment is held')}</strong>,
+        method: PAYMENT_METHODS[held.method].toLowerCase(),
+        date: formatDate(held.date),
+      })}{' '}
+      {held.reference && t('Reference: {reference}', { reference: <Code>{held.reference}</Code> })}
     </p>
   )
 
@@ -47,29 +47,54 @@ type Accounts = Answer<'AccountList'>['accounts']
 const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts): FieldProps[] => {
   const everywhere = (
     <>
-      This applies to all orders. <a href={linkTo(['settings'])}>Settings</a>
+      {t('This applies to all orders.')} <a href={linkTo(['settings'])}>{t('Settings')}</a>
     </>
   )
   const fixes: Record<Order['obstacles'][number]['kind'], FieldProps[]> = {
     stock: shortages.map(({ sku, name, needed, available }, index) => ({
-      ...{ name: `stock-${index}`, label: `Stock of ${sku}`, kind: 'number', value: needed },
+      ...{
+        name: `stock-${index}`,
+        label: t('Stock of {code}', { code: sku }),
+        kind: 'number',
+        value: needed,
+      },
       help: (
         <>
-          The order takes {decimal(needed)}, the service has {decimal(available)}. <Name>{name}</Name> ·{' '}
-          <a href={linkTo(['products'])}>Products</a>
+          {t('The order takes {needed}, the service has {available}.', {
+            needed: decimal(needed),
+            available: decimal(available),
+          })}{' '}
+          <Name>{name}</Name> · <a href={linkTo(['products'])}>{t('Products')}</a>
         </>
       ),
     })),
     finalization: [
       {
-        ...{ name: 'finalization', label: 'Switch automatic finalization on', kind: 'switch', value: true },
-        help: <>It is off, so every invoice stays a draft. {everywhere}</>,
+        ...{
+          name: 'finalization',
+          label: t('Switch automatic finalization on'),
+          kind: 'switch',
+          value: true,
+        },
+        help: (
+          <>
+            {t('It is off, so every invoice stays a draft.')} {everywhere}
+          </>
+        ),
       },
     ],
     account: [
       {
-        ...{ name: 'account', label: 'Order payment receiving account', options: accountOptions(accounts) },
-        help: <>None is selected, so the held payment has nowhere to go. {everywhere}</>,
+        ...{
+          name: 'account',
+          label: t('Order payment receiving account'),
+          options: accountOptions(accounts),
+        },
+        help: (
+          <>
+            {t('None is selected, so the held payment has nowhere to go.')} {everywhere}
+          </>
+        ),
       },
     ],
   }
@@ -90,17 +115,22 @@ export const Review = ({ order, accounts, retries, onRetried }: ReviewProps) => 
   }
   return (
     <section class="notice" data-tone="wait" aria-labelledby="review-title">
-      <h2 id="review-title">Needs review</h2>
+      <h2 id="review-title">{t('Needs review')}</h2>
       <p class="strong">
-        <Name>{isReady ? 'Nothing stands in the way any more.' : reason}</Name>
+        <Name>{isReady ? t('Nothing stands in the way any more.') : translateMessage(reason)}</Name>
       </p>
       {error !== reason && (
         <p class="small">
-          Until now: <Name>{error}</Name>
+          {t('Until now: {reason}', { reason: <Name>{translateMessage(error ?? '')}</Name> })}
         </p>
       )}
       <HeldPayment {...order} />
-      <Form label="Fix and retry" class="sided" action={isReady ? 'Retry' : 'Fix and retry'} submit={submit}>
+      <Form
+        label={t('Fix and retry')}
+        class="sided"
+        action={isReady ? t('Retry') : t('Fix and retry')}
+        submit={submit}
+      >
         {fixesOf(order, accounts).map(field => (
           <Field key={field.name} {...field} />
         ))}
@@ -108,7 +138,7 @@ export const Review = ({ order, accounts, retries, onRetried }: ReviewProps) => 
       {retries > 0 && (
         <Outcome key={retries}>
           <p class="strong" role="status">
-            Retried, and it still needs review. The reason above is current.
+            {t('Retried, and it still needs review. The reason above is current.')}
           </p>
         </Outcome>
       )}
@@ -121,7 +151,7 @@ const Outcome = ({ children, ...attributes }: HTMLAttributes<HTMLElement>) => {
   const element = useRef<HTMLElement>(null)
   useLayoutEffect(() => element.current?.focus(), [])
   return (
-    <section {...attributes} id="outcome" tabIndex={-1} ref={element} aria-label="Outcome">
+    <section {...attributes} id="outcome" tabIndex={-1} ref={element} aria-label={t('Outcome')}>
       {children}
     </section>
   )
@@ -131,9 +161,13 @@ const Outcome = ({ children, ...attributes }: HTMLAttributes<HTMLElement>) => {
 export const Finalized = ({ status, invoice_number, receipt_number }: Order) => (
   <Outcome class="notice" data-tone="good">
     <p>
-      <strong>The order is now {STATUS_NAMES[status].toLowerCase()}: </strong>
-      invoice {invoice_number} is finalized
-      {receipt_number !== null && `, receipt ${receipt_number} is registered`}.
+      <strong>{t('The order is now {status}: ', { status: STATUS_NAMES[status].toLowerCase() })}</strong>
+      {receipt_number === null
+        ? t('invoice {invoice} is finalized.', { invoice: serial(invoice_number) })
+        : t('invoice {invoice} is finalized, receipt {receipt} is registered.', {
+            invoice: serial(invoice_number),
+            receipt: serial(receipt_number),
+          })}
     </p>
   </Outcome>
 )

@@ -16,6 +16,7 @@ import {
 } from '../../web/pieces.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
 import { ACCOUNTS, type Answer, CUSTOMERS, change, FISCAL_YEARS, SETTINGS } from './api.ts'
+import { t } from './persian.ts'
 import { ACCOUNT_KINDS, accountOptions } from './pieces.tsx'
 
 type Settings = Answer<'Settings'>
@@ -41,18 +42,20 @@ const changedSettings = (values: Values) =>
 const save = async (values: Values) => {
   await change('PUT', 'settings', changedSettings(values))
   discard()
-  toast('Settings saved. They apply to orders from now on.')
+  toast(t('Settings saved. They apply to orders from now on.'))
 }
 
 type Choices = { customers: Answer<'CustomerList'>['customers']; accounts: readonly Account[] }
 
-const NONE = ['', 'None selected'] as const
+const NONE = ['', t('None selected')] as const
 
 const fieldsOf = ({ customers, accounts }: Choices): (FieldProps & { name: keyof Settings })[] => [
   {
     name: 'defaultCustomer',
-    label: 'Default customer',
-    help: 'Orders without a mobile number are booked to this customer; while none is selected, they are refused.',
+    label: t('Default customer'),
+    help: t(
+      'Orders without a mobile number are booked to this customer; while none is selected, they are refused.',
+    ),
     options: [
       NONE,
       ...customers.map(
@@ -62,39 +65,41 @@ const fieldsOf = ({ customers, accounts }: Choices): (FieldProps & { name: keyof
   },
   {
     name: 'automaticCustomerCreation',
-    label: 'Automatic customer creation',
-    help: 'An unknown mobile number creates a new customer.',
+    label: t('Automatic customer creation'),
+    help: t('An unknown mobile number creates a new customer.'),
     kind: 'switch',
   },
   {
     name: 'orderPaymentReceivingAccount',
-    label: 'Order payment receiving account',
-    help: 'Receives the money of paid orders; while none is selected, paid orders wait for review.',
+    label: t('Order payment receiving account'),
+    help: t('Receives the money of paid orders; while none is selected, paid orders wait for review.'),
     options: [NONE, ...accountOptions(accounts)],
   },
   {
     name: 'taxRate',
-    label: 'Tax rate',
-    help: 'In percent, for all item rows and the shipping row.',
+    label: t('Tax rate'),
+    help: t('In percent, for all item rows and the shipping row.'),
     kind: 'number',
-    suffix: '%',
+    suffix: t('%'),
   },
   {
     name: 'pricesIncludeTax',
-    label: 'Prices include tax',
-    help: 'On: tax is separated out of the prices. Off: tax is added to them.',
+    label: t('Prices include tax'),
+    help: t('On: tax is separated out of the prices. Off: tax is added to them.'),
     kind: 'switch',
   },
   {
     name: 'automaticFinalization',
-    label: 'Automatic finalization',
-    help: 'Off: every invoice stays a draft and its order waits for review.',
+    label: t('Automatic finalization'),
+    help: t('Off: every invoice stays a draft and its order waits for review.'),
     kind: 'switch',
   },
   {
     name: 'duplicatesReturnOriginal',
-    label: 'Duplicates return the original result',
-    help: 'On: a repeated order gets the answer that the first one got. Off: the present state of the order.',
+    label: t('Duplicates return the original result'),
+    help: t(
+      'On: a repeated order gets the answer that the first one got. Off: the present state of the order.',
+    ),
     kind: 'switch',
   },
 ]
@@ -102,11 +107,11 @@ const fieldsOf = ({ customers, accounts }: Choices): (FieldProps & { name: keyof
 const SettingsForm = ({ settings, ...choices }: Choices & { settings: Settings }) => {
   const unsaved = Object.keys(unsavedSettings.value).length > 0 && (
     <>
-      <Button onClick={discard}>Discard</Button>
-      <Chip tone="wait">Unsaved changes</Chip>
+      <Button onClick={discard}>{t('Discard')}</Button>
+      <Chip tone="wait">{t('Unsaved changes')}</Chip>
     </>
   )
-  const about = { class: 'card settings sided', label: 'Connection settings', action: 'Save settings' }
+  const about = { class: 'card settings sided', label: t('Connection settings'), action: t('Save settings') }
   return (
     <Form {...about} submit={save} draft={unsavedSettings} buttons={unsaved}>
       {fieldsOf(choices).map(field => (
@@ -118,15 +123,15 @@ const SettingsForm = ({ settings, ...choices }: Choices & { settings: Settings }
 
 const askForAccount = (account?: Account) =>
   ask({
-    title: account === undefined ? 'Add an account' : `Change account ${account.code}`,
-    action: account === undefined ? 'Add' : 'Save',
+    title: account === undefined ? t('Add an account') : t('Change account {code}', { code: account.code }),
+    action: account === undefined ? t('Add') : t('Save'),
     fields: [
-      { name: 'code', label: 'Code', value: account?.code ?? '', readOnly: account !== undefined },
-      { name: 'name', label: 'Name', value: account?.name ?? '', autofocus: account !== undefined },
+      { name: 'code', label: t('Code'), value: account?.code ?? '', readOnly: account !== undefined },
+      { name: 'name', label: t('Name'), value: account?.name ?? '', autofocus: account !== undefined },
       {
         name: 'kind',
-        label: 'Kind',
-        help: 'A cash box gives cash receipts; a bank account gives transfer or card-reader receipts.',
+        label: t('Kind'),
+        help: t('A cash box gives cash receipts; a bank account gives transfer or card-reader receipts.'),
         value: account?.kind ?? 'cash',
         options: Object.entries(ACCOUNT_KINDS),
       },
@@ -134,51 +139,54 @@ const askForAccount = (account?: Account) =>
     submit: async values => {
       const [code, name] = [values.required('code'), values.required('name')]
       await change('PUT', 'accounts', { code, name, kind: values.text('kind') })
-      toast(`Saved account ${code}`)
+      toast(t('Saved account {code}', { code }))
     },
   })
 
 const ACCOUNT_COLUMNS: Column<Account>[] = [
-  { label: 'Code', cell: ({ code }) => <Code>{code}</Code> },
-  { label: 'Name', cell: ({ name }) => <Name>{name}</Name> },
-  { label: 'Kind', cell: ({ kind }) => ACCOUNT_KINDS[kind] },
-  buttons<Account>('Change', ({ code }) => `Change account ${code}`, askForAccount),
+  { label: t('Code'), cell: ({ code }) => <Code>{code}</Code> },
+  { label: t('Name'), cell: ({ name }) => <Name>{name}</Name> },
+  { label: t('Kind'), cell: ({ kind }) => ACCOUNT_KINDS[kind] },
+  buttons<Account>(t('Change'), ({ code }) => t('Change account {code}', { code }), askForAccount),
 ]
 
-const inWords = ({ from, to }: FiscalYear) => `${formatDate(from)} to ${formatDate(to)}`
+const inWords = ({ from, to }: FiscalYear) =>
+  t('{from} to {to}', { from: formatDate(from), to: formatDate(to) })
 
 const askForYear = () =>
   ask({
-    title: 'Add a fiscal year',
-    action: 'Add',
+    title: t('Add a fiscal year'),
+    action: t('Add'),
     fields: [
-      { name: 'from', label: 'First day', kind: 'date' },
-      { name: 'to', label: 'Last day', kind: 'date' },
+      { name: 'from', label: t('First day'), kind: 'date' },
+      { name: 'to', label: t('Last day'), kind: 'date' },
     ],
     submit: async values => {
       const year = { from: values.date('from'), to: values.date('to') }
       await change('PUT', 'fiscal-years', year)
-      toast(`Added ${inWords(year)}`)
+      toast(t('Added {year}', { year: inWords(year) }))
     },
   })
 
 const askToRemove = (year: FiscalYear, years: readonly FiscalYear[]) =>
   ask({
-    title: 'Remove this fiscal year?',
-    action: 'Remove',
-    text: `New orders dated ${inWords(year)} will be refused. Orders that are already registered stay as they are.`,
+    title: t('Remove this fiscal year?'),
+    action: t('Remove'),
+    text: t('New orders dated {year} will be refused. Orders that are already registered stay as they are.', {
+      year: inWords(year),
+    }),
     submit: async () => {
       await change('PUT', 'fiscal-years', { fiscalYears: years.filter(each => each !== year) })
-      toast(`Removed ${inWords(year)}`)
+      toast(t('Removed {year}', { year: inWords(year) }))
     },
   })
 
 const yearColumns = (years: readonly FiscalYear[]): Column<FiscalYear>[] => [
-  { label: 'First day', kind: 'plain', cell: ({ from }) => <DayInBoth date={from} /> },
-  { label: 'Last day', cell: ({ to }) => <DayInBoth date={to} /> },
+  { label: t('First day'), kind: 'plain', cell: ({ from }) => <DayInBoth date={from} /> },
+  { label: t('Last day'), cell: ({ to }) => <DayInBoth date={to} /> },
   buttons(
-    'Remove',
-    year => `Remove ${inWords(year)}`,
+    t('Remove'),
+    year => t('Remove {year}', { year: inWords(year) }),
     year => askToRemove(year, years),
   ),
 ]
@@ -186,32 +194,32 @@ const yearColumns = (years: readonly FiscalYear[]): Column<FiscalYear>[] => [
 /** The connection settings, the accounts that receive money, and the years that orders may be dated in. */
 export const SettingsPage = page(
   {
-    title: () => 'Settings',
+    title: () => t('Settings'),
     reads: () => ({ settings: SETTINGS, people: CUSTOMERS, money: ACCOUNTS, calendar: FISCAL_YEARS }),
   },
   ({ settings, people: { customers }, money: { accounts }, calendar: { fiscalYears } }) => (
     <>
-      <PageHead title="Settings" />
+      <PageHead title={t('Settings')} />
       <SettingsForm {...{ settings, customers, accounts }} />
       <Section
         id="accounts"
-        title="Accounts"
-        aside={<Button onClick={() => askForAccount()}>Add account</Button>}
+        title={t('Accounts')}
+        aside={<Button onClick={() => askForAccount()}>{t('Add account')}</Button>}
       >
-        <Table caption="Accounts" columns={ACCOUNT_COLUMNS} rows={accounts} keyOf={({ code }) => code} />
+        <Table caption={t('Accounts')} columns={ACCOUNT_COLUMNS} rows={accounts} keyOf={({ code }) => code} />
       </Section>
       <Section
         id="fiscal-years"
-        title="Fiscal years"
-        aside={<Button onClick={askForYear}>Add fiscal year</Button>}
+        title={t('Fiscal years')}
+        aside={<Button onClick={askForYear}>{t('Add fiscal year')}</Button>}
       >
         {fiscalYears.length === 0 ? (
-          <Empty title="No fiscal years">
-            <p>Every order is refused until one is added.</p>
+          <Empty title={t('No fiscal years')}>
+            <p>{t('Every order is refused until one is added.')}</p>
           </Empty>
         ) : (
           <Table
-            caption="Fiscal years"
+            caption={t('Fiscal years')}
             columns={yearColumns(fiscalYears)}
             rows={fiscalYears}
             keyOf={({ from, to }) => `${from}/${to}`}

@@ -3,6 +3,7 @@ import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, deliveriesOf, WEBHOOKS } from './api.ts'
 import { Deliveries } from './deliveries.tsx'
+import { t } from './persian.ts'
 
 type Webhook = Answer<'WebhookList'>['webhooks'][number]
 
@@ -11,8 +12,8 @@ const STEP = 50
 const limitOf = ({ query }: Route) => Number(query.get('limit')) || STEP
 
 const COLUMNS: Column<Webhook>[] = [
-  { label: 'Address', kind: 'breaks', cell: ({ url }) => <Code>{url}</Code> },
-  { label: 'Registered', cell: ({ created_at }) => <Moment iso={created_at} /> },
+  { label: t('Address'), kind: 'breaks', cell: ({ url }) => <Code>{url}</Code> },
+  { label: t('Registered'), cell: ({ created_at }) => <Moment iso={created_at} /> },
 ]
 
 const registration = () => `curl -X PUT ${location.origin}/api/v1/webhook/ \\
@@ -23,27 +24,38 @@ const registration = () => `curl -X PUT ${location.origin}/api/v1/webhook/ \\
 /** Who is told of changes, and every delivery with its attempts. */
 export const Webhooks = page(
   {
-    title: () => 'Webhooks',
+    title: () => t('Webhooks'),
     reads: route => ({ registered: WEBHOOKS, sent: deliveriesOf({ limit: limitOf(route) }) }),
   },
   ({ registered: { webhooks }, sent: { deliveries }, route }) => (
     <>
-      <PageHead title="Webhooks" />
-      <Section id="registered" title="Registered addresses">
+      <PageHead title={t('Webhooks')} />
+      <Section id="registered" title={t('Registered addresses')}>
         {webhooks.length === 0 ? (
-          <Empty title="No address is registered">
-            <p>Nobody hears of status changes. A receiver registers itself, or you do it from a terminal:</p>
+          <Empty title={t('No address is registered')}>
+            <p>
+              {t(
+                'Nobody hears of status changes. A receiver registers itself, or you do it from a terminal:',
+              )}
+            </p>
             <Command text={registration()} />
           </Empty>
         ) : (
-          <Table caption="Registered addresses" columns={COLUMNS} rows={webhooks} keyOf={({ url }) => url} />
+          <Table
+            caption={t('Registered addresses')}
+            columns={COLUMNS}
+            rows={webhooks}
+            keyOf={({ url }) => url}
+          />
         )}
       </Section>
-      <Section id="deliveries" title="Deliveries">
+      <Section id="deliveries" title={t('Deliveries')}>
         {deliveries.length === 0 ? (
-          <Empty title="No deliveries yet">
+          <Empty title={t('No deliveries yet')}>
             <p>
-              One is sent when an order changes its status here in the service, as when a retry finalizes it.
+              {t(
+                'One is sent when an order changes its status here in the service, as when a retry finalizes it.',
+              )}
             </p>
           </Empty>
         ) : (
@@ -52,7 +64,7 @@ export const Webhooks = page(
         {deliveries.length >= limitOf(route) && (
           <p class="row" data-keeps-focus>
             <a class="button" href={linkTo(['webhooks'], { limit: String(limitOf(route) + STEP) })}>
-              Show more
+              {t('Show more')}
             </a>
           </p>
         )}

@@ -90,7 +90,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await page.keyboard.type('7')
     await page.keyboard.press('Escape')
     await row.getByText('1,250.5').waitFor()
-    expect(await focused(page)).toBe('Edit کد/1')
+    expect(await focused(page)).toBe('Edit \u2068کد/1\u2069')
 
     await page.keyboard.press('Enter')
     await page.keyboard.type('3.25')
