@@ -3,6 +3,7 @@ import tab from '@bomb.sh/tab/commander'
 import { CommanderError } from '@commander-js/extra-typings'
 import type { Command } from 'commander'
 import { auditCommand } from './audit/audit.ts'
+import { consoleCommand } from './console.ts'
 import { type Cli, createCli } from './core/command.ts'
 import { EXIT, type ExitCode, Failure, messageOf } from './core/errors.ts'
 import { visibleLines } from './core/output.ts'
@@ -19,6 +20,7 @@ import { registerCommand, unregisterCommand } from './register.ts'
 import { rotateCommand } from './rotate.ts'
 import { sandboxCommand } from './sandbox.ts'
 import { sendCommand } from './send.ts'
+import { statusCommand } from './status/status.ts'
 import { storesCommands } from './stores.ts'
 import { tailCommand } from './tail.ts'
 
@@ -41,6 +43,8 @@ export const addCommands = (cli: Cli): void => {
   unregisterCommand(cli)
   storesCommands(cli)
   program.commandsGroup('Monitor:')
+  consoleCommand(cli)
+  statusCommand(cli)
   doctorCommand(cli)
   ordersCommands(cli)
   deliveriesCommands(cli)

@@ -6,7 +6,7 @@ import { type Resources, type Stack, stackName, sub } from './cloudformation.ts'
 import { fullFeedName, QUEUE_IDS } from './queues.ts'
 
 /** Labels of outcomes and events. */
-const OUTCOMES: Record<Received['outcome'], string> = {
+export const OUTCOMES: Record<Received['outcome'], string> = {
   queued: 'queued',
   duplicate: 'duplicate',
   ignored: 'ignored',
@@ -15,7 +15,7 @@ const OUTCOMES: Record<Received['outcome'], string> = {
   unreadable: 'unreadable',
   too_large: 'too large',
 }
-const EVENTS: Record<OrderEvent['event'], string> = {
+export const EVENTS: Record<OrderEvent['event'], string> = {
   'order.updated': 'webhook',
   'order.create': 'create',
   'order.payment': 'payment',
@@ -23,7 +23,7 @@ const EVENTS: Record<OrderEvent['event'], string> = {
   'order.withdraw': 'withdrawal',
   'order.check': 'check',
 }
-const STATUSES = ['200', '201', '202', '400', '401', '403', '404', '409', '413', '503']
+export const STATUSES = ['200', '201', '202', '400', '401', '403', '404', '409', '413', '503']
 const COLUMNS = 24
 
 /** A metric as a dashboard writes it: namespace, name, dimension names and values, rendering options. */

@@ -9,6 +9,7 @@ export const ADDRESSES = {
   dynamodb: { variable: 'DYNAMODB_PORT', port: 8000 },
   sqs: { variable: 'SQS_PORT', port: 9324 },
   ssm: { variable: 'SSM_PORT', port: 9325 },
+  console: { variable: 'CONSOLE_PORT', port: 5000 },
 } as const
 
 export type PortName = keyof typeof ADDRESSES
@@ -20,12 +21,20 @@ export type Settings = {
   watch: boolean
 }
 
-export const PORT_NAMES: readonly PortName[] = ['relay', 'lambda', 'sandbox', 'dynamodb', 'sqs', 'ssm']
+export const PORT_NAMES: readonly PortName[] = [
+  'relay',
+  'lambda',
+  'sandbox',
+  'dynamodb',
+  'sqs',
+  'ssm',
+  'console',
+]
 
 /** A value for each port. */
 export const eachPort = <Value>(of: (name: PortName) => Value): Readonly<Record<PortName, Value>> => ({
   ...{ relay: of('relay'), lambda: of('lambda'), sandbox: of('sandbox') },
-  ...{ dynamodb: of('dynamodb'), sqs: of('sqs'), ssm: of('ssm') },
+  ...{ dynamodb: of('dynamodb'), sqs: of('sqs'), ssm: of('ssm'), console: of('console') },
 })
 
 export type Environment = Readonly<Record<string, string | undefined>>

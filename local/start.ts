@@ -3,7 +3,7 @@ import { onNpmExit } from './parent.ts'
 import { queueUrl, settingsFrom } from './settings.ts'
 import { startStack } from './stack.ts'
 
-const USAGE = `Starts the relay and a sandbox of the accounting service on this machine.
+const USAGE = `Starts the relay, its console and a sandbox of the accounting service on this machine.
 
   --verbose   show the unformatted output of both
   --help      show this help
@@ -35,10 +35,12 @@ const main = async () => {
   const asked = new Promise<undefined>(resolve => signal.addEventListener('abort', () => resolve(undefined)))
   try {
     const settings = settingsFrom(process.env)
-    const stack = await startStack({ ...settings, verbose: values.verbose, print: say, signal })
+    const stack = await startStack({
+      ...{ ...settings, verbose: values.verbose, print: say, signal, withConsole: true },
+    })
     const { relay, sandbox } = stack.urls
     const feeds = queueUrl(settings.ports.sqs, 'feed-<source>.fifo')
-    say(`ready: relay ${relay}, sandbox panel ${sandbox}/, feeds ${feeds}`)
+    say(`ready: relay ${relay}, console ${stack.consoleUrl}, sandbox panel ${sandbox}/, feeds ${feeds}`)
     const broken = await Promise.race([stack.broken, asked])
     await stack.stop()
     if (broken !== undefined) fail(`Stopped: ${broken}`)

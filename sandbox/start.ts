@@ -1,7 +1,4 @@
-import { once } from 'node:events'
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { isNativeError } from 'node:util/types'
+import { HOST, listen, stop } from '../web/serve.ts'
 import { clockIn, DEFAULT_TIME_ZONE } from './clock.ts'
 import { startSender } from './delivery/sender.ts'
 import { httpServer } from './http/server.ts'
@@ -27,31 +24,6 @@ export type Sandbox = {
   close: () => Promise<void>
 }
 
-const HOST = '127.0.0.1'
-
-const listen = async (server: Server, port: number) => {
-  server.listen(port, HOST)
-  try {
-    await once(server, 'listening')
-  } catch (cause) {
-    const taken = isNativeError(cause) && 'code' in cause && cause.code === 'EADDRINUSE'
-    const state = taken ? 'the port is taken; choose another with SANDBOX_PORT or --port' : String(cause)
-    throw new Error(`Cannot listen on ${HOST}:${port}: ${state}`, { cause })
-  }
-  return (server.address() as AddressInfo).port
-}
-
-/** How long running requests can delay the stop. */
-const GRACE_MS = 2000
-
-const stop = async (server: Server) => {
-  const closed = once(server, 'close')
-  server.close()
-  const timeout = setTimeout(() => server.closeAllConnections(), GRACE_MS)
-  await closed
-  clearTimeout(timeout)
-}
-
 /**
  * Starts the accounting service and its panel on this machine.
  *
@@ -64,7 +36,7 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
   const sender = startSender(store, speed)
   const server = httpServer({ store, sender, stopping: stopping.signal })
   try {
-    const bound = await listen(server, port)
+    const bound = await listen(server, port, 'SANDBOX_PORT')
     let closing: Promise<void> | undefined
     const close = async () => {
       stopping.abort()

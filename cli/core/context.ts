@@ -3,6 +3,7 @@ import { DynamoDB } from '@aws-sdk/client-dynamodb'
 import { Lambda } from '@aws-sdk/client-lambda'
 import { SQS } from '@aws-sdk/client-sqs'
 import { SSM } from '@aws-sdk/client-ssm'
+import { stackName } from '../../deploy/cloudformation.ts'
 import { readStores } from '../../deploy/stores.ts'
 import type { Store } from '../../lib/platform/stores.ts'
 import { CREDENTIALS, settingsFrom, urlOf } from '../../local/settings.ts'
@@ -38,8 +39,8 @@ export const createContext = ({ stage, region, ...flagged }: SharedOptions, term
     stage: local ? 'local' : (stage ?? DEFAULT_STAGE),
     region: region ?? environment.AWS_REGION ?? DEFAULT_REGION,
   }
-  const stackName = `order-relay-${target.stage}`
-  const prefix = local ? '' : `${stackName}-`
+  const service = stackName(target.stage)
+  const prefix = local ? '' : `${service}-`
   const clientOptions = (port: number) => ({
     region: target.region,
     ...(local && { endpoint: urlOf(port), credentials: CREDENTIALS, maxAttempts: 1 }),
@@ -63,6 +64,8 @@ export const createContext = ({ stage, region, ...flagged }: SharedOptions, term
   return {
     ...{ terminal, json, verbose, local },
     region: target.region,
+    /** The name of the stack, and of the service in its metrics: `order-relay-<stage>`. */
+    service,
     /** What to call the relay in a sentence. */
     title: local ? 'the local stack' : `stage "${target.stage}" in ${target.region}`,
     /** The options that choose this relay, to be appended to commands in messages. */
@@ -84,7 +87,7 @@ export const createContext = ({ stage, region, ...flagged }: SharedOptions, term
       return url
     },
     stack: (): Promise<Stack> => {
-      stack ??= local ? Promise.resolve(localStack(ports)) : awsStack(target.region, stackName)
+      stack ??= local ? Promise.resolve(localStack(ports)) : awsStack(target.region, service)
       return stack
     },
     /** The stores of this checkout's stores.yml. */
@@ -94,6 +97,8 @@ export const createContext = ({ stage, region, ...flagged }: SharedOptions, term
     },
     /** Directory of the local stack's data and logs. */
     dataDir,
+    /** Where the console listens unless told otherwise. */
+    consolePort: ports.console,
     close: () => {
       for (const client of [dynamodb, sqs, ssm, lambda]) client.destroy()
     },

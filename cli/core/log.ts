@@ -16,8 +16,14 @@ export type LogLine = {
   fields: Readonly<Record<string, unknown>>
 }
 
-/** Lines from a time on; with `follow`, without end. */
-type Range = { since: Date; follow: boolean }
+/** Lines from a time on; with `follow`, until `signal` is aborted. */
+type Range = {
+  since: Date
+  follow: boolean
+  signal?: AbortSignal | undefined
+  /** Only lines with one of these messages. */
+  messages?: readonly string[] | undefined
+}
 
 const time = v.pipe(v.string(), v.isoTimestamp())
 const parsed = v.pipe(v.string(), v.startsWith('{'), v.parseJson())
@@ -64,11 +70,11 @@ export const logOf = (context: Context, range: Range): AsyncGenerator<LogLine> =
 
 const LOCAL_INTERVAL_MS = 250
 
-/** The complete lines of a file: text behind the last line break is still being written. */
-async function* linesOf(path: string, follow: boolean): AsyncGenerator<string> {
+/** Reads, at each call, the lines that were completed in a file since the last one. */
+const newLines = (path: string) => {
   let read = 0
   let rest = Buffer.alloc(0)
-  do {
+  return async function* (): AsyncGenerator<string> {
     // The stack has started a new file.
     if ((await stat(path)).size < read) {
       read = 0
@@ -82,25 +88,43 @@ async function* linesOf(path: string, follow: boolean): AsyncGenerator<string> {
       yield* rest.subarray(0, end).toString('utf8').split('\n')
       rest = rest.subarray(end + 1)
     }
-    if (follow) await sleep(LOCAL_INTERVAL_MS)
-  } while (follow)
+  }
 }
 
-async function* localLog({ dataDir }: Context, { since, follow }: Range): AsyncGenerator<LogLine> {
+/** Reads, at each call, what the local stack has written to its log since the last one, metrics included. */
+export const localLines = ({ dataDir }: Pick<Context, 'dataDir'>) => {
   const path = logFile(dataDir)
-  if (!existsSync(path)) {
-    throw cannot(
-      'read the log',
-      `${path} does not exist`,
-      'npm start writes it, npx serverless offline does not',
-    )
+  let files: ReturnType<typeof newLines>[] | undefined
+  return async function* (): AsyncGenerator<string> {
+    if (!existsSync(path)) {
+      throw cannot(
+        'read the log',
+        `${path} does not exist`,
+        'npm start writes it, npx serverless offline does not',
+      )
+    }
+    files ??= [`${path}.old`, path].filter(existsSync).map(newLines)
+    for (const next of files) yield* next()
+    files = files.slice(-1)
   }
-  for (const file of [`${path}.old`, path].filter(existsSync)) {
-    for await (const text of linesOf(file, follow && file === path)) {
-      const line = logLineOf(text)
+}
+
+/** Whether a line is certainly older, or about something else: most are, and parsing takes its time. */
+const isOther = (text: string, since: string, messages: readonly string[] | undefined) => {
+  const [, written = since] = /"timestamp":"([^"]+)"/.exec(text) ?? []
+  return written < since || !(messages?.some(message => text.includes(`"${message}"`)) ?? true)
+}
+
+async function* localLog(context: Context, { since, follow, signal, messages }: Range) {
+  const next = localLines(context)
+  const from = since.toISOString()
+  do {
+    for await (const text of next()) {
+      const line = isOther(text, from, messages) ? undefined : logLineOf(text)
       if (line !== undefined && line.at >= since) yield line
     }
-  }
+    if (follow) await sleep(LOCAL_INTERVAL_MS)
+  } while (follow && !signal?.aborted)
 }
 
 const CLOUDWATCH_INTERVAL_MS = 3000
@@ -111,6 +135,11 @@ export const LATE_MS = 30_000
 /** Leaves out metrics, and what Lambda reports of invocations that succeed. */
 const LOG_LINES =
   '{ $.level = * || $.record.status = "timeout" || $.record.status = "error" || $.record.status = "failure" }'
+
+const filterOf = (messages: readonly string[] | undefined) =>
+  messages === undefined
+    ? LOG_LINES
+    : `{ ${messages.map(message => `$.message = "${message}"`).join(' || ')} }`
 
 /** The lines of several functions, each in order, as one in order of time. Holds one line of each. */
 async function* inOrder(logs: readonly AsyncIterator<LogLine>[]): AsyncGenerator<LogLine> {
@@ -130,7 +159,8 @@ async function* inOrder(logs: readonly AsyncIterator<LogLine>[]): AsyncGenerator
   }
 }
 
-async function* cloudWatchLog({ region, stack }: Context, { since, follow }: Range): AsyncGenerator<LogLine> {
+async function* cloudWatchLog({ region, stack }: Context, range: Range): AsyncGenerator<LogLine> {
+  const { since, follow, signal, messages } = range
   // Slow to load, and only needed here.
   const { CloudWatchLogsClient, paginateFilterLogEvents, ResourceNotFoundException } = await import(
     '@aws-sdk/client-cloudwatch-logs'
@@ -141,7 +171,7 @@ async function* cloudWatchLog({ region, stack }: Context, { since, follow }: Ran
   const seen = new Map<string, number>()
 
   async function* linesOf(key: string, name: string, from: number, keepFrom: number) {
-    const query = { logGroupName: `/aws/lambda/${name}`, startTime: from, filterPattern: LOG_LINES }
+    const query = { logGroupName: `/aws/lambda/${name}`, startTime: from, filterPattern: filterOf(messages) }
     try {
       for await (const { events = [] } of paginateFilterLogEvents({ client }, query)) {
         for (const { eventId, logStreamName, timestamp = 0, message = '' } of events) {
@@ -168,6 +198,7 @@ async function* cloudWatchLog({ region, stack }: Context, { since, follow }: Ran
       from = next
       for (const [id, timestamp] of seen) if (timestamp < from) seen.delete(id)
       await sleep(CLOUDWATCH_INTERVAL_MS)
+      if (signal?.aborted) return
     }
   } finally {
     client.destroy()

@@ -53,6 +53,12 @@ export const positive = (text: string): number => {
   return number
 }
 
+/** Parses an option that is a TCP port. */
+export const port = (text: string): number => {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
+  throw new InvalidArgumentError('Expected a port number.')
+}
+
 export const SOURCE = new Option('--source <source>', 'only this store')
 export const ORDER = new Option('--order <external_id>', 'only this order')
 export const URL_OPTION = new Option(

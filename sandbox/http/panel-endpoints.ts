@@ -1,6 +1,6 @@
-import { stream } from 'hono/streaming'
 import * as v from 'valibot'
 import type { OrderKey } from '../../lib/protocol/order.ts'
+import { changeStream } from '../../web/serve.ts'
 import { payOrder, retryOrder, returnOrder, reversePayment, reviewOrder } from '../actions/accountant.ts'
 import {
   changeSettings,
@@ -171,30 +171,9 @@ const settings: readonly Endpoint[] = [
   },
 ]
 
-/** Proxies and browsers close a stream that stays silent. */
-const HEARTBEAT_MS = 15_000
-
 /** Streams every change until the client disconnects or the sandbox stops. */
-const events = ({ context, store, stopping }: Call) => {
-  context.header('content-type', 'text/event-stream; charset=utf-8')
-  context.header('cache-control', 'no-store')
-  if (context.req.method === 'HEAD') return context.body(null)
-  return stream(context, async output => {
-    const { promise: ended, resolve } = Promise.withResolvers<void>()
-    const end = () => resolve()
-    output.onAbort(end)
-    stopping.addEventListener('abort', end)
-    const unsubscribe = store.changes.listen(change => {
-      output.write(`event: change\ndata: ${JSON.stringify(change)}\n\n`)
-    })
-    const heartbeat = setInterval(() => output.write(': heartbeat\n\n'), HEARTBEAT_MS)
-    output.write(': listening\n\n')
-    await ended
-    stopping.removeEventListener('abort', end)
-    unsubscribe()
-    clearInterval(heartbeat)
-  })
-}
+const events = ({ context, store, stopping }: Call) =>
+  changeStream(context, stopping, onChange => store.changes.listen(onChange))
 
 const webhooks: readonly Endpoint[] = [
   read('/panel/webhooks', 'listWebhooks', 'List registered webhook URLs', 'WebhookList', ({ store }) => ({

@@ -9,7 +9,7 @@ import { environmentOf, settingsFrom } from '../../local/settings.ts'
 
 test('the defaults are those of the README', () => {
   expect(settingsFrom({})).toEqual({
-    ports: { relay: 3000, lambda: 3002, sandbox: 4000, dynamodb: 8000, sqs: 9324, ssm: 9325 },
+    ports: { relay: 3000, lambda: 3002, sandbox: 4000, dynamodb: 8000, sqs: 9324, ssm: 9325, console: 5000 },
     dataDir: resolve('.order-relay'),
     watch: true,
   })
@@ -17,7 +17,7 @@ test('the defaults are those of the README', () => {
 
 test('a child process reads the same settings from its environment', () => {
   const settings = {
-    ports: { relay: 1, lambda: 2, sandbox: 3, dynamodb: 4, sqs: 5, ssm: 65535 },
+    ports: { relay: 1, lambda: 2, sandbox: 3, dynamodb: 4, sqs: 5, ssm: 65535, console: 6 },
     dataDir: resolve('/tmp/some where'),
     watch: false,
   }
@@ -36,7 +36,7 @@ test('equal ports are refused, and both variables named', () => {
 
 test('free ports are free, and a taken port is named with its variable', async () => {
   const ports = await freePorts()
-  expect(new Set(Object.values(ports)).size).toBe(6)
+  expect(new Set(Object.values(ports)).size).toBe(7)
   await assertFree(ports)
 
   const squatter = createServer()
@@ -52,7 +52,7 @@ test('free ports are free, and a taken port is named with its variable', async (
   }
 })
 
-const ports = { relay: 1, lambda: 2, sandbox: 3, dynamodb: 4, sqs: 9324, ssm: 6 }
+const ports = { relay: 1, lambda: 2, sandbox: 3, dynamodb: 4, sqs: 9324, ssm: 6, console: 7 }
 const ROOT = join(import.meta.dirname, '../..')
 
 const arnOf = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] })

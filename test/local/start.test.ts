@@ -73,9 +73,13 @@ describe('npm start', () => {
 
   test('prints the addresses when it is ready', async () => {
     const { ports } = settings
-    expect(first.printed.filter(line => line.startsWith('ready'))).toEqual([
-      `ready: relay ${urlOf(ports.relay)}, sandbox panel ${urlOf(ports.sandbox)}/, feeds ${urlOf(ports.sqs)}/000000000000/feed-<source>.fifo`,
+    const [address = '', token = ''] =
+      /http:\S+\?token=([\w-]{32})/.exec(first.printed.find(line => line.startsWith('ready')) ?? '') ?? []
+    expect(address).toBe(`${urlOf(ports.console)}/?token=${token}`)
+    expect(first.printed.filter(line => line.includes(token))).toEqual([
+      `ready: relay ${urlOf(ports.relay)}, console ${address}, sandbox panel ${urlOf(ports.sandbox)}/, feeds ${urlOf(ports.sqs)}/000000000000/feed-<source>.fifo`,
     ])
+    expect((await fetch(address, { redirect: 'manual' })).status).toBe(303)
     expect((await fetch(`${urlOf(ports.relay)}/webhook`, { method: 'POST', body: '{}' })).status).toBe(401)
     expect((await fetch(`${urlOf(ports.sandbox)}/`)).status).toBe(200)
     const { code, out } = await local.relay(['doctor'])

@@ -1,0 +1,30 @@
+import { once } from 'node:events'
+import type { Cli } from './core/command.ts'
+import { cannot } from './core/errors.ts'
+import { port } from './core/options.ts'
+
+/** `relay console`: the operators' web page. */
+export const consoleCommand = ({ program, run }: Cli): void => {
+  program
+    .command('console')
+    .description(
+      'Serve a web page on this machine that shows the relay and acts on it as the other commands do. Prints the address, whose token opens a session; stop it with Ctrl-C.',
+    )
+    .option('--port <number>', 'port on 127.0.0.1 (default: CONSOLE_PORT, else 5000)', port)
+    .action(
+      run(async (context, { port = context.consolePort }) => {
+        // Slow to load, and only needed here.
+        const { startConsole } = await import('../console/server.ts')
+        const { environment, stdout } = context.terminal
+        const { url, close } = await startConsole(context, { port, token: environment.CONSOLE_TOKEN }).catch(
+          error => {
+            throw cannot('start the console', error.message, undefined, error)
+          },
+        )
+        stdout.write(`Console of ${context.title}: ${url}\n`)
+        await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+        await close()
+        return undefined
+      }),
+    )
+}

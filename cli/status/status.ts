@@ -1,0 +1,126 @@
+import { feedQueueName, QUEUES } from '../../lib/platform/names.ts'
+import type { Cli } from '../core/command.ts'
+import type { Context } from '../core/context.ts'
+import { count, lines, type Report, table } from '../core/output.ts'
+import { alarmsOf } from './alarms.ts'
+import { FLOW_NAMES, flowRates, lastIntervals, type ReadSeries, type Series, seriesOf } from './metrics.ts'
+import { type Queues, queuesOf } from './queues.ts'
+
+const RECENT_MINUTES = 5
+
+/** What passed in the last five minutes, in the last hour by minutes and in the last day by quarters. */
+export const ratesOf = async (read: ReadSeries) => {
+  const [hour, day] = [lastIntervals(60, 1), lastIntervals(96, 15)]
+  const [hourly, daily] = await Promise.all([flowRates(read, hour), flowRates(read, day)])
+  const recent = Object.fromEntries(
+    FLOW_NAMES.map(name => [name, hourly[name].slice(-RECENT_MINUTES).reduce((sum, each) => sum + each, 0)]),
+  ) as Record<(typeof FLOW_NAMES)[number], number>
+  return {
+    minutes: RECENT_MINUTES,
+    recent,
+    hour: { ...hour, values: hourly },
+    day: { ...day, values: daily },
+  }
+}
+
+export type Rates = Awaited<ReturnType<typeof ratesOf>>
+
+const AGE_MINUTES = 10
+
+/**
+ * The age of the oldest message of each queue that is not empty, in seconds. SQS reports it to CloudWatch only: the
+ * local stack does not know it.
+ */
+export const agesOf = async (
+  context: Context,
+  { orders, bulk, feeds }: Queues,
+  read: ReadSeries,
+): Promise<Record<string, number>> => {
+  if (context.local) return {}
+  const named = new Map(context.stores().map(({ source, queue }) => [source, feedQueueName(source, queue)]))
+  const all = [
+    { name: 'orders', queue: QUEUES.orders, depth: orders },
+    { name: 'bulk', queue: QUEUES.bulk, depth: bulk },
+    ...feeds.map(({ source, depth }) => ({
+      name: `feed ${source}`,
+      queue: named.get(source) ?? '',
+      depth,
+    })),
+  ].filter(({ depth }) => depth !== undefined && depth.waiting + depth.inFlight > 0)
+  const series = all.map(
+    ({ queue }): Series => ({
+      ...{ namespace: 'AWS/SQS', name: 'ApproximateAgeOfOldestMessage', stat: 'Maximum' },
+      dimensions: { QueueName: context.nameOf(queue) },
+    }),
+  )
+  const values = await read(series, lastIntervals(AGE_MINUTES, 1))
+  return Object.fromEntries(
+    all.flatMap(({ name }, index) => {
+      const age = values[index]?.findLast(value => value !== undefined)
+      return age === undefined ? [] : [[name, age]]
+    }),
+  )
+}
+
+const status = async (context: Context): Promise<Report> => {
+  const read = seriesOf(context)
+  const queues = await queuesOf(context)
+  const [alarms, rates, ages] = await Promise.all([
+    alarmsOf(context, queues, read),
+    ratesOf(read),
+    agesOf(context, queues, read),
+  ])
+  const active = alarms.filter(({ state }) => state === 'alarm')
+  const unknown = alarms.filter(({ state }) => state === 'unknown').length
+  const { feeds, ...others } = queues
+  const rows = [
+    ...Object.entries(others).map(([name, depth]) => ({
+      name: QUEUES[name as keyof typeof others],
+      key: name,
+      depth,
+    })),
+    ...feeds.map(({ source, depth }) => ({ name: `feed of ${source}`, key: `feed ${source}`, depth })),
+  ]
+  return {
+    data: { queues, ages, rates: { minutes: rates.minutes, ...rates.recent }, alarms },
+    ok: active.length === 0,
+    text: lines(
+      active.length === 0
+        ? 'No alarm is active.'
+        : active.map(({ name, summary, page, since }) =>
+            lines(
+              `!! ${name}: ${summary}${since === undefined ? '' : `, since ${since}`}`,
+              `   → docs/runbook/${page}.md`,
+            ),
+          ),
+      unknown > 0 &&
+        `${count(unknown, 'alarm')} cannot be judged${context.local ? ' locally' : ': no data yet'}.`,
+      '',
+      table(
+        ['QUEUE', 'WAITING', 'IN FLIGHT', 'OLDEST'],
+        rows.map(({ name, key, depth }) => [
+          name,
+          depth?.waiting,
+          depth?.inFlight,
+          ages[key] === undefined ? undefined : `${Math.round(ages[key])} s`,
+        ]),
+      ),
+      '',
+      `The last ${rates.minutes} minutes:`,
+      table(
+        ['', ''],
+        FLOW_NAMES.map(name => [name, rates.recent[name]]),
+      ).trim(),
+    ),
+  }
+}
+
+/** `relay status`: what the console's overview shows. */
+export const statusCommand = ({ program, run }: Cli): void => {
+  program
+    .command('status')
+    .description(
+      'Show the active alarms, what waits in each queue, and what passed in the last five minutes. The exit code is 1 when an alarm is active.',
+    )
+    .action(run(status))
+}

@@ -1,0 +1,98 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Context } from '../cli/core/context.ts'
+import { logOf } from '../cli/core/log.ts'
+
+/** How long changes of a kind wait for each other, in milliseconds. */
+const SETTLE_MS = 250
+
+/** How long to wait for a log that does not exist yet, or cannot be read. */
+const LOG_RETRY_MS = 5000
+
+/**
+ * What the pages follow. While at least one is connected, polled values are read again and the log is followed;
+ * pages hear the name of what has changed: of a polled value, or the message of a new log line.
+ */
+export const createLive = (context: Context) => {
+  const listeners = new Set<(change: { kind: string }) => void>()
+  const polls = new Set<() => void>()
+  let disconnected = new AbortController()
+  const changed = new Set<string>()
+  let settling: ReturnType<typeof setTimeout> | undefined
+
+  const emit = (kind: string) => {
+    changed.add(kind)
+    settling ??= setTimeout(() => {
+      settling = undefined
+      for (const each of changed) for (const listener of listeners) listener({ kind: each })
+      changed.clear()
+    }, SETTLE_MS)
+  }
+
+  const follow = async (signal: AbortSignal) => {
+    while (!signal.aborted) {
+      try {
+        for await (const { message } of logOf(context, { since: new Date(), follow: true, signal }))
+          emit(message)
+      } catch {
+        // The page that needs the log says what is wrong with it.
+      }
+      if (!signal.aborted) await new Promise(resolve => setTimeout(resolve, LOG_RETRY_MS))
+    }
+  }
+
+  return {
+    /**
+     * A value that pages follow by its name. It is read when it is asked for and the last reading is older than its
+     * interval, and at this interval while a page is connected.
+     */
+    poll: <Value>(kind: string, everyMs: number, read: () => Promise<Value>) => {
+      let last: { at: number; value?: Value; error?: unknown } | undefined
+      let reading: Promise<unknown> | undefined
+      let timer: ReturnType<typeof setTimeout> | undefined
+      const readNow = async () => {
+        const before = last
+        const at = Date.now()
+        last = await read().then(
+          value => ({ at, value }),
+          error => ({ at, error }),
+        )
+        reading = undefined
+        const isSame =
+          isDeepStrictEqual(before?.value, last.value) && String(before?.error) === String(last.error)
+        if (before !== undefined && !isSame) emit(kind)
+      }
+      const again = () => {
+        reading ??= readNow()
+        return reading
+      }
+      const keepOn = () => {
+        clearTimeout(timer)
+        timer = setTimeout(async () => {
+          await again()
+          if (listeners.size > 0) keepOn()
+        }, everyMs)
+      }
+      polls.add(keepOn)
+      return async (): Promise<Value> => {
+        if (last === undefined || Date.now() - last.at > 2 * everyMs) await again()
+        if (last === undefined || last.error !== undefined) throw last?.error
+        return last.value as Value
+      }
+    },
+    /** Calls back with every change, until the returned function is called. */
+    listen: (listener: (change: { kind: string }) => void) => {
+      if (listeners.size === 0) {
+        disconnected = new AbortController()
+        for (const keepOn of polls) keepOn()
+        follow(disconnected.signal)
+      }
+      listeners.add(listener)
+      return () => {
+        listeners.delete(listener)
+        if (listeners.size === 0) disconnected.abort()
+      }
+    },
+  }
+}
+
+export type Live = ReturnType<typeof createLive>

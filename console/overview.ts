@@ -1,0 +1,48 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import type { Context } from '../cli/core/context.ts'
+import { cannot } from '../cli/core/errors.ts'
+import { ROOT } from '../cli/core/stack.ts'
+import { alarmsOf, byState } from '../cli/status/alarms.ts'
+import { seriesOf } from '../cli/status/metrics.ts'
+import { queuesOf } from '../cli/status/queues.ts'
+import { agesOf, ratesOf } from '../cli/status/status.ts'
+import type { Live } from './live.ts'
+import { get } from './route.ts'
+
+/** How often each is read, in milliseconds: CloudWatch has a new value every minute, and each costs. */
+const EVERY = {
+  local: { queues: 2000, metrics: 5000, alarms: 5000 },
+  aws: { queues: 10_000, metrics: 60_000, alarms: 30_000 },
+}
+
+/** So many queues are asked for their depth per second at most. */
+const QUEUES_PER_SECOND = 20
+
+export const overviewRoutes = (context: Context, live: Live) => {
+  const every = EVERY[context.local ? 'local' : 'aws']
+  const series = seriesOf(context)
+  const pace = (context.stores().length * 1000) / QUEUES_PER_SECOND
+  const queues = live.poll('queues', Math.max(every.queues, pace), () => queuesOf(context))
+  const rates = live.poll('rates', every.metrics, () => ratesOf(series))
+  const ages = live.poll('ages', every.metrics, async () => agesOf(context, await queues(), series))
+  const alarms = live.poll('alarms', every.alarms, async () => alarmsOf(context, await queues(), series))
+  return [
+    get('overview', {}, async () => ({
+      title: context.title,
+      local: context.local,
+      flags: context.flags,
+      every: { queues: Math.max(every.queues, pace), metrics: every.metrics, alarms: every.alarms },
+      queues: await queues(),
+      ages: await ages(),
+      rates: await rates(),
+      alarms: byState(await alarms()),
+    })),
+    get('runbook', { page: v.pipe(v.string(), v.regex(/^[\w-]+$/)) }, async ({ page }) => {
+      const known = (await alarms()).some(alarm => alarm.page === page)
+      if (!known) throw cannot('show the runbook', `there is no page "${page}"`)
+      return { text: await readFile(join(ROOT, 'docs', 'runbook', `${page}.md`), 'utf8') }
+    }),
+  ]
+}

@@ -1,0 +1,61 @@
+import type { ComponentChildren } from 'preact'
+import { linkTo } from '../../web/route.ts'
+import { PageHead, page } from '../../web/shell.tsx'
+import { reads } from './api.ts'
+import { t } from './words.ts'
+
+/** Code, emphasis and links within a line; a link leads to another page of the runbook, or is only its text. */
+const inline = (text: string): ComponentChildren[] =>
+  text.split(/(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\([^)]+\))/).map(part => {
+    if (part.startsWith('`')) return <code>{part.slice(1, -1)}</code>
+    if (part.startsWith('**')) return <strong>{part.slice(2, -2)}</strong>
+    const [, label, target = ''] = /^\[([^\]]+)\]\(([^)]+)\)$/.exec(part) ?? []
+    if (label === undefined) return part
+    const other = /^([\w-]+)\.md$/.exec(target)?.[1]
+    return other === undefined ? label : <a href={linkTo(['runbook', other])}>{label}</a>
+  })
+
+const items = (block: string) => block.split(/\n(?=- |\d+\. )/).map(item => item.replace(/^(- |\d+\. )/, ''))
+
+/** The Markdown that the runbook uses: headings, paragraphs, lists, and blocks of code. */
+const blocks = (markdown: string) =>
+  markdown
+    .trim()
+    .split(/\n{2,}(?!\s)/)
+    .map(block => {
+      if (block.startsWith('# ')) return null
+      if (block.startsWith('## ')) return <h2>{block.slice(3)}</h2>
+      if (block.startsWith('```')) return <pre>{block.replace(/^```.*\n|\n```$/g, '')}</pre>
+      const List = block.startsWith('- ') ? 'ul' : 'ol'
+      if (!/^(- |1\. )/.test(block)) return <p>{inline(block)}</p>
+      return (
+        <List>
+          {items(block).map(item => (
+            <li key={item}>{inline(item)}</li>
+          ))}
+        </List>
+      )
+    })
+
+/** A page of the runbook, as in docs/runbook. */
+export const Runbook = page(
+  {
+    title: ({ path: [, name = ''] }) => name,
+    reads: ({ path: [, name = ''] }) => ({ page: reads('runbook', { page: name }) }),
+  },
+  ({ page: { text } }) => (
+    <>
+      <PageHead
+        title={/^# (.*)$/m.exec(text)?.[1] ?? ''}
+        above={
+          <a class="back" href="#/overview">
+            {t('Overview')}
+          </a>
+        }
+      />
+      <article class="prose" lang="en" dir="ltr">
+        {blocks(text)}
+      </article>
+    </>
+  ),
+)

@@ -1,0 +1,45 @@
+import type { InferOutput, ObjectEntries, ObjectSchema } from 'valibot'
+import * as v from 'valibot'
+import type { Context } from '../cli/core/context.ts'
+import type { Live } from './live.ts'
+
+/** What the routes work with. */
+export type Services = { context: Context; live: Live }
+
+export type Route = {
+  method: 'get' | 'post'
+  /** Below `/api/`. */
+  path: string
+  input: ObjectSchema<ObjectEntries, undefined>
+  handle: (input: never, services: Services) => unknown
+}
+
+type Input<Entries extends ObjectEntries> = ObjectSchema<Entries, undefined>
+
+type Handle<Entries extends ObjectEntries, Result> = (
+  input: InferOutput<Input<Entries>>,
+  services: Services,
+) => Result
+
+/** A route of its own type, by which the pages know what it takes and answers. */
+type Typed<Method, Path, Entries extends ObjectEntries, Result> = {
+  method: Method
+  path: Path
+  input: Input<Entries>
+  handle: Handle<Entries, Result>
+}
+
+const route =
+  <Method extends Route['method']>(method: Method) =>
+  <const Path extends string, Entries extends ObjectEntries, Result>(
+    path: Path,
+    entries: Entries,
+    /** Returns the JSON of the response or, as an async generator, one document a line. */
+    handle: Handle<Entries, Result>,
+  ): Typed<Method, Path, Entries, Result> => ({ method, path, input: v.object(entries), handle })
+
+/** Reads something; the input is the query. */
+export const get = route('get')
+
+/** Changes something; the input is the JSON body. */
+export const post = route('post')

@@ -1,0 +1,136 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { type Context as Call, Hono } from 'hono'
+import { getCookie, setCookie } from 'hono/cookie'
+import { stream } from 'hono/streaming'
+import * as v from 'valibot'
+import type { Context } from '../cli/core/context.ts'
+import { explain, Failure } from '../cli/core/errors.ts'
+import { foreignHeader } from '../sandbox/http/foreign.ts'
+import { changeStream, HOST, listen, POLICY, pageFiles, stop } from '../web/serve.ts'
+import { createLive } from './live.ts'
+import type { Route } from './route.ts'
+import { routesOf } from './routes.ts'
+
+type Environment = { Bindings: HttpBindings }
+
+const refuse = (call: Call, status: 400 | 401 | 403 | 404 | 409 | 415 | 500, message: string) =>
+  call.json({ error: { message } }, status)
+
+const hash = (text: string) => createHash('sha256').update(text).digest()
+const isSame = (given: string | undefined, secret: string) => timingSafeEqual(hash(given ?? ''), hash(secret))
+
+const isIterable = (result: unknown): result is AsyncIterable<unknown> =>
+  typeof result === 'object' && result !== null && Symbol.asyncIterator in result
+
+const SIGN_IN = 'open the address that npm start or relay console printed'
+
+/** The largest body of a change; what a person types is far smaller. */
+const BODY_MAX = 64 * 1024
+
+/**
+ * Starts the operators' console: a page for one relay, served to this machine only.
+ *
+ * @param token opens a session when it is in the address. @default a random one
+ * @throws Error when the port is taken
+ */
+export const startConsole = async (
+  context: Context,
+  { port, token = randomBytes(24).toString('base64url') }: { port: number; token?: string | undefined },
+) => {
+  const live = createLive(context)
+  const session = randomBytes(32).toString('base64url')
+  const stopping = new AbortController()
+  const failureOf = (error: unknown) => explain(error, context).message
+  // Cookies are shared by all ports of a host.
+  const cookieName = (call: Call<Environment>) => `console-${call.env.incoming.socket.localPort}`
+
+  const serve = async (call: Call<Environment>, { method, input, handle }: Route) => {
+    const given = method === 'get' ? call.req.query() : await call.req.json().catch(() => undefined)
+    const valid = v.safeParse(input, given)
+    if (!valid.success) {
+      const [{ message }] = valid.issues
+      return refuse(call, 400, `Cannot read the request: ${message}`)
+    }
+    // The schema of the route is that of its handler: `get` and `post` take both together.
+    const result = handle(valid.output as never, { context, live })
+    if (!isIterable(result)) return call.json((await result) ?? {})
+    call.header('content-type', 'application/x-ndjson')
+    return stream(call, async output => {
+      const write = (line: object) => output.write(`${JSON.stringify(line)}\n`)
+      try {
+        for await (const item of result) {
+          if (output.aborted) return
+          await write({ item })
+        }
+      } catch (error) {
+        await write({ error: { message: failureOf(error) } })
+      }
+    })
+  }
+
+  const app = new Hono<Environment>()
+  app.use(async (call, next) => {
+    call.header('x-content-type-options', 'nosniff')
+    call.header('referrer-policy', 'no-referrer')
+    call.header('content-security-policy', POLICY)
+    call.header('cache-control', 'no-store')
+    const { headers, method } = call.env.incoming
+    const found = foreignHeader(headers)
+    if (found !== undefined)
+      return refuse(call, 403, `${found}: the console takes no requests from other pages`)
+    if (method === 'GET') return next()
+    if (headers.origin === undefined) {
+      return refuse(call, 403, 'Origin is missing: only the console itself makes changes')
+    }
+    if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')) {
+      return refuse(call, 415, 'Content-Type must be application/json')
+    }
+    if (!(Number(headers['content-length']) <= BODY_MAX)) return refuse(call, 400, 'The body is too large')
+    return next()
+  })
+  app.use('/api/*', async (call, next) =>
+    isSame(getCookie(call, cookieName(call)), session)
+      ? next()
+      : refuse(call, 401, `The session has ended: ${SIGN_IN}`),
+  )
+  // What these hold is in the repository. They need no session: a browser that follows a link from another page
+  // does not send the cookie yet.
+  let building: ReturnType<typeof pageFiles> | undefined
+  const file = (name: string) => async (call: Call<Environment>) => {
+    building ??= pageFiles(join(import.meta.dirname, 'pages'), 'console')
+    const [type = '', content = ''] = (await building)[name] ?? []
+    return call.body(content, 200, { 'content-type': type })
+  }
+  app.get('/', (call, next) => {
+    const given = call.req.query('token')
+    if (given === undefined) return next()
+    if (!isSame(given, token)) return call.text(`The token is not valid: ${SIGN_IN}`, 401)
+    setCookie(call, cookieName(call), session, { httpOnly: true, sameSite: 'Strict', path: '/' })
+    return call.redirect('/', 303)
+  })
+  app.get('/', file('index.html'))
+  for (const name of ['icon.svg', 'console.js', 'console.css']) app.get(`/${name}`, file(name))
+  app.get('/api/events', call => changeStream(call, stopping.signal, live.listen))
+  for (const route of routesOf(context, live)) {
+    app.on(route.method, `/api/${route.path}`, call => serve(call, route))
+  }
+  app.notFound(call => refuse(call, 404, 'The path does not exist'))
+  app.onError((error, call) => {
+    // What a person can do something about has a message for them; anything else is shown as it is.
+    return refuse(call, error instanceof Failure ? 409 : 500, failureOf(error))
+  })
+
+  const server = createServer(getRequestListener(app.fetch, { hostname: HOST }))
+  const bound = await listen(server, port, 'CONSOLE_PORT')
+  return {
+    /** The address that opens a session. */
+    url: `http://${HOST}:${bound}/?token=${token}`,
+    close: async () => {
+      stopping.abort()
+      await stop(server)
+    },
+  }
+}
