@@ -21,7 +21,8 @@ export const createLive = (context: Context) => {
 
   const emit = (kind: string) => {
     changed.add(kind)
-    settling ??= setTimeout(() => {
+    if (settling !== undefined) return
+    settling = setTimeout(() => {
       settling = undefined
       for (const each of changed) for (const listener of listeners) listener({ kind: each })
       changed.clear()
