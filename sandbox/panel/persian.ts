@@ -33,7 +33,7 @@ export const t = translator({
   Transfer: 'حواله',
   Draft: 'پیش‌نویس',
   Posted: 'قطعی',
-  Pending: 'در انتظار ارسال',
+  Pending: 'در انتظار',
   Delivered: 'تحویل شده',
   Failed: 'ناموفق',
   // Orders.

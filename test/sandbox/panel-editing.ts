@@ -122,6 +122,38 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     expect((await client().panel('fiscal-years')).body.fiscalYears).toHaveLength(3)
   })
 
+  test('in Persian, dates are Jalali, numbers have Persian digits, and both are typed as they are shown', async () => {
+    const { page } = await openAt(`${client().url}/#/settings`, { locale: 'fa-IR' })
+    await page.getByRole('button', { name: 'افزودن سال مالی' }).click()
+    await page.getByLabel('نخستین روز').fill('۱۴۰۳/۱/۱')
+    // 1403 was a leap year, 1404 was not.
+    await page.getByLabel('واپسین روز').fill('1404/12/30')
+    await page.getByRole('button', { name: 'افزودن', exact: true }).click()
+    await page.getByText('«⁨1404/12/30⁩» تاریخ نیست').waitFor()
+    await page.getByLabel('واپسین روز').fill('١٤٠٣-١٢-٣٠')
+    await page.getByRole('button', { name: 'افزودن', exact: true }).click()
+    await page.getByRole('rowheader', { name: '۱ فروردین ۱۴۰۳' }).waitFor()
+    await page.getByRole('cell', { name: '۳۰ اسفند ۱۴۰۳ ۲۰ مارس ۲۰۲۵' }).waitFor()
+    const { body } = await client().panel('fiscal-years')
+    expect([...(body.fiscalYears ?? [])]).toContainEqual({ from: '2024-03-20', to: '2025-03-20' })
+
+    await page.getByLabel('نرخ مالیات').fill('۱۰۱')
+    await page.getByRole('button', { name: 'ذخیره تنظیمات' }).click()
+    await page.getByText('نباید بیش از ۱۰۰ باشد').waitFor()
+
+    await client().create(order('2002', { customer: { mobile: '09120000001' }, date: '2024-03-20' }))
+    await page.evaluate('location.hash = "#/orders?q=۰۹۱۲۰۰۰۰۰۰۱"')
+    const row = page.getByRole('row').filter({ hasText: '2002' })
+    await row.getByText('۲٬۲۰۰').waitFor()
+    await row.getByText('۱ فروردین ۱۴۰۳').waitFor()
+    await page.getByRole('button', { name: '123' }).click()
+    await page.getByRole('button', { name: 'میلادی' }).click()
+    await row.getByText('20 مارس 2024').waitFor()
+    await row.getByText('2,200').waitFor()
+    await page.getByRole('button', { name: 'English' }).click()
+    await row.getByText('20 Mar 2024').waitFor()
+  })
+
   test('a delivery shows its attempts and can be sent again', async () => {
     const receiver = await startReceiver(attempt => (attempt === 1 ? 503 : 200))
     await client().register(receiver.url)
