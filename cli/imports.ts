@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { paginateQuery } from '@aws-sdk/client-dynamodb'
 import { BULK_CHECK, BULK_SHARD } from '../lib/orders/repository.ts'
 import { unixSeconds } from '../lib/platform/environment.ts'
-import { QUEUES, TABLES, UNSETTLED_INDEX } from '../lib/platform/names.ts'
+import { QUEUES, UNSETTLED_INDEX } from '../lib/platform/names.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { duration } from './core/options.ts'
@@ -13,12 +13,12 @@ import { depthOf } from './core/queue.ts'
  * How many orders of each store have events in the bulk queue, of those that came there up to a time. SQS cannot tell
  * whose messages a queue has; the index of the orders table can.
  */
-const waitingOrders = async ({ dynamodb, nameOf }: Context, until: number): Promise<Map<string, number>> => {
+const waitingOrders = async ({ dynamodb, stack }: Context, until: number): Promise<Map<string, number>> => {
   const waiting = new Map<string, number>()
   const pages = paginateQuery(
     { client: dynamodb },
     {
-      TableName: nameOf(TABLES.orders),
+      TableName: (await stack()).ordersTable,
       IndexName: UNSETTLED_INDEX,
       KeyConditionExpression: 'unsettled = :bulk AND check_at <= :until',
       ExpressionAttributeNames: { '#source': 'source' },

@@ -14,7 +14,7 @@ import type { Report } from './core/output.ts'
 import { newestRegistration, webhookUrlOf } from './core/registrations.ts'
 import { readSecret } from './core/terminal.ts'
 import { envelopeOf, jsonOf, nowSeconds, sendWebhook } from './core/webhook.ts'
-import { ordersOf } from './orders.ts'
+import { ordersOf } from './orders/orders.ts'
 
 const SECRET_VARIABLE = 'RELAY_WEBHOOK_SECRET'
 

@@ -1,4 +1,5 @@
 import { feedQueueName, QUEUES, storeName } from '../lib/platform/names.ts'
+import { MAX_RECEIVES } from '../lib/platform/retry.ts'
 import { httpStores, type Store } from '../lib/platform/stores.ts'
 import {
   arn,
@@ -77,8 +78,7 @@ const readByFeeder = {
 const readByWorker = {
   // AWS recommends six times the worker's timeout.
   attributes: { ...highThroughput, VisibilityTimeout: 180 },
-  // Retry delays grow from 5 s to 15 min: 200 receives take one to two days.
-  deadLetters: { queueId: QUEUE_IDS.ordersDead, maxReceiveCount: 200 },
+  deadLetters: { queueId: QUEUE_IDS.ordersDead, maxReceiveCount: MAX_RECEIVES },
 }
 
 /**

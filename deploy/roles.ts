@@ -11,7 +11,7 @@ import {
   type Stack,
 } from './cloudformation.ts'
 import { feedsArn, QUEUE_IDS } from './queues.ts'
-import { DELIVERIES_ID, ordersId } from './tables.ts'
+import { DELIVERIES_ID, HISTORY_ID, ordersId } from './tables.ts'
 
 const READ_QUEUE = [
   'sqs:ReceiveMessage',
@@ -60,7 +60,9 @@ export const roleResources = ({ stage, prefix, ...stack }: Stack): Resources => 
       read('GetParameter', 'accountingKey'),
     ]),
     role('Worker', [
-      allow(['dynamodb:GetItem', 'dynamodb:PutItem'], [orders]),
+      // It notes a failing event with its order.
+      allow(['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], [orders]),
+      allow(['dynamodb:PutItem'], [arnOf(HISTORY_ID)]),
       allow(READ_QUEUE, [arnOf(QUEUE_IDS.orders), arnOf(QUEUE_IDS.bulk)]),
       allow(['sqs:SendMessage'], [arnOf(QUEUE_IDS.bulk), arnOf(QUEUE_IDS.quarantine), feeds]),
       read('GetParameter', 'accountingKey'),

@@ -1,5 +1,5 @@
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb'
-import { TABLES, UNSETTLED_INDEX } from '../lib/platform/names.ts'
+import { FAILING_INDEX, HISTORY_INDEXES, TABLES, UNSETTLED_INDEX } from '../lib/platform/names.ts'
 import type { Resources, Stack } from './cloudformation.ts'
 
 /** A table, in terms that the template and the local stack share: keys and indexes as CreateTable takes them. */
@@ -15,6 +15,7 @@ export type Table = {
 }
 
 export const DELIVERIES_ID = 'DeliveriesTable'
+export const HISTORY_ID = 'HistoryTable'
 
 /**
  * The logical id of the orders table. A restored table, which has another name, is another resource: CloudFormation
@@ -39,6 +40,29 @@ export const tablesOf = ({
     aws: { TimeToLiveSpecification: { AttributeName: 'expires_at', Enabled: true } },
   },
   {
+    // What the worker did to the orders, for people. The table may be lost: nothing is decided by it.
+    id: HISTORY_ID,
+    name: prefix + TABLES.history,
+    schema: {
+      AttributeDefinitions: ['partition', 'at', ...HISTORY_INDEXES].map(AttributeName => ({
+        AttributeName,
+        AttributeType: 'S',
+      })),
+      KeySchema: [
+        { AttributeName: 'partition', KeyType: 'HASH' },
+        { AttributeName: 'at', KeyType: 'RANGE' },
+      ],
+      // Sparse: only entries that say something new have these attributes.
+      GlobalSecondaryIndexes: HISTORY_INDEXES.map(name => ({
+        IndexName: name,
+        KeySchema: [{ AttributeName: name, KeyType: 'HASH' }],
+        Projection: { ProjectionType: 'KEYS_ONLY' },
+      })),
+    },
+    retained: false,
+    aws: {},
+  },
+  {
     id: ordersId({ ordersTable }),
     name: prefix + ordersTable,
     schema: {
@@ -47,6 +71,8 @@ export const tablesOf = ({
         { AttributeName: 'external_id', AttributeType: 'S' },
         { AttributeName: 'unsettled', AttributeType: 'S' },
         { AttributeName: 'check_at', AttributeType: 'N' },
+        { AttributeName: 'failing_shard', AttributeType: 'S' },
+        { AttributeName: 'failing_since', AttributeType: 'S' },
       ],
       KeySchema: [
         { AttributeName: 'source', KeyType: 'HASH' },
@@ -61,6 +87,15 @@ export const tablesOf = ({
             { AttributeName: 'check_at', KeyType: 'RANGE' },
           ],
           Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['checks'] },
+        },
+        {
+          // Sparse: only orders whose event fails.
+          IndexName: FAILING_INDEX,
+          KeySchema: [
+            { AttributeName: 'failing_shard', KeyType: 'HASH' },
+            { AttributeName: 'failing_since', KeyType: 'RANGE' },
+          ],
+          Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['failing'] },
         },
       ],
     },

@@ -1,5 +1,6 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
+import type { HistoryEntry } from '../lib/orders/history.ts'
 import { type Intent, type IntentState, isOpen, type Order } from '../lib/orders/order.ts'
 import { orderOf } from '../lib/orders/repository.ts'
 import { parseJson } from '../lib/protocol/json.ts'
@@ -202,6 +203,39 @@ export const orderViolations = (expected: Expected, end: EndState, faults = 0): 
       violations.push(`the order is ${stored.isIndexed ? '' : 'not '}in the index of unsettled orders`)
   }
   return [...violations, ...requestViolations(expected, stored?.order, feed, accepted, faults)]
+}
+
+/**
+ * The history of an order has an entry for each of its saves, the last of which shows it as it is stored. Its
+ * requests can be found there.
+ *
+ * @param find an entry of this order by its time
+ */
+export const historyViolations = (
+  item: Record<string, AttributeValue>,
+  find: (at: string) => HistoryEntry | undefined,
+): string[] => {
+  const { order, updated_at } = orderOf(item)
+  if (item.intents === undefined) return []
+  const last = find(updated_at)
+  const requests = new Set<string>()
+  let complete = true
+  for (let at: string | undefined = updated_at; at !== undefined && complete; ) {
+    const entry = find(at)
+    complete = entry !== undefined && (entry.previous === undefined || entry.previous < at)
+    if (entry?.request !== undefined) requests.add(entry.request)
+    at = entry?.previous
+  }
+  return [
+    ...(complete ? [] : ['the history does not reach back to the first save']),
+    ...(last?.version === order.version && last.status === order.result?.status
+      ? []
+      : ['the last entry of the history is not of the order as stored']),
+    ...(complete ? order.intents : [])
+      .filter(({ id }) => !requests.has(id))
+      .map(({ id, kind }) => `the ${kind} ${id} is in no entry of the history`),
+    ...(item.failing === undefined ? [] : ['the order counts as failing']),
+  ]
 }
 
 /** A webhook as its sender knows it: accepted with 200, given up after its last attempt, or still tried. */

@@ -50,6 +50,7 @@ export const startCloud = async () => {
       ...(way === 'tls' && { NODE_EXTRA_CA_CERTS: certificate }),
       DELIVERIES_TABLE: 'deliveries',
       ORDERS_TABLE: 'orders',
+      HISTORY_TABLE: 'history',
       IDEMPOTENCY_TABLE: 'idempotency',
       // The SDK sends to the queue's URL, whatever its endpoint is.
       ORDERS_QUEUE_URL: orders.replace(ways.direct.sqs, to.sqs),

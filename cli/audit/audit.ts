@@ -1,13 +1,11 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Option } from '@commander-js/extra-typings'
-import { orderQueue } from '../../lib/orders/events.ts'
-import { QUEUES } from '../../lib/platform/names.ts'
 import { visible } from '../../lib/platform/visible.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { positive, since } from '../core/options.ts'
 import { count, lines, type Report } from '../core/output.ts'
+import { checkOrders } from '../orders/orders.ts'
 import { type Balance, balance, type Difference } from './balance.ts'
 import { collect, collectAgain } from './collect.ts'
 
@@ -53,17 +51,6 @@ const balanceText = (audited: Balance): string => {
 const ATTEMPTS = 3
 const INTERVAL_MS = { local: 1000, aws: 5000 }
 
-/** Has the worker read orders from the service, as the scheduled check does. */
-const repair = async ({ sqs, queueUrl }: Context, differences: readonly Difference[]): Promise<number> => {
-  const enqueue = orderQueue(sqs, await queueUrl(QUEUES.orders))
-  const outdated = differences.filter(difference => difference.outdated)
-  for (const { source, external_id } of outdated) {
-    const event = { event: 'order.check', delivery: randomUUID(), data: { source, external_id } }
-    await enqueue(event.data, { id: event.delivery, json: JSON.stringify(event) })
-  }
-  return outdated.length
-}
-
 type Options = { since: Date; rate: number; service: boolean; repair?: true | undefined }
 
 const audit = async (context: Context, options: Options): Promise<Report> => {
@@ -75,7 +62,9 @@ const audit = async (context: Context, options: Options): Promise<Report> => {
     const { differences } = audited
     const balanced = differences.length === 0
     if (balanced || attempt === ATTEMPTS) {
-      const repaired = options.repair ? await repair(context, differences) : 0
+      const outdated = options.repair ? differences.filter(difference => difference.outdated) : []
+      await checkOrders(context, outdated)
+      const repaired = outdated.length
       const next = `The worker reads ${count(repaired, 'order')} from the service; then run the audit again.`
       return {
         data: { balanced, ...audited, repaired },

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { orderName } from '../../lib/orders/events.ts'
 import { type IntentKind, isOpen } from '../../lib/orders/order.ts'
 import type { StoredOrder } from '../../lib/orders/repository.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
@@ -38,9 +39,6 @@ export type Evidence = QueueState & {
   /** By `orderName`. */
   orders: ReadonlyMap<string, ComparedOrder>
 }
-
-/** An order as the key of a map. */
-export const orderName = ({ source, external_id }: OrderKey): string => JSON.stringify([source, external_id])
 
 /** What became of a queued delivery or an accepted request. */
 type Outcome = 'applied' | 'unchanged' | 'dead' | 'quarantined' | 'waiting' | 'unaccounted'

@@ -1,4 +1,5 @@
 import { AccountingError } from '../../lib/accounting/errors.ts'
+import { orderName } from '../../lib/orders/events.ts'
 import { QUEUES } from '../../lib/platform/names.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import { type DeliveryRecord, QUARANTINED } from '../../lib/webhook/deliveries.ts'
@@ -13,8 +14,8 @@ import { deliveriesSince, deliveryWith } from '../deliveries.ts'
 import { DEAD_LETTERS } from '../messages/dead.ts'
 import { collect as collectMessages, idsOf } from '../messages/message.ts'
 import { QUARANTINE } from '../messages/quarantine.ts'
-import { ordersOf, ordersWhere } from '../orders.ts'
-import { type ComparedOrder, type Difference, type Evidence, orderName, type QueueState } from './balance.ts'
+import { ordersOf, ordersWhere } from '../orders/orders.ts'
+import type { ComparedOrder, Difference, Evidence, QueueState } from './balance.ts'
 import { addLateLine, addLine, emptyLog, type Logged } from './logged.ts'
 
 const EVERY_MESSAGE = { ids: [], limit: 10_000 }

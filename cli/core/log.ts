@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { logFile } from '../../local/log.ts'
 import type { Context } from './context.ts'
 import { cannot } from './errors.ts'
+import { merged } from './merge.ts'
 
 /** A line of the functions' structured log. */
 export type LogLine = {
@@ -141,24 +142,6 @@ const filterOf = (messages: readonly string[] | undefined) =>
     ? LOG_LINES
     : `{ ${messages.map(message => `$.message = "${message}"`).join(' || ')} }`
 
-/** The lines of several functions, each in order, as one in order of time. Holds one line of each. */
-async function* inOrder(logs: readonly AsyncIterator<LogLine>[]): AsyncGenerator<LogLine> {
-  const heads = new Map<AsyncIterator<LogLine>, LogLine>()
-  const advance = async (log: AsyncIterator<LogLine>) => {
-    const { done, value } = await log.next()
-    if (done) heads.delete(log)
-    else heads.set(log, value)
-  }
-  await Promise.all(logs.map(advance))
-  for (;;) {
-    let [next] = heads
-    for (const head of heads) if (next === undefined || head[1].at < next[1].at) next = head
-    if (next === undefined) return
-    yield next[1]
-    await advance(next[0])
-  }
-}
-
 async function* cloudWatchLog({ region, stack }: Context, range: Range): AsyncGenerator<LogLine> {
   const { since, follow, signal, messages } = range
   // Slow to load, and only needed here.
@@ -193,7 +176,8 @@ async function* cloudWatchLog({ region, stack }: Context, range: Range): AsyncGe
     for (let from = since.getTime(); ; ) {
       const next = Math.max(from, Date.now() - LATE_MS)
       const keepFrom = follow ? next : Number.POSITIVE_INFINITY
-      yield* inOrder(Object.entries(functions).map(([key, { name }]) => linesOf(key, name, from, keepFrom)))
+      const logs = Object.entries(functions).map(([key, { name }]) => linesOf(key, name, from, keepFrom))
+      yield* merged(logs, (a, b) => a.at < b.at)
       if (!follow) return
       from = next
       for (const [id, timestamp] of seen) if (timestamp < from) seen.delete(id)

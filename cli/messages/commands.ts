@@ -8,7 +8,7 @@ import { ORDER, positive, SOURCE, since } from '../core/options.ts'
 import { count, facts, lines, type Report, table, visibleLines } from '../core/output.ts'
 import { pace } from '../core/pace.ts'
 import { jsonOf } from '../core/webhook.ts'
-import { ordersOf } from '../orders.ts'
+import { ordersOf } from '../orders/orders.ts'
 import { callCounts, callCountsText, dryRun, type Prediction, predictionText } from './dry-run.ts'
 import {
   collect,

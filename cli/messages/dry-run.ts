@@ -1,6 +1,6 @@
 import { AccountingError } from '../../lib/accounting/errors.ts'
 import type { CallResult } from '../../lib/orders/apply.ts'
-import type { OrderEvent } from '../../lib/orders/events.ts'
+import { type OrderEvent, orderName } from '../../lib/orders/events.ts'
 import type { FeedMessage } from '../../lib/orders/feed.ts'
 import type { AccountingCall } from '../../lib/orders/next-call.ts'
 import { process } from '../../lib/orders/process.ts'
@@ -94,10 +94,9 @@ export const dryRun = ({
 }) => {
   const stored = new Map<string, StoredOrder | undefined>()
   const services = new Map<string, ServiceOrder>()
-  const nameOf = ({ source, external_id }: OrderKey) => JSON.stringify([source, external_id])
 
   return async (event: OrderEvent): Promise<Prediction> => {
-    const name = nameOf(event.data)
+    const name = orderName(event.data)
     const calls: ExpectedCall[] = []
     const publishes: Prediction['publishes'] = []
     try {

@@ -43,6 +43,7 @@ export const withBreaker = ({
         'The breaker is open: the accounting service was unavailable',
         {
           retryAfter: Math.max(1, Math.ceil(wait / 1000)),
+          isBreakerOpen: true,
         },
       )
     }

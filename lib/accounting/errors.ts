@@ -20,15 +20,22 @@ export class AccountingError extends Error {
   declare readonly reason: Refusal | undefined
   /** Seconds after which the service asks to be called again. */
   readonly retryAfter: number | undefined
+  /** No call was made, since the breaker is open. */
+  readonly isBreakerOpen: boolean
 
   constructor(
     code: AccountingErrorCode,
     message: string,
-    { reason, retryAfter }: { reason?: Refusal; retryAfter?: number | undefined } = {},
+    {
+      reason,
+      retryAfter,
+      isBreakerOpen = false,
+    }: { reason?: Refusal; retryAfter?: number | undefined; isBreakerOpen?: boolean } = {},
   ) {
     super(message)
     this.code = code
     this.retryAfter = retryAfter
+    this.isBreakerOpen = isBreakerOpen
     Object.defineProperty(this, 'reason', { value: reason, enumerable: false })
   }
 }

@@ -38,12 +38,14 @@ export const readOrderEvent = (body: Body): { event: OrderEvent; text: string } 
     : { unreadable: invalid(parsed.issues).error.message }
 }
 
+/** An order in one text, such as the key of a map. */
+export const orderName = ({ source, external_id }: OrderKey): string => JSON.stringify([source, external_id])
+
 /**
  * The message group of an order: SQS allows 128 characters of a limited alphabet, while an `external_id` is
  * free text, so the group is a hash of both parts of the key.
  */
-export const messageGroupOf = ({ source, external_id }: OrderKey): string =>
-  hash('sha256', JSON.stringify([source, external_id]))
+export const messageGroupOf = (order: OrderKey): string => hash('sha256', orderName(order))
 
 /** SQS refuses U+FFFE and U+FFFF. In JSON they occur only in strings, where an escape means the same. */
 const escapeForSqs = (json: string): string =>

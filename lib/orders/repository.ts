@@ -15,6 +15,27 @@ import { deflated, inflated } from './bodies.ts'
 import { messageGroupOf } from './events.ts'
 import { type Intent, isSettled, type Order, type RequestKind, type WithdrawalMark } from './order.ts'
 
+/** An event that fails: the one in front of those that wait for its order. Times are ISO 8601. */
+export type Failing = {
+  event: string
+  delivery: string
+  queue: 'orders' | 'bulk'
+  receives: number
+  /** When the event came into the queue. */
+  since: string
+  /** When it failed last, and when it is tried again. */
+  at: string
+  next_at: string
+  /** The code of an AccountingError, `breaker open`, or the name of another error. */
+  code: string
+  /** What the service answered. */
+  status?: number
+  /** Without anything that it quotes. */
+  message: string
+  /** How many events waited behind it in the same batch. */
+  behind: number
+}
+
 /** An order as stored, with the revision that guards against two writers. */
 export type StoredOrder = {
   order: Order
@@ -23,7 +44,14 @@ export type StoredOrder = {
   updated_at: string
   /** The id of a create that is on its way, of an order that the worker has not stored yet. */
   announced?: string
+  failing?: Failing
+  /** When an unsettled order is checked next, in unix seconds. */
+  check_at?: number
 }
+
+/** When the worker has saved an order last; undefined when it has not. */
+export const savedAt = ({ announced, updated_at }: StoredOrder): string | undefined =>
+  announced === undefined && updated_at !== '' ? updated_at : undefined
 
 /** An unsettled order whose check is due. */
 type DueOrder = OrderKey & { checks: number; check_at: number }
@@ -33,6 +61,9 @@ export type Orders = ReturnType<typeof orderRepository>
 
 /** More marks than any store needs; a withdrawal without one is carried out when its event comes. */
 const MAX_MARKS = 16
+
+/** The partition of an order in the indexes. */
+const shardOf = (order: OrderKey) => messageGroupOf(order).slice(0, 1)
 
 /** The partition of the index for orders with events in the bulk queue. */
 export const BULK_SHARD = 'bulk'
@@ -81,6 +112,8 @@ export const orderOf = (item: Item): StoredOrder => ({
   revision: Number(item.revision?.N ?? 0),
   updated_at: item.updated_at?.S ?? '',
   ...(item.announced?.S !== undefined && { announced: item.announced.S }),
+  ...(item.failing?.S !== undefined && { failing: JSON.parse(item.failing.S) as Failing }),
+  ...(item.check_at?.N !== undefined && { check_at: Number(item.check_at.N) }),
   order: {
     ...keyOf(item),
     version: Number(item.version?.N ?? 0),
@@ -114,7 +147,7 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
    * Saves an order.
    *
    * @param revision the revision that was read, 0 for an order that was not stored
-   * @param now unix time in milliseconds
+   * @param now unix time in milliseconds, later than that of the save before
    * @throws ConditionalCheckFailedException when somebody else has saved it in the meantime
    */
   async save(order: Order, revision: number, now: number): Promise<void> {
@@ -143,7 +176,7 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
         ...(isBulk && { bulk: { S: bulk } }),
         updated_at: { S: new Date(now).toISOString() },
         ...((isBulk || !isSettled(order)) && {
-          unsettled: { S: isBulk ? BULK_SHARD : messageGroupOf(order).slice(0, 1) },
+          unsettled: { S: isBulk ? BULK_SHARD : shardOf(order) },
           check_at: { N: String(unixSeconds(now) + interval) },
         }),
       },
@@ -194,6 +227,29 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
             ':none': { N: '0' },
             ':one': { N: '1' },
             ':most': { N: String(MAX_MARKS) },
+          },
+        }),
+      ),
+    )
+  },
+
+  /**
+   * Notes with an order that its event fails; the next save removes it. Does nothing when the order was saved after
+   * the failure.
+   */
+  async fail(key: OrderKey, failing: Failing): Promise<void> {
+    await unlessConditionFails(
+      dynamodb.send(
+        new UpdateItemCommand({
+          TableName: table,
+          Key: keyItem(key),
+          UpdateExpression: 'SET failing = :failing, failing_since = :since, failing_shard = :shard',
+          ConditionExpression: 'attribute_not_exists(updated_at) OR updated_at <= :at',
+          ExpressionAttributeValues: {
+            ':failing': { S: JSON.stringify(failing) },
+            ':since': { S: failing.since },
+            ':shard': { S: shardOf(key) },
+            ':at': { S: failing.at },
           },
         }),
       ),

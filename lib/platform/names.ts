@@ -15,10 +15,16 @@ export const QUEUES = {
   quarantine: 'quarantine',
 } as const
 
-export const TABLES = { orders: 'orders', deliveries: 'deliveries' } as const
+export const TABLES = { orders: 'orders', deliveries: 'deliveries', history: 'history' } as const
 
 /** The sparse index of orders that are not settled. */
 export const UNSETTLED_INDEX = 'unsettled'
+
+/** The sparse index of orders whose event fails. */
+export const FAILING_INDEX = 'failing'
+
+/** The sparse indexes of the history, each named by the attribute that it finds. */
+export const HISTORY_INDEXES = ['request', 'invoice_number'] as const
 
 /** Parameter Store entries, relative to the stack's path (`/order-relay/<stage>`). */
 export const PARAMETERS = {

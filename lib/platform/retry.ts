@@ -5,6 +5,9 @@ import type { Sqs } from './clients.ts'
 const FIRST_SECONDS = 5
 export const MAX_RETRY_SECONDS = 15 * 60
 
+/** After so many receives an event becomes a dead letter: with these delays it takes one to two days. */
+export const MAX_RECEIVES = 200
+
 /** SQS limits the visibility timeout to twelve hours from the first receive. */
 const MAX_VISIBILITY_SECONDS = 11 * 60 * 60
 

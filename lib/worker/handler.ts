@@ -4,8 +4,9 @@ import { AccountingError } from '../accounting/errors.ts'
 import { type AccountingDependencies, createAccounting } from '../accounting/service.ts'
 import { type OrderEvent, readOrderEvent, sendInOrder } from '../orders/events.ts'
 import { feedPublisher } from '../orders/feed.ts'
+import { historyRecorder } from '../orders/history.ts'
 import { type Processed, process } from '../orders/process.ts'
-import { orderRepository } from '../orders/repository.ts'
+import { type Orders, orderRepository } from '../orders/repository.ts'
 import { aboutMessage } from '../platform/about.ts'
 import { type FailedRecord, processBatch } from '../platform/batch.ts'
 import type { DynamoDB, Sqs } from '../platform/clients.ts'
@@ -15,6 +16,7 @@ import { type Quarantine, quarantineQueue } from '../platform/quarantine.ts'
 import { retryDelay, visibilityExtender } from '../platform/retry.ts'
 import type { Store } from '../platform/stores.ts'
 import { callAccounting, withDeadline } from './calls.ts'
+import { noteFailing } from './failing.ts'
 import { callShares } from './share.ts'
 
 export type WorkerDependencies = AccountingDependencies & {
@@ -23,7 +25,12 @@ export type WorkerDependencies = AccountingDependencies & {
   stores: readonly Store[]
   settings: Pick<
     Settings,
-    'ordersTable' | 'ordersQueueUrl' | 'quarantineQueueUrl' | 'refusedRetryDays' | 'feedVersionsFrom'
+    | 'ordersTable'
+    | 'historyTable'
+    | 'ordersQueueUrl'
+    | 'quarantineQueueUrl'
+    | 'refusedRetryDays'
+    | 'feedVersionsFrom'
   >
 }
 
@@ -63,8 +70,9 @@ const processRecord =
 
 /** Delays a failed event, and the events behind it in its message group (promise P8). */
 const delayEvent =
-  (bulkQueueUrl: string, { sqs, settings, now, random, telemetry }: WorkerDependencies) =>
-  async ({ error, record, behind }: FailedRecord): Promise<void> => {
+  (orders: Orders, bulkQueueUrl: string, { sqs, settings, now, random, telemetry }: WorkerDependencies) =>
+  async (failed: FailedRecord): Promise<void> => {
+    const { error, record, behind } = failed
     // `relay dead replay` passes dead letters to the worker; one that fails remains where it is.
     if (isFrom(record, QUEUES.ordersDead)) {
       telemetry.error('replay failed', error, { ...aboutMessage(record.body), messageId: record.messageId })
@@ -83,9 +91,15 @@ const delayEvent =
     telemetry.count(accounting?.code === 'unauthorized' ? 'ServiceUnauthorized' : 'EventRetried')
     // SQS leaves a message out of the queue's age once it was received three times without success.
     telemetry.seconds('FailingEventAge', (now() - Number(record.attributes.SentTimestamp)) / 1000)
-    const queueUrl = isFrom(record, QUEUES.bulk) ? bulkQueueUrl : settings.ordersQueueUrl
-    const extendVisibility = visibilityExtender(sqs, queueUrl)
-    await extendVisibility([record, ...behind], seconds)
+    const queue = isFrom(record, QUEUES.bulk) ? 'bulk' : 'orders'
+    const extendVisibility = visibilityExtender(
+      sqs,
+      queue === 'bulk' ? bulkQueueUrl : settings.ordersQueueUrl,
+    )
+    const noted = noteFailing(orders, failed, { queue, seconds, now: now() }).catch(failure =>
+      telemetry.error('failure not noted', failure, aboutMessage(record.body)),
+    )
+    await extendVisibility([record, ...behind], seconds).finally(() => noted)
   }
 
 const DAY_SECONDS = 24 * 60 * 60
@@ -104,7 +118,8 @@ export const createWorker = (dependencies: WorkerDependencies) => {
     )
   }
   const bulkQueueUrl = siblingQueueUrl(settings.ordersQueueUrl, QUEUES.bulk)
-  const onFailure = delayEvent(bulkQueueUrl, dependencies)
+  const recordChange = historyRecorder(dynamodb, settings.historyTable)
+  const onFailure = delayEvent(orders, bulkQueueUrl, dependencies)
   const share = callShares(now)
 
   return middy<SQSEvent, SQSBatchResponse>(invocation).handler(({ Records }, context) => {
@@ -112,7 +127,7 @@ export const createWorker = (dependencies: WorkerDependencies) => {
     const processEvent = (event: OrderEvent, record: SQSRecord) => {
       const redelivered = Number(record.attributes.ApproximateReceiveCount) > 1
       const versionsFrom = Number(settings.feedVersionsFrom)
-      const dependencies = { orders, publish, now, retryRefused, redelivered, versionsFrom }
+      const dependencies = { orders, publish, recordChange, now, retryRefused, redelivered, versionsFrom }
       if (!isFrom(record, QUEUES.orders)) return process(event, { ...dependencies, call: callInTime })
       return process(event, {
         ...dependencies,

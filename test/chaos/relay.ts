@@ -129,6 +129,7 @@ export const startRelay = async ({
   const settings = {
     ordersTable: TABLES.orders,
     deliveriesTable: TABLES.deliveries,
+    historyTable: TABLES.history,
     ordersQueueUrl: queueUrl(QUEUES.orders),
     quarantineQueueUrl: queueUrl(QUEUES.quarantine),
     feedsDeadQueueUrl: queueUrl(QUEUES.feedsDead),

@@ -35,6 +35,7 @@ const queue = (name: string) =>
 const RESOURCES: Readonly<Record<string, (name: string) => string>> = {
   ...{ QueueUrl: queue, QueueName: queue },
   TableName: name => `table/order-relay-STAGE-${name}`,
+  RequestItems: tables => `table/order-relay-STAGE-${Object.keys(tables)[0]}`,
   ...{ Name: name => `parameter${name}`, Path: name => `parameter${name}` },
   FunctionName: name => `function:${name}`,
   StackName: name => `stack/${name}/id`,

@@ -64,7 +64,11 @@ export const monitorTests = () => {
     expect(await listed('--since', '2099-01-01')).toEqual([])
     // Of more than the limit, those changed last, whatever their ids.
     expect(await listed('--limit', '1')).toEqual(['l-2'])
-    expect((await local.json(['orders', 'list', '--limit', '1'])).data).toMatchObject({ more: true })
+    expect((await local.json(['orders', 'list', '--limit', '1'])).data.cursor).toEqual(expect.any(String))
+    expect((await local.json(['orders', 'find', 'l-2'])).data).toMatchObject({
+      orders: [{ external_id: 'l-2' }],
+    })
+    expect(await listed('--failing')).toEqual([])
     expect((await local.relay(['orders', 'list', '--source', 'nobody'])).out).toBe(
       'No matching orders in the local stack.\n',
     )
@@ -83,7 +87,7 @@ export const monitorTests = () => {
     await save('l-waiting', { intents: [intent('waiting')] })
     await save('l-held', { status: 'invoiced', intents: [intent('held')] })
     await save('l-doubtful', { status: 'paid', doubt: 'now' })
-    expect(await listed('--unsettled')).toEqual(['l-2', 'l-doubtful', 'l-held', 'l-waiting'])
+    expect(await listed('--unsettled', '--scan')).toEqual(['l-2', 'l-doubtful', 'l-held', 'l-waiting'])
   })
 
   test('imports: how many orders of each store wait, how fast they are processed, and when the last one is', async () => {

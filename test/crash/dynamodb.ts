@@ -15,6 +15,7 @@ export type Item = Record<string, AttributeValue>
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   [TABLES.deliveries]: ['delivery'],
   [TABLES.orders]: ['source', 'external_id'],
+  [TABLES.history]: ['partition', 'at'],
 }
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
@@ -34,6 +35,8 @@ const holds = (condition: string, item: Item | undefined, values: Item): boolean
       item?.intents?.S?.includes(values[':id']?.S ?? '') !== true &&
       (item?.withdrawals?.SS ?? []).length < Number(values[':most']?.N)
     )
+  if (condition === 'attribute_not_exists(updated_at) OR updated_at <= :at')
+    return (item?.updated_at?.S ?? '') <= String(values[':at']?.S)
   const absent = /^attribute_not_exists\((\w+)\)$/.exec(condition)?.[1]
   if (absent !== undefined) return item?.[absent] === undefined
   const [, name, parameter] = /^(\w+) = (:\w+)$/.exec(condition) ?? []
@@ -62,7 +65,7 @@ export type TableOptions = {
   expiryLag?: () => number
 }
 
-/** The tables `deliveries` and `orders` of DynamoDB, as far as the relay uses them. */
+/** The tables of DynamoDB, as far as the relay uses them. */
 export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOptions = {}) => {
   /** The index of unsettled orders, by shard and key, and each item's shard: it may lag behind the table. */
   const index = new Map<string, Map<string, Item>>()
@@ -100,7 +103,7 @@ export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOp
       const lag = indexLag()
       if (clock === undefined || lag === 0) project(key, item)
       else clock.after(lag, () => project(key, items?.get(key) ?? item))
-    } else if (clock !== undefined && expiryLag !== undefined) {
+    } else if (name === TABLES.deliveries && clock !== undefined && expiryLag !== undefined) {
       for (const [expired, until] of expiring) {
         if (until > clock.now()) break
         items?.delete(expired)

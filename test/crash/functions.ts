@@ -31,6 +31,7 @@ export const ACCOUNTING_ORIGIN = 'https://accounting.example'
 export const SETTINGS = {
   ordersTable: TABLES.orders,
   deliveriesTable: TABLES.deliveries,
+  historyTable: TABLES.history,
   ordersQueueUrl: queueUrl(QUEUES.orders),
   quarantineQueueUrl: queueUrl(QUEUES.quarantine),
   feedsDeadQueueUrl: queueUrl(QUEUES.feedsDead),

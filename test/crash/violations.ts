@@ -1,7 +1,9 @@
 import * as v from 'valibot'
 import { messageGroupOf } from '../../lib/orders/events.ts'
+import { entryOf, partitionOf, positionOf } from '../../lib/orders/history.ts'
 import { quarantineEntry } from '../../lib/platform/quarantine.ts'
 import {
+  historyViolations,
   orderViolations,
   queueViolations,
   readFeedMessage,
@@ -22,12 +24,17 @@ const ordersViolations = ({ scenario, world, faults }: Run): string[] => {
     const key = keyOf(external_id)
     const item = cloud.tables.find('orders', { source: { S: key.source }, external_id: { S: external_id } })
     const stored = item && readStoredItem(item)
+    const entryAt = (at: string) => {
+      const [partition, position] = [partitionOf(key.source), positionOf({ at, external_id })]
+      const entry = cloud.tables.find('history', { partition: { S: partition }, at: { S: position } })
+      return entry && entryOf(entry)
+    }
     const surely = isMarked && planned.withdraws?.surely === true
     const withdraws = planned.withdraws && { withdraws: { ...planned.withdraws, surely } }
     const wasFaster = stored?.order.intents.some(
       ({ kind, state }) => kind === planned.withdraws?.what && state === 'registered',
     )
-    return orderViolations(
+    const violations = orderViolations(
       expectedOf({ ...planned, ...withdraws }, wasFaster),
       {
         service: service.find(key),
@@ -37,7 +44,10 @@ const ordersViolations = ({ scenario, world, faults }: Run): string[] => {
       },
       // The mark of a withdrawal makes a worker that is at work repeat what it has published.
       (troubles.get(messageGroupOf(key)) ?? 0) + (planned.withdraws === undefined ? 0 : 1),
-    ).map(violation => `${external_id}: ${violation}`)
+    )
+    return [...violations, ...(item === undefined ? [] : historyViolations(item, entryAt))].map(
+      violation => `${external_id}: ${violation}`,
+    )
   })
 }
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { labelOf } from '../../deploy/alarms.ts'
 import { feedQueueId, QUEUE_IDS } from '../../deploy/queues.ts'
-import { DELIVERIES_ID, ordersId, tablesOf } from '../../deploy/tables.ts'
+import { DELIVERIES_ID, HISTORY_ID, ordersId, tablesOf } from '../../deploy/tables.ts'
 import { VARIABLES } from '../../lib/platform/environment.ts'
 import { retryDelay } from '../../lib/platform/retry.ts'
 import { METRICS } from '../../lib/platform/telemetry.ts'
@@ -71,7 +71,7 @@ const COUNTS: Readonly<Record<string, number>> = {
   'AWS::CloudWatch::Dashboard': 1,
   'AWS::CodeDeploy::Application': 1,
   'AWS::CodeDeploy::DeploymentGroup': 4,
-  'AWS::DynamoDB::Table': 2,
+  'AWS::DynamoDB::Table': 3,
   'AWS::Events::Rule': 1,
   'AWS::IAM::Role': 6,
   'AWS::KMS::Key': 1,
@@ -274,7 +274,7 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
     DeletionProtectionEnabled: true,
   })
   yield ['policies of the orders', policies(ordersId({})), ['RetainExceptOnCreate', 'Retain']] as const
-  for (const id of [DELIVERIES_ID, 'AlarmKey'])
+  for (const id of [DELIVERIES_ID, HISTORY_ID, 'AlarmKey'])
     yield [`policies of ${id}`, policies(id), ['Delete', 'Delete']] as const
 
   const [rule] = of('AWS::Events::Rule').map(([, { Properties }]) => Properties)

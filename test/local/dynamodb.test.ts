@@ -69,7 +69,7 @@ test('the port opens with the tables of the stack and their index', async () => 
   await first
   const { Table } = await client.describeTable({ TableName: 'orders' })
   expect([Table?.TableStatus, Table?.GlobalSecondaryIndexes?.[0]?.IndexName]).toEqual(['ACTIVE', 'unsettled'])
-  expect((await client.listTables({})).TableNames).toEqual(['deliveries', 'orders'])
+  expect((await client.listTables({})).TableNames).toEqual(['deliveries', 'history', 'orders'])
 })
 
 test('a table of an earlier start with other keys is an error that names both', async () => {

@@ -101,7 +101,7 @@ test('a function finds its tables and queues, and nothing of the developer’s o
   })
   expect(Object.keys(environment)).not.toContain('AWS_PROFILE')
   expect(Object.keys(environment)).not.toContain('AWS_SESSION_TOKEN')
-  expect((await clients.dynamodb.listTables({})).TableNames).toEqual(['deliveries', 'orders'])
+  expect((await clients.dynamodb.listTables({})).TableNames).toEqual(['deliveries', 'history', 'orders'])
 })
 
 test.each([

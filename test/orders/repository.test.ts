@@ -2,7 +2,7 @@ import { DynamoDB, PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from '@jest/globals'
 import { messageGroupOf } from '../../lib/orders/events.ts'
 import { newOrder, type Order } from '../../lib/orders/order.ts'
-import { checkInterval, orderRepository, SHARDS } from '../../lib/orders/repository.ts'
+import { checkInterval, type Failing, orderRepository, SHARDS } from '../../lib/orders/repository.ts'
 import { ExactNumber } from '../../lib/protocol/json.ts'
 import { scan } from '../support/parts.ts'
 import { stackForTests } from '../support/stack.ts'
@@ -42,7 +42,8 @@ describe('an order', () => {
       withdrawals: [{ id: 'w', of: 'refund' }],
     })
     await orders.save(order, 0, NOW)
-    expect(await orders.get(order)).toEqual({ order, revision: 1, updated_at: '2026-01-02T03:04:05.000Z' })
+    const updated_at = '2026-01-02T03:04:05.000Z'
+    expect(await orders.get(order)).toEqual({ order, revision: 1, updated_at, check_at: SECONDS + 600 })
     expect(stack.calls.at(-1)).toMatchObject({ command: 'GetItem', input: { ConsistentRead: true } })
     expect(JSON.stringify(await itemOf('سفارش/1?#')).length).toBeLessThan(20_000)
   })
@@ -140,6 +141,30 @@ describe('the mark of a withdrawal', () => {
     for (let each = 0; each < 20; each++) await orders.mark(order, { id: `w-${each}`, of: 'payment' })
     expect(await orders.get(order)).toMatchObject({ order: { withdrawals: { length: 16 } }, revision: 17 })
   })
+})
+
+test('a failing event is noted until the next save, unless the order was saved since', async () => {
+  const order = orderOf('failing')
+  const [since, before] = [NOW - 9000, NOW - 1].map(time => new Date(time).toISOString()) as [string, string]
+  const failing: Failing = {
+    ...{
+      event: 'order.check',
+      delivery: 'd',
+      queue: 'orders',
+      receives: 1,
+      behind: 0,
+      code: 'Error',
+      message: 'no',
+    },
+    ...{ since, at: before, next_at: before },
+  }
+  await orders.fail(order, failing)
+  expect(await orders.get(order)).toEqual({ order, revision: 0, updated_at: '', failing })
+  await orders.save(order, 0, NOW)
+  await orders.fail(order, failing)
+  expect(await orders.get(order)).not.toHaveProperty('failing')
+  await orders.fail(order, { ...failing, at: new Date(NOW).toISOString() })
+  expect(await orders.get(order)).toMatchObject({ revision: 1, failing: { since } })
 })
 
 describe('a save', () => {

@@ -11,6 +11,7 @@ test.each([
   ...([
     'ordersTable',
     'deliveriesTable',
+    'historyTable',
     'ordersQueueUrl',
     'quarantineQueueUrl',
     'feedsDeadQueueUrl',

@@ -27,6 +27,7 @@ export const startStack = async () => {
   const settings: Settings = {
     ordersTable: 'orders',
     deliveriesTable: 'deliveries',
+    historyTable: 'history',
     ordersQueueUrl: queueUrl(QUEUES.orders),
     quarantineQueueUrl: queueUrl(QUEUES.quarantine),
     feedsDeadQueueUrl: queueUrl(QUEUES.feedsDead),

@@ -50,8 +50,9 @@ const record = (messageId: string, content: object | string, attributes: object 
   sqsRecord(messageId, { body: typeof content === 'string' ? content : JSON.stringify(content), attributes })
 
 const run = (...records: Parameters<typeof sqsEvent>) => handler(sqsEvent(...records), context())
-const order = async (external_id: string) =>
-  (await orderRepository(stack.dynamodb, 'orders', { random: () => 0 }).get(keyOf(external_id)))?.order
+const stored = (external_id: string) =>
+  orderRepository(stack.dynamodb, 'orders', { random: () => 0 }).get(keyOf(external_id))
+const order = async (external_id: string) => (await stored(external_id))?.order
 
 describe('an event', () => {
   test('is applied, published to the feed of its store and saved', async () => {
@@ -180,7 +181,7 @@ describe('a failed event', () => {
   }
 
   const answered = (status: number) => `The accounting service answered ${status}`
-  test.each<[string, Response | Error, string, { seconds?: number; metric?: string }]>([
+  test.each<[string, Response | Error, string, { seconds?: number; metric?: string; code?: string }]>([
     ['the service is not reachable', new Error('x'), 'Cannot reach the accounting service: x', {}],
     ['the service is down', { status: 503 }, answered(503), {}],
     [
@@ -189,7 +190,12 @@ describe('a failed event', () => {
       answered(429),
       { seconds: 1100 },
     ],
-    ['the key is rejected', { status: 401 }, answered(401), { metric: 'ServiceUnauthorized' }],
+    [
+      'the key is rejected',
+      { status: 401 },
+      answered(401),
+      { metric: 'ServiceUnauthorized', code: 'unauthorized' },
+    ],
     [
       'a create is answered with 404',
       { status: 404, body: '<html>Sara Ahmadi' },
@@ -197,7 +203,7 @@ describe('a failed event', () => {
       {},
     ],
   ])('is delayed with those behind it when %s', async (name, response, error, expected) => {
-    const { seconds = 20, metric = 'EventRetried' } = expected
+    const { seconds = 20, metric = 'EventRetried', code = 'unavailable' } = expected
     respond = () => response
     const events = [request(name, 'create'), webhook(name, 'paid')]
     const records = events.map((content, index) => record(`${index}`, content, attributes))
@@ -217,7 +223,22 @@ describe('a failed event', () => {
       { name: metric, dimensions: {}, value: 1 },
       { name: 'FailingEventAge', dimensions: {}, value: 15 },
     ])
-    expect(await order(name)).toMatchObject({ intents: { length: 1, 0: { state: 'waiting' } } })
+    expect(await stored(name)).toMatchObject({
+      order: { intents: { length: 1, 0: { state: 'waiting' } } },
+      failing: {
+        ...{
+          event: 'order.create',
+          delivery: events[0]?.delivery,
+          queue: 'orders',
+          receives: 3,
+          behind: 1,
+          code,
+        },
+        ...{ since: '2026-01-02T03:03:50.000Z', at: '2026-01-02T03:04:05.000Z' },
+        next_at: new Date(NOW + seconds * 1000).toISOString(),
+        message: error,
+      },
+    })
   })
 
   test('is delayed without a call when less time remains than a call may take', async () => {
@@ -247,6 +268,7 @@ describe('a failed event', () => {
     expect(recorded.lines.filter(({ message }) => message === 'event retried').at(-1)).toMatchObject({
       error: { message: 'The breaker is open: the accounting service was unavailable' },
     })
+    expect((await stored('open-6'))?.failing).toMatchObject({ code: 'breaker open' })
   })
 
   test.each(['GetItem', 'PutItem', 'SendMessage', 'GetParameter'])(
@@ -261,9 +283,8 @@ describe('a failed event', () => {
       expect(failedIds(response)).toEqual(['1'])
       expect(recorded.messages()[0]).toBe('event retried')
       expect(stack.commands()).toContain('ChangeMessageVisibilityBatch')
-      expect(await order(id).catch(() => undefined)).toEqual(
-        command === 'GetParameter' ? expect.objectContaining({ version: 0 }) : undefined,
-      )
+      stack.clear()
+      expect(await order(id)).toMatchObject({ version: 0 })
     },
   )
 
@@ -272,6 +293,22 @@ describe('a failed event', () => {
     respond = () => ({ status: 503 })
     expect(failedIds(await run(record('1', request('stays', 'create'))))).toEqual(['1'])
     expect(recorded.messages()).toEqual(['event retried', 'visibility not extended'])
+  })
+
+  test.each(['UpdateItem', 'none'])('is no longer noted once it succeeds; %s fails', async command => {
+    const create = record('1', request(`noted-${command}`, 'create'))
+    stack.faults.set(command, 'before')
+    respond = () => new Error(`"Sara Ahmadi" is not valid JSON, line ${randomUUID()}, ARN 123456789012`)
+    expect(failedIds(await run(create))).toEqual(['1'])
+    const message = 'Cannot reach the accounting service: "…" is not valid JSON, line …, ARN …'
+    const isNoted = command === 'none'
+    expect((await stored(`noted-${command}`))?.failing?.message).toBe(isNoted ? message : undefined)
+    expect(recorded.messages().includes('failure not noted')).toBe(!isNoted)
+    stack.faults.clear()
+    respond = () => result(`noted-${command}`, 'invoiced')
+    await run(create)
+    expect(await stored(`noted-${command}`)).toMatchObject({ order: { version: 1 } })
+    expect(await stored(`noted-${command}`)).not.toHaveProperty('failing')
   })
 
   test('does not hold up other orders', async () => {

@@ -1,0 +1,215 @@
+import { Option } from '@commander-js/extra-typings'
+import type { HistoryEntry } from '../../lib/orders/history.ts'
+import { type Intent, isSettled } from '../../lib/orders/order.ts'
+import type { StoredOrder } from '../../lib/orders/repository.ts'
+import { whyWaiting } from '../../lib/orders/waiting.ts'
+import { STATUSES } from '../../lib/protocol/status.ts'
+import type { Cli } from '../core/command.ts'
+import type { Context } from '../core/context.ts'
+import { cannot } from '../core/errors.ts'
+import { positive, SOURCE, since } from '../core/options.ts'
+import { facts, lines, type Report, table } from '../core/output.ts'
+import { progress } from '../core/terminal.ts'
+import {
+  checkOrders,
+  failingOrders,
+  findOrders,
+  listOrders,
+  type OrderFilter,
+  ordersWhere,
+  timelineOf,
+} from './orders.ts'
+
+const intentText = ({ id, kind, of, state, reason }: Intent) =>
+  `${kind.padEnd(10)}  ${of === undefined ? '' : `of the ${of}: `}${state}, request ${id}${reason === undefined ? '' : `: ${reason.status} ${reason.message}`}`
+
+const callText = ({ to, outcome, status, code, ms }: HistoryEntry['calls'][number]) =>
+  `${to}: ${[status ?? outcome, code].filter(Boolean).join(' ')}, ${ms} ms`
+
+const entryRow = (entry: HistoryEntry) => [
+  entry.at,
+  entry.event,
+  entry.delivery,
+  entry.status,
+  [
+    ...entry.calls.map(callText),
+    ...entry.requests.map(({ kind, state }) => `${kind} ${state}`),
+    ...entry.published.map(({ event }) => `feed: ${event} v${entry.version}`),
+    ...(entry.cut ? ['and more'] : []),
+  ].join('; '),
+]
+
+const show = async (context: Context, source: string, external_id: string): Promise<Report> => {
+  const timeline = await timelineOf(context, { source, external_id })
+  if (timeline === undefined) {
+    throw cannot(
+      'show the order',
+      `the relay has no order "${external_id}" of "${source}"`,
+      `see relay orders list${context.flags}`,
+    )
+  }
+  const { stored, entries, complete } = timeline
+  const { order, updated_at, failing } = stored
+  const { result, doubt, version, intents } = order
+  const waiting = whyWaiting(stored, Date.now())
+  const others = Object.entries(result ?? {}).filter(
+    ([name]) => !['source', 'external_id', 'status'].includes(name),
+  )
+  const text = facts({
+    source,
+    external_id,
+    status: result?.status ?? 'unknown',
+    ...Object.fromEntries(
+      others.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
+    ),
+    'feed version': version,
+    'last change': updated_at,
+    doubt: doubt === 'now' ? 'the next event of this order reads it from the service' : undefined,
+  })
+  return {
+    data: {
+      ...{ source, external_id, result, doubt, version, intents, updated_at, failing, waiting },
+      history: { entries, complete },
+    },
+    text: lines(
+      text,
+      intents.map(intentText),
+      ['', waiting.summary],
+      waiting.actions.map(
+        ({ action, of, effect }) => `  ${of === undefined ? action : `${action} ${of}`}: ${effect}`,
+      ),
+      entries.length > 0 && [
+        '',
+        table(['CHANGE', 'EVENT', 'ID', 'STATUS', 'WHAT HAPPENED'], entries.map(entryRow)),
+      ],
+      !complete && 'Earlier changes are not in the history.',
+    ),
+  }
+}
+
+const summary = ({ order, updated_at, failing }: StoredOrder) => ({
+  source: order.source,
+  external_id: order.external_id,
+  status: order.result?.status,
+  doubt: order.doubt,
+  intents: order.intents.map(({ kind, state }) => ({ kind, state })),
+  updated_at,
+  ...(failing && { failing }),
+})
+
+const ordersText = (orders: readonly ReturnType<typeof summary>[]) =>
+  table(
+    ['SOURCE', 'ORDER', 'STATUS', 'REQUESTS', 'LAST CHANGE'],
+    orders.map(({ source, external_id, status, intents, updated_at }) => [
+      source,
+      external_id,
+      status,
+      intents
+        .filter(({ state }) => state !== 'registered')
+        .map(({ kind, state }) => `${kind} ${state}`)
+        .join(', '),
+      updated_at,
+    ]),
+  )
+
+/** The table is not sorted by time, so all of it is read; no more than twice the limit is held. */
+const scanned = async (
+  context: Context,
+  { limit, unsettled, ...filter }: OrderFilter & { limit: number },
+) => {
+  const orders: StoredOrder[] = []
+  const keepNewest = () => {
+    orders.sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1))
+    orders.length = Math.min(orders.length, limit)
+  }
+  using shown = progress(context.terminal, 'Reading orders')
+  for await (const stored of ordersWhere(context, filter)) {
+    shown.advance()
+    if (unsettled && isSettled(stored.order)) continue
+    if (orders.push(stored) === 2 * limit) keepNewest()
+  }
+  keepNewest()
+  return { orders }
+}
+
+type ListOptions = OrderFilter & {
+  limit: number
+  cursor?: string | undefined
+  failing?: true | undefined
+  scan?: true | undefined
+}
+
+const list = async (context: Context, { failing, scan, ...options }: ListOptions): Promise<Report> => {
+  const page: Awaited<ReturnType<typeof listOrders>> = failing
+    ? { orders: await failingOrders(context, options) }
+    : await (scan ? scanned : listOrders)(context, options)
+  const orders = page.orders.map(summary)
+  const { cursor, searched } = page
+  return {
+    data: { orders, cursor, searched },
+    text: lines(
+      orders.length === 0 ? `No matching orders in ${context.title}.` : ordersText(orders),
+      cursor !== undefined && `Searched back to ${searched}; continue with --cursor ${cursor}`,
+    ),
+  }
+}
+
+const find = async (context: Context, text: string): Promise<Report> => {
+  const orders = (await findOrders(context, text)).map(summary)
+  return {
+    data: { orders },
+    ok: orders.length > 0,
+    text: orders.length === 0 ? `Nothing found in ${context.title}.` : ordersText(orders),
+  }
+}
+
+const check = async (context: Context, source: string, external_id: string): Promise<Report> => {
+  await checkOrders(context, [{ source, external_id }])
+  const text = `The worker reads the order from the service; see relay orders show${context.flags}.`
+  return { data: { source, external_id }, text }
+}
+
+const LIMIT = 100
+
+const COST = `
+Reads the history, the last change first, a store of stores.yml beside the other, and ends with the cursor of the next
+page. With --scan it reads the whole table of orders instead, also those that have no history: they last changed
+before this version of the relay, or the history was lost. A million orders of 1 KB then take a minute or two and cost
+about 0.03 dollars.`
+
+/** `relay orders`: the orders as the relay has them. */
+export const ordersCommands = ({ program, run }: Cli): void => {
+  const orders = program.command('orders').description('Look up orders.')
+  const ofOrder = (name: string, description: string) =>
+    orders
+      .command(name)
+      .description(description)
+      .argument('<source>', 'source of the store')
+      .argument('<external_id>', "the order's number in the store")
+  ofOrder(
+    'show',
+    'Show one order: its result, the requests of its store, why it waits, and its history.',
+  ).action(run(show))
+  ofOrder('check', 'Have the worker read an order from the service now.').action(run(check))
+  orders
+    .command('find')
+    .description('Find orders by order number, id of a request or delivery, or invoice number.')
+    .argument('<text>', 'the number or id, in full')
+    .action(run(find))
+  orders
+    .command('list')
+    .description('List orders, the most recently changed first.')
+    .addOption(SOURCE)
+    .addOption(new Option('--status <status>', 'only this status').choices(STATUSES))
+    .option('--since <when>', 'only orders changed since: 2h, 7d, or a date', since)
+    .option('--until <when>', 'only orders that last changed before', since)
+    .option('--unsettled', 'only orders in review, in doubt, or with an open request')
+    .option('--limit <number>', 'maximum number of orders to list', positive, LIMIT)
+    .option('--cursor <cursor>', 'where the page before ended')
+    .addOption(
+      new Option('--failing', 'only orders whose event fails, the longest failing first').conflicts('scan'),
+    )
+    .option('--scan', 'read the table of orders, not the history')
+    .addHelpText('after', COST)
+    .action(run(list))
+}

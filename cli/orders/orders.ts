@@ -1,0 +1,298 @@
+import { randomUUID } from 'node:crypto'
+import {
+  type AttributeValue,
+  paginateQuery,
+  paginateScan,
+  type QueryCommandInput,
+} from '@aws-sdk/client-dynamodb'
+import { orderName, orderQueue } from '../../lib/orders/events.ts'
+import { entryOf, type HistoryEntry, partitionOf, positionOf } from '../../lib/orders/history.ts'
+import {
+  BULK_SHARD,
+  orderOf,
+  orderRepository,
+  SHARDS,
+  type StoredOrder,
+  savedAt,
+} from '../../lib/orders/repository.ts'
+import { FAILING_INDEX, HISTORY_INDEXES, QUEUES, TABLES } from '../../lib/platform/names.ts'
+import type { OrderKey } from '../../lib/protocol/order.ts'
+import type { Context } from '../core/context.ts'
+import { usageError } from '../core/errors.ts'
+import { merged } from '../core/merge.ts'
+import { deliveryWith } from '../deliveries.ts'
+
+/** The orders table, for reading single orders. */
+export const ordersOf = async ({ dynamodb, stack }: Context) =>
+  orderRepository(dynamodb, (await stack()).ordersTable, { random: Math.random })
+
+/** DynamoDB takes this many keys in one request. */
+const BATCH = 100
+
+/** Reads orders by their keys; by `orderName`. */
+const readOrders = async (
+  { dynamodb, stack }: Context,
+  keys: readonly OrderKey[],
+): Promise<Map<string, StoredOrder>> => {
+  const { ordersTable } = await stack()
+  const unique = new Map(keys.map(key => [orderName(key), key]))
+  let left: Record<string, AttributeValue>[] = [...unique.values()].map(({ source, external_id }) => ({
+    ...{ source: { S: source }, external_id: { S: external_id } },
+  }))
+  const found = new Map<string, StoredOrder>()
+  while (left.length > 0) {
+    const { Responses = {}, UnprocessedKeys = {} } = await dynamodb.batchGetItem({
+      RequestItems: { [ordersTable]: { Keys: left.slice(0, BATCH), ConsistentRead: true } },
+    })
+    for (const item of Responses[ordersTable] ?? []) {
+      const stored = orderOf(item)
+      found.set(orderName(stored.order), stored)
+    }
+    left = [...(UnprocessedKeys[ordersTable]?.Keys ?? []), ...left.slice(BATCH)]
+  }
+  return found
+}
+
+/** Queries by attributes, some of which are reserved words of DynamoDB. */
+async function* query(
+  { dynamodb }: Context,
+  condition: string,
+  values: Record<string, string>,
+  input: Pick<QueryCommandInput, 'TableName'> & Partial<QueryCommandInput>,
+) {
+  const names = [...condition.matchAll(/#(\w+)/g)].map(([name, attribute = '']) => [name, attribute])
+  const pages = paginateQuery(
+    { client: dynamodb },
+    {
+      KeyConditionExpression: condition,
+      ExpressionAttributeNames: Object.fromEntries(names),
+      ExpressionAttributeValues: Object.fromEntries(
+        Object.entries(values).map(([name, S]) => [`:${name}`, { S }]),
+      ),
+      ...input,
+    },
+  )
+  for await (const { Items = [] } of pages) yield* Items
+}
+
+export type OrderFilter = {
+  source?: string | undefined
+  status?: string | undefined
+  unsettled?: boolean | undefined
+  since?: Date | undefined
+  until?: Date | undefined
+}
+
+/** Where the next page begins. */
+type Position = { position: string; source: string }
+
+const cursorOf = ({ position, source }: Position) =>
+  Buffer.from(JSON.stringify([position, source])).toString('base64url')
+
+const readCursor = (cursor: string): Position => {
+  try {
+    const [position, source] = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    return { position: String(position), source: String(source) }
+  } catch {
+    throw usageError(
+      'list the orders',
+      `"${cursor}" is no cursor`,
+      'take the one that the page before ended with',
+    )
+  }
+}
+
+/** The newest first, and of the same instant in the order of their stores. */
+const isBefore = (a: Position, b: Position) =>
+  a.position === b.position ? a.source < b.source : a.position > b.position
+
+const placeOf = (entry: HistoryEntry): Position => ({ position: positionOf(entry), source: entry.source })
+
+async function* entriesOf(context: Context, source: string, { since, until }: OrderFilter, after?: Position) {
+  const from = since?.toISOString() ?? '0'
+  // Behind every position of that instant.
+  const to = until === undefined ? '9' : `${until.toISOString()}$`
+  const values = { partition: partitionOf(source), from, to: after === undefined ? to : after.position }
+  if (values.to < from) return
+  const items = query(context, '#partition = :partition AND #at BETWEEN :from AND :to', values, {
+    TableName: context.nameOf(TABLES.history),
+    ScanIndexForward: false,
+    ConsistentRead: true,
+    Limit: BATCH,
+  })
+  for await (const item of items) {
+    const entry = entryOf(item)
+    if (after === undefined || isBefore(after, placeOf(entry))) yield entry
+  }
+}
+
+export type OrderPage = {
+  orders: readonly StoredOrder[]
+  /** Undefined when there are no more. */
+  cursor?: string
+  /** The time of the last change that was looked at: what matches may be further back. */
+  searched?: string
+}
+
+/** Changes to be looked at for one page. */
+const READ_MOST = 2000
+
+/**
+ * Orders, the last changed first, over any number of them. Reads the history, in which each change has an entry; an
+ * order is listed where its entry is that of its present state.
+ */
+export const listOrders = async (
+  context: Context,
+  { limit, cursor, ...filter }: OrderFilter & { limit: number; cursor?: string | undefined },
+): Promise<OrderPage> => {
+  const after = cursor === undefined ? undefined : readCursor(cursor)
+  const sources = filter.source === undefined ? context.stores().map(({ source }) => source) : [filter.source]
+  const entries = merged(
+    sources.map(source => entriesOf(context, source, filter, after)),
+    (a, b) => isBefore(placeOf(a), placeOf(b)),
+  )
+  const orders: StoredOrder[] = []
+  let matching: HistoryEntry[] = []
+  let last: HistoryEntry | undefined
+  let read = 0
+  const addCurrent = async () => {
+    const stored = await readOrders(context, matching)
+    for (const entry of matching) {
+      const order = stored.get(orderName(entry))
+      if (order?.updated_at === entry.at) orders.push(order)
+    }
+    matching = []
+  }
+  for await (const entry of entries) {
+    last = entry
+    if (
+      (filter.status === undefined || entry.status === filter.status) &&
+      (filter.unsettled !== true || !entry.settled)
+    )
+      matching.push(entry)
+    if (matching.length === Math.min(BATCH, limit - orders.length)) await addCurrent()
+    if (orders.length === limit || ++read === READ_MOST) {
+      await addCurrent()
+      return { orders, cursor: cursorOf(placeOf(entry)), searched: entry.at }
+    }
+  }
+  await addCurrent()
+  return { orders, ...(last !== undefined && { searched: last.at }) }
+}
+
+/** The orders whose event fails, the longest failing first. */
+export const failingOrders = async (
+  context: Context,
+  { limit, source }: { limit: number; source?: string | undefined },
+): Promise<StoredOrder[]> => {
+  const { ordersTable: TableName } = await context.stack()
+  const shards = SHARDS.filter(shard => shard !== BULK_SHARD)
+  const items = merged(
+    shards.map(shard =>
+      query(
+        context,
+        '#failing_shard = :shard',
+        { shard },
+        { TableName, IndexName: FAILING_INDEX, Limit: BATCH },
+      ),
+    ),
+    (a, b) => String(a.failing_since?.S) < String(b.failing_since?.S),
+  )
+  const keys: OrderKey[] = []
+  for await (const item of items) {
+    if (keys.length === limit) break
+    const key = { source: item.source?.S ?? '', external_id: item.external_id?.S ?? '' }
+    if (source === undefined || key.source === source) keys.push(key)
+  }
+  const stored = await readOrders(context, keys)
+  return keys.flatMap(key => stored.get(orderName(key)) ?? [])
+}
+
+/** Orders found by their own number, the id of a request or delivery, or their invoice number. */
+export const findOrders = async (context: Context, text: string): Promise<StoredOrder[]> => {
+  const TableName = context.nameOf(TABLES.history)
+  const indexed = HISTORY_INDEXES.map(async IndexName => {
+    const keys: OrderKey[] = []
+    for await (const item of query(
+      context,
+      `#${IndexName} = :text`,
+      { text },
+      { TableName, IndexName, Limit: BATCH },
+    ))
+      keys.push(entryOf(item))
+    return keys
+  })
+  const delivery = await deliveryWith(context, text)
+  const keys = [
+    ...context.stores().map(({ source }) => ({ source, external_id: text })),
+    ...(await Promise.all(indexed)).flat(),
+    ...(delivery === undefined ? [] : [delivery]),
+  ]
+  return [...(await readOrders(context, keys)).values()]
+}
+
+export type Timeline = {
+  stored: StoredOrder
+  /** The last change first. */
+  entries: readonly HistoryEntry[]
+  /** Whether the first change is among them: older ones may not have been recorded, or are beyond the limit. */
+  complete: boolean
+}
+
+const TIMELINE_MOST = 200
+
+/** An order and what happened to it; undefined when the relay does not know it. */
+export const timelineOf = async (context: Context, key: OrderKey): Promise<Timeline | undefined> => {
+  const stored = await (await ordersOf(context)).get(key)
+  if (stored === undefined) return undefined
+  const { source, external_id } = key
+  const entries: HistoryEntry[] = []
+  let at = savedAt(stored)
+  while (at !== undefined && entries.length < TIMELINE_MOST) {
+    const Key = { partition: { S: partitionOf(source) }, at: { S: positionOf({ at, external_id }) } }
+    const { Item } = await context.dynamodb.getItem({ TableName: context.nameOf(TABLES.history), Key })
+    if (Item === undefined) return { stored, entries, complete: false }
+    const entry = entryOf(Item)
+    entries.push(entry)
+    at = entry.previous
+  }
+  return { stored, entries, complete: at === undefined }
+}
+
+/** Has the worker read orders from the service, as the scheduled check does. */
+export const checkOrders = async ({ sqs, queueUrl }: Context, keys: readonly OrderKey[]): Promise<void> => {
+  const enqueue = orderQueue(sqs, await queueUrl(QUEUES.orders))
+  for (const { source, external_id } of keys) {
+    const event = { event: 'order.check', delivery: randomUUID(), data: { source, external_id } }
+    await enqueue(event.data, { id: event.delivery, json: JSON.stringify(event) })
+  }
+}
+
+/** Scans the orders table, or queries one store's part of it: for every order, also those without a history. */
+export async function* ordersWhere(
+  { dynamodb, stack }: Context,
+  { source, status, since: from }: OrderFilter,
+): AsyncGenerator<StoredOrder> {
+  const given = Object.entries({ source, status, updated_at: from?.toISOString() }).flatMap(([name, S]) =>
+    S === undefined ? [] : [{ name, S }],
+  )
+  const filters = given
+    .filter(({ name }) => name !== 'source')
+    .map(({ name }) => `#${name} ${name === 'updated_at' ? '>=' : '='} :${name}`)
+  const input = {
+    TableName: (await stack()).ordersTable,
+    ConsistentRead: true,
+    ...(filters.length > 0 && { FilterExpression: filters.join(' AND ') }),
+    ...(given.length > 0 && {
+      // Some are reserved words of DynamoDB.
+      ExpressionAttributeNames: Object.fromEntries(given.map(({ name }) => [`#${name}`, name])),
+      ExpressionAttributeValues: Object.fromEntries(given.map(({ name, S }) => [`:${name}`, { S }])),
+    }),
+  }
+  const client = { client: dynamodb }
+  const pages =
+    source === undefined
+      ? paginateScan(client, input)
+      : paginateQuery(client, { ...input, KeyConditionExpression: '#source = :source' })
+  for await (const { Items = [] } of pages) yield* Items.map(orderOf)
+}

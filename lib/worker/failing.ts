@@ -1,0 +1,43 @@
+import { AccountingError } from '../accounting/errors.ts'
+import { readOrderEvent } from '../orders/events.ts'
+import type { Failing, Orders } from '../orders/repository.ts'
+import type { FailedRecord } from '../platform/batch.ts'
+
+const MAX_MESSAGE = 200
+
+/** The same for the same cause: what a message quotes, its ids and long numbers are left out (promise P11). */
+const normalised = (message: string): string =>
+  message
+    .replace(/(["'`]).*?\1/gs, '$1…$1')
+    .replace(/[\da-f]{8}-[\da-f-]{27}|\d{4,}/gi, '…')
+    .slice(0, MAX_MESSAGE)
+    .toWellFormed()
+
+/**
+ * Notes a failing event with its order, for people and for the console: SQS cannot tell what waits.
+ *
+ * @param seconds until it is tried again
+ */
+export const noteFailing = async (
+  orders: Pick<Orders, 'fail'>,
+  { error, record, behind }: FailedRecord,
+  { queue, seconds, now }: Pick<Failing, 'queue'> & { seconds: number; now: number },
+): Promise<void> => {
+  const reading = readOrderEvent(record.body)
+  if ('unreadable' in reading) return
+  const { event, delivery, data } = reading.event
+  const iso = (time: number) => new Date(time).toISOString()
+  const accounting = error instanceof AccountingError ? error : undefined
+  const { name, message } = error instanceof Error ? error : new Error(String(error))
+  const status = accounting?.reason?.status
+  await orders.fail(data, {
+    ...{ event, delivery, queue, receives: Number(record.attributes.ApproximateReceiveCount) },
+    since: iso(Number(record.attributes.SentTimestamp)),
+    at: iso(now),
+    next_at: iso(now + seconds * 1000),
+    code: accounting?.isBreakerOpen ? 'breaker open' : (accounting?.code ?? name),
+    ...(status !== undefined && { status }),
+    message: normalised(message),
+    behind: behind.length,
+  })
+}

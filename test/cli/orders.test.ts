@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { CallResult } from '../../lib/orders/apply.ts'
+import type { OrderEvent } from '../../lib/orders/events.ts'
+import { entryItem, historyRecorder } from '../../lib/orders/history.ts'
+import { process } from '../../lib/orders/process.ts'
+import { orderRepository } from '../../lib/orders/repository.ts'
+import type { OrderKey } from '../../lib/protocol/order.ts'
+import { deliveryRepository } from '../../lib/webhook/deliveries.ts'
+import { environmentOf } from '../../local/settings.ts'
+import { startStack } from '../support/stack.ts'
+import { relayOf } from './relay.ts'
+
+let stack: Awaited<ReturnType<typeof startStack>>
+beforeAll(async () => {
+  stack = await startStack()
+  await seed()
+})
+afterAll(() => stack.close())
+
+const { relay, json } = relayOf(() =>
+  environmentOf({ ports: stack.ports, dataDir: '/nonexistent', watch: false }),
+)
+
+const BEGIN = Date.parse('2026-01-02T00:00:00Z')
+const MINUTE = 60_000
+const uuid = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
+const orders = () => orderRepository(stack.dynamodb, 'orders', { random: () => 0 })
+
+/** Processes an event as the worker does, so many minutes after the beginning. */
+const happens = (minutes: number, event: OrderEvent, answer?: CallResult) =>
+  process(event, {
+    orders: orders(),
+    call: async () => answer ?? Promise.reject(new Error('down')),
+    recordChange: historyRecorder(stack.dynamodb, 'history'),
+    publish: async () => undefined,
+    now: () => BEGIN + minutes * MINUTE,
+    retryRefused: 60,
+    redelivered: false,
+  })
+
+let deliveries = 0
+const webhook = (key: OrderKey, status: string, more: object = {}): OrderEvent => ({
+  ...{ event: 'order.updated', delivery: uuid(++deliveries), data: { ...key, status, ...more } },
+})
+const api = (external_id: string) => ({ source: 'api', external_id })
+const shop = (external_id: string) => ({ source: 'demo-shop', external_id })
+
+/** Ten orders of two stores, of which one changes again later, and one whose payment fails. */
+const seed = async () => {
+  for (let each = 0; each < 10; each++)
+    await happens(
+      each,
+      webhook((each % 2 === 0 ? api : shop)(`${each}`), each < 5 ? 'invoiced' : 'needs_review'),
+    )
+  await happens(20, webhook(api('0'), 'paid', { invoice_number: 4711 }))
+  const payment = {
+    event: 'order.payment',
+    delivery: uuid(100),
+    data: { ...shop('1'), request: '{}' },
+  } as const
+  await expect(happens(21, payment)).rejects.toThrow('down')
+  const [since, at, next_at] = [21, 22, 30].map(minutes => new Date(BEGIN + minutes * MINUTE).toISOString())
+  await orders().fail(shop('1'), {
+    ...{ event: 'order.payment', delivery: uuid(100), queue: 'orders', receives: 2, behind: 0 },
+    ...{ since: String(since), at: String(at), next_at: String(next_at) },
+    ...{ code: 'unavailable', status: 503, message: 'The accounting service answered 503' },
+  })
+}
+
+const idsOf = ({ orders: listed }: { orders: OrderKey[] }) => listed.map(({ external_id }) => external_id)
+const listed = async (...options: string[]) => idsOf((await json(['orders', 'list', ...options])).data)
+
+test('orders are listed over all stores, the last changed first, page by page', async () => {
+  expect(await listed()).toEqual(['1', '0', '9', '8', '7', '6', '5', '4', '3', '2'])
+  const paged: string[] = []
+  let options: string[] = []
+  for (let pages = 0; pages < 4; pages++) {
+    const { data } = await json(['orders', 'list', '--limit', '3', ...options])
+    paged.push(...idsOf(data))
+    options = ['--cursor', data.cursor]
+  }
+  expect(paged).toEqual(await listed())
+  expect(options).toEqual(['--cursor', undefined])
+})
+
+test('orders are filtered, also by their table, which needs no history', async () => {
+  const since = new Date(BEGIN + 7 * MINUTE).toISOString()
+  const until = new Date(BEGIN + 20 * MINUTE).toISOString()
+  for (const scan of [[], ['--scan']]) {
+    expect(await listed('--source', 'demo-shop', ...scan)).toEqual(['1', '9', '7', '5', '3'])
+    expect(await listed('--status', 'invoiced', ...scan)).toEqual(['1', '4', '3', '2'])
+    expect(await listed('--unsettled', '--since', since, ...scan)).toEqual(['1', '0', '9', '8', '7'])
+  }
+  expect(await listed('--since', since, '--until', until)).toEqual(['0', '9', '8', '7'])
+  expect(await listed('--failing')).toEqual(['1'])
+  expect(await listed('--failing', '--source', 'api')).toEqual([])
+  expect((await relay(['orders', 'list', '--cursor', 'x'])).err).toContain('"x" is no cursor')
+})
+
+test('a page ends after two thousand changes that do not match, and says how far back it looked', async () => {
+  const item = (number: number) => {
+    const at = new Date(BEGIN + 30 * MINUTE + number).toISOString()
+    const lists = { calls: [], published: [], requests: [] }
+    const entry = {
+      ...api('busy'),
+      at,
+      event: 'order.updated',
+      delivery: uuid(0),
+      status: 'paid',
+      settled: true,
+    }
+    return { PutRequest: { Item: entryItem({ ...entry, version: 1, ...lists }) } }
+  }
+  for (let from = 0; from < 2000; from += 25)
+    await stack.dynamodb.batchWriteItem({
+      RequestItems: { history: Array.from({ length: 25 }, (_, each) => item(from + each)) },
+    })
+  const { data } = await json(['orders', 'list', '--status', 'needs_review'])
+  expect(data).toMatchObject({ orders: [], searched: '2026-01-02T00:30:00.000Z' })
+  expect(await listed('--status', 'needs_review', '--cursor', data.cursor)).toEqual(['9', '8', '7', '6', '5'])
+})
+
+test('an order is found by its number, a request, a delivery or its invoice', async () => {
+  const found = async (text: string) => idsOf((await json(['orders', 'find', text])).data)
+  expect(await found('4')).toEqual(['4'])
+  expect(await found('4711')).toEqual(['0'])
+  expect(await found(uuid(100))).toEqual(['1'])
+  const delivery = { delivery: uuid(7), ...api('6'), status: 'needs_review' }
+  await deliveryRepository(stack.dynamodb, 'deliveries').record(delivery, BEGIN / 1000)
+  expect(await found(uuid(7))).toEqual(['6'])
+  expect(await relay(['orders', 'find', 'nothing'])).toMatchObject({
+    code: 1,
+    out: 'Nothing found in the local stack.\n',
+  })
+})
+
+test('an order shows its history back to the first change, and why it waits', async () => {
+  const { data } = await json(['orders', 'show', 'demo-shop', '1'])
+  expect(data.history).toMatchObject({
+    complete: true,
+    entries: [
+      {
+        ...{ at: '2026-01-02T00:21:00.000Z', event: 'order.payment', request: uuid(100), settled: false },
+        calls: [{ to: 'payment', outcome: 'lost' }],
+        requests: [{ id: uuid(100), kind: 'payment', state: 'waiting' }],
+      },
+      { at: '2026-01-02T00:01:00.000Z', event: 'order.updated', status: 'invoiced', version: 1 },
+    ],
+  })
+  const { out } = await relay(['orders', 'show', 'demo-shop', '1'])
+  expect(out).toMatch(
+    /^order\.payment waits for the accounting service since .*: The accounting service answered 503;/m,
+  )
+  expect(out).toMatch(/^ {2}check: The check waits behind "order.payment"/m)
+  expect(out).toMatch(/order\.payment .* invoiced +payment: lost, 0 ms; payment waiting$/m)
+  await stack.dynamodb.deleteItem({
+    TableName: 'history',
+    Key: { partition: { S: 'orders demo-shop' }, at: { S: '2026-01-02T00:01:00.000Z#1' } },
+  })
+  expect((await relay(['orders', 'show', 'demo-shop', '1'])).out).toMatch(
+    /^Earlier changes are not in the history\.$/m,
+  )
+})
+
+test('an order is checked at once', async () => {
+  await relay(['orders', 'check', 'api', '2'])
+  expect(await stack.taken(stack.settings.ordersQueueUrl)).toMatchObject([
+    { event: 'order.check', data: api('2') },
+  ])
+})
