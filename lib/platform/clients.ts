@@ -15,6 +15,8 @@ export type Ssm = Pick<SSMClient, 'send'>
  */
 const options = {
   maxAttempts: 3,
+  // What requests of a command then share is the same for all requests of a client. docs/performance.md.
+  cacheMiddleware: true,
   requestHandler: { connectionTimeout: 1000, requestTimeout: 2500, throwOnRequestTimeout: true },
 }
 
