@@ -17,8 +17,10 @@ const PAGE_SIZE = 50
 const TYPING_MS = 250
 const FILTERS = ['status', 'source', 'q', 'before'] as const
 
-const filterOf = ({ query }: Route) =>
-  Object.fromEntries(FILTERS.map(name => [name, latinDigits(query.get(name)?.trim() ?? '')]))
+const filterOf = ({ query }: Route) => ({
+  ...Object.fromEntries(FILTERS.map(name => [name, query.get(name)])),
+  q: latinDigits(query.get('q')?.trim() ?? ''),
+})
 
 /** The address of the list with other filters, from the newest order. */
 const linkWith = (change: Record<string, string | null>) =>
