@@ -78,26 +78,29 @@ const fromDigits = [
   v.integer(),
 ] as const
 
-const limit = v.pipe(
-  v.optional(text, '50'),
-  ...fromDigits,
-  v.minValue(1, 'must be at least 1'),
-  v.maxValue(500, 'must be at most 500'),
-  v.metadata({ default: 50 }),
-)
+const limit = (preset: number) =>
+  v.pipe(
+    v.optional(text, String(preset)),
+    ...fromDigits,
+    v.minValue(1, 'must be at least 1'),
+    v.maxValue(500, 'must be at most 500'),
+    v.metadata({ default: preset }),
+  )
 
 export const ordersQuery = v.object({
   status: v.optional(v.picklist(STATUSES, `must be one of ${STATUSES.join(', ')}`)),
   source: v.optional(text),
   q: v.optional(text),
-  limit,
+  limit: limit(50),
   before: v.optional(v.pipe(text, ...fromDigits)),
 })
 
 export const deliveriesQuery = v.object({
   order: v.optional(text),
-  limit,
+  limit: limit(50),
 })
+
+export const customersQuery = v.object({ q: v.optional(text), limit: limit(500) })
 
 export type SettingsChange = v.InferOutput<typeof settingsChange>
 export type Correction = v.InferOutput<typeof correction>

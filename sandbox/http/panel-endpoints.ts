@@ -144,9 +144,16 @@ const settings: readonly Endpoint[] = [
       putProduct(valid(productPath, parameters).sku, body, store),
     ),
   },
-  read('/panel/customers', 'listCustomers', 'List customers', 'CustomerList', ({ store }) => ({
-    customers: store.customers.list(),
-  })),
+  {
+    ...{ method: 'get', path: '/panel/customers', id: 'listCustomers', access, summary: 'List customers' },
+    query: requests.customersQuery.entries,
+    answers: { 200: { schema: 'CustomerList', when: 'Customers by code.' } },
+    example: { query: 'q=0912' },
+    handle: call => {
+      const { q, limit } = valid(requests.customersQuery, queryOf(call))
+      return { customers: call.store.customers.list(q ?? '', limit) }
+    },
+  },
   read('/panel/accounts', 'listAccounts', 'List accounts', 'AccountList', ({ store }) => ({
     accounts: store.accounts.list(),
   })),

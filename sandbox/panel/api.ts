@@ -28,8 +28,10 @@ export const orderOf = (key: Key) =>
 export const deliveriesOf = (filter: Filter) =>
   source<Answer<'DeliveryList'>>(`/panel/deliveries${queryOf(filter)}`, 'delivery')
 
+export const customersOf = (filter: Filter = {}) =>
+  source<Answer<'CustomerList'>>(`/panel/customers${queryOf(filter)}`, 'customer')
+
 export const PRODUCTS = source<Answer<'ProductList'>>('/panel/products', 'product')
-export const CUSTOMERS = source<Answer<'CustomerList'>>('/panel/customers', 'customer')
 export const ACCOUNTS = source<Answer<'AccountList'>>('/panel/accounts', 'account')
 export const FISCAL_YEARS = source<Answer<'FiscalYears'>>('/panel/fiscal-years', 'fiscal-year')
 export const SETTINGS = source<Answer<'Settings'>>('/panel/settings', 'settings')

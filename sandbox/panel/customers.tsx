@@ -1,8 +1,11 @@
-import { Code, type Column, Name, Table } from '../../web/pieces.tsx'
-import { linkTo } from '../../web/route.ts'
+import { latinDigits } from '../../web/format.ts'
+import { Code, type Column, Empty, Name, Table } from '../../web/pieces.tsx'
+import { linkTo, type Route } from '../../web/route.ts'
+import { SearchBox } from '../../web/search.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
-import { type Answer, CUSTOMERS } from './api.ts'
+import { type Answer, customersOf } from './api.ts'
 import { t } from './persian.ts'
+import { limitOf, ShowMore } from './pieces.tsx'
 
 type Customer = Answer<'CustomerList'>['customers'][number]
 
@@ -26,13 +29,31 @@ const COLUMNS: Column<Customer>[] = [
   },
 ]
 
+const searchOf = ({ query }: Route) => query.get('q')?.trim() ?? ''
+
 /** Everyone the service can book an order to. */
 export const Customers = page(
-  { title: () => t('Customers'), reads: () => ({ list: CUSTOMERS }) },
+  {
+    title: () => t('Customers'),
+    reads: route => ({ list: customersOf({ q: latinDigits(searchOf(route)), limit: limitOf(route) }) }),
+  },
   ({ list: { customers } }) => (
     <>
-      <PageHead title={t('Customers')} />
-      <Table caption={t('Customers')} columns={COLUMNS} rows={customers} keyOf={({ code }) => code} />
+      <PageHead title={t('Customers')}>
+        <search data-keeps-focus>
+          <SearchBox
+            label={t('Search by name, code, mobile or e-mail')}
+            placeholder={t('Search customers')}
+            linkOf={q => linkTo(['customers'], { q })}
+          />
+        </search>
+      </PageHead>
+      {customers.length === 0 ? (
+        <Empty title={t('No customer matches')} />
+      ) : (
+        <Table caption={t('Customers')} columns={COLUMNS} rows={customers} keyOf={({ code }) => code} />
+      )}
+      <ShowMore shown={customers.length} />
     </>
   ),
 )

@@ -1,10 +1,9 @@
-import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 import { STATUSES } from '../../lib/protocol/status.ts'
 import { decimal, latinDigits, serial } from '../../web/format.ts'
 import { translateMessage } from '../../web/messages.ts'
 import { type Column, Command, Day, Empty, Name, Table } from '../../web/pieces.tsx'
 import { linkTo, type Route, replaceRoute, route } from '../../web/route.ts'
+import { SearchBox } from '../../web/search.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, ordersOf } from './api.ts'
 import { t } from './persian.ts'
@@ -14,11 +13,12 @@ type OrderList = Answer<'OrderList'>
 type Summary = OrderList['orders'][number]
 
 const PAGE_SIZE = 50
-const TYPING_MS = 250
 const FILTERS = ['status', 'source', 'q', 'before'] as const
 
-const filterOf = ({ query }: Route) =>
-  Object.fromEntries(FILTERS.map(name => [name, latinDigits(query.get(name)?.trim() ?? '')]))
+const filterOf = ({ query }: Route) => ({
+  ...Object.fromEntries(FILTERS.map(name => [name, query.get(name)])),
+  q: latinDigits(query.get('q')?.trim() ?? ''),
+})
 
 /** The address of the list with other filters, from the newest order. */
 const linkWith = (change: Record<string, string | null>) =>
@@ -29,27 +29,12 @@ const keyOf = ({ source, external_id }: Summary) => `${source}/${external_id}`
 const Filters = ({ sources }: { sources: readonly string[] }) => {
   const { query } = route.value
   const source = query.get('source') ?? ''
-  const typed = useSignal<string | undefined>(undefined)
-  useEffect(() => {
-    if (typed.value === undefined) return undefined
-    const timer = setTimeout(() => {
-      replaceRoute(linkWith({ q: typed.value ?? '' }))
-      typed.value = undefined
-    }, TYPING_MS)
-    return () => clearTimeout(timer)
-  }, [typed.value])
   return (
     <search class="filters" data-keeps-focus>
-      <input
-        type="search"
-        aria-label={t('Search by order, customer or mobile')}
-        dir="auto"
-        autocomplete="off"
+      <SearchBox
+        label={t('Search by order, customer or mobile')}
         placeholder={t('Search orders')}
-        value={typed.value ?? query.get('q') ?? ''}
-        onInput={event => {
-          typed.value = event.currentTarget.value
-        }}
+        linkOf={q => linkWith({ q })}
       />
       <select
         aria-label={t('Store')}

@@ -172,6 +172,9 @@ export const t = translator({
   'Products and stock': 'کالاها و موجودی',
   Mobile: 'موبایل',
   'E-mail': 'ایمیل',
+  'Search by name, code, mobile or e-mail': 'جستجو با نام، کد، موبایل یا ایمیل',
+  'Search customers': 'جستجوی مشتریان',
+  'No customer matches': 'مشتری‌ای با این مشخصات نیست',
   'Orders {of}': 'سفارش‌ها {of}',
   'of {customer}': 'مربوط به {customer}',
   // Webhooks and their deliveries.

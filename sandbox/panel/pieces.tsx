@@ -1,6 +1,6 @@
 import { language } from '../../web/language.ts'
 import { Chip, Name, type Tone } from '../../web/pieces.tsx'
-import { linkTo } from '../../web/route.ts'
+import { linkTo, type Route, route } from '../../web/route.ts'
 import type { Answer, Key } from './api.ts'
 import { t } from './persian.ts'
 
@@ -39,6 +39,26 @@ export const StoreName = ({ source }: Pick<Key, 'source'>) => (
     <Name>{source}</Name>
   </span>
 )
+
+const STEP = 50
+
+/** How many rows of a list the address asks for. */
+export const limitOf = ({ query }: Route) => Number(query.get('limit')) || STEP
+
+/** More of a list that shows as many as the address asks for. */
+export const ShowMore = ({ shown }: { shown: number }) => {
+  const { path, query } = route.value
+  const limit = limitOf(route.value)
+  return (
+    shown >= limit && (
+      <p class="row" data-keeps-focus>
+        <a class="button" href={linkTo(path, { ...Object.fromEntries(query), limit: String(limit + STEP) })}>
+          {t('Show more')}
+        </a>
+      </p>
+    )
+  )
+}
 
 type Account = Answer<'Account'>
 

@@ -15,7 +15,7 @@ import {
   Table,
 } from '../../web/pieces.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
-import { ACCOUNTS, type Answer, CUSTOMERS, change, FISCAL_YEARS, SETTINGS } from './api.ts'
+import { ACCOUNTS, type Answer, change, customersOf, FISCAL_YEARS, SETTINGS } from './api.ts'
 import { t } from './persian.ts'
 import { ACCOUNT_KINDS, accountOptions } from './pieces.tsx'
 
@@ -47,6 +47,9 @@ const save = async (values: Values) => {
 
 type Choices = { customers: Answer<'CustomerList'>['customers']; accounts: readonly Account[] }
 
+/** As many customers as the service lists at once. */
+const CHOICES = 500
+
 const NONE = ['', t('None selected')] as const
 
 const fieldsOf = ({ customers, accounts }: Choices): (FieldProps & { name: keyof Settings })[] => [
@@ -56,12 +59,15 @@ const fieldsOf = ({ customers, accounts }: Choices): (FieldProps & { name: keyof
     help: t(
       'Orders without a mobile number are booked to this customer; while none is selected, they are refused.',
     ),
-    options: [
-      NONE,
-      ...customers.map(
-        ({ code, name }) => [code, name && name !== code ? `${name} (${code})` : code] as const,
-      ),
-    ],
+    // Among too many to choose from, it is named by its code.
+    ...(customers.length < CHOICES && {
+      options: [
+        NONE,
+        ...customers.map(
+          ({ code, name }) => [code, name && name !== code ? `${name} (${code})` : code] as const,
+        ),
+      ],
+    }),
   },
   {
     name: 'automaticCustomerCreation',
@@ -195,7 +201,7 @@ const yearColumns = (years: readonly FiscalYear[]): Column<FiscalYear>[] => [
 export const SettingsPage = page(
   {
     title: () => t('Settings'),
-    reads: () => ({ settings: SETTINGS, people: CUSTOMERS, money: ACCOUNTS, calendar: FISCAL_YEARS }),
+    reads: () => ({ settings: SETTINGS, people: customersOf(), money: ACCOUNTS, calendar: FISCAL_YEARS }),
   },
   ({ settings, people: { customers }, money: { accounts }, calendar: { fiscalYears } }) => (
     <>

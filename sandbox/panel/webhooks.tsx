@@ -1,15 +1,11 @@
 import { Code, type Column, Command, Empty, Moment, Section, Table } from '../../web/pieces.tsx'
-import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, deliveriesOf, WEBHOOKS } from './api.ts'
 import { Deliveries } from './deliveries.tsx'
 import { t } from './persian.ts'
+import { limitOf, ShowMore } from './pieces.tsx'
 
 type Webhook = Answer<'WebhookList'>['webhooks'][number]
-
-const STEP = 50
-
-const limitOf = ({ query }: Route) => Number(query.get('limit')) || STEP
 
 const COLUMNS: Column<Webhook>[] = [
   { label: t('Address'), kind: 'breaks', cell: ({ url }) => <Code>{url}</Code> },
@@ -27,7 +23,7 @@ export const Webhooks = page(
     title: () => t('Webhooks'),
     reads: route => ({ registered: WEBHOOKS, sent: deliveriesOf({ limit: limitOf(route) }) }),
   },
-  ({ registered: { webhooks }, sent: { deliveries }, route }) => (
+  ({ registered: { webhooks }, sent: { deliveries } }) => (
     <>
       <PageHead title={t('Webhooks')} />
       <Section id="registered" title={t('Registered addresses')}>
@@ -61,13 +57,7 @@ export const Webhooks = page(
         ) : (
           <Deliveries deliveries={deliveries} />
         )}
-        {deliveries.length >= limitOf(route) && (
-          <p class="row" data-keeps-focus>
-            <a class="button" href={linkTo(['webhooks'], { limit: String(limitOf(route) + STEP) })}>
-              {t('Show more')}
-            </a>
-          </p>
-        )}
+        <ShowMore shown={deliveries.length} />
       </Section>
     </>
   ),

@@ -91,12 +91,17 @@ export type Customer = { code: string; mobile: string | null; name: string; emai
 export const customers = (db: DatabaseSync) => {
   const byMobile = query<Customer>(db, 'SELECT * FROM customers WHERE mobile = ?')
   const byCode = query<Customer>(db, 'SELECT * FROM customers WHERE code = ?')
-  const all = query<Customer>(db, 'SELECT * FROM customers ORDER BY code')
+  const matching = query<Customer>(
+    db,
+    `SELECT * FROM customers WHERE
+     instr(lower(concat_ws(char(10), code, name, mobile, email)), lower(?1)) ORDER BY code LIMIT ?2`,
+  )
   return {
     /** @param mobile in local form with the leading zero */
     findByMobile: (mobile: string) => byMobile.one(mobile),
     find: (code: string) => byCode.one(code),
-    list: () => all.all(),
+    /** @param q text that the code, name, mobile number or e-mail address contains */
+    list: (q: string, limit: number) => matching.all(q, limit),
     insert: insertion<Customer>(db, 'customers'),
   }
 }

@@ -389,6 +389,20 @@ describe('a correction', () => {
   })
 })
 
+test('customers are listed by code, as many as asked for, with the text that is searched', async () => {
+  const customers = [
+    { mobile: '09120000002', name: 'Neda' },
+    { mobile: '09120000001', email: 'NEDA@example.com' },
+  ]
+  for (const customer of customers) await sandbox().create(order(customer.mobile, { customer }))
+  const listed = async (query: string) =>
+    [...((await sandbox().panel(`customers?${query}`)).body.customers ?? [])].map(({ code }) => code)
+  expect(await listed('')).toEqual(['09120000001', '09120000002', 'walk-in'])
+  expect(await listed('limit=1')).toEqual(['09120000001'])
+  expect(await listed('q=neda')).toEqual(['09120000001', '09120000002'])
+  expect(await listed('q=متفرقه')).toEqual(['walk-in'])
+})
+
 describe('fiscal years', () => {
   const CLOSED = { fiscalYears: [{ from: '2027-01-01', to: '2027-12-31' }] }
 
