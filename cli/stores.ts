@@ -38,7 +38,7 @@ export const INDEXED = [PARAMETERS.storeKeys, PARAMETERS.feedSecrets] as const
 export const storesWithSecret = async ({ parameters }: Context): Promise<ReadonlySet<string>> =>
   new Set((await parameters.below(PARAMETERS.feedSecrets)).map(({ name }) => name))
 
-const list = async (context: Context): Promise<Report> => {
+export const listStores = async (context: Context) => {
   const keys = await storeKeysOf(context)
   const secrets = await storesWithSecret(context)
   const stores = []
@@ -47,7 +47,10 @@ const list = async (context: Context): Promise<Report> => {
     const queue = feedQueueName(source, given)
     stores.push({
       source,
-      feed: feed === 'sqs' ? { kind: 'sqs' } : { kind: 'http', url: feed.http, secret: secrets.has(name) },
+      feed:
+        feed === 'sqs'
+          ? { kind: 'sqs' as const }
+          : { kind: 'http' as const, url: feed.http, secret: secrets.has(name) },
       queue: await context.queueUrl(queue),
       waiting: (await depthOf(context, queue)).all,
       keys: keys.filter(({ store }) => store === name).map(({ id, since }) => ({ id, since })),
@@ -63,11 +66,11 @@ const list = async (context: Context): Promise<Report> => {
   return { data: { stores }, text: table(['SOURCE', 'FEED', 'QUEUE', 'WAITING', 'KEYS'], rows) }
 }
 
-const createKey = async (
+export const createKey = async (
   context: Context,
   source: string,
   { readOnly = false }: { readOnly?: boolean },
-): Promise<Report> => {
+) => {
   storeNamed(context, source)
   const key = randomBytes(32).toString('base64url')
   const { Name, Value } = storeKeyParameter(context.secretsPath, source, key, readOnly)
@@ -87,7 +90,7 @@ const createKey = async (
   }
 }
 
-const revokeKey = async (context: Context, source: string, id: string): Promise<Report> => {
+export const revokeKey = async (context: Context, source: string, id: string) => {
   const keys = (await storeKeysOf(context)).filter(({ store }) => store === storeName(source))
   if (!keys.some(key => key.id === id)) {
     const found = keys.length === 0 ? 'no keys' : keys.map(key => `"${key.id}"`).join(', ')
@@ -133,7 +136,7 @@ const setSecret = async (
 }
 
 /** Delivers a message that is about no order, and shows what the store's endpoint answers. */
-const testFeed = async (context: Context, source: string): Promise<Report> => {
+export const testFeed = async (context: Context, source: string) => {
   const { feed } = storeNamed(context, source)
   if (feed === 'sqs') {
     throw cannot(`test the feed of "${source}"`, 'it is an SQS queue, which refuses no message')
@@ -171,7 +174,7 @@ export const storesCommands = ({ program, run }: Cli): void => {
     .description(
       'List the stores with their feeds and queues, the number of waiting messages, and their keys.',
     )
-    .action(run(list))
+    .action(run(listStores))
   stores
     .command('key')
     .description("Create a key for the stores' API. It is shown once; only its hash is stored.")

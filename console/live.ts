@@ -17,16 +17,15 @@ export const createLive = (context: Context) => {
   const polls = new Set<() => void>()
   let disconnected = new AbortController()
   const changed = new Set<string>()
-  let settling: ReturnType<typeof setTimeout> | undefined
 
   const emit = (kind: string) => {
+    if (changed.size === 0) {
+      setTimeout(() => {
+        for (const each of changed) for (const listener of listeners) listener({ kind: each })
+        changed.clear()
+      }, SETTLE_MS)
+    }
     changed.add(kind)
-    if (settling !== undefined) return
-    settling = setTimeout(() => {
-      settling = undefined
-      for (const each of changed) for (const listener of listeners) listener({ kind: each })
-      changed.clear()
-    }, SETTLE_MS)
   }
 
   const follow = async (signal: AbortSignal) => {

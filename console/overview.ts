@@ -13,7 +13,7 @@ import { get } from './route.ts'
 
 /** How often each is read, in milliseconds: CloudWatch has a new value every minute, and each costs. */
 const EVERY = {
-  local: { queues: 2000, metrics: 5000, alarms: 5000 },
+  local: { queues: 1000, metrics: 2000, alarms: 1000 },
   aws: { queues: 10_000, metrics: 60_000, alarms: 30_000 },
 }
 
@@ -30,7 +30,7 @@ export const overviewRoutes = (context: Context, live: Live) => {
   const alarms = live.poll('alarms', every.alarms, async () => alarmsOf(context, await queues(), series))
   return [
     get('overview', {}, async () => ({
-      title: context.title,
+      stage: context.stage,
       local: context.local,
       flags: context.flags,
       every: { queues: Math.max(every.queues, pace), metrics: every.metrics, alarms: every.alarms },

@@ -4,7 +4,7 @@ import type { Context } from '../cli/core/context.ts'
 import type { Live } from './live.ts'
 
 /** What the routes work with. */
-export type Services = { context: Context; live: Live }
+type Services = { context: Context; live: Live }
 
 export type Route = {
   method: 'get' | 'post'

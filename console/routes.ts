@@ -2,11 +2,13 @@ import type { Context } from '../cli/core/context.ts'
 import type { Live } from './live.ts'
 import { overviewRoutes } from './overview.ts'
 import type { Route } from './route.ts'
+import { storesRoutes } from './stores.ts'
 
 /**
  * Everything that the pages call. To add a page: its routes in a module of this folder, listed here, and the page in
  * `pages/`, listed in `pages/main.tsx`.
  */
-export const routesOf = (context: Context, live: Live) => [...overviewRoutes(context, live)] satisfies Route[]
+export const routesOf = (context: Context, live: Live) =>
+  [...overviewRoutes(context, live), ...storesRoutes] satisfies Route[]
 
 export type Routes = ReturnType<typeof routesOf>[number]

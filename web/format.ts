@@ -47,6 +47,28 @@ export const formatWait = (iso: string, now: number) => {
   return wait.format(Math.round(seconds / 3600), 'hour')
 }
 
+const UNITS = [
+  ['second', 1, 100],
+  ['minute', 60, 6000],
+  ['hour', 3600, 172_800],
+  ['day', 86_400, Number.POSITIVE_INFINITY],
+] as const
+
+/** How long it takes, coarse enough to read: `12 seconds`, `4 minutes`, `3 days`. */
+export const formatDuration = (seconds: number) => {
+  const [unit, length] = UNITS.find(([, , below]) => seconds < below) ?? UNITS[0]
+  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(
+    Math.round(seconds / length),
+  )
+}
+
+/** How long ago a moment was. */
+export const formatAgo = (iso: string, now: number) => {
+  const seconds = Math.max(0, (now - Date.parse(iso)) / 1000)
+  const [unit, length] = UNITS.find(([, , below]) => seconds < below) ?? UNITS[0]
+  return wait.format(-Math.round(seconds / length), unit)
+}
+
 /** Text with its Persian and Arabic digits as Latin ones. */
 export const latinDigits = (text: string) =>
   text

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { formatDate, formatMoment, formatOtherDate, formatWait } from './format.ts'
+import { formatAgo, formatDate, formatMoment, formatOtherDate, formatWait } from './format.ts'
 import { choices, language } from './language.ts'
 import { t } from './persian.ts'
 
@@ -56,6 +56,13 @@ setInterval(() => {
 /** How long until a moment, counting down. */
 export const Wait = ({ until }: { until: string }) => (
   <span class="nowrap">{formatWait(until, now.value)}</span>
+)
+
+/** How long ago a moment was. */
+export const Ago = ({ iso }: { iso: string }) => (
+  <time dateTime={iso} title={formatMoment(iso)} class="nowrap">
+    {formatAgo(iso, now.value)}
+  </time>
 )
 
 type ButtonProps = { onClick: () => void; label?: string; kind?: string; children: ComponentChildren }

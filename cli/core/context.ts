@@ -63,7 +63,7 @@ export const createContext = ({ stage, region, ...flagged }: SharedOptions, term
 
   return {
     ...{ terminal, json, verbose, local },
-    region: target.region,
+    ...target,
     /** The name of the stack, and of the service in its metrics: `order-relay-<stage>`. */
     service,
     /** What to call the relay in a sentence. */

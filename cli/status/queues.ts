@@ -13,22 +13,28 @@ const depth = async (context: Context, queue: string): Promise<Depth> => {
 
 /** The depth of every queue; undefined for a feed that has none. */
 export const queuesOf = async (context: Context) => {
-  const feeds = context.stores().map(async ({ source, queue, feed }) => {
-    const missing = (error: unknown) => {
-      if (error instanceof QueueDoesNotExist) return undefined
-      throw error
-    }
-    const found = await depth(context, feedQueueName(source, queue)).catch(missing)
-    return { source, url: feed === 'sqs' ? undefined : feed.http, depth: found }
-  })
+  const missing = (error: unknown) => {
+    if (error instanceof QueueDoesNotExist) return undefined
+    throw error
+  }
   const { orders, bulk, ordersDead, feedsDead, quarantine } = QUEUES
+  const own = Promise.all([
+    depth(context, orders),
+    depth(context, bulk),
+    depth(context, ordersDead),
+    depth(context, feedsDead),
+    depth(context, quarantine),
+  ])
+  const feeds = Promise.all(
+    context.stores().map(async ({ source, queue }) => ({
+      source,
+      depth: await depth(context, feedQueueName(source, queue)).catch(missing),
+    })),
+  )
+  const [depths, ofFeeds] = await Promise.all([own, feeds])
   return {
-    orders: await depth(context, orders),
-    bulk: await depth(context, bulk),
-    ordersDead: await depth(context, ordersDead),
-    feedsDead: await depth(context, feedsDead),
-    quarantine: await depth(context, quarantine),
-    feeds: await Promise.all(feeds),
+    ...{ orders: depths[0], bulk: depths[1], ordersDead: depths[2] },
+    ...{ feedsDead: depths[3], quarantine: depths[4], feeds: ofFeeds },
   }
 }
 

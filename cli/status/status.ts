@@ -23,8 +23,6 @@ export const ratesOf = async (read: ReadSeries) => {
   }
 }
 
-export type Rates = Awaited<ReturnType<typeof ratesOf>>
-
 const AGE_MINUTES = 10
 
 /**

@@ -2,9 +2,10 @@ import { render } from 'preact'
 import { followAddress, route } from '../../web/route.ts'
 import { type Item, Shell } from '../../web/shell.tsx'
 import { listen, useSources } from '../../web/sources.ts'
-import { OVERVIEW, Overview } from './overview.tsx'
+import { isActive, OVERVIEW, Overview } from './overview.tsx'
+import { t } from './persian.ts'
 import { Runbook } from './runbook.tsx'
-import { t } from './words.ts'
+import { Store, Stores } from './stores.tsx'
 import './console.css'
 
 /**
@@ -13,6 +14,11 @@ import './console.css'
  */
 const PAGES = {
   overview: { Page: Overview, label: t('Overview'), icon: 'M3 12h4l3-8 4 16 3-8h4' },
+  stores: {
+    Page: Stores,
+    label: t('Stores'),
+    icon: 'M4 9.5 5.5 4h13L20 9.5M4 9.5V20h16V9.5M4 9.5h16M9 20v-6h6v6',
+  },
   runbook: { Page: Runbook },
 }
 
@@ -20,12 +26,12 @@ const isPage = (name: string): name is keyof typeof PAGES => Object.hasOwn(PAGES
 
 const Console = () => {
   const { path } = route.value
-  const [first = ''] = path
+  const [first = '', second = ''] = path
   const current = isPage(first) ? first : 'overview'
-  const { Page } = PAGES[current]
+  const Page = current === 'stores' && second !== '' ? Store : PAGES[current].Page
   const { data } = useSources({ overview: OVERVIEW })
-  const { alarms = [], title = '' } = data?.overview ?? {}
-  const active = alarms.filter(({ state }) => state === 'alarm').length
+  const { alarms = [], stage = '' } = data?.overview ?? {}
+  const active = alarms.filter(isActive).length
   const items = Object.entries(PAGES).flatMap(([name, about]): Item[] =>
     'icon' in about
       ? [
@@ -40,7 +46,7 @@ const Console = () => {
     <>
       <img src="/icon.svg" alt="" width="28" height="28" />
       <span>
-        order-relay <span class="muted">{title}</span>
+        order-relay <span class="muted">{stage}</span>
       </span>
     </>
   )

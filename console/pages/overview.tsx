@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact'
-import { decimal, formatMoment } from '../../web/format.ts'
-import { Chip, type Column, Name, Section, Table } from '../../web/pieces.tsx'
+import { decimal, formatDuration, formatMoment } from '../../web/format.ts'
+import { translateMessage } from '../../web/messages.ts'
+import { Ago, Chip, type Column, Name, Section, Table } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, reads } from './api.ts'
-import { Ago, type Bars, Chart, duration, Figure } from './pieces.tsx'
-import { t } from './words.ts'
+import { t } from './persian.ts'
+import { type Bars, Chart, Figure } from './pieces.tsx'
 
 type Data = Answer<'overview'>
 type Alarm = Data['alarms'][number]
@@ -18,18 +19,20 @@ const STATES = {
   unknown: [t('Unknown'), 'undone'],
 } as const
 
+export const isActive = ({ state }: Alarm) => state === 'alarm'
+
 const runbookOf = ({ page }: Alarm) => linkTo(['runbook', page])
 
 const ALARMS: Column<Alarm>[] = [
   { label: t('Alarm'), cell: alarm => <a href={runbookOf(alarm)}>{alarm.name}</a> },
   { label: t('State'), cell: ({ state }) => <Chip tone={STATES[state][1]}>{STATES[state][0]}</Chip> },
-  { label: t('Meaning'), kind: 'breaks', cell: ({ summary }) => <Name>{summary}</Name> },
+  { label: t('Meaning'), kind: 'breaks', cell: ({ summary }) => <Name>{translateMessage(summary)}</Name> },
   { label: t('Since'), cell: ({ since }) => since && <Ago iso={since} /> },
 ]
 
 /** What is wrong, since when, and what to do about it. */
 const Verdict = ({ alarms }: Data) => {
-  const active = alarms.filter(({ state }) => state === 'alarm')
+  const active = alarms.filter(isActive)
   if (active.length === 0) {
     return (
       <p class="verdict card" data-tone="good">
@@ -49,7 +52,7 @@ const Verdict = ({ alarms }: Data) => {
               </span>
             )}
             <br />
-            <Name>{alarm.summary}</Name>
+            <Name>{translateMessage(alarm.summary)}</Name>
           </p>
           <a class="button" href={runbookOf(alarm)}>
             {t('What to do')}
@@ -67,14 +70,22 @@ const Stage = ({ title, children }: { title: string; children: ComponentChildren
   </li>
 )
 
+const sum = (values: readonly number[]) => values.reduce((total, each) => total + each, 0)
+
+/** So many stores with waiting messages are named. */
+const LISTED = 4
+
 const toneOf = (count: number, tone: 'bad' | 'wait' = 'wait') => (count > 0 ? tone : undefined)
 
 /** The way of an order's events through the relay. */
 const Flow = ({ queues, ages, rates: { recent, minutes } }: Data) => {
   const perMinute = (number: number) => t('{rate} / min', { rate: decimal((number / minutes).toFixed(1)) })
   const ageOf = (name: string) =>
-    ages[name] === undefined ? '' : t('oldest {age}', { age: duration(ages[name]) })
-  const feeds = queues.feeds.map(({ depth }) => depth?.waiting ?? 0)
+    ages[name] === undefined ? '' : t('oldest {age}', { age: formatDuration(ages[name]) })
+  const behind = queues.feeds
+    .map(({ source, depth }) => ({ source, count: depth === undefined ? 0 : depth.waiting + depth.inFlight }))
+    .filter(({ count }) => count > 0)
+    .toSorted((a, b) => b.count - a.count)
   return (
     <ol class="flow">
       <Stage title={t('Endpoints')}>
@@ -108,7 +119,12 @@ const Flow = ({ queues, ages, rates: { recent, minutes } }: Data) => {
         />
       </Stage>
       <Stage title={t('Feeds')}>
-        <Figure label={t('Waiting for stores')} value={feeds.reduce((sum, each) => sum + each, 0)} />
+        <Figure label={t('Waiting for stores')} value={sum(behind.map(({ count }) => count))} />
+        {behind.slice(0, LISTED).map(({ source, count }) => (
+          <Figure key={source} label={source} value={count}>
+            <small>{ageOf(`feed ${source}`)}</small>
+          </Figure>
+        ))}
         <Figure
           label={t('Deliveries retried')}
           value={perMinute(recent.feedsRetried)}
@@ -136,22 +152,18 @@ const Flow = ({ queues, ages, rates: { recent, minutes } }: Data) => {
   )
 }
 
-const sum = (values: readonly number[]) => values.reduce((total, each) => total + each, 0)
-
 const Graph = ({ title, from, bars }: { title: string; from: number; bars: Bars[] }) => {
   const totals = bars.map(({ label, values }) => `${label} ${decimal(sum(values))}`)
   return (
     <figure class="card graph">
-      <figcaption class="row spread small">
-        <strong>{title}</strong>
-        <span class="row">
-          {bars.map(({ label, tone, values }) => (
-            <span key={label} class="key" data-tone={tone}>
-              {label} {decimal(sum(values))}
-            </span>
-          ))}
-        </span>
-      </figcaption>
+      <figcaption class="strong small">{title}</figcaption>
+      <p class="row small">
+        {bars.map(({ label, tone, values }) => (
+          <span key={label} class="key" data-tone={tone}>
+            {label} {decimal(sum(values))}
+          </span>
+        ))}
+      </p>
       <Chart label={`${title}: ${totals.join(', ')}`} bars={bars} />
       <p class="row spread small muted">
         <span>{formatMoment(new Date(from).toISOString())}</span>
@@ -193,8 +205,7 @@ export const Overview = page(
     title: () => t('Overview'),
     reads: () => ({ overview: OVERVIEW }),
     news: ({ overview: before }, { overview: after }) => {
-      const names = (data: Data) =>
-        data.alarms.filter(({ state }) => state === 'alarm').map(({ name }) => name)
+      const names = (data: Data) => data.alarms.filter(isActive).map(({ name }) => name)
       const [old, fresh] = [names(before), names(after)]
       const raised = fresh.filter(name => !old.includes(name))
       if (raised.length > 0) return t('Alarm: {names}', { names: raised.join(', ') })
@@ -204,7 +215,7 @@ export const Overview = page(
   ({ overview }) => {
     const { alarms, rates, every, local } = overview
     const unknown = alarms.filter(({ state }) => state === 'unknown').length
-    const seconds = (milliseconds: number) => duration(milliseconds / 1000)
+    const seconds = (milliseconds: number) => formatDuration(milliseconds / 1000)
     return (
       <>
         <PageHead title={t('Overview')} />
@@ -230,16 +241,21 @@ export const Overview = page(
           <Graphs {...rates.day} />
         </Section>
         <Section id="alarms" title={t('Alarms')}>
-          {unknown > 0 && (
-            <p class="small muted note">
-              {local
-                ? t('Of these, {count} measure what only AWS reports, and are unknown here.', {
-                    count: unknown,
-                  })
-                : t('Of these, {count} have no data yet.', { count: unknown })}
-            </p>
-          )}
-          <Table caption={t('Alarms')} columns={ALARMS} rows={alarms} keyOf={({ name }) => name} />
+          <details>
+            <summary>
+              {t('{all} alarms: {active} active, {unknown} unknown', {
+                ...{ all: alarms.length, active: alarms.filter(isActive).length, unknown },
+              })}
+            </summary>
+            {unknown > 0 && (
+              <p class="small muted note">
+                {local
+                  ? t('The unknown ones measure what only AWS reports.')
+                  : t('The unknown ones have no data yet.')}
+              </p>
+            )}
+            <Table caption={t('Alarms')} columns={ALARMS} rows={alarms} keyOf={({ name }) => name} />
+          </details>
         </Section>
       </>
     )

@@ -1,27 +1,5 @@
-import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { decimal, formatMoment } from '../../web/format.ts'
-import { t } from './words.ts'
-
-const now = signal(Date.now())
-setInterval(() => {
-  now.value = Date.now()
-}, 1000)
-
-/** A duration in seconds, coarse enough to read. */
-export const duration = (seconds: number) => {
-  if (seconds < 100) return t('{count} s', { count: Math.round(seconds) })
-  if (seconds < 6000) return t('{count} min', { count: Math.round(seconds / 60) })
-  if (seconds < 360_000) return t('{count} h', { count: Math.round(seconds / 3600) })
-  return t('{count} d', { count: Math.round(seconds / 86_400) })
-}
-
-/** How long ago a moment was. */
-export const Ago = ({ iso }: { iso: string }) => (
-  <time dateTime={iso} title={formatMoment(iso)} class="nowrap">
-    {t('{time} ago', { time: duration(Math.max(0, (now.value - Date.parse(iso)) / 1000)) })}
-  </time>
-)
+import { decimal } from '../../web/format.ts'
 
 /** A number with what it counts. */
 export const Figure = ({
@@ -31,14 +9,14 @@ export const Figure = ({
   children,
 }: {
   label: string
-  value: number | string | undefined
+  value: number | string
   tone?: 'bad' | 'wait' | undefined
   children?: ComponentChildren
 }) => (
   <div class="figure" data-tone={tone}>
     <dt>{label}</dt>
     <dd>
-      {typeof value === 'number' ? decimal(value) : (value ?? '–')} {children}
+      {typeof value === 'number' ? decimal(value) : value} {children}
     </dd>
   </div>
 )

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { reads } from './api.ts'
-import { t } from './words.ts'
+import { t } from './persian.ts'
 
 /** Code, emphasis and links within a line; a link leads to another page of the runbook, or is only its text. */
 const inline = (text: string): ComponentChildren[] =>

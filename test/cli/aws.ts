@@ -65,10 +65,14 @@ const xml = (action: string, list: string, pairs: object, pair = ['entry', 'key'
 }
 
 const text = v.optional(v.string(), '')
+const metric = v.object({ MetricName: v.string(), Dimensions: v.array(v.object({ Value: v.string() })) })
+const metricQuery = v.object({ Id: v.string(), MetricStat: v.object({ Metric: metric }) })
 const request = v.object({
   ...{ QueueName: text, QueueUrl: text, ReceiptHandle: text, logGroupName: text },
   nextToken: v.optional(v.string()),
   Records: v.optional(v.array(v.object({ messageId: v.string() })), []),
+  MetricDataQueries: v.optional(v.array(metricQuery), []),
+  EndTime: v.optional(v.number(), 0),
 })
 
 const messageOf = ({ id, event, source = 'api', external_id }: Letter) => {
@@ -76,6 +80,12 @@ const messageOf = ({ id, event, source = 'api', external_id }: Letter) => {
   const Attributes = { MessageGroupId: external_id, SentTimestamp: '0' }
   const MD5OfBody = createHash('md5').update(Body).digest('hex')
   return { MessageId: id, ReceiptHandle: id, Body, MD5OfBody, Attributes }
+}
+
+const METRICS: Readonly<Record<string, number>> = {
+  'Deliveries order-relay-production forged': 3,
+  'Deliveries order-relay-production unreadable': 2,
+  'EventRetried order-relay-production': 7,
 }
 
 /** What AWS answers, by action. */
@@ -123,6 +133,24 @@ const ACTIONS: Readonly<Record<string, (input: v.InferOutput<typeof request>) =>
   },
   ChangeMessageVisibilityBatch: () => ({ Successful: [], Failed: [] }),
   GetParametersByPath: () => ({ Parameters: [] }),
+  DescribeAlarms: () => ({
+    MetricAlarms: [
+      {
+        AlarmName: 'order-relay-production-dead-letters',
+        StateValue: 'ALARM',
+        StateTransitionedTimestamp: 1,
+      },
+      { AlarmName: 'order-relay-production-queue-age', StateValue: 'OK' },
+      // Of a stage whose name begins like this one's.
+      { AlarmName: 'order-relay-production-two-queue-age', StateValue: 'ALARM' },
+    ],
+  }),
+  GetMetricData: ({ MetricDataQueries, EndTime }) => ({
+    MetricDataResults: MetricDataQueries.map(({ Id, MetricStat: { Metric } }) => {
+      const name = [Metric.MetricName, ...Metric.Dimensions.map(({ Value }) => Value)].join(' ')
+      return { Id, Timestamps: [EndTime - 60], Values: [METRICS[name] ?? 0] }
+    }),
+  }),
 }
 
 const letter = (id: string, external_id: string, event = 'order.payment') => ({ id, event, external_id })
@@ -169,6 +197,22 @@ export const awsTests = () => {
   ])('the doctor checks the subscriptions of alarms and the quota (%j)', async (state, expected) => {
     prepare(state)
     expect((await relay(['doctor'])).out).toMatch(expected)
+  })
+
+  test('status shows the alarms of CloudWatch, the depths of SQS and sums of metrics', async () => {
+    prepare({ letters: THREE, hidden: 1 })
+    const { code, out } = await relay(['status', '--json'])
+    const { alarms, queues, rates } = JSON.parse(out)
+    const states = alarms.flatMap(({ name, state, since }: Record<string, string>) =>
+      state === 'unknown' ? [] : [[name, state, since]],
+    )
+    expect(states).toEqual([
+      ['dead-letters', 'alarm', '1970-01-01T00:00:01.000Z'],
+      ['queue-age', 'ok', undefined],
+    ])
+    expect(queues.ordersDead).toEqual({ waiting: 3, inFlight: 1 })
+    expect(rates).toMatchObject({ refused: 5, retried: 7, processed: 0 })
+    expect(code).toBe(1)
   })
 
   const tail = (...args: string[]) => relay(['tail', '--no-follow', '--since', '1h', ...args])

@@ -15,6 +15,7 @@ export const recordingCalls = <Result>(run: () => Promise<Result>): Promise<Resu
 
 const NAMESPACES: Readonly<Record<string, string>> = {
   CloudFormation: 'cloudformation',
+  CloudWatch: 'cloudwatch',
   'CloudWatch Logs': 'logs',
   DynamoDB: 'dynamodb',
   Lambda: 'lambda',

@@ -1,0 +1,188 @@
+import { useSignal } from '@preact/signals'
+import { ask } from '../../web/form.tsx'
+import { decimal, formatMilliseconds } from '../../web/format.ts'
+import { messageOf } from '../../web/http.ts'
+import { toast } from '../../web/notices.ts'
+import {
+  Ago,
+  Button,
+  buttons,
+  Code,
+  type Column,
+  Command,
+  Empty,
+  Facts,
+  Moment,
+  Name,
+  Section,
+  Table,
+} from '../../web/pieces.tsx'
+import { linkTo } from '../../web/route.ts'
+import { PageHead, page } from '../../web/shell.tsx'
+import { type Answer, act, reads } from './api.ts'
+import { t } from './persian.ts'
+
+type Store = Answer<'stores'>['stores'][number]
+type Key = Store['keys'][number]
+
+const STORES = reads('stores', {}, 'queues', 'feed message retried', 'feed message delivered')
+
+const FeedName = ({ feed }: Store) => (
+  <Code>
+    {feed.kind === 'sqs' && t('SQS queue')}
+    {feed.kind === 'http' && (feed.secret ? feed.url : t('{url}, without a secret', { url: feed.url }))}
+  </Code>
+)
+
+const LastError = ({ error }: Store) =>
+  error && (
+    <span class="breaks">
+      <Ago iso={error.at} />: <Name>{error.message}</Name>
+    </span>
+  )
+
+const COLUMNS: Column<Store>[] = [
+  {
+    label: t('Store'),
+    cell: ({ source }) => (
+      <a class="row-link" href={linkTo(['stores', source])}>
+        <Name>{source}</Name>
+      </a>
+    ),
+  },
+  { label: t('Feed'), kind: 'breaks', cell: store => <FeedName {...store} /> },
+  { label: t('Messages waiting'), kind: 'number', cell: ({ waiting }) => decimal(waiting) },
+  { label: t('Keys'), kind: 'number', cell: ({ keys }) => decimal(keys.length) },
+  { label: t('Last error'), cell: store => <LastError {...store} /> },
+]
+
+export const Stores = page(
+  { title: () => t('Stores'), reads: () => ({ known: STORES }) },
+  ({ known: { stores, hours } }) => (
+    <>
+      <PageHead title={t('Stores')} />
+      <p class="small muted note">
+        {t('Every store of stores.yml. Errors of endpoints are those of the last {hours} hours.', { hours })}
+      </p>
+      <Table caption={t('Stores')} columns={COLUMNS} rows={stores} keyOf={({ source }) => source} />
+    </>
+  ),
+)
+
+const sendTest = async (source: string) => {
+  try {
+    const { accepted, failure, milliseconds } = await act('stores/test', { source })
+    const time = formatMilliseconds(milliseconds)
+    toast(
+      accepted ? t('The endpoint accepted it in {time}.', { time }) : String(failure),
+      accepted ? undefined : 'bad',
+    )
+  } catch (error) {
+    toast(messageOf(error), 'bad')
+  }
+}
+
+const revoke = (source: string, { id }: Key) =>
+  ask({
+    title: t('Revoke key {id}', { id }),
+    text: t('It stops working within a minute, and cannot be restored.'),
+    action: t('Revoke'),
+    submit: async () => {
+      await act('stores/revoke', { source, id })
+      toast(t('Revoked; it stops working within a minute.'))
+    },
+  })
+
+const keyColumns = (source: string): Column<Key>[] => [
+  { label: t('Id'), cell: ({ id }) => <Code>{id}</Code> },
+  { label: t('Created'), cell: ({ since }) => <Moment iso={since} /> },
+  buttons<Key>(
+    t('Revoke'),
+    ({ id }) => t('Revoke key {id}', { id }),
+    key => revoke(source, key),
+  ),
+]
+
+const Details = (store: Store) => {
+  const { source, feed, queue, waiting, keys } = store
+  const made = useSignal<Answer<'stores/key'> | undefined>(undefined)
+  const create = () =>
+    ask({
+      title: t('New key for {source}', { source }),
+      text: t('It is shown once; only its hash is stored.'),
+      fields: [{ name: 'readOnly', label: t('Can only read orders'), kind: 'switch' }],
+      action: t('Create key'),
+      submit: async ({ isOn }) => {
+        made.value = await act('stores/key', { source, readOnly: isOn('readOnly') })
+      },
+    })
+  return (
+    <>
+      <Section
+        id="feed"
+        title={t('Feed')}
+        aside={
+          feed.kind === 'http' && <Button onClick={() => sendTest(source)}>{t('Send a test event')}</Button>
+        }
+      >
+        <Facts
+          facts={{
+            [t('Feed')]: <FeedName {...store} />,
+            [t('Queue')]: <Code>{queue}</Code>,
+            [t('Messages waiting')]: decimal(waiting),
+            [t('Last error')]: <LastError {...store} />,
+          }}
+        />
+      </Section>
+      <Section
+        id="keys"
+        title={t('Keys of the API')}
+        aside={<Button onClick={create}>{t('New key')}</Button>}
+      >
+        {made.value && (
+          <div class="card made" role="status">
+            <p>
+              {t(
+                'This key is shown only once. The store sends it to {api} as "Authorization: Bearer <key>".',
+                {
+                  api: `${made.value.api}/api/v1/orders/`,
+                },
+              )}
+            </p>
+            <Command text={made.value.key} />
+          </div>
+        )}
+        {keys.length === 0 ? (
+          <Empty title={t('No key: the store cannot use the API.')} />
+        ) : (
+          <Table
+            caption={t('Keys of the API')}
+            columns={keyColumns(source)}
+            rows={keys}
+            keyOf={({ id }) => id}
+          />
+        )}
+      </Section>
+    </>
+  )
+}
+
+export const Store = page(
+  { title: ({ path: [, source = ''] }) => source, reads: () => ({ known: STORES }) },
+  ({ known: { stores }, route: { path } }) => {
+    const store = stores.find(({ source }) => source === path[1])
+    return (
+      <>
+        <PageHead
+          title={path[1] ?? ''}
+          above={
+            <a class="back" href="#/stores">
+              {t('Stores')}
+            </a>
+          }
+        />
+        {store && <Details key={store.source} {...store} />}
+      </>
+    )
+  },
+)

@@ -1,0 +1,157 @@
+import { Readable, Writable } from 'node:stream'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createContext } from '../../cli/core/context.ts'
+import { startConsole } from '../../console/server.ts'
+import { local } from '../cli/relay.ts'
+import { violationsOf } from '../sandbox/panel-axe.ts'
+import { withBrowser } from '../sandbox/panel-browser.ts'
+
+type Headers = Record<string, string>
+
+const TOKEN = 'the token of this test'
+
+/** Every page, with text that only this page shows. */
+const VIEWS = [
+  ['#/overview', 'The last hour'],
+  ['#/runbook/queue-age', 'Diagnosis'],
+  ['#/stores', 'Every store of'],
+  ['#/stores/api', 'Keys of the API'],
+] as const
+
+/** The console of the local stack of this file, for programs and for a browser. */
+export const consoleTests = () => {
+  let url: string
+  let close: () => Promise<void>
+  let cookie: string
+  beforeAll(async () => {
+    const nothing = new Writable({ write: (_chunk, _encoding, done) => done() })
+    const { environment } = local.stack()
+    const terminal = { stdin: Readable.from([]), stdout: nothing, stderr: nothing, environment }
+    const context = createContext({ local: true }, terminal)
+    const started = await startConsole(context, { port: 0, token: TOKEN })
+    url = new URL(started.url).origin
+    close = async () => {
+      await started.close()
+      context.close()
+    }
+    const opened = await fetch(started.url, { redirect: 'manual' })
+    cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? ''
+  })
+  afterAll(() => close())
+
+  const call = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(url + path, { redirect: 'manual', ...init })
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+  const post = (path: string, body: object, headers: Headers = {}) =>
+    call(`/api/${path}`, {
+      method: 'POST',
+      headers: { cookie, origin: url, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    })
+
+  test('the token in the address opens a session, and nothing else does', async () => {
+    const opened = await call(`/?token=${encodeURIComponent(TOKEN)}`)
+    expect(opened.status).toBe(303)
+    expect(opened.headers.get('location')).toBe('/')
+    expect(opened.headers.get('set-cookie')).toMatch(
+      /^console-\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/,
+    )
+    expect((await call('/api/overview', { headers: { cookie } })).status).toBe(200)
+    for (const given of ['', `${cookie}x`, cookie.replace(/-\d+=/, '-1='), `console=${TOKEN}`]) {
+      expect((await call('/api/overview', { headers: { cookie: given } })).status).toBe(401)
+      expect((await call('/api/events', { headers: { cookie: given } })).status).toBe(401)
+    }
+    const wrong = await call('/?token=another')
+    expect([wrong.status, wrong.headers.get('set-cookie')]).toEqual([401, null])
+    const page = await call('/')
+    expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'; /)
+    expect(page.text).not.toMatch(/<script>|style=/)
+  })
+
+  test.each<[string, Headers]>([
+    ['Host', { host: 'relay.example' }],
+    ['Origin', { origin: 'http://relay.example' }],
+    ['Origin', { origin: 'null' }],
+    ['Sec-Fetch-Site', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }],
+  ])('a request of another page is refused by its %s', async (name, headers) => {
+    // fetch sets these itself.
+    const { request } = await import('node:http')
+    const answer = await new Promise<string>(resolve => {
+      request(`${url}/api/overview`, { headers: { cookie, ...headers } }, response => {
+        response.setEncoding('utf8').once('data', text => resolve(`${response.statusCode} ${text}`))
+      }).end()
+    })
+    expect(answer).toMatch(new RegExp(`^403 .*${name} is `))
+  })
+
+  const keysOf = async () => {
+    const { text } = await call('/api/stores', { headers: { cookie } })
+    const { stores } = JSON.parse(text)
+    return stores.find(({ source }: { source: string }) => source === 'demo-shop').keys.length
+  }
+
+  test('a change needs a session, the Origin of the console and JSON', async () => {
+    const before = await keysOf()
+    const key = { source: 'demo-shop', readOnly: false }
+    const withoutOrigin = {
+      method: 'POST',
+      headers: { cookie, 'content-type': 'application/json' },
+      body: '{}',
+    }
+    expect((await call('/api/stores/key', withoutOrigin)).text).toContain('Origin is missing')
+    expect((await post('stores/key', key, { 'content-type': 'text/plain' })).status).toBe(415)
+    expect((await post('stores/key', key, { cookie: '' })).status).toBe(401)
+    expect((await post('stores/key', { ...key, source: 7 })).status).toBe(400)
+    expect((await post('stores/key', { ...key, source: 'x'.repeat(70_000) })).text).toContain('too large')
+    expect(await post('stores/key', { ...key, source: 'nobody' })).toMatchObject({
+      status: 409,
+      text: expect.stringContaining('Cannot find the store'),
+    })
+    expect(await keysOf()).toBe(before)
+
+    const made = await post('stores/key', key)
+    expect(await keysOf()).toBe(before + 1)
+    const { id } = JSON.parse(made.text)
+    expect((await post('stores/revoke', { source: 'demo-shop', id })).status).toBe(200)
+    expect(await keysOf()).toBe(before)
+  })
+
+  describe('in a browser', () => {
+    const openAt = withBrowser()
+    const open = (options?: Parameters<typeof openAt>[1]) =>
+      openAt(`${url}/?token=${encodeURIComponent(TOKEN)}`, { reducedMotion: 'reduce', ...options })
+
+    test('every page is accessible, in dark mode too, and fits a phone', async () => {
+      const { page, errors } = await open()
+      for (const [hash, words] of VIEWS) {
+        await page.setViewportSize({ width: 1280, height: 800 })
+        await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+        await page.getByText(words).first().waitFor()
+        const found: string[][] = []
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme })
+          found.push(await violationsOf(page, colorScheme === 'dark' ? ['color-contrast'] : undefined))
+        }
+        await page.setViewportSize({ width: 390, height: 844 })
+        found.push(await violationsOf(page))
+        const width = await page.evaluate('document.documentElement.scrollWidth')
+        expect({ hash, found, width }).toEqual({ hash, found: [[], [], []], width: 390 })
+      }
+      expect(errors).toEqual([])
+    })
+
+    test('the overview follows what happens, in Persian too', async () => {
+      const { page, errors } = await open({ locale: 'fa-IR' })
+      await page.getByRole('heading', { name: 'نمای کلی' }).waitFor()
+      await local.enqueue('orders-dead.fifo', 'order.check', { external_id: 'dead-for-the-console' })
+      await page.locator('.verdict', { hasText: 'dead-letters' }).waitFor()
+      await page.getByRole('link', { name: 'چه باید کرد' }).click()
+      await page.getByRole('heading', { name: 'Dead letters', exact: true }).waitFor()
+      await local.stack().sqs.purgeQueue({ QueueUrl: local.queue('orders-dead.fifo') })
+      await page.getByRole('link', { name: 'نمای کلی' }).first().click()
+      await page.getByText('هیچ هشداری فعال نیست.').first().waitFor()
+      expect(errors).toEqual([])
+    })
+  })
+}
