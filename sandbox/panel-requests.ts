@@ -3,7 +3,8 @@ import { text } from '../lib/protocol/order.ts'
 import { date } from '../lib/protocol/requests.ts'
 import { STATUSES } from '../lib/protocol/status.ts'
 import { decimal, isLess } from './decimal.ts'
-import { amount, customer, item, required } from './requests.ts'
+import { amount, customer, item, orderKey, required } from './requests.ts'
+import { SORTS } from './store/orders.ts'
 
 /** An object with these fields and no others, so that a misspelt name is an error. */
 const strict = <const Entries extends v.ObjectEntries>(entries: Entries, names: string) =>
@@ -39,6 +40,12 @@ export const settingsChange = strict(
 
 export const review = strict({ error: required }, 'error')
 
+/** Orders to retry: these, or every one whose cause is gone. */
+export const retries = strict(
+  { orders: v.exactOptional(v.array(orderKey, 'must be an array')), dryRun: v.exactOptional(flag) },
+  'orders or dryRun',
+)
+
 /** The parts of an order to correct; `items` replaces all rows. */
 export const correction = strict(
   {
@@ -71,6 +78,47 @@ export const fiscalYearsChange = v.lazy(body =>
   typeof body === 'object' && body !== null && 'fiscalYears' in body ? fiscalYearList : fiscalYear,
 )
 
+const whole = (least: number, most: number) =>
+  v.pipe(
+    v.number('must be a number'),
+    v.integer('must be a whole number'),
+    v.minValue(least, `must be at least ${least}`),
+    v.maxValue(most, `must be at most ${most}`),
+  )
+
+/** The requests of the order API, by their `operationId`. */
+export const OPERATIONS = [
+  'createOrder',
+  'readOrder',
+  'registerPayment',
+  'registerRefund',
+  'registerWebhook',
+  'removeWebhook',
+] as const
+
+export const FAULTS = ['reset', 'slow', 'error', 'throttle', 'lose'] as const
+
+/** A fault on purpose, for a time or for the next requests; without both, until it is ended. */
+export const fault = strict(
+  {
+    kind: v.picklist(FAULTS, `must be one of ${FAULTS.join(', ')}`),
+    operation: v.exactOptional(v.picklist(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`)),
+    seconds: v.exactOptional(whole(1, 86_400)),
+    requests: v.exactOptional(whole(1, 1_000_000)),
+    delay: v.exactOptional(whole(0, 600_000)),
+    status: v.exactOptional(whole(500, 599)),
+    retryAfter: v.exactOptional(whole(0, 86_400)),
+  },
+  'kind, operation, seconds, requests, delay, status or retryAfter',
+)
+
+export const examples = strict(
+  { orders: v.exactOptional(whole(1, 1000)), source: v.exactOptional(required) },
+  'orders or source',
+)
+
+export const stockChange = strict({ stock: amount }, 'stock')
+
 const fromDigits = [
   v.regex(/^\d{1,15}$/, 'must be a whole number'),
   v.transform(Number),
@@ -90,10 +138,15 @@ const limit = (preset: number) =>
 export const ordersQuery = v.object({
   status: v.optional(v.picklist(STATUSES, `must be one of ${STATUSES.join(', ')}`)),
   source: v.optional(text),
+  from: v.optional(date),
+  to: v.optional(date),
   q: v.optional(text),
+  sort: v.optional(v.picklist(SORTS, `must be one of ${SORTS.join(', ')}`), '-invoice_number'),
   limit: limit(50),
   before: v.optional(v.pipe(text, ...fromDigits)),
 })
+
+export const faultsQuery = v.object({ id: v.optional(v.pipe(text, ...fromDigits)) })
 
 export const deliveriesQuery = v.object({
   order: v.optional(text),
@@ -103,6 +156,9 @@ export const deliveriesQuery = v.object({
 export const customersQuery = v.object({ q: v.optional(text), limit: limit(500) })
 
 export type SettingsChange = v.InferOutput<typeof settingsChange>
+export type FaultRequest = v.InferOutput<typeof fault>
+export type Examples = v.InferOutput<typeof examples>
+export type Retries = v.InferOutput<typeof retries>
 export type Correction = v.InferOutput<typeof correction>
 export type ProductChange = v.InferOutput<typeof productChange>
 export type FiscalYearsChange = v.InferOutput<typeof fiscalYearsChange>

@@ -104,18 +104,16 @@ const hasCredentials = (url: string) => {
   return parsed !== null && parsed.username + parsed.password !== ''
 }
 
-/** The body of webhook registration and removal (spec: Webhook registration). */
-export const webhookRequest = object(
-  {
-    url: v.pipe(
-      text,
-      v.url('must be a URL'),
-      v.check(isWeb, 'must be an http or https URL'),
-      v.check(url => !hasCredentials(url), 'must not contain a user name or password'),
-    ),
-  },
-  BODY,
+/** The address of a receiver. */
+export const webhookUrl = v.pipe(
+  text,
+  v.url('must be a URL'),
+  v.check(isWeb, 'must be an http or https URL'),
+  v.check(url => !hasCredentials(url), 'must not contain a user name or password'),
 )
+
+/** The body of webhook registration and removal (spec: Webhook registration). */
+export const webhookRequest = object({ url: webhookUrl }, BODY)
 
 export type Payment = v.InferOutput<typeof payment>
 export type OrderRequest = v.InferOutput<typeof orderRequest>

@@ -1,6 +1,7 @@
 import { HOST, listen, stop } from '../web/serve.ts'
 import { clockIn, DEFAULT_TIME_ZONE } from './clock.ts'
 import { startSender } from './delivery/sender.ts'
+import { createFaults } from './faults.ts'
 import { httpServer } from './http/server.ts'
 import { openStore } from './store/open.ts'
 
@@ -34,12 +35,14 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
   const store = openStore(data, clockIn(timeZone, options.clock))
   const stopping = new AbortController()
   const sender = startSender(store, speed)
-  const server = httpServer({ store, sender, stopping: stopping.signal })
+  const faults = createFaults(store.changes)
+  const server = httpServer({ store, sender, faults, stopping: stopping.signal })
   try {
     const bound = await listen(server, port, 'SANDBOX_PORT')
     let closing: Promise<void> | undefined
     const close = async () => {
       stopping.abort()
+      faults.stop()
       await Promise.all([stop(server), sender.stop()])
       store.close()
     }

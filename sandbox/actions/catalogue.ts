@@ -1,3 +1,4 @@
+import type { JsonNumber } from '../../lib/protocol/json.ts'
 import { decimal, exactNumber, shown, ZERO } from '../decimal.ts'
 import type { FiscalYearsChange, ProductChange, SettingsChange } from '../panel-requests.ts'
 import { quoted, Refusal } from '../refusal.ts'
@@ -53,6 +54,12 @@ export const putProduct = (sku: string, { name, stock }: ProductChange, store: S
     store.changes.note({ kind: 'product', sku })
     return shownProduct(product)
   })
+
+/** Sets the stock of every product. */
+export const stockAll = ({ stock }: { stock: JsonNumber }, store: Store) =>
+  store.transact(() => ({
+    products: store.products.list().map(({ sku }) => putProduct(sku, { stock }, store)),
+  }))
 
 /** Changes or adds an account. */
 export const putAccount = (account: Account, store: Store): Account =>

@@ -37,6 +37,7 @@ const register = (request: OrderRequest, store: Store): Result => {
   const isFinal = finalize(invoice, paid, store)
   if (!isFinal && paid) store.heldPayments.put(invoice_number, paid)
   const result = readOrder({ source, external_id }, store)
+  store.orders.index(invoice_number)
   store.orders.setOriginal(invoice_number, JSON.stringify(result))
   store.changes.note({ kind: 'order', source, external_id })
   return result

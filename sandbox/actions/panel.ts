@@ -1,11 +1,12 @@
-import { normaliseMobile } from '../../lib/protocol/mobile.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
+import type { Status } from '../../lib/protocol/status.ts'
 import { ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
 import { exactNumber } from '../decimal.ts'
+import { headersOf } from '../delivery/attempt.ts'
 import type { OrdersQuery } from '../panel-requests.ts'
 import { Refusal } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
-import type { InvoiceRow, Order } from '../store/orders.ts'
+import type { InvoiceRow, ListedOrder, Order, OrderFilter, StatusSums } from '../store/orders.ts'
 import type { Delivery } from '../store/webhooks.ts'
 import { obstaclesOf } from './finalize.ts'
 import { findOrder, resultOf } from './read-order.ts'
@@ -18,40 +19,84 @@ const dated = (order: Order) => ({
 })
 
 /** What prevents an order in review from being finalized now, whatever prevented it when it was last tried. */
-const obstaclesNow = (order: Order, store: Store) =>
+export const obstaclesNow = (order: Order, store: Store) =>
   order.status === 'needs_review'
     ? obstaclesOf(order, store.heldPayments.find(order.invoice_number) !== undefined, store)
     : { obstacles: [], shortages: [] }
 
-const summary = (order: Order, store: Store) => {
-  const found = store.customers.find(order.customer_code)
-  const customer = found ? { code: found.code, name: found.name, mobile: found.mobile } : null
-  return { ...dated(order), customer, obstacles: obstaclesNow(order, store).obstacles }
+const summary = (order: ListedOrder, store: Store) => ({
+  ...dated(order),
+  customer: { code: order.customer_code, name: order.customer_name, mobile: order.mobile },
+  obstacles: obstaclesNow(order, store).obstacles,
+})
+
+const sum = (amounts: readonly string[]) => String(amounts.reduce((all, each) => all + BigInt(each), 0n))
+
+/** The sums of all orders of a filter; those that are paid or returned have sums of their own. */
+const totalsOf = (filter: OrderFilter, sums: readonly StatusSums[]) => {
+  const counted = sums.filter(({ status }) => status === (filter.status ?? status))
+  const total = (wanted?: Status) =>
+    sum(counted.flatMap(({ status, net, tax }) => (status === (wanted ?? status) ? [net, tax] : [])))
+  return {
+    count: counted.reduce((count, each) => count + each.count, 0),
+    net: sum(counted.map(({ net }) => net)),
+    tax: sum(counted.map(({ tax }) => tax)),
+    ...{ total: total(), paid: total('paid'), refunded: total('refunded') },
+  }
 }
 
-/** The matching orders, newest first, the number of matches by status, and the sources of all orders. */
-export const listOrders = ({ status, source, q, limit, before }: OrdersQuery, store: Store) => {
-  const text = q || null
-  const filter = {
-    status: status ?? null,
-    source: source || null,
-    text,
-    mobile: text === null ? null : (normaliseMobile(text) ?? null),
-    before: before ?? null,
-    // One more than requested shows whether there is a next page.
-    limit: limit + 1,
-  }
-  const found = store.orders.list(filter)
+/** A page of the matching orders, their totals, the number of matches by status, and the sources of all orders. */
+export const listOrders = ({ limit, sort, before, ...filter }: OrdersQuery, store: Store) => {
+  // One more than requested shows whether there is a next page.
+  const found = [...store.orders.list(filter, { sort, before, limit: limit + 1 })]
   const orders = found.slice(0, limit).map(order => summary(order, store))
   const last = orders.at(-1)
+  const sums = store.orders.sums(filter)
   const counts = { needs_review: 0, invoiced: 0, paid: 0, refunded: 0 }
-  for (const { status, count } of store.orders.counts(filter)) counts[status] = count
+  for (const { status, count } of sums) counts[status] = count
   return {
     orders,
     next: found.length > limit && last ? String(last.invoice_number) : null,
-    counts,
-    sources: store.orders.sources(),
+    ...{ counts, totals: totalsOf(filter, sums), sources: store.orders.sources() },
   }
+}
+
+const COLUMNS: Record<string, (order: ListedOrder) => string | number | null> = {
+  source: order => order.source,
+  external_id: order => order.external_id,
+  date: order => order.date,
+  customer: order => order.customer_name,
+  mobile: order => order.mobile,
+  status: order => order.status,
+  invoice_number: order => order.invoice_number,
+  receipt_number: order => order.receipt_number,
+  return_number: order => order.return_number,
+  reference: order => order.reference,
+  net: order => order.net,
+  tax: order => order.tax,
+  total: order => order.total,
+  error: order => order.error,
+}
+
+/** Spreadsheets take text that begins like this for a formula, unless an apostrophe is before it. */
+const FORMULA = /^[=+\-@\t\r]/
+
+const cell = (value: string | number | null) => {
+  const text = String(value ?? '').replace(FORMULA, "'$&")
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** All matching orders as CSV (RFC 4180); the byte order mark tells spreadsheets that it is UTF-8. */
+export const exportOrders = (
+  { sort, limit: _, before: __, ...filter }: OrdersQuery,
+  store: Store,
+): string => {
+  const lines = [Object.keys(COLUMNS).join()]
+  const every = Object.values(COLUMNS)
+  for (const order of store.orders.list(filter, { sort, limit: -1 })) {
+    lines.push(every.map(of => cell(of(order))).join())
+  }
+  return `\uFEFF${lines.join('\r\n')}\r\n`
 }
 
 /** A number if a double holds it exactly, otherwise its digits; the panel shows both. */
@@ -109,7 +154,10 @@ const shownDelivery = ({ delivery, url, source, external_id, status, ...d }: Del
   state: d.state,
   created_at: d.created_at,
   next_attempt_at: d.next_attempt_at,
-  attempts: store.deliveries.attempts(delivery),
+  body: d.body,
+  attempts: store.deliveries
+    .attempts(delivery)
+    .map(({ signature, ...attempt }) => ({ ...attempt, headers: headersOf(delivery, signature) })),
 })
 
 /** Deliveries with every attempt, newest first. */

@@ -30,6 +30,7 @@ export const registerPayment = (key: OrderKey, payment: Payment, store: Store): 
     if (found.status === 'invoiced' || found.status === 'needs_review') {
       const act = found.status === 'invoiced' ? payInvoice : hold
       act(found, paymentOf(payment, found.date, store), store)
+      store.orders.index(found.invoice_number)
       store.changes.note({ kind: 'order', ...key })
     }
     return found

@@ -93,6 +93,7 @@ export const changeOrder = (
     if (typeof allowed === 'string') throw cannot(action, before, allowed)
     store.changes.note({ kind: 'order', ...key })
     change(before)
+    store.orders.index(before.invoice_number)
     const after = findOrder(key, store)
     if (!allowed.includes(after.status)) {
       throw new Error(`Cannot ${action} an order: ${before.status} became ${after.status}`)

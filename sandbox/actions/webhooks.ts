@@ -1,5 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import type { Store } from '../store/open.ts'
+import type { Result } from './read-order.ts'
+
+/** An order of a store that nobody has, which receivers accept and ignore (spec: Delivery). */
+export const TEST_ORDER: Result = {
+  ...{
+    source: 'sandbox-test',
+    external_id: 'test',
+    status: 'paid',
+    status_display: 'پرداخت شده',
+    total: '1100',
+  },
+  ...{ invoice_number: 0, invoice_status: 'posted', receipt_number: 0, return_number: null, error: null },
+}
 
 /** Registers a URL, or gives a registered one a new secret (spec: PUT webhook); see `delivery/sender.ts` for the old one. */
 export const registerWebhook = (url: string, store: Store): { url: string; secret: string } =>

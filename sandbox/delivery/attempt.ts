@@ -31,6 +31,15 @@ const reasonOf = (error: unknown) => {
 
 export const isMade = ({ status }: Attempt): boolean => status !== null && status >= 200 && status < 300
 
+/** The headers of a delivery (spec: Delivery). */
+export const headersOf = (delivery: string, signature: string) => ({
+  'content-type': 'application/json; charset=utf-8',
+  'user-agent': 'order-relay-sandbox/1.0',
+  'x-service-event': ORDER_UPDATED,
+  'x-service-delivery': delivery,
+  'x-service-signature': signature,
+})
+
 /**
  * Sends a webhook once, signed with the current time (spec: Delivery, Signature).
  *
@@ -48,24 +57,19 @@ export const attempt = async (
   const now = clock()
   const t = Math.floor(now.getTime() / 1000)
   const bytes = Buffer.from(body)
+  const signature = sign({ secret, t, body: bytes })
   const started = performance.now()
   const late = AbortSignal.timeout(timeoutMs)
   const outcome = (found: Pick<Attempt, 'status' | 'error' | 'response'>): Attempt => ({
     at: now.toISOString(),
-    t,
+    ...{ t, signature },
     latency_ms: Math.round(performance.now() - started),
     ...found,
   })
   try {
     const response = await fetch(url, {
       method: 'POST',
-      headers: {
-        'content-type': 'application/json; charset=utf-8',
-        'user-agent': 'order-relay-sandbox/1.0',
-        'x-service-event': ORDER_UPDATED,
-        'x-service-delivery': delivery,
-        'x-service-signature': sign({ secret, t, body: bytes }),
-      },
+      headers: headersOf(delivery, signature),
       body: bytes,
       redirect: 'manual',
       signal: AbortSignal.any([stopped, late]),

@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto'
+import { ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
+import { TEST_ORDER } from '../actions/webhooks.ts'
 import { Refusal } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
 import type { Webhook } from '../store/webhooks.ts'
-import { attempt } from './attempt.ts'
+import { attempt, headersOf } from './attempt.ts'
 import { record } from './record.ts'
 
 /** Enough that a slow receiver does not block the others, without a socket for every delivery. */
@@ -41,6 +44,12 @@ export const startSender = (store: Store, speed: number) => {
     if (!stopping.signal.aborted) record(id, made, { scheduled, speed }, store)
   }
 
+  const webhookAt = (url: string) => {
+    const webhook = store.webhooks.find(url)
+    if (webhook === undefined) throw new Refusal('conflict', `Cannot send to ${url}: it is not registered`)
+    return webhook
+  }
+
   const launch = (id: string) => {
     const sending = send(id, true).finally(() => {
       underWay.delete(id)
@@ -75,10 +84,25 @@ export const startSender = (store: Store, speed: number) => {
     resend: async (id: string): Promise<void> => {
       const delivery = store.deliveries.find(id)
       if (delivery === undefined) throw new Refusal('not_found', `Delivery "${id}" is not known`, 'delivery')
-      if (store.webhooks.find(delivery.url) === undefined) {
-        throw new Refusal('conflict', `Cannot resend "${id}": ${delivery.url} is no longer registered`)
-      }
+      webhookAt(delivery.url)
       await send(id, false)
+    },
+    /**
+     * Sends a webhook about an order that does not exist, to see what the receiver answers. It is not recorded.
+     *
+     * @throws Refusal when the URL is not registered
+     */
+    test: async (url: string) => {
+      const delivery = randomUUID()
+      const body = JSON.stringify({ event: ORDER_UPDATED, data: TEST_ORDER, delivery })
+      const secrets = secretsOf(webhookAt(url), clock.now(), speed)
+      const { signature, ...made } = await attempt(
+        { url, body, delivery },
+        secrets,
+        clock.now,
+        stopping.signal,
+      )
+      return { url, body, ...made, headers: headersOf(delivery, signature) }
     },
     /** Stops sending; pending deliveries stay in the store for the next run. */
     stop: async (): Promise<void> => {

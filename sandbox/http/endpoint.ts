@@ -3,6 +3,7 @@ import type { Context } from 'hono'
 import * as v from 'valibot'
 import { DEFAULT_SOURCE, type OrderKey } from '../../lib/protocol/order.ts'
 import type { Sender } from '../delivery/sender.ts'
+import type { Faults } from '../faults.ts'
 import type { SchemaName } from '../openapi/schemas.ts'
 import { quoted, Refusal, valid } from '../refusal.ts'
 import { required } from '../requests.ts'
@@ -12,7 +13,7 @@ import type { Store } from '../store/open.ts'
 export type Access = 'read' | 'write' | 'local'
 
 /** What the endpoints work with; `stopping` ends the event streams. */
-export type Services = { store: Store; sender: Sender; stopping: AbortSignal }
+export type Services = { store: Store; sender: Sender; faults: Faults; stopping: AbortSignal }
 
 export type Environment = { Bindings: HttpBindings }
 
@@ -25,6 +26,8 @@ export type Call = Services & {
 }
 
 export type Route = {
+  /** Its `operationId`, if it is documented. */
+  id?: string
   method: 'get' | 'post' | 'put' | 'delete'
   /** In the form of OpenAPI, such as `/orders/{id}/`. */
   path: string

@@ -9,15 +9,20 @@ import {
   putFiscalYears,
   putProduct,
   readSettings,
+  stockAll,
 } from '../actions/catalogue.ts'
 import { correctOrder } from '../actions/correct-order.ts'
-import { listDeliveries, listOrders, showDelivery, showOrder } from '../actions/panel.ts'
+import { createExamples } from '../actions/examples.ts'
+import { exportOrders, listDeliveries, listOrders, showDelivery, showOrder } from '../actions/panel.ts'
+import { retryOrders } from '../actions/retry-orders.ts'
+import { registerWebhook, removeWebhook } from '../actions/webhooks.ts'
 import type { SchemaName } from '../openapi/schemas.ts'
 import * as requests from '../panel-requests.ts'
 import { valid } from '../refusal.ts'
-import { payment, refundRequest } from '../requests.ts'
+import { payment, refundRequest, webhookRequest, webhookUrl } from '../requests.ts'
 import type { Store } from '../store/open.ts'
 import { accepts, type Call, type Endpoint, keyOf, SOURCE } from './endpoint.ts'
+import { respondBytes } from './respond.ts'
 
 const access = 'local'
 
@@ -46,6 +51,8 @@ const action = (
   example: { path: { external_id: '1001' }, body: about.example },
 })
 
+const { limit: _, before: __, ...exportedQuery } = requests.ordersQuery.entries
+
 const orders: readonly Endpoint[] = [
   {
     ...{ method: 'get', path: '/panel/orders', id: 'listOrders', access, summary: 'List orders' },
@@ -53,6 +60,26 @@ const orders: readonly Endpoint[] = [
     answers: { 200: { schema: 'OrderList', when: 'A page of orders.' } },
     example: { query: 'status=refunded&q=0912' },
     handle: call => listOrders(valid(requests.ordersQuery, queryOf(call)), call.store),
+  },
+  {
+    ...{ method: 'get', path: '/panel/orders.csv', id: 'exportOrders', access, summary: 'Export orders' },
+    description:
+      'All matching orders as CSV in UTF-8 with a byte order mark; no cell is taken for a formula.',
+    query: exportedQuery,
+    answers: { 200: { type: 'text/csv', when: 'The orders.' } },
+    handle: call => {
+      const csv = exportOrders(valid(requests.ordersQuery, queryOf(call)), call.store)
+      const headers = { 'content-disposition': 'attachment; filename="orders.csv"' }
+      return respondBytes(call.context, 200, 'text/csv; charset=utf-8', csv, headers)
+    },
+  },
+  {
+    ...{ method: 'post', path: '/panel/retries', id: 'retryOrders', access, summary: 'Retry many orders' },
+    description:
+      'Retries the given orders, or every order in review whose cause is gone, oldest first, in one transaction. A dry run has the same answer and changes nothing.',
+    answers: { 200: { schema: 'RetryResults', when: 'The result of each order.' } },
+    example: { body: { dryRun: true } },
+    ...accepts(v.optional(requests.retries, {}), ['Retries'], (body, { store }) => retryOrders(body, store)),
   },
   {
     ...{ method: 'get', path: '/panel/orders/{external_id}', id: 'showOrder', access },
@@ -136,6 +163,13 @@ const settings: readonly Endpoint[] = [
   },
   read('/panel/products', 'listProducts', 'List products', 'ProductList', call => listProducts(call.store)),
   {
+    ...{ method: 'put', path: '/panel/products', id: 'stockAll', access },
+    summary: 'Set the stock of every product',
+    answers: { 200: { schema: 'ProductList', when: 'The products after the change.' } },
+    example: { body: { stock: 100 } },
+    ...accepts(requests.stockChange, ['StockChange'], (body, { store }) => stockAll(body, store)),
+  },
+  {
     ...{ method: 'put', path: '/panel/products/{sku}', id: 'putProduct', access },
     summary: 'Add or change a product',
     answers: { 200: { schema: 'Product', when: 'The product after the change.' } },
@@ -187,6 +221,40 @@ const webhooks: readonly Endpoint[] = [
     webhooks: store.webhooks.list().map(({ url, created_at }) => ({ url, created_at })),
   })),
   {
+    ...{
+      method: 'put',
+      path: '/panel/webhooks',
+      id: 'addWebhook',
+      access,
+      summary: 'Register a webhook URL',
+    },
+    description: 'Registering a URL again gives it a new secret.',
+    answers: { 200: { schema: 'WebhookRegistration', when: 'Registered.' } },
+    example: { body: { url: 'http://127.0.0.1:9/hook' } },
+    ...accepts(webhookRequest, ['WebhookRequest'], ({ url }, { store }) => registerWebhook(url, store)),
+  },
+  {
+    ...{ method: 'post', path: '/panel/webhooks/test', id: 'testWebhook', access },
+    summary: 'Send a test webhook',
+    description:
+      'Sends a signed webhook about an order of the store `sandbox-test`, which does not exist, once, and returns what was sent and the answer.',
+    answers: { 200: { schema: 'WebhookTest', when: 'What was sent, and the outcome.' } },
+    refusals: { 409: 'The URL is not registered.' },
+    example: { body: { url: 'http://127.0.0.1:9/hook' } },
+    ...accepts(webhookRequest, ['WebhookRequest'], ({ url }, { sender }) => sender.test(url)),
+  },
+  {
+    ...{ method: 'delete', path: '/panel/webhooks', id: 'deleteWebhook', access },
+    summary: 'Remove a webhook URL',
+    query: { url: webhookUrl },
+    answers: { 204: { when: 'Removed, or never registered.' } },
+    example: { query: 'url=http%3A%2F%2F127.0.0.1%3A9%2Fhook' },
+    handle: call => {
+      removeWebhook(valid(webhookRequest, queryOf(call)).url, call.store)
+      return call.context.body(null, 204)
+    },
+  },
+  {
     ...{ method: 'get', path: '/panel/deliveries', id: 'listDeliveries', access },
     summary: 'List webhook deliveries with every attempt',
     query: requests.deliveriesQuery.entries,
@@ -218,5 +286,34 @@ const webhooks: readonly Endpoint[] = [
   },
 ]
 
+const testing: readonly Endpoint[] = [
+  read('/panel/faults', 'listFaults', 'List the active faults', 'FaultList', ({ faults }) => faults.list()),
+  {
+    ...{ method: 'post', path: '/panel/faults', id: 'addFault', access, summary: 'Add a fault' },
+    description:
+      'Makes the order API fail, for a time, for the next requests, or until the fault is ended; the panel keeps working. `reset` breaks the connection before anything is done, `lose` after the work is done; `slow` delays the answer; `error` and `throttle` answer with `status`, or with 429 and `Retry-After`, and do nothing. Of several faults the oldest one hits a request. A restart ends all faults.',
+    answers: { 200: { schema: 'Fault', when: 'The fault.' } },
+    example: { body: { kind: 'throttle', operation: 'createOrder', requests: 3, retryAfter: 2 } },
+    ...accepts(requests.fault, ['FaultRequest'], (body, { faults }) => faults.add(body)),
+  },
+  {
+    ...{ method: 'delete', path: '/panel/faults', id: 'endFaults', access, summary: 'End a fault, or all' },
+    query: requests.faultsQuery.entries,
+    answers: { 200: { schema: 'FaultList', when: 'The faults that are left.' } },
+    example: {},
+    handle: call => call.faults.end(valid(requests.faultsQuery, queryOf(call)).id),
+  },
+  {
+    ...{ method: 'post', path: '/panel/examples', id: 'createExamples', access },
+    summary: 'Create example orders',
+    description: 'Creates orders of every status, dated over the last weeks, and the stock that they take.',
+    answers: { 200: { schema: 'ExampleList', when: 'The orders.' } },
+    example: { body: { orders: 5 } },
+    ...accepts(v.optional(requests.examples, {}), ['Examples'], (body, { store }) =>
+      createExamples(body, store),
+    ),
+  },
+]
+
 /** The accountant's actions. They are plain HTTP, so scripts can act as the accountant. */
-export const panelEndpoints: readonly Endpoint[] = [...orders, ...settings, ...webhooks]
+export const panelEndpoints: readonly Endpoint[] = [...orders, ...settings, ...webhooks, ...testing]

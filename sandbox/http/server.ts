@@ -6,6 +6,7 @@ import { operations } from '../openapi/document.ts'
 import { quoted, Refusal } from '../refusal.ts'
 import { jsonBody } from './body.ts'
 import type { Environment, Route, Services } from './endpoint.ts'
+import { answerWith } from './fault.ts'
 import { foreignHeader } from './foreign.ts'
 import { pages } from './pages.ts'
 import { refuse, respond } from './respond.ts'
@@ -96,7 +97,12 @@ export const createApp = (services: Services): Hono<Environment> => {
   }
   app.use(methodNotAllowed({ app, onMethodNotAllowed }))
   for (const route of [...operations, ...pages]) {
-    app.on(route.method, patternOf(route.path), context => serve(route, services, context))
+    app.on(route.method, patternOf(route.path), context => {
+      const answer = () => serve(route, services, context)
+      // The panel ends faults, so it has none.
+      const fault = route.access === 'local' ? undefined : services.faults.hit(route.id ?? '')
+      return fault === undefined ? answer() : answerWith(fault, context, answer, services.stopping)
+    })
   }
   app.notFound(context =>
     refuse(

@@ -100,6 +100,25 @@ const orderDetail = v.strictObject({
   history: v.array(v.strictObject({ at: time, kind: text, message: text })),
 })
 
+const attempt = {
+  at: time,
+  t: number,
+  headers: v.record(text, text),
+  status: v.nullable(number),
+  latency_ms: number,
+  error: v.nullable(text),
+  response: v.nullable(text),
+}
+
+const fault = v.strictObject({
+  id: number,
+  kind: v.picklist(panel.FAULTS),
+  operation: v.nullable(v.picklist(panel.OPERATIONS)),
+  ...{ delay: number, status: number, retryAfter: number },
+  until: v.nullable(time),
+  requests: v.nullable(number),
+})
+
 const delivery = v.strictObject({
   delivery: uuid,
   url: text,
@@ -109,16 +128,8 @@ const delivery = v.strictObject({
   state: v.picklist(['pending', 'delivered', 'failed']),
   created_at: time,
   next_attempt_at: v.nullable(time),
-  attempts: v.array(
-    v.strictObject({
-      at: time,
-      t: number,
-      status: v.nullable(number),
-      latency_ms: number,
-      error: v.nullable(text),
-      response: v.nullable(text),
-    }),
-  ),
+  body: text,
+  attempts: v.array(v.strictObject(attempt)),
 })
 
 const counts = v.strictObject({ needs_review: number, invoiced: number, paid: number, refunded: number })
@@ -140,6 +151,10 @@ export const SCHEMAS = {
   Error: error,
   SettingsChange: panel.settingsChange,
   Review: panel.review,
+  Retries: panel.retries,
+  StockChange: panel.stockChange,
+  FaultRequest: panel.fault,
+  Examples: panel.examples,
   Correction: panel.correction,
   ProductChange: panel.productChange,
   Account: panel.account,
@@ -155,10 +170,29 @@ export const SCHEMAS = {
     orders: v.array(orderSummary),
     next: v.nullable(text),
     counts,
+    totals: v.strictObject({
+      count: number,
+      ...{ net: digits, tax: digits, total: digits, paid: digits, refunded: digits },
+    }),
     sources: v.array(text),
   }),
   OrderDetail: orderDetail,
   WebhookList: v.strictObject({ webhooks: v.array(v.strictObject({ url: text, created_at: time })) }),
+  RetryResults: v.strictObject({
+    dryRun: v.boolean(),
+    orders: v.array(
+      v.strictObject({
+        ...key,
+        status: v.nullable(status),
+        total: v.nullable(digits),
+        error: v.nullable(text),
+      }),
+    ),
+  }),
+  WebhookTest: v.strictObject({ url: text, body: text, ...attempt }),
+  Fault: fault,
+  FaultList: v.strictObject({ faults: v.array(fault) }),
+  ExampleList: v.strictObject({ orders: v.array(v.strictObject({ ...key, status })) }),
   Delivery: delivery,
   DeliveryList: v.strictObject({ deliveries: v.array(delivery) }),
 } as const satisfies Record<string, v.GenericSchema>

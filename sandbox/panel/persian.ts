@@ -361,6 +361,5 @@ learnMessages({
     'مبلغ رسید دریافت {number} {amount} ریال است، نه {total}',
   'Order {order} of source {source} is not registered': 'سفارش {order} فروشگاه {source} ثبت نشده است',
   'Delivery "{=delivery}" is not known': 'ارسال «{delivery}» شناخته نیست',
-  'Cannot resend "{=delivery}": {=url} is no longer registered':
-    'ارسال دوباره ممکن نیست: {url} دیگر ثبت نیست',
+  'Cannot send to {=url}: it is not registered': 'ارسال به {url} ممکن نیست: ثبت نشده است',
 })

@@ -1,6 +1,15 @@
 /** A change, as `GET /panel/events` reports it. */
 export type Change = {
-  kind: 'order' | 'product' | 'customer' | 'settings' | 'account' | 'fiscal-year' | 'webhook' | 'delivery'
+  kind:
+    | 'order'
+    | 'product'
+    | 'customer'
+    | 'settings'
+    | 'account'
+    | 'fiscal-year'
+    | 'webhook'
+    | 'delivery'
+    | 'fault'
   [id: string]: string
 }
 
@@ -21,9 +30,12 @@ export const changes = () => {
       pending = []
       for (const change of announced) for (const listener of listeners) listener(change)
     },
-    /** Discards the added changes, after a rollback. */
-    forget: () => {
-      pending = []
+    /** @returns the function that discards what is added from now on, after a rollback */
+    mark: () => {
+      const { length } = pending
+      return () => {
+        pending.length = length
+      }
     },
     /** @returns the function that removes the listener */
     listen: (listener: (change: Change) => void) => {

@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
 
 /**
  * A prepared query with the type of its rows. Rows are not validated at run time, because SQLite enforces the
@@ -10,6 +10,25 @@ export const query = <Row>(db: DatabaseSync, sql: string) => {
     one: (...parameters: SQLInputValue[]) => statement.get(...parameters) as Row | undefined,
     all: (...parameters: SQLInputValue[]) => statement.all(...parameters) as Row[],
   }
+}
+
+type Values = Record<string, SQLInputValue>
+
+/** Queries whose conditions depend on their parameters: each text of a query is prepared once. */
+export const queries = (db: DatabaseSync) => {
+  const prepared = new Map<string, StatementSync>()
+  return <Row>(sql: string, parameters: Values): Iterable<Row> => {
+    const statement = prepared.get(sql) ?? db.prepare(sql)
+    prepared.set(sql, statement)
+    return statement.iterate(parameters) as Iterable<Row>
+  }
+}
+
+/** Adds `plus` and `sum_of` to SQL, for whole numbers of any size as digits. */
+export const addExactSums = (db: DatabaseSync): void => {
+  const plus = (a: SQLOutputValue, b: SQLOutputValue) => String(BigInt(String(a)) + BigInt(String(b)))
+  db.function('plus', { deterministic: true }, plus)
+  db.aggregate('sum_of', { start: '0', step: plus })
 }
 
 /** A prepared statement that changes rows. */

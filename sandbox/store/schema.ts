@@ -1,5 +1,8 @@
 /** Increases with every incompatible change of the tables. */
-export const SCHEMA_VERSION = 2
+export const SCHEMA_VERSION = 3
+
+const ADD = `INSERT INTO order_sums VALUES (NEW.date, NEW.source, NEW.status, 1, NEW.net, NEW.tax)
+    ON CONFLICT DO UPDATE SET count = count + 1, net = plus(net, NEW.net), tax = plus(tax, NEW.tax);`
 
 /**
  * The tables. Amounts and stock are decimal texts, because SQLite has no exact type for them.
@@ -66,6 +69,33 @@ CREATE TABLE orders (
   updated_at TEXT NOT NULL,
   UNIQUE (source, external_id)
 ) STRICT;
+CREATE INDEX orders_by_status ON orders (status);
+CREATE INDEX orders_by_source ON orders (source);
+CREATE INDEX orders_by_date ON orders (date);
+CREATE INDEX orders_by_total ON orders (length(total), total);
+CREATE INDEX orders_by_change ON orders (updated_at);
+
+-- The count and the sums of the orders by what they are filtered by, so that no list adds up all orders.
+CREATE TABLE order_sums (
+  date TEXT NOT NULL,
+  source TEXT NOT NULL,
+  status TEXT NOT NULL,
+  count INTEGER NOT NULL,
+  net TEXT NOT NULL,
+  tax TEXT NOT NULL,
+  PRIMARY KEY (date, source, status)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER order_inserted AFTER INSERT ON orders BEGIN
+  ${ADD}
+END;
+CREATE TRIGGER order_updated AFTER UPDATE OF status, net, tax ON orders BEGIN
+  UPDATE order_sums SET count = count - 1, net = plus(net, '-' || OLD.net), tax = plus(tax, '-' || OLD.tax)
+    WHERE date = OLD.date AND source = OLD.source AND status = OLD.status;
+  ${ADD}
+END;
+
+-- The words by which an order is found, by invoice number. Trigrams find any part of a word from three characters on.
+CREATE VIRTUAL TABLE search USING fts5 (text, tokenize = 'trigram case_sensitive 1');
 
 CREATE TABLE invoice_rows (
   invoice_number INTEGER NOT NULL REFERENCES orders (invoice_number),
@@ -149,6 +179,7 @@ CREATE TABLE attempts (
   at TEXT NOT NULL,
   t INTEGER NOT NULL,
   status INTEGER,
+  signature TEXT NOT NULL,
   latency_ms INTEGER NOT NULL,
   error TEXT,
   response TEXT

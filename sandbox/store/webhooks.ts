@@ -41,10 +41,11 @@ export type Delivery = {
 
 export type NewDelivery = Pick<Delivery, 'delivery' | 'url' | 'invoice_number' | 'status' | 'body'>
 
-/** One attempt; `t` is the signed Unix time, `status` that of the response, if any. */
+/** One attempt; `t` is the signed Unix time, `signature` the header, `status` that of the response, if any. */
 export type Attempt = {
   at: string
   t: number
+  signature: string
   status: number | null
   latency_ms: number
   error: string | null
@@ -76,7 +77,8 @@ export const deliveries = (db: DatabaseSync, { iso }: Clock) => {
   )
   const attemptsOf = query<Attempt>(
     db,
-    'SELECT at, t, status, latency_ms, error, response FROM attempts WHERE delivery = ? ORDER BY number',
+    `SELECT at, t, signature, status, latency_ms, error, response FROM attempts
+     WHERE delivery = ? ORDER BY number`,
   )
   const insertAttempt = insertion<Attempt & { delivery: string }>(db, 'attempts')
   return {

@@ -10,7 +10,7 @@ import {
 import { putProduct } from '../../sandbox/actions/catalogue.ts'
 import { correctOrder } from '../../sandbox/actions/correct-order.ts'
 import { createOrder } from '../../sandbox/actions/create-order.ts'
-import { showOrder } from '../../sandbox/actions/panel.ts'
+import { listOrders, showOrder } from '../../sandbox/actions/panel.ts'
 import { registerPayment } from '../../sandbox/actions/register-payment.ts'
 import { registerRefund } from '../../sandbox/actions/register-refund.ts'
 import { clockIn } from '../../sandbox/clock.ts'
@@ -118,15 +118,34 @@ test('fiscal years are added or replaced as a list, and must not end before they
 describe('the list of orders', () => {
   const ids = (body: Json) => [...(body.orders ?? [])].map(({ external_id }) => String(external_id))
 
-  test('is paged, newest first', async () => {
+  test.each([
+    ['', '54321'],
+    ['sort=invoice_number', '12345'],
+    ['sort=-date', '34521'],
+    ['sort=date', '12543'],
+    ['sort=total', '51243'],
+    ['sort=-total&q=card', '3421'],
+    ['sort=updated_at', '12345'],
+  ])('is sorted and paged: %s', async (query, expected) => {
     const { create, panel } = sandbox()
-    for (let id = 1; id <= 5; id++) await create(order(String(id)))
-    const first = (await panel('orders?limit=2')).body
-    expect(ids(first)).toEqual(['5', '4'])
-    const second = (await panel(`orders?limit=2&before=${first.next}`)).body
-    expect(ids(second)).toEqual(['3', '2'])
-    const third = (await panel(`orders?limit=2&before=${second.next}`)).body
-    expect({ ids: ids(third), next: third.next }).toEqual({ ids: ['1'], next: null })
+    for (const [index, [date, price]] of [
+      [1, 90],
+      [2, 90],
+      [9, 10_000],
+      [8, 1000],
+      [2, 9],
+    ].entries()) {
+      const items = [{ sku: 'SKU-1', quantity: 1, unit_price: price }]
+      const payment = { ...PAYMENT, reference: index === 4 ? '' : 'card' }
+      await create(order(String(index + 1), { items, payment, date: `2026-11-0${date}` }))
+    }
+    const found: string[] = []
+    for (let before: unknown = ''; before !== null; ) {
+      const { body } = await panel(`orders?limit=2&${query}&before=${before}`)
+      found.push(...ids(body))
+      before = body.next
+    }
+    expect(found.join('')).toBe(expected)
   })
 
   test('is filtered by status, source and text, with counts by status', async () => {
@@ -136,17 +155,30 @@ describe('the list of orders', () => {
     await create(order('A-2', { source: 'shop', customer }))
     await create(order('B_3', { items: [{ sku: 'SKU-3', quantity: 1, unit_price: 5 }] }))
     await create(order('B-4'))
-    await pay('A-2', undefined, 'shop')
+    await pay('A-2', PAYMENT, 'shop')
     await refund('B-4')
     const found = async (query: string) => ids((await panel(`orders?${query}`)).body)
     expect(await found('status=needs_review')).toEqual(['B_3'])
     expect(await found('source=shop')).toEqual(['A-2'])
     expect(await found('q=a-')).toEqual(['A-2', 'A-1'])
     expect(await found('q=_')).toEqual(['B_3'])
-    expect(await found(`q=${encodeURIComponent('سارا')}`)).toEqual(['A-2', 'A-1'])
-    for (const mobile of ['0912345', '09123456789', '+989123456789', '۰۹۱۲۳۴۵۶۷۸۹']) {
-      expect(await found(`q=${encodeURIComponent(mobile)}`)).toEqual(['A-2', 'A-1'])
-    }
+    const texts = [
+      'سارا',
+      'سارا مُحمدى',
+      'محمدي',
+      '0912345',
+      '09123456789',
+      '+989123456789',
+      '۰۹۱۲۳۴۵۶۷۸۹',
+      'sku-1 a',
+    ]
+    for (const text of texts)
+      expect([text, await found(`q=${encodeURIComponent(text)}`)]).toEqual([text, ['A-2', 'A-1']])
+    expect(await found('q=r-1')).toEqual(['A-2'])
+    expect(await found('q=%232')).toEqual(['A-2'])
+    expect(await found(`q=${encodeURIComponent('"*[a')}`)).toEqual([])
+    expect(await found('from=2026-11-21&to=2026-11-21')).toHaveLength(4)
+    expect(await found('from=2026-11-22')).toEqual([])
     const { counts } = (await panel('orders?status=paid')).body
     expect(counts).toEqual({ needs_review: 1, invoiced: 1, paid: 1, refunded: 1 })
     const ofText = { needs_review: 0, invoiced: 1, paid: 1, refunded: 0 }
@@ -158,6 +190,109 @@ describe('the list of orders', () => {
         created_at: expect.stringMatching(/^2026-11-21T.*Z$/),
         customer: { code: '09123456789', ...customer },
       },
+    ])
+  })
+})
+
+test('names are found in Arabic and in Persian spelling, with or without joiners, hamza and diacritics', async () => {
+  const { create, panel } = sandbox()
+  const written = [
+    'علی‌پور',
+    'عليپور',
+    'كاظمی',
+    'کاظمي',
+    'مؤمنی',
+    'مومنی',
+    'آرش',
+    'ارش',
+    'رضائی',
+    'رضایی',
+    'هُدیٰ',
+    'هدی',
+  ]
+  const mobile = (index: number) => `091200000${String(index).padStart(2, '0')}`
+  for (const [index, name] of written.entries())
+    await create(order(String(index), { customer: { mobile: mobile(index), name } }))
+  for (const [index, name] of written.entries()) {
+    const { counts } = (await panel(`orders?q=${encodeURIComponent(name)}`)).body
+    expect([index, counts?.invoiced]).toEqual([index, 2])
+  }
+})
+
+test('the totals are exact, and those of the filtered orders; the export has them all, and no formula', async () => {
+  const { create, refund, panel } = sandbox()
+  const hostile = { mobile: '09123456789', name: '=HYPERLINK("http://evil.example";"x")' }
+  await create(order('+1', { customer: hostile, payment: { method: 'card', reference: '@a,b' } }))
+  await create(order('2', { items: [{ sku: 'SKU-1', quantity: 1, unit_price: 1e30 }], payment: PAYMENT }))
+  await create(order('3', { payment: PAYMENT }))
+  await refund('3')
+  const totals = async (query: string) => (await panel(`orders?limit=1&${query}`)).body.totals
+  const huge = '1100000000000000000000000000000'
+  expect(await totals('')).toEqual({
+    ...{ count: 3, net: '1000000000000000000000000004000', tax: '100000000000000000000000000400' },
+    ...{
+      total: '1100000000000000000000000004400',
+      paid: '1100000000000000000000000002200',
+      refunded: '2200',
+    },
+  })
+  expect(await totals('status=paid&q=r-1')).toMatchObject({
+    count: 1,
+    total: huge,
+    paid: huge,
+    refunded: '0',
+  })
+  const response = await fetch(`${sandbox().url}/panel/orders.csv?status=paid&sort=invoice_number`)
+  expect(response.headers.get('content-disposition')).toBe('attachment; filename="orders.csv"')
+  const [head, first, second, ...rest] = Buffer.from(await response.arrayBuffer())
+    .toString()
+    .split('\r\n')
+  expect(head).toMatch(/^\uFEFFsource,external_id,date,customer,/)
+  expect(first).toBe(
+    `api,'+1,2026-11-21,"'=HYPERLINK(""http://evil.example"";""x"")",09123456789,paid,1,1,,"'@a,b",2000,200,2200,`,
+  )
+  expect(second).toContain(huge)
+  expect(rest).toEqual([''])
+})
+
+describe('many retries', () => {
+  const retries = (body: object) => sandbox().panel('retries', { method: 'POST', body })
+  const short = (quantity: number) => ({ items: [{ sku: 'SKU-3', quantity, unit_price: 1000 }] })
+
+  test('finalize what the stock allows, oldest first, after a dry run that says so and changes nothing', async () => {
+    const { create, product, read, register, panel, stock, detail } = sandbox()
+    await register('http://127.0.0.1:9/')
+    for (const [index, quantity] of [2, 2, 3, 1].entries()) await create(order(`${index}`, short(quantity)))
+    await product('SKU-3', { stock: 3 })
+    const expected = [
+      { source: 'api', external_id: '0', status: 'invoiced', total: '2200', error: null },
+      { source: 'api', external_id: '3', status: 'invoiced', total: '1100', error: null },
+    ]
+    const before = await detail('0')
+    expect((await retries({ dryRun: true })).body).toEqual({ dryRun: true, orders: expected })
+    expect([await detail('0'), await stock('SKU-3')]).toEqual([before, 3])
+    expect((await panel('deliveries')).body.deliveries).toEqual([])
+    expect((await retries({})).body).toEqual({ dryRun: false, orders: expected })
+    expect([(await read('3')).body.status, await stock('SKU-3')]).toEqual(['invoiced', 0])
+    expect((await panel('deliveries')).body.deliveries).toHaveLength(2)
+    expect((await retries({})).body.orders).toEqual([])
+  })
+
+  test('of chosen orders have a result each, whatever becomes of the others', async () => {
+    const { create, detail } = sandbox()
+    await create(order('paid', { payment: PAYMENT }))
+    await create(order('short', short(1)))
+    const orders = ['paid', 'short', 'unknown'].map(external_id => ({ external_id }))
+    expect((await retries({ orders })).body.orders).toMatchObject([
+      { status: 'paid', error: expect.stringContaining('its invoice is finalized') },
+      { status: 'needs_review', error: 'Insufficient stock: "SKU-3" needs 1, available 0' },
+      { status: null, total: null, error: expect.stringContaining('is not registered') },
+    ])
+    expect([...((await detail('short')).history ?? [])].map(({ kind }) => kind)).toEqual([
+      'created',
+      'held',
+      'retried',
+      'held',
     ])
   })
 })
@@ -508,6 +643,10 @@ test('whatever stores and accountant do, documents, stock and numbers agree', ()
           expect(Number(stock.units)).toBe((initial.get(sku) ?? 0) - (taken.get(sku) ?? 0))
         }
       }
+      const { totals } = listOrders({ limit: 1, sort: 'total' }, store)
+      const listed = [...store.orders.list({}, { sort: 'total', limit: -1 })]
+      const summed = listed.reduce((all, { total }) => all + Number(total), 0)
+      expect([totals.count, totals.total]).toEqual([listed.length, String(summed)])
       store.close()
     }),
     { numRuns: 60 },

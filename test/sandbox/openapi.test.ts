@@ -4,6 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import * as v from 'valibot'
 import { clockIn } from '../../sandbox/clock.ts'
 import { startSender } from '../../sandbox/delivery/sender.ts'
+import { createFaults } from '../../sandbox/faults.ts'
 import { createApp } from '../../sandbox/http/server.ts'
 import { openApi, operations } from '../../sandbox/openapi/document.ts'
 import { SCHEMAS } from '../../sandbox/openapi/schemas.ts'
@@ -33,7 +34,10 @@ test('the commands of the README work in order', async () => {
     expect(status).toBeLessThan(300)
     answers.push(body)
   }
-  expect(answers).toMatchObject([{ status: 'needs_review' }, { sku: 'SKU-3', stock: 5 }, { status: 'paid' }])
+  expect(answers).toMatchObject([
+    ...[{ status: 'needs_review' }, { sku: 'SKU-3', stock: 5 }, { status: 'paid' }],
+    ...[{ kind: 'throttle' }, { faults: [] }],
+  ])
 })
 
 test('docs/openapi.json is current; if not, run "npm run docs"', () => {
@@ -50,7 +54,9 @@ test('the document has every endpoint and no other', async () => {
   const clock = clockIn('UTC')
   const store = openStore(undefined, clock)
   const sender = startSender(store, 1)
-  const { routes } = createApp({ store, sender, stopping: new AbortController().signal })
+  const { routes } = createApp({
+    ...{ store, sender, faults: createFaults(store.changes), stopping: new AbortController().signal },
+  })
   const served = routes
     .filter(({ method }) => method !== 'ALL')
     .map(({ method, path }) => `${method} ${path.replace(/:(\w+)\{[^}]*\}/g, '{$1}')}`)

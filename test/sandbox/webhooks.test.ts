@@ -165,6 +165,31 @@ test('a delivery fails after eight attempts, and a resend can still deliver it',
   expect((await client.panel('deliveries/unknown/resend', { method: 'POST' })).status).toBe(404)
 })
 
+test('a URL is registered, tested and removed in the panel, and each delivery is shown as it was sent', async () => {
+  const client = sandbox()
+  const { url, received, until } = await receiver()
+  const { secret } = (await client.panel('webhooks', { method: 'PUT', body: { url } })).body
+  const sent = async (test: Json) => {
+    const last = received.at(-1)
+    expect(last && isSigned(last, secret)).toBe(true)
+    expect(test.body).toEqual(String(last?.body))
+    expect(last?.headers).toMatchObject(test.headers ?? { none: true })
+  }
+  const test = (to = url) => client.panel('webhooks/test', { method: 'POST', body: { url: to } })
+  const { body } = await test()
+  expect(body).toMatchObject({ url, status: 200, response: 'answer 200' })
+  expect(JSON.parse(String(body.body)).data).toMatchObject({ source: 'sandbox-test', status: 'paid' })
+  await sent(body)
+  await fixedOrder(client)
+  await client.retry('1')
+  await until(2)
+  const [delivery] = await settled(client)
+  await sent({ ...delivery, ...delivery?.attempts?.[0] } as Json)
+  const at = `webhooks?url=${encodeURIComponent(url)}`
+  expect((await client.panel(at, { method: 'DELETE' })).status).toBe(204)
+  expect((await test()).status).toBe(409)
+})
+
 test('every registered URL receives the webhook, signed with its own secret', async () => {
   const client = sandbox()
   const both = [await receiver(), await receiver()]
