@@ -14,7 +14,7 @@ const LOG_RETRY_MS = 5000
  */
 export const createLive = (context: Context) => {
   const listeners = new Set<(change: { kind: string }) => void>()
-  const polls = new Set<() => void>()
+  const polls = new Set<{ keepOn: () => void; pause: () => void }>()
   let disconnected = new AbortController()
   const changed = new Set<string>()
 
@@ -72,7 +72,7 @@ export const createLive = (context: Context) => {
           if (listeners.size > 0) keepOn()
         }, everyMs)
       }
-      polls.add(keepOn)
+      polls.add({ keepOn, pause: () => clearTimeout(timer) })
       return async (): Promise<Value> => {
         if (last === undefined || Date.now() - last.at > 2 * everyMs) await again()
         if (last === undefined || last.error !== undefined) throw last?.error
@@ -83,13 +83,15 @@ export const createLive = (context: Context) => {
     listen: (listener: (change: { kind: string }) => void) => {
       if (listeners.size === 0) {
         disconnected = new AbortController()
-        for (const keepOn of polls) keepOn()
+        for (const { keepOn } of polls) keepOn()
         follow(disconnected.signal)
       }
       listeners.add(listener)
       return () => {
         listeners.delete(listener)
-        if (listeners.size === 0) disconnected.abort()
+        if (listeners.size > 0) return
+        disconnected.abort()
+        for (const { pause } of polls) pause()
       }
     },
   }

@@ -1,7 +1,9 @@
 import type { Context } from '../cli/core/context.ts'
+import { deliveriesRoutes } from './deliveries.ts'
 import type { Live } from './live.ts'
 import { overviewRoutes } from './overview.ts'
 import type { Route } from './route.ts'
+import { setupRoutes } from './setup.ts'
 import { storesRoutes } from './stores.ts'
 
 /**
@@ -9,6 +11,6 @@ import { storesRoutes } from './stores.ts'
  * `pages/`, listed in `pages/main.tsx`.
  */
 export const routesOf = (context: Context, live: Live) =>
-  [...overviewRoutes(context, live), ...storesRoutes] satisfies Route[]
+  [...overviewRoutes(context, live), ...storesRoutes, ...deliveriesRoutes, ...setupRoutes] satisfies Route[]
 
 export type Routes = ReturnType<typeof routesOf>[number]

@@ -28,11 +28,17 @@ const processed = v.object({ delivery: v.string(), changed: v.boolean() })
 
 const REFUSED = ['forged', 'contradictory', 'too_large']
 
-const outcomeName = (outcome: string, why?: string) => {
-  if (outcome === 'unreadable') return 'quarantined'
-  const isRefused = REFUSED.includes(outcome)
-  const name = isRefused ? `refused: ${outcome.replace('_', ' ')}` : outcome
-  return why === undefined ? name : `${name}${isRefused ? ',' : ':'} ${why}`
+/** What became of a delivery, and why, in the words of people. */
+export const outcomeOf = (outcome: string, why?: string): { outcome: string; why?: string } => {
+  if (outcome === 'unreadable') return { outcome: 'quarantined' }
+  if (!REFUSED.includes(outcome)) return { outcome, ...(why !== undefined && { why }) }
+  const kind = outcome.replace('_', ' ')
+  return { outcome: 'refused', why: why === undefined ? kind : `${kind}, ${why}` }
+}
+
+const outcomeName = (...given: Parameters<typeof outcomeOf>) => {
+  const { outcome, why } = outcomeOf(...given)
+  return why === undefined ? outcome : `${outcome}: ${why}`
 }
 
 export const emptyLog = (): Logged => ({

@@ -10,6 +10,8 @@ export type Terminal = {
   stdout: Writable & { isTTY?: boolean }
   stderr: Writable & { isTTY?: boolean }
   environment: Readonly<Record<string, string | undefined>>
+  /** Hears the progress of long operations, in place of a terminal. */
+  onProgress?: (text: string) => void
 }
 
 export type Colour = 'red' | 'yellow' | 'green'
@@ -31,14 +33,16 @@ export const coloured = (
  *
  * @param total the sum of all `advance` calls; undefined when it is not known
  */
-export const progress = ({ stderr }: Terminal, label: string, total?: number) => {
+export const progress = ({ stderr, onProgress }: Terminal, label: string, total?: number) => {
   let reached = 0
   const draw = (text: string) => {
     if (stderr.isTTY === true && total !== 0) stderr.write(`\r\u001b[K${text}`)
   }
   const advance = (by = 1) => {
     reached += by
-    draw(`${label}: ${total === undefined ? reached : `${Math.min(reached, total)} of ${total}`}`)
+    const text = `${label}: ${total === undefined ? reached : `${Math.min(reached, total)} of ${total}`}`
+    onProgress?.(text)
+    draw(text)
   }
   advance(0)
   return { advance, [Symbol.dispose]: () => draw('') }

@@ -20,18 +20,22 @@ const COLOURS = [
 const findingText = ({ check, level, found, remedy }: Finding) =>
   `${MARKS[level]}${check}: ${found}${remedy === undefined ? '' : `\n      → ${remedy}`}`
 
-const doctor = async (context: Context, options: { url?: string | undefined }): Promise<Report> => {
-  const url = await webhookUrlOf(context, options.url)
+/** The findings of each topic, as soon as it is checked. */
+export async function* diagnose(context: Context, given?: string): AsyncGenerator<Finding[]> {
+  const url = await webhookUrlOf(context, given)
   // Fails when there is no relay at all, before every check does.
   await context.queueUrl(QUEUES.orders)
-
-  const checks = Object.entries(CHECKS)
-  using shown = progress(context.terminal, 'Checking', checks.length)
-  const findings: Finding[] = []
-  for (const [topic, check] of checks) {
-    const found = await check(context, url).catch(error => [
+  for (const [topic, check] of Object.entries(CHECKS)) {
+    yield await check(context, url).catch(error => [
       problem(`check ${topic}`, explain(error, context).message, 'fix this and run the command again'),
     ])
+  }
+}
+
+const doctor = async (context: Context, options: { url?: string | undefined }): Promise<Report> => {
+  using shown = progress(context.terminal, 'Checking', Object.keys(CHECKS).length)
+  const findings: Finding[] = []
+  for await (const found of diagnose(context, options.url)) {
     findings.push(...found)
     shown.advance()
   }

@@ -1,4 +1,4 @@
-import { queryOf, request } from '../../web/http.ts'
+import { queryOf, Refusal, request } from '../../web/http.ts'
 import { refresh, source } from '../../web/sources.ts'
 import type { Routes } from '../routes.ts'
 
@@ -7,8 +7,10 @@ type Read<T> = T extends Date ? string : T extends object ? { [Field in keyof T]
 
 type RouteOf<Path extends Routes['path']> = Extract<Routes, { path: Path }>
 
-/** What a route answers. */
-export type Answer<Path extends Routes['path']> = Read<Awaited<ReturnType<RouteOf<Path>['handle']>>>
+type Items<T> = T extends AsyncIterable<infer Item> ? Item : T
+
+/** What a route answers, or each document of its stream. */
+export type Answer<Path extends Routes['path']> = Read<Items<Awaited<ReturnType<RouteOf<Path>['handle']>>>>
 
 /**
  * A source for a page: what a route answers to a query.
@@ -29,4 +31,30 @@ export const act = async <Path extends Extract<Routes, { method: 'post' }>['path
   const answer = await request<Answer<Path>>('POST', `/api/${path}`, body)
   await refresh()
   return answer
+}
+
+/**
+ * Reads the documents of a stream as they come.
+ *
+ * @throws Refusal when it ends with an error, or `signal` ends it
+ */
+export async function* streams<Path extends Extract<Routes, { method: 'get' }>['path']>(
+  path: Path,
+  query: Record<string, string | number>,
+  signal: AbortSignal,
+): AsyncGenerator<Answer<Path>> {
+  const response = await fetch(`/api/${path}${queryOf(query)}`, { signal })
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of response.body ?? []) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) {
+      const { item, error } = JSON.parse(line)
+      if (error !== undefined) throw new Refusal(error.message, { status: 500 })
+      yield item
+    }
+  }
+  // A refusal is one document without a line break.
+  if (!response.ok) throw new Refusal(JSON.parse(rest).error.message, { status: response.status })
 }

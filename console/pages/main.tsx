@@ -2,22 +2,36 @@ import { render } from 'preact'
 import { followAddress, route } from '../../web/route.ts'
 import { type Item, Shell } from '../../web/shell.tsx'
 import { listen, useSources } from '../../web/sources.ts'
+import { Deliveries, Delivery } from './deliveries.tsx'
 import { isActive, OVERVIEW, Overview } from './overview.tsx'
 import { t } from './persian.ts'
 import { Runbook } from './runbook.tsx'
+import { Setup } from './setup.tsx'
 import { Store, Stores } from './stores.tsx'
 import './console.css'
 
 /**
- * The pages by the first part of their address. Those with an icon, an SVG path in 24 by 24, are in the navigation,
+ * The pages by the first part of their address, and what a second part shows. Those with an icon, an SVG path in 24 by 24, are in the navigation,
  * in this order.
  */
 const PAGES = {
   overview: { Page: Overview, label: t('Overview'), icon: 'M3 12h4l3-8 4 16 3-8h4' },
+  deliveries: {
+    Page: Deliveries,
+    Detail: Delivery,
+    label: t('Deliveries'),
+    icon: 'M4 13v6h16v-6M12 3v11M8 10l4 4 4-4',
+  },
   stores: {
     Page: Stores,
+    Detail: Store,
     label: t('Stores'),
     icon: 'M4 9.5 5.5 4h13L20 9.5M4 9.5V20h16V9.5M4 9.5h16M9 20v-6h6v6',
+  },
+  setup: {
+    Page: Setup,
+    label: t('Setup'),
+    icon: 'M9 11.5l2.5 2.5L20 5.5M20 12v7H5V5h9',
   },
   runbook: { Page: Runbook },
 }
@@ -28,7 +42,8 @@ const Console = () => {
   const { path } = route.value
   const [first = '', second = ''] = path
   const current = isPage(first) ? first : 'overview'
-  const Page = current === 'stores' && second !== '' ? Store : PAGES[current].Page
+  const about = PAGES[current]
+  const Page = second !== '' && 'Detail' in about ? about.Detail : about.Page
   const { data } = useSources({ overview: OVERVIEW })
   const { alarms = [], stage = '' } = data?.overview ?? {}
   const active = alarms.filter(isActive).length

@@ -34,12 +34,11 @@ const FeedName = ({ feed }: Store) => (
   </Code>
 )
 
-const LastError = ({ error }: Store) =>
-  error && (
-    <span class="breaks">
-      <Ago iso={error.at} />: <Name>{error.message}</Name>
-    </span>
-  )
+const LastError = ({ at, message }: NonNullable<Store['error']>) => (
+  <span class="breaks">
+    <Ago iso={at} />: <Name>{message}</Name>
+  </span>
+)
 
 const COLUMNS: Column<Store>[] = [
   {
@@ -53,7 +52,7 @@ const COLUMNS: Column<Store>[] = [
   { label: t('Feed'), kind: 'breaks', cell: store => <FeedName {...store} /> },
   { label: t('Messages waiting'), kind: 'number', cell: ({ waiting }) => decimal(waiting) },
   { label: t('Keys'), kind: 'number', cell: ({ keys }) => decimal(keys.length) },
-  { label: t('Last error'), cell: store => <LastError {...store} /> },
+  { label: t('Last error'), cell: ({ error }) => error && <LastError {...error} /> },
 ]
 
 export const Stores = page(
@@ -104,7 +103,7 @@ const keyColumns = (source: string): Column<Key>[] => [
 ]
 
 const Details = (store: Store) => {
-  const { source, feed, queue, waiting, keys } = store
+  const { source, feed, queue, waiting, keys, error } = store
   const made = useSignal<Answer<'stores/key'> | undefined>(undefined)
   const create = () =>
     ask({
@@ -130,7 +129,7 @@ const Details = (store: Store) => {
             [t('Feed')]: <FeedName {...store} />,
             [t('Queue')]: <Code>{queue}</Code>,
             [t('Messages waiting')]: decimal(waiting),
-            [t('Last error')]: <LastError {...store} />,
+            [t('Last error')]: error && <LastError {...error} />,
           }}
         />
       </Section>

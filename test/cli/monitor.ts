@@ -50,6 +50,20 @@ export const monitorTests = () => {
 
     const again = await local.json(['send', '--external-id', 'w-1', '--delivery', data.delivery])
     expect(again.data.answer).toEqual({ status: 'duplicate' })
+
+    const outcomes = async (...filter: string[]) => {
+      const { data: listed } = await local.json(['deliveries', 'list', ...filter])
+      const ours = listed.deliveries.filter(
+        ({ delivery }: { delivery: string }) => delivery === data.delivery,
+      )
+      return ours.map(({ outcome }: { outcome: string }) => outcome)
+    }
+    expect(await outcomes()).toEqual(['duplicate', 'queued'])
+    expect(await outcomes('--outcome', 'queued', '--source', 'api')).toEqual(['queued'])
+    expect(await outcomes('--source', 'demo-shop')).toEqual([])
+    await local.relay(['send', '--external-id', 'w-1', '--age', '301'])
+    const { out: refused } = await local.relay(['deliveries', 'list', '--outcome', 'refused', '--limit', '1'])
+    expect(refused).toMatch(/^RECEIVED .*\n\S+ +refused +forged, stale /)
   })
 
   test('orders are listed by store, status and time', async () => {

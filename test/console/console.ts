@@ -14,6 +14,8 @@ const TOKEN = 'the token of this test'
 const VIEWS = [
   ['#/overview', 'The last hour'],
   ['#/runbook/queue-age', 'Diagnosis'],
+  ['#/deliveries?since=24h', 'Webhooks in the log'],
+  ['#/setup', 'problems found'],
   ['#/stores', 'Every store of'],
   ['#/stores/api', 'Keys of the API'],
 ] as const
@@ -149,8 +151,6 @@ export const consoleTests = () => {
       await page.getByRole('link', { name: 'چه باید کرد' }).click()
       await page.getByRole('heading', { name: 'Dead letters', exact: true }).waitFor()
       await local.stack().sqs.purgeQueue({ QueueUrl: local.queue('orders-dead.fifo') })
-      await page.getByRole('link', { name: 'نمای کلی' }).first().click()
-      await page.getByText('هیچ هشداری فعال نیست.').first().waitFor()
       expect(errors).toEqual([])
     })
   })

@@ -1,0 +1,174 @@
+import type { TargetedSubmitEvent } from 'preact'
+import { visible } from '../../lib/platform/visible.ts'
+import { Chip, Code, type Column, Empty, Facts, Moment, Name, Table } from '../../web/pieces.tsx'
+import { linkTo, type Route, replaceRoute } from '../../web/route.ts'
+import { PageHead, page } from '../../web/shell.tsx'
+import { type Answer, reads } from './api.ts'
+import { t } from './persian.ts'
+import { Choice } from './pieces.tsx'
+
+type Row = Answer<'deliveries'>['deliveries'][number]
+
+const OUTCOMES: Readonly<Record<string, readonly [string, 'good' | 'undone' | 'bad' | 'wait']>> = {
+  queued: [t('queued'), 'good'],
+  duplicate: [t('duplicate'), 'undone'],
+  ignored: [t('ignored'), 'undone'],
+  refused: [t('refused'), 'wait'],
+  quarantined: [t('quarantined'), 'bad'],
+  failed: [t('failed'), 'bad'],
+}
+
+const linkToOrder = (source: string, external_id: string) => linkTo(['orders', source, external_id])
+
+const COLUMNS: Column<Row>[] = [
+  { label: t('Received'), kind: 'plain', cell: ({ at }) => <Moment iso={at} /> },
+  {
+    label: t('Outcome'),
+    cell: ({ outcome }) => {
+      const [name = outcome, tone = 'undone'] = OUTCOMES[outcome] ?? []
+      return <Chip tone={tone}>{name}</Chip>
+    },
+  },
+  { label: t('Why'), cell: ({ why }) => why && <Name>{why}</Name> },
+  { label: t('Store'), kind: 'breaks', cell: ({ source }) => source && <Name>{visible(source)}</Name> },
+  {
+    label: t('Order'),
+    kind: 'breaks',
+    cell: ({ source, external_id }) =>
+      source && external_id && <a href={linkToOrder(source, external_id)}>{visible(external_id)}</a>,
+  },
+  {
+    label: t('Delivery'),
+    kind: 'breaks',
+    cell: ({ delivery, outcome }) => {
+      if (!delivery) return null
+      return outcome === 'queued' ? (
+        <a href={linkTo(['deliveries', delivery])}>
+          <Code>{delivery}</Code>
+        </a>
+      ) : (
+        <Code>{visible(delivery)}</Code>
+      )
+    },
+  },
+]
+
+const PERIODS = [
+  ['1h', t('Last hour')],
+  ['24h', t('Last day')],
+  ['7d', t('Last week')],
+] as const
+
+const filterOf = ({ query }: Route) => ({
+  since: query.get('since') ?? '1h',
+  outcome: query.get('outcome'),
+  source: query.get('source'),
+})
+
+const find = (event: TargetedSubmitEvent<HTMLFormElement>) => {
+  event.preventDefault()
+  const id = String(new FormData(event.currentTarget).get('id') ?? '').trim()
+  if (id !== '') location.hash = linkTo(['deliveries', id])
+}
+
+const Filters = ({ route, sources }: { route: Route; sources: readonly string[] }) => {
+  const filter = filterOf(route)
+  const choose = (name: keyof typeof filter) => (value: string) =>
+    replaceRoute(linkTo(['deliveries'], { ...filter, [name]: value }))
+  return (
+    <div class="filters row" data-keeps-focus>
+      <Choice label={t('Period')} value={filter.since} onChoose={choose('since')} options={PERIODS} />
+      <Choice
+        label={t('Outcome')}
+        value={filter.outcome ?? ''}
+        onChoose={choose('outcome')}
+        options={[
+          ['', t('Every outcome')],
+          ...Object.entries(OUTCOMES).map(([name, [text]]) => [name, text] as const),
+        ]}
+      />
+      <Choice
+        label={t('Store')}
+        value={filter.source ?? ''}
+        onChoose={choose('source')}
+        options={[['', t('Every store')], ...sources.map(source => [source, source] as const)]}
+      />
+      <form onSubmit={find} class="find row">
+        <input
+          name="id"
+          aria-label={t('Find by delivery id')}
+          placeholder={t('Find by delivery id')}
+          dir="ltr"
+        />
+        <button type="submit" class="button">
+          {t('Find')}
+        </button>
+      </form>
+    </div>
+  )
+}
+
+/** The webhooks that came in, and what became of each. */
+export const Deliveries = page(
+  {
+    title: () => t('Deliveries'),
+    reads: route => ({ list: reads('deliveries', filterOf(route), 'delivery received', 'delivery failed') }),
+  },
+  ({ list: { deliveries, matching, sources }, route }) => (
+    <>
+      <PageHead title={t('Deliveries')} />
+      <Filters {...{ route, sources }} />
+      <p class="small muted note">
+        {t('Webhooks in the log, the newest first: {shown} of {matching}.', {
+          shown: deliveries.length,
+          matching,
+        })}
+      </p>
+      {deliveries.length === 0 ? (
+        <Empty title={t('No delivery matches.')} />
+      ) : (
+        <Table
+          caption={t('Deliveries')}
+          columns={COLUMNS}
+          rows={deliveries}
+          keyOf={({ at, delivery }) => `${at} ${delivery}`}
+        />
+      )}
+    </>
+  ),
+)
+
+/** The record of a delivery. */
+export const Delivery = page(
+  {
+    title: ({ path: [, id = ''] }) => id,
+    reads: ({ path: [, id = ''] }) => ({ record: reads('delivery', { id }) }),
+  },
+  ({ record, route }) => (
+    <>
+      <PageHead
+        title={route.path[1] ?? ''}
+        above={
+          <a class="back" href="#/deliveries">
+            {t('Deliveries')}
+          </a>
+        }
+      >
+        <a class="button" href={linkToOrder(record.source, record.external_id)}>
+          {t('Show the order')}
+        </a>
+      </PageHead>
+      <div class="card made">
+        <Facts
+          facts={Object.fromEntries(
+            Object.entries(record).map(([name, value]) => [
+              name,
+              <Code key={name}>{visible(String(value))}</Code>,
+            ]),
+          )}
+        />
+      </div>
+      <p class="small muted note">{t('The record of a delivery is kept for thirty days.')}</p>
+    </>
+  ),
+)

@@ -1,0 +1,93 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { messageOf } from '../../web/http.ts'
+import { Button, Chip, Name } from '../../web/pieces.tsx'
+import { PageHead, page } from '../../web/shell.tsx'
+import { type Answer, streams } from './api.ts'
+import { t } from './persian.ts'
+
+type Finding = Answer<'setup'>['findings'][number]
+
+const LEVELS = {
+  problem: [t('Problem'), 'bad'],
+  note: [t('Note'), 'wait'],
+  ok: [t('OK'), 'good'],
+} as const
+
+const problemsText = (count: number) => {
+  if (count === 0) return t('No problems found.')
+  return count === 1 ? t('1 problem') : t('{count} problems', { count })
+}
+
+const FindingItem = ({ check, level, found, remedy }: Finding) => (
+  <li class="finding">
+    <Chip tone={LEVELS[level][1]}>{LEVELS[level][0]}</Chip>
+    <div>
+      <p class="strong">
+        <Name>{check}</Name>
+      </p>
+      <p class="breaks">
+        <Name>{found}</Name>
+      </p>
+      {remedy && (
+        <p class="breaks remedy">
+          <Name>{remedy}</Name>
+        </p>
+      )}
+    </div>
+  </li>
+)
+
+/** The findings of the doctor, problems first, as soon as each topic is checked. */
+export const Setup = page({ title: () => t('Setup'), reads: () => ({}) }, () => {
+  const findings = useSignal<readonly Finding[]>([])
+  const progress = useSignal({ done: 0, all: 0 })
+  const error = useSignal('')
+  const round = useSignal(0)
+  useEffect(() => {
+    const stopping = new AbortController()
+    const check = async () => {
+      findings.value = []
+      error.value = ''
+      for await (const { findings: found, ...reached } of streams('setup', {}, stopping.signal)) {
+        findings.value = [...findings.value, ...found]
+        progress.value = reached
+      }
+    }
+    check().catch(reason => {
+      if (!stopping.signal.aborted) error.value = messageOf(reason)
+    })
+    return () => stopping.abort()
+  }, [round.value])
+  const { done, all } = progress.value
+  const isDone = all > 0 && done === all
+  const levels = Object.keys(LEVELS)
+  const sorted = findings.value.toSorted((a, b) => levels.indexOf(a.level) - levels.indexOf(b.level))
+  const problems = findings.value.filter(({ level }) => level === 'problem').length
+  return (
+    <>
+      <PageHead title={t('Setup')}>
+        <Button
+          onClick={() => {
+            round.value += 1
+          }}
+        >
+          {t('Check again')}
+        </Button>
+      </PageHead>
+      <p role="status" class="note">
+        {isDone ? problemsText(problems) : t('Checking: {done} of {all} topics', { done, all })}
+      </p>
+      <p class="error" role="alert">
+        {error.value}
+      </p>
+      {sorted.length > 0 && (
+        <ul class="card list">
+          {sorted.map(finding => (
+            <FindingItem key={`${finding.check} ${finding.found}`} {...finding} />
+          ))}
+        </ul>
+      )}
+    </>
+  )
+})
