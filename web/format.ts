@@ -70,7 +70,7 @@ export const formatAgo = (iso: string, now: number) => {
 }
 
 /** Text with its Persian and Arabic digits as Latin ones. */
-export const latinDigits = (text: string) =>
+const latinDigits = (text: string) =>
   text
     .replace(/[۰-۹]/g, digit => String(digit.charCodeAt(0) - 0x06f0))
     .replace(/[٠-٩]/g, digit => String(digit.charCodeAt(0) - 0x0660))

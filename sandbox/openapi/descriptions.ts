@@ -112,7 +112,8 @@ const DESCRIPTIONS: Record<string, string> = {
   orders: 'The orders.',
   'listOrders.source': 'Only orders of this store.',
   q: 'Only orders that contain each of these words in their identifier, their payment reference, the SKU of an item, or the name or mobile number of their customer, in Arabic or Persian spelling; `#57` is invoice 57.',
-  'listCustomers.q': 'Only customers whose code, name, mobile number or e-mail address contains this text.',
+  'listCustomers.q':
+    'Only customers whose code, name, mobile number or e-mail address contains this text, in Arabic or Persian spelling.',
   'listOrders.from': 'First order date.',
   'listOrders.to': 'Last order date.',
   'exportOrders.from': 'First order date.',

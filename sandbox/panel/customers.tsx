@@ -1,6 +1,5 @@
-import { latinDigits } from '../../web/format.ts'
 import { Code, type Column, Empty, Name, Table } from '../../web/pieces.tsx'
-import { linkTo, type Route } from '../../web/route.ts'
+import { linkTo } from '../../web/route.ts'
 import { SearchBox } from '../../web/search.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, customersOf } from './api.ts'
@@ -29,13 +28,11 @@ const COLUMNS: Column<Customer>[] = [
   },
 ]
 
-const searchOf = ({ query }: Route) => query.get('q')?.trim() ?? ''
-
 /** Everyone the service can book an order to. */
 export const Customers = page(
   {
     title: () => t('Customers'),
-    reads: route => ({ list: customersOf({ q: latinDigits(searchOf(route)), limit: limitOf(route) }) }),
+    reads: route => ({ list: customersOf({ q: route.query.get('q'), limit: limitOf(route) }) }),
   },
   ({ list: { customers } }) => (
     <>

@@ -1,5 +1,5 @@
 import { STATUSES } from '../../lib/protocol/status.ts'
-import { decimal, latinDigits, serial } from '../../web/format.ts'
+import { decimal, serial } from '../../web/format.ts'
 import { translateMessage } from '../../web/messages.ts'
 import { type Column, Command, Day, Empty, Name, Table } from '../../web/pieces.tsx'
 import { linkTo, type Route, replaceRoute, route } from '../../web/route.ts'
@@ -15,10 +15,8 @@ type Summary = OrderList['orders'][number]
 const PAGE_SIZE = 50
 const FILTERS = ['status', 'source', 'q', 'before'] as const
 
-const filterOf = ({ query }: Route) => ({
-  ...Object.fromEntries(FILTERS.map(name => [name, query.get(name)])),
-  q: latinDigits(query.get('q')?.trim() ?? ''),
-})
+const filterOf = ({ query }: Route) =>
+  Object.fromEntries(FILTERS.map(name => [name, query.get(name)?.trim()]))
 
 /** The address of the list with other filters, from the newest order. */
 const linkWith = (change: Record<string, string | null>) =>

@@ -331,8 +331,11 @@ learnMessages({
   'must not contain a user name or password': 'نباید نام کاربری یا گذرواژه داشته باشد',
   'no product has this code': 'کالایی با این کد نیست',
   'no record has this code': 'رکوردی با این کد نیست',
-  '{document} is dated {date}: outside the fiscal years': 'تاریخ {document} {date} است: بیرون از سال‌های مالی',
+  '{document} is dated {date}: outside the fiscal years':
+    '{document} به تاریخ {date} بیرون از سال‌های مالی است',
   'outside the fiscal years': 'بیرون از سال‌های مالی است',
+  'Field "{=field}" {=state}, and no default customer is selected':
+    'مشتری با این موبایل نیست و مشتری پیش‌فرض انتخاب نشده است',
   'The return': 'برگشت از فروش',
   'Invoice {number}': 'فاکتور {number}',
   'Receipt {number}': 'رسید دریافت {number}',
@@ -358,7 +361,7 @@ learnMessages({
   'reverse its payment first': 'نخست دریافت وجه را باطل کنید',
   'add stock, or move it back to review first': 'موجودی را بیفزایید یا نخست به بررسی برگردانید',
   'receipt {number} has {amount} rials, not {total}':
-    'مبلغ رسید دریافت {number} {amount} ریال است، نه {total}',
+    'رسید دریافت {number} به مبلغ {amount} ریال است، نه {total}',
   'Order {order} of source {source} is not registered': 'سفارش {order} فروشگاه {source} ثبت نشده است',
   'Delivery "{=delivery}" is not known': 'ارسال «{delivery}» شناخته نیست',
   'Cannot send to {=url}: it is not registered': 'ارسال به {url} ممکن نیست: ثبت نشده است',

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type Decimal, decimalFrom, shown } from '../decimal.ts'
+import { normalised } from '../search.ts'
 import { command, insertion, query } from './query.ts'
 
 /** The connection settings (spec: What the service does). `taxRate` is in percent. */
@@ -91,17 +92,18 @@ export type Customer = { code: string; mobile: string | null; name: string; emai
 export const customers = (db: DatabaseSync) => {
   const byMobile = query<Customer>(db, 'SELECT * FROM customers WHERE mobile = ?')
   const byCode = query<Customer>(db, 'SELECT * FROM customers WHERE code = ?')
+  db.function('normalised', { deterministic: true }, text => normalised(String(text)))
   const matching = query<Customer>(
     db,
-    `SELECT * FROM customers WHERE
-     instr(lower(concat_ws(char(10), code, name, mobile, email)), lower(?1)) ORDER BY code LIMIT ?2`,
+    `SELECT * FROM customers WHERE ?1 = '' OR
+     instr(normalised(concat_ws(' ', code, name, mobile, email)), ?1) ORDER BY code LIMIT ?2`,
   )
   return {
     /** @param mobile in local form with the leading zero */
     findByMobile: (mobile: string) => byMobile.one(mobile),
     find: (code: string) => byCode.one(code),
-    /** @param q text that the code, name, mobile number or e-mail address contains */
-    list: (q: string, limit: number) => matching.all(q, limit),
+    /** @param q text that the code, name, mobile number or e-mail address contains, in either spelling */
+    list: (q: string, limit: number) => matching.all(normalised(q).trim(), limit),
     insert: insertion<Customer>(db, 'customers'),
   }
 }

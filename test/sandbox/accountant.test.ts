@@ -535,7 +535,8 @@ test('customers are listed by code, as many as asked for, with the text that is 
   expect(await listed('')).toEqual(['09120000001', '09120000002', 'walk-in'])
   expect(await listed('limit=1')).toEqual(['09120000001'])
   expect(await listed('q=neda')).toEqual(['09120000001', '09120000002'])
-  expect(await listed('q=متفرقه')).toEqual(['walk-in'])
+  expect(await listed('q=۰۹۱۲۰۰۰۰۰۰۱')).toEqual(['09120000001'])
+  expect(await listed('q=مشتري')).toEqual(['walk-in'])
 })
 
 describe('fiscal years', () => {

@@ -12,6 +12,7 @@ const VIEWS = [
   ['#/orders/review?source=api', 'Fix and retry', 'رفع مشکل و تلاش دوباره'],
   ['#/orders/paid?source=api', 'Card reader', 'کارتخوان'],
   ['#/orders/refunded?source=api', 'Sales return 1', 'برگشت از فروش ⁨۱⁩'],
+  ['#/orders/changed?source=api', 'Corrected', 'اصلاح شد'],
   ['#/products', 'Add product', 'افزودن کالا'],
   ['#/customers', 'E-mail', 'ایمیل'],
   ['#/webhooks', 'Registered addresses', 'نشانی‌های ثبت‌شده'],
@@ -19,7 +20,8 @@ const VIEWS = [
 ] as const
 
 /** The words in Latin letters that stores and accountants have given: ids, codes, names and addresses. */
-const GIVEN = /retried|review|paid|refunded|api|SKU|R-1|walk-in|bank-1|cash-1|https?|hook|\b[\da-f-]{36}\b/g
+const GIVEN =
+  /retried|changed|review|paid|refunded|api|SKU|R-1|walk-in|bank-1|cash-1|https?|hook|\b[\da-f-]{36}\b/g
 
 /** The other words in Latin letters that a page shows or tells a screen reader, besides the choice of English. */
 const latinWords = async (page: Page) => {
@@ -34,6 +36,18 @@ const latinWords = async (page: Page) => {
 }
 
 const LONG = 'ن'.repeat(40)
+/** Everything that the accountant can do, so that the history has it. */
+const CHANGES = [
+  ['correct', { discount: 100 }],
+  ['review', { error: 'کالای اشتباه' }],
+  ['retry', {}],
+  ['reverse-payment', {}],
+  ['correct', { shipping: 90 }],
+  ['return', { reason: 'مشتری منصرف شد' }],
+  ['review', { error: 'کالای اشتباه' }],
+  ['retry', {}],
+] as const
+
 const PAID = { payment: { method: 'card', reference: 'R-1' }, discount: 100, shipping: 50 }
 
 const go = async (page: Page, hash: string, words: string) => {
@@ -46,7 +60,7 @@ export const accessTests = (openAt: OpenAt) => {
   let sandbox: Sandbox
   beforeAll(async () => {
     sandbox = await startSandbox({ port: 0 })
-    const { create, register, retry, product, refund } = clientOf(sandbox.url)
+    const { create, register, retry, product, refund, panel } = clientOf(sandbox.url)
     const receiver = await startReceiver()
     await register(receiver.url)
     await create(order('paid', { ...PAID, customer: { mobile: '09120000001', name: LONG } }))
@@ -58,6 +72,10 @@ export const accessTests = (openAt: OpenAt) => {
     await retry('retried')
     await receiver.until(1)
     await receiver.close()
+    await create(order('changed', PAID))
+    for (const [action, body] of CHANGES) {
+      expect((await panel(`orders/changed/${action}`, { method: 'POST', body })).status).toBe(200)
+    }
     await create(order('review', { ...PAID, items: short }))
   })
   afterAll(() => sandbox.close())
