@@ -7,7 +7,7 @@ import {
   type TargetedSubmitEvent,
 } from 'preact'
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
-import { exactDate, exactNumber, persianInput } from './format.ts'
+import { exactDate, exactNumber, persianInput, serial } from './format.ts'
 import { messageOf, Refusal } from './http.ts'
 import { choices } from './language.ts'
 import { translateMessage } from './messages.ts'
@@ -167,7 +167,8 @@ export const Field = ({ name, label, help, kind = 'text', value, options, ...res
   const { suffix, readOnly = false, autofocus = false } = rest
   const error = problem.value?.field === name ? problem.value.message : undefined
   const id = `field-${name}`
-  const present = draft.value[name] ?? value ?? options?.[0]?.[0] ?? ''
+  const saved = kind === 'number' && typeof value !== 'boolean' ? serial(value ?? '') : value
+  const present = draft.value[name] ?? saved ?? options?.[0]?.[0] ?? ''
   const shared = {
     ...{ id, name, autofocus, 'aria-invalid': error !== undefined || undefined },
     'aria-describedby': help === undefined ? `${id}-error` : `${id}-help ${id}-error`,

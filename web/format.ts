@@ -19,11 +19,12 @@ export const decimal = (value: string | number) => {
 
 export const formatMilliseconds = (duration: number) => milliseconds.format(duration)
 
-const digits = Object.fromEntries([...'0123456789'].map(digit => [digit, exact.format(Number(digit))]))
+const signs = Object.fromEntries([...'0123456789'].map(digit => [digit, exact.format(Number(digit))]))
+signs['.'] = exact.format(0.5).slice(1, 2)
 
-/** A number in the reader's digits, otherwise as it is written: that of a document is not grouped. */
+/** A number in the reader's digits, otherwise as it is written: those of documents and in fields are not grouped. */
 export const serial = (number: number | string) =>
-  String(number).replace(/\d/g, digit => digits[digit] ?? digit)
+  String(number).replace(/[\d.]/g, sign => signs[sign] ?? sign)
 
 /** The sum of amounts of whole rials. */
 export const sum = (...amounts: string[]) => String(amounts.reduce((total, each) => total + BigInt(each), 0n))

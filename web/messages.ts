@@ -29,8 +29,7 @@ export const learnMessages = (persian: Record<string, string>) => {
 const valueIn = (text: string) => {
   if (/^\d{4}-\d\d-\d\d$/.test(text)) return formatDate(text)
   if (/^-?\d{1,3}(,\d{3})+$/.test(text)) return decimal(text.replaceAll(',', ''))
-  if (/^-?\d+\.\d+$/.test(text)) return decimal(text)
-  return /^-?\d+$/.test(text) ? serial(text) : undefined
+  return /^-?\d+(\.\d+)?$/.test(text) ? serial(text) : undefined
 }
 
 const listIn = (text: string) => {

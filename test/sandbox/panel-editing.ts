@@ -137,6 +137,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     const { body } = await client().panel('fiscal-years')
     expect([...(body.fiscalYears ?? [])]).toContainEqual({ from: '2024-03-20', to: '2025-03-20' })
 
+    expect(await page.getByLabel('نرخ مالیات').inputValue()).toBe('۱۰')
     await page.getByLabel('نرخ مالیات').fill('۱۰۱')
     await page.getByRole('button', { name: 'ذخیره تنظیمات' }).click()
     await page.getByText('نباید بیش از ۱۰۰ باشد').waitFor()
