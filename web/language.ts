@@ -63,11 +63,14 @@ export const locale = `${READINGS[language].region}-u-ca-${choices.calendar.chos
 
 const integer = new Intl.NumberFormat(locale)
 
-const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}]/u
+const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\u2067\u2068]/u
+const OVERRIDES = /[\u202a-\u202e]/g
 
-/** Text within text of the page, which keeps its own direction. */
-export const isolated = (text: string) =>
-  language === 'fa' || RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text
+/** Text within text of the page: it keeps its own direction, and cannot change that of its surroundings. */
+export const isolated = (text: string) => {
+  const plain = text.replace(OVERRIDES, '')
+  return language === 'fa' || RIGHT_TO_LEFT.test(plain) ? `\u2068${plain}\u2069` : plain
+}
 
 type Names<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
   ? Name | Names<Rest>

@@ -48,7 +48,7 @@ const phraseIn = (text: string) => {
     if (found === null) continue
     const values = places.map(({ name, isLiteral }, index) => {
       const value = found[index + 1] ?? ''
-      return [name, isolated((isLiteral ? undefined : translated(value)) ?? value)]
+      return [name, (isLiteral ? undefined : translated(value)) ?? isolated(value)]
     })
     return persian.replace(PLACE, (whole, name) => Object.fromEntries(values)[name] ?? whole)
   }

@@ -220,6 +220,11 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByRole('heading', { name: 'Order a/b?c#d' }).waitFor()
     await page.getByText(hostile).waitFor()
     expect(await page.locator('main img').count()).toBe(0)
+
+    await client().create(order('r\u202e1'))
+    await page.evaluate('location.hash = "#/orders/r%E2%80%AE1?source=api"')
+    await page.getByText('Customer').first().waitFor()
+    expect(await page.title()).toBe('Order r1 · Accounting sandbox')
     expect(errors).toEqual([])
   })
 
