@@ -46,6 +46,7 @@ export const customer = object({
         mobile => mobile === '' || normaliseMobile(mobile) !== undefined,
         'must be a mobile number such as 09123456789',
       ),
+      v.metadata({ pattern: '^(\\s*(\\+[9۹٩][8۸٨]|[0۰٠])?[9۹٩][0-9۰-۹٠-٩]{9}\\s*)?$' }),
     ),
   ),
   name: v.nullish(text),
@@ -110,6 +111,7 @@ export const webhookUrl = v.pipe(
   v.url('must be a URL'),
   v.check(isWeb, 'must be an http or https URL'),
   v.check(url => !hasCredentials(url), 'must not contain a user name or password'),
+  v.metadata({ pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@]+([/?#]|$)' }),
 )
 
 /** The body of webhook registration and removal (spec: Webhook registration). */

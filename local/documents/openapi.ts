@@ -3,7 +3,8 @@ import type { JsonSchema } from '../../sandbox/openapi/schemas.ts'
 import { jsonSchemas, refTo, type SchemaName } from './schemas.ts'
 
 const DESCRIPTION = `The accounting service's own order API, with the same paths, bodies and answers, and what the relay adds:
-ids and states of requests, withdrawals, and 202 when the service does not answer in time. Money is whole rials.`
+ids and states of requests, withdrawals, and 202 when the service does not answer in time. Money is whole rials, in numbers of up to 40 digits. Texts are well-formed
+Unicode: half of a surrogate pair is refused.`
 
 const content = (...names: SchemaName[]) => {
   const forms = names.map(refTo)

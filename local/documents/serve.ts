@@ -14,7 +14,7 @@ const LINKS = { '/asyncapi.json': 'AsyncAPI 3.1 document of the feeds' }
 export const serveDocuments = (gateway: Gateway, origin: string): void => {
   const examples = { origin, key: 'local-demo-shop' }
   const pages: Readonly<Record<string, () => Promise<[type: string, body: string]>>> = {
-    '/docs': async () => ['text/html', await documentPage(openApi(), examples, LINKS)],
+    '/docs': async () => ['text/html', await documentPage(openApi(), examples, LINKS, asyncApi())],
     '/openapi.json': async () => [JSON_TYPE, JSON.stringify(openApi())],
     '/asyncapi.json': async () => [JSON_TYPE, JSON.stringify(asyncApi())],
   }

@@ -7,7 +7,8 @@ import { type JsonSchema, jsonSchemas, parameterSchema, type SchemaName } from '
 const DESCRIPTION = `A local implementation of the accounting service for development: the complete order synchronization
 interface, and the actions of its accountant.
 
-Money is whole rials. Amounts can have any size: numbers are read exactly, and totals are strings of digits.
+Money is whole rials. Numbers are read exactly, up to 40 digits, and totals are strings of digits. Texts are well-formed
+Unicode: half of a surrogate pair is refused.
 Every refusal is a 4xx response with an \`Error\` that names the field, if one caused it.`
 
 const ref = (schema: SchemaName) => ({ $ref: `#/components/schemas/${schema}` })

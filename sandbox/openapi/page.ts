@@ -34,9 +34,25 @@ export type Document = {
   components: { schemas: Readonly<Record<string, JsonSchema>> }
 }
 
+/** The parts of an AsyncAPI 3 document that the page shows. */
+export type Feeds = {
+  info: { title: string; description: string }
+  channels: Readonly<
+    Record<
+      string,
+      {
+        address: string | null
+        description: string
+        messages: Readonly<Record<string, { title: string; payload: JsonSchema; headers?: JsonSchema }>>
+      }
+    >
+  >
+}
+
 const STYLE = `
 :root { color-scheme: light dark; --line: light-dark(#d8dee4, #363c44); --soft: light-dark(#f5f7f9, #1d2126);
-  --dim: light-dark(#57606a, #9aa4af); --mark: light-dark(#0d5f50, #6fd3bd); }
+  --dim: light-dark(#57606a, #9aa4af); --mark: light-dark(#0d5f50, #6fd3bd);
+  background: light-dark(#fff, #14171a); color: light-dark(#1c2126, #e6e9ec); }
 body { margin: 0 auto; padding: 1rem 1.25rem 4rem; max-width: 62rem; font: 16px/1.55 system-ui, sans-serif; }
 h1 { font-size: 1.6rem; } h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--line); } h3 { margin: 0; font-size: 1rem; }
 a { color: var(--mark); } code, pre, .path { font: .875em/1.5 ui-monospace, monospace; }
@@ -164,6 +180,20 @@ ${table(
 </article>`
 }
 
+const channelArticle = (name: string, { address, description, messages }: Feeds['channels'][string]) => {
+  const [headers = {}] = Object.values(messages).map(message => message.headers)
+  return html`<article id="channel-${name}">
+<h3><span class="method">${name}</span> <span class="path">${address ?? "the store's own URL"}</span></h3>
+<p>${prose(description)}</p>
+${table(
+  'Messages',
+  ['Body', 'When'],
+  Object.values(messages).map(({ title, payload }) => [typeOf(payload), title]),
+)}
+${table('Headers', ['Header', 'Type', 'Required', 'Description'], fieldRows(headers))}
+</article>`
+}
+
 const located = (paths: Document['paths'] = {}): Located[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
@@ -174,17 +204,20 @@ const located = (paths: Document['paths'] = {}): Located[] =>
  *
  * @param examples where the server listens, and a key that it accepts
  * @param links other pages, by their address
+ * @param feeds the AsyncAPI document of its messages, which have their schemas in the OpenAPI document, too
  */
 export const documentPage = async (
   { info, tags, paths, webhooks, components }: Document,
   examples: Examples,
   links: Readonly<Record<string, string>>,
+  feeds?: Feeds,
 ): Promise<string> => {
   const operations = [...located(paths), ...located(webhooks)]
   const sections = tags.map(
     ({ name, description }) => html`<h2>${name}</h2><p>${prose(description)}</p>
 ${operations.filter(operation => operation.tags?.includes(name)).map(each => article(each, examples))}`,
   )
+  const channels = Object.entries(feeds?.channels ?? {})
   const schemas = Object.entries(components.schemas).map(
     ([name, schema]) => html`<article id="${name}"><h3>${name}</h3><p>${prose(schema.description)}</p>
 ${table('Fields', ['Field', 'Type', 'Required', 'Description'], fieldRows(schema))}</article>\n`,
@@ -205,9 +238,15 @@ ${table('Fields', ['Field', 'Type', 'Required', 'Description'], fieldRows(schema
       others.map(([address, title]) => html`<a href="${address}">${title}</a>`),
       ' · ',
     )}</p></header>
-<nav aria-label="Endpoints"><ul>${operations.map(({ operationId, summary }) => html`<li><a href="#${operationId}">${summary}</a></li>`)}</ul></nav>
+<nav aria-label="Endpoints"><ul>${operations.map(({ operationId, summary }) => html`<li><a href="#${operationId}">${summary}</a></li>`)}
+${channels.map(([name]) => html`<li><a href="#channel-${name}">Feed: ${name}</a></li>`)}</ul></nav>
 <main>
 ${sections}
+${
+  feeds &&
+  html`<h2>${feeds.info.title}</h2><p>${prose(feeds.info.description)}</p>
+${channels.map(([name, channel]) => channelArticle(name, channel))}`
+}
 <h2>Schemas</h2>${schemas}
 </main>
 </body>

@@ -1,11 +1,54 @@
-import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
 import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { apiDiff } from 'api-smart-diff'
+import fc from 'fast-check'
 import * as v from 'valibot'
+import { asyncApi } from '../../local/documents/asyncapi.ts'
 import { documents } from '../../local/documents/generate.ts'
 import { openApi } from '../../local/documents/openapi.ts'
 import { SCHEMAS } from '../../local/documents/schemas.ts'
-import { bodyErrors } from '../support/documents.ts'
+import { urlOf } from '../../local/settings.ts'
+import { openApi as sandboxApi } from '../../sandbox/openapi/document.ts'
+import { documentPage } from '../../sandbox/openapi/page.ts'
+import { type JsonSchema, SCHEMAS as SANDBOX_SCHEMAS } from '../../sandbox/openapi/schemas.ts'
+import { violationsOf } from '../sandbox/panel-axe.ts'
+import { withBrowser } from '../sandbox/panel-browser.ts'
+import { startServer } from '../support/server.ts'
+
+const openAt = withBrowser()
+
+const EXAMPLES = { origin: 'http://127.0.0.1', key: 'key' }
+
+test.each<[string, () => Promise<string>, string[]]>([
+  [
+    'the relay',
+    () => documentPage(openApi(), EXAMPLES, {}, asyncApi()),
+    ['createOrder', 'channel-sqs', 'channel-http'],
+  ],
+  ['the sandbox', () => documentPage(sandboxApi(), EXAMPLES, {}), ['createOrder', 'orderUpdated']],
+])('the page of %s is accessible in light and dark, and loads nothing', async (_, render, ids) => {
+  const body = await render()
+  const headers = { 'content-type': 'text/html' }
+  const server = await startServer(async () => ({ status: 200, headers, body }))
+  const url = `${urlOf(server.port)}/docs`
+  try {
+    for (const [colorScheme, rules] of [['light'], ['dark', ['color-contrast']]] as const) {
+      const { page, errors } = await openAt(url, { colorScheme })
+      const requests: string[] = []
+      page.on('request', request => requests.push(request.url()))
+      await page.reload()
+      expect(await violationsOf(page, rules && [...rules])).toEqual([])
+      for (const id of ids) expect(await page.locator(`#${id}`).isVisible()).toBe(true)
+      expect(requests).toEqual([url])
+      expect(errors).toEqual([])
+    }
+  } finally {
+    await server.close()
+  }
+})
 
 test.each(documents())('$path is current; if not, run "npm run docs"', ({ path, text }) => {
   expect(readFileSync(path, 'utf8')).toBe(text)
@@ -15,27 +58,164 @@ test("the document of the stores' API is valid OpenAPI 3.1", async () => {
   expect(await new Validator().validate(JSON.parse(JSON.stringify(openApi())))).toEqual({ valid: true })
 })
 
-const item = { sku: 'A', quantity: 1.5, unit_price: -1 }
-const order = (changes: object = {}) => ({ external_id: '1', items: [item], ...changes })
+/** Values that rules of some field distinguish, and the same for all fields. */
+const VALUES: readonly unknown[] = [
+  ...[
+    null,
+    true,
+    0,
+    -1,
+    1,
+    1.5,
+    101,
+    [],
+    {},
+    '',
+    ' ',
+    'a',
+    'x'.repeat(101),
+    '🛒'.repeat(100),
+    '🛒'.repeat(101),
+  ],
+  ...[
+    'card',
+    'cheque',
+    '2026-02-28',
+    '2026-02-30',
+    '2026-1-1',
+    '9121112233',
+    '+98۹۱۲۱۱۱۲۲۳۳',
+    '0912',
+    ' 09121112233 ',
+  ],
+  ...[
+    'http://shop.example/x',
+    'HTTPS://shop.example',
+    'ftp://shop.example',
+    'http://a:b@shop.example',
+    'shop.example',
+  ],
+]
 
-test.each<[keyof typeof SCHEMAS, object, boolean]>([
-  ['OrderRequest', order(), true],
-  ['OrderRequest', order({ source: '', date: null, shipping: 0, more: 1, payment: { method: 'pos' } }), true],
-  ['OrderRequest', order({ customer: { mobile: '۰۹', name: null } }), true],
-  ['OrderRequest', {}, false],
-  ['OrderRequest', order({ items: [] }), false],
-  ['OrderRequest', order({ items: [{ ...item, quantity: 0 }] }), false],
-  ['OrderRequest', order({ items: [{ ...item, unit_price: '1' }] }), false],
-  ['OrderRequest', order({ external_id: 'x'.repeat(101) }), false],
-  ['OrderRequest', order({ date: '2026-1-1' }), false],
-  ['OrderRequest', order({ customer: 'Sara' }), false],
-  ['PaymentRequest', { method: 'card', reference: '', date: '2026-01-01' }, true],
-  ['PaymentRequest', { method: 'cheque' }, false],
-  ['NestedPaymentRequest', { payment: { method: 'cash' } }, true],
-  ['NestedPaymentRequest', { payment: 1 }, false],
-  ['RefundRequest', { reason: null }, true],
-  ['RefundRequest', { reason: 1 }, false],
-])('%s: the document and the validation agree on %j', (schema, body, valid) => {
-  expect(v.is(SCHEMAS[schema], body)).toBe(valid)
-  expect(bodyErrors(schema, body) === undefined).toBe(valid)
+const USUAL: Readonly<Record<string, unknown>> = {
+  ...{ string: 'a', number: 1, boolean: true, null: null },
+  ...{ date: '2026-02-28', uri: 'http://shop.example/x' },
+}
+
+/** Mostly what a schema describes, with any of the values in any place. */
+const bodyOf = (schemas: Json, schema: JsonSchema): fc.Arbitrary<unknown> => {
+  const { $ref, anyOf, properties, required = [], items, enum: choices } = schema
+  const inner = (each: unknown) => bodyOf(schemas, each as JsonSchema)
+  const described = () => {
+    if ($ref !== undefined) return inner(schemas[$ref.slice($ref.lastIndexOf('/') + 1)])
+    if (anyOf !== undefined) return fc.oneof(...anyOf.map(inner))
+    if (properties !== undefined) {
+      const fields = Object.entries(properties).map(([name, field]) => [name, inner(field)] as const)
+      return fc.record<Json>(Object.fromEntries(fields), { requiredKeys: required })
+    }
+    if (items !== undefined) return fc.array(inner(items), { minLength: 1, maxLength: 2 })
+    const types = Array.isArray(schema.type) ? schema.type : [schema.type ?? 'null']
+    return fc.constantFrom(...(choices ?? types.map(type => USUAL[schema.format ?? type])))
+  }
+  return fc.oneof(
+    { weight: 15, arbitrary: described() },
+    { weight: 1, arbitrary: fc.constantFrom(...VALUES) },
+  )
+}
+
+const FORMATS = {
+  date: (text: string) => !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text),
+  uri: (text: string) => URL.canParse(text),
+}
+
+test.each([
+  ['relay.openapi', SCHEMAS],
+  ['openapi', SANDBOX_SCHEMAS],
+] as const)('docs/%s.json accepts the bodies that are accepted, and no others', (name, schemas) => {
+  const document = current(name)
+  const ajv = new Ajv2020({ strict: false, formats: { ...FORMATS, uuid: true, 'date-time': true } })
+  ajv.addSchema(document, 'api')
+  const components = (document.components as { schemas: Json }).schemas
+  for (const [schema, validation] of Object.entries<v.GenericSchema>(schemas)) {
+    if (!/Request$|Change$|^(?:Review|Correction|Account|FiscalYear|Customer|Item)$/.test(schema)) continue
+    const $ref = `#/components/schemas/${schema}`
+    const validate = ajv.getSchema(`api${$ref}`)
+    const verdicts = new Set<boolean>()
+    const agree = fc.property(bodyOf(components, { $ref }), body => {
+      const accepted = v.is(validation, body)
+      verdicts.add(accepted)
+      expect({ schema, accepted: validate?.(body) }).toEqual({ schema, accepted })
+    })
+    fc.assert(agree, { numRuns: 500 })
+    expect({ schema, verdicts: verdicts.size }).toEqual({ schema, verdicts: 2 })
+  }
+})
+
+type Json = Record<string, unknown>
+
+const FILES = ['openapi', 'relay.openapi', 'feeds.asyncapi'] as const
+const current = (name: string): Json => JSON.parse(readFileSync(`docs/${name}.json`, 'utf8'))
+
+/** The document of the feeds as one of an API that answers with their messages, since the tool reads AsyncAPI 2 only. */
+const comparable = ({ asyncapi, channels, components, ...document }: Json) => {
+  if (asyncapi === undefined) return { ...document, components }
+  const names = Object.keys((components as { schemas: Json }).schemas)
+  const answer = (name: string) => {
+    const schema = { $ref: `#/components/schemas/${name}` }
+    return { get: { responses: { 200: { description: '', content: { 'application/json': { schema } } } } } }
+  }
+  const paths = [...names, ...Object.keys(channels as Json)].map(name => [`/${name}`, answer(name)])
+  return { openapi: '3.1.0', ...document, components, paths: Object.fromEntries(paths) }
+}
+
+/** The changes that break a client, unless the version in the document says so. */
+const breakingChanges = (before: Json, after: Json): string[] => {
+  const major = ({ info }: Json) => Number.parseInt((info as { version: string }).version, 10)
+  if (major(after) > major(before)) return []
+  return apiDiff(comparable(before), comparable(after)).flatMap(({ type, path, description }) =>
+    type === 'breaking' ? [description || path.join('/')] : [],
+  )
+}
+
+const git = (...args: string[]) =>
+  execFileSync('git', args, { stdio: ['ignore', 'pipe', 'ignore'] }).toString()
+
+/** The last release; none before the first. */
+const release = () => {
+  try {
+    return git('describe', '--tags', '--abbrev=0', '--match', 'v*').trim()
+  } catch {
+    return undefined
+  }
+}
+
+test.each(FILES)('docs/%s.json breaks no client of the last release, or has a new major version', name => {
+  const last = release()
+  const before = () => JSON.parse(git('show', `${last ?? 'HEAD'}:docs/${name}.json`))
+  if (last !== undefined) expect(breakingChanges(before(), current(name))).toEqual([])
+  else if (existsSync('.git')) {
+    // Nothing is promised before the first release.
+    const breaking = breakingChanges(before(), current(name))
+    if (breaking.length > 0) console.warn(['Breaking changes since the last commit:', ...breaking].join('\n'))
+  }
+})
+
+const without = (document: Json, path: string) => {
+  const keys = path.split(' ')
+  const last = keys.pop() ?? ''
+  const parent = keys.reduce<Json>((inner, key) => inner[key] as Json, document)
+  delete parent[last]
+}
+
+test.each<[(typeof FILES)[number], string, string]>([
+  ['openapi', 'paths /api/v1/orders/ post responses 201', 'Response 201'],
+  ['relay.openapi', 'paths /api/v1/orders/{external_id}/refund/ delete', 'DELETE'],
+  ['relay.openapi', 'components schemas CreateResult properties duplicate', 'duplicate'],
+  ['feeds.asyncapi', 'components schemas OrderUpdated properties version', 'version'],
+  ['feeds.asyncapi', 'channels http', 'http'],
+])('a breaking change of docs/%s.json is named: without %s', (name, path, named) => {
+  const changed = current(name)
+  without(changed, path)
+  expect(breakingChanges(current(name), changed).join()).toContain(named)
+  expect(breakingChanges(current(name), { ...changed, info: { version: '2.0.0' } })).toEqual([])
 })

@@ -16,10 +16,6 @@ const errorsOf = (pointer: string, body: unknown): string | undefined => {
   return validate(body) === true ? undefined : `${pointer}: ${ajv.errorsText(validate.errors)}`
 }
 
-/** Why a body is not as a schema of docs/relay.openapi.json says; undefined if it is. */
-export const bodyErrors = (schema: string, body: unknown): string | undefined =>
-  errorsOf(`api#/components/schemas/${schema}`, body)
-
 const escaped = (path: string) => encodeURIComponent(path.replaceAll('~', '~0').replaceAll('/', '~1'))
 
 /**
