@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import type { Context } from '../cli/core/context.ts'
 import { cannot } from '../cli/core/errors.ts'
 import { ROOT } from '../cli/core/stack.ts'
+import { failingOrders } from '../cli/orders/orders.ts'
 import { alarmsOf, byState } from '../cli/status/alarms.ts'
 import { seriesOf } from '../cli/status/metrics.ts'
 import { queuesOf } from '../cli/status/queues.ts'
@@ -20,12 +21,28 @@ const EVERY = {
 /** So many queues are asked for their depth per second at most. */
 const QUEUES_PER_SECOND = 20
 
+/** Failing orders are counted up to this many: each is read. */
+const FAILING_LISTED = 50
+
 export const overviewRoutes = (context: Context, live: Live) => {
   const every = EVERY[context.local ? 'local' : 'aws']
   const series = seriesOf(context)
   const pace = (context.stores().length * 1000) / QUEUES_PER_SECOND
   const queues = live.poll('queues', Math.max(every.queues, pace), () => queuesOf(context))
   const rates = live.poll('rates', every.metrics, () => ratesOf(series))
+  const failing = live.poll('failing', every.alarms, async () => {
+    const orders = await failingOrders(context, { limit: FAILING_LISTED + 1 })
+    const [longest] = orders
+    return {
+      count: Math.min(orders.length, FAILING_LISTED),
+      more: orders.length > FAILING_LISTED,
+      longest: longest && {
+        source: longest.order.source,
+        external_id: longest.order.external_id,
+        since: longest.failing?.since,
+      },
+    }
+  })
   const ages = live.poll('ages', every.metrics, async () => agesOf(context, await queues(), series))
   const alarms = live.poll('alarms', every.alarms, async () => alarmsOf(context, await queues(), series))
   return [
@@ -37,6 +54,7 @@ export const overviewRoutes = (context: Context, live: Live) => {
       queues: await queues(),
       ages: await ages(),
       rates: await rates(),
+      failing: await failing(),
       alarms: byState(await alarms()),
     })),
     get('runbook', { page: v.pipe(v.string(), v.regex(/^[\w-]+$/)) }, async ({ page }) => {

@@ -1,4 +1,5 @@
 import type { Context } from '../cli/core/context.ts'
+import { auditRoutes } from './audit.ts'
 import { deliveriesRoutes } from './deliveries.ts'
 import type { Live } from './live.ts'
 import { overviewRoutes } from './overview.ts'
@@ -11,6 +12,12 @@ import { storesRoutes } from './stores.ts'
  * `pages/`, listed in `pages/main.tsx`.
  */
 export const routesOf = (context: Context, live: Live) =>
-  [...overviewRoutes(context, live), ...storesRoutes, ...deliveriesRoutes, ...setupRoutes] satisfies Route[]
+  [
+    ...overviewRoutes(context, live),
+    ...storesRoutes,
+    ...deliveriesRoutes,
+    ...setupRoutes,
+    ...auditRoutes,
+  ] satisfies Route[]
 
 export type Routes = ReturnType<typeof routesOf>[number]

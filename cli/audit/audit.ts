@@ -21,7 +21,7 @@ const differenceText = ({ what, id, source, external_id }: Difference) =>
 /** The number of differences the text lists; --json lists all. */
 const LISTED = 20
 
-const balanceText = (audited: Balance): string => {
+const balanceText = (audited: Omit<Balance, 'lists'>): string => {
   const { deliveries, queue, requests, intents, orders, left, differences } = audited
   const { entered, ...outcomes } = queue
   const { accepted } = requests
@@ -51,29 +51,36 @@ const balanceText = (audited: Balance): string => {
 const ATTEMPTS = 3
 const INTERVAL_MS = { local: 1000, aws: 5000 }
 
-type Options = { since: Date; rate: number; service: boolean; repair?: true | undefined }
+type Period = { since: Date; rate: number; service: boolean }
 
-const audit = async (context: Context, options: Options): Promise<Report> => {
-  const { since: from, rate, service } = options
+/** Accounts for everything since a time; what differs is read again, since it may still be in progress. */
+export const auditSince = async (context: Context, { since, rate, service }: Period): Promise<Balance> => {
   const asked = service ? rate : undefined
-  let evidence = await collect(context, from, new Date(), asked)
+  let evidence = await collect(context, since, new Date(), asked)
   for (let attempt = 1; ; attempt++) {
     const audited = balance(evidence)
     const { differences } = audited
-    const balanced = differences.length === 0
-    if (balanced || attempt === ATTEMPTS) {
-      const outdated = options.repair ? differences.filter(difference => difference.outdated) : []
-      await checkOrders(context, outdated)
-      const repaired = outdated.length
-      const next = `The worker reads ${count(repaired, 'order')} from the service; then run the audit again.`
-      return {
-        data: { balanced, ...audited, repaired },
-        ok: balanced,
-        text: [balanceText(audited), ...(repaired > 0 ? [next] : [])].join('\n'),
-      }
-    }
+    if (differences.length === 0 || attempt === ATTEMPTS) return audited
     await sleep(INTERVAL_MS[context.local ? 'local' : 'aws'])
     evidence = await collectAgain(context, evidence, differences, asked)
+  }
+}
+
+/** The orders that would agree with the service if the worker read them there. */
+const outdatedOf = ({ differences }: Pick<Balance, 'differences'>): Difference[] =>
+  differences.filter(({ outdated }) => outdated)
+
+const audit = async (context: Context, options: Period & { repair?: true | undefined }): Promise<Report> => {
+  const { lists: _, ...audited } = await auditSince(context, options)
+  const balanced = audited.differences.length === 0
+  const outdated = options.repair ? outdatedOf(audited) : []
+  await checkOrders(context, outdated)
+  const repaired = outdated.length
+  const next = `The worker reads ${count(repaired, 'order')} from the service; then run the audit again.`
+  return {
+    data: { balanced, ...audited, repaired },
+    ok: balanced,
+    text: lines(balanceText(audited), repaired > 0 && next),
   }
 }
 
@@ -83,7 +90,7 @@ contradictory, too large) or quarantined. Every queued delivery and accepted req
 log, the tables or the queues: applied, unchanged, dead, quarantined or waiting. Every order that changed must
 equal the service's, from which it is read. The audit names each difference; the exit code is then 1.`
 
-const RATE = 20
+export const RATE = 20
 const PERIOD = '24h'
 
 /** `relay audit`: the balance of everything that came in. */

@@ -137,11 +137,11 @@ const disagreement = ({ stored, service }: ComparedOrder): string | undefined =>
     : `is "${ours.status}" here and "${theirs.status}" at the service`
 }
 
-const tally = (names: Iterable<string>): Record<string, number> => {
-  const counts: Record<string, number> = {}
-  for (const name of names) counts[name] = (counts[name] ?? 0) + 1
-  return counts
-}
+/** What a number of the balance counts. */
+export type Member = OrderKey & { id?: string }
+
+const counts = (groups: Readonly<Partial<Record<string, readonly Member[]>>>): Record<string, number> =>
+  Object.fromEntries(Object.entries(groups).map(([name, members = []]) => [name, members.length]))
 
 const differenceOf = ({ id, kind, source, external_id }: Entry, found: string): Difference => ({
   what: `${kind === undefined ? 'delivery' : `${kind} request`} ${found}`,
@@ -168,9 +168,39 @@ export const balance = (evidence: Evidence) => {
       : [{ what: `order ${found}`, ...order.key, ...(isOutdated && ({ outdated: true } as const)) }]
   })
 
+  const intents = [...orders.values()].flatMap(({ key, stored }) =>
+    (stored?.order.intents ?? []).map(({ id, kind, state }) => ({ ...key, id, name: `${kind} ${state}` })),
+  )
+  const known = [...orders.values()].filter(({ stored }) => stored !== undefined)
+  const lists = {
+    queue: Object.groupBy(
+      all.map(({ entry, outcome }) => ({ ...entry, outcome })),
+      ({ outcome }) => outcome,
+    ),
+    requests: Object.groupBy(
+      requests.map(({ entry, state }) => ({ ...entry, state })),
+      ({ state }) => state,
+    ),
+    intents: Object.groupBy(intents, ({ name }) => name),
+    orders: { known: known.map(({ key }) => key), asked: asked.map(({ key }) => key) },
+  } satisfies Record<string, Partial<Record<string, readonly Member[]>>>
   const outcomes = Object.fromEntries(logged?.outcomes ?? [])
   const received = Object.values(outcomes).reduce((sum, number) => sum + number, 0)
-  const count = (wanted: Outcome) => all.filter(({ outcome }) => outcome === wanted).length
+  const count = (wanted: Outcome) => lists.queue[wanted]?.length ?? 0
+  const differences: Difference[] = [
+    ...[...(logged?.queued ?? [])]
+      .filter(([id]) => !recorded.has(id))
+      .map(([id, key]) =>
+        differenceOf({ id, ...key }, 'was queued but not recorded: a repetition would be queued again'),
+      ),
+    ...all
+      .filter(({ outcome }) => outcome === 'unaccounted')
+      .map(({ entry }) => differenceOf(entry, 'was added to the order queue and left no trace')),
+    ...requests
+      .filter(({ outcome, state }) => state === 'unaccounted' && outcome !== 'unaccounted')
+      .map(({ entry }) => differenceOf(entry, 'was processed but is not stored with its order')),
+    ...disagreements,
+  ]
   return {
     since,
     until,
@@ -187,34 +217,19 @@ export const balance = (evidence: Evidence) => {
       unaccounted: count('unaccounted'),
     },
     /** States of the accepted requests. */
-    requests: { accepted: requests.length, states: tally(requests.map(({ state }) => state)) },
+    requests: { accepted: requests.length, states: counts(lists.requests) },
     /** States of all requests of the orders that changed. */
-    intents: tally(
-      [...orders.values()].flatMap(({ stored }) =>
-        (stored?.order.intents ?? []).map(({ kind, state }) => `${kind} ${state}`),
-      ),
-    ),
+    intents: counts(lists.intents),
     orders: {
-      known: [...orders.values()].filter(({ stored }) => stored !== undefined).length,
+      known: known.length,
       asked: asked.length,
       agree: asked.length - disagreements.length,
     },
     /** What waits for a person, whatever its age. */
     left,
-    differences: [
-      ...[...(logged?.queued ?? [])]
-        .filter(([id]) => !recorded.has(id))
-        .map(([id, key]) =>
-          differenceOf({ id, ...key }, 'was queued but not recorded: a repetition would be queued again'),
-        ),
-      ...all
-        .filter(({ outcome }) => outcome === 'unaccounted')
-        .map(({ entry }) => differenceOf(entry, 'was added to the order queue and left no trace')),
-      ...requests
-        .filter(({ outcome, state }) => state === 'unaccounted' && outcome !== 'unaccounted')
-        .map(({ entry }) => differenceOf(entry, 'was processed but is not stored with its order')),
-      ...disagreements,
-    ] satisfies Difference[],
+    /** What the numbers of events, requests and orders count. */
+    lists,
+    differences,
   }
 }
 

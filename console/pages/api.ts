@@ -36,12 +36,12 @@ export const act = async <Path extends Extract<Routes, { method: 'post' }>['path
 /**
  * Reads the documents of a stream as they come.
  *
- * @throws Refusal when it ends with an error, or `signal` ends it
+ * @throws Refusal when it ends with an error
  */
 export async function* streams<Path extends Extract<Routes, { method: 'get' }>['path']>(
   path: Path,
   query: Record<string, string | number>,
-  signal: AbortSignal,
+  signal: AbortSignal | null = null,
 ): AsyncGenerator<Answer<Path>> {
   const response = await fetch(`/api/${path}${queryOf(query)}`, { signal })
   const decoder = new TextDecoder()

@@ -5,7 +5,7 @@ import { linkTo, type Route, replaceRoute } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, reads } from './api.ts'
 import { t } from './persian.ts'
-import { Choice } from './pieces.tsx'
+import { Choice, linkToOrder } from './pieces.tsx'
 
 type Row = Answer<'deliveries'>['deliveries'][number]
 
@@ -17,8 +17,6 @@ const OUTCOMES: Readonly<Record<string, readonly [string, 'good' | 'undone' | 'b
   quarantined: [t('quarantined'), 'bad'],
   failed: [t('failed'), 'bad'],
 }
-
-const linkToOrder = (source: string, external_id: string) => linkTo(['orders', source, external_id])
 
 const COLUMNS: Column<Row>[] = [
   { label: t('Received'), kind: 'plain', cell: ({ at }) => <Moment iso={at} /> },

@@ -2,6 +2,7 @@ import { render } from 'preact'
 import { followAddress, route } from '../../web/route.ts'
 import { type Item, Shell } from '../../web/shell.tsx'
 import { listen, useSources } from '../../web/sources.ts'
+import { Audit } from './audit.tsx'
 import { Deliveries, Delivery } from './deliveries.tsx'
 import { isActive, OVERVIEW, Overview } from './overview.tsx'
 import { t } from './persian.ts'
@@ -27,6 +28,11 @@ const PAGES = {
     Detail: Store,
     label: t('Stores'),
     icon: 'M4 9.5 5.5 4h13L20 9.5M4 9.5V20h16V9.5M4 9.5h16M9 20v-6h6v6',
+  },
+  audit: {
+    Page: Audit,
+    label: t('Audit'),
+    icon: 'M12 4v16M6 20h12M5 7h14M5 7l-2.5 6h5zM19 7l-2.5 6h5z',
   },
   setup: {
     Page: Setup,

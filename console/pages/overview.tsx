@@ -6,12 +6,12 @@ import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, reads } from './api.ts'
 import { t } from './persian.ts'
-import { type Bars, Chart, Figure } from './pieces.tsx'
+import { type Bars, Chart, Figure, linkToOrder } from './pieces.tsx'
 
 type Data = Answer<'overview'>
 type Alarm = Data['alarms'][number]
 
-export const OVERVIEW = reads('overview', {}, 'queues', 'rates', 'ages', 'alarms')
+export const OVERVIEW = reads('overview', {}, 'queues', 'rates', 'ages', 'alarms', 'failing')
 
 const STATES = {
   alarm: [t('Alarm'), 'bad'],
@@ -78,7 +78,7 @@ const LISTED = 4
 const toneOf = (count: number, tone: 'bad' | 'wait' = 'wait') => (count > 0 ? tone : undefined)
 
 /** The way of an order's events through the relay. */
-const Flow = ({ queues, ages, rates: { recent, minutes } }: Data) => {
+const Flow = ({ queues, ages, failing, rates: { recent, minutes } }: Data) => {
   const perMinute = (number: number) => t('{rate} / min', { rate: decimal((number / minutes).toFixed(1)) })
   const ageOf = (name: string) =>
     ages[name] === undefined ? '' : t('oldest {age}', { age: formatDuration(ages[name]) })
@@ -112,6 +112,17 @@ const Flow = ({ queues, ages, rates: { recent, minutes } }: Data) => {
       <Stage title={t('Worker')}>
         <Figure label={t('Events processed')} value={perMinute(recent.processed)} />
         <Figure label={t('Events retried')} value={perMinute(recent.retried)} tone={toneOf(recent.retried)} />
+        <Figure
+          label={t('Failing orders')}
+          value={failing.more ? t('over {count}', { count: failing.count }) : failing.count}
+          tone={toneOf(failing.count)}
+        >
+          {failing.longest?.since && (
+            <a class="small" href={linkToOrder(failing.longest.source, failing.longest.external_id)}>
+              {t('the longest')} <Ago iso={failing.longest.since} />
+            </a>
+          )}
+        </Figure>
         <Figure
           label={t('Accounting service')}
           value={recent.breakerOpened > 0 ? t('unavailable') : t('no outage noticed')}

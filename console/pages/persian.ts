@@ -34,6 +34,9 @@ export const t = translator({
   'Bulk queue': 'صف انبوه',
   'Events processed': 'رویدادهای پردازش‌شده',
   'Events retried': 'رویدادهای دوباره‌آزموده',
+  'Failing orders': 'سفارش‌های ناموفق',
+  'over {count}': 'بیش از {count}',
+  'the longest': 'قدیمی‌ترین',
   'Accounting service': 'سرویس حسابداری',
   unavailable: 'در دسترس نیست',
   'no outage noticed': 'قطعی دیده نشده',
@@ -81,6 +84,42 @@ export const t = translator({
   Find: 'بیاب',
   'No delivery matches.': 'تحویلی پیدا نشد.',
   'Show the order': 'نمایش سفارش',
+  Audit: 'حسابرسی',
+  'Accounts for every webhook and request, and compares each order that changed with the accounting service.':
+    'هر وب‌هوک و درخواست را به حساب می‌آورد و هر سفارش تغییریافته را با سرویس حسابداری می‌سنجد.',
+  'Last 30 days': '۳۰ روز گذشته',
+  'Reading…': 'در حال خواندن…',
+  'Everything is accounted for.': 'همه چیز به حساب آمده است.',
+  Difference: 'اختلاف',
+  Differences: 'اختلاف‌ها',
+  'Differences: {count}': 'اختلاف‌ها: {count}',
+  'Repair…': 'ترمیم…',
+  'Repair {count} orders': 'ترمیم {count} سفارش',
+  'The worker reads each from the accounting service, takes over what it finds, and publishes it to the store. Nothing changes in the service.':
+    'پردازشگر هر سفارش را از سرویس حسابداری می‌خواند، همان را ثبت و به فروشگاه اعلام می‌کند. در سرویس چیزی تغییر نمی‌کند.',
+  'Have them read': 'خوانده شوند',
+  '{count} orders are being read; then audit again.':
+    '{count} سفارش در حال خوانده شدن است؛ سپس دوباره حسابرسی کنید.',
+  'and {count} more': 'و {count} مورد دیگر',
+  applied: 'اعمال‌شده',
+  'changed nothing': 'بی‌تغییر',
+  'dead letters': 'پیام‌های ناکام',
+  waiting: 'در انتظار',
+  'unaccounted for': 'به حساب نیامده',
+  changed: 'تغییریافته',
+  'compared with the service': 'سنجیده‌شده با سرویس',
+  held: 'نگه‌داشته',
+  registered: 'ثبت‌شده',
+  rejected: 'مردود',
+  withdrawn: 'پس‌گرفته',
+  'Events of the order queue': 'رویدادهای صف سفارش‌ها',
+  'All requests of the orders that changed': 'همهٔ درخواست‌های سفارش‌های تغییریافته',
+  Orders: 'سفارش‌ها',
+  Balance: 'تراز',
+  'Webhooks received': 'وب‌هوک‌های دریافتی',
+  'There is no log, which alone counts them.': 'گزارشی نیست؛ تنها گزارش آن‌ها را می‌شمارد.',
+  none: 'هیچ',
+  'Waiting for a decision': 'منتظر تصمیم',
   Setup: 'راه‌اندازی',
   'Check again': 'بررسی دوباره',
   'Checking: {done} of {all} topics': 'در حال بررسی: {done} از {all} موضوع',
@@ -121,6 +160,45 @@ export const t = translator({
 })
 
 learnMessages({
+  // Alarms.
   'An order event failed for days and waits in the dead-letter queue':
     'رویداد یک سفارش روزها ناموفق بوده و در صف پیام‌های ناکام مانده است',
+  'Authentic input is unreadable or contradictory and waits in the quarantine queue':
+    'ورودی معتبری ناخوانا یا متناقض است و در قرنطینه مانده است',
+  'The webhook function has quarantined authentic input': 'تابع وب‌هوک ورودی معتبری را قرنطینه کرد',
+  'The worker function has quarantined authentic input': 'پردازشگر ورودی معتبری را قرنطینه کرد',
+  'The oldest message of the order queue is over 15 minutes old':
+    'قدیمی‌ترین پیام صف سفارش‌ها بیش از ۱۵ دقیقه مانده است',
+  'The oldest message of the bulk queue is over 12 hours old':
+    'قدیمی‌ترین پیام صف انبوه بیش از ۱۲ ساعت مانده است',
+  'An order keeps failing and is over 30 minutes behind':
+    'سفارشی پیاپی ناموفق است و بیش از ۳۰ دقیقه عقب مانده است',
+  "The webhook or the stores' API returned a server error": 'وب‌هوک یا API فروشگاه‌ها خطای سرور داد',
+  'A webhook could not be stored in DynamoDB or SQS; the accounting service was told to retry':
+    'وب‌هوکی در DynamoDB یا SQS ذخیره نشد؛ از سرویس حسابداری خواسته شد دوباره بفرستد',
+  "A store's request could not be stored in DynamoDB or SQS; the store was told to retry":
+    'درخواست فروشگاهی در DynamoDB یا SQS ذخیره نشد؛ از فروشگاه خواسته شد دوباره بفرستد',
+  'Webhooks arrive that are not signed with a known secret':
+    'وب‌هوک‌هایی می‌رسد که با کلید شناخته‌شده‌ای امضا نشده‌اند',
+  'The accounting service rejects the API key; no order can be processed':
+    'سرویس حسابداری کلید API را نمی‌پذیرد؛ هیچ سفارشی پردازش نمی‌شود',
+  'The accounting service is unavailable; orders wait': 'سرویس حسابداری در دسترس نیست؛ سفارش‌ها منتظرند',
+  'The worker crashed or timed out': 'پردازشگر از کار افتاد یا وقتش تمام شد',
+  'The check for missed webhooks has not run': 'بررسی وب‌هوک‌های ازدست‌رفته اجرا نشده است',
+  "A store's HTTP endpoint has rejected a message for over an hour":
+    'نقطهٔ دریافت فروشگاهی بیش از یک ساعت است که پیامی را نمی‌پذیرد',
+  'A feed message failed for days and waits in the dead-letter queue':
+    'پیام خوراک یک فروشگاه روزها ناموفق بوده و در صف پیام‌های ناکام مانده است',
+  'The store "{name}" has not received its oldest message for over an hour':
+    'فروشگاه «{name}» قدیمی‌ترین پیام خود را بیش از یک ساعت است که نگرفته است',
+  // Differences and outcomes of an audit.
+  'order is "{ours}" here and unknown to the service': 'سفارش اینجا «{ours}» است و سرویس آن را نمی‌شناسد',
+  'order is unknown here and "{theirs}" at the service': 'سفارش اینجا ناشناخته و در سرویس «{theirs}» است',
+  'order is "{ours}" here and "{theirs}" at the service': 'سفارش اینجا «{ours}» و در سرویس «{theirs}» است',
+  'order differs in {fields}': 'سفارش در این موارد اختلاف دارد: {fields}',
+  queued: 'پذیرفته‌شده',
+  duplicate: 'تکراری',
+  quarantined: 'در قرنطینه',
+  'ignored: {why}': 'نادیده‌گرفته: {why}',
+  'refused: {why}': 'ردشده: {why}',
 })

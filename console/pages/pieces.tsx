@@ -1,5 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { decimal } from '../../web/format.ts'
+import { linkTo } from '../../web/route.ts'
+
+export const linkToOrder = (source: string, external_id: string) => linkTo(['orders', source, external_id])
 
 /** A number with what it counts. */
 export const Figure = ({

@@ -5,6 +5,7 @@ import { startConsole } from '../../console/server.ts'
 import { local } from '../cli/relay.ts'
 import { violationsOf } from '../sandbox/panel-axe.ts'
 import { withBrowser } from '../sandbox/panel-browser.ts'
+import { until } from '../support/until.ts'
 
 type Headers = Record<string, string>
 
@@ -15,7 +16,8 @@ const VIEWS = [
   ['#/overview', 'The last hour'],
   ['#/runbook/queue-age', 'Diagnosis'],
   ['#/deliveries?since=24h', 'Webhooks in the log'],
-  ['#/setup', 'problems found'],
+  ['#/audit', 'Accounts for every'],
+  ['#/setup', 'problem'],
   ['#/stores', 'Every store of'],
   ['#/stores/api', 'Keys of the API'],
 ] as const
@@ -140,6 +142,20 @@ export const consoleTests = () => {
         const width = await page.evaluate('document.documentElement.scrollWidth')
         expect({ hash, found, width }).toEqual({ hash, found: [[], [], []], width: 390 })
       }
+      expect(errors).toEqual([])
+    })
+
+    test('an audit names differences, counts what it lists, and has differing orders read again', async () => {
+      const { page, errors } = await open()
+      await local.create('audited-in-console')
+      await until(async () => (await local.relay(['orders', 'show', 'api', 'audited-in-console'])).code === 0)
+      await page.evaluate('location.hash = "#/audit"')
+      await page.getByLabel('Period').selectOption('1h')
+      await page.getByRole('button', { name: 'Audit' }).click()
+      const listed = page.locator('details', { hasText: 'compared with the service' })
+      await listed.locator('summary').click({ timeout: 30_000 })
+      await listed.getByRole('link', { name: 'api audited-in-console' }).waitFor()
+      expect(await violationsOf(page)).toEqual([])
       expect(errors).toEqual([])
     })
 

@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import * as v from 'valibot'
+import { auditSince, RATE } from '../cli/audit/audit.ts'
+import type { Balance, Member } from '../cli/audit/balance.ts'
+import { since } from '../cli/core/options.ts'
+import { checkOrders } from '../cli/orders/orders.ts'
+import { get, post } from './route.ts'
+
+/** How often progress is reported, in milliseconds. */
+const INTERVAL_MS = 500
+
+/** Of each number, so many of what it counts. */
+const LISTED = 200
+
+type Lists = Record<string, Partial<Record<string, readonly Member[]>>>
+
+const shortened = (lists: Lists) =>
+  Object.fromEntries(
+    Object.entries(lists).map(([topic, groups]) => [
+      topic,
+      Object.entries(groups).map(([name, members = []]) => ({
+        name,
+        count: members.length,
+        members: members.slice(0, LISTED).map(({ source, external_id, id }) => ({ source, external_id, id })),
+      })),
+    ]),
+  )
+
+type Step = { progress: string; balance?: Omit<Balance, 'lists'> & { lists: ReturnType<typeof shortened> } }
+
+/** What `relay audit` finds. */
+export const auditRoutes = [
+  get(
+    'audit',
+    { since: v.picklist(['1h', '24h', '7d', '30d']) },
+    async function* ({ since: period }, { context }): AsyncGenerator<Step> {
+      let progress = ''
+      const onProgress = (text: string) => {
+        progress = text
+      }
+      const terminal = { ...context.terminal, onProgress }
+      let isDone = false
+      const audited = auditSince(
+        { ...context, terminal },
+        { since: since(period), rate: RATE, service: true },
+      ).finally(() => {
+        isDone = true
+      })
+      const ended = audited.catch(() => undefined)
+      while (!isDone) {
+        await Promise.race([ended, sleep(INTERVAL_MS)])
+        yield { progress }
+      }
+      const { lists, ...balance } = await audited
+      yield { progress, balance: { ...balance, lists: shortened(lists) } }
+    },
+  ),
+  post(
+    'audit/repair',
+    { orders: v.array(v.object({ source: v.string(), external_id: v.string() })) },
+    async ({ orders }, { context }) => {
+      await checkOrders(context, orders)
+      return { checked: orders.length }
+    },
+  ),
+]

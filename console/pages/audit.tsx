@@ -1,0 +1,241 @@
+import { signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { visible } from '../../lib/platform/visible.ts'
+import { ask } from '../../web/form.tsx'
+import { decimal } from '../../web/format.ts'
+import { messageOf } from '../../web/http.ts'
+import { translateMessage } from '../../web/messages.ts'
+import { toast } from '../../web/notices.ts'
+import { Button, Code, type Column, Moment, Name, Section, Table } from '../../web/pieces.tsx'
+import { linkTo } from '../../web/route.ts'
+import { PageHead, page } from '../../web/shell.tsx'
+import { type Answer, act, streams } from './api.ts'
+import { t } from './persian.ts'
+import { Choice, linkToOrder } from './pieces.tsx'
+
+type Balance = NonNullable<Answer<'audit'>['balance']>
+type Difference = Balance['differences'][number]
+type Group = NonNullable<Balance['lists'][string]>[number]
+
+const PERIODS = [
+  ['1h', t('Last hour')],
+  ['24h', t('Last day')],
+  ['7d', t('Last week')],
+  ['30d', t('Last 30 days')],
+] as const
+
+// An audit may take long: it goes on, and its result stays, while other pages are shown.
+const period = signal('24h')
+const progress = signal<string | undefined>(undefined)
+const result = signal<Balance | undefined>(undefined)
+const problem = signal('')
+
+const run = async () => {
+  if (progress.value !== undefined) return
+  progress.value = ''
+  problem.value = ''
+  try {
+    for await (const step of streams('audit', { since: period.value })) {
+      progress.value = step.progress
+      if (step.balance) result.value = step.balance
+    }
+  } catch (error) {
+    problem.value = messageOf(error)
+  }
+  progress.value = undefined
+}
+
+const OrderLink = ({ source, external_id }: { source: string; external_id: string }) => (
+  <a href={linkToOrder(source, external_id)}>
+    <Name>{visible(`${source} ${external_id}`)}</Name>
+  </a>
+)
+
+const DIFFERENCES: Column<Difference>[] = [
+  { label: t('Order'), kind: 'breaks', cell: difference => <OrderLink {...difference} /> },
+  {
+    label: t('Difference'),
+    kind: 'breaks',
+    cell: ({ what }) => <Name>{translateMessage(visible(what))}</Name>,
+  },
+  { label: t('Id'), kind: 'breaks', cell: ({ id }) => id && <Code>{visible(id)}</Code> },
+]
+
+const repair = (orders: readonly Difference[]) =>
+  ask({
+    title: t('Repair {count} orders', { count: orders.length }),
+    text: t(
+      'The worker reads each from the accounting service, takes over what it finds, and publishes it to the store. Nothing changes in the service.',
+    ),
+    action: t('Have them read'),
+    submit: async () => {
+      const { checked } = await act('audit/repair', {
+        orders: orders.map(({ source, external_id }) => ({ source, external_id })),
+      })
+      toast(t('{count} orders are being read; then audit again.', { count: checked }))
+    },
+  })
+
+const Differences = ({ differences }: Balance) => {
+  if (differences.length === 0) {
+    return (
+      <p class="verdict card" data-tone="good" role="status">
+        {t('Everything is accounted for.')}
+      </p>
+    )
+  }
+  const outdated = differences.filter(each => each.outdated)
+  return (
+    <Section
+      id="differences"
+      title={t('Differences: {count}', { count: differences.length })}
+      aside={outdated.length > 0 && <Button onClick={() => repair(outdated)}>{t('Repair…')}</Button>}
+    >
+      <Table
+        caption={t('Differences')}
+        columns={DIFFERENCES}
+        rows={differences.slice(0, 200)}
+        keyOf={({ what, id, source, external_id }) => `${source} ${external_id} ${what} ${id}`}
+      />
+    </Section>
+  )
+}
+
+const Line = ({ count, children }: { count: number; children: ComponentChildren }) => (
+  <>
+    <span class="tally">{decimal(count)}</span>
+    {children}
+  </>
+)
+
+/** A number that opens to what it counts. */
+const Counted = ({ name, count, members }: Group) => (
+  <details>
+    <summary>
+      <Line count={count}>{STATES[name] ?? name}</Line>
+    </summary>
+    <ul class="members small">
+      {members.map(({ source, external_id, id }) => (
+        <li key={id ?? `${source} ${external_id}`}>
+          <OrderLink {...{ source, external_id }} /> {id && <Code>{visible(id)}</Code>}
+        </li>
+      ))}
+      {count > members.length && <li>{t('and {count} more', { count: count - members.length })}</li>}
+    </ul>
+  </details>
+)
+
+const STATES: Readonly<Record<string, string>> = {
+  applied: t('applied'),
+  unchanged: t('changed nothing'),
+  dead: t('dead letters'),
+  quarantined: t('quarantined'),
+  waiting: t('waiting'),
+  unaccounted: t('unaccounted for'),
+  known: t('changed'),
+  asked: t('compared with the service'),
+  held: t('held'),
+  registered: t('registered'),
+  duplicate: t('duplicate'),
+  rejected: t('rejected'),
+  withdrawn: t('withdrawn'),
+}
+
+const Part = ({ title, children }: { title: string; children: ComponentChildren }) => (
+  <section class="card part">
+    <h3>{title}</h3>
+    {children}
+  </section>
+)
+
+const Numbers = ({ deliveries, lists, left, since, until }: Balance) => {
+  const parts: [string, readonly Group[] | undefined][] = [
+    [t('Events of the order queue'), lists.queue],
+    [t('Requests of stores'), lists.requests],
+    [t('All requests of the orders that changed'), lists.intents],
+    [t('Orders'), lists.orders],
+  ]
+  const outcomes = Object.entries(deliveries?.outcomes ?? {}).toSorted(([, a], [, b]) => b - a)
+  return (
+    <Section id="numbers" title={t('Balance')}>
+      <p class="small muted note">
+        <Moment iso={since} /> – <Moment iso={until} />
+      </p>
+      <div class="graphs">
+        <Part title={t('Webhooks received')}>
+          {deliveries === undefined && <p>{t('There is no log, which alone counts them.')}</p>}
+          <ul>
+            {outcomes.map(([name, count]) => (
+              <li key={name}>
+                <a href={linkTo(['deliveries'], { since: period.value, outcome: name.split(':')[0] })}>
+                  <Line count={count}>
+                    <Name>{translateMessage(name)}</Name>
+                  </Line>
+                </a>
+              </li>
+            ))}
+          </ul>
+        </Part>
+        {parts.map(([title, groups = []]) => (
+          <Part key={title} title={title}>
+            {groups.map(group => (
+              <Counted key={group.name} {...group} />
+            ))}
+            {groups.length === 0 && <p class="muted">{t('none')}</p>}
+          </Part>
+        ))}
+        <Part title={t('Waiting for a decision')}>
+          <ul>
+            <li>
+              <a href="#/dead">
+                <Line count={left.dead}>{t('dead letters')}</Line>
+              </a>
+            </li>
+            <li>
+              <a href="#/quarantine">
+                <Line count={left.quarantined}>{t('quarantined')}</Line>
+              </a>
+            </li>
+          </ul>
+        </Part>
+      </div>
+    </Section>
+  )
+}
+
+/** Everything that came in, and what became of it. */
+export const Audit = page({ title: () => t('Audit'), reads: () => ({}) }, () => (
+  <>
+    <PageHead title={t('Audit')} />
+    <p class="note">
+      {t(
+        'Accounts for every webhook and request, and compares each order that changed with the accounting service.',
+      )}
+    </p>
+    <div class="filters row">
+      <Choice
+        label={t('Period')}
+        value={period.value}
+        options={PERIODS}
+        onChoose={value => {
+          period.value = value
+        }}
+      />
+      <Button kind="primary" onClick={run}>
+        {t('Audit')}
+      </Button>
+      <span role="status">
+        {progress.value !== undefined && <Name>{progress.value || t('Reading…')}</Name>}
+      </span>
+    </div>
+    <p class="error" role="alert">
+      {problem.value}
+    </p>
+    {result.value && (
+      <>
+        <Differences {...result.value} />
+        <Numbers {...result.value} />
+      </>
+    )}
+  </>
+))
