@@ -149,7 +149,7 @@ export type FieldProps = {
 }
 
 /** What makes an input take a date for `exactDate`, as the reader writes it: browsers only pick Gregorian dates. */
-const dateInput = (value: string) => {
+export const dateInput = (value: string) => {
   if (choices.calendar.chosen === 'gregory') return { type: 'date', value } as const
   return {
     type: 'text',

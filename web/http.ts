@@ -19,7 +19,7 @@ export const messageOf = (error: unknown) =>
 
 /** @throws Refusal when the service refuses or cannot be reached */
 export const request = async <Answer>(
-  method: 'GET' | 'PUT' | 'POST',
+  method: 'GET' | 'PUT' | 'POST' | 'DELETE',
   path: string,
   body?: unknown,
 ): Promise<Answer> => {

@@ -35,10 +35,11 @@ export const PRODUCTS = source<Answer<'ProductList'>>('/panel/products', 'produc
 export const ACCOUNTS = source<Answer<'AccountList'>>('/panel/accounts', 'account')
 export const FISCAL_YEARS = source<Answer<'FiscalYears'>>('/panel/fiscal-years', 'fiscal-year')
 export const SETTINGS = source<Answer<'Settings'>>('/panel/settings', 'settings')
+export const FAULTS = source<Answer<'FaultList'>>('/panel/faults', 'fault')
 export const WEBHOOKS = source<Answer<'WebhookList'>>('/panel/webhooks', 'webhook')
 
 /** Changes something in the service, and then reads what is shown. */
-export const change = async <Result>(method: 'PUT' | 'POST', path: string, body?: unknown) => {
+export const change = async <Result>(method: 'PUT' | 'POST' | 'DELETE', path: string, body?: unknown) => {
   const result = await request<Result>(method, `/panel/${path}`, body)
   await refresh()
   return result

@@ -15,16 +15,31 @@ const STATES = { pending: t('Pending'), delivered: t('Delivered'), failed: t('Fa
 const TONES = { pending: 'wait', delivered: 'good', failed: 'bad' } as const
 
 /** What an attempt came to. */
-const resultOf = ({ status, error }: Attempt) =>
+export const resultOf = ({ status, error }: Pick<Attempt, 'status' | 'error'>) =>
   status === null
     ? error === null
       ? t('No answer')
       : translateMessage(error)
     : t('HTTP {status}', { status })
 
+/** A webhook as it was sent, as text. */
+export const Message = ({ headers, body }: Pick<Attempt, 'headers'> & Pick<Delivery, 'body'>) => (
+  <details class="small">
+    <summary>{t('Headers, signature and payload')}</summary>
+    <pre class="breaks" dir="ltr">
+      {Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`)}
+      {`\n${body}`}
+    </pre>
+  </details>
+)
+
 const COLUMNS: Column<Attempt>[] = [
   { label: t('Sent'), kind: 'plain', cell: ({ at }) => <Moment iso={at} /> },
   { label: t('Result'), cell: attempt => <Name>{resultOf(attempt)}</Name> },
+  {
+    ...{ label: t('Signature'), kind: 'breaks' },
+    cell: ({ headers }) => <Code>{headers['x-service-signature']}</Code>,
+  },
   { label: t('Took'), kind: 'number', cell: ({ latency_ms }) => formatMilliseconds(latency_ms) },
   {
     label: t('Answer'),
@@ -53,7 +68,7 @@ const resend = async ({ delivery }: Delivery) => {
 }
 
 const Item = ({ delivery }: { delivery: Delivery }) => {
-  const { state, status, external_id, url, created_at, next_attempt_at, attempts } = delivery
+  const { state, status, external_id, url, created_at, next_attempt_at, attempts, body } = delivery
   const last = attempts.at(-1)
   return (
     <li>
@@ -85,6 +100,7 @@ const Item = ({ delivery }: { delivery: Delivery }) => {
           <span>{t('next attempt {when}', { when: <Wait until={next_attempt_at} /> })}</span>
         )}
       </p>
+      {last !== undefined && <Message headers={last.headers} body={body} />}
       {attempts.length > 0 && (
         <details class="small">
           <summary>

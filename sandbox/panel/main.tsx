@@ -6,6 +6,7 @@ import { type Item, Shell } from '../../web/shell.tsx'
 import { listen, useSources } from '../../web/sources.ts'
 import { ordersOf } from './api.ts'
 import { Customers } from './customers.tsx'
+import { ActiveFaults, Testing } from './faults.tsx'
 import { Order } from './order.tsx'
 import { Orders } from './orders.tsx'
 import { t } from './persian.ts'
@@ -20,6 +21,7 @@ const PAGES = {
   customers: Customers,
   webhooks: Webhooks,
   settings: SettingsPage,
+  testing: Testing,
 }
 
 const isPage = (name: string): name is keyof typeof PAGES => Object.hasOwn(PAGES, name)
@@ -30,6 +32,7 @@ const ICONS = {
   customers: 'M12 4a4 4 0 1 0 0 8 4 4 0 1 0 0-8M4.5 20c1-3.7 4-5.5 7.5-5.5s6.5 1.8 7.5 5.5',
   webhooks: 'M20.5 3.5 3.5 10l7 3.5 3.5 7zM20.5 3.5l-10 10',
   settings: 'M4 7h9M17 7h3M4 17h3M11 17h9M15 5a2 2 0 1 0 0 4 2 2 0 1 0 0-4M9 15a2 2 0 1 0 0 4 2 2 0 1 0 0-4',
+  testing: 'M9 3h6M10 3v6L5 19a1.5 1.5 0 0 0 1.4 2h11.2a1.5 1.5 0 0 0 1.4-2L14 9V3M7.5 15h9',
   docs: 'M5 4h14v16H5zM9 8h6M9 12h6M9 16h3',
 }
 
@@ -62,6 +65,7 @@ const Panel = () => {
       icon: ICONS.settings,
       badge: isUnsaved && ['•', t('unsaved changes')],
     },
+    { href: '#/testing', label: t('Testing'), icon: ICONS.testing },
     { href: '/docs', label: t('API reference'), icon: ICONS.docs },
   ]
   const brand = (
@@ -72,6 +76,7 @@ const Panel = () => {
   )
   return (
     <Shell title={t('Accounting {sandbox}', { sandbox: t('sandbox') })} {...{ brand, waiting, items }}>
+      <ActiveFaults />
       <Page key={path.join('/')} route={route.value} />
     </Shell>
   )

@@ -1,19 +1,22 @@
 import { STATUSES } from '../../lib/protocol/status.ts'
-import { decimal, serial } from '../../web/format.ts'
+import { dateInput } from '../../web/form.tsx'
+import { decimal, exactDate, serial } from '../../web/format.ts'
+import { queryOf } from '../../web/http.ts'
 import { translateMessage } from '../../web/messages.ts'
-import { type Column, Command, Day, Empty, Name, Table } from '../../web/pieces.tsx'
+import { type Column, Command, Day, Empty, Facts, Name, Table } from '../../web/pieces.tsx'
 import { linkTo, type Route, replaceRoute, route } from '../../web/route.ts'
 import { SearchBox } from '../../web/search.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, ordersOf } from './api.ts'
 import { t } from './persian.ts'
 import { linkToOrder, STATUS_NAMES, StatusChip, StoreName } from './pieces.tsx'
+import { CHOICE, Retries } from './retry.tsx'
 
 type OrderList = Answer<'OrderList'>
 type Summary = OrderList['orders'][number]
 
 const PAGE_SIZE = 50
-const FILTERS = ['status', 'source', 'q', 'before'] as const
+const FILTERS = ['status', 'source', 'q', 'from', 'to', 'sort', 'before'] as const
 
 const filterOf = ({ query }: Route) =>
   Object.fromEntries(FILTERS.map(name => [name, query.get(name)?.trim()]))
@@ -30,7 +33,7 @@ const Filters = ({ sources }: { sources: readonly string[] }) => {
   return (
     <search class="filters" data-keeps-focus>
       <SearchBox
-        label={t('Search by order, customer or mobile')}
+        label={t('Search by order, customer, mobile, invoice, reference or SKU')}
         placeholder={t('Search orders')}
         linkOf={q => linkWith({ q })}
       />
@@ -47,6 +50,70 @@ const Filters = ({ sources }: { sources: readonly string[] }) => {
         ))}
       </select>
     </search>
+  )
+}
+
+const DAYS = [
+  ['from', t('First day')],
+  ['to', t('Last day')],
+] as const
+
+const SORTS = [
+  ['', t('Newest first')],
+  ['invoice_number', t('Oldest first')],
+  ['-updated_at', t('Last changed first')],
+  ['-date', t('Latest date first')],
+  ['date', t('Earliest date first')],
+  ['-total', t('Largest total first')],
+  ['total', t('Smallest total first')],
+] as const
+
+/** The days and the order of the list, and the sums of all that it shows on its pages. */
+const Sums = ({ count, ...sums }: OrderList['totals']) => {
+  const { query } = route.value
+  const { before: _, ...filter } = filterOf(route.value)
+  return (
+    <div class="sums row">
+      <search class="filters" data-keeps-focus>
+        {DAYS.map(([name, label]) => (
+          <label key={name} class="small">
+            {label}
+            <input
+              {...dateInput(query.get(name) ?? '')}
+              onChange={({ currentTarget: { value } }) =>
+                replaceRoute(linkWith({ [name]: exactDate(value) ?? '' }))
+              }
+            />
+          </label>
+        ))}
+        <label class="small">
+          {t('Sort')}
+          <select
+            value={query.get('sort') ?? ''}
+            onChange={({ currentTarget: { value } }) => replaceRoute(linkWith({ sort: value }))}
+          >
+            {SORTS.map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+      </search>
+      <Facts
+        facts={{
+          [t('Orders')]: decimal(count),
+          [t('Net')]: decimal(sums.net),
+          [t('Tax')]: decimal(sums.tax),
+          [t('Total')]: decimal(sums.total),
+          [t('Paid')]: decimal(sums.paid),
+          [t('Refunded')]: decimal(sums.refunded),
+        }}
+      />
+      <a class="button small" href={`/panel/orders.csv${queryOf(filter)}`} download>
+        {t('Export CSV')}
+      </a>
+    </div>
   )
 }
 
@@ -157,9 +224,9 @@ const List = ({ orders, next }: OrderList) =>
   ) : (
     <>
       <Table
-        caption={t('Orders, newest first')}
+        caption={t('Orders')}
         kind="orders"
-        columns={COLUMNS}
+        columns={orders.some(({ status }) => status === 'needs_review') ? [...COLUMNS, CHOICE] : COLUMNS}
         rows={orders}
         keyOf={keyOf}
       />
@@ -203,6 +270,8 @@ export const Orders = page(
           <Filters sources={list.sources} />
         </PageHead>
         <Tabs counts={list.counts} />
+        {(list.orders.length > 0 || isFiltered) && <Sums {...list.totals} />}
+        <Retries orders={list.orders} waiting={list.counts.needs_review} />
         {list.orders.length === 0 && !isFiltered ? <NoOrdersYet /> : <List {...list} />}
       </>
     )

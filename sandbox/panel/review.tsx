@@ -125,6 +125,11 @@ export const Review = ({ order, accounts, retries, onRetried }: ReviewProps) => 
         </p>
       )}
       <HeldPayment {...order} />
+      <p>
+        {t('A retry finalizes invoice {invoice}, takes its goods from stock, and a webhook is sent.', {
+          invoice: order.invoice_number,
+        })}
+      </p>
       <Form
         label={t('Fix and retry')}
         class="sided"

@@ -1,21 +1,99 @@
-import { Code, type Column, Command, Empty, Moment, Section, Table } from '../../web/pieces.tsx'
+import { signal } from '@preact/signals'
+import { ask } from '../../web/form.tsx'
+import { messageOf } from '../../web/http.ts'
+import { toast } from '../../web/notices.ts'
+import { Button, Code, type Column, Empty, Facts, Moment, Section, Table } from '../../web/pieces.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
-import { type Answer, deliveriesOf, WEBHOOKS } from './api.ts'
-import { Deliveries } from './deliveries.tsx'
+import { type Answer, change, deliveriesOf, WEBHOOKS } from './api.ts'
+import { Deliveries, Message, resultOf } from './deliveries.tsx'
 import { t } from './persian.ts'
 import { limitOf, ShowMore } from './pieces.tsx'
 
 type Webhook = Answer<'WebhookList'>['webhooks'][number]
 
+/** What came of the last registration or test. */
+const outcome = signal<Answer<'WebhookRegistration'> | Answer<'WebhookTest'> | undefined>(undefined)
+
+const askForAddress = () =>
+  ask({
+    title: t('Register an address'),
+    action: t('Register'),
+    text: t(
+      'Every change of status or total is sent to it. An address that is registered gets a new secret.',
+    ),
+    fields: [{ name: 'url', label: t('Address'), value: 'http://127.0.0.1:3000/webhook' }],
+    submit: async values => {
+      outcome.value = await change('PUT', 'webhooks', { url: values.required('url') })
+    },
+  })
+
+const askToRemove = ({ url }: Webhook) =>
+  ask({
+    title: t('Remove this address?'),
+    action: t('Remove'),
+    text: t('{url} receives nothing more, not even what is waiting to be sent.', { url }),
+    submit: async () => {
+      await change('DELETE', `webhooks?url=${encodeURIComponent(url)}`)
+      outcome.value = undefined
+    },
+  })
+
+const test = async ({ url }: Webhook) => {
+  try {
+    outcome.value = await change('POST', 'webhooks/test', { url })
+  } catch (error) {
+    toast(messageOf(error), 'bad')
+  }
+}
+
+const Outcome = () => {
+  const { value } = outcome
+  if (value === undefined) return null
+  const isGood = 'secret' in value || (value.status !== null && value.status < 300)
+  return (
+    <section class="notice" data-tone={isGood ? 'good' : 'bad'} aria-labelledby="outcome">
+      <h2 id="outcome">{'secret' in value ? t('Registered address') : t('Test webhook')}</h2>
+      {'secret' in value ? (
+        <Facts
+          facts={{ [t('Address')]: <Code>{value.url}</Code>, [t('Secret')]: <Code>{value.secret}</Code> }}
+        />
+      ) : (
+        <>
+          <Facts
+            facts={{
+              [t('Address')]: <Code>{value.url}</Code>,
+              [t('Result')]: resultOf(value),
+              [t('Answer')]: value.response && <Code>{value.response}</Code>,
+            }}
+          />
+          <Message headers={value.headers} body={value.body} />
+        </>
+      )}
+    </section>
+  )
+}
+
 const COLUMNS: Column<Webhook>[] = [
   { label: t('Address'), kind: 'breaks', cell: ({ url }) => <Code>{url}</Code> },
   { label: t('Registered'), cell: ({ created_at }) => <Moment iso={created_at} /> },
+  {
+    ...{ label: t('Actions'), kind: 'buttons', isBare: true },
+    cell: webhook => (
+      <span class="row">
+        <Button kind="small" label={t('Test {url}', { url: webhook.url })} onClick={() => test(webhook)}>
+          {t('Test')}
+        </Button>
+        <Button
+          kind="small"
+          label={t('Remove {url}', { url: webhook.url })}
+          onClick={() => askToRemove(webhook)}
+        >
+          {t('Remove')}
+        </Button>
+      </span>
+    ),
+  },
 ]
-
-const registration = () => `curl -X PUT ${location.origin}/api/v1/webhook/ \\
-  -H 'Authorization: Bearer sandbox-key' \\
-  -H 'Content-Type: application/json' \\
-  -d '{"url": "http://127.0.0.1:3000/webhook"}'`
 
 /** Who is told of changes, and every delivery with its attempts. */
 export const Webhooks = page(
@@ -25,16 +103,18 @@ export const Webhooks = page(
   },
   ({ registered: { webhooks }, sent: { deliveries } }) => (
     <>
-      <PageHead title={t('Webhooks')} />
+      <PageHead title={t('Webhooks')}>
+        <Button kind="primary" onClick={askForAddress}>
+          {t('Register an address')}
+        </Button>
+      </PageHead>
+      <Outcome />
       <Section id="registered" title={t('Registered addresses')}>
         {webhooks.length === 0 ? (
           <Empty title={t('No address is registered')}>
             <p>
-              {t(
-                'Nobody hears of status changes. A receiver registers itself, or you do it from a terminal:',
-              )}
+              {t('Nobody hears of status changes. A receiver registers itself, or you register it here.')}
             </p>
-            <Command text={registration()} />
           </Empty>
         ) : (
           <Table

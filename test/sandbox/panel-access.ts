@@ -16,6 +16,7 @@ const VIEWS = [
   ['#/products', 'Add product', 'افزودن کالا'],
   ['#/customers', 'E-mail', 'ایمیل'],
   ['#/webhooks', 'Registered addresses', 'نشانی‌های ثبت‌شده'],
+  ['#/testing', 'Faults on purpose', 'خطاهای عمدی'],
   ['#/settings', 'Fiscal years', 'سال‌های مالی'],
 ] as const
 
@@ -77,6 +78,11 @@ export const accessTests = (openAt: OpenAt) => {
       expect((await panel(`orders/changed/${action}`, { method: 'POST', body })).status).toBe(200)
     }
     await create(order('review', { ...PAID, items: short }))
+    // Shown on every page.
+    await panel('faults', {
+      method: 'POST',
+      body: { kind: 'slow', operation: 'removeWebhook', seconds: 3600 },
+    })
   })
   afterAll(() => sandbox.close())
 

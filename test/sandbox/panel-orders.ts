@@ -166,17 +166,59 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByText('سارا محمدی').waitFor()
   })
 
-  test('orders are found by status, store and customer', async () => {
-    await client().create(order('first', { source: 'bulk' }))
-    await client().create(order('one', { customer: { mobile: '09120000001', name: 'Neda' } }))
+  test('chosen orders, and all whose cause is gone, are retried after the page has said what will happen', async () => {
+    const short = (quantity: number) => ({
+      ...SAFFRON,
+      items: [{ sku: 'SKU-3', quantity, unit_price: 1000 }],
+    })
+    for (const [index, quantity] of [1, 2, 9].entries())
+      await client().create(order(`o-${index}`, short(quantity)))
+    const { page, errors } = await open('#/orders')
+    const posts: string[] = []
+    page.on('request', request => request.method() === 'POST' && posts.push(request.url()))
+    const retry = async (button: string, says: string) => {
+      await page.getByRole('button', { name: button }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText(says).waitFor()
+      expect(await violationsOf(page)).toEqual([])
+      await dialog.getByRole('button', { name: 'Retry' }).click()
+    }
+    await page.getByRole('button', { name: 'Retry all whose cause is gone' }).click()
+    await page.getByText('The cause of no order is gone').waitFor()
+    await client().product('SKU-3', { stock: 3 })
+    await page.getByLabel('Choose order o-0').check()
+    await page.getByLabel('Choose order o-2').check()
+    await retry('Retry 2 chosen', '1 will be paid, with receipts of 1,100 rials. 1 will stay as they are')
+    await page.getByRole('heading', { name: 'Retried: 1 paid, 0 invoiced, 1 not' }).waitFor()
+    await page.getByText('Result of each order').first().click()
+    await page
+      .getByRole('row', { name: 'o-2 api Insufficient stock: "SKU-3" needs 9, available 2' })
+      .waitFor()
+    await retry('Retry all whose cause is gone', '1 will be paid, with receipts of 2,200 rials.')
+    await page.getByRole('link', { name: 'Paid 2' }).waitFor()
+    expect(posts).toHaveLength(5)
+    expect(errors).toEqual([])
+  })
+
+  test('orders are found by status, store, date and customer, and sorted, added up and exported', async () => {
+    await client().create(order('first', { source: 'bulk', date: '2026-01-02' }))
+    await client().create(order('one', { customer: { mobile: '09120000001', name: 'علی' } }))
     const { page } = await open('#/orders')
     const rows = page.locator('tbody').getByRole('row')
     const search = page.getByLabel('Search by order')
-    await search.fill('Neda')
+    await search.fill('علي')
     await page.getByRole('link', { name: 'All 1' }).waitFor()
-    expect(await rows.allTextContents()).toEqual([expect.stringContaining('Neda')])
+    expect(await rows.allTextContents()).toEqual([expect.stringContaining('علی')])
 
     await search.fill('')
+    await page.getByLabel('Sort').selectOption('Earliest date first')
+    await rows.first().getByText('first', { exact: true }).waitFor()
+    await page.getByLabel('Last day').fill('2026-01-02')
+    await page.getByRole('link', { name: 'All 1' }).waitFor()
+    expect(await page.locator('.sums dd').allTextContents()).toEqual(['1', '2,000', '200', '2,200', '0', '0'])
+    const download = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Export CSV' }).click()
+    expect((await download).url()).toContain('/panel/orders.csv?to=2026-01-02&sort=date')
     await page.getByLabel('Store').selectOption('bulk')
     await page.getByRole('link', { name: 'first', exact: true }).waitFor()
     await page.getByRole('link', { name: 'Paid 0' }).click()

@@ -1,0 +1,170 @@
+import { signal } from '@preact/signals'
+import { ask } from '../../web/form.tsx'
+import { decimal, sum } from '../../web/format.ts'
+import { messageOf, request } from '../../web/http.ts'
+import { translateMessage } from '../../web/messages.ts'
+import { toast } from '../../web/notices.ts'
+import { Button, type Column, Name, Table } from '../../web/pieces.tsx'
+import { type Answer, change, type Key } from './api.ts'
+import { t } from './persian.ts'
+import { linkToOrder, STATUS_NAMES, StoreName } from './pieces.tsx'
+
+type Results = Answer<'RetryResults'>
+type Result = Results['orders'][number]
+type Summary = Answer<'OrderSummary'>
+
+const nameOf = ({ source, external_id }: Key) => JSON.stringify([source, external_id])
+
+/** The orders to retry, by name. */
+const chosen = signal<ReadonlyMap<string, Key>>(new Map())
+const results = signal<readonly Result[]>([])
+
+const isWaiting = ({ status }: Summary) => status === 'needs_review'
+
+const choose = (orders: readonly Summary[], isChosen: boolean) => {
+  const names = new Map(chosen.value)
+  for (const order of orders) {
+    if (isChosen) names.set(nameOf(order), { source: order.source, external_id: order.external_id })
+    else names.delete(nameOf(order))
+  }
+  chosen.value = names
+}
+
+const chooseNone = () => {
+  chosen.value = new Map()
+}
+
+/** The column in which orders in review are chosen. */
+export const CHOICE: Column<Summary> = {
+  ...{ label: t('Choose'), kind: 'choose', isBare: true },
+  cell: order =>
+    isWaiting(order) && (
+      <input
+        type="checkbox"
+        aria-label={t('Choose order {order}', { order: order.external_id })}
+        checked={chosen.value.has(nameOf(order))}
+        onChange={({ currentTarget }) => choose([order], currentTarget.checked)}
+      />
+    ),
+}
+
+const inStatus = (orders: readonly Result[], wanted: Result['status']) =>
+  orders.filter(({ status, error }) => status === wanted && error === null)
+
+const countsOf = (orders: readonly Result[]) => {
+  const paid = inStatus(orders, 'paid')
+  const invoiced = inStatus(orders, 'invoiced')
+  return {
+    ...{ paid: paid.length, invoiced: invoiced.length, left: orders.length - paid.length - invoiced.length },
+    amount: decimal(sum(...paid.map(({ total }) => total ?? '0'))),
+  }
+}
+
+/** Says what a retry would do, and does it once that is confirmed. */
+const askToRetry = async (waiting: number, orders?: readonly Key[]) => {
+  const post = { ...(orders !== undefined && { orders }) }
+  try {
+    const plan = await request<Results>('POST', '/panel/retries', { ...post, dryRun: true })
+    if (plan.orders.length === 0) return toast(t('The cause of no order is gone'))
+    const { paid, invoiced, amount } = countsOf(plan.orders)
+    const left = (orders?.length ?? waiting) - paid - invoiced
+    ask({
+      title: t('Retry orders: {count}', { count: plan.orders.length }),
+      action: t('Retry'),
+      text: [
+        paid > 0 && t('{paid} will be paid, with receipts of {amount} rials.', { paid, amount }),
+        invoiced > 0 && t('{invoiced} will be invoiced.', { invoiced }),
+        left > 0 && t('{left} will stay as they are: their cause remains.', { left }),
+        paid + invoiced > 0 && t('Their goods leave the stock, and a webhook is sent for each.'),
+      ]
+        .filter(Boolean)
+        .join(' '),
+      submit: async () => {
+        results.value = (await change<Results>('POST', 'retries', post)).orders
+        chooseNone()
+      },
+    })
+  } catch (error) {
+    toast(messageOf(error), 'bad')
+  }
+}
+
+/** What can be done with many orders in review at once. */
+export const Retries = ({ orders, waiting }: { orders: readonly Summary[]; waiting: number }) => {
+  const listed = orders.filter(isWaiting)
+  const { size } = chosen.value
+  if (waiting === 0 && results.value.length === 0) return null
+  return (
+    <>
+      <div class="row">
+        {waiting > 0 && (
+          <Button onClick={() => askToRetry(waiting)}>{t('Retry all whose cause is gone…')}</Button>
+        )}
+        {listed.length > 0 && <Button onClick={() => choose(listed, true)}>{t('Choose all shown')}</Button>}
+        {size > 0 && (
+          <>
+            <Button kind="primary" onClick={() => askToRetry(waiting, [...chosen.value.values()])}>
+              {t('Retry {count} chosen…', { count: size })}
+            </Button>
+            <Button onClick={chooseNone}>{t('Choose none')}</Button>
+          </>
+        )}
+      </div>
+      {results.value.length > 0 && <Outcomes orders={results.value} />}
+    </>
+  )
+}
+
+const COLUMNS: Column<Result>[] = [
+  {
+    label: t('Order'),
+    cell: order => (
+      <>
+        <a href={linkToOrder(order)}>
+          <Name>{order.external_id}</Name>
+        </a>{' '}
+        <StoreName {...order} />
+      </>
+    ),
+  },
+  {
+    label: t('Result'),
+    cell: ({ status, error }) => (
+      <Name>{error === null && status !== null ? STATUS_NAMES[status] : translateMessage(error ?? '')}</Name>
+    ),
+  },
+]
+
+const LISTED = 100
+
+/** How many retries ended, those first that did not succeed. */
+const Outcomes = ({ orders }: { orders: readonly Result[] }) => {
+  const { paid, invoiced, left } = countsOf(orders)
+  const rows = orders.toSorted((a, b) => Number(a.error === null) - Number(b.error === null))
+  return (
+    <section class="notice" data-tone={left > 0 ? 'wait' : 'good'} aria-labelledby="retried">
+      <h2 id="retried">
+        {t('Retried: {paid} paid, {invoiced} invoiced, {left} not', { paid, invoiced, left })}
+      </h2>
+      <details>
+        <summary>{t('Result of each order')}</summary>
+        <Table
+          caption={t('Result of each order')}
+          columns={COLUMNS}
+          rows={rows.slice(0, LISTED)}
+          keyOf={nameOf}
+        />
+      </details>
+      <p>
+        <Button
+          kind="small"
+          onClick={() => {
+            results.value = []
+          }}
+        >
+          {t('Close')}
+        </Button>
+      </p>
+    </section>
+  )
+}
