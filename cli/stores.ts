@@ -5,24 +5,15 @@ import { feedSecretParameters } from '../lib/feeds/secrets.ts'
 import { httpClient } from '../lib/platform/http-client.ts'
 import { feedQueueName, PARAMETERS, storeName } from '../lib/platform/names.ts'
 import type { Cli } from './core/command.ts'
-import type { Context } from './core/context.ts'
+import { type Context, storeNamed } from './core/context.ts'
 import { cannot, messageOf } from './core/errors.ts'
+import { ORDER, positive, since } from './core/options.ts'
 import { count, lines, type Report, table } from './core/output.ts'
 import { depthOf } from './core/queue.ts'
 import { readSecret } from './core/terminal.ts'
 import { nowSeconds } from './core/webhook.ts'
-
-const storeNamed = ({ stores }: Context, source: string) => {
-  const store = stores().find(candidate => candidate.source === source)
-  if (store !== undefined) return store
-  throw cannot(
-    `find the store "${source}"`,
-    `stores.yml has ${stores()
-      .map(known => `"${known.source}"`)
-      .join(', ')}`,
-    'add it there and deploy',
-  )
-}
+import { RESEND_RATE, resendOrders } from './orders/resend.ts'
+import { showStore } from './show-store.ts'
 
 /** The stored keys of the stores' API, each with the name of its store. */
 export const storeKeysOf = async ({ parameters }: Context) =>
@@ -176,6 +167,13 @@ export const storesCommands = ({ program, run }: Cli): void => {
     )
     .action(run(listStores))
   stores
+    .command('show')
+    .description(
+      "Show a store's feed: its queue with policy, consumers and number of waiting messages, and what its developer needs: code of a consumer or receiver, and the policy of the consumer's role.",
+    )
+    .argument('<source>', 'source of the store')
+    .action(run(showStore))
+  stores
     .command('key')
     .description("Create a key for the stores' API. It is shown once; only its hash is stored.")
     .argument('<source>', 'source of the store')
@@ -208,4 +206,15 @@ export const storesCommands = ({ program, run }: Cli): void => {
     )
     .argument('<source>', 'source of the store')
     .action(run(testFeed))
+  stores
+    .command('resend')
+    .description(
+      'Publish the present state of orders again, with the next version of each, after a store has lost its data. Repeating it is safe; when interrupted, it says how to continue.',
+    )
+    .argument('<source>', 'source of the store')
+    .option('--since <when>', 'the orders changed since: 2h, 7d, or a date', since)
+    .addOption(ORDER)
+    .option('--after <external_id>', 'continue after this order')
+    .option('--rate <number>', 'orders per second', positive, RESEND_RATE)
+    .action(run(resendOrders))
 }

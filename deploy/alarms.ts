@@ -1,4 +1,4 @@
-import { storeName } from '../lib/platform/names.ts'
+import { feedDeadQueueName, storeName } from '../lib/platform/names.ts'
 import type { Store } from '../lib/platform/stores.ts'
 import type { Dimensions, Metric } from '../lib/platform/telemetry.ts'
 import {
@@ -11,7 +11,7 @@ import {
   type Stack,
   stackName,
 } from './cloudformation.ts'
-import { feedQueueId, fullFeedName, QUEUE_IDS } from './queues.ts'
+import { feedDeadQueueId, feedQueueId, fullFeedName, QUEUE_IDS } from './queues.ts'
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE
@@ -66,8 +66,8 @@ const above = (
 const any = (source: Source) => above(source, 'Sum', 5 * MINUTE, 0)
 /** Of what shows again only when an event is retried, up to 15 minutes later: the alarm lasts as long as its cause. */
 const recurring = (source: Source) => above(source, 'Sum', 30 * MINUTE, 0)
-const notEmpty = (queueId: string) =>
-  above(queueMetric(queueName(queueId), 'ApproximateNumberOfMessagesVisible'), 'Maximum', 5 * MINUTE, 0)
+const notEmpty = (name: unknown) =>
+  above(queueMetric(name, 'ApproximateNumberOfMessagesVisible'), 'Maximum', 5 * MINUTE, 0)
 const olderThan = (name: unknown, period: number, seconds: number) =>
   above(queueMetric(name, 'ApproximateAgeOfOldestMessage'), 'Maximum', period, seconds)
 
@@ -95,11 +95,11 @@ export const alarmsFor = (service: string): Record<string, Alarm> => {
   const alarms: Record<string, [summary: string, condition: Condition]> = {
     'dead-letters': [
       'An order event failed for days and waits in the dead-letter queue',
-      notEmpty(QUEUE_IDS.ordersDead),
+      notEmpty(queueName(QUEUE_IDS.ordersDead)),
     ],
     quarantine: [
       'Authentic input is unreadable or contradictory and waits in the quarantine queue',
-      notEmpty(QUEUE_IDS.quarantine),
+      notEmpty(queueName(QUEUE_IDS.quarantine)),
     ],
     // SQS reports up to fifteen minutes late on a queue that was idle: these counters raise the alarm at once, and
     // the queue's metric keeps it until the queue is empty.
@@ -184,7 +184,7 @@ export const alarmsFor = (service: string): Record<string, Alarm> => {
     ],
     'feed-dead-letters': [
       'A feed message failed for days and waits in the dead-letter queue',
-      notEmpty(QUEUE_IDS.feedsDead),
+      notEmpty(queueName(QUEUE_IDS.feedsDead)),
     ],
     'feed-dead-lettered': [
       'A feed message failed for days and was moved to the dead-letter queue',
@@ -205,15 +205,24 @@ export const labelOf = ({ source, queue }: Store): string => queue ?? storeName(
 /** The alarms of the stores' feeds, likewise. One for each: an alarm may neither search metrics nor read over ten. */
 export const feedAlarmsFor = ({ prefix, stores }: Pick<Stack, 'prefix' | 'stores'>): Record<string, Alarm> =>
   Object.fromEntries(
-    stores.map(store => [
-      `${feedQueueId(store.source)}Age`,
-      {
+    stores.flatMap((store): [string, Alarm][] => {
+      const label = labelOf(store)
+      const age = {
         page: 'feed-age',
-        name: `feed-${labelOf(store)}-age`,
-        summary: `The store "${labelOf(store)}" has not received its oldest message for over an hour`,
+        name: `feed-${label}-age`,
+        summary: `The store "${label}" has not received its oldest message for over an hour`,
         condition: olderThan(fullFeedName(prefix, store), 15 * MINUTE, HOUR),
-      },
-    ]),
+      }
+      const ageAlarm: [string, Alarm] = [`${feedQueueId(store.source)}Age`, age]
+      if (store.dead_letter_after === undefined) return [ageAlarm]
+      const dead = {
+        page: 'feed-dead-letters',
+        name: `feed-${label}-dead-letters`,
+        summary: `Messages that the store "${label}" could not handle wait in its dead-letter queue`,
+        condition: notEmpty(fullFeedName(prefix, store, feedDeadQueueName)),
+      }
+      return [ageAlarm, [`${feedDeadQueueId(store.source)}Letters`, dead]]
+    }),
   )
 
 /** The name of an alarm. */

@@ -14,7 +14,7 @@ export type Stack = {
 export type Resource = {
   Type: string
   DependsOn?: readonly string[]
-  DeletionPolicy?: 'Delete' | 'RetainExceptOnCreate'
+  DeletionPolicy?: 'Delete' | 'Retain' | 'RetainExceptOnCreate'
   UpdateReplacePolicy?: 'Delete' | 'Retain'
   Properties: Record<string, unknown>
 }

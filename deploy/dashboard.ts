@@ -22,6 +22,7 @@ export const EVENTS: Record<OrderEvent['event'], string> = {
   'order.refund': 'refund',
   'order.withdraw': 'withdrawal',
   'order.check': 'check',
+  'order.resend': 'resend',
 }
 export const STATUSES = ['200', '201', '202', '400', '401', '403', '404', '409', '413', '503']
 const COLUMNS = 24

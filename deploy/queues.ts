@@ -1,7 +1,8 @@
-import { feedQueueName, QUEUES, storeName } from '../lib/platform/names.ts'
+import { feedDeadQueueName, feedQueueName, QUEUES, storeName } from '../lib/platform/names.ts'
 import { MAX_RECEIVES } from '../lib/platform/retry.ts'
 import { httpStores, type Store } from '../lib/platform/stores.ts'
 import {
+  allow,
   arn,
   arnOf,
   denyWithoutTls,
@@ -11,6 +12,7 @@ import {
   type Resources,
   ref,
   type Stack,
+  sub,
 } from './cloudformation.ts'
 
 const FOURTEEN_DAYS = 14 * 24 * 60 * 60
@@ -40,9 +42,15 @@ export const QUEUE_IDS = {
 /** The logical id of a feed's queue: only letters and digits are allowed, and hex keeps "a-b" and "a_b" apart. */
 export const feedQueueId = (source: string): string => `Feed${Buffer.from(storeName(source)).toString('hex')}`
 
+export const feedDeadQueueId = (source: string): string => `${feedQueueId(source)}Dead`
+
 /** @throws when the full name is longer than SQS allows */
-export const fullFeedName = (prefix: string, { source, queue }: Pick<Store, 'source' | 'queue'>): string => {
-  const name = `${prefix}${feedQueueName(source, queue)}`
+export const fullFeedName = (
+  prefix: string,
+  { source, queue }: Pick<Store, 'source' | 'queue'>,
+  nameOf = feedQueueName,
+): string => {
+  const name = `${prefix}${nameOf(source, queue)}`
   if (name.length > NAME_MAX) {
     throw new Error(
       `Cannot name the queue of the store "${source}": "${name}" has ${name.length} characters and SQS allows ` +
@@ -57,6 +65,7 @@ export const feedsArn = (prefix: string) => arn('sqs', prefix + feedQueueName(''
 
 /** The most that SQS allows, stated because its default is less: an accepted create may need nearly all of it. */
 const kept = { MessageRetentionPeriod: FOURTEEN_DAYS, MaximumMessageSize: 1_048_576 } as const
+/** Of a dead-letter queue: nothing reads it at a high rate. */
 const fifo = { FifoQueue: true, ...kept } as const
 const highThroughput = {
   ...fifo,
@@ -81,6 +90,19 @@ const readByWorker = {
   deadLetters: { queueId: QUEUE_IDS.ordersDead, maxReceiveCount: MAX_RECEIVES },
 }
 
+/** The queue of a feed, after that of its dead letters. */
+const feedOf = (prefix: string, store: Store): Queue[] => {
+  const { source, feed, dead_letter_after: maxReceiveCount } = store
+  const own = { id: feedQueueId(source), name: fullFeedName(prefix, store) }
+  if (feed !== 'sqs') return [{ ...own, ...readByFeeder }]
+  if (maxReceiveCount === undefined) return [{ ...own, attributes: highThroughput }]
+  const queueId = feedDeadQueueId(source)
+  return [
+    { id: queueId, name: fullFeedName(prefix, store, feedDeadQueueName), attributes: fifo },
+    { ...own, attributes: highThroughput, deadLetters: { queueId, maxReceiveCount } },
+  ]
+}
+
 /**
  * The queues of a stack, dead-letter queues first.
  *
@@ -96,11 +118,7 @@ export const queuesOf = ({ prefix, stores }: Pick<Stack, 'prefix' | 'stores'>): 
   },
   { id: QUEUE_IDS.orders, name: prefix + QUEUES.orders, ...readByWorker },
   { id: QUEUE_IDS.bulk, name: prefix + QUEUES.bulk, ...readByWorker },
-  ...stores.map(store => ({
-    id: feedQueueId(store.source),
-    name: fullFeedName(prefix, store),
-    ...(store.feed === 'sqs' ? { attributes: highThroughput } : readByFeeder),
-  })),
+  ...stores.flatMap(store => feedOf(prefix, store)),
 ]
 
 /** Sources by name: they already refer to the dead-letter queue, and resources cannot refer to each other. */
@@ -109,8 +127,6 @@ const allowOnly = (names: readonly string[]) => {
   if (names.length > SOURCES_MAX) return { redrivePermission: 'allowAll' }
   return { redrivePermission: 'byQueue', sourceQueueArns: names.map(name => arn('sqs', name)) }
 }
-
-const isDeadLetterQueue = ({ id }: Queue) => id === QUEUE_IDS.ordersDead || id === QUEUE_IDS.feedsDead
 
 const queue = (self: Queue, queues: readonly Queue[]): Resource => ({
   Type: 'AWS::SQS::Queue',
@@ -126,7 +142,7 @@ const queue = (self: Queue, queues: readonly Queue[]): Resource => ({
         maxReceiveCount: self.deadLetters.maxReceiveCount,
       },
     }),
-    ...(isDeadLetterQueue(self) && {
+    ...(self.attributes === fifo && {
       RedriveAllowPolicy: allowOnly(
         queues.filter(({ deadLetters }) => deadLetters?.queueId === self.id).map(({ name }) => name),
       ),
@@ -134,24 +150,65 @@ const queue = (self: Queue, queues: readonly Queue[]): Resource => ({
   },
 })
 
-const tlsOnly = (ids: readonly string[], resource: unknown): Resource => ({
+const queuePolicy = (Queues: readonly unknown[], resource: unknown, ...more: object[]): Resource => ({
   Type: 'AWS::SQS::QueuePolicy',
-  Properties: { Queues: ids.map(ref), PolicyDocument: policy(denyWithoutTls('sqs:*', resource)) },
+  Properties: { Queues, PolicyDocument: policy(denyWithoutTls('sqs:*', resource), ...more) },
 })
+
+/** What the consumer of a feed may do with its queue. */
+export const CONSUME = [
+  'sqs:ReceiveMessage',
+  'sqs:DeleteMessage',
+  'sqs:ChangeMessageVisibility',
+  'sqs:GetQueueAttributes',
+  'sqs:GetQueueUrl',
+]
+
+/** A queue has one policy. CloudFormation empties it with the resource, though another one has written it since. */
+const retained = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' } as const
+
+/**
+ * The policies of the queues with consumers in other accounts, each of its own: whoever may read the attributes of a
+ * queue reads its policy, and no store learns the accounts of others. They are in a nested stack, and come after the
+ * shared policy, which releases their queues.
+ */
+const consumerPolicies = (prefix: string, stores: readonly Store[], after: readonly string[]): Resources => {
+  const policies = stores.flatMap((store): [string, Resource][] => {
+    if (store.consumers === undefined) return []
+    const name = fullFeedName(prefix, store)
+    const url = sub(`https://sqs.\${AWS::Region}.\${AWS::URLSuffix}/\${AWS::AccountId}/${name}`)
+    const consume = { ...allow(CONSUME, [arn('sqs', name)]), Principal: { AWS: store.consumers } }
+    return [
+      [
+        `${feedQueueId(store.source)}Policy`,
+        { ...retained, ...queuePolicy([url], arn('sqs', name), consume) },
+      ],
+    ]
+  })
+  if (policies.length === 0) return {}
+  return { FeedConsumers: nestedStack({}, Object.fromEntries(policies), after) }
+}
 
 /**
  * The queues as CloudFormation resources, with policies that deny requests without TLS. The feeds share one: the
  * stack has room for one resource of each store.
  */
-export const queueResources = (stack: Pick<Stack, 'prefix' | 'stores'>): Resources => {
-  const queues = queuesOf(stack)
-  const feeds = stack.stores.map(({ source }) => feedQueueId(source))
-  const own = queues.flatMap(({ id }) => (feeds.includes(id) ? [] : [id]))
-  return Object.fromEntries([
-    ...queues.map(self => [self.id, queue(self, queues)]),
-    ...own.map(id => [`${id}TlsOnly`, tlsOnly([id], arnOf(id))]),
-    ['FeedsTlsOnly', tlsOnly(feeds, feedsArn(stack.prefix))],
-  ])
+export const queueResources = ({ prefix, stores }: Pick<Stack, 'prefix' | 'stores'>): Resources => {
+  const queues = queuesOf({ prefix, stores })
+  const own = Object.values(QUEUE_IDS)
+  const consumed = stores.flatMap(({ source, consumers }) => (consumers ? [feedQueueId(source)] : []))
+  const feeds = queues.map(({ id }) => id).filter(id => !own.some(each => each === id))
+  const shared = feeds.filter(id => !consumed.includes(id))
+  return {
+    ...Object.fromEntries([
+      ...queues.map(self => [self.id, queue(self, queues)]),
+      ...own.map(id => [`${id}TlsOnly`, queuePolicy([ref(id)], arnOf(id))]),
+    ]),
+    ...(shared.length > 0 && {
+      FeedsTlsOnly: { ...retained, ...queuePolicy(shared.map(ref), feedsArn(prefix)) },
+    }),
+    ...consumerPolicies(prefix, stores, [...(shared.length > 0 ? ['FeedsTlsOnly'] : []), ...consumed]),
+  }
 }
 
 /** How the feeder reads a queue. */

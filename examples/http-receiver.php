@@ -64,12 +64,16 @@ function handleOnce(PDO $database, array $message): void
 }
 
 $body = file_get_contents('php://input');
-$secrets = explode(',', (string) getenv('FEED_SECRET')); // Two while the secret is exchanged.
+// Two while the secret is exchanged; without any, nothing is authentic.
+$secrets = array_filter(explode(',', (string) getenv('FEED_SECRET')));
 if (!isAuthentic($_SERVER['HTTP_X_SERVICE_SIGNATURE'] ?? '', $body, $secrets)) {
     http_response_code(401);
     return;
 }
+// Until all of this has succeeded: where PHP displays errors, it answers 200 to an exception. The relay sends what was
+// answered with 500 again.
+http_response_code(500);
 $database = new PDO('sqlite:' . (getenv('DATABASE') ?: 'store.sqlite'), null, null, [PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION]);
 $database->exec('CREATE TABLE IF NOT EXISTS seen (source, external_id, version INTEGER, deliveries, PRIMARY KEY (source, external_id))');
-// An exception is answered with 500, and the relay sends the message again.
 handleOnce($database, json_decode($body, true, 64, JSON_THROW_ON_ERROR));
+http_response_code(200);

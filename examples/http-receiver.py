@@ -17,7 +17,8 @@ import sqlite3
 import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
-SECRETS = os.environ["FEED_SECRET"].split(",")  # Two while the secret is exchanged.
+# Two while the secret is exchanged; without any, nothing is authentic.
+SECRETS = [secret for secret in os.environ["FEED_SECRET"].split(",") if secret]
 PORT = int(os.environ.get("PORT", "8080"))
 TOLERANCE_SECONDS = 300
 

@@ -2,6 +2,7 @@ import { describe } from '@jest/globals'
 import { auditTests } from './cli/audit.ts'
 import { awsTests } from './cli/aws.ts'
 import { policyTests } from './cli/calls.ts'
+import { feedTests } from './cli/feeds.ts'
 import { keyTests } from './cli/keys.ts'
 import { messageTests } from './cli/messages.ts'
 import { monitorTests } from './cli/monitor.ts'
@@ -31,6 +32,8 @@ describe('a store with the package', storeTests)
 describe('the ports and files of this machine', machineTests)
 describe('keys', keyTests)
 describe('the whole relay', relayTests)
+// After all who read these feeds: what is resent, and what is received without being deleted, would be in their way.
+describe('feeds', feedTests)
 describe('on AWS', awsTests)
 // Last: it judges what the commands above have called.
 describe('the policy for operators', policyTests)

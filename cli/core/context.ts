@@ -7,7 +7,7 @@ import { stackName } from '../../deploy/cloudformation.ts'
 import { readStores } from '../../deploy/stores.ts'
 import type { Store } from '../../lib/platform/stores.ts'
 import { CREDENTIALS, settingsFrom, urlOf } from '../../local/settings.ts'
-import { usageError } from './errors.ts'
+import { cannot, usageError } from './errors.ts'
 import type { SharedOptions } from './options.ts'
 import { parameterStore } from './parameters.ts'
 import { awsStack, localStack, ROOT, type Stack } from './stack.ts'
@@ -107,3 +107,11 @@ export const createContext = ({ stage, region, ...flagged }: SharedOptions, term
 
 /** What a command works with: one relay, on AWS or on this machine, and the terminal it runs in. */
 export type Context = ReturnType<typeof createContext>
+
+/** @throws Failure when stores.yml has no such store */
+export const storeNamed = ({ stores }: Pick<Context, 'stores'>, source: string): Store => {
+  const store = stores().find(candidate => candidate.source === source)
+  if (store !== undefined) return store
+  const known = stores().map(each => `"${each.source}"`)
+  throw cannot(`find the store "${source}"`, `stores.yml has ${known.join(', ')}`, 'add it there and deploy')
+}

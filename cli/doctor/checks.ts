@@ -1,8 +1,8 @@
 import { paginateListEventSourceMappings } from '@aws-sdk/client-lambda'
 import { QueueDoesNotExist } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
-import { feedQueueName, QUEUES, storeName } from '../../lib/platform/names.ts'
-import type { Store } from '../../lib/platform/stores.ts'
+import { QUEUES, storeName } from '../../lib/platform/names.ts'
+import { queueNames, type Store } from '../../lib/platform/stores.ts'
 import { TOLERANCE_SECONDS } from '../../lib/protocol/signature.ts'
 import { DELIVERY_TTL_SECONDS } from '../../lib/webhook/deliveries.ts'
 import { accessOf, accountingOf } from '../core/accounting.ts'
@@ -169,11 +169,8 @@ const queues: Check = async context => {
   ]
 }
 
-const feed = async (
-  context: Context,
-  { source, queue, feed: kind }: Store,
-  hasSecret: boolean,
-): Promise<Finding> => {
+const feed = async (context: Context, store: Store, hasSecret: boolean): Promise<Finding> => {
+  const { source, feed: kind } = store
   const check = `the feed of "${source}"`
   const isHttp = kind !== 'sqs'
   if (isHttp && !hasSecret) {
@@ -184,7 +181,13 @@ const feed = async (
     )
   }
   try {
-    const { all } = await depthOf(context, feedQueueName(source, queue))
+    const [name = '', deadLetters] = queueNames(store)
+    const { all } = await depthOf(context, name)
+    const dead = deadLetters === undefined ? 0 : (await depthOf(context, deadLetters)).all
+    if (dead > 0) {
+      const command = `relay dead list --source ${shellWord(source)}${context.flags}`
+      return problem(check, `${count(dead, 'dead letter')} that its consumer could not handle`, command)
+    }
     if (all === 0) return ok(check, 'no messages wait')
     const remedy = isHttp
       ? `relay tail --since 30m --errors --source ${shellWord(source)}${context.flags} shows what its endpoint answers`

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
 import { readOrderEvent } from '../../lib/orders/events.ts'
 import { feedQueues, QUEUES } from '../../lib/platform/names.ts'
+import { queueNames } from '../../lib/platform/stores.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import type { QueueMessage } from '../core/queue.ts'
@@ -41,18 +42,21 @@ const processNow = async (
   return v.parse(answer, Buffer.from(Payload ?? []).toString()).batchItemFailures.length === 0
 }
 
-/** Messages of the order queue and of HTTP feeds that exhausted their retries (promise P8). */
+/** Messages of the order queue and of feeds that exhausted their retries (promise P8). */
 export const DEAD_LETTERS: Kind = {
   command: 'dead',
   key: 'letters',
   none: 'No dead letters',
   where: 'among the visible dead letters',
-  queues: [QUEUES.ordersDead, QUEUES.feedsDead],
+  queues: ({ stores }) => [
+    ...[QUEUES.ordersDead, QUEUES.feedsDead],
+    ...stores().flatMap(store => queueNames(store).slice(1)),
+  ],
 
   read: (raw, queue) => ({
     raw,
     queue,
-    from: queue === QUEUES.feedsDead ? 'feed' : 'order queue',
+    from: queue === QUEUES.ordersDead ? 'order queue' : 'feed',
     ...envelopeOf(raw.body),
     at: raw.sent,
     body: Buffer.from(raw.body),
@@ -103,8 +107,8 @@ export const DEAD_LETTERS: Kind = {
 export const deadCommands = (cli: Cli): void =>
   messageCommands(cli, DEAD_LETTERS, {
     command: 'Inspect and replay dead letters: messages that exhausted their retries.',
-    list: 'List the dead letters of the order queue and of HTTP feeds.',
+    list: 'List the dead letters of the order queue and of feeds.',
     show: 'Show a dead letter and its body.',
     replay:
-      'Have the worker process dead letters now, in order within each order; return messages of HTTP feeds to their feed. What fails again remains a dead letter. Repeating a replay is safe.',
+      'Have the worker process dead letters now, in order within each order; return messages of feeds to their feed. What fails again remains a dead letter. Repeating a replay is safe.',
   })

@@ -48,7 +48,7 @@ export type Kind = {
   none: string
   /** "among the visible dead letters", "in quarantine". */
   where: string
-  queues: readonly string[]
+  queues: (context: Context) => readonly string[]
   read: (raw: QueueMessage, queue: string) => Message
   /** The columns of a listing, by heading. */
   columns: Readonly<Record<string, (message: Message) => string | number | boolean | undefined>>
@@ -93,7 +93,7 @@ export const visitSelected = async (
 ): Promise<{ total: number; hidden: number }> => {
   let total = 0
   let visited = 0
-  for (const queue of kind.queues) {
+  for (const queue of kind.queues(context)) {
     total += await browse(context, queue, selection.limit, async raw => {
       visited++
       const message = kind.read(raw, queue)

@@ -37,7 +37,7 @@ export const QUARANTINE: Kind = {
   key: 'entries',
   none: 'Nothing in quarantine',
   where: 'in quarantine',
-  queues: [QUEUES.quarantine],
+  queues: () => [QUEUES.quarantine],
 
   read: (raw, queue) => {
     const parsed = v.safeParse(entry, raw.body)

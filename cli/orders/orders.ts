@@ -259,25 +259,33 @@ export const timelineOf = async (context: Context, key: OrderKey): Promise<Timel
   return { stored, entries, complete: at === undefined }
 }
 
-/** Has the worker read orders from the service, as the scheduled check does. */
-export const checkOrders = async ({ sqs, queueUrl }: Context, keys: readonly OrderKey[]): Promise<void> => {
+/** Adds events of this kind to the order queue. */
+export const orderEvents = async (event: 'order.check' | 'order.resend', { sqs, queueUrl }: Context) => {
   const enqueue = orderQueue(sqs, await queueUrl(QUEUES.orders))
-  for (const { source, external_id } of keys) {
-    const event = { event: 'order.check', delivery: randomUUID(), data: { source, external_id } }
-    await enqueue(event.data, { id: event.delivery, json: JSON.stringify(event) })
+  return async ({ source, external_id }: OrderKey): Promise<void> => {
+    const message = { event, delivery: randomUUID(), data: { source, external_id } }
+    await enqueue(message.data, { id: message.delivery, json: JSON.stringify(message) })
   }
 }
 
-/** Scans the orders table, or queries one store's part of it: for every order, also those without a history. */
+/** Has the worker read orders from the service, as the scheduled check does. */
+export const checkOrders = async (context: Context, keys: readonly OrderKey[]): Promise<void> => {
+  const enqueue = await orderEvents('order.check', context)
+  for (const key of keys) await enqueue(key)
+}
+
+/**
+ * Scans the orders table, or queries one store's part of it, from a number on: for every order, also those without a
+ * history.
+ */
 export async function* ordersWhere(
   { dynamodb, stack }: Context,
-  { source, status, since: from }: OrderFilter,
+  { source, status, since: from, after }: OrderFilter & { after?: string | undefined },
 ): AsyncGenerator<StoredOrder> {
-  const given = Object.entries({ source, status, updated_at: from?.toISOString() }).flatMap(([name, S]) =>
-    S === undefined ? [] : [{ name, S }],
-  )
+  const wanted = { source, external_id: after, status, updated_at: from?.toISOString() }
+  const given = Object.entries(wanted).flatMap(([name, S]) => (S === undefined ? [] : [{ name, S }]))
   const filters = given
-    .filter(({ name }) => name !== 'source')
+    .filter(({ name }) => name !== 'source' && name !== 'external_id')
     .map(({ name }) => `#${name} ${name === 'updated_at' ? '>=' : '='} :${name}`)
   const input = {
     TableName: (await stack()).ordersTable,
@@ -293,6 +301,9 @@ export async function* ordersWhere(
   const pages =
     source === undefined
       ? paginateScan(client, input)
-      : paginateQuery(client, { ...input, KeyConditionExpression: '#source = :source' })
+      : paginateQuery(client, {
+          ...input,
+          KeyConditionExpression: `#source = :source${after === undefined ? '' : ' AND #external_id > :external_id'}`,
+        })
   for await (const { Items = [] } of pages) yield* Items.map(orderOf)
 }

@@ -43,7 +43,7 @@ type Envelope<Event extends string, Data> = {
   delivery: string
   /** Counts up per order. Messages that result from one step share a version. */
   version: number
-  /** What led to the message. */
+  /** What led to the message; the event is `order.resend` when the present state was published again. */
   cause: { event: string; delivery: string }
   data: Data
 }

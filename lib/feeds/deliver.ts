@@ -14,10 +14,16 @@ export class FeedError extends Error {
   override readonly name = 'FeedError'
   /** Seconds after which the store asks to be called again. */
   readonly retryAfter: number | undefined
+  /** What the store answered. */
+  readonly status: number | undefined
+  /** Why it could not be reached, such as `ECONNREFUSED`. */
+  readonly code: string | undefined
 
-  constructor(message: string, { retryAfter }: { retryAfter?: number | undefined } = {}) {
+  constructor(message: string, about: Partial<Pick<FeedError, 'retryAfter' | 'status' | 'code'>> = {}) {
     super(message)
-    this.retryAfter = retryAfter
+    this.retryAfter = about.retryAfter
+    this.status = about.status
+    this.code = about.code
   }
 }
 
@@ -88,10 +94,11 @@ export const httpDelivery =
       timeout: TIMEOUT_MS,
       maxBytes: 0,
     }).catch(error => {
-      throw new FeedError(`Cannot reach the store: ${error instanceof Error ? error.message : String(error)}`)
+      const message = error instanceof Error ? error.message : String(error)
+      throw new FeedError(`Cannot reach the store: ${message}`, { code: error?.code })
     })
     const { status } = response
     if (status >= 200 && status <= 299) return
     const retryAfter = retryAfterSeconds(headerOf(response, 'retry-after'), now())
-    throw new FeedError(`Cannot deliver to the store: it answered ${status}`, { retryAfter })
+    throw new FeedError(`Cannot deliver to the store: it answered ${status}`, { retryAfter, status })
   }

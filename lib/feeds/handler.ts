@@ -39,7 +39,7 @@ const delayFeedMessage =
   ) =>
   async ({ error, record, behind }: FailedRecord): Promise<void> => {
     const receives = Number(record.attributes.ApproximateReceiveCount)
-    const retryAfter = (error instanceof FeedError ? error.retryAfter : undefined) ?? 0
+    const { retryAfter = 0, status, code } = error instanceof FeedError ? error : {}
     const atLeast = receives > MANY_RECEIVES ? Math.max(retryAfter, SLOW_RETRY_SECONDS) : retryAfter
     const seconds = retryDelay(receives, random(), atLeast)
     telemetry.error('feed message retried', error, {
@@ -48,6 +48,8 @@ const delayFeedMessage =
       messageId: record.messageId,
       receives,
       seconds,
+      ...(status !== undefined && { status }),
+      ...(code !== undefined && { code }),
     })
     telemetry.count('FeedRetried')
     telemetry.seconds('FeedFailingAge', (now() - Number(record.attributes.SentTimestamp)) / 1000)

@@ -16,7 +16,7 @@ import {
   withinHistory,
 } from './intents.ts'
 import { type AccountingCall, isToBeSent } from './next-call.ts'
-import { type Intent, type Order, REQUEST_KINDS, type RequestKind } from './order.ts'
+import { type Intent, isOpen, type Order, REQUEST_KINDS, type RequestKind } from './order.ts'
 import { addWithdrawal, honourMarks, settleWithdrawals } from './withdrawals.ts'
 
 /** The outcome of a call to the accounting service. */
@@ -70,6 +70,8 @@ const applyEvent = (order: Order, { event, delivery: id, data }: OrderEvent): Or
       return applyWebhook(order, data, id)
     case 'order.check':
       return retryRefused(doubted(order))
+    case 'order.resend':
+      return publishAgain(order)
     case 'order.create':
       return addIntent(order, 'create', id, data.request)
     case 'order.payment':
@@ -82,6 +84,14 @@ const applyEvent = (order: Order, { event, delivery: id, data }: OrderEvent): Or
         { id, of: data.kind },
       )
   }
+}
+
+/** Publishes the present state to a store that has lost its data: the result, and every request that it has heard of. */
+const publishAgain = (order: Order): Order => {
+  const { result, intents, pending } = order
+  const heard = intents.filter(intent => !isOpen(intent) || intent.published)
+  const state = result === undefined ? [] : [{ event: 'order.updated', data: result } as const]
+  return heard.reduce(publish, { ...order, pending: [...pending, ...state] })
 }
 
 /**

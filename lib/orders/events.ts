@@ -20,6 +20,7 @@ const orderEvent = v.variant('event', [
   event('order.refund', request),
   event('order.withdraw', v.object({ source, external_id: externalId, kind: v.picklist(REQUEST_KINDS) })),
   event('order.check', v.object({ source, external_id: externalId })),
+  event('order.resend', v.object({ source, external_id: externalId })),
 ])
 
 /**

@@ -75,6 +75,10 @@ export const storeName = (source: string): string =>
 /** The queue of a store's feed, which stores.yml may name. */
 export const feedQueueName = (source: string, queue = storeName(source)): string => `feed-${queue}.fifo`
 
+/** The queue that keeps what an SQS feed's consumer has received too often, where stores.yml asks for one. */
+export const feedDeadQueueName = (source: string, queue = storeName(source)): string =>
+  feedQueueName(source, `${queue}-dead`)
+
 /** The queue of each store's feed by its source; one that is not in stores.yml has the name made of it. */
 export const feedQueues = (
   stores: readonly { source: string; queue?: string | undefined }[],

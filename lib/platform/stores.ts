@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { hostOf, isInternal, isLoopback } from './addresses.ts'
-import { feedQueueName, storeName } from './names.ts'
+import { feedDeadQueueName, feedQueueName, storeName } from './names.ts'
 
 type Issue = { received: string; expected: string | null }
 
@@ -52,8 +52,43 @@ const sqsFeed = v.literal(
 /** The spec sets no limit; this one keeps log lines and tables readable. */
 const SOURCE_MAX = 100
 
-/** Each store has a queue in the stack, which CloudFormation limits to 500 resources (docs/deploy.md). */
+/** Each store has one or two queues in the stack, which CloudFormation limits to 500 resources (docs/deploy.md). */
 export const MAX_STORES = 400
+
+const CONSUMER =
+  'the ARN of a role, such as arn:aws:iam::111122223333:role/shop, or the id of an account in quotes, "111122223333"'
+
+/**
+ * SQS takes 50 principals in the policy of a queue, and 8,192 bytes; CloudFormation takes a megabyte for all policies.
+ * Both leave some for the rest.
+ */
+const MAX_CONSUMERS = { count: 50, characters: 6000, inAll: 500_000 }
+
+const lengthOf = (list: readonly string[] = []) => list.join('","').length
+
+const consumers = v.pipe(
+  v.array(
+    v.pipe(
+      v.string(must(CONSUMER)),
+      v.regex(/^(\d{12}|arn:aws[a-z-]*:iam::\d{12}:(root|role\/[\w+=,.@/-]{1,576}))$/, must(CONSUMER)),
+    ),
+    must('a list of roles and accounts'),
+  ),
+  v.minLength(1, 'must name a role or an account, or be left out'),
+  v.check(
+    list => list.length <= MAX_CONSUMERS.count && lengthOf(list) <= MAX_CONSUMERS.characters,
+    `must have at most ${MAX_CONSUMERS.count} entries and ${MAX_CONSUMERS.characters} characters, which fit the ` +
+      'policy of a queue: name an account in place of its roles',
+  ),
+)
+
+const RECEIVES = 'a number of receives from 1 to 1000'
+const receives = v.pipe(
+  v.number(must(RECEIVES)),
+  v.integer(must(RECEIVES)),
+  v.minValue(1, must(RECEIVES)),
+  v.maxValue(1000, must(RECEIVES)),
+)
 
 const QUEUE_RULE = '1 to 50 letters, digits, "-" or "_", which name the queue feed-<queue>.fifo'
 
@@ -72,14 +107,33 @@ const store = v.strictObject(
     queue: v.optional(v.pipe(v.string(must(QUEUE_RULE)), v.regex(/^[A-Za-z0-9_-]{1,50}$/, must(QUEUE_RULE)))),
     /** How the store is notified. */
     feed: v.lazy((feed: unknown) => (typeof feed === 'object' && feed !== null ? httpFeed : sqsFeed)),
+    /** Roles and accounts that may consume an SQS feed from another account. */
+    consumers: v.optional(consumers),
+    /** How often a message of an SQS feed is received before it is moved to a dead-letter queue of the store's own. */
+    dead_letter_after: v.optional(receives),
   },
-  keys('a store has "source", "feed" and optionally "queue"'),
+  keys('a store has "source", "feed" and optionally "queue", "consumers" and "dead_letter_after"'),
 )
 
+/** The keys of a store that an HTTP feed cannot have, each with the reason. */
+const SQS_ONLY = {
+  consumers: 'an HTTP feed is delivered to its address; remove it',
+  dead_letter_after: 'messages of HTTP feeds are dead-lettered after thirteen days; remove it',
+} as const
+
+/** A store of stores.yml: the source of its orders, and how it is notified. */
+export type Store = v.InferOutput<typeof store>
+
+/** The queues of a store: that of its feed, and that of its dead letters, if it has one. */
+export const queueNames = ({ source, queue, dead_letter_after }: Omit<Store, 'feed'>): string[] => [
+  feedQueueName(source, queue),
+  ...(dead_letter_after === undefined ? [] : [feedDeadQueueName(source, queue)]),
+]
+
 /** Why two stores cannot both be in the file: they share a source, a queue, or the name of keys and alarms. */
-const clash = ({ source, queue }: v.InferOutput<typeof store>, taken: string, owner: string | undefined) => {
+const clash = ({ source }: Store, taken: string, owner: string | undefined) => {
   if (owner === source) return `has the source "${source}" of another store: remove one of them`
-  const remedy = taken === feedQueueName(source, queue) ? 'set another "queue"' : 'choose another source'
+  const remedy = taken.endsWith('.fifo') ? 'set another "queue"' : 'choose another source'
   return `has the name "${taken}" of the store "${owner}": ${remedy}`
 }
 
@@ -98,23 +152,32 @@ export const storesFile = v.strictObject(
         if (!dataset.typed) return
         const owners = new Map<string, string>()
         for (const [key, value] of dataset.value.entries()) {
-          const names = [storeName(value.source), feedQueueName(value.source, value.queue)]
-          const taken = names.find(name => owners.has(name))
-          if (taken === undefined) {
-            for (const name of names) owners.set(name, value.source)
-            continue
-          }
           const path = { type: 'array', origin: 'value', input: dataset.value, key, value } as const
-          addIssue({ message: clash(value, taken, owners.get(taken)), path: [path] })
+          for (const [name, reason] of Object.entries(SQS_ONLY)) {
+            const at = { type: 'object', origin: 'value', input: value, key: name, value: undefined } as const
+            if (value.feed !== 'sqs' && name in value)
+              addIssue({ message: `is for SQS feeds: ${reason}`, path: [path, at] })
+          }
+          const names = [storeName(value.source), ...queueNames(value)]
+          const taken = names.find(name => owners.has(name))
+          if (taken === undefined) for (const name of names) owners.set(name, value.source)
+          else addIssue({ message: clash(value, taken, owners.get(taken)), path: [path] })
         }
       }),
+      v.check(
+        stores => stores.flatMap(queueNames).length <= MAX_STORES,
+        `must have at most ${MAX_STORES} queues, which is what one stack holds: one for each store, and one more for ` +
+          'each "dead_letter_after"',
+      ),
+      v.check(
+        stores => lengthOf(stores.flatMap(({ consumers = [] }) => consumers)) <= MAX_CONSUMERS.inAll,
+        `must have at most ${MAX_CONSUMERS.inAll} characters of consumers, which is what one template holds: name ` +
+          'accounts in place of their roles',
+      ),
     ),
   },
   keys('the file has "stores" and nothing else'),
 )
-
-/** A store of stores.yml: the source of its orders, and how it is notified. */
-export type Store = v.InferOutput<typeof store>
 
 /** A store with an HTTP feed. */
 export type HttpStore = Omit<Store, 'feed'> & { feed: v.InferOutput<typeof httpFeed> }

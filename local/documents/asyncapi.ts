@@ -9,7 +9,8 @@ at growing intervals for thirteen days, and meanwhile nothing behind it of the s
 the secret is exchanged there are two \`v1\`. The headers of Standard Webhooks sign the same body for its libraries.`
 
 const DESCRIPTION = `Messages are delivered at least once, those of one order in order. Handle a message if its \`version\` is higher
-than the last one of its order, or equal to it with another \`delivery\`; ignore it otherwise.`
+than the last one of its order, or equal to it with another \`delivery\`; ignore it otherwise. With
+\`order.resend\` as \`cause.event\`, an operator has had the present state published again.`
 
 const headers = (names: Record<string, string>) => ({
   type: 'object',

@@ -22,7 +22,10 @@ import { end, type Instance, type MakeCall, startInstance } from './faults.ts'
 import { APP, type FunctionName, SHOP, WEB } from './places.ts'
 
 export const STORES: readonly Store[] = [
-  { source: SHOP, feed: 'sqs' },
+  {
+    ...{ source: SHOP, feed: 'sqs', dead_letter_after: 5 },
+    consumers: ['arn:aws:iam::999999999999:role/shop', '888888888888'],
+  },
   { source: WEB, feed: { http: 'https://web.example/feed?of=relay', disable_after: 24 * 60 * 60 } },
   { source: APP, feed: { http: 'https://app.example/feed', disable_after: 24 * 60 * 60 } },
 ]

@@ -181,6 +181,27 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
+    name: 'a store loses its data, and has the present state of its orders published again',
+    orders: {
+      1001: REFUNDED,
+      1002: { ...REFUNDED, review: true },
+      1003: { ...PAID, source: WEB, withdraws: { what: 'payment', after: HOUR } },
+    },
+    happens: ({ clock, queues, stores, keyOf }) =>
+      clock.after(2 * HOUR, () => {
+        for (const [index, external_id] of ['1001', '1002', '1003'].entries()) {
+          const delivery = `55555555-5555-4555-8555-00000000000${index}`
+          const event = { event: 'order.resend', delivery, data: keyOf(external_id) }
+          stores.forget(external_id)
+          queues.orders.send({
+            group: messageGroupOf(event.data),
+            dedup: delivery,
+            body: JSON.stringify(event),
+          })
+        }
+      }),
+  },
+  {
     name: 'an authentic webhook that cannot be read',
     orders: {},
     quarantined: [UNREADABLE],

@@ -86,6 +86,8 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, patte
   return {
     /** What the store received about an order, in the order of arrival. */
     feedOf: (external_id: string) => feeds.get(external_id) ?? [],
+    /** The store loses what it has received about an order. */
+    forget: (external_id: string) => void feeds.delete(external_id),
     /** From now on a store verifies its messages with another secret. */
     verifyWith: (source: string, secret: string) => void feedSecrets.set(source, secret),
     /** Ids of requests that were answered with 202, by order. */

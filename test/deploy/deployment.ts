@@ -180,7 +180,7 @@ const fromFeed = (what: string) =>
   })
 const attribute = async (
   QueueUrl: string | undefined,
-  name: 'ApproximateNumberOfMessages' | 'RedrivePolicy',
+  name: 'ApproximateNumberOfMessages' | 'RedrivePolicy' | 'Policy',
 ) => {
   const { Attributes } = await it.sqs.getQueueAttributes({ QueueUrl, AttributeNames: [name] })
   return JSON.parse(Attributes?.[name] ?? 'null')
@@ -304,6 +304,33 @@ described('a deployment', () => {
     const { data } = await eventually('the message of the HTTP feed', async () => it.store.received[0])
     expect(data.source).toBe(SECOND_SOURCE)
     expect(await savedStatus('1001')).toBe('paid')
+  })
+
+  test('gives a store consumers in another account and dead letters of its own, and takes them away again', async () => {
+    const QueueUrl = siblingQueueUrl(outputs.OrdersQueueUrl ?? '', feedQueueName(SOURCE))
+    const entry = `  - source: ${SOURCE}\n    feed: sqs\n`
+    const options = '    consumers: ["111122223333"]\n    dead_letter_after: 5\n'
+    const statements = async () => {
+      const { Statement } = await attribute(QueueUrl, 'Policy')
+      return Statement.map(({ Effect, Principal }: Record<string, unknown>) => [Effect, Principal])
+    }
+    const tlsOnly = [['Deny', '*']]
+    expect(await statements()).toEqual(tlsOnly)
+    await change(it.project, 'stores.yml', entry, entry + options)
+    await it.deploy()
+    expect(await statements()).toEqual([...tlsOnly, ['Allow', { AWS: ['111122223333'] }]])
+    const { feed } = JSON.parse(await it.relay(['stores', 'show', SOURCE, '--json']))
+    expect(feed).toMatchObject({ dead_letter_after: 5, dead_letters: 0 })
+    expect(await attribute(QueueUrl, 'RedrivePolicy')).toMatchObject({ maxReceiveCount: 5 })
+    await change(it.project, 'stores.yml', options, '')
+    await it.deploy()
+    expect(await statements()).toEqual(tlsOnly)
+  })
+
+  test('has the present state of an order published again', async () => {
+    await it.relay(['stores', 'resend', SOURCE, '--order', '1001'])
+    const message = await fromFeed('the message of order 1001, resent')
+    expect(message).toMatchObject({ version: 2, data: { external_id: '1001', status: 'paid' } })
   })
 
   test('is removed, and leaves the orders alone', async () => {

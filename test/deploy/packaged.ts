@@ -57,8 +57,8 @@ export const packagedTemplate = async (): Promise<Template> => {
   try {
     const project = join(folder, 'project')
     await copyProject(project)
-    const stores = STORES.map(({ source, feed }) => ({
-      source,
+    const stores = STORES.map(({ feed, ...store }) => ({
+      ...store,
       feed: feed === 'sqs' ? feed : { http: feed.http },
     }))
     await writeFile(join(project, 'stores.yml'), stringify({ stores }))

@@ -15,6 +15,7 @@ const PARTS = [
   'cli',
   'kit',
   'deploy',
+  'examples',
   'functions',
   'lib',
   'local',

@@ -1,4 +1,6 @@
 import { runSimulation } from '@cloud-copilot/iam-simulate'
+import { feedQueueId } from '../../deploy/queues.ts'
+import { STORES } from '../crash/functions.ts'
 import type { FunctionName } from '../crash/places.ts'
 import type { Template } from './packaged.ts'
 import { ACCOUNT, arn, queueUrl } from './resolve.ts'
@@ -182,6 +184,12 @@ export async function* rightsViolations(template: Template, uses: Uses) {
   }
 }
 
+/** What the consumer of a feed does, from an account of its own. */
+const CONSUMED = [
+  ...['ReceiveMessage', 'DeleteMessage', 'ChangeMessageVisibility'],
+  ...['GetQueueAttributes', 'GetQueueUrl'],
+]
+
 const here = { 'aws:SourceAccount': ACCOUNT }
 const there = { 'aws:SourceAccount': '999999999999' }
 
@@ -204,6 +212,19 @@ function* requests({ Resources }: Template): Generator<Request & { isAllowed: bo
     for (const action of ['sqs:SendMessage', 'sqs:ReceiveMessage'])
       yield* tlsOnly({ action, resource: arn('sqs', name) }, policy)
   }
+  for (const { source, consumers = [] } of STORES)
+    for (const principal of [...consumers, 'arn:aws:iam::777777777777:role/stranger']) {
+      const name = String(Resources[feedQueueId(source)]?.Properties.QueueName)
+      const policy = policyFor('AWS::SQS::QueuePolicy', 'Queues', queueUrl(name)) ?? policyOf()
+      const role = /^\d+$/.test(principal) ? `arn:aws:iam::${principal}:role/any` : principal
+      for (const action of [...CONSUMED, 'SendMessage', 'PurgeQueue', 'SetQueueAttributes'])
+        for (const secure of [true, false])
+          yield {
+            ...{ action: `sqs:${action}`, resource: arn('sqs', name), policy, context: overTls(secure) },
+            ...{ principal: role, identity: EVERYTHING },
+            isAllowed: secure && consumers.includes(principal) && CONSUMED.includes(action),
+          }
+    }
   for (const [id] of of('AWS::S3::Bucket')) {
     const policy = policyFor('AWS::S3::BucketPolicy', 'Bucket', id)
     yield* tlsOnly({ action: 's3:GetObject', resource: `arn:aws:s3:::${id}/code.zip` }, policy)

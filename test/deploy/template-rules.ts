@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { labelOf } from '../../deploy/alarms.ts'
-import { feedQueueId, QUEUE_IDS } from '../../deploy/queues.ts'
+import { feedDeadQueueId, feedQueueId, QUEUE_IDS } from '../../deploy/queues.ts'
 import { DELIVERIES_ID, HISTORY_ID, ordersId, tablesOf } from '../../deploy/tables.ts'
 import { VARIABLES } from '../../lib/platform/environment.ts'
 import { retryDelay } from '../../lib/platform/retry.ts'
 import { METRICS } from '../../lib/platform/telemetry.ts'
 import { BATCH_SIZE, LIMITS, STORES } from '../crash/functions.ts'
-import type { FunctionName } from '../crash/places.ts'
+import { type FunctionName, SHOP } from '../crash/places.ts'
 import { SETTINGS, type Template } from './packaged.ts'
 import { arn, queueUrl } from './resolve.ts'
 import { functionArn as arnOf, byType, policyViolations, rightsViolations, targetArn } from './rights.ts'
@@ -19,6 +19,8 @@ const DAY = 24 * 60 * 60
 const FOURTEEN_DAYS = 14 * DAY
 const HTTP_FEEDS = STORES.filter(({ feed }) => feed !== 'sqs').map(({ source }) => feedQueueId(source))
 const FEEDS = STORES.map(({ source }) => feedQueueId(source))
+const WITH_DEAD_LETTERS = STORES.filter(store => store.dead_letter_after !== undefined)
+const DEAD = WITH_DEAD_LETTERS.map(({ source }) => feedDeadQueueId(source))
 
 /** Seconds and MB. The worker's and the feeder's are those of the crash harness's models. */
 const LAMBDAS: Readonly<Record<FunctionName, { Timeout: number; MemorySize: number }>> = {
@@ -66,8 +68,8 @@ const COUNTS: Readonly<Record<string, number>> = {
   'AWS::ApiGatewayV2::Integration': 2,
   'AWS::ApiGatewayV2::Route': 3,
   'AWS::ApiGatewayV2::Stage': 1,
-  'AWS::CloudFormation::Stack': 3,
-  'AWS::CloudWatch::Alarm': 24 + FEEDS.length,
+  'AWS::CloudFormation::Stack': 4,
+  'AWS::CloudWatch::Alarm': 24 + FEEDS.length + DEAD.length,
   'AWS::CloudWatch::Dashboard': 1,
   'AWS::CodeDeploy::Application': 1,
   'AWS::CodeDeploy::DeploymentGroup': 4,
@@ -89,8 +91,8 @@ const COUNTS: Readonly<Record<string, number>> = {
   'AWS::SNS::Subscription': 1,
   'AWS::SNS::Topic': 1,
   'AWS::SNS::TopicPolicy': 1,
-  'AWS::SQS::Queue': 5 + FEEDS.length,
-  'AWS::SQS::QueuePolicy': 6,
+  'AWS::SQS::Queue': 5 + FEEDS.length + DEAD.length,
+  'AWS::SQS::QueuePolicy': 6 + STORES.filter(({ consumers }) => consumers !== undefined).length,
 }
 
 /** The most receives that SQS counts. */
@@ -124,7 +126,9 @@ const conditionOf = (stack: string, alarm: Properties): string => {
   const { MetricName, Statistic, ExtendedStatistic, ComparisonOperator, Threshold, Period } = alarm
   const dimensions = (alarm.Dimensions as { Name: string; Value: string }[])
     .filter(({ Name }) => Name !== 'service' && Name !== 'ApiId')
-    .map(({ Value }) => Value.replace(`${stack}-`, '').replace(/^feed-.*(?=\.fifo$)/, 'feed-*store*'))
+    .map(({ Value }) =>
+      Value.replace(`${stack}-`, '').replace(/^feed-.*?(?=(-dead)?\.fifo$)/, 'feed-*store*'),
+    )
   const of = dimensions.length > 0 ? ` of ${dimensions.join(', ')}` : ''
   const sign = SIGNS[String(ComparisonOperator)]
   return `${MetricName}${of}, ${Statistic ?? ExtendedStatistic} ${sign} ${Threshold} in ${Number(Period) / 60} min`
@@ -195,10 +199,10 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
   for (const name of FUNCTIONS)
     yield* has(`${idOf(name)}LogGroup`, { LogGroupName: `/aws/lambda/${service}-${name}` })
 
-  const expectedQueues = [...Object.values(QUEUE_IDS), ...FEEDS]
+  const expectedQueues = [...Object.values(QUEUE_IDS), ...FEEDS, ...DEAD]
   for (const id of expectedQueues) {
     const isFifo = id !== QUEUE_IDS.quarantine
-    const isDead = id === QUEUE_IDS.ordersDead || id === QUEUE_IDS.feedsDead
+    const isDead = [QUEUE_IDS.ordersDead, QUEUE_IDS.feedsDead, ...DEAD].includes(id)
     const { QueueName } = propertiesOf(id)
     yield [`whether the name of ${id} ends with .fifo`, String(QueueName).endsWith('.fifo'), isFifo] as const
     yield* has(id, {
@@ -257,6 +261,19 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
     const sources = consumers.filter(consumer => consumer.dead === dead).map(({ queue }) => queueArn(queue))
     yield* has(dead, { RedriveAllowPolicy: { redrivePermission: 'byQueue', sourceQueueArns: sources } })
   }
+
+  for (const { source, dead_letter_after: maxReceiveCount } of WITH_DEAD_LETTERS) {
+    const [queue, dead] = [feedQueueId(source), feedDeadQueueId(source)]
+    yield* has(queue, { RedrivePolicy: { deadLetterTargetArn: queueArn(dead), maxReceiveCount } })
+    const allowed = { redrivePermission: 'byQueue', sourceQueueArns: [queueArn(queue)] }
+    yield* has(dead, { RedriveAllowPolicy: allowed })
+  }
+  // CloudFormation would empty a policy that the other resource has written since.
+  const shopId = feedQueueId(SHOP)
+  for (const id of ['FeedsTlsOnly', `${shopId}Policy`])
+    yield [`policies of ${id}`, policies(id), ['Retain', 'Retain']] as const
+  const first = ['FeedsTlsOnly', shopId]
+  yield ['what FeedConsumers waits for', Resources.FeedConsumers?.DependsOn, first] as const
 
   const tables = tablesOf({ prefix: '' })
   for (const { id, name, schema } of tables)
@@ -411,15 +428,23 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
   })
 
   const alarms = of('AWS::CloudWatch::Alarm').map(([, { Properties }]) => Properties)
-  const ofFeeds = STORES.map(store => `${service}-feed-${labelOf(store)}-age`)
+  const ofFeeds = new Map(
+    STORES.flatMap(store =>
+      ['age', 'dead-letters'].map(what => [
+        `${service}-feed-${labelOf(store)}-${what}`,
+        `feed-*store*-${what}`,
+      ]),
+    ),
+  )
   const named = alarms.map(({ AlarmName }) => {
     const name = String(AlarmName)
-    return ofFeeds.includes(name) ? 'feed-*store*-age' : name.slice(service.length + 1)
+    return ofFeeds.get(name) ?? name.slice(service.length + 1)
   })
   yield ['alarms', [...new Set(named)].sort(), [...DOCUMENTED.keys()].sort()] as const
   const nested = {
     HttpFeeds: { FeederArn: targetArn(Resources, 'feeder') },
     FeedAlarms: { AlarmTopic: topic },
+    FeedConsumers: {},
     Shift: { Service: service },
   }
   for (const [id, Parameters] of Object.entries(nested)) {

@@ -21,17 +21,26 @@ const problemsOf = (name: string, args: readonly string[]): Promise<string> =>
     error => String(error.stdout || error),
   )
 
-/** As many stores as one stack must hold, with sources of which none is a name. */
+/** Roles with long names. */
+const roles = (count: number) =>
+  Array.from({ length: count }, (_, index) => `arn:aws:iam::111122223333:role/${index}/${'r'.repeat(80)}`)
+
+/** As many stores as one stack must hold, with sources of which none is a name, and as many consumers. */
 const manyStores = () => {
   const sources = Array.from({ length: 400 }, (_, index) => `فروشگاه شماره ${index}`)
-  const feed = (index: number) => (index < 300 ? 'sqs' : `{ http: "https://shop-${index}.example/webhook" }`)
+  const feed = (index: number) =>
+    index < 300 ? `sqs, consumers: [${roles(14)}]` : `{ http: "https://shop-${index}.example/webhook" }`
   return `stores:\n${sources.map((source, index) => `  - { source: ${source}, feed: ${feed(index)} }\n`).join('')}`
 }
+
+/** With as many consumers as the policy of a queue holds. */
+const EVERYTHING = `{ source: shop, feed: sqs, dead_letter_after: 5, consumers: [${roles(50)}] }`
 
 const described = program === undefined ? describe.skip : describe
 described.each([
   ['as shipped', undefined],
-  ['with 300 SQS feeds and 100 HTTP feeds', manyStores()],
+  ['with 300 SQS feeds of other accounts and 100 HTTP feeds', manyStores()],
+  ['with a store that has everything', `stores: [${EVERYTHING}]`],
 ])('the template %s', (_name, stores) => {
   let folder: string
   let templates: string[]

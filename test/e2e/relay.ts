@@ -16,12 +16,18 @@ import { drain, scan } from '../support/parts.ts'
 import { until } from '../support/until.ts'
 import { STORIES, type Step } from './interface.ts'
 
-const PERSIAN = 'فروشگاه شمالی'
+export const PERSIAN = 'فروشگاه شمالی'
 
 /** A copy of the project with a store that no queue can be named after. */
 export const projectWithPersianStore = async (folder: string): Promise<string> => {
   await copyProject(folder)
-  await appendFile(join(folder, 'stores.yml'), `  - source: ${PERSIAN}\n    feed: sqs\n`)
+  const lines = [
+    `- source: ${PERSIAN}`,
+    '  feed: sqs',
+    '  dead_letter_after: 2',
+    '  consumers: ["111122223333"]',
+  ]
+  await appendFile(join(folder, 'stores.yml'), lines.map(line => `  ${line}\n`).join(''))
   return folder
 }
 

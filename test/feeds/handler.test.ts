@@ -146,12 +146,19 @@ describe('a failed message', () => {
       level: 'error',
       message: 'feed message retried',
       error: expect.objectContaining({ message: 'Cannot deliver to the store: it answered 500' }),
-      fields: { ...about('a'), messageId: 'a', receives: 4, seconds: 40 },
+      fields: { ...about('a'), messageId: 'a', receives: 4, seconds: 40, status: 500 },
     })
     expect(recorded.metrics).toEqual([
       { name: 'FeedRetried', dimensions: {}, value: 1 },
       { name: 'FeedFailingAge', dimensions: {}, value: 90 },
     ])
+  })
+
+  test('that cannot be delivered names the code of the failure in the log', async () => {
+    answer = () => Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
+    await run(record('a'))
+    const line = recorded.lines.find(({ message }) => message === 'feed message retried')
+    expect(line?.fields).toMatchObject({ source: 'web', code: 'ECONNREFUSED' })
   })
 
   test.each([

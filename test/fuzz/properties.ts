@@ -168,7 +168,14 @@ const message = fc.oneof(
   {
     weight: 20,
     arbitrary: mostly({
-      event: words('order.updated', 'order.create', 'order.payment', 'order.refund', 'order.check'),
+      event: words(
+        'order.updated',
+        'order.create',
+        'order.payment',
+        'order.refund',
+        'order.check',
+        'order.resend',
+      ),
       delivery: uuid,
       data: mostly({ source: words('shop'), external_id: words('1', '2'), status, request: anyText }),
     }),

@@ -337,6 +337,27 @@ describe('a refusal', () => {
   })
 })
 
+test('a resend publishes the result and every request that the store has heard of, and changes nothing', () => {
+  const heard = intent('refund', 'waiting', { published: true })
+  const [created, rejected] = [
+    ended('create', 'registered'),
+    ended('payment', 'rejected', { reason: invalid }),
+  ]
+  const start = having('needs_review', created, rejected, heard, intent('payment'))
+  const resend = { event: 'order.resend', delivery: DELIVERY, data: result('any') } as const
+  const again = apply(start, resend)
+  const { pending } = again
+  expect(silent(again)).toEqual(start)
+  const requests = [{ id: 'create', kind: 'create', state: 'registered' }]
+  expect(pending).toEqual([
+    { event: 'order.updated', data: result('needs_review'), requests },
+    message('rejected', 'payment', { error: invalid }),
+    message('waiting', 'refund'),
+  ])
+  expect(apply(having(undefined, rejected), resend).pending).toEqual(pending.slice(1, 2))
+  expect(apply(order(undefined), resend)).toEqual(order(undefined))
+})
+
 test('a check of an order unknown to the service keeps its result and what was not refused', () => {
   const start = having('paid', intent('refund'))
   expect(applyAll(start, check, unknown)).toEqual(start)

@@ -17,6 +17,7 @@ describe('an event of the order queue', () => {
     ['a refund', 'order.refund', { ...key, request: '{}' }],
     ['a withdrawal', 'order.withdraw', { ...key, kind: 'payment' }],
     ['a check', 'order.check', key],
+    ['a resend', 'order.resend', key],
   ])('%s is read unchanged', (_name, event, data) => {
     const text = JSON.stringify({ event, delivery: DELIVERY, data })
     expect(readOrderEvent(text)).toEqual({ event: { event, delivery: DELIVERY, data }, text })

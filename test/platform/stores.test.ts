@@ -45,10 +45,25 @@ describe('stores.yml', () => {
     expect(store?.feed).toMatchObject({ disable_after: seconds })
   })
 
+  test('takes roles, accounts and a number of receives for an SQS feed', () => {
+    const consumers = [
+      'arn:aws:iam::111122223333:role/team/shop',
+      'arn:aws-cn:iam::111122223333:root',
+      '444455556666',
+    ]
+    const options = { consumers, dead_letter_after: 5 }
+    expect(parseStores(JSON.stringify({ stores: [{ source: 'a', feed: 'sqs', ...options }] }))).toEqual([
+      { source: 'a', feed: 'sqs', ...options },
+    ])
+  })
+
   /** A file with these stores, each in a line of its own. */
   const file = (...stores: string[]) => ['stores:', ...stores.map(store => `  - ${store}`)].join('\n')
   const name = storeName('shop.ir')
   const many = Array.from({ length: MAX_STORES + 1 }, (_, index) => `{ source: s${index}, feed: sqs }`)
+  const accounts = (count: number) =>
+    Array.from({ length: count }, (_, index) => String(111_122_220_000 + index))
+  const roles = accounts(50).map(id => `arn:aws:iam::${id}:role/shop`)
   const feed = '"stores[0].feed"'
   const http = `line 2: ${feed.slice(0, -1)}.http" must be a public https address`
   const source = 'line 2: "stores[0].source" must'
@@ -106,6 +121,53 @@ describe('stores.yml', () => {
       'the same source twice',
       file('{ source: a, feed: sqs }', '{ source: a, feed: sqs }'),
       'line 3: "stores[1]" has the source "a" of another store: remove one of them',
+    ],
+    [
+      'a queue that is that of the dead letters of another',
+      file('{ source: a, dead_letter_after: 5, feed: sqs }', '{ source: a-dead, feed: sqs }'),
+      'line 3: "stores[1]" has the name "feed-a-dead.fifo" of the store "a": set another "queue"',
+    ],
+    [
+      'more queues than one stack holds',
+      file('{ source: a, dead_letter_after: 5, feed: sqs }', ...many.slice(0, MAX_STORES - 1)),
+      'line 1: "stores" must have at most 400 queues, which is what one stack holds: one for each store, and one more',
+    ],
+    [
+      'an account that is a number',
+      file('{ source: a, feed: sqs, consumers: [111122223333] }'),
+      'line 2: "stores[0].consumers[0]" must be the ARN of a role, such as arn:aws:iam::111122223333:role/shop, or the ' +
+        'id of an account in quotes, "111122223333", not 111122223333',
+    ],
+    ['a consumer that is anybody', file('{ source: a, feed: sqs, consumers: ["*"] }'), 'not "*"'],
+    [
+      'no consumer',
+      file('{ source: a, feed: sqs, consumers: [] }'),
+      '"stores[0].consumers" must name a role',
+    ],
+    [
+      'more consumers than the policy of a queue holds',
+      file(`{ source: a, feed: sqs, consumers: ${JSON.stringify(accounts(51))} }`),
+      'line 2: "stores[0].consumers" must have at most 50 entries and 6000 characters',
+    ],
+    [
+      'more consumers than one template holds',
+      file(...many.slice(0, 300).map(store => store.replace('}', `, consumers: [${roles}] }`))),
+      'line 1: "stores" must have at most 500000 characters of consumers',
+    ],
+    [
+      'consumers of an HTTP feed',
+      file('{ source: a, consumers: ["111122223333"], feed: { http: "https://a.example" } }'),
+      'line 2: "stores[0].consumers" is for SQS feeds: an HTTP feed is delivered to its address; remove it',
+    ],
+    [
+      'a dead-letter queue of an HTTP feed',
+      file('{ source: a, dead_letter_after: 5, feed: { http: "https://a.example" } }'),
+      'line 2: "stores[0].dead_letter_after" is for SQS feeds: ',
+    ],
+    [
+      'dead letters after no receive',
+      file('{ source: a, dead_letter_after: 0, feed: sqs }'),
+      'line 2: "stores[0].dead_letter_after" must be a number of receives from 1 to 1000, not 0',
     ],
     [
       'more stores than one stack holds',

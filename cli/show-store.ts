@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { allow, policy } from '../deploy/cloudformation.ts'
+import { CONSUME } from '../deploy/queues.ts'
+import { PARAMETERS, storeName } from '../lib/platform/names.ts'
+import { queueNames } from '../lib/platform/stores.ts'
+import { CREDENTIALS } from '../local/settings.ts'
+import { type Context, storeNamed } from './core/context.ts'
+import { facts, lines, type Report } from './core/output.ts'
+import { depthOf } from './core/queue.ts'
+import { ROOT } from './core/stack.ts'
+import { jsonOf } from './core/webhook.ts'
+
+const PACKAGE_IMPORT = /\/\/ In your own project: from ('[^']+')\n(import .* from) '[^']+'/
+
+/** An example as a project of a store's own needs it: without its header, and with the package in place of its path. */
+const example = (file: string): string => {
+  const text = readFileSync(join(ROOT, 'examples', file), 'utf8')
+  return text.slice(text.indexOf('import ')).replace(PACKAGE_IMPORT, '$2 $1').trimEnd()
+}
+
+/** What the developer of a store with an SQS feed needs. */
+const forConsumer = ({ local, region }: Context, url: string, arn: string) => ({
+  environment: {
+    AWS_REGION: region,
+    ...(local && {
+      AWS_ENDPOINT_URL_SQS: new URL(url).origin,
+      AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
+    }),
+  },
+  code: example('sqs-consumer.ts').replace("process.argv[2] ?? ''", `'${url}'`),
+  role_policy: policy(allow(CONSUME, [arn])),
+  aws_cli: [
+    `aws sqs receive-message --queue-url ${url} --max-number-of-messages 10 --wait-time-seconds 20`,
+    `aws sqs delete-message --queue-url ${url} --receipt-handle "$RECEIPT_HANDLE"`,
+  ],
+})
+
+/** Likewise, with an HTTP feed. */
+const forReceiver = () => ({
+  environment: { FEED_SECRET: 'the secret of the feed', PORT: '8080' },
+  code: example('http-receiver.ts'),
+})
+
+/** `relay stores show`. */
+export const showStore = async (context: Context, source: string): Promise<Report> => {
+  const store = storeNamed(context, source)
+  const { feed, consumers, dead_letter_after } = store
+  const [name = '', deadName] = queueNames(store)
+  const [url, depth] = await Promise.all([context.queueUrl(name), depthOf(context, name)])
+  const dead = deadName === undefined ? undefined : (await depthOf(context, deadName)).all
+  const { QueueArn: arn = '', Policy = '' } = depth.attributes
+  const secret = `${PARAMETERS.feedSecrets}/${storeName(source)}`
+  const kind =
+    feed === 'sqs'
+      ? { kind: 'sqs', consumers, dead_letter_after, dead_letters: dead }
+      : { kind: 'http', url: feed.http, secret: (await context.parameters.get(secret)) !== undefined }
+  const data = {
+    source,
+    feed: kind,
+    queue: { url, arn, waiting: depth.all, policy: jsonOf(Policy) },
+    snippets: feed === 'sqs' ? forConsumer(context, url, arn) : forReceiver(),
+  }
+  const { environment, code } = data.snippets
+  const section = (title: string, content: unknown) => [
+    ...['', `${title}:`, ''],
+    typeof content === 'string' ? content : JSON.stringify(content, null, 2),
+  ]
+  const text = lines(
+    facts({
+      ...{ source, feed: kind.kind, url: kind.url, secret: kind.secret, queue: url, arn, waiting: depth.all },
+      consumers: consumers?.join(', '),
+      'dead letters': dead === undefined ? undefined : `${dead}, after ${dead_letter_after} receives`,
+    }),
+    Policy !== '' && section('Policy of the queue', jsonOf(Policy)),
+    'role_policy' in data.snippets && [
+      ...section("Policy for the consumer's role", data.snippets.role_policy),
+      ...section('With the AWS CLI', data.snippets.aws_cli.join('\n')),
+    ],
+    section(
+      'With the package order-relay-store',
+      `// ${Object.entries(environment)
+        .map(([variable, value]) => `${variable}=${value}`)
+        .join('\n// ')}\n\n${code}`,
+    ),
+  )
+  return { data, text }
+}
