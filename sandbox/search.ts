@@ -5,7 +5,7 @@ const SAME: Record<string, string> = { ي: 'ی', ى: 'ی', ك: 'ک', ة: 'ه', �
  * Text in the one spelling that a search compares: Arabic and Persian letters and digits alike, hamza and diacritics
  * taken off, without joiners and direction marks, in lower case.
  */
-const normalised = (text: string): string =>
+export const normalised = (text: string): string =>
   text
     .normalize('NFKD')
     .toLowerCase()
