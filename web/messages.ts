@@ -1,4 +1,4 @@
-import { decimal, formatDate, serial } from './format.ts'
+import { decimal, formatDate, formatMoment, serial } from './format.ts'
 import { isolated, language } from './language.ts'
 
 type Place = { name: string; isLiteral: boolean }
@@ -61,6 +61,8 @@ const LONGEST = 1000
 const translated = (text: string): string | undefined =>
   text.length > LONGEST ? undefined : (valueIn(text) ?? phraseIn(text) ?? listIn(text))
 
-/** What the service wrote, in the reader's language; what the page has not learned stays as it is. */
+const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
+
+/** What the service wrote, in the reader's language, calendar and time; what the page has not learned stays as it is. */
 export const translateMessage = (message: string) =>
-  language === 'en' ? message : (translated(message) ?? message)
+  (language === 'en' ? message : (translated(message) ?? message)).replace(INSTANT, formatMoment)

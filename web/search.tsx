@@ -25,6 +25,7 @@ export const SearchBox = ({ label, placeholder, linkOf }: SearchBoxProps) => {
   return (
     <input
       {...{ type: 'search', 'aria-label': label, placeholder, dir: 'auto', autocomplete: 'off' }}
+      aria-keyshortcuts="/"
       value={typed.value ?? route.value.query.get('q') ?? ''}
       onInput={event => {
         typed.value = event.currentTarget.value

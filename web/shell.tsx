@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { closeDialog, Dialogs } from './form.tsx'
 import { messageOf, Refusal } from './http.ts'
+import { followKeys } from './keys.ts'
 import { choices, direction, language } from './language.ts'
 import { announcement, hideToast, shownToast } from './notices.ts'
 import { t } from './persian.ts'
@@ -83,6 +84,7 @@ export const Shell = ({ title, brand, waiting, items, children }: ShellProps) =>
   const main = useRef<HTMLElement>(null)
   const { hash } = route.value
   useFocusGuard()
+  useEffect(followKeys, [])
   useLayoutEffect(
     () =>
       effect(() => {

@@ -4,6 +4,8 @@ import { type Item, Shell } from '../../web/shell.tsx'
 import { listen, useSources } from '../../web/sources.ts'
 import { Audit } from './audit.tsx'
 import { Deliveries, Delivery } from './deliveries.tsx'
+import { Order } from './order.tsx'
+import { Orders } from './orders.tsx'
 import { isActive, OVERVIEW, Overview } from './overview.tsx'
 import { t } from './persian.ts'
 import { Runbook } from './runbook.tsx'
@@ -17,6 +19,12 @@ import './console.css'
  */
 const PAGES = {
   overview: { Page: Overview, label: t('Overview'), icon: 'M3 12h4l3-8 4 16 3-8h4' },
+  orders: {
+    Page: Orders,
+    Detail: Order,
+    label: t('Orders'),
+    icon: 'M6 3h12v18l-3-2-3 2-3-2-3 2zM9 8h6M9 12h6',
+  },
   deliveries: {
     Page: Deliveries,
     Detail: Delivery,

@@ -4,6 +4,7 @@ import { learnMessages } from '../../web/messages.ts'
 /** The texts of the console, as an Iranian operator has them. */
 export const t = translator({
   Overview: 'نمای کلی',
+  Orders: 'سفارش‌ها',
   'alarms are active': 'هشدار فعال',
   Alarms: 'هشدارها',
   Alarm: 'هشدار',
@@ -114,7 +115,6 @@ export const t = translator({
   withdrawn: 'پس‌گرفته',
   'Events of the order queue': 'رویدادهای صف سفارش‌ها',
   'All requests of the orders that changed': 'همهٔ درخواست‌های سفارش‌های تغییریافته',
-  Orders: 'سفارش‌ها',
   Balance: 'تراز',
   'Webhooks received': 'وب‌هوک‌های دریافتی',
   'There is no log, which alone counts them.': 'گزارشی نیست؛ تنها گزارش آن‌ها را می‌شمارد.',

@@ -15,6 +15,7 @@ const TOKEN = 'the token of this test'
 const VIEWS = [
   ['#/overview', 'The last hour'],
   ['#/runbook/queue-age', 'Diagnosis'],
+  ['#/orders', 'Last change'],
   ['#/deliveries?since=24h', 'Webhooks in the log'],
   ['#/audit', 'Accounts for every'],
   ['#/setup', 'problem'],
@@ -125,6 +126,44 @@ export const consoleTests = () => {
     const openAt = withBrowser()
     const open = (options?: Parameters<typeof openAt>[1]) =>
       openAt(`${url}/?token=${encodeURIComponent(TOKEN)}`, { reducedMotion: 'reduce', ...options })
+
+    test('an order is found by its request, says why it waits, and is checked or resent', async () => {
+      const { page, errors } = await open()
+      const external_id = '<b>in\u202E-console</b>'
+      const item = { sku: 'sold by nobody', quantity: 1, unit_price: 1 }
+      const { status } = await local.store('POST', '', { external_id, items: [item] })
+      expect(status).toBe(400)
+      const { body } = await local.store('GET', encodeURIComponent(external_id))
+      const [request] = body.relay.requests
+
+      await page.keyboard.press('/')
+      await page.evaluate('location.hash = "#/orders"')
+      await page.getByText('Last change').first().waitFor()
+      await page.keyboard.press('/')
+      await page.keyboard.type(request.id)
+      await page.getByRole('table', { name: 'Orders found' }).waitFor()
+      await page.getByRole('link', { name: 'in' }).click()
+      await page.getByText('Create waits for the accountant').waitFor()
+      // Nothing of the order's number is markup, and what would turn the text around is shown.
+      expect(await page.locator('h1').innerText()).toBe('Order <b>in\\u202e-console</b>')
+      expect(await violationsOf(page)).toEqual([])
+
+      await page.getByRole('button', { name: 'Resend to the store' }).click()
+      await page.getByText(', version 2').waitFor()
+      await page.getByRole('button', { name: 'Check now' }).click()
+      await page.getByText('The check is in the order queue').waitFor()
+      await page.getByRole('button', { name: 'Show the lines of the last day' }).click()
+      await page.getByText('event processed').first().waitFor()
+      expect(errors).toEqual([])
+
+      const persian = await open({ locale: 'fa-IR' })
+      await persian.page.evaluate(`location.hash = "#/orders/api/${encodeURIComponent(external_id)}"`)
+      await persian.page
+        .getByText(/منتظر .*حسابدار/)
+        .first()
+        .waitFor()
+      expect([await violationsOf(persian.page), persian.errors]).toEqual([[], []])
+    })
 
     test('every page is accessible, in dark mode too, and fits a phone', async () => {
       const { page, errors } = await open()

@@ -1,0 +1,102 @@
+import * as v from 'valibot'
+import { cannot } from '../cli/core/errors.ts'
+import { type LogLine, logOf } from '../cli/core/log.ts'
+import { checkOrders, failingOrders, findOrders, listOrders, timelineOf } from '../cli/orders/orders.ts'
+import { RESEND_RATE, resend } from '../cli/orders/resend.ts'
+import { isOpen, requestView } from '../lib/orders/order.ts'
+import type { StoredOrder } from '../lib/orders/repository.ts'
+import { whyWaiting } from '../lib/orders/waiting.ts'
+import { STATUSES } from '../lib/protocol/status.ts'
+import { get, post } from './route.ts'
+
+const PAGE = 50
+
+const text = v.optional(v.string())
+const day = v.optional(v.pipe(v.string(), v.isoDate()))
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** An order as a row of a list. */
+const summary = (stored: StoredOrder) => {
+  const { order, updated_at, failing } = stored
+  const { source, external_id, result, intents } = order
+  return {
+    ...{ source, external_id, updated_at },
+    status: result?.status,
+    invoice_number: result?.invoice_number,
+    open: intents.filter(isOpen).map(({ kind, state }) => ({ kind, state })),
+    failing: failing && { since: failing.since, message: failing.message },
+    waiting: whyWaiting(stored, Date.now()).links[0],
+  }
+}
+
+const LINES = 200
+
+/** The last lines of the log about an order. */
+const linesAbout = async (log: AsyncIterable<LogLine>, source: string, external_id: string) => {
+  const lines: { at: string; from: string | undefined; level: string; message: string; fields: string }[] = []
+  for await (const { at, from, level, message, fields } of log) {
+    const { source: ofStore, external_id: ofOrder, ...others } = fields
+    if (ofStore !== source || ofOrder !== external_id) continue
+    lines.push({ at: at.toISOString(), from, level, message, fields: JSON.stringify(others) })
+    if (lines.length > LINES) lines.shift()
+  }
+  return lines.toReversed()
+}
+
+const key = { source: v.string(), external_id: v.string() }
+
+export const orderRoutes = [
+  get(
+    'orders',
+    {
+      ...{ source: text, cursor: text, since: day, until: day },
+      status: v.optional(v.picklist(STATUSES)),
+      show: v.optional(v.picklist(['unsettled', 'failing'])),
+    },
+    async ({ show, since, until, ...filter }, { context }) => {
+      const range = {
+        since: since === undefined ? undefined : new Date(since),
+        // The day is meant to its end.
+        until: until === undefined ? undefined : new Date(Date.parse(until) + DAY_MS),
+      }
+      const page =
+        show === 'failing'
+          ? { orders: await failingOrders(context, { ...filter, limit: PAGE }) }
+          : await listOrders(context, { ...filter, ...range, unsettled: show === 'unsettled', limit: PAGE })
+      return {
+        cursor: undefined,
+        searched: undefined,
+        ...page,
+        orders: page.orders.map(summary),
+        sources: context.stores().map(({ source }) => source),
+      }
+    },
+  ),
+  get('find', { text: v.string() }, async ({ text }, { context }) => ({
+    cursor: undefined,
+    searched: undefined,
+    orders: (await findOrders(context, text.trim())).map(summary),
+    sources: context.stores().map(({ source }) => source),
+  })),
+  get('order', key, async ({ source, external_id }, { context }) => {
+    const timeline = await timelineOf(context, { source, external_id })
+    if (timeline === undefined)
+      throw cannot('show the order', `the relay has no order "${external_id}" of "${source}"`)
+    const { stored, entries, complete } = timeline
+    const { version, doubt, result, intents } = stored.order
+    return {
+      ...summary(stored),
+      ...{ version, doubt, result, entries, complete },
+      failing: stored.failing,
+      intents: intents.map(intent => ({ ...requestView(intent), refused_at: intent.refused_at })),
+      why: whyWaiting(stored, Date.now()),
+    }
+  }),
+  get('order-log', key, async ({ source, external_id }, { context }) => {
+    const since = new Date(Date.now() - DAY_MS)
+    return { lines: await linesAbout(logOf(context, { since, follow: false }), source, external_id) }
+  }),
+  post('orders/check', key, (order, { context }) => checkOrders(context, [order])),
+  post('orders/resend', key, (order, { context }) => resend(context, { ...order, rate: RESEND_RATE })),
+]

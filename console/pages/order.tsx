@@ -1,0 +1,259 @@
+import { useSignal } from '@preact/signals'
+import { visible } from '../../lib/platform/visible.ts'
+import { formatMilliseconds, serial } from '../../web/format.ts'
+import { messageOf } from '../../web/http.ts'
+import { translateMessage } from '../../web/messages.ts'
+import { toast } from '../../web/notices.ts'
+import { Button, Code, Facts, Moment, Name, Section, type Tone } from '../../web/pieces.tsx'
+import { linkTo, type Route } from '../../web/route.ts'
+import { PageHead, page } from '../../web/shell.tsx'
+import { useSources } from '../../web/sources.ts'
+import { type Answer, act, reads } from './api.ts'
+import { NAMES, nameIn, RequestChip, StatusChip } from './order-pieces.tsx'
+import { t } from './orders-persian.ts'
+import { Attempts, Waiting } from './waiting.tsx'
+
+type Data = Answer<'order'>
+type Entry = Data['entries'][number]
+type Key = { source: string; external_id: string }
+
+const keyOf = ({ path: [, source = '', external_id = ''] }: Route): Key => ({ source, external_id })
+
+/** The lines of the log after which the order is read again. */
+const CHANGES = ['event processed', 'event retried', 'event deferred', 'feed message delivered']
+
+const attempt = async (change: () => Promise<unknown>, done: string) => {
+  try {
+    await change()
+    toast(done)
+  } catch (error) {
+    toast(messageOf(error), 'bad')
+  }
+}
+
+const check = (key: Key) =>
+  attempt(
+    () => act('orders/check', key),
+    t('The check is in the order queue: the worker reads the order from the service.'),
+  )
+
+const resend = (key: Key) =>
+  attempt(
+    () => act('orders/resend', key),
+    t('The worker publishes the present state of the order to its store, with the next version.'),
+  )
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  result: t('answered'),
+  refused: t('refused'),
+  'unknown order': t('order unknown'),
+  lost: t('no answer'),
+}
+
+const Call = ({ call: { to, outcome, status, code, ms } }: { call: Entry['calls'][number] }) => (
+  <li>
+    {t('Call to the service: {call}', { call: nameIn(NAMES, to) })},{' '}
+    {[nameIn(OUTCOMES, outcome), status && serial(status), code].filter(Boolean).join(' ')},{' '}
+    {formatMilliseconds(ms)}
+  </li>
+)
+
+const toneOf = ({ calls, requests, status }: Entry): Tone | undefined => {
+  if (calls.some(({ outcome }) => outcome === 'lost')) return 'bad'
+  if (requests.some(({ state }) => state === 'rejected')) return 'bad'
+  return status === 'needs_review' ? 'wait' : undefined
+}
+
+const DELIVERED = 'order.updated'
+
+const Change = ({ entry }: { entry: Entry }) => {
+  const { at, event, delivery, calls, published, requests, version, cut } = entry
+  return (
+    <li data-tone={toneOf(entry)}>
+      <p class="row spread">
+        <strong>{nameIn(NAMES, event)}</strong>
+        <span class="small muted">
+          <Moment iso={at} />
+        </span>
+      </p>
+      <p class="row">
+        <StatusChip status={entry.status} />
+        {requests.map(request => (
+          <RequestChip key={request.id} {...request} />
+        ))}
+      </p>
+      <ul class="small muted">
+        {calls.map((call, index) => (
+          <Call key={String(index)} call={call} />
+        ))}
+        {published.map(message => (
+          <li key={message.delivery}>
+            {t('To the store: {event}, version {version}', {
+              event: <Code>{message.event}</Code>,
+              version: serial(version),
+            })}
+          </li>
+        ))}
+        {cut && <li>{t('… and more than the history keeps')}</li>}
+        <li>
+          {event === DELIVERED ? (
+            <a href={linkTo(['deliveries', delivery])}>
+              <Code>{delivery}</Code>
+            </a>
+          ) : (
+            <Code>{delivery}</Code>
+          )}
+        </li>
+      </ul>
+    </li>
+  )
+}
+
+const Timeline = ({ entries, complete }: Data) => (
+  <Section id="history" title={t('History')}>
+    <ol class="timeline">
+      {entries.map(entry => (
+        <Change key={entry.at} entry={entry} />
+      ))}
+    </ol>
+    {!complete && <p class="muted">{t('Earlier changes are not in the history.')}</p>}
+    <p class="small muted note">
+      {t(
+        'One entry for each change, for as long as the orders are kept; it costs one write unit. Deliveries are kept for thirty days, in the write unit that their record costs anyway.',
+      )}
+    </p>
+  </Section>
+)
+
+const Requests = ({ intents }: Data) => (
+  <Section id="requests" title={t('Requests of the store')}>
+    {intents.length === 0 ? (
+      <p class="muted">{t('None: the order came from the accounting service.')}</p>
+    ) : (
+      <ul class="card list">
+        {intents.map(({ id, kind, state, of, reason, refused_at }) => (
+          <li key={id}>
+            <p class="row spread">
+              <RequestChip kind={kind} state={state} />
+              <Code>{id}</Code>
+            </p>
+            {of !== undefined && <p class="muted">{t('of: {kind}', { kind: nameIn(NAMES, of) })}</p>}
+            {reason !== undefined && (
+              <p class="breaks">
+                {serial(reason.status)} <Name>{translateMessage(visible(reason.message))}</Name>
+              </p>
+            )}
+            {refused_at !== undefined && (
+              <p class="small muted">
+                {t('refused for the first time {when}', {
+                  when: <Moment iso={new Date(refused_at * 1000).toISOString()} />,
+                })}
+              </p>
+            )}
+          </li>
+        ))}
+      </ul>
+    )}
+  </Section>
+)
+
+const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+
+const Result = ({ result, version, updated_at, doubt }: Data) => (
+  <Section id="result" title={t('Last result of the service')}>
+    <div class="card made">
+      <Facts
+        facts={{
+          ...Object.fromEntries(
+            Object.entries(result ?? {})
+              .filter(
+                ([name, value]) => !['source', 'external_id', 'status'].includes(name) && value !== null,
+              )
+              .map(([name, value]) => [name, <Name key={name}>{visible(shown(value))}</Name>]),
+          ),
+          [t('Version of the feed')]: serial(version),
+          [t('Last change')]: updated_at && <Moment iso={updated_at} />,
+          [t('In doubt')]: doubt !== false && t('It may be out of date, and is read from the service.'),
+        }}
+      />
+    </div>
+  </Section>
+)
+
+const Lines = (key: Key) => {
+  const { data, error } = useSources({ log: reads('order-log', key, ...CHANGES) })
+  if (error !== undefined) return <p role="alert">{messageOf(error)}</p>
+  if (data === undefined) return <p role="status">{t('Reading the log of the last day…')}</p>
+  if (data.log.lines.length === 0) return <p class="muted">{t('The log of the last day has no line.')}</p>
+  return (
+    <ol class="lines small" dir="ltr">
+      {data.log.lines.map(({ at, from, level, message, fields }, index) => (
+        <li key={String(index)} data-tone={level === 'INFO' ? undefined : 'bad'}>
+          <Moment iso={at} /> {from} <strong>{message}</strong> <code class="breaks">{visible(fields)}</code>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+const Log = (key: Key) => {
+  const isOpen = useSignal(false)
+  return (
+    <Section id="log" title={t('Log')}>
+      {isOpen.value ? (
+        <Lines {...key} />
+      ) : (
+        <Button
+          onClick={() => {
+            isOpen.value = true
+          }}
+        >
+          {t('Show the lines of the last day')}
+        </Button>
+      )}
+    </Section>
+  )
+}
+
+/** One order: why it waits, what happened to it, its requests, its result, and the log about it. */
+export const Order = page(
+  {
+    title: route => t('Order {order}', { order: visible(keyOf(route).external_id) }),
+    reads: route => ({ order: reads('order', keyOf(route), ...CHANGES) }),
+    news: ({ order: before }, { order }) =>
+      before.updated_at === order.updated_at ? undefined : t('The order has changed.'),
+  },
+  ({ order }) => (
+    <>
+      <PageHead
+        title={t('Order {order}', { order: visible(order.external_id) })}
+        above={
+          <a class="back small muted" href={linkTo(['orders'])}>
+            <span class="arrow">←</span> {t('Orders')}
+          </a>
+        }
+      >
+        <StatusChip status={order.status} />
+        <span class="small muted">
+          <Name>{visible(order.source)}</Name>
+        </span>
+        <Button kind="small" onClick={() => check(order)}>
+          {t('Check now')}
+        </Button>
+        <Button kind="small" onClick={() => resend(order)}>
+          {t('Resend to the store')}
+        </Button>
+      </PageHead>
+      {order.why.links.length > 0 && <Waiting why={order.why} />}
+      {order.failing !== undefined && <Attempts failing={order.failing} />}
+      <div class="columns">
+        <Timeline {...order} />
+        <div>
+          <Requests {...order} />
+          <Result {...order} />
+        </div>
+      </div>
+      <Log {...{ source: order.source, external_id: order.external_id }} />
+    </>
+  ),
+)

@@ -1,0 +1,194 @@
+import { visible } from '../../lib/platform/visible.ts'
+import { dateInput } from '../../web/form.tsx'
+import { exactDate, serial } from '../../web/format.ts'
+import { Ago, type Column, Empty, Name, Table } from '../../web/pieces.tsx'
+import { linkTo, type Route, replaceRoute, route } from '../../web/route.ts'
+import { SearchBox } from '../../web/search.tsx'
+import { PageHead, page } from '../../web/shell.tsx'
+import { type Answer, reads } from './api.ts'
+import { linkToOrder, OpenRequests, STATUS_NAMES, StatusChip } from './order-pieces.tsx'
+import { t } from './orders-persian.ts'
+import { Choice } from './pieces.tsx'
+import { WaitsFor } from './waiting.tsx'
+
+type List = Answer<'orders'>
+type Row = List['orders'][number]
+
+const FILTERS = ['source', 'status', 'show', 'since', 'until', 'cursor'] as const
+
+const filterOf = ({ query }: Route) => Object.fromEntries(FILTERS.map(name => [name, query.get(name)]))
+
+const textOf = ({ query }: Route) => query.get('q')?.trim() ?? ''
+
+/** What is read again as orders change: each change of an order writes one of these lines to the log. */
+const CHANGES = ['event processed', 'event retried', 'event deferred']
+
+/** The address of the list with other filters, from the last change. */
+const linkWith = (change: Record<string, string | null>) =>
+  linkTo(['orders'], { ...Object.fromEntries(route.value.query), cursor: null, ...change })
+
+const set = (name: string) => (value: string) => replaceRoute(linkWith({ [name]: value }))
+
+const SHOWN = [
+  ['', t('All orders')],
+  ['unsettled', t('Not settled')],
+  ['failing', t('Failing')],
+] as const
+
+const DateFilter = ({ name, label }: { name: 'since' | 'until'; label: string }) => (
+  <label class="row small muted">
+    {label}
+    <input
+      {...dateInput(route.value.query.get(name) ?? '')}
+      onChange={event => set(name)(exactDate(event.currentTarget.value) ?? '')}
+    />
+  </label>
+)
+
+const Filters = ({ sources }: { sources: readonly string[] }) => {
+  const { query } = route.value
+  const source = query.get('source') ?? ''
+  const stores = [...new Set([...sources, source])].filter(Boolean)
+  return (
+    <search class="filters" data-keeps-focus>
+      <SearchBox
+        label={t('Find by order number, request, delivery or invoice number, in full')}
+        placeholder={t('Order, request, delivery or invoice')}
+        linkOf={q => linkWith({ q })}
+      />
+      {textOf(route.value) === '' && (
+        <>
+          <Choice
+            label={t('Store')}
+            value={source}
+            options={[['', t('Any store')], ...stores.map(each => [each, each] as const)]}
+            onChoose={set('source')}
+          />
+          <Choice
+            label={t('What is shown')}
+            value={query.get('show') ?? ''}
+            options={SHOWN}
+            onChoose={set('show')}
+          />
+          {query.get('show') !== 'failing' && (
+            <>
+              <Choice
+                label={t('Status')}
+                value={query.get('status') ?? ''}
+                options={[['', t('Any status')], ...Object.entries(STATUS_NAMES)]}
+                onChoose={set('status')}
+              />
+              <DateFilter name="since" label={t('from')} />
+              <DateFilter name="until" label={t('to')} />
+            </>
+          )}
+        </>
+      )}
+    </search>
+  )
+}
+
+const COLUMNS: Column<Row>[] = [
+  {
+    label: t('Order'),
+    kind: 'cell-order',
+    cell: order => (
+      <>
+        <a href={linkToOrder(order)} class="row-link">
+          <Name>{visible(order.external_id)}</Name>
+        </a>{' '}
+        <span class="small muted nowrap">
+          <Name>{visible(order.source)}</Name>
+        </span>
+      </>
+    ),
+  },
+  { label: t('Status'), cell: ({ status }) => <StatusChip status={status} /> },
+  {
+    label: t('Invoice'),
+    kind: 'number',
+    cell: ({ invoice_number }) => serial(String(invoice_number ?? '')),
+  },
+  { label: t('Open requests'), cell: ({ open }) => <OpenRequests requests={open} /> },
+  { label: t('Waits for'), kind: 'breaks', cell: ({ waiting }) => waiting && <WaitsFor link={waiting} /> },
+  { label: t('Last change'), cell: ({ updated_at }) => updated_at && <Ago iso={updated_at} /> },
+]
+
+const Rows = ({ orders, caption }: { orders: readonly Row[]; caption: string }) => (
+  <Table
+    {...{ caption, columns: COLUMNS, rows: orders }}
+    kind="orders"
+    keyOf={({ source, external_id }) => `${source}/${external_id}`}
+  />
+)
+
+const None = ({ title }: { title: string }) => (
+  <Empty title={title}>
+    <a class="button" href={linkTo(['orders'])}>
+      {t('Show all orders')}
+    </a>
+  </Empty>
+)
+
+const Listed = ({ orders, cursor, searched }: List) => (
+  <>
+    {orders.length > 0 ? (
+      <Rows orders={orders} caption={t('Orders, the last changed first')} />
+    ) : (
+      <None title={cursor === undefined ? t('No order matches') : t('No order matches so far')} />
+    )}
+    <nav class="row" aria-label={t('Pages of orders')}>
+      {route.value.query.has('cursor') && (
+        <a class="button" href={linkWith({})}>
+          <span class="arrow">←</span> {t('Last changed')}
+        </a>
+      )}
+      {cursor !== undefined && (
+        <a class="button" href={linkWith({ cursor })}>
+          {t('Older')} <span class="arrow">→</span>
+        </a>
+      )}
+      {cursor !== undefined && searched !== undefined && (
+        <span class="small muted">{t('Searched back to {time}', { time: <Ago iso={searched} /> })}</span>
+      )}
+    </nav>
+  </>
+)
+
+const news = (before: List, after: List) => {
+  const known = new Set(before.orders.map(({ external_id, updated_at }) => `${external_id} ${updated_at}`))
+  const changed = after.orders.filter(
+    ({ external_id, updated_at }) => !known.has(`${external_id} ${updated_at}`),
+  )
+  return changed.length > 0 ? t('{count} orders changed', { count: changed.length }) : undefined
+}
+
+/** The orders, the last changed first, or those that a number or id finds. */
+export const Orders = page(
+  {
+    title: () => t('Orders'),
+    reads: route => {
+      const found = textOf(route)
+      return {
+        list:
+          found === ''
+            ? reads('orders', filterOf(route), ...CHANGES)
+            : reads('find', { text: found }, ...CHANGES),
+      }
+    },
+    news: (before, after) => news(before.list, after.list),
+  },
+  ({ list, route }) => (
+    <>
+      <PageHead title={t('Orders')} />
+      <Filters sources={list.sources} />
+      {textOf(route) === '' ? (
+        <Listed {...list} />
+      ) : list.orders.length > 0 ? (
+        <Rows orders={list.orders} caption={t('Orders found')} />
+      ) : (
+        <None title={t('Nothing has this number or id')} />
+      )}
+    </>
+  ),
+)

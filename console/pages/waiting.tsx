@@ -1,0 +1,101 @@
+import { visible } from '../../lib/platform/visible.ts'
+import { translateMessage } from '../../web/messages.ts'
+import { Ago, Code, Moment, Name, Section, type Tone, Wait } from '../../web/pieces.tsx'
+import type { Answer } from './api.ts'
+import { NAMES, nameIn } from './order-pieces.tsx'
+import { t } from './orders-persian.ts'
+
+type Why = Answer<'order'>['why']
+type Link = Why['links'][number]
+
+const FOR: Record<Link['for'], readonly [text: string, tone: Tone]> = {
+  accountant: [t('the accountant'), 'wait'],
+  service: [t('the accounting service'), 'bad'],
+  'service key': [t('an API key that the service accepts'), 'bad'],
+  relay: [t('AWS, or the repair of a defect'), 'bad'],
+  operator: [t('an operator'), 'bad'],
+  'bulk queue': [t('its turn in the bulk queue'), 'open'],
+  check: [t('the next check'), 'open'],
+  worker: [t('the worker'), 'open'],
+  'in front': [t('what stands in front of it'), 'wait'],
+}
+
+/** Whom something waits for, and why, in short. */
+export const WaitsFor = ({ link: { for: whom, reason } }: { link: Link }) => (
+  <>
+    <span class="strong">{FOR[whom][0]}</span>
+    <span class="small muted">
+      {': '}
+      <Name>{translateMessage(visible(reason))}</Name>
+    </span>
+  </>
+)
+
+const Next = ({ at }: { at: string }) =>
+  Date.parse(at) > Date.now() ? (
+    <span>{t('next attempt {when}', { when: <Wait until={at} /> })}</span>
+  ) : (
+    <span>{t('next attempt now')}</span>
+  )
+
+const Step = ({ link, isFirst }: { link: Link; isFirst: boolean }) => {
+  const { what, id, since, next, others = 0 } = link
+  const [whom, tone] = FOR[link.for]
+  return (
+    <li data-tone={tone}>
+      <p>
+        <strong>{t('{what} waits for {whom}', { what: nameIn(NAMES, what), whom })}</strong>{' '}
+        <span class="small muted">{isFirst ? t('in front') : t('behind it')}</span>
+      </p>
+      <p class="muted breaks">
+        <Name>{translateMessage(visible(link.reason))}</Name>
+      </p>
+      <p class="row small muted">
+        {since !== undefined && <Ago iso={since} />}
+        {next !== undefined && <Next at={next} />}
+        {others > 0 && <span>{t('{count} other requests share its fate', { count: others })}</span>}
+        {id !== undefined && <Code>{id}</Code>}
+      </p>
+    </li>
+  )
+}
+
+const ACTIONS = {
+  check: t('Check now'),
+  replay: t('Replay the dead letter'),
+  discard: t('Discard the dead letter'),
+  withdraw: t('Withdraw'),
+} as const
+
+/** Why the order waits: what is in front, what stands behind it, and what each action would do. */
+export const Waiting = ({ why: { links, actions } }: { why: Why }) => (
+  <Section id="waiting" title={t('Why it waits')}>
+    <ol class="timeline chain">
+      {links.map((link, index) => (
+        <Step key={String(index)} link={link} isFirst={index === 0} />
+      ))}
+    </ol>
+    <dl class="facts card made">
+      {actions.map(({ action, of, effect }) => (
+        <div key={`${action} ${of}`}>
+          <dt>
+            {ACTIONS[action]} {of !== undefined && `(${nameIn(NAMES, of)})`}
+          </dt>
+          <dd>
+            <Name>{translateMessage(effect)}</Name>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  </Section>
+)
+
+/** When an event that fails is tried again, and how often it was. */
+export const Attempts = ({ failing }: { failing: NonNullable<Answer<'order'>['failing']> }) => (
+  <p class="small muted">
+    {t('{count} attempts, the last one {when}', {
+      count: failing.receives,
+      when: <Moment iso={failing.at} />,
+    })}
+  </p>
+)
