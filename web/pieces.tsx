@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, TargetedKeyboardEvent } from 'preact'
 import { formatAgo, formatDate, formatMoment, formatOtherDate, formatWait } from './format.ts'
 import { choices, language } from './language.ts'
 import { t } from './persian.ts'
@@ -161,6 +161,16 @@ type TableProps<Row> = {
 const ROW_HEADER = { role: 'rowheader', scope: 'row' } as const
 const CELL = { role: 'cell' } as const
 
+/** The arrows lead from the link of a row to that of the next or the former one. */
+const followArrows = (event: TargetedKeyboardEvent<HTMLTableSectionElement>) => {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  const links = [...event.currentTarget.querySelectorAll<HTMLElement>('.row-link')]
+  const from = event.target instanceof HTMLElement ? links.indexOf(event.target) : -1
+  if (step === undefined || from === -1) return
+  event.preventDefault()
+  links[from + step]?.focus()
+}
+
 /** A table whose rows become cards on narrow screens. Its roles are stated, since that takes them away. */
 export const Table = <Row,>({ caption, kind = '', columns, rows, keyOf }: TableProps<Row>) => (
   <table role="table" class={`table ${kind}`}>
@@ -174,7 +184,7 @@ export const Table = <Row,>({ caption, kind = '', columns, rows, keyOf }: TableP
         ))}
       </tr>
     </thead>
-    <tbody role="rowgroup">
+    <tbody role="rowgroup" onKeyDown={followArrows}>
       {rows.map(row => (
         <tr key={keyOf(row)} role="row">
           {columns.map(({ label, kind, isBare, cell }, index) => {

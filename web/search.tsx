@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { replaceRoute, route } from './route.ts'
 
 const TYPING_MS = 250
@@ -11,7 +11,7 @@ type SearchBoxProps = {
   linkOf: (q: string) => string
 }
 
-/** Searches by the parameter `q` of the address, which follows once typing pauses. */
+/** Searches by the parameter `q` of the address, which follows once typing pauses. The key `/` leads to it. */
 export const SearchBox = ({ label, placeholder, linkOf }: SearchBoxProps) => {
   const typed = useSignal<string | undefined>(undefined)
   useEffect(() => {
@@ -22,8 +22,22 @@ export const SearchBox = ({ label, placeholder, linkOf }: SearchBoxProps) => {
     }, TYPING_MS)
     return () => clearTimeout(timer)
   }, [typed.value])
+  const box = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const isTyped =
+        event.target instanceof Element && event.target.closest('input, select, textarea, dialog')
+      if (event.key !== '/' || isTyped || event.ctrlKey || event.altKey || event.metaKey) return
+      event.preventDefault()
+      box.current?.select()
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [])
   return (
     <input
+      ref={box}
+      aria-keyshortcuts="/"
       {...{ type: 'search', 'aria-label': label, placeholder, dir: 'auto', autocomplete: 'off' }}
       value={typed.value ?? route.value.query.get('q') ?? ''}
       onInput={event => {
