@@ -26,18 +26,18 @@ export type HistoryEntry = OrderKey & {
   /** The `updated_at` that this save gave the order; ISO 8601. */
   at: string
   /** The order's `updated_at` before; undefined for its first save. */
-  previous?: string
+  previous?: string | undefined
   /** The event of the order queue. */
   event: string
   delivery: string
-  status?: string
+  status?: string | undefined
   settled: boolean
   /** Of the messages that were published with it. */
   version: number
   /** The id of a store's request, where it appears for the first time. */
-  request?: string
+  request?: string | undefined
   /** Where it appears or changes. */
-  invoice_number?: string
+  invoice_number?: string | undefined
   /** Since the save before. */
   calls: readonly MadeCall[]
   published: readonly Pick<FeedMessage, 'event' | 'delivery'>[]
@@ -107,7 +107,7 @@ export const historyEntry = (
   {
     messages,
     ...rest
-  }: { at: string; previous?: string; calls: readonly MadeCall[]; messages: readonly FeedMessage[] },
+  }: Pick<HistoryEntry, 'at' | 'previous' | 'calls'> & { messages: readonly FeedMessage[] },
 ): HistoryEntry => {
   const { source, external_id, result, version } = after
   const stateBefore = (id: string) => before.intents.find(intent => intent.id === id)?.state
@@ -115,12 +115,12 @@ export const historyEntry = (
   // A mark may have begun a withdrawal before its event came.
   const knowsRequest = ({ intents, withdrawals }: Order) =>
     intents.some(({ id }) => id === delivery) && !withdrawals.some(({ id }) => id === delivery)
-  const invoice_number = invoiceNumberOf(after)
+  const number = invoiceNumberOf(after)
   return {
     ...{ source, external_id, event, delivery, settled: isSettled(after), version },
-    ...(result !== undefined && { status: result.status.slice(0, MAX_TEXT).toWellFormed() }),
-    ...(knowsRequest(after) && !knowsRequest(before) && { request: delivery }),
-    ...(invoice_number !== undefined && invoice_number !== invoiceNumberOf(before) && { invoice_number }),
+    status: result?.status.slice(0, MAX_TEXT).toWellFormed(),
+    request: knowsRequest(after) && !knowsRequest(before) ? delivery : undefined,
+    invoice_number: number === invoiceNumberOf(before) ? undefined : number,
     ...rest,
     published: messages.map(message => ({ event: message.event, delivery: message.delivery })),
     requests: changed.map(({ id, kind, state }) => ({ id, kind, state })),
@@ -131,8 +131,8 @@ export const historyEntry = (
 export type RecordChange = (entry: HistoryEntry) => Promise<void>
 
 /**
- * The history table, as the worker writes it. Two workers that save the same order in the same millisecond write
- * the same entry, and only one of them saves.
+ * The history table, as the worker writes it. Two workers that save the same order in the same millisecond share an
+ * entry; it may then tell of the one that was refused.
  */
 export const historyRecorder =
   (dynamodb: DynamoDB, table: string): RecordChange =>

@@ -25,7 +25,7 @@ const bugsIn = (file: string, bugs: Readonly<Record<string, Change>>): Bug[] =>
 const UNKNOWN_ORDER = 'webhooks of an order that the relay does not know'
 const WHOLE_LIFE = 'an order created, paid, refunded and read'
 
-const PUBLISH = 'await settled(publishAll(), recordChange?.(entry) ?? Promise.resolve())'
+const PUBLISH = 'await waitForAll(publishAll(), recordChange?.(entry) ?? Promise.resolve())'
 const ENQUEUE = 'await enqueue({ source, external_id }, { id: delivery, json: reading.text })'
 
 /** Well-known ways to build the relay wrongly, over all factories and rules. The crash matrix must find each. */
