@@ -147,15 +147,22 @@ export const consoleTests = () => {
 
     test('an audit names differences, counts what it lists, and has differing orders read again', async () => {
       const { page, errors } = await open()
-      await local.create('audited-in-console')
-      await until(async () => (await local.relay(['orders', 'show', 'api', 'audited-in-console'])).code === 0)
+      await local.create('audited', {}, 'relay')
+      // The service has not been paid.
+      await local.relay(['send', '--external-id', 'audited', '--status', 'paid', '--wait', '20s'])
       await page.evaluate('location.hash = "#/audit"')
       await page.getByLabel('Period').selectOption('1h')
       await page.getByRole('button', { name: 'Audit' }).click()
+      const differing = page.getByRole('row', { name: 'api audited order is "paid" here and "invoiced"' })
+      await differing.waitFor({ timeout: 30_000 })
       const listed = page.locator('details', { hasText: 'compared with the service' })
-      await listed.locator('summary').click({ timeout: 30_000 })
-      await listed.getByRole('link', { name: 'api audited-in-console' }).waitFor()
+      await listed.locator('summary').click()
+      await listed.getByRole('link', { name: 'api audited' }).waitFor()
       expect(await violationsOf(page)).toEqual([])
+      await page.getByRole('button', { name: 'Repair' }).click()
+      await page.getByRole('button', { name: 'Have them read' }).click()
+      const statusOf = async () => (await local.json(['orders', 'show', 'api', 'audited'])).data.result.status
+      await until(async () => (await statusOf()) === 'invoiced')
       expect(errors).toEqual([])
     })
 
