@@ -11,11 +11,13 @@ type Headers = Record<string, string>
 
 const TOKEN = 'the token of this test'
 
+const HOSTILE = '<img src=/x onerror=alert(1)>'
+
 /** Every page, with text that only this page shows. */
 const VIEWS = [
   ['#/overview', 'The last hour'],
   ['#/runbook/queue-age', 'Diagnosis'],
-  ['#/deliveries?since=24h', 'Webhooks in the log'],
+  ['#/deliveries?outcome=queued', `${HOSTILE}\\u202e`],
   ['#/audit', 'Accounts for every'],
   ['#/setup', 'problem'],
   ['#/stores', 'Every store of'],
@@ -126,7 +128,8 @@ export const consoleTests = () => {
     const open = (options?: Parameters<typeof openAt>[1]) =>
       openAt(`${url}/?token=${encodeURIComponent(TOKEN)}`, { reducedMotion: 'reduce', ...options })
 
-    test('every page is accessible, in dark mode too, and fits a phone', async () => {
+    test('every page is accessible, in dark mode too, fits a phone, and shows what stores sent as text', async () => {
+      await local.relay(['send', '--external-id', `${HOSTILE}\u202e`])
       const { page, errors } = await open()
       for (const [hash, words] of VIEWS) {
         await page.setViewportSize({ width: 1280, height: 800 })
