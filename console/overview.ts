@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import type { Context } from '../cli/core/context.ts'
-import { cannot } from '../cli/core/errors.ts'
+import { cannot, explain } from '../cli/core/errors.ts'
 import { ROOT } from '../cli/core/stack.ts'
 import { failingOrders } from '../cli/orders/orders.ts'
 import { alarmsOf, byState } from '../cli/status/alarms.ts'
@@ -27,8 +27,8 @@ const FAILING_LISTED = 50
 export const overviewRoutes = (context: Context, live: Live) => {
   const every = EVERY[context.local ? 'local' : 'aws']
   const series = seriesOf(context)
-  const pace = (context.stores().length * 1000) / QUEUES_PER_SECOND
-  const queues = live.poll('queues', Math.max(every.queues, pace), () => queuesOf(context))
+  const everyQueues = Math.max(every.queues, (context.stores().length * 1000) / QUEUES_PER_SECOND)
+  const queues = live.poll('queues', everyQueues, () => queuesOf(context))
   const rates = live.poll('rates', every.metrics, () => ratesOf(series))
   const failing = live.poll('failing', every.alarms, async () => {
     const orders = await failingOrders(context, { limit: FAILING_LISTED + 1 })
@@ -46,17 +46,24 @@ export const overviewRoutes = (context: Context, live: Live) => {
   const ages = live.poll('ages', every.metrics, async () => agesOf(context, await queues(), series))
   const alarms = live.poll('alarms', every.alarms, async () => alarmsOf(context, await queues(), series))
   return [
-    get('overview', {}, async () => ({
-      stage: context.stage,
-      local: context.local,
-      flags: context.flags,
-      every: { queues: Math.max(every.queues, pace), metrics: every.metrics, alarms: every.alarms },
-      queues: await queues(),
-      ages: await ages(),
-      rates: await rates(),
-      failing: await failing(),
-      alarms: byState(await alarms()),
-    })),
+    get('overview', {}, async () => {
+      const problems = new Set<string>()
+      // What can be read is shown, whatever else cannot.
+      const readable = <Value>(value: Promise<Value>): Promise<Value | undefined> =>
+        value.catch(error => {
+          problems.add(explain(error, context).message)
+          return undefined
+        })
+      const found = {
+        queues: await readable(queues()),
+        ages: await readable(ages()),
+        rates: await readable(rates()),
+        failing: await readable(failing()),
+        alarms: byState((await readable(alarms())) ?? []),
+      }
+      const { stage, local } = context
+      return { stage, local, every: { ...every, queues: everyQueues }, ...found, problems: [...problems] }
+    }),
     get('runbook', { page: v.pipe(v.string(), v.regex(/^[\w-]+$/)) }, async ({ page }) => {
       const known = (await alarms()).some(alarm => alarm.page === page)
       if (!known) throw cannot('show the runbook', `there is no page "${page}"`)

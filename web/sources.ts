@@ -108,7 +108,10 @@ export const listen = (path: string) => {
   events.addEventListener('error', () => {
     connection.value = 'broken'
     // The browser reconnects by itself, but gives up after an answer that is no stream.
-    if (events.readyState === EventSource.CLOSED) setTimeout(() => listen(path), RECONNECT_MS)
+    if (events.readyState !== EventSource.CLOSED) return
+    // Why, the answers to what is shown say.
+    refresh()
+    setTimeout(() => listen(path), RECONNECT_MS)
   })
 }
 

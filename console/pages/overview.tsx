@@ -31,8 +31,19 @@ const ALARMS: Column<Alarm>[] = [
 ]
 
 /** What is wrong, since when, and what to do about it. */
-const Verdict = ({ alarms }: Data) => {
+const Verdict = ({ alarms, problems }: Data) => {
   const active = alarms.filter(isActive)
+  if (problems.length > 0) {
+    return (
+      <div class="verdict card" data-tone="wait" role="status">
+        {problems.map(problem => (
+          <p key={problem}>
+            <Name>{problem}</Name>
+          </p>
+        ))}
+      </div>
+    )
+  }
   if (active.length === 0) {
     return (
       <p class="verdict card" data-tone="good">
@@ -72,92 +83,79 @@ const Stage = ({ title, children }: { title: string; children: ComponentChildren
 
 const sum = (values: readonly number[]) => values.reduce((total, each) => total + each, 0)
 
-/** So many stores with waiting messages are named. */
+/** So many stores are named, those with most waiting messages. */
 const LISTED = 4
 
-const toneOf = (count: number, tone: 'bad' | 'wait' = 'wait') => (count > 0 ? tone : undefined)
+type Depth = { waiting: number; inFlight: number }
+
+const rateOf = (label: string, number: number | undefined, minutes = 1, tone?: 'bad' | 'wait') => (
+  <Figure
+    label={label}
+    value={number === undefined ? '–' : t('{rate} / min', { rate: decimal((number / minutes).toFixed(1)) })}
+    tone={number ? tone : undefined}
+  />
+)
+
+const depthOf = (label: string, depth: Depth | undefined, age?: number, tone?: 'bad') => (
+  <Figure
+    label={label}
+    value={depth ? depth.waiting + depth.inFlight : '–'}
+    tone={depth?.waiting ? tone : undefined}
+  >
+    <small>{age !== undefined && t('oldest {age}', { age: formatDuration(age) })}</small>
+  </Figure>
+)
 
 /** The way of an order's events through the relay. */
-const Flow = ({ queues, ages, failing, rates: { recent, minutes } }: Data) => {
-  const perMinute = (number: number) => t('{rate} / min', { rate: decimal((number / minutes).toFixed(1)) })
-  const ageOf = (name: string) =>
-    ages[name] === undefined ? '' : t('oldest {age}', { age: formatDuration(ages[name]) })
-  const behind = queues.feeds
-    .map(({ source, depth }) => ({ source, count: depth === undefined ? 0 : depth.waiting + depth.inFlight }))
-    .filter(({ count }) => count > 0)
-    .toSorted((a, b) => b.count - a.count)
+const Flow = ({ queues, ages = {}, failing, rates }: Data) => {
+  const { recent, minutes } = rates ?? { minutes: 1 }
+  const behind = (queues?.feeds ?? [])
+    .map(({ source, depth = { waiting: 0, inFlight: 0 } }) => ({ source, depth }))
+    .toSorted((a, b) => b.depth.waiting - a.depth.waiting)
   return (
     <ol class="flow">
       <Stage title={t('Endpoints')}>
-        <Figure label={t('Webhooks queued')} value={perMinute(recent.queued)} />
-        <Figure
-          label={t('Webhooks refused')}
-          value={perMinute(recent.refused)}
-          tone={toneOf(recent.refused)}
-        />
-        <Figure label={t('Requests of stores')} value={perMinute(recent.requests + recent.requestsFailed)} />
-        {recent.requestsFailed > 0 && (
-          <Figure label={t('Requests failed')} value={perMinute(recent.requestsFailed)} tone="bad" />
-        )}
+        {rateOf(t('Webhooks queued'), recent?.queued, minutes)}
+        {rateOf(t('Webhooks refused'), recent?.refused, minutes, 'wait')}
+        {rateOf(t('Requests of stores'), recent?.requests, minutes)}
+        {rateOf(t('Requests failed'), recent?.requestsFailed, minutes, 'bad')}
       </Stage>
       <Stage title={t('Order queue')}>
-        <Figure label={t('Waiting')} value={queues.orders.waiting}>
-          <small>{ageOf('orders')}</small>
-        </Figure>
-        <Figure label={t('In progress or waiting for a retry')} value={queues.orders.inFlight} />
-        <Figure label={t('Bulk queue')} value={queues.bulk.waiting + queues.bulk.inFlight}>
-          <small>{ageOf('bulk')}</small>
-        </Figure>
+        {depthOf(t('Waiting or in progress'), queues?.orders, ages.orders)}
+        {depthOf(t('Bulk queue'), queues?.bulk, ages.bulk)}
       </Stage>
       <Stage title={t('Worker')}>
-        <Figure label={t('Events processed')} value={perMinute(recent.processed)} />
-        <Figure label={t('Events retried')} value={perMinute(recent.retried)} tone={toneOf(recent.retried)} />
+        {rateOf(t('Events processed'), recent?.processed, minutes)}
+        {rateOf(t('Events retried'), recent?.retried, minutes, 'wait')}
         <Figure
           label={t('Failing orders')}
-          value={failing.more ? t('over {count}', { count: failing.count }) : failing.count}
-          tone={toneOf(failing.count)}
+          value={failing?.more ? t('over {count}', { count: failing.count }) : (failing?.count ?? '–')}
+          tone={failing?.count ? 'wait' : undefined}
         >
-          {failing.longest?.since && (
+          {failing?.longest?.since && (
             <a class="small" href={linkToOrder(failing.longest.source, failing.longest.external_id)}>
               {t('the longest')} <Ago iso={failing.longest.since} />
             </a>
           )}
         </Figure>
-        <Figure
-          label={t('Accounting service')}
-          value={recent.breakerOpened > 0 ? t('unavailable') : t('no outage noticed')}
-          tone={toneOf(recent.breakerOpened, 'bad')}
-        />
+        {recent && recent.breakerOpened > 0 && (
+          <Figure label={t('Accounting service')} value={t('unavailable')} tone="bad" />
+        )}
       </Stage>
       <Stage title={t('Feeds')}>
-        <Figure label={t('Waiting for stores')} value={sum(behind.map(({ count }) => count))} />
-        {behind.slice(0, LISTED).map(({ source, count }) => (
-          <Figure key={source} label={source} value={count}>
-            <small>{ageOf(`feed ${source}`)}</small>
-          </Figure>
-        ))}
-        <Figure
-          label={t('Deliveries retried')}
-          value={perMinute(recent.feedsRetried)}
-          tone={toneOf(recent.feedsRetried)}
-        />
+        {behind.slice(0, LISTED).map(({ source, depth }) => depthOf(source, depth, ages[`feed ${source}`]))}
+        {behind.length > LISTED && (
+          <Figure
+            label={t('{count} other stores', { count: behind.length - LISTED })}
+            value={sum(behind.slice(LISTED).map(({ depth }) => depth.waiting + depth.inFlight))}
+          />
+        )}
+        {rateOf(t('Deliveries retried'), recent?.feedsRetried, minutes, 'wait')}
       </Stage>
       <Stage title={t('Set aside')}>
-        <Figure
-          label={t('Dead letters')}
-          value={queues.ordersDead.waiting + queues.ordersDead.inFlight}
-          tone={toneOf(queues.ordersDead.waiting, 'bad')}
-        />
-        <Figure
-          label={t('Dead letters of feeds')}
-          value={queues.feedsDead.waiting + queues.feedsDead.inFlight}
-          tone={toneOf(queues.feedsDead.waiting, 'bad')}
-        />
-        <Figure
-          label={t('Quarantine')}
-          value={queues.quarantine.waiting + queues.quarantine.inFlight}
-          tone={toneOf(queues.quarantine.waiting, 'bad')}
-        />
+        {depthOf(t('Dead letters'), queues?.ordersDead, undefined, 'bad')}
+        {depthOf(t('Dead letters of feeds'), queues?.feedsDead, undefined, 'bad')}
+        {depthOf(t('Quarantine'), queues?.quarantine, undefined, 'bad')}
       </Stage>
     </ol>
   )
@@ -184,7 +182,7 @@ const Graph = ({ title, from, bars }: { title: string; from: number; bars: Bars[
   )
 }
 
-const Graphs = ({ from, values }: Data['rates']['hour']) => (
+const Graphs = ({ from, values }: NonNullable<Data['rates']>['hour']) => (
   <div class="graphs">
     <Graph
       {...{ title: t('Webhooks'), from }}
@@ -226,7 +224,6 @@ export const Overview = page(
   ({ overview }) => {
     const { alarms, rates, every, local } = overview
     const unknown = alarms.filter(({ state }) => state === 'unknown').length
-    const seconds = (milliseconds: number) => formatDuration(milliseconds / 1000)
     return (
       <>
         <PageHead title={t('Overview')} />
@@ -234,23 +231,23 @@ export const Overview = page(
         <Section id="flow" title={t('Flow')}>
           <Flow {...overview} />
           <p class="small muted note">
-            {t(
-              'Queues are read every {queues}. Rates are the mean of the last {minutes} minutes, read every {metrics}.',
-              {
-                queues: seconds(every.queues),
-                metrics: seconds(every.metrics),
-                minutes: rates.minutes,
-              },
-            )}{' '}
+            {t('Queues are read every {queues}, metrics every {metrics}; rates are means of five minutes.', {
+              queues: formatDuration(every.queues / 1000),
+              metrics: formatDuration(every.metrics / 1000),
+            })}{' '}
             {local && t('The age of the oldest message is known on AWS only.')}
           </p>
         </Section>
-        <Section id="hour" title={t('The last hour, by minutes')}>
-          <Graphs {...rates.hour} />
-        </Section>
-        <Section id="day" title={t('The last day, by quarters of an hour')}>
-          <Graphs {...rates.day} />
-        </Section>
+        {rates && (
+          <>
+            <Section id="hour" title={t('The last hour, by minutes')}>
+              <Graphs {...rates.hour} />
+            </Section>
+            <Section id="day" title={t('The last day, by quarters of an hour')}>
+              <Graphs {...rates.day} />
+            </Section>
+          </>
+        )}
         <Section id="alarms" title={t('Alarms')}>
           <details>
             <summary>

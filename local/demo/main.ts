@@ -5,13 +5,13 @@ import { isDeepStrictEqual, styleText } from 'node:util'
 import { freePorts } from '../ports.ts'
 import { type Stack, startStack } from '../stack.ts'
 import { partiesOf } from './parties.ts'
-import { story } from './story.ts'
+import { SOURCE, story } from './story.ts'
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
 /** Plays the story; returns the step that failed, or undefined. */
 const play = async (stack: Stack): Promise<string | undefined> => {
-  const parties = partiesOf(stack.urls, 'demo-shop')
+  const parties = partiesOf(stack.urls, SOURCE)
   const began = performance.now()
   const show = (mark: string, where: string, what: string, observed: string) => {
     const time = ((performance.now() - began) / 1000).toFixed(2).padStart(6)
@@ -42,14 +42,24 @@ const dataDir = await mkdtemp(join(tmpdir(), 'order-relay-demo-'))
 say('Starting the relay and a sandbox of the accounting service …')
 try {
   const verbose = process.argv.includes('--verbose')
+  const stays = process.argv.includes('--stay')
   const ports = await freePorts()
   const stack = await startStack({
-    ...{ ports, dataDir, watch: false, signal: stopping.signal },
+    ...{ ports, dataDir, watch: false, signal: stopping.signal, withConsole: stays },
     ...(verbose && { verbose, print: say }),
   })
-  const failed = await play(stack).finally(() => stack.stop())
-  say(failed === undefined ? `\nAll ${story.length} steps were observed.` : `\nNot observed: ${failed}`)
-  process.exitCode = failed === undefined ? 0 : 1
+  try {
+    const failed = await play(stack)
+    say(failed === undefined ? `\nAll ${story.length} steps were observed.` : `\nNot observed: ${failed}`)
+    process.exitCode = failed === undefined ? 0 : 1
+    if (stays && !stopping.signal.aborted) {
+      say(`The order in the console: ${stack.consoleUrl}#/orders/${SOURCE}/A-1\nCtrl-C stops everything.`)
+      const stopped = new Promise(resolve => stopping.signal.addEventListener('abort', resolve))
+      await Promise.race([stopped, stack.broken])
+    }
+  } finally {
+    await stack.stop()
+  }
 } catch (error) {
   say(`Cannot start the demo: ${error instanceof Error ? error.message : String(error)}`)
   process.exitCode = 1

@@ -9,7 +9,7 @@ export type Step = readonly [
   expected: readonly unknown[],
 ]
 
-const SOURCE = 'demo-shop'
+export const SOURCE = 'demo-shop'
 const item = (sku: string, quantity: number) => ({ items: [{ sku, quantity, unit_price: 1_500_000 }] })
 
 /** A webhook from review to the store's feed, then everything that must not get through. */

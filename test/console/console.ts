@@ -11,12 +11,14 @@ type Headers = Record<string, string>
 
 const TOKEN = 'the token of this test'
 
+const HOSTILE = '<img src=/x onerror=alert(1)>'
+
 /** Every page, with text that only this page shows. */
 const VIEWS = [
   ['#/overview', 'The last hour'],
   ['#/runbook/queue-age', 'Diagnosis'],
   ['#/orders', 'Last change'],
-  ['#/deliveries?since=24h', 'Webhooks in the log'],
+  ['#/deliveries?outcome=queued', `${HOSTILE}\\u202e`],
   ['#/audit', 'Accounts for every'],
   ['#/setup', 'problem'],
   ['#/stores', 'Every store of'],
@@ -165,7 +167,8 @@ export const consoleTests = () => {
       expect([await violationsOf(persian.page), persian.errors]).toEqual([[], []])
     })
 
-    test('every page is accessible, in dark mode too, and fits a phone', async () => {
+    test('every page is accessible, in dark mode too, fits a phone, and shows what stores sent as text', async () => {
+      await local.relay(['send', '--external-id', `${HOSTILE}\u202e`])
       const { page, errors } = await open()
       for (const [hash, words] of VIEWS) {
         await page.setViewportSize({ width: 1280, height: 800 })
@@ -186,15 +189,22 @@ export const consoleTests = () => {
 
     test('an audit names differences, counts what it lists, and has differing orders read again', async () => {
       const { page, errors } = await open()
-      await local.create('audited-in-console')
-      await until(async () => (await local.relay(['orders', 'show', 'api', 'audited-in-console'])).code === 0)
+      await local.create('audited', {}, 'relay')
+      // The service has not been paid.
+      await local.relay(['send', '--external-id', 'audited', '--status', 'paid', '--wait', '20s'])
       await page.evaluate('location.hash = "#/audit"')
       await page.getByLabel('Period').selectOption('1h')
       await page.getByRole('button', { name: 'Audit' }).click()
+      const differing = page.getByRole('row', { name: 'api audited order is "paid" here and "invoiced"' })
+      await differing.waitFor({ timeout: 30_000 })
       const listed = page.locator('details', { hasText: 'compared with the service' })
-      await listed.locator('summary').click({ timeout: 30_000 })
-      await listed.getByRole('link', { name: 'api audited-in-console' }).waitFor()
+      await listed.locator('summary').click()
+      await listed.getByRole('link', { name: 'api audited' }).waitFor()
       expect(await violationsOf(page)).toEqual([])
+      await page.getByRole('button', { name: 'Repair' }).click()
+      await page.getByRole('button', { name: 'Have them read' }).click()
+      const statusOf = async () => (await local.json(['orders', 'show', 'api', 'audited'])).data.result.status
+      await until(async () => (await statusOf()) === 'invoiced')
       expect(errors).toEqual([])
     })
 
