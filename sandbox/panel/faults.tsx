@@ -1,11 +1,9 @@
 import { signal } from '@preact/signals'
 import { type Draft, Field, type FieldProps, Form, type Values } from '../../web/form.tsx'
-import { messageOf } from '../../web/http.ts'
-import { toast } from '../../web/notices.ts'
 import { Button, Moment, Section, Wait } from '../../web/pieces.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
 import { useSources } from '../../web/sources.ts'
-import { type Answer, change, FAULTS, SETTINGS } from './api.ts'
+import { type Answer, attempt, change, FAULTS, SETTINGS } from './api.ts'
 import { t } from './persian.ts'
 
 type Fault = Answer<'Fault'>
@@ -43,15 +41,6 @@ const LIMITS = [
   { ...number('seconds', t('For so many seconds'), 60), help: t('Empty: no limit.') },
   { ...number('requests', t('For the next requests')), help: t('Empty: no limit.') },
 ]
-
-const attempt = async (action: () => Promise<unknown>, done?: string) => {
-  try {
-    await action()
-    if (done !== undefined) toast(done)
-  } catch (error) {
-    toast(messageOf(error), 'bad')
-  }
-}
 
 const end = (query: string) => attempt(() => change('DELETE', `faults${query}`))
 
