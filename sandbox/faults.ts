@@ -11,8 +11,8 @@ export type Fault = {
   delay: number
   /** The status of an error. */
   status: number
-  /** What `Retry-After` says, in seconds. */
-  retryAfter: number
+  /** What `Retry-After` says with an error, in seconds. */
+  retryAfter: number | null
   until: string | null
   /** How many requests it still hits. */
   requests: number | null
@@ -42,7 +42,7 @@ export const createFaults = ({ note, announce }: Changes) => {
       if (seconds !== undefined) timers.add(setTimeout(() => set(without(id)), seconds * 1000))
       const fault = {
         ...{ id, kind, operation: operation ?? null, until, requests: requests ?? null },
-        ...{ delay: rest.delay ?? 3000, status: rest.status ?? 500, retryAfter: rest.retryAfter ?? 5 },
+        ...{ delay: rest.delay ?? 3000, status: rest.status ?? 500, retryAfter: rest.retryAfter ?? null },
       }
       set([...faults, fault])
       return fault

@@ -96,7 +96,7 @@ export const OPERATIONS = [
   'removeWebhook',
 ] as const
 
-export const FAULTS = ['reset', 'slow', 'error', 'throttle', 'lose'] as const
+export const FAULTS = ['reset', 'slow', 'error', 'lose'] as const
 
 /** A fault on purpose, for a time or for the next requests; without both, until it is ended. */
 export const fault = strict(
@@ -106,7 +106,7 @@ export const fault = strict(
     seconds: v.exactOptional(whole(1, 86_400)),
     requests: v.exactOptional(whole(1, 1_000_000)),
     delay: v.exactOptional(whole(0, 600_000)),
-    status: v.exactOptional(whole(500, 599)),
+    status: v.exactOptional(whole(400, 599)),
     retryAfter: v.exactOptional(whole(0, 86_400)),
   },
   'kind, operation, seconds, requests, delay, status or retryAfter',

@@ -6,7 +6,7 @@ import type { Fault } from '../faults.ts'
 import type { Environment } from './endpoint.ts'
 import { refuse, respond } from './respond.ts'
 
-const failure = (message: string) => ({ error: { code: 'fault', message } })
+const FAULT = { error: { code: 'fault', message: 'The service fails on purpose' } }
 
 /**
  * Answers a request with a fault.
@@ -33,11 +33,9 @@ export const answerWith = async (
     case 'slow':
       await sleep(delay, undefined, { signal: stopping }).catch(() => undefined)
       return answer()
-    case 'error':
-      return respond(context, status as ContentfulStatusCode, failure('The service has a fault on purpose'))
-    case 'throttle':
-      return respond(context, 429, failure('Too many requests, on purpose'), {
-        'retry-after': String(retryAfter),
-      })
+    case 'error': {
+      const headers = retryAfter === null ? {} : { 'retry-after': String(retryAfter) }
+      return respond(context, status as ContentfulStatusCode, FAULT, headers)
+    }
   }
 }

@@ -291,9 +291,9 @@ const testing: readonly Endpoint[] = [
   {
     ...{ method: 'post', path: '/panel/faults', id: 'addFault', access, summary: 'Add a fault' },
     description:
-      'Makes the order API fail, for a time, for the next requests, or until the fault is ended; the panel keeps working. `reset` breaks the connection before anything is done, `lose` after the work is done; `slow` delays the answer; `error` and `throttle` answer with `status`, or with 429 and `Retry-After`, and do nothing. Of several faults the oldest one hits a request. A restart ends all faults.',
+      'Makes the order API fail, for a time, for the next requests, or until the fault is ended; the panel keeps working. `reset` breaks the connection before anything is done, `lose` after the work is done; `slow` delays the answer; `error` answers with `status` and `Retry-After`, and does nothing. Of several faults the oldest one hits a request. A restart ends all faults.',
     answers: { 200: { schema: 'Fault', when: 'The fault.' } },
-    example: { body: { kind: 'throttle', operation: 'createOrder', requests: 3, retryAfter: 2 } },
+    example: { body: { kind: 'error', status: 429, retryAfter: 2, operation: 'createOrder', requests: 3 } },
     ...accepts(requests.fault, ['FaultRequest'], (body, { faults }) => faults.add(body)),
   },
   {

@@ -114,7 +114,7 @@ const fault = v.strictObject({
   id: number,
   kind: v.picklist(panel.FAULTS),
   operation: v.nullable(v.picklist(panel.OPERATIONS)),
-  ...{ delay: number, status: number, retryAfter: number },
+  ...{ delay: number, status: number, retryAfter: v.nullable(number) },
   until: v.nullable(time),
   requests: v.nullable(number),
 })

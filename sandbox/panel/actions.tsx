@@ -49,11 +49,14 @@ const ACTIONS: readonly Action[] = [
     statuses: ['invoiced'],
     effect: ({ total }) =>
       `${t('A receipt of {total} rials is registered, and the order is paid.', { total: decimal(total) })} ${WEBHOOK}`,
-    fields: () => [
+    fields: ({ date }) => [
       { name: 'method', label: t('Method'), options: Object.entries(PAYMENT_METHODS) },
       { name: 'reference', label: t('Reference') },
+      { name: 'date', label: t('Date'), kind: 'date', value: date },
     ],
-    bodyOf: values => ({ method: values.text('method'), reference: values.text('reference') }),
+    bodyOf: values => ({
+      ...{ method: values.text('method'), reference: values.text('reference'), date: values.date('date') },
+    }),
   },
   {
     name: 'reverse-payment',

@@ -1,6 +1,7 @@
 import type { InferOutput } from 'valibot'
 import type { ExactNumber } from '../../lib/protocol/json.ts'
-import { queryOf, request } from '../../web/http.ts'
+import { messageOf, queryOf, request } from '../../web/http.ts'
+import { toast } from '../../web/notices.ts'
 import { refresh, source } from '../../web/sources.ts'
 import type { SCHEMAS } from '../openapi/schemas.ts'
 
@@ -43,6 +44,16 @@ export const change = async <Result>(method: 'PUT' | 'POST' | 'DELETE', path: st
   const result = await request<Result>(method, `/panel/${path}`, body)
   await refresh()
   return result
+}
+
+/** What a button does, with a toast that says what came of it. */
+export const attempt = async (action: () => Promise<unknown>, done?: string) => {
+  try {
+    await action()
+    if (done !== undefined) toast(done)
+  } catch (error) {
+    toast(messageOf(error), 'bad')
+  }
 }
 
 /** Runs an action of the accountant on an order. */

@@ -1,9 +1,8 @@
 import { formatMilliseconds } from '../../web/format.ts'
-import { messageOf } from '../../web/http.ts'
 import { translateMessage } from '../../web/messages.ts'
 import { toast } from '../../web/notices.ts'
 import { Button, Chip, Code, type Column, Moment, Name, Table, Wait } from '../../web/pieces.tsx'
-import { type Answer, change } from './api.ts'
+import { type Answer, attempt, change } from './api.ts'
 import { t } from './persian.ts'
 import { linkToOrder, STATUS_NAMES } from './pieces.tsx'
 
@@ -54,18 +53,15 @@ const COLUMNS: Column<Attempt>[] = [
   },
 ]
 
-const resend = async ({ delivery }: Delivery) => {
-  try {
+const resend = ({ delivery }: Delivery) =>
+  attempt(async () => {
     const { state, attempts } = await change<Delivery>('POST', `deliveries/${delivery}/resend`)
     const last = attempts.at(-1)
     toast(
       t('Sent again: {result}', { result: last === undefined ? STATES[state] : resultOf(last) }),
       state === 'delivered' ? undefined : 'bad',
     )
-  } catch (error) {
-    toast(messageOf(error), 'bad')
-  }
-}
+  })
 
 const Item = ({ delivery }: { delivery: Delivery }) => {
   const { state, status, external_id, url, created_at, next_attempt_at, attempts, body } = delivery

@@ -1,11 +1,9 @@
 import { signal } from '@preact/signals'
 import { type Draft, Field, type FieldProps, Form, type Values } from '../../web/form.tsx'
-import { messageOf } from '../../web/http.ts'
-import { toast } from '../../web/notices.ts'
 import { Button, Moment, Section, Wait } from '../../web/pieces.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
 import { useSources } from '../../web/sources.ts'
-import { type Answer, change, FAULTS, SETTINGS } from './api.ts'
+import { type Answer, attempt, change, FAULTS, SETTINGS } from './api.ts'
 import { t } from './persian.ts'
 
 type Fault = Answer<'Fault'>
@@ -13,8 +11,7 @@ type Fault = Answer<'Fault'>
 const KINDS: Record<Fault['kind'], string> = {
   reset: t('Down: the connection is reset'),
   slow: t('Slow answers'),
-  error: t('Answers 500'),
-  throttle: t('Too many requests: answers 429'),
+  error: t('Answers with an error'),
   lose: t('The work is done, the answer is lost'),
 }
 
@@ -29,21 +26,21 @@ const OPERATIONS: Record<NonNullable<Fault['operation']>, string> = {
   removeWebhook: t('Remove an address'),
 }
 
+const number = (name: string, label: string, value?: number): FieldProps => ({
+  ...{ name, label, kind: 'number' },
+  ...(value === undefined ? { help: t('Empty: none.') } : { value }),
+})
+
 /** What each kind has besides its limits. */
-const VALUES: Partial<Record<Fault['kind'], FieldProps>> = {
-  slow: { name: 'delay', label: t('Delay in milliseconds'), kind: 'number', value: 3000 },
-  error: { name: 'status', label: t('Status'), kind: 'number', value: 500 },
-  throttle: { name: 'retryAfter', label: t('Retry-After in seconds'), kind: 'number', value: 5 },
+const VALUES: Partial<Record<Fault['kind'], readonly FieldProps[]>> = {
+  slow: [number('delay', t('Delay in milliseconds'), 3000)],
+  error: [number('status', t('Status'), 500), number('retryAfter', t('Retry-After in seconds'))],
 }
 
-const attempt = async (action: () => Promise<unknown>, done?: string) => {
-  try {
-    await action()
-    if (done !== undefined) toast(done)
-  } catch (error) {
-    toast(messageOf(error), 'bad')
-  }
-}
+const LIMITS = [
+  { ...number('seconds', t('For so many seconds'), 60), help: t('Empty: no limit.') },
+  { ...number('requests', t('For the next requests')), help: t('Empty: no limit.') },
+]
 
 const end = (query: string) => attempt(() => change('DELETE', `faults${query}`))
 
@@ -85,47 +82,59 @@ export const ActiveFaults = () => {
 
 const draft = signal<Draft>({})
 
+const fieldsOf = (kind: string) => [...(VALUES[kind as Fault['kind']] ?? []), ...LIMITS]
+
 const add = (values: Values) => {
-  const kind = values.text('kind') as Fault['kind']
-  const given = ['seconds', 'requests', VALUES[kind]?.name].filter(name => name && values.text(name) !== '')
+  const [kind, operation] = [values.text('kind'), values.text('operation')]
+  const given = fieldsOf(kind).filter(({ name }) => values.text(name) !== '')
   return change('POST', 'faults', {
-    kind,
-    ...(values.text('operation') !== '' && { operation: values.text('operation') }),
-    ...Object.fromEntries(given.map(name => [name, values.number(String(name))])),
+    ...{ kind, ...(operation !== '' && { operation }) },
+    ...Object.fromEntries(given.map(({ name }) => [name, values.number(name)])),
   })
 }
 
-const FaultForm = () => {
-  const value = VALUES[(draft.value.kind ?? 'reset') as Fault['kind']]
-  return (
-    <Form
-      class="card settings sided"
-      label={t('Add a fault')}
-      action={t('Add fault')}
-      submit={add}
-      draft={draft}
-    >
-      <Field name="kind" label={t('Fault')} options={Object.entries(KINDS)} />
-      {value && <Field key={value.name} {...value} />}
-      <Field name="operation" label={t('On')} options={[ALL, ...Object.entries(OPERATIONS)]} />
-      <Field
-        name="seconds"
-        label={t('For so many seconds')}
-        kind="number"
-        value={60}
-        help={t('Empty: no limit.')}
-      />
-      <Field name="requests" label={t('For the next requests')} kind="number" help={t('Empty: no limit.')} />
-    </Form>
-  )
-}
+const FaultForm = () => (
+  <Form
+    class="card settings sided"
+    label={t('Add a fault')}
+    action={t('Add fault')}
+    {...{ submit: add, draft }}
+  >
+    <Field name="kind" label={t('Fault')} options={Object.entries(KINDS)} />
+    <Field name="operation" label={t('On')} options={[ALL, ...Object.entries(OPERATIONS)]} />
+    {fieldsOf(String(draft.value.kind)).map(field => (
+      <Field key={field.name} {...field} />
+    ))}
+  </Form>
+)
 
-const put = (path: string, body: object, done: string) => () => attempt(() => change('PUT', path, body), done)
+type Click = readonly [label: string, method: 'PUT' | 'POST', path: string, body: object, done: string]
+
+const clicksOf = ({ automaticFinalization }: Answer<'Settings'>): readonly Click[] => [
+  [t('Create 20 example orders'), 'POST', 'examples', {}, t('20 example orders created')],
+  [t('Empty the stock'), 'PUT', 'products', { stock: 0 }, t('No product is in stock')],
+  [t('Stock 100 of each product'), 'PUT', 'products', { stock: 100 }, t('100 of each product are in stock')],
+  automaticFinalization
+    ? [
+        t('Switch automatic finalization off'),
+        'PUT',
+        'settings',
+        { automaticFinalization: false },
+        t('Orders now wait for review'),
+      ]
+    : [
+        t('Switch automatic finalization on'),
+        'PUT',
+        'settings',
+        { automaticFinalization: true },
+        t('Invoices are finalized automatically'),
+      ],
+]
 
 /** What helps to test a store or the relay: faults, example orders, stock and settings at a click. */
 export const Testing = page(
   { title: () => t('Testing'), reads: () => ({ settings: SETTINGS }) },
-  ({ settings: { automaticFinalization, orderPaymentReceivingAccount } }) => (
+  ({ settings }) => (
     <>
       <PageHead title={t('Testing')} />
       <Section id="faults" title={t('Faults on purpose')}>
@@ -138,41 +147,11 @@ export const Testing = page(
       </Section>
       <Section id="examples" title={t('Orders, stock and settings')}>
         <div class="row">
-          <Button
-            onClick={() => attempt(() => change('POST', 'examples', {}), t('20 example orders created'))}
-          >
-            {t('Create 20 example orders')}
-          </Button>
-          <Button onClick={put('products', { stock: 0 }, t('No product is in stock'))}>
-            {t('Empty the stock')}
-          </Button>
-          <Button onClick={put('products', { stock: 100 }, t('100 of each product are in stock'))}>
-            {t('Stock 100 of each product')}
-          </Button>
-          <Button
-            onClick={put(
-              'settings',
-              { automaticFinalization: !automaticFinalization },
-              automaticFinalization
-                ? t('Orders now wait for review')
-                : t('Invoices are finalized automatically'),
-            )}
-          >
-            {automaticFinalization
-              ? t('Switch automatic finalization off')
-              : t('Switch automatic finalization on')}
-          </Button>
-          {orderPaymentReceivingAccount !== null && (
-            <Button
-              onClick={put(
-                'settings',
-                { orderPaymentReceivingAccount: null },
-                t('Paid orders now wait for review'),
-              )}
-            >
-              {t('Select no receiving account')}
+          {clicksOf(settings).map(([label, method, path, body, done]) => (
+            <Button key={label} onClick={() => attempt(() => change(method, path, body), done)}>
+              {label}
             </Button>
-          )}
+          ))}
         </div>
       </Section>
     </>

@@ -255,8 +255,8 @@ export const t = translator({
   'The service fails on purpose': 'سرویس عمداً خطا می‌دهد',
   'Down: the connection is reset': 'قطع: اتصال بریده می‌شود',
   'Slow answers': 'پاسخ کند',
-  'Answers 500': 'خطای ۵۰۰',
-  'Too many requests: answers 429': 'درخواست بیش از حد: خطای ۴۲۹',
+  'Answers with an error': 'پاسخ با خطا',
+  'Empty: none.': 'خالی: بدون آن.',
   'The work is done, the answer is lost': 'کار انجام می‌شود و پاسخ گم می‌شود',
   'All requests of stores': 'همه درخواست‌های فروشگاه‌ها',
   'Create an order': 'ثبت سفارش',
@@ -288,8 +288,6 @@ export const t = translator({
   'Switch automatic finalization off': 'خاموش کردن قطعی‌سازی خودکار',
   'Orders now wait for review': 'سفارش‌ها از این پس نیازمند بررسی می‌مانند',
   'Invoices are finalized automatically': 'فاکتورها خودکار قطعی می‌شوند',
-  'Select no receiving account': 'برداشتن حساب دریافت وجه',
-  'Paid orders now wait for review': 'سفارش‌های پرداخت‌شده از این پس نیازمند بررسی می‌مانند',
   // Settings.
   'Settings saved. They apply to orders from now on.':
     'تنظیمات ذخیره شد و از این پس برای سفارش‌ها اعمال می‌شود.',

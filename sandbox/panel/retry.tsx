@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals'
 import { ask } from '../../web/form.tsx'
 import { decimal, sum } from '../../web/format.ts'
-import { messageOf, request } from '../../web/http.ts'
+import { request } from '../../web/http.ts'
 import { translateMessage } from '../../web/messages.ts'
 import { toast } from '../../web/notices.ts'
 import { Button, type Column, Name, Table } from '../../web/pieces.tsx'
-import { type Answer, change, type Key } from './api.ts'
+import { type Answer, attempt, change, type Key } from './api.ts'
 import { t } from './persian.ts'
 import { linkToOrder, STATUS_NAMES, StoreName } from './pieces.tsx'
 
@@ -61,9 +61,9 @@ const countsOf = (orders: readonly Result[]) => {
 }
 
 /** Says what a retry would do, and does it once that is confirmed. */
-const askToRetry = async (waiting: number, orders?: readonly Key[]) => {
-  const post = { ...(orders !== undefined && { orders }) }
-  try {
+const askToRetry = (waiting: number, orders?: readonly Key[]) =>
+  attempt(async () => {
+    const post = { ...(orders !== undefined && { orders }) }
     const plan = await request<Results>('POST', '/panel/retries', { ...post, dryRun: true })
     if (plan.orders.length === 0) return toast(t('The cause of no order is gone'))
     const { paid, invoiced, amount } = countsOf(plan.orders)
@@ -84,10 +84,7 @@ const askToRetry = async (waiting: number, orders?: readonly Key[]) => {
         chooseNone()
       },
     })
-  } catch (error) {
-    toast(messageOf(error), 'bad')
-  }
-}
+  })
 
 /** What can be done with many orders in review at once. */
 export const Retries = ({ orders, waiting }: { orders: readonly Summary[]; waiting: number }) => {

@@ -1,10 +1,8 @@
 import { signal } from '@preact/signals'
 import { ask } from '../../web/form.tsx'
-import { messageOf } from '../../web/http.ts'
-import { toast } from '../../web/notices.ts'
 import { Button, Code, type Column, Empty, Facts, Moment, Section, Table } from '../../web/pieces.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
-import { type Answer, change, deliveriesOf, WEBHOOKS } from './api.ts'
+import { type Answer, attempt, change, deliveriesOf, WEBHOOKS } from './api.ts'
 import { Deliveries, Message, resultOf } from './deliveries.tsx'
 import { t } from './persian.ts'
 import { limitOf, ShowMore } from './pieces.tsx'
@@ -38,13 +36,10 @@ const askToRemove = ({ url }: Webhook) =>
     },
   })
 
-const test = async ({ url }: Webhook) => {
-  try {
+const test = ({ url }: Webhook) =>
+  attempt(async () => {
     outcome.value = await change('POST', 'webhooks/test', { url })
-  } catch (error) {
-    toast(messageOf(error), 'bad')
-  }
-}
+  })
 
 const Outcome = () => {
   const { value } = outcome

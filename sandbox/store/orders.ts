@@ -100,13 +100,7 @@ export type StatusSums = { status: Status; count: number; net: string; tax: stri
 export const orders = (db: DatabaseSync, { iso }: Clock) => {
   const run = queries(db)
   const byKey = query<Order>(db, `${SELECT} WHERE o.source = ? AND o.external_id = ?`)
-  // Steps from source to source along the index, however many orders there are.
-  const sources = query<{ source: string }>(
-    db,
-    `WITH RECURSIVE s (source) AS (SELECT min(source) FROM orders UNION ALL
-       SELECT (SELECT min(source) FROM orders WHERE source > s.source) FROM s WHERE s.source IS NOT NULL)
-     SELECT source FROM s WHERE source IS NOT NULL`,
-  )
+  const sources = query<{ source: string }>(db, 'SELECT DISTINCT source FROM order_sums ORDER BY source')
   const parts = query<{ part: string | null }>(
     db,
     `SELECT external_id AS part FROM orders WHERE invoice_number = ?1

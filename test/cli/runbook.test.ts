@@ -1,9 +1,6 @@
-import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { DeleteTableCommand, waitUntilTableNotExists } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
@@ -12,7 +9,6 @@ import { newOrder } from '../../lib/orders/order.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
 import { logFile } from '../../local/log.ts'
 import { createTables } from '../../local/provision.ts'
-import { type Sandbox, startSandbox } from '../../sandbox/start.ts'
 import { change, copyProject } from '../deploy/project.ts'
 import { useFolder } from '../support/folder.ts'
 import { startServer } from '../support/server.ts'
@@ -23,7 +19,6 @@ const RUNBOOK = join(ROOT, 'docs/runbook')
 /** A store with an HTTP feed, which the project itself does not have. */
 const WEB = 'web-shop'
 
-let sandbox: Sandbox | undefined
 /** What the store's endpoint answers. */
 let answer = 500
 let endpoint: Awaited<ReturnType<typeof startServer>>
@@ -44,7 +39,7 @@ const prepareProject = async () => {
   return project
 }
 useLocalStack({ project: prepareProject })
-afterAll(() => Promise.all([sandbox?.close(), endpoint.close()]))
+afterAll(() => endpoint.close())
 
 const log = () => readFileSync(logFile(local.stack().dataDir), 'utf8')
 const logged = (...parts: string[]) =>
@@ -54,32 +49,8 @@ const logged = (...parts: string[]) =>
       .some(line => parts.every(part => line.includes(part))),
   )
 
-/** In place of the service: an event that waits for it is retried when all of this is over. */
-const down = createServer((_request, response) => response.writeHead(503, { 'retry-after': '3600' }).end())
-
-const stopService = async () => {
-  const { port } = new URL(local.stack().urls.sandbox)
-  const [pid] = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' })
-    .split('\n')
-    .filter(line => line.includes('sandbox/main.ts') && line.includes(`--port ${port}`))
-  process.kill(Number.parseInt(pid ?? '', 10), 'SIGKILL')
-  const listens = () => once(down.listen(Number(port), '127.0.0.1'), 'listening')
-  await until(() =>
-    listens().then(
-      () => true,
-      () => false,
-    ),
-  )
-}
-const startService = async () => {
-  down.closeAllConnections()
-  await new Promise(resolve => down.close(resolve))
-  const { urls, dataDir } = local.stack()
-  sandbox = await startSandbox({
-    port: Number(new URL(urls.sandbox).port),
-    data: join(dataDir, 'sandbox.db'),
-  })
-}
+/** An event that waits for the service is retried when all of this is over. */
+const DOWN = { kind: 'error', status: 503, retryAfter: 3600 }
 
 /** Runs with a table missing, as after a change of the stack by hand. */
 const withoutTable = async (name: string, run: () => Promise<unknown>): Promise<undefined> => {
@@ -118,12 +89,12 @@ const PAGES: Readonly<
   'breaker-open': {
     situation: async () => {
       await local.create('refunded')
-      await stopService()
+      await local.sandbox('POST', '/panel/faults', DOWN)
       expect((await local.store('POST', 'refunded/refund/', {})).status).toBe(202)
       await logged('event retried', 'refunded')
     },
     commands: {
-      doctor: /!! {4}the accounting service accepts the API key: .*answered 503/,
+      doctor: /!! {4}the accounting service accepts the API key: .*: 503 /,
       [ERRORS_30M]:
         /ERROR event retried .*source=api external_id=refunded .*The accounting service answered 503/,
     },
@@ -142,7 +113,7 @@ const PAGES: Readonly<
     situation: async () => {
       const request = JSON.stringify({ method: 'card', reference: 'r' })
       await local.enqueue('orders-dead.fifo', 'order.payment', { external_id: 'refunded', request })
-      await startService()
+      await local.sandbox('DELETE', '/panel/faults')
       return { external_id: 'refunded' }
     },
     commands: {

@@ -247,7 +247,7 @@ test('the totals are exact, and those of the filtered orders; the export has the
   const [head, first, second, ...rest] = Buffer.from(await response.arrayBuffer())
     .toString()
     .split('\r\n')
-  expect(head).toMatch(/^\uFEFFsource,external_id,date,customer,/)
+  expect(head).toMatch(/^\uFEFFsource,external_id,date,customer_name,mobile,/)
   expect(first).toBe(
     `api,'+1,2026-11-21,"'=HYPERLINK(""http://evil.example"";""x"")",09123456789,paid,1,1,,"'@a,b",2000,200,2200,`,
   )

@@ -21,7 +21,7 @@ test.each<[fault: object, answer: unknown[], isRegistered: boolean]>([
   [{ kind: 'lose' }, ['broken'], true],
   [{ kind: 'error' }, [500, 'fault'], false],
   [{ kind: 'error', status: 503 }, [503, 'fault'], false],
-  [{ kind: 'throttle', retryAfter: 7 }, [429, '7', 'fault'], false],
+  [{ kind: 'error', status: 429, retryAfter: 7 }, [429, '7', 'fault'], false],
   [{ kind: 'slow', delay: 50 }, [201], true],
 ])(
   '%j hits the next requests of a kind, and then the service works again',
@@ -43,7 +43,7 @@ test.each<[fault: object, answer: unknown[], isRegistered: boolean]>([
 
 test('a fault of the whole order API lasts for a time, or until it is ended; the oldest one hits', async () => {
   await add({ kind: 'error', seconds: 1 })
-  await add({ kind: 'throttle' })
+  await add({ kind: 'error', status: 429 })
   expect((await sandbox().read('1')).status).toBe(500)
   await eventually(active, faults => faults.length === 1)
   expect((await sandbox().read('1')).status).toBe(429)
@@ -51,7 +51,7 @@ test('a fault of the whole order API lasts for a time, or until it is ended; the
   expect((await end('?id=1')).body.faults).toHaveLength(1)
   expect((await end()).body).toEqual({ faults: [] })
   expect((await sandbox().read('1')).status).toBe(404)
-  for (const body of [{}, { kind: 'fire' }, { kind: 'error', status: 404 }, { kind: 'slow', requests: 0.5 }])
+  for (const body of [{}, { kind: 'fire' }, { kind: 'error', status: 302 }, { kind: 'slow', requests: 0.5 }])
     expect((await add(body)).status).toBe(400)
 })
 

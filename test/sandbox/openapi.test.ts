@@ -36,7 +36,7 @@ test('the commands of the README work in order', async () => {
   }
   expect(answers).toMatchObject([
     ...[{ status: 'needs_review' }, { sku: 'SKU-3', stock: 5 }, { status: 'paid' }],
-    ...[{ kind: 'throttle' }, { faults: [] }],
+    ...[{ kind: 'error' }, { faults: [] }],
   ])
 })
 

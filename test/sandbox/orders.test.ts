@@ -80,12 +80,6 @@ describe('creating an order', () => {
     })
   })
 
-  test('with a payment results in paid, with a receipt', async () => {
-    const { body } = await sandbox().create(order('1', { payment: PAYMENT }))
-    expect(body).toMatchObject({ status: 'paid', receipt_number: 1 })
-    expect(await kinds('1')).toEqual(['created', 'finalized', 'paid'])
-  })
-
   test('that cannot be finalized results in a draft, a held payment, and every cause', async () => {
     const { create, detail, settings, product, stock } = sandbox()
     await settings({ automaticFinalization: false, orderPaymentReceivingAccount: null })
@@ -180,33 +174,15 @@ test('a return has a number and its reason', async () => {
   }
 })
 
-describe("the accountant's retry", () => {
-  test('takes the goods and registers the held payment, if any', async () => {
-    const { create, product, retry, stock } = sandbox()
-    await create(order('1', OUT_OF_STOCK))
-    await create(order('2', { ...OUT_OF_STOCK, payment: PAYMENT }))
-    await product('SKU-3', { stock: 5 })
-    expect((await retry('1')).body).toMatchObject({
-      ...{ status: 'invoiced', invoice_status: 'posted', error: null, receipt_number: null },
-    })
-    expect(await kinds('1')).toEqual(['created', 'held', 'retried', 'finalized'])
-    expect((await retry('2')).body).toMatchObject({
-      status: 'paid',
-      receipt: { number: 1, reference: 'r-1' },
-    })
-    expect(await stock('SKU-3')).toBe(1)
-  })
-
-  test('leaves the order in review with the current cause while one remains', async () => {
-    const { create, settings, retry, product } = sandbox()
-    await settings({ automaticFinalization: false })
-    await create(order('1', OUT_OF_STOCK))
-    await product('SKU-3', { stock: 2 })
-    const cause = { status: 'needs_review', error: 'Automatic finalization is off' }
-    expect((await retry('1')).body).toMatchObject(cause)
-    await settings({ automaticFinalization: true })
-    expect((await retry('1')).body).toMatchObject({ status: 'invoiced', error: null })
-  })
+test('a retry leaves the order in review with the current cause while one remains', async () => {
+  const { create, settings, retry, product } = sandbox()
+  await settings({ automaticFinalization: false })
+  await create(order('1', OUT_OF_STOCK))
+  await product('SKU-3', { stock: 2 })
+  const cause = { status: 'needs_review', error: 'Automatic finalization is off' }
+  expect((await retry('1')).body).toMatchObject(cause)
+  await settings({ automaticFinalization: true })
+  expect((await retry('1')).body).toMatchObject({ status: 'invoiced', error: null })
 })
 
 test('the source can be in the query or in the body, and must be the same in both', async () => {

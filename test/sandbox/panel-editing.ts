@@ -160,7 +160,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByRole('button', { name: 'Create 20 example orders' }).click()
     await page.getByRole('button', { name: 'Stock 100 of each product' }).click()
     await page.getByText('100 of each product are in stock').waitFor()
-    await page.getByLabel('Fault', { exact: true }).selectOption('Too many requests: answers 429')
+    await page.getByLabel('Fault', { exact: true }).selectOption('Answers with an error')
     await page.getByLabel('Retry-After').fill('2')
     await page.getByLabel('On', { exact: true }).selectOption('Read an order')
     await page.getByLabel('For the next requests').fill('2')

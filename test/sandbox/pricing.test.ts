@@ -19,13 +19,6 @@ describe('rounding', () => {
     expect(amounts(rows(1.15, 10))).toEqual([12n])
   })
 
-  test('keeps digits beyond a double', () => {
-    const unit_price = new ExactNumber('9007199254740993')
-    const quantity = new ExactNumber('3.00000000000000000001')
-    const { totals } = priced({ items: [{ quantity, unit_price }] }, 0)
-    expect(totals.total).toBe(27021597764222979n)
-  })
-
   test('of the spread discount favours the largest remainders, and the earlier row in a tie', () => {
     const items = [1, 1, 1].map(unit_price => ({ quantity: 1, unit_price: unit_price * 100 }))
     expect(shares(priced({ items, discount: 10 }))).toEqual([4n, 3n, 3n])
@@ -41,15 +34,6 @@ describe('a discount', () => {
   test('can reduce a row, or the whole order, to zero', () => {
     expect(priced({ items: [{ quantity: 1, unit_price: 100, discount: 100 }] }).totals.total).toBe(0n)
     expect(priced({ items, discount: 60 }).totals.total).toBe(0n)
-  })
-
-  test('larger than its amount is refused with the name of the field', () => {
-    expect(() => priced({ items: [{ quantity: 1, unit_price: 100, discount: 101 }] })).toThrow(
-      'Field "items[0].discount" is 101: must not exceed the row, 100',
-    )
-    expect(() => priced({ items, discount: 61 })).toThrow(
-      'Field "discount" is 61: must not exceed the items, 60',
-    )
   })
 })
 
