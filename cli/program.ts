@@ -3,6 +3,7 @@ import tab from '@bomb.sh/tab/commander'
 import { CommanderError } from '@commander-js/extra-typings'
 import type { Command } from 'commander'
 import { auditCommand } from './audit/audit.ts'
+import { conformanceCommand } from './conformance/conformance.ts'
 import { consoleCommand } from './console.ts'
 import { type Cli, createCli } from './core/command.ts'
 import { EXIT, type ExitCode, Failure, messageOf } from './core/errors.ts'
@@ -57,6 +58,7 @@ export const addCommands = (cli: Cli): void => {
   program.commandsGroup('Test:')
   sendCommand(cli)
   explainSignatureCommand(cli)
+  conformanceCommand(cli)
   sandboxCommand(cli)
   program.commandsGroup('Shell:')
   // Last, since it reads the other commands.

@@ -126,17 +126,24 @@ const setSecret = async (
   }
 }
 
+/**
+ * The secret that signs the messages of an HTTP feed.
+ *
+ * @param action what needs it
+ */
+export const feedSecretOf = async (context: Context, source: string, action: string): Promise<string> => {
+  const secret = await context.parameters.get(`${PARAMETERS.feedSecrets}/${storeName(source)}`)
+  if (secret !== undefined) return secret
+  throw cannot(action, 'the store has no secret', `create it with "npx relay stores secret ${source}"`)
+}
+
 /** Delivers a message that is about no order, and shows what the store's endpoint answers. */
 export const testFeed = async (context: Context, source: string) => {
   const { feed } = storeNamed(context, source)
   if (feed === 'sqs') {
     throw cannot(`test the feed of "${source}"`, 'it is an SQS queue, which refuses no message')
   }
-  const secret = await context.parameters.get(`${PARAMETERS.feedSecrets}/${storeName(source)}`)
-  if (secret === undefined) {
-    const remedy = `create it with "npx relay stores secret ${source}"`
-    throw cannot(`test the feed of "${source}"`, 'the store has no secret', remedy)
-  }
+  const secret = await feedSecretOf(context, source, `test the feed of "${source}"`)
   const event = FEED_TEST
   const delivery = randomUUID()
   const data = { source, external_id: event }

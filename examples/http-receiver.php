@@ -37,7 +37,7 @@ function handle(array $message): void
 {
     $data = $message['data'];
     $status = $data['status'] ?? '';
-    error_log("applied: {$data['external_id']} v{$message['version']} {$message['event']} $status");
+    error_log("applied: {$data['external_id']} v{$message['version']} {$message['event']} $status {$message['delivery']}");
 }
 
 /** Handles a message unless it, or a later version of its order, was handled before. */
@@ -75,5 +75,11 @@ if (!isAuthentic($_SERVER['HTTP_X_SERVICE_SIGNATURE'] ?? '', $body, $secrets)) {
 http_response_code(500);
 $database = new PDO('sqlite:' . (getenv('DATABASE') ?: 'store.sqlite'), null, null, [PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION]);
 $database->exec('CREATE TABLE IF NOT EXISTS seen (source, external_id, version INTEGER, deliveries, PRIMARY KEY (source, external_id))');
-handleOnce($database, json_decode($body, true, 64, JSON_THROW_ON_ERROR));
+$message = json_decode($body, true, 64, JSON_THROW_ON_ERROR);
+if ($message['event'] !== 'relay.test') {
+    if (!isset($message['delivery'], $message['version'], $message['data']['source'], $message['data']['external_id'])) {
+        throw new UnexpectedValueException('Cannot read a feed message');
+    }
+    handleOnce($database, $message);
+}
 http_response_code(200);

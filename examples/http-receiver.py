@@ -1,6 +1,6 @@
 """Receives the messages of an HTTP feed, with nothing but Python:
 
-    FEED_SECRET=... PORT=8080 python3 examples/http-receiver.py
+    FEED_SECRET=... PORT=8080 DATABASE=store.sqlite python3 examples/http-receiver.py
 
 In stores.yml, with the secret that `npx relay stores secret demo-shop` creates:
 
@@ -22,7 +22,7 @@ SECRETS = [secret for secret in os.environ["FEED_SECRET"].split(",") if secret]
 PORT = int(os.environ.get("PORT", "8080"))
 TOLERANCE_SECONDS = 300
 
-database = sqlite3.connect(os.environ.get("DATABASE", ":memory:"))
+database = sqlite3.connect(os.environ.get("DATABASE", "store.sqlite"))
 database.execute(
     "CREATE TABLE IF NOT EXISTS seen (source, external_id, version, deliveries, PRIMARY KEY (source, external_id))"
 )
@@ -41,7 +41,8 @@ def is_authentic(header, body):
 def handle(message):
     """What the store does with a message; what it writes belongs in the same transaction."""
     data = message["data"]
-    print("applied:", data["external_id"], f"v{message['version']}", message["event"], data.get("status", ""), flush=True)
+    version, status = f"v{message['version']}", data.get("status", "")
+    print("applied:", data["external_id"], version, message["event"], status, message["delivery"], flush=True)
 
 
 def handle_once(message):
@@ -67,7 +68,9 @@ class Receiver(BaseHTTPRequestHandler):
         status = 401
         if is_authentic(self.headers.get("X-Service-Signature"), body):
             # An exception ends the connection without an answer, and the relay sends the message again.
-            handle_once(json.loads(body))
+            message = json.loads(body)
+            if message["event"] != "relay.test":
+                handle_once(message)
             status = 200
         self.send_response(status)
         self.send_header("Content-Length", "0")

@@ -1,6 +1,6 @@
 // Receives the messages of an HTTP feed:
 //
-//   FEED_SECRET=... PORT=8080 node examples/http-receiver.ts
+//   FEED_SECRET=... PORT=8080 DATABASE=store.sqlite node examples/http-receiver.ts
 //
 // In stores.yml, with the secret that `npx relay stores secret demo-shop` creates:
 //
@@ -10,16 +10,19 @@
 import { createServer } from 'node:http'
 // In your own project: from 'order-relay-store'
 import { createReceiver, nodeHandler } from '../kit/src/index.ts'
+import { onceIn } from './once.ts'
 
-const { FEED_SECRET = '', PORT = '8080' } = process.env
+const { FEED_SECRET = '', PORT = '8080', DATABASE = 'store.sqlite' } = process.env
 if (FEED_SECRET === '')
   throw new Error('Cannot start: FEED_SECRET is not set; set it to the secret of your feed')
 
 const receive = createReceiver({
-  secrets: FEED_SECRET,
-  handle: ({ event, data, version }) => {
+  secrets: FEED_SECRET.split(',').filter(Boolean), // Two while the secret is exchanged.
+  once: onceIn(DATABASE),
+  // What the store does with a message; what it writes belongs in the same transaction.
+  handle: ({ event, data, version, delivery }) => {
     const status = 'status' in data ? data.status : ''
-    console.log('applied:', data.external_id, `v${version}`, event, status)
+    console.log('applied:', data.external_id, `v${version}`, event, status, delivery)
   },
 })
 const server = createServer(nodeHandler(receive))

@@ -7,6 +7,7 @@
 import { SQSClient } from '@aws-sdk/client-sqs'
 // In your own project: from 'order-relay-store/sqs'
 import { consumeFeed } from '../kit/src/sqs.ts'
+import { onceIn } from './once.ts'
 
 const stop = new AbortController()
 process.once('SIGINT', () => stop.abort())
@@ -14,9 +15,11 @@ process.once('SIGINT', () => stop.abort())
 await consumeFeed({
   sqs: new SQSClient(),
   queueUrl: process.argv[2] ?? '',
-  handle: ({ event, data, version }) => {
+  once: onceIn(process.env.DATABASE ?? 'store.sqlite'),
+  // What the store does with a message; what it writes belongs in the same transaction.
+  handle: ({ event, data, version, delivery }) => {
     const status = 'status' in data ? data.status : ''
-    console.log('applied:', data.external_id, `v${version}`, event, status)
+    console.log('applied:', data.external_id, `v${version}`, event, status, delivery)
   },
   signal: stop.signal,
 })

@@ -17,8 +17,10 @@ const COLOURS = [
   [MARKS.problem, 'red'],
 ] as const
 
-const findingText = ({ check, level, found, remedy }: Finding) =>
+export const findingText = ({ check, level, found, remedy }: Finding) =>
   `${MARKS[level]}${check}: ${found}${remedy === undefined ? '' : `\n      → ${remedy}`}`
+
+export const findingColour = (line: string) => COLOURS.find(([mark]) => line.startsWith(mark))?.[1]
 
 /** The findings of each topic, as soon as it is checked. */
 export async function* diagnose(context: Context, given?: string): AsyncGenerator<Finding[]> {
@@ -44,7 +46,7 @@ const doctor = async (context: Context, options: { url?: string | undefined }): 
   return {
     data: { ok: problems === 0, problems, findings },
     ok: problems === 0,
-    colourOf: line => COLOURS.find(([mark]) => line.startsWith(mark))?.[1],
+    colourOf: findingColour,
     text: lines(
       findings.map(findingText),
       `${problems === 0 ? 'No problems' : count(problems, 'problem')} found in ${context.title}.`,

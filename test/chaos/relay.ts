@@ -65,7 +65,7 @@ const startEndpoint = async () => {
   return { ...server, deploy }
 }
 
-const shortenDelays = (sqs: SQSClient, { retries }: Pace) =>
+export const shortenDelays = (sqs: SQSClient, { retries }: Pace) =>
   sqs.middlewareStack.add(
     next => args => {
       const { input } = args

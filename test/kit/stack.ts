@@ -3,7 +3,8 @@ import { createClient } from '../../kit/src/client.ts'
 import type { FeedMessage, OrderResult } from '../../kit/src/messages.ts'
 import { onceInMemory } from '../../kit/src/once.ts'
 import { consumeFeed } from '../../kit/src/sqs.ts'
-import { local } from '../cli/relay.ts'
+import { awsEnvironment } from '../../local/settings.ts'
+import { local, ROOT, relay } from '../cli/relay.ts'
 import { curlCommands, undocumentedMessage } from '../support/documents.ts'
 import { until } from '../support/until.ts'
 
@@ -89,5 +90,24 @@ export const storeTests = () => {
       )
       expect((await client.read(id)).relay).toMatchObject({ version: 3 })
     }
+  })
+
+  test('relay conformance plays against the example, and not against a deployed store', async () => {
+    const { ports, environment, dataDir } = local.stack()
+    const command = [process.execPath, `${ROOT}/examples/sqs-consumer.ts`, local.queue(`feed-${SOURCE}.fifo`)]
+    const options = ['--only', 'duplicates', '--wait', '20s']
+    const { code, out } = await relay(['--local', 'conformance', SOURCE, ...options, '--', ...command], {
+      environment: {
+        ...environment,
+        ...awsEnvironment(ports),
+        DATABASE: `${dataDir}/store.sqlite`,
+      },
+    })
+    expect(out).toMatch(/ok {2}duplicates: .* once and in order\nNo problems .*"relay-conformance-…"/)
+    expect(code).toBe(0)
+    expect(await relay(['conformance', SOURCE])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^Cannot test .* --test-store/),
+    })
   })
 }

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { SQS } from '@aws-sdk/client-sqs'
+import { FEED_TEST, httpDelivery } from '../../lib/feeds/deliver.ts'
+import { sendInOrder } from '../../lib/orders/events.ts'
+import { httpClient } from '../../lib/platform/http-client.ts'
+import type { OrderKey } from '../../lib/protocol/order.ts'
+import { cannot, messageOf } from '../core/errors.ts'
+import { count } from '../core/output.ts'
+
+/** A message as the checks publish it. */
+export type Sent = { order: OrderKey; version: number; event: string; delivery: string; json: string }
+
+/** How the checks reach a store; it acts as the relay does. */
+export type Feed = {
+  /** Publishes messages; does not wait for a store that is down. */
+  publish: (messages: readonly Sent[]) => Promise<void>
+  /** Resolves once everything published is acknowledged, else with why it is not. */
+  settle: () => Promise<string | undefined>
+  /** Takes back a message that the store could not handle, if it has left it, in front of the one behind it. */
+  takeBack: (message: Sent, behind: Sent) => Promise<boolean>
+  /** Starts the store, if the command may; resolves once it can be reached, and what waits is on its way. */
+  resume: (start: () => Promise<unknown>) => Promise<void>
+}
+
+/** Sends one request; resolves with why it was not accepted, such as "it answered 409". */
+export type HttpSend = (
+  message: Sent,
+  changes?: { secrets?: readonly string[]; now?: () => number },
+) => Promise<string | undefined>
+
+/** What it leads to that a message was not accepted. */
+export const refused = ({ version }: Sent, failure: string) =>
+  `did not acknowledge version ${version} (${failure}): the relay would try again until it is a dead letter, and hold up the order`
+
+const POLL_MS = 200
+
+/** Calls `attempt` until it returns something or the time is up. */
+export const within = async <Value>(seconds: number, attempt: () => Promise<Value | undefined>) => {
+  for (const end = performance.now() + seconds * 1000; ; ) {
+    const value = await attempt()
+    if (value !== undefined || performance.now() > end) return value
+    await sleep(POLL_MS)
+  }
+}
+
+/** How often a message that is not accepted is repeated, with a pause in between. */
+const ATTEMPTS = 3
+
+const orderOf = ({ order }: Sent) => order.external_id
+
+export const httpFeed = ({ url, secret, wait }: { url: string; secret: string; wait: number }) => {
+  const http = httpClient()
+  const send: HttpSend = ({ event, delivery, json }, { secrets = [secret], now = Date.now } = {}) =>
+    httpDelivery({ http, now })({ url, secrets, event, delivery, body: json }).then(
+      () => undefined,
+      error => messageOf(error).replace(/^Cannot .*?: /, ''),
+    )
+  let waiting = new Map<string, Sent[]>()
+
+  /** Sends what waits, orders side by side; an order stops at the first message that is not accepted. */
+  const attempt = async (): Promise<string | undefined> => {
+    const outcomes = [...waiting.values()].map(async messages => {
+      for (let [first] = messages; first !== undefined; [first] = messages) {
+        const failure = await send(first)
+        if (failure !== undefined) return refused(first, failure)
+        messages.shift()
+      }
+      return undefined
+    })
+    return (await Promise.all(outcomes)).find(failure => failure !== undefined)
+  }
+
+  const feed: Feed = {
+    async publish(messages) {
+      for (const [order, added] of Map.groupBy(messages, orderOf))
+        waiting.set(order, [...(waiting.get(order) ?? []), ...added])
+      await attempt()
+    },
+    async settle() {
+      let failure = await attempt()
+      for (let repeated = 1; failure !== undefined && repeated < ATTEMPTS; repeated++) {
+        await sleep(POLL_MS)
+        failure = await attempt()
+      }
+      waiting = new Map()
+      return failure
+    },
+    async takeBack(message) {
+      const messages = waiting.get(orderOf(message)) ?? []
+      const at = messages.indexOf(message)
+      if (at >= 0) messages.splice(at, 1)
+      return at >= 0
+    },
+    async resume(start) {
+      await start()
+      const test = { source: '', external_id: FEED_TEST }
+      const probe = { order: test, version: 0, event: FEED_TEST, delivery: randomUUID(), json: '{}' }
+      // Any answer will do, and nothing is handled that another secret has signed.
+      await within(wait, async () => {
+        const failure = await send(probe, { secrets: [randomUUID()] })
+        return failure?.includes('ECONNREFUSED') ? undefined : true
+      })
+      await attempt()
+    },
+  }
+  return { feed, send }
+}
+
+export const sqsFeed = ({ sqs, queueUrl, wait }: { sqs: SQS; queueUrl: string; wait: number }): Feed => {
+  const depth = async () => {
+    const { Attributes = {} } = await sqs.getQueueAttributes({
+      QueueUrl: queueUrl,
+      AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'],
+    })
+    return Object.values(Attributes).reduce((sum, number) => sum + Number(number), 0)
+  }
+  return {
+    async publish(messages) {
+      // Under an id of its own: SQS itself drops a repetition within five minutes.
+      for (const { order, json } of messages)
+        await sendInOrder(sqs, queueUrl, order, { id: randomUUID(), json })
+    },
+    async settle() {
+      const emptied = await within(wait, async () => (await depth()) === 0 || undefined)
+      if (emptied) return undefined
+      return `left ${count(await depth(), 'message')} in the queue for ${wait} s (--wait): what is not deleted returns, and holds up its order`
+    },
+    async takeBack({ json }, behind) {
+      const isTaken = await within(wait, async () => {
+        const { Messages: [message] = [] } = await sqs.receiveMessage({
+          QueueUrl: queueUrl,
+          WaitTimeSeconds: 1,
+        })
+        const ReceiptHandle = message?.ReceiptHandle
+        if (ReceiptHandle === undefined) return (await depth()) === 0 ? false : undefined
+        const isIt = message?.Body === json
+        if (isIt) await sqs.deleteMessage({ QueueUrl: queueUrl, ReceiptHandle })
+        else await sqs.changeMessageVisibility({ QueueUrl: queueUrl, ReceiptHandle, VisibilityTimeout: 0 })
+        // In a message group nothing comes before what is in front of it.
+        return isIt || (message?.Body === behind.json ? false : undefined)
+      })
+      if (isTaken !== undefined) return isTaken
+      throw cannot('take back a message', `it did not return within ${wait} s`, 'pass a longer --wait')
+    },
+    resume: async start => void (await start()),
+  }
+}

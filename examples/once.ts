@@ -1,0 +1,34 @@
+import { DatabaseSync } from 'node:sqlite'
+// In your own project: from 'order-relay-store'
+import { nextSeen, type Once, type Seen } from '../kit/src/index.ts'
+
+/** Remembers in a SQLite file what was handled, in the transaction in which it is handled. */
+export const onceIn = (file: string): Once<DatabaseSync> => {
+  const db = new DatabaseSync(file)
+  db.exec(
+    'CREATE TABLE IF NOT EXISTS seen (source, external_id, seen TEXT, PRIMARY KEY (source, external_id))',
+  )
+  return async (message, handle) => {
+    const { source, external_id } = message.data
+    db.exec('BEGIN IMMEDIATE')
+    try {
+      const row = db
+        .prepare('SELECT seen FROM seen WHERE source = ? AND external_id = ?')
+        .get(source, external_id)
+      const seen = nextSeen(row && (JSON.parse(String(row['seen'])) as Seen), message)
+      if (seen !== undefined) {
+        handle(db)
+        db.prepare('INSERT OR REPLACE INTO seen VALUES (?, ?, ?)').run(
+          source,
+          external_id,
+          JSON.stringify(seen),
+        )
+      }
+      db.exec('COMMIT')
+      return seen !== undefined
+    } catch (error) {
+      db.exec('ROLLBACK')
+      throw error
+    }
+  }
+}

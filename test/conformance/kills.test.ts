@@ -1,0 +1,137 @@
+import { DatabaseSync } from 'node:sqlite'
+import { expect, test } from '@jest/globals'
+import type { SQSEvent } from 'aws-lambda'
+import { type Sent, sqsFeed } from '../../cli/conformance/feeds.ts'
+import { messageMaker } from '../../cli/conformance/play.ts'
+import type { StoreProcess } from '../../cli/conformance/store.ts'
+import { createFeeder } from '../../lib/feeds/handler.ts'
+import { httpClient } from '../../lib/platform/http-client.ts'
+import { feedQueueName, PARAMETERS, QUEUES } from '../../lib/platform/names.ts'
+import { startEventSource } from '../../local/event-source.ts'
+import { queueArn, REGION } from '../../local/settings.ts'
+import { shortenDelays } from '../chaos/relay.ts'
+import { eachWithFolder } from '../support/folder.ts'
+import { context } from '../support/lambda.ts'
+import { createQueue } from '../support/parts.ts'
+import { recordingTelemetry } from '../support/telemetry.ts'
+import { until } from '../support/until.ts'
+import { type Change, httpStore, sqsStore, useQueues } from './stores.ts'
+
+const parts = useQueues()
+const folder = eachWithFolder(() => end())
+let end: () => Promise<unknown>
+
+const ORDERS = ['a', 'b', 'c']
+const message = messageMaker('shop', 'kills')
+
+/** Of each order three versions, each twice, with an old one between them. */
+const published = ORDERS.flatMap(order => {
+  const [first, second, third] = [1, 2, 3].map(version => message(order, version)) as [Sent, Sent, Sent]
+  return [first, first, second, first, second, third, second, third]
+})
+
+/** Dies the first time that it comes here with this version of an order. */
+const dying = (version: number, id: string) => `{
+  const { existsSync, writeFileSync } = process.getBuiltinModule('node:fs')
+  const mark = \`\${process.env.DATABASE}.\${${id}}.${version}\`
+  if (version === ${version} && !existsSync(mark)) {
+    writeFileSync(mark, '')
+    process.kill(process.pid, 'SIGKILL')
+  }
+}`
+
+/** Makes an example write into its database, and die before it commits a version, and before it acknowledges one. */
+const deadly = (example: string): Change[] => [
+  [example, 'delivery }) => {', 'delivery }, db) => {'],
+  [
+    example,
+    /console\.log\('applied:'.*/,
+    `db.exec('CREATE TABLE IF NOT EXISTS effects (external_id, version)')
+    db.prepare('INSERT INTO effects VALUES (?, ?)').run(data.external_id, version)
+    ${dying(2, 'data.external_id')}`,
+  ],
+  [
+    'examples/once.ts',
+    "db.exec('COMMIT')",
+    `db.exec('COMMIT'); const { version } = message; ${dying(3, 'external_id')}`,
+  ],
+]
+
+/** Starts a store again whenever it has died. */
+const supervise = (store: StoreProcess) => {
+  let isOver = false
+  const running = (async () => {
+    while (!isOver) {
+      await store.start()
+      await until(() => isOver || !store.isRunning(), 90_000)
+    }
+  })()
+  return async () => {
+    isOver = true
+    await running
+    await store.kill()
+  }
+}
+
+/** Publishes everything, and waits until it is acknowledged; then each version is in the database once, in order. */
+const expectOnce = async (
+  queueUrl: string,
+  { store, database }: { store: StoreProcess; database: string },
+) => {
+  const feed = sqsFeed({ sqs: parts().sqs, queueUrl, wait: 80 })
+  await feed.publish(published)
+  expect(await feed.settle()).toBeUndefined()
+  const effects = new DatabaseSync(database, { readOnly: true })
+    .prepare('SELECT external_id, version FROM effects ORDER BY rowid')
+    .all()
+  for (const order of ORDERS)
+    expect(
+      effects.filter(({ external_id }) => String(external_id).endsWith(order)).map(each => each.version),
+    ).toEqual([1, 2, 3])
+  expect(store.ends()).toBe(2 * ORDERS.length)
+}
+
+test('the consumer of a queue handles each version once and in order, however it is killed', async () => {
+  const example = await sqsStore(parts(), folder(), deadly('examples/sqs-consumer.ts'))
+  end = supervise(example.store)
+  await expectOnce(example.queueUrl, example)
+})
+
+test('the receiver of the relay does so, too', async () => {
+  const { sqs, ssm, queueUrl: urlOf } = parts()
+  const changes = deadly('examples/http-receiver.ts')
+  const { url, secret, ...example } = await httpStore(folder(), changes, process.execPath, () => [
+    'examples/http-receiver.ts',
+  ])
+  const stopStore = supervise(example.store)
+  end = stopStore
+  const queue = feedQueueName('shop')
+  const queueUrl = await createQueue(sqs, queue, { VisibilityTimeout: '20' })
+  const secretsPath = '/order-relay/test'
+  await ssm.putParameter({
+    Name: `${secretsPath}/${PARAMETERS.feedSecrets}/shop`,
+    Value: secret,
+    Type: 'SecureString',
+  })
+  shortenDelays(sqs, { retries: 10, timeouts: 1 })
+  const feed = createFeeder({
+    ...{ sqs, ssm, http: httpClient(), now: Date.now, random: Math.random },
+    stores: [{ source: 'shop', feed: { http: url, disable_after: 3600 } }],
+    settings: {
+      ordersQueueUrl: urlOf(QUEUES.orders),
+      feedsDeadQueueUrl: urlOf(QUEUES.feedsDead),
+      secretsPath,
+    },
+    telemetry: recordingTelemetry().telemetry,
+  })
+  const source = startEventSource({
+    ...{ sqs, batchSize: 10, reportsFailures: true, onError: () => undefined },
+    queue: { url: queueUrl, arn: queueArn(queue), region: REGION },
+    invoke: event => feed(event as SQSEvent, context()),
+  })
+  end = async () => {
+    await source.stop()
+    await stopStore()
+  }
+  await expectOnce(queueUrl, example)
+})
