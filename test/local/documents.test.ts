@@ -6,6 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { apiDiff } from 'api-smart-diff'
 import fc from 'fast-check'
 import * as v from 'valibot'
+import { sign } from '../../lib/protocol/signature.ts'
 import { asyncApi } from '../../local/documents/asyncapi.ts'
 import { documents } from '../../local/documents/generate.ts'
 import { openApi } from '../../local/documents/openapi.ts'
@@ -16,6 +17,7 @@ import { documentPage } from '../../sandbox/openapi/page.ts'
 import { type JsonSchema, SCHEMAS as SANDBOX_SCHEMAS } from '../../sandbox/openapi/schemas.ts'
 import { violationsOf } from '../sandbox/panel-axe.ts'
 import { withBrowser } from '../sandbox/panel-browser.ts'
+import { bodyErrors, codeBlocks, undocumentedMessage } from '../support/documents.ts'
 import { startServer } from '../support/server.ts'
 
 const openAt = withBrowser()
@@ -98,7 +100,7 @@ const VALUES: readonly unknown[] = [
 ]
 
 const USUAL: Readonly<Record<string, unknown>> = {
-  ...{ string: 'a', number: 1, boolean: true, null: null },
+  ...{ string: 'a', number: 1, integer: 1, boolean: true, null: null },
   ...{ date: '2026-02-28', uri: 'http://shop.example/x' },
 }
 
@@ -218,4 +220,20 @@ test.each<[(typeof FILES)[number], string, string]>([
   without(changed, path)
   expect(breakingChanges(current(name), changed).join()).toContain(named)
   expect(breakingChanges(current(name), { ...changed, info: { version: '2.0.0' } })).toEqual([])
+})
+
+test('every message and answer in docs/integrate.md is as the documents say', () => {
+  const blocks = codeBlocks('docs/integrate.md', 'json').map(block => JSON.parse(block))
+  const errors = blocks.map(body =>
+    'event' in body ? undocumentedMessage(body) : bodyErrors('relay' in body ? 'Order' : 'Accepted', body),
+  )
+  expect(errors).toEqual([undefined, undefined, undefined, undefined])
+})
+
+test('docs/integrate.md computes the signature that the relay sends', () => {
+  const command = codeBlocks('docs/integrate.md', 'sh').find(block => block.includes('openssl')) ?? ''
+  const [, t = '', body = '', secret = ''] = /%s' (\d+) '(.*)' \| .* -hmac (\S+)/.exec(command) ?? []
+  const [, v1 = ''] = sign({ secret, t: Number(t), body }).split('v1=')
+  expect(readFileSync('docs/integrate.md', 'utf8')).toContain(v1)
+  expect(execFileSync('sh', ['-c', command]).toString()).toContain(v1)
 })
