@@ -38,14 +38,10 @@ export const storeTests = () => {
       [200, 'refunded'],
     ])
     // The variables with which any SDK reads the queue, at the ports of this stack.
-    const exported = codeBlocks('docs/integrate.md', 'sh').find(block => block.includes('export ')) ?? ''
-    const port = new URL(local.queue('x')).port
-    const variables = [...exported.matchAll(/(AWS_\w+)=(\S+)/g)].map(([, name, value = '']) => [
-      name,
-      value.replace('9324', port),
-    ])
+    const page = codeBlocks('docs/integrate.md', 'sh').join('\n')
+    const variables = page.replace('9324', new URL(local.queue('x')).port).matchAll(/(AWS_\w+)=(\S+)/g)
     const before = process.env
-    process.env = { ...before, ...Object.fromEntries(variables) }
+    process.env = { ...before, ...Object.fromEntries([...variables].map(([, ...pair]) => pair)) }
     try {
       const receive = { QueueUrl: local.queue(`feed-${SOURCE}.fifo`), VisibilityTimeout: 0 }
       const { Messages = [] } = await new SQSClient().send(new ReceiveMessageCommand(receive))
