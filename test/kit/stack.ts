@@ -1,3 +1,4 @@
+import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { expect, test } from '@jest/globals'
 import { createClient } from '../../kit/src/client.ts'
 import type { FeedMessage, OrderResult } from '../../kit/src/messages.ts'
@@ -5,7 +6,7 @@ import { onceInMemory } from '../../kit/src/once.ts'
 import { consumeFeed } from '../../kit/src/sqs.ts'
 import { awsEnvironment } from '../../local/settings.ts'
 import { local, ROOT, relay } from '../cli/relay.ts'
-import { curlCommands, undocumentedMessage } from '../support/documents.ts'
+import { codeBlocks, curlCommands, undocumentedMessage } from '../support/documents.ts'
 import { until } from '../support/until.ts'
 
 const SOURCE = 'demo-shop'
@@ -37,6 +38,18 @@ export const storeTests = () => {
       [200, 'refunded'],
       [200, 'refunded'],
     ])
+    // The variables with which any SDK reads the queue, at the ports of this stack.
+    const page = codeBlocks('docs/integrate.md', 'sh').join('\n')
+    const variables = page.replace('9324', new URL(local.queue('x')).port).matchAll(/(AWS_\w+)=(\S+)/g)
+    const before = process.env
+    process.env = { ...before, ...Object.fromEntries([...variables].map(([, ...pair]) => pair)) }
+    try {
+      const receive = { QueueUrl: local.queue(`feed-${SOURCE}.fifo`), VisibilityTimeout: 0 }
+      const { Messages = [] } = await new SQSClient().send(new ReceiveMessageCommand(receive))
+      expect(Messages.map(({ Body = '' }) => JSON.parse(Body).data.source)).toContain(SOURCE)
+    } finally {
+      process.env = before
+    }
   })
 
   test('a store sees each version once and in order, while its handler fails and its consumer is stopped', async () => {

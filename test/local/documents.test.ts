@@ -6,6 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { apiDiff } from 'api-smart-diff'
 import fc from 'fast-check'
 import * as v from 'valibot'
+import { sign } from '../../lib/protocol/signature.ts'
 import { asyncApi } from '../../local/documents/asyncapi.ts'
 import { documents } from '../../local/documents/generate.ts'
 import { openApi } from '../../local/documents/openapi.ts'
@@ -16,6 +17,7 @@ import { documentPage } from '../../sandbox/openapi/page.ts'
 import { type JsonSchema, SCHEMAS as SANDBOX_SCHEMAS } from '../../sandbox/openapi/schemas.ts'
 import { violationsOf } from '../sandbox/panel-axe.ts'
 import { withBrowser } from '../sandbox/panel-browser.ts'
+import { bodyErrors, codeBlocks, undocumentedMessage } from '../support/documents.ts'
 import { startServer } from '../support/server.ts'
 
 const openAt = withBrowser()
@@ -98,7 +100,7 @@ const VALUES: readonly unknown[] = [
 ]
 
 const USUAL: Readonly<Record<string, unknown>> = {
-  ...{ string: 'a', number: 1, boolean: true, null: null },
+  ...{ string: 'a', number: 1, integer: 1, boolean: true, null: null },
   ...{ date: '2026-02-28', uri: 'http://shop.example/x' },
 }
 
@@ -177,27 +179,16 @@ const breakingChanges = (before: Json, after: Json): string[] => {
   )
 }
 
-const git = (...args: string[]) =>
-  execFileSync('git', args, { stdio: ['ignore', 'pipe', 'ignore'] }).toString()
-
-/** The last release; none before the first. */
-const release = () => {
-  try {
-    return git('describe', '--tags', '--abbrev=0', '--match', 'v*').trim()
-  } catch {
-    return undefined
-  }
-}
+const git = (...args: string[]) => execFileSync('git', args).toString()
 
 test.each(FILES)('docs/%s.json breaks no client of the last release, or has a new major version', name => {
-  const last = release()
-  const before = () => JSON.parse(git('show', `${last ?? 'HEAD'}:docs/${name}.json`))
-  if (last !== undefined) expect(breakingChanges(before(), current(name))).toEqual([])
-  else if (existsSync('.git')) {
-    // Nothing is promised before the first release.
-    const breaking = breakingChanges(before(), current(name))
-    if (breaking.length > 0) console.warn(['Breaking changes since the last commit:', ...breaking].join('\n'))
-  }
+  if (!existsSync('.git')) return
+  const [release] = git('tag', '--list', 'v*', '--sort=-v:refname').split('\n')
+  const before = JSON.parse(git('show', `${release || 'HEAD'}:docs/${name}.json`))
+  const breaking = breakingChanges(before, current(name))
+  // Nothing is promised before the first release.
+  if (release) expect(breaking).toEqual([])
+  else if (breaking.length > 0) console.warn(`Breaking since the last commit:\n${breaking.join('\n')}`)
 })
 
 const without = (document: Json, path: string) => {
@@ -218,4 +209,20 @@ test.each<[(typeof FILES)[number], string, string]>([
   without(changed, path)
   expect(breakingChanges(current(name), changed).join()).toContain(named)
   expect(breakingChanges(current(name), { ...changed, info: { version: '2.0.0' } })).toEqual([])
+})
+
+test('every message and answer in docs/integrate.md is as the documents say', () => {
+  const blocks = codeBlocks('docs/integrate.md', 'json').map(block => JSON.parse(block))
+  const errors = blocks.map(body =>
+    'event' in body ? undocumentedMessage(body) : bodyErrors('relay' in body ? 'Order' : 'Accepted', body),
+  )
+  expect(errors).toEqual([undefined, undefined, undefined, undefined])
+})
+
+test('docs/integrate.md computes the signature that the relay sends', () => {
+  const command = codeBlocks('docs/integrate.md', 'sh').find(block => block.includes('openssl')) ?? ''
+  const [, t = '', body = '', secret = ''] = /%s' (\d+) '(.*)' \| .* -hmac (\S+)/.exec(command) ?? []
+  const [, v1 = ''] = sign({ secret, t: Number(t), body }).split('v1=')
+  expect(readFileSync('docs/integrate.md', 'utf8')).toContain(v1)
+  expect(execFileSync('sh', ['-c', command]).toString()).toContain(v1)
 })

@@ -16,6 +16,10 @@ const errorsOf = (pointer: string, body: unknown): string | undefined => {
   return validate(body) === true ? undefined : `${pointer}: ${ajv.errorsText(validate.errors)}`
 }
 
+/** Why a body is not as a schema of docs/relay.openapi.json says; undefined if it is. */
+export const bodyErrors = (schema: string, body: unknown): string | undefined =>
+  errorsOf(`api#/components/schemas/${schema}`, body)
+
 const escaped = (path: string) => encodeURIComponent(path.replaceAll('~', '~0').replaceAll('/', '~1'))
 
 /**
@@ -52,10 +56,16 @@ export const undocumentedMessage = (message: { event: string }): string | undefi
     message,
   )
 
+/** The fenced code blocks of a page in one language. */
+export const codeBlocks = (page: string, language: string): string[] =>
+  [...readFileSync(page, 'utf8').matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, 'g'))].map(
+    ([, block = '']) => block,
+  )
+
 /** The curl commands of a page as requests to a server: method, path, body and key. */
 export const curlCommands = (page: string, server: string) =>
-  [...readFileSync(page, 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)]
-    .flatMap(([, block = '']) => block.replaceAll('\\\n', ' ').split('\n'))
+  codeBlocks(page, 'sh')
+    .flatMap(block => block.replaceAll('\\\n', ' ').split('\n'))
     .filter(line => line.trim().startsWith('curl '))
     .map(line => ({
       path: line.split(server)[1]?.split(' ')[0] ?? '',
