@@ -21,6 +21,9 @@ const example = (file: string): string => {
 
 /** What the developer of a store with an SQS feed needs. */
 const forConsumer = ({ local, region }: Context, url: string, arn: string) => ({
+  role_policy: policy(allow(CONSUME, [arn])),
+  aws_cli: `aws sqs receive-message --queue-url ${url} --max-number-of-messages 10 --wait-time-seconds 20
+aws sqs delete-message --queue-url ${url} --receipt-handle "$RECEIPT_HANDLE"`,
   environment: {
     AWS_REGION: region,
     ...(local && {
@@ -30,17 +33,6 @@ const forConsumer = ({ local, region }: Context, url: string, arn: string) => ({
     }),
   },
   code: example('sqs-consumer.ts').replace("process.argv[2] ?? ''", `'${url}'`),
-  role_policy: policy(allow(CONSUME, [arn])),
-  aws_cli: [
-    `aws sqs receive-message --queue-url ${url} --max-number-of-messages 10 --wait-time-seconds 20`,
-    `aws sqs delete-message --queue-url ${url} --receipt-handle "$RECEIPT_HANDLE"`,
-  ],
-})
-
-/** Likewise, with an HTTP feed. */
-const forReceiver = () => ({
-  environment: { FEED_SECRET: 'the secret of the feed', PORT: '8080' },
-  code: example('http-receiver.ts'),
 })
 
 /** `relay stores show`. */
@@ -48,42 +40,31 @@ export const showStore = async (context: Context, source: string): Promise<Repor
   const store = storeNamed(context, source)
   const { feed, consumers, dead_letter_after } = store
   const [name = '', deadName] = queueNames(store)
-  const [url, depth] = await Promise.all([context.queueUrl(name), depthOf(context, name)])
-  const dead = deadName === undefined ? undefined : (await depthOf(context, deadName)).all
-  const { QueueArn: arn = '', Policy = '' } = depth.attributes
-  const secret = `${PARAMETERS.feedSecrets}/${storeName(source)}`
+  const [url, { all: waiting, attributes }] = [await context.queueUrl(name), await depthOf(context, name)]
+  const dead_letters = deadName === undefined ? undefined : (await depthOf(context, deadName)).all
+  const { QueueArn: arn = '', Policy = '' } = attributes
+  const secret = await context.parameters.get(`${PARAMETERS.feedSecrets}/${storeName(source)}`)
   const kind =
     feed === 'sqs'
-      ? { kind: 'sqs', consumers, dead_letter_after, dead_letters: dead }
-      : { kind: 'http', url: feed.http, secret: (await context.parameters.get(secret)) !== undefined }
-  const data = {
-    source,
-    feed: kind,
-    queue: { url, arn, waiting: depth.all, policy: jsonOf(Policy) },
-    snippets: feed === 'sqs' ? forConsumer(context, url, arn) : forReceiver(),
-  }
-  const { environment, code } = data.snippets
-  const section = (title: string, content: unknown) => [
-    ...['', `${title}:`, ''],
-    typeof content === 'string' ? content : JSON.stringify(content, null, 2),
-  ]
-  const text = lines(
-    facts({
-      ...{ source, feed: kind.kind, url: kind.url, secret: kind.secret, queue: url, arn, waiting: depth.all },
-      consumers: consumers?.join(', '),
-      'dead letters': dead === undefined ? undefined : `${dead}, after ${dead_letter_after} receives`,
-    }),
-    Policy !== '' && section('Policy of the queue', jsonOf(Policy)),
-    'role_policy' in data.snippets && [
-      ...section("Policy for the consumer's role", data.snippets.role_policy),
-      ...section('With the AWS CLI', data.snippets.aws_cli.join('\n')),
-    ],
-    section(
-      'With the package order-relay-store',
-      `// ${Object.entries(environment)
-        .map(([variable, value]) => `${variable}=${value}`)
-        .join('\n// ')}\n\n${code}`,
+      ? { kind: 'sqs', consumers, dead_letter_after, dead_letters }
+      : { kind: 'http', url: feed.http, secret: secret !== undefined }
+  const snippets =
+    feed === 'sqs'
+      ? forConsumer(context, url, arn)
+      : {
+          environment: { FEED_SECRET: 'the secret of the feed', PORT: '8080' },
+          code: example('http-receiver.ts'),
+        }
+  const queue = { url, arn, waiting, policy: jsonOf(Policy) }
+  const sections = Object.entries({ ...(Policy !== '' && { policy: queue.policy }), ...snippets })
+  return {
+    data: { source, feed: kind, queue, snippets },
+    text: lines(
+      facts({ source, ...kind, consumers: consumers?.join(', '), queue: url, arn, waiting }),
+      ...sections.map(([title, content]) => [
+        `\n${title}:\n`,
+        typeof content === 'string' ? content : JSON.stringify(content, null, 2),
+      ]),
     ),
-  )
-  return { data, text }
+  }
 }

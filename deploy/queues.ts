@@ -173,20 +173,15 @@ const retained = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' } as 
  * shared policy, which releases their queues.
  */
 const consumerPolicies = (prefix: string, stores: readonly Store[], after: readonly string[]): Resources => {
-  const policies = stores.flatMap((store): [string, Resource][] => {
-    if (store.consumers === undefined) return []
+  const policies = stores.map((store): [string, Resource] => {
     const name = fullFeedName(prefix, store)
     const url = sub(`https://sqs.\${AWS::Region}.\${AWS::URLSuffix}/\${AWS::AccountId}/${name}`)
     const consume = { ...allow(CONSUME, [arn('sqs', name)]), Principal: { AWS: store.consumers } }
-    return [
-      [
-        `${feedQueueId(store.source)}Policy`,
-        { ...retained, ...queuePolicy([url], arn('sqs', name), consume) },
-      ],
-    ]
+    const own = queuePolicy([url], arn('sqs', name), consume)
+    return [`${feedQueueId(store.source)}Policy`, { ...retained, ...own }]
   })
-  if (policies.length === 0) return {}
-  return { FeedConsumers: nestedStack({}, Object.fromEntries(policies), after) }
+  // CloudFormation refuses a stack without resources.
+  return policies.length === 0 ? {} : { FeedConsumers: nestedStack({}, Object.fromEntries(policies), after) }
 }
 
 /**
@@ -195,19 +190,19 @@ const consumerPolicies = (prefix: string, stores: readonly Store[], after: reado
  */
 export const queueResources = ({ prefix, stores }: Pick<Stack, 'prefix' | 'stores'>): Resources => {
   const queues = queuesOf({ prefix, stores })
-  const own = Object.values(QUEUE_IDS)
-  const consumed = stores.flatMap(({ source, consumers }) => (consumers ? [feedQueueId(source)] : []))
-  const feeds = queues.map(({ id }) => id).filter(id => !own.some(each => each === id))
-  const shared = feeds.filter(id => !consumed.includes(id))
+  const own: readonly string[] = Object.values(QUEUE_IDS)
+  const withConsumers = stores.filter(({ consumers }) => consumers !== undefined)
+  const consumed = withConsumers.map(({ source }) => feedQueueId(source))
+  const shared = queues.map(({ id }) => id).filter(id => !own.includes(id) && !consumed.includes(id))
+  const ofFeeds: Resources =
+    shared.length === 0
+      ? {}
+      : { FeedsTlsOnly: { ...retained, ...queuePolicy(shared.map(ref), feedsArn(prefix)) } }
   return {
-    ...Object.fromEntries([
-      ...queues.map(self => [self.id, queue(self, queues)]),
-      ...own.map(id => [`${id}TlsOnly`, queuePolicy([ref(id)], arnOf(id))]),
-    ]),
-    ...(shared.length > 0 && {
-      FeedsTlsOnly: { ...retained, ...queuePolicy(shared.map(ref), feedsArn(prefix)) },
-    }),
-    ...consumerPolicies(prefix, stores, [...(shared.length > 0 ? ['FeedsTlsOnly'] : []), ...consumed]),
+    ...Object.fromEntries(queues.map(self => [self.id, queue(self, queues)])),
+    ...Object.fromEntries(own.map(id => [`${id}TlsOnly`, queuePolicy([ref(id)], arnOf(id))])),
+    ...ofFeeds,
+    ...consumerPolicies(prefix, withConsumers, [...Object.keys(ofFeeds), ...consumed]),
   }
 }
 

@@ -14,16 +14,16 @@ type Selection = {
   since?: Date | undefined
   /** Only this order. */
   external_id?: string | undefined
-  /** Only the orders that come after this one. */
+  /** Only the orders whose number comes after this one. */
   after?: string | undefined
 }
 
-/** The numbers of the selected orders, in the order of the table. */
-const select = async (context: Context, { source, external_id, ...filter }: Selection): Promise<string[]> => {
+const select = async (context: Context, { external_id, ...filter }: Selection): Promise<string[]> => {
+  const { source } = filter
+  const ids: string[] = []
   if (external_id === undefined) {
-    const ids: string[] = []
     // Without a revision, a create is only announced.
-    for await (const { order, revision } of ordersWhere(context, { source, ...filter }))
+    for await (const { order, revision } of ordersWhere(context, filter))
       if (revision > 0) ids.push(order.external_id)
     return ids
   }
@@ -31,77 +31,70 @@ const select = async (context: Context, { source, external_id, ...filter }: Sele
   throw cannot('resend the order', `the relay has no order "${external_id}" of "${source}"`)
 }
 
+type ResendOptions = Selection & {
+  /** Orders a second. */
+  rate: number
+  /** Called before the first order and after each, with the number of orders that were passed to the worker. */
+  onProgress?: (sent: number, total: number) => void
+  /** Ends the run after the present order. */
+  signal?: AbortSignal
+}
+
 /**
  * Has the worker publish the present state of orders to their store's feed once more, each with its next version.
  *
- * @returns how many of the selected orders were passed to the worker, and the last of them; fewer than `total` when
- *   `signal` was aborted
+ * @returns how many of the selected orders were passed to the worker, and the last of them
  * @throws Failure that says how far it came
  * @public the console calls it
  */
 export const resend = async (
   context: Context,
-  {
-    rate,
-    onProgress = () => undefined,
-    signal,
-    ...selection
-  }: Selection & {
-    /** Orders a second. */
-    rate: number
-    /** Called with the number of orders that are selected, and again after each that was passed on. */
-    onProgress?: (sent: number, total: number) => void
-    signal?: AbortSignal
-  },
+  { rate, onProgress, signal, ...selection }: ResendOptions,
 ): Promise<{ sent: number; total: number; last: string | undefined }> => {
   const { source } = storeNamed(context, selection.source)
   const ids = await select(context, selection)
   const enqueue = await orderEvents('order.resend', context)
   const inTime = pace(rate)
   let sent = 0
-  const reached = () => ({ sent, total: ids.length, last: ids[sent - 1] })
-  onProgress(0, ids.length)
-  for (const external_id of ids) {
-    await inTime()
-    if (signal?.aborted) break
-    await enqueue({ source, external_id }).catch(error => {
-      const { last } = reached()
-      const found = `${count(sent, 'order')} of ${ids.length} passed to the worker, then: ${messageOf(error)}`
-      const remedy = last === undefined ? 'run it again' : `continue with --after ${shellWord(last)}`
-      throw cannot('resend all orders', found, remedy, error)
-    })
-    onProgress(++sent, ids.length)
+  try {
+    onProgress?.(sent, ids.length)
+    for (const external_id of ids) {
+      await inTime()
+      if (signal?.aborted) break
+      await enqueue({ source, external_id })
+      onProgress?.(++sent, ids.length)
+    }
+  } catch (error) {
+    const found = `${count(sent, 'order')} of ${ids.length} passed to the worker, then: ${messageOf(error)}`
+    const after = sent === 0 ? '' : ` with --after ${shellWord(ids[sent - 1] ?? '')}`
+    throw cannot('resend all orders', found, `run it again${after}`, error)
   }
-  return reached()
+  return { sent, total: ids.length, last: ids[sent - 1] }
 }
 
-type Options = {
-  since?: Date | undefined
-  order?: string | undefined
-  after?: string | undefined
-  rate: number
-}
+type Options = Pick<ResendOptions, 'since' | 'after' | 'rate'> & { order?: string | undefined }
 
 /** `relay stores resend`. */
-export const resendOrders = async (context: Context, source: string, options: Options): Promise<Report> => {
-  const { since, order: external_id, after, rate } = options
-  if ((since === undefined) === (external_id === undefined)) {
+export const resendOrders = async (
+  context: Context,
+  source: string,
+  { order, ...rest }: Options,
+): Promise<Report> => {
+  const { since, after } = rest
+  if ((since === undefined) === (order === undefined))
     throw usageError('resend orders', 'it takes one of --since and --order', 'pass --since 7d, for example')
-  }
-  const interruption = new AbortController()
-  const interrupt = () => interruption.abort()
+  const stop = new AbortController()
+  const interrupt = () => stop.abort()
   process.once('SIGINT', interrupt)
   let shown: ReturnType<typeof progress> | undefined
+  const onProgress = (sent: number, total: number) => {
+    shown ??= progress(context.terminal, 'Resending orders', total)
+    shown.advance(Math.min(sent, 1))
+  }
   try {
-    const { sent, total, last } = await resend(context, {
-      ...{ source, since, external_id, after, rate, signal: interruption.signal },
-      onProgress: (done, all) => {
-        if (shown === undefined) shown = progress(context.terminal, 'Resending orders', all)
-        else if (done > 0) shown.advance()
-      },
-    })
-    const from = last ?? after
-    const next = from === undefined ? '' : ` --after ${shellWord(from)}`
+    const options = { source, external_id: order, ...rest, onProgress, signal: stop.signal }
+    const { sent, total, last = after } = await resend(context, options)
+    const next = last === undefined ? '' : ` --after ${shellWord(last)}`
     const command = `relay stores resend ${shellWord(source)} --since ${since?.toISOString()}${next}${context.flags}`
     return {
       data: { source, sent, total, last },

@@ -85,9 +85,7 @@ const consumers = v.pipe(
 const RECEIVES = 'a number of receives from 1 to 1000'
 const receives = v.pipe(
   v.number(must(RECEIVES)),
-  v.integer(must(RECEIVES)),
-  v.minValue(1, must(RECEIVES)),
-  v.maxValue(1000, must(RECEIVES)),
+  v.check(count => Number.isInteger(count) && count >= 1 && count <= 1000, must(RECEIVES)),
 )
 
 const QUEUE_RULE = '1 to 50 letters, digits, "-" or "_", which name the queue feed-<queue>.fifo'
@@ -114,12 +112,6 @@ const store = v.strictObject(
   },
   keys('a store has "source", "feed" and optionally "queue", "consumers" and "dead_letter_after"'),
 )
-
-/** The keys of a store that an HTTP feed cannot have, each with the reason. */
-const SQS_ONLY = {
-  consumers: 'an HTTP feed is delivered to its address; remove it',
-  dead_letter_after: 'messages of HTTP feeds are dead-lettered after thirteen days; remove it',
-} as const
 
 /** A store of stores.yml: the source of its orders, and how it is notified. */
 export type Store = v.InferOutput<typeof store>
@@ -153,10 +145,19 @@ export const storesFile = v.strictObject(
         const owners = new Map<string, string>()
         for (const [key, value] of dataset.value.entries()) {
           const path = { type: 'array', origin: 'value', input: dataset.value, key, value } as const
-          for (const [name, reason] of Object.entries(SQS_ONLY)) {
-            const at = { type: 'object', origin: 'value', input: value, key: name, value: undefined } as const
+          for (const name of ['consumers', 'dead_letter_after'] as const) {
+            const at = {
+              type: 'object',
+              origin: 'value',
+              input: value,
+              key: name,
+              value: value[name],
+            } as const
             if (value.feed !== 'sqs' && name in value)
-              addIssue({ message: `is for SQS feeds: ${reason}`, path: [path, at] })
+              addIssue({
+                message: 'is for SQS feeds, and this one is delivered by HTTP: remove it',
+                path: [path, at],
+              })
           }
           const names = [storeName(value.source), ...queueNames(value)]
           const taken = names.find(name => owners.has(name))

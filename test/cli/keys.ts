@@ -12,6 +12,7 @@ export const keyTests = () => {
       ['orders', 'show', 'api', 'none'],
       ...['', 'the relay has no order "none" of "api"; see relay orders list --local'],
     ],
+    [['stores', 'resend', 'api', '--order', 'none'], '', 'the relay has no order "none" of "api"'],
     [['deliveries', 'show', 'none'], '', 'no delivery "none" was queued'],
     [['send', '--file', '/none/body'], '', 'Cannot read "/none/body": ENOENT'],
     [

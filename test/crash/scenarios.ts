@@ -189,8 +189,8 @@ export const SCENARIOS: readonly Scenario[] = [
     },
     happens: ({ clock, queues, stores, keyOf }) =>
       clock.after(2 * HOUR, () => {
-        for (const [index, external_id] of ['1001', '1002', '1003'].entries()) {
-          const delivery = `55555555-5555-4555-8555-00000000000${index}`
+        for (const external_id of ['1001', '1002', '1003']) {
+          const delivery = `55555555-5555-4555-8555-00000000${external_id}`
           const event = { event: 'order.resend', delivery, data: keyOf(external_id) }
           stores.forget(external_id)
           queues.orders.send({

@@ -185,10 +185,9 @@ export async function* rightsViolations(template: Template, uses: Uses) {
 }
 
 /** What the consumer of a feed does, from an account of its own. */
-const CONSUMED = [
-  ...['ReceiveMessage', 'DeleteMessage', 'ChangeMessageVisibility'],
-  ...['GetQueueAttributes', 'GetQueueUrl'],
-]
+const CONSUMED = 'ReceiveMessage DeleteMessage ChangeMessageVisibility GetQueueAttributes GetQueueUrl'.split(
+  ' ',
+)
 
 const here = { 'aws:SourceAccount': ACCOUNT }
 const there = { 'aws:SourceAccount': '999999999999' }

@@ -19,8 +19,7 @@ const DAY = 24 * 60 * 60
 const FOURTEEN_DAYS = 14 * DAY
 const HTTP_FEEDS = STORES.filter(({ feed }) => feed !== 'sqs').map(({ source }) => feedQueueId(source))
 const FEEDS = STORES.map(({ source }) => feedQueueId(source))
-const WITH_DEAD_LETTERS = STORES.filter(store => store.dead_letter_after !== undefined)
-const DEAD = WITH_DEAD_LETTERS.map(({ source }) => feedDeadQueueId(source))
+const DEAD = [feedDeadQueueId(SHOP)]
 
 /** Seconds and MB. The worker's and the feeder's are those of the crash harness's models. */
 const LAMBDAS: Readonly<Record<FunctionName, { Timeout: number; MemorySize: number }>> = {
@@ -92,7 +91,7 @@ const COUNTS: Readonly<Record<string, number>> = {
   'AWS::SNS::Topic': 1,
   'AWS::SNS::TopicPolicy': 1,
   'AWS::SQS::Queue': 5 + FEEDS.length + DEAD.length,
-  'AWS::SQS::QueuePolicy': 6 + STORES.filter(({ consumers }) => consumers !== undefined).length,
+  'AWS::SQS::QueuePolicy': 7,
 }
 
 /** The most receives that SQS counts. */
@@ -262,18 +261,15 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
     yield* has(dead, { RedriveAllowPolicy: { redrivePermission: 'byQueue', sourceQueueArns: sources } })
   }
 
-  for (const { source, dead_letter_after: maxReceiveCount } of WITH_DEAD_LETTERS) {
-    const [queue, dead] = [feedQueueId(source), feedDeadQueueId(source)]
-    yield* has(queue, { RedrivePolicy: { deadLetterTargetArn: queueArn(dead), maxReceiveCount } })
-    const allowed = { redrivePermission: 'byQueue', sourceQueueArns: [queueArn(queue)] }
-    yield* has(dead, { RedriveAllowPolicy: allowed })
-  }
+  const shop = feedQueueId(SHOP)
+  const [deadLetterTargetArn, sourceQueueArns] = [queueArn(feedDeadQueueId(SHOP)), [queueArn(shop)]]
+  yield* has(shop, { RedrivePolicy: { deadLetterTargetArn, maxReceiveCount: 5 } })
+  yield* has(feedDeadQueueId(SHOP), { RedriveAllowPolicy: { redrivePermission: 'byQueue', sourceQueueArns } })
   // CloudFormation would empty a policy that the other resource has written since.
-  const shopId = feedQueueId(SHOP)
-  for (const id of ['FeedsTlsOnly', `${shopId}Policy`])
+  for (const id of ['FeedsTlsOnly', `${shop}Policy`])
     yield [`policies of ${id}`, policies(id), ['Retain', 'Retain']] as const
-  const first = ['FeedsTlsOnly', shopId]
-  yield ['what FeedConsumers waits for', Resources.FeedConsumers?.DependsOn, first] as const
+  const first = Resources.FeedConsumers?.DependsOn
+  yield ['what FeedConsumers waits for', first, ['FeedsTlsOnly', shop]] as const
 
   const tables = tablesOf({ prefix: '' })
   for (const { id, name, schema } of tables)
@@ -428,17 +424,11 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
   })
 
   const alarms = of('AWS::CloudWatch::Alarm').map(([, { Properties }]) => Properties)
-  const ofFeeds = new Map(
-    STORES.flatMap(store =>
-      ['age', 'dead-letters'].map(what => [
-        `${service}-feed-${labelOf(store)}-${what}`,
-        `feed-*store*-${what}`,
-      ]),
-    ),
-  )
+  const ofFeeds = STORES.map(store => `feed-${labelOf(store)}-`)
   const named = alarms.map(({ AlarmName }) => {
-    const name = String(AlarmName)
-    return ofFeeds.get(name) ?? name.slice(service.length + 1)
+    const name = String(AlarmName).slice(service.length + 1)
+    const feed = ofFeeds.find(each => name.startsWith(each))
+    return feed === undefined ? name : name.replace(feed, 'feed-*store*-')
   })
   yield ['alarms', [...new Set(named)].sort(), [...DOCUMENTED.keys()].sort()] as const
   const nested = {

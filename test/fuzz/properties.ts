@@ -169,12 +169,7 @@ const message = fc.oneof(
     weight: 20,
     arbitrary: mostly({
       event: words(
-        'order.updated',
-        'order.create',
-        'order.payment',
-        'order.refund',
-        'order.check',
-        'order.resend',
+        ...['updated', 'create', 'payment', 'refund', 'check', 'resend'].map(name => `order.${name}`),
       ),
       delivery: uuid,
       data: mostly({ source: words('shop'), external_id: words('1', '2'), status, request: anyText }),

@@ -51,19 +51,17 @@ describe('stores.yml', () => {
       'arn:aws-cn:iam::111122223333:root',
       '444455556666',
     ]
-    const options = { consumers, dead_letter_after: 5 }
-    expect(parseStores(JSON.stringify({ stores: [{ source: 'a', feed: 'sqs', ...options }] }))).toEqual([
-      { source: 'a', feed: 'sqs', ...options },
-    ])
+    const stores = [{ source: 'a', feed: 'sqs', consumers, dead_letter_after: 5 }]
+    expect(parseStores(JSON.stringify({ stores }))).toEqual(stores)
   })
 
   /** A file with these stores, each in a line of its own. */
   const file = (...stores: string[]) => ['stores:', ...stores.map(store => `  - ${store}`)].join('\n')
   const name = storeName('shop.ir')
   const many = Array.from({ length: MAX_STORES + 1 }, (_, index) => `{ source: s${index}, feed: sqs }`)
-  const accounts = (count: number) =>
-    Array.from({ length: count }, (_, index) => String(111_122_220_000 + index))
-  const roles = accounts(50).map(id => `arn:aws:iam::${id}:role/shop`)
+  const roles = many.slice(0, 50).map((_, index) => `arn:aws:iam::1111222233${index + 10}:role/shop`)
+  const consumed = (consumers: string) => `{ source: a, feed: sqs, consumers: ${consumers} }`
+  const consumer = 'line 2: "stores[0].consumers[0]" must be the ARN of a role, such as '
   const feed = '"stores[0].feed"'
   const http = `line 2: ${feed.slice(0, -1)}.http" must be a public https address`
   const source = 'line 2: "stores[0].source" must'
@@ -134,19 +132,16 @@ describe('stores.yml', () => {
     ],
     [
       'an account that is a number',
-      file('{ source: a, feed: sqs, consumers: [111122223333] }'),
-      'line 2: "stores[0].consumers[0]" must be the ARN of a role, such as arn:aws:iam::111122223333:role/shop, or the ' +
-        'id of an account in quotes, "111122223333", not 111122223333',
+      file(consumed('[111122223333]')),
+      consumer,
+      'in quotes',
+      'not 111122223333',
     ],
-    ['a consumer that is anybody', file('{ source: a, feed: sqs, consumers: ["*"] }'), 'not "*"'],
-    [
-      'no consumer',
-      file('{ source: a, feed: sqs, consumers: [] }'),
-      '"stores[0].consumers" must name a role',
-    ],
+    ['a consumer that is anybody', file(consumed('["*"]')), consumer, 'not "*"'],
+    ['no consumer', file(consumed('[]')), '"stores[0].consumers" must name a role'],
     [
       'more consumers than the policy of a queue holds',
-      file(`{ source: a, feed: sqs, consumers: ${JSON.stringify(accounts(51))} }`),
+      file(consumed(`[${roles}, "111122223333"]`)),
       'line 2: "stores[0].consumers" must have at most 50 entries and 6000 characters',
     ],
     [
@@ -155,14 +150,14 @@ describe('stores.yml', () => {
       'line 1: "stores" must have at most 500000 characters of consumers',
     ],
     [
-      'consumers of an HTTP feed',
-      file('{ source: a, consumers: ["111122223333"], feed: { http: "https://a.example" } }'),
-      'line 2: "stores[0].consumers" is for SQS feeds: an HTTP feed is delivered to its address; remove it',
-    ],
-    [
-      'a dead-letter queue of an HTTP feed',
-      file('{ source: a, dead_letter_after: 5, feed: { http: "https://a.example" } }'),
-      'line 2: "stores[0].dead_letter_after" is for SQS feeds: ',
+      'what only an SQS feed can have',
+      file(
+        '{ source: a, consumers: ["111122223333"], dead_letter_after: 5, feed: { http: "https://a.example" } }',
+      ),
+      ...[
+        'line 2: "stores[0].consumers" is for SQS feeds, and',
+        'line 2: "stores[0].dead_letter_after" is for SQS',
+      ],
     ],
     [
       'dead letters after no receive',
