@@ -7,14 +7,14 @@ import { amount, customer, item, orderKey, required } from './requests.ts'
 import { SORTS } from './store/orders.ts'
 
 /** An object with these fields and no others, so that a misspelt name is an error. */
-const strict = <const Entries extends v.ObjectEntries>(entries: Entries, names: string) =>
-  v.pipe(
+const strict = <const Entries extends v.ObjectEntries>(entries: Entries) => {
+  const rule = `must be an object with ${Object.keys(entries).join(', ')}`
+  return v.pipe(
     v.unknown(),
-    v.check(body => !Array.isArray(body), `must be an object with ${names}`),
-    v.strictObject(entries, issue =>
-      issue.expected === 'never' ? 'is not known here' : `must be an object with ${names}`,
-    ),
+    v.check(body => !Array.isArray(body), rule),
+    v.strictObject(entries, issue => (issue.expected === 'never' ? 'is not known here' : rule)),
   )
+}
 
 const flag = v.boolean('must be true or false')
 
@@ -25,53 +25,45 @@ const percent = v.pipe(
 )
 
 /** The settings to change; the others keep their values. */
-export const settingsChange = strict(
-  {
-    defaultCustomer: v.exactOptional(v.nullable(required)),
-    automaticCustomerCreation: v.exactOptional(flag),
-    orderPaymentReceivingAccount: v.exactOptional(v.nullable(required)),
-    taxRate: v.exactOptional(percent),
-    pricesIncludeTax: v.exactOptional(flag),
-    automaticFinalization: v.exactOptional(flag),
-    duplicatesReturnOriginal: v.exactOptional(flag),
-  },
-  'settings',
-)
+export const settingsChange = strict({
+  defaultCustomer: v.exactOptional(v.nullable(required)),
+  automaticCustomerCreation: v.exactOptional(flag),
+  orderPaymentReceivingAccount: v.exactOptional(v.nullable(required)),
+  taxRate: v.exactOptional(percent),
+  pricesIncludeTax: v.exactOptional(flag),
+  automaticFinalization: v.exactOptional(flag),
+  duplicatesReturnOriginal: v.exactOptional(flag),
+})
 
-export const review = strict({ error: required }, 'error')
+export const review = strict({ error: required })
 
 /** Orders to retry: these, or every one whose cause is gone. */
-export const retries = strict(
-  { orders: v.exactOptional(v.array(orderKey, 'must be an array')), dryRun: v.exactOptional(flag) },
-  'orders or dryRun',
-)
+export const retries = strict({
+  orders: v.exactOptional(v.array(orderKey, 'must be an array')),
+  dryRun: v.exactOptional(flag),
+})
 
 /** The parts of an order to correct; `items` replaces all rows. */
-export const correction = strict(
-  {
-    items: v.exactOptional(
-      v.pipe(v.array(item, 'must be an array'), v.minLength(1, 'must have at least one item')),
-    ),
-    shipping: v.exactOptional(amount),
-    discount: v.exactOptional(amount),
-    customer: v.exactOptional(customer),
-  },
-  'items, shipping, discount or customer',
-)
+export const correction = strict({
+  items: v.exactOptional(
+    v.pipe(v.array(item, 'must be an array'), v.minLength(1, 'must have at least one item')),
+  ),
+  shipping: v.exactOptional(amount),
+  discount: v.exactOptional(amount),
+  customer: v.exactOptional(customer),
+})
 
-export const productChange = strict(
-  { name: v.exactOptional(required), stock: v.exactOptional(amount) },
-  'name or stock',
-)
+export const productChange = strict({ name: v.exactOptional(required), stock: v.exactOptional(amount) })
 
-export const account = strict(
-  { code: required, name: required, kind: v.picklist(['cash', 'bank'], 'must be cash or bank') },
-  'code, name and kind',
-)
+export const account = strict({
+  code: required,
+  name: required,
+  kind: v.picklist(['cash', 'bank'], 'must be cash or bank'),
+})
 
-export const fiscalYear = strict({ from: date, to: date }, 'from and to')
+export const fiscalYear = strict({ from: date, to: date })
 
-export const fiscalYearList = strict({ fiscalYears: v.array(fiscalYear, 'must be an array') }, 'fiscalYears')
+export const fiscalYearList = strict({ fiscalYears: v.array(fiscalYear, 'must be an array') })
 
 /** A fiscal year to add, or a list that replaces all fiscal years. */
 export const fiscalYearsChange = v.lazy(body =>
@@ -99,25 +91,19 @@ export const OPERATIONS = [
 export const FAULTS = ['reset', 'slow', 'error', 'lose'] as const
 
 /** A fault on purpose, for a time or for the next requests; without both, until it is ended. */
-export const fault = strict(
-  {
-    kind: v.picklist(FAULTS, `must be one of ${FAULTS.join(', ')}`),
-    operation: v.exactOptional(v.picklist(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`)),
-    seconds: v.exactOptional(whole(1, 86_400)),
-    requests: v.exactOptional(whole(1, 1_000_000)),
-    delay: v.exactOptional(whole(0, 600_000)),
-    status: v.exactOptional(whole(400, 599)),
-    retryAfter: v.exactOptional(whole(0, 86_400)),
-  },
-  'kind, operation, seconds, requests, delay, status or retryAfter',
-)
+export const fault = strict({
+  kind: v.picklist(FAULTS, `must be one of ${FAULTS.join(', ')}`),
+  operation: v.exactOptional(v.picklist(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`)),
+  seconds: v.exactOptional(whole(1, 86_400)),
+  requests: v.exactOptional(whole(1, 1_000_000)),
+  delay: v.exactOptional(whole(0, 600_000)),
+  status: v.exactOptional(whole(400, 599)),
+  retryAfter: v.exactOptional(whole(0, 86_400)),
+})
 
-export const examples = strict(
-  { orders: v.exactOptional(whole(1, 1000)), source: v.exactOptional(required) },
-  'orders or source',
-)
+export const examples = strict({ orders: v.exactOptional(whole(1, 1000)), source: v.exactOptional(required) })
 
-export const stockChange = strict({ stock: amount }, 'stock')
+export const stockChange = strict({ stock: amount })
 
 const fromDigits = [
   v.regex(/^\d{1,15}$/, 'must be a whole number'),

@@ -19,6 +19,32 @@ const orderBody = (body: unknown, { query }: Call): unknown => {
 
 const removal = v.looseObject({ url: v.nullish(v.string('must be a string')) }, 'must be a JSON object')
 
+/** Registration and removal of receivers, for stores and in the panel. */
+export const webhookEndpoints: readonly Endpoint[] = [
+  {
+    ...{ method: 'put', path: '/api/v1/webhook/', id: 'registerWebhook', access: 'write' },
+    summary: 'Register a webhook URL',
+    description:
+      'Several URLs can be registered. Registering a URL again gives it a new secret; for 24 hours the old one signs as well.',
+    answers: { 200: { schema: 'WebhookRegistration', when: 'Registered.' } },
+    example: { body: { url: 'http://127.0.0.1:3000/webhook' } },
+    ...accepts(webhookRequest, ['WebhookRequest'], ({ url }, { store }) => registerWebhook(url, store)),
+  },
+  {
+    ...{ method: 'delete', path: '/api/v1/webhook/', id: 'removeWebhook', access: 'write' },
+    summary: 'Remove a webhook URL',
+    query: { url: v.optional(v.string()) },
+    answers: { 204: { when: 'Removed, or never registered.' } },
+    refusals: { 400: 'The request has no valid URL.' },
+    example: { query: 'url=http%3A%2F%2F127.0.0.1%3A3000%2Fwebhook' },
+    ...accepts(v.optional(removal, {}), ['WebhookRequest'], (body, { query, store, context }) => {
+      const { url } = valid(webhookRequest, { url: either('url', query, body.url) })
+      removeWebhook(url, store)
+      return context.body(null, 204)
+    }),
+  },
+]
+
 /** The order API (spec: Endpoints). */
 export const orderEndpoints: readonly Endpoint[] = [
   {
@@ -88,26 +114,5 @@ export const orderEndpoints: readonly Endpoint[] = [
       registerRefund(keyOf(call, source), reason ?? null, call.store),
     ),
   },
-  {
-    ...{ method: 'put', path: '/api/v1/webhook/', id: 'registerWebhook', access: 'write' },
-    summary: 'Register a webhook URL',
-    description:
-      'Several URLs can be registered. Registering a URL again gives it a new secret; for 24 hours the old one signs as well.',
-    answers: { 200: { schema: 'WebhookRegistration', when: 'Registered.' } },
-    example: { body: { url: 'http://127.0.0.1:3000/webhook' } },
-    ...accepts(webhookRequest, ['WebhookRequest'], ({ url }, { store }) => registerWebhook(url, store)),
-  },
-  {
-    ...{ method: 'delete', path: '/api/v1/webhook/', id: 'removeWebhook', access: 'write' },
-    summary: 'Remove a webhook URL',
-    query: { url: v.optional(v.string()) },
-    answers: { 204: { when: 'Removed, or never registered.' } },
-    refusals: { 400: 'The request has no valid URL.' },
-    example: { query: 'url=http%3A%2F%2F127.0.0.1%3A3000%2Fwebhook' },
-    ...accepts(v.optional(removal, {}), ['WebhookRequest'], (body, { query, store, context }) => {
-      const { url } = valid(webhookRequest, { url: either('url', query, body.url) })
-      removeWebhook(url, store)
-      return context.body(null, 204)
-    }),
-  },
+  ...webhookEndpoints,
 ]

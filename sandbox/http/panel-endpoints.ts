@@ -15,16 +15,16 @@ import { correctOrder } from '../actions/correct-order.ts'
 import { createExamples } from '../actions/examples.ts'
 import { exportOrders, listDeliveries, listOrders, showDelivery, showOrder } from '../actions/panel.ts'
 import { retryOrders } from '../actions/retry-orders.ts'
-import { registerWebhook, removeWebhook } from '../actions/webhooks.ts'
 import type { SchemaName } from '../openapi/schemas.ts'
 import * as requests from '../panel-requests.ts'
 import { valid } from '../refusal.ts'
-import { payment, refundRequest, webhookRequest, webhookUrl } from '../requests.ts'
+import { payment, refundRequest, webhookRequest } from '../requests.ts'
 import type { Store } from '../store/open.ts'
 import { accepts, type Call, type Endpoint, keyOf, SOURCE } from './endpoint.ts'
+import { webhookEndpoints } from './order-endpoints.ts'
 import { respondBytes } from './respond.ts'
 
-const access = 'local'
+const access = 'local' as const
 
 /** The query as an object. HTML forms send an empty parameter for a field left blank. */
 const queryOf = ({ query }: Call) => Object.fromEntries([...query].filter(([, value]) => value !== ''))
@@ -220,19 +220,7 @@ const webhooks: readonly Endpoint[] = [
   read('/panel/webhooks', 'listWebhooks', 'List registered webhook URLs', 'WebhookList', ({ store }) => ({
     webhooks: store.webhooks.list().map(({ url, created_at }) => ({ url, created_at })),
   })),
-  {
-    ...{
-      method: 'put',
-      path: '/panel/webhooks',
-      id: 'addWebhook',
-      access,
-      summary: 'Register a webhook URL',
-    },
-    description: 'Registering a URL again gives it a new secret.',
-    answers: { 200: { schema: 'WebhookRegistration', when: 'Registered.' } },
-    example: { body: { url: 'http://127.0.0.1:9/hook' } },
-    ...accepts(webhookRequest, ['WebhookRequest'], ({ url }, { store }) => registerWebhook(url, store)),
-  },
+  ...webhookEndpoints.map(each => ({ ...each, id: `${each.id}InPanel`, path: '/panel/webhooks', access })),
   {
     ...{ method: 'post', path: '/panel/webhooks/test', id: 'testWebhook', access },
     summary: 'Send a test webhook',
@@ -240,19 +228,7 @@ const webhooks: readonly Endpoint[] = [
       'Sends a signed webhook about an order of the store `sandbox-test`, which does not exist, once, and returns what was sent and the answer.',
     answers: { 200: { schema: 'WebhookTest', when: 'What was sent, and the outcome.' } },
     refusals: { 409: 'The URL is not registered.' },
-    example: { body: { url: 'http://127.0.0.1:9/hook' } },
     ...accepts(webhookRequest, ['WebhookRequest'], ({ url }, { sender }) => sender.test(url)),
-  },
-  {
-    ...{ method: 'delete', path: '/panel/webhooks', id: 'deleteWebhook', access },
-    summary: 'Remove a webhook URL',
-    query: { url: webhookUrl },
-    answers: { 204: { when: 'Removed, or never registered.' } },
-    example: { query: 'url=http%3A%2F%2F127.0.0.1%3A9%2Fhook' },
-    handle: call => {
-      removeWebhook(valid(webhookRequest, queryOf(call)).url, call.store)
-      return call.context.body(null, 204)
-    },
   },
   {
     ...{ method: 'get', path: '/panel/deliveries', id: 'listDeliveries', access },

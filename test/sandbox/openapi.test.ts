@@ -129,6 +129,8 @@ test('responses match their schemas in every state of an order', async () => {
     (await panel(`deliveries/${body.deliveries?.[0]?.delivery}/resend`, { method: 'POST' })).body,
   )
   expectFit('WebhookList', (await panel('webhooks')).body)
+  const test = await panel('webhooks/test', { method: 'POST', body: { url: receiver.url } })
+  expectFit('WebhookTest', test.body)
   expectFit('CustomerList', (await panel('customers')).body)
   expectFit('Error', (await create({})).body)
   await receiver.close()
