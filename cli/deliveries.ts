@@ -42,7 +42,7 @@ export const showDelivery = async (context: Context, delivery: string) => {
       `it may have been refused, ignored or quarantined: relay quarantine list${context.flags}`,
     )
   }
-  const { received_at, expires_at, ...record } = found
+  const { received_at, expires_at, headers, body, cut, ...record } = found
   const data = {
     ...record,
     received_at: isoDate(received_at),
@@ -50,7 +50,14 @@ export const showDelivery = async (context: Context, delivery: string) => {
     // DynamoDB deletes expired items late; to the receiver this delivery would be new.
     forgotten: expires_at <= nowSeconds(),
   }
-  return { data, text: facts(data) }
+  return {
+    data: { ...data, headers, body, cut },
+    text: lines(
+      facts({ ...data, ...headers }),
+      body !== undefined && ['', body],
+      cut === true && ['', 'The body is not kept: it does not fit into a record of 1 KB.'],
+    ),
+  }
 }
 
 /** What the receiver writes about a delivery to the log; it records only those that it queued or quarantined. */
@@ -122,7 +129,7 @@ export const deliveriesCommands = ({ program, run }: Cli): void => {
     .action(run(listDeliveries))
   deliveries
     .command('show')
-    .description('Show the order and status of a delivery and when it was queued.')
+    .description('Show a delivery: its order and status, when it was queued, its headers and its body.')
     .argument('<id>', 'UUID of the delivery, as in X-Service-Delivery')
     .action(run(showDelivery))
 }

@@ -15,7 +15,7 @@ export const onceIn = (file: string): Once<DatabaseSync> => {
       const row = db
         .prepare('SELECT seen FROM seen WHERE source = ? AND external_id = ?')
         .get(source, external_id)
-      const seen = nextSeen(row && (JSON.parse(String(row['seen'])) as Seen), message)
+      const seen = nextSeen(row && (JSON.parse(String(row.seen)) as Seen), message)
       if (seen !== undefined) {
         handle(db)
         db.prepare('INSERT OR REPLACE INTO seen VALUES (?, ?, ?)').run(

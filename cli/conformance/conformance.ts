@@ -46,8 +46,8 @@ const feedOf = async (context: Context, source: string, wait: number) => {
 const conformance = async (
   context: Context,
   source: string,
-  command: readonly string[],
   { handled: place, wait, only, testStore = false }: Options,
+  { args: [, ...command] }: { args: readonly string[] },
 ): Promise<Report> => {
   const { terminal, local, title } = context
   if (!local && !testStore) {
@@ -97,7 +97,9 @@ export const conformanceCommand = ({ program, run }: Cli): void => {
         `The external_id of every test order begins with "${PREFIX}". The exit code is 1 when there is a problem.`,
     )
     .argument('<source>', 'source of the store')
-    .argument('[command...]', 'after "--": starts the store, which is killed and started again')
+    // The command after "--" starts the store; as an argument it would widen the list of all commands.
+    .allowExcessArguments()
+    .usage('[options] <source> [-- <command that starts the store, to be killed and started again>]')
     .option(
       '--handled <file or URL>',
       'where the store notes the delivery of each message that it has handled (default: what the command prints)',

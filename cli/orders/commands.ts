@@ -113,23 +113,17 @@ const ordersText = (orders: readonly ReturnType<typeof summary>[]) =>
   )
 
 /** The table is not sorted by time, so all of it is read; no more than twice the limit is held. */
-const scanned = async (
-  context: Context,
-  { limit, unsettled, ...filter }: OrderFilter & { limit: number },
-) => {
-  const orders: StoredOrder[] = []
-  const keepNewest = () => {
-    orders.sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1))
-    orders.length = Math.min(orders.length, limit)
-  }
+const scanned = async (context: Context, { limit, unsettled, until, ...filter }: ListOptions) => {
+  let orders: StoredOrder[] = []
+  const newest = () => orders.sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1)).slice(0, limit)
   using shown = progress(context.terminal, 'Reading orders')
   for await (const stored of ordersWhere(context, filter)) {
     shown.advance()
     if (unsettled && isSettled(stored.order)) continue
-    if (orders.push(stored) === 2 * limit) keepNewest()
+    if (until !== undefined && stored.updated_at > until.toISOString()) continue
+    if (orders.push(stored) === 2 * limit) orders = newest()
   }
-  keepNewest()
-  return { orders }
+  return { orders: newest() }
 }
 
 type ListOptions = OrderFilter & {

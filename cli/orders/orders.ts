@@ -6,7 +6,7 @@ import {
   type QueryCommandInput,
 } from '@aws-sdk/client-dynamodb'
 import { orderName, orderQueue } from '../../lib/orders/events.ts'
-import { entryOf, type HistoryEntry, partitionOf, positionOf } from '../../lib/orders/history.ts'
+import { entryKeyOf, entryOf, type HistoryEntry, partitionOf, positionOf } from '../../lib/orders/history.ts'
 import {
   BULK_SHARD,
   orderOf,
@@ -219,7 +219,7 @@ export const findOrders = async (context: Context, text: string): Promise<Stored
       { text },
       { TableName, IndexName, Limit: BATCH },
     ))
-      keys.push(entryOf(item))
+      keys.push(entryKeyOf(item))
     return keys
   })
   const delivery = await deliveryWith(context, text)

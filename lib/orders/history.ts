@@ -2,6 +2,7 @@ import { type AttributeValue, PutItemCommand } from '@aws-sdk/client-dynamodb'
 import type { DynamoDB } from '../platform/clients.ts'
 import type { OrderKey } from '../protocol/order.ts'
 import type { CallResult, LostCall } from './apply.ts'
+import { itemBytes, WRITE_UNIT } from './bodies.ts'
 import type { OrderEvent } from './events.ts'
 import type { FeedMessage } from './feed.ts'
 import { type Intent, isSettled, type Order } from './order.ts'
@@ -25,18 +26,18 @@ export type HistoryEntry = OrderKey & {
   /** The `updated_at` that this save gave the order; ISO 8601. */
   at: string
   /** The order's `updated_at` before; undefined for its first save. */
-  previous?: string
+  previous?: string | undefined
   /** The event of the order queue. */
   event: string
   delivery: string
-  status?: string
+  status?: string | undefined
   settled: boolean
   /** Of the messages that were published with it. */
   version: number
   /** The id of a store's request, where it appears for the first time. */
-  request?: string
+  request?: string | undefined
   /** Where it appears or changes. */
-  invoice_number?: string
+  invoice_number?: string | undefined
   /** Since the save before. */
   calls: readonly MadeCall[]
   published: readonly Pick<FeedMessage, 'event' | 'delivery'>[]
@@ -48,9 +49,6 @@ export type HistoryEntry = OrderKey & {
 
 type Item = Record<string, AttributeValue>
 
-/** What DynamoDB takes as one write unit, in bytes. */
-const WRITE_UNIT = 1024
-
 /** The partition of a store's orders, in which `at` sorts the entries by time. */
 export const partitionOf = (source: string): string => `orders ${source}`
 
@@ -58,58 +56,47 @@ export const partitionOf = (source: string): string => `orders ${source}`
 export const positionOf = ({ at, external_id }: Pick<HistoryEntry, 'at' | 'external_id'>): string =>
   `${at}#${external_id}`
 
-/** The size of an item without lists, in bytes; at most a few more than DynamoDB counts. */
-export const itemBytes = (item: Item): number =>
-  Object.entries(item).reduce((sum, [name, { S, N, B }]) => {
-    const bytes = B?.length ?? Buffer.byteLength(S ?? N ?? '1')
-    return sum + Buffer.byteLength(name) + bytes
-  }, 0)
-
 /** An entry as stored, its lists cut to what fits into one write unit. */
 export const entryItem = (entry: HistoryEntry): Item => {
-  const { source, external_id, at, calls, published, requests, settled, version, cut: _, ...texts } = entry
-  const item = (lists: object): Item => ({
+  const itemOf = ({ source, external_id, at, request, invoice_number, ...details }: HistoryEntry): Item => ({
     partition: { S: partitionOf(source) },
     at: { S: positionOf({ at, external_id }) },
-    ...Object.fromEntries(Object.entries(texts).map(([name, S]) => [name, { S }])),
-    settled: { BOOL: settled },
-    version: { N: String(version) },
-    details: { S: JSON.stringify(lists) },
+    ...(request !== undefined && { request: { S: request } }),
+    ...(invoice_number !== undefined && { invoice_number: { S: invoice_number } }),
+    details: { S: JSON.stringify(details) },
   })
-  let lists: Pick<HistoryEntry, 'calls' | 'published' | 'requests' | 'cut'> = { calls, published, requests }
-  while (itemBytes(item(lists)) > WRITE_UNIT) {
-    const { length } =
-      [lists.calls, lists.published, lists.requests].toSorted((a, b) => b.length - a.length)[0] ?? []
-    if (!length) break
-    const shorter = <Each>(list: readonly Each[]) => list.slice(0, length - 1)
-    lists = {
-      ...{ calls: shorter(lists.calls), published: shorter(lists.published) },
-      ...{ requests: shorter(lists.requests), cut: true },
-    }
+  const { calls, published, requests } = entry
+  let item = itemOf(entry)
+  for (let length = Math.max(calls.length, published.length, requests.length); length > 0; length--) {
+    if (itemBytes(item) <= WRITE_UNIT) break
+    const cutTo = <Each>(list: readonly Each[]) => list.slice(0, length - 1)
+    const lists = { calls: cutTo(calls), published: cutTo(published), requests: cutTo(requests) }
+    item = itemOf({ ...entry, ...lists, cut: true })
   }
-  return item(lists)
+  return item
+}
+
+/** The order that an item of the history table is about, and the time of its entry. */
+export const entryKeyOf = ({ partition, at }: Item): OrderKey & { at: string } => {
+  const [time = '', external_id = ''] = at?.S?.split(/#(.*)/s) ?? []
+  return { source: partition?.S?.slice(partitionOf('').length) ?? '', external_id, at: time }
 }
 
 /** Reads an item of the history table. */
-export const entryOf = ({ partition, at, details, settled, version, ...texts }: Item): HistoryEntry => {
-  const [time = '', external_id = ''] = at?.S?.split(/#(.*)/s) ?? []
-  return {
-    event: '',
-    delivery: '',
-    ...Object.fromEntries(Object.entries(texts).map(([name, { S }]) => [name, S])),
-    ...{ source: partition?.S?.slice(partitionOf('').length) ?? '', external_id, at: time },
-    ...{ settled: settled?.BOOL === true, version: Number(version?.N) },
-    ...JSON.parse(details?.S ?? '{"calls":[],"published":[],"requests":[]}'),
-  }
-}
+export const entryOf = (item: Item): HistoryEntry => ({
+  ...entryKeyOf(item),
+  ...(item.request?.S !== undefined && { request: item.request.S }),
+  ...(item.invoice_number?.S !== undefined && { invoice_number: item.invoice_number.S }),
+  ...JSON.parse(item.details?.S ?? ''),
+})
 
-/** The service may send anything (spec: Order result); a number longer than this is none. */
+/** The service may send anything (spec: Order result): what is longer is cut, or is no number. */
 const MAX_TEXT = 100
 
 const invoiceNumberOf = ({ result }: Order): string | undefined => {
   const number = result?.invoice_number
-  const text = typeof number === 'string' ? number : JSON.stringify(number)
-  return /^[\w-]+$/.test(text ?? '') && text.length <= MAX_TEXT && number !== null ? text : undefined
+  const text = typeof number === 'string' ? number.toWellFormed() : (JSON.stringify(number) ?? '')
+  return text === '' || text.length > MAX_TEXT || /^(null|true|false|[[{].*)$/.test(text) ? undefined : text
 }
 
 /** Describes a save. */
@@ -120,7 +107,7 @@ export const historyEntry = (
   {
     messages,
     ...rest
-  }: { at: string; previous?: string; calls: readonly MadeCall[]; messages: readonly FeedMessage[] },
+  }: Pick<HistoryEntry, 'at' | 'previous' | 'calls'> & { messages: readonly FeedMessage[] },
 ): HistoryEntry => {
   const { source, external_id, result, version } = after
   const stateBefore = (id: string) => before.intents.find(intent => intent.id === id)?.state
@@ -128,12 +115,12 @@ export const historyEntry = (
   // A mark may have begun a withdrawal before its event came.
   const knowsRequest = ({ intents, withdrawals }: Order) =>
     intents.some(({ id }) => id === delivery) && !withdrawals.some(({ id }) => id === delivery)
-  const invoice_number = invoiceNumberOf(after)
+  const number = invoiceNumberOf(after)
   return {
     ...{ source, external_id, event, delivery, settled: isSettled(after), version },
-    ...(result !== undefined && { status: result.status.slice(0, MAX_TEXT).toWellFormed() }),
-    ...(knowsRequest(after) && !knowsRequest(before) && { request: delivery }),
-    ...(invoice_number !== undefined && invoice_number !== invoiceNumberOf(before) && { invoice_number }),
+    status: result?.status.slice(0, MAX_TEXT).toWellFormed(),
+    request: knowsRequest(after) && !knowsRequest(before) ? delivery : undefined,
+    invoice_number: number === invoiceNumberOf(before) ? undefined : number,
     ...rest,
     published: messages.map(message => ({ event: message.event, delivery: message.delivery })),
     requests: changed.map(({ id, kind, state }) => ({ id, kind, state })),
@@ -144,8 +131,8 @@ export const historyEntry = (
 export type RecordChange = (entry: HistoryEntry) => Promise<void>
 
 /**
- * The history table, as the worker writes it. Two workers that save the same order in the same millisecond write
- * the same entry, and only one of them saves.
+ * The history table, as the worker writes it. Two workers that save the same order in the same millisecond share an
+ * entry; it may then tell of the one that was refused.
  */
 export const historyRecorder =
   (dynamodb: DynamoDB, table: string): RecordChange =>

@@ -49,7 +49,7 @@ export type Processed = {
 }
 
 /** Waits for all, also when one of them fails: nothing may go on behind a failure. */
-const settled = async (...steps: Promise<void>[]) => {
+const waitForAll = async (...steps: Promise<void>[]) => {
   for (const step of await Promise.allSettled(steps)) if (step.status === 'rejected') throw step.reason
 }
 
@@ -104,16 +104,11 @@ export const process = async (
     const time = Math.max(now(), previous === undefined ? 0 : Date.parse(previous) + 1)
     const at = new Date(time).toISOString()
     const next = published(order)
-    const entry = historyEntry(saved, next, event, {
-      at,
-      ...(previous !== undefined && { previous }),
-      calls: made,
-      messages,
-    })
+    const entry = historyEntry(saved, next, event, { at, previous, calls: made, messages })
     const publishAll = async () => {
       for (const message of messages) await publish(message)
     }
-    await settled(publishAll(), recordChange?.(entry) ?? Promise.resolve())
+    await waitForAll(publishAll(), recordChange?.(entry) ?? Promise.resolve())
     count += messages.length
     saved = next
     await orders.save(saved, revision++, time)

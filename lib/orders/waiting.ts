@@ -4,44 +4,33 @@ import { leaderOf } from './intents.ts'
 import { type Intent, isOpen, REQUEST_KINDS, type RequestKind } from './order.ts'
 import type { Failing, StoredOrder } from './repository.ts'
 
-/**
- * Whom something waits for: the accountant; the accounting service, which is not available or refuses the key; a
- * defect or AWS itself; an operator, who decides on a dead letter; the bulk queue; the scheduled check; the worker,
- * which has it next; or what stands in front.
- */
-type WaitsFor =
-  | 'accountant'
-  | 'service'
-  | 'service key'
-  | 'relay'
-  | 'operator'
-  | 'bulk queue'
-  | 'check'
-  | 'worker'
-  | 'in front'
+/** Whom or what something waits for, in the words of a sentence. */
+const FOR = {
+  accountant: 'the accountant',
+  service: 'the accounting service',
+  'service key': 'an API key that the accounting service accepts',
+  relay: 'AWS, or the repair of a defect',
+  operator: 'an operator',
+  'bulk queue': 'its turn in the bulk queue',
+  check: 'the next check',
+  worker: 'the worker',
+  'in front': 'what stands in front of it',
+} as const
 
-/** Something that waits, and why. Times are ISO 8601. */
-type WaitingLink = {
-  /** An event of the order queue, a request by its kind, or the invoice. */
-  what: string
-  /** Of the event or request. */
-  id?: string
-  for: WaitsFor
+/** Times are ISO 8601. */
+type Reason = {
+  for: keyof typeof FOR
   reason: string
   since?: string
   /** When it is tried again, at the latest. */
   next?: string
-  /** How many other requests of its kind share its fate. */
-  others?: number
 }
 
-/** What somebody can do about an order, and what would follow. */
-type WaitingAction = {
-  action: 'check' | 'replay' | 'discard' | 'withdraw'
-  /** What a withdrawal takes back. */
-  of?: RequestKind
-  effect: string
-}
+/** An event of the order queue, a request by its kind, the invoice, the result, or the order as a whole. */
+type WaitingLink = Reason & { what: string; id?: string }
+
+/** What somebody can do about an order, and what follows; `of` is what a withdrawal takes back. */
+type WaitingAction = { action: 'check' | 'replay' | 'discard' | 'withdraw'; of?: RequestKind; effect: string }
 
 export type Waiting = {
   summary: string
@@ -52,141 +41,112 @@ export type Waiting = {
 
 const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
 
-const isGivenUp = ({ receives }: Failing) => receives >= MAX_RECEIVES
+const nextCheck = ({ check_at }: StoredOrder) => (check_at === undefined ? {} : { next: iso(check_at) })
 
-const waitsForOf = ({ code }: Failing): WaitsFor => {
-  if (code === 'unauthorized') return 'service key'
-  return code === 'unavailable' || code === 'breaker open' ? 'service' : 'relay'
-}
+const isDead = ({ receives }: Failing): boolean => receives >= MAX_RECEIVES
 
-const failingLink = (failing: Failing): WaitingLink => {
-  const { event, delivery, since, next_at, message, receives } = failing
-  const link = { what: event, id: delivery, since, reason: message }
-  return isGivenUp(failing)
-    ? { ...link, for: 'operator', reason: `it is a dead letter after ${receives} attempts: ${message}` }
-    : { ...link, for: waitsForOf(failing), next: next_at }
+const whyFailing = (failing: Failing): Reason => {
+  const { code, since, next_at: next, message, receives } = failing
+  if (isDead(failing))
+    return { for: 'operator', since, reason: `it is a dead letter after ${receives} attempts: ${message}` }
+  const isDown = code === 'unavailable' || code === 'breaker open'
+  return {
+    for: code === 'unauthorized' ? 'service key' : isDown ? 'service' : 'relay',
+    since,
+    next,
+    reason: message,
+  }
 }
 
 /** Why an open request waits, by the rules of `apply` and `nextCall`. */
-const intentLink = (
-  intent: Intent,
-  { order, failing, check_at }: StoredOrder,
-): Pick<WaitingLink, 'for' | 'reason' | 'since' | 'next'> => {
-  const { kind, state, refused_at, reason } = intent
+const whyOpen = ({ kind, state, refused_at, reason }: Intent, stored: StoredOrder): Reason => {
+  const { order, failing } = stored
   const status = order.result?.status
-  const next = check_at === undefined ? {} : { next: iso(check_at) }
   if (state === 'held')
     return { for: 'accountant', reason: 'the service holds it until the invoice is finalized' }
   if (kind === 'refund' && status !== undefined && effectOf(kind, status) === 'refused')
     return { for: 'accountant', reason: 'the service takes it once the invoice is finalized' }
   if (refused_at !== undefined) {
-    const words = reason === undefined ? '' : `: ${reason.status} ${reason.message}`
-    return { for: 'accountant', reason: `the service refused it${words}`, since: iso(refused_at), ...next }
+    const words = `the service refused it: ${reason?.status} ${reason?.message}`
+    return { for: 'accountant', reason: words, since: iso(refused_at), ...nextCheck(stored) }
   }
-  if (failing !== undefined && !isGivenUp(failing))
+  if (failing !== undefined && !isDead(failing))
     return { for: 'in front', reason: `the event "${failing.event}" fails`, next: failing.next_at }
-  return { for: order.bulk === undefined ? 'worker' : 'bulk queue', reason: 'it is to be sent', ...next }
+  return {
+    ...{ for: order.bulk === undefined ? 'worker' : 'bulk queue', reason: 'it is to be sent' },
+    ...nextCheck(stored),
+  }
 }
 
 const linksOf = (stored: StoredOrder): WaitingLink[] => {
-  const { order, failing, check_at, announced } = stored
+  const { order, failing, announced } = stored
   const { result, doubt, bulk, intents } = order
-  const next = check_at === undefined ? {} : { next: iso(check_at) }
-  const requests = [...Map.groupBy(intents.filter(isOpen), ({ kind }) => kind)].flatMap(([kind, open]) => {
-    const first = open.find(({ request }) => request !== undefined) ?? open[0]
-    if (first === undefined) return []
-    const others = open.length - 1
-    return [{ what: kind, id: first.id, ...intentLink(first, stored), ...(others > 0 && { others }) }]
-  })
-  const inReview = result !== undefined && isInReview(result.status)
-  const error = inReview && typeof result.error === 'string' ? `: ${result.error}` : ''
-  return [
-    ...(failing === undefined ? [] : [failingLink(failing)]),
-    ...(bulk === undefined
-      ? []
-      : [
-          {
-            what: 'order',
-            for: 'bulk queue',
-            reason: 'calls of an import would be in the way of others',
-          } as const,
-        ]),
-    ...(inReview
-      ? [{ what: 'invoice', for: 'accountant', reason: `it is in review${error}`, ...next } as const]
-      : []),
-    ...requests.filter(({ id }) => id !== failing?.delivery),
-    ...(doubt === false || failing !== undefined
-      ? []
-      : [
-          {
-            what: 'result',
-            for: 'check',
-            reason: 'it may be out of date and is read from the service',
-            ...next,
-          } as const,
-        ]),
-    ...(announced === undefined || intents.length > 0 || failing !== undefined
-      ? []
-      : [{ what: 'create', id: announced, for: 'worker', reason: 'it is in the order queue' } as const]),
-  ]
+  const links: WaitingLink[] = []
+  const add = (what: string, reason: Reason, id?: string) =>
+    links.push({ what, ...(id !== undefined && { id }), ...reason })
+  if (failing !== undefined) add(failing.event, whyFailing(failing), failing.delivery)
+  if (bulk !== undefined)
+    add('order', { for: 'bulk queue', reason: 'an import must not be in the way of others' })
+  if (result !== undefined && isInReview(result.status)) {
+    const error = typeof result.error === 'string' ? `: ${result.error}` : ''
+    add('invoice', { for: 'accountant', reason: `it is in review${error}`, ...nextCheck(stored) })
+  }
+  for (const intent of intents)
+    if (isOpen(intent) && intent.id !== failing?.delivery)
+      add(intent.kind, whyOpen(intent, stored), intent.id)
+  if (failing !== undefined) return links
+  if (doubt !== false)
+    add('result', {
+      for: 'check',
+      reason: 'the service is asked whether it is up to date',
+      ...nextCheck(stored),
+    })
+  if (announced !== undefined && intents.length === 0)
+    add('create', { for: 'worker', reason: 'it is in the order queue' }, announced)
+  return links
+}
+
+/** What becomes of a dead letter that is discarded. */
+const discarded = ({ event, delivery }: Failing, intents: readonly Intent[]): string => {
+  if (intents.some(({ id }) => id === delivery))
+    return 'The request is kept with the order, and the next check sends it.'
+  return ['order.create', 'order.payment', 'order.refund', 'order.withdraw'].includes(event)
+    ? 'The request is lost, and its store does not hear of it.'
+    : 'Nothing is lost once a check has read the order from the service.'
 }
 
 const actionsOf = ({ order, failing, check_at }: StoredOrder): WaitingAction[] => {
-  const { intents } = order
-  const isBlocked = failing !== undefined && !isGivenUp(failing)
-  const isRefused = intents.some(({ refused_at, state }) => refused_at !== undefined && state === 'waiting')
+  const isBlocked = failing !== undefined && !isDead(failing)
+  const isRefused = order.intents.some(intent => isOpen(intent) && intent.refused_at !== undefined)
   const soon = check_at === undefined ? '' : `, which would happen by itself at ${iso(check_at)}`
   const check = isBlocked
     ? `The check waits behind "${failing.event}" and changes nothing before that succeeds.`
     : `The worker reads the order from the service${isRefused ? ' and sends what was refused again' : ''}${soon}.`
-  const dead: WaitingAction[] =
-    failing === undefined || !isGivenUp(failing)
-      ? []
-      : [
+  const when = isBlocked ? 'When the service answers again, the' : 'The'
+  return [
+    { action: 'check', effect: check },
+    ...(failing !== undefined && isDead(failing)
+      ? ([
           { action: 'replay', effect: `The worker processes "${failing.event}" at once.` },
-          {
-            action: 'discard',
-            effect: intents.some(({ id }) => id === failing.delivery)
-              ? 'The request is kept with the order, and the next check sends it.'
-              : failing.event === 'order.updated' || failing.event === 'order.check'
-                ? 'Nothing is lost once a check has read the order from the service.'
-                : 'The request is lost, and its store does not hear of it.',
-          },
-        ]
-  const withdrawals = REQUEST_KINDS.flatMap((of): WaitingAction[] => {
-    const leader = leaderOf(order, of)
-    if (leader?.state !== 'waiting') return []
-    const when = isBlocked ? 'When the service answers again, the' : 'The'
-    return [
-      {
-        action: 'withdraw',
-        of,
-        effect: `${when} order is read, and the ${of} withdrawn unless it is done already.`,
-      },
-    ]
-  })
-  return [{ action: 'check', effect: check }, ...dead, ...withdrawals]
-}
-
-const FOR: Readonly<Record<WaitsFor, string>> = {
-  accountant: 'the accountant',
-  service: 'the accounting service',
-  'service key': 'an API key that the accounting service accepts',
-  relay: 'AWS, or the repair of a defect',
-  operator: 'an operator',
-  'bulk queue': 'its turn in the bulk queue',
-  check: 'the next check',
-  worker: 'the worker',
-  'in front': 'what stands in front of it',
+          { action: 'discard', effect: discarded(failing, order.intents) },
+        ] as const)
+      : []),
+    ...REQUEST_KINDS.filter(of => leaderOf(order, of)?.state === 'waiting').map(of => {
+      const effect = `${when} order is read, and the ${of} withdrawn unless it is done already.`
+      return { action: 'withdraw', of, effect } as const
+    }),
+  ]
 }
 
 const summaryOf = ([first, ...behind]: readonly WaitingLink[], now: number): string => {
   if (first === undefined) return 'Nothing waits.'
   const { what, reason, since, next } = first
-  const tried =
-    next === undefined ? '' : Date.parse(next) > now ? `; next attempt at ${next}` : '; next attempt now'
-  const more = behind.length === 0 ? '' : `; ${behind.map(link => link.what).join(', ')} behind it`
-  return `${what} waits for ${FOR[first.for]}${since === undefined ? '' : ` since ${since}`}: ${reason}${tried}${more}.`
+  const attempt = next !== undefined && Date.parse(next) > now ? `at ${next}` : 'now'
+  return [
+    `${what} waits for ${FOR[first.for]}${since === undefined ? '' : ` since ${since}`}: ${reason}`,
+    ...(next === undefined ? [] : [`next attempt ${attempt}`]),
+    ...(behind.length === 0 ? [] : [`${behind.map(link => link.what).join(', ')} behind it`]),
+  ].join('; ')
 }
 
 /**

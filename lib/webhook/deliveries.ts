@@ -1,4 +1,5 @@
 import { type AttributeValue, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
+import { itemBytes, WRITE_UNIT } from '../orders/bodies.ts'
 import type { DynamoDB } from '../platform/clients.ts'
 import type { OrderKey } from '../protocol/order.ts'
 
@@ -17,6 +18,11 @@ export type DeliveryRecord = OrderKey & {
   received_at: number
   /** Unix time in seconds from which the delivery counts as unknown. */
   expires_at: number
+  /** Those worth showing, and the `t` of the signature. */
+  headers?: Readonly<Record<string, string | undefined>>
+  /** As it was received, if it fits; `cut` says that it did not. */
+  body?: string
+  cut?: true
 }
 
 export const QUARANTINED = 'quarantined'
@@ -36,6 +42,9 @@ export const deliveryOf = (item: Record<string, AttributeValue>): DeliveryRecord
   status: item.status?.S ?? '',
   received_at: Number(item.received_at?.N),
   expires_at: Number(item.expires_at?.N),
+  ...(item.headers?.S !== undefined && { headers: JSON.parse(item.headers.S) }),
+  ...(item.body?.S !== undefined && { body: item.body.S }),
+  ...(item.cut?.BOOL === true && { cut: true }),
 })
 
 /** The record of a delivery, which may have expired: DynamoDB deletes up to days late. */
@@ -59,19 +68,19 @@ export const deliveryRepository = (dynamodb: DynamoDB, table: string): Deliverie
     return { source: found.source, external_id: found.external_id }
   },
 
-  async record({ delivery, source, external_id, status }, now) {
-    await dynamodb.send(
-      new PutItemCommand({
-        TableName: table,
-        Item: {
-          delivery: { S: delivery },
-          source: { S: source },
-          external_id: { S: external_id },
-          status: { S: status },
-          received_at: { N: String(now) },
-          expires_at: { N: String(now + DELIVERY_TTL_SECONDS) },
-        },
-      }),
-    )
+  async record({ delivery, source, external_id, status, headers, body }, now) {
+    const item: Record<string, AttributeValue> = {
+      delivery: { S: delivery },
+      source: { S: source },
+      external_id: { S: external_id },
+      status: { S: status },
+      received_at: { N: String(now) },
+      expires_at: { N: String(now + DELIVERY_TTL_SECONDS) },
+      ...(headers !== undefined && { headers: { S: JSON.stringify(headers) } }),
+    }
+    const whole = body === undefined ? item : { ...item, body: { S: body } }
+    // A usual webhook fits into the write unit that its record costs anyway.
+    const Item = itemBytes(whole) <= WRITE_UNIT ? whole : { ...item, cut: { BOOL: true } }
+    await dynamodb.send(new PutItemCommand({ TableName: table, Item }))
   },
 })

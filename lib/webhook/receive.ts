@@ -72,6 +72,15 @@ export const readWebhook = (body: Body): WebhookReading => {
   }
 }
 
+/** What is kept of the headers with the record of a delivery. */
+const shownHeaders = (headers: Delivery['headers']) =>
+  Object.fromEntries(
+    ['content-type', 'user-agent'].flatMap(name => {
+      const value = headers[name]?.slice(0, 100).toWellFormed()
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+
 /**
  * Receives a webhook: verify, read, filter, then read–send–record (spec: Events; promises P1–P4, P12).
  *
@@ -143,6 +152,9 @@ export const receive = async (
       : contradict('The delivery id belongs to another order')
   }
   await enqueue({ source, external_id }, { id: delivery, json: reading.text }).catch(failAbout(about))
-  await deliveries.record({ ...about, status }, seconds).catch(failAbout(about))
+  const shown = { t: String(verified.t), ...shownHeaders(headers) }
+  await deliveries
+    .record({ ...about, status, headers: shown, body: reading.text }, seconds)
+    .catch(failAbout(about))
   return { outcome: 'queued', ...about }
 }

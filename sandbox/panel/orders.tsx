@@ -68,52 +68,58 @@ const SORTS = [
   ['total', t('Smallest total first')],
 ] as const
 
+/** On a phone, the orders come first. */
+const isPhone = matchMedia('(max-width: 50rem)').matches
+
 /** The days and the order of the list, and the sums of all that it shows on its pages. */
 const Sums = ({ count, ...sums }: OrderList['totals']) => {
   const { query } = route.value
   const { before: _, ...filter } = filterOf(route.value)
   return (
-    <div class="sums row">
-      <search class="filters" data-keeps-focus>
-        {DAYS.map(([name, label]) => (
-          <label key={name} class="small">
-            {label}
-            <input
-              {...dateInput(query.get(name) ?? '')}
-              onChange={({ currentTarget: { value } }) =>
-                replaceRoute(linkWith({ [name]: exactDate(value) ?? '' }))
-              }
-            />
+    <details class="sums" open={!isPhone}>
+      <summary>{t('Days, sorting and sums')}</summary>
+      <div class="row">
+        <search class="filters" data-keeps-focus>
+          {DAYS.map(([name, label]) => (
+            <label key={name} class="small">
+              {label}
+              <input
+                {...dateInput(query.get(name) ?? '')}
+                onChange={({ currentTarget: { value } }) =>
+                  replaceRoute(linkWith({ [name]: exactDate(value) ?? '' }))
+                }
+              />
+            </label>
+          ))}
+          <label class="small">
+            {t('Sort')}
+            <select
+              value={query.get('sort') ?? ''}
+              onChange={({ currentTarget: { value } }) => replaceRoute(linkWith({ sort: value }))}
+            >
+              {SORTS.map(([value, label]) => (
+                <option key={value} value={value}>
+                  {label}
+                </option>
+              ))}
+            </select>
           </label>
-        ))}
-        <label class="small">
-          {t('Sort')}
-          <select
-            value={query.get('sort') ?? ''}
-            onChange={({ currentTarget: { value } }) => replaceRoute(linkWith({ sort: value }))}
-          >
-            {SORTS.map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
-      </search>
-      <Facts
-        facts={{
-          [t('Orders')]: decimal(count),
-          [t('Net')]: decimal(sums.net),
-          [t('Tax')]: decimal(sums.tax),
-          [t('Total')]: decimal(sums.total),
-          [t('Paid')]: decimal(sums.paid),
-          [t('Refunded')]: decimal(sums.refunded),
-        }}
-      />
-      <a class="button small" href={`/panel/orders.csv${queryOf(filter)}`} download>
-        {t('Export CSV')}
-      </a>
-    </div>
+        </search>
+        <Facts
+          facts={{
+            [t('Orders')]: decimal(count),
+            [t('Net')]: decimal(sums.net),
+            [t('Tax')]: decimal(sums.tax),
+            [t('Total')]: decimal(sums.total),
+            [t('Paid')]: decimal(sums.paid),
+            [t('Refunded')]: decimal(sums.refunded),
+          }}
+        />
+        <a class="button small" href={`/panel/orders.csv${queryOf(filter)}`} download>
+          {t('Export CSV')}
+        </a>
+      </div>
+    </details>
   )
 }
 

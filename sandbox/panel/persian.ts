@@ -205,6 +205,7 @@ export const t = translator({
   'Attempts of delivery {delivery}': 'تلاش‌های ارسال {delivery}',
   // Sorting, sums and retries of many orders.
   Sort: 'ترتیب',
+  'Days, sorting and sums': 'تاریخ، ترتیب و جمع‌ها',
   'Newest first': 'تازه‌ترین',
   'Oldest first': 'قدیمی‌ترین',
   'Last changed first': 'آخرین تغییر',

@@ -36,6 +36,8 @@ export const monitorTests = () => {
       external_id: 'w-1',
       status: 'needs_review',
       forgotten: false,
+      headers: { t: expect.stringMatching(/^\d+$/), 'content-type': 'application/json; charset=utf-8' },
+      body: expect.stringContaining('insufficient stock'),
     })
 
     await until(() => isKnown('w-1'))

@@ -25,6 +25,7 @@ const bugsIn = (file: string, bugs: Readonly<Record<string, Change>>): Bug[] =>
 const UNKNOWN_ORDER = 'webhooks of an order that the relay does not know'
 const WHOLE_LIFE = 'an order created, paid, refunded and read'
 
+const PUBLISH = 'await waitForAll(publishAll(), recordChange?.(entry) ?? Promise.resolve())'
 const ENQUEUE = 'await enqueue({ source, external_id }, { id: delivery, json: reading.text })'
 
 /** Well-known ways to build the relay wrongly, over all factories and rules. The crash matrix must find each. */
@@ -134,14 +135,22 @@ export const BUGS: readonly Bug[] = [
   }),
   ...bugsIn('orders/process.ts', {
     'an order is saved before it is published': [
-      'for (const message of feedMessages(order, event)) await publish(message)\n',
-      `const unpublished = feedMessages(order, event)
-    await orders.save(published(order), revision++, now())
-    for (const message of unpublished) await publish(message)
-    saved = published(order)
-    return saved\n`,
+      PUBLISH,
+      `await recordChange?.(entry)
+    await orders.save(next, revision++, time)
+    await publishAll()
+    return next`,
       UNKNOWN_ORDER,
     ],
+    'the history is written after the order': [
+      PUBLISH,
+      `await publishAll()
+    await orders.save(next, revision++, time)
+    await recordChange?.(entry)
+    return next`,
+      UNKNOWN_ORDER,
+    ],
+    'an event that has succeeded counts as failing': ['!(isFailing && succeeds)', 'true', UNKNOWN_ORDER],
     'the worker makes one call an event': ['const MAX_CALLS = 12', 'const MAX_CALLS = 1'],
   }),
   ...bugsIn('orders/repository.ts', {
@@ -202,6 +211,9 @@ export const BUGS: readonly Bug[] = [
       "leaderOf(order, of)?.state === 'held' ? doubted(next) : next",
       'a payment is withdrawn at once',
     ],
+  }),
+  ...bugsIn('orders/history.ts', {
+    'the history does not find a request': ['knowsRequest(after) && !knowsRequest(before)', 'false'],
   }),
   ...bugsIn('orders/feed.ts', {
     'the version does not count up': [

@@ -1,12 +1,6 @@
 import { expect, test } from '@jest/globals'
-import {
-  entryItem,
-  entryOf,
-  type HistoryEntry,
-  historyEntry,
-  itemBytes,
-  madeCall,
-} from '../../lib/orders/history.ts'
+import { itemBytes } from '../../lib/orders/bodies.ts'
+import { entryItem, entryOf, type HistoryEntry, historyEntry, madeCall } from '../../lib/orders/history.ts'
 import { newOrder, type Order } from '../../lib/orders/order.ts'
 import { ExactNumber } from '../../lib/protocol/json.ts'
 

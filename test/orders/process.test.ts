@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
 import type { CallResult } from '../../lib/orders/apply.ts'
 import type { OrderEvent } from '../../lib/orders/events.ts'
@@ -50,7 +51,10 @@ const processed = async (
       await stored.records?.(entry)
       entries.push(entry)
     },
-    publish: async ({ event: name, version }) => void steps.push(`publish ${name} v${version}`),
+    publish: async ({ event: name, version }) => {
+      await setImmediate()
+      steps.push(`publish ${name} v${version}`)
+    },
     now: () => 5000,
     retryRefused: 60,
     redelivered: false,

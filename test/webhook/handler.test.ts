@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from '@jest/globals'
+import { itemBytes } from '../../lib/orders/bodies.ts'
 import { messageGroupOf } from '../../lib/orders/events.ts'
 import { MAX_BODY_BYTES } from '../../lib/protocol/json.ts'
 import { sign } from '../../lib/protocol/signature.ts'
+import { deliveryOf } from '../../lib/webhook/deliveries.ts'
 import { createReceiver } from '../../lib/webhook/handler.ts'
 import { rotationValue } from '../../lib/webhook/secrets.ts'
 import { context, httpEvent } from '../support/lambda.ts'
@@ -37,6 +39,11 @@ const webhook = (changes: object = {}, data: object = {}) => ({
   ...changes,
 })
 
+const USUAL = {
+  ...{ status: 'needs_review', status_display: 'نیاز به بررسی', total: '125000000', invoice_number: 10_234 },
+  ...{ invoice_status: 'draft', receipt_number: null, return_number: null },
+}
+
 type Options = { headers?: Record<string, string>; t?: number; secret?: string; signed?: boolean }
 
 const post = async (
@@ -67,7 +74,12 @@ describe('an authentic webhook of a known store', () => {
   test('is queued byte for byte for its order and recorded for thirty days, with three calls to AWS', async () => {
     const hook = webhook()
     const text = JSON.stringify(hook, null, 2)
-    expect(await post(text)).toMatchObject(ok('queued'))
+    const headers = {
+      'content-type': 'application/json; charset=utf-8',
+      'user-agent': 'u'.repeat(200),
+      x: 'y',
+    }
+    expect(await post(text, { headers })).toMatchObject(ok('queued'))
     expect(stack.commands()).toEqual(['GetItem', 'SendMessage', 'PutItem'])
     expect(stack.calls[0]).toMatchObject({ input: { TableName: 'deliveries', ConsistentRead: true } })
     const Attributes = { MessageGroupId: messageGroupOf(KEY), MessageDeduplicationId: hook.delivery }
@@ -80,7 +92,31 @@ describe('an authentic webhook of a known store', () => {
       status: { S: 'paid' },
       received_at: { N: String(NOW) },
       expires_at: { N: String(NOW + 30 * 24 * 60 * 60) },
+      headers: {
+        S: JSON.stringify({ ...{ t: String(NOW) }, ...headers, 'user-agent': 'u'.repeat(100), x: undefined }),
+      },
+      body: { S: text },
     })
+  })
+
+  test('is kept with its record as far as both fit into one write unit', async () => {
+    // Every field of the spec, with a reason in the service's language.
+    const usual = webhook({}, { ...USUAL, error: 'موجودی کالا کافی نیست: کالای شماره ۱۲۳۴۵۶' })
+    const large = webhook({}, { ...USUAL, error: 'x'.repeat(500) })
+    const headers = { 'content-type': 'application/json; charset=utf-8', 'user-agent': 'accounting/1.0' }
+    for (const hook of [usual, large]) await post(hook, { headers })
+    const found = (await scan(stack.dynamodb, 'deliveries')).map(item => ({
+      ...deliveryOf(item),
+      bytes: itemBytes(item),
+    }))
+    const recordOf = ({ delivery }: typeof usual) => found.find(record => record.delivery === delivery)
+    expect(recordOf(usual)).toMatchObject({
+      headers: { t: String(NOW), ...headers },
+      body: JSON.stringify(usual),
+    })
+    expect(recordOf(usual)?.bytes).toBeLessThan(900)
+    expect(recordOf(large)).toMatchObject({ headers, cut: true })
+    expect(recordOf(large)).not.toHaveProperty('body')
   })
 
   test('is a duplicate the second time, with one call to AWS', async () => {
