@@ -73,7 +73,7 @@ const invoker = (port: number, functionName: string) => async (event: unknown) =
 
 /** Loads every function once, so that the first order does not wait for it. */
 const load = async (
-  { routes, eventSources }: Service,
+  { routes, eventSources, schedules }: Service,
   { gateway, ports, secret }: { gateway: Gateway; ports: Ports; secret: string },
 ) => {
   const payload = JSON.stringify({ event: PROBE, delivery: randomUUID(), data: {} })
@@ -86,7 +86,22 @@ const load = async (
   const batches = [...new Set(eventSources.map(({ functionName }) => functionName))].map(functionName =>
     invoker(ports.lambda, functionName)({ Records: [] }),
   )
-  await Promise.all([...requests, ...batches])
+  const runs = schedules.map(({ functionName }) => invoker(ports.lambda, functionName)({}))
+  await Promise.all([...requests, ...batches, ...runs])
+}
+
+/** Runs functions at their intervals, as EventBridge does; returns what ends it. */
+export const startSchedules = (
+  schedules: Service['schedules'],
+  run: (functionName: string) => Promise<unknown>,
+  onError: (error: unknown) => void,
+): (() => void) => {
+  const timers = schedules.map(({ functionName, interval }) =>
+    setInterval(() => run(functionName).catch(onError), interval),
+  )
+  return () => {
+    for (const timer of timers) clearInterval(timer)
+  }
 }
 
 export type RelayOptions = {
@@ -125,6 +140,7 @@ export const startRelay = async (options: RelayOptions) => {
   let gateway: Gateway | undefined
   let [secret = 'unknown'] = webhookSecrets
   let eventSources: EventSource[] = []
+  let endSchedules: () => void = () => undefined
 
   const dynamodb = await startDynamodb({
     port: ports.dynamodb,
@@ -175,6 +191,7 @@ export const startRelay = async (options: RelayOptions) => {
           invoke: invoker(ports.lambda, functionName),
         }),
       )
+      endSchedules = startSchedules(service.schedules, name => invoker(ports.lambda, name)({}), onError)
       await http.start()
     },
     /** Holds new work back until the functions have finished what they have. */
@@ -184,6 +201,7 @@ export const startRelay = async (options: RelayOptions) => {
       batches.start()
     },
     stop: async () => {
+      endSchedules()
       await inTime(pause(requests), ...eventSources.map(source => source.stop()))
       // Requests that still wait are cut off, and their senders retry.
       await gateway?.stop({ timeout: 0 })

@@ -11,6 +11,13 @@ const sqsEvent = v.strictObject({
   maximumConcurrency: v.exactOptional(v.number()),
 })
 
+/** `rate(5 minutes)`, as milliseconds. */
+const rate = v.pipe(
+  v.string(),
+  v.regex(/^rate\(\d+ minutes?\)$/, 'must be a rate in minutes'),
+  v.transform(text => Number.parseInt(text.slice('rate('.length), 10) * 60_000),
+)
+
 const environment = v.optional(v.record(v.string(), v.unknown()), {})
 
 const lambda = v.looseObject({
@@ -19,7 +26,13 @@ const lambda = v.looseObject({
   timeout: v.optional(v.number(), 6),
   environment,
   events: v.optional(
-    v.array(v.looseObject({ sqs: v.exactOptional(sqsEvent), httpApi: v.exactOptional(v.string()) })),
+    v.array(
+      v.looseObject({
+        sqs: v.exactOptional(sqsEvent),
+        httpApi: v.exactOptional(v.string()),
+        schedule: v.exactOptional(rate),
+      }),
+    ),
     [],
   ),
 })
@@ -50,6 +63,8 @@ export type Service = {
     reportsFailures: boolean
     maximumConcurrency?: number | undefined
   }[]
+  /** The functions that run at an interval, in milliseconds. */
+  schedules: readonly { functionName: string; interval: number }[]
 }
 
 const reference = v.strictObject({ Ref: v.string() })
@@ -128,6 +143,11 @@ export const readService = (loaded: unknown, folder: string, ports: Ports): Serv
           },
         ]
       }),
+    ),
+    schedules: entries.flatMap(([, { name: functionName, events }]) =>
+      events.flatMap(({ schedule }) =>
+        schedule === undefined ? [] : [{ functionName, interval: schedule }],
+      ),
     ),
   }
 }

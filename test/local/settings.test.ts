@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
-import { expect, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import { readable } from '../../local/log.ts'
 import { assertFree, freePorts } from '../../local/ports.ts'
+import { startSchedules } from '../../local/relay.ts'
 import { readService } from '../../local/service.ts'
 import { environmentOf, settingsFrom } from '../../local/settings.ts'
 
@@ -120,4 +121,23 @@ test('while functions are being loaded only warnings and errors are shown', () =
   const entry = (level: string) => JSON.stringify({ level, message: 'delivery received', ...constant })
   expect(readable(entry('INFO'), true)).toBeUndefined()
   expect(readable(entry('WARN'), true)).toBe('WARN delivery received')
+})
+
+test('a function with a rate runs at that rate until the stack ends, whether it fails or not', async () => {
+  const { schedules } = read({}, { worker: { ...worker, events: [{ schedule: 'rate(5 minutes)' }] } })
+  jest.useFakeTimers()
+  try {
+    const run = jest.fn(async (name: string) => {
+      throw new Error(name)
+    })
+    const failed = jest.fn()
+    const end = startSchedules(schedules, run, failed)
+    await jest.advanceTimersByTimeAsync(11 * 60_000)
+    end()
+    await jest.advanceTimersByTimeAsync(60 * 60_000)
+    expect(run.mock.calls).toEqual([[worker.name], [worker.name]])
+    expect(failed).toHaveBeenCalledTimes(2)
+  } finally {
+    jest.useRealTimers()
+  }
 })
