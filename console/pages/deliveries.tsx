@@ -5,7 +5,7 @@ import { linkTo, type Route, replaceRoute } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, reads } from './api.ts'
 import { t } from './persian.ts'
-import { Choice, linkToOrder } from './pieces.tsx'
+import { Back, Choice, linkToOrder } from './pieces.tsx'
 
 type Row = Answer<'deliveries'>['deliveries'][number]
 
@@ -144,14 +144,7 @@ export const Delivery = page(
   },
   ({ record, route }) => (
     <>
-      <PageHead
-        title={route.path[1] ?? ''}
-        above={
-          <a class="back" href="#/deliveries">
-            {t('Deliveries')}
-          </a>
-        }
-      >
+      <PageHead title={route.path[1] ?? ''} above={<Back page="deliveries">{t('Deliveries')}</Back>}>
         <a class="button" href={linkToOrder(record.source, record.external_id)}>
           {t('Show the order')}
         </a>
