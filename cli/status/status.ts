@@ -1,10 +1,10 @@
 import { feedQueueName, QUEUES } from '../../lib/platform/names.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
-import { count, lines, type Report, table } from '../core/output.ts'
+import { count, facts, lines, type Report, table } from '../core/output.ts'
 import { alarmsOf } from './alarms.ts'
 import { FLOW_NAMES, flowRates, lastIntervals, type ReadSeries, type Series, seriesOf } from './metrics.ts'
-import { type Queues, queuesOf } from './queues.ts'
+import { type Depth, type Queues, queuesOf } from './queues.ts'
 
 const RECENT_MINUTES = 5
 
@@ -70,14 +70,10 @@ const status = async (context: Context): Promise<Report> => {
   ])
   const active = alarms.filter(({ state }) => state === 'alarm')
   const unknown = alarms.filter(({ state }) => state === 'unknown').length
-  const { feeds, ...others } = queues
-  const rows = [
-    ...Object.entries(others).map(([name, depth]) => ({
-      name: QUEUES[name as keyof typeof others],
-      key: name,
-      depth,
-    })),
-    ...feeds.map(({ source, depth }) => ({ name: `feed of ${source}`, key: `feed ${source}`, depth })),
+  const { feeds, ...own } = queues
+  const depths = [
+    ...Object.entries(own),
+    ...feeds.map(({ source, depth }): [string, Depth | undefined] => [`feed ${source}`, depth]),
   ]
   return {
     data: { queues, ages, rates: { minutes: rates.minutes, ...rates.recent }, alarms },
@@ -96,19 +92,14 @@ const status = async (context: Context): Promise<Report> => {
       '',
       table(
         ['QUEUE', 'WAITING', 'IN FLIGHT', 'OLDEST'],
-        rows.map(({ name, key, depth }) => [
-          name,
-          depth?.waiting,
-          depth?.inFlight,
-          ages[key] === undefined ? undefined : `${Math.round(ages[key])} s`,
+        depths.map(([name, depth]) => [
+          ...[name, depth?.waiting, depth?.inFlight],
+          ages[name] === undefined ? undefined : `${Math.round(ages[name])} s`,
         ]),
       ),
       '',
       `The last ${rates.minutes} minutes:`,
-      table(
-        ['', ''],
-        FLOW_NAMES.map(name => [name, rates.recent[name]]),
-      ).trim(),
+      facts(rates.recent),
     ),
   }
 }

@@ -1,11 +1,11 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { visible } from '../../lib/platform/visible.ts'
-import { Chip, Code, type Column, Empty, Facts, Moment, Name, Table } from '../../web/pieces.tsx'
+import { Chip, Code, type Column, Empty, Facts, Moment, Name, Scrolls, Table } from '../../web/pieces.tsx'
 import { linkTo, type Route, replaceRoute } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, reads } from './api.ts'
 import { t } from './persian.ts'
-import { Choice, linkToOrder } from './pieces.tsx'
+import { Back, Choice, linkToOrder } from './pieces.tsx'
 
 type Row = Answer<'deliveries'>['deliveries'][number]
 
@@ -136,6 +136,15 @@ export const Deliveries = page(
   ),
 )
 
+const shown = (value: unknown) =>
+  (typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value))
+    .split('\n')
+    .map(visible)
+    .join('\n')
+
+/** What needs lines of its own, as a body does. */
+const isText = (value: unknown) => typeof value === 'object' || String(value).length > 100
+
 /** The record of a delivery. */
 export const Delivery = page(
   {
@@ -144,14 +153,7 @@ export const Delivery = page(
   },
   ({ record, route }) => (
     <>
-      <PageHead
-        title={route.path[1] ?? ''}
-        above={
-          <a class="back" href="#/deliveries">
-            {t('Deliveries')}
-          </a>
-        }
-      >
+      <PageHead title={route.path[1] ?? ''} above={<Back page="deliveries">{t('Deliveries')}</Back>}>
         <a class="button" href={linkToOrder(record.source, record.external_id)}>
           {t('Show the order')}
         </a>
@@ -161,10 +163,19 @@ export const Delivery = page(
           facts={Object.fromEntries(
             Object.entries(record).map(([name, value]) => [
               name,
-              <Code key={name}>{visible(String(value))}</Code>,
+              isText(value) ? undefined : <Code>{shown(value)}</Code>,
             ]),
           )}
         />
+        {Object.entries(record).map(
+          ([name, value]) =>
+            isText(value) && (
+              <Scrolls key={name} label={name}>
+                <h2 class="small">{name}</h2>
+                <pre dir="auto">{shown(value)}</pre>
+              </Scrolls>
+            ),
+        )}
       </div>
       <p class="small muted note">{t('The record of a delivery is kept for thirty days.')}</p>
     </>

@@ -4,6 +4,13 @@ import { linkTo } from '../../web/route.ts'
 
 export const linkToOrder = (source: string, external_id: string) => linkTo(['orders', source, external_id])
 
+/** Leads from a detail to its page. */
+export const Back = ({ page, children }: { page: string; children: string }) => (
+  <a class="back" href={`#/${page}`}>
+    {children}
+  </a>
+)
+
 /** A number with what it counts. */
 export const Figure = ({
   label,

@@ -3,6 +3,7 @@ import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { reads } from './api.ts'
 import { t } from './persian.ts'
+import { Back } from './pieces.tsx'
 
 /** Code, emphasis and links within a line; a link leads to another page of the runbook, or is only its text. */
 const inline = (text: string): ComponentChildren[] =>
@@ -17,7 +18,7 @@ const inline = (text: string): ComponentChildren[] =>
 
 const items = (block: string) => block.split(/\n(?=- |\d+\. )/).map(item => item.replace(/^(- |\d+\. )/, ''))
 
-/** The Markdown that the runbook uses: headings, paragraphs, lists, and blocks of code. */
+/** The Markdown that the runbook uses: headings, paragraphs and lists. */
 const blocks = (markdown: string) =>
   markdown
     .trim()
@@ -25,7 +26,6 @@ const blocks = (markdown: string) =>
     .map(block => {
       if (block.startsWith('# ')) return null
       if (block.startsWith('## ')) return <h2>{block.slice(3)}</h2>
-      if (block.startsWith('```')) return <pre>{block.replace(/^```.*\n|\n```$/g, '')}</pre>
       const List = block.startsWith('- ') ? 'ul' : 'ol'
       if (!/^(- |1\. )/.test(block)) return <p>{inline(block)}</p>
       return (
@@ -47,11 +47,7 @@ export const Runbook = page(
     <>
       <PageHead
         title={/^# (.*)$/m.exec(text)?.[1] ?? ''}
-        above={
-          <a class="back" href="#/overview">
-            {t('Overview')}
-          </a>
-        }
+        above={<Back page="overview">{t('Overview')}</Back>}
       />
       <article class="prose" lang="en" dir="ltr">
         {blocks(text)}

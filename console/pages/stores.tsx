@@ -21,6 +21,7 @@ import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, act, reads } from './api.ts'
 import { t } from './persian.ts'
+import { Back } from './pieces.tsx'
 
 type Store = Answer<'stores'>['stores'][number]
 type Key = Store['keys'][number]
@@ -172,14 +173,7 @@ export const Store = page(
     const store = stores.find(({ source }) => source === path[1])
     return (
       <>
-        <PageHead
-          title={path[1] ?? ''}
-          above={
-            <a class="back" href="#/stores">
-              {t('Stores')}
-            </a>
-          }
-        />
+        <PageHead title={path[1] ?? ''} above={<Back page="stores">{t('Stores')}</Back>} />
         {store && <Details key={store.source} {...store} />}
       </>
     )

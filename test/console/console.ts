@@ -184,6 +184,10 @@ export const consoleTests = () => {
         const width = await page.evaluate('document.documentElement.scrollWidth')
         expect({ hash, found, width }).toEqual({ hash, found: [[], [], []], width: 390 })
       }
+      await page.evaluate('location.hash = "#/deliveries?outcome=queued"')
+      await page.locator('td a code, td a .code').first().click()
+      await page.getByRole('link', { name: 'Show the order' }).waitFor()
+      expect(await violationsOf(page)).toEqual([])
       expect(errors).toEqual([])
     })
 
