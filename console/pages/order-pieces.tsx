@@ -47,7 +47,7 @@ export const NAMES: Readonly<Record<string, string>> = {
   'order.resend': t('Resend'),
 }
 
-export const STATES: Readonly<Record<string, readonly [name: string, tone: Tone]>> = {
+const STATES: Readonly<Record<string, readonly [name: string, tone: Tone]>> = {
   waiting: [t('waiting'), 'wait'],
   held: [t('held by the service'), 'wait'],
   registered: [t('registered'), 'good'],

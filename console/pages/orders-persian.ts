@@ -75,7 +75,6 @@ export const t = translator({
   'what stands in front of it': 'آنچه جلوی آن است',
   'next attempt {when}': 'تلاش بعدی {when}',
   'next attempt now': 'تلاش بعدی همین حالا',
-  '{count} other requests share its fate': '{count} درخواست دیگر همین سرنوشت را دارند',
   '{count} attempts, the last one {when}': '{count} تلاش، آخرین {when}',
   'Check now': 'همین حالا بررسی کن',
   'Replay the dead letter': 'اجرای دوبارهٔ پیام مرده',
