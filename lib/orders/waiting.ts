@@ -26,8 +26,11 @@ type Reason = {
   next?: string
 }
 
-/** An event of the order queue, a request by its kind, the invoice, the result, or the order as a whole. */
-type WaitingLink = Reason & { what: string; id?: string }
+/**
+ * An event of the order queue, a request by its kind with the number of others that share its fate, the invoice, the
+ * result, or the order as a whole.
+ */
+type WaitingLink = Reason & { what: string; id?: string; others?: number }
 
 /** What somebody can do about an order, and what follows; `of` is what a withdrawal takes back. */
 type WaitingAction = { action: 'check' | 'replay' | 'discard' | 'withdraw'; of?: RequestKind; effect: string }
@@ -82,23 +85,25 @@ const linksOf = (stored: StoredOrder): WaitingLink[] => {
   const { order, failing, announced } = stored
   const { result, doubt, bulk, intents } = order
   const links: WaitingLink[] = []
-  const add = (what: string, reason: Reason, id?: string) =>
-    links.push({ what, ...(id !== undefined && { id }), ...reason })
+  const add = (what: string, reason: Reason, id?: string, others = 0) =>
+    links.push({ what, ...(id !== undefined && { id }), ...reason, ...(others > 0 && { others }) })
   if (failing !== undefined) add(failing.event, whyFailing(failing), failing.delivery)
   if (bulk !== undefined)
-    add('order', { for: 'bulk queue', reason: 'an import must not be in the way of others' })
+    add('order', { for: 'bulk queue', reason: 'calls of an import would be in the way of others' })
   if (result !== undefined && isInReview(result.status)) {
     const error = typeof result.error === 'string' ? `: ${result.error}` : ''
     add('invoice', { for: 'accountant', reason: `it is in review${error}`, ...nextCheck(stored) })
   }
-  for (const intent of intents)
-    if (isOpen(intent) && intent.id !== failing?.delivery)
-      add(intent.kind, whyOpen(intent, stored), intent.id)
+  for (const [kind, open] of Map.groupBy(intents.filter(isOpen), intent => intent.kind)) {
+    const first = open.find(({ request }) => request !== undefined) ?? open[0]
+    if (first !== undefined && first.id !== failing?.delivery)
+      add(kind, whyOpen(first, stored), first.id, open.length - 1)
+  }
   if (failing !== undefined) return links
   if (doubt !== false)
     add('result', {
       for: 'check',
-      reason: 'the service is asked whether it is up to date',
+      reason: 'it may be out of date and is read from the service',
       ...nextCheck(stored),
     })
   if (announced !== undefined && intents.length === 0)

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
-import { type Intent, newOrder, type Order } from '../../lib/orders/order.ts'
+import { newOrder, type Order } from '../../lib/orders/order.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
 import { parametersBelow } from '../../lib/platform/parameters.ts'
 import { useFolder } from '../support/folder.ts'
@@ -11,12 +11,6 @@ import { local, type RunOptions, spawnRelay } from './relay.ts'
 
 const isKnown = async (external_id: string) =>
   (await local.relay(['orders', 'show', 'api', external_id])).code === 0
-
-/** The ids of the orders of a store that has no others. */
-const listed = async (...filter: string[]) => {
-  const { data } = await local.json(['orders', 'list', '--source', 'demo-shop', ...filter])
-  return data.orders.map(({ external_id }: { external_id: string }) => external_id).sort()
-}
 
 /** The webhook secret the stack accepts. */
 export const storedSecret = async () => {
@@ -68,42 +62,18 @@ export const monitorTests = () => {
     expect(refused).toMatch(/^RECEIVED .*\n\S+ +refused +forged, stale /)
   })
 
-  test('orders are listed by store, status and time', async () => {
-    const send = (id: string, status: string) =>
-      local.relay([
-        ...['send', '--external-id', id, '--status', status, '--source', 'demo-shop', '--wait', '20s'],
-      ])
-    await send('l-1', 'paid')
-    await send('l-2', 'needs_review')
-    expect(await listed()).toEqual(['l-1', 'l-2'])
-    expect(await listed('--status', 'paid')).toEqual(['l-1'])
-    expect(await listed('--since', '2099-01-01')).toEqual([])
-    // Of more than the limit, those changed last, whatever their ids.
-    expect(await listed('--limit', '1')).toEqual(['l-2'])
-    expect((await local.json(['orders', 'list', '--limit', '1'])).data.cursor).toEqual(expect.any(String))
-    expect((await local.json(['orders', 'find', 'l-2'])).data).toMatchObject({
-      orders: [{ external_id: 'l-2' }],
-    })
-    expect(await listed('--failing')).toEqual([])
-    expect((await local.relay(['orders', 'list', '--source', 'nobody'])).out).toBe(
-      'No matching orders in the local stack.\n',
-    )
-  })
-
-  test('--unsettled lists the orders that the relay checks: in review, in doubt or with an open request', async () => {
-    const orders = orderRepository(local.stack().dynamodb, 'orders', { random: Math.random })
-    const save = (external_id: string, { status, ...change }: Partial<Order> & { status?: string }) => {
-      const key = { source: 'demo-shop', external_id }
-      const result = status === undefined ? undefined : { ...key, status }
-      return orders.save({ ...newOrder(key), ...change, result }, 0, Date.now())
-    }
-    const intent = (state: Intent['state']): Intent => ({ id: state, kind: 'payment', state })
-    await save('l-rejected', { intents: [intent('rejected')] })
-    await save('l-registered', { status: 'paid', intents: [intent('registered')] })
-    await save('l-waiting', { intents: [intent('waiting')] })
-    await save('l-held', { status: 'invoiced', intents: [intent('held')] })
-    await save('l-doubtful', { status: 'paid', doubt: 'now' })
-    expect(await listed('--unsettled', '--scan')).toEqual(['l-2', 'l-doubtful', 'l-held', 'l-waiting'])
+  test('orders are listed and found as the worker saves them', async () => {
+    const list = ['orders', 'list', '--source', 'demo-shop']
+    for (const id of ['l-1', 'l-2'])
+      await local.relay(['send', '--external-id', id, '--source', 'demo-shop', '--wait', '20s'])
+    expect((await local.json(list)).data.orders).toMatchObject([
+      { external_id: 'l-2' },
+      { external_id: 'l-1' },
+    ])
+    expect((await local.json(['orders', 'find', 'l-2'])).data.orders).toMatchObject([{ external_id: 'l-2' }])
+    for (const none of ['--failing', '--cursor=WyIyMDAwIiwiIl0'])
+      expect((await local.relay([...list, none])).out).toBe('No matching orders in the local stack.\n')
+    expect((await local.json([...list, '--scan'])).data.orders).toHaveLength(2)
   })
 
   test('imports: how many orders of each store wait, how fast they are processed, and when the last one is', async () => {

@@ -68,13 +68,13 @@ test.each<[string, Partial<Order>, Partial<StoredOrder>, string]>([
     'an import',
     { intents: [create], bulk: 'c' },
     {},
-    'order waits for its turn in the bulk queue: an import must not be in the way of others; create behind it',
+    'order waits for its turn in the bulk queue: calls of an import would be in the way of others; create behind it',
   ],
   [
     'a webhook that is not confirmed',
     { result: invoiced, doubt: 'later' },
     {},
-    `result waits for the next check: the service is asked whether it is up to date; next attempt at ${CHECK}`,
+    `result waits for the next check: it may be out of date and is read from the service; next attempt at ${CHECK}`,
   ],
   [
     'a create on its way',
@@ -84,6 +84,14 @@ test.each<[string, Partial<Order>, Partial<StoredOrder>, string]>([
   ],
 ])('%s: what waits, for whom, since when, and what is behind it', (_name, order, stored, summary) => {
   expect(why(order, stored).summary).toBe(summary)
+})
+
+test('requests of a kind share a link', () => {
+  const { request: _, ...follower } = refund
+  expect(why({ result: inReview, intents: [{ ...follower, id: 'r0' }, refund] }).links).toMatchObject([
+    { what: 'invoice' },
+    { what: 'refund', id: 'r', for: 'accountant', others: 1 },
+  ])
 })
 
 const effects = (...[order, stored]: Parameters<typeof why>) =>
