@@ -1,12 +1,12 @@
 import type { Message } from '@aws-sdk/client-sqs'
 import { visibilityExtender } from '../../lib/platform/retry.ts'
 import type { Context } from './context.ts'
+import { cannot } from './errors.ts'
 import { progress } from './terminal.ts'
 
 /** How long a message stays invisible to others if this command is killed, in seconds. */
 const HOLD_SECONDS = 300
 const BATCH = 10
-const EXIT_INTERRUPTED = 130
 
 /** A received message. */
 export type QueueMessage = {
@@ -40,17 +40,17 @@ export const depthOf = async ({ sqs, queueUrl }: Context, queue: string) => {
   return { visible, inFlight, all: visible + inFlight + delayed, attributes }
 }
 
-/** Runs `work`, then `cleanup`, which also runs, with `work` still under way, on Ctrl-C. */
-const withCleanup = async (work: () => Promise<void>, cleanup: () => Promise<void>): Promise<void> => {
-  const stop = () => void cleanup().finally(() => process.exit(EXIT_INTERRUPTED))
+/** Runs `work` with a signal that the first Ctrl-C aborts; a second one ends the process. */
+const interruptible = async (work: (signal: AbortSignal) => Promise<void>): Promise<void> => {
+  const controller = new AbortController()
+  const stop = () => controller.abort(cannot('finish', 'interrupted'))
   process.once('SIGINT', stop)
   process.once('SIGTERM', stop)
   try {
-    await work()
+    await work(controller.signal)
   } finally {
     process.off('SIGINT', stop)
     process.off('SIGTERM', stop)
-    await cleanup()
   }
 }
 
@@ -61,6 +61,7 @@ const withCleanup = async (work: () => Promise<void>, cleanup: () => Promise<voi
  * In a FIFO queue, messages behind another of their group are only received once that one is deleted, or
  * together with it in one batch of ten.
  *
+ * @param isDone whether no other message needs to be visited
  * @returns the number of messages that were in the queue, visited or not
  */
 export const browse = async (
@@ -68,6 +69,7 @@ export const browse = async (
   queue: string,
   limit: number,
   visit: (message: QueueMessage) => Promise<'delete' | 'keep'>,
+  isDone = () => false,
 ): Promise<number> => {
   const { sqs, local, terminal } = context
   const QueueUrl = await context.queueUrl(queue)
@@ -97,8 +99,8 @@ export const browse = async (
     }
   }
 
-  const visitAll = async () => {
-    for (let visited = 0; visited < limit; ) {
+  const visitAll = async (signal: AbortSignal) => {
+    for (let visited = 0; visited < limit && !isDone(); ) {
       const messages = await receive(limit - visited)
       if (messages.length === 0) break
       // A message that returns was held for too long, and is held again.
@@ -106,6 +108,7 @@ export const browse = async (
       for (const message of messages) held.set(message.id, message)
       visited += fresh.length
       for (const message of fresh) {
+        signal.throwIfAborted()
         if ((await visit(message)) === 'keep') continue
         await sqs.deleteMessage({ QueueUrl, ReceiptHandle: message.receiptHandle })
         held.delete(message.id)
@@ -114,6 +117,6 @@ export const browse = async (
     }
   }
 
-  await withCleanup(visitAll, release)
+  await interruptible(visitAll).finally(release)
   return before.all
 }
