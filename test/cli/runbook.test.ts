@@ -214,6 +214,7 @@ const PAGES: Readonly<
         input: '<id>',
         prints: /^Discarded 1 message\.\n$/,
       },
+      'stores resend <source> --since 30d': /\d+ orders?/,
     },
   },
   'feed-age': {
