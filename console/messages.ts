@@ -26,7 +26,6 @@ type Command = keyof typeof KINDS
 
 /** How many messages are read from a queue, and shown. */
 const LIMIT = 1000
-const HISTORY_LIMIT = 20
 
 const text = v.optional(v.string())
 const command = { command: v.picklist(['dead', 'quarantine']) }
@@ -144,7 +143,7 @@ export const messageRoutes = (context: Context, live: Live) => {
     post('break-off', {}, async () => breakOff.abort(cannot('finish', 'broken off'))),
     get('operation', {}, progress),
     get('operations', command, async ({ command }) => ({
-      operations: await operationsOf(context, command, HISTORY_LIMIT),
+      operations: await operationsOf(context, command, 20),
     })),
   ]
 }

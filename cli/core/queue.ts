@@ -1,7 +1,7 @@
 import type { Message } from '@aws-sdk/client-sqs'
 import { visibilityExtender } from '../../lib/platform/retry.ts'
 import type { Context } from './context.ts'
-import { cannot } from './errors.ts'
+import { interruptible } from './interruptible.ts'
 import { progress } from './terminal.ts'
 
 /** How long a message stays invisible to others if this command is killed, in seconds. */
@@ -38,20 +38,6 @@ export const depthOf = async ({ sqs, queueUrl }: Context, queue: string) => {
   const inFlight = Number(attributes.ApproximateNumberOfMessagesNotVisible ?? 0)
   const delayed = Number(attributes.ApproximateNumberOfMessagesDelayed ?? 0)
   return { visible, inFlight, all: visible + inFlight + delayed, attributes }
-}
-
-/** Runs `work` with a signal that the first Ctrl-C aborts; a second one ends the process. */
-const interruptible = async (work: (signal: AbortSignal) => Promise<void>): Promise<void> => {
-  const controller = new AbortController()
-  const stop = () => controller.abort(cannot('finish', 'interrupted'))
-  process.once('SIGINT', stop)
-  process.once('SIGTERM', stop)
-  try {
-    await work(controller.signal)
-  } finally {
-    process.off('SIGINT', stop)
-    process.off('SIGTERM', stop)
-  }
 }
 
 /**

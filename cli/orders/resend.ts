@@ -1,5 +1,6 @@
 import { type Context, storeNamed } from '../core/context.ts'
 import { cannot, messageOf, usageError } from '../core/errors.ts'
+import { interruptible } from '../core/interruptible.ts'
 import { count, lines, type Report, shellWord } from '../core/output.ts'
 import { pace } from '../core/pace.ts'
 import { progress } from '../core/terminal.ts'
@@ -88,18 +89,14 @@ export const resendOrders = async (context: Context, source: string, options: Op
   if ((since === undefined) === (external_id === undefined)) {
     throw usageError('resend orders', 'it takes one of --since and --order', 'pass --since 7d, for example')
   }
-  const interruption = new AbortController()
-  const interrupt = () => interruption.abort()
-  process.once('SIGINT', interrupt)
   let shown: ReturnType<typeof progress> | undefined
   try {
-    const { sent, total, last } = await resend(context, {
-      ...{ source, since, external_id, after, rate, signal: interruption.signal },
-      onProgress: (done, all) => {
-        if (shown === undefined) shown = progress(context.terminal, 'Resending orders', all)
-        else if (done > 0) shown.advance()
-      },
-    })
+    const onProgress = (done: number, all: number) => {
+      if (shown === undefined) shown = progress(context.terminal, 'Resending orders', all)
+      else if (done > 0) shown.advance()
+    }
+    const selection = { source, since, external_id, after, rate, onProgress }
+    const { sent, total, last } = await interruptible(signal => resend(context, { ...selection, signal }))
     const from = last ?? after
     const next = from === undefined ? '' : ` --after ${shellWord(from)}`
     const command = `relay stores resend ${shellWord(source)} --since ${since?.toISOString()}${next}${context.flags}`
@@ -112,7 +109,6 @@ export const resendOrders = async (context: Context, source: string, options: Op
       ),
     }
   } finally {
-    process.off('SIGINT', interrupt)
     shown?.[Symbol.dispose]()
   }
 }

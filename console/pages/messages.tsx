@@ -16,7 +16,7 @@ import {
 import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, act, reads } from './api.ts'
-import { t } from './messages-persian.ts'
+import { t } from './persian.ts'
 
 type Plan = Answer<'plan'>
 type Operation = Answer<'operations'>['operations'][number]
