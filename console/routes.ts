@@ -2,6 +2,7 @@ import type { Context } from '../cli/core/context.ts'
 import { auditRoutes } from './audit.ts'
 import { deliveriesRoutes } from './deliveries.ts'
 import type { Live } from './live.ts'
+import { messageRoutes } from './messages.ts'
 import { orderRoutes } from './orders.ts'
 import { overviewRoutes } from './overview.ts'
 import type { Route } from './route.ts'
@@ -15,6 +16,7 @@ import { storesRoutes } from './stores.ts'
 export const routesOf = (context: Context, live: Live) =>
   [
     ...overviewRoutes(context, live),
+    ...messageRoutes(context, live),
     ...storesRoutes,
     ...orderRoutes,
     ...deliveriesRoutes,

@@ -15,7 +15,8 @@ import {
   sub,
 } from './cloudformation.ts'
 
-const FOURTEEN_DAYS = 14 * 24 * 60 * 60
+/** How long SQS keeps a message: fourteen days, the most it allows. */
+export const RETENTION_SECONDS = 14 * 24 * 60 * 60
 /** SQS limits queue names to this many characters. */
 const NAME_MAX = 80
 /** SQS lets a dead-letter queue name this many source queues. */
@@ -64,7 +65,7 @@ export const fullFeedName = (
 export const feedsArn = (prefix: string) => arn('sqs', prefix + feedQueueName('', '*'))
 
 /** The most that SQS allows, stated because its default is less: an accepted create may need nearly all of it. */
-const kept = { MessageRetentionPeriod: FOURTEEN_DAYS, MaximumMessageSize: 1_048_576 } as const
+const kept = { MessageRetentionPeriod: RETENTION_SECONDS, MaximumMessageSize: 1_048_576 } as const
 /** Of a dead-letter queue: nothing reads it at a high rate. */
 const fifo = { FifoQueue: true, ...kept } as const
 const highThroughput = {

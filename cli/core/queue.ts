@@ -1,12 +1,12 @@
 import type { Message } from '@aws-sdk/client-sqs'
 import { visibilityExtender } from '../../lib/platform/retry.ts'
 import type { Context } from './context.ts'
+import { interruptible } from './interruptible.ts'
 import { progress } from './terminal.ts'
 
 /** How long a message stays invisible to others if this command is killed, in seconds. */
 const HOLD_SECONDS = 300
 const BATCH = 10
-const EXIT_INTERRUPTED = 130
 
 /** A received message. */
 export type QueueMessage = {
@@ -40,20 +40,6 @@ export const depthOf = async ({ sqs, queueUrl }: Context, queue: string) => {
   return { visible, inFlight, all: visible + inFlight + delayed, attributes }
 }
 
-/** Runs `work`, then `cleanup`, which also runs, with `work` still under way, on Ctrl-C. */
-const withCleanup = async (work: () => Promise<void>, cleanup: () => Promise<void>): Promise<void> => {
-  const stop = () => void cleanup().finally(() => process.exit(EXIT_INTERRUPTED))
-  process.once('SIGINT', stop)
-  process.once('SIGTERM', stop)
-  try {
-    await work()
-  } finally {
-    process.off('SIGINT', stop)
-    process.off('SIGTERM', stop)
-    await cleanup()
-  }
-}
-
 /**
  * Visits up to `limit` messages of a queue. SQS cannot browse: each message is received, kept invisible in
  * the meantime, and released at the end, unless `visit` chose to delete it.
@@ -61,6 +47,7 @@ const withCleanup = async (work: () => Promise<void>, cleanup: () => Promise<voi
  * In a FIFO queue, messages behind another of their group are only received once that one is deleted, or
  * together with it in one batch of ten.
  *
+ * @param isDone whether no other message needs to be visited
  * @returns the number of messages that were in the queue, visited or not
  */
 export const browse = async (
@@ -68,6 +55,7 @@ export const browse = async (
   queue: string,
   limit: number,
   visit: (message: QueueMessage) => Promise<'delete' | 'keep'>,
+  isDone = () => false,
 ): Promise<number> => {
   const { sqs, local, terminal } = context
   const QueueUrl = await context.queueUrl(queue)
@@ -97,8 +85,8 @@ export const browse = async (
     }
   }
 
-  const visitAll = async () => {
-    for (let visited = 0; visited < limit; ) {
+  const visitAll = async (signal: AbortSignal) => {
+    for (let visited = 0; visited < limit && !isDone(); ) {
       const messages = await receive(limit - visited)
       if (messages.length === 0) break
       // A message that returns was held for too long, and is held again.
@@ -106,6 +94,7 @@ export const browse = async (
       for (const message of messages) held.set(message.id, message)
       visited += fresh.length
       for (const message of fresh) {
+        signal.throwIfAborted()
         if ((await visit(message)) === 'keep') continue
         await sqs.deleteMessage({ QueueUrl, ReceiptHandle: message.receiptHandle })
         held.delete(message.id)
@@ -114,6 +103,6 @@ export const browse = async (
     }
   }
 
-  await withCleanup(visitAll, release)
+  await interruptible(visitAll).finally(release)
   return before.all
 }

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { styleText } from 'node:util'
-import { isCancel, password } from '@clack/prompts'
+import { isCancel, password, text as prompt } from '@clack/prompts'
 import { cannot } from './errors.ts'
 
 /** The process a command runs in, as far as it uses it; tests replace it. */
@@ -74,4 +74,22 @@ export const readSecret = async ({ stdin, stderr }: Terminal, what: string): Pro
     throw cannot(`read ${what}`, 'it contains whitespace or line breaks', 'pass it alone, on one line')
   }
   return input
+}
+
+/**
+ * Requires that what is about to be destroyed is named.
+ *
+ * @param action such as `discard all 3`
+ * @param given the name, where it was passed as an option
+ * @throws Failure when another name is given
+ */
+export const confirmName = async (terminal: Terminal, action: string, name: string, given?: string) => {
+  const { stdin, stderr } = terminal
+  const ask = () =>
+    stdin.isTTY === true
+      ? prompt({ message: `Type "${name}" to ${action}:`, input: stdin, output: stderr, withGuide: false })
+      : text(stdin)
+  const typed = given ?? (await ask())
+  if (!isCancel(typed) && typed.trim() === name) return
+  throw cannot(action, 'it was not confirmed by its name', `type it, or pass --yes "${name}"`)
 }

@@ -1,222 +1,188 @@
+import { readFile, writeFile } from 'node:fs/promises'
 import { Option } from '@commander-js/extra-typings'
-import { visible } from '../../lib/platform/visible.ts'
-import { accountingOf, orderReader } from '../core/accounting.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
-import { cannot, messageOf, usageError } from '../core/errors.ts'
+import { cannot, usageError } from '../core/errors.ts'
 import { ORDER, positive, SOURCE, since } from '../core/options.ts'
 import { count, facts, lines, type Report, table, visibleLines } from '../core/output.ts'
-import { pace } from '../core/pace.ts'
-import { jsonOf } from '../core/webhook.ts'
-import { ordersOf } from '../orders/orders.ts'
-import { callCounts, callCountsText, dryRun, type Prediction, predictionText } from './dry-run.ts'
+import { confirmName } from '../core/terminal.ts'
+import { carryOut, PACING } from './carry-out.ts'
+import { type Operation, operationsOf } from './history.ts'
 import {
   collect,
-  idsOf,
+  deletedAt,
+  groupsOf,
+  isKept,
   type Kind,
   type Message,
-  type Plan,
   type Selection,
-  visitSelected,
+  summaryOf,
+  textOf,
 } from './message.ts'
-
-const summary = ({ raw, from, source, external_id, event, delivery, at, details }: Message) => ({
-  ...{ id: raw.id, from, source, external_id, event, delivery, at, ...details },
-})
+import { makePlan, nameOf, OUTCOMES, planText, readPlan, selectionOf } from './plan.ts'
 
 const notFound = (action: string, id: string | undefined, { where, command }: Kind, { flags }: Context) =>
   cannot(`${action} the message`, `no message "${id}" is ${where}`, `see relay ${command} list${flags}`)
 
-/** Those of the given ids that no message has. @throws Failure when there is no message at all */
-const missingOf = (
-  action: string,
-  messages: readonly Message[],
-  { ids }: Selection,
-  ...given: [Kind, Context]
-): readonly string[] => {
-  const found = new Set(messages.flatMap(idsOf))
-  const missing = ids.filter(id => !found.has(id))
-  if (missing.length > 0 && messages.length === 0) throw notFound(action, missing[0], ...given)
-  return missing
-}
-
-const missingText = (missing: readonly string[]) => missing.length > 0 && `Not found: ${missing.join(', ')}.`
+const dayDeleted = (message: Message) => deletedAt(message).toISOString().slice(0, 10)
 
 const hiddenText = (hidden: number) =>
   hidden > 0 &&
-  `${count(hidden, 'more message')} not shown: beyond --limit, or behind another message of the same order.`
+  `${count(hidden, 'more message')} not shown: beyond --limit, behind another message of the same order, or read by another command.`
 
-const list = async (context: Context, kind: Kind, selection: Selection): Promise<Report> => {
+const GROUP_HEADINGS = ['GROUP', 'COUNT', 'FIRST', 'LAST', 'FAILURE']
+
+const list = async (
+  context: Context,
+  kind: Kind,
+  selection: Selection,
+  isGrouped = false,
+): Promise<Report> => {
   const { messages, total, hidden } = await collect(context, kind, selection)
-  const columns = Object.entries(kind.columns)
-  const headings = columns.map(([heading]) => heading)
-  const rows = messages.map(message => columns.map(([, cell]) => cell(message)))
+  const groups = groupsOf(messages)
+  const found = isGrouped
+    ? groups.map(each => [
+        each.group,
+        each.count,
+        each.first.toISOString(),
+        each.last.toISOString(),
+        each.failure,
+      ])
+    : messages.map(each => [...Object.values(kind.columns).map(cell => cell(each)), dayDeleted(each)])
+  const headings = isGrouped ? GROUP_HEADINGS : [...Object.keys(kind.columns), 'DELETED ON']
   return {
-    data: { [kind.key]: messages.map(summary), total },
+    data: { ...(isGrouped ? { groups } : { [kind.key]: messages.map(summaryOf) }), total },
     text:
-      total === 0 ? `${kind.none} in ${context.title}.` : lines(table(headings, rows), hiddenText(hidden)),
+      total === 0 ? `${kind.none} in ${context.title}.` : lines(table(headings, found), hiddenText(hidden)),
   }
 }
 
 const show = async (context: Context, kind: Kind, selection: Selection): Promise<Report> => {
   const { messages } = await collect(context, kind, selection)
   const [message] = messages
-  if (message === undefined) throw notFound('show', selection.ids[0], kind, context)
-  const { at, ...rest } = summary(message)
-  const json = jsonOf(message.body)
-  const body = json === undefined ? message.body.toString('utf8') : JSON.stringify(json, null, 2)
+  if (message === undefined) throw notFound('show', selection.ids?.[0], kind, context)
+  const { at, ...rest } = summaryOf(message)
   return {
     data: { ...rest, at, ...message.content },
-    text: `${facts({ ...rest, since: at.toISOString() })}\n${visibleLines(body)}`,
+    text: `${facts({ ...rest, since: at.toISOString() })}\n${visibleLines(textOf(message))}`,
   }
 }
 
-const OUTCOMES: Readonly<Record<Plan['outcome'], string>> = {
-  replayed: 'replayed',
-  duplicate: 'deleted: the same delivery was received again in the meantime',
-  unreadable: 'kept: still unreadable',
-  foreign: 'kept: belongs to no store in stores.yml',
-  behind: 'kept: an earlier message of the same order must be replayed first',
-  failed: 'kept: it failed again, and relay tail --errors shows why',
-}
-
-const isKept = ({ outcome }: Plan) => outcome !== 'replayed' && outcome !== 'duplicate'
-
-/** Plans the replay of each selected message. A message never overtakes one of its group that is kept. */
-const planEach = (
-  context: Context,
-  kind: Kind,
-  selection: Selection,
-  carryOut: (message: Message, plan: Plan) => Promise<'delete' | 'keep' | 'failed'>,
-) => {
-  const planOf = kind.planner(context)
-  const blocked = new Set<string>()
-  const groupOf = ({ queue, raw }: Message) => `${queue} ${raw.group ?? raw.id}`
-  return visitSelected(
-    context,
-    kind,
-    selection,
-    async message => {
-      const group = groupOf(message)
-      const plan: Plan = blocked.has(group) ? { outcome: 'behind' } : await planOf(message)
-      const done = await carryOut(message, plan)
-      if (isKept(plan) || done === 'failed') blocked.add(group)
-      return done === 'delete' ? 'delete' : 'keep'
-    },
-    message => blocked.add(groupOf(message)),
-  )
-}
-
-const predict = async (context: Context, kind: Kind, selection: Selection): Promise<Report> => {
-  let reader: Promise<ReturnType<typeof orderReader>> | undefined
-  const predictEvent = dryRun({
-    orders: await ordersOf(context),
-    readService: async order => {
-      reader ??= accountingOf(context).then(orderReader)
-      return (await reader)(order)
-    },
+const history = async (context: Context, { command }: Kind, limit: number): Promise<Report> => {
+  const operations = await operationsOf(context, command, limit)
+  const rows = operations.map(({ at, by, action, name, counts, stopped, ended, reason }) => {
+    const did = Object.entries(counts).map(([outcome, number]) => `${number} ${outcome}`)
+    const state = stopped ?? (ended === undefined ? 'running, or killed' : undefined)
+    return [at, by, action, name, did.join(', '), state, reason]
   })
-  const predicted: { message: Message; prediction: Prediction; text: string[] }[] = []
-  const { hidden } = await planEach(context, kind, selection, async (message, plan) => {
-    if (plan.outcome === 'replayed' && plan.event !== undefined) {
-      const prediction = await predictEvent(plan.event)
-      predicted.push({ message, prediction, text: predictionText(prediction) })
-    } else {
-      const note = plan.outcome === 'replayed' ? plan.note : OUTCOMES[plan.outcome]
-      predicted.push({ message, prediction: { calls: [], publishes: [] }, text: [`  ${note}`] })
-    }
-    return 'keep'
-  })
-  const calls = callCounts(predicted.flatMap(({ prediction }) => prediction.calls))
+  const headings = ['AT', 'BY', 'ACTION', 'MESSAGES', 'RESULT', 'STOPPED', 'REASON']
   return {
-    data: {
-      dry_run: true,
-      [kind.key]: predicted.map(({ message, prediction }) => ({ ...summary(message), ...prediction })),
-      ...{ calls, hidden },
-    },
-    text: lines(
-      predicted.flatMap(({ message: { raw, source = '-', external_id = '-', event = '-' }, text }) => [
-        visible(`${raw.id}  ${source} ${external_id}  ${event}`),
-        ...text,
-      ]),
-      callCountsText(calls),
-      hiddenText(hidden),
-    ),
+    data: { operations },
+    text: rows.length === 0 ? `No operations in ${context.title}.` : table(headings, rows),
   }
 }
 
-/** Sends each selected message and only then deletes it: a crash in between sends it twice, which is safe. */
-const replay = async (context: Context, kind: Kind, selection: Selection, rate: number): Promise<Report> => {
-  const done: { message: Message; outcome: Plan['outcome'] }[] = []
-  const idsWith = (wanted: Plan['outcome']) =>
-    done.flatMap(({ message, outcome }) => (outcome === wanted ? [message.raw.id] : []))
-  const inTime = pace(rate)
-  let left = 0
-  try {
-    const counts = await planEach(context, kind, selection, async (message, plan) => {
-      if (plan.outcome === 'replayed') await inTime()
-      const failed = plan.outcome === 'replayed' && !(await plan.send())
-      done.push({ message, outcome: failed ? 'failed' : plan.outcome })
-      if (failed) return 'failed'
-      return isKept(plan) ? 'keep' : 'delete'
-    })
-    // Messages named by their ids leave others on purpose.
-    left = selection.ids.length === 0 ? counts.hidden : 0
-  } catch (error) {
-    const replayed = idsWith('replayed').length
-    if (replayed === 0) throw error
-    const found = `${count(replayed, 'message')} replayed, then: ${messageOf(error)}`
-    throw cannot('replay all messages', found, 'run the command again for the others', error)
-  }
-
-  const messages = done.map(({ message }) => message)
-  const missing = missingOf('replay', messages, selection, kind, context)
-  const others = done.filter(({ outcome }) => outcome !== 'replayed')
-  return {
-    data: {
-      [kind.key]: done.map(({ message, outcome }) => ({ ...summary(message), outcome })),
-      replayed: idsWith('replayed'),
-      behind: idsWith('behind'),
-      missing,
-      hidden: left,
-    },
-    ok: missing.length === 0 && left === 0 && others.every(({ outcome }) => outcome === 'duplicate'),
-    text: lines(
-      `Replayed ${count(idsWith('replayed').length, 'message')}.`,
-      others.map(({ message, outcome }) => `${message.raw.id}  ${OUTCOMES[outcome]}`),
-      missingText(missing),
-      hiddenText(left),
-    ),
-  }
-}
-
-const discard = async (context: Context, kind: Kind, selection: Selection): Promise<Report> => {
-  const gone: Message[] = []
-  await visitSelected(context, kind, selection, async message => {
-    gone.push(message)
-    return 'delete'
-  })
-  const missing = missingOf('discard', gone, selection, kind, context)
-  return {
-    data: {
-      discarded: gone.map(message => ({ ...summary(message), ...message.content })),
-      missing,
-    },
-    ok: missing.length === 0,
-    text: lines(`Discarded ${count(gone.length, 'message')}.`, missingText(missing)),
-  }
-}
+/** Which messages are named, and how. */
+type Named = Selection & { all?: true | undefined; from?: string | undefined }
 
 /**
  * Requires an explicit selection, so that nothing acts on every message by accident.
  *
- * @throws Failure when there is none
+ * @throws Failure when there is none, or one contradicts another
  */
-const requireSelection = (action: string, { ids, limit: _, ...filters }: Selection, all: boolean): void => {
-  if (ids.length > 0 && all) throw usageError(action, 'both ids and --all are given', 'omit one of them')
+const requireSelection = (action: string, { ids, all, from, limit: _, ...filters }: Named): void => {
   const isFiltered = Object.values(filters).some(value => value !== undefined)
-  if (ids.length === 0 && !isFiltered && !all) {
+  if (ids === undefined && !all && from === undefined && !isFiltered) {
     throw usageError(action, 'no message is selected', 'pass ids, a filter such as --source, or --all')
+  }
+  if (from === undefined ? ids && all : ids || all || isFiltered) {
+    throw usageError(action, 'the messages are named in two ways', 'pass ids, --all or --from alone')
+  }
+}
+
+type Options = Named & {
+  dryRun?: true | undefined
+  plan?: string | undefined
+  reason?: string | undefined
+  rate?: number
+  stopAfter?: number
+  yes?: string | undefined
+}
+
+const act = async (
+  context: Context,
+  kind: Kind,
+  action: Operation['action'],
+  options: Options,
+): Promise<Report> => {
+  const { dryRun, plan: file, reason, yes, rate, stopAfter, ...named } = options
+  const pacing = { rate: rate ?? Number.POSITIVE_INFINITY, stopAfter: stopAfter ?? PACING.stopAfter }
+  requireSelection(action, named)
+  const { all: _, from, ...given } = named
+  const plan =
+    from === undefined ? undefined : readPlan(await readFile(from, 'utf8'), context, kind.command, action)
+  let selection: Selection = plan === undefined ? given : selectionOf(plan)
+
+  if (dryRun || file !== undefined) {
+    const made = await makePlan(context, kind, { action, selection })
+    if (file !== undefined) await writeFile(file, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 })
+    const command = `relay ${kind.command} ${action} --from ${file}${context.flags}`
+    const saved = file !== undefined && `The plan is in ${file}; to carry it out: ${command}`
+    return { data: made, text: lines(planText(made), hiddenText(made.hidden), saved) }
+  }
+
+  let name = plan?.name ?? nameOf(selection)
+  if (action === 'discard') {
+    if (selection.ids === undefined) {
+      // What arrives from here on is not deleted.
+      const { messages } = await collect(context, kind, selection)
+      name = nameOf(selection, messages.length)
+      selection = { ids: messages.map(({ raw }) => raw.id), limit: selection.limit }
+    }
+    if (selection.ids?.length !== 0) await confirmName(context.terminal, `${action} ${name}`, name, yes)
+  }
+  const task = { action, selection, name, ...(plan && { plan: plan.plan }), ...(reason && { reason }) }
+  return reportOf(context, kind, task, await carryOut(context, kind, task, pacing))
+}
+
+const DONE: Readonly<Record<Operation['action'], string>> = { replay: 'replayed', discard: 'discarded' }
+
+const reportOf = (
+  context: Context,
+  kind: Kind,
+  { action, selection, plan }: { action: Operation['action']; selection: Selection; plan?: string },
+  { done, missing, hidden, stopped }: Awaited<ReturnType<typeof carryOut>>,
+): Report => {
+  const [gone] = missing
+  if (done.length === 0 && gone !== undefined && plan === undefined)
+    throw notFound(action, gone, kind, context)
+  const idsWith = (wanted: string) =>
+    done.flatMap(({ message, outcome }) => (outcome === wanted ? [message.raw.id] : []))
+  const succeeded = idsWith(DONE[action])
+  const others = done.filter(({ outcome }) => outcome !== DONE[action])
+  // Messages named by their ids leave others on purpose.
+  const left = selection.ids === undefined || missing.length > 0 ? hidden : 0
+  return {
+    data: {
+      [kind.key]: done.map(({ message, outcome }) => ({
+        ...{ ...summaryOf(message), outcome, ...(action === 'discard' && message.content) },
+      })),
+      [DONE[action]]: succeeded,
+      ...{ behind: idsWith('behind'), missing, hidden: left, stopped },
+    },
+    ok:
+      stopped === undefined &&
+      left === 0 &&
+      (missing.length === 0 || plan !== undefined) &&
+      !others.some(({ outcome }) => isKept(outcome)),
+    text: lines(
+      `${action === 'replay' ? 'Replayed' : 'Discarded'} ${count(succeeded.length, 'message')}.`,
+      others.map(({ message, outcome }) => `${message.raw.id}  ${OUTCOMES[outcome]}`),
+      missing.length > 0 &&
+        `${plan === undefined ? 'Not found' : 'Gone since the plan was made, replayed or discarded'}: ${missing.join(', ')}.`,
+      hiddenText(left),
+      stopped !== undefined && `Stopped: ${stopped}. Run the command again for the others.`,
+    ),
   }
 }
 
@@ -226,10 +192,11 @@ const limitOption = () =>
   new Option('--limit <number>', 'maximum number of messages to read').argParser(positive)
 const LIMIT = limitOption().default(1000)
 
-/** The service has its daily work beside a replay. */
-const REPLAY_RATE = 20
+const GROUP = new Option('--group <name>', 'only this group of failures, as in the command groups')
 
-/** Adds `list`, `show`, `replay` and `discard` to the command of a kind of message. */
+const idsIn = (ids: readonly string[]) => (ids.length === 0 ? {} : { ids })
+
+/** Adds the subcommands that dead letters and the quarantine share. */
 export const messageCommands = (
   { program, run }: Cli,
   kind: Kind,
@@ -237,44 +204,50 @@ export const messageCommands = (
 ): void => {
   const ID = 'message id, or id of the delivery or request in it'
   const command = program.command(kind.command).description(help.command)
-  command
-    .command('list')
-    .description(help.list)
-    .addOption(SOURCE)
-    .addOption(ORDER)
-    .addOption(EVENT)
-    .addOption(SINCE)
+  const filtered = (name: string, description: string) =>
+    command
+      .command(name)
+      .description(description)
+      .addOption(SOURCE)
+      .addOption(ORDER)
+      .addOption(EVENT)
+      .addOption(SINCE)
+      .addOption(GROUP)
+  filtered('groups', 'Group the messages by what failed, with their number and the first and last time.')
     .addOption(LIMIT)
-    .action(run((context, options) => list(context, kind, { ids: [], ...options })))
+    .action(run((context, options) => list(context, kind, options, true)))
+  filtered('list', help.list)
+    .addOption(LIMIT)
+    .action(run((context, options) => list(context, kind, options)))
   command
     .command('show')
     .description(help.show)
     .argument('<id>', ID)
     .addOption(LIMIT)
     .action(run((context, id, { limit }) => show(context, kind, { ids: [id], limit })))
+
+  const action = (name: Operation['action'], description: string) =>
+    filtered(name, description)
+      .argument('[ids...]', ID)
+      .option('--all', 'every message')
+      .option('--dry-run', 'only show the plan: which messages, and the calls to the service they lead to')
+      .option('--plan <file>', 'as --dry-run, and write the plan to a file')
+      .option('--from <file>', 'carry out the plan in this file, with its messages and no others')
+      .option('--reason <text>', 'why, for the history')
+      .addOption(limitOption().default(Number.POSITIVE_INFINITY, 'all'))
+  action('replay', help.replay)
+    .option('--rate <number>', 'messages to replay per second', positive, PACING.rate)
+    .option('--stop-after <number>', 'stop when so many fail in a row', positive, PACING.stopAfter)
+    .action(run((context, ids, options) => act(context, kind, 'replay', { ...idsIn(ids), ...options })))
+  action(
+    'discard',
+    'Delete messages permanently, after their name is typed: the id, or the filter and the number of messages. With --json, their content is printed once more.',
+  )
+    .option('--yes <name>', 'the name, for scripts')
+    .action(run((context, ids, options) => act(context, kind, 'discard', { ...idsIn(ids), ...options })))
   command
-    .command('replay')
-    .description(help.replay)
-    .argument('[ids...]', ID)
-    .addOption(SOURCE)
-    .addOption(ORDER)
-    .addOption(EVENT)
-    .addOption(SINCE)
-    .option('--all', 'every message')
-    .option('--dry-run', 'send nothing; show the create, payment and refund calls a replay leads to')
-    .option('--rate <number>', 'messages to replay per second', positive, REPLAY_RATE)
-    .addOption(limitOption().default(Number.POSITIVE_INFINITY, 'all'))
-    .action(
-      run(async (context, ids, { all, dryRun: isDryRun, rate, ...options }) => {
-        const selection = { ids, ...options }
-        requireSelection('replay', selection, all === true)
-        return isDryRun ? predict(context, kind, selection) : replay(context, kind, selection, rate)
-      }),
-    )
-  command
-    .command('discard')
-    .description('Delete messages permanently. With --json, their content is printed once more.')
-    .argument('<ids...>', ID)
-    .addOption(LIMIT)
-    .action(run((context, ids, { limit }) => discard(context, kind, { ids, limit })))
+    .command('history')
+    .description('List what was replayed and discarded, when, by whom and why.')
+    .addOption(limitOption().default(50))
+    .action(run((context, { limit }) => history(context, kind, limit)))
 }

@@ -7,6 +7,7 @@ import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import type { QueueMessage } from '../core/queue.ts'
 import { envelopeOf } from '../core/webhook.ts'
+import { ordersOf } from '../orders/orders.ts'
 import { messageCommands } from './commands.ts'
 import type { Kind } from './message.ts'
 
@@ -72,6 +73,17 @@ export const DEAD_LETTERS: Kind = {
     ORDER: ({ external_id }) => external_id,
     EVENT: ({ event }) => event,
     SINCE: ({ at }) => at.toISOString(),
+  },
+
+  // The next save of the order forgets it.
+  explain: context => {
+    const orders = ordersOf(context)
+    return async message => {
+      const { from, source, external_id, delivery } = message
+      if (from === 'feed' || source === undefined || external_id === undefined) return message
+      const { failing } = (await (await orders).get({ source, external_id })) ?? {}
+      return failing?.delivery === delivery ? { ...message, error: failing?.message } : message
+    }
   },
 
   planner: context => {

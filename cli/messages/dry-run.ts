@@ -5,7 +5,6 @@ import type { FeedMessage } from '../../lib/orders/feed.ts'
 import type { AccountingCall } from '../../lib/orders/next-call.ts'
 import { process } from '../../lib/orders/process.ts'
 import type { Orders, StoredOrder } from '../../lib/orders/repository.ts'
-import { visible } from '../../lib/platform/visible.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import { effectOf } from '../../lib/protocol/status.ts'
 import type { ServiceOrder } from '../core/accounting.ts'
@@ -135,17 +134,16 @@ export const dryRun = ({
 }
 
 /** A prediction, one call or message a line. */
-export const predictionText = ({ calls, publishes, unknown }: Prediction): string[] =>
-  [
-    ...calls.map(({ to, request, outcome }) =>
-      to === 'read' ? `GET order: ${outcome}` : `POST ${to} ${request ?? ''}: ${outcome}`,
-    ),
-    ...(calls.length === 0 && unknown === undefined ? ['no call'] : []),
-    ...publishes.map(
-      ({ event, status }) => `feed: ${event}${status === undefined ? '' : ` (status "${status}")`}`,
-    ),
-    ...(unknown === undefined ? [] : [`unpredictable: ${unknown}`]),
-  ].map(line => `  ${visible(line)}`)
+export const predictionText = ({ calls, publishes, unknown }: Prediction): string[] => [
+  ...calls.map(({ to, request, outcome }) =>
+    to === 'read' ? `GET order: ${outcome}` : `POST ${to} ${request ?? ''}: ${outcome}`,
+  ),
+  ...(calls.length === 0 && unknown === undefined ? ['no call'] : []),
+  ...publishes.map(
+    ({ event, status }) => `feed: ${event}${status === undefined ? '' : ` (status "${status}")`}`,
+  ),
+  ...(unknown === undefined ? [] : [`unpredictable: ${unknown}`]),
+]
 
 /** The number of calls of each kind. */
 export const callCounts = (calls: readonly ExpectedCall[]): Record<CallKind, number> => {

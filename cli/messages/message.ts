@@ -1,6 +1,9 @@
+import { hash } from 'node:crypto'
+import { RETENTION_SECONDS } from '../../deploy/queues.ts'
 import type { OrderEvent } from '../../lib/orders/events.ts'
 import type { Context } from '../core/context.ts'
 import { browse, type QueueMessage } from '../core/queue.ts'
+import { jsonOf } from '../core/webhook.ts'
 
 /** The event in a message and its text, or why the relay cannot read it. */
 export type Reading = { event: OrderEvent; text: string } | { unreadable: string }
@@ -18,6 +21,8 @@ export type Message = {
   /** Id of the delivery or request. */
   delivery?: string | undefined
   at: Date
+  /** Why it failed, as far as that is known. */
+  error?: string | undefined
   /** What the relay received. */
   body: Buffer
   reading: Reading
@@ -27,17 +32,22 @@ export type Message = {
   content: object
 }
 
-/** What a replay does with a message. */
-export type Plan =
+/** What is done with a message. */
+export type Step =
   /**
    * Sends it; `send` resolves to false when it failed again. `event` is what the worker will read; `note` says what
    * follows when it reads none.
    */
   | { outcome: 'replayed'; send: () => Promise<boolean>; event?: OrderEvent; note: string }
-  /** Only deletes it: the same delivery was received again in the meantime. */
-  | { outcome: 'duplicate' }
+  /** Only deletes it: as asked, or since the same delivery was received again in the meantime. */
+  | { outcome: 'discarded' | 'duplicate' }
   /** Keeps it: unreadable, of no store in stores.yml, behind another message of its order, or failed again. */
   | { outcome: 'unreadable' | 'foreign' | 'behind' | 'failed' }
+
+export type Outcome = Step['outcome']
+
+export const isKept = (outcome: Outcome): boolean =>
+  outcome !== 'replayed' && outcome !== 'duplicate' && outcome !== 'discarded'
 
 /** What distinguishes dead letters from the quarantine. */
 export type Kind = {
@@ -52,17 +62,21 @@ export type Kind = {
   read: (raw: QueueMessage, queue: string) => Message
   /** The columns of a listing, by heading. */
   columns: Readonly<Record<string, (message: Message) => string | number | boolean | undefined>>
-  planner: (context: Context) => (message: Message) => Promise<Plan>
+  /** Adds what only the tables know: why it failed. */
+  explain?: (context: Context) => (message: Message) => Promise<Message>
+  planner: (context: Context) => (message: Message) => Promise<Step>
 }
 
 /** Which messages a command acts on. */
 export type Selection = {
-  /** Ids of messages or of the deliveries or requests in them; empty for any. */
-  ids: readonly string[]
+  /** Ids of messages or of the deliveries or requests in them. @default any */
+  ids?: readonly string[] | undefined
   source?: string | undefined
   event?: string | undefined
   since?: Date | undefined
   order?: string | undefined
+  /** A group of failures, by its name. */
+  group?: string | undefined
   /** Maximum number of messages to read from each queue. */
   limit: number
 }
@@ -71,12 +85,56 @@ export type Selection = {
 export const idsOf = ({ raw, delivery }: Message): readonly string[] =>
   delivery === undefined ? [raw.id] : [raw.id, delivery]
 
+/** What identifies a message, for output. */
+export const summaryOf = (message: Message) => {
+  const { raw, from, source, external_id, event, delivery, at, error, details } = message
+  return { id: raw.id, from, source, external_id, event, delivery, at, error, ...details }
+}
+
+/** Its body for people, indented if it is JSON. */
+export const textOf = ({ body }: Message): string => {
+  const json = jsonOf(body)
+  return json === undefined ? body.toString('utf8') : JSON.stringify(json, null, 2)
+}
+
+/** When SQS deletes it. In a FIFO queue, the time starts anew when a message becomes a dead letter. */
+export const deletedAt = ({ raw }: Message): Date => new Date(raw.sent.getTime() + RETENTION_SECONDS * 1000)
+
+/** An error without what differs from one message to the next: ids, values and numbers other than a status. */
+const normalised = (error: string): string =>
+  error
+    .replaceAll(/[\da-f]{8}-[\da-f-]{27}/gi, '…')
+    .replaceAll(/(?<!Field )"[^"]*"/g, '"…"')
+    .replaceAll(/(?<!answered )(?<!\w)-?\d[\d.]*/g, '…')
+
+/** What failed in the same way: by the error, or by the store and event while that is not known. */
+const failureOf = ({ from, error, event, source }: Message): string =>
+  `${from}: ${error === undefined ? `${event ?? 'message'} of ${source ?? 'no store'}` : normalised(error)}`
+
+export const groupOf = (message: Message): string => hash('sha256', failureOf(message)).slice(0, 8)
+
+/** Messages that failed in the same way, the most frequent failure first. */
+export const groupsOf = (messages: readonly Message[]) =>
+  [...Map.groupBy(messages, groupOf)]
+    .map(([group, found]) => {
+      const times = found.map(({ at }) => at.getTime())
+      return {
+        group,
+        count: found.length,
+        first: new Date(Math.min(...times)),
+        last: new Date(Math.max(...times)),
+        failure: found.map(failureOf)[0],
+      }
+    })
+    .toSorted((a, b) => b.count - a.count)
+
 /** A message that does not say what a filter asks for is not selected. */
-const isSelected = (message: Message, { ids, source, order, event, since }: Selection): boolean =>
-  (ids.length === 0 || idsOf(message).some(id => ids.includes(id))) &&
+const isSelected = (message: Message, { ids, source, order, event, since, group }: Selection): boolean =>
+  (ids === undefined || idsOf(message).some(id => ids.includes(id))) &&
   (source === undefined || message.source === source) &&
   (order === undefined || message.external_id === order) &&
   (event === undefined || message.event === event) &&
+  (group === undefined || groupOf(message) === group) &&
   (since === undefined || message.at >= since)
 
 /**
@@ -93,14 +151,26 @@ export const visitSelected = async (
 ): Promise<{ total: number; hidden: number }> => {
   let total = 0
   let visited = 0
+  const explain = kind.explain?.(context)
+  const awaited = new Set(selection.ids)
+  // A delivery may be in several messages.
+  const isDone = () => selection.ids !== undefined && awaited.size === 0
   for (const queue of kind.queues(context)) {
-    total += await browse(context, queue, selection.limit, async raw => {
-      visited++
-      const message = kind.read(raw, queue)
-      if (isSelected(message, selection)) return visit(message)
-      skip(message)
-      return 'keep'
-    })
+    total += await browse(
+      context,
+      queue,
+      selection.limit,
+      async raw => {
+        visited++
+        awaited.delete(raw.id)
+        const message = kind.read(raw, queue)
+        const explained = explain === undefined ? message : await explain(message)
+        if (isSelected(explained, selection)) return visit(explained)
+        skip(explained)
+        return 'keep'
+      },
+      isDone,
+    )
   }
   return { total, hidden: Math.max(0, total - visited) }
 }

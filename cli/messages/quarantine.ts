@@ -50,7 +50,8 @@ export const QUARANTINE: Kind = {
     const { from, reason, body_base64, received_at } = parsed.output
     const body = Buffer.from(body_base64, 'base64')
     const reading = readContent(from, body)
-    const known = { raw, queue, from, ...envelopeOf(body), at: new Date(received_at), body, reading }
+    const at = new Date(received_at)
+    const known = { raw, queue, from, ...envelopeOf(body), at, body, reading, error: reason }
     return { ...known, ...shown(body, reason, reading) }
   },
 

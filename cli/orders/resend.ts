@@ -1,5 +1,6 @@
 import { type Context, storeNamed } from '../core/context.ts'
 import { cannot, messageOf, usageError } from '../core/errors.ts'
+import { interruptible } from '../core/interruptible.ts'
 import { count, lines, type Report, shellWord } from '../core/output.ts'
 import { pace } from '../core/pace.ts'
 import { progress } from '../core/terminal.ts'
@@ -83,17 +84,14 @@ export const resendOrders = async (
   const { since, after } = rest
   if ((since === undefined) === (order === undefined))
     throw usageError('resend orders', 'it takes one of --since and --order', 'pass --since 7d, for example')
-  const stop = new AbortController()
-  const interrupt = () => stop.abort()
-  process.once('SIGINT', interrupt)
   let shown: ReturnType<typeof progress> | undefined
   const onProgress = (sent: number, total: number) => {
     shown ??= progress(context.terminal, 'Resending orders', total)
     shown.advance(Math.min(sent, 1))
   }
   try {
-    const options = { source, external_id: order, ...rest, onProgress, signal: stop.signal }
-    const { sent, total, last = after } = await resend(context, options)
+    const options = { source, external_id: order, ...rest, onProgress }
+    const { sent, total, last = after } = await interruptible(signal => resend(context, { ...options, signal }))
     const next = last === undefined ? '' : ` --after ${shellWord(last)}`
     const command = `relay stores resend ${shellWord(source)} --since ${since?.toISOString()}${next}${context.flags}`
     return {
@@ -105,7 +103,6 @@ export const resendOrders = async (
       ),
     }
   } finally {
-    process.off('SIGINT', interrupt)
     shown?.[Symbol.dispose]()
   }
 }

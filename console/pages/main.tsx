@@ -4,6 +4,7 @@ import { type Item, Shell } from '../../web/shell.tsx'
 import { listen, useSources } from '../../web/sources.ts'
 import { Audit } from './audit.tsx'
 import { Deliveries, Delivery } from './deliveries.tsx'
+import { Messages } from './messages.tsx'
 import { Order } from './order.tsx'
 import { Orders } from './orders.tsx'
 import { isActive, OVERVIEW, Overview } from './overview.tsx'
@@ -47,6 +48,8 @@ const PAGES = {
     label: t('Setup'),
     icon: 'M9 11.5l2.5 2.5L20 5.5M20 12v7H5V5h9',
   },
+  dead: { Page: Messages, label: t('Dead letters'), icon: 'M3 5h18v14H3zM3 6l9 7 9-7M9 16l6 0' },
+  quarantine: { Page: Messages, label: t('Quarantine'), icon: 'M12 3l9 16H3zM12 9v5M12 16.5v.5' },
   runbook: { Page: Runbook },
 }
 

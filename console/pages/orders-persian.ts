@@ -75,6 +75,7 @@ export const t = translator({
   'what stands in front of it': 'آنچه جلوی آن است',
   'next attempt {when}': 'تلاش بعدی {when}',
   'next attempt now': 'تلاش بعدی همین حالا',
+  '{count} other requests share its fate': '{count} درخواست دیگر همین سرنوشت را دارند',
   '{count} attempts, the last one {when}': '{count} تلاش، آخرین {when}',
   'Check now': 'همین حالا بررسی کن',
   'Replay the dead letter': 'اجرای دوبارهٔ پیام مرده',
@@ -124,6 +125,7 @@ learnMessages({
   'it is a dead letter after {count} attempts: {=reason}': 'پس از {count} تلاش پیام مرده است: {reason}',
   'calls of an import would be in the way of others': 'فراخوانی‌های یک ورود انبوه جلوی دیگران را می‌گرفت',
   'it may be out of date and is read from the service': 'شاید کهنه باشد و از سرویس خوانده می‌شود',
+  'the service is asked whether it is up to date': 'از سرویس پرسیده می‌شود که به‌روز است یا نه',
   'it is in the order queue': 'در صف سفارش‌هاست',
   'The worker reads the order from the service.': 'پردازشگر سفارش را از سرویس می‌خواند.',
   'The worker reads the order from the service, which would happen by itself at {=time}.':

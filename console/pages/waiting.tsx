@@ -39,7 +39,7 @@ const Next = ({ at }: { at: string }) =>
   )
 
 const Step = ({ link, isFirst }: { link: Link; isFirst: boolean }) => {
-  const { what, id, since, next } = link
+  const { what, id, since, next, others = 0 } = link
   const [whom, tone] = FOR[link.for]
   return (
     <li data-tone={tone}>
@@ -53,6 +53,7 @@ const Step = ({ link, isFirst }: { link: Link; isFirst: boolean }) => {
       <p class="row small muted">
         {since !== undefined && <Ago iso={since} />}
         {next !== undefined && <Next at={next} />}
+        {others > 0 && <span>{t('{count} other requests share its fate', { count: others })}</span>}
         {id !== undefined && <Code>{id}</Code>}
       </p>
     </li>

@@ -48,10 +48,10 @@ type Letter = { id: string; event: string; source?: string; external_id: string 
 /** The state of the account, and what the command did in it. */
 const NEW = {
   ...{ confirmed: 0, pending: 0, unreserved: 10 },
-  ...{ letters: [] as readonly Letter[], hidden: 0, fails: '' },
+  ...{ letters: [] as readonly Letter[], hidden: 0, fails: [] as readonly string[] },
 }
 let account = NEW
-let [unread, processed, deleted]: [Letter[], string[], string[]] = [[], [], []]
+let [unread, processed, deleted, written]: [Letter[], string[], string[], string[]] = [[], [], [], []]
 
 /** The queue in which there are messages; of the others, SQS hands out none. */
 const LETTERS = 'orders-dead.fifo'
@@ -64,12 +64,15 @@ const xml = (action: string, list: string, pairs: object, pair = ['entry', 'key'
   return `<${action}Response><${action}Result>${list.replace('*', items.join(''))}</${action}Result></${action}Response>`
 }
 
+const OPERATOR = 'arn:aws:sts::000000000000:assumed-role/operators/sara'
+
 const text = v.optional(v.string(), '')
 const metric = v.object({ MetricName: v.string(), Dimensions: v.array(v.object({ Value: v.string() })) })
 const metricQuery = v.object({ Id: v.string(), MetricStat: v.object({ Metric: metric }) })
 const request = v.object({
   ...{ QueueName: text, QueueUrl: text, ReceiptHandle: text, logGroupName: text },
   nextToken: v.optional(v.string()),
+  Item: v.optional(v.object({ operation: v.object({ S: v.string() }) }), { operation: { S: '' } }),
   Records: v.optional(v.array(v.object({ messageId: v.string() })), []),
   MetricDataQueries: v.optional(v.array(metricQuery), []),
   EndTime: v.optional(v.number(), 0),
@@ -105,10 +108,9 @@ const ACTIONS: Readonly<Record<string, (input: v.InferOutput<typeof request>) =>
   }),
   'event-source-mappings': () => ({ EventSourceMappings: [{ ScalingConfig: { MaximumConcurrency: 5 } }] }),
   invocations: ({ Records: [record] }) => {
-    processed.push(record?.messageId ?? '')
-    return {
-      batchItemFailures: record?.messageId === account.fails ? [{ itemIdentifier: account.fails }] : [],
-    }
+    const { messageId = '' } = record ?? {}
+    processed.push(messageId)
+    return { batchItemFailures: account.fails.includes(messageId) ? [{ itemIdentifier: messageId }] : [] }
   },
   FilterLogEvents: ({ logGroupName, nextToken }) => {
     const page = LOGS[logGroupName.split('-').at(-1) ?? '']?.[nextToken === undefined ? 0 : 1] ?? []
@@ -129,6 +131,11 @@ const ACTIONS: Readonly<Record<string, (input: v.InferOutput<typeof request>) =>
   }),
   DeleteMessage: ({ ReceiptHandle }) => {
     deleted.push(ReceiptHandle)
+    return {}
+  },
+  GetCallerIdentity: () => xml('GetCallerIdentity', `<Arn>${OPERATOR}</Arn>`, {}),
+  PutItem: ({ Item: { operation } }) => {
+    written.push(operation.S)
     return {}
   },
   ChangeMessageVisibilityBatch: () => ({ Successful: [], Failed: [] }),
@@ -184,7 +191,7 @@ export const awsTests = () => {
   const prepare = (state: Partial<typeof NEW> = {}) => {
     account = { ...NEW, ...state }
     unread = [...account.letters]
-    ;[processed, deleted] = [[], []]
+    ;[processed, deleted, written] = [[], [], []]
   }
   beforeEach(() => prepare())
 
@@ -238,12 +245,32 @@ export const awsTests = () => {
   })
 
   test('nor one that fails again, which remains a dead letter', async () => {
-    prepare({ letters: THREE, fails: 'payment-of-a' })
+    prepare({ letters: THREE, fails: ['payment-of-a'] })
     const { code, out } = await replay('--all')
     expect([processed, deleted]).toEqual([['payment-of-a', 'refund-of-b'], ['refund-of-b']])
     expect(out).toContain('payment-of-a  kept: it failed again')
     expect(out).toContain('refund-of-a  kept: an earlier message')
     expect(code).toBe(1)
+  })
+
+  test('when errors return, the replay stops by itself, and the history names the caller', async () => {
+    const letters = Array.from({ length: 9 }, (_, index) => letter(`m${index}`, `o${index}`))
+    const ids = letters.map(({ id }) => id)
+    prepare({ letters, fails: ids.filter(id => id !== 'm2') })
+    const { code, out } = await replay('--all', '--reason', 'the service is back')
+    expect([processed, deleted]).toEqual([ids.slice(0, 8), ['m2']])
+    expect(out).toMatch(/^Replayed 1 message\.\n[\s\S]*\nStopped: Cannot go on: 5 replays failed in a row; /)
+    expect(code).toBe(1)
+    const [before, after] = written.map(text => JSON.parse(text))
+    expect(before).toMatchObject({
+      by: OPERATOR,
+      action: 'replay',
+      name: 'all',
+      reason: 'the service is back',
+    })
+    expect(before.ended).toBeUndefined()
+    expect(after).toMatchObject({ ...before, counts: { replayed: 1, failed: 7 }, messages: ['m2'] })
+    expect(after.stopped).toContain('5 replays failed')
   })
 
   test('a replay is paced by --rate', async () => {

@@ -22,6 +22,7 @@ const NAMESPACES: Readonly<Record<string, string>> = {
   SNS: 'sns',
   SQS: 'sqs',
   SSM: 'ssm',
+  STS: 'sts',
 }
 /** Where the action is not named as the command. */
 const ACTIONS: Readonly<Record<string, string>> = {
@@ -29,13 +30,13 @@ const ACTIONS: Readonly<Record<string, string>> = {
   ChangeMessageVisibilityBatch: 'ChangeMessageVisibility',
 }
 
-const queue = (name: string) =>
+const inStack = (name: string) =>
   `order-relay-STAGE-${name.slice(name.lastIndexOf('/') + 1).replace(/^order-relay-production-/, '')}`
 
 /** What IAM calls the resource that a field of an input names. */
 const RESOURCES: Readonly<Record<string, (name: string) => string>> = {
-  ...{ QueueUrl: queue, QueueName: queue },
-  TableName: name => `table/order-relay-STAGE-${name}`,
+  ...{ QueueUrl: inStack, QueueName: inStack },
+  TableName: name => `table/${inStack(name)}`,
   RequestItems: tables => `table/order-relay-STAGE-${Object.keys(tables)[0]}`,
   ...{ Name: name => `parameter${name}`, Path: name => `parameter${name}` },
   FunctionName: name => `function:${name}`,

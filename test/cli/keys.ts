@@ -21,7 +21,11 @@ export const keyTests = () => {
       'Cannot show the message: no message "none" is among the visible dead letters',
     ],
     [['dead', 'replay', 'none'], '', 'Cannot replay the message: no message "none" is among'],
-    [['dead', 'discard', 'none'], '', 'Cannot discard the message: no message "none" is among'],
+    [
+      ['dead', 'discard', 'none', '--yes', 'none'],
+      '',
+      'Cannot discard the message: no message "none" is among',
+    ],
   ] as [string[], string, string][])('%j of "%s" fails, and says why', async (args, input, why) => {
     const { code, err } = await local.relay(args, { input })
     expect(err).toContain(why)

@@ -1,9 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { beforeEach, describe, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { userInfo } from 'node:os'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { messageGroupOf } from '../../lib/orders/events.ts'
+import { orderRepository } from '../../lib/orders/repository.ts'
+import { logFile } from '../../local/log.ts'
+import { useFolder } from '../support/folder.ts'
 import { drain } from '../support/parts.ts'
 import { until } from '../support/until.ts'
-import { local } from './relay.ts'
+import { local, spawnRelay } from './relay.ts'
 
 const empty =
   (...queues: string[]) =>
@@ -20,6 +28,9 @@ const dead = (event: string, external_id: string, more: object = {}) =>
 const data = async (...args: string[]) => (await local.json(args)).data
 
 export const messageTests = () => {
+  const folder = useFolder()
+  afterAll(empty('orders-dead.fifo', 'feeds-dead.fifo', 'quarantine'))
+
   describe('dead letters', () => {
     beforeEach(empty('orders-dead.fifo', 'feeds-dead.fifo'))
 
@@ -42,15 +53,57 @@ export const messageTests = () => {
       )
     })
 
-    test('one is shown by its message id or by the delivery in it, and discarded by an id', async () => {
+    test('they are grouped by the error that the order holds, else by store and event', async () => {
+      const orders = orderRepository(local.stack().dynamodb, 'orders', { random: Math.random })
+      const at = new Date().toISOString()
+      for (const [external_id, status] of [
+        ['g-1', 503],
+        ['g-2', 503],
+        ['g-3', 500],
+      ] as const) {
+        const delivery = await dead('payment', external_id)
+        const message = `The accounting service answered ${status} to "${external_id}" after 10 s`
+        const failing = { event: 'order.payment', delivery, queue: 'orders', receives: 200 } as const
+        const times = { since: at, at, next_at: at, code: 'unavailable', behind: 0 }
+        await orders.fail({ source: 'api', external_id }, { ...failing, ...times, message })
+      }
+      await dead('payment', 'g-4')
+      const { groups } = await data('dead', 'groups')
+      expect(groups.map(({ count, failure }: Record<string, unknown>) => [count, failure])).toEqual([
+        [2, 'order queue: The accounting service answered 503 to "…" after … s'],
+        [1, 'order queue: The accounting service answered 500 to "…" after … s'],
+        [1, 'order queue: order.payment of api'],
+      ])
+      const { letters } = await data('dead', 'list', '--group', groups[0].group)
+      expect(letters).toMatchObject([{ external_id: 'g-1' }, { external_id: 'g-2' }])
+    })
+
+    test('one is shown by its message id or by the delivery in it, and discarded by its name', async () => {
       const delivery = await dead('payment', 'shown', payment)
       const { id, ...shown } = await data('dead', 'show', delivery)
       expect(shown).toMatchObject({ event: 'order.payment', external_id: 'shown', delivery })
       expect(JSON.parse(shown.body).data.request).toBe(payment.request)
       expect((await data('dead', 'show', id)).id).toBe(id)
-      const { discarded } = await data('dead', 'discard', delivery)
-      expect(discarded).toMatchObject([{ delivery, body: expect.stringContaining(delivery) }])
+      const refused = await local.relay(['dead', 'discard', delivery], { input: 'yes' })
+      expect(refused).toMatchObject({ code: 1, err: expect.stringContaining(`pass --yes "${delivery}"`) })
+      const { letters, discarded } = await data('dead', 'discard', delivery, '--yes', delivery)
+      expect(letters).toMatchObject([{ delivery, body: expect.stringContaining(delivery) }])
+      expect(discarded).toEqual([id])
+
+      await dead('payment', 'two')
+      await dead('payment', 'three')
+      const filter = ['dead', 'discard', '--event', 'order.payment', '--reason', 'paid in cash']
+      expect((await local.relay([...filter, '--yes', 'event=order.payment 1'])).code).toBe(1)
+      expect((await data('dead', 'list')).total).toBe(2)
+      expect((await local.relay(filter, { input: 'event=order.payment 2\n' })).out).toBe(
+        'Discarded 2 messages.\n',
+      )
       expect((await data('dead', 'list')).total).toBe(0)
+      const [last, before] = (await data('dead', 'history')).operations
+      const by = userInfo().username
+      const name = 'event=order.payment 2'
+      expect(last).toMatchObject({ by, name, reason: 'paid in cash', counts: { discarded: 2 } })
+      expect(before).toMatchObject({ action: 'discard', name: delivery, messages: [id] })
     })
 
     test('a dry run shows every payment and refund a replay makes, and makes none', async () => {
@@ -60,9 +113,9 @@ export const messageTests = () => {
       await dead('payment', 'paid', payment)
       await dead('refund', 'nowhere')
 
-      const { letters, calls } = await data('dead', 'replay', '--all', '--dry-run')
+      const { messages, calls } = await data('dead', 'replay', '--all', '--dry-run')
       const callsOf = Object.fromEntries(
-        letters.map((letter: { external_id: string; calls: unknown }) => [letter.external_id, letter.calls]),
+        messages.map((each: { external_id: string; calls: unknown }) => [each.external_id, each.calls]),
       )
       expect(callsOf).toEqual({
         unpaid: [{ to: 'payment', request: payment.request, outcome: 'expected status "paid"' }],
@@ -89,6 +142,61 @@ export const messageTests = () => {
         receipt_number: expect.any(Number),
       })
       expect((await data('dead', 'list')).total).toBe(0)
+    })
+
+    test('a plan is for its messages alone; broken off and carried out again, it does nothing twice', async () => {
+      const ids = ['p-1', 'p-2', 'p-3', 'p-4']
+      for (const id of ids) await local.create(id)
+      for (const id of ids) await dead('payment', id, payment)
+      const plan = folder('plan.json')
+      const planned = await local.relay(['dead', 'replay', '--event', 'order.payment', '--plan', plan])
+      expect(planned.out).toContain(`to carry it out: relay dead replay --from ${plan} --local\n`)
+      await dead('payment', 'later', payment)
+
+      const processed = () =>
+        readFileSync(logFile(local.stack().dataDir), 'utf8')
+          .split('\n')
+          .filter(line => line.includes('event processed') && /"external_id":"(p-\d|later)"/.test(line))
+          .length
+      const slowly = [
+        'dead',
+        'replay',
+        '--from',
+        plan,
+        '--rate',
+        '1',
+        '--reason',
+        'service is back',
+        '--local',
+      ]
+      const child = spawnRelay(slowly, local.stack().environment)
+      const closed = once(child, 'close')
+      const out = text(child.stdout)
+      await until(async () => processed() > 0)
+      child.kill('SIGINT')
+      expect((await closed)[0]).toBe(1)
+      expect(await out).toMatch(/^Replayed [123] messages?\.\nStopped: Cannot finish: interrupted\./)
+
+      const resumed = await local.relay(['dead', 'replay', '--from', plan])
+      expect(resumed).toMatchObject({ code: 0, out: expect.stringContaining('Gone since the plan was made') })
+      expect((await Promise.all(ids.map(local.order))).map(({ status }) => status)).toEqual(
+        ids.map(() => 'paid'),
+      )
+      expect(processed()).toBe(ids.length)
+      expect((await data('dead', 'list')).letters).toMatchObject([{ external_id: 'later' }])
+      const [second, first] = (await data('dead', 'history')).operations
+      expect(first).toMatchObject({ name: 'event=order.payment 4', reason: 'service is back' })
+      expect(first.stopped).toContain('interrupted')
+      expect(second.plan).toBe(first.plan)
+      expect([...first.messages, ...second.messages]).toHaveLength(ids.length)
+      expect((await local.relay(['dead', 'history'])).out).toMatch(
+        /replay +event=order\.payment 4 +\d replayed/,
+      )
+
+      const other = await local.relay(['dead', 'discard', '--from', plan])
+      expect(other.err).toContain('it is for relay dead replay')
+      await writeFile(plan, readFileSync(plan, 'utf8').replace('the local stack', 'stage test'))
+      expect((await local.relay(['dead', 'replay', '--from', plan])).err).toContain('of stage test')
     })
 
     test('a message of a feed returns to the feed', async () => {
@@ -122,7 +230,7 @@ export const messageTests = () => {
       await local.quarantine('webhook', body)
       await local.quarantine('webhook', body)
       const predicted = await data('quarantine', 'replay', '--all', '--dry-run')
-      expect(predicted).toMatchObject({ dry_run: true, calls: { payment: 0, refund: 0 } })
+      expect(predicted).toMatchObject({ action: 'replay', calls: { payment: 0, refund: 0 } })
       const { code, data: replayed } = await local.json(['quarantine', 'replay', '--all'])
       expect([code, replayed.entries]).toMatchObject([0, [{ outcome: 'replayed' }, { outcome: 'duplicate' }]])
       await until(async () => (await local.relay(['orders', 'show', 'api', 'read-later'])).code === 0)
@@ -147,6 +255,8 @@ export const messageTests = () => {
       await local.quarantine('webhook', webhook('foreign', 'someone-else'))
       const { entries } = await data('quarantine', 'list')
       expect(entries).toMatchObject([{ readable: false }, { readable: false }, { readable: true }])
+      const { groups } = await data('quarantine', 'groups')
+      expect(groups[0]).toMatchObject({ count: 2, failure: 'webhook: an older version could not read it' })
       const { code, out } = await local.relay(['quarantine', 'replay', '--all'])
       expect(out).toMatch(
         /^Replayed 0 messages.(\n.*kept: still unreadable){2}\n.*kept: belongs to no store in stores.yml\n$/,

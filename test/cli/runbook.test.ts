@@ -72,7 +72,7 @@ const lambdaWrites = async (line: object): Promise<undefined> => {
 }
 
 /** Values of the placeholders in commands. */
-type Values = { source?: string; external_id?: string; id?: string }
+type Values = { source?: string; external_id?: string; id?: string; file?: string }
 type Expected = { prints: RegExp; before?: () => Promise<Values | undefined>; input?: string; code?: number }
 type Prints = RegExp | Expected
 
@@ -114,19 +114,22 @@ const PAGES: Readonly<
       const request = JSON.stringify({ method: 'card', reference: 'r' })
       await local.enqueue('orders-dead.fifo', 'order.payment', { external_id: 'refunded', request })
       await local.sandbox('DELETE', '/panel/faults')
-      return { external_id: 'refunded' }
+      return { external_id: 'refunded', file: folder('plan.json') }
     },
     commands: {
+      'dead groups': / 1 +\S+Z +\S+Z +order queue: order\.payment of api\n/,
       'dead list': /order queue {2}api +refunded +order\.payment/,
       [AT_2D.order]: /ERROR event retried .*The accounting service answered 503/,
-      'dead replay --all --dry-run': /POST payment .*: expected status "paid"[\s\S]*1 payment call /,
-      'dead replay --all': /^Replayed 1 message\.\n$/,
+      'dead replay --all --plan <file>': /POST payment .*: expected status "paid"[\s\S]*1 payment call /,
+      'dead replay --from <file>': /^Replayed 1 message\.\n$/,
       'dead discard <id>': {
         before: async () => ({
           id: await local.enqueue('orders-dead.fifo', 'order.check', { external_id: 'gone' }),
         }),
+        input: '<id>',
         prints: /^Discarded 1 message\.\n$/,
       },
+      'dead history': /discard .* 1 discarded[\s\S]*replay .*all 1 .*1 replayed/,
     },
   },
   'service-unauthorized': {
@@ -208,8 +211,10 @@ const PAGES: Readonly<
         before: async () => ({
           id: await local.enqueue('feeds-dead.fifo', 'order.updated', { source: WEB, external_id: 'w-4' }),
         }),
+        input: '<id>',
         prints: /^Discarded 1 message\.\n$/,
       },
+      'stores resend <source> --since 30d': /\d+ orders?/,
     },
   },
   'feed-age': {
@@ -228,6 +233,7 @@ const PAGES: Readonly<
       return { id }
     },
     commands: {
+      'quarantine groups': /^GROUP .*\n\S+ +1 .* webhook: Field "event"/,
       'quarantine list': /webhook .* no +Field "event"/,
       'quarantine show <id>': /"name": "order-relay"/,
       'quarantine replay --all': { code: 1, prints: /kept: still unreadable/ },
@@ -240,7 +246,7 @@ const PAGES: Readonly<
         },
         prints: /^Replayed 1 message\.\n$/,
       },
-      'quarantine discard <id>': /^Discarded 1 message\.\n$/,
+      'quarantine discard <id>': { input: '<id>', prints: /^Discarded 1 message\.\n$/ },
     },
   },
   'reconcile-errors': {
@@ -321,8 +327,12 @@ test.each(Object.entries(PAGES))(
       } = expected instanceof RegExp ? { prints: expected } : expected
       const saved = values
       values = { ...values, ...(await before?.()) }
-      const args = command.replaceAll(/<(\w+)>/g, (_, name: keyof Values) => values[name] ?? '').split(' ')
-      const ran = await local.relay(command.startsWith('tail') ? [...args, '--no-follow'] : args, { input })
+      const filled = (text: string) =>
+        text.replaceAll(/<(\w+)>/g, (_, name: keyof Values) => values[name] ?? '')
+      const args = filled(command).split(' ')
+      const ran = await local.relay(command.startsWith('tail') ? [...args, '--no-follow'] : args, {
+        input: filled(input),
+      })
       expect(`${command}\n${ran.out}${ran.err}`.slice(command.length + 1)).toMatch(prints)
       if (command !== 'doctor') expect([command, ran.code]).toEqual([command, code])
       values = saved

@@ -28,7 +28,7 @@ describe('a usage error', () => {
     [['rotate', '--overlap', 'soon'], 'Expected a duration such as 90s, 15m, 2h or 7d'],
     [['doctor', 'now'], 'too many arguments'],
     [['dead', 'replay'], 'no message is selected; pass ids, a filter such as --source, or --all'],
-    [['dead', 'replay', 'x', '--all'], 'both ids and --all are given'],
+    [['dead', 'replay', 'x', '--all'], 'the messages are named in two ways; pass ids, --all or --from alone'],
     [['doctor', '--local', '--stage', 'test'], 'the local stack has no stage "test"'],
     [['send', 'ftp://shop.example', '--external-id', '1'], 'it is not an http or https address'],
     [['send', 'http://127.0.0.1:1'], 'no order is given; name one with --external-id'],

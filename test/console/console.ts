@@ -6,6 +6,7 @@ import { local } from '../cli/relay.ts'
 import { violationsOf } from '../sandbox/panel-axe.ts'
 import { withBrowser } from '../sandbox/panel-browser.ts'
 import { until } from '../support/until.ts'
+import { messagePageTests } from './messages.ts'
 
 type Headers = Record<string, string>
 
@@ -21,6 +22,8 @@ const VIEWS = [
   ['#/deliveries?outcome=queued', `${HOSTILE}\\u202e`],
   ['#/audit', 'Accounts for every'],
   ['#/setup', 'problem'],
+  ['#/dead', 'Nothing is here.'],
+  ['#/quarantine', 'Nothing is here.'],
   ['#/stores', 'Every store of'],
   ['#/stores/api', 'Keys of the API'],
 ] as const
@@ -211,6 +214,8 @@ export const consoleTests = () => {
       await until(async () => (await statusOf()) === 'invoiced')
       expect(errors).toEqual([])
     })
+
+    messagePageTests(open)
 
     test('the overview follows what happens, in Persian too', async () => {
       const { page, errors } = await open({ locale: 'fa-IR' })

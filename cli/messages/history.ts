@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto'
+import { userInfo } from 'node:os'
+import { paginateQuery } from '@aws-sdk/client-dynamodb'
+import * as v from 'valibot'
+import { TABLES } from '../../lib/platform/names.ts'
+import type { Context } from '../core/context.ts'
+
+/** The partition of the history table that holds what operators did. */
+const PARTITION = 'operations'
+
+const operation = v.object({
+  by: v.string(),
+  reason: v.optional(v.string()),
+  command: v.picklist(['dead', 'quarantine']),
+  action: v.picklist(['replay', 'discard']),
+  /** What it was done with, as the operator names it: an id, a group, filters, or all. */
+  name: v.string(),
+  /** The plan that was carried out. */
+  plan: v.optional(v.string()),
+  /** Absent while it runs, or when its process was killed. */
+  ended: v.optional(v.string()),
+  /** Why it ended early. */
+  stopped: v.optional(v.string()),
+  /** How many messages had each outcome. */
+  counts: v.record(v.string(), v.number()),
+  /** The first of the messages that are gone from their queue. */
+  messages: v.array(v.string()),
+})
+
+export type Operation = v.InferOutput<typeof operation>
+
+/** An item has room for 400 KB, an id has 36 characters. */
+const MAX_MESSAGES = 1000
+
+/** Who uses the command: the caller of AWS, or the user of this machine. */
+const operatorOf = async ({ local, region }: Context): Promise<string> => {
+  if (local) return userInfo().username
+  // Slow to load, and only needed here.
+  const { STS } = await import('@aws-sdk/client-sts')
+  const sts = new STS({ region })
+  const { Arn = 'unknown' } = await sts.getCallerIdentity({}).finally(() => sts.destroy())
+  return Arn
+}
+
+/**
+ * Writes down what an operator does, before it is done: what is killed halfway is in the history, too.
+ *
+ * @returns writes down how it ended
+ */
+export const beginOperation = async (
+  context: Context,
+  what: Pick<Operation, 'reason' | 'command' | 'action' | 'name' | 'plan'>,
+) => {
+  const { dynamodb, nameOf } = context
+  const began = { ...what, by: await operatorOf(context), counts: {}, messages: [] }
+  const at = `${new Date().toISOString()} ${randomUUID().slice(0, 8)}`
+  const write = (written: Operation) =>
+    dynamodb.putItem({
+      TableName: nameOf(TABLES.history),
+      Item: { partition: { S: PARTITION }, at: { S: at }, operation: { S: JSON.stringify(written) } },
+    })
+  await write(began)
+  return (end: Pick<Operation, 'stopped' | 'counts' | 'messages'>) =>
+    write({
+      ...began,
+      ...end,
+      messages: end.messages.slice(0, MAX_MESSAGES),
+      ended: new Date().toISOString(),
+    })
+}
+
+/** What operators did with messages of a kind, the last first. */
+export const operationsOf = async (
+  { dynamodb, nameOf }: Context,
+  command: Operation['command'],
+  limit: number,
+): Promise<(Operation & { at: string })[]> => {
+  const query = {
+    TableName: nameOf(TABLES.history),
+    KeyConditionExpression: '#partition = :operations',
+    ExpressionAttributeNames: { '#partition': 'partition' },
+    ExpressionAttributeValues: { ':operations': { S: PARTITION } },
+    ScanIndexForward: false,
+  }
+  const found: (Operation & { at: string })[] = []
+  for await (const { Items = [] } of paginateQuery({ client: dynamodb }, query)) {
+    for (const { at, operation: json } of Items) {
+      const each = v.parse(v.pipe(v.string(), v.parseJson(), operation), json?.S)
+      if (each.command === command) found.push({ at: at?.S?.split(' ')[0] ?? '', ...each })
+    }
+    if (found.length >= limit) break
+  }
+  return found.slice(0, limit)
+}

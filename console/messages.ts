@@ -1,0 +1,149 @@
+import * as v from 'valibot'
+import type { Context } from '../cli/core/context.ts'
+import { cannot, explain } from '../cli/core/errors.ts'
+import { visibleLines } from '../cli/core/output.ts'
+import { depthOf } from '../cli/core/queue.ts'
+import { carryOut, PACING } from '../cli/messages/carry-out.ts'
+import { DEAD_LETTERS } from '../cli/messages/dead.ts'
+import { operationsOf } from '../cli/messages/history.ts'
+import {
+  collect,
+  deletedAt,
+  groupOf,
+  groupsOf,
+  type Message,
+  summaryOf,
+  textOf,
+} from '../cli/messages/message.ts'
+import { makePlan, type Plan, selectionOf } from '../cli/messages/plan.ts'
+import { QUARANTINE } from '../cli/messages/quarantine.ts'
+import type { Live } from './live.ts'
+import { get, post } from './route.ts'
+
+const KINDS = { dead: DEAD_LETTERS, quarantine: QUARANTINE }
+
+type Command = keyof typeof KINDS
+
+/** How many messages are read from a queue, and shown. */
+const LIMIT = 1000
+
+const text = v.optional(v.string())
+const command = { command: v.picklist(['dead', 'quarantine']) }
+const plan = { plan: v.string() }
+const selected = { ...command, id: text, group: text, source: text, event: text }
+
+type Operation = {
+  plan: Plan
+  counts: Record<string, number>
+  /** Once it has ended: why it ended early, and what was gone before. */
+  end?: { stopped?: string | undefined; missing: number }
+}
+
+/**
+ * The dead letters and the quarantine. SQS shows a message to one reader at a time, so that a queue is read in turn, and
+ * what was read is kept until its depth has changed or somebody asks to read again.
+ */
+export const messageRoutes = (context: Context, live: Live) => {
+  const readings = new Map<Command, ReturnType<typeof readNow>>()
+  const plans = new Map<string, Plan>()
+  let operation: Operation | undefined
+  let ended = 0
+  let breakOff = new AbortController()
+  const turns = new Map<Command, Promise<unknown>>()
+
+  const inTurn = <Result>(name: Command, work: () => Promise<Result>): Promise<Result> => {
+    const done = (turns.get(name) ?? Promise.resolve()).then(work)
+    turns.set(
+      name,
+      done.catch(() => undefined),
+    )
+    return done
+  }
+  const readNow = (name: Command) =>
+    inTurn(name, async () => ({ at: new Date(), ...(await collect(context, KINDS[name], { limit: LIMIT })) }))
+  const isRunning = () => operation !== undefined && operation.end === undefined
+  const depthsOf = async (name: Command) => {
+    const depths = await Promise.all(KINDS[name].queues(context).map(queue => depthOf(context, queue)))
+    return depths.reduce((sum, { all }) => sum + all, 0)
+  }
+  const readingOf = async (name: Command) => {
+    const known = await readings.get(name)
+    if (known !== undefined && (isRunning() || known.total === (await depthsOf(name)))) return known
+    const reading = readNow(name)
+    readings.set(name, reading)
+    reading.catch(() => readings.delete(name))
+    return reading
+  }
+  const planOf = (id: string): Plan => {
+    const found = plans.get(id)
+    if (found === undefined) throw cannot('find the plan', 'the console was started again', 'make it again')
+    return found
+  }
+  const run = async (started: Operation, reason: string | undefined) => {
+    const { plan, command, action, name } = started.plan
+    const onStep = (outcome: string) => {
+      started.counts[outcome] = (started.counts[outcome] ?? 0) + 1
+    }
+    const task = { action, name, plan, selection: selectionOf(started.plan), ...(reason && { reason }) }
+    const pacing = { ...PACING, signal: breakOff.signal, onStep }
+    started.end = await inTurn(command, () => carryOut(context, KINDS[command], task, pacing)).then(
+      ({ stopped, missing }) => ({ stopped, missing: missing.length }),
+      error => ({ stopped: explain(error, context).message, missing: 0 }),
+    )
+    readings.delete(command)
+    ended += 1
+  }
+
+  const progress = live.poll('operation', 500, async () => ({ operation: structuredClone(operation) }))
+  live.poll('messages', 500, async () => ended)
+  return [
+    get('messages', command, async ({ command }) => {
+      const { at, messages, hidden } = await readingOf(command)
+      const shownOf = (each: Message) => ({
+        ...summaryOf(each),
+        group: groupOf(each),
+        deleted_at: deletedAt(each),
+      })
+      return { at, hidden, groups: groupsOf(messages), messages: messages.map(shownOf) }
+    }),
+    post('messages/read', command, async ({ command }) => {
+      // It would wait for the end, when it is read anyway.
+      if (!isRunning()) readings.delete(command)
+    }),
+    get('message', { ...command, id: v.string() }, async ({ command, id }) => {
+      const { messages } = await readingOf(command)
+      const found = messages.find(({ raw }) => raw.id === id)
+      if (found === undefined) throw cannot('show the message', 'it is gone', 'read the queue again')
+      const about = { ...summaryOf(found), deleted_at: deletedAt(found) }
+      return { about, text: visibleLines(textOf(found)) }
+    }),
+    post(
+      'plans',
+      { ...selected, action: v.picklist(['replay', 'discard']) },
+      async ({ command, action, id, ...filters }) => {
+        const selection = { ...filters, ...(id !== undefined && { ids: [id] }), limit: LIMIT }
+        const made = await inTurn(command, () => makePlan(context, KINDS[command], { action, selection }))
+        plans.set(made.plan, made)
+        return { plan: made.plan }
+      },
+    ),
+    get('plan', plan, async ({ plan }) => planOf(plan)),
+    post('carry-out', { ...plan, name: text, reason: text }, async ({ plan, name, reason }) => {
+      const found = planOf(plan)
+      if (found.action === 'discard' && name !== found.name) {
+        throw cannot('delete the messages', 'it was not confirmed by their name', `type "${found.name}"`)
+      }
+      if (isRunning()) {
+        throw cannot('start', 'another plan is being carried out', 'wait for its end, or break it off')
+      }
+      breakOff = new AbortController()
+      operation = { plan: found, counts: {} }
+      run(operation, reason)
+    }),
+    post('break-off', {}, async () => breakOff.abort(cannot('finish', 'broken off'))),
+    get('operation', {}, progress),
+    get('operations', command, async ({ command }) => ({
+      operations: await operationsOf(context, command, 20),
+    })),
+  ]
+}
