@@ -125,7 +125,6 @@ learnMessages({
   'it is a dead letter after {count} attempts: {=reason}': 'پس از {count} تلاش پیام مرده است: {reason}',
   'calls of an import would be in the way of others': 'فراخوانی‌های یک ورود انبوه جلوی دیگران را می‌گرفت',
   'it may be out of date and is read from the service': 'شاید کهنه باشد و از سرویس خوانده می‌شود',
-  'the service is asked whether it is up to date': 'از سرویس پرسیده می‌شود که به‌روز است یا نه',
   'it is in the order queue': 'در صف سفارش‌هاست',
   'The worker reads the order from the service.': 'پردازشگر سفارش را از سرویس می‌خواند.',
   'The worker reads the order from the service, which would happen by itself at {=time}.':
