@@ -22,8 +22,8 @@ const VIEWS = [
   ['#/deliveries?outcome=queued', `${HOSTILE}\\u202e`],
   ['#/audit', 'Accounts for every'],
   ['#/setup', 'problem'],
-  ['#/dead', 'Nothing is here.'],
-  ['#/quarantine', 'Nothing is here.'],
+  ['#/dead', 'Read again'],
+  ['#/quarantine', 'Read again'],
   ['#/stores', 'Every store of'],
   ['#/stores/api', 'Keys of the API'],
 ] as const
@@ -147,7 +147,7 @@ export const consoleTests = () => {
       await page.keyboard.press('/')
       await page.keyboard.type(request.id)
       await page.getByRole('table', { name: 'Orders found' }).waitFor()
-      await page.getByRole('link', { name: 'in' }).click()
+      await page.getByRole('link', { name: '-console' }).click()
       await page.getByText('Create waits for the accountant').waitFor()
       // Nothing of the order's number is markup, and what would turn the text around is shown.
       expect(await page.locator('h1').innerText()).toBe('Order <b>in\\u202e-console</b>')

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals'
 import { local } from '../cli/relay.ts'
 import { violationsOf } from '../sandbox/panel-axe.ts'
 import type { Opened } from '../sandbox/panel-browser.ts'
+import { drain } from '../support/parts.ts'
 
 const request = JSON.stringify({ method: 'card', reference: '<b>\u202er</b>' })
 const letter = (external_id: string) =>
@@ -13,6 +14,7 @@ const BUSY = { timeout: 30_000 }
 /** The console's pages of dead letters, with the local stack of this file. */
 export const messagePageTests = (open: (options?: { locale?: string }) => Promise<Opened>) => {
   test('a group of dead letters is inspected, planned, broken off, resumed, and kept in the history', async () => {
+    await drain(local.stack().sqs, local.queue('orders-dead.fifo'))
     const ids = Array.from({ length: 40 }, (_, index) => `page-${index}`)
     await Promise.all(ids.map(id => local.create(id)))
     await Promise.all(ids.map(letter))
