@@ -91,7 +91,11 @@ export const resendOrders = async (
   }
   try {
     const options = { source, external_id: order, ...rest, onProgress }
-    const { sent, total, last = after } = await interruptible(signal => resend(context, { ...options, signal }))
+    const {
+      sent,
+      total,
+      last = after,
+    } = await interruptible(signal => resend(context, { ...options, signal }))
     const next = last === undefined ? '' : ` --after ${shellWord(last)}`
     const command = `relay stores resend ${shellWord(source)} --since ${since?.toISOString()}${next}${context.flags}`
     return {
