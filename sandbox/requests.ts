@@ -113,6 +113,7 @@ export const webhookRequest = object(
       v.url('must be a URL'),
       v.check(isWeb, 'must be an http or https URL'),
       v.check(url => !hasCredentials(url), 'must not contain a user name or password'),
+      v.metadata({ pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@]+([/?#]|$)' }),
     ),
   },
   BODY,
