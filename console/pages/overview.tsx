@@ -96,11 +96,12 @@ const rateOf = (label: string, number: number | undefined, minutes = 1, tone?: '
   />
 )
 
-const depthOf = (label: string, depth: Depth | undefined, age?: number, tone?: 'bad') => (
+const depthOf = (label: string, depth: Depth | undefined, age?: number, href?: string, tone?: 'bad') => (
   <Figure
     label={label}
     value={depth ? depth.waiting + depth.inFlight : '–'}
     tone={depth?.waiting ? tone : undefined}
+    href={href}
   >
     <small>{age !== undefined && t('oldest {age}', { age: formatDuration(age) })}</small>
   </Figure>
@@ -143,7 +144,11 @@ const Flow = ({ queues, ages = {}, failing, rates }: Data) => {
         )}
       </Stage>
       <Stage title={t('Feeds')}>
-        {behind.slice(0, LISTED).map(({ source, depth }) => depthOf(source, depth, ages[`feed ${source}`]))}
+        {behind
+          .slice(0, LISTED)
+          .map(({ source, depth }) =>
+            depthOf(source, depth, ages[`feed ${source}`], linkTo(['stores', source])),
+          )}
         {behind.length > LISTED && (
           <Figure
             label={t('{count} other stores', { count: behind.length - LISTED })}
@@ -153,9 +158,9 @@ const Flow = ({ queues, ages = {}, failing, rates }: Data) => {
         {rateOf(t('Deliveries retried'), recent?.feedsRetried, minutes, 'wait')}
       </Stage>
       <Stage title={t('Set aside')}>
-        {depthOf(t('Dead letters'), queues?.ordersDead, undefined, 'bad')}
-        {depthOf(t('Dead letters of feeds'), queues?.feedsDead, undefined, 'bad')}
-        {depthOf(t('Quarantine'), queues?.quarantine, undefined, 'bad')}
+        {depthOf(t('Dead letters'), queues?.ordersDead, undefined, '#/dead', 'bad')}
+        {depthOf(t('Dead letters of feeds'), queues?.feedsDead, undefined, '#/dead', 'bad')}
+        {depthOf(t('Quarantine'), queues?.quarantine, undefined, '#/quarantine', 'bad')}
       </Stage>
     </ol>
   )

@@ -16,15 +16,18 @@ export const Figure = ({
   label,
   value,
   tone,
+  href,
   children,
 }: {
   label: string
   value: number | string
   tone?: 'bad' | 'wait' | undefined
+  /** Where to read more. */
+  href?: string | undefined
   children?: ComponentChildren
 }) => (
   <div class="figure" data-tone={tone}>
-    <dt>{label}</dt>
+    <dt>{href ? <a href={href}>{label}</a> : label}</dt>
     <dd>
       {typeof value === 'number' ? decimal(value) : value} {children}
     </dd>

@@ -20,7 +20,7 @@ export const messagePageTests = (open: (options?: { locale?: string }) => Promis
     await Promise.all(ids.map(letter))
     const { page, errors } = await open()
     const click = (role: 'link' | 'button', name: string) =>
-      page.getByRole(role, { name, exact: true }).click()
+      page.getByRole(role, { name, exact: true }).first().click()
     const isAccessible = async () => expect(await violationsOf(page)).toEqual([])
     await click('link', 'Dead letters')
     await click('link', 'order queue: order.payment of api')
