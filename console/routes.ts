@@ -17,7 +17,7 @@ export const routesOf = (context: Context, live: Live) =>
   [
     ...overviewRoutes(context, live),
     ...messageRoutes(context, live),
-    ...storesRoutes,
+    ...storesRoutes(context, live),
     ...orderRoutes,
     ...deliveriesRoutes,
     ...setupRoutes,

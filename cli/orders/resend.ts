@@ -46,7 +46,6 @@ type ResendOptions = Selection & {
  *
  * @returns how many of the selected orders were passed to the worker, and the last of them
  * @throws Failure that says how far it came
- * @public the console calls it
  */
 export const resend = async (
   context: Context,

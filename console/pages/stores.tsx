@@ -26,7 +26,7 @@ import { Back } from './pieces.tsx'
 type Store = Answer<'stores'>['stores'][number]
 type Key = Store['keys'][number]
 
-const STORES = reads('stores', {}, 'queues', 'feed message retried', 'feed message delivered')
+const STORES = reads('stores', {}, 'queues', 'resends', 'feed message retried', 'feed message delivered')
 
 const FeedName = ({ feed }: Store) => (
   <Code>
@@ -58,9 +58,9 @@ const COLUMNS: Column<Store>[] = [
 
 export const Stores = page(
   { title: () => t('Stores'), reads: () => ({ known: STORES }) },
-  ({ known: { stores, hours } }) => (
+  ({ known: { stores, hours, reference } }) => (
     <>
-      <PageHead title={t('Stores')} />
+      <PageHead title={t('Stores')}>{reference && <a href={reference}>{t('API reference')}</a>}</PageHead>
       <p class="small muted note">
         {t('Every store of stores.yml. Errors of endpoints are those of the last {hours} hours.', { hours })}
       </p>
@@ -103,8 +103,44 @@ const keyColumns = (source: string): Column<Key>[] => [
   ),
 ]
 
+const DAY_MS = 24 * 60 * 60 * 1000
+
+const askResend = (source: string) =>
+  ask({
+    title: t('Resend the orders of {source}', { source }),
+    text: t(
+      'The worker publishes the present state of every order that has changed since then, each with its next version, fifty a second. The accounting service is not called.',
+    ),
+    fields: [
+      {
+        name: 'since',
+        label: t('Changed since'),
+        kind: 'date',
+        value: new Date(Date.now() - DAY_MS).toISOString().slice(0, 10),
+      },
+    ],
+    action: t('Resend'),
+    submit: ({ date }) => act('stores/resend', { source, since: date('since') }),
+  })
+
+const Resent = ({ source, resend }: { source: string; resend: NonNullable<Store['resend']> }) => {
+  const { sent, total, state, failure } = resend
+  return (
+    <p class="row" role="status" data-tone={failure === undefined ? undefined : 'bad'}>
+      <progress value={sent} max={Math.max(1, total)} aria-label={t('Resending')} />
+      {t('{sent} of {total} orders passed to the worker', { sent, total })}
+      {state === 'running' && (
+        <Button kind="small" onClick={() => act('stores/resend-stop', { source })}>
+          {t('Stop')}
+        </Button>
+      )}
+      {failure !== undefined && <Name>{failure}</Name>}
+    </p>
+  )
+}
+
 const Details = (store: Store) => {
-  const { source, feed, queue, waiting, keys, error } = store
+  const { source, feed, queue, waiting, keys, error, resend } = store
   const made = useSignal<Answer<'stores/key'> | undefined>(undefined)
   const create = () =>
     ask({
@@ -122,9 +158,15 @@ const Details = (store: Store) => {
         id="feed"
         title={t('Feed')}
         aside={
-          feed.kind === 'http' && <Button onClick={() => sendTest(source)}>{t('Send a test event')}</Button>
+          <span class="row">
+            {feed.kind === 'http' && (
+              <Button onClick={() => sendTest(source)}>{t('Send a test event')}</Button>
+            )}
+            <Button onClick={() => askResend(source)}>{t('Resend orders')}</Button>
+          </span>
         }
       >
+        {resend && <Resent {...{ source, resend }} />}
         <Facts
           facts={{
             [t('Feed')]: <FeedName {...store} />,

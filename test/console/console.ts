@@ -127,6 +127,20 @@ export const consoleTests = () => {
     expect(await keysOf()).toBe(before)
   })
 
+  test('the orders of a store are resent at its request', async () => {
+    await local.create('resent-in-console', {}, 'relay')
+    const today = new Date().toISOString().slice(0, 10)
+    expect((await post('stores/resend', { source: 'api', since: today })).status).toBe(200)
+    const state = async () => {
+      const { stores } = JSON.parse((await call('/api/stores', { headers: { cookie } })).text)
+      return stores.find(({ source }: { source: string }) => source === 'api').resend
+    }
+    await until(async () => (await state()).sent > 0)
+    expect((await post('stores/resend-stop', { source: 'api' })).status).toBe(200)
+    await until(async () => (await state()).state === 'ended')
+    expect(await state()).not.toHaveProperty('failure')
+  })
+
   describe('in a browser', () => {
     const openAt = withBrowser()
     const open = (options?: Parameters<typeof openAt>[1]) =>
