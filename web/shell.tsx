@@ -101,6 +101,8 @@ export const Shell = ({ title, brand, waiting, items, children }: ShellProps) =>
     main.current?.focus()
   }
   const [state, tone] = CONNECTION[connection.value]
+  // Without a path, the first page is shown.
+  const address = hash.split('?')[0]?.replace(/^(#\/)?$/, items[0]?.href ?? '')
   return (
     <>
       {/* biome-ignore lint/a11y/useValidAnchor: a link for the keyboard, whose address is not a page of ours. */}
@@ -120,10 +122,7 @@ export const Shell = ({ title, brand, waiting, items, children }: ShellProps) =>
         <ul>
           {items.map(({ href, label, icon, badge }) => (
             <li key={href}>
-              <a
-                href={href}
-                aria-current={`${hash.split('?')[0]}/`.startsWith(`${href}/`) ? 'page' : undefined}
-              >
+              <a href={href} aria-current={`${address}/`.startsWith(`${href}/`) ? 'page' : undefined}>
                 <svg viewBox="0 0 24 24" aria-hidden="true">
                   <path d={icon} />
                 </svg>

@@ -237,12 +237,14 @@ export const Order = page(
         <span class="small muted">
           <Name>{visible(order.source)}</Name>
         </span>
-        <Button kind="small" onClick={() => check(order)}>
-          {t('Check now')}
-        </Button>
-        <Button kind="small" onClick={() => resend(order)}>
-          {t('Resend to the store')}
-        </Button>
+        <span class="row">
+          <Button kind="small" onClick={() => check(order)}>
+            {t('Check now')}
+          </Button>
+          <Button kind="small" onClick={() => resend(order)}>
+            {t('Resend to the store')}
+          </Button>
+        </span>
       </PageHead>
       {order.why.links.length > 0 && <Waiting why={order.why} />}
       {order.failing !== undefined && <Attempts failing={order.failing} />}

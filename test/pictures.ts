@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, BrowserContextOptions } from 'playwright-core'
+import { partiesOf } from '../local/demo/parties.ts'
+import { SOURCE, story } from '../local/demo/story.ts'
+import { freePorts } from '../local/ports.ts'
+import { type Stack, startStack } from '../local/stack.ts'
+import { startBrowser } from './support/chromium.ts'
+
+// Makes the pictures of docs/images from the running system, after the demo's story and a morning of a small shop.
+
+const NAMES = ['سارا محمدی', 'علی رضایی', 'Mina Karimi', 'حسین کاظمی', 'زهرا احمدی', 'Reza Moradi']
+
+/** Orders through the relay: paid, to be reviewed for want of stock, and refused for an unknown product. */
+const trade = async ({ relay, sandbox }: Stack['urls']) => {
+  const call = (url: string, key: string, body: object, method = 'POST') =>
+    fetch(url, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  for (let number = 2; number < 26; number++) {
+    const isUnknown = number % 8 === 5
+    await call(`${relay}/api/v1/orders/`, 'local-demo-shop', {
+      ...{ source: SOURCE, external_id: `A-${number}` },
+      customer: { mobile: `091234567${String(number).padStart(2, '0')}`, name: NAMES[number % NAMES.length] },
+      items: [
+        { sku: isUnknown ? 'TEAPOT' : 'KETTLE', quantity: number % 9 === 7 ? 100 : 1, unit_price: 1_500_000 },
+      ],
+      ...(number % 3 === 0 && { payment: { method: 'online', reference: `7788${number}` } }),
+    })
+  }
+  await call(`${sandbox}/panel/orders/A-4/pay?source=${SOURCE}`, 'sandbox-key', {
+    method: 'card',
+    reference: '4711',
+  })
+}
+
+type Shot = { name: string; url: string; wait: string } & BrowserContextOptions
+
+const shoot = async (browser: Browser, { name, url, wait, ...options }: Shot) => {
+  const context = await browser.newContext({
+    ...{ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 1, reducedMotion: 'reduce' as const },
+    ...options,
+  })
+  const page = await context.newPage()
+  await page.goto(url)
+  await page.getByText(wait).first().waitFor()
+  // What is live has settled.
+  await page.waitForTimeout(1500)
+  const path = `docs/images/${name}.png`
+  await page.screenshot({ path })
+  await context.close()
+  console.log(path)
+}
+
+const dataDir = await mkdtemp(join(tmpdir(), 'order-relay-pictures-'))
+const stack = await startStack({ ports: await freePorts(), dataDir, watch: false, withConsole: true })
+try {
+  const parties = partiesOf(stack.urls, SOURCE)
+  for (const [, what, act] of story) {
+    console.log(what)
+    await act(parties)
+  }
+  await parties.accountant.stock('KETTLE', 'Kettle', 60)
+  parties.close()
+  await trade(stack.urls)
+  const { consoleUrl = '', urls } = stack
+  const browser = await startBrowser([])
+  try {
+    for (const shot of [
+      { name: 'console-overview', url: consoleUrl, wait: 'Order queue' },
+      { name: 'console-order', url: `${consoleUrl}#/orders/${SOURCE}/A-5`, wait: 'Why it waits' },
+      { name: 'console-orders-persian', url: `${consoleUrl}#/orders`, wait: 'آخرین تغییر', locale: 'fa-IR' },
+      { name: 'panel-orders', url: `${urls.sandbox}/#/orders`, wait: 'A-25' },
+      { name: 'panel-invoice', url: `${urls.sandbox}/#/orders/A-1?source=${SOURCE}`, wait: 'Receipt' },
+    ])
+      await shoot(browser, shot)
+  } finally {
+    await browser.close()
+  }
+} finally {
+  await stack.stop()
+  await rm(dataDir, { recursive: true, force: true })
+}
+process.exit()
