@@ -1,6 +1,7 @@
 import { visible } from '../../lib/platform/visible.ts'
 import { translateMessage } from '../../web/messages.ts'
 import { Ago, Code, Moment, Name, Section, type Tone, Wait } from '../../web/pieces.tsx'
+import { linkTo } from '../../web/route.ts'
 import type { Answer } from './api.ts'
 import { NAMES, nameIn } from './order-pieces.tsx'
 import { t } from './orders-persian.ts'
@@ -79,7 +80,12 @@ export const Waiting = ({ why: { links, actions } }: { why: Why }) => (
       {actions.map(({ action, of, effect }) => (
         <div key={`${action} ${of}`}>
           <dt>
-            {ACTIONS[action]} {of !== undefined && `(${nameIn(NAMES, of)})`}
+            {action === 'replay' || action === 'discard' ? (
+              <a href={linkTo(['dead'])}>{ACTIONS[action]}</a>
+            ) : (
+              ACTIONS[action]
+            )}{' '}
+            {of !== undefined && `(${nameIn(NAMES, of)})`}
           </dt>
           <dd>
             <Name>{translateMessage(effect)}</Name>
