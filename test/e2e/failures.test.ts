@@ -222,6 +222,7 @@ describe('the worker', () => {
     [PROCESSED, payment, success('paid', payment), {}],
     [PROCESSED, refund, success('refunded', refund), {}],
     [PROCESSED, check, success('paid', check), {}],
+    [PROCESSED, event('resend', check.data), leaky, {}],
     [PROCESSED, event('withdraw', { kind: 'refund' }), success('paid', check), {}],
     [QUARANTINED, `{"name":"${NAME}"`, leaky, {}],
     [QUARANTINED, { ...create(), event: NAME }, leaky, {}],
