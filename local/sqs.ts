@@ -29,6 +29,10 @@ export type SqsOptions = {
   release?: readonly string[]
 }
 
+const received = v.object({
+  Messages: v.optional(v.array(v.object({ ReceiptHandle: v.string() })), []),
+})
+
 const withDatabase = v.looseObject({ db: v.instance(DatabaseSync) })
 
 /** @throws Error when the body of a message has been damaged, which SQLite does not notice */
@@ -110,6 +114,13 @@ export const startSqs = async ({ port, region = REGION, path, queues = [], relea
   app.addHook('preHandler', async request => {
     // fauxqs takes the region from the signature and finds no queue for a caller of another region.
     request.headers.authorization = undefined
+  })
+  // fauxqs also answers a consumer that ended while it waited; SQS keeps its messages for the next one.
+  app.addHook('onSend', async (request, _reply, payload) => {
+    if (!request.socket.destroyed || request.headers['x-amz-target'] !== 'AmazonSQS.ReceiveMessage') return
+    const { Messages } = v.parse(received, JSON.parse(String(payload)))
+    for (const { ReceiptHandle } of Messages)
+      for (const queue of store.allQueues()) queue.changeVisibility(ReceiptHandle, 0)
   })
   app.addHook('onClose', async () => persistence?.close())
   await app.listen({ host: HOST, port })

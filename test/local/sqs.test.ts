@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import type { SQS } from '@aws-sdk/client-sqs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { queuesOf } from '../../deploy/queues.ts'
@@ -113,6 +114,18 @@ describe('the embedded SQS', () => {
     })
     await restart()
     expect(await receive(url)).toMatchObject([{ Body: 'one', Attributes: { ApproximateReceiveCount: '2' } }])
+  })
+
+  test('gives nothing to a consumer that is gone', async () => {
+    const url = await create('orders.fifo')
+    const gone = new AbortController()
+    const waiting = sqs.receiveMessage({ QueueUrl: url, WaitTimeSeconds: 20 }, { abortSignal: gone.signal })
+    await setTimeout(100)
+    gone.abort()
+    await expect(waiting).rejects.toThrow('abort')
+    await setTimeout(100)
+    await send(url, 'g', 'one')
+    expect(await bodies(url)).toEqual(['one'])
   })
 
   test('keeps messages when the port or the attributes of a queue change', async () => {
