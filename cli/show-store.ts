@@ -48,13 +48,15 @@ export const showStore = async (context: Context, source: string): Promise<Repor
     feed === 'sqs'
       ? { kind: 'sqs', consumers, dead_letter_after, dead_letters }
       : { kind: 'http', url: feed.http, secret: secret !== undefined }
-  const snippets =
+  const forStore =
     feed === 'sqs'
       ? forConsumer(context, url, arn)
       : {
           environment: { FEED_SECRET: 'the secret of the feed', PORT: '8080' },
           code: example('http-receiver.ts'),
         }
+  // The code imports it.
+  const snippets = { ...forStore, 'once.ts': example('once.ts') }
   const queue = { url, arn, waiting, policy: jsonOf(Policy) }
   const sections = Object.entries({ ...(Policy !== '' && { policy: queue.policy }), ...snippets })
   return {

@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from '@jest/globals'
 import { feedQueueName } from '../../lib/platform/names.ts'
 import { PERSIAN } from '../e2e/relay.ts'
 import { undocumentedMessage } from '../support/documents.ts'
+import { useFolder } from '../support/folder.ts'
 import { drain } from '../support/parts.ts'
 import { until } from '../support/until.ts'
 import { local, ROOT, spawnRelay } from './relay.ts'
@@ -24,6 +27,7 @@ const received = async () =>
   })
 
 export const feedTests = () => {
+  const folder = useFolder()
   let began: string
 
   test('what a consumer receives too often is a dead letter of its feed, and is replayed to it', async () => {
@@ -74,12 +78,11 @@ export const feedTests = () => {
     )
   })
 
-  // Last: the local queue gives one more message to a consumer that is gone.
   test('a store is shown with its queue, its consumers, and a consumer that runs as it is printed', async () => {
     await received()
     await send('consumed')
     const { data } = await local.json(['stores', 'show', PERSIAN])
-    const { environment, code, aws_cli } = data.snippets
+    const { environment, code, 'once.ts': remembering, aws_cli } = data.snippets
     const url = local.queue(FEED)
     const arn = expect.stringMatching(new RegExp(`^arn:aws:sqs:.*:${FEED}$`))
     expect(data).toMatchObject({
@@ -88,14 +91,25 @@ export const feedTests = () => {
       snippets: { role_policy: { Statement: [{ Action: expect.any(Array), Resource: [arn] }] } },
     })
     const { out } = await local.relay(['stores', 'show', PERSIAN])
-    for (const part of [url, code, aws_cli]) expect(out).toContain(part)
+    for (const part of [url, code, remembering, aws_cli]) expect(out).toContain(part)
 
     // As in a project that has the package installed.
-    const program = code.replace("'order-relay-store/sqs'", "'./kit/src/sqs.ts'")
+    const files = { 'consumer.ts': code, 'once.ts': remembering }
+    for (const [name, content] of Object.entries<string>(files))
+      await writeFile(
+        folder(name),
+        content.replace(
+          /'order-relay-store(.*?)'/,
+          (_, part: string) => `'${ROOT}/kit/src${part || '/index'}.ts'`,
+        ),
+      )
+    await symlink(join(ROOT, 'node_modules'), folder('node_modules'))
     const env = { ...process.env, ...environment }
-    const consumer = spawn(process.execPath, ['--input-type=module', '--eval', program], { cwd: ROOT, env })
-    const [printed] = await once(consumer.stdout, 'data').finally(() => consumer.kill('SIGINT'))
-    expect(String(printed)).toBe('applied: consumed v1 order.updated paid\n')
-    await once(consumer, 'exit')
+    const consumer = spawn(process.execPath, ['consumer.ts'], { cwd: folder(), env })
+    const ended = once(consumer, 'exit')
+    const first = once(consumer.stdout, 'data').then(String)
+    const printed = await Promise.race([first, text(consumer.stderr)]).finally(() => consumer.kill('SIGINT'))
+    expect(printed).toMatch(/^applied: consumed v1 order.updated paid [\da-f-]{36}\n$/)
+    await ended
   })
 }
