@@ -1,6 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals'
 import type { Intent } from '../../lib/orders/order.ts'
-import { drain } from '../support/parts.ts'
 import { until } from '../support/until.ts'
 import { local } from './relay.ts'
 
@@ -11,9 +10,7 @@ export const auditTests = () => {
 
   let since: string
   beforeAll(async () => {
-    for (const queue of ['orders-dead.fifo', 'feeds-dead.fifo', 'quarantine']) {
-      await drain(local.stack().sqs, local.queue(queue))
-    }
+    await local.empty('orders-dead.fifo', 'feeds-dead.fifo', 'quarantine')
     await until(async () => (await local.relay(['doctor'])).out.includes('no messages wait'))
     since = new Date().toISOString()
   })

@@ -13,12 +13,6 @@ import { drain } from '../support/parts.ts'
 import { until } from '../support/until.ts'
 import { local, spawnRelay } from './relay.ts'
 
-const empty =
-  (...queues: string[]) =>
-  async () => {
-    for (const queue of queues) await drain(local.stack().sqs, local.queue(queue))
-  }
-
 const payment = { request: JSON.stringify({ method: 'card', reference: 'r-1' }) }
 
 const dead = (event: string, external_id: string, more: object = {}) =>
@@ -29,10 +23,10 @@ const data = async (...args: string[]) => (await local.json(args)).data
 
 export const messageTests = () => {
   const folder = useFolder()
-  afterAll(empty('orders-dead.fifo', 'feeds-dead.fifo', 'quarantine'))
+  afterAll(() => local.empty('orders-dead.fifo', 'feeds-dead.fifo', 'quarantine'))
 
   describe('dead letters', () => {
-    beforeEach(empty('orders-dead.fifo', 'feeds-dead.fifo'))
+    beforeEach(() => local.empty('orders-dead.fifo', 'feeds-dead.fifo'))
 
     test('filters select by store, order, event and time, and listing keeps every message', async () => {
       expect((await local.relay(['dead', 'list'])).out).toBe('No dead letters in the local stack.\n')
@@ -202,7 +196,7 @@ export const messageTests = () => {
     test('a message of a feed returns to the feed', async () => {
       const order = { source: 'demo-shop', external_id: 'notified' }
       const delivery = await local.enqueue('feeds-dead.fifo', 'order.updated', order)
-      await empty('feed-demo-shop.fifo')()
+      await local.empty('feed-demo-shop.fifo')
       expect((await data('dead', 'list')).letters).toMatchObject([
         { from: 'feed', source: 'demo-shop', delivery },
       ])
@@ -214,7 +208,7 @@ export const messageTests = () => {
   })
 
   describe('quarantine', () => {
-    beforeEach(empty('quarantine'))
+    beforeEach(() => local.empty('quarantine'))
     const webhook = (external_id: string, source = 'api') =>
       JSON.stringify({
         event: 'order.updated',

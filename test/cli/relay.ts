@@ -150,6 +150,10 @@ export const local = {
   /** Stops the stack and starts it again with the same data. */
   restart: () => restart(),
   queue: (name: string) => `${running.urls.sqs}/${ACCOUNT_ID}/${name}`,
+  /** Empties queues, of what a reader holds as well. */
+  empty: async (...queues: string[]) => {
+    for (const queue of queues) await running.sqs.purgeQueue({ QueueUrl: local.queue(queue) })
+  },
 
   /** Calls the sandbox as its accountant or as a store. */
   sandbox: (method: string, path: string, body?: unknown) =>

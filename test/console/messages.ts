@@ -2,7 +2,6 @@ import { expect, test } from '@jest/globals'
 import { local } from '../cli/relay.ts'
 import { violationsOf } from '../sandbox/panel-axe.ts'
 import type { Opened } from '../sandbox/panel-browser.ts'
-import { drain } from '../support/parts.ts'
 
 const request = JSON.stringify({ method: 'card', reference: '<b>\u202er</b>' })
 const letter = (external_id: string) =>
@@ -14,7 +13,7 @@ const BUSY = { timeout: 30_000 }
 /** The console's pages of dead letters, with the local stack of this file. */
 export const messagePageTests = (open: (options?: { locale?: string }) => Promise<Opened>) => {
   test('a group of dead letters is inspected, planned, broken off, resumed, and kept in the history', async () => {
-    await drain(local.stack().sqs, local.queue('orders-dead.fifo'))
+    await local.empty('orders-dead.fifo', 'feeds-dead.fifo')
     const ids = Array.from({ length: 40 }, (_, index) => `page-${index}`)
     await Promise.all(ids.map(id => local.create(id)))
     await Promise.all(ids.map(letter))
@@ -55,7 +54,7 @@ export const messagePageTests = (open: (options?: { locale?: string }) => Promis
     const remove = page.getByRole('dialog').getByRole('button', { name: 'Delete' })
     await remove.click()
     await page.getByText('it was not confirmed by their name').waitFor()
-    const { letters } = (await local.json(['dead', 'list'])).data
+    const { letters } = (await local.json(['dead', 'list', '--order', 'later'])).data
     await page.getByLabel('Type').fill(letters[0].id)
     await remove.click()
     await page.getByText('Nothing is here.').waitFor(BUSY)
