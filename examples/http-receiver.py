@@ -80,7 +80,12 @@ class Receiver(BaseHTTPRequestHandler):
         pass
 
 
+class Server(HTTPServer):
+    # Orders come side by side; a connection that finds the queue full is tried again after a second or more.
+    request_queue_size = 128
+
+
 if __name__ == "__main__":
-    server = HTTPServer(("127.0.0.1", PORT), Receiver)
+    server = Server(("127.0.0.1", PORT), Receiver)
     print(f"http://127.0.0.1:{PORT}/", flush=True)
     server.serve_forever()

@@ -15,7 +15,7 @@ const jest = (args: readonly string[], env = process.env): number =>
     stdio: 'inherit',
   }).status ?? 1
 
-/** A test that makes more runs when a variable says so: `--runs 1000` is FUZZ_RUNS=1000. */
+/** A test that does more when a variable says so: `--runs 1000` is FUZZ_RUNS=1000. */
 const test = (name: string, defaults: object, USAGE: string): Proof => ({
   USAGE,
   run({ given }) {
@@ -36,6 +36,12 @@ const PROOFS: Readonly<Record<string, () => Proof | Promise<Proof>>> = {
     process.argv.push('--flood')
     return import('./chaos/main.ts')
   },
+  conformance: () =>
+    test(
+      'conformance',
+      { all: 1 },
+      'Shows that relay conformance finds each kind of broken store; npm test breaks one for each check.\n',
+    ),
   fairness: () => ({
     USAGE:
       'Shows between real parts that a store hardly waits for the import of another (docs/fairness.md).\n',

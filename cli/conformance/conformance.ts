@@ -31,8 +31,7 @@ const feedOf = async (context: Context, source: string, wait: number) => {
   const { feed, queue } = storeNamed(context, source)
   if (feed !== 'sqs') {
     const secret = await feedSecretOf(context, source, 'test the store')
-    const { feed: http, send } = httpFeed({ url: feed.http, secret, wait })
-    return { feed: http, http: { send, secret } }
+    return httpFeed({ url: feed.http, secret, wait })
   }
   const name = feedQueueName(source, queue)
   const { all } = await depthOf(context, name)
@@ -40,7 +39,7 @@ const feedOf = async (context: Context, source: string, wait: number) => {
     const found = `${count(all, 'message')} of real orders may wait in ${name}`
     throw cannot(`test the store "${source}"`, found, 'let the store consume them first')
   }
-  return { feed: sqsFeed({ sqs: context.sqs, queueUrl: await context.queueUrl(name), wait }) }
+  return sqsFeed({ sqs: context.sqs, queueUrl: await context.queueUrl(name), wait })
 }
 
 const conformance = async (

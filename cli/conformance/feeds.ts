@@ -104,10 +104,10 @@ export const httpFeed = ({ url, secret, wait }: { url: string; secret: string; w
       await attempt()
     },
   }
-  return { feed, send }
+  return { feed, http: { send, secret } }
 }
 
-export const sqsFeed = ({ sqs, queueUrl, wait }: { sqs: SQS; queueUrl: string; wait: number }): Feed => {
+export const sqsFeed = ({ sqs, queueUrl, wait }: { sqs: SQS; queueUrl: string; wait: number }) => {
   const depth = async () => {
     const { Attributes = {} } = await sqs.getQueueAttributes({
       QueueUrl: queueUrl,
@@ -115,7 +115,7 @@ export const sqsFeed = ({ sqs, queueUrl, wait }: { sqs: SQS; queueUrl: string; w
     })
     return Object.values(Attributes).reduce((sum, number) => sum + Number(number), 0)
   }
-  return {
+  const feed: Feed = {
     async publish(messages) {
       // Under an id of its own: SQS itself drops a repetition within five minutes.
       for (const { order, json } of messages)
@@ -145,4 +145,5 @@ export const sqsFeed = ({ sqs, queueUrl, wait }: { sqs: SQS; queueUrl: string; w
     },
     resume: async start => void (await start()),
   }
+  return { feed }
 }

@@ -7,6 +7,7 @@ import { consumeFeed } from '../../kit/src/sqs.ts'
 import { awsEnvironment } from '../../local/settings.ts'
 import { local, ROOT, relay } from '../cli/relay.ts'
 import { codeBlocks, curlCommands, undocumentedMessage } from '../support/documents.ts'
+import { useFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 
 const SOURCE = 'demo-shop'
@@ -14,6 +15,8 @@ const ORDERS = ['kit-1', 'kit-2', 'kit-3']
 
 /** A store that was written with the package, at the local stack. */
 export const storeTests = () => {
+  const folder = useFolder()
+
   test('the documents of the interfaces are served without a key', async () => {
     const { relay } = local.stack().urls
     const page = await (await fetch(`${relay}/docs`)).text()
@@ -106,15 +109,11 @@ export const storeTests = () => {
   })
 
   test('relay conformance plays against the example, and not against a deployed store', async () => {
-    const { ports, environment, dataDir } = local.stack()
+    const { ports, environment } = local.stack()
     const command = [process.execPath, `${ROOT}/examples/sqs-consumer.ts`, local.queue(`feed-${SOURCE}.fifo`)]
     const options = ['--only', 'duplicates', '--wait', '20s']
     const { code, out } = await relay(['--local', 'conformance', SOURCE, ...options, '--', ...command], {
-      environment: {
-        ...environment,
-        ...awsEnvironment(ports),
-        DATABASE: `${dataDir}/store.sqlite`,
-      },
+      environment: { ...environment, ...awsEnvironment(ports), DATABASE: folder('store.sqlite') },
     })
     expect(out).toMatch(/ok {2}duplicates: .* once and in order\nNo problems .*"relay-conformance-…"/)
     expect(code).toBe(0)

@@ -1,25 +1,20 @@
 import { DatabaseSync } from 'node:sqlite'
+import type { SQS } from '@aws-sdk/client-sqs'
 import { expect, test } from '@jest/globals'
 import type { SQSEvent } from 'aws-lambda'
 import { type Sent, sqsFeed } from '../../cli/conformance/feeds.ts'
 import { messageMaker } from '../../cli/conformance/play.ts'
-import type { StoreProcess } from '../../cli/conformance/store.ts'
 import { createFeeder } from '../../lib/feeds/handler.ts'
 import { httpClient } from '../../lib/platform/http-client.ts'
 import { feedQueueName, PARAMETERS, QUEUES } from '../../lib/platform/names.ts'
 import { startEventSource } from '../../local/event-source.ts'
 import { queueArn, REGION } from '../../local/settings.ts'
 import { shortenDelays } from '../chaos/relay.ts'
-import { eachWithFolder } from '../support/folder.ts'
 import { context } from '../support/lambda.ts'
 import { createQueue } from '../support/parts.ts'
 import { recordingTelemetry } from '../support/telemetry.ts'
 import { until } from '../support/until.ts'
-import { type Change, httpStore, sqsStore, useQueues } from './stores.ts'
-
-const parts = useQueues()
-const folder = eachWithFolder(() => end())
-let end: () => Promise<unknown>
+import type { Change, Example, Examples } from './examples.ts'
 
 const ORDERS = ['a', 'b', 'c']
 const message = messageMaker('shop', 'kills')
@@ -57,30 +52,24 @@ const deadly = (example: string): Change[] => [
   ],
 ]
 
-/** Starts a store again whenever it has died. */
-const supervise = (store: StoreProcess) => {
+/** Publishes everything, and waits until it is acknowledged; then each version is in the database once, in order. */
+const expectOnce = async (sqs: SQS, { store, queueUrl, database }: Example) => {
   let isOver = false
-  const running = (async () => {
+  const supervised = (async () => {
     while (!isOver) {
       await store.start()
       await until(() => isOver || !store.isRunning(), 90_000)
     }
   })()
-  return async () => {
+  try {
+    const { feed } = sqsFeed({ sqs, queueUrl, wait: 80 })
+    await feed.publish(published)
+    expect(await feed.settle()).toBeUndefined()
+  } finally {
     isOver = true
-    await running
+    await supervised
     await store.kill()
   }
-}
-
-/** Publishes everything, and waits until it is acknowledged; then each version is in the database once, in order. */
-const expectOnce = async (
-  queueUrl: string,
-  { store, database }: { store: StoreProcess; database: string },
-) => {
-  const feed = sqsFeed({ sqs: parts().sqs, queueUrl, wait: 80 })
-  await feed.publish(published)
-  expect(await feed.settle()).toBeUndefined()
   const effects = new DatabaseSync(database, { readOnly: true })
     .prepare('SELECT external_id, version FROM effects ORDER BY rowid')
     .all()
@@ -91,47 +80,41 @@ const expectOnce = async (
   expect(store.ends()).toBe(2 * ORDERS.length)
 }
 
-test('the consumer of a queue handles each version once and in order, however it is killed', async () => {
-  const example = await sqsStore(parts(), folder(), deadly('examples/sqs-consumer.ts'))
-  end = supervise(example.store)
-  await expectOnce(example.queueUrl, example)
-})
+export const killTests = ({ parts, copyOf }: Examples) => {
+  test.concurrent('the consumer of a queue handles each version once and in order, however it is killed', async () =>
+    expectOnce(parts().sqs, await copyOf('examples/sqs-consumer.ts', deadly('examples/sqs-consumer.ts'))))
 
-test('the receiver of the relay does so, too', async () => {
-  const { sqs, ssm, queueUrl: urlOf } = parts()
-  const changes = deadly('examples/http-receiver.ts')
-  const { url, secret, ...example } = await httpStore(folder(), changes, process.execPath, () => [
-    'examples/http-receiver.ts',
-  ])
-  const stopStore = supervise(example.store)
-  end = stopStore
-  const queue = feedQueueName('shop')
-  const queueUrl = await createQueue(sqs, queue, { VisibilityTimeout: '20' })
-  const secretsPath = '/order-relay/test'
-  await ssm.putParameter({
-    Name: `${secretsPath}/${PARAMETERS.feedSecrets}/shop`,
-    Value: secret,
-    Type: 'SecureString',
+  test.concurrent('the receiver of the relay does so, too', async () => {
+    const { sqs, ssm, queueUrl } = parts()
+    const example = await copyOf('examples/http-receiver.ts', deadly('examples/http-receiver.ts'))
+    const secretsPath = '/order-relay/test'
+    await ssm.putParameter({
+      Name: `${secretsPath}/${PARAMETERS.feedSecrets}/shop`,
+      Value: example.secret,
+      Type: 'SecureString',
+    })
+    shortenDelays(sqs, { retries: 10, timeouts: 1 })
+    const feed = createFeeder({
+      ...{ sqs, ssm, http: httpClient(), now: Date.now, random: Math.random },
+      stores: [{ source: 'shop', feed: { http: example.url, disable_after: 3600 } }],
+      settings: {
+        ordersQueueUrl: queueUrl(QUEUES.orders),
+        feedsDeadQueueUrl: queueUrl(QUEUES.feedsDead),
+        secretsPath,
+      },
+      telemetry: recordingTelemetry().telemetry,
+    })
+    const queue = feedQueueName('shop')
+    await createQueue(sqs, queue, { VisibilityTimeout: '20' })
+    const source = startEventSource({
+      ...{ sqs, batchSize: 10, reportsFailures: true, onError: () => undefined },
+      queue: { url: queueUrl(queue), arn: queueArn(queue), region: REGION },
+      invoke: event => feed(event as SQSEvent, context()),
+    })
+    try {
+      await expectOnce(sqs, { ...example, queueUrl: queueUrl(queue) })
+    } finally {
+      await source.stop()
+    }
   })
-  shortenDelays(sqs, { retries: 10, timeouts: 1 })
-  const feed = createFeeder({
-    ...{ sqs, ssm, http: httpClient(), now: Date.now, random: Math.random },
-    stores: [{ source: 'shop', feed: { http: url, disable_after: 3600 } }],
-    settings: {
-      ordersQueueUrl: urlOf(QUEUES.orders),
-      feedsDeadQueueUrl: urlOf(QUEUES.feedsDead),
-      secretsPath,
-    },
-    telemetry: recordingTelemetry().telemetry,
-  })
-  const source = startEventSource({
-    ...{ sqs, batchSize: 10, reportsFailures: true, onError: () => undefined },
-    queue: { url: queueUrl, arn: queueArn(queue), region: REGION },
-    invoke: event => feed(event as SQSEvent, context()),
-  })
-  end = async () => {
-    await source.stop()
-    await stopStore()
-  }
-  await expectOnce(queueUrl, example)
-})
+}
