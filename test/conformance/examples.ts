@@ -44,7 +44,7 @@ export const useExamples = () => {
       writeFileSync(file, changed)
     }
     const { relay: port } = await freePorts()
-    const queueUrl = await createQueue(parts.sqs, `feed-${randomUUID()}.fifo`, { VisibilityTimeout: '20' })
+    const queueUrl = await createQueue(parts.sqs, `feed-${randomUUID()}.fifo`)
     const [database, secret] = [join(path, 'store.sqlite'), 'whsec_c2VjcmV0']
     // PHP's own default, with which it answers 200 to an exception.
     const options = example.endsWith('.php') ? ['-d', 'display_errors=1', '-S', `127.0.0.1:${port}`] : []
