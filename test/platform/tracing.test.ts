@@ -123,7 +123,9 @@ test.each<[string, Implementation, () => object, string[]]>([
       const at = table_name ?? queue_url?.replace(/.*\//, '') ?? http.request?.url
       return `${name} ${operation} ${at}`.replaceAll(/:\d+/g, '')
     })
-    expect(shown).toEqual(calls)
+    // Of a create, the history and the feed are written side by side.
+    expect(shown.toSorted()).toEqual(calls.toSorted())
+    expect([shown[0], shown.at(-1)]).toEqual([calls[0], calls.at(-1)])
     for (const document of documents) {
       expect(document.end_time).toBeGreaterThanOrEqual(document.start_time)
       expect(flagsOf(document)).toBe('')
