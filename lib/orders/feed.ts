@@ -11,8 +11,9 @@ export type FeedMessage = PendingEvent & {
   delivery: string
   /**
    * Counts up per order. Messages that result from one step, such as a change and the rejection that follows
-   * from it, share a version; after a crash a version may be repeated with different content. The later
-   * message then holds, so a store applies a message unless it has applied a higher version.
+   * from it, share a version. After a crash, or when two workers meet at an order, a version may be repeated with
+   * different content. The later message then holds, so a store applies a message unless it has applied a higher
+   * version.
    */
   version: number
   /** The event of the order queue that led to this message. */

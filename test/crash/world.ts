@@ -153,9 +153,9 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     strike: (place, at) => chance?.strike(place) ?? modes.get(at),
     outage: place => outage?.(place, elapsed()),
     onTrouble(instance, place, mode) {
-      // A failure to read repeats nothing.
-      if (mode !== undefined || place === 'worker: save the order' || place.includes('publish'))
-        onTrouble(instance)
+      // A failure to read repeats nothing, while a failure to write repeats what was published beside it or before.
+      const isWrite = place === 'worker: save the order' || place === 'worker: add to the history'
+      if (mode !== undefined || isWrite || place.includes('publish')) onTrouble(instance)
     },
     onCall: chance?.onCall,
   })
@@ -191,7 +191,11 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     bulk: fifoQueue(clock, {
       ...LIMITS.orders,
       prefix: 'bulk',
-      ...(chance === undefined && { onStored: (message: QueuedMessage) => movedEvents.push(message) }),
+      onStored(message) {
+        // The mark of a moved event makes a worker that is at work repeat what it has published.
+        troubles.set(message.group, (troubles.get(message.group) ?? 0) + 1)
+        if (chance === undefined) movedEvents.push(message)
+      },
     }),
     shopFeed: fifoQueue(clock, unlimited),
     webFeed: feedQueue(message => feedMessages.push(message)),
