@@ -8,7 +8,6 @@ import { messageTests } from './cli/messages.ts'
 import { monitorTests } from './cli/monitor.ts'
 import { useLocalStack } from './cli/relay.ts'
 import { rotateTests } from './cli/rotate.ts'
-import { consoleTests } from './console/console.ts'
 import { accountantTests } from './e2e/accountant.ts'
 import { persianTests, projectWithPersianStore, relayTests } from './e2e/relay.ts'
 import { storeTests } from './kit/stack.ts'
@@ -26,7 +25,6 @@ describe('a store', persianTests)
 describe('monitoring', monitorTests)
 describe('dead letters and quarantine', messageTests)
 describe('audit', auditTests)
-describe('the console', consoleTests)
 describe('actions of the accountant', accountantTests)
 describe('a store with the package', storeTests)
 describe('the ports and files of this machine', machineTests)

@@ -1,7 +1,7 @@
 import Sequencer from '@jest/test-sequencer'
 
 /** They take longest, and are small files: before it has measured them, Jest would run them last. */
-const FIRST = /test\/(?:stack|sandbox\/panel|conformance\/conformance)\.test\.ts$/
+const FIRST = /test\/(?:stack|conformance\/conformance)\.test\.ts$/
 
 export default class extends Sequencer {
   sort(tests) {
