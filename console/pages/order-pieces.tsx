@@ -1,5 +1,4 @@
 import { Chip, type Tone } from '../../web/pieces.tsx'
-import { linkTo } from '../../web/route.ts'
 import { t } from './orders-persian.ts'
 
 export const STATUS_NAMES = {
@@ -24,9 +23,6 @@ export const StatusChip = ({ status }: { status: string | undefined }) => (
     {status === undefined ? t('Not registered') : nameIn(STATUS_NAMES, status)}
   </Chip>
 )
-
-export const linkToOrder = ({ source, external_id }: { source: string; external_id: string }) =>
-  linkTo(['orders', source, external_id])
 
 /** What happens to an order: events of the order queue, requests, and what a chain of waiting is made of. */
 export const NAMES: Readonly<Record<string, string>> = {

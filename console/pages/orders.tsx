@@ -6,9 +6,9 @@ import { linkTo, type Route, replaceRoute, route } from '../../web/route.ts'
 import { SearchBox } from '../../web/search.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, reads } from './api.ts'
-import { linkToOrder, OpenRequests, STATUS_NAMES, StatusChip } from './order-pieces.tsx'
+import { OpenRequests, STATUS_NAMES, StatusChip } from './order-pieces.tsx'
 import { t } from './orders-persian.ts'
-import { Choice } from './pieces.tsx'
+import { Choice, linkToOrder } from './pieces.tsx'
 import { WaitsFor } from './waiting.tsx'
 
 type List = Answer<'orders'>
@@ -94,7 +94,7 @@ const COLUMNS: Column<Row>[] = [
     kind: 'cell-order',
     cell: order => (
       <>
-        <a href={linkToOrder(order)} class="row-link">
+        <a href={linkToOrder(order.source, order.external_id)} class="row-link">
           <Name>{visible(order.external_id)}</Name>
         </a>{' '}
         <span class="small muted nowrap">
