@@ -40,7 +40,7 @@ beforeEach(() => {
   retryAfter = undefined
   const stores = [
     ...STORES,
-    { source: 'constructor', feed: { http: 'https://c.example/', disable_after: 60 } },
+    { source: 'constructor', queue: 'other', feed: { http: 'https://c.example/', disable_after: 60 } },
   ]
   const runtime = { now: () => now, random: () => 1 }
   handler = createFeeder({ ...stack, http, stores, telemetry: recorded.telemetry, ...runtime })
@@ -61,16 +61,16 @@ const about = (delivery: string) => ({
   feed_delivery: delivery,
 })
 
-type Options = { sent?: number; receives?: number; group?: string; source?: string; body?: string }
+type Options = { sent?: number; receives?: number; group?: string; queue?: string; body?: string }
 
 /** A message of an order of its own, sent and first received at START unless stated otherwise. */
 const record = (
   delivery: string,
-  { sent = START, receives = 1, group = delivery, source = 'web', body = bodyOf(delivery) }: Options = {},
+  { sent = START, receives = 1, group = delivery, queue = 'web', body = bodyOf(delivery) }: Options = {},
 ) =>
   sqsRecord(delivery, {
     body,
-    eventSourceARN: `${ARN}feed-${source}.fifo`,
+    eventSourceARN: `${ARN}feed-${queue}.fifo`,
     attributes: {
       MessageGroupId: group,
       ApproximateReceiveCount: String(receives),
@@ -158,7 +158,10 @@ describe('a failed message', () => {
     answer = () => Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
     await run(record('a'))
     const line = recorded.lines.find(({ message }) => message === 'feed message retried')
-    expect(line?.fields).toMatchObject({ source: 'web', code: 'ECONNREFUSED' })
+    expect(line).toMatchObject({
+      error: { message: 'Cannot reach the store: connect' },
+      fields: { source: 'web', code: 'ECONNREFUSED' },
+    })
   })
 
   test.each([
@@ -280,7 +283,7 @@ describe('the secret of a store', () => {
 
   test('that is missing is looked up at most once a minute, and found once it exists', async () => {
     const source = 'constructor'
-    for (let count = 0; count < 10; count++) expect(await run(record('a', { source }))).toEqual(['a'])
+    for (let count = 0; count < 10; count++) expect(await run(record('a', { queue: 'other' }))).toEqual(['a'])
     // Two look-ups, each of the index, which is not there, and of the secrets.
     expect(stack.commands().filter(command => command === 'GetParametersByPath')).toHaveLength(4)
     expect(recorded.lines.filter(({ message }) => message === 'feed message retried')[0]).toMatchObject({
@@ -288,7 +291,7 @@ describe('the secret of a store', () => {
     })
     await stack.set(`feed-secrets/${source}`, 'secret')
     now += MINUTE
-    expect(await run(record('a', { source }))).toEqual([])
+    expect(await run(record('a', { queue: 'other' }))).toEqual([])
     await stack.unset(`feed-secrets/${source}`)
   })
 

@@ -13,7 +13,7 @@ import { drain, observe, startParts } from './parts.ts'
 import { recordingTelemetry } from './telemetry.ts'
 
 export const STORES: readonly Store[] = [
-  { source: 'shop', feed: 'sqs' },
+  { source: 'shop', queue: 'own', feed: 'sqs' },
   { source: 'web', feed: { http: 'https://web.example/webhook?shop=1', disable_after: 24 * 60 * 60 } },
 ]
 
@@ -62,7 +62,7 @@ export const startStack = async () => {
     settings,
     stores: STORES,
     bulkQueueUrl: queueUrl(QUEUES.bulk),
-    shopFeedUrl: queueUrl('feed-shop.fifo'),
+    shopFeedUrl: queueUrl('feed-own.fifo'),
     webFeedUrl: queueUrl('feed-web.fifo'),
     set,
     unset,
