@@ -1,7 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { type IncomingMessage, Server, type ServerResponse } from 'node:http'
 import * as v from 'valibot'
-import { foreignHeader } from '../sandbox/http/foreign.ts'
+import { foreignHeader } from '../web/foreign.ts'
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void
 

@@ -95,7 +95,7 @@ const startParts = (
     operators:
       consoleToken === undefined
         ? undefined
-        : start('console', 'console', [join(PROJECT, 'cli/main.ts'), 'console', '--local'], /^Console of /, {
+        : start('console', 'console', [join(PROJECT, 'bin/main.ts'), 'console', '--local'], /^Console of /, {
             CONSOLE_TOKEN: consoleToken,
           }),
   }

@@ -2,12 +2,12 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { methodNotAllowed } from 'hono/method-not-allowed'
+import { foreignHeader } from '../../web/foreign.ts'
 import { operations } from '../openapi/document.ts'
 import { quoted, Refusal } from '../refusal.ts'
 import { jsonBody } from './body.ts'
 import type { Environment, Route, Services } from './endpoint.ts'
 import { answerWith } from './fault.ts'
-import { foreignHeader } from './foreign.ts'
 import { pages } from './pages.ts'
 import { refuse, respond } from './respond.ts'
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { beforeAll } from '@jest/globals'
-import { runRelay } from '../../cli/program.ts'
+import { runRelay } from '../../bin/program.ts'
 import { messageGroupOf } from '../../lib/orders/events.ts'
 import { freePorts } from '../../local/ports.ts'
 import { ACCOUNT_ID, environmentOf } from '../../local/settings.ts'
@@ -15,7 +15,7 @@ import { clientsAt } from '../support/parts.ts'
 import { recordingCalls } from './calls.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
-const MAIN = join(ROOT, 'cli/main.ts')
+const MAIN = join(ROOT, 'bin/main.ts')
 
 export type RunOptions = { input?: string; environment?: Record<string, string> }
 
@@ -31,7 +31,7 @@ const collector = () => {
 }
 
 /** The command, of the project of the local stack. */
-let program: Pick<typeof import('../../cli/program.ts'), 'runRelay'> = { runRelay }
+let program: Pick<typeof import('../../bin/program.ts'), 'runRelay'> = { runRelay }
 
 /** Runs the command in this process. */
 export const relay = async (args: readonly string[], { input = '', environment = {} }: RunOptions = {}) => {
@@ -69,7 +69,7 @@ export const relayProcess = async (...given: Parameters<typeof spawnRelay>) => {
 }
 
 const start = async (project: string, dataDir: string) => {
-  program = await import(join(project, 'cli/program.ts'))
+  program = await import(join(project, 'bin/program.ts'))
   const { startStack }: typeof import('../../local/stack.ts') = await import(join(project, 'local/stack.ts'))
   const settings = { ports: await freePorts(), dataDir, watch: false }
   const printed: string[] = []

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, test } from '@jest/globals'
-import { cliDocument, DOCUMENT } from '../../cli/docs.ts'
+import { cliDocument, DOCUMENT } from '../../bin/docs.ts'
 import { sign } from '../../lib/protocol/signature.ts'
 import { eachWithFolder, useFolder } from '../support/folder.ts'
 import { ROOT, relay, relayProcess, spawnRelay } from './relay.ts'
@@ -95,7 +95,7 @@ test('a local stack that is not running is reported with the remedy', async () =
 })
 
 test('the launcher runs under any Node; without credentials the remedy is to sign in, or --local', async () => {
-  const launcher = [join(ROOT, 'cli/relay.js')] as const
+  const launcher = [join(ROOT, 'bin/relay.js')] as const
   const { code, err } = await relayProcess(['orders', 'list'], { HOME: '/nonexistent' }, launcher)
   expect(err).toMatch(/^Cannot use AWS: .*sign in .*or use --local\n$/)
   expect(code).toBe(1)

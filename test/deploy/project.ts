@@ -12,7 +12,9 @@ const PARTS = [
   'serverless.yml',
   'stores.yml',
   'package.json',
+  'bin',
   'cli',
+  'console',
   'kit',
   'deploy',
   'examples',
@@ -75,7 +77,7 @@ export const relay = (
   env: NodeJS.ProcessEnv,
   args: readonly string[],
   input?: string,
-): Promise<Ran> => run('cli/main.ts', args, { cwd: folder, env, ...(input !== undefined && { input }) })
+): Promise<Ran> => run('bin/main.ts', args, { cwd: folder, env, ...(input !== undefined && { input }) })
 
 /** A program's standard output. @throws with all of its output when its exit code is not 0 */
 export const must = async (what: string, running: Promise<Ran>): Promise<string> => {

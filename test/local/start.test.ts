@@ -163,7 +163,7 @@ describe('a mistake', () => {
   test.each([
     ['npm start', ['local/start.ts']],
     ['npx serverless offline', ['node_modules/serverless/bin/serverless.js', 'offline']],
-    ['npx relay', ['cli/main.ts', 'stores', 'secret', 'third', '--local']],
+    ['npx relay', ['bin/main.ts', 'stores', 'secret', 'third', '--local']],
   ])('in stores.yml is one message in %s', async (_name, args) => {
     const { code, output } = await run(args)
     expect(code).toBe(1)

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import type { Cli } from './core/command.ts'
-import { cannot } from './core/errors.ts'
-import { port } from './core/options.ts'
+import type { Cli } from '../cli/core/command.ts'
+import { cannot } from '../cli/core/errors.ts'
+import { port } from '../cli/core/options.ts'
 
 /** `relay console`: the operators' web page. */
 export const consoleCommand = ({ program, run }: Cli): void => {
@@ -14,7 +14,7 @@ export const consoleCommand = ({ program, run }: Cli): void => {
     .action(
       run(async (context, { port = context.consolePort }) => {
         // Slow to load, and only needed here.
-        const { startConsole } = await import('../console/server.ts')
+        const { startConsole } = await import('./server.ts')
         const { environment, stdout } = context.terminal
         const { url, close } = await startConsole(context, { port, token: environment.CONSOLE_TOKEN }).catch(
           error => {

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { quoted } from '../refusal.ts'
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i
+
+const quoted = (header: string) => JSON.stringify(header.slice(0, 60))
 
 /**
  * What shows that a request comes from a web page of another origin: its Host, when the page reached this machine

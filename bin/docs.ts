@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CommandUnknownOpts } from '@commander-js/extra-typings'
-import { createCli } from './core/command.ts'
-import { ROOT } from './core/stack.ts'
+import { createCli } from '../cli/core/command.ts'
+import { ROOT } from '../cli/core/stack.ts'
 import { addCommands } from './program.ts'
 
 const HELP_STYLE = {
