@@ -1,5 +1,5 @@
 import type { Store } from '../store/open.ts'
-import type { Attempt, Delivery } from '../store/webhooks.ts'
+import type { Attempt, Delivery, Progress } from '../store/webhooks.ts'
 import { isMade } from './attempt.ts'
 
 const SECOND = 1000
@@ -19,8 +19,6 @@ export const waitAfter = (tries: number, speed: number): number | undefined => {
   const wait = WAITS[tries - 1]
   return wait === undefined ? undefined : wait / speed
 }
-
-type Progress = Pick<Delivery, 'delivery' | 'state' | 'tries' | 'next_attempt_at'>
 
 /** The delivery after a scheduled attempt. */
 const afterScheduled = ({ delivery, tries }: Delivery, made: boolean, now: Date, speed: number): Progress => {

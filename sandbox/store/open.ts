@@ -8,7 +8,7 @@ import { accounts, customers, fiscalYears, products, settings } from './catalogu
 import { type Changes, changes } from './changes.ts'
 import { assertIntact, assertLogIntact } from './intact.ts'
 import { heldPayments, history, invoiceRows, orders, receipts, returns } from './orders.ts'
-import { addExactSums, command, query } from './query.ts'
+import { addFunctions, type Sql, statements } from './query.ts'
 import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
 import { deliveries, webhooks } from './webhooks.ts'
 
@@ -18,20 +18,20 @@ const IN_MEMORY = ':memory:'
 /** The database holds customers and webhook secrets. SQLite gives its -wal and -shm files the same mode. */
 const OWNER_ONLY = 0o600
 
-const tables = (db: DatabaseSync, clock: Clock) => ({
-  accounts: accounts(db),
-  customers: customers(db),
-  deliveries: deliveries(db, clock),
-  fiscalYears: fiscalYears(db),
-  heldPayments: heldPayments(db),
-  history: history(db, clock),
-  invoiceRows: invoiceRows(db),
-  orders: orders(db, clock),
-  products: products(db),
-  receipts: receipts(db, clock),
-  returns: returns(db, clock),
-  settings: settings(db),
-  webhooks: webhooks(db, clock),
+const tables = (sql: Sql, clock: Clock) => ({
+  accounts: accounts(sql),
+  customers: customers(sql),
+  deliveries: deliveries(sql, clock),
+  fiscalYears: fiscalYears(sql),
+  heldPayments: heldPayments(sql),
+  history: history(sql, clock),
+  invoiceRows: invoiceRows(sql),
+  orders: orders(sql, clock),
+  products: products(sql),
+  receipts: receipts(sql, clock),
+  returns: returns(sql, clock),
+  settings: settings(sql),
+  webhooks: webhooks(sql, clock),
 })
 
 export type Tables = ReturnType<typeof tables>
@@ -45,9 +45,9 @@ const seed = (store: Tables, { today }: Clock): void => {
   store.products.put({ sku: 'SKU-2', name: 'قهوه ترک ۲۵۰ گرمی', stock: decimal(100) })
   store.products.put({ sku: 'SKU-3', name: 'زعفران یک مثقالی', stock: decimal(0) })
   const year = Number(today().slice(0, 4))
-  for (const each of [year - 1, year, year + 1]) {
-    store.fiscalYears.add({ from: `${each}-01-01`, to: `${each}-12-31` })
-  }
+  store.fiscalYears.replace(
+    [year - 1, year, year + 1].map(each => ({ from: `${each}-01-01`, to: `${each}-12-31` })),
+  )
   store.settings.put({
     defaultCustomer: 'walk-in',
     automaticCustomerCreation: true,
@@ -65,21 +65,18 @@ const seed = (store: Tables, { today }: Clock): void => {
  */
 type Transact = <Result>(action: () => Result) => Result
 
-const transactions = (db: DatabaseSync, { announce, mark }: Changes): Transact => {
+const transactions = (db: DatabaseSync, { run }: Sql, { announce, mark }: Changes): Transact => {
   // IMMEDIATE takes the write lock at once, so that no other process can take a number read inside.
   const whole = { begin: 'BEGIN IMMEDIATE', commit: 'COMMIT', undo: 'ROLLBACK' }
   const part = { begin: 'SAVEPOINT part', commit: 'RELEASE part', undo: 'ROLLBACK TO part; RELEASE part' }
-  const run = Object.fromEntries(
-    [whole, part].flatMap(each => [each.begin, each.commit]).map(sql => [sql, command(db, sql)]),
-  )
   return action => {
     const isPart = db.isTransaction
     const { begin, commit, undo } = isPart ? part : whole
     const forget = mark()
-    run[begin]?.()
+    run(begin)
     try {
       const result = action()
-      run[commit]?.()
+      run(commit)
       if (!isPart) announce()
       return result
     } catch (error) {
@@ -91,15 +88,19 @@ const transactions = (db: DatabaseSync, { announce, mark }: Changes): Transact =
 }
 
 /** Creates tables and content in one transaction, so that a kill cannot leave a partial database. */
-const open = (db: DatabaseSync, transact: Transact, clock: Clock): Tables =>
+const open = (db: DatabaseSync, sql: Sql, transact: Transact, clock: Clock): Tables =>
   transact(() => {
-    const version = query<{ user_version: number }>(db, 'PRAGMA user_version').one()?.user_version
-    if (version === SCHEMA_VERSION) return tables(db, clock)
+    const version = sql.one<{ user_version: number }>('PRAGMA user_version')?.user_version
+    const opened = tables(sql, clock)
+    if (version === SCHEMA_VERSION) {
+      // Fails when the file is the database of another program.
+      opened.settings.read()
+      return opened
+    }
     if (version !== 0) throw new Error(`its tables have version ${version}, not ${SCHEMA_VERSION}`)
     db.exec(SCHEMA)
-    const created = tables(db, clock)
-    seed(created, clock)
-    return created
+    seed(opened, clock)
+    return opened
   })
 
 /**
@@ -124,20 +125,14 @@ export const openStore = (file: string | undefined, clock: Clock) => {
     db.exec('PRAGMA busy_timeout = 5000; PRAGMA wal_autocheckpoint = 10000')
     // In KiB: a search through a hundred thousand orders stays in memory.
     db.exec('PRAGMA cache_size = -65536')
-    addExactSums(db)
-    const log = changes()
-    const transact = transactions(db, log)
+    addFunctions(db)
+    const [sql, log] = [statements(db), changes()]
+    const transact = transactions(db, sql, log)
     assertIntact(db)
-    const opened = open(db, transact, clock)
+    const opened = open(db, sql, transact, clock)
     // Only now, since the file may have been something else.
     if (file !== undefined) for (const suffix of ['', '-wal', '-shm']) chmodSync(file + suffix, OWNER_ONLY)
-    return {
-      ...opened,
-      clock,
-      changes: log,
-      transact,
-      close: () => db.close(),
-    }
+    return { ...opened, clock, changes: log, transact, close: () => db.close() }
   } catch (cause) {
     const state = isNativeError(cause) ? cause.message : String(cause)
     throw new Error(

@@ -1,10 +1,10 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { SQLInputValue } from 'node:sqlite'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import type { Status } from '../../lib/protocol/status.ts'
 import type { Clock } from '../clock.ts'
 import type { Payment } from '../requests.ts'
 import { searchable, searching } from '../search.ts'
-import { command, insertion, queries, query } from './query.ts'
+import type { Sql } from './query.ts'
 
 /** An order with its invoice; amounts are whole rials as digits. */
 export type Order = OrderKey & {
@@ -94,75 +94,66 @@ const exactSum = (column: string) =>
   `plus(CAST(coalesce(sum(CAST(${column} AS INTEGER)) FILTER (WHERE length(${column}) < 14), 0) AS TEXT),
      sum_of(${column}) FILTER (WHERE length(${column}) > 13)) AS ${column}`
 
+/** What an order is found by, one a row. */
+const PARTS = `SELECT external_id AS part FROM orders WHERE invoice_number = ?1
+  UNION SELECT name FROM customers c JOIN orders o ON code = customer_code WHERE invoice_number = ?1
+  UNION SELECT mobile FROM customers c JOIN orders o ON code = customer_code WHERE invoice_number = ?1
+  UNION SELECT sku FROM invoice_rows WHERE invoice_number = ?1
+  UNION SELECT reference FROM receipts WHERE invoice_number = ?1 AND cancelled_at IS NULL
+  UNION SELECT reference FROM held_payments WHERE invoice_number = ?1`
+
 /** The count and the exact sums of orders in a status. */
 export type StatusSums = { status: Status; count: number; net: string; tax: string }
 
-export const orders = (db: DatabaseSync, { iso }: Clock) => {
-  const run = queries(db)
-  const byKey = query<Order>(db, `${SELECT} WHERE o.source = ? AND o.external_id = ?`)
-  const sources = query<{ source: string }>(db, 'SELECT DISTINCT source FROM order_sums ORDER BY source')
-  const parts = query<{ part: string | null }>(
-    db,
-    `SELECT external_id AS part FROM orders WHERE invoice_number = ?1
-     UNION SELECT name FROM customers c JOIN orders o ON code = customer_code WHERE invoice_number = ?1
-     UNION SELECT mobile FROM customers c JOIN orders o ON code = customer_code WHERE invoice_number = ?1
-     UNION SELECT sku FROM invoice_rows WHERE invoice_number = ?1
-     UNION SELECT reference FROM receipts WHERE invoice_number = ?1 AND cancelled_at IS NULL
-     UNION SELECT reference FROM held_payments WHERE invoice_number = ?1`,
-  )
-  const index = command(db, 'INSERT OR REPLACE INTO search (rowid, text) VALUES (?, ?)')
-  const insert = insertion<NewOrder & { created_at: string; updated_at: string }>(db, 'orders')
-  const setStatus = command(
-    db,
-    'UPDATE orders SET status = ?2, error = ?3, updated_at = ?4 WHERE invoice_number = ?1',
-  )
-  const setOriginal = command(db, 'UPDATE orders SET original = ?2 WHERE invoice_number = ?1')
-  const correct = command(
-    db,
-    `UPDATE orders SET customer_code = ?2, amount = ?3, order_discount = ?4, net = ?5, tax = ?6, total = ?7,
-       updated_at = ?8 WHERE invoice_number = ?1`,
-  )
-  return {
-    find: ({ source, external_id }: OrderKey) => byKey.one(source, external_id),
-    list: (filter: OrderFilter, { sort, before, limit }: OrderPage) => {
-      const { from, number, where, parameters } = matching(filter)
-      const [direction, beyond] = sort.startsWith('-') ? ['DESC', '<'] : ['ASC', '>']
-      const sorted = SORTED_BY[sort.replace('-', '') as Sort]
-      const orderBy = (last: string) => `ORDER BY ${[...sorted, last].map(each => `${each} ${direction}`)}`
-      const ended = `(SELECT ${[...sorted, 'invoice_number']} FROM orders o WHERE invoice_number = $before)`
-      const next = before === undefined ? '' : `AND (${[...sorted, number]}) ${beyond} ${ended}`
-      const page = `(SELECT o.* FROM ${from} WHERE ${where} ${next} ${orderBy(number)} LIMIT $limit) o`
-      const given = { ...parameters, limit, ...(before !== undefined && { before }) }
-      return run<ListedOrder>(`${SELECT.replace('orders o', page)} ${orderBy('o.invoice_number')}`, given)
-    },
-    /** The matching orders by status, regardless of the status of the filter. */
-    sums: ({ status: _, ...filter }: OrderFilter) => {
-      const { isSearch, from, where, parameters } = matching(filter)
-      const [count, table] = isSearch ? ['count(*)', from] : ['sum(count)', 'order_sums']
-      const sums = `${count} AS count, ${exactSum('net')}, ${exactSum('tax')}`
-      const sql = `SELECT status, ${sums} FROM ${table} WHERE ${where} GROUP BY +status`
-      return [...run<StatusSums>(sql, parameters)].filter(({ count }) => count > 0)
-    },
-    /** Makes an order found by what it has now. */
-    index: (invoice_number: number) =>
-      index(
-        invoice_number,
-        searchable(
-          invoice_number,
-          parts.all(invoice_number).flatMap(({ part }) => part ?? []),
-        ),
-      ),
-    sources: () => sources.all().map(({ source }) => source),
-    /** @returns the invoice number */
-    insert: (order: NewOrder, at = iso()) => insert({ ...order, created_at: at, updated_at: at }),
-    setStatus: (invoice_number: number, status: Status, error: string | null) =>
-      setStatus(invoice_number, status, error, iso()),
-    /** @param result the result of the create, as JSON */
-    setOriginal: (invoice_number: number, result: string) => setOriginal(invoice_number, result),
-    correct: (invoice_number: number, customer_code: string, s: Sums) =>
-      correct(invoice_number, customer_code, s.amount, s.order_discount, s.net, s.tax, s.total, iso()),
-  }
-}
+export const orders = ({ one, all, each, run, insert }: Sql, { iso }: Clock) => ({
+  find: ({ source, external_id }: OrderKey) =>
+    one<Order>(`${SELECT} WHERE o.source = ? AND o.external_id = ?`, source, external_id),
+  list: (filter: OrderFilter, { sort, before, limit }: OrderPage) => {
+    const { from, number, where, parameters } = matching(filter)
+    const [direction, beyond] = sort.startsWith('-') ? ['DESC', '<'] : ['ASC', '>']
+    const sorted = SORTED_BY[sort.replace('-', '') as Sort]
+    const orderBy = (last: string) => `ORDER BY ${[...sorted, last].map(each => `${each} ${direction}`)}`
+    const ended = `(SELECT ${[...sorted, 'invoice_number']} FROM orders o WHERE invoice_number = $before)`
+    const next = before === undefined ? '' : `AND (${[...sorted, number]}) ${beyond} ${ended}`
+    const page = `(SELECT o.* FROM ${from} WHERE ${where} ${next} ${orderBy(number)} LIMIT $limit) o`
+    const given = { ...parameters, limit, ...(before !== undefined && { before }) }
+    return each<ListedOrder>(`${SELECT.replace('orders o', page)} ${orderBy('o.invoice_number')}`, given)
+  },
+  /** The matching orders by status, regardless of the status of the filter. */
+  sums: ({ status: _, ...filter }: OrderFilter) => {
+    const { isSearch, from, where, parameters } = matching(filter)
+    const [count, table] = isSearch ? ['count(*)', from] : ['sum(count)', 'order_sums']
+    const sums = `${count} AS count, ${exactSum('net')}, ${exactSum('tax')}`
+    const sql = `SELECT status, ${sums} FROM ${table} WHERE ${where} GROUP BY +status`
+    return [...each<StatusSums>(sql, parameters)].filter(({ count }) => count > 0)
+  },
+  /** Makes an order found by what it has now. */
+  index: (invoice_number: number) => {
+    const parts = all<{ part: string | null }>(PARTS, invoice_number).flatMap(({ part }) => part ?? [])
+    const text = searchable(invoice_number, parts)
+    run('INSERT OR REPLACE INTO search (rowid, text) VALUES (?, ?)', invoice_number, text)
+  },
+  sources: () =>
+    all<{ source: string }>('SELECT DISTINCT source FROM order_sums ORDER BY source').map(
+      ({ source }) => source,
+    ),
+  /** @returns the invoice number */
+  insert: (order: NewOrder, at = iso()) => insert('orders', { ...order, created_at: at, updated_at: at }),
+  setStatus: (invoice_number: number, status: Status, error: string | null) =>
+    run(
+      'UPDATE orders SET status = ?2, error = ?3, updated_at = ?4 WHERE invoice_number = ?1',
+      ...[invoice_number, status, error, iso()],
+    ),
+  /** @param result the result of the create, as JSON */
+  setOriginal: (invoice_number: number, result: string) =>
+    run('UPDATE orders SET original = ?2 WHERE invoice_number = ?1', invoice_number, result),
+  correct: (invoice_number: number, customer_code: string, s: Sums) =>
+    run(
+      `UPDATE orders SET customer_code = ?2, amount = ?3, order_discount = ?4, net = ?5, tax = ?6, total = ?7,
+         updated_at = ?8 WHERE invoice_number = ?1`,
+      ...[invoice_number, customer_code, s.amount, s.order_discount, s.net, s.tax, s.total, iso()],
+    ),
+})
 
 /** A row of an invoice; amounts are whole rials as digits, quantity and unit price are exact decimals. */
 export type InvoiceRow = {
@@ -178,39 +169,33 @@ export type InvoiceRow = {
   tax: string
 }
 
-export const invoiceRows = (db: DatabaseSync) => {
-  const ofInvoice = query<InvoiceRow>(
-    db,
-    `SELECT kind, sku, name, quantity, unit_price, discount, amount, order_discount, net, tax
-     FROM invoice_rows WHERE invoice_number = ? ORDER BY position`,
-  )
-  const clear = command(db, 'DELETE FROM invoice_rows WHERE invoice_number = ?')
-  const insert = insertion<InvoiceRow & { invoice_number: number; position: number }>(db, 'invoice_rows')
-  return {
-    list: (invoice_number: number) => ofInvoice.all(invoice_number),
-    replace: (invoice_number: number, rows: readonly InvoiceRow[]) => {
-      clear(invoice_number)
-      for (const [position, row] of rows.entries()) insert({ invoice_number, position, ...row })
-    },
-  }
-}
+export const invoiceRows = ({ all, run, insert }: Sql) => ({
+  list: (invoice_number: number) =>
+    all<InvoiceRow>(
+      `SELECT kind, sku, name, quantity, unit_price, discount, amount, order_discount, net, tax
+       FROM invoice_rows WHERE invoice_number = ? ORDER BY position`,
+      invoice_number,
+    ),
+  replace: (invoice_number: number, rows: readonly InvoiceRow[]) => {
+    run('DELETE FROM invoice_rows WHERE invoice_number = ?', invoice_number)
+    for (const [position, row] of rows.entries()) insert('invoice_rows', { invoice_number, position, ...row })
+  },
+})
 
 /** A payment that waits until its invoice is finalized. */
 export type HeldPayment = { method: Payment['method']; reference: string; date: string }
 
 const PAYMENT = 'method, reference, date'
 
-export const heldPayments = (db: DatabaseSync) => {
-  const ofInvoice = query<HeldPayment>(db, `SELECT ${PAYMENT} FROM held_payments WHERE invoice_number = ?`)
-  const insert = insertion<HeldPayment & { invoice_number: number }>(db, 'held_payments')
-  return {
-    find: (invoice_number: number) => ofInvoice.one(invoice_number),
-    /** An invoice has one held payment at most. */
-    put: (invoice_number: number, { method, reference, date }: HeldPayment) =>
-      insert({ invoice_number, method, reference, date }),
-    remove: command(db, 'DELETE FROM held_payments WHERE invoice_number = ?'),
-  }
-}
+export const heldPayments = ({ one, run, insert }: Sql) => ({
+  find: (invoice_number: number) =>
+    one<HeldPayment>(`SELECT ${PAYMENT} FROM held_payments WHERE invoice_number = ?`, invoice_number),
+  /** An invoice has one held payment at most. */
+  put: (invoice_number: number, { method, reference, date }: HeldPayment) =>
+    insert('held_payments', { invoice_number, method, reference, date }),
+  remove: (invoice_number: number) =>
+    run('DELETE FROM held_payments WHERE invoice_number = ?', invoice_number),
+})
 
 /** The receipt of an invoice. */
 export type Receipt = HeldPayment & {
@@ -226,20 +211,16 @@ export type SalesReturn = { number: number; date: string; reason: string | null 
 /** The documents of a kind, one for an invoice; a cancelled one keeps its number and is not found here. */
 const documents =
   <Document extends { number: number }>(table: string, columns: string) =>
-  (db: DatabaseSync, { iso }: Clock) => {
-    const ofInvoice = query<Document>(
-      db,
-      `SELECT number, ${columns} FROM ${table} WHERE invoice_number = ? AND cancelled_at IS NULL`,
-    )
-    const cancel = command(db, `UPDATE ${table} SET cancelled_at = ?2 WHERE number = ?1`)
-    const insert = insertion<Omit<Document, 'number'> & Record<string, SQLInputValue>>(db, table)
-    return {
-      find: (invoice_number: number) => ofInvoice.one(invoice_number),
-      /** @returns the number of the document */
-      insert,
-      cancel: (number: number) => cancel(number, iso()),
-    }
-  }
+  ({ one, run, insert }: Sql, { iso }: Clock) => ({
+    find: (invoice_number: number) =>
+      one<Document>(
+        `SELECT number, ${columns} FROM ${table} WHERE invoice_number = ? AND cancelled_at IS NULL`,
+        invoice_number,
+      ),
+    /** @returns the number of the document */
+    insert: (document: Omit<Document, 'number'> & Record<string, SQLInputValue>) => insert(table, document),
+    cancel: (number: number) => run(`UPDATE ${table} SET cancelled_at = ?2 WHERE number = ?1`, number, iso()),
+  })
 
 export const receipts = documents<Receipt>('receipts', `${PAYMENT}, type, amount, account_code`)
 export const returns = documents<SalesReturn>('returns', 'date, reason')
@@ -260,19 +241,16 @@ type HistoryKind =
 /** An entry in the history of an order, described for the accountant. */
 export type HistoryEntry = { at: string; kind: HistoryKind; message: string }
 
-export const history = (db: DatabaseSync, { iso }: Clock) => {
-  const ofInvoice = query<HistoryEntry>(
-    db,
-    'SELECT at, kind, message FROM history WHERE invoice_number = ? ORDER BY position',
-  )
-  const insert = command(
-    db,
-    `INSERT INTO history (invoice_number, position, at, kind, message)
-     SELECT ?1, coalesce(max(position), 0) + 1, ?2, ?3, ?4 FROM history WHERE invoice_number = ?1`,
-  )
-  return {
-    list: (invoice_number: number) => ofInvoice.all(invoice_number),
-    add: (invoice_number: number, kind: HistoryKind, message: string) =>
-      insert(invoice_number, iso(), kind, message),
-  }
-}
+export const history = ({ all, run }: Sql, { iso }: Clock) => ({
+  list: (invoice_number: number) =>
+    all<HistoryEntry>(
+      'SELECT at, kind, message FROM history WHERE invoice_number = ? ORDER BY position',
+      invoice_number,
+    ),
+  add: (invoice_number: number, kind: HistoryKind, message: string) =>
+    run(
+      `INSERT INTO history (invoice_number, position, at, kind, message)
+       SELECT ?1, coalesce(max(position), 0) + 1, ?2, ?3, ?4 FROM history WHERE invoice_number = ?1`,
+      ...[invoice_number, iso(), kind, message],
+    ),
+})

@@ -1,62 +1,46 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
+import { normalised } from '../search.ts'
+
+type Fields = Record<string, SQLInputValue>
 
 /**
- * A prepared query with the type of its rows. Rows are not validated at run time, because SQLite enforces the
- * type: every table is STRICT and has NOT NULL and CHECK constraints.
+ * Runs SQL; each text is prepared once. Rows are not validated at run time, because SQLite enforces the type: every table
+ * is STRICT and has NOT NULL and CHECK constraints.
  */
-export const query = <Row>(db: DatabaseSync, sql: string) => {
-  const statement = db.prepare(sql)
-  return {
-    one: (...parameters: SQLInputValue[]) => statement.get(...parameters) as Row | undefined,
-    all: (...parameters: SQLInputValue[]) => statement.all(...parameters) as Row[],
-  }
-}
-
-type Values = Record<string, SQLInputValue>
-
-/** Queries whose conditions depend on their parameters: each text of a query is prepared once. */
-export const queries = (db: DatabaseSync) => {
+export const statements = (db: DatabaseSync) => {
   const prepared = new Map<string, StatementSync>()
-  return <Row>(sql: string, parameters: Values): Iterable<Row> => {
+  const prepare = (sql: string) => {
     const statement = prepared.get(sql) ?? db.prepare(sql)
     prepared.set(sql, statement)
-    return statement.iterate(parameters) as Iterable<Row>
+    return statement
   }
-}
-
-/** Adds `plus` and `sum_of` to SQL, for whole numbers of any size as digits. */
-export const addExactSums = (db: DatabaseSync): void => {
-  const plus = (a: SQLOutputValue, b: SQLOutputValue) => String(BigInt(String(a)) + BigInt(String(b)))
-  db.function('plus', { deterministic: true }, plus)
-  db.aggregate('sum_of', { start: '0', step: plus })
-}
-
-/** A prepared statement that changes rows. */
-export const command = (db: DatabaseSync, sql: string) => {
-  const statement = db.prepare(sql)
-  return (...parameters: SQLInputValue[]) => {
-    statement.run(...parameters)
-  }
-}
-
-/**
- * Inserts rows, whose fields are columns of the table.
- *
- * @param conflict what happens when the row exists, in SQL
- * @returns the number of the row, where the table has one
- */
-export const insertion = <Row extends Record<string, SQLInputValue>>(
-  db: DatabaseSync,
-  table: string,
-  conflict = '',
-) => {
-  const prepared = new Map<string, StatementSync>()
-  return (row: Row): number => {
+  /** Writes a row, whose fields are columns of the table; returns its number, where the table has one. */
+  const insert = (table: string, row: Fields, conflict = ''): number => {
     const columns = Object.keys(row)
     const values = columns.map(column => `$${column}`)
     const sql = `INSERT INTO ${table} (${columns}) VALUES (${values}) ${conflict}`
-    const statement = prepared.get(sql) ?? db.prepare(sql)
-    prepared.set(sql, statement)
-    return Number(statement.run(row).lastInsertRowid)
+    return Number(prepare(sql).run(row).lastInsertRowid)
   }
+  return {
+    one: <Row>(sql: string, ...values: SQLInputValue[]) => prepare(sql).get(...values) as Row | undefined,
+    all: <Row>(sql: string, ...values: SQLInputValue[]) => prepare(sql).all(...values) as Row[],
+    each: <Row>(sql: string, values: Fields) => prepare(sql).iterate(values) as Iterable<Row>,
+    run: (sql: string, ...values: SQLInputValue[]): void => void prepare(sql).run(...values),
+    insert,
+    /** Inserts a row, or changes the one with its key. */
+    put: (table: string, key: Fields, row: Fields) => {
+      const changes = Object.keys(row).map(column => `${column} = excluded.${column}`)
+      insert(table, { ...key, ...row }, `ON CONFLICT (${Object.keys(key)}) DO UPDATE SET ${changes}`)
+    },
+  }
+}
+
+export type Sql = ReturnType<typeof statements>
+
+/** Adds to SQL: `plus` and `sum_of`, for whole numbers of any size as digits, and `normalised`. */
+export const addFunctions = (db: DatabaseSync): void => {
+  const plus = (a: SQLOutputValue, b: SQLOutputValue) => String(BigInt(String(a)) + BigInt(String(b)))
+  db.function('plus', { deterministic: true }, plus)
+  db.aggregate('sum_of', { start: '0', step: plus })
+  db.function('normalised', { deterministic: true }, text => normalised(String(text)))
 }
