@@ -285,8 +285,35 @@ function* requests({ Resources }: Template): Generator<Request & { isAllowed: bo
   }
 }
 
+const ROOT = `arn:aws:iam::${ACCOUNT}:root`
+
+/** Whom the policy of a resource may allow something, by the property that holds the policy. */
+const PRINCIPALS: Readonly<Record<string, readonly string[]>> = {
+  AssumeRolePolicyDocument: ['lambda.amazonaws.com', 'codedeploy.amazonaws.com'],
+  KeyPolicy: [ROOT, 'cloudwatch.amazonaws.com'],
+  PolicyDocument: ['cloudwatch.amazonaws.com'],
+}
+
+/** Whoever the policy of a resource allows something and should not. */
+function* strangers({ Resources }: Template) {
+  const consumers = new Map<string, readonly string[] | undefined>(
+    STORES.map(store => [`${feedQueueId(store.source)}Policy`, store.consumers]),
+  )
+  for (const [id, { Properties }] of Object.entries(Resources))
+    for (const [property, known] of Object.entries(PRINCIPALS)) {
+      const policy = Properties[property] as Policy | undefined
+      for (const { Effect, Principal } of policy?.Statement ?? [])
+        for (const principal of Effect === 'Deny'
+          ? []
+          : Object.values(Principal ?? { none: 'everybody' }).flat())
+          if (![...known, ...(consumers.get(id) ?? [])].includes(principal))
+            yield `${property} of ${id} allows ${principal} something`
+    }
+}
+
 /** Where the policy of a resource allows too much or too little. */
 export async function* policyViolations(template: Template) {
+  yield* strangers(template)
   for (const { isAllowed: expected, ...request } of requests(template)) {
     if ((await isAllowed(request)) === expected) continue
     const { principal, action, resource, context } = request

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { labelOf } from '../../deploy/alarms.ts'
+import { QUERIES } from '../../deploy/queries.ts'
 import { feedDeadQueueId, feedQueueId, QUEUE_IDS } from '../../deploy/queues.ts'
 import { DELIVERIES_ID, HISTORY_ID, ordersId, tablesOf } from '../../deploy/tables.ts'
 import { VARIABLES } from '../../lib/platform/environment.ts'
@@ -37,6 +38,9 @@ const settingsOf = (name: FunctionName): string[] =>
     .flatMap(([, list = '']) => [...list.matchAll(/\w+/g)])
     .map(([setting]) => Object.entries(VARIABLES).find(([key]) => key === setting)?.[1] ?? setting)
 const SETTINGS_OF = Object.fromEntries(FUNCTIONS.map(name => [name, settingsOf(name)]))
+
+/** Any other variable could change what runs, such as `NODE_OPTIONS`, or hold a secret. */
+const ENVIRONMENT: readonly string[] = [...Object.values(VARIABLES), 'POWERTOOLS_SERVICE_NAME']
 
 const limits = (rate: number, burst: number) => ({
   ...{ ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst },
@@ -188,9 +192,8 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
     yield [`settings of ${name}`, Object.keys(read).sort(), settings.sort()] as const
     for (const [variable, value] of Object.entries(read))
       yield [`${variable} of ${name}`, Variables[variable], value] as const
-    const secrets = Object.keys(Variables).filter(variable => /secret|password|token|_key$/i.test(variable))
-    yield [`secrets in the environment of ${name}`, secrets, ['SECRETS_PATH']] as const
-    yield* has(`${idOf(name)}Role`, { ManagedPolicyArns: undefined })
+    const unknown = Object.keys(Variables).filter(variable => !ENVIRONMENT.includes(variable))
+    yield [`other variables in the environment of ${name}`, unknown, []] as const
   }
 
   const groups = of('AWS::Logs::LogGroup').map(([id]) => id)
@@ -235,7 +238,7 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
   for (const { queue, name, dead, reads } of consumers) {
     yield [
       `the event source of ${queue}`,
-      mappings.find(each => each.EventSourceArn === queueArn(queue)),
+      { ...mappings.find(each => each.EventSourceArn === queueArn(queue)) },
       {
         EventSourceArn: queueArn(queue),
         FunctionName: targetArn(Resources, name),
@@ -293,8 +296,8 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
   const [rule] = of('AWS::Events::Rule').map(([, { Properties }]) => Properties)
   yield [
     'the schedule',
-    { ...rule, Targets: (rule?.Targets as Properties[])?.map(({ Arn }) => Arn) },
-    { ScheduleExpression: 'rate(5 minutes)', State: 'ENABLED', Targets: [functionArn('reconcile')] },
+    { ...rule, Targets: (rule?.Targets as Properties[])?.map(({ Id, ...target }) => target) },
+    { ScheduleExpression: 'rate(5 minutes)', State: 'ENABLED', Targets: [{ Arn: functionArn('reconcile') }] },
   ] as const
 
   const routes = of('AWS::ApiGatewayV2::Route')
@@ -310,7 +313,7 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
       // The functions' clock ends a request, with an answer.
       TimeoutInMillis: 30_000,
     }
-    yield [`the integration of ${id}`, propertiesOf(integrationId), integration] as const
+    yield [`the integration of ${id}`, { ...propertiesOf(integrationId) }, integration] as const
     const found = [kind, Properties.ApiId, before.includes(id)]
     yield [`kind and API of ${id}, known to the stage`, found, ['integrations', 'HttpApi', true]] as const
   }
@@ -480,6 +483,22 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
     const isAbsence = ComparisonOperator === 'LessThanThreshold'
     yield [`missing data of ${name}`, TreatMissingData, isAbsence ? 'breaching' : missing] as const
   }
+  const { DashboardName, DashboardBody } = propertiesOf('Dashboard')
+  const { widgets } = JSON.parse(String(DashboardBody)) as {
+    widgets: { properties: { alarms?: string[] } }[]
+  }
+  const shown = widgets.flatMap(({ properties }) => properties.alarms ?? [])
+  const alarmArns = alarms.map(({ AlarmName }) => arn('cloudwatch', `alarm:${AlarmName}`))
+  yield ['alarms on the dashboard', shown.sort(), alarmArns.sort()] as const
+  yield ['name of the dashboard', DashboardName, service] as const
+  const logs = FUNCTIONS.map(name => `/aws/lambda/${service}-${name}`).sort()
+  for (const [id, { Properties }] of of('AWS::Logs::QueryDefinition')) {
+    const { Name, QueryString, LogGroupNames } = Properties
+    yield [`folder of ${id}`, String(Name).split('/')[0], service] as const
+    yield [`logs of ${id}`, [...(LogGroupNames as string[])].sort(), logs] as const
+    // test/e2e/failures.test.ts runs the queries themselves.
+    yield [`text of ${id}`, Object.values(QUERIES).includes(String(QueryString)), true] as const
+  }
   const ageOf = alarms.flatMap(({ MetricName, Dimensions }) =>
     MetricName === 'ApproximateAgeOfOldestMessage'
       ? (Dimensions as { Value: string }[]).map(({ Value }) => Value)
@@ -507,17 +526,63 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
     yield [`the output ${name}`, (Outputs[name] as Properties | undefined)?.Value, value] as const
 }
 
+/** Labels, which nothing depends on. */
+const LABELS = ['Tags', 'Description', 'Name', 'CodeSha256']
+
+const ATTRIBUTES = [
+  'Type',
+  'Properties',
+  'DependsOn',
+  'DeletionPolicy',
+  'UpdateReplacePolicy',
+  'UpdatePolicy',
+]
+
+/**
+ * The resources, and what no rule has asked for once all rules are done: a property that none knows could delay,
+ * delete or expose something, such as a time to live of the orders.
+ */
+const observed = (Resources: Template['Resources']) => {
+  const asked = new Set<string>()
+  const observe = (id: string, properties: Properties) =>
+    new Proxy(properties, {
+      get(target, name, receiver) {
+        asked.add(`${id}.${String(name)}`)
+        return Reflect.get(target, name, receiver)
+      },
+    })
+  const entries = Object.entries(Resources)
+  const others = () =>
+    entries.flatMap(([id, { Properties, ...resource }]) => [
+      ...Object.keys(resource)
+        .filter(name => !ATTRIBUTES.includes(name))
+        .map(name => `${name} of ${id}`),
+      ...Object.keys(Properties)
+        .filter(name => !LABELS.includes(name) && !asked.has(`${id}.${name}`))
+        .map(name => `${name} of ${id}`),
+    ])
+  return {
+    resources: Object.fromEntries(
+      entries.map(([id, resource]) => [id, { ...resource, Properties: observe(id, resource.Properties) }]),
+    ),
+    others,
+  }
+}
+
 /**
  * What is wrong with a template: where it breaks a promise, and where a role allows less or more than its function
  * was seen to do.
  *
  * @param template resolved
  */
-export async function* violations(template: Template, use: Uses) {
+export async function* violations({ Resources, Outputs }: Template, use: Uses) {
+  const { resources, others } = observed(Resources)
+  const template = { Resources: resources, Outputs }
   for (const [what, found, expected] of facts(template, use)) {
     if (!isDeepStrictEqual(found, expected))
       yield `${what}: ${JSON.stringify(found)}, not ${JSON.stringify(expected)}`
   }
   yield* policyViolations(template)
   yield* rightsViolations(template, use)
+  for (const other of others()) yield `${other}: no rule asks for it`
 }

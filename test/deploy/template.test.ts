@@ -31,7 +31,7 @@ const firstViolation = async (resolve: () => Template): Promise<string | undefin
   }
 }
 
-test('whatever is removed from the template or changed in it is noticed, or excused by name', async () => {
+test('whatever is removed from the template, changed in it or added to it is noticed, or excused by name', async () => {
   const resolve = incrementally(template)
   const unnoticed: string[] = []
   let count = 0
