@@ -1,11 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startCloud, type Way } from './cloud/start.ts'
+import { startCloud, type Way } from './cloud.ts'
 import { type Counts, countCalls } from './counts.ts'
 import { type Bundle, type Implementation, makeBundle, packageService } from './implementations.ts'
 import { startFunction } from './runtime/function.ts'
-import type { Target } from './targets.ts'
 
 const once = <Result>(make: () => Promise<Result>) => {
   let made: Promise<Result> | undefined
@@ -18,7 +17,7 @@ const once = <Result>(make: () => Promise<Result>) => {
 /** What the parts of the benchmark share; each is made when a part first asks for it. */
 export const createContext = async () => {
   const root = await mkdtemp(join(tmpdir(), 'order-relay-bench-'))
-  const cloud = once(startCloud)
+  const cloud = once(() => startCloud(root))
   const zips = once(() => packageService(join(root, 'package')))
   const bundles = new Map<Implementation, Promise<Bundle>>()
 
@@ -47,6 +46,17 @@ export const createContext = async () => {
 }
 
 export type Context = Awaited<ReturnType<typeof createContext>>
+
+/** What the project asks for, and what was found. */
+export type Target = { what: string; target: string; found: string; met: boolean }
+
+/** A ratio that must not exceed a limit. */
+export const atMost = (what: string, limit: number, found: number): Target => ({
+  what,
+  target: `≤ ${limit} ×`,
+  found: `${found} ×`,
+  met: found <= limit,
+})
 
 /** One part of the benchmark: what it found, as JSON, and the targets that depend on it. */
 export type Part = (context: Context) => Promise<{ results: unknown; targets?: readonly Target[] }>

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
-import type { Cloud, Way } from './cloud/start.ts'
-import type { Call } from './cloud/tap.ts'
+import type { Cloud, Way } from './cloud.ts'
 import { bodyOf, eventOf, FOREIGN, recordOf } from './deliveries.ts'
 import { type Implementation, relay, stack, tutorial, worker } from './implementations.ts'
 import type { RunningFunction } from './runtime/function.ts'
+import type { Call } from './tap.ts'
 
 export const KINDS = ['first', 'duplicate', 'foreign', 'forged'] as const
 export type Kind = (typeof KINDS)[number]
@@ -78,7 +78,7 @@ const countReceiver = async (name: string, running: RunningFunction, cloud: Clou
   await send(eventOf('2 KB'))
   await send(eventOf('2 KB', { secret: 'another' }))
   await cloud.drain()
-  await cloud.calls()
+  cloud.calls()
 
   const deliveries = Array.from({ length: EACH }, () => randomUUID())
   const count = async (kind: Kind): Promise<Count> => {
@@ -87,7 +87,7 @@ const countReceiver = async (name: string, running: RunningFunction, cloud: Clou
       const status = await send(EVENTS[kind](delivery))
       expectSame(`${name}: the status for a ${kind} delivery`, status, kind === 'forged' ? 401 : 200)
     }
-    const calls = await cloud.calls()
+    const calls = cloud.calls()
     const expected = kind === 'first' ? deliveries.toSorted() : []
     const queued = (await drained(cloud, expected.length)).map(body => JSON.parse(body).delivery)
     expectSame(`${name}: what a ${kind} delivery puts in the order queue`, queued.toSorted(), expected)
@@ -112,10 +112,10 @@ const countWorker = async (running: RunningFunction, cloud: Cloud): Promise<Coun
     expectSame('the response of the worker', JSON.parse(answer.body), { batchItemFailures: [] })
   }
   await process()
-  await cloud.calls()
+  cloud.calls()
   const before = running.logged()
   for (let each = 0; each < EACH; each++) await process()
-  return average(await cloud.calls(), before, running.logged())
+  return average(cloud.calls(), before, running.logged())
 }
 
 export const countCalls = async (

@@ -1,53 +1,48 @@
-import { execFile } from 'node:child_process'
-import { statSync } from 'node:fs'
-import { promisify } from 'node:util'
-import { createContext, type Part } from './context.ts'
-import { machine } from './machine.ts'
+import { readFileSync } from 'node:fs'
+import { cpus, loadavg, totalmem } from 'node:os'
+import { install } from '../test/tool.ts'
+import { createContext, type Part, type Target } from './context.ts'
 import { calls, cost } from './parts/calls.ts'
 import { coldstart } from './parts/coldstart.ts'
 import { cpu } from './parts/cpu.ts'
 import { fairness } from './parts/fairness.ts'
 import { growth } from './parts/growth.ts'
 import { sandbox } from './parts/sandbox.ts'
-import { size } from './parts/size.ts'
 import { warm } from './parts/warm.ts'
 import { worker } from './parts/worker.ts'
-import { installRuntimeClient } from './runtime/ric.ts'
-import { type Target, table } from './targets.ts'
+import { runtimeClient } from './runtime/function.ts'
 
 const PARTS: Readonly<Record<string, Part>> = {
-  coldstart,
-  cpu,
-  warm,
-  calls,
-  worker,
-  size,
-  sandbox,
-  cost,
-  growth,
-  fairness,
+  ...{ coldstart, cpu, warm, calls, worker, sandbox, cost, growth, fairness },
 }
 
 const USAGE = `Measures the relay beside what one would build instead.
 
   npm run bench                    every part
   npm run bench -- coldstart cpu   these parts, of ${Object.keys(PARTS).join(', ')}
-  npm run bench -- install         AWS's runtime client for all measurements (needs cmake and g++; minutes)
+  npm run bench -- install         AWS's runtime client for all measurements (needs cmake, g++ and make; minutes)
 
 Prints the results as JSON, then each target and whether it is met. The exit code is 1 when one is missed.
 `
 
-/** Installs what the peers bundle, when there is none of it or the lock file has changed. */
-const installPeers = async (): Promise<void> => {
-  const installed = statSync('bench/peers/node_modules/.package-lock.json', { throwIfNoEntry: false })
-  if (installed !== undefined && installed.mtimeMs >= statSync('bench/peers/package-lock.json').mtimeMs)
-    return
-  console.error('installing the peers')
-  await promisify(execFile)('npm', ['ci', '--prefix', 'bench/peers'])
-}
+const version = (folder: string) => JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')).version
 
-const run = async (names: readonly string[]): Promise<boolean> => {
-  await installPeers()
+/** Where and with what the benchmark runs, without the name of the machine. */
+const machine = () => ({
+  date: new Date().toISOString().slice(0, 10),
+  processor: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GB`,
+  system: `${process.platform} ${process.arch}`,
+  /** Processes that wanted a processor; more of them than processors means that the machine was shared. */
+  load: loadavg().map(value => Number(value.toFixed(1))),
+  node: process.versions.node,
+  runtimeClient: runtimeClient() && version('bench/runtime/node_modules/aws-lambda-ric'),
+  sdk: version('node_modules/@aws-sdk/client-sqs'),
+  powertools: version('bench/peers/node_modules/@aws-lambda-powertools/idempotency'),
+})
+
+const run = async (names: readonly string[]): Promise<number> => {
+  const code = install('bench/peers')
+  if (code !== 0) return code
   const found: Record<string, unknown> = { machine: machine() }
   const targets: Target[] = []
   const context = await createContext()
@@ -62,8 +57,8 @@ const run = async (names: readonly string[]): Promise<boolean> => {
     await context.close()
   }
   console.log(JSON.stringify({ ...found, targets }, undefined, 2))
-  console.log(table(targets))
-  return targets.every(({ met }) => met)
+  console.table(targets)
+  return targets.every(({ met }) => met) ? 0 : 1
 }
 
 const wanted = process.argv.slice(2)
@@ -72,5 +67,7 @@ if (wanted.includes('--help')) console.log(USAGE)
 else if (unknown !== undefined) {
   console.error(`Cannot run "${unknown}": the parts are ${Object.keys(PARTS).join(', ')}`)
   process.exitCode = 2
-} else if (wanted.includes('install')) await installRuntimeClient()
-else process.exitCode = (await run(wanted.length > 0 ? wanted : Object.keys(PARTS))) ? 0 : 1
+} else
+  process.exitCode = wanted.includes('install')
+    ? install('bench/runtime')
+    : await run(wanted.length > 0 ? wanted : Object.keys(PARTS))

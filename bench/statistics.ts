@@ -27,3 +27,26 @@ export const measured = (values: readonly number[]): Measured => ({
 /** How many times as large `these` are as `those`, by the calmest runs of both. */
 export const ratio = (these: readonly number[], those: readonly number[]): number =>
   rounded(calm(these) / calm(those))
+
+/**
+ * Measures each in turn, round after round, so that all meet the same load of the machine.
+ *
+ * @param after called after each round
+ * @returns what was found for each; the first rounds, in which caches fill, do not count
+ */
+export const inTurn = async <Subject, Found>(
+  subjects: readonly Subject[],
+  { rounds, warmUp = 1 }: { rounds: number; warmUp?: number },
+  measure: (subject: Subject) => Promise<Found>,
+  after: () => unknown = () => undefined,
+): Promise<(subject: Subject) => Found[]> => {
+  const found = new Map(subjects.map(subject => [subject, [] as Found[]]))
+  for (let round = -warmUp; round < rounds; round++) {
+    for (const subject of subjects) {
+      const one = await measure(subject)
+      if (round >= 0) found.get(subject)?.push(one)
+    }
+    await after()
+  }
+  return subject => found.get(subject) ?? []
+}

@@ -14,16 +14,17 @@ const run = (program: string, args: readonly string[]) => {
   return status ?? 1
 }
 
-/** Runs the program in the current folder and returns its exit code. */
-export const tool = (folder: string, program: string, args: readonly string[]): number => {
+/** Installs what the lock file of a folder names, unless that is there; returns npm's exit code. */
+export const install = (folder: string): number => {
   const installed = join(folder, 'node_modules', '.package-lock.json')
   const lock = join(folder, 'package-lock.json')
-  if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(lock).mtimeMs) {
-    const code = run('npm', ['ci', '--prefix', folder])
-    if (code !== 0) return code
-  }
-  return run(join(folder, 'node_modules', '.bin', program), args)
+  const isThere = existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs
+  return isThere ? 0 : run('npm', ['ci', '--prefix', folder])
 }
+
+/** Runs the program in the current folder and returns its exit code. */
+export const tool = (folder: string, program: string, args: readonly string[]): number =>
+  install(folder) || run(join(folder, 'node_modules', '.bin', program), args)
 
 if (import.meta.main) {
   const [folder = '', program = '', ...args] = process.argv.slice(2)

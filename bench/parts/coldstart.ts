@@ -1,9 +1,8 @@
-import type { Way } from '../cloud/start.ts'
-import type { Context, Part } from '../context.ts'
+import type { Way } from '../cloud.ts'
+import { atMost, type Context, type Part } from '../context.ts'
 import { eventOf } from '../deliveries.ts'
 import { empty, type Implementation, leanStack, relay, stack, tutorial } from '../implementations.ts'
-import { measured, ratio } from '../statistics.ts'
-import { atMost } from '../targets.ts'
+import { inTurn, measured, ratio } from '../statistics.ts'
 
 const ROUNDS: Readonly<Record<'tls' | 'direct', number>> = { tls: 21, direct: 11 }
 
@@ -26,15 +25,8 @@ const start = async (context: Context, implementation: Implementation, way: Way)
 }
 
 const measure = async (context: Context, way: 'tls' | 'direct') => {
-  const starts = new Map<Implementation, Start[]>(implementations.map(each => [each, []]))
-  // The first round does not count: files enter the page cache, the emulators warm up.
-  for (let round = -1; round < ROUNDS[way]; round++) {
-    for (const each of implementations) {
-      const found = await start(context, each, way)
-      if (round >= 0) starts.get(each)?.push(found)
-    }
-  }
-  const of = (each: Implementation, what: keyof Start) => (starts.get(each) ?? []).map(found => found[what])
+  const starts = await inTurn(implementations, { rounds: ROUNDS[way] }, each => start(context, each, way))
+  const of = (each: Implementation, what: keyof Start) => starts(each).map(found => found[what])
   const results = await Promise.all(
     implementations.map(async each => {
       const { bytes, zipBytes } = await context.bundle(each)

@@ -2,18 +2,17 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import type { Context, Part } from '../context.ts'
+import { atMost, type Context, type Part } from '../context.ts'
 import type { Size } from '../deliveries.ts'
 import { type Implementation, leanStack, relay, stack, tutorial } from '../implementations.ts'
-import { measured, ratio } from '../statistics.ts'
-import { atMost } from '../targets.ts'
+import { inTurn, measured, ratio } from '../statistics.ts'
 
-const ROUNDS = 20
-const WARM_UP = 5
+const ROUNDS = { rounds: 20, warmUp: 5 }
 const IN_ROUND: Readonly<Record<Size, number>> = { '2 KB': 60, '50 KB': 20 }
 
 const implementations = [relay, stack, leanStack, tutorial]
 
+/** A process of its own with a handler and without a runtime client, which takes deliveries. */
 const start = async ({ bundle, cloud }: Context, implementation: Implementation, size: Size) => {
   const { folder, handler } = await bundle(implementation)
   const child = fork('bench/runtime/loop.ts', [join(folder, handler.replace(/\.handler$/, '.mjs')), size], {
@@ -24,35 +23,24 @@ const start = async ({ bundle, cloud }: Context, implementation: Implementation,
     throw new Error(`Cannot measure: ${implementation.name} exited with ${code}`)
   })
   ended.catch(() => undefined)
-  return {
-    run: async (): Promise<number> => {
-      child.send(IN_ROUND[size])
-      const [milliseconds] = await Promise.race([once(child, 'message'), ended])
-      return v.parse(v.number(), milliseconds)
-    },
-    stop: () => child.kill('SIGKILL'),
+  const run = async (): Promise<number> => {
+    child.send(IN_ROUND[size])
+    const [milliseconds] = await Promise.race([once(child, 'message'), ended])
+    return v.parse(v.number(), milliseconds)
   }
+  return { implementation, run, stop: () => child.kill('SIGKILL') }
 }
 
-const measure = async (context: Context, size: Size): Promise<ReadonlyMap<Implementation, number[]>> => {
-  const found = new Map<Implementation, number[]>(implementations.map(each => [each, []]))
-  const children = await Promise.all(
-    implementations.map(async each => [each, await start(context, each, size)] as const),
-  )
+const measure = async (context: Context, size: Size) => {
+  const children = await Promise.all(implementations.map(each => start(context, each, size)))
   const { empty } = await context.cloud()
   try {
-    for (let round = -WARM_UP; round < ROUNDS; round++) {
-      for (const [each, { run }] of children) {
-        const milliseconds = await run()
-        if (round >= 0) found.get(each)?.push(milliseconds)
-      }
-      // A queue that grows from round to round would slow the emulator down.
-      await empty()
-    }
+    // A queue that grows from round to round would slow the emulator down.
+    const found = await inTurn(children, ROUNDS, ({ run }) => run(), empty)
+    return new Map(children.map(child => [child.implementation, found(child)]))
   } finally {
-    for (const [, { stop }] of children) stop()
+    for (const { stop } of children) stop()
   }
-  return found
 }
 
 /**

@@ -25,7 +25,7 @@ const slow = (latency: number): Load => ({
  * @param orders how many orders a store imports, a hundred a second, which is what its API lets through
  * @param stores how many stores import as many at the same time
  */
-export const importing = (orders: number, stores = 1): Load => ({
+const importing = (orders: number, stores = 1): Load => ({
   capacity: 50,
   latency: 50,
   seconds: (stores * orders) / 50 + 60,
@@ -40,12 +40,12 @@ export const importing = (orders: number, stores = 1): Load => ({
   ],
 })
 
-export const SLOW = { 'seven seconds': slow(7000), 'ten seconds': slow(10_000) }
+const SLOW = { 'seven seconds': slow(7000), 'ten seconds': slow(10_000) }
 
 const rounded = (value: number) => Number(value.toFixed(value < 10 ? 1 : 0))
 
 /** Seconds until another store's events are processed, at the 99th percentile, and until the import is done. */
-export const summary = ({ waits, importedAt, inFlight, receives }: Awaited<ReturnType<typeof play>>) => {
+const summary = ({ waits, importedAt, inFlight, receives }: Awaited<ReturnType<typeof play>>) => {
   const p99 = (event: 'webhook' | 'call') => rounded(quantile(waits[event], 0.99) / 1000)
   return {
     webhook: p99('webhook'),

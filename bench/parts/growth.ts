@@ -28,7 +28,7 @@ const generator = (seed: number) => () => {
 }
 
 /** Milliseconds from arrival in the order queue to the store's feed. */
-export const waits = async (event: 'webhook' | 'call', perSecond: number, workers: number) => {
+const waits = async (event: 'webhook' | 'call', perSecond: number, workers: number) => {
   const seconds = Math.min(Math.max(2000, perSecond * 20), 100_000) / perSecond
   const { waits } = await play('one queue', {
     traffic: [{ store: 'other', event, perSecond }],

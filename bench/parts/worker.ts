@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { Part } from '../context.ts'
+import { atMost, type Part } from '../context.ts'
 import { OURS, recordOf } from '../deliveries.ts'
 import { worker as implementation } from '../implementations.ts'
-import { measured, ratio } from '../statistics.ts'
-import { atMost } from '../targets.ts'
+import { inTurn, measured, ratio } from '../statistics.ts'
 
 const ROUNDS = 15
 
@@ -25,14 +24,8 @@ export const worker: Part = async ({ start }) => {
     return to - from
   }
   try {
-    // The first batch opens the connections.
-    await timed(10)
-    const one: number[] = []
-    const ten: number[] = []
-    for (let round = 0; round < ROUNDS; round++) {
-      one.push(await timed(1))
-      ten.push(await timed(10))
-    }
+    const found = await inTurn([1, 10], { rounds: ROUNDS }, timed)
+    const [one, ten] = [found(1), found(10)]
     return {
       results: {
         oneOrderMs: measured(one),

@@ -1,12 +1,84 @@
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startServer } from '../../test/support/server.ts'
 import type { Bundle } from '../implementations.ts'
-import { startRuntimeApi } from './api.ts'
-import { MINIMAL_LOOP, runtimeClient } from './ric.ts'
+
+/** AWS's runtime interface client, with which Lambda runs functions; undefined when it is not installed. */
+export const runtimeClient = (): string | undefined => {
+  const client = join(import.meta.dirname, 'node_modules/aws-lambda-ric')
+  return existsSync(join(client, 'rapid-client.node')) ? join(client, 'index.mjs') : undefined
+}
+
+/** Takes its place: see there. */
+const MINIMAL_LOOP = join(import.meta.dirname, 'minimal-loop.mjs')
 
 /** Set by Lambda for Node 24. */
 const FLAGS = ['--no-experimental-require-module', '--no-experimental-detect-module']
+
+/** A trace that Lambda does not sample. */
+const UNSAMPLED = 'Root=1-00000000-000000000000000000000000;Parent=0000000000000000;Sampled=0'
+
+type Answered = {
+  /** The result of the function, as JSON text. */
+  body: string
+  /** When the event was handed over and when the result came, in milliseconds of `performance.now()`. */
+  from: number
+  to: number
+}
+
+/** Lambda's Runtime API (2018-06-01) on the loopback address, for one function that takes one event at a time. */
+const startRuntimeApi = async (trace: string) => {
+  const ready = Promise.withResolvers<number>()
+  let event = Promise.withResolvers<string>()
+  let answered = Promise.withResolvers<Answered>()
+  let from = 0
+
+  const fail = (reason: string) => {
+    for (const { promise, reject } of [ready, answered]) {
+      // A failure rejects the invocation; nobody needs to wait for the start.
+      promise.catch(() => undefined)
+      reject(new Error(`Cannot measure: ${reason}`))
+    }
+  }
+
+  const { port, close } = await startServer(async ({ url = '' }, sent) => {
+    const to = performance.now()
+    if (url.endsWith('/invocation/next')) {
+      ready.resolve(to)
+      const body = await event.promise
+      event = Promise.withResolvers()
+      from = performance.now()
+      const headers = {
+        'content-type': 'application/json',
+        'lambda-runtime-aws-request-id': randomUUID(),
+        'lambda-runtime-deadline-ms': String(Date.now() + 30_000),
+        'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:eu-central-1:000000000000:function:bench',
+        'lambda-runtime-trace-id': trace,
+      }
+      return { status: 200, headers, body }
+    }
+    if (url.endsWith('/response')) answered.resolve({ body: sent.toString(), from, to })
+    else fail(`the function failed: ${sent}`)
+    return { status: 202 }
+  })
+
+  return {
+    address: `127.0.0.1:${port}`,
+    /** When the function first asked for an event. */
+    ready: ready.promise,
+    /** Hands an event over as soon as the function asks for one. */
+    invoke(content: unknown): Promise<Answered> {
+      answered = Promise.withResolvers()
+      event.resolve(JSON.stringify(content))
+      return answered.promise
+    },
+    fail,
+    close,
+  }
+}
 
 /** CPU time of all threads of a process so far, in milliseconds; undefined where there is no /proc. */
 const cpuOf = (pid: number): number | undefined => {
@@ -25,12 +97,12 @@ const cpuOf = (pid: number): number | undefined => {
  * Starts a function as Lambda does: a process of its own with the runtime client, which asks for events.
  *
  * @param environment what serverless.yml sets
- * @param trace the header of the invocations' trace; without it none is sampled
+ * @param trace the header of the invocations' trace; by default none is sampled
  */
 export const startFunction = async (
   { folder, handler }: Bundle,
   environment: Record<string, string>,
-  trace?: string,
+  trace = UNSAMPLED,
 ) => {
   const api = await startRuntimeApi(trace)
   const started = performance.now()
@@ -66,7 +138,7 @@ export const startFunction = async (
     stop: async () => {
       child.kill('SIGKILL')
       await exit
-      api.close()
+      await api.close()
     },
   }
 }

@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createServer } from 'node:tls'
 import { promisify } from 'node:util'
+import { portOf } from '../test/support/address.ts'
 
 export type Certificate = { file: string; cert: Buffer; key: Buffer }
 
@@ -26,8 +27,8 @@ export const makeCertificate = async (folder: string): Promise<Certificate> => {
   return { file, cert: await readFile(file), key: await readFile(keyFile) }
 }
 
-/** Terminates TLS in front of an HTTP server and returns the URL. */
-export const startTls = async (target: string, { cert, key }: Certificate): Promise<string> => {
+/** Terminates TLS in front of an HTTP server. */
+export const startTls = async (target: string, { cert, key }: Certificate) => {
   const { hostname, port } = new URL(target)
   const server = createServer({ cert, key, noDelay: true }, socket => {
     const behind = connect({ port: Number(port), host: hostname, noDelay: true })
@@ -38,7 +39,9 @@ export const startTls = async (target: string, { cert, key }: Certificate): Prom
   })
   server.listen({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('Cannot measure: no address')
-  return `https://127.0.0.1:${address.port}`
+  return {
+    url: `https://127.0.0.1:${portOf(server)}`,
+    // Functions keep their connections open until they are killed, which is before this.
+    close: async () => void server.close(),
+  }
 }

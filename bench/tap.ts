@@ -1,8 +1,6 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { text } from 'node:stream/consumers'
 import * as v from 'valibot'
-import { addressOf } from '../../test/support/address.ts'
+import { urlOf } from '../local/settings.ts'
+import { type Answer, startServer } from '../test/support/server.ts'
 
 /** One call to AWS as it went over the wire, and what AWS would bill for it. */
 export type Call = {
@@ -25,14 +23,14 @@ const conditionalPut = v.looseObject({
   ReturnValuesOnConditionCheckFailure: v.literal('ALL_OLD'),
 })
 
-type Exchanged = { status: number; body: string }
+type Exchanged = Answer & { body: string }
 type Headers = Record<string, string>
 
 /**
- * Stands in front of an emulator, forwards every call and reports it; returns its own URL. Asks DynamoDB what each
+ * Stands in front of an emulator, forwards every call and reports it; has its own URL. Asks DynamoDB what each
  * call consumes, and adds the existing item to a refused conditional put, which dynalite cannot.
  */
-export const startTap = async (target: string, onCall: (call: Call) => void): Promise<string> => {
+export const startTap = async (target: string, onCall: (call: Call) => void) => {
   const forward = async (headers: Headers, body: string): Promise<Exchanged> => {
     const response = await fetch(target, { method: 'POST', headers, body })
     return { status: response.status, body: await response.text() }
@@ -60,8 +58,8 @@ export const startTap = async (target: string, onCall: (call: Call) => void): Pr
     return isRefused ? withItem(headers, sent, response) : response
   }
 
-  const server = createServer(async (request, response) => {
-    const body = await text(request)
+  const { port, close } = await startServer(async (request, sent) => {
+    const body = sent.toString()
     const [service = '', action = ''] = String(request.headers['x-amz-target']).split('.')
     const headers = {
       'content-type': String(request.headers['content-type']),
@@ -69,17 +67,12 @@ export const startTap = async (target: string, onCall: (call: Call) => void): Pr
       authorization: String(request.headers.authorization),
       'x-amz-date': String(request.headers['x-amz-date']),
     }
-    let exchanged: Exchanged
-    if (service.startsWith('DynamoDB')) {
-      exchanged = await dynamodb(action, headers, body)
-    } else {
-      const sqsRequests = service === 'AmazonSQS' ? Math.ceil(Buffer.byteLength(body) / CHUNK_BYTES) : 0
-      onCall({ action, readUnits: 0, writeUnits: 0, sqsRequests })
-      exchanged = await forward(headers, body)
-    }
-    response.writeHead(exchanged.status, { 'content-type': headers['content-type'] }).end(exchanged.body)
+    const answered = { 'content-type': headers['content-type'] }
+    if (service.startsWith('DynamoDB'))
+      return { ...(await dynamodb(action, headers, body)), headers: answered }
+    const sqsRequests = service === 'AmazonSQS' ? Math.ceil(sent.length / CHUNK_BYTES) : 0
+    onCall({ action, readUnits: 0, writeUnits: 0, sqsRequests })
+    return { ...(await forward(headers, body)), headers: answered }
   })
-  server.listen({ host: '127.0.0.1', port: 0 })
-  await once(server, 'listening')
-  return addressOf(server)
+  return { url: urlOf(port), close }
 }
