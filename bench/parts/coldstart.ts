@@ -53,12 +53,14 @@ const measure = async (context: Context, way: 'tls' | 'direct') => {
 export const coldstart: Part = async context => {
   const tls = await measure(context, 'tls')
   const direct = await measure(context, 'direct')
+  const zipKb = (await context.bundle(relay)).zipBytes / 1000
   const compared = (other: Implementation) => ratio(tls.of(relay, 'toAnswer'), tls.of(other, 'toAnswer'))
   return {
     results: { tls: tls.results, direct: direct.results },
     targets: [
       atMost('cold start over TLS, to peer (b) as its documentation bundles it', 0.7, compared(stack)),
       atMost('cold start over TLS, to peer (b) with our bundling', 0.85, compared(leanStack)),
+      { what: 'zip of the receiver', target: '≤ 130 KB', found: `${zipKb} KB`, met: zipKb <= 130 },
     ],
   }
 }
