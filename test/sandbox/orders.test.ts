@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
 import { startSandbox } from '../../sandbox/start.ts'
-import { clientOf, eachWithSandbox, order, PAYMENT, upTo } from './world.ts'
+import { call, clientOf, eachWithSandbox, order, PAYMENT, upTo } from './world.ts'
 
 const sandbox = eachWithSandbox({ clock: () => new Date(2026, 10, 21, 12) })
 
@@ -28,12 +28,7 @@ describe('each request of a store in each status', () => {
     ['create', 'paid', 200, { status: 'paid', receipt_number: 1, duplicate: true }],
     ['create', 'refunded', 200, { status: 'refunded', return_number: 1, duplicate: true }],
     ['read', 'unknown', 404, UNKNOWN],
-    [
-      'read',
-      'needs_review',
-      200,
-      { status: 'needs_review', status_display: 'نیازمند بررسی', error: /stock/ },
-    ],
+    ['read', 'needs_review', 200, { status_display: 'نیازمند بررسی', error: /stock/ }],
     ['read', 'invoiced', 200, { status: 'invoiced', status_display: 'فاکتور شده', invoice_status: 'posted' }],
     ['read', 'paid', 200, { status: 'paid', status_display: 'پرداخت شده', receipt_number: 1, error: null }],
     ['read', 'refunded', 200, { status: 'refunded', status_display: 'مرجوع شده', return_number: 1 }],
@@ -64,22 +59,6 @@ describe('each request of a store in each status', () => {
 })
 
 describe('creating an order', () => {
-  test('answers with the whole result', async () => {
-    const { status, body } = await sandbox().create(order('1', { source: 'shop' }))
-    expect(status).toBe(201)
-    expect(body).toEqual({
-      ...{
-        source: 'shop',
-        external_id: '1',
-        status: 'invoiced',
-        status_display: 'فاکتور شده',
-        total: '2200',
-      },
-      ...{ invoice_number: 1, invoice_status: 'posted', receipt_number: null, return_number: null },
-      ...{ error: null, duplicate: false },
-    })
-  })
-
   test('that cannot be finalized results in a draft, a held payment, and every cause', async () => {
     const { create, detail, settings, product, stock } = sandbox()
     await settings({ automaticFinalization: false, orderPaymentReceivingAccount: null })
@@ -122,16 +101,11 @@ describe('creating an order', () => {
   })
 })
 
-test('a payment has its fields direct or inside "payment", and pays the whole invoice', async () => {
+test.each([PAYMENT, { payment: PAYMENT }])('the payment %j pays the whole invoice', async body => {
   const { create, pay, detail } = sandbox()
-  for (const [id, body] of [
-    ['1', PAYMENT],
-    ['2', { payment: PAYMENT }],
-  ] as const) {
-    await create(order(id))
-    expect((await pay(id, body)).body).toMatchObject({ status: 'paid', receipt_number: Number(id) })
-    expect((await detail(id)).receipt).toMatchObject({ amount: '2200', reference: 'r-1' })
-  }
+  await create(order('1'))
+  expect((await pay('1', body)).body).toMatchObject({ status: 'paid', receipt_number: 1 })
+  expect((await detail('1')).receipt).toMatchObject({ amount: '2200', reference: 'r-1' })
 })
 
 test('the first payment of a draft is held until a retry, another one is only in the history', async () => {
@@ -162,29 +136,6 @@ test('a payment without a receiving account is refused, and succeeds after one i
   expect((await pay('1')).body).toMatchObject({ status: 'paid', receipt_number: 1 })
 })
 
-test('a return has a number and its reason', async () => {
-  const { create, refund, detail } = sandbox()
-  for (const [id, reason] of [
-    ['1', 'changed his mind'],
-    ['2', undefined],
-  ] as const) {
-    await create(order(id))
-    await refund(id, { reason })
-    expect((await detail(id)).return).toMatchObject({ number: Number(id), reason: reason ?? null })
-  }
-})
-
-test('a retry leaves the order in review with the current cause while one remains', async () => {
-  const { create, settings, retry, product } = sandbox()
-  await settings({ automaticFinalization: false })
-  await create(order('1', OUT_OF_STOCK))
-  await product('SKU-3', { stock: 2 })
-  const cause = { status: 'needs_review', error: 'Automatic finalization is off' }
-  expect((await retry('1')).body).toMatchObject(cause)
-  await settings({ automaticFinalization: true })
-  expect((await retry('1')).body).toMatchObject({ status: 'invoiced', error: null })
-})
-
 test('the source can be in the query or in the body, and must be the same in both', async () => {
   const { create, pay, refund, url } = sandbox()
   for (const id of ['1', '2']) await create(order(id, { source: 'shop' }))
@@ -199,10 +150,8 @@ test('the source can be in the query or in the body, and must be the same in bot
   expect((await pay('2', { ...PAYMENT, source: 'shop' })).status).toBe(200)
   expect((await refund('1', { source: 'shop' })).status).toBe(200)
   expect((await refund('2', undefined, 'shop')).status).toBe(200)
-  const headers = { authorization: 'Bearer sandbox-key', 'content-type': 'application/json' }
-  const body = JSON.stringify(order('3'))
-  const created = await fetch(`${url}/api/v1/orders/?source=shop`, { method: 'POST', headers, body })
-  expect(await created.json()).toMatchObject({ source: 'shop' })
+  const created = await call(`${url}/api/v1/orders/?source=shop`, { method: 'POST', body: order('3') })
+  expect(created.body).toMatchObject({ source: 'shop' })
 })
 
 describe('the customer (rules 1 to 3)', () => {
@@ -277,16 +226,9 @@ describe('the rows (rules 4 and 5)', () => {
       expect({ status, total: body.total }).toEqual({ status: 201, total: expected.total })
       const { rows, tax_rate, prices_include_tax } = await detail(String(index))
       expect([tax_rate, prices_include_tax]).toEqual([taxRate, pricesIncludeTax])
-      const numbers = [...(rows ?? [])].map(({ kind, amount, orderDiscount, net, tax }) => ({
-        kind,
-        ...{
-          amount: Number(amount),
-          orderDiscount: Number(orderDiscount),
-          net: Number(net),
-          tax: Number(tax),
-        },
-      }))
-      expect(numbers).toEqual(expected.rows)
+      const asText = (row: object) =>
+        Object.fromEntries(Object.entries(row).map(([name, value]) => [name, String(value)]))
+      expect(rows).toMatchObject(expected.rows.map(asText))
     }
   })
 })
@@ -302,14 +244,8 @@ describe('the receipt (rule 6)', () => {
     await settings({ orderPaymentReceivingAccount: account })
     await create(order('1', { payment: { method, reference: 'r-1', date: '2026-11-20' } }))
     expect((await detail('1')).receipt).toMatchObject({
-      ...{
-        number: 1,
-        type,
-        amount: '2200',
-        reference: 'r-1',
-        date: '2026-11-20',
-        account: { code: account },
-      },
+      ...{ number: 1, type, amount: '2200', reference: 'r-1', date: '2026-11-20' },
+      account: { code: account },
     })
   })
 
@@ -379,18 +315,6 @@ test('stock decreases by the exact sum of the rows of a product', async () => {
   expect(await stock('SKU-1')).toBe(0)
   await refund('2')
   expect(await stock('SKU-1')).toBe(0.3)
-})
-
-test('50 simultaneous creates of the same order register it once, with 49 duplicates', async () => {
-  const { create, stock, panel } = sandbox()
-  const body = order('1', { payment: { method: 'online' }, customer: { mobile: '09123456789' } })
-  const replies = await Promise.all(Array.from({ length: 50 }, () => create(body)))
-  expect(replies.filter(({ status }) => status === 201)).toHaveLength(1)
-  for (const { status, body: result } of replies) {
-    expect(result).toMatchObject({ duplicate: status === 200, invoice_number: 1, receipt_number: 1 })
-  }
-  expect((await panel('orders')).body.orders).toHaveLength(1)
-  expect(await stock('SKU-1')).toBe(98)
 })
 
 test('simultaneous orders get sequential numbers without gaps, refused ones among them, and share the stock', async () => {

@@ -26,33 +26,23 @@ const item = { sku: 'SKU-1', quantity: 1, unit_price: 1000 }
 const METHODS = 'must be one of online, transfer, card, pos, cash'
 const NUMBER = 'must be a mobile number such as 09123456789'
 const WEB = 'must be an http or https URL'
+const BARE = 'must not contain a user name or password'
 
 /** `test/protocol` has the rules of the spec, one by one; the others are the service's own. */
 describe('a request that is refused with the field and the rule', () => {
   test.each<[message: string, order: object]>([
     ['"external_id" is "": must not be empty', { external_id: '' }],
     ['"source" is "": must not be empty', { source: '' }],
-    ['"items" is Object: must be an array', { items: { 0: item } }],
-    ['"items" is Array: must have at least one item', { items: [] }],
-    ['"items[0]" is null: must be an object', { items: [null] }],
-    ['"items[0].sku" is missing', { items: [{ ...item, sku: undefined }] }],
     ['"items[0].sku" is "": must not be empty', { items: [{ ...item, sku: '' }] }],
     ['"items[0].unit_price" is -5: must not be negative', { items: [{ ...item, unit_price: -5 }] }],
     ['"items[0].discount" is -5: must not be negative', { items: [{ ...item, discount: -5 }] }],
     ['"items[0].discount" is 1001: must not exceed the row, 1000', { items: [{ ...item, discount: 1001 }] }],
-    [
-      '"items[499].quantity" is true: must be a number',
-      { items: [...Array(499).fill(item), { ...item, quantity: true }] },
-    ],
     ['"discount" is -1: must not be negative', { discount: -1 }],
     ['"discount" is 2001: must not exceed the items, 2000', { discount: 2001, shipping: 9999 }],
     ['"shipping" is -1: must not be negative', { shipping: -1 }],
     ['"date" is 9999-12-31: outside the fiscal years', { date: '9999-12-31' }],
     [`"customer.mobile" is "0912345678": ${NUMBER}`, { customer: { mobile: '0912345678' } }],
-    ['"payment" is true: must be an object', { payment: true }],
     ['"payment.method" is missing', { payment: {} }],
-    [`"payment.method" is "crypto": ${METHODS}`, { payment: { method: 'crypto' } }],
-    ['"payment.date" is "today": must be a date', { payment: { method: 'card', date: 'today' } }],
   ])('an order: %s', async (message, changes) => {
     const reply = await sandbox().create(order('1', { customer: { mobile: '09121112233' }, ...changes }))
     expectRefusal(reply)
@@ -63,16 +53,12 @@ describe('a request that is refused with the field and the rule', () => {
   })
 
   test.each<[message: string, request: string, body: unknown]>([
-    ['The body is Array: must be a JSON object', 'PUT webhook/', []],
     ['Field "url" is missing', 'PUT webhook/', {}],
     ['Field "url" is "relay": must be a URL', 'PUT webhook/', { url: 'relay' }],
     [`Field "url" is "ftp://r.example": ${WEB}`, 'PUT webhook/', { url: 'ftp://r.example' }],
     [`Field "url" is "mailto:http://r.example": ${WEB}`, 'PUT webhook/', { url: 'mailto:http://r.example' }],
-    ...['https://u@r.example', 'https://:p@r.example'].map((url): [string, string, object] => [
-      `Field "url" is "${url}": must not contain a user name or password`,
-      ...(['PUT webhook/', { url }] as const),
-    ]),
-    ['The body is null: must be a JSON object', 'POST orders/1/payment/', null],
+    [`Field "url" is "https://u@r.example": ${BARE}`, 'PUT webhook/', { url: 'https://u@r.example' }],
+    [`Field "url" is "https://:p@r.example": ${BARE}`, 'PUT webhook/', { url: 'https://:p@r.example' }],
     ['Field "method" is missing', 'POST orders/1/payment/', { payment: null }],
     [`Field "payment.method" is null: ${METHODS}`, 'POST orders/1/payment/', { payment: { method: null } }],
     ['Field "source" is "": must not be empty', 'POST orders/1/refund/', { source: '' }],
@@ -138,20 +124,11 @@ describe('numbers', () => {
     )
 
   test.each([
-    ...[
-      ['1', '1e400'],
-      ['1', '1e999999999'],
-      ['1', '-1e-400'],
-      ['1e-999999999', '1'],
-    ],
-    ...[
-      ['1', '9'.repeat(5000)],
-      ['0.0', '1'],
-      ['0e5', '1'],
-      ['-0', '1'],
-      ['1', '-0.00000000000000000000000001'],
-    ],
-  ])('of %s pieces at %s rials are refused', async (quantity = '', price = '') => {
+    ...['1e400', '1e999999999', '-1e-400', '9'.repeat(5000), '-0.00000000000000000000000001'].map(
+      price => ['1', price] as const,
+    ),
+    ...['1e-999999999', '0.0', '0e5', '-0'].map(quantity => [quantity, '1'] as const),
+  ])('of %s pieces at %s rials are refused', async (quantity, price) => {
     expectRefusal(await priced(quantity, price))
     await expectUntouched()
   })
@@ -199,20 +176,10 @@ test('the last of duplicate keys in a body wins, and special names of JavaScript
 test('no JSON body causes a 5xx response', async () => {
   await sandbox().create(order('1', { items: [{ ...item, sku: 'SKU-3' }] }))
   const name = fc.constantFrom(
-    ...[
-      'external_id',
-      'source',
-      'date',
-      'customer',
-      'mobile',
-      'name',
-      'items',
-      'sku',
-      'quantity',
-      'unit_price',
-    ],
-    ...['discount', 'shipping', 'payment', 'method', 'reference', 'reason', 'url', 'stock', 'taxRate'],
-    ...['fiscalYears', 'code', 'kind'],
+    ...'external_id source date customer mobile name items sku quantity unit_price discount shipping'.split(
+      ' ',
+    ),
+    ...'payment method reference reason url stock taxRate fiscalYears code kind'.split(' '),
   )
   const plain = fc.oneof(
     fc.jsonValue(),
@@ -239,20 +206,8 @@ test('no JSON body causes a 5xx response', async () => {
 
 describe('an id', () => {
   test.each([
-    ...[
-      'a/b',
-      '1/payment',
-      '/',
-      'a?b=c#d',
-      '100%',
-      '%2F',
-      ' ',
-      'سفارش ۱۲',
-      '😀'.repeat(100),
-      'a\u0000b',
-      'a\nb',
-    ],
-    ...["'; DROP TABLE orders; --", '<script>alert(1)</script>', '..\\..', 'x'.repeat(100), '"', '+', 'a b'],
+    ...'a/b 1/payment / a?b=c#d 100% %2F ..\\.. " + <script>alert(1)</script>'.split(' '),
+    ...[' ', 'سفارش ۱۲', '😀'.repeat(100), 'a\u0000b', 'a\nb', "'; DROP TABLE orders; --", 'x'.repeat(100)],
   ])('of %j is accepted unchanged everywhere', async id => {
     const { create, read, pay, refund, detail, retry, panel } = sandbox()
     const source = `shop ${id}`
