@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import { tablesOf } from '../../deploy/tables.ts'
 import { createReconciler } from '../../lib/reconcile/handler.ts'
 import { createTables } from '../../local/provision.ts'
 import { change, copyProject } from '../deploy/project.ts'
+import { useFolder } from '../support/folder.ts'
 import { context, scheduledEvent } from '../support/lambda.ts'
 import { drain } from '../support/parts.ts'
 import { recordingTelemetry } from '../support/telemetry.ts'
@@ -18,32 +17,17 @@ import { local, ROOT, useLocalStack } from './relay.ts'
 const RESTORED = 'orders-2'
 const DAY_MS = 24 * 60 * 60 * 1000
 
-let folder: string
-let project: string
+const folder = useFolder()
+const project = () => folder('project')
 useLocalStack({
   project: async () => {
-    folder = await mkdtemp(join(tmpdir(), 'order-relay-restore-'))
-    project = join(folder, 'project')
-    await copyProject(project)
-    return project
+    await copyProject(project())
+    return project()
   },
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const request = async (path: string, body: object) => {
-  const response = await fetch(`${local.stack().urls.relay}/api/v1/orders/${path}`, {
-    method: 'POST',
-    headers: { authorization: 'Bearer local-api', 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  return response.status
-}
-const create = (external_id: string) =>
-  request('', {
-    external_id,
-    customer: { mobile: '09120000000', name: 'Somebody' },
-    items: [{ sku: 'A1', quantity: 1, unit_price: 1000 }],
-  })
+const request = async (path: string, body: object) => (await local.store('POST', path, body)).status
+const create = (external_id: string) => local.create(external_id, {}, 'relay')
 const statusOf = async (external_id: string) => {
   const { out } = await local.relay(['orders', 'show', 'api', external_id])
   return /^status +(\w+)/m.exec(out)?.[1]
@@ -71,15 +55,11 @@ const restore = async () => {
 let before: Record<string, number[]>
 
 beforeAll(async () => {
-  await local.sandbox('PUT', '/panel/products/A1', { name: 'Tea', stock: 1000 })
   const finalize = (automaticFinalization: boolean) =>
-    local.sandbox('PUT', '/panel/settings', { automaticFinalization, automaticCustomerCreation: true })
-  await finalize(true)
-  expect(await create('paid-later')).toBe(201)
-  expect(await create('settled')).toBe(201)
+    local.sandbox('PUT', '/panel/settings', { automaticFinalization })
+  for (const id of ['paid-later', 'settled']) expect(await create(id)).toBe('invoiced')
   await finalize(false)
-  expect(await create('in-review')).toBe(201)
-  expect(await create('still-in-review')).toBe(201)
+  for (const id of ['in-review', 'still-in-review']) expect(await create(id)).toBe('needs_review')
 
   await restore()
 
@@ -88,12 +68,12 @@ beforeAll(async () => {
   await finalize(true)
   await local.sandbox('POST', '/panel/orders/in-review/retry?source=api')
   await reaches('in-review', 'invoiced')
-  expect(await create('unknown')).toBe(201)
+  expect(await create('unknown')).toBe('invoiced')
   expect(await request('still-in-review/refund/', {})).toBe(202)
   before = await heard()
 
-  await change(project, 'serverless.yml', 'ordersTable: orders', `ordersTable: ${RESTORED}`)
-  await change(project, 'serverless.yml', 'feedVersionsFrom: 0', 'feedVersionsFrom: 1000')
+  await change(project(), 'serverless.yml', 'ordersTable: orders', `ordersTable: ${RESTORED}`)
+  await change(project(), 'serverless.yml', 'feedVersionsFrom: 0', 'feedVersionsFrom: 1000')
   await local.restart()
 }, 60_000)
 

@@ -13,6 +13,23 @@ test("docs/cli.md equals the command's help; otherwise run: npm run docs", () =>
   expect(readFileSync(DOCUMENT, 'utf8')).toBe(cliDocument())
 })
 
+test.each<[string[], number, RegExp]>([
+  [['--version'], 0, /^relay 0\.1\.0\n$/],
+  [['--help'], 0, /0 {2}success\n {2}1 {2}something needs attention.*\n {2}2 {2}usage error/],
+  [['dead'], 2, /Usage: relay dead/],
+  [
+    ['orders', 'show', '--json'],
+    2,
+    /^\{\s*"error": ?\{\s*"message": ?"Cannot read the command: [^"]*"\s*\}\s*\}\s$/,
+  ],
+  [['orders', 'show', '--verbose'], 2, /\n {4}at /],
+  [['sandbox', '--port', 'many'], 1, /Cannot use --port "many": must be a port/],
+])('%j exits with %i and prints %s', async (args, code, words) => {
+  const ran = await relay(args)
+  expect(ran.out + ran.err).toMatch(words)
+  expect(ran.code).toBe(code)
+})
+
 describe('a usage error', () => {
   test.each<[string[], string]>([
     [['ordres'], "unknown command 'ordres' (Did you mean orders?); see relay --help"],
@@ -39,16 +56,9 @@ describe('a usage error', () => {
     expect(err).not.toMatch(/\n {4}at /)
     expect({ code, out }).toEqual({ code: 2, out: '' })
   })
-
-  test('a missing subcommand prints the help and exits with 2', async () => {
-    const { code, err } = await relay(['dead'])
-    expect(err).toContain('Usage: relay dead')
-    expect(code).toBe(2)
-  })
 })
 
-test('the version is printed, and words are completed', async () => {
-  expect(await relay(['--version'])).toMatchObject({ code: 0, out: 'relay 0.1.0\n' })
+test('words are completed', async () => {
   const { out } = await relayProcess(['complete', '--', 'orders', 'list', '--s'])
   expect(out).toMatch(/^--source\t.*\n--status\t.*\n--since\t/)
   expect((await relayProcess(['completion', 'bash'])).out).toContain('complete -F __relay_complete relay')
@@ -69,22 +79,6 @@ test('explain-signature names the cause of a mismatch, and never shows the secre
   )
   expect(out).not.toContain('whsec')
   expect(code).toBe(1)
-})
-
-test('help exits with 0 and lists the exit codes', async () => {
-  const { code, out } = await relay(['--help'])
-  expect(out).toMatch(/0 {2}success\n {2}1 {2}something needs attention.*\n {2}2 {2}usage error/)
-  expect(code).toBe(0)
-})
-
-test('with --json an error is a JSON document', async () => {
-  const { err } = await relay(['orders', 'show', '--json'])
-  expect(JSON.parse(err)).toEqual({ error: { message: expect.stringMatching(/^Cannot read the command: /) } })
-})
-
-test('with --verbose an error has a stack trace', async () => {
-  const { err } = await relay(['orders', 'show', '--verbose'])
-  expect(err).toMatch(/\n {4}at /)
 })
 
 test('a local stack that is not running is reported with the remedy', async () => {
@@ -112,11 +106,5 @@ describe('the sandbox', () => {
     expect((await fetch(`${url}/api/v1/orders/1/`)).status).toBe(401)
     command.kill('SIGTERM')
     expect(await once(command, 'exit')).toEqual([0, null])
-  })
-
-  test('reports why it cannot start, and the exit code is 1', async () => {
-    const { code, err } = await relay(['sandbox', '--port', 'many'])
-    expect(err).toContain('Cannot use --port "many": must be a port')
-    expect(code).toBe(1)
   })
 })

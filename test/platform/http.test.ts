@@ -1,26 +1,13 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { bodyOf, errorResponse, toApiGateway } from '../../lib/platform/http.ts'
-import { readJson } from '../../lib/protocol/json.ts'
-import { sign } from '../../lib/protocol/signature.ts'
-
-const asText = (body: string) => bodyOf({ body, isBase64Encoded: false })
-const asBase64 = (bytes: string | Uint8Array) =>
-  bodyOf({ body: Buffer.from(bytes).toString('base64'), isBase64Encoded: true })
-
-test('a body means the same, and has the same signature, as text and as base64', () => {
-  const signed = (body: string | Uint8Array) => sign({ secret: 's', t: 1, body })
-  fc.assert(
-    fc.property(fc.json(), text => {
-      expect(readJson(asBase64(text))).toEqual(readJson(asText(text)))
-      expect(signed(asBase64(text))).toBe(signed(asText(text)))
-    }),
-  )
-})
 
 test('base64 preserves every byte', () => {
   fc.assert(
-    fc.property(fc.uint8Array(), bytes => expect(Buffer.from(asBase64(bytes))).toEqual(Buffer.from(bytes))),
+    fc.property(fc.uint8Array(), bytes => {
+      const body = Buffer.from(bytes).toString('base64')
+      expect(Buffer.from(bodyOf({ body, isBase64Encoded: true }))).toEqual(Buffer.from(bytes))
+    }),
   )
 })
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { sign, verify } from '../../lib/protocol/signature.ts'
 
@@ -12,32 +12,9 @@ const body = fc.uint8Array({ maxLength: 300 })
 const time = fc.integer({ min: 0, max: 4e9 })
 
 // Headers of every kind, and clocks around the tolerance, are in test/fuzz/signature.ts.
-describe('independent vectors', () => {
-  test.each(cases)('$name', ({ secret, header, bodyBase64, now, valid }) => {
-    const body = Buffer.from(bodyBase64, 'base64')
-    expect(verify({ header, body, secrets: [secret], now }).valid).toBe(valid)
-  })
-})
-
-test('a change of any byte of the body is rejected', () => {
-  fc.assert(
-    fc.property(
-      secret,
-      fc.uint8Array({ minLength: 1, maxLength: 300 }),
-      time,
-      fc.nat(),
-      fc.integer({ min: 1, max: 255 }),
-      (secret, body, t, at, by) => {
-        const header = sign({ secret, t, body })
-        const changed = Uint8Array.from(body)
-        changed[at % body.length] = (changed[at % body.length] ?? 0) ^ by
-        expect(verify({ header, body: changed, secrets: [secret], now: t })).toEqual({
-          valid: false,
-          reason: 'mismatch',
-        })
-      },
-    ),
-  )
+test.each(cases)('independent vector: $name', ({ secret, header, bodyBase64, now, valid }) => {
+  const body = Buffer.from(bodyBase64, 'base64')
+  expect(verify({ header, body, secrets: [secret], now }).valid).toBe(valid)
 })
 
 test('any secret and any v1 may match, and the matching secret is returned', () => {
@@ -66,13 +43,7 @@ test.each([
   ['a second, malformed v1', `t=1,v1=${'0'.repeat(64)},v1=zz`],
   ['a space after the comma', `t=1, v1=${'0'.repeat(64)}`],
   ['no header', undefined],
-  ['a v1 of 65 digits', `t=1,v1=${'0'.repeat(65)}`],
   ['a v1 with a prefix', `t=1,v1=x${'0'.repeat(64)}`],
-  ['a v1 in capitals', `t=1,v1=${'A'.repeat(64)}`],
-  ['no t', `v1=${'0'.repeat(64)}`],
-  ['two t', `t=1,t=1,v1=${'0'.repeat(64)}`],
-  ['no v1', 't=1,v0=x'],
-  ['an empty t', `t=,v1=${'0'.repeat(64)}`],
   ['a t with a prefix', `t=x1,v1=${'0'.repeat(64)}`],
   ['a t with a suffix', `t=1x,v1=${'0'.repeat(64)}`],
   ['a t of sixteen digits', `t=${'1'.repeat(16)},v1=${'0'.repeat(64)}`],
@@ -89,12 +60,4 @@ test('a time of fifteen digits is exact, and unknown schemes without a value are
   const t = 999_999_999_999_999
   const header = `t1,v11,${sign({ secret: 's', t, body })}`
   expect(verify({ header, body, secrets: ['s'], now: t })).toEqual({ valid: true, secret: 's', t })
-})
-
-test('an authentic signature is stale one second beyond the tolerance on either side', () => {
-  const body = Buffer.from('{}')
-  const header = sign({ secret: 's', t: 1000, body })
-  for (const now of [1301, 699]) {
-    expect(verify({ header, body, secrets: ['s'], now })).toEqual({ valid: false, reason: 'stale' })
-  }
 })

@@ -40,8 +40,8 @@ export const handler = async (event: APIGatewayProxyEventV2): Promise<APIGateway
     case 'elsewhere':
       return respond(404, {})
     default: {
-      const { body, isBase64Encoded, rawPath, pathParameters } = event
-      return respond(200, { body, isBase64Encoded, rawPath, pathParameters })
+      const { body, isBase64Encoded } = event
+      return respond(200, { body, isBase64Encoded })
     }
   }
 }
