@@ -25,14 +25,11 @@ export const storesWith = (webFeed: string): readonly Store[] => [
 /** As `npm start` has it. */
 export const keyOfStore = (source: string): string => `local-${source}`
 
-export type BackendOptions = {
-  /** How many times faster than real time the service retries its webhooks. @default 100 */
-  senderSpeed?: number
-  /** Visibility timeout of the queues in seconds. @default as deployed */
-  visibility?: number
-}
+/** How many times faster than real time the service retries its webhooks. */
+const SENDER_SPEED = 100
 
-const queuesWith = (visibility: number | undefined) =>
+/** @param visibility visibility timeout of the queues that are consumed, in seconds; by default as deployed */
+const queuesWith = (visibility?: number) =>
   queuesOf({ prefix: '', stores: storesWith('https://shop.example') }).map(queue =>
     // Only a queue with high throughput is consumed.
     visibility !== undefined && 'DeduplicationScope' in queue.attributes
@@ -75,24 +72,20 @@ export type Backends = ReturnType<typeof backendClients>
 /**
  * Starts DynamoDB, SQS, Parameter Store and the accounting service, embedded, on free ports, with the stack's
  * tables, queues and parameters.
+ *
+ * @param closing closes them
+ * @param visibility see {@link queuesWith}
  */
-export const startBackends = async ({ senderSpeed = 100, visibility }: BackendOptions = {}) => {
+export const startBackends = async (closing: AsyncDisposableStack, visibility?: number) => {
   const parts = await startParts({ queues: queuesWith(visibility), tables: tablesOf({ prefix: '' }) })
-  const sandbox = await startSandbox({ port: parts.ports.sandbox, speed: senderSpeed })
+  closing.defer(parts.close)
+  const sandbox = await startSandbox({ port: parts.ports.sandbox, speed: SENDER_SPEED })
+  closing.defer(sandbox.close)
   const clients = backendClients(parts.ports)
-  const { putParameter } = clients
-  for (const source of SOURCES) {
-    const { Name, Value } = storeKeyParameter(SECRETS_PATH, source, keyOfStore(source))
-    await putParameter(Name.slice(SECRETS_PATH.length + 1), Value)
-  }
-  await putParameter(`${PARAMETERS.feedSecrets}/demo-shop`, FEED_SECRET)
-  await putParameter(PARAMETERS.accountingKey, SANDBOX_KEY)
-  return {
-    ...clients,
-    async close() {
-      clients.destroy()
-      await sandbox.close()
-      await parts.close()
-    },
-  }
+  closing.defer(clients.destroy)
+  for (const source of SOURCES)
+    await parts.ssm.putParameter(storeKeyParameter(SECRETS_PATH, source, keyOfStore(source)))
+  await clients.putParameter(`${PARAMETERS.feedSecrets}/demo-shop`, FEED_SECRET)
+  await clients.putParameter(PARAMETERS.accountingKey, SANDBOX_KEY)
+  return clients
 }

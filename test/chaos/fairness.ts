@@ -1,23 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, expect, test } from '@jest/globals'
-import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
-import { feedQueueName, QUEUES } from '../../lib/platform/names.ts'
+import { expect, test } from '@jest/globals'
 import { sign } from '../../lib/protocol/signature.ts'
 import { HEADERS, ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
-import { startEventSource } from '../../local/event-source.ts'
-import { queueArn, REGION, urlOf } from '../../local/settings.ts'
-import { startServer } from '../support/server.ts'
-import { recordingTelemetry } from '../support/telemetry.ts'
-import { startBackends } from './backends.ts'
-import { startRelay } from './relay.ts'
-import { createRequest, serviceClient } from './service.ts'
-import { startWebStore, storeRequester } from './stores.ts'
-
-const closing: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
-})
+import { orderIn } from './journal.ts'
+import { createRequest } from './service.ts'
+import { REAL_TIME, startWorld } from './world.ts'
 
 /** Seconds from the beginning of something to its end, by id. */
 const stopwatch = () => {
@@ -36,85 +24,47 @@ const stopwatch = () => {
 }
 
 /**
- * The relay's functions between the real parts, without faults. The store "api" creates orders while "demo-shop" has
- * its webhooks and payments.
+ * Starts a world without faults, but with a service that takes its time. The store "api" creates orders while
+ * "demo-shop" has its webhooks and payments.
  *
  * @param delay how long the service takes for a call that the worker makes now, in milliseconds
  */
-const startWorld = async (delay: () => number) => {
-  const closable = <Part extends { close: () => unknown }>(part: Part): Part => {
-    closing.push(part.close)
-    return part
-  }
+const startSlow = async (delay: () => number) => {
   const webhooks = stopwatch()
   const payments = stopwatch()
-  const backends = closable(await startBackends())
-  const service = closable(
-    await startServer(async ({ method = '', url = '', headers }, body) => {
-      const [, paid] = /\/([^/]+)\/payment\//.exec(url) ?? []
-      if (paid !== undefined) payments.end(paid)
-      await sleep(delay(), undefined, { ref: false })
-      const { authorization = '', 'content-type': type = 'application/json' } = headers
-      const response = await fetch(urlOf(backends.ports.sandbox) + url, {
-        method,
-        headers: { authorization, 'content-type': type },
-        ...(body.length > 0 && { body: new Uint8Array(body) }),
-      })
-      return { status: response.status, body: await response.text() }
-    }),
-  )
-  const web = closable(
-    await startWebStore({ of: () => [], receive: body => webhooks.end(JSON.parse(body).delivery) }),
-  )
-  const { telemetry, lines } = recordingTelemetry()
-  const relay = closable(
-    await startRelay({
-      backends,
-      through: async (link, port) => urlOf(link === 'worker to service' ? service.port : port),
-      webStore: web.port,
-      telemetry,
-    }),
-  )
-  const read = (
-    name: string,
-    invoke: (event: SQSEvent) => Promise<SQSBatchResponse>,
-    maximumConcurrency?: number,
-  ) => {
-    const { stop } = startEventSource({
-      sqs: backends.sqs,
-      queue: { url: backends.queueUrl(name), arn: queueArn(name), region: REGION },
-      ...{ batchSize: 10, reportsFailures: true, maximumConcurrency, onError: () => undefined },
-      invoke: event => invoke(event as SQSEvent),
-    })
-    closing.push(stop)
-  }
-  for (const worker of relay.workers) {
-    read(QUEUES.orders, worker)
-    read(QUEUES.bulk, worker, 2)
-  }
-  read(feedQueueName('demo-shop'), relay.feeder)
-  const request = storeRequester(relay.apiUrl)
-  const accountant = serviceClient(urlOf(backends.ports.sandbox))
-
+  const world = await startWorld({
+    speed: REAL_TIME,
+    faults(request) {
+      const { link, name } = request
+      if (link === 'feeder to store') webhooks.end(orderIn(name))
+      if (link !== 'worker to service') return undefined
+      if (name.includes('/payment/')) payments.end(orderIn(name))
+      return { ...request, kind: 'delay', ms: delay() }
+    },
+  })
+  const { journal, service, request, webhook } = world
+  const idOf = (kind: 'import' | 'change' | 'payment', number: number) =>
+    `o${{ import: 1, change: 2, payment: 3 }[kind]}${String(number).padStart(4, '0')}`
   return {
-    webhooks,
-    payments,
-    moved: () => lines.filter(({ message }) => message === 'event deferred').length,
-    create: (id: string) => request('POST', 'api', '', createRequest('api', id)),
-    async pay(id: string) {
-      await accountant.stock(id, 1)
-      await accountant.create('demo-shop', id, false)
+    ...{ webhooks, payments, [Symbol.asyncDispose]: world[Symbol.asyncDispose] },
+    moved: () => journal.story('event deferred').length,
+    create: (number: number) => request('POST', 'api', '', createRequest('api', idOf('import', number))),
+    async pay(number: number) {
+      const id = idOf('payment', number)
+      await service.stock(id, 1)
+      await service.create('demo-shop', id, false)
       payments.begin(id)
       await request('POST', 'demo-shop', `${id}/payment/`, { source: 'demo-shop', method: 'card' })
     },
     /** The service sends a webhook for which it need not be called. */
-    async notify(id: string) {
+    async notify(number: number) {
+      const id = idOf('change', number)
       const data = { source: 'demo-shop', external_id: id, status: 'invoiced', total: '1' }
-      const delivery = randomUUID()
-      const body = JSON.stringify({ event: ORDER_UPDATED, data, delivery })
-      const signature = sign({ secret: relay.webhook.secret, t: Math.floor(Date.now() / 1000), body })
-      webhooks.begin(delivery)
-      await fetch(relay.webhook.url, { method: 'POST', headers: { [HEADERS.signature]: signature }, body })
+      const body = JSON.stringify({ event: ORDER_UPDATED, data, delivery: randomUUID() })
+      const t = Math.floor(Date.now() / 1000)
+      const headers = { [HEADERS.signature]: sign({ secret: webhook?.secret ?? '', t, body }) }
+      webhooks.begin(id)
+      await fetch(webhook?.url ?? '', { method: 'POST', headers, body })
     },
   }
 }
@@ -123,29 +73,29 @@ test('while a store imports twice as many orders as the service takes, another o
   // A fifth of the rates of docs/fairness.md, so that the service is what is slow, whatever the machine.
   const [capacity, orders, seconds] = [10, 20, 15]
   let free = 0
-  const world = await startWorld(() => {
+  await using slow = await startSlow(() => {
     free = Math.max(free, Date.now()) + 1000 / capacity
     return free - Date.now()
   })
   for (let second = 0; second < seconds; second++) {
-    const creates = Array.from({ length: orders }, (_, count) => world.create(`import-${second}-${count}`))
-    const others = [world.notify(`changed-${second}`), world.pay(`paid-${second}`)]
+    const creates = Array.from({ length: orders }, (_, count) => slow.create(second * orders + count))
+    const others = [slow.notify(second), slow.pay(second)]
     await Promise.all([...creates, ...others, sleep(1000)])
   }
   await sleep(3000)
-  expect(world.webhooks.longest()).toBeLessThan(5)
-  expect(world.payments.longest()).toBeLessThan(10)
-  expect(world.moved()).toBeGreaterThan(0)
+  expect(slow.webhooks.longest()).toBeLessThan(5)
+  expect(slow.payments.longest()).toBeLessThan(10)
+  expect(slow.moved()).toBeGreaterThan(0)
 }, 60_000)
 
 test('while every call takes ten seconds, a webhook that needs none hardly waits', async () => {
-  const world = await startWorld(() => 10_000)
+  await using slow = await startSlow(() => 10_000)
   for (let count = 0; count < 120; count++) {
     // Enough of them that batches are full, on a quick machine too: only then is anything moved.
-    const creates = ['a', 'b', 'c'].map(each => world.create(`slow-${count}-${each}`))
-    await Promise.all([...creates, world.notify(`changed-${count}`), sleep(100)])
+    const creates = [0, 1, 2].map(each => slow.create(3 * count + each))
+    await Promise.all([...creates, slow.notify(count), sleep(100)])
   }
   await sleep(12_000)
-  expect(world.webhooks.longest()).toBeLessThan(30)
-  expect(world.moved()).toBeGreaterThan(0)
+  expect(slow.webhooks.longest()).toBeLessThan(30)
+  expect(slow.moved()).toBeGreaterThan(0)
 }, 90_000)

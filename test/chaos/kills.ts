@@ -1,13 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { storeProcess } from '../../cli/conformance/store.ts'
 import { feedQueueName } from '../../lib/platform/names.ts'
 import { freePorts } from '../../local/ports.ts'
 import { environmentOf, urlOf } from '../../local/settings.ts'
+import { until } from '../support/until.ts'
 import { backendClients, SOURCES } from './backends.ts'
 import { chance } from './chance.ts'
 import { newJournal } from './journal.ts'
@@ -22,7 +21,9 @@ const STARTING_SHARE = 0.2
 const START_MS = 180_000
 const LOOK_MS = 100
 
-export type KillOptions = {
+const PROJECT = join(import.meta.dirname, '../..')
+
+type KillOptions = {
   seed: number
   kills: number
   /** How much of the run is over, from 0 to 1: kills are spread over it. */
@@ -34,61 +35,41 @@ export type KillOptions = {
  * ports. Stores and accountant repeat what a closed port refuses.
  */
 export const startKilled = async ({ seed, kills, progress }: KillOptions): Promise<World> => {
+  await using closing = new AsyncDisposableStack()
   const dataDir = await mkdtemp(join(tmpdir(), 'order-relay-kills-'))
+  closing.defer(() => rm(dataDir, { recursive: true, force: true }))
   const ports = await freePorts()
   const environment = environmentOf({ ports, dataDir, watch: false })
   const journal = newJournal()
   const inbox = newInbox()
-  let child: ChildProcess
+  const { start, isRunning, kill, ends, output } = storeProcess(['npm', '--prefix', PROJECT, 'start'], {
+    ...process.env,
+    ...environment,
+  })
+  closing.defer(kill)
   let isReady = false
   let struck = 0
 
-  /** Starts it; resolves when it is ready, or has been killed. */
-  const start = () => {
-    // Detached, it leads a process group, which is killed as one.
-    child = spawn('npm', ['start'], {
-      cwd: join(import.meta.dirname, '../..'),
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, ...environment },
-    })
-    const { stdout, stderr } = child
-    const ended = once(child, 'exit').then(([code]) => {
-      if (code !== null) journal.violations.push(`npm start ended with exit code ${code}`)
-    })
-    for (const stream of [stdout, stderr]) stream?.on('data', text => journal.note(`npm start: ${text}`))
-    const ready = new Promise<void>(resolve => {
-      if (stdout)
-        createInterface(stdout).on('line', line => {
-          if (!line.startsWith('ready')) return
-          isReady = true
-          resolve()
-        })
-    })
-    const late = sleep(START_MS, undefined, { ref: false }).then(() => {
-      throw new Error(`npm start was not ready within ${START_MS / 1000} s`)
-    })
-    return Promise.race([ready, ended, late])
+  const timesReady = async () => (await output()).split('\nready').length - 1
+  const noteEnd = async () => {
+    if (ends() > 0) journal.violations.push(`npm start ended by itself: ${(await output()).slice(-2000)}`)
   }
-  const kill = async () => {
-    const { pid, exitCode, signalCode } = child
-    if (pid === undefined || exitCode !== null || signalCode !== null) return
-    const ended = once(child, 'exit')
+  /** Starts it; resolves when it is ready, or has been killed. */
+  const startAndWait = async () => {
+    const before = await timesReady()
+    await start()
+    await until(async () => !isRunning() || (await timesReady()) > before, START_MS)
+    isReady = isRunning()
+    await noteEnd()
+  }
+  const strike = async () => {
     isReady = false
-    process.kill(-pid, 'SIGKILL')
-    await ended
+    await kill()
+    struck++
+    journal.note('npm start: killed')
   }
 
-  const close = async () => {
-    await kill()
-    await rm(dataDir, { recursive: true, force: true })
-  }
-  try {
-    await start()
-  } catch (error) {
-    await close()
-    throw error
-  }
+  await startAndWait()
   let isOver = false
   const killing = (async () => {
     const moments = Array.from({ length: kills }, (_, index) => 0.9 * chance(seed, 'moment', index)).sort()
@@ -96,22 +77,22 @@ export const startKilled = async ({ seed, kills, progress }: KillOptions): Promi
       while (progress() < moment && !isOver) await sleep(LOOK_MS)
       if (isOver) return
       await sleep(chance(seed, 'ready', index) * LONGEST_MS.ready)
-      await kill()
-      struck++
-      journal.note('npm start: killed')
+      await strike()
       if (chance(seed, 'starting', index) < STARTING_SHARE) {
-        start().catch(() => undefined)
+        await start()
         await sleep(chance(seed, 'started', index) * LONGEST_MS.starting)
-        await kill()
-        struck++
+        await strike()
       }
-      await start()
+      await startAndWait()
     }
   })()
   killing.catch(error => journal.violations.push(String(error)))
 
   const { depth, stored, sqs, queueUrl, destroy } = backendClients(ports)
-  const readers = SOURCES.map(source => startQueueStore(sqs, queueUrl(feedQueueName(source)), inbox))
+  closing.defer(destroy)
+  for (const source of SOURCES)
+    closing.defer(startQueueStore(sqs, queueUrl(feedQueueName(source)), inbox).close)
+  closing.defer(() => killing.catch(() => undefined))
   const ask = storeRequester(urlOf(ports.relay))
   const request: StoreRequest = async (method, source, path, body) => {
     const answer = await ask(method, source, path, body)
@@ -122,6 +103,7 @@ export const startKilled = async ({ seed, kills, progress }: KillOptions): Promi
       journal.violations.push(`${method} /orders/${path} was answered ${status}`)
     return answer
   }
+  const open = closing.move()
   return {
     ...{ journal, inbox, request, stored },
     // While it is down nobody knows what is on its way, and queues open before the endpoints.
@@ -129,13 +111,10 @@ export const startKilled = async ({ seed, kills, progress }: KillOptions): Promi
     service: serviceClient(urlOf(ports.sandbox), true),
     struck: () => struck,
     reconcile: async () => undefined,
-    stopFaults: () => killing,
-    async close() {
+    stopFaults: () => killing.then(noteEnd),
+    async [Symbol.asyncDispose]() {
       isOver = true
-      await killing.catch(() => undefined)
-      for (const reader of readers) await reader.close()
-      destroy()
-      await close()
+      await open.disposeAsync()
     },
   }
 }

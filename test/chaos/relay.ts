@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingHttpHeaders } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SQSClient } from '@aws-sdk/client-sqs'
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, SQSEvent } from 'aws-lambda'
@@ -7,8 +6,8 @@ import { accountingClient } from '../../lib/accounting/client.ts'
 import { createApi } from '../../lib/api/handler.ts'
 import { createFeeder } from '../../lib/feeds/handler.ts'
 import { dynamodbClient, sqsClient, ssmClient } from '../../lib/platform/clients.ts'
-import { type HttpClient, httpClient } from '../../lib/platform/http-client.ts'
-import { PARAMETERS, QUEUES, TABLES } from '../../lib/platform/names.ts'
+import { httpClient } from '../../lib/platform/http-client.ts'
+import { PARAMETERS } from '../../lib/platform/names.ts'
 import type { Telemetry } from '../../lib/platform/telemetry.ts'
 import { createReconciler } from '../../lib/reconcile/handler.ts'
 import { createReceiver } from '../../lib/webhook/handler.ts'
@@ -16,6 +15,7 @@ import { createWorker } from '../../lib/worker/handler.ts'
 import { CREDENTIALS, REGION, SANDBOX_KEY, urlOf } from '../../local/settings.ts'
 import { context as contextWith, httpEvent, scheduledEvent } from '../support/lambda.ts'
 import { startServer } from '../support/server.ts'
+import { settingsWith } from '../support/settings.ts'
 import { type Backends, SECRETS_PATH, storesWith } from './backends.ts'
 import type { Link } from './faults.ts'
 
@@ -29,7 +29,7 @@ export type Pace = {
   timeouts: number
 }
 
-export type RelayOptions = {
+type RelayOptions = {
   backends: Backends
   /** Puts whatever belongs on a link before a port and returns the URL of that. */
   through: (link: Link, port: number) => Promise<string>
@@ -46,24 +46,18 @@ export type RelayOptions = {
 
 const TIMEOUT_MS = { webhook: 9000, api: 9000, worker: 30_000, feeder: 120_000, reconcile: 60_000 }
 
-const single = (headers: IncomingHttpHeaders) =>
+const single = (headers: object) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
 
-type Endpoint = (event: APIGatewayProxyEventV2) => Promise<APIGatewayProxyStructuredResultV2>
-
-/** An endpoint behind HTTP, as API Gateway calls it; its function needs the port, and so comes later. */
-const startEndpoint = async () => {
-  let deployed: Endpoint | undefined
-  const server = await startServer(async ({ method = '', url = '', headers }, body) => {
+/** An endpoint behind HTTP, as API Gateway calls it. */
+const startEndpoint = (
+  serve: (event: APIGatewayProxyEventV2) => Promise<APIGatewayProxyStructuredResultV2>,
+) =>
+  startServer(async ({ method = '', url = '', headers }, body) => {
     const event = httpEvent({ method, path: url, headers: single(headers), body: body.toString() })
-    const { statusCode = 500, headers: sent = {}, body: text } = (await deployed?.(event)) ?? {}
-    return { status: statusCode, headers: single(sent as IncomingHttpHeaders), body: text ?? '' }
+    const { statusCode = 500, headers: sent = {}, body: text = '' } = await serve(event)
+    return { status: statusCode, headers: single(sent), body: text }
   })
-  const deploy = (endpoint: Endpoint) => {
-    deployed = endpoint
-  }
-  return { ...server, deploy }
-}
 
 export const shortenDelays = (sqs: SQSClient, { retries }: Pace) =>
   sqs.middlewareStack.add(
@@ -81,108 +75,80 @@ export const shortenDelays = (sqs: SQSClient, { retries }: Pace) =>
 /**
  * The functions, made by their own factories, between the backends, with every call of theirs on a link of its
  * own. The webhook is registered with the service, and its secret is in Parameter Store.
+ *
+ * @param closing closes what is started
  */
-export const startRelay = async ({
-  backends,
-  through,
-  webStore,
-  telemetry,
-  workers = 1,
-  pace = { retries: 1, timeouts: 1 },
-  now = Date.now,
-}: RelayOptions) => {
+export const startRelay = async (
+  closing: AsyncDisposableStack,
+  {
+    backends,
+    through,
+    webStore,
+    telemetry,
+    workers = 1,
+    pace = { retries: 1, timeouts: 1 },
+    now = Date.now,
+  }: RelayOptions,
+) => {
   const { ports, queueUrl } = backends
-  const closing: (() => unknown)[] = []
-  const closable = <Part extends { close: () => unknown }>(part: Part): Part => {
-    closing.push(part.close)
-    return part
-  }
+  const settings = settingsWith(queueUrl, {
+    secretsPath: SECRETS_PATH,
+    accountingUrl: await through('worker to service', ports.sandbox),
+    waitSeconds: '0',
+  })
+  const stores = storesWith(await through('feeder to store', webStore))
+  const http = httpClient()
 
-  const clients = async (link: Link) => {
+  /** What a function depends on, with connections of its own. */
+  const dependenciesOf = async (name: FunctionName) => {
     const config = async (port: number) => ({
       region: REGION,
       credentials: CREDENTIALS,
-      endpoint: await through(link, port),
+      endpoint: await through(`${name} to AWS`, port),
     })
-    const all = {
+    const aws = {
       dynamodb: dynamodbClient(await config(ports.dynamodb)),
       sqs: sqsClient(await config(ports.sqs)),
       ssm: ssmClient(await config(ports.ssm)),
     }
-    closing.push(() => {
-      for (const client of Object.values(all)) client.destroy()
-    })
-    if (pace.retries !== 1) shortenDelays(all.sqs, pace)
-    return all
+    for (const client of Object.values(aws)) closing.defer(() => client.destroy())
+    if (pace.retries !== 1) shortenDelays(aws.sqs, pace)
+    return {
+      ...{ ...aws, stores, settings, telemetry, sleep, newId: randomUUID },
+      ...{ now: () => now(name), random: Math.random },
+      http: (request: Parameters<typeof http>[0]) =>
+        http({ ...request, timeout: request.timeout / pace.timeouts }),
+    }
   }
-  const hurried = (): HttpClient => {
-    const http = httpClient()
-    return request => http({ ...request, timeout: request.timeout / pace.timeouts })
-  }
-  const runtime = (name: FunctionName) => ({ now: () => now(name), random: Math.random, telemetry })
   /** The remaining time is told in the time of the function as deployed, of which a call takes as large a part. */
   const context = (name: FunctionName) => {
     const end = performance.now() + TIMEOUT_MS[name] / pace.timeouts
     return contextWith(() => (end - performance.now()) * pace.timeouts)
   }
 
-  const settings = {
-    ordersTable: TABLES.orders,
-    deliveriesTable: TABLES.deliveries,
-    historyTable: TABLES.history,
-    ordersQueueUrl: queueUrl(QUEUES.orders),
-    quarantineQueueUrl: queueUrl(QUEUES.quarantine),
-    feedsDeadQueueUrl: queueUrl(QUEUES.feedsDead),
-    secretsPath: SECRETS_PATH,
-    accountingUrl: await through('worker to service', ports.sandbox),
-    accountingTimeZone: 'Asia/Tehran',
-    refusedRetryDays: '7',
-    feedVersionsFrom: '0',
-    waitSeconds: '0',
-  }
-  const stores = storesWith(await through('feeder to store', webStore))
-
-  const webhook = closable(await startEndpoint())
+  const webhook = await startEndpoint(event => receive(event, context('webhook')))
+  closing.defer(webhook.close)
   const webhookUrl = `${await through('service to relay', webhook.port)}/webhook`
   const accounting = accountingClient({ baseUrl: urlOf(ports.sandbox), apiKey: async () => SANDBOX_KEY })
   const { secret } = await accounting.registerWebhook(webhookUrl)
   await backends.putParameter(`${PARAMETERS.webhookSecrets}/chaos`, secret)
-  const receive = await createReceiver({
-    ...(await clients('webhook to AWS')),
-    ...{ stores, settings, ...runtime('webhook') },
-  })
-  webhook.deploy(event => receive(event, context('webhook')))
+  const receive = await createReceiver(await dependenciesOf('webhook'))
 
-  const api = closable(await startEndpoint())
-  const serve = createApi({
-    ...(await clients('api to AWS')),
-    ...{ stores, settings, http: hurried(), ...runtime('api'), sleep, newId: randomUUID },
-  })
-  api.deploy(event => serve(event, context('api')))
+  const serve = createApi(await dependenciesOf('api'))
+  const api = await startEndpoint(event => serve(event, context('api')))
+  closing.defer(api.close)
 
   const startWorker = async () => {
-    const work = createWorker({
-      ...(await clients('worker to AWS')),
-      ...{ stores, settings, http: hurried(), ...runtime('worker') },
-    })
+    const work = createWorker(await dependenciesOf('worker'))
     return (event: SQSEvent) => work(event, context('worker'))
   }
-  const feed = createFeeder({
-    ...(await clients('feeder to AWS')),
-    ...{ stores, settings, http: hurried(), ...runtime('feeder') },
-  })
-  const reconcile = createReconciler({
-    ...(await clients('reconcile to AWS')),
-    ...{ settings, ...runtime('reconcile') },
-  })
+  const feed = createFeeder(await dependenciesOf('feeder'))
+  const reconcile = createReconciler(await dependenciesOf('reconcile'))
   return {
     webhook: { url: webhookUrl, secret },
     apiUrl: await through('store to relay', api.port),
     workers: await Promise.all(Array.from({ length: workers }, startWorker)),
     feeder: (event: SQSEvent) => feed(event, context('feeder')),
     reconcile: () => reconcile(scheduledEvent, context('reconcile')),
-    async close() {
-      for (const close of closing.reverse()) await close()
-    },
   }
 }

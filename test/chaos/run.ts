@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import PQueue from 'p-queue'
 import { randomFaults } from './faults.ts'
 import { floodOrder, floodWith } from './flood.ts'
 import { orderIn } from './journal.ts'
@@ -47,19 +48,6 @@ const LOOK_MS = 100
 const AT_ONCE = 60
 const AT_ONCE_KILLED = 20
 
-/** Runs for every input, several at once. */
-const pool = async <Input>(
-  inputs: readonly Input[],
-  atOnce: number,
-  each: (input: Input) => Promise<void>,
-) => {
-  const left = [...inputs]
-  const lane = async () => {
-    for (let next = left.shift(); next !== undefined; next = left.shift()) await each(next)
-  }
-  await Promise.all(Array.from({ length: atOnce }, lane))
-}
-
 const secondsSince = (began: number) => Math.round((performance.now() - began) / 1000)
 
 const playAll = async <Order extends { id: string }>(
@@ -94,13 +82,15 @@ const playAll = async <Order extends { id: string }>(
     for (; isPlaying && !signal.aborted; await sleep(RECONCILE_EVERY_MS))
       await world.reconcile().catch(() => undefined)
   })()
-  await pool(orders, kills > 0 ? AT_ONCE_KILLED : AT_ONCE, async order => {
+  const playOne = async (order: Order) => {
     if (signal.aborted) return
     await setting
       .play(world, order, signal)
       .catch(error => add(order.id, [error instanceof Error ? error.message : String(error)]))
     progress(++done, orders.length)
-  })
+  }
+  const lanes = new PQueue({ concurrency: kills > 0 ? AT_ONCE_KILLED : AT_ONCE })
+  await lanes.addAll(orders.map(order => () => playOne(order)))
   isPlaying = false
   await reconciling
 
@@ -149,25 +139,21 @@ const summaryOf = ({ journal, struck }: World, violations: ReadonlyMap<string, r
 const playIn = async <Order extends { id: string }>(setting: Setting<Order>, options: Settings) => {
   const { signal, progress, kills } = options
   let share = 0
-  const world = await setting.start(() => share)
+  await using world = await setting.start(() => share)
   const began = performance.now()
-  try {
-    const aborted = once(signal, 'abort').then((): never => {
-      throw signal.reason
-    })
-    const onDone = (done: number, all: number) => {
-      share = done / all
-      progress(done, all)
-    }
-    const { verdict, violations } = await Promise.race([
-      playAll(world, setting, { kills, signal, progress: onDone }),
-      aborted,
-    ])
-    const summary = { seconds: secondsSince(began), ...summaryOf(world, violations), ...setting.summary?.() }
-    return { verdict, violations, summary }
-  } finally {
-    await world.close()
+  const aborted = once(signal, 'abort').then((): never => {
+    throw signal.reason
+  })
+  const onDone = (done: number, all: number) => {
+    share = done / all
+    progress(done, all)
   }
+  const { verdict, violations } = await Promise.race([
+    playAll(world, setting, { kills, signal, progress: onDone }),
+    aborted,
+  ])
+  const summary = { seconds: secondsSince(began), ...summaryOf(world, violations), ...setting.summary?.() }
+  return { verdict, violations, summary }
 }
 
 /** Plays all orders, then stops the faults, waits until nothing moves, and compares. */

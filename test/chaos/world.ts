@@ -30,8 +30,8 @@ export const FULL: Speed = { retries: 20, timeouts: 5, visibility: 12 }
 /** For a few orders. */
 export const QUICK: Speed = { retries: 40, timeouts: 10, visibility: 5 }
 
-/** For a run without faults. */
-export const REAL_TIME: Speed = { retries: 1, timeouts: 1, visibility: 30 }
+/** For a run without faults; as deployed. */
+export const REAL_TIME: Speed = { retries: 1, timeouts: 1, visibility: 180 }
 
 /** What a run plays in: the relay, and the two sides between which it stands. */
 export type World = Pick<Backends, 'depth' | 'stored'> & {
@@ -46,8 +46,7 @@ export type World = Pick<Backends, 'depth' | 'stored'> & {
   reconcile: () => Promise<unknown>
   /** Stops the faults, and waits until everything works. */
   stopFaults: () => unknown
-  close: () => Promise<void>
-}
+} & AsyncDisposable
 
 /** Two deployments of the worker at once, as in the minutes of an upgrade. */
 const WORKERS = 2
@@ -73,15 +72,7 @@ const mortal = (run: Run, journal: Journal, faults: Faults): Run => {
 
 /** The backends, the relay's functions between them, stores, and a proxy between every two parts. */
 export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Speed }): Promise<World> => {
-  const { visibility } = speed
-  const closing: (() => unknown)[] = []
-  const closable = <Part extends { close: () => unknown }>(part: Part): Part => {
-    closing.push(part.close)
-    return part
-  }
-  const close = async () => {
-    for (const stop of closing.reverse()) await stop()
-  }
+  await using closing = new AsyncDisposableStack()
   let current = faults
   const journal = newJournal()
   const inbox = newInbox()
@@ -92,75 +83,69 @@ export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Spe
   }
   const faultsNow: Faults = request => current(request)
 
-  try {
-    const backends = closable(await startBackends({ visibility }))
-    const through = async (link: Link, to: number) => {
-      const patience = patienceOf(link, speed)
-      return closable(await startProxy({ link, to, faults: faultsNow, journal, patience })).url
-    }
-    const queuesThrough = async (link: Link) => {
-      const endpoint = await through(link, backends.ports.sqs)
-      const sqs = new SQSClient({ region: REGION, credentials: CREDENTIALS, endpoint, maxAttempts: 1 })
-      closing.push(() => sqs.destroy())
-      return sqs
-    }
-    const feed = async (queue: string, run: Run) => {
-      const sqs = await queuesThrough('event source to SQS')
-      const invoke = mortal(run, journal, faultsNow)
-      const { stop } = startEventSource({
-        sqs,
-        queue: { url: backends.queueUrl(queue), arn: queueArn(queue), region: REGION },
-        batchSize: 10,
-        reportsFailures: true,
-        invoke: event => invoke(event as SQSEvent),
-        onError: error => journal.note(`event source of ${queue}: ${error}`),
-      })
-      closing.push(stop)
-    }
+  const backends = await startBackends(closing, speed.visibility)
+  const through = async (link: Link, to: number) => {
+    const patience = patienceOf(link, speed)
+    const { url, close } = await startProxy({ link, to, faults: faultsNow, journal, patience })
+    closing.defer(close)
+    return url
+  }
+  const queuesThrough = async (link: Link) => {
+    const endpoint = await through(link, backends.ports.sqs)
+    const sqs = new SQSClient({ region: REGION, credentials: CREDENTIALS, endpoint, maxAttempts: 1 })
+    closing.defer(() => sqs.destroy())
+    return sqs
+  }
+  const feed = async (queue: string, run: Run) => {
+    const sqs = await queuesThrough('event source to SQS')
+    const invoke = mortal(run, journal, faultsNow)
+    const { stop } = startEventSource({
+      sqs,
+      queue: { url: backends.queueUrl(queue), arn: queueArn(queue), region: REGION },
+      batchSize: 10,
+      reportsFailures: true,
+      maximumConcurrency: queue === QUEUES.bulk ? 2 : undefined,
+      invoke: event => invoke(event as SQSEvent),
+      onError: error => journal.note(`event source of ${queue}: ${error}`),
+    })
+    closing.defer(stop)
+  }
 
-    const web = closable(await startWebStore(inbox))
-    let days = 0
-    const began = Date.now()
-    const relay = closable(
-      await startRelay({
-        backends,
-        through,
-        webStore: web.port,
-        telemetry,
-        workers: WORKERS,
-        pace: speed,
-        // The pauses of the breaker would be most of the run, and no order would be due for a check.
-        now: name => {
-          if (name === 'worker') return began + (Date.now() - began) * speed.retries
-          return name === 'reconcile' ? Date.now() + days * 3 * DAY_MS : Date.now()
-        },
-      }),
-    )
-    for (const worker of relay.workers)
-      for (const queue of [QUEUES.orders, QUEUES.bulk]) await feed(queue, worker)
-    await feed(feedQueueName('demo-shop'), relay.feeder)
-    const apiQueue = backends.queueUrl(feedQueueName('api'))
-    closable(startQueueStore(await queuesThrough('store to SQS'), apiQueue, inbox))
+  const web = await startWebStore(inbox)
+  closing.defer(web.close)
+  let days = 0
+  const began = Date.now()
+  const relay = await startRelay(closing, {
+    ...{ backends, through, webStore: web.port, telemetry, workers: WORKERS, pace: speed },
+    // The pauses of the breaker would be most of the run, and no order would be due for a check.
+    now: name => {
+      if (name === 'worker') return began + (Date.now() - began) * speed.retries
+      return name === 'reconcile' ? Date.now() + days * 3 * DAY_MS : Date.now()
+    },
+  })
+  for (const worker of relay.workers)
+    for (const queue of [QUEUES.orders, QUEUES.bulk]) await feed(queue, worker)
+  await feed(feedQueueName('demo-shop'), relay.feeder)
+  const apiQueue = backends.queueUrl(feedQueueName('api'))
+  closing.defer(startQueueStore(await queuesThrough('store to SQS'), apiQueue, inbox).close)
 
-    return {
-      ...{ journal, inbox, close, depth: backends.depth, stored: backends.stored },
-      request: storeRequester(relay.apiUrl),
-      service: serviceClient(urlOf(backends.ports.sandbox)),
-      webhook: relay.webhook,
-      struck: id => journal.faults.filter(({ name }) => name.includes(id)).length,
-      // Each time three days later by its clock, so that every order is due.
-      async reconcile() {
-        days++
-        const fault = journal.meet(faultsNow, 'schedule to reconcile', 'reconcile')
-        if (fault?.kind === 'reset before') return
-        await Promise.all(Array.from({ length: fault === undefined ? 1 : 2 }, relay.reconcile))
-      },
-      stopFaults() {
-        current = () => undefined
-      },
-    }
-  } catch (error) {
-    await close()
-    throw error
+  const open = closing.move()
+  return {
+    ...{ journal, inbox, depth: backends.depth, stored: backends.stored },
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+    request: storeRequester(relay.apiUrl),
+    service: serviceClient(urlOf(backends.ports.sandbox)),
+    webhook: relay.webhook,
+    struck: id => journal.faults.filter(({ name }) => name.includes(id)).length,
+    // Each time three days later by its clock, so that every order is due.
+    async reconcile() {
+      days++
+      const fault = journal.meet(faultsNow, 'schedule to reconcile', 'reconcile')
+      if (fault?.kind === 'reset before') return
+      await Promise.all(Array.from({ length: fault === undefined ? 1 : 2 }, relay.reconcile))
+    },
+    stopFaults() {
+      current = () => undefined
+    },
   }
 }

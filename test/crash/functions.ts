@@ -8,14 +8,16 @@ import type {
 import { queuesOf } from '../../deploy/queues.ts'
 import { createApi } from '../../lib/api/handler.ts'
 import { createFeeder } from '../../lib/feeds/handler.ts'
+import type { Settings } from '../../lib/platform/environment.ts'
 import type { HttpClient } from '../../lib/platform/http-client.ts'
-import { feedQueueName, QUEUES, TABLES } from '../../lib/platform/names.ts'
+import { feedQueueName, QUEUES } from '../../lib/platform/names.ts'
 import { httpStores, type Store } from '../../lib/platform/stores.ts'
 import type { Telemetry } from '../../lib/platform/telemetry.ts'
 import { createReconciler } from '../../lib/reconcile/handler.ts'
 import { createReceiver } from '../../lib/webhook/handler.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
 import { context, scheduledEvent, sqsEvent, sqsRecord } from '../support/lambda.ts'
+import { settingsWith } from '../support/settings.ts'
 import { awsClients, type Cloud, queueUrl, SECRETS_PATH } from './aws.ts'
 import type { Clock } from './clock.ts'
 import { end, type Instance, type MakeCall, startInstance } from './faults.ts'
@@ -31,27 +33,18 @@ export const STORES: readonly Store[] = [
 ]
 export const ACCOUNTING_ORIGIN = 'https://accounting.example'
 
-export const SETTINGS = {
-  ordersTable: TABLES.orders,
-  deliveriesTable: TABLES.deliveries,
-  historyTable: TABLES.history,
-  ordersQueueUrl: queueUrl(QUEUES.orders),
-  quarantineQueueUrl: queueUrl(QUEUES.quarantine),
-  feedsDeadQueueUrl: queueUrl(QUEUES.feedsDead),
+export const SETTINGS = settingsWith(queueUrl, {
   secretsPath: SECRETS_PATH,
   accountingUrl: `${ACCOUNTING_ORIGIN}/base`,
-  accountingTimeZone: 'Asia/Tehran',
   waitSeconds: '0.3',
-  refusedRetryDays: '7',
-  feedVersionsFrom: '0',
-}
+})
 
 /** What every function depends on; each factory takes its part of it. */
 export type Dependencies = ReturnType<typeof awsClients> & {
   http: HttpClient
   telemetry: Telemetry
   stores: readonly Store[]
-  settings: typeof SETTINGS
+  settings: Settings
   now: () => number
   random: () => number
   sleep: (milliseconds: number) => Promise<unknown>

@@ -16,95 +16,85 @@ import { until } from '../support/until.ts'
 const ROUND_MS = 61_000
 
 test('a NAT gateway that resets idle connections delays nothing', async () => {
-  const closing: (() => unknown)[] = []
-  const closable = <Part extends { close: () => unknown }>(part: Part): Part => {
-    closing.push(part.close)
-    return part
+  await using closing = new AsyncDisposableStack()
+  const backends = await startBackends(closing)
+  const inbox = newInbox()
+  const web = await startWebStore(inbox)
+  closing.defer(web.close)
+  const names = Object.fromEntries(
+    Object.entries({ ...backends.ports, store: web.port }).map(([name, port]) => [port, name]),
+  )
+  const gateways = new Map<string, Awaited<ReturnType<typeof startNat>>>()
+  const { telemetry, counted, lines } = recordingTelemetry()
+  let rounds = 0
+  const relay = await startRelay(closing, {
+    backends,
+    webStore: web.port,
+    telemetry,
+    now: () => Date.now() + rounds * ROUND_MS,
+    async through(link, port) {
+      if (names[port] === undefined) return urlOf(port)
+      const gateway = await startNat(port)
+      closing.defer(gateway.close)
+      gateways.set(`${link}: ${names[port]}`, gateway)
+      return urlOf(gateway.port)
+    },
+  })
+  const service = serviceClient(urlOf(backends.ports.sandbox))
+  const request = storeRequester(relay.apiUrl)
+
+  const receives: string[] = []
+  /** Lets a function process everything that is in its queue, as Lambda's event source does. */
+  const consume = async (queue: string, run: (event: SQSEvent) => Promise<SQSBatchResponse>) => {
+    const QueueUrl = backends.queueUrl(queue)
+    const receiving = { QueueUrl, MaxNumberOfMessages: 10, MessageSystemAttributeNames: ['All' as const] }
+    for (;;) {
+      const { Messages = [] } = await backends.sqs.send(new ReceiveMessageCommand(receiving))
+      if (Messages.length === 0) return
+      const Records = Messages.map(each => recordOf(each, { arn: queueArn(queue), region: REGION }))
+      receives.push(...Records.map(({ attributes }) => attributes.ApproximateReceiveCount))
+      expect(await run({ Records })).toEqual({ batchItemFailures: [] })
+      const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }))
+      await backends.sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }))
+    }
   }
-  try {
-    const backends = closable(await startBackends())
-    const inbox = newInbox()
-    const web = closable(await startWebStore(inbox))
-    const names = Object.fromEntries(
-      Object.entries({ ...backends.ports, store: web.port }).map(([name, port]) => [port, name]),
-    )
-    const gateways = new Map<string, Awaited<ReturnType<typeof startNat>>>()
-    const { telemetry, counted, lines } = recordingTelemetry()
-    let rounds = 0
-    const relay = closable(
-      await startRelay({
-        backends,
-        webStore: web.port,
-        telemetry,
-        now: () => Date.now() + rounds * ROUND_MS,
-        async through(link, port) {
-          if (names[port] === undefined) return urlOf(port)
-          const gateway = closable(await startNat(port))
-          gateways.set(`${link}: ${names[port]}`, gateway)
-          return urlOf(gateway.port)
-        },
-      }),
-    )
-    const service = serviceClient(urlOf(backends.ports.sandbox))
-    const request = storeRequester(relay.apiUrl)
-
-    const receives: string[] = []
-    /** Lets a function process everything that is in its queue, as Lambda's event source does. */
-    const consume = async (queue: string, run: (event: SQSEvent) => Promise<SQSBatchResponse>) => {
-      const QueueUrl = backends.queueUrl(queue)
-      const receiving = { QueueUrl, MaxNumberOfMessages: 10, MessageSystemAttributeNames: ['All' as const] }
-      for (;;) {
-        const { Messages = [] } = await backends.sqs.send(new ReceiveMessageCommand(receiving))
-        if (Messages.length === 0) return
-        const Records = Messages.map(each => recordOf(each, { arn: queueArn(queue), region: REGION }))
-        receives.push(...Records.map(({ attributes }) => attributes.ApproximateReceiveCount))
-        expect(await run({ Records })).toEqual({ batchItemFailures: [] })
-        const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }))
-        await backends.sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }))
-      }
-    }
-    const work = async () => {
-      for (const worker of relay.workers) await consume(QUEUES.orders, worker)
-      await consume(feedQueueName('demo-shop'), relay.feeder)
-    }
-    /** Orders that are created, reviewed and finalized, all at the same time. */
-    const round = async (...ids: string[]) => {
-      for (const id of ids) {
-        await service.stock(id, 0)
-        expect(await request('POST', 'demo-shop', '', createRequest('demo-shop', id))).toMatchObject({
-          isAccepted: true,
-        })
-      }
-      await work()
-      for (const id of ids) {
-        expect(await service.fix('demo-shop', id)).toBe(true)
-        await until(async () => (await service.webhooks(id)).every(({ state }) => state === 'delivered'))
-      }
-      await work()
-      for (const id of ids) expect(inbox.of(id).at(-1)).toMatchObject({ data: { status: 'invoiced' } })
-      rounds++
-      for (const gateway of gateways.values()) gateway.forget()
-    }
-
-    // The first round leaves as many idle connections as a batch needs, the next ones few.
-    await round(...Array.from({ length: 10 }, (_, index) => `o0000${index}`))
-    await round('o00010')
-    await round('o00011', 'o00012')
-
-    expect(lines.filter(({ level }) => level !== 'info')).toEqual([])
-    expect(counted().filter(name => !['Deliveries', 'Requests', 'EventsProcessed'].includes(name))).toEqual(
-      [],
-    )
-    expect(new Set(receives)).toEqual(new Set(['1']))
-    const untouched = [...gateways].filter(([, { resets }]) => resets() === 0).map(([name]) => name)
-    expect(untouched.sort()).toEqual([
-      'feeder to AWS: dynamodb',
-      'feeder to AWS: sqs',
-      'reconcile to AWS: dynamodb',
-      'reconcile to AWS: sqs',
-      'reconcile to AWS: ssm',
-    ])
-  } finally {
-    for (const close of closing.reverse()) await close()
+  const work = async () => {
+    for (const worker of relay.workers) await consume(QUEUES.orders, worker)
+    await consume(feedQueueName('demo-shop'), relay.feeder)
   }
+  /** Orders that are created, reviewed and finalized, all at the same time. */
+  const round = async (...ids: string[]) => {
+    for (const id of ids) {
+      await service.stock(id, 0)
+      expect(await request('POST', 'demo-shop', '', createRequest('demo-shop', id))).toMatchObject({
+        isAccepted: true,
+      })
+    }
+    await work()
+    for (const id of ids) {
+      expect(await service.fix('demo-shop', id)).toBe(true)
+      await until(async () => (await service.webhooks(id)).every(({ state }) => state === 'delivered'))
+    }
+    await work()
+    for (const id of ids) expect(inbox.of(id).at(-1)).toMatchObject({ data: { status: 'invoiced' } })
+    rounds++
+    for (const gateway of gateways.values()) gateway.forget()
+  }
+
+  // The first round leaves as many idle connections as a batch needs, the next ones few.
+  await round(...Array.from({ length: 10 }, (_, index) => `o0000${index}`))
+  await round('o00010')
+  await round('o00011', 'o00012')
+
+  expect(lines.filter(({ level }) => level !== 'info')).toEqual([])
+  expect(counted().filter(name => !['Deliveries', 'Requests', 'EventsProcessed'].includes(name))).toEqual([])
+  expect(new Set(receives)).toEqual(new Set(['1']))
+  const untouched = [...gateways].filter(([, { resets }]) => resets() === 0).map(([name]) => name)
+  expect(untouched.sort()).toEqual([
+    'feeder to AWS: dynamodb',
+    'feeder to AWS: sqs',
+    'reconcile to AWS: dynamodb',
+    'reconcile to AWS: sqs',
+    'reconcile to AWS: ssm',
+  ])
 })

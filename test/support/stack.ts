@@ -4,12 +4,12 @@ import { queuesOf } from '../../deploy/queues.ts'
 import { tablesOf } from '../../deploy/tables.ts'
 import { storeKeyParameter } from '../../lib/api/keys.ts'
 import { sendInOrder } from '../../lib/orders/events.ts'
-import type { Settings } from '../../lib/platform/environment.ts'
 import { PARAMETERS, QUEUES } from '../../lib/platform/names.ts'
 import type { Store } from '../../lib/platform/stores.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import { sqsEvent, sqsRecord } from './lambda.ts'
 import { drain, observe, startParts } from './parts.ts'
+import { settingsWith } from './settings.ts'
 import { recordingTelemetry } from './telemetry.ts'
 
 export const STORES: readonly Store[] = [
@@ -24,21 +24,7 @@ export const startStack = async () => {
   const { sqs, ssm, queueUrl } = parts
 
   const secretsPath = '/order-relay/test'
-  const settings: Settings = {
-    ordersTable: 'orders',
-    deliveriesTable: 'deliveries',
-    historyTable: 'history',
-    ordersQueueUrl: queueUrl(QUEUES.orders),
-    quarantineQueueUrl: queueUrl(QUEUES.quarantine),
-    feedsDeadQueueUrl: queueUrl(QUEUES.feedsDead),
-    secretsPath,
-    accountingUrl: 'https://accounting.example/base',
-    refusedRetryDays: '7',
-    feedVersionsFrom: '0',
-    accountingTimeZone: 'Asia/Tehran',
-    waitSeconds: '3',
-    feedAddresses: 'public',
-  }
+  const settings = settingsWith(queueUrl, { secretsPath })
 
   /** Sets a parameter below the path of the stack. */
   const set = async (name: string, Value: string) => {

@@ -1,0 +1,24 @@
+import type { Settings } from '../../lib/platform/environment.ts'
+import { QUEUES, TABLES } from '../../lib/platform/names.ts'
+
+/**
+ * The settings of the functions, with the resources' names of a stack without prefix.
+ *
+ * @param changes what a harness has its own values for
+ */
+export const settingsWith = (queueUrl: (name: string) => string, changes: Partial<Settings>): Settings => ({
+  ordersTable: TABLES.orders,
+  deliveriesTable: TABLES.deliveries,
+  historyTable: TABLES.history,
+  ordersQueueUrl: queueUrl(QUEUES.orders),
+  quarantineQueueUrl: queueUrl(QUEUES.quarantine),
+  feedsDeadQueueUrl: queueUrl(QUEUES.feedsDead),
+  secretsPath: '/order-relay/test',
+  accountingUrl: 'https://accounting.example/base',
+  accountingTimeZone: 'Asia/Tehran',
+  waitSeconds: '3',
+  refusedRetryDays: '7',
+  feedVersionsFrom: '0',
+  feedAddresses: 'public',
+  ...changes,
+})
