@@ -1,32 +1,35 @@
 import * as v from 'valibot'
 import { invalid } from '../lib/protocol/errors.ts'
 
-/** The stable codes of refusals; `http/respond.ts` maps them to HTTP statuses. */
-export type RefusalCode =
-  | 'malformed'
-  | 'invalid'
-  | 'unauthorized'
-  | 'forbidden'
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'too_large'
-  | 'unsupported_content'
-  | 'conflict'
-  | 'unknown_sku'
-  | 'no_customer'
-  | 'outside_fiscal_years'
-  | 'not_finalized'
-  | 'no_receiving_account'
+/** The stable codes of refusals, and their HTTP statuses. */
+const STATUS = {
+  malformed: 400,
+  invalid: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  too_large: 413,
+  unsupported_content: 415,
+  conflict: 409,
+  unknown_sku: 400,
+  no_customer: 400,
+  outside_fiscal_years: 400,
+  not_finalized: 400,
+  no_receiving_account: 400,
+} as const
 
 /** A request that is refused with a 4xx response. The message is for the caller. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
-  readonly code: RefusalCode
+  readonly code: keyof typeof STATUS
+  readonly status: (typeof STATUS)[keyof typeof STATUS]
   readonly field: string | undefined
 
-  constructor(code: RefusalCode, message: string, field?: string) {
+  constructor(code: keyof typeof STATUS, message: string, field?: string) {
     super(message)
     this.code = code
+    this.status = STATUS[code]
     this.field = field
   }
 }

@@ -23,14 +23,12 @@ const requireKnown = (field: string, code: string | null | undefined, found: unk
  */
 export const changeSettings = (change: SettingsChange, store: Store) =>
   store.transact(() => {
-    const { defaultCustomer: customer, orderPaymentReceivingAccount: account, taxRate, ...flags } = change
+    const { taxRate, ...others } = change
+    const { defaultCustomer: customer, orderPaymentReceivingAccount: account } = change
     requireKnown('defaultCustomer', customer, customer && store.customers.find(customer))
     requireKnown('orderPaymentReceivingAccount', account, account && store.accounts.find(account))
     store.settings.put({
-      ...store.settings.read(),
-      ...flags,
-      ...(customer !== undefined && { defaultCustomer: customer }),
-      ...(account !== undefined && { orderPaymentReceivingAccount: account }),
+      ...{ ...store.settings.read(), ...others },
       ...(taxRate !== undefined && { taxRate: decimal(taxRate) }),
     })
     store.changes.note({ kind: 'settings' })

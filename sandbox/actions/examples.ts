@@ -2,7 +2,7 @@ import { decimal, plus } from '../decimal.ts'
 import type { Examples } from '../panel-requests.ts'
 import type { Store } from '../store/open.ts'
 import { createOrder } from './create-order.ts'
-import { registerRefund } from './register-refund.ts'
+import { registerRefund } from './register.ts'
 
 const NAMES = [
   'سارا محمدی',

@@ -21,6 +21,12 @@ export const obstaclesOf = (order: Order, isPaid: boolean, store: Store) => {
   return { obstacles, shortages }
 }
 
+/** What prevents an order in review from being finalized now, whatever prevented it when it was last tried. */
+export const obstaclesNow = (order: Order, store: Store) =>
+  order.status === 'needs_review'
+    ? obstaclesOf(order, store.heldPayments.find(order.invoice_number) !== undefined, store)
+    : { obstacles: [], shortages: [] }
+
 /**
  * Finalizes a draft, takes its goods from stock and registers its payment, if any; or leaves it in
  * `needs_review` with the reason (spec: States and transitions). Runs in the caller's transaction.

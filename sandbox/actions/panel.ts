@@ -8,7 +8,7 @@ import { Refusal } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
 import type { InvoiceRow, ListedOrder, Order, OrderFilter, StatusSums } from '../store/orders.ts'
 import type { Delivery } from '../store/webhooks.ts'
-import { obstaclesOf } from './finalize.ts'
+import { obstaclesNow } from './finalize.ts'
 import { findOrder, resultOf } from './read-order.ts'
 
 const dated = (order: Order) => ({
@@ -17,12 +17,6 @@ const dated = (order: Order) => ({
   created_at: order.created_at,
   updated_at: order.updated_at,
 })
-
-/** What prevents an order in review from being finalized now, whatever prevented it when it was last tried. */
-export const obstaclesNow = (order: Order, store: Store) =>
-  order.status === 'needs_review'
-    ? obstaclesOf(order, store.heldPayments.find(order.invoice_number) !== undefined, store)
-    : { obstacles: [], shortages: [] }
 
 const summary = (order: ListedOrder, store: Store) => ({
   ...dated(order),
@@ -92,17 +86,8 @@ const quantityOf = (digits: string) => {
   return typeof value === 'number' ? value : digits
 }
 
-const rowOf = ({ order_discount: orderDiscount, ...row }: InvoiceRow) => ({
-  kind: row.kind,
-  sku: row.sku,
-  name: row.name,
-  quantity: quantityOf(row.quantity),
-  unit_price: row.unit_price,
-  discount: row.discount,
-  amount: row.amount,
-  orderDiscount,
-  net: row.net,
-  tax: row.tax,
+const rowOf = ({ order_discount: orderDiscount, quantity, ...row }: InvoiceRow) => ({
+  ...{ ...row, quantity: quantityOf(quantity), orderDiscount },
 })
 
 const receiptOf = (invoice_number: number, store: Store) => {
@@ -131,20 +116,11 @@ export const showOrder = (key: OrderKey, store: Store) => {
   }
 }
 
-const shownDelivery = ({ delivery, url, source, external_id, status, ...d }: Delivery, store: Store) => ({
-  delivery,
-  url,
-  event: ORDER_UPDATED,
-  source,
-  external_id,
-  status,
-  state: d.state,
-  created_at: d.created_at,
-  next_attempt_at: d.next_attempt_at,
-  body: d.body,
+const shownDelivery = ({ invoice_number: _, tries: __, ...delivery }: Delivery, store: Store) => ({
+  ...{ ...delivery, event: ORDER_UPDATED },
   attempts: store.deliveries
-    .attempts(delivery)
-    .map(({ signature, ...attempt }) => ({ ...attempt, headers: headersOf(delivery, signature) })),
+    .attempts(delivery.delivery)
+    .map(({ signature, ...attempt }) => ({ ...attempt, headers: headersOf(delivery.delivery, signature) })),
 })
 
 /** Deliveries with every attempt, newest first. */

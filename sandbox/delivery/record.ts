@@ -29,10 +29,8 @@ const afterScheduled = ({ delivery, tries }: Delivery, made: boolean, now: Date,
 }
 
 /** The delivery after a manual resend; a failed one does not affect the schedule. */
-const afterResend = ({ delivery, state, tries, next_attempt_at }: Delivery, made: boolean): Progress =>
-  made
-    ? { delivery, state: 'delivered', tries, next_attempt_at: null }
-    : { delivery, state, tries, next_attempt_at }
+const afterResend = (before: Delivery, made: boolean): Progress =>
+  made ? { ...before, state: 'delivered', next_attempt_at: null } : before
 
 const message = ({ url }: Delivery, { state }: Progress, { status, error }: Attempt) =>
   state === 'delivered'

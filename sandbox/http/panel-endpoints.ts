@@ -1,7 +1,14 @@
 import * as v from 'valibot'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import { changeStream } from '../../web/serve.ts'
-import { payOrder, retryOrder, returnOrder, reversePayment, reviewOrder } from '../actions/accountant.ts'
+import {
+  payOrder,
+  retryOrder,
+  retryOrders,
+  returnOrder,
+  reversePayment,
+  reviewOrder,
+} from '../actions/accountant.ts'
 import {
   changeSettings,
   listProducts,
@@ -14,7 +21,6 @@ import {
 import { correctOrder } from '../actions/correct-order.ts'
 import { createExamples } from '../actions/examples.ts'
 import { exportOrders, listDeliveries, listOrders, showDelivery, showOrder } from '../actions/panel.ts'
-import { retryOrders } from '../actions/retry-orders.ts'
 import type { SchemaName } from '../openapi/schemas.ts'
 import * as requests from '../panel-requests.ts'
 import { valid } from '../refusal.ts'
@@ -26,8 +32,17 @@ import { respondBytes } from './respond.ts'
 
 const access = 'local' as const
 
-/** The query as an object. HTML forms send an empty parameter for a field left blank. */
-const queryOf = ({ query }: Call) => Object.fromEntries([...query].filter(([, value]) => value !== ''))
+/** What takes a query. HTML forms send an empty parameter for a field left blank. */
+const asks = <Entries extends v.ObjectEntries>(
+  schema: v.ObjectSchema<Entries, undefined>,
+  handle: (query: v.InferOutput<typeof schema>, call: Call) => ReturnType<Endpoint['handle']>,
+): Pick<Endpoint, 'query' | 'handle'> => ({
+  query: schema.entries,
+  handle: call => {
+    const given = [...call.query].filter(([, value]) => value !== '')
+    return handle(valid(schema, Object.fromEntries(given)), call)
+  },
+})
 
 const productPath = v.object({ sku: v.pipe(v.string(), v.nonEmpty('must not be empty')) })
 
@@ -56,22 +71,20 @@ const { limit: _, before: __, ...exportedQuery } = requests.ordersQuery.entries
 const orders: readonly Endpoint[] = [
   {
     ...{ method: 'get', path: '/panel/orders', id: 'listOrders', access, summary: 'List orders' },
-    query: requests.ordersQuery.entries,
     answers: { 200: { schema: 'OrderList', when: 'A page of orders.' } },
     example: { query: 'status=refunded&q=0912' },
-    handle: call => listOrders(valid(requests.ordersQuery, queryOf(call)), call.store),
+    ...asks(requests.ordersQuery, (query, { store }) => listOrders(query, store)),
   },
   {
     ...{ method: 'get', path: '/panel/orders.csv', id: 'exportOrders', access, summary: 'Export orders' },
     description:
       'All matching orders as CSV in UTF-8 with a byte order mark; no cell is taken for a formula.',
-    query: exportedQuery,
     answers: { 200: { type: 'text/csv', when: 'The orders.' } },
-    handle: call => {
-      const csv = exportOrders(valid(requests.ordersQuery, queryOf(call)), call.store)
+    ...asks(requests.ordersQuery, (query, { context, store }) => {
       const headers = { 'content-disposition': 'attachment; filename="orders.csv"' }
-      return respondBytes(call.context, 200, 'text/csv; charset=utf-8', csv, headers)
-    },
+      return respondBytes(context, 200, 'text/csv; charset=utf-8', exportOrders(query, store), headers)
+    }),
+    query: exportedQuery,
   },
   {
     ...{ method: 'post', path: '/panel/retries', id: 'retryOrders', access, summary: 'Retry many orders' },
@@ -180,13 +193,11 @@ const settings: readonly Endpoint[] = [
   },
   {
     ...{ method: 'get', path: '/panel/customers', id: 'listCustomers', access, summary: 'List customers' },
-    query: requests.customersQuery.entries,
     answers: { 200: { schema: 'CustomerList', when: 'Customers by code.' } },
     example: { query: 'q=0912' },
-    handle: call => {
-      const { q, limit } = valid(requests.customersQuery, queryOf(call))
-      return { customers: call.store.customers.list(q ?? '', limit) }
-    },
+    ...asks(requests.customersQuery, ({ q = '', limit }, { store }) => ({
+      customers: store.customers.list(q, limit),
+    })),
   },
   read('/panel/accounts', 'listAccounts', 'List accounts', 'AccountList', ({ store }) => ({
     accounts: store.accounts.list(),
@@ -212,10 +223,6 @@ const settings: readonly Endpoint[] = [
   },
 ]
 
-/** Streams every change until the client disconnects or the sandbox stops. */
-const events = ({ context, store, stopping }: Call) =>
-  changeStream(context, stopping, onChange => store.changes.listen(onChange))
-
 const webhooks: readonly Endpoint[] = [
   read('/panel/webhooks', 'listWebhooks', 'List registered webhook URLs', 'WebhookList', ({ store }) => ({
     webhooks: store.webhooks.list().map(({ url, created_at }) => ({ url, created_at })),
@@ -233,13 +240,9 @@ const webhooks: readonly Endpoint[] = [
   {
     ...{ method: 'get', path: '/panel/deliveries', id: 'listDeliveries', access },
     summary: 'List webhook deliveries with every attempt',
-    query: requests.deliveriesQuery.entries,
     answers: { 200: { schema: 'DeliveryList', when: 'The deliveries.' } },
     example: { query: 'limit=5' },
-    handle: call => {
-      const { order, limit } = valid(requests.deliveriesQuery, queryOf(call))
-      return listDeliveries(order, limit, call.store)
-    },
+    ...asks(requests.deliveriesQuery, ({ order, limit }, { store }) => listDeliveries(order, limit, store)),
   },
   {
     ...{ method: 'post', path: '/panel/deliveries/{delivery}/resend', id: 'resendDelivery', access },
@@ -258,7 +261,7 @@ const webhooks: readonly Endpoint[] = [
     answers: {
       200: { type: 'text/event-stream', when: 'The stream. A comment every 15 s keeps it open.' },
     },
-    handle: events,
+    handle: ({ context, store, stopping }) => changeStream(context, stopping, store.changes.listen),
   },
 ]
 
@@ -274,10 +277,9 @@ const testing: readonly Endpoint[] = [
   },
   {
     ...{ method: 'delete', path: '/panel/faults', id: 'endFaults', access, summary: 'End a fault, or all' },
-    query: requests.faultsQuery.entries,
     answers: { 200: { schema: 'FaultList', when: 'The faults that are left.' } },
     example: {},
-    handle: call => call.faults.end(valid(requests.faultsQuery, queryOf(call)).id),
+    ...asks(requests.faultsQuery, ({ id }, { faults }) => faults.end(id)),
   },
   {
     ...{ method: 'post', path: '/panel/examples', id: 'createExamples', access },

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { ErrorBody } from '../../lib/protocol/errors.ts'
-import { Refusal, type RefusalCode } from '../refusal.ts'
+import { Refusal } from '../refusal.ts'
 import type { Environment } from './endpoint.ts'
 
 type Headers = Record<string, string>
@@ -25,17 +25,6 @@ export const respond = (
   headers?: Headers,
 ): Response => respondBytes(context, status, 'application/json; charset=utf-8', JSON.stringify(json), headers)
 
-/** Every other refusal is a 400. */
-const STATUS: Partial<Record<RefusalCode, ContentfulStatusCode>> = {
-  unauthorized: 401,
-  forbidden: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  conflict: 409,
-  too_large: 413,
-  unsupported_content: 415,
-}
-
 /** The only place where an error becomes a response. Anything but a Refusal is a bug and is logged. */
 export const refuse = (context: Context<Environment>, error: unknown, headers: Headers = {}): Response => {
   if (!(error instanceof Refusal)) {
@@ -43,8 +32,8 @@ export const refuse = (context: Context<Environment>, error: unknown, headers: H
     const message = 'The sandbox failed; see its output for the cause'
     return respond(context, 500, { error: { code: 'internal', message } } satisfies ErrorBody)
   }
-  const { code, message, field } = error
+  const { code, status, message, field } = error
   const body: ErrorBody = { error: { code, message, ...(field !== undefined && { field }) } }
   const challenge = code === 'unauthorized' && { 'www-authenticate': 'Bearer' }
-  return respond(context, STATUS[code] ?? 400, body, { ...headers, ...challenge })
+  return respond(context, status, body, { ...headers, ...challenge })
 }

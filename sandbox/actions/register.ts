@@ -1,0 +1,78 @@
+import type { OrderKey } from '../../lib/protocol/order.ts'
+import type { Status } from '../../lib/protocol/status.ts'
+import { Refusal } from '../refusal.ts'
+import type { Payment } from '../requests.ts'
+import type { Store } from '../store/open.ts'
+import type { HeldPayment, Order } from '../store/orders.ts'
+import { payInvoice, paymentOf } from './pay-invoice.ts'
+import { findOrder, type Result, readOrder } from './read-order.ts'
+import { restockGoods } from './stock.ts'
+
+/**
+ * Does what a store requests of an order in its status; in any other, the request has no effect.
+ *
+ * @param draft what becomes of the request while the invoice is not finalized
+ * @throws Refusal when the invoice is not finalized
+ */
+const register = (
+  key: OrderKey,
+  actions: Partial<Record<Status, (order: Order) => void>>,
+  draft: string,
+  store: Store,
+): Result => {
+  const order = store.transact(() => {
+    const found = findOrder(key, store)
+    const act = actions[found.status]
+    if (act === undefined) return found
+    act(found)
+    store.orders.index(found.invoice_number)
+    store.changes.note({ kind: 'order', ...key })
+    return found
+  })
+  if (order.status !== 'needs_review') return readOrder(key, store)
+  throw new Refusal('not_finalized', `The invoice is not finalized (${order.error}): ${draft}`)
+}
+
+/** Holds the first payment; another one is only recorded, for the accountant to clear up. */
+const hold = ({ invoice_number }: Order, payment: HeldPayment, store: Store) => {
+  const { method, reference, date } = payment
+  const isFirst = store.heldPayments.find(invoice_number) === undefined
+  if (isFirst) store.heldPayments.put(invoice_number, payment)
+  const label = `${method}, ${date}${reference && `, reference ${reference}`}`
+  const outcome = isFirst ? 'held until the invoice is finalized' : 'not held: another payment already is'
+  store.history.add(invoice_number, 'held', `Payment (${label}) ${outcome}`)
+}
+
+/**
+ * Registers a payment of the whole invoice (spec: POST payment). Repeating it for a paid or refunded
+ * order has no effect.
+ *
+ * @throws Refusal when the invoice is not finalized; the first payment is held and registered when it is
+ */
+export const registerPayment = (key: OrderKey, payment: Payment, store: Store): Result => {
+  const by = (act: typeof hold) => (order: Order) => act(order, paymentOf(payment, order.date, store), store)
+  const actions = { invoiced: by(payInvoice), needs_review: by(hold) }
+  return register(key, actions, 'a payment is held and will be registered with it', store)
+}
+
+/** Registers a return of a finalized invoice. Runs in the caller's transaction. */
+export const returnInvoice = ({ invoice_number }: Order, reason: string | null, store: Store) => {
+  const number = store.returns.insert({ invoice_number, date: store.clock.today(), reason })
+  restockGoods({ invoice_number }, store)
+  store.orders.setStatus(invoice_number, 'refunded', null)
+  const message = `Sales return ${number}${reason ? ` (${reason})` : ''}, goods back in stock`
+  store.history.add(invoice_number, 'refunded', message)
+}
+
+/**
+ * Registers a full return and puts the goods back in stock (spec: POST refund). Repeating it has no effect.
+ *
+ * @throws Refusal when the invoice is not finalized
+ */
+export const registerRefund = (key: OrderKey, reason: string | null, store: Store): Result => {
+  const returned = (order: Order) => returnInvoice(order, reason, store)
+  const refused = ({ invoice_number }: Order) =>
+    store.history.add(invoice_number, 'refused', 'Return refused: the invoice is not finalized')
+  const actions = { invoiced: returned, paid: returned, needs_review: refused }
+  return register(key, actions, 'it cannot be returned', store)
+}
