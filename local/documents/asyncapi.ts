@@ -48,6 +48,7 @@ const receive = (channel: string) => ({
 
 /** The AsyncAPI 3.1 document of the feeds, from the store's point of view. */
 export const asyncApi = () => {
+  const { OrderUpdated, RequestChanged } = jsonSchemas()
   const messages = (more: object) => ({
     orderUpdated: message('OrderUpdated', 'The order has changed', more),
     requestChanged: message('RequestChanged', 'The state of a request has changed', more),
@@ -76,6 +77,6 @@ export const asyncApi = () => {
       },
     },
     operations: { receiveBySqs: receive('sqs'), receiveByHttp: receive('http') },
-    components: { schemas: jsonSchemas(['OrderUpdated', 'RequestChanged']) },
+    components: { schemas: { OrderUpdated, RequestChanged } },
   }
 }

@@ -193,18 +193,6 @@ export const openApi = () => ({
   },
   components: {
     securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'A key of the store.' } },
-    schemas: jsonSchemas([
-      ...(['OrderUpdated', 'RequestChanged'] as const),
-      ...(['OrderRequest', 'PaymentRequest', 'NestedPaymentRequest', 'RefundRequest'] as const),
-      ...([
-        'OrderResult',
-        'CreateResult',
-        'Accepted',
-        'Withdrawn',
-        'Order',
-        'ExpectedOrder',
-        'Error',
-      ] as const),
-    ]),
+    schemas: jsonSchemas(),
   },
 })

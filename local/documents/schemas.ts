@@ -138,13 +138,11 @@ export type SchemaName = keyof typeof SCHEMAS
 export const refTo = (name: SchemaName) => ({ $ref: `#/components/schemas/${name}` })
 
 /** The JSON Schemas of both documents; they refer to each other by `#/components/schemas/…`. */
-export const jsonSchemas = (names: readonly SchemaName[]): Record<string, JsonSchema> => {
-  const schemas: Record<string, JsonSchema> = toJsonSchemaDefs(SCHEMAS, CONVERSION)
-  // The fields of a request are those of the accounting service, and described there.
-  return Object.fromEntries(
-    names.map(name => {
-      const schema = schemas[name] ?? {}
-      return [name, /^\w+Request$/.test(name) ? described(schema, name) : schema]
-    }),
+export const jsonSchemas = (): Record<string, JsonSchema> =>
+  Object.fromEntries(
+    Object.entries<JsonSchema>(toJsonSchemaDefs(SCHEMAS, CONVERSION)).map(([name, schema]) => [
+      name,
+      // The fields of a request are those of the accounting service, and described there.
+      /^\w+Request$/.test(name) ? described(schema, name) : schema,
+    ]),
   )
-}
