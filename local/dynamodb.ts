@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,9 +7,9 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import dynalite from 'dynalite'
 import { Level } from 'level'
 import * as v from 'valibot'
-import { codeOf } from './ports.ts'
+import { codeOf, listen } from './ports.ts'
 import { createTables } from './provision.ts'
-import { CREDENTIALS, HOST, REGION, urlOf } from './settings.ts'
+import { CREDENTIALS, REGION, urlOf } from './settings.ts'
 
 /** dynalite stores a table under the key `table~<name>`, with its description as JSON. */
 const TABLES = { gte: 'table~', lt: 'table\u007f' }
@@ -74,11 +73,6 @@ const prepare = async (path: string) => {
   } finally {
     await db.close()
   }
-}
-
-const listen = async (server: Server, port: number) => {
-  server.listen({ host: HOST, port })
-  await once(server, 'listening')
 }
 
 /** Creates the tables through a port that nobody else knows. */

@@ -6,8 +6,8 @@ import { dirname } from 'node:path'
 import { text } from 'node:stream/consumers'
 import PQueue from 'p-queue'
 import * as v from 'valibot'
-import { codeOf } from './ports.ts'
-import { HOST, REGION } from './settings.ts'
+import { codeOf, listen } from './ports.ts'
+import { REGION } from './settings.ts'
 
 const parameter = v.object({
   Name: v.string(),
@@ -247,8 +247,7 @@ export const startParameterStore = async (options: ParameterStoreOptions) => {
     )
     response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify(body))
   })
-  server.listen({ host: HOST, port })
-  await once(server, 'listening')
+  await listen(server, port)
   return {
     ...direct,
     close: async () => {

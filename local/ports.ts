@@ -12,14 +12,16 @@ export const codeOf = (error: unknown): string | undefined => {
   return v.is(coded, error) ? error.code : undefined
 }
 
-const listen = async (port: number): Promise<Server> => {
-  const server = createServer()
+/** Listens on the loopback address only. */
+export const listen = async (server: Server, port: number): Promise<void> => {
   server.listen({ host: HOST, port })
   await once(server, 'listening')
-  return server
 }
 
-const close = async (server: Server) => {
+/** @throws Error when it is not free */
+const tryPort = async (port: number): Promise<void> => {
+  const server = createServer()
+  await listen(server, port)
   server.close()
   await once(server, 'close')
 }
@@ -34,7 +36,7 @@ export const assertFree = async (ports: Ports, names: readonly PortName[] = PORT
     const port = ports[name]
     const { variable } = ADDRESSES[name]
     try {
-      await close(await listen(port))
+      await tryPort(port)
     } catch (error) {
       const found = codeOf(error) === 'EADDRINUSE' ? 'is taken' : `cannot be used (${codeOf(error) ?? error})`
       throw new Error(
@@ -51,19 +53,11 @@ const COUNT = 20_000
 
 let next = Math.floor(Math.random() * COUNT)
 
-const isFree = (port: number): Promise<boolean> =>
-  listen(port).then(
-    async server => {
-      await close(server)
-      return true
-    },
-    () => false,
-  )
-
 const freePort = async (): Promise<number> => {
   for (let tries = 0; tries < COUNT; tries++) {
     const port = FIRST + (next++ % COUNT)
-    if (await isFree(port)) return port
+    const failure = await tryPort(port).catch(error => error)
+    if (failure === undefined) return port
   }
   throw new Error(`Cannot find a free port: all from ${FIRST} to ${FIRST + COUNT} are taken`)
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { type Queue, queuesOf } from '../deploy/queues.ts'
+import { queuesOf } from '../deploy/queues.ts'
 import { readStores } from '../deploy/stores.ts'
-import { type Table, tablesOf } from '../deploy/tables.ts'
+import { tablesOf } from '../deploy/tables.ts'
 import { type Ports, queueArn, queueUrl } from './settings.ts'
 
 const sqsEvent = v.strictObject({
@@ -43,30 +43,6 @@ const service = v.looseObject({
   functions: v.record(v.string(), lambda),
 })
 
-export type Service = {
-  queues: readonly Queue[]
-  tables: readonly Table[]
-  handlers: readonly string[]
-  /** The environment variables of the provider and of each function, resolved. */
-  environment: Record<string, string>
-  environments: Readonly<Record<string, Record<string, string>>>
-  /** The timeout of each function, in seconds. */
-  timeouts: Readonly<Record<string, number>>
-  /** A route of each function that serves HTTP. */
-  routes: readonly { method: string; path: string }[]
-  eventSources: readonly {
-    /** The key of the function in serverless.yml. */
-    key: string
-    functionName: string
-    queue: { url: string; arn: string; name: string }
-    batchSize: number
-    reportsFailures: boolean
-    maximumConcurrency?: number | undefined
-  }[]
-  /** The functions that run at an interval, in milliseconds. */
-  schedules: readonly { functionName: string; interval: number }[]
-}
-
 const reference = v.strictObject({ Ref: v.string() })
 const text = v.pipe(v.union([v.string(), v.number(), v.boolean()]), v.transform(String))
 
@@ -76,7 +52,7 @@ const text = v.pipe(v.union([v.string(), v.number(), v.boolean()]), v.transform(
  * @param folder holds stores.yml
  * @throws Error naming what the local stack cannot use
  */
-export const readService = (loaded: unknown, folder: string, ports: Ports): Service => {
+export const readService = (loaded: unknown, folder: string, ports: Ports) => {
   const parsed = v.safeParse(service, loaded)
   if (!parsed.success) {
     const [issue] = parsed.issues
@@ -116,11 +92,14 @@ export const readService = (loaded: unknown, folder: string, ports: Ports): Serv
     queues,
     tables,
     handlers: entries.map(([, { handler }]) => handler),
+    /** The environment variables of the provider and of each function, resolved. */
     environment: valuesOf(provider.environment, 'provider'),
     environments: Object.fromEntries(
       entries.map(([key, { environment }]) => [key, valuesOf(environment, `functions.${key}`)]),
     ),
+    /** The timeout of each function, in seconds. */
     timeouts: Object.fromEntries(entries.map(([key, { timeout }]) => [key, timeout])),
+    /** A route of each function that serves HTTP. */
     routes: entries.flatMap(([, { events }]) => {
       const route = events.find(({ httpApi }) => httpApi !== undefined)?.httpApi
       const [method = '', path = ''] = route?.split(' ') ?? []
@@ -144,6 +123,7 @@ export const readService = (loaded: unknown, folder: string, ports: Ports): Serv
         ]
       }),
     ),
+    /** The functions that run at an interval, in milliseconds. */
     schedules: entries.flatMap(([, { name: functionName, events }]) =>
       events.flatMap(({ schedule }) =>
         schedule === undefined ? [] : [{ functionName, interval: schedule }],
@@ -151,3 +131,5 @@ export const readService = (loaded: unknown, folder: string, ports: Ports): Serv
     ),
   }
 }
+
+export type Service = ReturnType<typeof readService>

@@ -21,21 +21,11 @@ export type Settings = {
   watch: boolean
 }
 
-export const PORT_NAMES: readonly PortName[] = [
-  'relay',
-  'lambda',
-  'sandbox',
-  'dynamodb',
-  'sqs',
-  'ssm',
-  'console',
-]
+export const PORT_NAMES = Object.keys(ADDRESSES) as PortName[]
 
 /** A value for each port. */
-export const eachPort = <Value>(of: (name: PortName) => Value): Readonly<Record<PortName, Value>> => ({
-  ...{ relay: of('relay'), lambda: of('lambda'), sandbox: of('sandbox') },
-  ...{ dynamodb: of('dynamodb'), sqs: of('sqs'), ssm: of('ssm'), console: of('console') },
-})
+export const eachPort = <Value>(of: (name: PortName) => Value) =>
+  Object.fromEntries(PORT_NAMES.map(name => [name, of(name)])) as Readonly<Record<PortName, Value>>
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
