@@ -1,4 +1,14 @@
-import { bytesOf, type HeadersLike, headerOf, hexOf, hmac, TOLERANCE_SECONDS } from './signature.ts'
+import {
+  bytesOf,
+  fromBase64,
+  type HeadersLike,
+  headerOf,
+  hexOf,
+  hmac,
+  SignatureError,
+  toBase64,
+  verifySignature,
+} from './signature.ts'
 
 export type Explanation = {
   /** Whether the delivery is authentic as it is. */
@@ -12,7 +22,6 @@ export type Explanation = {
 type Variant<Value> = { value: Value; cause: string; remedy: string }
 
 const decoder = new TextDecoder()
-const fromBase64 = (text: string) => Uint8Array.from(atob(text), character => character.charCodeAt(0))
 const fromHex = (text: string) =>
   Uint8Array.from(text.match(/[0-9a-f]{2}/gi) ?? [], byte => Number.parseInt(byte, 16))
 
@@ -27,15 +36,25 @@ const spaced = (value: unknown): string => {
     .join(', ')}}`
 }
 
+/** In Latin-1, or as most programs that say so have it: in Windows-1252. */
+const WINDOWS_1252 = new TextDecoder('windows-1252').decode(
+  Uint8Array.from({ length: 256 }, (_, byte) => byte),
+)
+const byteOf = (character: string) => {
+  const byte = WINDOWS_1252.indexOf(character)
+  return byte < 0 ? character.charCodeAt(0) : byte
+}
+
 const RAW = 'verify the raw bytes of the request before anything parses or changes them'
 
 /** The bodies that may have been signed before something changed them into the given one. */
 const bodiesBefore = (body: Uint8Array): Variant<string | Uint8Array>[] => {
   const text = decoder.decode(body)
   const variants: Variant<string | Uint8Array>[] = []
-  const add = (cause: string, make: () => string | Uint8Array, remedy = RAW) => {
+  const add = (cause: string, make: () => string | Uint8Array | undefined, remedy = RAW) => {
     try {
-      variants.push({ value: make(), cause, remedy })
+      const value = make()
+      if (value !== undefined) variants.push({ value, cause, remedy })
     } catch {
       // The body cannot have been changed in this way.
     }
@@ -52,12 +71,12 @@ const bodiesBefore = (body: Uint8Array): Variant<string | Uint8Array>[] => {
   add('line breaks of the body were changed', () => text.replaceAll('\n', '\r\n'))
   add(
     'the body was read in another character set than UTF-8',
-    () => Uint8Array.from(text, character => character.charCodeAt(0)),
+    () => Uint8Array.from(text, byteOf),
     'read the body as bytes, or as UTF-8',
   )
   add(
     'the body is base64',
-    () => fromBase64(text),
+    () => fromBase64(text.replace(/\s/g, '')),
     'decode it first: API Gateway sets isBase64Encoded for such a body',
   )
   return variants
@@ -76,33 +95,29 @@ const secretsMeant = (secret: string): Variant<string | Uint8Array>[] => {
   add(`${secret}\n`, 'a line break is part of the secret that signs', 'store the secret without a line break')
   add(bare, 'the prefix whsec_ does not belong to the secret', verbatim)
   add(`whsec_${secret}`, 'the prefix whsec_ of the secret is missing', verbatim)
-  if (/^[A-Za-z0-9+/]+={0,2}$/.test(bare) && bare.length % 4 === 0) {
-    add(
-      fromBase64(bare),
-      'the sender decodes the secret from base64',
-      'decode it first, or verify webhook-signature',
-    )
-  }
+  const decoded = fromBase64(bare)
+  if (decoded !== undefined)
+    add(decoded, 'the sender decodes the secret from base64', 'decode it first, or verify webhook-signature')
   if (/^([0-9a-f]{2})+$/i.test(bare))
     add(fromHex(bare), 'the sender decodes the secret from hex', 'decode it first')
-  add(btoa(String.fromCharCode(...bytesOf(secret))), 'the secret was decoded from base64', verbatim)
+  add(toBase64(bytesOf(secret)), 'the secret was decoded from base64', verbatim)
   return variants
 }
 
 const invalid = (cause: string, remedy: string): Explanation => ({ valid: false, cause, remedy })
 
-/** What is wrong with the form of a header; undefined when a signature can be read from it. */
-const faultOfHeader = (header: string): Explanation | undefined => {
-  if (!/(^|,)t=[0-9]{1,15}(,|$)/.test(header)) {
-    return invalid('the header has no t=<unix time>', 'pass the whole value of X-Service-Signature')
+/** What the body itself tells when no key that could be meant has signed it. */
+const traceIn = (body: Uint8Array): string | undefined => {
+  const text = decoder.decode(body)
+  if (text.includes('\ufffd')) return 'the body was read in another character set, and some of it is lost'
+  try {
+    // Maps of Go and columns of PostgreSQL sort the fields; the sender writes `event` first.
+    const [first = 'event'] = Object.keys(JSON.parse(text))
+    if (first !== 'event') return 'the body was parsed and written again, with its fields in another order'
+  } catch {
+    // It is not JSON.
   }
-  const [, v1] = /(?:^|,)\s*v1=([^,]*)/.exec(header) ?? []
-  if (v1 === undefined)
-    return invalid('the header has no v1=<signature>', 'pass the whole value of X-Service-Signature')
-  if (/^[0-9a-f]{64}$/.test(v1)) return undefined
-  if (/^[0-9a-f]{64}$/i.test(v1))
-    return invalid('v1 has upper-case letters', 'the sender writes lower-case hex')
-  return invalid('v1 is not 64 lower-case hexadecimal digits', 'pass the header unchanged; hex, not base64')
+  return undefined
 }
 
 /**
@@ -121,16 +136,21 @@ export const explainSignature = async ({
   /** When the delivery arrived, in unix seconds. @default now */
   receivedAt?: number
 }): Promise<Explanation> => {
-  const header = headerOf(headers, 'x-service-signature')
-  if (header === undefined) {
-    return invalid('the header X-Service-Signature is missing', 'make proxies pass it on')
+  const failure = await verifySignature({ headers, body, secrets: secret, receivedAt }).catch(
+    (error: unknown) => error,
+  )
+  if (failure === undefined) return { valid: true, cause: 'the signature is valid' }
+  if (!(failure instanceof SignatureError)) throw failure
+  const header = headerOf(headers, 'x-service-signature') ?? ''
+  if (failure.code === 'malformed') {
+    const form = 'pass the whole value unchanged: lower-case hexadecimal digits, no base64, no white space'
+    return invalid(failure.message, header === '' ? 'make proxies pass it on' : form)
   }
-  const fault = faultOfHeader(header)
-  if (fault !== undefined) return fault
-  const [, t = ''] = /(?:^|,)t=([0-9]+)/.exec(header) ?? []
+  const parts = header.split(',')
+  const t = parts.find(part => part.startsWith('t='))?.slice(2) ?? ''
   const signs = async (key: string | Uint8Array, signed: string | Uint8Array) => {
     const bytes = await hmac(key, t, bytesOf(signed))
-    return header.includes(`v1=${hexOf(bytes)}`)
+    return parts.includes(`v1=${hexOf(bytes)}`)
   }
 
   const given = { value: bytesOf(body), cause: '', remedy: '' }
@@ -150,13 +170,14 @@ export const explainSignature = async ({
         )
       }
       const age = Math.round(receivedAt - Number(t))
-      if (Math.abs(age) <= TOLERANCE_SECONDS) return { valid: true, cause: 'the signature is valid' }
       return invalid(
         age > 0 ? `the signature is ${age} seconds old` : `the signature is ${-age} seconds in the future`,
         'set the clock; for a delivery that waited, pass the time of its arrival as receivedAt',
       )
     }
   }
+  const trace = traceIn(given.value)
+  if (trace !== undefined) return invalid(`${trace}; if it was not, another secret signed it`, RAW)
   return invalid(
     'another secret signed the body, or the body was changed in a way that cannot be told',
     'compare the secret with the one that `relay stores secret` or the registration of the webhook has shown, and log the length of the raw body beside Content-Length',

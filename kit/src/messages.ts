@@ -76,7 +76,11 @@ export type ErrorCode =
   | 'not_found'
   | 'method_not_allowed'
   | 'withdrawn'
+  | 'nothing_waits'
+  | 'held'
+  | 'registered'
   | 'too_large'
+  | 'unsupported_content'
   | 'unavailable'
   // The sandbox's.
   | 'not_finalized'

@@ -7,7 +7,7 @@ export type ReceiveOptions<Transaction> = {
   secrets: string | readonly string[] | (() => Promise<string | readonly string[]>)
   /** Called once for each message, in the order of an order's versions. When it throws, the relay sends it again. */
   handle: (message: FeedMessage, transaction: Transaction) => unknown
-  /** Called with what is answered 4xx or 5xx. @default console.error */
+  /** Called with what is answered 4xx or 5xx. @default console.error, of a message that is refused without a stack */
   onError?: (error: unknown) => void
 } & (undefined extends Transaction
   ? {
@@ -15,6 +15,10 @@ export type ReceiveOptions<Transaction> = {
       once?: Once<Transaction>
     }
   : { once: Once<Transaction> })
+
+/** Whoever forges messages would otherwise fill the log with stacks. */
+const report = (error: unknown) =>
+  console.error(error instanceof SignatureError || error instanceof MessageError ? error.message : error)
 
 /** Takes one request, whose body must be raw bytes or text; returns the status to answer and an error for people. */
 export type Receive = (
@@ -36,7 +40,7 @@ const rawBody = (body: unknown): string | Uint8Array => {
  * already, and calls `handle`. Pass it to `fetchHandler`, `nodeHandler` or `fastifyHandler`.
  */
 export const createReceiver = <Transaction = undefined>(options: ReceiveOptions<Transaction>): Receive => {
-  const { secrets, handle, onError = (error: unknown) => console.error(error) } = options
+  const { secrets, handle, onError = report } = options
   const once = options.once ?? (onceInMemory() as Once<Transaction>)
   return async (headers, body) => {
     try {
@@ -57,6 +61,13 @@ export const createReceiver = <Transaction = undefined>(options: ReceiveOptions<
   }
 }
 
+/** What takes the body from a request. A client that goes away while it sends must not end the process. */
+const receiveFrom = (receive: Receive, headers: HeadersLike, body: Promise<unknown>): ReturnType<Receive> =>
+  body.then(
+    bytes => receive(headers, bytes),
+    () => ({ status: 400, error: 'The body did not arrive' }),
+  )
+
 const methodNotAllowed = 'Only POST is allowed'
 
 /** For everything that speaks `Request` and `Response`: Next.js route handlers, Hono, Bun, Deno, Workers. */
@@ -66,7 +77,8 @@ export const fetchHandler =
     if (request.method !== 'POST') {
       return Response.json({ error: methodNotAllowed }, { status: 405, headers: { allow: 'POST' } })
     }
-    const { status, error } = await receive(request.headers, new Uint8Array(await request.arrayBuffer()))
+    const body = request.arrayBuffer().then(bytes => new Uint8Array(bytes))
+    const { status, error } = await receiveFrom(receive, request.headers, body)
     return Response.json({ error }, { status })
   }
 
@@ -80,12 +92,20 @@ type NodeResponse = {
   end(text: string): unknown
 }
 
+/** No message is larger, since it waits in SQS before; whoever forges one must not fill the memory. */
+const MAX_BYTES = 1024 * 1024
+
 /** The raw bytes: what a parser of raw bodies has left, or the stream itself. */
 const read = async (request: NodeRequest): Promise<unknown> => {
   if (request.body !== undefined) return request.body
   const chunks: Uint8Array[] = []
-  for await (const chunk of request) chunks.push(chunk)
-  const bytes = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.length, 0))
+  let length = 0
+  for await (const chunk of request) {
+    chunks.push(chunk)
+    length += chunk.length
+    if (length > MAX_BYTES) throw new RangeError('The body is too large')
+  }
+  const bytes = new Uint8Array(length)
   let at = 0
   for (const chunk of chunks) {
     bytes.set(chunk, at)
@@ -103,7 +123,7 @@ export const nodeHandler =
       response.end(JSON.stringify({ error }))
     }
     if (request.method !== 'POST') return answer(405, methodNotAllowed, { allow: 'POST' })
-    const { status, error } = await receive(request.headers, await read(request))
+    const { status, error } = await receiveFrom(receive, request.headers, read(request))
     answer(status, error)
   }
 

@@ -35,13 +35,24 @@ export const headerOf = (headers: HeadersLike, name: string): string | undefined
 /** HMAC-SHA256 of `<t>.<body>`; the bytes of the secret are the key. */
 export const hmac = async (secret: string | Uint8Array, t: string, body: Uint8Array): Promise<Uint8Array> => {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-  const key = await crypto.subtle.importKey('raw', bytesOf(secret), algorithm, false, ['sign'])
+  const bytes = bytesOf(secret)
+  // Where it is not set, some runtimes would take the empty key, which everybody has.
+  if (bytes.length === 0) throw new TypeError('Cannot sign or verify: the secret is empty')
+  const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign'])
   const prefix = bytesOf(`${t}.`)
   const signed = new Uint8Array(prefix.length + body.length)
   signed.set(prefix)
   signed.set(body, prefix.length)
   return new Uint8Array(await crypto.subtle.sign(algorithm, key, signed))
 }
+
+/** The bytes of base64; undefined when the text is none. */
+export const fromBase64 = (text: string): Uint8Array | undefined =>
+  /^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.length % 4 === 0
+    ? Uint8Array.from(atob(text), character => character.charCodeAt(0))
+    : undefined
+
+export const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes))
 
 export const hexOf = (bytes: Uint8Array) =>
   Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
@@ -117,6 +128,9 @@ export const verifySignature = async ({
 }: VerifyOptions): Promise<void> => {
   const { t, signatures } = parse(headerOf(headers, 'x-service-signature'))
   const age = Math.round(receivedAt - Number(t))
+  // NaN is neither inside nor outside of the tolerance.
+  if (Number.isNaN(age - tolerance))
+    throw new TypeError('Cannot verify the signature: receivedAt and tolerance must be numbers of seconds')
   if (Math.abs(age) > tolerance) {
     const when = age > 0 ? `${age} seconds ago` : `${-age} seconds in the future`
     throw new SignatureError('stale', `Cannot accept the signature: it was made ${when}; check the clock`)

@@ -10,7 +10,7 @@ import { type Once, onceInMemory } from './once.ts'
 
 export type ConsumeOptions<Transaction> = {
   sqs: SQSClient
-  /** The URL of the feed's queue, as `relay stores list --json` prints it. */
+  /** The URL of the feed's queue, as `relay stores show` prints it. */
   queueUrl: string
   /** Called once for each message, in the order of an order's versions. When it throws, the message returns. */
   handle: (message: FeedMessage, transaction: Transaction) => unknown

@@ -1,7 +1,7 @@
-import type { FeedMessage, OrderResult } from './messages.ts'
-import { sign } from './signature.ts'
+import type { FeedMessage, OrderResult, RequestChanged, RequestState } from './messages.ts'
+import { bytesOf, fromBase64, hmac, sign, toBase64 } from './signature.ts'
 
-/** A message as the relay would send it, for a store's own tests. */
+/** The message of a changed order as the relay would send it, for a store's own tests. */
 export const orderUpdated = (
   data: Partial<OrderResult> & { external_id: string },
   version = 1,
@@ -24,14 +24,38 @@ export const orderUpdated = (
   },
 })
 
+/** The message of a request whose state has changed, such as `rejected` with an `error`. */
+export const requestChanged = (
+  state: RequestState,
+  data: Partial<RequestChanged['data']> & { external_id: string },
+  version = 1,
+): FeedMessage => {
+  const id = crypto.randomUUID()
+  return {
+    event: `order.${state}`,
+    delivery: crypto.randomUUID(),
+    version,
+    cause: { event: `order.${data.request ?? 'payment'}`, delivery: data.id ?? id },
+    data: { source: 'api', request: 'payment', id, ...data },
+  }
+}
+
+/** `webhook-signature` of Standard Webhooks, whose key is what the secret says in base64. */
+const standardSignatures = async (secrets: readonly string[], signed: string, body: string) => {
+  const keys = secrets.map(secret => fromBase64(secret.replace(/^whsec_/, '')))
+  const signatures = keys.map(async key => key && `v1,${toBase64(await hmac(key, signed, bytesOf(body)))}`)
+  return (await Promise.all(signatures)).filter(signature => signature !== undefined).join(' ')
+}
+
 /** The request with which the relay delivers a message to an HTTP feed. */
 export const signedRequest = async (
   url: string,
   message: FeedMessage,
   secrets: string | readonly string[],
-  t?: number,
+  t = Math.floor(Date.now() / 1000),
 ): Promise<Request> => {
   const body = JSON.stringify(message)
+  const standard = await standardSignatures([secrets].flat(), `${message.delivery}.${t}`, body)
   return new Request(url, {
     method: 'POST',
     headers: {
@@ -39,6 +63,9 @@ export const signedRequest = async (
       'x-service-event': message.event,
       'x-service-delivery': message.delivery,
       'x-service-signature': await sign(body, secrets, t),
+      'webhook-id': message.delivery,
+      'webhook-timestamp': String(t),
+      ...(standard !== '' && { 'webhook-signature': standard }),
     },
     body,
   })

@@ -1,9 +1,11 @@
 import { once as event } from 'node:events'
 import { createServer } from 'node:http'
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { connect } from 'node:net'
+import { afterEach, describe, expect, jest, test } from '@jest/globals'
 import express from 'express'
 import fastify from 'fastify'
 import { Hono } from 'hono'
+import { Webhook } from 'standardwebhooks'
 import type { FeedMessage } from '../../kit/src/messages.ts'
 import { onceInMemory } from '../../kit/src/once.ts'
 import {
@@ -13,7 +15,7 @@ import {
   nodeHandler,
   type Receive,
 } from '../../kit/src/receive.ts'
-import { orderUpdated, signedRequest } from '../../kit/src/testing.ts'
+import { orderUpdated, requestChanged, signedRequest } from '../../kit/src/testing.ts'
 import { FEED_TEST } from '../../lib/feeds/deliver.ts'
 import type { FeedMessage as Published } from '../../lib/orders/feed.ts'
 import { addressOf } from '../support/address.ts'
@@ -171,10 +173,45 @@ describe('a receiver', () => {
     expect(handled).toEqual([])
   })
 
+  test.each([
+    ['goes away', 100],
+    ['sends more than any message has', 3e6],
+  ])('outlives a client that %s while it sends', async (_what, bytes) => {
+    const handle = nodeHandler(createReceiver({ secrets: SECRET, handle: () => undefined }))
+    const handled = Promise.withResolvers<void>()
+    const server = createServer((message, response) => handled.resolve(handle(message, response)))
+    const client = connect(Number(new URL(await listen(server)).port), '127.0.0.1').on(
+      'error',
+      () => undefined,
+    )
+    client.write(`POST / HTTP/1.1\r\nhost: store.test\r\ncontent-length: 9000000\r\n\r\n${'a'.repeat(bytes)}`)
+    if (bytes === 100) server.once('request', () => client.destroy())
+    await handled.promise
+    client.destroy()
+  })
+
+  test('says in one line why it refuses what anybody can send', async () => {
+    const error = jest.spyOn(console, 'error').mockImplementation(() => undefined)
+    const receive = createReceiver({ secrets: SECRET, handle: () => undefined })
+    expect((await receive({}, '{}')).status).toBe(401)
+    expect(error.mock.calls).toEqual([[expect.stringMatching(/^Cannot verify the signature: [^\n]*$/)]])
+    error.mockRestore()
+  })
+
   test('takes POST alone', async () => {
     const receive = fetchHandler(createReceiver({ secrets: SECRET, handle: () => undefined }))
     expect((await receive(new Request('http://store.test/'))).status).toBe(405)
   })
+})
+
+test('what the tester signs is verified by Standard Webhooks, too, while a secret is exchanged as well', async () => {
+  const message = requestChanged('rejected', { external_id: '1', error: { status: 404, message: 'none' } })
+  for (const secrets of [SECRET, ['a text', 'whsec_c2VjcmV0', SECRET]]) {
+    const signed = await request(message, secrets)
+    const headers = Object.fromEntries(signed.headers)
+    expect(new Webhook(SECRET).verify(await signed.text(), headers)).toEqual(message)
+  }
+  expect((await request(message, 'a text')).headers.has('webhook-signature')).toBe(false)
 })
 
 test('messages of one version are all handled, and an older version is not', async () => {

@@ -12,6 +12,7 @@ const { cases } = JSON.parse(readFileSync('test/vectors/signature.json', 'utf8')
 const T = 1_800_000_000
 const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='
 const BODY = '{"event":"order.updated","data":{"status_display":"نیازمند بررسی","total":"10","path":"a/b"}}'
+const SIGNED = relay.sign({ secret: SECRET, t: T, body: BODY })
 const headersOf = (header: string) => ({ 'X-Service-Signature': header })
 
 const codeOf = (verification: Promise<void>) =>
@@ -92,19 +93,23 @@ test.each<
   ['301 seconds old', { at: T + 301 }],
   ['301 seconds in the future', { at: T - 301 }],
   ['another secret signed the body', { secret: 'other' }],
+  ['read in another character set', { body: new TextDecoder('windows-1252').decode(Buffer.from(BODY)) }],
   [
-    'v1 has upper-case letters',
+    'read in another character set, and some',
     {
-      header: relay
-        .sign({ secret: SECRET, t: T, body: BODY })
-        .toUpperCase()
-        .replace('T=', 't=')
-        .replace('V1=', 'v1='),
+      body: Buffer.from(BODY)
+        .toString('ascii')
+        .replace(/[^ -~]/g, '\ufffd'),
     },
   ],
-  ['v1 is not 64', { header: `t=${T},v1=${Buffer.alloc(32).toString('base64')}` }],
-  ['no t=', { header: 'v1=00' }],
-  ['no v1=', { header: `t=${T}` }],
+  ['its fields in another order', { body: '{"data":{},"event":"order.updated"}' }],
+  ['must have v1=<64 lower-case', { header: SIGNED.toUpperCase().replace('T=', 't=').replace('V1=', 'v1=') }],
+  ['must have v1=<64', { header: `t=${T},v1=${Buffer.alloc(32).toString('base64')}` }],
+  ['must have v1=<64', { header: SIGNED.replace(',', ', ') }],
+  ['must have one t=', { header: 'v1=00' }],
+  ['must have one t=', { header: `t=${T},${SIGNED}` }],
+  ['must have v1=', { header: `t=${T}` }],
+  ['must have one t=', { header: '' }],
 ])(
   'the cause is told: %s',
   async (cause, { body = BODY, secret = SECRET, header, at = T }, signed = BODY) => {
@@ -116,6 +121,21 @@ test.each<
   },
 )
 
+test.each([
+  ['the time of arrival is not known', { receivedAt: Number.NaN }, 'numbers of seconds'],
+  ['the tolerance is no number', { tolerance: Number.NaN }, 'numbers of seconds'],
+  ['the secret is empty', { receivedAt: T, secrets: ['', SECRET] }, 'the secret is empty'],
+])('nothing is authentic when %s', async (_what, options, message) => {
+  const verification = verifySignature({
+    headers: headersOf(SIGNED),
+    body: BODY,
+    secrets: SECRET,
+    ...options,
+  })
+  await expect(verification).rejects.toThrow(message)
+})
+
 test('a missing header is told', async () => {
-  expect(await explainSignature({ headers: {}, body: BODY, secret: SECRET })).toMatchObject({ valid: false })
+  const explanation = await explainSignature({ headers: {}, body: BODY, secret: SECRET })
+  expect(explanation).toMatchObject({ valid: false, cause: expect.stringContaining('is missing') })
 })
