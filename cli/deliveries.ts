@@ -1,4 +1,3 @@
-import { paginateScan } from '@aws-sdk/client-dynamodb'
 import { Option } from '@commander-js/extra-typings'
 import * as v from 'valibot'
 import { TABLES } from '../lib/platform/names.ts'
@@ -10,20 +9,14 @@ import { cannot } from './core/errors.ts'
 import { logOf } from './core/log.ts'
 import { positive, SOURCE, since } from './core/options.ts'
 import { count, facts, lines, table } from './core/output.ts'
+import { itemsOf } from './core/table.ts'
 import { nowSeconds } from './core/webhook.ts'
 
 /** Scans the deliveries table for what was received since a time. */
 export async function* deliveriesSince(context: Context, since: Date): AsyncGenerator<DeliveryRecord> {
-  const pages = paginateScan(
-    { client: context.dynamodb },
-    {
-      TableName: context.nameOf(TABLES.deliveries),
-      ConsistentRead: true,
-      FilterExpression: 'received_at >= :since',
-      ExpressionAttributeValues: { ':since': { N: String(Math.floor(since.getTime() / 1000)) } },
-    },
-  )
-  for await (const { Items = [] } of pages) yield* Items.map(deliveryOf)
+  const deliveries = { TableName: context.nameOf(TABLES.deliveries), ConsistentRead: true }
+  const filter = { 'received_at >=': Math.floor(since.getTime() / 1000) }
+  for await (const item of itemsOf(context, deliveries, { filter })) yield deliveryOf(item)
 }
 
 /** The record of a delivery, if it was queued. */

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { paginateQuery } from '@aws-sdk/client-dynamodb'
 import { BULK_CHECK, BULK_SHARD } from '../lib/orders/repository.ts'
 import { unixSeconds } from '../lib/platform/environment.ts'
 import { QUEUES, UNSETTLED_INDEX } from '../lib/platform/names.ts'
@@ -8,27 +7,18 @@ import type { Context } from './core/context.ts'
 import { duration } from './core/options.ts'
 import { count, type Report, table } from './core/output.ts'
 import { depthOf } from './core/queue.ts'
+import { itemsOf } from './core/table.ts'
 
 /**
  * How many orders of each store have events in the bulk queue, of those that came there up to a time. SQS cannot tell
  * whose messages a queue has; the index of the orders table can.
  */
-const waitingOrders = async ({ dynamodb, stack }: Context, until: number): Promise<Map<string, number>> => {
+const waitingOrders = async (context: Context, until: number): Promise<Map<string, number>> => {
   const waiting = new Map<string, number>()
-  const pages = paginateQuery(
-    { client: dynamodb },
-    {
-      TableName: (await stack()).ordersTable,
-      IndexName: UNSETTLED_INDEX,
-      KeyConditionExpression: 'unsettled = :bulk AND check_at <= :until',
-      ExpressionAttributeNames: { '#source': 'source' },
-      ExpressionAttributeValues: { ':bulk': { S: BULK_SHARD }, ':until': { N: String(until + BULK_CHECK) } },
-      ProjectionExpression: '#source',
-    },
-  )
-  for await (const { Items = [] } of pages)
-    for (const { source: { S: source = '' } = {} } of Items)
-      waiting.set(source, (waiting.get(source) ?? 0) + 1)
+  const index = { TableName: (await context.stack()).ordersTable, IndexName: UNSETTLED_INDEX }
+  const key = { 'unsettled =': BULK_SHARD, 'check_at <=': until + BULK_CHECK }
+  for await (const { source: { S: source = '' } = {} } of itemsOf(context, index, { key }))
+    waiting.set(source, (waiting.get(source) ?? 0) + 1)
   return waiting
 }
 

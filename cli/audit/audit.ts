@@ -5,7 +5,7 @@ import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { positive, since } from '../core/options.ts'
 import { count, lines, type Report } from '../core/output.ts'
-import { checkOrders } from '../orders/orders.ts'
+import { checkOrders } from '../orders/events.ts'
 import { type Balance, balance, type Difference } from './balance.ts'
 import { collect, collectAgain } from './collect.ts'
 

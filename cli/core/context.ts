@@ -10,18 +10,27 @@ import { CREDENTIALS, settingsFrom, urlOf } from '../../local/settings.ts'
 import { cannot, usageError } from './errors.ts'
 import type { SharedOptions } from './options.ts'
 import { parameterStore } from './parameters.ts'
-import { awsStack, localStack, ROOT, type Stack } from './stack.ts'
+import { awsStack, localStack, ROOT } from './stack.ts'
 import type { Terminal } from './terminal.ts'
 
 const DEFAULT_STAGE = 'production'
 const DEFAULT_REGION = 'eu-central-1'
+
+/** Makes something when it is first asked for. */
+const once = <Made>(make: () => Made) => {
+  let made: { value: Made } | undefined
+  return (): Made => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
 
 /**
  * Connects to the relay the options choose.
  *
  * @throws Failure when they contradict each other
  */
-export const createContext = ({ stage, region, ...flagged }: SharedOptions, terminal: Terminal) => {
+export const createContext = ({ stage, region: given, ...flagged }: SharedOptions, terminal: Terminal) => {
   const { local, json, verbose } = { local: false, json: false, verbose: false, ...flagged }
   if (local && stage !== undefined) {
     throw usageError(
@@ -35,14 +44,12 @@ export const createContext = ({ stage, region, ...flagged }: SharedOptions, term
     ...environment,
     ORDER_RELAY_DATA: environment.ORDER_RELAY_DATA || join(ROOT, '.order-relay'),
   })
-  const target = {
-    stage: local ? 'local' : (stage ?? DEFAULT_STAGE),
-    region: region ?? environment.AWS_REGION ?? DEFAULT_REGION,
-  }
+  const region = given ?? environment.AWS_REGION ?? DEFAULT_REGION
+  const target = { stage: local ? 'local' : (stage ?? DEFAULT_STAGE), region }
   const service = stackName(target.stage)
   const prefix = local ? '' : `${service}-`
   const clientOptions = (port: number) => ({
-    region: target.region,
+    region,
     ...(local && { endpoint: urlOf(port), credentials: CREDENTIALS, maxAttempts: 1 }),
   })
 
@@ -50,15 +57,32 @@ export const createContext = ({ stage, region, ...flagged }: SharedOptions, term
   const sqs = new SQS(clientOptions(ports.sqs))
   const ssm = new SSM(clientOptions(ports.ssm))
   const lambda = new Lambda(clientOptions(ports.lambda))
+  const opened: { destroy: () => void }[] = [dynamodb, sqs, ssm, lambda]
+  /** A client that only some commands need on AWS, and whose package is slow to load. */
+  const lazily = <Client extends { destroy: () => void }>(open: () => Promise<Client>) =>
+    once(async () => {
+      const client = await open()
+      opened.push(client)
+      return client
+    })
+  const aws = {
+    cloudFormation: lazily(
+      async () => new (await import('@aws-sdk/client-cloudformation')).CloudFormation({ region }),
+    ),
+    cloudWatch: lazily(async () => new (await import('@aws-sdk/client-cloudwatch')).CloudWatch({ region })),
+    logs: lazily(
+      async () => new (await import('@aws-sdk/client-cloudwatch-logs')).CloudWatchLogs({ region }),
+    ),
+    sns: lazily(async () => new (await import('@aws-sdk/client-sns')).SNS({ region })),
+    sts: lazily(async () => new (await import('@aws-sdk/client-sts')).STS({ region })),
+  }
   const secretsPath = `/order-relay/${target.stage}`
   const queueUrls = new Map<string, Promise<string>>()
-  let stack: Promise<Stack> | undefined
-  let stores: readonly Store[] | undefined
 
   const flags = [
     ...(local ? ['--local'] : []),
     ...(stage === undefined ? [] : [`--stage ${stage}`]),
-    ...(region === undefined || local ? [] : [`--region ${region}`]),
+    ...(given === undefined || local ? [] : [`--region ${given}`]),
   ]
 
   return {
@@ -67,7 +91,7 @@ export const createContext = ({ stage, region, ...flagged }: SharedOptions, term
     /** The name of the stack, and of the service in its metrics: `order-relay-<stage>`. */
     service,
     /** What to call the relay in a sentence. */
-    title: local ? 'the local stack' : `stage "${target.stage}" in ${target.region}`,
+    title: local ? 'the local stack' : `stage "${target.stage}" in ${region}`,
     /** The options that choose this relay, to be appended to commands in messages. */
     flags: flags.map(flag => ` ${flag}`).join(''),
     /** The full name of a queue or table. */
@@ -77,6 +101,7 @@ export const createContext = ({ stage, region, ...flagged }: SharedOptions, term
     dynamodb,
     sqs,
     lambda,
+    aws,
     parameters: parameterStore(ssm, secretsPath),
     /** The URL of a queue, by its name without the prefix of the stack. */
     queueUrl: (queue: string): Promise<string> => {
@@ -86,21 +111,15 @@ export const createContext = ({ stage, region, ...flagged }: SharedOptions, term
       queueUrls.set(queue, url)
       return url
     },
-    stack: (): Promise<Stack> => {
-      stack ??= local ? Promise.resolve(localStack(ports)) : awsStack(target.region, service)
-      return stack
-    },
+    stack: once(async () => (local ? localStack(ports) : awsStack(await aws.cloudFormation(), service))),
     /** The stores of this checkout's stores.yml. */
-    stores: (): readonly Store[] => {
-      stores ??= readStores(join(ROOT, 'stores.yml'))
-      return stores
-    },
+    stores: once(() => readStores(join(ROOT, 'stores.yml'))),
     /** Directory of the local stack's data and logs. */
     dataDir,
     /** Where the console listens unless told otherwise. */
     consolePort: ports.console,
     close: () => {
-      for (const client of [dynamodb, sqs, ssm, lambda]) client.destroy()
+      for (const client of opened) client.destroy()
     },
   }
 }

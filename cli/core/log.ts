@@ -142,21 +142,17 @@ const filterOf = (messages: readonly string[] | undefined) =>
     ? LOG_LINES
     : `{ ${messages.map(message => `$.message = "${message}"`).join(' || ')} }`
 
-async function* cloudWatchLog({ region, stack }: Context, range: Range): AsyncGenerator<LogLine> {
+async function* cloudWatchLog({ aws, stack }: Context, range: Range): AsyncGenerator<LogLine> {
   const { since, follow, signal, messages } = range
-  // Slow to load, and only needed here.
-  const { CloudWatchLogsClient, paginateFilterLogEvents, ResourceNotFoundException } = await import(
-    '@aws-sdk/client-cloudwatch-logs'
-  )
   const { functions } = await stack()
-  const client = new CloudWatchLogsClient({ region })
+  const client = await aws.logs()
   /** What the next poll may meet again. */
   const seen = new Map<string, number>()
 
   async function* linesOf(key: string, name: string, from: number, keepFrom: number) {
     const query = { logGroupName: `/aws/lambda/${name}`, startTime: from, filterPattern: filterOf(messages) }
     try {
-      for await (const { events = [] } of paginateFilterLogEvents({ client }, query)) {
+      for await (const { events = [] } of client.paginateFilterLogEvents(query)) {
         for (const { eventId, logStreamName, timestamp = 0, message = '' } of events) {
           // Emulators omit the id.
           const id = eventId ?? `${logStreamName} ${timestamp} ${message}`
@@ -168,23 +164,19 @@ async function* cloudWatchLog({ region, stack }: Context, range: Range): AsyncGe
       }
     } catch (error) {
       // A function that has never run has no log yet.
-      if (!(error instanceof ResourceNotFoundException)) throw error
+      if (!(error instanceof Error) || error.name !== 'ResourceNotFoundException') throw error
     }
   }
 
-  try {
-    for (let from = since.getTime(); ; ) {
-      const next = Math.max(from, Date.now() - LATE_MS)
-      const keepFrom = follow ? next : Number.POSITIVE_INFINITY
-      const logs = Object.entries(functions).map(([key, { name }]) => linesOf(key, name, from, keepFrom))
-      yield* merged(logs, (a, b) => a.at < b.at)
-      if (!follow) return
-      from = next
-      for (const [id, timestamp] of seen) if (timestamp < from) seen.delete(id)
-      await sleep(CLOUDWATCH_INTERVAL_MS)
-      if (signal?.aborted) return
-    }
-  } finally {
-    client.destroy()
+  for (let from = since.getTime(); ; ) {
+    const next = Math.max(from, Date.now() - LATE_MS)
+    const keepFrom = follow ? next : Number.POSITIVE_INFINITY
+    const logs = Object.entries(functions).map(([key, { name }]) => linesOf(key, name, from, keepFrom))
+    yield* merged(logs, (a, b) => a.at < b.at)
+    if (!follow) return
+    from = next
+    for (const [id, timestamp] of seen) if (timestamp < from) seen.delete(id)
+    await sleep(CLOUDWATCH_INTERVAL_MS)
+    if (signal?.aborted) return
   }
 }

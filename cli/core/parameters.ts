@@ -1,4 +1,4 @@
-import { paginateGetParametersByPath, type SSM } from '@aws-sdk/client-ssm'
+import type { SSM } from '@aws-sdk/client-ssm'
 import { indexOf, indexTexts, singleParameter } from '../../lib/platform/parameters.ts'
 
 /** The SecureString parameters of a stack, by their names relative to its path. */
@@ -9,7 +9,7 @@ export const parameterStore = (ssm: SSM, path: string) => {
       const from = `${path}/${folder}`
       const query = { Path: from, Recursive: true, WithDecryption: true }
       const found: { name: string; value: string; modified: Date }[] = []
-      for await (const { Parameters = [] } of paginateGetParametersByPath({ client: ssm }, query)) {
+      for await (const { Parameters = [] } of ssm.paginateGetParametersByPath(query)) {
         for (const { Name, Value, LastModifiedDate: modified = new Date(0) } of Parameters) {
           if (Name === undefined || Value === undefined) continue
           found.push({ name: Name.slice(from.length + 1), value: Value, modified })

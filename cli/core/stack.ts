@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { CloudFormation } from '@aws-sdk/client-cloudformation'
 import * as v from 'valibot'
 import { parse } from 'yaml'
 import { type Ports, urlOf } from '../../local/settings.ts'
@@ -86,10 +87,7 @@ const isMissing = (error: unknown) =>
  *
  * @param name such as `order-relay-production`
  */
-export const awsStack = async (region: string, name: string): Promise<Stack> => {
-  // Slow to load, and most commands do without it.
-  const { CloudFormation } = await import('@aws-sdk/client-cloudformation')
-  const cloudformation = new CloudFormation({ region })
+export const awsStack = async (cloudformation: CloudFormation, name: string): Promise<Stack> => {
   try {
     const [{ Stacks = [] }, { TemplateBody }] = await Promise.all([
       cloudformation.describeStacks({ StackName: name }),
@@ -149,11 +147,9 @@ export const awsStack = async (region: string, name: string): Promise<Stack> => 
     if (!isMissing(error)) throw error
     throw cannot(
       'find the relay',
-      `there is no stack ${name} in ${region}`,
+      `there is no stack ${name} in ${await cloudformation.config.region()}`,
       'deploy it, choose another with --stage and --region, or use --local',
       error,
     )
-  } finally {
-    cloudformation.destroy()
   }
 }

@@ -1,4 +1,3 @@
-import { paginateListEventSourceMappings } from '@aws-sdk/client-lambda'
 import { QueueDoesNotExist } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
 import { QUEUES, storeName } from '../../lib/platform/names.ts'
@@ -226,12 +225,9 @@ const stores: Check = async context => {
   return findings
 }
 
-const alarms = async ({ region }: Context, TopicArn: string): Promise<Finding> => {
+const alarms = async ({ aws }: Context, TopicArn: string): Promise<Finding> => {
   const check = 'alarms reach somebody'
-  // Slow to load, and only needed here.
-  const { SNS } = await import('@aws-sdk/client-sns')
-  const sns = new SNS({ region })
-  const { Attributes = {} } = await sns.getTopicAttributes({ TopicArn }).finally(() => sns.destroy())
+  const { Attributes = {} } = await (await aws.sns()).getTopicAttributes({ TopicArn })
   const [confirmed, pending] = [Attributes.SubscriptionsConfirmed, Attributes.SubscriptionsPending].map(
     Number,
   )
@@ -250,8 +246,9 @@ const executions = async ({ lambda, stack }: Context, reserved: number): Promise
   const { functions } = await stack()
   let reading = 0
   for (const FunctionName of ['worker', 'feeder'].flatMap(key => functions[key]?.target ?? [])) {
-    const pages = paginateListEventSourceMappings({ client: lambda }, { FunctionName })
-    for await (const { EventSourceMappings = [] } of pages) {
+    for await (const { EventSourceMappings = [] } of lambda.paginateListEventSourceMappings({
+      FunctionName,
+    })) {
       for (const { ScalingConfig } of EventSourceMappings) reading += ScalingConfig?.MaximumConcurrency ?? 0
     }
   }

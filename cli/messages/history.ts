@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { userInfo } from 'node:os'
-import { paginateQuery } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
 import { TABLES } from '../../lib/platform/names.ts'
 import type { Context } from '../core/context.ts'
+import { itemsOf } from '../core/table.ts'
 
 /** The partition of the history table that holds what operators did. */
 const PARTITION = 'operations'
@@ -33,12 +33,9 @@ export type Operation = v.InferOutput<typeof operation>
 const MAX_MESSAGES = 1000
 
 /** Who uses the command: the caller of AWS, or the user of this machine. */
-const operatorOf = async ({ local, region }: Context): Promise<string> => {
+const operatorOf = async ({ local, aws }: Context): Promise<string> => {
   if (local) return userInfo().username
-  // Slow to load, and only needed here.
-  const { STS } = await import('@aws-sdk/client-sts')
-  const sts = new STS({ region })
-  const { Arn = 'unknown' } = await sts.getCallerIdentity({}).finally(() => sts.destroy())
+  const { Arn = 'unknown' } = await (await aws.sts()).getCallerIdentity({})
   return Arn
 }
 
@@ -71,24 +68,16 @@ export const beginOperation = async (
 
 /** What operators did with messages of a kind, the last first. */
 export const operationsOf = async (
-  { dynamodb, nameOf }: Context,
+  context: Context,
   command: Operation['command'],
   limit: number,
 ): Promise<(Operation & { at: string })[]> => {
-  const query = {
-    TableName: nameOf(TABLES.history),
-    KeyConditionExpression: '#partition = :operations',
-    ExpressionAttributeNames: { '#partition': 'partition' },
-    ExpressionAttributeValues: { ':operations': { S: PARTITION } },
-    ScanIndexForward: false,
-  }
   const found: (Operation & { at: string })[] = []
-  for await (const { Items = [] } of paginateQuery({ client: dynamodb }, query)) {
-    for (const { at, operation: json } of Items) {
-      const each = v.parse(v.pipe(v.string(), v.parseJson(), operation), json?.S)
-      if (each.command === command) found.push({ at: at?.S?.split(' ')[0] ?? '', ...each })
-    }
-    if (found.length >= limit) break
+  const history = { TableName: context.nameOf(TABLES.history), ScanIndexForward: false }
+  for await (const item of itemsOf(context, history, { key: { 'partition =': PARTITION } })) {
+    if (found.length === limit) break
+    const each = v.parse(v.pipe(v.string(), v.parseJson(), operation), item.operation?.S)
+    if (each.command === command) found.push({ at: item.at?.S?.split(' ')[0] ?? '', ...each })
   }
-  return found.slice(0, limit)
+  return found
 }

@@ -10,15 +10,8 @@ import { cannot } from '../core/errors.ts'
 import { positive, SOURCE, since } from '../core/options.ts'
 import { facts, lines, type Report, table } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
-import {
-  checkOrders,
-  failingOrders,
-  findOrders,
-  listOrders,
-  type OrderFilter,
-  ordersWhere,
-  timelineOf,
-} from './orders.ts'
+import { checkOrders } from './events.ts'
+import { failingOrders, findOrders, listOrders, type OrderFilter, ordersWhere, timelineOf } from './orders.ts'
 
 const intentText = ({ id, kind, of, state, reason }: Intent) =>
   `${kind.padEnd(10)}  ${of === undefined ? '' : `of the ${of}: `}${state}, request ${id}${reason === undefined ? '' : `: ${reason.status} ${reason.message}`}`

@@ -1,11 +1,5 @@
-import { randomUUID } from 'node:crypto'
-import {
-  type AttributeValue,
-  paginateQuery,
-  paginateScan,
-  type QueryCommandInput,
-} from '@aws-sdk/client-dynamodb'
-import { orderName, orderQueue } from '../../lib/orders/events.ts'
+import type { AttributeValue } from '@aws-sdk/client-dynamodb'
+import { orderName } from '../../lib/orders/events.ts'
 import { entryKeyOf, entryOf, type HistoryEntry, partitionOf, positionOf } from '../../lib/orders/history.ts'
 import {
   BULK_SHARD,
@@ -15,11 +9,12 @@ import {
   type StoredOrder,
   savedAt,
 } from '../../lib/orders/repository.ts'
-import { FAILING_INDEX, HISTORY_INDEXES, QUEUES, TABLES } from '../../lib/platform/names.ts'
+import { FAILING_INDEX, HISTORY_INDEXES, TABLES } from '../../lib/platform/names.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import type { Context } from '../core/context.ts'
 import { usageError } from '../core/errors.ts'
 import { merged } from '../core/merge.ts'
+import { itemsOf } from '../core/table.ts'
 import { deliveryWith } from '../deliveries.ts'
 
 /** The orders table, for reading single orders. */
@@ -51,28 +46,6 @@ const readOrders = async (
     left = [...(UnprocessedKeys[ordersTable]?.Keys ?? []), ...left.slice(BATCH)]
   }
   return found
-}
-
-/** Queries by attributes, some of which are reserved words of DynamoDB. */
-async function* query(
-  { dynamodb }: Context,
-  condition: string,
-  values: Record<string, string>,
-  input: Pick<QueryCommandInput, 'TableName'> & Partial<QueryCommandInput>,
-) {
-  const names = [...condition.matchAll(/#(\w+)/g)].map(([name, attribute = '']) => [name, attribute])
-  const pages = paginateQuery(
-    { client: dynamodb },
-    {
-      KeyConditionExpression: condition,
-      ExpressionAttributeNames: Object.fromEntries(names),
-      ExpressionAttributeValues: Object.fromEntries(
-        Object.entries(values).map(([name, S]) => [`:${name}`, { S }]),
-      ),
-      ...input,
-    },
-  )
-  for await (const { Items = [] } of pages) yield* Items
 }
 
 export type OrderFilter = {
@@ -111,15 +84,18 @@ const placeOf = (entry: HistoryEntry): Position => ({ position: positionOf(entry
 async function* entriesOf(context: Context, source: string, { since, until }: OrderFilter, after?: Position) {
   const from = since?.toISOString() ?? '0'
   // Behind every position of that instant.
-  const to = until === undefined ? '9' : `${until.toISOString()}$`
-  const values = { partition: partitionOf(source), from, to: after === undefined ? to : after.position }
-  if (values.to < from) return
-  const items = query(context, '#partition = :partition AND #at BETWEEN :from AND :to', values, {
-    TableName: context.nameOf(TABLES.history),
-    ScanIndexForward: false,
-    ConsistentRead: true,
-    Limit: BATCH,
-  })
+  const to = after?.position ?? (until === undefined ? '9' : `${until.toISOString()}$`)
+  if (to < from) return
+  const items = itemsOf(
+    context,
+    {
+      TableName: context.nameOf(TABLES.history),
+      ScanIndexForward: false,
+      ConsistentRead: true,
+      Limit: BATCH,
+    },
+    { key: { 'partition =': partitionOf(source), 'at BETWEEN': [from, to] } },
+  )
   for await (const item of items) {
     const entry = entryOf(item)
     if (after === undefined || isBefore(after, placeOf(entry))) yield entry
@@ -187,15 +163,9 @@ export const failingOrders = async (
 ): Promise<StoredOrder[]> => {
   const { ordersTable: TableName } = await context.stack()
   const shards = SHARDS.filter(shard => shard !== BULK_SHARD)
+  const index = { TableName, IndexName: FAILING_INDEX, Limit: BATCH }
   const items = merged(
-    shards.map(shard =>
-      query(
-        context,
-        '#failing_shard = :shard',
-        { shard },
-        { TableName, IndexName: FAILING_INDEX, Limit: BATCH },
-      ),
-    ),
+    shards.map(shard => itemsOf(context, index, { key: { 'failing_shard =': shard } })),
     (a, b) => String(a.failing_since?.S) < String(b.failing_since?.S),
   )
   const keys: OrderKey[] = []
@@ -213,12 +183,8 @@ export const findOrders = async (context: Context, text: string): Promise<Stored
   const TableName = context.nameOf(TABLES.history)
   const indexed = HISTORY_INDEXES.map(async IndexName => {
     const keys: OrderKey[] = []
-    for await (const item of query(
-      context,
-      `#${IndexName} = :text`,
-      { text },
-      { TableName, IndexName, Limit: BATCH },
-    ))
+    const index = { TableName, IndexName, Limit: BATCH }
+    for await (const item of itemsOf(context, index, { key: { [`${IndexName} =`]: text } }))
       keys.push(entryKeyOf(item))
     return keys
   })
@@ -259,51 +225,17 @@ export const timelineOf = async (context: Context, key: OrderKey): Promise<Timel
   return { stored, entries, complete: at === undefined }
 }
 
-/** Adds events of this kind to the order queue. */
-export const orderEvents = async (event: 'order.check' | 'order.resend', { sqs, queueUrl }: Context) => {
-  const enqueue = orderQueue(sqs, await queueUrl(QUEUES.orders))
-  return async ({ source, external_id }: OrderKey): Promise<void> => {
-    const message = { event, delivery: randomUUID(), data: { source, external_id } }
-    await enqueue(message.data, { id: message.delivery, json: JSON.stringify(message) })
-  }
-}
-
-/** Has the worker read orders from the service, as the scheduled check does. */
-export const checkOrders = async (context: Context, keys: readonly OrderKey[]): Promise<void> => {
-  const enqueue = await orderEvents('order.check', context)
-  for (const key of keys) await enqueue(key)
-}
-
 /**
  * Scans the orders table, or queries one store's part of it, from a number on: for every order, also those without a
  * history.
  */
 export async function* ordersWhere(
-  { dynamodb, stack }: Context,
-  { source, status, since: from, after }: OrderFilter & { after?: string | undefined },
+  context: Context,
+  { source, status, since, after }: OrderFilter & { after?: string | undefined },
 ): AsyncGenerator<StoredOrder> {
-  const wanted = { source, external_id: after, status, updated_at: from?.toISOString() }
-  const given = Object.entries(wanted).flatMap(([name, S]) => (S === undefined ? [] : [{ name, S }]))
-  const filters = given
-    .filter(({ name }) => name !== 'source' && name !== 'external_id')
-    .map(({ name }) => `#${name} ${name === 'updated_at' ? '>=' : '='} :${name}`)
-  const input = {
-    TableName: (await stack()).ordersTable,
-    ConsistentRead: true,
-    ...(filters.length > 0 && { FilterExpression: filters.join(' AND ') }),
-    ...(given.length > 0 && {
-      // Some are reserved words of DynamoDB.
-      ExpressionAttributeNames: Object.fromEntries(given.map(({ name }) => [`#${name}`, name])),
-      ExpressionAttributeValues: Object.fromEntries(given.map(({ name, S }) => [`:${name}`, { S }])),
-    }),
-  }
-  const client = { client: dynamodb }
-  const pages =
-    source === undefined
-      ? paginateScan(client, input)
-      : paginateQuery(client, {
-          ...input,
-          KeyConditionExpression: `#source = :source${after === undefined ? '' : ' AND #external_id > :external_id'}`,
-        })
-  for await (const { Items = [] } of pages) yield* Items.map(orderOf)
+  const { ordersTable: TableName } = await context.stack()
+  const key = { 'source =': source, 'external_id >': after }
+  const filter = { 'status =': status, 'updated_at >=': since?.toISOString() }
+  const table = { TableName, ConsistentRead: true }
+  for await (const item of itemsOf(context, table, { key, filter })) yield orderOf(item)
 }

@@ -4,7 +4,8 @@ import { interruptible } from '../core/interruptible.ts'
 import { count, lines, type Report, shellWord } from '../core/output.ts'
 import { pace } from '../core/pace.ts'
 import { progress } from '../core/terminal.ts'
-import { orderEvents, ordersOf, ordersWhere } from './orders.ts'
+import { orderEvents } from './events.ts'
+import { ordersOf, ordersWhere } from './orders.ts'
 
 /** A store receives its daily messages beside it; the accounting service is not called. */
 export const RESEND_RATE = 50

@@ -23,24 +23,16 @@ const tableOf = ({ service, nameOf, stores }: Context): Alarm[] => [
 const STATES: Readonly<Record<string, AlarmState['state']>> = { OK: 'ok', ALARM: 'alarm' }
 
 const awsAlarms = async (context: Context): Promise<AlarmState[]> => {
-  const { region, service } = context
-  // Slow to load, and only needed here.
-  const { CloudWatchClient, paginateDescribeAlarms } = await import('@aws-sdk/client-cloudwatch')
-  const client = new CloudWatchClient({ region })
+  const { service } = context
+  const cloudWatch = await context.aws.cloudWatch()
   const found = new Map<string, Pick<AlarmState, 'state' | 'since'>>()
-  try {
-    for await (const { MetricAlarms = [] } of paginateDescribeAlarms(
-      { client },
-      { AlarmNamePrefix: `${service}-` },
-    ))
-      for (const { AlarmName = '', StateValue = '', StateTransitionedTimestamp: since } of MetricAlarms)
-        found.set(AlarmName, {
-          state: STATES[StateValue] ?? 'unknown',
-          ...(since !== undefined && { since: since.toISOString() }),
-        })
-  } finally {
-    client.destroy()
-  }
+  const pages = cloudWatch.paginateDescribeAlarms({ AlarmNamePrefix: `${service}-` })
+  for await (const { MetricAlarms = [] } of pages)
+    for (const { AlarmName = '', StateValue = '', StateTransitionedTimestamp: since } of MetricAlarms)
+      found.set(AlarmName, {
+        state: STATES[StateValue] ?? 'unknown',
+        ...(since !== undefined && { since: since.toISOString() }),
+      })
   return tableOf(context).map(({ condition: _, ...alarm }) => ({
     ...alarm,
     ...(found.get(alarmName(service, alarm)) ?? { state: 'unknown' }),

@@ -143,47 +143,38 @@ const localSeries = (context: Context): ReadSeries => {
 const CALL_MAX = 500
 
 const cloudWatchSeries =
-  ({ region, service }: Context): ReadSeries =>
+  ({ aws, service }: Context): ReadSeries =>
   async (series, { from, step, count }) => {
-    // Slow to load, and only needed here.
-    const { CloudWatchClient, paginateGetMetricData } = await import('@aws-sdk/client-cloudwatch')
-    const client = new CloudWatchClient({ region })
+    const cloudWatch = await aws.cloudWatch()
     const values = series.map(() => Array<number | undefined>(count).fill(undefined))
-    try {
-      for (let at = 0; at < series.length; at += CALL_MAX) {
-        const MetricDataQueries = series
-          .slice(at, at + CALL_MAX)
-          .map(({ namespace, name, dimensions, stat }, index) => ({
-            Id: `q${at + index}`,
-            MetricStat: {
-              Metric: {
-                Namespace: namespace,
-                MetricName: name,
-                Dimensions: Object.entries({
-                  ...(namespace === 'order-relay' && { service }),
-                  ...dimensions,
-                }).map(([Name, Value]) => ({ Name, Value })),
-              },
-              Stat: stat,
-              Period: step / 1000,
-            },
-          }))
-        const range = { StartTime: new Date(from), EndTime: new Date(from + count * step) }
-        for await (const { MetricDataResults = [] } of paginateGetMetricData(
-          { client },
-          { ...range, MetricDataQueries },
-        ))
-          for (const { Id = '', Timestamps = [], Values = [] } of MetricDataResults) {
-            const row = values[Number(Id.slice(1))]
-            for (const [index, time] of Timestamps.entries()) {
-              if (row !== undefined) row[Math.floor((time.getTime() - from) / step)] = Values[index]
-            }
+    const queries = series.map(({ namespace, name, dimensions, stat }, index) => ({
+      Id: `q${index}`,
+      MetricStat: {
+        Metric: {
+          Namespace: namespace,
+          MetricName: name,
+          Dimensions: Object.entries({
+            ...(namespace === 'order-relay' && { service }),
+            ...dimensions,
+          }).map(([Name, Value]) => ({ Name, Value })),
+        },
+        Stat: stat,
+        Period: step / 1000,
+      },
+    }))
+    const range = { StartTime: new Date(from), EndTime: new Date(from + count * step) }
+    for (let at = 0; at < queries.length; at += CALL_MAX) {
+      const MetricDataQueries = queries.slice(at, at + CALL_MAX)
+      const pages = cloudWatch.paginateGetMetricData({ ...range, MetricDataQueries })
+      for await (const { MetricDataResults = [] } of pages)
+        for (const { Id = '', Timestamps = [], Values = [] } of MetricDataResults) {
+          const row = values[Number(Id.slice(1))]
+          for (const [index, time] of Timestamps.entries()) {
+            if (row !== undefined) row[Math.floor((time.getTime() - from) / step)] = Values[index]
           }
-      }
-      return values
-    } finally {
-      client.destroy()
+        }
     }
+    return values
   }
 
 /** The metrics of the relay: CloudWatch's, or those in the local log. */
