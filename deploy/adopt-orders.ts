@@ -2,18 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import {
-  CloudFormationClient,
-  CreateChangeSetCommand,
-  DescribeStacksCommand,
-  ExecuteChangeSetCommand,
-  GetTemplateCommand,
-  waitUntilChangeSetCreateComplete,
-  waitUntilStackCreateComplete,
-  waitUntilStackUpdateComplete,
-} from '@aws-sdk/client-cloudformation'
-import { DescribeTableCommand, DynamoDBClient, ResourceNotFoundException } from '@aws-sdk/client-dynamodb'
-import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { CloudFormation } from '@aws-sdk/client-cloudformation'
+import { DynamoDB, ResourceNotFoundException } from '@aws-sdk/client-dynamodb'
+import { S3 } from '@aws-sdk/client-s3'
 import * as v from 'valibot'
 import { stackName } from './cloudformation.ts'
 
@@ -49,9 +40,9 @@ const pack = async (stage: string, region: string): Promise<Packaged> => {
   return { initial: await packaged('create'), complete: await packaged('update') }
 }
 
-const find = async (cloudformation: CloudFormationClient, StackName: string) => {
+const find = async (cloudformation: CloudFormation, StackName: string) => {
   try {
-    const { Stacks: [found] = [] } = await cloudformation.send(new DescribeStacksCommand({ StackName }))
+    const { Stacks: [found] = [] } = await cloudformation.describeStacks({ StackName })
     return found?.StackStatus === 'DELETE_COMPLETE' ? undefined : found
   } catch (error) {
     if (error instanceof Error && error.message.includes('does not exist')) return undefined
@@ -59,9 +50,9 @@ const find = async (cloudformation: CloudFormationClient, StackName: string) => 
   }
 }
 
-const tableExists = async (dynamodb: DynamoDBClient, TableName: string) => {
+const tableExists = async (dynamodb: DynamoDB, TableName: string) => {
   try {
-    await dynamodb.send(new DescribeTableCommand({ TableName }))
+    await dynamodb.describeTable({ TableName })
     return true
   } catch (error) {
     if (error instanceof ResourceNotFoundException) return false
@@ -70,8 +61,8 @@ const tableExists = async (dynamodb: DynamoDBClient, TableName: string) => {
 }
 
 export type AdoptDependencies = {
-  cloudformation: CloudFormationClient
-  dynamodb: DynamoDBClient
+  cloudformation: CloudFormation
+  dynamodb: DynamoDB
   pack: () => Promise<Packaged>
   /** Stores an object in the stack's bucket; returns its URL. */
   upload: (Bucket: string, Key: string, Body: string) => Promise<string>
@@ -106,7 +97,7 @@ export const adoptOrders = async (
   const { initial, complete } = await pack()
   const existing = isNew
     ? undefined
-    : await cloudformation.send(new GetTemplateCommand({ StackName, TemplateStage: 'Processed' }))
+    : await cloudformation.getTemplate({ StackName, TemplateStage: 'Processed' })
   const current = v.parse(template, existing?.TemplateBody ?? initial)
   const { Resources: wanted } = v.parse(template, complete)
   const id = Object.keys(wanted).find(each => each.startsWith('OrdersTable')) ?? ''
@@ -127,31 +118,24 @@ export const adoptOrders = async (
   const body = JSON.stringify({ ...current, Resources })
   const bucket = stack?.Outputs?.find(({ OutputKey }) => OutputKey === 'ServerlessDeploymentBucketName')
   // A whole template is longer than CloudFormation takes in a request; a new stack's has the bucket and the table.
+  const key = `serverless/order-relay/${stage}/adopt-orders.json`
   const source =
     bucket?.OutputValue === undefined
       ? { TemplateBody: body }
-      : {
-          TemplateURL: await upload(
-            bucket.OutputValue,
-            `serverless/order-relay/${stage}/adopt-orders.json`,
-            body,
-          ),
-        }
+      : { TemplateURL: await upload(bucket.OutputValue, key, body) }
   const names = { StackName, ChangeSetName: `adopt-orders-${Date.now()}` }
-  await cloudformation.send(
-    new CreateChangeSetCommand({
-      ...names,
-      ...source,
-      Capabilities: ['CAPABILITY_IAM'],
-      ChangeSetType: isNew ? 'CREATE' : 'UPDATE',
-      ImportExistingResources: true,
-    }),
-  )
-  const waiting = { client: cloudformation, maxWaitTime: TIMEOUT_SECONDS, minDelay: 1, maxDelay: 5 }
-  await waitUntilChangeSetCreateComplete(waiting, names)
-  await cloudformation.send(new ExecuteChangeSetCommand(names))
-  const waitUntilDone = isNew ? waitUntilStackCreateComplete : waitUntilStackUpdateComplete
-  await waitUntilDone(waiting, { StackName })
+  await cloudformation.createChangeSet({
+    ...names,
+    ...source,
+    Capabilities: ['CAPABILITY_IAM'],
+    ChangeSetType: isNew ? 'CREATE' : 'UPDATE',
+    ImportExistingResources: true,
+  })
+  const waiting = { maxWaitTime: TIMEOUT_SECONDS, minDelay: 1, maxDelay: 5 }
+  await cloudformation.waitUntilChangeSetCreateComplete(names, waiting)
+  await cloudformation.executeChangeSet(names)
+  if (isNew) await cloudformation.waitUntilStackCreateComplete({ StackName }, waiting)
+  else await cloudformation.waitUntilStackUpdateComplete({ StackName }, waiting)
   return `The stack ${StackName} now contains the table ${TableName}. Next: npx serverless deploy`
 }
 
@@ -165,13 +149,13 @@ const main = async () => {
   })
   const { stage, region, help } = values
   if (help) return USAGE
-  const s3 = new S3Client({ region })
+  const s3 = new S3({ region })
   const done = await adoptOrders(stage, {
-    cloudformation: new CloudFormationClient({ region }),
-    dynamodb: new DynamoDBClient({ region }),
+    cloudformation: new CloudFormation({ region }),
+    dynamodb: new DynamoDB({ region }),
     pack: () => pack(stage, region),
     upload: async (Bucket, Key, Body) => {
-      await s3.send(new PutObjectCommand({ Bucket, Key, Body }))
+      await s3.putObject({ Bucket, Key, Body })
       return `https://${Bucket}.s3.${region}.amazonaws.com/${Key}`
     },
   })

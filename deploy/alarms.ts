@@ -1,16 +1,7 @@
 import { feedDeadQueueName, storeName } from '../lib/platform/names.ts'
 import type { Store } from '../lib/platform/stores.ts'
 import type { Dimensions, Metric } from '../lib/platform/telemetry.ts'
-import {
-  denyWithoutTls,
-  nestedStack,
-  policy,
-  type Resource,
-  type Resources,
-  ref,
-  type Stack,
-  stackName,
-} from './cloudformation.ts'
+import { pascal, ref, type Stack } from './cloudformation.ts'
 import { feedDeadQueueId, feedQueueId, fullFeedName, QUEUE_IDS } from './queues.ts'
 
 const MINUTE = 60
@@ -71,9 +62,8 @@ const notEmpty = (name: unknown) =>
 const olderThan = (name: unknown, period: number, seconds: number) =>
   above(queueMetric(name, 'ApproximateAgeOfOldestMessage'), 'Maximum', period, seconds)
 
-/** The logical id of a name. */
-export const pascal = (name: string) =>
-  name.replaceAll(/(?:^|-)(.)/g, (_match, letter) => letter.toUpperCase())
+/** The metric of refused requests, in the namespace of the stack's own name. */
+export const THROTTLED = 'Throttled'
 
 /** The runbook pages of the alarms that share one; any other alarm has a page of its own. */
 const PAGES: Readonly<Record<string, string>> = {
@@ -227,95 +217,3 @@ export const feedAlarmsFor = ({ prefix, stores }: Pick<Stack, 'prefix' | 'stores
 
 /** The name of an alarm. */
 export const alarmName = (service: string, { name }: Pick<Alarm, 'name'>): string => `${service}-${name}`
-
-const ACCOUNT = ref('AWS::AccountId')
-const ACCOUNT_ROOT = { 'Fn::Join': [':', ['arn', ref('AWS::Partition'), 'iam:', ACCOUNT, 'root']] }
-/** What CloudWatch may do for the alarms of this account. */
-const fromAlarms = (Action: unknown, Resource: unknown) => ({
-  ...{ Effect: 'Allow', Principal: { Service: 'cloudwatch.amazonaws.com' }, Action, Resource },
-  Condition: { StringEquals: { 'aws:SourceAccount': ACCOUNT } },
-})
-
-/** The encrypted topic that alarms are sent to, with a subscription when there is an e-mail address. */
-const topic = (service: string, email: string): Resources => ({
-  // A key of its own: CloudWatch may not use the account's aws/sns key.
-  AlarmKey: {
-    Type: 'AWS::KMS::Key',
-    DeletionPolicy: 'Delete',
-    UpdateReplacePolicy: 'Delete',
-    Properties: {
-      Description: `Alarms of ${service}`,
-      EnableKeyRotation: true,
-      PendingWindowInDays: 7,
-      KeyPolicy: policy(
-        { Effect: 'Allow', Principal: { AWS: ACCOUNT_ROOT }, Action: 'kms:*', Resource: '*' },
-        fromAlarms(['kms:Decrypt', 'kms:GenerateDataKey'], '*'),
-      ),
-    },
-  },
-  AlarmTopic: {
-    Type: 'AWS::SNS::Topic',
-    Properties: { TopicName: `${service}-alarms`, KmsMasterKeyId: ref('AlarmKey') },
-  },
-  AlarmTopicPolicy: {
-    Type: 'AWS::SNS::TopicPolicy',
-    Properties: {
-      Topics: [ref('AlarmTopic')],
-      PolicyDocument: policy(
-        fromAlarms('sns:Publish', ref('AlarmTopic')),
-        denyWithoutTls('sns:Publish', ref('AlarmTopic')),
-      ),
-    },
-  },
-  ...(email !== '' && {
-    AlarmEmail: {
-      Type: 'AWS::SNS::Subscription',
-      Properties: { TopicArn: ref('AlarmTopic'), Protocol: 'email', Endpoint: email },
-    },
-  }),
-})
-
-/** Counts the requests that the API refuses for their number: API Gateway has no metric of its own for them. */
-const THROTTLED = 'Throttled'
-const throttledRequests = (service: string): Resource => ({
-  Type: 'AWS::Logs::MetricFilter',
-  Properties: {
-    LogGroupName: ref('HttpApiLogGroup'),
-    // Not those of scanners, whose limit is low.
-    FilterPattern: '{ ($.status = "429") && ($.route != "$default") }',
-    // A filter takes dimensions only from the log, so the stack's name is the namespace.
-    MetricTransformations: [
-      { MetricNamespace: service, MetricName: THROTTLED, MetricValue: '1', Unit: 'Count' },
-    ],
-  },
-})
-
-const alarmResource = (service: string, alarm: Alarm): Resource => {
-  const { Statistic, ...condition } = alarm.condition
-  return {
-    Type: 'AWS::CloudWatch::Alarm',
-    Properties: {
-      AlarmName: alarmName(service, alarm),
-      AlarmDescription: `${alarm.summary}. Runbook: docs/runbook/${alarm.page}.md`,
-      AlarmActions: [ref('AlarmTopic')],
-      OKActions: [ref('AlarmTopic')],
-      ...(Statistic === 'p99' ? { ExtendedStatistic: Statistic } : { Statistic }),
-      ...condition,
-    },
-  }
-}
-
-/** @param email receives the alarms; empty for nobody */
-export const alarmResources = (stack: Stack, email: string): Resources => {
-  const service = stackName(stack.stage)
-  const resources = (alarms: Record<string, Alarm>): Resources =>
-    Object.fromEntries(
-      Object.entries(alarms).map(([id, alarm]) => [`${id}Alarm`, alarmResource(service, alarm)]),
-    )
-  return {
-    ...topic(service, email),
-    ThrottledRequests: throttledRequests(service),
-    ...resources(alarmsFor(service)),
-    FeedAlarms: nestedStack({ AlarmTopic: ref('AlarmTopic') }, resources(feedAlarmsFor(stack))),
-  }
-}

@@ -58,25 +58,27 @@ export const roleOf = (service: string, Description: string, statements: readonl
   },
 })
 
+/** The logical id of a name. */
+export const pascal = (name: string) =>
+  name.replaceAll(/(?:^|-)(.)/g, (_match, letter) => letter.toUpperCase())
+
 /**
- * A stack inside the stack, with room for 500 resources of its own. deploy/package.ts replaces the template by the
- * URL that it uploads it to.
+ * A stack inside the stack, with room for 500 resources of its own; none without resources, which CloudFormation
+ * refuses. deploy/package.ts replaces the template by the URL that it uploads it to.
  *
- * @param parameters values of the outer stack that the resources refer to by name
+ * @param Parameters values of the outer stack that the resources refer to by name
  */
 export const nestedStack = (
-  parameters: Readonly<Record<string, unknown>>,
-  resources: Resources,
-  dependsOn: readonly string[] = [],
-): Resource => ({
-  Type: 'AWS::CloudFormation::Stack',
-  DependsOn: dependsOn,
-  Properties: {
-    Parameters: parameters,
-    TemplateURL: {
-      AWSTemplateFormatVersion: '2010-09-09',
-      Parameters: Object.fromEntries(Object.keys(parameters).map(name => [name, { Type: 'String' }])),
-      Resources: resources,
-    },
-  },
-})
+  id: string,
+  Parameters: Readonly<Record<string, unknown>>,
+  resources: readonly (readonly [id: string, resource: Resource])[],
+  DependsOn: readonly string[] = [],
+): Resources => {
+  if (resources.length === 0) return {}
+  const TemplateURL = {
+    AWSTemplateFormatVersion: '2010-09-09',
+    Parameters: Object.fromEntries(Object.keys(Parameters).map(name => [name, { Type: 'String' }])),
+    Resources: Object.fromEntries(resources),
+  }
+  return { [id]: { Type: 'AWS::CloudFormation::Stack', DependsOn, Properties: { Parameters, TemplateURL } } }
+}

@@ -1,4 +1,4 @@
-import { type Resources, ref, type Stack, stackName } from './cloudformation.ts'
+import { pascal, type Resources, ref, type Stack, stackName } from './cloudformation.ts'
 
 const FUNCTIONS = ['Webhook', 'Api', 'Worker', 'Feeder', 'Reconcile']
 
@@ -29,7 +29,7 @@ export const QUERIES: Readonly<Record<string, string>> = {
 export const queryResources = ({ stage }: Pick<Stack, 'stage'>): Resources =>
   Object.fromEntries(
     Object.entries(QUERIES).map(([name, QueryString]) => [
-      `${name.replaceAll(/(?:^|-)(.)/g, (_match, letter) => letter.toUpperCase())}Query`,
+      `${pascal(name)}Query`,
       {
         Type: 'AWS::Logs::QueryDefinition',
         Properties: {

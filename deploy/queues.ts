@@ -181,8 +181,7 @@ const consumerPolicies = (prefix: string, stores: readonly Store[], after: reado
     const own = queuePolicy([url], arn('sqs', name), consume)
     return [`${feedQueueId(store.source)}Policy`, { ...retained, ...own }]
   })
-  // CloudFormation refuses a stack without resources.
-  return policies.length === 0 ? {} : { FeedConsumers: nestedStack({}, Object.fromEntries(policies), after) }
+  return nestedStack('FeedConsumers', {}, policies, after)
 }
 
 /**
@@ -237,8 +236,6 @@ export const httpFeedResources = (
       },
     },
   ])
-  // CloudFormation refuses a stack without resources.
-  if (mappings.length === 0) return {}
   const queues = httpStores(stores).map(({ source }) => feedQueueId(source))
-  return { HttpFeeds: nestedStack({ FeederArn }, Object.fromEntries(mappings), queues) }
+  return nestedStack('HttpFeeds', { FeederArn }, mappings, queues)
 }

@@ -1,9 +1,10 @@
-import { alarmName, pascal } from './alarms.ts'
+import { alarmName } from './alarms.ts'
 import {
   allow,
   arn,
   arnOf,
   nestedStack,
+  pascal,
   type Resource,
   type Resources,
   ref,
@@ -65,33 +66,29 @@ export const shiftResources = ({ stage }: Pick<Stack, 'stage'>, shift: string): 
       },
     },
   })
-  return {
-    Shift: nestedStack(
-      { Service: service },
-      {
-        Application: {
-          Type: 'AWS::CodeDeploy::Application',
-          Properties: { ApplicationName: ref('Service'), ComputePlatform: 'Lambda' },
-        },
-        ShiftRole: roleOf(
-          'codedeploy',
-          'Permissions of CodeDeploy to shift the functions of order-relay to new versions',
-          [
-            allow(['lambda:GetAlias', 'lambda:UpdateAlias'], functions('')),
-            allow(['lambda:GetProvisionedConcurrencyConfig'], functions(':*')),
-            allow(['cloudwatch:DescribeAlarms'], [arn('cloudwatch', `alarm:${service}-*`)]),
-          ],
-        ),
-        ...Object.fromEntries(
-          Object.entries(ROLLED_BACK_BY).map(([name, alarms]) => [
-            `${pascal(name)}Group`,
-            group(name, alarms),
-          ]),
-        ),
-      },
-      [...new Set(Object.values(ROLLED_BACK_BY).flat())].map(name => `${pascal(name)}Alarm`),
-    ),
+  const role = roleOf(
+    'codedeploy',
+    'Permissions of CodeDeploy to shift the functions of order-relay to new versions',
+    [
+      allow(['lambda:GetAlias', 'lambda:UpdateAlias'], functions('')),
+      allow(['lambda:GetProvisionedConcurrencyConfig'], functions(':*')),
+      allow(['cloudwatch:DescribeAlarms'], [arn('cloudwatch', `alarm:${service}-*`)]),
+    ],
+  )
+  const application = {
+    Type: 'AWS::CodeDeploy::Application',
+    Properties: { ApplicationName: ref('Service'), ComputePlatform: 'Lambda' },
   }
+  const groups = Object.entries(ROLLED_BACK_BY).map(
+    ([name, alarms]) => [`${pascal(name)}Group`, group(name, alarms)] as const,
+  )
+  const alarms = new Set(Object.values(ROLLED_BACK_BY).flat())
+  return nestedStack(
+    'Shift',
+    { Service: service },
+    [['Application', application], ['ShiftRole', role], ...groups],
+    [...alarms].map(name => `${pascal(name)}Alarm`),
+  )
 }
 
 /** What osls reads and sets of a function. */

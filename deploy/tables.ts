@@ -1,6 +1,6 @@
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb'
 import { FAILING_INDEX, HISTORY_INDEXES, TABLES, UNSETTLED_INDEX } from '../lib/platform/names.ts'
-import type { Resources, Stack } from './cloudformation.ts'
+import type { Resource, Resources, Stack } from './cloudformation.ts'
 
 /** A table, in terms that the template and the local stack share: keys and indexes as CreateTable takes them. */
 export type Table = {
@@ -13,6 +13,15 @@ export type Table = {
   /** Properties that only AWS has. */
   aws: Record<string, unknown>
 }
+
+/** The key of a table or an index: what it is divided by, and what it is sorted by. */
+const keySchema = (hash: string, ...range: string[]) => [
+  { AttributeName: hash, KeyType: 'HASH' as const },
+  ...range.map(AttributeName => ({ AttributeName, KeyType: 'RANGE' as const })),
+]
+
+const definitions = (AttributeType: 'S' | 'N', ...names: string[]) =>
+  names.map(AttributeName => ({ AttributeName, AttributeType }))
 
 export const DELIVERIES_ID = 'DeliveriesTable'
 export const HISTORY_ID = 'HistoryTable'
@@ -33,8 +42,8 @@ export const tablesOf = ({
     id: DELIVERIES_ID,
     name: prefix + TABLES.deliveries,
     schema: {
-      AttributeDefinitions: [{ AttributeName: 'delivery', AttributeType: 'S' }],
-      KeySchema: [{ AttributeName: 'delivery', KeyType: 'HASH' }],
+      AttributeDefinitions: definitions('S', 'delivery'),
+      KeySchema: keySchema('delivery'),
     },
     retained: false,
     aws: { TimeToLiveSpecification: { AttributeName: 'expires_at', Enabled: true } },
@@ -44,18 +53,12 @@ export const tablesOf = ({
     id: HISTORY_ID,
     name: prefix + TABLES.history,
     schema: {
-      AttributeDefinitions: ['partition', 'at', ...HISTORY_INDEXES].map(AttributeName => ({
-        AttributeName,
-        AttributeType: 'S',
-      })),
-      KeySchema: [
-        { AttributeName: 'partition', KeyType: 'HASH' },
-        { AttributeName: 'at', KeyType: 'RANGE' },
-      ],
+      AttributeDefinitions: definitions('S', 'partition', 'at', ...HISTORY_INDEXES),
+      KeySchema: keySchema('partition', 'at'),
       // Sparse: only entries that say something new have these attributes.
       GlobalSecondaryIndexes: HISTORY_INDEXES.map(name => ({
         IndexName: name,
-        KeySchema: [{ AttributeName: name, KeyType: 'HASH' }],
+        KeySchema: keySchema(name),
         Projection: { ProjectionType: 'KEYS_ONLY' },
       })),
     },
@@ -67,34 +70,22 @@ export const tablesOf = ({
     name: prefix + ordersTable,
     schema: {
       AttributeDefinitions: [
-        { AttributeName: 'source', AttributeType: 'S' },
-        { AttributeName: 'external_id', AttributeType: 'S' },
-        { AttributeName: 'unsettled', AttributeType: 'S' },
-        { AttributeName: 'check_at', AttributeType: 'N' },
-        { AttributeName: 'failing_shard', AttributeType: 'S' },
-        { AttributeName: 'failing_since', AttributeType: 'S' },
+        ...definitions('S', 'source', 'external_id', 'unsettled'),
+        ...definitions('N', 'check_at'),
+        ...definitions('S', 'failing_shard', 'failing_since'),
       ],
-      KeySchema: [
-        { AttributeName: 'source', KeyType: 'HASH' },
-        { AttributeName: 'external_id', KeyType: 'RANGE' },
-      ],
+      KeySchema: keySchema('source', 'external_id'),
       GlobalSecondaryIndexes: [
         {
           // Sparse: only unsettled orders have these attributes.
           IndexName: UNSETTLED_INDEX,
-          KeySchema: [
-            { AttributeName: 'unsettled', KeyType: 'HASH' },
-            { AttributeName: 'check_at', KeyType: 'RANGE' },
-          ],
+          KeySchema: keySchema('unsettled', 'check_at'),
           Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['checks'] },
         },
         {
           // Sparse: only orders whose event fails.
           IndexName: FAILING_INDEX,
-          KeySchema: [
-            { AttributeName: 'failing_shard', KeyType: 'HASH' },
-            { AttributeName: 'failing_since', KeyType: 'RANGE' },
-          ],
+          KeySchema: keySchema('failing_shard', 'failing_since'),
           Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['failing'] },
         },
       ],
@@ -110,22 +101,14 @@ export const tablesOf = ({
 export const tableResources = (tables: readonly Table[]): Resources =>
   Object.fromEntries(
     tables.map(({ id, name, schema, retained, aws }) => {
-      const Properties = {
-        TableName: name,
-        BillingMode: 'PAY_PER_REQUEST',
-        ...schema,
-        ...aws,
-        SSESpecification: { SSEEnabled: true },
+      const given = { TableName: name, BillingMode: 'PAY_PER_REQUEST', ...schema, ...aws }
+      const resource: Resource = {
+        Type: 'AWS::DynamoDB::Table',
+        // A deployment that fails while it creates the table leaves none behind, unless it is protected already.
+        DeletionPolicy: retained ? 'RetainExceptOnCreate' : 'Delete',
+        UpdateReplacePolicy: retained ? 'Retain' : 'Delete',
+        Properties: { ...given, SSESpecification: { SSEEnabled: true } },
       }
-      return [
-        id,
-        {
-          Type: 'AWS::DynamoDB::Table',
-          // A deployment that fails while it creates the table leaves none behind, unless it is protected already.
-          DeletionPolicy: retained ? 'RetainExceptOnCreate' : 'Delete',
-          UpdateReplacePolicy: retained ? 'Retain' : 'Delete',
-          Properties,
-        },
-      ]
+      return [id, resource]
     }),
   )

@@ -1,4 +1,4 @@
-import { alarmResources } from './alarms.ts'
+import { alarmResources } from './alarm-resources.ts'
 import { arnOf, ref, type Stack, secretsPath, sub } from './cloudformation.ts'
 import { dashboardResources } from './dashboard.ts'
 import { DOMAIN_TARGET, type Domain, domainResources } from './domain.ts'

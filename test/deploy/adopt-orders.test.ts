@@ -1,5 +1,5 @@
-import { CloudFormationClient } from '@aws-sdk/client-cloudformation'
-import { DynamoDBClient, ResourceNotFoundException } from '@aws-sdk/client-dynamodb'
+import { CloudFormation } from '@aws-sdk/client-cloudformation'
+import { DynamoDB, ResourceNotFoundException } from '@aws-sdk/client-dynamodb'
 import { expect, test } from '@jest/globals'
 import { adoptOrders } from '../../deploy/adopt-orders.ts'
 import { tableResources, tablesOf } from '../../deploy/tables.ts'
@@ -32,8 +32,8 @@ const invalid = (message: string) => Object.assign(new Error(message), { name: '
 
 /** CloudFormation and DynamoDB of an account with one stack at most. */
 const account = (state: Account) => {
-  const cloudformation = new CloudFormationClient({ region: 'eu-central-1' })
-  const dynamodb = new DynamoDBClient({ region: 'eu-central-1' })
+  const cloudformation = new CloudFormation({ region: 'eu-central-1' })
+  const dynamodb = new DynamoDB({ region: 'eu-central-1' })
   let changeSet: { type: string; resources: Resources; failure?: string } | undefined
 
   const uploaded = new Map<string, string>()

@@ -1,0 +1,100 @@
+import { type Alarm, alarmName, alarmsFor, feedAlarmsFor, THROTTLED } from './alarms.ts'
+import {
+  denyWithoutTls,
+  nestedStack,
+  policy,
+  type Resource,
+  type Resources,
+  ref,
+  type Stack,
+  stackName,
+} from './cloudformation.ts'
+
+const ACCOUNT = ref('AWS::AccountId')
+const ACCOUNT_ROOT = { 'Fn::Join': [':', ['arn', ref('AWS::Partition'), 'iam:', ACCOUNT, 'root']] }
+/** What CloudWatch may do for the alarms of this account. */
+const fromAlarms = (Action: unknown, Resource: unknown) => ({
+  ...{ Effect: 'Allow', Principal: { Service: 'cloudwatch.amazonaws.com' }, Action, Resource },
+  Condition: { StringEquals: { 'aws:SourceAccount': ACCOUNT } },
+})
+
+/** The encrypted topic that alarms are sent to, with a subscription when there is an e-mail address. */
+const topic = (service: string, email: string): Resources => ({
+  // A key of its own: CloudWatch may not use the account's aws/sns key.
+  AlarmKey: {
+    Type: 'AWS::KMS::Key',
+    DeletionPolicy: 'Delete',
+    UpdateReplacePolicy: 'Delete',
+    Properties: {
+      Description: `Alarms of ${service}`,
+      EnableKeyRotation: true,
+      PendingWindowInDays: 7,
+      KeyPolicy: policy(
+        { Effect: 'Allow', Principal: { AWS: ACCOUNT_ROOT }, Action: 'kms:*', Resource: '*' },
+        fromAlarms(['kms:Decrypt', 'kms:GenerateDataKey'], '*'),
+      ),
+    },
+  },
+  AlarmTopic: {
+    Type: 'AWS::SNS::Topic',
+    Properties: { TopicName: `${service}-alarms`, KmsMasterKeyId: ref('AlarmKey') },
+  },
+  AlarmTopicPolicy: {
+    Type: 'AWS::SNS::TopicPolicy',
+    Properties: {
+      Topics: [ref('AlarmTopic')],
+      PolicyDocument: policy(
+        fromAlarms('sns:Publish', ref('AlarmTopic')),
+        denyWithoutTls('sns:Publish', ref('AlarmTopic')),
+      ),
+    },
+  },
+  ...(email !== '' && {
+    AlarmEmail: {
+      Type: 'AWS::SNS::Subscription',
+      Properties: { TopicArn: ref('AlarmTopic'), Protocol: 'email', Endpoint: email },
+    },
+  }),
+})
+
+/** Counts the requests that the API refuses for their number: API Gateway has no metric of its own for them. */
+const throttledRequests = (service: string): Resource => ({
+  Type: 'AWS::Logs::MetricFilter',
+  Properties: {
+    LogGroupName: ref('HttpApiLogGroup'),
+    // Not those of scanners, whose limit is low.
+    FilterPattern: '{ ($.status = "429") && ($.route != "$default") }',
+    // A filter takes dimensions only from the log, so the stack's name is the namespace.
+    MetricTransformations: [
+      { MetricNamespace: service, MetricName: THROTTLED, MetricValue: '1', Unit: 'Count' },
+    ],
+  },
+})
+
+const alarmResource = (service: string, alarm: Alarm): Resource => {
+  const { Statistic, ...condition } = alarm.condition
+  return {
+    Type: 'AWS::CloudWatch::Alarm',
+    Properties: {
+      AlarmName: alarmName(service, alarm),
+      AlarmDescription: `${alarm.summary}. Runbook: docs/runbook/${alarm.page}.md`,
+      AlarmActions: [ref('AlarmTopic')],
+      OKActions: [ref('AlarmTopic')],
+      ...(Statistic === 'p99' ? { ExtendedStatistic: Statistic } : { Statistic }),
+      ...condition,
+    },
+  }
+}
+
+/** @param email receives the alarms; empty for nobody */
+export const alarmResources = (stack: Stack, email: string): Resources => {
+  const service = stackName(stack.stage)
+  const resources = (alarms: Record<string, Alarm>) =>
+    Object.entries(alarms).map(([id, alarm]) => [`${id}Alarm`, alarmResource(service, alarm)] as const)
+  return {
+    ...topic(service, email),
+    ThrottledRequests: throttledRequests(service),
+    ...Object.fromEntries(resources(alarmsFor(service))),
+    ...nestedStack('FeedAlarms', { AlarmTopic: ref('AlarmTopic') }, resources(feedAlarmsFor(stack))),
+  }
+}
