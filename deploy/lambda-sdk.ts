@@ -103,10 +103,10 @@ const escapeOnce: Rewrite = source =>
   replaced(
     source,
     /const escapeUserAgent = (\(userAgentPair\) => \{[\s\S]*?^\});/gm,
-    escape => `const escaped = new Map();
+    original => `const escaped = new Map();
 const escapeUserAgent = pair => {
   const key = pair.join('\\n');
-  if (!escaped.has(key)) escaped.set(key, (${escape.slice(escape.indexOf('('), -1)})(pair));
+  if (!escaped.has(key)) escaped.set(key, (${original.slice(original.indexOf('('), -1)})(pair));
   return escaped.get(key);
 };`,
   )

@@ -6,7 +6,7 @@ import { describeShortages, issueGoods, shortagesOf } from './stock.ts'
 export const OBSTACLES = ['stock', 'finalization', 'account'] as const
 
 /** Everything that prevents finalization now, described for the accountant (spec: `needs_review`). */
-export const obstaclesOf = (order: Order, isPaid: boolean, store: Store) => {
+const obstaclesOf = (order: Order, isPaid: boolean, store: Store) => {
   const { automaticFinalization, orderPaymentReceivingAccount } = store.settings.read()
   const shortages = shortagesOf(order, store)
   const all = {
