@@ -67,7 +67,7 @@ try {
   parties.close()
   await trade(stack.urls)
   const { consoleUrl = '', urls } = stack
-  const browser = await startBrowser([])
+  const browser = await startBrowser()
   try {
     for (const shot of [
       { name: 'console-overview', url: consoleUrl, wait: 'Order queue' },

@@ -15,12 +15,17 @@ import {
   nodeHandler,
   type Receive,
 } from '../../kit/src/receive.ts'
+import { sign } from '../../kit/src/signature.ts'
 import { orderUpdated, requestChanged, signedRequest } from '../../kit/src/testing.ts'
 import { FEED_TEST } from '../../lib/feeds/deliver.ts'
 import type { FeedMessage as Published } from '../../lib/orders/feed.ts'
 import { addressOf } from '../support/address.ts'
 
 const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='
+
+type Options = Parameters<typeof createReceiver>[0]
+type Handle = Options['handle']
+type Secrets = Options['secrets']
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
@@ -79,9 +84,7 @@ const request = (message: FeedMessage, secrets: string | string[] = SECRET) =>
 describe.each(Object.entries(SERVERS))('%s', (_name, serve) => {
   test('handles each message once, and refuses what is not authentic', async () => {
     const handled: FeedMessage[] = []
-    const send = await serve(
-      createReceiver({ secrets: SECRET, handle: message => handled.push(message), onError: () => undefined }),
-    )
+    const send = await serve(receiving(message => handled.push(message)).receive)
     const message = orderUpdated({ external_id: 'سفارش 1' })
     expect((await send(await request(message))).status).toBe(200)
     expect((await send(await request(message))).status).toBe(200)
@@ -95,15 +98,19 @@ describe.each(Object.entries(SERVERS))('%s', (_name, serve) => {
   })
 })
 
-test('a parsed body is a clear error', async () => {
+/** A receiver with this handler, and its errors. */
+const receiving = (handle: Handle, secrets: Secrets = SECRET) => {
   const errors: unknown[] = []
-  const onError = (error: unknown) => errors.push(error)
-  const receive = createReceiver({ secrets: SECRET, handle: () => undefined, onError })
+  const receive = createReceiver({ secrets, handle, onError: error => errors.push(error) })
+  return { receive, errors, send: async (sent: Request) => (await fetchHandler(receive)(sent)).status }
+}
+const ignore = () => undefined
+
+test('a parsed body is a clear error', async () => {
+  const { receive, errors } = receiving(ignore)
   const app = express().use(express.json()).post('/webhook', nodeHandler(receive))
-  const response = await sendingTo(await listen(createServer(app)))(
-    await request(orderUpdated({ external_id: '1' })),
-  )
-  expect(response.status).toBe(500)
+  const send = sendingTo(await listen(createServer(app)))
+  expect((await send(await request(orderUpdated({ external_id: '1' })))).status).toBe(500)
   expect(String(errors[0])).toContain('receive the raw bytes')
 })
 
@@ -111,66 +118,48 @@ describe('a receiver', () => {
   test('handles the messages of an order one after another, and other orders meanwhile', async () => {
     const handled: string[] = []
     const [entered, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const receive = fetchHandler(
-      createReceiver({
-        secrets: SECRET,
-        handle: async ({ data, version }) => {
-          entered.resolve()
-          if (data.external_id === 'a') await gate.promise
-          handled.push(`${data.external_id}${version}`)
-        },
-      }),
-    )
-    const send = async (message: FeedMessage) => receive(await request(message))
+    const { send } = receiving(async ({ data, version }) => {
+      entered.resolve()
+      if (data.external_id === 'a') await gate.promise
+      handled.push(`${data.external_id}${version}`)
+    })
+    const sending = async (message: FeedMessage) => send(await request(message))
     const first = orderUpdated({ external_id: 'a' }, 1)
-    const sent = [send(first)]
+    const sent = [sending(first)]
     await entered.promise
-    sent.push(send(first), send(orderUpdated({ external_id: 'a' }, 2)))
-    await send(orderUpdated({ external_id: 'b' }, 7))
+    sent.push(sending(first), sending(orderUpdated({ external_id: 'a' }, 2)))
+    await sending(orderUpdated({ external_id: 'b' }, 7))
     expect(handled).toEqual(['b7'])
     gate.resolve()
-    expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(await Promise.all(sent)).toEqual([200, 200, 200])
     expect(handled).toEqual(['b7', 'a1', 'a2'])
   })
 
   test('refuses what its handler throws for, so that it comes again', async () => {
-    const errors: unknown[] = []
     let fails = true
-    const receive = fetchHandler(
-      createReceiver({
-        secrets: async () => ['next', SECRET],
-        handle: () => {
-          if (fails) throw new Error('The database is away')
-        },
-        onError: error => errors.push(error),
-      }),
+    const { send, errors } = receiving(
+      () => {
+        if (fails) throw new Error('The database is away')
+      },
+      async () => ['next', SECRET],
     )
     const message = orderUpdated({ external_id: '1' })
-    expect((await receive(await request(message, ['old', 'next']))).status).toBe(500)
+    expect(await send(await request(message, ['old', 'next']))).toBe(500)
     fails = false
-    expect((await receive(await request(message))).status).toBe(200)
+    expect(await send(await request(message))).toBe(200)
     expect(errors).toEqual([new Error('The database is away')])
   })
 
-  test.each([
-    ['not JSON', '{', 400],
-    ['no message', '{"event":"order.updated"}', 400],
-  ])('answers a signed body that is %s with %i', async (_what, body, status) => {
-    const receive = createReceiver({ secrets: SECRET, handle: () => undefined, onError: () => undefined })
-    const { headers } = await signedRequest('http://store.test/', JSON.parse('0'), SECRET)
-    const signed = await import('../../kit/src/signature.ts').then(({ sign }) => sign(body, SECRET))
-    headers.set('x-service-signature', signed)
-    expect((await receive(headers, body)).status).toBe(status)
+  test.each(['{', '{"event":"order.updated"}'])('answers the signed body %s with 400', async body => {
+    const headers = { 'x-service-signature': await sign(body, SECRET) }
+    expect((await receiving(ignore).receive(headers, body)).status).toBe(400)
   })
 
   test('accepts the test of the relay, and does not handle it', async () => {
-    const handled: unknown[] = []
-    const receive = fetchHandler(
-      createReceiver({ secrets: SECRET, handle: message => handled.push(message) }),
-    )
+    const { send, errors } = receiving(() => expect('handled').toBe('not handled'))
     const message = { ...orderUpdated({ external_id: FEED_TEST }, 0), event: FEED_TEST }
-    expect((await receive(await request(message as FeedMessage))).status).toBe(200)
-    expect(handled).toEqual([])
+    expect(await send(await request(message as FeedMessage))).toBe(200)
+    expect(errors).toEqual([])
   })
 
   test.each([
@@ -199,8 +188,7 @@ describe('a receiver', () => {
   })
 
   test('takes POST alone', async () => {
-    const receive = fetchHandler(createReceiver({ secrets: SECRET, handle: () => undefined }))
-    expect((await receive(new Request('http://store.test/'))).status).toBe(405)
+    expect(await receiving(ignore).send(new Request('http://store.test/'))).toBe(405)
   })
 })
 

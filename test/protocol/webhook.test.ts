@@ -40,6 +40,10 @@ test.each<[string, v.GenericSchema<unknown, unknown>, unknown]>([
   ['Field "status" is 1: must be a string', orderResult, { ...data, status: 1 }],
   ['Field "source" is "": must not be empty', orderResult, { ...data, source: '' }],
   ['Field "source" is 1: must be a string', orderResult, { ...data, source: 1 }],
+  ...(['source', 'external_id', 'status'] as const).map((field): [string, typeof orderResult, object] => [
+    `Field "${field}" is "\ud83d": must be well-formed Unicode`,
+    ...([orderResult, { ...data, [field]: '\ud83d' }] as const),
+  ]),
   ['Field "external_id" is "": must not be empty', orderResult, { ...data, external_id: '' }],
   ['Field "external_id" is 1: must be a string', orderResult, { ...data, external_id: 1 }],
 ])('%s', (message, schema, body) => {

@@ -21,11 +21,11 @@ const openPage = async (browser: Browser, url: string, options: BrowserContextOp
   return { page, errors }
 }
 
-/** One browser for a test file, started with further arguments; pages are closed after each test. */
-export const withBrowser = (...args: string[]) => {
+/** One browser for a test file; pages are closed after each test. */
+export const withBrowser = () => {
   let browser: Browser
   beforeAll(async () => {
-    browser = await startBrowser(args)
+    browser = await startBrowser()
   })
   afterEach(async () => {
     for (const context of browser.contexts()) await context.close()

@@ -36,7 +36,7 @@ const executable = async () => {
 }
 
 /** Starts Chromium without its sandbox and without network access of its own. */
-export const startBrowser = async (args: readonly string[]): Promise<Browser> =>
+export const startBrowser = async (): Promise<Browser> =>
   chromium.launch({
     executablePath: await executable(),
     args: [
@@ -48,6 +48,5 @@ export const startBrowser = async (args: readonly string[]): Promise<Browser> =>
       '--disable-sync',
       '--disable-component-update',
       '--disable-background-networking',
-      ...args,
     ],
   })
