@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { chmod, mkdir, readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { expect, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
+import { main } from '../../sandbox/main.ts'
 import { eachWithFolder } from '../support/folder.ts'
 import { type Client, clientOf, eventually, order, startReceiver, upTo } from './world.ts'
 
@@ -164,20 +165,23 @@ test('only its owner can read the data, in a directory of an earlier version as 
   expect(await ended).toEqual([0, null])
 })
 
-test.each<[string, string[], number, string | RegExp, Record<string, string>?]>([
-  ['a speed of zero', ['--speed', '0'], 1, 'Cannot use --speed "0": must be a number greater than zero'],
-  ['an unknown flag', ['--sped', '2'], 1, "Unknown option '--sped'"],
-  ['no database', ['--port', '0', '--data', 'package.json'], 1, 'Cannot open the database "package.json"'],
-  [
-    'an unknown time zone',
-    ['--port', '0'],
-    1,
-    'Cannot use the accounting time zone "Tehran"',
-    { ACCOUNTING_TIME_ZONE: 'Tehran' },
-  ],
-  ['--help', ['--help'], 0, /--port N.*--data FILE.*--speed N/s],
-])('%s is answered with a message', async (_name, args, expected, message, env = {}) => {
-  const { code, stdout, stderr } = await output(run(args, { env }))
-  expect(code).toBe(expected)
-  expect(expected === 0 ? stdout : stderr).toMatch(message)
+const ZONE = { ACCOUNTING_TIME_ZONE: 'Tehran' }
+
+test.each<[string, string[], string, Record<string, string>?]>([
+  ['a speed of zero', ['--speed', '0'], 'Cannot use --speed "0": must be a number greater than zero'],
+  ['an unknown flag', ['--sped', '2'], "Unknown option '--sped'"],
+  ['no database', ['--port', '0', '--data', 'package.json'], 'Cannot open the database "package.json"'],
+  ['an unknown zone', ['--port', '0'], 'Cannot use the accounting time zone "Tehran"', ZONE],
+])('%s is an error that says so', async (_name, args, message, environment = {}) => {
+  const before = process.env
+  process.env = { ...before, ...environment }
+  await expect(main(args)).rejects.toThrow(message)
+  process.env = before
+})
+
+test('--help lists the options', async () => {
+  const write = jest.spyOn(process.stdout, 'write').mockReturnValue(true)
+  await main(['--help'])
+  expect(String(write.mock.calls)).toMatch(/--port N.*--data FILE.*--speed N/s)
+  write.mockRestore()
 })
