@@ -16,6 +16,12 @@ const SCHEDULES = {
   'retried after five minutes': [6 * MINUTE, 10 * MINUTE, 30 * MINUTE, ...LATER],
 } as const
 
+/** As the service and the stores send where nothing else is said. */
+export const ONCE: NamedPattern = {
+  ...{ name: 'once, retried within five minutes', sends: 'once' },
+  waits: SCHEDULES['retried within five minutes'],
+}
+
 /** How webhooks and requests are sent. */
 export const PATTERNS: readonly NamedPattern[] = (['once', 'repeated', 'concurrent'] as const).flatMap(
   sends =>

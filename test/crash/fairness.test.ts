@@ -1,13 +1,11 @@
 import { expect, test } from '@jest/globals'
 import { quantile } from '../../bench/statistics.ts'
 import { MINUTE, SECOND } from '../scenarios.ts'
-import { PATTERNS } from './explore.ts'
+import { ONCE } from './explore.ts'
 import type { Adjust } from './functions.ts'
 import { SHOP, WEB } from './places.ts'
 import { violationsOf } from './violations.ts'
 import { type PlannedOrder, runScenario, type Scenario } from './world.ts'
-
-const [ONCE] = PATTERNS.filter(({ name }) => name === 'once, retried within five minutes')
 
 /** Orders that begin one after the other, so many milliseconds apart. */
 const every = (apart: number, count: number, name: string, planned: PlannedOrder) =>
@@ -17,7 +15,6 @@ const every = (apart: number, count: number, name: string, planned: PlannedOrder
 
 /** The functions themselves between the models: how long events of the store "web" take, in seconds at the 99th percentile. */
 const play = async (scenario: Pick<Scenario, 'orders' | 'slowness'>) => {
-  if (ONCE === undefined) throw new Error('Cannot play: the pattern is missing')
   /** When the service was first called for a payment. */
   const called = new Map<string, number>()
   const adjust: Adjust = (name, dependencies) => {

@@ -7,21 +7,17 @@ import { DAY, HOUR, type Lifecycle, MINUTE, SECOND } from '../scenarios.ts'
 import { alarmMonitor } from '../support/alarms.ts'
 import { recordingTelemetry } from '../support/telemetry.ts'
 import { ACCOUNTING_KEY } from './accounting.ts'
-import { PATTERNS } from './explore.ts'
+import { ONCE } from './explore.ts'
 import { type Adjust, LIMITS } from './functions.ts'
 import { TARGETS, type Target, WEB } from './places.ts'
 import { violationsOf } from './violations.ts'
 import { runScenario, type Scenario, type World } from './world.ts'
 
-/** Webhooks are retried by the schedule of the sandbox: after 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h. */
-const [SCHEDULE] = PATTERNS.filter(({ name }) => name === 'once, retried within five minutes')
-
 type Alarms = ReturnType<typeof alarmMonitor>
 type Days = Omit<Scenario, 'name' | 'happens'> & { happens?: (world: World, alarms: Alarms) => void }
 
-/** Plays days in virtual time, with the alarms that the functions' metrics raise. */
+/** Plays days in virtual time, in which webhooks are retried by the schedule of the sandbox, with the alarms that the functions' metrics raise. */
 const days = async (scenario: Days) => {
-  if (SCHEDULE === undefined) throw new Error('Cannot play: the schedule is missing')
   let elapsed = () => 0
   const alarms = alarmMonitor(() => elapsed())
   const { telemetry } = recordingTelemetry(alarms.measure)
@@ -29,7 +25,7 @@ const days = async (scenario: Days) => {
     elapsed = world.elapsed
     scenario.happens?.(world, alarms)
   }
-  const run = await runScenario({ name: 'days', telemetry, ...scenario, happens }, SCHEDULE)
+  const run = await runScenario({ name: 'days', telemetry, ...scenario, happens }, ONCE)
   return { world: run.world, alarms, violations: violationsOf(run) }
 }
 

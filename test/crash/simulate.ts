@@ -1,41 +1,16 @@
-import { type Options, say, secondsSince } from '../options.ts'
+import { commaSeparated, partOf, proof, say, secondsSince, upTo } from '../options.ts'
 import { DAY } from '../scenarios.ts'
-import { BUGS } from './bugs.ts'
+import { BUGS, type Bug } from './bugs.ts'
 import { plant } from './plant.ts'
 import type { Simulation } from './simulation.ts'
-
-export const USAGE = `Simulates the relay and everything around it for a year, in virtual time, and checks what became of every order.
-
-  --seed N          every choice depends on it (default: 1)
-  --orders N        how many orders the three stores have (default: 100000)
-  --days N          over how many days they begin (default: 365)
-  --only ORDERS     only these orders, comma-separated: 100001,100002
-  --until DAY       only what begins before this day
-  --without KINDS   without these kinds of faults, comma-separated
-  --shrink          make a failure small
-  --verbose         write every call, log line and incident
-  --bugs            plant the known bugs instead, one after the other
-  --bug TEXT        only the bugs whose names contain the text
-  --json            write the result as JSON
-`
 
 // Stack traces of expected errors would take a tenth of the time.
 Error.stackTraceLimit = 0
 
 type Module = typeof import('./simulation.ts')
 
-const simulationOf = (options: Options, orders: number, days: number): Simulation => ({
-  seed: options.number('seed', 1, 2 ** 32),
-  orders: options.number('orders', orders),
-  days: options.number('days', days),
-  only: options.list('only'),
-  until: options.text('until') === undefined ? undefined : options.number('until', days),
-  without: options.list('without'),
-  ...(options.has('verbose') && {
-    onStep: (elapsed: number, step: string) =>
-      say(`day ${Math.floor(elapsed / DAY)} ${new Date(elapsed).toISOString().slice(11, 23)}  ${step}`),
-  }),
-})
+const onStep = (elapsed: number, step: string) =>
+  say(`day ${Math.floor(elapsed / DAY)} ${new Date(elapsed).toISOString().slice(11, 23)}  ${step}`)
 
 /** The command that repeats a simulation. */
 const commandOf = ({ seed, orders, days, only, until, without }: Simulation) =>
@@ -47,7 +22,7 @@ const commandOf = ({ seed, orders, days, only, until, without }: Simulation) =>
   ].join(' ')
 
 /** Runs it, and makes its failure small where that is asked for. */
-const simulateWith = async ({ simulate, shrink }: Module, simulation: Simulation, options: Options) => {
+const simulateWith = async ({ simulate, shrink }: Module, simulation: Simulation, shrinks: boolean) => {
   const began = performance.now()
   const result = await simulate(simulation)
   const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage()
@@ -56,7 +31,7 @@ const simulateWith = async ({ simulate, shrink }: Module, simulation: Simulation
     cpu: Math.round((userCPUTime + systemCPUTime) / 1e6),
     memory: Math.round(maxRSS / 1024),
   }
-  if (result.violations.length > 0 && options.has('shrink')) {
+  if (result.violations.length > 0 && shrinks) {
     const smallest = await shrink(simulation, result, (tried, fails) =>
       say(`${fails ? '✗' : '✓'} ${commandOf(tried)}`),
     )
@@ -65,29 +40,50 @@ const simulateWith = async ({ simulate, shrink }: Module, simulation: Simulation
   return { ...figures, ...result }
 }
 
-const plantBugs = async (options: Options): Promise<number> => {
-  const simulation = simulationOf(options, 2000, 30)
+const plantBugs = async (bugs: readonly Bug[], simulation: Simulation, shrinks: boolean) => {
   let missed = 0
-  for (const bug of options.named('bug', BUGS)) {
+  for (const bug of bugs) {
     const module = (await plant(bug)(import.meta.resolve('./simulation.ts'))) as Module
-    const { violations, seconds } = await simulateWith(module, simulation, options)
+    const { violations, seconds } = await simulateWith(module, simulation, shrinks)
     if (violations.length === 0) missed++
     say(`${bug.name}: ${violations[0] ?? 'NOT FOUND'} (${violations.length} violations, ${seconds} s)`)
   }
   say(`${missed} bugs were not found with seed ${simulation.seed}`)
-  return 0
 }
 
-export const run = async (options: Options): Promise<number> => {
-  if (options.has('bugs') || options.text('bug') !== undefined) return plantBugs(options)
-  const simulation = simulationOf(options, 100_000, 365)
-  const result = await simulateWith(await import('./simulation.ts'), simulation, options)
-  const { violations, ...figures } = { ...simulation, ...result }
-  if (options.has('json')) say(JSON.stringify({ ...figures, violations }))
-  else {
-    say(JSON.stringify(figures, undefined, 2))
-    for (const violation of violations.slice(0, 20)) say(`✗ ${violation}`)
-    say(`${violations.length} violations in ${figures.seconds} s`)
-  }
-  return violations.length === 0 ? 0 : 1
-}
+export const simulation = proof(
+  'simulate',
+  'Simulates the relay and everything around it for a year, in virtual time, and checks what became of every order.',
+)
+  .option('--seed <n>', 'every choice depends on it', upTo(2 ** 32), 1)
+  .option(
+    '--orders <n>',
+    'how many orders the three stores have (default: 100000; 2000 with bugs)',
+    upTo(1e9),
+  )
+  .option('--days <n>', 'over how many days they begin (default: 365; 30 with bugs)', upTo(1e9))
+  .option('--only <orders>', 'only these orders, comma-separated: 100001,100002', commaSeparated)
+  .option('--until <day>', 'only what begins before this day', upTo(1e9))
+  .option('--without <kinds>', 'without these kinds of faults, comma-separated', commaSeparated)
+  .option('--shrink', 'make a failure small')
+  .option('--verbose', 'write every call, log line and incident')
+  .option('--bugs', 'plant the known bugs instead, one after the other')
+  .option('--bug <text>', 'only the bugs whose names contain the text', partOf(BUGS))
+  .option('--json', 'write the result as JSON')
+  .action(async ({ bugs, bug, shrink = false, verbose, json, orders, days, ...choices }) => {
+    const planting = bugs || bug !== undefined
+    const asked: Simulation = {
+      ...{ ...choices, orders: orders ?? (planting ? 2000 : 100_000), days: days ?? (planting ? 30 : 365) },
+      ...(verbose && { onStep }),
+    }
+    if (planting) return plantBugs(bug ?? BUGS, asked, shrink)
+    const result = await simulateWith(await import('./simulation.ts'), asked, shrink)
+    const { violations, ...figures } = { ...asked, ...result }
+    if (json) say(JSON.stringify({ ...figures, violations }))
+    else {
+      say(JSON.stringify(figures, undefined, 2))
+      for (const violation of violations.slice(0, 20)) say(`✗ ${violation}`)
+      say(`${violations.length} violations in ${figures.seconds} s`)
+    }
+    process.exitCode = violations.length === 0 ? 0 : 1
+  })

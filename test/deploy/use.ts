@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { type Settings, VARIABLES } from '../../lib/platform/environment.ts'
-import { PATTERNS } from '../crash/explore.ts'
+import { ONCE } from '../crash/explore.ts'
 import type { Dependencies } from '../crash/functions.ts'
 import { APP, type FunctionName, WEB } from '../crash/places.ts'
 import { SCENARIOS } from '../crash/scenarios.ts'
@@ -88,10 +88,8 @@ export const recordUse = async ({ Resources }: Template): Promise<Uses> => {
     const { dynamodb, sqs, ssm } = dependencies
     return { ...dependencies, dynamodb: observed(dynamodb), sqs: observed(sqs), ssm: observed(ssm), settings }
   }
-  const [pattern] = PATTERNS
-  if (pattern === undefined) throw new Error('Cannot run the scenarios: there is no pattern')
   for (const scenario of scenarios()) {
-    const violations = violationsOf(await runScenario({ ...scenario, adjust }, pattern))
+    const violations = violationsOf(await runScenario({ ...scenario, adjust }, ONCE))
     if (violations.length > 0) throw new Error(`${scenario.name}: ${violations.join('; ')}`)
   }
   const useOf = ({ calls, variables }: ReturnType<typeof empty>) => ({
