@@ -2,6 +2,7 @@ import type { Message, SQSClient } from '@aws-sdk/client-sqs'
 import type { SQSRecord } from 'aws-lambda'
 import { Consumer } from 'sqs-consumer'
 import * as v from 'valibot'
+import { queueArn, REGION } from './settings.ts'
 
 /** Lambda starts with five pollers per queue; each waits for the function before it receives again. */
 const POLLERS = 5
@@ -39,8 +40,8 @@ const attributesOf = ({ MessageAttributes = {} }: Message): SQSRecord['messageAt
     ]),
   )
 
-/** A received message as Lambda passes it to a function. */
-export const recordOf = (message: Message, queue: { arn: string; region: string }): SQSRecord => {
+/** A message received from a queue, as Lambda passes it to a function. */
+export const recordOf = (message: Message, queue: string): SQSRecord => {
   const {
     SenderId = '',
     SentTimestamp = '',
@@ -62,8 +63,8 @@ export const recordOf = (message: Message, queue: { arn: string; region: string 
     messageAttributes: attributesOf(message),
     md5OfBody: message.MD5OfBody ?? '',
     eventSource: 'aws:sqs',
-    eventSourceARN: queue.arn,
-    awsRegion: queue.region,
+    eventSourceARN: queueArn(queue),
+    awsRegion: REGION,
   }
 }
 
@@ -71,11 +72,11 @@ export type EventSource = { stop: () => Promise<void> }
 
 export type EventSourceOptions = {
   sqs: SQSClient
-  queue: { url: string; arn: string; region: string }
-  /** Messages per batch, 1 to 10. */
-  batchSize: number
-  /** Whether the function reports batch item failures; otherwise its response is ignored. */
-  reportsFailures: boolean
+  queueUrl: string
+  /** Messages per batch, 1 to 10. @default 10 */
+  batchSize?: number
+  /** Whether the function reports batch item failures; otherwise its response is ignored. @default true */
+  reportsFailures?: boolean
   /** How many batches are processed at the same time at most. @default as many as Lambda begins with */
   maximumConcurrency?: number | undefined
   /** Calls the function and returns its response. */
@@ -91,7 +92,9 @@ const idOf = ({ MessageId = '' }: Message) => MessageId
  * messages that failed are left to their visibility timeout and the queue's redrive policy.
  */
 export const startEventSource = (options: EventSourceOptions): EventSource => {
-  const { sqs, queue, batchSize, reportsFailures, maximumConcurrency = POLLERS, invoke, onError } = options
+  const { sqs, queueUrl, batchSize = 10, reportsFailures = true, invoke, onError } = options
+  const { maximumConcurrency = POLLERS } = options
+  const queue = queueUrl.slice(queueUrl.lastIndexOf('/') + 1)
   let stopping = false
   const busy = new Set<Consumer>()
 
@@ -110,8 +113,7 @@ export const startEventSource = (options: EventSourceOptions): EventSource => {
   const poller = () => {
     const consumer = Consumer.create({
       sqs,
-      queueUrl: queue.url,
-      batchSize,
+      ...{ queueUrl, batchSize },
       messageSystemAttributeNames: ['All'],
       messageAttributeNames: ['All'],
       authenticationErrorTimeout: 500,

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import PQueue from 'p-queue'
 import * as v from 'valibot'
 import { codeOf, listen } from './ports.ts'
-import { REGION } from './settings.ts'
+import { ACCOUNT_ID, REGION } from './settings.ts'
 
 const parameter = v.object({
   Name: v.string(),
@@ -31,19 +31,18 @@ class ParameterStoreError extends Error {
 
 const refuse = (message: string) => new ParameterStoreError('ValidationException', message)
 
-type Scope = { parameters: Parameters; region: string }
 type Done = { output: object; parameters?: Parameters }
-type Action = (input: unknown, scope: Scope) => Done
+type Action = (input: unknown, parameters: Parameters) => Done
 
 /** An action whose input is validated by a schema. */
 const action =
   <Schema extends v.GenericSchema>(
     schema: Schema,
-    act: (input: v.InferOutput<Schema>, scope: Scope) => Done,
+    act: (input: v.InferOutput<Schema>, parameters: Parameters) => Done,
   ): Action =>
-  (input, scope) => {
+  (input, parameters) => {
     const parsed = v.safeParse(schema, input)
-    if (parsed.success) return act(parsed.output, scope)
+    if (parsed.success) return act(parsed.output, parameters)
     const [issue] = parsed.issues
     throw refuse(
       `Value at '${v.getDotPath(issue) ?? 'input'}' failed to satisfy constraint: ${issue.message}`,
@@ -65,10 +64,10 @@ const PAGE = 10
 const page = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(PAGE))
 
 /** Without decryption, a SecureString is unreadable, as in AWS. */
-const shown = (found: Parameter, decrypted: boolean, region: string) => ({
+const shown = (found: Parameter, decrypted: boolean) => ({
   ...found,
   Value: found.Type === 'SecureString' && !decrypted ? hash('sha256', found.Value, 'base64') : found.Value,
-  ARN: `arn:aws:ssm:${region}:000000000000:parameter/${found.Name.replace(/^\//, '')}`,
+  ARN: `arn:aws:ssm:${REGION}:${ACCOUNT_ID}:parameter/${found.Name.replace(/^\//, '')}`,
   DataType: 'text',
 })
 
@@ -83,7 +82,7 @@ const found = (parameters: Parameters, name: string): Parameter => {
 const ACTIONS: Readonly<Record<string, Action>> = {
   PutParameter: action(
     v.object({ Name: name, Value: value, Type: v.exactOptional(parameter.entries.Type), Overwrite: flag }),
-    ({ Name, Value, Overwrite, ...input }, { parameters }) => {
+    ({ Name, Value, Overwrite, ...input }, parameters) => {
       const held = parameters.get(Name)
       if (held !== undefined && !Overwrite) {
         throw new ParameterStoreError(
@@ -100,8 +99,8 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   ),
   GetParameter: action(
     v.object({ Name: v.string(), WithDecryption: flag }),
-    ({ Name, WithDecryption }, { parameters, region }) => ({
-      output: { Parameter: shown(found(parameters, Name), WithDecryption, region) },
+    ({ Name, WithDecryption }, parameters) => ({
+      output: { Parameter: shown(found(parameters, Name), WithDecryption) },
     }),
   ),
   GetParametersByPath: action(
@@ -112,7 +111,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
       MaxResults: v.optional(page, PAGE),
       NextToken: v.exactOptional(v.string()),
     }),
-    ({ Path, Recursive, WithDecryption, MaxResults, NextToken = '' }, { parameters, region }) => {
+    ({ Path, Recursive, WithDecryption, MaxResults, NextToken = '' }, parameters) => {
       const prefix = Path.endsWith('/') ? Path : `${Path}/`
       // The token is the last name returned, so that pages stay correct while parameters are added and removed.
       const last = Buffer.from(NextToken, 'base64url').toString()
@@ -127,13 +126,13 @@ const ACTIONS: Readonly<Record<string, Action>> = {
       const end = rest.length > page.length ? page.at(-1) : undefined
       return {
         output: {
-          Parameters: page.map(each => shown(each, WithDecryption, region)),
+          Parameters: page.map(each => shown(each, WithDecryption)),
           ...(end !== undefined && { NextToken: Buffer.from(end.Name).toString('base64url') }),
         },
       }
     },
   ),
-  DeleteParameter: action(v.object({ Name: v.string() }), ({ Name }, { parameters }) => {
+  DeleteParameter: action(v.object({ Name: v.string() }), ({ Name }, parameters) => {
     found(parameters, Name)
     return { output: {}, parameters: new Map([...parameters].filter(([name]) => name !== Name)) }
   }),
@@ -186,8 +185,6 @@ export type ParameterStoreOptions = {
   port: number
   /** The file that holds the parameters (mode 0600). */
   path: string
-  /** The region of its ARNs. @default eu-central-1 */
-  region?: string
   /** Called before the port opens. */
   seed?: (parameters: ParameterStore) => Promise<void>
 }
@@ -199,7 +196,7 @@ export type ParameterStoreOptions = {
  * @throws Error when the file cannot be read
  */
 export const startParameterStore = async (options: ParameterStoreOptions) => {
-  const { port, path, region = REGION, seed } = options
+  const { port, path, seed } = options
   await mkdir(dirname(path), { recursive: true })
   let parameters = await load(path)
   // One at a time, so that each sees what the one before it wrote.
@@ -215,7 +212,7 @@ export const startParameterStore = async (options: ParameterStoreOptions) => {
       const message = `The local Parameter Store has no action "${name}"`
       throw new ParameterStoreError('UnknownOperationException', message)
     }
-    const done = found(input, { parameters, region })
+    const done = found(input, parameters)
     if (done.parameters !== undefined) await replace(done.parameters)
     return done.output
   }

@@ -19,6 +19,7 @@ import type { Service } from './service.ts'
 import {
   CREDENTIALS,
   type Ports,
+  queueUrl,
   REGION,
   SANDBOX_KEY,
   SANDBOX_SECRET_ID,
@@ -151,7 +152,7 @@ export const startRelay = async (options: RelayOptions) => {
     port: ports.sqs,
     path: join(dataDir, 'queues'),
     queues: service.queues,
-    release: service.eventSources.map(({ queue }) => queue.name),
+    release: service.eventSources.map(({ queue }) => queue),
   })
   const parameterStore = startParameterStore({
     port: ports.ssm,
@@ -185,9 +186,7 @@ export const startRelay = async (options: RelayOptions) => {
       await load(service, { gateway: http, ports, secret })
       eventSources = service.eventSources.map(({ functionName, queue, ...options }) =>
         startEventSource({
-          ...options,
-          ...{ sqs, onError },
-          queue: { ...queue, region: REGION },
+          ...{ ...options, sqs, onError, queueUrl: queueUrl(ports.sqs, queue) },
           invoke: invoker(ports.lambda, functionName),
         }),
       )

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { queuesOf } from '../deploy/queues.ts'
 import { readStores } from '../deploy/stores.ts'
 import { tablesOf } from '../deploy/tables.ts'
-import { type Ports, queueArn, queueUrl } from './settings.ts'
+import { type Ports, queueUrl } from './settings.ts'
 
 const sqsEvent = v.strictObject({
   arn: v.strictObject({ 'Fn::GetAtt': v.tuple([v.string(), v.literal('Arn')]) }),
@@ -109,13 +109,13 @@ export const readService = (loaded: unknown, folder: string, ports: Ports) => {
       events.flatMap(({ sqs }) => {
         if (sqs === undefined) return []
         const [id] = sqs.arn['Fn::GetAtt']
-        const name = queues.find(queue => queue.id === id)?.name
-        if (name === undefined) throw new Error(`Cannot feed functions.${key}: there is no queue "${id}"`)
+        const queue = queues.find(each => each.id === id)?.name
+        if (queue === undefined) throw new Error(`Cannot feed functions.${key}: there is no queue "${id}"`)
         return [
           {
             key,
             functionName,
-            queue: { url: queueUrl(ports.sqs, name), arn: queueArn(name), name },
+            queue,
             batchSize: sqs.batchSize,
             reportsFailures: sqs.functionResponseType === 'ReportBatchItemFailures',
             maximumConcurrency: sqs.maximumConcurrency,

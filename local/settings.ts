@@ -88,13 +88,12 @@ export const REGION = 'eu-central-1'
 export const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' }
 
 export const queueUrl = (port: number, name: string): string => `${urlOf(port)}/${ACCOUNT_ID}/${name}`
-export const queueArn = (name: string, region: string = REGION): string =>
-  `arn:aws:sqs:${region}:${ACCOUNT_ID}:${name}`
+export const queueArn = (name: string): string => `arn:aws:sqs:${REGION}:${ACCOUNT_ID}:${name}`
 
 /** The variables that direct an AWS SDK to the emulators, and away from the developer's own account. */
-export const awsEnvironment = (ports: Ports, region: string = REGION): Record<string, string> => ({
-  AWS_REGION: region,
-  AWS_DEFAULT_REGION: region,
+export const awsEnvironment = (ports: Ports): Record<string, string> => ({
+  AWS_REGION: REGION,
+  AWS_DEFAULT_REGION: REGION,
   AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
   AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
   AWS_CONFIG_FILE: devNull,

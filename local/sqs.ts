@@ -19,8 +19,6 @@ INVALID_MESSAGE_BODY_CHAR.test = text => INVALID.test(text)
 
 export type SqsOptions = {
   port: number
-  /** The region of its ARNs. @default eu-central-1 */
-  region?: string
   /** The directory in which queues and messages outlive the process. @default none, they are kept in memory */
   path?: string
   /** Queues to create or update before the port opens. */
@@ -71,17 +69,14 @@ const persist = (store: SqsStore, path: string): PersistenceManager => {
 }
 
 /** The queue's attributes as SetQueueAttributes takes them. */
-const attributesOf = ({ attributes, deadLetters }: Queue, queues: readonly Queue[], region: string) => ({
+const attributesOf = ({ attributes, deadLetters }: Queue, queues: readonly Queue[]) => ({
   VisibilityTimeout: '30',
   ...Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, String(value)])),
   RedrivePolicy:
     deadLetters === undefined
       ? ''
       : JSON.stringify({
-          deadLetterTargetArn: queueArn(
-            queues.find(({ id }) => id === deadLetters.queueId)?.name ?? '',
-            region,
-          ),
+          deadLetterTargetArn: queueArn(queues.find(({ id }) => id === deadLetters.queueId)?.name ?? ''),
           maxReceiveCount: deadLetters.maxReceiveCount,
         }),
 })
@@ -91,7 +86,7 @@ const attributesOf = ({ attributes, deadLetters }: Queue, queues: readonly Queue
  *
  * @throws Error when the directory cannot be read
  */
-export const startSqs = async ({ port, region = REGION, path, queues = [], release = [] }: SqsOptions) => {
+export const startSqs = async ({ port, path, queues = [], release = [] }: SqsOptions) => {
   // Queue URLs that every program on this machine can reach, whatever port an earlier start used.
   const store = new (class extends SqsStore {
     override createQueue(...[name, , arn, attributes, tags]: Parameters<SqsStore['createQueue']>) {
@@ -101,8 +96,8 @@ export const startSqs = async ({ port, region = REGION, path, queues = [], relea
   const persistence = path === undefined ? undefined : persist(store, path)
   for (const queue of queues) {
     const { name } = queue
-    const found = store.getQueueByName(name) ?? store.createQueue(name, '', queueArn(name, region))
-    found.setAttributes(attributesOf(queue, queues, region))
+    const found = store.getQueueByName(name) ?? store.createQueue(name, '', queueArn(name))
+    found.setAttributes(attributesOf(queue, queues))
   }
   for (const name of release) {
     for (const held of store.getQueueByName(name)?.inflightMessages.values() ?? [])
@@ -110,7 +105,7 @@ export const startSqs = async ({ port, region = REGION, path, queues = [], relea
   }
 
   const stores = { sqsStore: store, snsStore: new SnsStore(), s3Store: new S3Store() }
-  const app = buildApp({ logger: false, defaultRegion: region, stores })
+  const app = buildApp({ logger: false, defaultRegion: REGION, stores })
   app.addHook('preHandler', async request => {
     // fauxqs takes the region from the signature and finds no queue for a caller of another region.
     request.headers.authorization = undefined

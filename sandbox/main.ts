@@ -56,12 +56,7 @@ export const main = async (args: string[]) => {
   const timeZone = process.env.ACCOUNTING_TIME_ZONE || DEFAULT_TIME_ZONE
   const sandbox = await startSandbox({ port, data, speed, timeZone })
 
-  let isStopping = false
-  const stop = () => {
-    if (isStopping) return
-    isStopping = true
-    sandbox.close().then(() => process.exit(0), fail)
-  }
+  const stop = () => sandbox.close().then(() => process.exit(0), fail)
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
   // When another process started the sandbox: end with it, even if it was killed.

@@ -13,16 +13,10 @@ import { cannot, changeOrder } from './transitions.ts'
 const saleOf = ({ invoice_number, order_discount }: Order, store: Store): Sale => {
   const rows = store.invoiceRows.list(invoice_number)
   const shipping = rows.find(({ kind }) => kind === 'shipping')?.unit_price ?? '0'
-  const items = rows.flatMap(({ sku, name, quantity, unit_price, discount }) =>
-    sku === null
-      ? []
-      : [
-          {
-            ...{ sku, name, quantity: exactNumber(quantity), unit_price: exactNumber(unit_price) },
-            discount: exactNumber(discount),
-          },
-        ],
-  )
+  const items = rows.flatMap(({ sku, name, quantity, unit_price, discount }) => {
+    const exact = { quantity: exactNumber(quantity), unit_price: exactNumber(unit_price) }
+    return sku === null ? [] : [{ sku, name, ...exact, discount: exactNumber(discount) }]
+  })
   return { items, shipping: exactNumber(shipping), discount: exactNumber(order_discount) }
 }
 

@@ -4,15 +4,7 @@ import type { Store } from '../store/open.ts'
 import { createOrder } from './create-order.ts'
 import { registerRefund } from './register.ts'
 
-const NAMES = [
-  'سارا محمدی',
-  'علی رضایی',
-  'نرگس کاظمی',
-  'حسین کریمی',
-  'مریم احمدی',
-  'Reza Tehrani',
-  'زهرا ملکی',
-]
+const NAMES = 'سارا محمدی,علی رضایی,نرگس کاظمی,حسین کریمی,مریم احمدی,Reza Tehrani,زهرا ملکی'.split(',')
 const METHODS = ['online', 'card', 'transfer', 'cash'] as const
 const DAY_MS = 24 * 60 * 60 * 1000
 

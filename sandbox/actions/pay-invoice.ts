@@ -35,8 +35,8 @@ const receiptType = (kind: Account['kind'], method: Payment['method']): Receipt[
  * @throws Refusal when no receiving account is selected
  */
 export const payInvoice = (
-  order: Pick<Order, 'invoice_number' | 'total'>,
-  payment: HeldPayment,
+  { invoice_number, total: amount }: Order,
+  { method, reference, date }: HeldPayment,
   store: Store,
 ): void => {
   const code = store.settings.read().orderPaymentReceivingAccount
@@ -47,13 +47,10 @@ export const payInvoice = (
       'Cannot register the payment: no receiving account is selected for order payments in the settings',
     )
   }
-  const type = receiptType(account.kind, payment.method)
-  const { invoice_number, total: amount } = order
-  const { method, reference, date } = payment
-  const number = store.receipts.insert({
-    ...{ invoice_number, method, reference, date, type, amount, account_code: account.code },
-  })
-  store.orders.setStatus(order.invoice_number, 'paid', null)
-  const message = `Receipt ${number} (${type}) of ${rials(order.total)} rials into ${account.name}`
-  store.history.add(order.invoice_number, 'paid', message)
+  const type = receiptType(account.kind, method)
+  const receipt = { invoice_number, method, reference, date, type, amount, account_code: account.code }
+  const number = store.receipts.insert(receipt)
+  store.orders.setStatus(invoice_number, 'paid', null)
+  const message = `Receipt ${number} (${type}) of ${rials(amount)} rials into ${account.name}`
+  store.history.add(invoice_number, 'paid', message)
 }

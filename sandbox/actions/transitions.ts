@@ -63,14 +63,12 @@ export const cannot = (action: Action, { external_id, status }: Order, reason: s
  * without the other (spec: Events).
  */
 const announce = (order: Order, store: Store) => {
-  const { invoice_number } = order
+  const { invoice_number, status } = order
   for (const { url } of store.webhooks.list()) {
     const delivery = randomUUID()
-    const data = resultOf(order)
-    const body = JSON.stringify({ event: ORDER_UPDATED, data, delivery })
-    store.deliveries.insert({ delivery, url, invoice_number, status: data.status, body })
-    const message = `Webhook "${data.status}" to ${url} queued`
-    store.history.add(invoice_number, 'webhook', message)
+    const body = JSON.stringify({ event: ORDER_UPDATED, data: resultOf(order), delivery })
+    store.deliveries.insert({ delivery, url, invoice_number, status, body })
+    store.history.add(invoice_number, 'webhook', `Webhook "${status}" to ${url} queued`)
     store.changes.note({ kind: 'delivery', delivery })
   }
 }

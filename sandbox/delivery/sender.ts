@@ -96,12 +96,8 @@ export const startSender = (store: Store, speed: number) => {
       const delivery = randomUUID()
       const body = JSON.stringify({ event: ORDER_UPDATED, data: TEST_ORDER, delivery })
       const secrets = secretsOf(webhookAt(url), clock.now(), speed)
-      const { signature, ...made } = await attempt(
-        { url, body, delivery },
-        secrets,
-        clock.now,
-        stopping.signal,
-      )
+      const message = { url, body, delivery }
+      const { signature, ...made } = await attempt(message, secrets, clock.now, stopping.signal)
       return { url, body, ...made, headers: headersOf(delivery, signature) }
     },
     /** Stops sending; pending deliveries stay in the store for the next run. */

@@ -8,8 +8,6 @@ import { respondBytes } from './respond.ts'
 
 const PANEL = join(import.meta.dirname, '..', 'panel')
 
-const HTML = 'text/html; charset=utf-8'
-
 /** Built for the first request, since most processes with a sandbox never show its panel. */
 let building: ReturnType<typeof pageFiles> | undefined
 
@@ -21,10 +19,7 @@ const file = async (name: string, { context }: Call, headers = {}) => {
 }
 
 const page = (path: string, handle: Route['handle']): Route => ({
-  method: 'get',
-  access: 'local',
-  path,
-  handle,
+  ...{ method: 'get', access: 'local', path, handle },
 })
 
 const document = openApi()
@@ -35,13 +30,8 @@ export const pages: readonly Route[] = [
   page('/panel/static/:path{.+}', call => file(call.context.req.param('path') ?? '', call)),
   page('/openapi.json', () => document),
   page('/docs', async ({ context }) => {
-    const origin = `http://${context.env.incoming.headers.host}`
-    const examples = { origin, key: 'sandbox-key' }
-    return respondBytes(
-      context,
-      200,
-      HTML,
-      await documentPage(document, examples, { '/': "Accountant's panel" }),
-    )
+    const examples = { origin: `http://${context.env.incoming.headers.host}`, key: 'sandbox-key' }
+    const html = await documentPage(document, examples, { '/': "Accountant's panel" })
+    return respondBytes(context, 200, 'text/html; charset=utf-8', html)
   }),
 ]

@@ -1,23 +1,8 @@
 import * as v from 'valibot'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import { changeStream } from '../../web/serve.ts'
-import {
-  payOrder,
-  retryOrder,
-  retryOrders,
-  returnOrder,
-  reversePayment,
-  reviewOrder,
-} from '../actions/accountant.ts'
-import {
-  changeSettings,
-  listProducts,
-  putAccount,
-  putFiscalYears,
-  putProduct,
-  readSettings,
-  stockAll,
-} from '../actions/catalogue.ts'
+import * as accountant from '../actions/accountant.ts'
+import * as catalogue from '../actions/catalogue.ts'
 import { correctOrder } from '../actions/correct-order.ts'
 import { createExamples } from '../actions/examples.ts'
 import { exportOrders, listDeliveries, listOrders, showDelivery, showOrder } from '../actions/panel.ts'
@@ -43,6 +28,12 @@ const asks = <Entries extends v.ObjectEntries>(
     return handle(valid(schema, Object.fromEntries(given)), call)
   },
 })
+
+/** What an action needs of a call. */
+const onStore =
+  <Input>(act: (input: Input, store: Store) => object) =>
+  (input: Input, { store }: Call) =>
+    act(input, store)
 
 const productPath = v.object({ sku: v.pipe(v.string(), v.nonEmpty('must not be empty')) })
 
@@ -73,7 +64,7 @@ const orders: readonly Endpoint[] = [
     ...{ method: 'get', path: '/panel/orders', id: 'listOrders', access, summary: 'List orders' },
     answers: { 200: { schema: 'OrderList', when: 'A page of orders.' } },
     example: { query: 'status=refunded&q=0912' },
-    ...asks(requests.ordersQuery, (query, { store }) => listOrders(query, store)),
+    ...asks(requests.ordersQuery, onStore(listOrders)),
   },
   {
     ...{ method: 'get', path: '/panel/orders.csv', id: 'exportOrders', access, summary: 'Export orders' },
@@ -92,7 +83,7 @@ const orders: readonly Endpoint[] = [
       'Retries the given orders, or every order in review whose cause is gone, oldest first, in one transaction. A dry run has the same answer and changes nothing.',
     answers: { 200: { schema: 'RetryResults', when: 'The result of each order.' } },
     example: { body: { dryRun: true } },
-    ...accepts(v.optional(requests.retries, {}), ['Retries'], (body, { store }) => retryOrders(body, store)),
+    ...accepts(v.optional(requests.retries, {}), ['Retries'], onStore(accountant.retryOrders)),
   },
   {
     ...{ method: 'get', path: '/panel/orders/{external_id}', id: 'showOrder', access },
@@ -109,7 +100,7 @@ const orders: readonly Endpoint[] = [
       'Makes the invoice a draft again. Its return and its receipt are cancelled, the payment is held, and goods that were not returned go back to stock.',
     example: { error: 'The customer asked for other goods' },
     ...accepts(requests.review, ['Review'], ({ error }, call) =>
-      changed(call, (key, store) => reviewOrder(key, error, store)),
+      changed(call, (key, store) => accountant.reviewOrder(key, error, store)),
     ),
   }),
   action('correct', {
@@ -127,13 +118,13 @@ const orders: readonly Endpoint[] = [
     summary: 'Finalize a draft again',
     description:
       'Use it after fixing the cause. On success, the held payment is registered. If a cause remains, the order stays in `needs_review` and no webhook is sent.',
-    handle: call => changed(call, retryOrder),
+    handle: call => changed(call, accountant.retryOrder),
   }),
   action('reverse-payment', {
     id: 'reversePayment',
     summary: 'Reverse a payment',
     description: 'Cancels the receipt of a paid order, whose money did not arrive; it is `invoiced` again.',
-    handle: call => changed(call, reversePayment),
+    handle: call => changed(call, accountant.reversePayment),
   }),
   action('pay', {
     id: 'payOrder',
@@ -141,7 +132,7 @@ const orders: readonly Endpoint[] = [
     description: 'Pays the whole total of an invoiced order.',
     example: { method: 'transfer', reference: '98765' },
     ...accepts(payment, ['Payment'], (paid, call) =>
-      changed(call, (key, store) => payOrder(key, paid, store)),
+      changed(call, (key, store) => accountant.payOrder(key, paid, store)),
     ),
   }),
   action('return', {
@@ -149,7 +140,7 @@ const orders: readonly Endpoint[] = [
     summary: 'Register a full return',
     description: 'Returns all goods of an invoiced or paid order to stock.',
     ...accepts(v.optional(refundRequest, {}), ['RefundRequest'], ({ source, reason }, call) =>
-      changed(call, (key, store) => returnOrder(key, reason ?? null, store), source),
+      changed(call, (key, store) => accountant.returnOrder(key, reason ?? null, store), source),
     ),
   }),
 ]
@@ -160,27 +151,27 @@ const read = (
   id: string,
   summary: string,
   schema: SchemaName,
-  handle: Endpoint['handle'],
+  of: (store: Store, call: Call) => object,
 ): Endpoint => ({
-  ...{ method: 'get', path, id, access, summary, example: {}, handle },
+  ...{ method: 'get', path, id, access, summary, example: {}, handle: call => of(call.store, call) },
   answers: { 200: { schema, when: 'The current state.' } },
 })
 
 const settings: readonly Endpoint[] = [
-  read('/panel/settings', 'readSettings', 'Read the settings', 'Settings', call => readSettings(call.store)),
+  read('/panel/settings', 'readSettings', 'Read the settings', 'Settings', catalogue.readSettings),
   {
     ...{ method: 'put', path: '/panel/settings', id: 'changeSettings', access, summary: 'Change settings' },
     answers: { 200: { schema: 'Settings', when: 'All settings after the change.' } },
     example: { body: { taxRate: 8.5 } },
-    ...accepts(requests.settingsChange, ['SettingsChange'], (body, { store }) => changeSettings(body, store)),
+    ...accepts(requests.settingsChange, ['SettingsChange'], onStore(catalogue.changeSettings)),
   },
-  read('/panel/products', 'listProducts', 'List products', 'ProductList', call => listProducts(call.store)),
+  read('/panel/products', 'listProducts', 'List products', 'ProductList', catalogue.listProducts),
   {
     ...{ method: 'put', path: '/panel/products', id: 'stockAll', access },
     summary: 'Set the stock of every product',
     answers: { 200: { schema: 'ProductList', when: 'The products after the change.' } },
     example: { body: { stock: 100 } },
-    ...accepts(requests.stockChange, ['StockChange'], (body, { store }) => stockAll(body, store)),
+    ...accepts(requests.stockChange, ['StockChange'], onStore(catalogue.stockAll)),
   },
   {
     ...{ method: 'put', path: '/panel/products/{sku}', id: 'putProduct', access },
@@ -188,7 +179,7 @@ const settings: readonly Endpoint[] = [
     answers: { 200: { schema: 'Product', when: 'The product after the change.' } },
     example: { path: { sku: 'SKU-3' }, body: { stock: 5 } },
     ...accepts(requests.productChange, ['ProductChange'], (body, { parameters, store }) =>
-      putProduct(valid(productPath, parameters).sku, body, store),
+      catalogue.putProduct(valid(productPath, parameters).sku, body, store),
     ),
   },
   {
@@ -199,7 +190,7 @@ const settings: readonly Endpoint[] = [
       customers: store.customers.list(q, limit),
     })),
   },
-  read('/panel/accounts', 'listAccounts', 'List accounts', 'AccountList', ({ store }) => ({
+  read('/panel/accounts', 'listAccounts', 'List accounts', 'AccountList', store => ({
     accounts: store.accounts.list(),
   })),
   {
@@ -207,9 +198,9 @@ const settings: readonly Endpoint[] = [
     summary: 'Add or change an account',
     answers: { 200: { schema: 'Account', when: 'The account after the change.' } },
     example: { body: { code: 'pos-1', name: 'Card reader', kind: 'bank' } },
-    ...accepts(requests.account, ['Account'], (body, { store }) => putAccount(body, store)),
+    ...accepts(requests.account, ['Account'], onStore(catalogue.putAccount)),
   },
-  read('/panel/fiscal-years', 'listFiscalYears', 'List fiscal years', 'FiscalYears', ({ store }) => ({
+  read('/panel/fiscal-years', 'listFiscalYears', 'List fiscal years', 'FiscalYears', store => ({
     fiscalYears: store.fiscalYears.list(),
   })),
   {
@@ -217,14 +208,12 @@ const settings: readonly Endpoint[] = [
     summary: 'Replace the fiscal years, or add one',
     answers: { 200: { schema: 'FiscalYears', when: 'All fiscal years after the change.' } },
     example: { body: { from: '2024-03-20', to: '2025-03-20' } },
-    ...accepts(requests.fiscalYearsChange, ['FiscalYears', 'FiscalYear'], (body, { store }) =>
-      putFiscalYears(body, store),
-    ),
+    ...accepts(requests.fiscalYearsChange, ['FiscalYears', 'FiscalYear'], onStore(catalogue.putFiscalYears)),
   },
 ]
 
 const webhooks: readonly Endpoint[] = [
-  read('/panel/webhooks', 'listWebhooks', 'List registered webhook URLs', 'WebhookList', ({ store }) => ({
+  read('/panel/webhooks', 'listWebhooks', 'List registered webhook URLs', 'WebhookList', store => ({
     webhooks: store.webhooks.list().map(({ url, created_at }) => ({ url, created_at })),
   })),
   ...webhookEndpoints.map(each => ({ ...each, id: `${each.id}InPanel`, path: '/panel/webhooks', access })),
@@ -266,7 +255,9 @@ const webhooks: readonly Endpoint[] = [
 ]
 
 const testing: readonly Endpoint[] = [
-  read('/panel/faults', 'listFaults', 'List the active faults', 'FaultList', ({ faults }) => faults.list()),
+  read('/panel/faults', 'listFaults', 'List the active faults', 'FaultList', (_, { faults }) =>
+    faults.list(),
+  ),
   {
     ...{ method: 'post', path: '/panel/faults', id: 'addFault', access, summary: 'Add a fault' },
     description:
@@ -287,9 +278,7 @@ const testing: readonly Endpoint[] = [
     description: 'Creates orders of every status, dated over the last weeks, and the stock that they take.',
     answers: { 200: { schema: 'ExampleList', when: 'The orders.' } },
     example: { body: { orders: 5 } },
-    ...accepts(v.optional(requests.examples, {}), ['Examples'], (body, { store }) =>
-      createExamples(body, store),
-    ),
+    ...accepts(v.optional(requests.examples, {}), ['Examples'], onStore(createExamples)),
   },
 ]
 

@@ -147,16 +147,8 @@ const curl = (
 }
 
 const article = (operation: Located, examples: Examples) => {
-  const {
-    operationId,
-    method,
-    path,
-    summary,
-    description,
-    parameters = [],
-    requestBody,
-    responses,
-  } = operation
+  const { operationId, method, path, summary, description } = operation
+  const { parameters = [], requestBody, responses } = operation
   const bodyOf = (content: Content | undefined) => typeOf(content?.['application/json']?.schema ?? false)
   return html`<article id="${operationId}">
 <h3><span class="method">${method}</span> <span class="path">${path}</span></h3>

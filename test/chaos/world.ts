@@ -3,7 +3,7 @@ import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
 import { feedQueueName, QUEUES } from '../../lib/platform/names.ts'
 import type { Telemetry } from '../../lib/platform/telemetry.ts'
 import { startEventSource } from '../../local/event-source.ts'
-import { CREDENTIALS, queueArn, REGION, urlOf } from '../../local/settings.ts'
+import { CREDENTIALS, REGION, urlOf } from '../../local/settings.ts'
 import { type Backends, startBackends } from './backends.ts'
 import type { Faults, Link } from './faults.ts'
 import { type Journal, newJournal, orderIn } from './journal.ts'
@@ -100,10 +100,7 @@ export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Spe
     const sqs = await queuesThrough('event source to SQS')
     const invoke = mortal(run, journal, faultsNow)
     const { stop } = startEventSource({
-      sqs,
-      queue: { url: backends.queueUrl(queue), arn: queueArn(queue), region: REGION },
-      batchSize: 10,
-      reportsFailures: true,
+      ...{ sqs, queueUrl: backends.queueUrl(queue) },
       maximumConcurrency: queue === QUEUES.bulk ? 2 : undefined,
       invoke: event => invoke(event as SQSEvent),
       onError: error => journal.note(`event source of ${queue}: ${error}`),

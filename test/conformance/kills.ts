@@ -8,7 +8,6 @@ import { createFeeder } from '../../lib/feeds/handler.ts'
 import { httpClient } from '../../lib/platform/http-client.ts'
 import { feedQueueName, PARAMETERS, QUEUES } from '../../lib/platform/names.ts'
 import { startEventSource } from '../../local/event-source.ts'
-import { queueArn, REGION } from '../../local/settings.ts'
 import { shortenDelays } from '../chaos/relay.ts'
 import { context } from '../support/lambda.ts'
 import { createQueue } from '../support/parts.ts'
@@ -105,8 +104,7 @@ export const killTests = ({ parts, copyOf }: Examples) => {
     const queue = feedQueueName('shop')
     await createQueue(sqs, queue, { VisibilityTimeout: '20' })
     const source = startEventSource({
-      ...{ sqs, batchSize: 10, reportsFailures: true, onError: () => undefined },
-      queue: { url: queueUrl(queue), arn: queueArn(queue), region: REGION },
+      ...{ sqs, queueUrl: queueUrl(queue), onError: () => undefined },
       invoke: event => feed(event as SQSEvent, context()),
     })
     try {

@@ -48,15 +48,12 @@ const counts = async (name: string) => {
 }
 const isEmpty = (name: string) => async () => (await counts(name)) === '0,0'
 const feed = (
-  { name, url }: { name: string; url: string },
+  { url }: { url: string },
   invoke: (event: SQSEvent) => Promise<unknown>,
   more: Partial<EventSourceOptions> = {},
 ) => {
   source = startEventSource({
-    sqs: parts.sqs,
-    queue: { url, arn: `arn:aws:sqs:eu-central-1:000000000000:${name}`, region: 'eu-central-1' },
-    batchSize: 10,
-    reportsFailures: true,
+    ...{ sqs: parts.sqs, queueUrl: url },
     invoke: event => invoke(event as SQSEvent),
     onError: error => errors.push(error),
     ...more,
@@ -194,7 +191,7 @@ test('a received message becomes the record that Lambda passes to a function', (
       blob: { DataType: 'Binary', BinaryValue: new Uint8Array([1, 2, 255]) },
     },
   }
-  expect(recordOf(received, { arn: 'arn:aws:sqs:x:0:orders.fifo', region: 'x' })).toEqual({
+  expect(recordOf(received, 'orders.fifo')).toEqual({
     messageId: 'id',
     receiptHandle: 'handle',
     body: 'سفارش',
@@ -205,7 +202,7 @@ test('a received message becomes the record that Lambda passes to a function', (
       blob: { dataType: 'Binary', binaryValue: 'AQL/' },
     },
     eventSource: 'aws:sqs',
-    eventSourceARN: 'arn:aws:sqs:x:0:orders.fifo',
-    awsRegion: 'x',
+    eventSourceARN: 'arn:aws:sqs:eu-central-1:000000000000:orders.fifo',
+    awsRegion: 'eu-central-1',
   })
 })

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
 import { feedQueueName, QUEUES } from '../../lib/platform/names.ts'
 import { recordOf } from '../../local/event-source.ts'
-import { queueArn, REGION, urlOf } from '../../local/settings.ts'
+import { urlOf } from '../../local/settings.ts'
 import { startBackends } from '../chaos/backends.ts'
 import { startRelay } from '../chaos/relay.ts'
 import { createRequest, serviceClient } from '../chaos/service.ts'
@@ -51,7 +51,7 @@ test('a NAT gateway that resets idle connections delays nothing', async () => {
     for (;;) {
       const { Messages = [] } = await backends.sqs.send(new ReceiveMessageCommand(receiving))
       if (Messages.length === 0) return
-      const Records = Messages.map(each => recordOf(each, { arn: queueArn(queue), region: REGION }))
+      const Records = Messages.map(each => recordOf(each, queue))
       receives.push(...Records.map(({ attributes }) => attributes.ApproximateReceiveCount))
       expect(await run({ Records })).toEqual({ batchItemFailures: [] })
       const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }))

@@ -47,8 +47,8 @@ export const startParts = async ({
   const ports = await freePorts()
   const servers = await Promise.all([
     startDynamodb({ port: ports.dynamodb, path: join(path, 'dynamodb'), tables }),
-    startSqs({ port: ports.sqs, region: REGION, queues }),
-    startParameterStore({ port: ports.ssm, path: join(path, 'parameters.json'), region: REGION }),
+    startSqs({ port: ports.sqs, queues }),
+    startParameterStore({ port: ports.ssm, path: join(path, 'parameters.json') }),
   ])
   const { destroy, ...clients } = clientsAt(ports)
   return {
