@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Option } from '@commander-js/extra-typings'
 import { BULK_CHECK, BULK_SHARD } from '../lib/orders/repository.ts'
 import { unixSeconds } from '../lib/platform/environment.ts'
 import { QUEUES, UNSETTLED_INDEX } from '../lib/platform/names.ts'
@@ -57,6 +58,8 @@ const show = async (context: Context, { for: seconds }: { for: number }): Promis
   }
 }
 
+const PERIOD = '10s'
+
 /** `relay imports`: how far imports are. */
 export const importsCommand = ({ program, run }: Cli): void => {
   program
@@ -64,6 +67,10 @@ export const importsCommand = ({ program, run }: Cli): void => {
     .description(
       'Show how many orders of each store wait in the bulk queue, how many are processed a second, and when the last is.',
     )
-    .option('--for <duration>', 'how long to count what is processed', duration, 10)
+    .addOption(
+      new Option('--for <duration>', 'how long to count what is processed')
+        .argParser(duration)
+        .default(duration(PERIOD), PERIOD),
+    )
     .action(run(show))
 }

@@ -10,7 +10,7 @@ import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { cannot, messageOf, usageError } from './core/errors.ts'
 import { duration } from './core/options.ts'
-import type { Report } from './core/output.ts'
+import { type Report, shellWord } from './core/output.ts'
 import { newestRegistration, webhookUrlOf } from './core/registrations.ts'
 import { readSecret } from './core/terminal.ts'
 import { envelopeOf, jsonOf, nowSeconds, sendWebhook } from './core/webhook.ts'
@@ -109,7 +109,7 @@ const waitUntilProcessed = async (context: Context, body: Buffer, seconds: numbe
       throw cannot(
         'confirm that the webhook was processed',
         `the order is not "${status}" after ${seconds} s`,
-        `see relay tail --since 10m --order ${external_id}${context.flags}`,
+        `see relay tail --since 10m --order ${shellWord(external_id)}${context.flags}`,
       )
     }
     await sleep(500)

@@ -43,7 +43,7 @@ export const facts = (pairs: Readonly<Record<string, string | number | boolean |
 
 /** An argument as a shell takes it. */
 export const shellWord = (word: string): string =>
-  /^[\w.-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+  /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
 /** "1 message", "2 messages". */
 export const count = (number: number, one: string, many = `${one}s`): string =>

@@ -4,7 +4,7 @@ import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { cannot, usageError } from '../core/errors.ts'
 import { ORDER, positive, SOURCE, since } from '../core/options.ts'
-import { count, facts, lines, type Report, table, visibleLines } from '../core/output.ts'
+import { count, facts, lines, type Report, shellWord, table, visibleLines } from '../core/output.ts'
 import { confirmName } from '../core/terminal.ts'
 import { carryOut, PACING } from './carry-out.ts'
 import { type Operation, operationsOf } from './history.ts'
@@ -126,7 +126,7 @@ const act = async (
   if (dryRun || file !== undefined) {
     const made = await makePlan(context, kind, { action, selection })
     if (file !== undefined) await writeFile(file, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 })
-    const command = `relay ${kind.command} ${action} --from ${file}${context.flags}`
+    const command = `relay ${kind.command} ${action} --from ${shellWord(file ?? '')}${context.flags}`
     const saved = file !== undefined && `The plan is in ${file}; to carry it out: ${command}`
     return { data: made, text: lines(planText(made), hiddenText(made.hidden), saved) }
   }

@@ -8,7 +8,7 @@ import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { cannot } from '../core/errors.ts'
 import { positive, SOURCE, since } from '../core/options.ts'
-import { facts, lines, type Report, table } from '../core/output.ts'
+import { facts, lines, type Report, shellWord, table } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
 import { checkOrders } from './events.ts'
 import { failingOrders, findOrders, listOrders, type OrderFilter, ordersWhere, timelineOf } from './orders.ts'
@@ -90,10 +90,11 @@ const summary = ({ order, updated_at, failing }: StoredOrder) => ({
   ...(failing && { failing }),
 })
 
-const ordersText = (orders: readonly ReturnType<typeof summary>[]) =>
-  table(
-    ['SOURCE', 'ORDER', 'STATUS', 'REQUESTS', 'LAST CHANGE'],
-    orders.map(({ source, external_id, status, intents, updated_at }) => [
+const ordersText = (orders: readonly ReturnType<typeof summary>[]) => {
+  const fails = orders.some(({ failing }) => failing !== undefined)
+  return table(
+    ['SOURCE', 'ORDER', 'STATUS', 'REQUESTS', 'LAST CHANGE', ...(fails ? ['FAILING SINCE', 'ERROR'] : [])],
+    orders.map(({ source, external_id, status, intents, updated_at, failing }) => [
       source,
       external_id,
       status,
@@ -102,21 +103,29 @@ const ordersText = (orders: readonly ReturnType<typeof summary>[]) =>
         .map(({ kind, state }) => `${kind} ${state}`)
         .join(', '),
       updated_at,
+      ...(fails ? [failing?.since, failing?.message] : []),
     ]),
   )
+}
+
+/** One order more than `limit` tells that there are others. */
+const cut = (orders: readonly StoredOrder[], limit: number) => ({
+  orders: orders.slice(0, limit),
+  more: orders.length > limit,
+})
 
 /** The table is not sorted by time, so all of it is read; no more than twice the limit is held. */
 const scanned = async (context: Context, { limit, unsettled, until, ...filter }: ListOptions) => {
   let orders: StoredOrder[] = []
-  const newest = () => orders.sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1)).slice(0, limit)
+  const newest = () => orders.sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1)).slice(0, limit + 1)
   using shown = progress(context.terminal, 'Reading orders')
   for await (const stored of ordersWhere(context, filter)) {
     shown.advance()
     if (unsettled && isSettled(stored.order)) continue
     if (until !== undefined && stored.updated_at > until.toISOString()) continue
-    if (orders.push(stored) === 2 * limit) orders = newest()
+    if (orders.push(stored) > 2 * limit) orders = newest()
   }
-  return { orders: newest() }
+  return cut(newest(), limit)
 }
 
 type ListOptions = OrderFilter & {
@@ -127,15 +136,17 @@ type ListOptions = OrderFilter & {
 }
 
 const list = async (context: Context, { failing, scan, ...options }: ListOptions): Promise<Report> => {
-  const page: Awaited<ReturnType<typeof listOrders>> = failing
-    ? { orders: await failingOrders(context, options) }
+  const { limit } = options
+  const page: Awaited<ReturnType<typeof listOrders>> & { more?: boolean } = failing
+    ? cut(await failingOrders(context, { ...options, limit: limit + 1 }), limit)
     : await (scan ? scanned : listOrders)(context, options)
   const orders = page.orders.map(summary)
-  const { cursor, searched } = page
+  const { cursor, searched, more } = page
   return {
-    data: { orders, cursor, searched },
+    data: { orders, cursor, searched, more },
     text: lines(
       orders.length === 0 ? `No matching orders in ${context.title}.` : ordersText(orders),
+      more === true && `There are more; raise --limit, which is ${limit}.`,
       cursor !== undefined && `Searched back to ${searched}; continue with --cursor ${cursor}`,
     ),
   }
@@ -152,7 +163,8 @@ const find = async (context: Context, text: string): Promise<Report> => {
 
 const check = async (context: Context, source: string, external_id: string): Promise<Report> => {
   await checkOrders(context, [{ source, external_id }])
-  const text = `The worker reads the order from the service; see relay orders show${context.flags}.`
+  const order = `${shellWord(source)} ${shellWord(external_id)}${context.flags}`
+  const text = `The worker reads the order from the service; see relay orders show ${order}`
   return { data: { source, external_id }, text }
 }
 
@@ -194,9 +206,16 @@ export const ordersCommands = ({ program, run }: Cli): void => {
     .option('--limit <number>', 'maximum number of orders to list', positive, LIMIT)
     .option('--cursor <cursor>', 'where the page before ended')
     .addOption(
-      new Option('--failing', 'only orders whose event fails, the longest failing first').conflicts('scan'),
+      new Option('--failing', 'only orders whose event fails, the longest failing first').conflicts([
+        'scan',
+        'status',
+        'since',
+        'until',
+        'unsettled',
+        'cursor',
+      ]),
     )
-    .option('--scan', 'read the table of orders, not the history')
+    .addOption(new Option('--scan', 'read the table of orders, not the history').conflicts('cursor'))
     .addHelpText('after', COST)
     .action(run(list))
 }

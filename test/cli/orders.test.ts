@@ -94,6 +94,14 @@ test('orders are filtered, also by their table, which needs no history', async (
   expect(await listed('--since', since, '--until', until)).toEqual(['0', '9', '8', '7'])
   expect(await listed('--failing')).toEqual(['1'])
   expect(await listed('--failing', '--source', 'api')).toEqual([])
+  const { out } = await relay(['orders', 'list', '--failing'])
+  expect(out).toMatch(
+    /FAILING SINCE +ERROR\n.* 2026-01-02T00:21:00.000Z +The accounting service answered 503\n$/,
+  )
+  for (const other of ['--since=1d', '--status=paid', '--unsettled', '--cursor=x', '--scan'])
+    expect(await relay(['orders', 'list', '--failing', other])).toMatchObject({ code: 2 })
+  expect(await json(['orders', 'list', '--scan', '--limit', '9'])).toMatchObject({ data: { more: true } })
+  expect(await json(['orders', 'list', '--scan', '--limit', '10'])).toMatchObject({ data: { more: false } })
   expect((await relay(['orders', 'list', '--cursor', 'x'])).err).toContain('"x" is no cursor')
 })
 
@@ -163,7 +171,8 @@ test('an order shows its history back to the first change, and why it waits', as
 })
 
 test('an order is checked at once', async () => {
-  await relay(['orders', 'check', 'api', '2'])
+  const { out } = await relay(['orders', 'check', 'api', '2'])
+  expect(out).toContain('see relay orders show api 2 --local\n')
   expect(await stack.taken(stack.settings.ordersQueueUrl)).toMatchObject([
     { event: 'order.check', data: api('2') },
   ])
