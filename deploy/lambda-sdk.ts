@@ -103,10 +103,10 @@ const escapeOnce: Rewrite = source =>
   replaced(
     source,
     /const escapeUserAgent = (\(userAgentPair\) => \{[\s\S]*?^\});/gm,
-    original => `const escaped = new Map();
+    (_, make) => `const escaped = new Map();
 const escapeUserAgent = pair => {
   const key = pair.join('\\n');
-  if (!escaped.has(key)) escaped.set(key, (${original.slice(original.indexOf('('), -1)})(pair));
+  if (!escaped.has(key)) escaped.set(key, (${make})(pair));
   return escaped.get(key);
 };`,
   )

@@ -2,7 +2,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
 import type { HistoryEntry } from '../lib/orders/history.ts'
 import { type Intent, type IntentState, isOpen, type Order } from '../lib/orders/order.ts'
-import { orderOf } from '../lib/orders/repository.ts'
+import { orderOf } from '../lib/orders/stored.ts'
 import { parseJson } from '../lib/protocol/json.ts'
 import type { Expected, ServiceDocument } from './scenarios.ts'
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { orderName } from '../../lib/orders/events.ts'
 import { type IntentKind, isOpen } from '../../lib/orders/order.ts'
-import type { StoredOrder } from '../../lib/orders/repository.ts'
+import type { StoredOrder } from '../../lib/orders/stored.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import { isForward } from '../../lib/protocol/status.ts'
 import type { DeliveryRecord } from '../../lib/webhook/deliveries.ts'

@@ -1,7 +1,7 @@
 import { Option } from '@commander-js/extra-typings'
 import type { HistoryEntry } from '../../lib/orders/history.ts'
 import { type Intent, isSettled } from '../../lib/orders/order.ts'
-import type { StoredOrder } from '../../lib/orders/repository.ts'
+import type { StoredOrder } from '../../lib/orders/stored.ts'
 import { whyWaiting } from '../../lib/orders/waiting.ts'
 import { STATUSES } from '../../lib/protocol/status.ts'
 import type { Cli } from '../core/command.ts'

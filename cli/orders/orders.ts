@@ -1,14 +1,8 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { orderName } from '../../lib/orders/events.ts'
 import { entryKeyOf, entryOf, type HistoryEntry, partitionOf, positionOf } from '../../lib/orders/history.ts'
-import {
-  BULK_SHARD,
-  orderOf,
-  orderRepository,
-  SHARDS,
-  type StoredOrder,
-  savedAt,
-} from '../../lib/orders/repository.ts'
+import { BULK_SHARD, orderRepository, SHARDS } from '../../lib/orders/repository.ts'
+import { orderOf, type StoredOrder, savedAt } from '../../lib/orders/stored.ts'
 import { FAILING_INDEX, HISTORY_INDEXES, TABLES } from '../../lib/platform/names.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import type { Context } from '../core/context.ts'

@@ -1,5 +1,5 @@
 import { type Intent, type Order, refusalBody, requestView } from '../orders/order.ts'
-import type { StoredOrder } from '../orders/repository.ts'
+import type { StoredOrder } from '../orders/stored.ts'
 import type { HttpResponse } from '../platform/http.ts'
 import type { OrderKey } from '../protocol/order.ts'
 import * as refusals from './refusals.ts'

@@ -7,7 +7,8 @@ import { feedMessages, type Publish, published } from './feed.ts'
 import { historyEntry, type MadeCall, madeCall, type RecordChange } from './history.ts'
 import { type AccountingCall, nextCall } from './next-call.ts'
 import { newOrder, type Order, REQUEST_KINDS } from './order.ts'
-import { type Orders, savedAt } from './repository.ts'
+import type { Orders } from './repository.ts'
+import { savedAt } from './stored.ts'
 
 /** A payment and a refund, each sent twice with a read after it, and a create: more is a loop. */
 const MAX_CALLS = 12

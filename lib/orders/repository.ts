@@ -1,57 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
-  type AttributeValue,
   GetItemCommand,
   PutItemCommand,
   QueryCommand,
   UpdateItemCommand,
+  type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb'
 import type { DynamoDB } from '../platform/clients.ts'
 import { type Runtime, unixSeconds } from '../platform/environment.ts'
 import { UNSETTLED_INDEX } from '../platform/names.ts'
-import { parseJson } from '../protocol/json.ts'
-import type { OrderKey, OrderResult } from '../protocol/order.ts'
-import { deflated, inflated } from './bodies.ts'
+import type { OrderKey } from '../protocol/order.ts'
+import { deflated } from './bodies.ts'
 import { messageGroupOf } from './events.ts'
-import { type Intent, isSettled, type Order, type RequestKind, type WithdrawalMark } from './order.ts'
-
-/** An event that fails: the one in front of those that wait for its order. Times are ISO 8601. */
-export type Failing = {
-  event: string
-  delivery: string
-  queue: 'orders' | 'bulk'
-  receives: number
-  /** When the event came into the queue. */
-  since: string
-  /** When it failed last, and when it is tried again. */
-  at: string
-  next_at: string
-  /** The code of an AccountingError, `breaker open`, or the name of another error. */
-  code: string
-  /** What the service answered. */
-  status?: number
-  /** Without anything that it quotes. */
-  message: string
-  /** How many events waited behind it in the same batch. */
-  behind: number
-}
-
-/** An order as stored, with the revision that guards against two writers. */
-export type StoredOrder = {
-  order: Order
-  revision: number
-  /** ISO 8601. */
-  updated_at: string
-  /** The id of a create that is on its way, of an order that the worker has not stored yet. */
-  announced?: string
-  failing?: Failing
-  /** When an unsettled order is checked next, in unix seconds. */
-  check_at?: number
-}
-
-/** When the worker has saved an order last; undefined when it has not. */
-export const savedAt = ({ announced, updated_at }: StoredOrder): string | undefined =>
-  announced === undefined && updated_at !== '' ? updated_at : undefined
+import { isSettled, type Order, type WithdrawalMark } from './order.ts'
+import { type Failing, type Item, keyItem, keyOf, orderOf, type StoredOrder } from './stored.ts'
 
 /** An unsettled order whose check is due. */
 type DueOrder = OrderKey & { checks: number; check_at: number }
@@ -91,47 +53,6 @@ export const checkInterval = (checks: number, random: number): number => {
   const interval = CHECK_INTERVALS[Math.min(checks, CHECK_INTERVALS.length - 1)] ?? 24 * HOUR
   return Math.round(interval * (0.9 + random / 5))
 }
-
-type Item = Record<string, AttributeValue>
-
-const keyItem = ({ source, external_id }: OrderKey): Item => ({
-  source: { S: source },
-  external_id: { S: external_id },
-})
-
-const keyOf = ({ source, external_id }: Item): OrderKey => ({
-  source: source?.S ?? '',
-  external_id: external_id?.S ?? '',
-})
-
-/**
- * Reads an item of the orders table. `result` and `intents` are JSON text, so that unknown fields and long
- * numbers come back exactly as the service sent them; `bodies` has the large bodies of intents, by kind.
- */
-export const orderOf = (item: Item): StoredOrder => ({
-  revision: Number(item.revision?.N ?? 0),
-  updated_at: item.updated_at?.S ?? '',
-  ...(item.announced?.S !== undefined && { announced: item.announced.S }),
-  ...(item.failing?.S !== undefined && { failing: JSON.parse(item.failing.S) as Failing }),
-  ...(item.check_at?.N !== undefined && { check_at: Number(item.check_at.N) }),
-  order: {
-    ...keyOf(item),
-    version: Number(item.version?.N ?? 0),
-    result: item.result?.S === undefined ? undefined : (parseJson(item.result.S) as OrderResult),
-    doubt: (item.doubt?.S as Order['doubt'] | undefined) ?? false,
-    movedBack: item.moved_back?.BOOL === true,
-    intents: (JSON.parse(item.intents?.S ?? '[]') as Intent[]).map(intent => {
-      const body = intent.request === '' ? item.bodies?.M?.[intent.kind]?.B : undefined
-      return body === undefined ? intent : { ...intent, request: inflated(body) }
-    }),
-    withdrawals: (item.withdrawals?.SS ?? []).map(mark => {
-      const [of, id = ''] = mark.split(' ')
-      return { id, of: of as RequestKind }
-    }),
-    bulk: item.bulk?.S,
-    pending: [],
-  },
-})
 
 /** The orders table: one item an order. Unsettled orders are also in the sparse index that reconciliation reads. */
 export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: Pick<Runtime, 'random'>) => ({
@@ -212,25 +133,19 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
    * fails to save it and meets the mark when the event comes again. Does nothing when the event was faster.
    */
   async mark(key: OrderKey, withdrawal: WithdrawalMark): Promise<void> {
-    await unlessConditionFails(
-      dynamodb.send(
-        new UpdateItemCommand({
-          TableName: table,
-          Key: keyItem(key),
-          UpdateExpression: 'ADD withdrawals :mark SET revision = if_not_exists(revision, :none) + :one',
-          ConditionExpression:
-            '(attribute_not_exists(intents) OR NOT contains(intents, :id)) AND ' +
-            '(attribute_not_exists(withdrawals) OR size(withdrawals) < :most)',
-          ExpressionAttributeValues: {
-            ':mark': { SS: [markText(withdrawal)] },
-            ':id': { S: withdrawal.id },
-            ':none': { N: '0' },
-            ':one': { N: '1' },
-            ':most': { N: String(MAX_MARKS) },
-          },
-        }),
-      ),
-    )
+    await update(dynamodb, table, key, {
+      UpdateExpression: 'ADD withdrawals :mark SET revision = if_not_exists(revision, :none) + :one',
+      ConditionExpression:
+        '(attribute_not_exists(intents) OR NOT contains(intents, :id)) AND ' +
+        '(attribute_not_exists(withdrawals) OR size(withdrawals) < :most)',
+      ExpressionAttributeValues: {
+        ':mark': { SS: [markText(withdrawal)] },
+        ':id': { S: withdrawal.id },
+        ':none': { N: '0' },
+        ':one': { N: '1' },
+        ':most': { N: String(MAX_MARKS) },
+      },
+    })
   },
 
   /**
@@ -238,22 +153,16 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
    * the failure.
    */
   async fail(key: OrderKey, failing: Failing): Promise<void> {
-    await unlessConditionFails(
-      dynamodb.send(
-        new UpdateItemCommand({
-          TableName: table,
-          Key: keyItem(key),
-          UpdateExpression: 'SET failing = :failing, failing_since = :since, failing_shard = :shard',
-          ConditionExpression: 'attribute_not_exists(updated_at) OR updated_at <= :at',
-          ExpressionAttributeValues: {
-            ':failing': { S: JSON.stringify(failing) },
-            ':since': { S: failing.since },
-            ':shard': { S: shardOf(key) },
-            ':at': { S: failing.at },
-          },
-        }),
-      ),
-    )
+    await update(dynamodb, table, key, {
+      UpdateExpression: 'SET failing = :failing, failing_since = :since, failing_shard = :shard',
+      ConditionExpression: 'attribute_not_exists(updated_at) OR updated_at <= :at',
+      ExpressionAttributeValues: {
+        ':failing': { S: JSON.stringify(failing) },
+        ':since': { S: failing.since },
+        ':shard': { S: shardOf(key) },
+        ':at': { S: failing.at },
+      },
+    })
   },
 
   /** Up to `limit` orders of a shard whose check is due, the longest due first; `now` in unix seconds. */
@@ -277,21 +186,15 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
   /** Moves the next check to a unix time in seconds, unless the order has changed since. */
   async postpone(order: DueOrder, checkAt: number): Promise<void> {
     // When the worker has saved the order since, its check time holds.
-    await unlessConditionFails(
-      dynamodb.send(
-        new UpdateItemCommand({
-          TableName: table,
-          Key: keyItem(order),
-          UpdateExpression: 'SET check_at = :next, checks = :checks',
-          ConditionExpression: 'check_at = :seen',
-          ExpressionAttributeValues: {
-            ':next': { N: String(checkAt) },
-            ':checks': { N: String(order.checks + 1) },
-            ':seen': { N: String(order.check_at) },
-          },
-        }),
-      ),
-    )
+    await update(dynamodb, table, order, {
+      UpdateExpression: 'SET check_at = :next, checks = :checks',
+      ConditionExpression: 'check_at = :seen',
+      ExpressionAttributeValues: {
+        ':next': { N: String(checkAt) },
+        ':checks': { N: String(order.checks + 1) },
+        ':seen': { N: String(order.check_at) },
+      },
+    })
   },
 })
 
@@ -305,6 +208,14 @@ const unlessConditionFails = async (written: Promise<unknown>) => {
     if (!isConditionFailed(error)) throw error
   }
 }
+
+/** Changes an item, unless the condition fails. */
+const update = (
+  dynamodb: DynamoDB,
+  TableName: string,
+  key: OrderKey,
+  change: Omit<UpdateItemCommandInput, 'TableName' | 'Key'>,
+) => unlessConditionFails(dynamodb.send(new UpdateItemCommand({ TableName, Key: keyItem(key), ...change })))
 
 const markText = ({ of, id }: WithdrawalMark) => `${of} ${id}`
 

@@ -2,7 +2,7 @@ import { MAX_RECEIVES } from '../platform/retry.ts'
 import { effectOf, isInReview } from '../protocol/status.ts'
 import { leaderOf } from './intents.ts'
 import { type Intent, isOpen, REQUEST_KINDS, type RequestKind } from './order.ts'
-import type { Failing, StoredOrder } from './repository.ts'
+import type { Failing, StoredOrder } from './stored.ts'
 
 /** Whom or what something waits for, in the words of a sentence. */
 const FOR = {

@@ -1,6 +1,7 @@
 import { AccountingError } from '../accounting/errors.ts'
 import { readOrderEvent } from '../orders/events.ts'
-import type { Failing, Orders } from '../orders/repository.ts'
+import type { Orders } from '../orders/repository.ts'
+import type { Failing } from '../orders/stored.ts'
 import type { FailedRecord } from '../platform/batch.ts'
 
 const MAX_MESSAGE = 200

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import type { CallResult } from '../../lib/orders/apply.ts'
 import type { OrderEvent } from '../../lib/orders/events.ts'
 import { process } from '../../lib/orders/process.ts'
-import type { StoredOrder } from '../../lib/orders/repository.ts'
+import type { StoredOrder } from '../../lib/orders/stored.ts'
 
 const KEY = { source: 'shop', external_id: '1' }
 const id = (number: number) => `00000000-0000-4000-8000-00000000000${number}`

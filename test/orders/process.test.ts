@@ -6,7 +6,7 @@ import type { HistoryEntry, RecordChange } from '../../lib/orders/history.ts'
 import type { AccountingCall } from '../../lib/orders/next-call.ts'
 import { newOrder, type Order } from '../../lib/orders/order.ts'
 import { process } from '../../lib/orders/process.ts'
-import type { Failing, StoredOrder } from '../../lib/orders/repository.ts'
+import type { Failing, StoredOrder } from '../../lib/orders/stored.ts'
 
 // What a crash between two steps leaves behind is in interleavings.test.ts, which runs `process` as well.
 

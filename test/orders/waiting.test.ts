@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { type Intent, isSettled, newOrder, type Order } from '../../lib/orders/order.ts'
-import type { Failing, StoredOrder } from '../../lib/orders/repository.ts'
+import type { Failing, StoredOrder } from '../../lib/orders/stored.ts'
 import { whyWaiting } from '../../lib/orders/waiting.ts'
 
 const NOW = Date.parse('2026-01-02T03:00:00Z')
