@@ -104,7 +104,7 @@ export type RequestOptions = {
 const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504])
 
 /** Seconds to wait before the next attempt: as the answer asks, but at most half a minute; else growing, with jitter. */
-const delayOf = (attempt: number, retryAfter: string | null) => {
+const delayOf = (attempt: number, retryAfter: string | null | undefined) => {
   const asked = Number(retryAfter ?? Number.NaN)
   return asked >= 0 ? Math.min(asked, 30) : Math.random() * 2 ** (attempt - 2)
 }
@@ -123,11 +123,19 @@ const jsonOf = (text: string): unknown => {
   }
 }
 
-const errorOf = (response: Response, body: unknown, id: string | undefined, state?: RequestState) => {
-  const { code, message, field } = objectOf(objectOf(body).error)
-  const text = textOf(message) ?? `The request was answered ${response.status}`
-  const details = { status: response.status, code: textOf(code) ?? 'unknown', id, state }
-  return new RequestError(text, { ...details, ...(typeof field === 'string' && { field }) })
+/** @throws RequestError for anything but a 2xx with JSON, or 204 */
+const readAnswer = ({ response, json }: { response: Response; json: unknown }) => {
+  const { status, headers, ok } = response
+  const id = headers.get('relay-request-id') ?? undefined
+  const state = (headers.get('relay-request-state') ?? undefined) as RequestState | undefined
+  if (ok && (json !== undefined || status === 204)) {
+    const unknown = headers.get('relay-warnings') ?? ''
+    return { status, id, state, warnings: unknown.split(', ').filter(Boolean).map(decodeURIComponent), json }
+  }
+  const { code, message, field } = objectOf(objectOf(json).error)
+  const text = textOf(message) ?? `The request was answered ${status}`
+  const details = { status, code: textOf(code) ?? 'unknown', id, state }
+  throw new RequestError(text, { ...details, ...(typeof field === 'string' && { field }) })
 }
 
 /**
@@ -147,57 +155,40 @@ export const createClient = ({
   const pathOf = (external_id: string, action = '') =>
     `orders/${encodeURIComponent(external_id)}/${action}${query}`
 
-  /** One attempt; undefined when another may help. */
-  const attempt = async (
+  const requestJson = async (
     method: string,
     path: string,
     body: unknown,
-    options: RequestOptions,
-    isLast: boolean,
+    { wait, strict = false, signal }: RequestOptions = {},
   ) => {
-    const { wait, strict = false, signal } = options
     const waiting = wait === 0 ? 'respond-async' : `wait=${wait}`
     const preferences = [...(wait === undefined ? [] : [waiting]), ...(strict ? ['handling=strict'] : [])]
-    const aborted = AbortSignal.timeout(timeout)
-    const response = await send(api + path, {
-      method,
-      headers: {
-        authorization: `Bearer ${typeof key === 'function' ? await key() : key}`,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...(preferences.length > 0 && { prefer: preferences.join(', ') }),
-      },
-      body: body === undefined ? null : JSON.stringify(body),
-      redirect: 'error',
-      signal: signal === undefined ? aborted : AbortSignal.any([signal, aborted]),
-    })
-    const json = jsonOf(await response.text())
-    if (!isLast && RETRIED.has(response.status)) return { retryAfter: response.headers.get('retry-after') }
-    return { response, json }
-  }
-
-  const requestJson = async (method: string, path: string, body: unknown, options: RequestOptions = {}) => {
+    const attempt = async () => {
+      const aborted = AbortSignal.timeout(timeout)
+      const response = await send(api + path, {
+        method,
+        headers: {
+          authorization: `Bearer ${typeof key === 'function' ? await key() : key}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(preferences.length > 0 && { prefer: preferences.join(', ') }),
+        },
+        body: body === undefined ? null : JSON.stringify(body),
+        redirect: 'error',
+        signal: signal === undefined ? aborted : AbortSignal.any([signal, aborted]),
+      })
+      return { response, json: jsonOf(await response.text()) }
+    }
     for (let number = 1; ; number += 1) {
-      let retryAfter: string | null = null
-      try {
-        const answer = await attempt(method, path, body, options, number >= attempts)
-        if (answer.response !== undefined) {
-          const { response, json } = answer
-          const id = response.headers.get('relay-request-id') ?? undefined
-          const state = (response.headers.get('relay-request-state') ?? undefined) as RequestState | undefined
-          if (!response.ok || (json === undefined && response.status !== 204))
-            throw errorOf(response, json, id, state)
-          const unknown = response.headers.get('relay-warnings') ?? ''
-          const warnings = unknown.split(', ').filter(Boolean).map(decodeURIComponent)
-          return { status: response.status, id, state, warnings, json }
-        }
-        retryAfter = answer.retryAfter
-      } catch (cause) {
-        options.signal?.throwIfAborted()
-        if (cause instanceof RequestError) throw cause
-        if (number >= attempts) throw new RequestError(`Cannot reach ${api}`, {}, { cause })
-      }
+      const isLast = number >= attempts
+      const answer = await attempt().catch(cause => {
+        signal?.throwIfAborted()
+        if (isLast) throw new RequestError(`Cannot reach ${api}`, {}, { cause })
+        return undefined
+      })
+      if (answer !== undefined && (isLast || !RETRIED.has(answer.response.status))) return readAnswer(answer)
+      const retryAfter = answer?.response.headers.get('retry-after')
       await new Promise(resolve => setTimeout(resolve, delayOf(number, retryAfter) * 1000))
-      options.signal?.throwIfAborted()
+      signal?.throwIfAborted()
     }
   }
 
