@@ -34,34 +34,26 @@ Exit codes:
 Results go to standard output, progress and errors to standard error. With --json, both are JSON.
 Secrets are read from standard input or prompted for, never passed as arguments.`
 
+/** Each adds itself to the program, under its heading and in this order. */
+const COMMANDS = {
+  'Set up:': [keyCommands, registerCommand, rotateCommand, unregisterCommand, storesCommands],
+  'Monitor:': [
+    ...[consoleCommand, statusCommand, doctorCommand, ordersCommands],
+    ...[deliveriesCommands, importsCommand, tailCommand, auditCommand],
+  ],
+  'Repair:': [deadCommands, quarantineCommands],
+  'Test:': [sendCommand, explainSignatureCommand, conformanceCommand, sandboxCommand],
+}
+
 export const addCommands = (cli: Cli): void => {
   const { program } = cli
   program.addHelpText('after', HELP)
-  program.commandsGroup('Set up:')
-  keyCommands(cli)
-  registerCommand(cli)
-  rotateCommand(cli)
-  unregisterCommand(cli)
-  storesCommands(cli)
-  program.commandsGroup('Monitor:')
-  consoleCommand(cli)
-  statusCommand(cli)
-  doctorCommand(cli)
-  ordersCommands(cli)
-  deliveriesCommands(cli)
-  importsCommand(cli)
-  tailCommand(cli)
-  auditCommand(cli)
-  program.commandsGroup('Repair:')
-  deadCommands(cli)
-  quarantineCommands(cli)
-  program.commandsGroup('Test:')
-  sendCommand(cli)
-  explainSignatureCommand(cli)
-  conformanceCommand(cli)
-  sandboxCommand(cli)
-  program.commandsGroup('Shell:')
+  for (const [heading, commands] of Object.entries(COMMANDS)) {
+    program.commandsGroup(heading)
+    for (const add of commands) add(cli)
+  }
   // Last, since it reads the other commands.
+  program.commandsGroup('Shell:')
   // It is commander's Command, with stricter types.
   tab(program as object as Command, { completionCommandName: 'completion' })
 }

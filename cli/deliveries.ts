@@ -7,7 +7,7 @@ import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { cannot } from './core/errors.ts'
 import { logOf } from './core/log.ts'
-import { positive, SOURCE, since } from './core/options.ts'
+import { periodOption, positive, SOURCE } from './core/options.ts'
 import { count, facts, lines, table } from './core/output.ts'
 import { itemsOf } from './core/table.ts'
 import { nowSeconds } from './core/webhook.ts'
@@ -101,8 +101,6 @@ export const listDeliveries = async (context: Context, { since, limit, outcome, 
   }
 }
 
-const PERIOD = '1h'
-
 /** `relay deliveries`: the webhooks that came in. */
 export const deliveriesCommands = ({ program, run }: Cli): void => {
   const deliveries = program.command('deliveries').description('Look up webhooks that came in.')
@@ -111,11 +109,7 @@ export const deliveriesCommands = ({ program, run }: Cli): void => {
     .description(
       'List the deliveries in the log, the newest first: queued, duplicate, ignored, refused and why.',
     )
-    .addOption(
-      new Option('--since <when>', 'start of the period: 2h, 7d, or a date')
-        .argParser(since)
-        .default(since(PERIOD), PERIOD),
-    )
+    .addOption(periodOption('1h'))
     .addOption(new Option('--outcome <outcome>', 'only this outcome').choices(OUTCOMES))
     .addOption(SOURCE)
     .option('--limit <number>', 'maximum number of deliveries to list', positive, 100)

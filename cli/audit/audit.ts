@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Option } from '@commander-js/extra-typings'
 import { visible } from '../../lib/platform/visible.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
-import { positive, since } from '../core/options.ts'
+import { periodOption, positive } from '../core/options.ts'
 import { count, lines, type Report } from '../core/output.ts'
 import { checkOrders } from '../orders/events.ts'
 import { type Balance, balance, type Difference } from './balance.ts'
@@ -91,18 +90,13 @@ log, the tables or the queues: applied, unchanged, dead, quarantined or waiting.
 equal the service's, from which it is read. The audit names each difference; the exit code is then 1.`
 
 export const RATE = 20
-const PERIOD = '24h'
 
 /** `relay audit`: the balance of everything that came in. */
 export const auditCommand = ({ program, run }: Cli): void => {
   program
     .command('audit')
     .description('Account for everything received, and compare the orders with the accounting service.')
-    .addOption(
-      new Option('--since <when>', 'start of the period: 2h, 7d, or a date')
-        .argParser(since)
-        .default(since(PERIOD), PERIOD),
-    )
+    .addOption(periodOption('24h'))
     .option('--rate <number>', 'orders to read from the service per second', positive, RATE)
     .option('--no-service', 'do not compare with the service')
     .option('--repair', 'have the worker read the orders from the service that differ from it')

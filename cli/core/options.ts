@@ -46,6 +46,12 @@ export const since = (text: string): Date => {
   return date
 }
 
+/** `--since` of a command that looks back this far unless told otherwise. */
+export const periodOption = (period: string) =>
+  new Option('--since <when>', 'start of the period: 2h, 7d, or a date')
+    .argParser(since)
+    .default(since(period), period)
+
 /** Parses an option that is a positive integer. */
 export const positive = (text: string): number => {
   const number = Number(text)

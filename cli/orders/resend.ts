@@ -57,6 +57,7 @@ export const resend = async (
   const enqueue = await orderEvents('order.resend', context)
   const inTime = pace(rate)
   let sent = 0
+  using shown = progress(context.terminal, 'Resending orders', ids.length)
   try {
     onProgress?.(sent, ids.length)
     for (const external_id of ids) {
@@ -64,6 +65,7 @@ export const resend = async (
       if (signal?.aborted) break
       await enqueue({ source, external_id })
       onProgress?.(++sent, ids.length)
+      shown.advance()
     }
   } catch (error) {
     const found = `${count(sent, 'order')} of ${ids.length} passed to the worker, then: ${messageOf(error)}`
@@ -84,29 +86,16 @@ export const resendOrders = async (
   const { since, after } = rest
   if ((since === undefined) === (order === undefined))
     throw usageError('resend orders', 'it takes one of --since and --order', 'pass --since 7d, for example')
-  let shown: ReturnType<typeof progress> | undefined
-  const onProgress = (sent: number, total: number) => {
-    shown ??= progress(context.terminal, 'Resending orders', total)
-    shown.advance(Math.min(sent, 1))
-  }
-  try {
-    const options = { source, external_id: order, ...rest, onProgress }
-    const {
-      sent,
-      total,
-      last = after,
-    } = await interruptible(signal => resend(context, { ...options, signal }))
-    const next = last === undefined ? '' : ` --after ${shellWord(last)}`
-    const command = `relay stores resend ${shellWord(source)} --since ${since?.toISOString()}${next}${context.flags}`
-    return {
-      data: { source, sent, total, last },
-      ok: sent === total,
-      text: lines(
-        `${count(sent, 'order')} of "${source}" passed to the worker, which publishes their present state.`,
-        sent < total && `Interrupted: ${total - sent} remain; continue with ${command}`,
-      ),
-    }
-  } finally {
-    shown?.[Symbol.dispose]()
+  const options = { source, external_id: order, ...rest }
+  const { sent, total, last = after } = await interruptible(signal => resend(context, { ...options, signal }))
+  const next = last === undefined ? '' : ` --after ${shellWord(last)}`
+  const command = `relay stores resend ${shellWord(source)} --since ${since?.toISOString()}${next}${context.flags}`
+  return {
+    data: { source, sent, total, last },
+    ok: sent === total,
+    text: lines(
+      `${count(sent, 'order')} of "${source}" passed to the worker, which publishes their present state.`,
+      sent < total && `Interrupted: ${total - sent} remain; continue with ${command}`,
+    ),
   }
 }

@@ -6,36 +6,27 @@ import { depthOf } from '../core/queue.ts'
 /** Messages that may be received now, and those being processed or waiting for a retry. */
 export type Depth = { waiting: number; inFlight: number }
 
-const depth = async (context: Context, queue: string): Promise<Depth> => {
-  const { visible, all } = await depthOf(context, queue)
-  return { waiting: visible, inFlight: all - visible }
-}
-
 /** The depth of every queue; undefined for a feed that has none. */
 export const queuesOf = async (context: Context) => {
+  const depth = async (queue: string): Promise<Depth> => {
+    const { visible, all } = await depthOf(context, queue)
+    return { waiting: visible, inFlight: all - visible }
+  }
   const missing = (error: unknown) => {
     if (error instanceof QueueDoesNotExist) return undefined
     throw error
   }
-  const { orders, bulk, ordersDead, feedsDead, quarantine } = QUEUES
-  const own = Promise.all([
-    depth(context, orders),
-    depth(context, bulk),
-    depth(context, ordersDead),
-    depth(context, feedsDead),
-    depth(context, quarantine),
+  const names = Object.keys(QUEUES) as (keyof typeof QUEUES)[]
+  const [own, feeds] = await Promise.all([
+    Promise.all(names.map(async name => [name, await depth(QUEUES[name])] as const)),
+    Promise.all(
+      context.stores().map(async ({ source, queue }) => ({
+        source,
+        depth: await depth(feedQueueName(source, queue)).catch(missing),
+      })),
+    ),
   ])
-  const feeds = Promise.all(
-    context.stores().map(async ({ source, queue }) => ({
-      source,
-      depth: await depth(context, feedQueueName(source, queue)).catch(missing),
-    })),
-  )
-  const [depths, ofFeeds] = await Promise.all([own, feeds])
-  return {
-    ...{ orders: depths[0], bulk: depths[1], ordersDead: depths[2] },
-    ...{ feedsDead: depths[3], quarantine: depths[4], feeds: ofFeeds },
-  }
+  return { ...(Object.fromEntries(own) as Record<keyof typeof QUEUES, Depth>), feeds }
 }
 
 export type Queues = Awaited<ReturnType<typeof queuesOf>>

@@ -1,4 +1,4 @@
-import { feedQueueName, QUEUES } from '../../lib/platform/names.ts'
+import { feedQueues, QUEUES } from '../../lib/platform/names.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { count, facts, lines, type Report, table } from '../core/output.ts'
@@ -35,15 +35,11 @@ export const agesOf = async (
   read: ReadSeries,
 ): Promise<Record<string, number>> => {
   if (context.local) return {}
-  const named = new Map(context.stores().map(({ source, queue }) => [source, feedQueueName(source, queue)]))
+  const queueOf = feedQueues(context.stores())
   const all = [
     { name: 'orders', queue: QUEUES.orders, depth: orders },
     { name: 'bulk', queue: QUEUES.bulk, depth: bulk },
-    ...feeds.map(({ source, depth }) => ({
-      name: `feed ${source}`,
-      queue: named.get(source) ?? '',
-      depth,
-    })),
+    ...feeds.map(({ source, depth }) => ({ name: `feed ${source}`, queue: queueOf(source), depth })),
   ].filter(({ depth }) => depth !== undefined && depth.waiting + depth.inFlight > 0)
   const series = all.map(
     ({ queue }): Series => ({
