@@ -2,7 +2,7 @@ import type { JsonNumber } from '../../lib/protocol/json.ts'
 import { decimal, exactNumber, shown, ZERO } from '../decimal.ts'
 import type { FiscalYearsChange, ProductChange, SettingsChange } from '../panel-requests.ts'
 import { quoted, Refusal } from '../refusal.ts'
-import type { Account, FiscalYear, Product } from '../store/catalogue.ts'
+import { type Account, DEFAULT_SETTINGS, type FiscalYear, type Product } from '../store/catalogue.ts'
 import type { Store } from '../store/open.ts'
 
 /** The settings; `taxRate` is in percent. */
@@ -31,6 +31,14 @@ export const changeSettings = (change: SettingsChange, store: Store) =>
       ...{ ...store.settings.read(), ...others },
       ...(taxRate !== undefined && { taxRate: decimal(taxRate) }),
     })
+    store.changes.note({ kind: 'settings' })
+    return readSettings(store)
+  })
+
+/** Restores the settings of a new database. */
+export const restoreSettings = (store: Store) =>
+  store.transact(() => {
+    store.settings.put(DEFAULT_SETTINGS)
     store.changes.note({ kind: 'settings' })
     return readSettings(store)
   })

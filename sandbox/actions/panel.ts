@@ -60,12 +60,15 @@ const COLUMNS = [
   ...(['receipt_number', 'return_number', 'reference', 'net', 'tax', 'total', 'error'] as const),
 ]
 
-/** Spreadsheets take text that begins like this for a formula, unless an apostrophe is before it. */
-const FORMULA = /^[=+\-@\t\r]/
+/**
+ * Spreadsheets take text that begins like this for a formula, unless an apostrophe is before it. Some skip what is
+ * invisible, and take the wide signs of East Asian writing for the same.
+ */
+const FORMULA = /^([\t\r]|[\s\p{C}]*[=+\-@＝＋－＠])/u
 
 const cell = (value: string | number | null) => {
   const text = String(value ?? '').replace(FORMULA, "'$&")
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return /[",;\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 /** All matching orders as CSV (RFC 4180); the byte order mark tells spreadsheets that it is UTF-8. */

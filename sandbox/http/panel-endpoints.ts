@@ -165,6 +165,12 @@ const settings: readonly Endpoint[] = [
     example: { body: { taxRate: 8.5 } },
     ...accepts(requests.settingsChange, ['SettingsChange'], onStore(catalogue.changeSettings)),
   },
+  {
+    ...{ method: 'delete', path: '/panel/settings', id: 'restoreSettings', access, example: {} },
+    summary: 'Restore the default settings',
+    answers: { 200: { schema: 'Settings', when: 'The settings of a new database.' } },
+    handle: call => catalogue.restoreSettings(call.store),
+  },
   read('/panel/products', 'listProducts', 'List products', 'ProductList', catalogue.listProducts),
   {
     ...{ method: 'put', path: '/panel/products', id: 'stockAll', access },

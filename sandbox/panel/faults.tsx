@@ -15,7 +15,7 @@ const KINDS: Record<Fault['kind'], string> = {
   lose: t('The work is done, the answer is lost'),
 }
 
-const ALL = ['', t('All requests of stores')] as const
+const ALL = ['', t('All requests')] as const
 
 const OPERATIONS: Record<NonNullable<Fault['operation']>, string> = {
   createOrder: t('Create an order'),
@@ -38,8 +38,8 @@ const VALUES: Partial<Record<Fault['kind'], readonly FieldProps[]>> = {
 }
 
 const LIMITS = [
-  { ...number('seconds', t('For so many seconds'), 60), help: t('Empty: no limit.') },
-  { ...number('requests', t('For the next requests')), help: t('Empty: no limit.') },
+  { ...number('seconds', t('Duration in seconds'), 60), help: t('Empty: no limit.') },
+  { ...number('requests', t('Number of requests')), help: t('Empty: no limit.') },
 ]
 
 const end = (query: string) => attempt(() => change('DELETE', `faults${query}`))
@@ -48,14 +48,14 @@ const Item = ({ fault: { id, kind, operation, until, requests } }: { fault: Faul
   <li class="row spread">
     <p>
       <strong>{KINDS[kind]}</strong> · {operation === null ? ALL[1] : OPERATIONS[operation]}
-      {requests !== null && <> · {t('{count} requests left', { count: requests })}</>}
+      {requests !== null && <> · {t('requests left: {count}', { count: requests })}</>}
       {until !== null && (
         <>
           {' '}
           · {t('until {time}', { time: <Moment iso={until} /> })} (<Wait until={until} />)
         </>
       )}
-      {requests === null && until === null && <> · {t('until it is ended')}</>}
+      {requests === null && until === null && <> · {t('until you end it')}</>}
     </p>
     <Button kind="small" label={`${t('End')}: ${KINDS[kind]}`} onClick={() => end(`?id=${id}`)}>
       {t('End')}
@@ -101,14 +101,20 @@ const FaultForm = () => (
     {...{ submit: add, draft }}
   >
     <Field name="kind" label={t('Fault')} options={Object.entries(KINDS)} />
-    <Field name="operation" label={t('On')} options={[ALL, ...Object.entries(OPERATIONS)]} />
+    <Field name="operation" label={t('Applies to')} options={[ALL, ...Object.entries(OPERATIONS)]} />
     {fieldsOf(String(draft.value.kind)).map(field => (
       <Field key={field.name} {...field} />
     ))}
   </Form>
 )
 
-type Click = readonly [label: string, method: 'PUT' | 'POST', path: string, body: object, done: string]
+type Click = readonly [
+  label: string,
+  method: 'PUT' | 'POST' | 'DELETE',
+  path: string,
+  body: object,
+  done: string,
+]
 
 const clicksOf = ({ automaticFinalization }: Answer<'Settings'>): readonly Click[] => [
   [t('Create 20 example orders'), 'POST', 'examples', {}, t('20 example orders created')],
@@ -129,6 +135,7 @@ const clicksOf = ({ automaticFinalization }: Answer<'Settings'>): readonly Click
         { automaticFinalization: true },
         t('Invoices are finalized automatically'),
       ],
+  [t('Restore the default settings'), 'DELETE', 'settings', {}, t('The settings are those of a new service')],
 ]
 
 /** What helps to test a store or the relay: faults, example orders, stock and settings at a click. */

@@ -78,7 +78,7 @@ export const t = translator({
   'None. A webhook is sent when the status or the total changes here in the service, not for what the store itself asked.':
     'ارسالی نیست. وب‌هوک زمانی فرستاده می‌شود که وضعیت یا مبلغ سفارش اینجا تغییر کند، نه برای آنچه خود فروشگاه خواسته است.',
   // The review of an order.
-  '{held}: {method}, {date}. It is registered by itself once the invoice is finalized.':
+  '{held}: {method}, {date}. It is registered automatically once the invoice is finalized.':
     '{held}: {method}، {date}. با قطعی شدن فاکتور خودکار ثبت می‌شود.',
   'A payment is held': 'یک دریافت وجه نگه داشته شده است',
   'Reference: {reference}': 'شماره پیگیری: {reference}',
@@ -90,7 +90,7 @@ export const t = translator({
   'It is off, so every invoice stays a draft.': 'خاموش است و فاکتورها پیش‌نویس می‌مانند.',
   'None is selected, so the held payment has nowhere to go.':
     'حسابی انتخاب نشده است و وجه نگه‌داشته‌شده جایی برای ثبت ندارد.',
-  'Nothing stands in the way any more.': 'دیگر مانعی وجود ندارد.',
+  'Ready to retry.': 'دیگر مانعی وجود ندارد.',
   'Until now: {reason}': 'علت پیشین: {reason}',
   'Fix and retry': 'رفع مشکل و تلاش دوباره',
   Retry: 'تلاش دوباره',
@@ -182,11 +182,11 @@ export const t = translator({
   Registered: 'زمان ثبت',
   'Registered addresses': 'نشانی‌های ثبت‌شده',
   'No address is registered': 'نشانی‌ای ثبت نشده است',
-  'Nobody hears of status changes. A receiver registers itself, or you register it here.':
+  'Status changes are not sent anywhere. A receiver registers itself, or you register it here.':
     'تغییر وضعیت سفارش‌ها به کسی اعلام نمی‌شود. گیرنده خود را ثبت می‌کند، یا شما اینجا ثبت کنید.',
   Deliveries: 'ارسال‌ها',
   'No deliveries yet': 'هنوز ارسالی نیست',
-  'One is sent when an order changes its status here in the service, as when a retry finalizes it.':
+  'A webhook is sent when the status of an order changes here, for example when a retry finalizes it.':
     'وقتی وضعیت سفارشی اینجا تغییر کند، مثلاً با تلاش دوباره قطعی شود، وب‌هوک فرستاده می‌شود.',
   'Show more': 'نمایش بیشتر',
   'No answer': 'بی‌پاسخ',
@@ -214,19 +214,19 @@ export const t = translator({
   'Largest total first': 'بیشترین مبلغ',
   'Smallest total first': 'کمترین مبلغ',
   'Export CSV': 'خروجی اکسل',
-  Choose: 'انتخاب',
-  'Choose order {order}': 'انتخاب سفارش {order}',
-  'Choose all shown': 'انتخاب همه این صفحه',
-  'Choose none': 'لغو انتخاب',
-  'Retry all whose cause is gone…': 'تلاش دوباره همه سفارش‌های بی‌مانع…',
-  'Retry {count} chosen…': 'تلاش دوباره {count} سفارش…',
-  'The cause of no order is gone': 'هیچ سفارشی بی‌مانع نشده است',
+  Select: 'انتخاب',
+  'Select order {order}': 'انتخاب سفارش {order}',
+  'Select all shown': 'انتخاب همه این صفحه',
+  'Clear selection': 'لغو انتخاب',
+  'Retry all that are ready…': 'تلاش دوباره همه سفارش‌های بی‌مانع…',
+  'Retry {count} selected…': 'تلاش دوباره {count} سفارش…',
+  'No order is ready to retry': 'هیچ سفارشی بی‌مانع نشده است',
   'Retry orders: {count}': 'تلاش دوباره سفارش‌ها: {count}',
   '{paid} will be paid, with receipts of {amount} rials.':
     '{paid} سفارش با رسید دریافت به مبلغ {amount} ریال پرداخت‌شده می‌شود.',
   '{invoiced} will be invoiced.': '{invoiced} سفارش فاکتور می‌شود.',
-  '{left} will stay as they are: their cause remains.': '{left} سفارش تغییری نمی‌کند، چون مانع آن باقی است.',
-  'Their goods leave the stock, and a webhook is sent for each.':
+  '{left} will stay in review: the cause remains.': '{left} سفارش تغییری نمی‌کند، چون مانع آن باقی است.',
+  'The goods leave the stock, and a webhook is sent for each order.':
     'کالاهای آن‌ها از انبار کم و برای هر یک وب‌هوک فرستاده می‌شود.',
   'Retried: {paid} paid, {invoiced} invoiced, {left} not':
     'تلاش دوباره: {paid} پرداخت شده، {invoiced} فاکتور شده، {left} ناموفق',
@@ -237,7 +237,7 @@ export const t = translator({
   // Webhooks that are registered and tested here.
   'Register an address': 'ثبت نشانی',
   Register: 'ثبت',
-  'Every change of status or total is sent to it. An address that is registered gets a new secret.':
+  'Every change of status or total is sent to it. An address that is already registered gets a new secret.':
     'هر تغییر وضعیت یا مبلغ به آن فرستاده می‌شود. نشانی ثبت‌شده کلید تازه می‌گیرد.',
   'Remove this address?': 'این نشانی حذف شود؟',
   '{url} receives nothing more, not even what is waiting to be sent.':
@@ -258,22 +258,22 @@ export const t = translator({
   'Answers with an error': 'پاسخ با خطا',
   'Empty: none.': 'خالی: بدون آن.',
   'The work is done, the answer is lost': 'کار انجام می‌شود و پاسخ گم می‌شود',
-  'All requests of stores': 'همه درخواست‌های فروشگاه‌ها',
+  'All requests': 'همه درخواست‌های فروشگاه‌ها',
   'Create an order': 'ثبت سفارش',
   'Read an order': 'خواندن سفارش',
   'Remove an address': 'حذف نشانی',
   'Delay in milliseconds': 'تأخیر به هزارم ثانیه',
   'Retry-After in seconds': 'زمان انتظار به ثانیه',
-  '{count} requests left': '{count} درخواست مانده',
+  'requests left: {count}': '{count} درخواست مانده',
   'until {time}': 'تا {time}',
-  'until it is ended': 'تا پایان دادن',
+  'until you end it': 'تا پایان دادن',
   End: 'پایان',
   'Add a fault': 'افزودن خطا',
   'Add fault': 'افزودن خطا',
   Fault: 'خطا',
-  On: 'در',
-  'For so many seconds': 'مدت به ثانیه',
-  'For the next requests': 'برای چند درخواست بعدی',
+  'Applies to': 'درخواست‌ها',
+  'Duration in seconds': 'مدت به ثانیه',
+  'Number of requests': 'برای چند درخواست بعدی',
   'Empty: no limit.': 'خالی: بی‌نهایت.',
   'Faults on purpose': 'خطاهای عمدی',
   'The order API fails for stores and the relay; this panel keeps working. A restart ends all faults.':
@@ -284,6 +284,8 @@ export const t = translator({
   'Empty the stock': 'صفر کردن موجودی',
   'No product is in stock': 'هیچ کالایی موجود نیست',
   'Stock 100 of each product': 'موجودی ۱۰۰ برای هر کالا',
+  'Restore the default settings': 'بازگرداندن تنظیمات پیش‌فرض',
+  'The settings are those of a new service': 'تنظیمات پیش‌فرض برگشت',
   '100 of each product are in stock': 'موجودی هر کالا ۱۰۰ شد',
   'Switch automatic finalization off': 'خاموش کردن قطعی‌سازی خودکار',
   'Orders now wait for review': 'سفارش‌ها از این پس نیازمند بررسی می‌مانند',
@@ -450,7 +452,8 @@ learnMessages({
   'add stock, or move it back to review first': 'موجودی را بیفزایید یا نخست به بررسی برگردانید',
   'receipt {number} has {amount} rials, not {total}':
     'رسید دریافت {number} به مبلغ {amount} ریال است، نه {total}',
-  'Order {order} of source {source} is not registered': 'سفارش {order} فروشگاه {source} ثبت نشده است',
+  'Order "{=order}" of source "{=source}" is not registered':
+    'سفارش «{order}» فروشگاه «{source}» ثبت نشده است',
   'Delivery "{=delivery}" is not known': 'ارسال «{delivery}» شناخته نیست',
   'Cannot send to {=url}: it is not registered': 'ارسال به {url} ممکن نیست: ثبت نشده است',
 })

@@ -36,12 +36,12 @@ const chooseNone = () => {
 
 /** The column in which orders in review are chosen. */
 export const CHOICE: Column<Summary> = {
-  ...{ label: t('Choose'), kind: 'choose', isBare: true },
+  ...{ label: t('Select'), kind: 'choose', isBare: true },
   cell: order =>
     isWaiting(order) && (
       <input
         type="checkbox"
-        aria-label={t('Choose order {order}', { order: order.external_id })}
+        aria-label={t('Select order {order}', { order: order.external_id })}
         checked={chosen.value.has(nameOf(order))}
         onChange={({ currentTarget }) => choose([order], currentTarget.checked)}
       />
@@ -65,7 +65,7 @@ const askToRetry = (waiting: number, orders?: readonly Key[]) =>
   attempt(async () => {
     const post = { ...(orders !== undefined && { orders }) }
     const plan = await request<Results>('POST', '/panel/retries', { ...post, dryRun: true })
-    if (plan.orders.length === 0) return toast(t('The cause of no order is gone'))
+    if (plan.orders.length === 0) return toast(t('No order is ready to retry'))
     const { paid, invoiced, amount } = countsOf(plan.orders)
     const left = (orders?.length ?? waiting) - paid - invoiced
     ask({
@@ -74,8 +74,8 @@ const askToRetry = (waiting: number, orders?: readonly Key[]) =>
       text: [
         paid > 0 && t('{paid} will be paid, with receipts of {amount} rials.', { paid, amount }),
         invoiced > 0 && t('{invoiced} will be invoiced.', { invoiced }),
-        left > 0 && t('{left} will stay as they are: their cause remains.', { left }),
-        paid + invoiced > 0 && t('Their goods leave the stock, and a webhook is sent for each.'),
+        left > 0 && t('{left} will stay in review: the cause remains.', { left }),
+        paid + invoiced > 0 && t('The goods leave the stock, and a webhook is sent for each order.'),
       ]
         .filter(Boolean)
         .join(' '),
@@ -94,16 +94,14 @@ export const Retries = ({ orders, waiting }: { orders: readonly Summary[]; waiti
   return (
     <>
       <div class="row">
-        {waiting > 0 && (
-          <Button onClick={() => askToRetry(waiting)}>{t('Retry all whose cause is gone…')}</Button>
-        )}
-        {listed.length > 0 && <Button onClick={() => choose(listed, true)}>{t('Choose all shown')}</Button>}
+        {waiting > 0 && <Button onClick={() => askToRetry(waiting)}>{t('Retry all that are ready…')}</Button>}
+        {listed.length > 0 && <Button onClick={() => choose(listed, true)}>{t('Select all shown')}</Button>}
         {size > 0 && (
           <>
             <Button kind="primary" onClick={() => askToRetry(waiting, [...chosen.value.values()])}>
-              {t('Retry {count} chosen…', { count: size })}
+              {t('Retry {count} selected…', { count: size })}
             </Button>
-            <Button onClick={chooseNone}>{t('Choose none')}</Button>
+            <Button onClick={chooseNone}>{t('Clear selection')}</Button>
           </>
         )}
       </div>

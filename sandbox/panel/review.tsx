@@ -32,7 +32,7 @@ const fix = async ({ obstacles, shortages }: Order, values: Values) => {
 const HeldPayment = ({ held_payment: held }: Order) =>
   held && (
     <p>
-      {t('{held}: {method}, {date}. It is registered by itself once the invoice is finalized.', {
+      {t('{held}: {method}, {date}. It is registered automatically once the invoice is finalized.', {
         held: <strong>{t('A payment is held')}</strong>,
         method: PAYMENT_METHODS[held.method].toLowerCase(),
         date: formatDate(held.date),
@@ -117,7 +117,7 @@ export const Review = ({ order, accounts, retries, onRetried }: ReviewProps) => 
     <section class="notice" data-tone="wait" aria-labelledby="review-title">
       <h2 id="review-title">{t('Needs review')}</h2>
       <p class="strong">
-        <Name>{isReady ? t('Nothing stands in the way any more.') : translateMessage(reason)}</Name>
+        <Name>{isReady ? t('Ready to retry.') : translateMessage(reason)}</Name>
       </p>
       {error !== reason && (
         <p class="small">

@@ -17,7 +17,7 @@ const askForAddress = () =>
     title: t('Register an address'),
     action: t('Register'),
     text: t(
-      'Every change of status or total is sent to it. An address that is registered gets a new secret.',
+      'Every change of status or total is sent to it. An address that is already registered gets a new secret.',
     ),
     fields: [{ name: 'url', label: t('Address'), value: 'http://127.0.0.1:3000/webhook' }],
     submit: async values => {
@@ -108,7 +108,9 @@ export const Webhooks = page(
         {webhooks.length === 0 ? (
           <Empty title={t('No address is registered')}>
             <p>
-              {t('Nobody hears of status changes. A receiver registers itself, or you register it here.')}
+              {t(
+                'Status changes are not sent anywhere. A receiver registers itself, or you register it here.',
+              )}
             </p>
           </Empty>
         ) : (
@@ -125,7 +127,7 @@ export const Webhooks = page(
           <Empty title={t('No deliveries yet')}>
             <p>
               {t(
-                'One is sent when an order changes its status here in the service, as when a retry finalizes it.',
+                'A webhook is sent when the status of an order changes here, for example when a retry finalizes it.',
               )}
             </p>
           </Empty>

@@ -1,4 +1,4 @@
-import { type Decimal, decimalFrom, shown } from '../decimal.ts'
+import { type Decimal, decimal, decimalFrom, shown } from '../decimal.ts'
 import { normalised } from '../search.ts'
 import type { Sql } from './query.ts'
 
@@ -12,6 +12,17 @@ export type Settings = {
   automaticFinalization: boolean
   /** Whether a repeated create answers with the original result, not the present one. Not in the spec. */
   duplicatesReturnOriginal: boolean
+}
+
+/** What a new database has; its accounts and customer are there from the start, and none can be deleted. */
+export const DEFAULT_SETTINGS: Settings = {
+  defaultCustomer: 'walk-in',
+  automaticCustomerCreation: true,
+  orderPaymentReceivingAccount: 'bank-1',
+  taxRate: decimal(10),
+  pricesIncludeTax: false,
+  automaticFinalization: true,
+  duplicatesReturnOriginal: false,
 }
 
 type SettingsRow = {

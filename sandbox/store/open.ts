@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { isNativeError } from 'node:util/types'
 import type { Clock } from '../clock.ts'
 import { decimal } from '../decimal.ts'
-import { accounts, customers, fiscalYears, products, settings } from './catalogue.ts'
+import { accounts, customers, DEFAULT_SETTINGS, fiscalYears, products, settings } from './catalogue.ts'
 import { type Changes, changes } from './changes.ts'
 import { assertIntact, assertLogIntact } from './intact.ts'
 import { heldPayments, history, invoiceRows, orders, receipts, returns } from './orders.ts'
@@ -48,15 +48,7 @@ const seed = (store: Tables, { today }: Clock): void => {
   store.fiscalYears.replace(
     [year - 1, year, year + 1].map(each => ({ from: `${each}-01-01`, to: `${each}-12-31` })),
   )
-  store.settings.put({
-    defaultCustomer: 'walk-in',
-    automaticCustomerCreation: true,
-    orderPaymentReceivingAccount: 'bank-1',
-    taxRate: decimal(10),
-    pricesIncludeTax: false,
-    automaticFinalization: true,
-    duplicatesReturnOriginal: false,
-  })
+  store.settings.put(DEFAULT_SETTINGS)
 }
 
 /**

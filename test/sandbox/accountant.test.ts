@@ -200,7 +200,7 @@ test('names are found in Arabic and in Persian spelling, with or without joiners
 test('the totals are exact, and those of the filtered orders; the export has them all, and no formula', async () => {
   const { create, refund, panel } = sandbox()
   const hostile = { mobile: '09123456789', name: '=HYPERLINK("http://evil.example";"x")' }
-  await create(order('+1', { customer: hostile, payment: { method: 'card', reference: '@a,b' } }))
+  await create(order('+1', { customer: hostile, payment: { method: 'card', reference: ' ＠a;b' } }))
   await create(order('2', { items: [{ sku: 'SKU-1', quantity: 1, unit_price: 1e30 }], payment: PAYMENT }))
   await create(order('3', { payment: PAYMENT }))
   await refund('3')
@@ -227,7 +227,7 @@ test('the totals are exact, and those of the filtered orders; the export has the
     .split('\r\n')
   expect(head).toMatch(/^\uFEFFsource,external_id,date,customer_name,mobile,/)
   expect(first).toBe(
-    `api,'+1,2026-11-21,"'=HYPERLINK(""http://evil.example"";""x"")",09123456789,paid,1,1,,"'@a,b",2000,200,2200,`,
+    `api,'+1,2026-11-21,"'=HYPERLINK(""http://evil.example"";""x"")",09123456789,paid,1,1,,"' ＠a;b",2000,200,2200,`,
   )
   expect(second).toContain(huge)
   expect(rest).toEqual([''])
