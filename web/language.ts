@@ -66,9 +66,13 @@ const integer = new Intl.NumberFormat(locale)
 const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\u2067\u2068]/u
 const OVERRIDES = /[\u202a-\u202e]/g
 
+/** Text of others, cut where it is longer than any name: a page with 200 KB in a row takes the browser seconds. */
+export const shortened = (text: string, longest = 300) =>
+  text.length > longest ? `${text.slice(0, longest)}…` : text
+
 /** Text within text of the page: it keeps its own direction, and cannot change that of its surroundings. */
 export const isolated = (text: string) => {
-  const plain = text.replace(OVERRIDES, '')
+  const plain = shortened(text.replace(OVERRIDES, ''))
   return language === 'fa' || RIGHT_TO_LEFT.test(plain) ? `\u2068${plain}\u2069` : plain
 }
 

@@ -1,5 +1,5 @@
 import { decimal, formatDate, formatMoment, serial } from './format.ts'
-import { isolated, language } from './language.ts'
+import { isolated, language, shortened } from './language.ts'
 
 type Place = { name: string; isLiteral: boolean }
 type Phrase = { pattern: RegExp; places: readonly Place[]; persian: string }
@@ -65,4 +65,7 @@ const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
 
 /** What the service wrote, in the reader's language, calendar and time; what the page has not learned stays as it is. */
 export const translateMessage = (message: string) =>
-  (language === 'en' ? message : (translated(message) ?? message)).replace(INSTANT, formatMoment)
+  shortened(language === 'en' ? message : (translated(message) ?? message), LONGEST).replace(
+    INSTANT,
+    formatMoment,
+  )

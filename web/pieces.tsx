@@ -1,16 +1,18 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { formatAgo, formatDate, formatMoment, formatOtherDate, formatWait } from './format.ts'
-import { choices, language } from './language.ts'
+import { choices, language, shortened } from './language.ts'
 import { t } from './persian.ts'
 
+const shown = (children: ComponentChildren) => (typeof children === 'string' ? shortened(children) : children)
+
 /** Text from a store, in whatever direction it reads. */
-export const Name = ({ children }: { children: ComponentChildren }) => <bdi dir="auto">{children}</bdi>
+export const Name = ({ children }: { children: ComponentChildren }) => <bdi dir="auto">{shown(children)}</bdi>
 
 /** A code, a number or an address. */
 export const Code = ({ children }: { children: ComponentChildren }) => (
   <bdi dir="auto" class="code">
-    {children}
+    {shown(children)}
   </bdi>
 )
 

@@ -2,6 +2,7 @@ import { effect, signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { closeDialog, Dialogs } from './form.tsx'
+import { decimal } from './format.ts'
 import { messageOf, Refusal } from './http.ts'
 import { followKeys } from './keys.ts'
 import { choices, direction, language } from './language.ts'
@@ -36,6 +37,10 @@ type ShellProps = {
   items: readonly Item[]
   children: ComponentChildren
 }
+
+/** More digits do not fit in the navigation of a phone. */
+const badgeText = (badge: string | number) =>
+  typeof badge === 'string' ? badge : badge > 99 ? `${decimal(99)}+` : decimal(badge)
 
 /** Moves focus to the heading when the focused element is taken away, instead of nowhere. */
 const useFocusGuard = () =>
@@ -129,7 +134,7 @@ export const Shell = ({ title, brand, waiting, items, children }: ShellProps) =>
                 <span>{label}</span>
                 {badge && (
                   <span class="badge" data-tone="wait">
-                    {badge[0]}
+                    {badgeText(badge[0])}
                     <span class="visually-hidden"> {badge[1]}</span>
                   </span>
                 )}

@@ -11,10 +11,10 @@ type Customer = Answer<'CustomerList'>['customers'][number]
 const nameOf = ({ name, code }: Customer) => name || code
 
 const COLUMNS: Column<Customer>[] = [
-  { label: t('Name'), cell: customer => <Name>{nameOf(customer)}</Name> },
-  { label: t('Code'), cell: ({ code }) => <Code>{code}</Code> },
+  { label: t('Name'), kind: 'breaks', cell: customer => <Name>{nameOf(customer)}</Name> },
+  { label: t('Code'), kind: 'breaks', cell: ({ code }) => <Code>{code}</Code> },
   { label: t('Mobile'), cell: ({ mobile }) => mobile && <Code>{mobile}</Code> },
-  { label: t('E-mail'), cell: ({ email }) => email && <bdi dir="ltr">{email}</bdi> },
+  { label: t('E-mail'), kind: 'breaks', cell: ({ email }) => email && <Code>{email}</Code> },
   {
     label: t('Orders'),
     cell: customer =>

@@ -33,7 +33,7 @@ const Customer = ({ customer }: Pick<Order, 'customer'>) => {
         <Name>{name || code}</Name>
       </p>
       <p class="muted">
-        <bdi dir="ltr">{details}</bdi>
+        <Name>{details}</Name>
       </p>
     </div>
   )

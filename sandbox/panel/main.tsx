@@ -1,6 +1,5 @@
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { decimal } from '../../web/format.ts'
 import { followAddress, route } from '../../web/route.ts'
 import { type Item, Shell } from '../../web/shell.tsx'
 import { listen, useSources } from '../../web/sources.ts'
@@ -54,7 +53,7 @@ const Panel = () => {
       href: '#/orders',
       label: t('Orders'),
       icon: ICONS.orders,
-      badge: waiting > 0 && [decimal(waiting), t('need review')],
+      badge: waiting > 0 && [waiting, t('need review')],
     },
     { href: '#/products', label: t('Products'), icon: ICONS.products },
     { href: '#/customers', label: t('Customers'), icon: ICONS.customers },

@@ -105,6 +105,9 @@ const Sums = ({ count, ...sums }: OrderList['totals']) => {
             </select>
           </label>
         </search>
+        <a class="button small" href={`/panel/orders.csv${queryOf(filter)}`} download>
+          {t('Export CSV')}
+        </a>
         <Facts
           facts={{
             [t('Orders')]: decimal(count),
@@ -115,9 +118,6 @@ const Sums = ({ count, ...sums }: OrderList['totals']) => {
             [t('Refunded')]: decimal(sums.refunded),
           }}
         />
-        <a class="button small" href={`/panel/orders.csv${queryOf(filter)}`} download>
-          {t('Export CSV')}
-        </a>
       </div>
     </details>
   )
@@ -173,6 +173,7 @@ const COLUMNS: Column<Summary>[] = [
   },
   {
     label: t('Customer'),
+    kind: 'breaks',
     cell: ({ customer }) => customer && <Name>{customer.name || customer.mobile}</Name>,
   },
   {

@@ -31,8 +31,8 @@ const askForProduct = (product?: Product) =>
   })
 
 const COLUMNS: Column<Product>[] = [
-  { label: t('Code'), cell: ({ sku }) => <Code>{sku}</Code> },
-  { label: t('Name'), cell: ({ name }) => <Name>{name}</Name> },
+  { label: t('Code'), kind: 'breaks', cell: ({ sku }) => <Code>{sku}</Code> },
+  { label: t('Name'), kind: 'breaks', cell: ({ name }) => <Name>{name}</Name> },
   {
     label: t('Stock'),
     kind: 'number',

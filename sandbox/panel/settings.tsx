@@ -150,8 +150,8 @@ const askForAccount = (account?: Account) =>
   })
 
 const ACCOUNT_COLUMNS: Column<Account>[] = [
-  { label: t('Code'), cell: ({ code }) => <Code>{code}</Code> },
-  { label: t('Name'), cell: ({ name }) => <Name>{name}</Name> },
+  { label: t('Code'), kind: 'breaks', cell: ({ code }) => <Code>{code}</Code> },
+  { label: t('Name'), kind: 'breaks', cell: ({ name }) => <Name>{name}</Name> },
   { label: t('Kind'), cell: ({ kind }) => ACCOUNT_KINDS[kind] },
   buttons<Account>(t('Change'), ({ code }) => t('Change account {code}', { code }), askForAccount),
 ]

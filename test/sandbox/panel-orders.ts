@@ -82,7 +82,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
 
     await client().product('SKU-3', { stock: 3 })
     await list.page.getByText('Ready to retry').waitFor()
-    await page.getByText('Nothing stands in the way any more').waitFor()
+    await page.getByText('Ready to retry.').waitFor()
     await page.getByRole('button', { name: 'Retry', exact: true }).click()
 
     await page.getByText('The order is now paid').waitFor()
@@ -183,18 +183,18 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
       expect(await violationsOf(page)).toEqual([])
       await dialog.getByRole('button', { name: 'Retry' }).click()
     }
-    await page.getByRole('button', { name: 'Retry all whose cause is gone' }).click()
-    await page.getByText('The cause of no order is gone').waitFor()
+    await page.getByRole('button', { name: 'Retry all that are ready' }).click()
+    await page.getByText('No order is ready to retry').waitFor()
     await client().product('SKU-3', { stock: 3 })
-    await page.getByLabel('Choose order o-0').check()
-    await page.getByLabel('Choose order o-2').check()
-    await retry('Retry 2 chosen', '1 will be paid, with receipts of 1,100 rials. 1 will stay as they are')
+    await page.getByLabel('Select order o-0').check()
+    await page.getByLabel('Select order o-2').check()
+    await retry('Retry 2 selected', '1 will be paid, with receipts of 1,100 rials. 1 will stay in review')
     await page.getByRole('heading', { name: 'Retried: 1 paid, 0 invoiced, 1 not' }).waitFor()
     await page.getByText('Result of each order').first().click()
     await page
       .getByRole('row', { name: 'o-2 api Insufficient stock: "SKU-3" needs 9, available 2' })
       .waitFor()
-    await retry('Retry all whose cause is gone', '1 will be paid, with receipts of 2,200 rials.')
+    await retry('Retry all that are ready', '1 will be paid, with receipts of 2,200 rials.')
     await page.getByRole('link', { name: 'Paid 2' }).waitFor()
     expect(posts).toHaveLength(5)
     expect(errors).toEqual([])
@@ -267,6 +267,24 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await page.evaluate('location.hash = "#/orders/r%E2%80%AE1?source=api"')
     await page.getByText('Customer').first().waitFor()
     expect(await page.title()).toBe('Order r1 · Accounting sandbox')
+
+    const sku = 'S'.repeat(3000)
+    await client().product(sku, { stock: 0 })
+    const items = [{ sku, quantity: 1, unit_price: 1000, name: 'W'.repeat(100_000) }]
+    await client().create(
+      order('long', { items, customer: { mobile: '09120000002', name: 'ن\u202e'.repeat(50_000) } }),
+    )
+    const pages = ['#/orders?q=long', '#/orders/long?source=api', '#/products', '#/customers']
+    for (const [index, hash] of pages.entries()) {
+      await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+      const heading = ['Orders', 'Order long', 'Products', 'Customers'][index] ?? ''
+      await page.getByRole('heading', { name: heading, level: 1, exact: true }).waitFor()
+      await page
+        .getByText(/S{100}|(ن\u202e){100}/)
+        .first()
+        .waitFor()
+      expect([hash, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([hash, 1280])
+    }
     expect(errors).toEqual([])
   })
 
