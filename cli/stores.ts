@@ -100,11 +100,11 @@ const writeIndexes = async ({ parameters }: Context): Promise<Report> => {
   return { data: { indexed: INDEXED }, text: 'The index of keys and secrets is written.' }
 }
 
-const setSecret = async (
+export const setSecret = async (
   context: Context,
   source: string,
   { stdin: isGiven = false }: { stdin?: boolean },
-): Promise<Report> => {
+) => {
   const { feed } = storeNamed(context, source)
   if (feed === 'sqs') {
     throw cannot(`set a secret for "${source}"`, 'its feed is an SQS queue, whose messages are not signed')

@@ -4,7 +4,7 @@ import { auditSince, RATE } from '../cli/audit/audit.ts'
 import type { Balance, Member } from '../cli/audit/balance.ts'
 import { since } from '../cli/core/options.ts'
 import { checkOrders } from '../cli/orders/events.ts'
-import { get, post } from './route.ts'
+import { get, PERIODS, post } from './route.ts'
 
 /** How often progress is reported, in milliseconds. */
 const INTERVAL_MS = 500
@@ -32,7 +32,7 @@ type Step = { progress: string; balance?: Omit<Balance, 'lists'> & { lists: Retu
 export const auditRoutes = [
   get(
     'audit',
-    { since: v.picklist(['1h', '24h', '7d', '30d']) },
+    { since: v.picklist([...PERIODS, '30d']) },
     async function* ({ since: period }, { context }): AsyncGenerator<Step> {
       let progress = ''
       const onProgress = (text: string) => {

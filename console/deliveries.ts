@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { since } from '../cli/core/options.ts'
 import { listDeliveries, OUTCOMES, showDelivery } from '../cli/deliveries.ts'
-import { get } from './route.ts'
+import { get, PERIODS } from './route.ts'
 
 const LIMIT = 200
 
@@ -10,7 +10,7 @@ export const deliveriesRoutes = [
   get(
     'deliveries',
     {
-      since: v.picklist(['1h', '24h', '7d']),
+      since: v.picklist(PERIODS),
       outcome: v.optional(v.picklist(OUTCOMES)),
       source: v.optional(v.string()),
     },

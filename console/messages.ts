@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Context } from '../cli/core/context.ts'
 import { cannot, explain } from '../cli/core/errors.ts'
+import { since } from '../cli/core/options.ts'
 import { visibleLines } from '../cli/core/output.ts'
 import { depthOf } from '../cli/core/queue.ts'
 import { carryOut, PACING } from '../cli/messages/carry-out.ts'
@@ -15,22 +16,25 @@ import {
   summaryOf,
   textOf,
 } from '../cli/messages/message.ts'
-import { makePlan, type Plan, selectionOf } from '../cli/messages/plan.ts'
+import { makePlan, type Plan, readPlan, selectionOf } from '../cli/messages/plan.ts'
 import { QUARANTINE } from '../cli/messages/quarantine.ts'
 import type { Live } from './live.ts'
-import { get, post } from './route.ts'
+import { get, PERIODS, post } from './route.ts'
 
 const KINDS = { dead: DEAD_LETTERS, quarantine: QUARANTINE }
 
 type Command = keyof typeof KINDS
 
-/** How many messages are read from a queue, and shown. */
+/** How many messages are read from a queue, and shown; a plan has all that are selected. */
 const LIMIT = 1000
 
 const text = v.optional(v.string())
 const command = { command: v.picklist(['dead', 'quarantine']) }
 const plan = { plan: v.string() }
-const selected = { ...command, id: text, group: text, source: text, event: text }
+const selected = {
+  ...{ ...command, id: text, group: text, source: text, event: text, order: text },
+  since: v.optional(v.picklist(PERIODS)),
+}
 
 type Operation = {
   plan: Plan
@@ -74,9 +78,14 @@ export const messageRoutes = (context: Context, live: Live) => {
     reading.catch(() => readings.delete(name))
     return reading
   }
+  const keep = (made: Plan) => {
+    plans.set(made.plan, made)
+    return { plan: made.plan }
+  }
   const planOf = (id: string): Plan => {
     const found = plans.get(id)
-    if (found === undefined) throw cannot('find the plan', 'the console was started again', 'make it again')
+    if (found === undefined)
+      throw cannot('find the plan', 'the console was started again', 'make it again, or open its file')
     return found
   }
   const run = async (started: Operation, reason: string | undefined) => {
@@ -120,12 +129,18 @@ export const messageRoutes = (context: Context, live: Live) => {
     post(
       'plans',
       { ...selected, action: v.picklist(['replay', 'discard']) },
-      async ({ command, action, id, ...filters }) => {
-        const selection = { ...filters, ...(id !== undefined && { ids: [id] }), limit: LIMIT }
-        const made = await inTurn(command, () => makePlan(context, KINDS[command], { action, selection }))
-        plans.set(made.plan, made)
-        return { plan: made.plan }
+      async ({ command, action, id, since: period, ...filters }) => {
+        const selection = {
+          ...filters,
+          ...(id !== undefined && { ids: [id] }),
+          ...(period !== undefined && { since: since(period) }),
+          limit: Number.POSITIVE_INFINITY,
+        }
+        return keep(await inTurn(command, () => makePlan(context, KINDS[command], { action, selection })))
       },
+    ),
+    post('plans/open', { ...command, file: v.string() }, async ({ command, file }) =>
+      keep(readPlan(file, context, command)),
     ),
     get('plan', plan, async ({ plan }) => planOf(plan)),
     post('carry-out', { ...plan, name: text, reason: text }, async ({ plan, name, reason }) => {

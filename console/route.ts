@@ -38,6 +38,9 @@ const route =
     handle: Handle<Entries, Result>,
   ): Typed<Method, Path, Entries, Result> => ({ method, path, input: v.object(entries), handle })
 
+/** How far back a filter may reach. */
+export const PERIODS = ['1h', '24h', '7d'] as const
+
 /** Reads something; the input is the query. */
 export const get = route('get')
 

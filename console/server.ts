@@ -27,8 +27,8 @@ const isIterable = (result: unknown): result is AsyncIterable<unknown> =>
 
 const SIGN_IN = 'open the address that npm start or relay console printed'
 
-/** The largest body of a change; what a person types is far smaller. */
-const BODY_MAX = 64 * 1024
+/** The largest body of a change: the file of a plan for some ten thousand messages. */
+const BODY_MAX = 16 * 1024 * 1024
 
 /**
  * Starts the operators' console: a page for one relay, served to this machine only.

@@ -3,7 +3,7 @@ import type { Context } from '../cli/core/context.ts'
 import { cannot, explain } from '../cli/core/errors.ts'
 import { logOf } from '../cli/core/log.ts'
 import { RESEND_RATE, resend } from '../cli/orders/resend.ts'
-import { createKey, listStores, revokeKey, testFeed } from '../cli/stores.ts'
+import { createKey, listStores, revokeKey, setSecret, testFeed } from '../cli/stores.ts'
 import type { Live } from './live.ts'
 import { get, post } from './route.ts'
 
@@ -79,6 +79,11 @@ export const storesRoutes = (context: Context, live: Live) => {
     post('stores/key', { source, readOnly: v.boolean() }, async ({ source, readOnly }, { context }) => {
       return (await createKey(context, source, { readOnly })).data
     }),
+    post(
+      'stores/secret',
+      { source },
+      async ({ source }, { context }) => (await setSecret(context, source, {})).data,
+    ),
     post('stores/revoke', { source, id: v.string() }, async ({ source, id }, { context }) => {
       return (await revokeKey(context, source, id)).data
     }),

@@ -65,7 +65,7 @@ const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
 
 /** What the service wrote, in the reader's language, calendar and time; what the page has not learned stays as it is. */
 export const translateMessage = (message: string) =>
-  shortened(language === 'en' ? message : (translated(message) ?? message), LONGEST).replace(
-    INSTANT,
-    formatMoment,
-  )
+  shortened(language === 'en' ? message : (translated(message) ?? message), LONGEST)
+    .replace(INSTANT, formatMoment)
+    // A sentence that begins with a value is still Persian, which browsers tell by its first letter.
+    .replace(/^\u2068(?=.*\u2069.*[\u0600-\u06ff])/s, '\u200f$&')

@@ -45,7 +45,7 @@ export const DayInBoth = ({ date }: { date: string }) => (
 )
 
 export const Moment = ({ iso }: { iso: string }) => (
-  <time dateTime={iso} title={iso} class="nowrap">
+  <time dateTime={iso} title={iso} dir="auto" class="nowrap">
     {formatMoment(iso)}
   </time>
 )

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { replaceRoute, route } from './route.ts'
 
-const TYPING_MS = 250
+const TYPING_MS = 100
 
 type SearchBoxProps = {
   label: string

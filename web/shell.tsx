@@ -100,6 +100,8 @@ export const Shell = ({ title, brand, waiting, items, children }: ShellProps) =>
   useEffect(() => {
     hideToast()
     closeDialog()
+    // On a phone there may be more pages than fit side by side.
+    document.querySelector('.nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [hash])
   const skip = (event: Event) => {
     event.preventDefault()

@@ -30,7 +30,16 @@ const plan = v.object({
   name: v.string(),
   made_at: v.string(),
   /** `does` says what is done with it, one call or message a line. */
-  messages: v.array(v.looseObject({ id: v.string(), does: v.array(v.string()) })),
+  messages: v.array(
+    v.looseObject({
+      ...{ id: v.string(), does: v.array(v.string()) },
+      ...{
+        source: v.optional(v.string()),
+        external_id: v.optional(v.string()),
+        event: v.optional(v.string()),
+      },
+    }),
+  ),
   calls: v.object({ create: v.number(), payment: v.number(), refund: v.number(), read: v.number() }),
   /** Messages that could not be read, and are no part of it. */
   hidden: v.number(),
@@ -78,18 +87,19 @@ export const makePlan = async (context: Context, kind: Kind, task: Task): Promis
 /**
  * Reads a plan from the text of its file.
  *
+ * @param action the only one that it may be for. @default any
  * @throws Failure when it is none, or is for something else
  */
 export const readPlan = (
   text: string,
   { title }: Pick<Context, 'title'>,
-  command: string,
-  action: string,
+  command: Plan['command'],
+  action?: Plan['action'],
 ): Plan => {
   const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), plan), text)
   if (!success) throw cannot('carry out the plan', 'the file holds none', 'make one with --plan')
   const madeFor = `${output.command} ${output.action} of ${output.relay}`
-  if (madeFor === `${command} ${action} of ${title}`) return output
+  if (madeFor === `${command} ${action ?? output.action} of ${title}`) return output
   throw cannot('carry out the plan', `it is for relay ${madeFor}`)
 }
 

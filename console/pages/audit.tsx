@@ -11,18 +11,11 @@ import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, act, streams } from './api.ts'
 import { t } from './persian.ts'
-import { Choice, linkToOrder } from './pieces.tsx'
+import { Choice, linkToOrder, PERIODS } from './pieces.tsx'
 
 type Balance = NonNullable<Answer<'audit'>['balance']>
 type Difference = Balance['differences'][number]
 type Group = NonNullable<Balance['lists'][string]>[number]
-
-const PERIODS = [
-  ['1h', t('Last hour')],
-  ['24h', t('Last day')],
-  ['7d', t('Last week')],
-  ['30d', t('Last 30 days')],
-] as const
 
 // An audit may take long: it goes on, and its result stays, while other pages are shown.
 const period = signal('24h')
@@ -112,7 +105,12 @@ const Line = ({ count, children }: { count: number; children: ComponentChildren 
 const Counted = ({ name, count, members }: Group) => (
   <details>
     <summary>
-      <Line count={count}>{STATES[name] ?? name}</Line>
+      <Line count={count}>
+        {name
+          .split(' ')
+          .map(word => STATES[word] ?? translateMessage(word))
+          .join(' ')}
+      </Line>
     </summary>
     <ul class="members small">
       {members.map(({ source, external_id, id }) => (
@@ -216,7 +214,7 @@ export const Audit = page({ title: () => t('Audit'), reads: () => ({}) }, () => 
       <Choice
         label={t('Period')}
         value={period.value}
-        options={PERIODS}
+        options={[...PERIODS, ['30d', t('Last 30 days')]]}
         onChoose={value => {
           period.value = value
         }}
@@ -225,7 +223,7 @@ export const Audit = page({ title: () => t('Audit'), reads: () => ({}) }, () => 
         {t('Audit')}
       </Button>
       <span role="status">
-        {progress.value !== undefined && <Name>{progress.value || t('Reading…')}</Name>}
+        {progress.value !== undefined && <Name>{translateMessage(progress.value) || t('Reading…')}</Name>}
       </span>
     </div>
     <p class="error" role="alert">

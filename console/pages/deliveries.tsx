@@ -1,11 +1,12 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { visible } from '../../lib/platform/visible.ts'
-import { Chip, Code, type Column, Empty, Facts, Moment, Name, Scrolls, Table } from '../../web/pieces.tsx'
+import { translateMessage } from '../../web/messages.ts'
+import { Chip, Code, type Column, Empty, Moment, Name, Table } from '../../web/pieces.tsx'
 import { linkTo, type Route, replaceRoute } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, reads } from './api.ts'
 import { t } from './persian.ts'
-import { Back, Choice, linkToOrder } from './pieces.tsx'
+import { Back, Choice, Fields, linkToOrder, PERIODS } from './pieces.tsx'
 
 type Row = Answer<'deliveries'>['deliveries'][number]
 
@@ -27,7 +28,7 @@ const COLUMNS: Column<Row>[] = [
       return <Chip tone={tone}>{name}</Chip>
     },
   },
-  { label: t('Why'), cell: ({ why }) => why && <Name>{why}</Name> },
+  { label: t('Why'), cell: ({ why }) => why && <Name>{translateMessage(why)}</Name> },
   { label: t('Store'), kind: 'breaks', cell: ({ source }) => source && <Name>{visible(source)}</Name> },
   {
     label: t('Order'),
@@ -41,7 +42,7 @@ const COLUMNS: Column<Row>[] = [
     cell: ({ delivery, outcome }) => {
       if (!delivery) return null
       return outcome === 'queued' ? (
-        <a href={linkTo(['deliveries', delivery])}>
+        <a href={linkTo(['deliveries', delivery])} class="row-link">
           <Code>{delivery}</Code>
         </a>
       ) : (
@@ -50,12 +51,6 @@ const COLUMNS: Column<Row>[] = [
     },
   },
 ]
-
-const PERIODS = [
-  ['1h', t('Last hour')],
-  ['24h', t('Last day')],
-  ['7d', t('Last week')],
-] as const
 
 const filterOf = ({ query }: Route) => ({
   since: query.get('since') ?? '1h',
@@ -136,15 +131,6 @@ export const Deliveries = page(
   ),
 )
 
-const shown = (value: unknown) =>
-  (typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value))
-    .split('\n')
-    .map(visible)
-    .join('\n')
-
-/** What needs lines of its own, as a body does. */
-const isText = (value: unknown) => typeof value === 'object' || String(value).length > 100
-
 /** The record of a delivery. */
 export const Delivery = page(
   {
@@ -158,25 +144,7 @@ export const Delivery = page(
           {t('Show the order')}
         </a>
       </PageHead>
-      <div class="card made">
-        <Facts
-          facts={Object.fromEntries(
-            Object.entries(record).map(([name, value]) => [
-              name,
-              isText(value) ? undefined : <Code>{shown(value)}</Code>,
-            ]),
-          )}
-        />
-        {Object.entries(record).map(
-          ([name, value]) =>
-            isText(value) && (
-              <Scrolls key={name} label={name}>
-                <h2 class="small">{name}</h2>
-                <pre dir="auto">{shown(value)}</pre>
-              </Scrolls>
-            ),
-        )}
-      </div>
+      <Fields of={record} />
       <p class="small muted note">{t('The record of a delivery is kept for thirty days.')}</p>
     </>
   ),

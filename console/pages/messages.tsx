@@ -1,22 +1,17 @@
+import type { TargetedEvent } from 'preact'
+import { useRef } from 'preact/hooks'
+import { visible } from '../../lib/platform/visible.ts'
 import { ask, type FieldProps } from '../../web/form.tsx'
 import { decimal } from '../../web/format.ts'
-import {
-  Ago,
-  Button,
-  Code,
-  type Column,
-  Empty,
-  Facts,
-  Moment,
-  Name,
-  Scrolls,
-  Section,
-  Table,
-} from '../../web/pieces.tsx'
-import { linkTo, type Route } from '../../web/route.ts'
+import { messageOf } from '../../web/http.ts'
+import { translateMessage } from '../../web/messages.ts'
+import { toast } from '../../web/notices.ts'
+import { Ago, Button, Code, type Column, Empty, Moment, Name, Section, Table } from '../../web/pieces.tsx'
+import { linkTo, type Route, replaceRoute } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, act, reads } from './api.ts'
 import { t } from './persian.ts'
+import { Back, Choice, Fields, linkToOrder, PERIODS } from './pieces.tsx'
 
 type Plan = Answer<'plan'>
 type Operation = Answer<'operations'>['operations'][number]
@@ -40,17 +35,46 @@ const countsText = (counts: Operation['counts']) =>
     .flatMap(([outcome, text]) => (counts[outcome] ? [`${text} ${decimal(counts[outcome])}`] : []))
     .join(', ') || '–'
 
+/** Leads to a plan once there is one. */
+const show = async (command: Plan['command'], made: Promise<{ plan: string }>) => {
+  try {
+    location.hash = linkTo([command, 'plan', (await made).plan])
+  } catch (error) {
+    toast(messageOf(error), 'bad')
+  }
+}
+
 /** Buttons that make a plan for what is selected, and lead to it. */
 const Planning = ({ route, selection }: { route: Route; selection: object }) => {
-  const make = (action: keyof typeof ACTIONS) => async () => {
-    const { plan } = await act('plans', { command: commandOf(route), action, ...selection })
-    location.hash = linkTo([commandOf(route), 'plan', plan])
-  }
+  const command = commandOf(route)
+  const make = (action: keyof typeof ACTIONS) => () =>
+    show(command, act('plans', { command, action, ...selection }))
   return (
-    <p class="row">
+    <>
       <Button onClick={make('replay')}>{t('Plan a replay')}</Button>
       <Button onClick={make('discard')}>{t('Plan a deletion')}</Button>
-    </p>
+    </>
+  )
+}
+
+/** Opens a plan that was downloaded, or written by the command. */
+const OpenPlan = ({ command }: Pick<Plan, 'command'>) => {
+  const input = useRef<HTMLInputElement>(null)
+  const open = async ({ currentTarget }: TargetedEvent<HTMLInputElement>) => {
+    const [file] = currentTarget.files ?? []
+    if (file !== undefined)
+      await show(
+        command,
+        file.text().then(text => act('plans/open', { command, file: text })),
+      )
+    // So that the same file can be chosen again.
+    currentTarget.value = ''
+  }
+  return (
+    <>
+      <input ref={input} type="file" accept=".json" aria-label={t('Open a plan…')} hidden onChange={open} />
+      <Button onClick={() => input.current?.click()}>{t('Open a plan…')}</Button>
+    </>
   )
 }
 
@@ -60,7 +84,11 @@ const HISTORY: Column<Operation>[] = [
   { label: t('Action'), cell: ({ action }) => ACTIONS[action] },
   { label: t('Messages'), kind: 'breaks', cell: ({ name }) => <Code>{name}</Code> },
   { label: t('Result'), kind: 'breaks', cell: ({ counts }) => countsText(counts) },
-  { label: t('Stopped'), kind: 'breaks', cell: ({ stopped }) => stopped && <Name>{stopped}</Name> },
+  {
+    label: t('Stopped'),
+    kind: 'breaks',
+    cell: ({ stopped }) => stopped && <Name>{translateMessage(stopped)}</Name>,
+  },
   { label: t('Reason'), kind: 'breaks', cell: ({ reason }) => reason && <Name>{reason}</Name> },
 ]
 
@@ -76,7 +104,7 @@ const Progress = ({ plan, counts, end }: NonNullable<Answer<'operation'>['operat
       <p role="status">
         {countsText(counts)}{' '}
         {end && end.missing > 0 && t('{count} were gone before.', { count: end.missing })}{' '}
-        <Name>{end?.stopped}</Name>
+        <Name>{end?.stopped && translateMessage(end.stopped)}</Name>
       </p>
       {end === undefined && <Button onClick={() => act('break-off', {})}>{t('Break off')}</Button>}
       {end?.stopped && <Button onClick={() => confirm(plan)}>{t('Resume')}</Button>}
@@ -84,13 +112,32 @@ const Progress = ({ plan, counts, end }: NonNullable<Answer<'operation'>['operat
   )
 }
 
-const FILTERS = ['group', 'source', 'event'] as const
+type Row = Answer<'messages'>['messages'][number]
+
+/** What messages are selected by, beside their age. */
+const FILTERS = {
+  group: ({ group }: Row) => group,
+  source: ({ source }: Row) => source,
+  event: ({ event }: Row) => event,
+  order: ({ external_id }: Row) => external_id,
+}
+
+const HOURS: Readonly<Record<string, number>> = { '1h': 1, '24h': 24, '7d': 7 * 24 }
+const HOUR_MS = 60 * 60 * 1000
+
+const isSelected = ({ query }: Route, message: Row) =>
+  Object.entries(FILTERS).every(([name, of]) => [null, of(message)].includes(query.get(name))) &&
+  Date.parse(message.at) >=
+    Date.now() - (HOURS[query.get('since') ?? ''] ?? Number.POSITIVE_INFINITY) * HOUR_MS
+
+const linkWith = (route: Route, change: Record<string, string>) =>
+  linkTo([commandOf(route)], { ...Object.fromEntries(route.query), ...change })
 
 /** A link that shows only the messages of this group, store or event. */
-const only = (route: Route, name: (typeof FILTERS)[number], text: string | undefined, value = text) =>
-  text !== undefined && (
-    <a href={linkTo([commandOf(route)], { ...Object.fromEntries(route.query), [name]: value })}>
-      <Name>{text}</Name>
+const only = (route: Route, name: keyof typeof FILTERS, text: string | undefined, value = text) =>
+  value !== undefined && (
+    <a href={linkWith(route, { [name]: value })}>
+      <Name>{translateMessage(text ?? '')}</Name>
     </a>
   )
 
@@ -101,12 +148,13 @@ const groupsIn = (route: Route): Column<Answer<'messages'>['groups'][number]>[] 
   { label: t('Last'), cell: ({ last }) => <Ago iso={last} /> },
 ]
 
-const messagesIn = (route: Route): Column<Answer<'messages'>['messages'][number]>[] => [
+const messagesIn = (route: Route): Column<Row>[] => [
   {
     label: t('Message'),
+    kind: 'breaks',
     cell: ({ id, external_id }) => (
-      <a href={linkTo([commandOf(route), 'message', id])}>
-        <Code>{external_id ?? id}</Code>
+      <a href={linkTo([commandOf(route), 'message', id])} class="row-link">
+        <Code>{visible(external_id ?? id)}</Code>
       </a>
     ),
   },
@@ -128,17 +176,18 @@ const List = page(
       before.operation?.end === undefined && after.operation?.end ? t('The plan has ended.') : undefined,
   },
   ({ found: { at, hidden, groups, messages }, progress: { operation }, done: { operations }, route }) => {
+    const command = commandOf(route)
     const selection = Object.fromEntries(route.query)
-    const rows = messages.filter(message =>
-      FILTERS.every(name => [undefined, message[name]].includes(selection[name])),
-    )
-    const again = () => act('messages/read', { command: commandOf(route) })
+    const rows = messages.filter(message => isSelected(route, message))
     return (
       <>
-        <PageHead title={TITLES[commandOf(route)]}>
-          <Button onClick={again}>{t('Read again')}</Button>
+        <PageHead title={TITLES[command]}>
+          <span class="row">
+            <OpenPlan command={command} />
+            <Button onClick={() => act('messages/read', { command })}>{t('Read again')}</Button>
+          </span>
         </PageHead>
-        {operation?.plan.command === commandOf(route) && <Progress {...operation} />}
+        {operation?.plan.command === command && <Progress {...operation} />}
         <p class="small muted note">
           {t('Read {ago}.', { ago: <Ago iso={at} /> })}{' '}
           {hidden > 0 &&
@@ -158,11 +207,27 @@ const List = page(
                 keyOf={({ group }) => group}
               />
             </Section>
-            <Section id="messages" title={t('Messages')} aside={<Planning {...{ route, selection }} />}>
+            <Section
+              id="messages"
+              title={t('Messages')}
+              aside={
+                <span class="filters row">
+                  <Choice
+                    label={t('Period')}
+                    value={selection.since ?? ''}
+                    options={[['', t('Any time')], ...PERIODS]}
+                    onChoose={since => replaceRoute(linkWith(route, { since }))}
+                  />
+                  <Planning {...{ route, selection }} />
+                </span>
+              }
+            >
               {route.query.size > 0 && (
                 <p class="row note">
-                  <Code>{Object.values(selection).join(' ')}</Code>
-                  <a href={linkTo([commandOf(route)])}>{t('Show all')}</a>
+                  {Object.keys(FILTERS).map(
+                    name => selection[name] && <Code key={name}>{visible(selection[name])}</Code>,
+                  )}
+                  <a href={linkTo([command])}>{t('Show all')}</a>
                 </p>
               )}
               <Table caption={t('Messages')} columns={messagesIn(route)} rows={rows} keyOf={({ id }) => id} />
@@ -186,19 +251,17 @@ const MessagePage = page(
   },
   ({ message: { about, text }, route }) => (
     <>
-      <PageHead title={t('Message')}>
-        <Planning route={route} selection={{ id: about.id }} />
+      <PageHead title={t('Message')} above={<Back page={commandOf(route)}>{TITLES[commandOf(route)]}</Back>}>
+        <span class="row">
+          {about.source !== undefined && about.external_id !== undefined && (
+            <a class="button" href={linkToOrder(about.source, about.external_id)}>
+              {t('Show the order')}
+            </a>
+          )}
+          <Planning route={route} selection={{ id: about.id }} />
+        </span>
       </PageHead>
-      <Facts
-        facts={Object.fromEntries(
-          Object.entries(about).map(([name, value]) => [name, value && <Code>{String(value)}</Code>]),
-        )}
-      />
-      <div class="note">
-        <Scrolls label={t('Body')}>
-          <pre dir="ltr">{text}</pre>
-        </Scrolls>
-      </div>
+      <Fields of={{ ...about, body: text }} />
     </>
   ),
 )
@@ -225,20 +288,40 @@ const save = (plan: Plan) => {
 
 const STEPS: Column<Plan['messages'][number]>[] = [
   { label: t('Message'), kind: 'breaks', cell: ({ id }) => <Code>{id}</Code> },
+  { label: t('Store'), kind: 'breaks', cell: ({ source }) => source && <Name>{visible(source)}</Name> },
+  {
+    label: t('Order'),
+    kind: 'breaks',
+    cell: ({ source, external_id }) =>
+      source && external_id && <a href={linkToOrder(source, external_id)}>{visible(external_id)}</a>,
+  },
+  { label: t('Event'), cell: ({ event }) => event && <Code>{visible(event)}</Code> },
   {
     label: t('What happens'),
     kind: 'breaks',
-    cell: ({ does }) => does.map(line => <p key={line}>{line}</p>),
+    cell: ({ does }) =>
+      does.map(line => (
+        <p key={line}>
+          <Name>{translateMessage(line)}</Name>
+        </p>
+      )),
   },
 ]
+
+/** So many messages of a plan are shown; its file has all. */
+const SHOWN = 200
 
 const PlanPage = page(
   { title: () => t('Plan'), reads: ({ path: [, , plan] }) => ({ plan: reads('plan', { plan }) }) },
   ({ plan }) => {
     const { create, payment, refund } = plan.calls
+    const more = plan.messages.length - SHOWN
     return (
       <>
-        <PageHead title={`${ACTIONS[plan.action]}: ${plan.name}`}>
+        <PageHead
+          title={t('{action}: {name}', { action: ACTIONS[plan.action], name: visible(plan.name) })}
+          above={<Back page={plan.command}>{TITLES[plan.command]}</Back>}
+        >
           <p class="row">
             <Button onClick={() => save(plan)}>{t('Download the plan')}</Button>
             <Button kind="primary" onClick={() => confirm(plan)}>
@@ -253,7 +336,13 @@ const PlanPage = page(
             refund,
           })}
         </p>
-        <Table caption={t('Plan')} columns={STEPS} rows={plan.messages} keyOf={({ id }) => id} />
+        <Table
+          caption={t('Plan')}
+          columns={STEPS}
+          rows={plan.messages.slice(0, SHOWN)}
+          keyOf={({ id }) => id}
+        />
+        {more > 0 && <p class="note">{t('and {count} more', { count: more })}</p>}
       </>
     )
   },

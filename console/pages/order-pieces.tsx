@@ -1,5 +1,5 @@
 import { Chip, type Tone } from '../../web/pieces.tsx'
-import { t } from './orders-persian.ts'
+import { t } from './persian.ts'
 
 export const STATUS_NAMES = {
   needs_review: t('Needs review'),

@@ -10,7 +10,8 @@ import { PageHead, page } from '../../web/shell.tsx'
 import { useSources } from '../../web/sources.ts'
 import { type Answer, act, reads } from './api.ts'
 import { NAMES, nameIn, RequestChip, StatusChip } from './order-pieces.tsx'
-import { t } from './orders-persian.ts'
+import { t } from './persian.ts'
+import { Back } from './pieces.tsx'
 import { Attempts, Waiting } from './waiting.tsx'
 
 type Data = Answer<'order'>
@@ -52,9 +53,8 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 
 const Call = ({ call: { to, outcome, status, code, ms } }: { call: Entry['calls'][number] }) => (
   <li>
-    {t('Call to the service: {call}', { call: nameIn(NAMES, to) })},{' '}
-    {[nameIn(OUTCOMES, outcome), status && serial(status), code].filter(Boolean).join(' ')},{' '}
-    {formatMilliseconds(ms)}
+    {t('Call to the service: {call}', { call: nameIn(NAMES, to) })}: {nameIn(OUTCOMES, outcome)}{' '}
+    {status && serial(status)} {code !== undefined && <Code>{visible(code)}</Code>} ({formatMilliseconds(ms)})
   </li>
 )
 
@@ -157,7 +157,8 @@ const Requests = ({ intents }: Data) => (
   </Section>
 )
 
-const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+const shown = (value: unknown) =>
+  translateMessage(visible(typeof value === 'string' ? value : JSON.stringify(value)))
 
 const Result = ({ result, version, updated_at, doubt }: Data) => (
   <Section id="result" title={t('Last result of the service')}>
@@ -169,7 +170,7 @@ const Result = ({ result, version, updated_at, doubt }: Data) => (
               .filter(
                 ([name, value]) => !['source', 'external_id', 'status'].includes(name) && value !== null,
               )
-              .map(([name, value]) => [name, <Name key={name}>{visible(shown(value))}</Name>]),
+              .map(([name, value]) => [translateMessage(name), <Name key={name}>{shown(value)}</Name>]),
           ),
           [t('Version of the feed')]: serial(version),
           [t('Last change')]: updated_at && <Moment iso={updated_at} />,
@@ -227,11 +228,7 @@ export const Order = page(
     <>
       <PageHead
         title={t('Order {order}', { order: visible(order.external_id) })}
-        above={
-          <a class="back small muted" href={linkTo(['orders'])}>
-            <span class="arrow">←</span> {t('Orders')}
-          </a>
-        }
+        above={<Back page="orders">{t('Orders')}</Back>}
       >
         <StatusChip status={order.status} />
         <span class="small muted">
@@ -246,7 +243,7 @@ export const Order = page(
           </Button>
         </span>
       </PageHead>
-      {order.why.links.length > 0 && <Waiting why={order.why} />}
+      {order.why.links.length > 0 && <Waiting {...order} />}
       {order.failing !== undefined && <Attempts failing={order.failing} />}
       <div class="columns">
         <Timeline {...order} />

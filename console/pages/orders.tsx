@@ -7,7 +7,7 @@ import { SearchBox } from '../../web/search.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, reads } from './api.ts'
 import { OpenRequests, STATUS_NAMES, StatusChip } from './order-pieces.tsx'
-import { t } from './orders-persian.ts'
+import { t } from './persian.ts'
 import { Choice, linkToOrder } from './pieces.tsx'
 import { WaitsFor } from './waiting.tsx'
 
@@ -107,7 +107,9 @@ const COLUMNS: Column<Row>[] = [
   {
     label: t('Invoice'),
     kind: 'number',
-    cell: ({ invoice_number }) => serial(String(invoice_number ?? '')),
+    // It may be any text.
+    cell: ({ invoice_number: number }) =>
+      number != null && <Name>{serial(visible(String(number).slice(0, 24)))}</Name>,
   },
   { label: t('Open requests'), cell: ({ open }) => <OpenRequests requests={open} /> },
   { label: t('Waits for'), kind: 'breaks', cell: ({ waiting }) => waiting && <WaitsFor link={waiting} /> },

@@ -24,7 +24,14 @@ export const isActive = ({ state }: Alarm) => state === 'alarm'
 const runbookOf = ({ page }: Alarm) => linkTo(['runbook', page])
 
 const ALARMS: Column<Alarm>[] = [
-  { label: t('Alarm'), cell: alarm => <a href={runbookOf(alarm)}>{alarm.name}</a> },
+  {
+    label: t('Alarm'),
+    cell: alarm => (
+      <a href={runbookOf(alarm)}>
+        <Name>{alarm.name}</Name>
+      </a>
+    ),
+  },
   { label: t('State'), cell: ({ state }) => <Chip tone={STATES[state][1]}>{STATES[state][0]}</Chip> },
   { label: t('Meaning'), kind: 'breaks', cell: ({ summary }) => <Name>{translateMessage(summary)}</Name> },
   { label: t('Since'), cell: ({ since }) => since && <Ago iso={since} /> },
@@ -38,7 +45,7 @@ const Verdict = ({ alarms, problems }: Data) => {
       <div class="verdict card" data-tone="wait" role="status">
         {problems.map(problem => (
           <p key={problem}>
-            <Name>{problem}</Name>
+            <Name>{translateMessage(problem)}</Name>
           </p>
         ))}
       </div>
@@ -56,7 +63,9 @@ const Verdict = ({ alarms, problems }: Data) => {
       {active.map(alarm => (
         <li key={alarm.name} class="row spread">
           <p>
-            <strong>{alarm.name}</strong>{' '}
+            <strong>
+              <Name>{alarm.name}</Name>
+            </strong>{' '}
             {alarm.since && (
               <span class="small">
                 <Ago iso={alarm.since} />

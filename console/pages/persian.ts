@@ -1,5 +1,5 @@
 import { translator } from '../../web/language.ts'
-import { learnMessages } from '../../web/messages.ts'
+import './persian-messages.ts'
 
 /** The texts of the console, as an Iranian operator has them. */
 export const t = translator({
@@ -130,7 +130,14 @@ export const t = translator({
   Store: 'فروشگاه',
   Feed: 'خوراک',
   'SQS queue': 'صف SQS',
-  '{url}, without a secret': '{url}، بدون کلید امضا',
+  'without a secret': 'بدون کلید امضا',
+  'New secret': 'کلید امضای تازه',
+  'New secret for {source}': 'کلید امضای تازه برای {source}',
+  'It signs the messages within a minute; the previous one remains in use for a day.':
+    'تا یک دقیقهٔ دیگر پیام‌ها را امضا می‌کند؛ کلید پیشین یک روز دیگر به کار می‌رود.',
+  'Create secret': 'ساختن کلید امضا',
+  'This secret is shown only once. The store verifies its messages with it.':
+    'این کلید امضا فقط همین یک بار نشان داده می‌شود. فروشگاه پیام‌هایش را با آن می‌سنجد.',
   Keys: 'کلیدها',
   'Last error': 'آخرین خطا',
   'Every store of stores.yml. Errors of endpoints are those of the last {hours} hours.':
@@ -202,7 +209,9 @@ export const t = translator({
   Event: 'رویداد',
   'Deleted by SQS': 'حذف خودکار در',
   'Show all': 'نمایش همه',
-  Body: 'متن',
+  'Any time': 'هر زمان',
+  'Open a plan…': 'گشودن برنامه…',
+  '{action}: {name}': '{action}: {name}',
   'Reason, for the history': 'دلیل، برای تاریخچه',
   'Type {name}': 'بنویسید {name}',
   'Delete for good?': 'برای همیشه حذف شود؟',
@@ -212,48 +221,98 @@ export const t = translator({
   'Calls to the service: create {create}, payment {payment}, refund {refund}':
     'فراخوانی‌ها: {create} ثبت سفارش، {payment} پرداخت، {refund} بازپرداخت',
   'Download the plan': 'دریافت برنامه',
-})
-
-learnMessages({
-  // Alarms.
-  'An order event failed for days and waits in the dead-letter queue':
-    'رویداد یک سفارش روزها ناموفق بوده و در صف پیام‌های ناکام مانده است',
-  'Authentic input is unreadable or contradictory and waits in the quarantine queue':
-    'ورودی معتبری ناخوانا یا متناقض است و در قرنطینه مانده است',
-  'The webhook function has quarantined authentic input': 'تابع وب‌هوک ورودی معتبری را قرنطینه کرد',
-  'The worker function has quarantined authentic input': 'پردازشگر ورودی معتبری را قرنطینه کرد',
-  'The oldest message of the order queue is over 15 minutes old':
-    'قدیمی‌ترین پیام صف سفارش‌ها بیش از ۱۵ دقیقه مانده است',
-  'The oldest message of the bulk queue is over 12 hours old':
-    'قدیمی‌ترین پیام صف انبوه بیش از ۱۲ ساعت مانده است',
-  'An order keeps failing and is over 30 minutes behind':
-    'سفارشی پیاپی ناموفق است و بیش از ۳۰ دقیقه عقب مانده است',
-  "The webhook or the stores' API returned a server error": 'وب‌هوک یا API فروشگاه‌ها خطای سرور داد',
-  'A webhook could not be stored in DynamoDB or SQS; the accounting service was told to retry':
-    'وب‌هوکی در DynamoDB یا SQS ذخیره نشد؛ از سرویس حسابداری خواسته شد دوباره بفرستد',
-  "A store's request could not be stored in DynamoDB or SQS; the store was told to retry":
-    'درخواست فروشگاهی در DynamoDB یا SQS ذخیره نشد؛ از فروشگاه خواسته شد دوباره بفرستد',
-  'Webhooks arrive that are not signed with a known secret':
-    'وب‌هوک‌هایی می‌رسد که با کلید شناخته‌شده‌ای امضا نشده‌اند',
-  'The accounting service rejects the API key; no order can be processed':
-    'سرویس حسابداری کلید API را نمی‌پذیرد؛ هیچ سفارشی پردازش نمی‌شود',
-  'The accounting service is unavailable; orders wait': 'سرویس حسابداری در دسترس نیست؛ سفارش‌ها منتظرند',
-  'The worker crashed or timed out': 'پردازشگر از کار افتاد یا وقتش تمام شد',
-  'The check for missed webhooks has not run': 'بررسی وب‌هوک‌های ازدست‌رفته اجرا نشده است',
-  "A store's HTTP endpoint has rejected a message for over an hour":
-    'نقطهٔ دریافت فروشگاهی بیش از یک ساعت است که پیامی را نمی‌پذیرد',
-  'A feed message failed for days and waits in the dead-letter queue':
-    'پیام خوراک یک فروشگاه روزها ناموفق بوده و در صف پیام‌های ناکام مانده است',
-  'The store "{name}" has not received its oldest message for over an hour':
-    'فروشگاه «{name}» قدیمی‌ترین پیام خود را بیش از یک ساعت است که نگرفته است',
-  // Differences and outcomes of an audit.
-  'order is "{ours}" here and unknown to the service': 'سفارش اینجا «{ours}» است و سرویس آن را نمی‌شناسد',
-  'order is unknown here and "{theirs}" at the service': 'سفارش اینجا ناشناخته و در سرویس «{theirs}» است',
-  'order is "{ours}" here and "{theirs}" at the service': 'سفارش اینجا «{ours}» و در سرویس «{theirs}» است',
-  'order differs in {fields}': 'سفارش در این موارد اختلاف دارد: {fields}',
-  queued: 'پذیرفته‌شده',
-  duplicate: 'تکراری',
-  quarantined: 'در قرنطینه',
-  'ignored: {why}': 'نادیده‌گرفته: {why}',
-  'refused: {why}': 'ردشده: {why}',
+  // Orders.
+  'Order {order}': 'سفارش {order}',
+  // Statuses, requests and events.
+  'Needs review': 'نیازمند بررسی',
+  Invoiced: 'فاکتورشده',
+  Paid: 'پرداخت‌شده',
+  Refunded: 'برگشت‌شده',
+  'Not registered': 'ثبت‌نشده',
+  Create: 'ثبت سفارش',
+  Payment: 'پرداخت',
+  Refund: 'برگشت',
+  Withdrawal: 'انصراف',
+  Read: 'خواندن',
+  Invoice: 'فاکتور',
+  Webhook: 'وب‌هوک',
+  Check: 'بررسی دوباره',
+  'held by the service': 'نگه‌داشته نزد سرویس',
+  'done before': 'تکراری',
+  'order unknown': 'سفارش ناشناس',
+  'no answer': 'بی‌پاسخ',
+  // The list.
+  'Find by order number, request, delivery or invoice number, in full':
+    'جستجو با شمارهٔ کامل سفارش، درخواست، تحویل یا فاکتور',
+  'Order, request, delivery or invoice': 'سفارش، درخواست، تحویل یا فاکتور',
+  'Any store': 'همهٔ فروشگاه‌ها',
+  'What is shown': 'چه نشان داده شود',
+  'All orders': 'همهٔ سفارش‌ها',
+  'Not settled': 'تسویه‌نشده',
+  Failing: 'ناموفق',
+  Status: 'وضعیت',
+  'Any status': 'هر وضعیت',
+  from: 'از',
+  to: 'تا',
+  'Open requests': 'درخواست‌های باز',
+  'Waits for': 'در انتظارِ',
+  'Last change': 'آخرین تغییر',
+  'Last changed': 'تازه‌ترین تغییرها',
+  Older: 'قدیمی‌تر',
+  'Pages of orders': 'صفحه‌های سفارش‌ها',
+  'Searched back to {time}': 'تا {time} جستجو شد',
+  'Show all orders': 'نمایش همهٔ سفارش‌ها',
+  'Orders, the last changed first': 'سفارش‌ها، نخست آخرین تغییر',
+  'Orders found': 'سفارش‌های یافته‌شده',
+  'No order matches': 'هیچ سفارشی مطابقت ندارد',
+  'No order matches so far': 'تا اینجا هیچ سفارشی مطابقت ندارد',
+  'Nothing has this number or id': 'چیزی با این شماره یا شناسه نیست',
+  '{count} orders changed': '{count} سفارش تغییر کرد',
+  // Why it waits.
+  'Why it waits': 'چرا منتظر است',
+  '{what} waits for {whom}': '{what} منتظر {whom} است',
+  'in front': 'جلوی صف',
+  'behind it': 'پشت آن',
+  'the accountant': 'حسابدار',
+  'the accounting service': 'سرویس حسابداری',
+  'an API key that the service accepts': 'کلیدی که سرویس بپذیرد',
+  'AWS, or the repair of a defect': 'AWS یا رفع یک نقص',
+  'an operator': 'اپراتور',
+  'its turn in the bulk queue': 'نوبتش در صف انبوه',
+  'the next check': 'بررسی بعدی',
+  'the worker': 'پردازشگر',
+  'what stands in front of it': 'آنچه جلوی آن است',
+  'next attempt {when}': 'تلاش بعدی {when}',
+  'next attempt now': 'تلاش بعدی همین حالا',
+  '{count} other requests share its fate': '{count} درخواست دیگر همین سرنوشت را دارند',
+  '{count} attempts, the last one {when}': '{count} تلاش، آخرین {when}',
+  'Check now': 'همین حالا بررسی کن',
+  'Replay the dead letter': 'اجرای دوبارهٔ پیام ناکام',
+  'Discard the dead letter': 'حذف پیام ناکام',
+  Withdraw: 'انصراف',
+  'The check is in the order queue: the worker reads the order from the service.':
+    'بررسی در صف سفارش‌هاست: پردازشگر سفارش را از سرویس می‌خواند.',
+  'Resend to the store': 'فرستادن دوباره به فروشگاه',
+  'The worker publishes the present state of the order to its store, with the next version.':
+    'پردازشگر وضع کنونی سفارش را با نسخهٔ بعدی به فروشگاه می‌فرستد.',
+  // What happened.
+  'Call to the service: {call}': 'فراخوانی سرویس: {call}',
+  'To the store: {event}, version {version}': 'به فروشگاه: {event}، نسخهٔ {version}',
+  '… and more than the history keeps': '… و بیش از آنچه تاریخچه نگه می‌دارد',
+  'Earlier changes are not in the history.': 'تغییرهای پیشین در تاریخچه نیست.',
+  'One entry for each change, for as long as the orders are kept; it costs one write unit. Deliveries are kept for thirty days, in the write unit that their record costs anyway.':
+    'برای هر تغییر یک رکورد، تا هر زمان که سفارش‌ها نگه داشته می‌شوند؛ هزینهٔ آن یک واحد نوشتن است. تحویل‌ها سی روز نگه داشته می‌شوند، در همان واحد نوشتنی که رکوردشان در هر حال دارد.',
+  'The order has changed.': 'سفارش تغییر کرد.',
+  'Requests of the store': 'درخواست‌های فروشگاه',
+  'None: the order came from the accounting service.': 'هیچ: سفارش از سرویس حسابداری آمده است.',
+  'of: {kind}': 'از: {kind}',
+  'refused for the first time {when}': 'نخستین رد {when}',
+  'Last result of the service': 'آخرین نتیجهٔ سرویس',
+  'Version of the feed': 'نسخهٔ خوراک',
+  'In doubt': 'مورد تردید',
+  'It may be out of date, and is read from the service.': 'شاید کهنه باشد و از سرویس خوانده می‌شود.',
+  Log: 'گزارش رویدادها',
+  'Show the lines of the last day': 'نمایش سطرهای یک روز گذشته',
+  'Reading the log of the last day…': 'خواندن گزارش یک روز گذشته…',
+  'The log of the last day has no line.': 'در گزارش یک روز گذشته سطری نیست.',
 })

@@ -1,15 +1,61 @@
 import type { ComponentChildren } from 'preact'
+import { visible } from '../../lib/platform/visible.ts'
 import { decimal } from '../../web/format.ts'
+import { translateMessage } from '../../web/messages.ts'
+import { Code, Facts, Scrolls } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
+import { t } from './persian.ts'
 
 export const linkToOrder = (source: string, external_id: string) => linkTo(['orders', source, external_id])
 
 /** Leads from a detail to its page. */
 export const Back = ({ page, children }: { page: string; children: string }) => (
-  <a class="back" href={`#/${page}`}>
-    {children}
+  <a class="back small" href={`#/${page}`}>
+    <span class="arrow">←</span> {children}
   </a>
 )
+
+const LONGEST = 300
+
+/** What somebody wrote, for a line; it stands in full elsewhere. */
+export const brief = (text: string) =>
+  translateMessage(visible(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text))
+
+const shown = (value: unknown) =>
+  (typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value))
+    .split('\n')
+    .map(visible)
+    .join('\n')
+
+/** What needs lines of its own, as a body does. */
+const isText = (value: unknown) => typeof value === 'object' || /\n|.{100}/.test(String(value))
+
+/** A record by the names of its fields. */
+export const Fields = ({ of }: { of: object }) => {
+  const fields = Object.entries(of).filter(([, value]) => value !== undefined)
+  return (
+    <div class="card made">
+      <Facts
+        facts={Object.fromEntries(
+          fields
+            .filter(([, value]) => !isText(value))
+            .map(([name, value]) => [
+              translateMessage(name),
+              <Code key={name}>{translateMessage(shown(value))}</Code>,
+            ]),
+        )}
+      />
+      {fields
+        .filter(([, value]) => isText(value))
+        .map(([name, value]) => (
+          <Scrolls key={name} label={translateMessage(name)}>
+            <h2 class="small">{translateMessage(name)}</h2>
+            <pre dir="auto">{shown(value)}</pre>
+          </Scrolls>
+        ))}
+    </div>
+  )
+}
 
 /** A number with what it counts. */
 export const Figure = ({
@@ -75,6 +121,12 @@ export const Chart = ({ label, bars }: { label: string; bars: readonly Bars[] })
     </svg>
   )
 }
+
+export const PERIODS = [
+  ['1h', t('Last hour')],
+  ['24h', t('Last day')],
+  ['7d', t('Last week')],
+] as const
 
 type ChoiceProps = {
   label: string

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { messageOf } from '../../web/http.ts'
+import { translateMessage } from '../../web/messages.ts'
 import { Button, Chip, Name } from '../../web/pieces.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, streams } from './api.ts'
@@ -24,14 +25,14 @@ const FindingItem = ({ check, level, found, remedy }: Finding) => (
     <Chip tone={LEVELS[level][1]}>{LEVELS[level][0]}</Chip>
     <div>
       <p class="strong">
-        <Name>{check}</Name>
+        <Name>{translateMessage(check)}</Name>
       </p>
       <p class="breaks">
-        <Name>{found}</Name>
+        <Name>{translateMessage(found)}</Name>
       </p>
       {remedy && (
         <p class="breaks remedy">
-          <Name>{remedy}</Name>
+          <Name>{translateMessage(remedy)}</Name>
         </p>
       )}
     </div>

@@ -1,7 +1,9 @@
 import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { ask } from '../../web/form.tsx'
 import { decimal, formatMilliseconds } from '../../web/format.ts'
 import { messageOf } from '../../web/http.ts'
+import { translateMessage } from '../../web/messages.ts'
 import { toast } from '../../web/notices.ts'
 import {
   Ago,
@@ -29,15 +31,16 @@ type Key = Store['keys'][number]
 const STORES = reads('stores', {}, 'queues', 'resends', 'feed message retried', 'feed message delivered')
 
 const FeedName = ({ feed }: Store) => (
-  <Code>
+  <>
     {feed.kind === 'sqs' && t('SQS queue')}
-    {feed.kind === 'http' && (feed.secret ? feed.url : t('{url}, without a secret', { url: feed.url }))}
-  </Code>
+    {feed.kind === 'http' && <Code>{feed.url}</Code>}
+    {feed.kind === 'http' && !feed.secret && <> ({t('without a secret')})</>}
+  </>
 )
 
 const LastError = ({ at, message }: NonNullable<Store['error']>) => (
   <span class="breaks">
-    <Ago iso={at} />: <Name>{message}</Name>
+    <Ago iso={at} />: <Name>{translateMessage(message)}</Name>
   </span>
 )
 
@@ -74,7 +77,7 @@ const sendTest = async (source: string) => {
     const { accepted, failure, milliseconds } = await act('stores/test', { source })
     const time = formatMilliseconds(milliseconds)
     toast(
-      accepted ? t('The endpoint accepted it in {time}.', { time }) : String(failure),
+      accepted ? t('The endpoint accepted it in {time}.', { time }) : translateMessage(String(failure)),
       accepted ? undefined : 'bad',
     )
   } catch (error) {
@@ -134,14 +137,23 @@ const Resent = ({ source, resend }: { source: string; resend: NonNullable<Store[
           {t('Stop')}
         </Button>
       )}
-      {failure !== undefined && <Name>{failure}</Name>}
+      {failure !== undefined && <Name>{translateMessage(failure)}</Name>}
     </p>
   )
 }
 
+/** What is shown once. */
+const Shown = ({ text, children }: { text: string; children: ComponentChildren }) => (
+  <div class="card made" role="status">
+    <p>{children}</p>
+    <Command text={text} />
+  </div>
+)
+
 const Details = (store: Store) => {
   const { source, feed, queue, waiting, keys, error, resend } = store
   const made = useSignal<Answer<'stores/key'> | undefined>(undefined)
+  const secret = useSignal<string | undefined>(undefined)
   const create = () =>
     ask({
       title: t('New key for {source}', { source }),
@@ -152,6 +164,15 @@ const Details = (store: Store) => {
         made.value = await act('stores/key', { source, readOnly: isOn('readOnly') })
       },
     })
+  const createSecret = () =>
+    ask({
+      title: t('New secret for {source}', { source }),
+      text: t('It signs the messages within a minute; the previous one remains in use for a day.'),
+      action: t('Create secret'),
+      submit: async () => {
+        secret.value = (await act('stores/secret', { source })).secret
+      },
+    })
   return (
     <>
       <Section
@@ -160,13 +181,21 @@ const Details = (store: Store) => {
         aside={
           <span class="row">
             {feed.kind === 'http' && (
-              <Button onClick={() => sendTest(source)}>{t('Send a test event')}</Button>
+              <>
+                <Button onClick={() => sendTest(source)}>{t('Send a test event')}</Button>
+                <Button onClick={createSecret}>{t('New secret')}</Button>
+              </>
             )}
             <Button onClick={() => askResend(source)}>{t('Resend orders')}</Button>
           </span>
         }
       >
         {resend && <Resent {...{ source, resend }} />}
+        {secret.value && (
+          <Shown text={secret.value}>
+            {t('This secret is shown only once. The store verifies its messages with it.')}
+          </Shown>
+        )}
         <Facts
           facts={{
             [t('Feed')]: <FeedName {...store} />,
@@ -182,17 +211,11 @@ const Details = (store: Store) => {
         aside={<Button onClick={create}>{t('New key')}</Button>}
       >
         {made.value && (
-          <div class="card made" role="status">
-            <p>
-              {t(
-                'This key is shown only once. The store sends it to {api} as "Authorization: Bearer <key>".',
-                {
-                  api: `${made.value.api}/api/v1/orders/`,
-                },
-              )}
-            </p>
-            <Command text={made.value.key} />
-          </div>
+          <Shown text={made.value.key}>
+            {t('This key is shown only once. The store sends it to {api} as "Authorization: Bearer <key>".', {
+              api: `${made.value.api}/api/v1/orders/`,
+            })}
+          </Shown>
         )}
         {keys.length === 0 ? (
           <Empty title={t('No key: the store cannot use the API.')} />

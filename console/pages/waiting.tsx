@@ -1,13 +1,12 @@
-import { visible } from '../../lib/platform/visible.ts'
 import { translateMessage } from '../../web/messages.ts'
 import { Ago, Code, Moment, Name, Section, type Tone, Wait } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
 import type { Answer } from './api.ts'
 import { NAMES, nameIn } from './order-pieces.tsx'
-import { t } from './orders-persian.ts'
+import { t } from './persian.ts'
+import { brief } from './pieces.tsx'
 
-type Why = Answer<'order'>['why']
-type Link = Why['links'][number]
+type Link = Answer<'order'>['why']['links'][number]
 
 const FOR: Record<Link['for'], readonly [text: string, tone: Tone]> = {
   accountant: [t('the accountant'), 'wait'],
@@ -23,13 +22,13 @@ const FOR: Record<Link['for'], readonly [text: string, tone: Tone]> = {
 
 /** Whom something waits for, and why, in short. */
 export const WaitsFor = ({ link: { for: whom, reason } }: { link: Link }) => (
-  <>
+  <span>
     <span class="strong">{FOR[whom][0]}</span>
     <span class="small muted">
       {': '}
-      <Name>{translateMessage(visible(reason))}</Name>
+      <Name>{brief(reason)}</Name>
     </span>
-  </>
+  </span>
 )
 
 const Next = ({ at }: { at: string }) =>
@@ -49,7 +48,7 @@ const Step = ({ link, isFirst }: { link: Link; isFirst: boolean }) => {
         <span class="small muted">{isFirst ? t('in front') : t('behind it')}</span>
       </p>
       <p class="muted breaks">
-        <Name>{translateMessage(visible(link.reason))}</Name>
+        <Name>{brief(link.reason)}</Name>
       </p>
       <p class="row small muted">
         {since !== undefined && <Ago iso={since} />}
@@ -69,7 +68,11 @@ const ACTIONS = {
 } as const
 
 /** Why the order waits: what is in front, what stands behind it, and what each action would do. */
-export const Waiting = ({ why: { links, actions } }: { why: Why }) => (
+export const Waiting = ({
+  source,
+  external_id,
+  why: { links, actions },
+}: Pick<Answer<'order'>, 'source' | 'external_id' | 'why'>) => (
   <Section id="waiting" title={t('Why it waits')}>
     <ol class="timeline chain">
       {links.map((link, index) => (
@@ -81,7 +84,7 @@ export const Waiting = ({ why: { links, actions } }: { why: Why }) => (
         <div key={`${action} ${of}`}>
           <dt>
             {action === 'replay' || action === 'discard' ? (
-              <a href={linkTo(['dead'])}>{ACTIONS[action]}</a>
+              <a href={linkTo(['dead'], { source, order: external_id })}>{ACTIONS[action]}</a>
             ) : (
               ACTIONS[action]
             )}{' '}

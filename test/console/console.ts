@@ -113,7 +113,7 @@ export const consoleTests = () => {
     expect((await post('stores/key', key, { 'content-type': 'text/plain' })).status).toBe(415)
     expect((await post('stores/key', key, { cookie: '' })).status).toBe(401)
     expect((await post('stores/key', { ...key, source: 7 })).status).toBe(400)
-    expect((await post('stores/key', { ...key, source: 'x'.repeat(70_000) })).text).toContain('too large')
+    expect((await post('stores/key', { ...key, source: 'x'.repeat(17e6) })).text).toContain('too large')
     expect(await post('stores/key', { ...key, source: 'nobody' })).toMatchObject({
       status: 409,
       text: expect.stringContaining('Cannot find the store'),
@@ -163,6 +163,12 @@ export const consoleTests = () => {
       const found = page.getByRole('table', { name: 'Orders found' })
       await found.getByRole('link', { name: '<b>in\\u202e-console</b>', exact: true }).click()
       await page.getByText('Create waits for the accountant').waitFor()
+      await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+      expect(await page.locator('.nav, .top, .button').filter({ visible: true }).count()).toBe(0)
+      expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(
+        'rgb(255, 255, 255)',
+      )
+      await page.emulateMedia({ media: 'screen', colorScheme: 'light' })
       // Nothing of the order's number is markup, and what would turn the text around is shown.
       expect(await page.locator('h1').innerText()).toBe('Order <b>in\\u202e-console</b>')
       expect(await violationsOf(page)).toEqual([])
@@ -186,12 +192,27 @@ export const consoleTests = () => {
 
     test('every page is accessible, in dark mode too, fits a phone, and shows what stores sent as text', async () => {
       await local.relay(['send', '--external-id', `${HOSTILE}\u202e`])
+      const words = `\u2067${HOSTILE}\u202e`.repeat(500)
+      const result = {
+        external_id: 'L'.repeat(100),
+        status: 'needs_review',
+        error: words,
+        invoice_number: words,
+      }
+      await local.enqueue('orders.fifo', 'order.updated', result)
+      await until(
+        async () => (await local.json(['orders', 'find', result.external_id])).data.orders.length > 0,
+      )
       const { page, errors } = await open()
       for (const [hash, words] of VIEWS) {
         await page.setViewportSize({ width: 1280, height: 800 })
         await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
         await page.getByText(words).first().waitFor()
         const found: string[][] = []
+        const wide = await page.evaluate('document.documentElement.scrollWidth')
+        expect({ hash, wide, text: await page.locator('body').innerText() }).toMatchObject({
+          ...{ hash, wide: 1280, text: expect.not.stringMatching(/[\u202a-\u202e\u2066\u2067]/) },
+        })
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme })
           found.push(await violationsOf(page, colorScheme === 'dark' ? ['color-contrast'] : undefined))
@@ -231,8 +252,14 @@ export const consoleTests = () => {
 
     messagePageTests(open)
 
-    test('the overview follows what happens, in Persian too', async () => {
+    test('the overview follows what happens, and setup says what it finds, in Persian too', async () => {
       const { page, errors } = await open({ locale: 'fa-IR' })
+      await page.evaluate('location.hash = "#/setup"')
+      await page.getByRole('status').filter({ hasText: /مشکل/ }).waitFor()
+      const found = await page.locator('.finding p').allInnerTexts()
+      // Commands and addresses remain as they are.
+      expect(found.filter(text => !/[\u0600-\u06ff]|^relay |^http:/.test(text))).toEqual([])
+      await page.evaluate('location.hash = "#/overview"')
       await page.getByRole('heading', { name: 'نمای کلی' }).waitFor()
       await local.enqueue('orders-dead.fifo', 'order.check', { external_id: 'dead-for-the-console' })
       await page.locator('.verdict', { hasText: 'dead-letters' }).waitFor()

@@ -47,6 +47,18 @@ export const messagePageTests = (open: (options?: { locale?: string }) => Promis
     const paid = await Promise.all(ids.map(local.order))
     expect(new Set(paid.map(({ status }) => status))).toEqual(new Set(['paid']))
 
+    const openPlan = (text: string) =>
+      page
+        .locator('input[type=file]')
+        .setInputFiles({ name: 'plan.json', mimeType: 'application/json', buffer: Buffer.from(text) })
+    await openPlan('{}')
+    await page.getByText('the file holds none').waitFor()
+    const { data: plan } = await local.json(['dead', 'replay', '--order', 'later', '--dry-run'])
+    await openPlan(JSON.stringify(plan))
+    await page.getByRole('heading', { name: 'Replay: order=later 1' }).waitFor()
+    await isAccessible()
+    await page.goBack()
+    await page.getByLabel('Period').selectOption('1h')
     await click('link', 'later')
     await click('button', 'Plan a deletion')
     await click('button', 'Delete')
