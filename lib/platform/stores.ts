@@ -135,11 +135,6 @@ export const storesFile = v.strictObject(
     stores: v.pipe(
       v.array(store, must('a list of stores, each beginning with "- source:"')),
       v.minLength(1, 'must have at least one store'),
-      v.maxLength(
-        MAX_STORES,
-        ({ received }) =>
-          `must have at most ${MAX_STORES} stores, which is what one stack holds, not ${received}`,
-      ),
       v.rawCheck(({ dataset, addIssue }) => {
         if (!dataset.typed) return
         const owners = new Map<string, string>()
@@ -167,8 +162,9 @@ export const storesFile = v.strictObject(
       }),
       v.check(
         stores => stores.flatMap(queueNames).length <= MAX_STORES,
-        `must have at most ${MAX_STORES} queues, which is what one stack holds: one for each store, and one more for ` +
-          'each "dead_letter_after"',
+        ({ input }) =>
+          `must have at most ${MAX_STORES} queues, which is what one stack holds, not ` +
+          `${input.flatMap(queueNames).length}: one for each store, and one more for each "dead_letter_after"`,
       ),
       v.check(
         stores => lengthOf(stores.flatMap(({ consumers = [] }) => consumers)) <= MAX_CONSUMERS.inAll,

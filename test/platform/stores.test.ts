@@ -121,12 +121,12 @@ describe('stores.yml', () => {
     [
       'more stores than one stack holds',
       file(...many),
-      'line 1: "stores" must have at most 400 stores, which',
+      'line 1: "stores" must have at most 400 queues, which is what one stack holds, not 401',
     ],
     [
       'more queues than one stack holds',
       file('{ source: a, dead_letter_after: 5, feed: sqs }', ...many.slice(0, MAX_STORES - 1)),
-      'line 1: "stores" must have at most 400 queues, which is what one stack holds: one for each store, and one more',
+      'line 1: "stores" must have at most 400 queues, which is what one stack holds, not 401: one for each store, and',
     ],
     [
       'more consumers than the policy of a queue holds',
