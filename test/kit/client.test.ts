@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { type ClientOptions, createClient, RequestError } from '../../kit/src/client.ts'
-import { type Sandbox, startSandbox } from '../../sandbox/start.ts'
+import { useSandbox } from '../sandbox/world.ts'
 
 const order = (external_id: string, sku = 'SKU-1') => ({
   external_id,
@@ -8,12 +8,8 @@ const order = (external_id: string, sku = 'SKU-1') => ({
 })
 
 describe('against the accounting service itself', () => {
-  let sandbox: Sandbox
-  beforeAll(async () => {
-    sandbox = await startSandbox({ port: 0 })
-  })
-  afterAll(() => sandbox.close())
-  const client = () => createClient({ baseUrl: `${sandbox.url}/`, key: 'sandbox-key', source: 'shop.ir' })
+  const sandbox = useSandbox()
+  const client = () => createClient({ baseUrl: `${sandbox().url}/`, key: 'sandbox-key', source: 'shop.ir' })
 
   test('an order lives from its creation to its refund, by any id', async () => {
     const id = 'سفارش/1 %'
@@ -28,7 +24,7 @@ describe('against the accounting service itself', () => {
     const message = expect.stringContaining('none')
     const refused = { status: 400, code: 'unknown_sku', field: 'items[0].sku', message }
     await expect(client().create(order('2', 'none'))).rejects.toMatchObject(refused)
-    const stranger = createClient({ baseUrl: sandbox.url, key: async () => 'wrong' })
+    const stranger = createClient({ baseUrl: sandbox().url, key: async () => 'wrong' })
     await expect(stranger.read('none')).rejects.toMatchObject({ status: 401, code: 'unauthorized' })
   })
 

@@ -215,11 +215,6 @@ describe('a save', () => {
       dynamodb.destroy()
     },
   )
-
-  test('fails as DynamoDB fails', async () => {
-    stack.faults.set('PutItem', 'before')
-    await expect(orders.save(orderOf('down'), 0, NOW)).rejects.toThrow('no response to PutItem')
-  })
 })
 
 describe('a check', () => {

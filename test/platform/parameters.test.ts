@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import {
   indexedParameters,
   indexTexts,
@@ -9,18 +9,14 @@ import {
   parametersBelow,
   singleParameter,
 } from '../../lib/platform/parameters.ts'
-import { type Stack, startStack } from '../support/stack.ts'
+import { stackForTests } from '../support/stack.ts'
+
+const { stack } = await stackForTests()
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 
 describe('Parameter Store', () => {
-  let stack: Stack
-  beforeAll(async () => {
-    stack = await startStack()
-  })
-  afterAll(() => stack.close())
-
   test('parameters below a path are read page by page, named relative to it', async () => {
     const expected = Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`a/${index}`, `v${index}`]))
     for (const [name, value] of Object.entries(expected)) await stack.set(`pages/${name}`, value)

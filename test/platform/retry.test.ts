@@ -1,9 +1,11 @@
 import type { ChangeMessageVisibilityBatchCommandInput } from '@aws-sdk/client-sqs'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { retryDelay, visibilityExtender } from '../../lib/platform/retry.ts'
 import { sqsRecord } from '../support/lambda.ts'
-import { type Stack, startStack } from '../support/stack.ts'
+import { type Stack, stackForTests } from '../support/stack.ts'
+
+const { stack } = await stackForTests()
 
 describe('the delay before a retry', () => {
   test('doubles from 5 s to 15 min, jittered down to half', () => {
@@ -27,12 +29,6 @@ describe('the delay before a retry', () => {
 })
 
 describe('extending the visibility timeout', () => {
-  let stack: Stack
-  beforeAll(async () => {
-    stack = await startStack()
-  })
-  afterAll(() => stack.close())
-
   test('hides messages for the given time, and a time of zero makes them visible', async () => {
     const { sqs, settings, send, receive, taken } = stack
     const url = settings.ordersQueueUrl
@@ -58,29 +54,22 @@ describe('extending the visibility timeout', () => {
   const three = [sqsRecord('a'), sqsRecord('b'), sqsRecord('c')]
   const failed = (Id: string, Code = 'InternalError', SenderFault = false) => ({ Id, Code, SenderFault })
 
-  test('repeats only the entries that SQS failed, once', async () => {
-    const { sent, sqs } = refusing([failed('1')])
-    await visibilityExtender(sqs, 'url')(three, 60)
-    expect(sent).toEqual([['handle-a', 'handle-b', 'handle-c'], ['handle-b']])
-  })
-
-  test('throws when entries fail twice', async () => {
-    const { sent, sqs } = refusing([failed('0'), failed('2')], [failed('1')])
-    await expect(visibilityExtender(sqs, 'url')(three, 60)).rejects.toThrow(
-      'Cannot extend the visibility of 1 of 3 messages: InternalError',
-    )
-    expect(sent).toEqual([
-      ['handle-a', 'handle-b', 'handle-c'],
-      ['handle-a', 'handle-c'],
-    ])
-  })
-
-  test('does not repeat what is the fault of the caller', async () => {
-    const { sent, sqs } = refusing([failed('0', 'ReceiptHandleIsInvalid', true)])
-    await expect(visibilityExtender(sqs, 'url')(three, 60)).rejects.toThrow(
-      '1 of 3 messages: ReceiptHandleIsInvalid',
-    )
-    expect(sent).toHaveLength(1)
+  const handles = (...names: string[]) => names.map(name => `handle-${name}`)
+  test.each<[string, ReturnType<typeof failed>[][], string[], string | undefined]>([
+    ['repeated, once', [[failed('1')]], ['b'], undefined],
+    [
+      'an error when they fail twice',
+      [[failed('0'), failed('2')], [failed('1')]],
+      ['a', 'c'],
+      'InternalError',
+    ],
+    ['an error when the caller is at fault', [[failed('0', 'Invalid', true)]], [], 'Invalid'],
+  ])('the entries that SQS failed are %s', async (_name, answers, again, code) => {
+    const { sent, sqs } = refusing(...answers)
+    const error = code && `Cannot extend the visibility of 1 of 3 messages: ${code}`
+    const extended = visibilityExtender(sqs, 'url')(three, 60)
+    expect(await extended.catch((each: Error) => each.message)).toBe(error)
+    expect(sent).toEqual([handles('a', 'b', 'c'), ...(again.length > 0 ? [handles(...again)] : [])])
   })
 
   test('reports an expired receipt handle of the real queue', async () => {

@@ -109,14 +109,11 @@ test.each<[string, Implementation, () => object, string[]]>([
   async (_, implementation, event, calls) => {
     const bundle = await context.bundle(implementation)
     const variables = { ...(await context.cloud()).environment('direct'), ...environment }
-    for (const trace of [undefined, SAMPLED]) {
+    const invoke = async (trace: string | undefined) => {
       const running = await startFunction(bundle, variables, trace)
-      try {
-        await running.invoke(event())
-      } finally {
-        await running.stop()
-      }
+      await running.invoke(event()).finally(() => running.stop())
     }
+    await Promise.all([invoke(undefined), invoke(SAMPLED)])
     const documents = await received(calls.length)
     const shown = documents.map(({ name, aws, http }) => {
       const { operation = http.request?.method, table_name, queue_url } = aws ?? {}

@@ -412,15 +412,6 @@ describe('each action in each status: the status after it, or why it is refused'
   })
 })
 
-test('a reversed receipt keeps its number, and the next payment has another', async () => {
-  await orderIn('paid')
-  expect((await act('1', 'reverse-payment')).body).toMatchObject({ receipt: null, receipt_number: null })
-  expect((await act('1', 'pay', PAYMENT)).body).toMatchObject({
-    status: 'paid',
-    receipt: { number: 2, method: 'card', amount: '2200', date: '2026-11-21' },
-  })
-})
-
 test('a returned order in review has no documents, its payment is held, and a retry makes new ones', async () => {
   await orderIn('refunded')
   const { stock, pay } = sandbox()

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
 import { startSandbox } from '../../sandbox/start.ts'
-import { call, clientOf, eachWithSandbox, order, PAYMENT, upTo } from './world.ts'
+import { call, clientOf, eachWithSandbox, order, PAYMENT } from './world.ts'
 
 const sandbox = eachWithSandbox({ clock: () => new Date(2026, 10, 21, 12) })
 
@@ -315,27 +315,4 @@ test('stock decreases by the exact sum of the rows of a product', async () => {
   expect(await stock('SKU-1')).toBe(0)
   await refund('2')
   expect(await stock('SKU-1')).toBe(0.3)
-})
-
-test('simultaneous orders get sequential numbers without gaps, refused ones among them, and share the stock', async () => {
-  const { create, product, stock, pay, refund } = sandbox()
-  await product('SKU-1', { stock: 80 })
-  const ids = upTo(60).map(String)
-  const creates = ids.map(async id => {
-    await create(order(id, { discount: 1e9 }))
-    return create(order(id))
-  })
-  const replies = await Promise.all(creates)
-  const sorted = (numbers: unknown[]) => [...new Set(numbers.map(Number))].toSorted((a, b) => a - b)
-  expect(sorted(replies.map(({ body }) => body.invoice_number))).toEqual(upTo(60))
-  const invoiced = ids.filter((_, index) => String(replies[index]?.body.status) === 'invoiced')
-  expect(invoiced).toHaveLength(40)
-  expect(await stock('SKU-1')).toBe(0)
-
-  const twice = [...invoiced, ...invoiced]
-  const paid = await Promise.all(twice.map(id => pay(id)))
-  expect(sorted(paid.map(({ body }) => body.receipt_number))).toEqual(upTo(40))
-  const returned = await Promise.all(twice.map(id => refund(id)))
-  expect(sorted(returned.map(({ body }) => body.return_number))).toEqual(upTo(40))
-  expect(await stock('SKU-1')).toBe(80)
 })

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
-import { type Sandbox, startSandbox } from '../../sandbox/start.ts'
 import { violationsOf } from './panel-axe.ts'
 import { focused, type OpenAt } from './panel-browser.ts'
-import { clientOf, order, startReceiver } from './world.ts'
+import { order, startReceiver, useSandbox } from './world.ts'
 
 /** Every page, with text that only this page shows. */
 const VIEWS = [
@@ -58,10 +57,9 @@ const go = async (page: Page, hash: string, words: string) => {
 
 /** Tests that share a sandbox with one order of each kind, long names and amounts. */
 export const accessTests = (openAt: OpenAt) => {
-  let sandbox: Sandbox
+  const sandbox = useSandbox()
   beforeAll(async () => {
-    sandbox = await startSandbox({ port: 0 })
-    const { create, register, retry, product, refund, panel } = clientOf(sandbox.url)
+    const { create, register, retry, product, refund, panel } = sandbox()
     const receiver = await startReceiver()
     await register(receiver.url)
     await create(order('paid', { ...PAID, customer: { mobile: '09120000001', name: LONG } }))
@@ -84,14 +82,13 @@ export const accessTests = (openAt: OpenAt) => {
       body: { kind: 'slow', operation: 'removeWebhook', seconds: 3600 },
     })
   })
-  afterAll(() => sandbox.close())
 
   test.each(['en', 'fa-IR'])(
     'every page is accessible in %s, in dark mode too, and fits a phone',
     async locale => {
       const isPersian = locale === 'fa-IR'
       // Without transitions, in the middle of which contrast would be measured.
-      const { page, errors } = await openAt(sandbox.url, { locale, reducedMotion: 'reduce' })
+      const { page, errors } = await openAt(sandbox().url, { locale, reducedMotion: 'reduce' })
       /** What is wrong with what is shown: Persian pages are in Persian words only. */
       const wrong = async () => [...(await violationsOf(page)), ...(isPersian ? await latinWords(page) : [])]
       for (const [hash, words, persian] of VIEWS) {
@@ -121,7 +118,7 @@ export const accessTests = (openAt: OpenAt) => {
   )
 
   test('opening a page moves focus to its heading and sets the title', async () => {
-    const { page } = await openAt(sandbox.url)
+    const { page } = await openAt(sandbox().url)
     await page.getByRole('link', { name: 'Customers' }).click()
     await page.getByRole('heading', { name: 'Customers' }).waitFor()
     await page.locator('h1:focus', { hasText: 'Customers' }).waitFor()
@@ -131,7 +128,7 @@ export const accessTests = (openAt: OpenAt) => {
   })
 
   test('printing shows only the invoice', async () => {
-    const { page } = await openAt(`${sandbox.url}/#/orders/paid?source=api`)
+    const { page } = await openAt(`${sandbox().url}/#/orders/paid?source=api`)
     await page.getByRole('heading', { name: 'Invoice' }).waitFor()
     await page.emulateMedia({ media: 'print' })
     // A4 without margins.
@@ -150,7 +147,7 @@ export const accessTests = (openAt: OpenAt) => {
 
   // Last: it finalizes the order in review.
   test('the keyboard alone leads from the list of orders to a finalized invoice', async () => {
-    const { page, errors } = await openAt(sandbox.url)
+    const { page, errors } = await openAt(sandbox().url)
     await page.getByText('review').first().waitFor()
     const press = (key: string) => page.keyboard.press(key)
     const tabTo = async (wanted: string) => {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { afterEach, beforeEach, expect } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/start.ts'
 import { startServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
@@ -88,17 +88,24 @@ export const PAYMENT = { method: 'card', reference: 'r-1' }
 /** 1, 2, 3 and so on. */
 export const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
-/** Starts a sandbox in memory for each test of a file. */
-export const eachWithSandbox = (options: SandboxOptions = {}) => {
-  let sandbox: Sandbox
-  let client: Client
-  beforeEach(async () => {
-    sandbox = await startSandbox({ port: 0, ...options })
-    client = clientOf(sandbox.url)
-  })
-  afterEach(() => sandbox.close())
-  return () => client
-}
+const sandboxBetween =
+  (before: typeof beforeAll, after: typeof afterAll) =>
+  (options: SandboxOptions = {}) => {
+    let sandbox: Sandbox
+    let client: Client
+    before(async () => {
+      sandbox = await startSandbox({ port: 0, ...options })
+      client = clientOf(sandbox.url)
+    })
+    after(() => sandbox.close())
+    return () => client
+  }
+
+/** Starts a sandbox in memory for all tests of a file or a block. */
+export const useSandbox = sandboxBetween(beforeAll, afterAll)
+
+/** Starts a sandbox in memory for each test, like {@link useSandbox}. */
+export const eachWithSandbox = sandboxBetween(beforeEach, afterEach)
 
 type Received = { headers: IncomingHttpHeaders; body: Buffer }
 

@@ -181,7 +181,10 @@ describe('a failed event', () => {
   }
 
   const answered = (status: number) => `The accounting service answered ${status}`
-  test.each<[string, Response | Error, string, { seconds?: number; metric?: string; code?: string }]>([
+  const WRONG_PATH = `${answered(404)} to a create: check ACCOUNTING_URL`
+  const KEY = { metric: 'ServiceUnauthorized', code: 'unauthorized' }
+  type Expected = { seconds?: number; metric?: string; code?: string }
+  test.each<[string, Response | Error, string, Expected]>([
     ['the service is not reachable', new Error('x'), 'Cannot reach the accounting service: x', {}],
     ['the service is down', { status: 503 }, answered(503), {}],
     [
@@ -190,18 +193,8 @@ describe('a failed event', () => {
       answered(429),
       { seconds: 1100 },
     ],
-    [
-      'the key is rejected',
-      { status: 401 },
-      answered(401),
-      { metric: 'ServiceUnauthorized', code: 'unauthorized' },
-    ],
-    [
-      'a create is answered with 404',
-      { status: 404, body: '<html>Sara Ahmadi' },
-      `${answered(404)} to a create: check ACCOUNTING_URL`,
-      {},
-    ],
+    ['the key is rejected', { status: 401 }, answered(401), KEY],
+    ['a create is answered with 404', { status: 404, body: '<html>Sara Ahmadi' }, WRONG_PATH, {}],
   ])('is delayed with those behind it when %s', async (name, response, error, expected) => {
     const { seconds = 20, metric = 'EventRetried', code = 'unavailable' } = expected
     respond = () => response
