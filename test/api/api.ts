@@ -51,10 +51,6 @@ export const apiForTests = async (dependencies: Pick<ApiDependencies, 'http' | '
     stack,
     recorded,
     ask,
-    /** Begins a new environment of the function. */
-    restart: () => {
-      handler = create()
-    },
     /** The events in the order queue, and their message groups. */
     queued: async () =>
       (await drain(stack.sqs, stack.settings.ordersQueueUrl)).map(({ Body = '', Attributes }) => ({

@@ -2,32 +2,22 @@ import { expect, test } from '@jest/globals'
 import { local } from './relay.ts'
 
 export const keyTests = () => {
+  const NONE = ': no message "none" is among the visible dead letters'
   test.each([
-    [['key', 'set'], 'sandbox-read-key', '403 The key lacks the scope orders.write'],
-    [['key', 'set'], 'nonsense', '401 The key is not known'],
-    [['key', 'set'], '', 'standard input is empty'],
-    [['key', 'set'], 'two words', 'it contains whitespace or line breaks'],
-    [['stores', 'key', 'nobody'], '', 'Cannot find the store "nobody": stores.yml has "api", "demo-shop"'],
-    [
-      ['orders', 'show', 'api', 'none'],
-      ...['', 'the relay has no order "none" of "api"; see relay orders list --local'],
-    ],
-    [['stores', 'resend', 'api', '--order', 'none'], '', 'the relay has no order "none" of "api"'],
-    [['deliveries', 'show', 'none'], '', 'no delivery "none" was queued'],
-    [['send', '--file', '/none/body'], '', 'Cannot read "/none/body": ENOENT'],
-    [
-      ['dead', 'show', 'none'],
-      '',
-      'Cannot show the message: no message "none" is among the visible dead letters',
-    ],
-    [['dead', 'replay', 'none'], '', 'Cannot replay the message: no message "none" is among'],
-    [
-      ['dead', 'discard', 'none', '--yes', 'none'],
-      '',
-      'Cannot discard the message: no message "none" is among',
-    ],
-  ] as [string[], string, string][])('%j of "%s" fails, and says why', async (args, input, why) => {
-    const { code, err } = await local.relay(args, { input })
+    ['key set', 'sandbox-read-key', '403 The key lacks the scope orders.write'],
+    ['key set', 'nonsense', '401 The key is not known'],
+    ['key set', '', 'standard input is empty'],
+    ['key set', 'two words', 'it contains whitespace or line breaks'],
+    ['stores key nobody', '', 'Cannot find the store "nobody": stores.yml has "api", "demo-shop"'],
+    ['orders show api none', '', 'the relay has no order "none" of "api"; see relay orders list --local'],
+    ['stores resend api --order none', '', 'the relay has no order "none" of "api"'],
+    ['deliveries show none', '', 'no delivery "none" was queued'],
+    ['send --file /none/body', '', 'Cannot read "/none/body": ENOENT'],
+    ['dead show none', '', `Cannot show the message${NONE}`],
+    ['dead replay none', '', `Cannot replay the message${NONE}`],
+    ['dead discard none --yes none', '', `Cannot discard the message${NONE}`],
+  ])('%s, with the input "%s", fails, and says why', async (command, input, why) => {
+    const { code, err } = await local.relay(command.split(' '), { input })
     expect(err).toContain(why)
     expect(code).toBe(1)
   })

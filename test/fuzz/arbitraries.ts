@@ -3,26 +3,11 @@ import fc from 'fast-check'
 /** Names that mean something to JavaScript, to paths, to SQS or to people's eyes. */
 const LOADED = [
   ...'__proto__ constructor prototype toString hasOwnProperty valueOf NaN null'.split(' '),
-  ...'. .. / \\ %2e%2e %00'.split(' '),
-  '',
-  ' ',
-  '\u0000',
-  '\uFFFE',
-  '\uFFFF',
-  '\uD800',
-  '\uDFFF\uD800',
-  '\u202Eevil',
-  '\u200B',
-  'e\u0301',
-  '\u00E9',
-  '١٢٣',
-  '👩‍👩‍👧‍👦',
-  'x'.repeat(100),
-  'x'.repeat(101),
-  '𝒳'.repeat(100),
-  "'; DROP TABLE orders; --",
-  '$\u007Bjndi:ldap://x}',
-  '<script>alert(1)</script>',
+  ...'. .. / \\ %2e%2e %00 e\u0301 \u00E9 ١٢٣ 👩‍👩‍👧‍👦 \u202Eevil \u200B <script>alert(1)</script>'.split(
+    ' ',
+  ),
+  ...['', ' ', '\u0000', '\uFFFE', '\uFFFF', '\uD800', '\uDFFF\uD800'],
+  ...['x'.repeat(100), 'x'.repeat(101), '𝒳'.repeat(100), "'; DROP TABLE orders; --", '$\u007Bjndi:ldap://x}'],
 ]
 
 /** Text of every kind: any UTF-16, halves of surrogate pairs, and names that mean something. */

@@ -61,53 +61,33 @@ const worker = { name: 'relay-local-worker', handler: 'functions/worker.handler'
 const read = (provider: object, functions: Record<string, object> = { worker }) =>
   readService({ provider, functions }, ROOT, ports)
 
-test.each<[string, () => unknown, RegExp]>([
-  [
-    'a reference to another resource',
-    () => read({ environment: { X: { Ref: 'AlarmTopic' } } }),
-    /^Cannot resolve provider\.environment\.X: \{"Ref":"AlarmTopic"\} is neither text nor a reference/,
-  ],
-  [
-    'another intrinsic function',
-    () => read({}, { worker: { ...worker, environment: { X: { 'Fn::ImportValue': 'x' } } } }),
-    /^Cannot resolve functions\.worker\.environment\.X/,
-  ],
-  [
-    'an unknown queue',
-    () => read({}, { worker: { ...worker, events: [{ sqs: { arn: arnOf('LostQueue') } }] } }),
-    /^Cannot feed functions\.worker: there is no queue "LostQueue"/,
-  ],
-  [
-    'an option that the local event source does not support',
-    () =>
-      read(
-        {},
-        { worker: { ...worker, events: [{ sqs: { arn: arnOf('OrdersQueue'), filterPatterns: [] } }] } },
-      ),
-    /^Cannot use serverless\.yml: "functions\.worker\.events\.0\.sqs\.filterPatterns"/,
-  ],
+/** What reading the service fails with when the worker has this field. */
+const failure = (name: string, value: unknown) => () => read({}, { worker: { ...worker, [name]: value } })
+const sqs = (id: string, more: object = {}) => [{ sqs: { arn: arnOf(id), ...more } }]
+const ALARM = { environment: { X: { Ref: 'AlarmTopic' } } }
+const IMPORTED = { X: { 'Fn::ImportValue': 'x' } }
+const NO_TEXT = 'Cannot resolve provider.environment.X: {"Ref":"AlarmTopic"} is neither text nor a reference'
+const NO_QUEUE = 'Cannot feed functions.worker: there is no queue "LostQueue"'
+const NO_OPTION = 'Cannot use serverless.yml: "functions.worker.events.0.sqs.filterPatterns"'
+
+test.each<[string, () => unknown, string]>([
+  ['a reference to another resource', () => read(ALARM), NO_TEXT],
+  ['another function', failure('environment', IMPORTED), 'Cannot resolve functions.worker.environment.X'],
+  ['an unknown queue', failure('events', sqs('LostQueue')), NO_QUEUE],
+  ['an unsupported option', failure('events', sqs('OrdersQueue', { filterPatterns: [] })), NO_OPTION],
 ])('%s stops the start and is named', (_name, attempt, message) => {
   expect(attempt).toThrow(message)
 })
 
 const constant = { timestamp: '2026-01-01T00:00:00Z', service: 'order-relay', sampling_rate: 0 }
 
+const entry = (level: string, message: string, fields: object = {}) =>
+  JSON.stringify({ level, message, ...constant, ...fields })
+const error = { name: 'TypeError', message: 'x', stack: 's' }
+
 test.each<[string, string, string | undefined]>([
-  [
-    'an entry of a function',
-    JSON.stringify({ level: 'INFO', message: 'delivery received', ...constant, outcome: 'queued', count: 2 }),
-    'delivery received outcome=queued count=2',
-  ],
-  [
-    'an error',
-    JSON.stringify({
-      level: 'ERROR',
-      message: 'request failed',
-      ...constant,
-      error: { name: 'TypeError', message: 'x', stack: 's' },
-    }),
-    'ERROR request failed error=TypeError: x',
-  ],
+  ['an entry', entry('INFO', 'delivery received', { outcome: 'queued' }), 'delivery received outcome=queued'],
+  ['an error', entry('ERROR', 'request failed', { error }), 'ERROR request failed error=TypeError: x'],
   ['metrics', '{"_aws":{"Timestamp":1},"Deliveries":1}', undefined],
   ['an empty line', '  ', undefined],
   ['a frame', ' │  POST | http://127.0.0.1:3000/webhook  │', undefined],
@@ -118,9 +98,8 @@ test.each<[string, string, string | undefined]>([
 })
 
 test('while functions are being loaded only warnings and errors are shown', () => {
-  const entry = (level: string) => JSON.stringify({ level, message: 'delivery received', ...constant })
-  expect(readable(entry('INFO'), true)).toBeUndefined()
-  expect(readable(entry('WARN'), true)).toBe('WARN delivery received')
+  expect(readable(entry('INFO', 'delivery received'), true)).toBeUndefined()
+  expect(readable(entry('WARN', 'delivery received'), true)).toBe('WARN delivery received')
 })
 
 test('a function with a rate runs at that rate until the stack ends, whether it fails or not', async () => {

@@ -71,30 +71,7 @@ test('an order that stays unsettled is checked at growing intervals', async () =
   await save('waits', { version: 2, result: result('waits', 'paid') }, 1)
 })
 
-test('a check is enqueued before it is postponed: a run that fails in between repeats it, once', async () => {
-  await save('twice', { version: 1, doubt: 'now', result: result('twice', 'invoiced') })
-  now = NOW + 10 * MINUTE_MS
-  stack.faults.set('UpdateItem', 'before')
-  await expect(createReconciler(dependencies())(scheduledEvent, context())).rejects.toThrow(
-    'no response to UpdateItem',
-  )
-  stack.clear()
-  await createReconciler(dependencies())(scheduledEvent, context())
-  // The second message has the deduplication id of the first one.
-  expect(await stack.taken(stack.settings.ordersQueueUrl)).toHaveLength(1)
-  expect(stack.commands()).toContain('UpdateItem')
-  await save('twice', { version: 2, result: result('twice', 'paid') }, 1)
-})
-
-test('a check that cannot be enqueued is not postponed', async () => {
-  await save('kept', { version: 1, doubt: 'now', result: result('kept', 'invoiced') })
-  stack.faults.set('SendMessage', 'before')
-  await expect(run(10)).rejects.toThrow('no response to SendMessage')
-  stack.clear()
-  expect(await run(10)).toEqual(['kept'])
-  await save('kept', { version: 2, result: result('kept', 'paid') }, 1)
-})
-
+// That a check is enqueued before it is postponed is in test/crash.
 test('a run checks at most twenty orders of each of sixteen shards, the longest due first', async () => {
   const ids = Array.from({ length: 400 }, (_, index) => `many-${index}`)
   const shardOf = (external_id: string) => messageGroupOf({ source: 'shop', external_id }).slice(0, 1)

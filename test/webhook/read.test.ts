@@ -6,54 +6,32 @@ const data = { source: 'shop', external_id: '1', status: 'paid' }
 const webhook = { event: 'order.updated', delivery: DELIVERY, data }
 const json = JSON.stringify
 
+const changed = (changes: object) => json({ ...webhook, ...changes })
+const read = { kind: 'order.updated', webhook, text: json(webhook) }
+const unreadable = (reason: string, about: object = {}) => ({ kind: 'unreadable', reason, ...about })
+const NULL = 'The body is null: Invalid type: Expected Object but received null'
+const STATUS = 'Field "data.status" is 1: must be a string'
+const SOURCE = 'Field "data.source" is 7: must be a string'
+
 test.each<[string, string | Uint8Array, object]>([
-  ['an order.updated', json(webhook), { kind: 'order.updated', webhook, text: json(webhook) }],
-  [
-    'bytes with a byte order mark',
-    Buffer.from(`\uFEFF${json(webhook)}`),
-    { kind: 'order.updated', webhook, text: json(webhook) },
-  ],
+  ['an order.updated', json(webhook), read],
+  ['bytes with a byte order mark', Buffer.from(`\uFEFF${json(webhook)}`), read],
   [
     'another event',
-    json({ ...webhook, event: 'order.shipped', data: {} }),
-    { kind: 'other event', event: 'order.shipped', delivery: DELIVERY },
+    changed({ event: 'x', data: {} }),
+    { kind: 'other event', event: 'x', delivery: DELIVERY },
   ],
+  ['bytes that are not text', Uint8Array.of(0xff), unreadable('The body is not UTF-8 text')],
+  ['null', 'null', unreadable(NULL)],
+  ['text that is not JSON', '{', unreadable('The body is not JSON')],
+  ['deep arrays', '['.repeat(65) + ']'.repeat(65), unreadable('The body is nested too deeply')],
   [
-    'bytes that are not text',
-    Uint8Array.of(0xff),
-    { kind: 'unreadable', reason: 'The body is not UTF-8 text' },
+    'no status',
+    changed({ data: { ...data, status: 1 } }),
+    unreadable(STATUS, { source: 'shop', delivery: DELIVERY }),
   ],
-  [
-    'null',
-    'null',
-    { kind: 'unreadable', reason: 'The body is null: Invalid type: Expected Object but received null' },
-  ],
-  ['text that is not JSON', '{', { kind: 'unreadable', reason: 'The body is not JSON' }],
-  [
-    'deeply nested arrays',
-    '['.repeat(65) + ']'.repeat(65),
-    { kind: 'unreadable', reason: 'The body is nested too deeply' },
-  ],
-  [
-    'an order with an invalid status',
-    json({ ...webhook, data: { ...data, status: 1 } }),
-    {
-      kind: 'unreadable',
-      reason: 'Field "data.status" is 1: must be a string',
-      source: 'shop',
-      delivery: DELIVERY,
-    },
-  ],
-  [
-    'an order with an invalid source',
-    json({ ...webhook, data: { ...data, source: 7 } }),
-    { kind: 'unreadable', reason: 'Field "data.source" is 7: must be a string', delivery: DELIVERY },
-  ],
-  [
-    'an invalid envelope',
-    json({ ...webhook, delivery: 'x' }),
-    { kind: 'unreadable', reason: 'Field "delivery" is "x": must be a UUID' },
-  ],
+  ['no source', changed({ data: { ...data, source: 7 } }), unreadable(SOURCE, { delivery: DELIVERY })],
+  ['no envelope', changed({ delivery: 'x' }), unreadable('Field "delivery" is "x": must be a UUID')],
 ])('%s', (_name, body, reading) => {
   expect(readWebhook(body)).toStrictEqual(reading)
 })

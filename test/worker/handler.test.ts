@@ -165,12 +165,6 @@ describe('an unreadable event', () => {
     expect(recorded.metrics[0]).toEqual({ name: 'Quarantined', dimensions: { from: 'worker' }, value: 1 })
     expect(recorded.counted()).toContain('EventsProcessed')
   })
-
-  test('that cannot be quarantined stays in the queue', async () => {
-    stack.faults.set('SendMessage', 'before')
-    expect(failedIds(await run(record('1', '{')))).toEqual(['1'])
-    expect(recorded.counted()).toContain('EventRetried')
-  })
 })
 
 describe('a failed event', () => {
@@ -264,30 +258,6 @@ describe('a failed event', () => {
     expect((await stored('open-6'))?.failing).toMatchObject({ code: 'breaker open' })
   })
 
-  test.each(['GetItem', 'PutItem', 'SendMessage', 'GetParameter'])(
-    'is delayed when %s fails',
-    async command => {
-      respond = () => result('failed', 'invoiced')
-      stack.faults.set(command, 'before')
-      const id = `aws-${command}`
-      const response = await run(
-        record('1', command === 'GetParameter' ? request(id, 'create') : webhook(id, 'paid')),
-      )
-      expect(failedIds(response)).toEqual(['1'])
-      expect(recorded.messages()[0]).toBe('event retried')
-      expect(stack.commands()).toContain('ChangeMessageVisibilityBatch')
-      stack.clear()
-      expect(await order(id)).toMatchObject({ version: 0 })
-    },
-  )
-
-  test('returns after the timeout of the queue when its visibility cannot be changed', async () => {
-    stack.faults.set('ChangeMessageVisibilityBatch', 'before')
-    respond = () => ({ status: 503 })
-    expect(failedIds(await run(record('1', request('stays', 'create'))))).toEqual(['1'])
-    expect(recorded.messages()).toEqual(['event retried', 'visibility not extended'])
-  })
-
   test.each(['UpdateItem', 'none'])('is no longer noted once it succeeds; %s fails', async command => {
     const create = record('1', request(`noted-${command}`, 'create'))
     stack.faults.set(command, 'before')
@@ -302,16 +272,6 @@ describe('a failed event', () => {
     await run(create)
     expect(await stored(`noted-${command}`)).toMatchObject({ order: { version: 1 } })
     expect(await stored(`noted-${command}`)).not.toHaveProperty('failing')
-  })
-
-  test('does not hold up other orders', async () => {
-    respond = ({ body = '' }) => (body.includes('slow') ? { status: 503 } : result('fast', 'invoiced'))
-    const response = await run(
-      record('1', request('slow', 'create', '{"a":"slow"}'), { MessageGroupId: 'slow' }),
-      record('2', request('fast', 'create'), { MessageGroupId: 'fast' }),
-    )
-    expect(failedIds(response)).toEqual(['1'])
-    expect(await order('fast')).toMatchObject({ result: { status: 'invoiced' } })
   })
 })
 
