@@ -14,8 +14,8 @@ let now: number
 let pauses: number[]
 /** What happens while the function sleeps. */
 let meanwhile: () => Promise<unknown>
-/** The accounting service's answers to the worker, by the last word of the path. */
-let answers: Record<string, [status: number, body: object]>
+/** The accounting service's answer to the worker. */
+let answer: [status: number, body: object]
 let worker: ReturnType<typeof createWorker>
 
 /** The worker takes everything that is in the queue, and fails of it what it fails. */
@@ -27,17 +27,13 @@ const work = async () => {
   await worker(sqsEvent(...records), context())
 }
 
-const http: HttpClient = async ({ method, path }) => {
-  const [, word = ''] = /(\w*)\/\?|(?<=\/)$/.exec(path) ?? []
-  const [status, body] = answers[method === 'GET' ? 'read' : word || 'create'] ?? [500, {}]
-  return { status, headers: {}, text: JSON.stringify(body) }
-}
+const http: HttpClient = async () => ({ status: answer[0], headers: {}, text: JSON.stringify(answer[1]) })
 
 beforeEach(() => {
   now = Date.parse('2026-03-01T10:00:00Z')
   order = { source: 'shop', external_id: randomUUID() }
   pauses = []
-  answers = {}
+  answer = [500, {}]
   meanwhile = work
 })
 const api = await apiForTests({
@@ -60,67 +56,26 @@ let order: { source: string; external_id: string }
 
 type Asked = { method?: string; prefer?: string; time?: number }
 
-const ask = (
-  kind: '' | 'payment/' | 'refund/' = '',
-  { method = 'POST', prefer, time = 20_000 }: Asked = {},
-) => {
-  const isCreate = kind === '' && method === 'POST'
-  const path = isCreate ? '' : `${order.external_id}/${kind}?source=shop`
+const ask = ({ method = 'POST', prefer, time = 20_000 }: Asked = {}) => {
+  const isCreate = method === 'POST'
+  const path = isCreate ? '' : `${order.external_id}/?source=shop`
   const headers = prefer === undefined ? {} : { prefer }
   return api.ask(method, ORDERS + path, isCreate ? { ...order, items: ITEMS } : '', { headers, time })
 }
 
-const result = (status: string, more: object = {}): [number, object] => [200, { ...order, status, ...more }]
+const paid = (): typeof answer => [200, { ...order, status: 'paid', duplicate: false }]
 const reads = () =>
   stack.calls.filter(({ input }) => JSON.stringify(input).includes('"ConsistentRead":false'))
 
-describe('a withdrawal', () => {
-  const inReview = async () => {
-    answers = {
-      create: result('needs_review', { duplicate: false }),
-      read: result('needs_review'),
-      payment: [400, { error: { code: 'not_finalized', message: 'held' } }],
-    }
-    await ask()
-  }
-  const withdraw = (kind: '' | 'payment/' | 'refund/' = '') => ask(kind, { method: 'DELETE' })
-
-  test('of a refund that waits is answered 200, and its request ends as withdrawn', async () => {
-    await inReview()
-    const refund = await ask('refund/')
-    expect(refund).toMatchObject({ status: 202, body: { status: 'needs_review', state: 'waiting' } })
-    const { status, headers, body } = await withdraw('refund/')
-    expect([status, body]).toEqual([
-      200,
-      { ...order, id: headers['relay-request-id'], of: 'refund', state: 'registered' },
-    ])
-    expect((await ask('', { method: 'GET' })).body.relay.requests).toMatchObject([
-      { kind: 'create', state: 'registered' },
-      { id: refund.body.id, kind: 'refund', state: 'withdrawn' },
-      { id: body.id, kind: 'withdrawal', of: 'refund', state: 'registered' },
-    ])
-    expect(await withdraw('refund/')).toMatchObject({ status: 409, body: { error: expect.anything() } })
-  })
-
-  test('of a payment that the service holds, of a registered create and of nothing is 409', async () => {
-    await inReview()
-    expect(await ask('payment/')).toMatchObject({ status: 202, body: { state: 'held' } })
-    for (const kind of ['payment/', '', 'refund/'] as const) {
-      expect(await withdraw(kind)).toMatchObject({
-        status: 409,
-        headers: { 'relay-request-state': 'rejected' },
-      })
-    }
-  })
-
-  test('comes before a create that waits for the service to be available again', async () => {
-    const created = await ask()
-    expect(created).toMatchObject({ status: 202, body: { ...order, state: 'waiting' } })
-    now += 60_000
-    meanwhile = async () => undefined
-    expect(await withdraw()).toMatchObject({ status: 202, body: { of: 'create', state: 'waiting' } })
-    expect(stack.commands()).toContain('UpdateItem')
-  })
+// What a withdrawal of each request is answered is in test/e2e/relay.ts.
+test('a withdrawal comes before a create that waits for the service to be available again', async () => {
+  const created = await ask()
+  expect(created).toMatchObject({ status: 202, body: { ...order, state: 'waiting' } })
+  now += 60_000
+  meanwhile = async () => undefined
+  const withdrawn = await ask({ method: 'DELETE' })
+  expect(withdrawn).toMatchObject({ status: 202, body: { of: 'create', state: 'waiting' } })
+  expect(stack.commands()).toContain('UpdateItem')
 })
 
 describe('the wait', () => {
@@ -134,7 +89,7 @@ describe('the wait', () => {
     ['return=minimal, wait="2"; x', 2000, 'wait=2'],
   ])('with Prefer: %s takes %i ms, and an answer with 202', async (prefer, time, applied) => {
     meanwhile = async () => undefined
-    const { status, headers, body } = await ask('', prefer === undefined ? {} : { prefer })
+    const { status, headers, body } = await ask(prefer === undefined ? {} : { prefer })
     expect([status, body]).toEqual([202, { ...order, id: headers['relay-request-id'], state: 'waiting' }])
     expect(headers['preference-applied']).toBe(applied)
     expect(pauses.reduce((sum, pause) => sum + pause, 0)).toBeGreaterThan(time - 50)
@@ -143,17 +98,17 @@ describe('the wait', () => {
     expect(reads()).toHaveLength(pauses.length)
     // Nothing is lost: the request is queued, and a read says that the order is on its way.
     expect(await stack.taken(stack.settings.ordersQueueUrl)).toMatchObject([{ delivery: body.id }])
-    expect(await ask('', { method: 'GET' })).toMatchObject({ status: 202, body: order })
+    expect(await ask({ method: 'GET' })).toMatchObject({ status: 202, body: order })
   })
 
   test('ends before the function does', async () => {
     meanwhile = async () => undefined
-    await ask('', { prefer: 'wait=10', time: 6000 })
+    await ask({ prefer: 'wait=10', time: 6000 })
     expect(pauses.reduce((sum, pause) => sum + pause, 0)).toBeLessThanOrEqual(1000)
   })
 
   test('takes one write, two reads and one look at the queue when the worker takes 100 ms', async () => {
-    answers = { create: result('paid', { duplicate: false }) }
+    answer = paid()
     meanwhile = async () => pauses.length === 2 && work()
     expect(await ask()).toMatchObject({
       status: 201,
@@ -185,7 +140,7 @@ describe('the wait', () => {
     expect(stack.commands().filter(command => command === 'GetQueueAttributes')).toHaveLength(1)
     now += 2000
     await drain(stack.sqs, ordersQueueUrl)
-    answers = { create: result('paid', { duplicate: false }) }
+    answer = paid()
     meanwhile = work
     expect(await ask()).toMatchObject({ status: 201 })
   })
@@ -197,7 +152,7 @@ describe('the wait', () => {
       await orders.save({ ...newOrder(mine), bulk: randomUUID() }, 0, now).catch(() => undefined)
     }
     expect(await ask()).toMatchObject({ status: 202, headers: { 'relay-request-state': 'waiting' } })
-    expect(await ask('', { method: 'DELETE' })).toMatchObject({ status: 202 })
+    expect(await ask({ method: 'DELETE' })).toMatchObject({ status: 202 })
     expect((await orders.get(mine))?.order).toMatchObject({ withdrawals: [{ of: 'create' }] })
     expect(pauses).toEqual([60, 60])
     await drain(stack.sqs, stack.settings.ordersQueueUrl)
@@ -216,7 +171,7 @@ describe('the wait', () => {
     now += 1999
     seen.push(await waits())
     now += 1
-    answers = { create: result('paid', { duplicate: false }) }
+    answer = paid()
     meanwhile = work
     seen.push(await waits(), await waits())
     expect(seen).toEqual([true, false, true, false, true, true])
@@ -229,7 +184,7 @@ test.each(['GetQueueAttributes', 'GetItem', 'PutItem', 'UpdateItem'])(
     meanwhile = async () => undefined
     stack.faults.set(command, 'before')
     const method = command === 'UpdateItem' ? 'DELETE' : 'POST'
-    expect(await ask('', { method })).toMatchObject({ status: 202, body: { state: 'waiting' } })
+    expect(await ask({ method })).toMatchObject({ status: 202, body: { state: 'waiting' } })
     const about = { source: 'shop', external_id: expect.any(String), delivery: expect.any(String) }
     expect(recorded.lines).toContainEqual(
       expect.objectContaining({ level: 'error', fields: expect.objectContaining(about) }),

@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals'
-import { AccountingError } from '../../lib/accounting/errors.ts'
 import type { Telemetry } from '../../lib/platform/telemetry.ts'
 import { powertoolsOutput } from '../support/powertools.ts'
 
@@ -45,18 +44,6 @@ test('an error is logged with its codes, and without any other property or its c
     location: expect.any(String),
     stack: expect.stringContaining('Parse Error'),
   })
-})
-
-test("an error of the accounting service is logged without the service's own words", () => {
-  const reason = { status: 422, message: 'Sara Ahmadi has no account', code: 'Sara', field: 'Sara' }
-  const output = powertoolsOutput(({ error }) =>
-    error(
-      'event retried',
-      new AccountingError('rejected', 'The accounting service answered 422', { reason }),
-    ),
-  )
-  expect(output).toContain('The accounting service answered 422')
-  expect(output).not.toContain('Sara')
 })
 
 test('a log line stays one line for every reader, and its fields arrive as they are', () => {
