@@ -3,17 +3,19 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { CloudFormation } from '@aws-sdk/client-cloudformation'
 import { DynamoDB } from '@aws-sdk/client-dynamodb'
 import { SQS } from '@aws-sdk/client-sqs'
 import { SSM } from '@aws-sdk/client-ssm'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { feedQueueName, siblingQueueUrl } from '../../lib/platform/names.ts'
-import { verify } from '../../lib/protocol/signature.ts'
-import { HEADERS } from '../../lib/protocol/webhook.ts'
+import { urlOf } from '../../local/settings.ts'
 import { startSandbox } from '../../sandbox/start.ts'
-import { startServer } from '../support/server.ts'
+import { FEED_SECRET } from '../chaos/backends.ts'
+import { createRequest, serviceClient } from '../chaos/service.ts'
+import { newInbox, startWebStore } from '../chaos/stores.ts'
+import { readFeedMessage } from '../oracle.ts'
+import { until } from '../support/until.ts'
 import { startEmulator } from './emulator.ts'
 import { adoptOrders, change, copyProject, must, relay as runRelay, serverless } from './project.ts'
 import { pythonTools } from './python.ts'
@@ -27,74 +29,30 @@ const SECOND_SOURCE = 'فروشگاه دوم'
 
 const program = await pythonTools('emulator', 'test/deploy/emulator-requirements.txt')
 
-type Message = {
-  event: string
-  version: number
-  data: { source: string; external_id: string; status: string }
-}
-
-/** Waits until `look` finds something, and returns it. */
-const eventually = async <Value>(what: string, look: () => Promise<Value | undefined>): Promise<Value> => {
-  for (const end = Date.now() + 60_000; ; ) {
-    const value = await look()
-    if (value !== undefined) return value
-    if (Date.now() > end) throw new Error(`Not within a minute: ${what}`)
-    await sleep(100)
-  }
-}
-
-/** A store with an HTTP feed, which accepts messages signed with its secret. */
-const startStore = async (secret: string) => {
-  const received: Message[] = []
-  const { port, close } = await startServer(async ({ headers }, body) => {
-    const now = Math.floor(Date.now() / 1000)
-    const { valid } = verify({ header: String(headers[HEADERS.signature]), body, secrets: [secret], now })
-    if (valid) received.push(JSON.parse(body.toString()))
-    return { status: valid ? 200 : 401 }
-  })
-  return { url: `http://127.0.0.1:${port}/webhook`, secret, received, close }
-}
+/** How long the emulator may take to pass something on. */
+const PASSING_MS = 60_000
 
 /** The accounting service and its accountant: the sandbox, which can stop and restart with the same address and data. */
 const startAccounting = async (data: string) => {
   let running = await startSandbox({ port: 0, data })
   const { url } = running
-  const call = async (method: string, path: string, body?: object) => {
-    const response = await fetch(`${url}${path}`, {
-      method,
-      headers: { authorization: 'Bearer sandbox-key', 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    expect([method, path, response.ok]).toEqual([method, path, true])
-    return response.json()
-  }
+  const service = serviceClient(url)
   return {
     url,
-    /** Creates an order that needs review; the service sends no webhook about its own response. */
+    service,
+    /** Creates a paid order that needs review; the service sends no webhook about its own response. */
     async bookForReview(external_id: string) {
-      await call('PUT', '/panel/products/A1', { name: 'Tea', stock: 1000 })
-      await call('PUT', '/panel/settings', { automaticFinalization: false, automaticCustomerCreation: true })
-      await call('POST', '/api/v1/orders/', {
-        ...{ source: SOURCE, external_id, items: [{ sku: 'A1', quantity: 1, unit_price: 1000 }] },
-        ...{
-          customer: { mobile: '09120000000', name: 'Somebody' },
-          payment: { method: 'online', reference: '1' },
-        },
-      })
+      await service.stock(external_id, 0)
+      expect(await service.create(SOURCE, external_id, true)).toMatchObject({ status: 201 })
     },
-    /** Finalizes it, about which the service sends a webhook. */
+    /** Finalizes it, about which the service sends a webhook; the deployed URL accepts it. */
     async finalize(external_id: string) {
-      await call('PUT', '/panel/settings', { automaticFinalization: true })
-      await call('POST', `/panel/orders/${external_id}/retry?source=${SOURCE}`)
+      expect(await service.fix(SOURCE, external_id)).toBe(true)
+      await until(
+        async () => (await service.webhooks(external_id)).some(({ state }) => state === 'delivered'),
+        PASSING_MS,
+      )
     },
-    /** Waits until the deployed URL has accepted the service's own webhook of an order. */
-    delivered: (external_id: string) =>
-      eventually(`the webhook of order ${external_id}, accepted by the deployed URL`, async () => {
-        const { deliveries } = (await call('GET', '/panel/deliveries')) as {
-          deliveries: Record<string, string>[]
-        }
-        return deliveries.find(each => each.external_id === external_id && each.state === 'delivered')
-      }),
     stop: () => running.close(),
     async restart() {
       running = await startSandbox({ port: Number(new URL(url).port), data })
@@ -113,7 +71,8 @@ const prepare = async (python: string) => {
   // The emulator has no saved queries; cfn-lint checks them.
   await change(project, 'deploy/template.ts', '      ...queryResources(stack),\n', '')
   const accounting = await startAccounting(join(folder, 'sandbox.db'))
-  const store = await startStore('secret-of-the-store')
+  const inbox = newInbox()
+  const store = await startWebStore(inbox)
   const emulator = await startEmulator(python, cloud)
   await change(
     project,
@@ -138,7 +97,7 @@ const prepare = async (python: string) => {
     userWith('operator', { env: all, stage: STAGE }),
   ])
   return {
-    ...{ ...aws, accounting, store, emulator, project, deployer, all },
+    ...{ ...aws, accounting, inbox, storeUrl: urlOf(store.port), emulator, project, deployer, all },
     deploy: () =>
       must('deploy', serverless(project, deployer, 'deploy', '--param=feedAddresses=loopback', ...AT)),
     /** Runs the command as an operator; returns its output. */
@@ -176,14 +135,14 @@ const outputsNow = async () => {
 /** The URL at which the emulator serves a path of the API. */
 const reachable = (path: string) => `${it.emulator.url}/_aws/execute-api/${outputs.HttpApiId}/$default${path}`
 /** The next message of the store's SQS feed. */
-const fromFeed = (what: string) =>
-  eventually(what, async (): Promise<Message | undefined> => {
+const fromFeed = () =>
+  until(async () => {
     const QueueUrl = siblingQueueUrl(outputs.OrdersQueueUrl ?? '', feedQueueName(SOURCE))
     const { Messages: [message] = [] } = await it.sqs.receiveMessage({ QueueUrl })
     if (message === undefined) return undefined
     await it.sqs.deleteMessage({ QueueUrl, ReceiptHandle: message.ReceiptHandle })
-    return JSON.parse(message.Body ?? '')
-  })
+    return readFeedMessage(message.Body ?? '')
+  }, PASSING_MS)
 const attribute = async (
   QueueUrl: string | undefined,
   name: 'ApproximateNumberOfMessages' | 'RedrivePolicy' | 'Policy',
@@ -233,27 +192,23 @@ described('a deployment', () => {
   test('passes a webhook on, and refuses a forged one', async () => {
     await it.accounting.bookForReview('1001')
     await it.accounting.finalize('1001')
-    await it.accounting.delivered('1001')
     expect(await it.send(SOURCE, '1001', ['--status', 'refunded'], 'guessed')).toBe(401)
-    expect(await fromFeed('the message of order 1001')).toMatchObject({
+    expect(await fromFeed()).toMatchObject({
       ...{ event: 'order.updated', version: 1, data: { external_id: '1001', status: 'paid' } },
     })
-    await eventually('the item of order 1001', () => savedStatus('1001'))
-    expect(await savedStatus('1001')).toBe('paid')
+    await until(async () => (await savedStatus('1001')) === 'paid', PASSING_MS)
   })
 
   test('takes the request of a store', async () => {
     const { key } = JSON.parse(await it.relay(['stores', 'key', SOURCE, '--json']))
+    await it.accounting.service.stock('1003', 10)
     const response = await fetch(reachable('/api/v1/orders/'), {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        ...{ source: SOURCE, external_id: '1003', customer: { mobile: '09120000000' } },
-        items: [{ sku: 'A1', quantity: 1, unit_price: 1000 }],
-      }),
+      body: JSON.stringify(createRequest(SOURCE, '1003')),
     })
     expect([201, 202]).toContain(response.status)
-    const { data } = await fromFeed('the message of order 1003')
+    const { data } = await fromFeed()
     expect(data).toMatchObject({ external_id: '1003', status: 'invoiced' })
   })
 
@@ -266,26 +221,22 @@ described('a deployment', () => {
   test('keeps an event that cannot be processed as a dead letter, which is replayed', async () => {
     await it.accounting.bookForReview('1002')
     expect(await it.send(SOURCE, '1002', ['--status', 'needs_review', '--error', 'stock'])).toBe(200)
-    expect((await fromFeed('the first message of order 1002')).version).toBe(1)
+    expect((await fromFeed()).version).toBe(1)
 
     const before = await setMaxReceives(1)
     await it.accounting.stop()
     // Same status, other content: the worker must read the order from the service, which is down.
     expect(await it.send(SOURCE, '1002', ['--status', 'needs_review', '--error', 'account'])).toBe(200)
     const dead = () => attribute(outputs.OrdersDeadQueueUrl, 'ApproximateNumberOfMessages')
-    await eventually(
-      'the webhook of order 1002 among the dead letters',
-      async () => (await dead()) || undefined,
-    )
+    await until(async () => (await dead()) > 0, PASSING_MS)
     await setMaxReceives(before)
 
     await it.accounting.restart()
     await it.accounting.finalize('1002')
     await it.relay(['dead', 'replay', '--all'])
-    const { data } = await fromFeed('the message of order 1002 after the replay')
+    const { data } = await fromFeed()
     expect(data).toMatchObject({ external_id: '1002', status: 'paid' })
     expect(await dead()).toBe(0)
-    await it.accounting.delivered('1002')
   })
 
   test('accounts for everything', async () => {
@@ -300,14 +251,14 @@ described('a deployment', () => {
   })
 
   test('is deployed again with a new store and an HTTP feed', async () => {
-    const added = `stores:\n  - source: ${SECOND_SOURCE}\n    feed:\n      http: ${it.store.url}\n`
+    const added = `stores:\n  - source: ${SECOND_SOURCE}\n    feed:\n      http: ${it.storeUrl}/webhook\n`
     await change(it.project, 'stores.yml', 'stores:\n', added)
     await it.deploy()
     // The store verifies with the first of them, with which messages are still signed as well.
-    for (const secret of [it.store.secret, 'next-secret-of-the-store'])
+    for (const secret of [FEED_SECRET, 'next-secret-of-the-store'])
       await it.relay(['stores', 'secret', SECOND_SOURCE, '--stdin'], secret)
     expect(await it.send(SECOND_SOURCE, '1', ['--status', 'paid'])).toBe(200)
-    const { data } = await eventually('the message of the HTTP feed', async () => it.store.received[0])
+    const { data } = await until(() => it.inbox.of('1')[0], PASSING_MS)
     expect(data.source).toBe(SECOND_SOURCE)
     expect(await savedStatus('1001')).toBe('paid')
   })
