@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
+import PQueue from 'p-queue'
+import { startChild } from '../../local/child.ts'
+import { freePorts } from '../../local/ports.ts'
+import { urlOf } from '../../local/settings.ts'
 import type { Part } from '../context.ts'
 import { measured, quantile } from '../statistics.ts'
 
@@ -36,18 +37,14 @@ const measure = async (url: string, agent: Agent) => {
   let lastId = 0
   const run = async (orders: number) => {
     const latencies: number[] = []
-    const end = lastId + orders
-    const connection = async () => {
-      while (lastId < end) {
-        lastId += 1
-        const started = performance.now()
-        const status = await send('POST', '/api/v1/orders/', order(lastId))
-        if (status !== 201) throw new Error(`Cannot measure: the sandbox answered ${status} to an order`)
-        latencies.push(performance.now() - started)
-      }
+    const create = async () => {
+      const started = performance.now()
+      const status = await send('POST', '/api/v1/orders/', order(++lastId))
+      if (status !== 201) throw new Error(`Cannot measure: the sandbox answered ${status} to an order`)
+      latencies.push(performance.now() - started)
     }
     const started = performance.now()
-    await Promise.all(Array.from({ length: CONNECTIONS }, connection))
+    await new PQueue({ concurrency: CONNECTIONS }).addAll(Array.from({ length: orders }, () => create))
     return { latencies, perSecond: (1000 * orders) / (performance.now() - started) }
   }
 
@@ -66,22 +63,18 @@ const measure = async (url: string, agent: Agent) => {
 export const sandbox: Part = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'order-relay-sandbox-'))
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
-  const args = ['sandbox/main.ts', '--port', '0', '--data', join(folder, 'bench.db')]
-  // The sandbox ends with its parent.
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
+  const { sandbox: port } = await freePorts()
+  const child = startChild({
+    ...{ name: 'sandbox', cwd: '.', environment: process.env, onLine: () => undefined },
+    args: ['sandbox/main.ts', '--port', String(port), '--data', join(folder, 'bench.db')],
+    milestoneOf: line => (line.startsWith('sandbox ready') ? 'ready' : undefined),
+  })
   try {
-    if (child.stdout === null) throw new Error('Cannot measure: the sandbox has no output')
-    const ended = once(child, 'exit').then(([code]) => {
-      throw new Error(`Cannot measure: the sandbox exited with ${code}`)
-    })
-    const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), ended])
-    return { results: await measure(String(line).replace('sandbox ready at ', ''), agent) }
+    await child.reached('ready', 60_000)
+    return { results: await measure(urlOf(port), agent) }
   } finally {
     agent.destroy()
-    if (child.exitCode === null) {
-      child.kill('SIGTERM')
-      await once(child, 'exit')
-    }
+    await child.stop()
     await rm(folder, { recursive: true })
   }
 }

@@ -1,12 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { DeleteMessageBatchCommand, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import type { SQSClient } from '@aws-sdk/client-sqs'
+import type { SQSEvent } from 'aws-lambda'
 import { verify } from '../../lib/protocol/signature.ts'
 import { HEADERS } from '../../lib/protocol/webhook.ts'
+import { startEventSource } from '../../local/event-source.ts'
+import { queueArn, REGION } from '../../local/settings.ts'
 import { type ReceivedMessage, readFeedMessage } from '../oracle.ts'
 import { startServer } from '../support/server.ts'
 import { FEED_SECRET, keyOfStore, type Source } from './backends.ts'
-
-const RETRY_MS = 40
 
 /** What the stores received, by order, in the order of arrival. */
 export const newInbox = () => {
@@ -34,29 +34,14 @@ export const startWebStore = ({ receive }: Inbox) =>
   })
 
 /** A store with an SQS feed keeps reading its queue; what it could not delete comes again. */
-export const startQueueStore = (sqs: SQSClient, QueueUrl: string, { receive }: Inbox) => {
-  const stopping = new AbortController()
-  const { signal: abortSignal } = stopping
-  const read = async () => {
-    const { Messages = [] } = await sqs.send(
-      new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 5 }),
-      { abortSignal },
-    )
-    for (const { Body = '' } of Messages) receive(Body)
-    const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }))
-    if (Entries.length > 0)
-      await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }), { abortSignal })
-  }
-  const reading = (async () => {
-    while (!abortSignal.aborted) await read().catch(() => sleep(RETRY_MS))
-  })()
-  return {
-    close: async () => {
-      stopping.abort()
-      await reading
+export const startQueueStore = (sqs: SQSClient, name: string, url: string, { receive }: Inbox) =>
+  startEventSource({
+    ...{ sqs, batchSize: 10, reportsFailures: false, maximumConcurrency: 1, onError: () => undefined },
+    queue: { url, arn: queueArn(name), region: REGION },
+    async invoke(event) {
+      for (const { body } of (event as SQSEvent).Records) receive(body)
     },
-  }
-}
+  })
 
 const TIMEOUT_MS = 10_000
 

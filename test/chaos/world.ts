@@ -123,8 +123,9 @@ export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Spe
   for (const worker of relay.workers)
     for (const queue of [QUEUES.orders, QUEUES.bulk]) await feed(queue, worker)
   await feed(feedQueueName('demo-shop'), relay.feeder)
-  const apiQueue = backends.queueUrl(feedQueueName('api'))
-  closing.defer(startQueueStore(await queuesThrough('store to SQS'), apiQueue, inbox).close)
+  const apiFeed = feedQueueName('api')
+  const storeSqs = await queuesThrough('store to SQS')
+  closing.defer(startQueueStore(storeSqs, apiFeed, backends.queueUrl(apiFeed), inbox).stop)
 
   const open = closing.move()
   return {

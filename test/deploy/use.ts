@@ -23,6 +23,11 @@ export type Call = { action: string; resource: string }
 type Use = { calls: readonly Call[]; variables: Readonly<Record<string, string>> }
 export type Uses = Readonly<Record<FunctionName, Use>>
 
+const each = <Value>(of: (name: FunctionName) => Value): Readonly<Record<FunctionName, Value>> => ({
+  ...{ webhook: of('webhook'), api: of('api'), worker: of('worker') },
+  ...{ feeder: of('feeder'), reconcile: of('reconcile') },
+})
+
 const environment = v.object({ Variables: v.record(v.string(), v.string()) })
 
 /** The action and resource on which IAM decides about a command. */
@@ -61,8 +66,7 @@ const scenarios = (): Scenario[] => {
  * @throws when a scenario violates a promise
  */
 export const recordUse = async ({ Resources }: Template): Promise<Uses> => {
-  const empty = () => ({ calls: new Map<string, Call>(), variables: {} as Record<string, string> })
-  const recorded = { webhook: empty(), api: empty(), worker: empty(), feeder: empty(), reconcile: empty() }
+  const recorded = each(() => ({ calls: new Map<string, Call>(), variables: {} as Record<string, string> }))
   const adjust = (name: FunctionName, dependencies: Dependencies): Dependencies => {
     const { calls, variables } = recorded[name]
     const { Variables } = v.parse(
@@ -92,15 +96,5 @@ export const recordUse = async ({ Resources }: Template): Promise<Uses> => {
     const violations = violationsOf(await runScenario({ ...scenario, adjust }, ONCE))
     if (violations.length > 0) throw new Error(`${scenario.name}: ${violations.join('; ')}`)
   }
-  const useOf = ({ calls, variables }: ReturnType<typeof empty>) => ({
-    calls: [...calls.values()],
-    variables,
-  })
-  return {
-    webhook: useOf(recorded.webhook),
-    api: useOf(recorded.api),
-    worker: useOf(recorded.worker),
-    feeder: useOf(recorded.feeder),
-    reconcile: useOf(recorded.reconcile),
-  }
+  return each(name => ({ ...recorded[name], calls: [...recorded[name].calls.values()] }))
 }
