@@ -90,8 +90,8 @@ export const startKilled = async ({ seed, kills, progress }: KillOptions): Promi
 
   const { depth, stored, sqs, queueUrl, destroy } = backendClients(ports)
   closing.defer(destroy)
-  for (const feed of SOURCES.map(source => feedQueueName(source)))
-    closing.defer(startQueueStore(sqs, feed, queueUrl(feed), inbox).stop)
+  for (const source of SOURCES)
+    closing.defer(startQueueStore(sqs, queueUrl(feedQueueName(source)), inbox).stop)
   closing.defer(() => killing.catch(() => undefined))
   const ask = storeRequester(urlOf(ports.relay))
   const request: StoreRequest = async (method, source, path, body) => {

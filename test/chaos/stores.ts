@@ -3,7 +3,6 @@ import type { SQSEvent } from 'aws-lambda'
 import { verify } from '../../lib/protocol/signature.ts'
 import { HEADERS } from '../../lib/protocol/webhook.ts'
 import { startEventSource } from '../../local/event-source.ts'
-import { queueArn, REGION } from '../../local/settings.ts'
 import { type ReceivedMessage, readFeedMessage } from '../oracle.ts'
 import { startServer } from '../support/server.ts'
 import { FEED_SECRET, keyOfStore, type Source } from './backends.ts'
@@ -34,10 +33,9 @@ export const startWebStore = ({ receive }: Inbox) =>
   })
 
 /** A store with an SQS feed keeps reading its queue; what it could not delete comes again. */
-export const startQueueStore = (sqs: SQSClient, name: string, url: string, { receive }: Inbox) =>
+export const startQueueStore = (sqs: SQSClient, queueUrl: string, { receive }: Inbox) =>
   startEventSource({
-    ...{ sqs, batchSize: 10, reportsFailures: false, maximumConcurrency: 1, onError: () => undefined },
-    queue: { url, arn: queueArn(name), region: REGION },
+    ...{ sqs, queueUrl, maximumConcurrency: 1, onError: () => undefined },
     async invoke(event) {
       for (const { body } of (event as SQSEvent).Records) receive(body)
     },

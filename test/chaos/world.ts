@@ -123,9 +123,8 @@ export const startWorld = async ({ faults, speed }: { faults: Faults; speed: Spe
   for (const worker of relay.workers)
     for (const queue of [QUEUES.orders, QUEUES.bulk]) await feed(queue, worker)
   await feed(feedQueueName('demo-shop'), relay.feeder)
-  const apiFeed = feedQueueName('api')
-  const storeSqs = await queuesThrough('store to SQS')
-  closing.defer(startQueueStore(storeSqs, apiFeed, backends.queueUrl(apiFeed), inbox).stop)
+  const apiFeed = backends.queueUrl(feedQueueName('api'))
+  closing.defer(startQueueStore(await queuesThrough('store to SQS'), apiFeed, inbox).stop)
 
   const open = closing.move()
   return {
