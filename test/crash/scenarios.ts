@@ -56,19 +56,16 @@ const PAID_BY_ACCOUNTANT: Lifecycle = {
 }
 
 /** What the harness runs: the lifecycles of orders, and everything around them that can go wrong. */
-export const SCENARIOS: readonly Scenario[] = [
-  {
-    name: 'webhooks of an order that the relay does not know',
+const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
+  'webhooks of an order that the relay does not know': {
     orders: { 1001: { createdBy: 'service', paidAtOnce: true, review: true, fixedAfter: 0 } },
     happens: ({ clock, stores, keyOf }) => clock.after(1, () => stores.read(keyOf('1001'))),
   },
-  {
-    name: 'the first webhook arrives last',
+  'the first webhook arrives last': {
     orders: { 1001: PAID_BY_ACCOUNTANT },
     transit: count => (count === 1 ? 20 * SECOND : 0),
   },
-  {
-    name: 'an invoice edited again and again without a change of status',
+  'an invoice edited again and again without a change of status': {
     orders: {
       1001: {
         createdBy: 'service',
@@ -79,25 +76,16 @@ export const SCENARIOS: readonly Scenario[] = [
       },
     },
   },
-  {
-    name: 'an order created, paid, refunded and read',
+  'an order created, paid, refunded and read': {
     orders: { 1001: REFUNDED },
     happens: ({ clock, stores, keyOf }) => clock.after(MINUTE, () => stores.read(keyOf('1001'))),
   },
-  {
-    name: 'an order reviewed for twenty minutes',
-    orders: { 1001: REVIEWED },
-  },
-  {
-    name: 'an accountant as fast as the store',
-    orders: { 1001: { ...REVIEWED, fixedAfter: 30 } },
-  },
-  {
-    name: 'an order fixed between the refusal of its refund and the read that follows',
+  'an order reviewed for twenty minutes': { orders: { 1001: REVIEWED } },
+  'an accountant as fast as the store': { orders: { 1001: { ...REVIEWED, fixedAfter: 30 } } },
+  'an order fixed between the refusal of its refund and the read that follows': {
     orders: { 1001: { createdBy: 'service', review: true, fixedAfter: 67, refunds: true } },
   },
-  {
-    name: 'keys and secrets without their index',
+  'keys and secrets without their index': {
     orders: {
       1001: PAID,
       1002: { ...PAID, source: WEB },
@@ -106,24 +94,18 @@ export const SCENARIOS: readonly Scenario[] = [
       for (const name of parameters.keys()) if (name.includes('-index/')) parameters.delete(name)
     },
   },
-  { name: 'an order never reviewed', orders: { 1001: { ...REFUNDED, review: true } } },
-  {
-    name: 'an order that the service refuses for a week',
+  'an order never reviewed': { orders: { 1001: { ...REFUNDED, review: true } } },
+  'an order that the service refuses for a week': {
     orders: { 1001: { createdBy: 'relay', unknownProduct: 'always' } },
     reconcileAt: [HOUR, 8 * DAY, 8 * DAY + HOUR],
   },
-  {
-    name: 'a refusal that the accountant fixes a day later',
+  'a refusal that the accountant fixes a day later': {
     orders: { 1001: { createdBy: 'relay', unknownProduct: 'later' } },
     reconcileAt: [HOUR, DAY + HOUR, DAY + 4 * HOUR],
   },
-  { name: 'every request is sent twice', orders: { 1001: { ...REFUNDED, twice: true } } },
-  {
-    name: 'every request is sent twice, in review',
-    orders: { 1001: { ...REVIEWED, twice: true } },
-  },
-  {
-    name: 'a refund is withdrawn in review',
+  'every request is sent twice': { orders: { 1001: { ...REFUNDED, twice: true } } },
+  'every request is sent twice, in review': { orders: { 1001: { ...REVIEWED, twice: true } } },
+  'a refund is withdrawn in review': {
     orders: {
       1001: {
         ...REVIEWED,
@@ -133,14 +115,12 @@ export const SCENARIOS: readonly Scenario[] = [
       },
     },
   },
-  {
-    name: 'a payment is withdrawn at once',
+  'a payment is withdrawn at once': {
     orders: {
       1001: { createdBy: 'service', pays: true, withdraws: { what: 'payment', after: 100 }, mayRetry: true },
     },
   },
-  {
-    name: 'an order is withdrawn while the service is down',
+  'an order is withdrawn while the service is down': {
     orders: {
       1001: {
         createdBy: 'relay',
@@ -150,26 +130,20 @@ export const SCENARIOS: readonly Scenario[] = [
       },
     },
   },
-  {
-    name: 'an order that the service rejects at first',
-    orders: { 1001: { ...PAID, unknownProduct: 'first' } },
-  },
-  {
-    name: 'the service is down for ten minutes',
+  'an order that the service rejects at first': { orders: { 1001: { ...PAID, unknownProduct: 'first' } } },
+  'the service is down for ten minutes': {
     orders: {
       1001: { ...REFUNDED, downUntil: 10 * MINUTE, mayRetry: true },
     },
   },
-  {
-    name: 'the service is down for two orders for an hour',
+  'the service is down for two orders for an hour': {
     orders: {
       1001: { ...PAID, downUntil: HOUR, mayRetry: true },
       1002: { ...PAID, downUntil: HOUR, mayRetry: true },
       1003: PAID,
     },
   },
-  {
-    name: 'the service answers slowly for one order, and an invocation runs out of time',
+  'the service answers slowly for one order, and an invocation runs out of time': {
     orders: {
       1001: {
         createdBy: 'service',
@@ -180,8 +154,7 @@ export const SCENARIOS: readonly Scenario[] = [
       1002: { createdBy: 'service', accountant: [{ after: MINUTE, does: 'edit' }] },
     },
   },
-  {
-    name: 'a store loses its data, and has the present state of its orders published again',
+  'a store loses its data, and has the present state of its orders published again': {
     orders: {
       1001: REFUNDED,
       1002: { ...REFUNDED, review: true },
@@ -201,26 +174,22 @@ export const SCENARIOS: readonly Scenario[] = [
         }
       }),
   },
-  {
-    name: 'an authentic webhook that cannot be read',
+  'an authentic webhook that cannot be read': {
     orders: {},
     quarantined: [UNREADABLE],
     happens: ({ sendWebhook }) => sendWebhook(() => UNREADABLE),
   },
-  {
-    name: 'an unreadable message in the order queue, in front of an order',
+  'an unreadable message in the order queue, in front of an order': {
     orders: { 1001: REFUNDED },
     quarantined: ['not ours'],
     happens: ({ queues, keyOf }) =>
       queues.orders.send({ group: messageGroupOf(keyOf('1001')), dedup: 'foreign', body: 'not ours' }),
   },
-  {
-    name: "the sender's clock is six minutes fast for a quarter of an hour",
+  "the sender's clock is six minutes fast for a quarter of an hour": {
     orders: { 1001: PAID_BY_ACCOUNTANT },
     skew: elapsed => (elapsed < 15 * MINUTE ? 6 * MINUTE : 0),
   },
-  {
-    name: 'a webhook is replayed six minutes later',
+  'a webhook is replayed six minutes later': {
     orders: {
       1001: {
         ...PAID_BY_ACCOUNTANT,
@@ -229,8 +198,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
     happens: ({ clock, sender }) => clock.after(6 * MINUTE, () => sender.replay(0)),
   },
-  {
-    name: 'the webhook after the review never arrives, and the invoice is edited meanwhile',
+  'the webhook after the review never arrives, and the invoice is edited meanwhile': {
     orders: {
       1001: {
         ...REFUNDED,
@@ -242,37 +210,32 @@ export const SCENARIOS: readonly Scenario[] = [
     transit: count => (count === 1 ? 'never' : 0),
     reconcileAt: [15 * MINUTE],
   },
-  {
-    name: 'the only webhook never arrives',
+  'the only webhook never arrives': {
     orders: { 1001: { createdBy: 'relay', review: true, fixedAfter: 2 * MINUTE } },
     transit: () => 'never',
     reconcileAt: [20 * MINUTE, 40 * MINUTE],
   },
-  {
-    name: 'the endpoint of a store refuses for a while, and then is too slow',
+  'the endpoint of a store refuses for a while, and then is too slow': {
     orders: { 1001: { ...PAID, source: WEB } },
     endpoint: elapsed => {
       if (elapsed < 20 * SECOND) return { status: 503, retryAfter: 30 }
       return elapsed < 2 * MINUTE ? { takes: 11 * SECOND } : {}
     },
   },
-  {
-    name: 'the endpoint of a store does not accept a message for thirteen days',
+  'the endpoint of a store does not accept a message for thirteen days': {
     orders: {},
     deadLettered: [DEAD_LETTER],
     endpoint: () => ({ status: 500 }),
     happens: ({ queues }) =>
       queues.webFeed.send({ group: '0999', dedup: '0999', body: DEAD_LETTER, age: 13 * DAY - MINUTE }),
   },
-  {
-    name: 'SQS fails to extend the visibility of some messages at first',
+  'SQS fails to extend the visibility of some messages at first': {
     orders: {
       1001: { ...PAID, downUntil: MINUTE, mayRetry: true },
     },
     failingEntries: 1,
   },
-  {
-    name: 'the webhook secret is exchanged while webhooks arrive',
+  'the webhook secret is exchanged while webhooks arrive': {
     orders: {
       1001: {
         createdBy: 'service',
@@ -282,8 +245,7 @@ export const SCENARIOS: readonly Scenario[] = [
     warm: true,
     happens: world => rotateSecret(world),
   },
-  {
-    name: 'forged and foreign webhooks, and requests of stores for what is not theirs',
+  'forged and foreign webhooks, and requests of stores for what is not theirs': {
     orders: { 1001: PAID },
     warm: true,
     happens({ clock, sender, stores }) {
@@ -303,4 +265,9 @@ export const SCENARIOS: readonly Scenario[] = [
       })
     },
   },
-]
+}
+
+export const SCENARIOS: readonly Scenario[] = Object.entries(STORIES).map(([name, story]) => ({
+  name,
+  ...story,
+}))
