@@ -299,15 +299,16 @@ describe('the feeder', () => {
   })
 })
 
-test('every metric that an alarm or the dashboard reads was counted on these paths', () => {
+test("every metric that an alarm or the dashboard reads, the stack's own, was counted on these paths", () => {
   const { onAlarms, onDashboard } = watchedMetrics({
     stage: 'test',
     prefix: 'order-relay-test-',
     stores: STORES,
   })
-  const watched = [...onAlarms, ...onDashboard].map(
-    ({ metric, dimensions: { service: _, ...dimensions } }) => `${metric} ${JSON.stringify(dimensions)}`,
-  )
+  const watched = [...onAlarms, ...onDashboard].map(({ metric, dimensions: { service, ...dimensions } }) => {
+    expect(service).toBe('order-relay-test')
+    return `${metric} ${JSON.stringify(dimensions)}`
+  })
   expect(watched.length).toBeGreaterThan(30)
   expect(watched.filter(metric => !counted.has(metric))).toEqual([])
 })
