@@ -8,7 +8,7 @@ import type { Cli } from './core/command.ts'
 import { type Context, storeNamed } from './core/context.ts'
 import { cannot, messageOf } from './core/errors.ts'
 import { ORDER, positive, since } from './core/options.ts'
-import { count, lines, type Report, table } from './core/output.ts'
+import { count, lines, type Report, shellWord, table } from './core/output.ts'
 import { depthOf } from './core/queue.ts'
 import { readSecret } from './core/terminal.ts'
 import { nowSeconds } from './core/webhook.ts'
@@ -131,10 +131,18 @@ export const setSecret = async (
  *
  * @param action what needs it
  */
-export const feedSecretOf = async (context: Context, source: string, action: string): Promise<string> => {
-  const secret = await context.parameters.get(`${PARAMETERS.feedSecrets}/${storeName(source)}`)
+export const feedSecretOf = async (
+  { parameters, flags }: Pick<Context, 'parameters' | 'flags'>,
+  source: string,
+  action: string,
+): Promise<string> => {
+  const secret = await parameters.get(`${PARAMETERS.feedSecrets}/${storeName(source)}`)
   if (secret !== undefined) return secret
-  throw cannot(action, 'the store has no secret', `create it with "npx relay stores secret ${source}"`)
+  throw cannot(
+    action,
+    'the store has no secret',
+    `create it: relay stores secret ${shellWord(source)}${flags}`,
+  )
 }
 
 /** Delivers a message that is about no order, and shows what the store's endpoint answers. */

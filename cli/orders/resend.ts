@@ -64,7 +64,8 @@ export const resend = async (
       await inTime()
       if (signal?.aborted) break
       await enqueue({ source, external_id })
-      onProgress?.(++sent, ids.length)
+      sent++
+      onProgress?.(sent, ids.length)
       shown.advance()
     }
   } catch (error) {

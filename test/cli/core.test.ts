@@ -1,7 +1,9 @@
 import { expect, test } from '@jest/globals'
+import type { Context } from '../../cli/core/context.ts'
 import { secondsOf, since } from '../../cli/core/options.ts'
 import { count, facts, shellWord, table } from '../../cli/core/output.ts'
 import { coloured } from '../../cli/core/terminal.ts'
+import { feedSecretOf } from '../../cli/stores.ts'
 import { visible } from '../../lib/platform/visible.ts'
 
 test.each([
@@ -65,3 +67,10 @@ test.each([
     expect(coloured({ stdin, stdout, stderr, environment }, { isTTY }, 'red', 'x')).toBe(expected)
   },
 )
+
+test('a remedy names the store as a shell takes it, and the relay that was chosen', async () => {
+  const context = { parameters: { get: async () => undefined }, flags: ' --local' } as unknown as Context
+  await expect(feedSecretOf(context, 'web shop', 'test the feed')).rejects.toThrow(
+    "create it: relay stores secret 'web shop' --local",
+  )
+})

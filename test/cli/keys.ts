@@ -12,6 +12,10 @@ export const keyTests = () => {
     ['orders show api none', '', 'the relay has no order "none" of "api"; see relay orders list --local'],
     ['stores resend api --order none', '', 'the relay has no order "none" of "api"'],
     ['deliveries show none', '', 'no delivery "none" was queued'],
+    [
+      'send --source nobody --external-id a&b --wait 1s',
+      ...['', `the order is not "paid" after 1 s; see relay tail --since 10m --order 'a&b' --local`],
+    ],
     ['send --file /none/body', '', 'Cannot read "/none/body": ENOENT'],
     ['dead show none', '', `Cannot show the message${NONE}`],
     ['dead replay none', '', `Cannot replay the message${NONE}`],
