@@ -14,7 +14,7 @@ import { deliveriesSince, deliveryWith } from '../deliveries.ts'
 import { DEAD_LETTERS } from '../messages/dead.ts'
 import { collect as collectMessages, idsOf } from '../messages/message.ts'
 import { QUARANTINE } from '../messages/quarantine.ts'
-import { ordersOf, ordersWhere } from '../orders/orders.ts'
+import { orderKeys, ordersOf, ordersWhere } from '../orders/orders.ts'
 import type { ComparedOrder, Difference, Evidence, QueueState } from './balance.ts'
 import { addLateLine, addLine, emptyLog, type Logged } from './logged.ts'
 
@@ -50,18 +50,13 @@ const changedOrders = async (
   logged: Logged | undefined,
   recorded: Iterable<DeliveryRecord>,
 ): Promise<OrderKey[]> => {
-  const keys = new Map<string, OrderKey>()
-  const add = ({ source, external_id }: OrderKey) =>
-    keys.set(orderName({ source, external_id }), { source, external_id })
-  for await (const { order } of ordersWhere(context, { since })) add(order)
-  for (const entry of [
-    ...recorded,
-    ...(logged?.queued.values() ?? []),
-    ...(logged?.accepted.values() ?? []),
-  ]) {
-    add(entry)
+  const changed: OrderKey[] = []
+  for await (const { order } of ordersWhere(context, { since })) {
+    const { source, external_id } = order
+    changed.push({ source, external_id })
   }
-  return [...keys.values()]
+  const { queued = new Map(), accepted = new Map() } = logged ?? {}
+  return orderKeys([...changed, ...recorded, ...queued.values(), ...accepted.values()])
 }
 
 /** Reads orders from the table and, at a bounded rate, from the service. */
@@ -137,12 +132,6 @@ export const collectAgain = async (
     const record = id === undefined ? undefined : await deliveryWith(context, id)
     if (record !== undefined) recorded.set(record.delivery, record)
   }
-  const keys = new Map(
-    differences.map(({ source, external_id }) => {
-      const key = { source, external_id }
-      return [orderName(key), key]
-    }),
-  )
-  const compared = await compare(context, [...keys.values()], rate)
+  const compared = await compare(context, orderKeys(differences), rate)
   return { ...evidence, ...queues, recorded, orders: new Map([...orders, ...compared]) }
 }

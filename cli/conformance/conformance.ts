@@ -3,11 +3,11 @@ import { feedQueueName } from '../../lib/platform/names.ts'
 import type { Cli } from '../core/command.ts'
 import { type Context, storeNamed } from '../core/context.ts'
 import { cannot, messageOf } from '../core/errors.ts'
+import { findingsReport } from '../core/findings.ts'
 import { duration } from '../core/options.ts'
-import { count, lines, type Report } from '../core/output.ts'
+import { count, type Report } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { progress } from '../core/terminal.ts'
-import { findingColour, findingText } from '../doctor/doctor.ts'
 import { feedSecretOf } from '../stores.ts'
 import { httpFeed, sqsFeed } from './feeds.ts'
 import { PREFIX, play } from './play.ts'
@@ -71,16 +71,8 @@ const conformance = async (
       ...(handled && { handled }),
       ...(only !== undefined && { only: only.split(',') }),
     })
-    const problems = findings.filter(({ level }) => level === 'problem').length
-    return {
-      data: { source, ok: problems === 0, problems, findings, testOrders: `${PREFIX}*` },
-      ok: problems === 0,
-      colourOf: findingColour,
-      text: lines(
-        findings.map(findingText),
-        `${problems === 0 ? 'No problems' : count(problems, 'problem')} found in the store "${source}", which now has test orders "${PREFIX}…".`,
-      ),
-    }
+    const where = `the store "${source}", which now has test orders "${PREFIX}…"`
+    return findingsReport(findings, where, { source, testOrders: `${PREFIX}*` })
   } finally {
     process.off('SIGINT', interrupted).off('SIGTERM', interrupted)
     await store?.kill()

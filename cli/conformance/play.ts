@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { orderUpdated } from '../../kit/src/testing.ts'
-import { type Finding, note, ok, problem } from '../doctor/windows.ts'
+import { type Finding, note, ok, problem } from '../core/findings.ts'
 import { type Check, feedChecks, httpChecks, killChecks, type Outcome, type Play } from './checks.ts'
 import { type Feed, type HttpSend, type Sent, within } from './feeds.ts'
 import type { StoreProcess } from './store.ts'

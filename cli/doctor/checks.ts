@@ -7,12 +7,13 @@ import { DELIVERY_TTL_SECONDS } from '../../lib/webhook/deliveries.ts'
 import { accessOf, accountingOf } from '../core/accounting.ts'
 import type { Context } from '../core/context.ts'
 import { Failure } from '../core/errors.ts'
+import { type Finding, judged, note, ok, problem } from '../core/findings.ts'
 import { count, shellWord } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { registrationsOf } from '../core/registrations.ts'
 import { isAccepted, ping } from '../core/webhook.ts'
 import { INDEXED, storeKeysOf, storesWithSecret } from '../stores.ts'
-import { type Finding, note, ok, problem, windowFindings } from './windows.ts'
+import { windowFindings } from './windows.ts'
 
 type Check = (context: Context, webhookUrl: string) => Promise<Finding[]>
 
@@ -257,9 +258,8 @@ const executions = async ({ lambda, stack }: Context, reserved: number): Promise
     AccountLimit ?? {}
   const needed = reading + OTHER_EXECUTIONS.scheduled + (reserved > 0 ? 0 : OTHER_EXECUTIONS.endpoints)
   const found = `quota ${quota}, ${unreserved} of them unreserved; queues use up to ${reading}, ${reserved} are reserved for the endpoints`
-  return unreserved >= needed
-    ? ok(check, found)
-    : problem(check, found, 'request a higher quota, or lower workerConcurrency: docs/operate.md, Quotas')
+  const remedy = 'request a higher quota, or lower workerConcurrency: docs/operate.md, Quotas'
+  return judged(check, unreserved >= needed, found, remedy)
 }
 
 const account: Check = async context => {

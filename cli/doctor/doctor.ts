@@ -2,25 +2,12 @@ import { QUEUES } from '../../lib/platform/names.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { explain } from '../core/errors.ts'
+import { type Finding, findingsReport, problem } from '../core/findings.ts'
 import { URL_OPTION } from '../core/options.ts'
-import { count, lines, type Report } from '../core/output.ts'
+import type { Report } from '../core/output.ts'
 import { webhookUrlOf } from '../core/registrations.ts'
 import { progress } from '../core/terminal.ts'
 import { CHECKS } from './checks.ts'
-import { type Finding, problem } from './windows.ts'
-
-const MARKS = { ok: '  ok  ', note: 'note  ', problem: '!!    ' } as const
-
-const COLOURS = [
-  [MARKS.ok, 'green'],
-  [MARKS.note, 'yellow'],
-  [MARKS.problem, 'red'],
-] as const
-
-export const findingText = ({ check, level, found, remedy }: Finding) =>
-  `${MARKS[level]}${check}: ${found}${remedy === undefined ? '' : `\n      → ${remedy}`}`
-
-export const findingColour = (line: string) => COLOURS.find(([mark]) => line.startsWith(mark))?.[1]
 
 /** The findings of each topic, as soon as it is checked. */
 export async function* diagnose(context: Context, given?: string): AsyncGenerator<Finding[]> {
@@ -41,17 +28,7 @@ const doctor = async (context: Context, options: { url?: string | undefined }): 
     findings.push(...found)
     shown.advance()
   }
-
-  const problems = findings.filter(({ level }) => level === 'problem').length
-  return {
-    data: { ok: problems === 0, problems, findings },
-    ok: problems === 0,
-    colourOf: findingColour,
-    text: lines(
-      findings.map(findingText),
-      `${problems === 0 ? 'No problems' : count(problems, 'problem')} found in ${context.title}.`,
-    ),
-  }
+  return findingsReport(findings, context.title)
 }
 
 /** `relay doctor`: finds problems and says how to fix them. */

@@ -1,21 +1,6 @@
 import { retryDelay } from '../../lib/platform/retry.ts'
+import { type Finding, judged, problem } from '../core/findings.ts'
 import { SENDER_TIMEOUT_SECONDS } from '../core/webhook.ts'
-
-/** What one check found. */
-export type Finding = {
-  check: string
-  /** `problem`: needs attention. `note`: worth knowing. */
-  level: 'ok' | 'note' | 'problem'
-  found: string
-  remedy?: string
-}
-
-const finding =
-  (level: Finding['level']) =>
-  (check: string, found: string, remedy?: string): Finding => ({
-    ...{ check, level, found, ...(remedy !== undefined && { remedy }) },
-  })
-export const [ok, note, problem] = [finding('ok'), finding('note'), finding('problem')] as const
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE
@@ -43,9 +28,6 @@ const shown = (seconds: number) => {
   return seconds >= 2 * MINUTE ? `${Math.round(seconds / MINUTE)} minutes` : `${seconds} seconds`
 }
 
-const check = (name: string, holds: boolean, found: string, remedy: string): Finding =>
-  holds ? ok(name, found) : problem(name, found, remedy)
-
 /** The longest time from the first receive of a message to the last. */
 const longestRetry = (receives: number) => {
   let seconds = 0
@@ -58,7 +40,7 @@ const deadLetterCheck = (maxReceives: number | undefined, retention: number): Fi
   if (maxReceives === undefined)
     return problem(name, 'the order queue has no dead-letter queue', 'deploy again')
   const longest = longestRetry(maxReceives)
-  return check(
+  return judged(
     name,
     longest < retention,
     `${maxReceives} receives within at most ${shown(longest)}; retention is ${shown(retention)}`,
@@ -70,25 +52,25 @@ const deadLetterCheck = (maxReceives: number | undefined, retention: number): Fi
 export const windowFindings = (windows: Windows): Finding[] => {
   const { deliveryTtl, deadRetention, queueVisibility, webhookTimeout, workerTimeout } = windows
   return [
-    check(
+    judged(
       'deliveries are remembered for as long as the sender retries',
       deliveryTtl > SENDER_RETRIES,
       `remembered for ${shown(deliveryTtl)}, retried for up to ${shown(SENDER_RETRIES)}`,
       'raise DELIVERY_TTL_SECONDS and deploy',
     ),
-    check(
+    judged(
       'deliveries are remembered for as long as dead letters can be replayed',
       deliveryTtl > deadRetention,
       `remembered for ${shown(deliveryTtl)}, dead letters are kept for ${shown(deadRetention)}`,
       'raise DELIVERY_TTL_SECONDS, or lower the retention of dead letters, and deploy',
     ),
-    check(
+    judged(
       'messages stay invisible while the worker processes them',
       queueVisibility >= 6 * workerTimeout,
       `visibility timeout ${shown(queueVisibility)}, worker timeout ${shown(workerTimeout)}; AWS recommends a factor of six`,
       'raise VisibilityTimeout of the order queue, or lower the timeout of the worker, and deploy',
     ),
-    check(
+    judged(
       'the receiver responds before the sender gives up',
       webhookTimeout < SENDER_TIMEOUT_SECONDS,
       `timeout ${shown(webhookTimeout)}, the sender waits ${shown(SENDER_TIMEOUT_SECONDS)}`,

@@ -1,8 +1,7 @@
-import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { orderName } from '../../lib/orders/events.ts'
 import { entryKeyOf, entryOf, type HistoryEntry, partitionOf, positionOf } from '../../lib/orders/history.ts'
 import { BULK_SHARD, orderRepository, SHARDS } from '../../lib/orders/repository.ts'
-import { orderOf, type StoredOrder, savedAt } from '../../lib/orders/stored.ts'
+import { keyItem, orderOf, type StoredOrder, savedAt } from '../../lib/orders/stored.ts'
 import { FAILING_INDEX, HISTORY_INDEXES, TABLES } from '../../lib/platform/names.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import type { Context } from '../core/context.ts'
@@ -18,16 +17,19 @@ export const ordersOf = async ({ dynamodb, stack }: Context) =>
 /** DynamoDB takes this many keys in one request. */
 const BATCH = 100
 
+/** The keys of orders, each once. */
+export const orderKeys = (orders: readonly OrderKey[]): OrderKey[] => {
+  const keys = orders.map(({ source, external_id }) => ({ source, external_id }))
+  return [...new Map(keys.map(key => [orderName(key), key])).values()]
+}
+
 /** Reads orders by their keys; by `orderName`. */
 const readOrders = async (
   { dynamodb, stack }: Context,
   keys: readonly OrderKey[],
 ): Promise<Map<string, StoredOrder>> => {
   const { ordersTable } = await stack()
-  const unique = new Map(keys.map(key => [orderName(key), key]))
-  let left: Record<string, AttributeValue>[] = [...unique.values()].map(({ source, external_id }) => ({
-    ...{ source: { S: source }, external_id: { S: external_id } },
-  }))
+  let left = orderKeys(keys).map(keyItem)
   const found = new Map<string, StoredOrder>()
   while (left.length > 0) {
     const { Responses = {}, UnprocessedKeys = {} } = await dynamodb.batchGetItem({
