@@ -1,3 +1,4 @@
+import PQueue from 'p-queue'
 import * as v from 'valibot'
 import type { Context } from '../cli/core/context.ts'
 import { cannot, explain } from '../cli/core/errors.ts'
@@ -53,18 +54,13 @@ export const messageRoutes = (context: Context, live: Live) => {
   let operation: Operation | undefined
   let ended = 0
   let breakOff = new AbortController()
-  const turns = new Map<Command, Promise<unknown>>()
+  const turns = { dead: new PQueue({ concurrency: 1 }), quarantine: new PQueue({ concurrency: 1 }) }
 
-  const inTurn = <Result>(name: Command, work: () => Promise<Result>): Promise<Result> => {
-    const done = (turns.get(name) ?? Promise.resolve()).then(work)
-    turns.set(
-      name,
-      done.catch(() => undefined),
-    )
-    return done
-  }
   const readNow = (name: Command) =>
-    inTurn(name, async () => ({ at: new Date(), ...(await collect(context, KINDS[name], { limit: LIMIT })) }))
+    turns[name].add(async () => ({
+      at: new Date(),
+      ...(await collect(context, KINDS[name], { limit: LIMIT })),
+    }))
   const isRunning = () => operation !== undefined && operation.end === undefined
   const depthsOf = async (name: Command) => {
     const depths = await Promise.all(KINDS[name].queues(context).map(queue => depthOf(context, queue)))
@@ -95,10 +91,12 @@ export const messageRoutes = (context: Context, live: Live) => {
     }
     const task = { action, name, plan, selection: selectionOf(started.plan), ...(reason && { reason }) }
     const pacing = { ...PACING, signal: breakOff.signal, onStep }
-    started.end = await inTurn(command, () => carryOut(context, KINDS[command], task, pacing)).then(
-      ({ stopped, missing }) => ({ stopped, missing: missing.length }),
-      error => ({ stopped: explain(error, context).message, missing: 0 }),
-    )
+    started.end = await turns[command]
+      .add(() => carryOut(context, KINDS[command], task, pacing))
+      .then(
+        ({ stopped, missing }) => ({ stopped, missing: missing.length }),
+        error => ({ stopped: explain(error, context).message, missing: 0 }),
+      )
     readings.delete(command)
     ended += 1
   }
@@ -136,7 +134,7 @@ export const messageRoutes = (context: Context, live: Live) => {
           ...(period !== undefined && { since: since(period) }),
           limit: Number.POSITIVE_INFINITY,
         }
-        return keep(await inTurn(command, () => makePlan(context, KINDS[command], { action, selection })))
+        return keep(await turns[command].add(() => makePlan(context, KINDS[command], { action, selection })))
       },
     ),
     post('plans/open', { ...command, file: v.string() }, async ({ command, file }) =>

@@ -40,14 +40,6 @@ export const formatOtherDate = (date: string) => otherDay.format(midnight(date))
 /** A moment, in the reader's own time zone. */
 export const formatMoment = (iso: string) => moment.format(new Date(iso))
 
-/** How long until a moment, coarse enough to read: `in 12 sec`, `in 4 min`, `in 2 hr`. */
-export const formatWait = (iso: string, now: number) => {
-  const seconds = Math.max(0, Math.ceil((Date.parse(iso) - now) / 1000))
-  if (seconds < 100) return wait.format(seconds, 'second')
-  if (seconds < 6000) return wait.format(Math.round(seconds / 60), 'minute')
-  return wait.format(Math.round(seconds / 3600), 'hour')
-}
-
 const UNITS = [
   ['second', 1, 100],
   ['minute', 60, 6000],
@@ -55,19 +47,28 @@ const UNITS = [
   ['day', 86_400, Number.POSITIVE_INFINITY],
 ] as const
 
-/** How long it takes, coarse enough to read: `12 seconds`, `4 minutes`, `3 days`. */
-export const formatDuration = (seconds: number) => {
+/** Seconds in a unit that is coarse enough to read. */
+const inUnit = (seconds: number) => {
   const [unit, length] = UNITS.find(([, , below]) => seconds < below) ?? UNITS[0]
-  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(
-    Math.round(seconds / length),
-  )
+  return { unit, count: Math.round(seconds / length) }
+}
+
+/** How long until a moment: `in 12 sec`, `in 4 min`, `in 2 hr`. */
+export const formatWait = (iso: string, now: number) => {
+  const { count, unit } = inUnit(Math.max(0, Math.ceil((Date.parse(iso) - now) / 1000)))
+  return wait.format(count, unit)
 }
 
 /** How long ago a moment was. */
 export const formatAgo = (iso: string, now: number) => {
-  const seconds = Math.max(0, (now - Date.parse(iso)) / 1000)
-  const [unit, length] = UNITS.find(([, , below]) => seconds < below) ?? UNITS[0]
-  return wait.format(-Math.round(seconds / length), unit)
+  const { count, unit } = inUnit(Math.max(0, (now - Date.parse(iso)) / 1000))
+  return wait.format(-count, unit)
+}
+
+/** How long it takes: `12 seconds`, `4 minutes`, `3 days`. */
+export const formatDuration = (seconds: number) => {
+  const { count, unit } = inUnit(seconds)
+  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(count)
 }
 
 /** Text with its Persian and Arabic digits as Latin ones. */

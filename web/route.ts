@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { queryOf } from './http.ts'
 
 /** What the address names: `#/orders/1001?source=api` has the path ['orders', '1001'] and its query. */
 export type Route = { path: readonly string[]; query: URLSearchParams; hash: string }
@@ -17,10 +18,8 @@ const parse = (hash: string): Route => {
 }
 
 /** The address of a page; what is empty is left out of its query. */
-export const linkTo = (path: readonly string[], query: Record<string, string | null | undefined> = {}) => {
-  const given = Object.entries(query).flatMap(([name, value]) => (value ? [[name, value]] : []))
-  return `#/${path.map(encodeURIComponent).join('/')}${given.length > 0 ? `?${new URLSearchParams(given)}` : ''}`
-}
+export const linkTo = (path: readonly string[], query: Record<string, string | null | undefined> = {}) =>
+  `#/${path.map(encodeURIComponent).join('/')}${queryOf(query)}`
 
 export const route = signal(parse(location.hash))
 

@@ -4,9 +4,31 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { isNativeError } from 'node:util/types'
+import { build } from 'esbuild'
 import type { Context, Env } from 'hono'
 import { stream } from 'hono/streaming'
-import { bundle } from './bundle.ts'
+
+/**
+ * A web page's script and style sheet, from the TSX and CSS that its entry file imports.
+ *
+ * @param entry path of the entry file
+ */
+const bundle = async (entry: string): Promise<{ script: string; style: string }> => {
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    outdir: '/',
+    format: 'esm',
+    target: 'es2024',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    logLevel: 'silent',
+  })
+  const textOf = (extension: string) => outputFiles.find(({ path }) => path.endsWith(extension))?.text ?? ''
+  return { script: textOf('.js'), style: textOf('.css') }
+}
 
 export type PageFile = readonly [type: string, content: string | Uint8Array<ArrayBuffer>]
 

@@ -3,11 +3,11 @@ import { valid } from '../refusal.ts'
 import { type OrderRequest, orderKey, orderRequest } from '../requests.ts'
 import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
+import { requireFiscalYear } from './catalogue.ts'
 import { finalize } from './finalize.ts'
-import { requireFiscalYear } from './fiscal-year.ts'
 import { customerFor, invoiceOf } from './invoice.ts'
-import { paymentOf } from './pay-invoice.ts'
 import { findOrder, type Result, readOrder, resultOf } from './read-order.ts'
+import { paymentOf } from './register.ts'
 
 /** Stores the draft and its rows. */
 const draft = (request: OrderRequest, store: Store) => {

@@ -1,6 +1,6 @@
 import type { Store } from '../store/open.ts'
 import type { HeldPayment, Order } from '../store/orders.ts'
-import { payInvoice } from './pay-invoice.ts'
+import { payInvoice } from './register.ts'
 import { describeShortages, issueGoods, shortagesOf } from './stock.ts'
 
 export const OBSTACLES = ['stock', 'finalization', 'account'] as const

@@ -11,47 +11,22 @@ type Action = 'retry' | 'pay' | 'reverse the payment of' | 'return' | 'review' |
 
 const NOT_DRAFT = 'its invoice is finalized; move it back to review first'
 const NO_RECEIPT = 'it has no receipt'
+const HAS_RECEIPT = 'it has a receipt; reverse its payment first'
 const RETURNED = 'its goods are returned; move it back to review first'
 const DRAFT = 'its invoice is a draft; finalize it with a retry first'
+const [REVIEW, INVOICED, PAID, REFUNDED] = [['needs_review'], ['invoiced'], ['paid'], ['refunded']] as const
+const RETRIED = ['needs_review', 'invoiced', 'paid'] as const
 
 /** The statuses that each action of the accountant can lead to, or why it is refused and what to do instead. */
 const TRANSITIONS: Readonly<Record<Action, Readonly<Record<Status, readonly Status[] | string>>>> = {
-  retry: {
-    needs_review: ['needs_review', 'invoiced', 'paid'],
-    invoiced: NOT_DRAFT,
-    paid: NOT_DRAFT,
-    refunded: NOT_DRAFT,
-  },
-  pay: {
-    needs_review: DRAFT,
-    invoiced: ['paid'],
-    paid: 'it has a receipt; reverse its payment first',
-    refunded: RETURNED,
-  },
+  retry: { needs_review: RETRIED, invoiced: NOT_DRAFT, paid: NOT_DRAFT, refunded: NOT_DRAFT },
+  pay: { needs_review: DRAFT, invoiced: PAID, paid: HAS_RECEIPT, refunded: RETURNED },
   'reverse the payment of': {
-    needs_review: NO_RECEIPT,
-    invoiced: NO_RECEIPT,
-    paid: ['invoiced'],
-    refunded: RETURNED,
+    ...{ needs_review: NO_RECEIPT, invoiced: NO_RECEIPT, paid: INVOICED, refunded: RETURNED },
   },
-  return: {
-    needs_review: DRAFT,
-    invoiced: ['refunded'],
-    paid: ['refunded'],
-    refunded: 'its goods are returned',
-  },
-  review: {
-    needs_review: 'it is in review',
-    invoiced: ['needs_review'],
-    paid: ['needs_review'],
-    refunded: ['needs_review'],
-  },
-  correct: {
-    needs_review: ['needs_review'],
-    invoiced: ['invoiced'],
-    paid: ['paid'],
-    refunded: RETURNED,
-  },
+  return: { needs_review: DRAFT, invoiced: REFUNDED, paid: REFUNDED, refunded: 'its goods are returned' },
+  review: { needs_review: 'it is in review', invoiced: REVIEW, paid: REVIEW, refunded: REVIEW },
+  correct: { needs_review: REVIEW, invoiced: INVOICED, paid: PAID, refunded: RETURNED },
 }
 
 /** An action that the state of the order does not allow; the reason names the state and the remedy. */
