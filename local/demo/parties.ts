@@ -22,6 +22,7 @@ const feedMessage = v.looseObject({
   version: v.number(),
   data: v.looseObject({ external_id: v.string() }),
 })
+const savedOrder = v.looseObject({ status: v.string(), relay: v.looseObject({ version: v.number() }) })
 const deliveries = v.object({
   deliveries: v.array(
     v.looseObject({
@@ -52,9 +53,16 @@ export const partiesOf = ({ relay, sandbox, sqs }: Addresses, source: string) =>
   const asCaller = { authorization: `Bearer ${SANDBOX_KEY}` }
   const queue = new SQSClient({ region: REGION, endpoint: sqs, credentials: CREDENTIALS })
   const QueueUrl = `${sqs}/${ACCOUNT_ID}/${feedQueueName(source)}`
+  /** The versions of the last messages. */
+  const heard = new Map<string, number>()
   const receive = async () => {
     const { Messages = [] } = await queue.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 1 }))
     return Messages[0]
+  }
+
+  const deliveryOf = async (id: string) => {
+    const { body } = await send('GET', `${sandbox}/panel/deliveries`)
+    return v.parse(deliveries, body).deliveries.find(({ external_id }) => external_id === id)
   }
 
   return {
@@ -68,14 +76,22 @@ export const partiesOf = ({ relay, sandbox, sqs }: Addresses, source: string) =>
       create: (body: object) => send('POST', `${relay}/api/v1/orders/`, { source, ...body }, asStore),
       payment: (id: string, body: object) => send('POST', `${relay}${path(id, 'payment/')}`, body, asStore),
       refund: (id: string, body: object) => send('POST', `${relay}${path(id, 'refund/')}`, body, asStore),
-      read: (id: string) => send('GET', `${relay}${path(id)}`, undefined, asStore),
+      /** The status in the relay's table, which is saved after the message about it is sent. */
+      saved: (id: string) =>
+        until(`the table to have order ${id}`, async () => {
+          const { body } = await send('GET', `${relay}${path(id)}`, undefined, asStore)
+          const found = v.parse(savedOrder, body)
+          return found.relay.version === heard.get(id) ? found.status : undefined
+        }),
       /** Receives the next message of the store's feed. */
       receive: () =>
         until('a message', async () => {
           const message = await receive()
           if (message === undefined) return undefined
           await queue.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: message.ReceiptHandle }))
-          return v.parse(v.pipe(json, feedMessage), message.Body)
+          const received = v.parse(v.pipe(json, feedMessage), message.Body)
+          heard.set(received.data.external_id, received.version)
+          return received
         }),
       isFeedEmpty: async () => (await receive()) === undefined,
     },
@@ -83,18 +99,18 @@ export const partiesOf = ({ relay, sandbox, sqs }: Addresses, source: string) =>
     accountant: {
       stock: (sku: string, name: string, stock: number) =>
         send('PUT', `${sandbox}/panel/products/${sku}`, { name, stock }),
-      retry: (id: string, of = source) =>
-        send('POST', `${sandbox}/panel/orders/${id}/retry?source=${encodeURIComponent(of)}`),
-      /** The last attempt to deliver an order's webhook, once it was answered. */
+      /** The status after it. */
+      retry: async (id: string, of = source) =>
+        (await send('POST', `${sandbox}/panel/orders/${id}/retry?source=${encodeURIComponent(of)}`)).body
+          .status,
+      /** The answer to an order's webhook, once there is one. */
       delivered: (id: string) =>
         until(`an answered webhook about ${id}`, async () => {
-          const { body } = await send('GET', `${sandbox}/panel/deliveries`)
-          const found = v.parse(deliveries, body).deliveries.find(({ external_id }) => external_id === id)
-          const attempt = found?.attempts.at(-1)
-          if (found === undefined || attempt?.status == null) return undefined
-          return { delivery: found.delivery, answer: attempt.status, response: attempt.response }
+          const attempt = (await deliveryOf(id))?.attempts.at(-1)
+          return attempt?.status == null ? undefined : [attempt.status, attempt.response]
         }),
-      resend: (delivery: string) => send('POST', `${sandbox}/panel/deliveries/${delivery}/resend`),
+      resend: async (id: string) =>
+        send('POST', `${sandbox}/panel/deliveries/${(await deliveryOf(id))?.delivery}/resend`),
     },
     /** Does not know the secret. */
     forger: {
