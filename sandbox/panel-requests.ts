@@ -112,6 +112,8 @@ const fromDigits = [
   v.integer(),
 ] as const
 
+const identifier = v.pipe(text, ...fromDigits, v.metadata({ minimum: 0, maximum: 999_999_999_999_999 }))
+
 const limit = (preset: number) =>
   v.pipe(
     v.optional(text, String(preset)),
@@ -129,10 +131,10 @@ export const ordersQuery = v.object({
   q: v.optional(text),
   sort: v.optional(v.picklist(SORTS, `must be one of ${SORTS.join(', ')}`), '-invoice_number'),
   limit: limit(50),
-  before: v.optional(v.pipe(text, ...fromDigits)),
+  before: v.optional(identifier),
 })
 
-export const faultsQuery = v.object({ id: v.optional(v.pipe(text, ...fromDigits)) })
+export const faultsQuery = v.object({ id: v.optional(identifier) })
 
 export const deliveriesQuery = v.object({
   order: v.optional(text),

@@ -105,19 +105,19 @@ const hasCredentials = (url: string) => {
   return parsed !== null && parsed.username + parsed.password !== ''
 }
 
-/** The body of webhook registration and removal (spec: Webhook registration). */
-export const webhookRequest = object(
-  {
-    url: v.pipe(
-      text,
-      v.url('must be a URL'),
-      v.check(isWeb, 'must be an http or https URL'),
-      v.check(url => !hasCredentials(url), 'must not contain a user name or password'),
-      v.metadata({ pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@]+([/?#]|$)' }),
-    ),
-  },
-  BODY,
+export const webhookUrl = v.pipe(
+  text,
+  v.url('must be a URL'),
+  v.check(isWeb, 'must be an http or https URL'),
+  v.check(url => !hasCredentials(url), 'must not contain a user name or password'),
+  v.metadata({ pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@]+([/?#]|$)' }),
 )
+
+/** The body of webhook registration (spec: Webhook registration). */
+export const webhookRequest = object({ url: webhookUrl }, BODY)
+
+/** The body of webhook removal, whose URL may be in the query instead. */
+export const webhookRemoval = object({ url: v.nullish(webhookUrl) }, BODY)
 
 export type Payment = v.InferOutput<typeof payment>
 export type OrderRequest = v.InferOutput<typeof orderRequest>

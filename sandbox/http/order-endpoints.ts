@@ -4,7 +4,7 @@ import { readOrder } from '../actions/read-order.ts'
 import { registerPayment, registerRefund } from '../actions/register.ts'
 import { registerWebhook, removeWebhook } from '../actions/webhooks.ts'
 import { valid } from '../refusal.ts'
-import { paymentRequest, refundRequest, webhookRequest } from '../requests.ts'
+import { paymentRequest, refundRequest, webhookRemoval, webhookRequest, webhookUrl } from '../requests.ts'
 import { accepts, type Call, type Endpoint, either, keyOf, SOURCE } from './endpoint.ts'
 import { respond } from './respond.ts'
 
@@ -15,8 +15,6 @@ const orderBody = (body: unknown, { query }: Call): unknown => {
   if (inBody != null && typeof inBody !== 'string') return body
   return { ...body, source: either('source', query, inBody) }
 }
-
-const removal = v.looseObject({ url: v.nullish(v.string('must be a string')) }, 'must be a JSON object')
 
 /** Registration and removal of receivers, for stores and in the panel. */
 export const webhookEndpoints: readonly Endpoint[] = [
@@ -32,11 +30,11 @@ export const webhookEndpoints: readonly Endpoint[] = [
   {
     ...{ method: 'delete', path: '/api/v1/webhook/', id: 'removeWebhook', access: 'write' },
     summary: 'Remove a webhook URL',
-    query: { url: v.optional(v.string()) },
+    query: { url: v.optional(webhookUrl) },
     answers: { 204: { when: 'Removed, or never registered.' } },
     refusals: { 400: 'The request has no valid URL.' },
     example: { query: 'url=http%3A%2F%2F127.0.0.1%3A3000%2Fwebhook' },
-    ...accepts(v.optional(removal, {}), ['WebhookRequest'], (body, { query, store, context }) => {
+    ...accepts(v.optional(webhookRemoval, {}), ['WebhookRemoval'], (body, { query, store, context }) => {
       const { url } = valid(webhookRequest, { url: either('url', query, body.url) })
       removeWebhook(url, store)
       return context.body(null, 204)

@@ -8,12 +8,12 @@ const DESCRIPTION = `A local implementation of the accounting service for develo
 interface, and the actions of its accountant.
 
 Money is whole rials. Numbers are read exactly, up to 40 digits, and totals are strings of digits. Texts are well-formed
-Unicode: half of a surrogate pair is refused.
+Unicode: half of a surrogate pair is refused. In a list of the panel, an empty query parameter counts as missing.
 Every refusal is a 4xx response with an \`Error\` that names the field, if one caused it.`
 
 const ref = (schema: SchemaName) => ({ $ref: `#/components/schemas/${schema}` })
 
-const content = (schema: JsonSchema, type = 'application/json') => ({ content: { [type]: { schema } } })
+const content = (schema: JsonSchema) => ({ content: { 'application/json': { schema } } })
 
 const BODY_REFUSALS = {
   400: 'The body is invalid.',
@@ -36,6 +36,12 @@ const refusalsOf = ({ path, query, body, access, refusals }: Endpoint): Record<n
   ...refusals,
 })
 
+/** The schema of a query parameter, with its example as a value of its type. */
+const typed = (schema: JsonSchema, example: string | null) => ({
+  schema,
+  ...(example !== null && { example: schema.type === 'integer' ? Number(example) : example }),
+})
+
 const parametersOf = ({ path, id, query = {}, example }: Endpoint) => {
   const given = new URLSearchParams(example?.query)
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
@@ -45,8 +51,7 @@ const parametersOf = ({ path, id, query = {}, example }: Endpoint) => {
   }))
   const inQuery = Object.entries(query).map(([name, schema]) => ({
     ...{ name, in: 'query', required: false, description: describe(`${id}.${name}`) },
-    schema: parameterSchema(schema),
-    ...(given.has(name) && { example: given.get(name) }),
+    ...typed(parameterSchema(schema), given.get(name)),
   }))
   return [...inPath, ...inQuery]
 }
@@ -62,7 +67,7 @@ const requestOf = ({ body, example }: Endpoint) => {
 const responsesOf = (endpoint: Endpoint) => {
   const successes = Object.entries(endpoint.answers).map(([status, { schema, type, when }]) => {
     const json = schema && content(ref(schema))
-    return [status, { description: when, ...json, ...(type && content({ type: 'string' }, type)) }] as const
+    return [status, { description: when, ...json, ...(type && { content: { [type]: {} } }) }] as const
   })
   const failures = Object.entries(refusalsOf(endpoint)).map(
     ([status, description]) => [status, { description, ...content(ref('Error')) }] as const,

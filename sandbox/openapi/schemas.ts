@@ -144,6 +144,7 @@ export const SCHEMAS = {
   NestedPaymentRequest: requests.nestedPayment,
   RefundRequest: requests.refundRequest,
   WebhookRequest: requests.webhookRequest,
+  WebhookRemoval: requests.webhookRemoval,
   OrderResult: orderResult,
   CreateResult: v.strictObject({ ...result, duplicate: v.boolean() }),
   WebhookRegistration: v.strictObject({ url: text, secret: text }),
