@@ -22,7 +22,7 @@ const example = (file: string): string => {
 /** What the developer of a store with an SQS feed needs. */
 const forConsumer = ({ local, region }: Context, url: string, arn: string) => ({
   role_policy: policy(allow(CONSUME, [arn])),
-  aws_cli: `aws sqs receive-message --queue-url ${url} --max-number-of-messages 10 --wait-time-seconds 20
+  aws_cli: `aws sqs receive-message --queue-url ${url} --message-system-attribute-names MessageGroupId --max-number-of-messages 10 --wait-time-seconds 20
 aws sqs delete-message --queue-url ${url} --receipt-handle "$RECEIPT_HANDLE"`,
   environment: {
     AWS_REGION: region,

@@ -61,7 +61,7 @@ export const feedChecks = (play: Play): Record<string, Check> => {
     delivery: {
       when: 'When the first message came',
       remedy:
-        'start the store with the secret or queue of its feed; it notes each delivery that it handles, once',
+        'start the store with the secret or queue of its feed; it verifies the raw bytes of the body ("relay explain-signature" helps), and notes each delivery that it handles, once',
       play: () => deliver([message('first', 1)]),
     },
     duplicates: {
@@ -139,6 +139,16 @@ export const httpChecks = (
           if (answer !== 'it answered 401') return { wrong: `did not answer 401 to what ${how}: ${answer}` }
         }
         return { dropped: [forged] }
+      },
+    },
+    'raw body': {
+      when: 'When the JSON of a message had white space',
+      remedy: 'verify the bytes of the body before anything parses it',
+      play: async () => {
+        const compact = message('raw', 1)
+        const spaced = { ...compact, json: JSON.stringify(JSON.parse(compact.json), null, 1) }
+        const failure = await send(spaced)
+        return { handled: [spaced], wrong: failure && refused(spaced, failure) }
       },
     },
     'secret exchange': {

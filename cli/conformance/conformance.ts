@@ -4,6 +4,7 @@ import type { Cli } from '../core/command.ts'
 import { type Context, storeNamed } from '../core/context.ts'
 import { cannot, messageOf } from '../core/errors.ts'
 import { findingsReport } from '../core/findings.ts'
+import { interruptible } from '../core/interruptible.ts'
 import { duration } from '../core/options.ts'
 import { count, type Report } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
@@ -62,21 +63,22 @@ const conformance = async (
   const handled = place === undefined ? store?.output : () => textAt(place)
   await handled?.()
   using shown = progress(terminal, 'Checking')
-  const interrupted = () => void (store?.kill() ?? Promise.resolve()).finally(() => process.exit(130))
-  process.once('SIGINT', interrupted).once('SIGTERM', interrupted)
-  try {
-    const findings = await play({
+  const findings = await interruptible(signal => {
+    const end = async () => {
+      await store?.kill()
+      process.exit(130)
+    }
+    // A check cannot be broken off, and would start the store again.
+    signal.addEventListener('abort', end)
+    return play({
       ...{ source, ...feed, wait, onChecked: shown.advance },
       ...(store && { store }),
       ...(handled && { handled }),
       ...(only !== undefined && { only: only.split(',') }),
     })
-    const where = `the store "${source}", which now has test orders "${PREFIX}…"`
-    return findingsReport(findings, where, { source, testOrders: `${PREFIX}*` })
-  } finally {
-    process.off('SIGINT', interrupted).off('SIGTERM', interrupted)
-    await store?.kill()
-  }
+  }).finally(() => store?.kill())
+  const where = `the store "${source}", which now has test orders "${PREFIX}…"`
+  return findingsReport(findings, where, { source, testOrders: `${PREFIX}*` })
 }
 
 /** `relay conformance`: what a store would lose or double. */

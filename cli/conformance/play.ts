@@ -55,6 +55,12 @@ const faultIn = (text: string, { handled = [], dropped = [], mayRepeat = false }
   return undefined
 }
 
+/** What a store has printed last, such as the error for which it handles nothing. */
+const lastWords = async (store: StoreProcess | undefined) => {
+  const words = (await store?.output())?.trim().split('\n').at(-1)?.slice(-300)
+  return words ? `; it printed last: ${words}` : ''
+}
+
 /** Makes messages about orders whose ids begin with a prefix. */
 export const messageMaker =
   (source: string, prefix: string): Play['message'] =>
@@ -96,7 +102,8 @@ export const play = async (options: Options): Promise<readonly Finding[]> => {
     }
     const ended = store?.ends() !== ends && 'ended by itself: nothing is handled until it is started again'
     const wrong = ended || outcome.wrong || (handled && faultIn(await handled(), outcome))
-    if (wrong) return problem(name, `${when}, the store ${wrong}`, remedy)
+    const why = name === FIRST || ended ? await lastWords(store) : ''
+    if (wrong) return problem(name, `${when}, the store ${wrong}${why}`, remedy)
     if (expected.length === 0) return ok(name, `${when}, the store handled nothing`)
     if (handled !== undefined) return ok(name, `${when}, the store handled each change once and in order`)
     return note(

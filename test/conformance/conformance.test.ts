@@ -27,6 +27,11 @@ const FORGETFUL: Change = [
   CALL,
   'await new Promise(resolve => setTimeout(resolve, 50)); handle(message)',
 ]
+const PARSED: Change = [
+  RECEIVE,
+  'body: raw,',
+  'body: JSON.stringify(JSON.parse(new TextDecoder().decode(bytesOf(raw)))),',
+]
 const MIXED: Change = [ONCE, '.get(source, external_id)', '.get(source, external_id.slice(0, -1))']
 /** Acknowledges what it receives, and handles it later, one message after the other. */
 const EAGER: Change[] = [
@@ -55,6 +60,7 @@ const CASES: Case[] = [
   [PY, 'duplicates, same version', [PY, ' or (version == last and delivery in deliveries)', '']],
   [PY, 'duplicates, old versions, restarts', [PY, 'version < last or ', '']],
   [PY, 'signatures', [PY, 'TOLERANCE_SECONDS = 300', 'TOLERANCE_SECONDS = 3000']],
+  [TS, 'raw body', PARSED],
   [PY, 'secret exchange', [PY, '[1:])', '[1:2])']],
   [PY, 'test message', [PY, 'if message["event"] != "relay.test"', 'if True']],
   [PY, 'failures', [PY, 'if message["event"] != "relay.test"', 'if message.get("data")']],
