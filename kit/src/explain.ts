@@ -109,13 +109,14 @@ const invalid = (cause: string, remedy: string): Explanation => ({ valid: false,
 /** What the body itself tells when no key that could be meant has signed it. */
 const traceIn = (body: Uint8Array): string | undefined => {
   const text = decoder.decode(body)
+  if (text === '') return 'the body is empty: something else has read it'
   if (text.includes('\ufffd')) return 'the body was read in another character set, and some of it is lost'
   try {
     // Maps of Go and columns of PostgreSQL sort the fields; the sender writes `event` first.
     const [first = 'event'] = Object.keys(JSON.parse(text))
     if (first !== 'event') return 'the body was parsed and written again, with its fields in another order'
   } catch {
-    // It is not JSON.
+    return 'the body is not JSON: it was cut off or changed'
   }
   return undefined
 }

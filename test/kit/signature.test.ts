@@ -102,6 +102,8 @@ test.each<
         .replace(/[^ -~]/g, '\ufffd'),
     },
   ],
+  ['the body is empty', { body: '' }],
+  ['it was cut off', { body: BODY.slice(0, 40) }],
   ['its fields in another order', { body: '{"data":{},"event":"order.updated"}' }],
   ['must have v1=<64 lower-case', { header: SIGNED.toUpperCase().replace('T=', 't=').replace('V1=', 'v1=') }],
   ['must have v1=<64', { header: `t=${T},v1=${Buffer.alloc(32).toString('base64')}` }],
