@@ -143,7 +143,11 @@ export const Testing = page(
   { title: () => t('Testing'), reads: () => ({ settings: SETTINGS }) },
   ({ settings }) => (
     <>
-      <PageHead title={t('Testing')} />
+      <PageHead title={t('Testing')}>
+        <a class="button" href="/docs">
+          {t('API reference')}
+        </a>
+      </PageHead>
       <Section id="faults" title={t('Faults on purpose')}>
         <p class="muted">
           {t(
