@@ -130,7 +130,9 @@ export const Shell = ({ title, brand, waiting, items, children }: ShellProps) =>
     hideToast()
     closeDialog()
     // On a phone there may be more pages than fit side by side.
-    document.querySelector('.nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+    const { left = 0, width = 0 } =
+      document.querySelector('.nav [aria-current]')?.getBoundingClientRect() ?? {}
+    document.querySelector('.nav > ul')?.scrollBy(left + width / 2 - innerWidth / 2, 0)
   }, [hash])
   const skip = (event: Event) => {
     event.preventDefault()

@@ -126,18 +126,25 @@ const Rows = ({ orders, caption }: { orders: readonly Row[]; caption: string }) 
 
 const None = ({ title }: { title: string }) => (
   <Empty title={title}>
-    <a class="button" href={linkTo(['orders'])}>
-      {t('Show all orders')}
-    </a>
+    {route.value.query.size > 0 && (
+      <a class="button" href={linkTo(['orders'])}>
+        {t('Show all orders')}
+      </a>
+    )}
   </Empty>
 )
+
+const whyNone = (cursor: string | undefined) => {
+  if (route.value.query.size === 0) return t('There are no orders yet')
+  return cursor === undefined ? t('No order matches') : t('No order matches so far')
+}
 
 const Listed = ({ orders, cursor, searched }: List) => (
   <>
     {orders.length > 0 ? (
       <Rows orders={orders} caption={t('Orders, the last changed first')} />
     ) : (
-      <None title={cursor === undefined ? t('No order matches') : t('No order matches so far')} />
+      <None title={whyNone(cursor)} />
     )}
     <nav class="row" aria-label={t('Pages of orders')}>
       {route.value.query.has('cursor') && (

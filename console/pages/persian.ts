@@ -264,6 +264,7 @@ export const t = translator({
   'Show all orders': 'نمایش همهٔ سفارش‌ها',
   'Orders, the last changed first': 'سفارش‌ها، نخست آخرین تغییر',
   'Orders found': 'سفارش‌های یافته‌شده',
+  'There are no orders yet': 'هنوز سفارشی نیست',
   'No order matches': 'هیچ سفارشی مطابقت ندارد',
   'No order matches so far': 'تا اینجا هیچ سفارشی مطابقت ندارد',
   'Nothing has this number or id': 'چیزی با این شماره یا شناسه نیست',
