@@ -15,12 +15,6 @@ export const Back = ({ page, children }: { page: string; children: string }) => 
   </a>
 )
 
-const LONGEST = 300
-
-/** What somebody wrote, for a line; it stands in full elsewhere. */
-export const brief = (text: string) =>
-  translateMessage(visible(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text))
-
 const shown = (value: unknown) =>
   (typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value))
     .split('\n')

@@ -1,10 +1,10 @@
+import { visible } from '../../lib/platform/visible.ts'
 import { translateMessage } from '../../web/messages.ts'
 import { Ago, Code, Moment, Name, Section, type Tone, Wait } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
 import type { Answer } from './api.ts'
 import { NAMES, nameIn } from './order-pieces.tsx'
 import { t } from './persian.ts'
-import { brief } from './pieces.tsx'
 
 type Link = Answer<'order'>['why']['links'][number]
 
@@ -26,7 +26,7 @@ export const WaitsFor = ({ link: { for: whom, reason } }: { link: Link }) => (
     <span class="strong">{FOR[whom][0]}</span>
     <span class="small muted">
       {': '}
-      <Name>{brief(reason)}</Name>
+      <Name>{translateMessage(visible(reason))}</Name>
     </span>
   </span>
 )
@@ -48,7 +48,7 @@ const Step = ({ link, isFirst }: { link: Link; isFirst: boolean }) => {
         <span class="small muted">{isFirst ? t('in front') : t('behind it')}</span>
       </p>
       <p class="muted breaks">
-        <Name>{brief(link.reason)}</Name>
+        <Name>{translateMessage(visible(link.reason))}</Name>
       </p>
       <p class="row small muted">
         {since !== undefined && <Ago iso={since} />}
