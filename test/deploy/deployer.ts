@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as v from 'valibot'
+import type { Template } from './packaged.ts'
 import { ROOT } from './project.ts'
 
 const tags = (service: string) =>
@@ -80,11 +81,6 @@ const OWN = `cloudformation:CreateStack cloudformation:UpdateStack cloudformatio
   cloudformation:DeleteChangeSet cloudformation:ValidateTemplate s3:GetBucketLocation s3:ListBucket
   s3:ListBucketVersions s3:PutObject s3:GetObject s3:DeleteObject s3:DeleteObjectVersion`
 
-const template = v.pipe(
-  v.string(),
-  v.parseJson(),
-  v.object({ Resources: v.record(v.string(), v.looseObject({ Type: v.string() })) }),
-)
 const policy = v.pipe(
   v.string(),
   v.parseJson(),
@@ -93,13 +89,9 @@ const policy = v.pipe(
 
 const words = (text: string) => text.split(/\s+/)
 
-/** Actions that docs/iam/deployer.json lacks for the templates of a package, or grants without need. */
-export const deployerProblems = async (texts: readonly string[]): Promise<string[]> => {
-  const types = [
-    ...new Set(
-      texts.flatMap(text => Object.values(v.parse(template, text).Resources).map(({ Type }) => Type)),
-    ),
-  ]
+/** Actions that docs/iam/deployer.json lacks for the resources of a package, or grants without need. */
+export const deployerProblems = async (resources: Template['Resources']): Promise<string[]> => {
+  const types = [...new Set(Object.values(resources).map(({ Type }) => Type))]
   const file = await readFile(join(ROOT, 'docs/iam/deployer.json'), 'utf8')
   const granted = new Set(v.parse(policy, file).Statement.flatMap(({ Action }) => Action))
   const needed = new Set([...words(OWN), ...types.flatMap(type => words(NEEDED[type] ?? ''))])

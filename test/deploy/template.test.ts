@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
+import { deployerProblems } from './deployer.ts'
 import { EXCUSED, mutants } from './mutants.ts'
 import { packagedTemplate, SETTINGS, type Template } from './packaged.ts'
 import { incrementally, resolved } from './resolve.ts'
@@ -19,6 +20,10 @@ test('the template keeps every promise, and each role allows what its function d
   const found: string[] = []
   for await (const violation of violations(resolved(template), uses)) found.push(violation)
   expect(found).toEqual([])
+})
+
+test('deploying it needs the rights of docs/iam/deployer.json, neither fewer nor more', async () => {
+  expect(await deployerProblems(template.Resources)).toEqual([])
 })
 
 /** What is wrong with a template first. */
@@ -46,7 +51,7 @@ test('whatever is removed from the template, changed in it or added to it is not
   expect(unnoticed.filter(name => !EXCUSED.some(([pattern]) => pattern.test(name)))).toEqual([])
   // An excuse that is not needed would hide what comes later.
   expect(EXCUSED.filter(([pattern]) => !unnoticed.some(name => pattern.test(name)))).toEqual([])
-}, 120_000)
+}, 300_000)
 
 test('docs/deploy.md states the defaults of the settings', () => {
   const { params } = parse(readFileSync('serverless.yml', 'utf8'), { logLevel: 'error' })
