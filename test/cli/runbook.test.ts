@@ -82,6 +82,20 @@ const AT_2D = {
   order: 'tail --since 2d --errors --order <external_id>',
 }
 
+const REPLAYED = /^Replayed 1 message\.\n$/
+const DISCARDED = /^Discarded 1 message\.\n$/
+const SECRET = /^whsec_\S{44}\n/
+const WAITING = /web-shop {2}http:\S+ +feed-web-shop\.fifo +[1-9]/
+
+/** Discards a message that is added to a queue before. */
+const discarded = (...message: Parameters<typeof local.enqueue>): Expected => ({
+  before: async () => ({ id: await local.enqueue(...message) }),
+  ...{ input: '<id>', prints: DISCARDED },
+})
+
+const sendToWeb = (external_id: string) =>
+  local.relay(['send', '--external-id', external_id, '--source', WEB])
+
 /** The situation of each page, and what each of its commands prints there. */
 const PAGES: Readonly<
   Record<string, { situation?: () => Promise<Values | undefined>; commands: Record<string, Prints> }>
@@ -121,14 +135,8 @@ const PAGES: Readonly<
       'dead list': /order queue {2}api +refunded +order\.payment/,
       [AT_2D.order]: /ERROR event retried .*The accounting service answered 503/,
       'dead replay --all --plan <file>': /POST payment .*: expected status "paid"[\s\S]*1 payment call /,
-      'dead replay --from <file>': /^Replayed 1 message\.\n$/,
-      'dead discard <id>': {
-        before: async () => ({
-          id: await local.enqueue('orders-dead.fifo', 'order.check', { external_id: 'gone' }),
-        }),
-        input: '<id>',
-        prints: /^Discarded 1 message\.\n$/,
-      },
+      'dead replay --from <file>': REPLAYED,
+      'dead discard <id>': discarded('orders-dead.fifo', 'order.check', { external_id: 'gone' }),
       'dead history': /discard .* 1 discarded[\s\S]*replay .*all 1 .*1 replayed/,
     },
   },
@@ -166,24 +174,24 @@ const PAGES: Readonly<
   'endpoint-errors': { commands: { [ERRORS_30M]: /ERROR (delivery|request) failed/ } },
   'feeder-errors': {
     situation: async () => {
-      await local.relay(['send', '--external-id', 'w-1', '--source', WEB])
+      await sendToWeb('w-1')
       await logged('feed message retried', 'w-1')
       return { source: WEB }
     },
     commands: {
       [ERRORS_30M]: /ERROR feed message retried .*external_id=w-1 .*Cannot sign for the store "web-shop"/,
-      'stores secret <source>': /^whsec_\S{44}\n/,
+      'stores secret <source>': SECRET,
     },
   },
   'feed-stuck': {
     situation: async () => {
-      await local.relay(['send', '--external-id', 'w-2', '--source', WEB])
+      await sendToWeb('w-2')
       await local.relay(['stores', 'list'])
       return { source: WEB }
     },
     commands: {
       [AT_2D.source.replace('2d', '2h')]: /ERROR feed message retried .*external_id=w-/,
-      'stores list': /web-shop {2}http:\S+ +feed-web-shop\.fifo +[1-9]/,
+      'stores list': WAITING,
     },
   },
   'feed-disabled': {
@@ -194,8 +202,8 @@ const PAGES: Readonly<
         code: 1,
         prints: /^Cannot deliver to the store: it answered 5\d\d \(http:\S+, \d+ ms\)\n$/,
       },
-      'stores list': /web-shop {2}http:\S+ +feed-web-shop\.fifo +[1-9]/,
-      'stores secret <source>': /^whsec_\S{44}\n/,
+      'stores list': WAITING,
+      'stores secret <source>': SECRET,
     },
   },
   'feed-dead-letters': {
@@ -206,14 +214,8 @@ const PAGES: Readonly<
     },
     commands: {
       'dead list': /feed +web-shop +w-3/,
-      'dead replay --source <source>': /^Replayed 1 message\.\n$/,
-      'dead discard <id>': {
-        before: async () => ({
-          id: await local.enqueue('feeds-dead.fifo', 'order.updated', { source: WEB, external_id: 'w-4' }),
-        }),
-        input: '<id>',
-        prints: /^Discarded 1 message\.\n$/,
-      },
+      'dead replay --source <source>': REPLAYED,
+      'dead discard <id>': discarded('feeds-dead.fifo', 'order.updated', { source: WEB, external_id: 'w-4' }),
       'stores resend <source> --since 30d': /\d+ orders?/,
     },
   },
@@ -244,9 +246,9 @@ const PAGES: Readonly<
           await local.quarantine('webhook', JSON.stringify({ event: 'order.updated', delivery: id, data }))
           return { id }
         },
-        prints: /^Replayed 1 message\.\n$/,
+        prints: REPLAYED,
       },
-      'quarantine discard <id>': { input: '<id>', prints: /^Discarded 1 message\.\n$/ },
+      'quarantine discard <id>': { input: '<id>', prints: DISCARDED },
     },
   },
   'reconcile-errors': {

@@ -41,17 +41,6 @@ beforeEach(async () => {
   client = clientsAt(ports, { maxAttempts: 3 }).dynamodb
 })
 
-test('tables and items outlive a restart, and creating an existing table changes nothing', async () => {
-  await start()
-  await createTables(client, orders)
-  await client.putItem({ TableName: 'orders', Item: { id: { S: 'سفارش' }, n: { N: '1' } } })
-  await stop()
-  await start()
-  await createTables(client, orders)
-  const { Item } = await client.getItem({ TableName: 'orders', Key: { id: { S: 'سفارش' } } })
-  expect(Item).toEqual({ id: { S: 'سفارش' }, n: { N: '1' } })
-})
-
 test('the port opens with the tables of the stack and their index', async () => {
   const first = until(async () => {
     const call = client.describeTable({ TableName: 'orders' })

@@ -11,7 +11,15 @@ import type { Failing, StoredOrder } from '../../lib/orders/stored.ts'
 // What a crash between two steps leaves behind is in interleavings.test.ts, which runs `process` as well.
 
 const KEY = { source: 'shop', external_id: '1' }
+const id = (number: number) => `00000000-0000-4000-8000-00000000000${number}`
 const result = (status: string) => ({ ...KEY, status })
+const check: OrderEvent = { event: 'order.check', delivery: id(4), data: KEY }
+const create: OrderEvent = { event: 'order.create', delivery: id(1), data: { ...KEY, request: '{}' } }
+const webhook = (number: number, status: string): OrderEvent => ({
+  event: 'order.updated',
+  delivery: id(number),
+  data: result(status),
+})
 
 /** In review, with a payment that is held and a refund that waits for finalization. */
 const inReview: Order = {
@@ -24,50 +32,80 @@ const inReview: Order = {
   ],
 }
 
-/** Processes an event of an order, and returns everything that it does. */
-const processed = async (
-  event: OrderEvent,
-  answer: (to: AccountingCall['to']) => CallResult,
-  order: Order = inReview,
-  stored: Partial<StoredOrder> & { records?: RecordChange } = {},
+/** What the service answers to each call; undefined where a call has to wait. */
+type Answer = ((to: AccountingCall['to']) => CallResult) | undefined
+
+/** An order with its table, and a journal of what its worker does. */
+const world = (
+  start?: Order,
+  { records, ...more }: Partial<StoredOrder> & { records?: RecordChange } = {},
 ) => {
+  let stored: StoredOrder | undefined = start && { order: start, revision: 1, updated_at: '', ...more }
   const steps: string[] = []
   const entries: HistoryEntry[] = []
-  let saved = order
-  const outcome = await process(event, {
-    orders: {
-      get: async () => ({ order, revision: 1, updated_at: '', ...stored }),
-      save: async (next, revision, now) => {
-        steps.push(`save ${next.result?.status} v${next.version}, revision ${revision}`)
-        expect(new Date(now).toISOString()).toBe(entries.at(-1)?.at)
-        saved = next
+  /** The revisions under which events were moved. */
+  const moves: number[] = []
+  let isDying = false
+
+  /** Processes an event from one of the queues. */
+  const from = (queue: 'orders' | 'bulk', event: OrderEvent, answer: Answer) =>
+    process(event, {
+      orders: {
+        get: async () => stored,
+        save: async (order, revision, now) => {
+          if (isDying) throw new Error('died')
+          expect(new Date(now).toISOString()).toBe(entries.at(-1)?.at)
+          const mark = order.bulk === undefined ? '' : `, marked ${order.bulk.at(-1)}`
+          steps.push(`save ${order.result?.status} v${order.version}, revision ${revision}${mark}`)
+          stored = { order, revision: revision + 1, updated_at: '' }
+        },
       },
+      call: ({ to }) => {
+        if (answer === undefined) return undefined
+        steps.push(to)
+        return Promise.resolve(to).then(answer)
+      },
+      ...(queue === 'orders' && {
+        defer: async revision => {
+          steps.push(`move ${event.delivery.at(-1)}`)
+          moves.push(revision)
+        },
+      }),
+      recordChange: async entry => {
+        await records?.(entry)
+        entries.push(entry)
+      },
+      publish: async ({ event: name, version }) => {
+        await setImmediate()
+        steps.push(`publish ${name} v${version}`)
+      },
+      now: () => 5000,
+      retryRefused: 60,
+      redelivered: false,
+    })
+  return {
+    ...{ from, steps, moves, entries },
+    order: () => stored?.order,
+    die: (dies: boolean) => {
+      isDying = dies
     },
-    call: async ({ to }) => {
-      steps.push(to)
-      return answer(to)
-    },
-    recordChange: async entry => {
-      await stored.records?.(entry)
-      entries.push(entry)
-    },
-    publish: async ({ event: name, version }) => {
-      await setImmediate()
-      steps.push(`publish ${name} v${version}`)
-    },
-    now: () => 5000,
-    retryRefused: 60,
-    redelivered: false,
-  }).catch((error: Error) => error.message)
-  return { steps, outcome, intents: saved.intents, entries }
+  }
 }
 
-const delivery = '00000000-0000-4000-8000-000000000001'
-const check: OrderEvent = { event: 'order.check', delivery, data: KEY }
-const create: OrderEvent = { event: 'order.create', delivery, data: { ...KEY, request: '{}' } }
+/** Processes an event of an order, and returns everything that it does. */
+const processed = async (event: OrderEvent, answer: Answer, order = inReview, more = {}) => {
+  const { from, ...around } = world(order, more)
+  const outcome = await from('orders', event, answer).catch((error: Error) => error.message)
+  return { ...around, outcome, intents: around.order()?.intents }
+}
+
 const answered = (to: AccountingCall['to'], status: string): CallResult => {
   return { to, outcome: 'result', result: result(status) }
 }
+const down = () => {
+  throw new Error('no response')
+}
+const created = () => answered('create', 'invoiced')
 
 test('every step is published, then saved, under a version of its own, before the next call', async () => {
   const { steps, outcome } = await processed(check, to => answered(to, to === 'refund' ? 'refunded' : 'paid'))
@@ -88,10 +126,7 @@ test('an order that is not settled after twelve calls is given up', async () => 
 })
 
 test('a call that fails is noted, and what is known is saved, before the failure is thrown', async () => {
-  const fails = () => {
-    throw new Error('no response')
-  }
-  const { outcome, intents } = await processed(create, fails, newOrder(KEY))
+  const { outcome, intents } = await processed(create, down, newOrder(KEY))
   expect([outcome, intents]).toMatchObject(['no response', [{ state: 'waiting', sent: true }]])
 })
 
@@ -131,8 +166,51 @@ test('an event that failed before is saved without a change, unless it fails aga
   const { steps, outcome } = await processed(check, to => answered(to, 'paid'), settled, { failing })
   expect([steps, outcome]).toMatchObject([['read', 'save paid v0, revision 1'], { changed: false }])
   const doubted: Order = { ...settled, doubt: 'now' }
-  const fails = () => {
-    throw new Error('no response')
-  }
-  expect((await processed(check, fails, doubted, { failing })).steps).toEqual(['read'])
+  expect((await processed(check, down, doubted, { failing })).steps).toEqual(['read'])
+})
+
+test('an event whose call has to wait moves to the bulk queue, and later ones follow until the last is processed', async () => {
+  const { from, steps, order } = world()
+  expect(await from('orders', create, undefined)).toMatchObject({ deferred: true, calls: 0 })
+  expect(order()).toMatchObject({ bulk: id(1), intents: [{ state: 'waiting' }] })
+  await from('orders', webhook(2, 'invoiced'), down)
+  const saved = 'save undefined v0, revision'
+  expect(steps.splice(0)).toEqual([`${saved} 0, marked 1`, 'move 1', `${saved} 1, marked 2`, 'move 2'])
+
+  await from('bulk', create, created)
+  await from('bulk', webhook(2, 'invoiced'), down)
+  await from('orders', webhook(3, 'paid'), down)
+  expect(steps).toEqual([
+    ...['create', 'publish order.updated v1', 'save invoiced v1, revision 2, marked 2'],
+    'save invoiced v1, revision 3',
+    ...['publish order.updated v2', 'save paid v2, revision 4'],
+  ])
+})
+
+test('it moves once more when the worker died in between, and keeps its mark while its call fails', async () => {
+  const { from, steps, order, die } = world()
+  die(true)
+  await expect(from('orders', create, undefined)).rejects.toThrow('died')
+  die(false)
+  await from('orders', create, undefined)
+  await from('orders', create, undefined)
+  expect(steps).toEqual(['save undefined v0, revision 0, marked 1', 'move 1', 'move 1'])
+  await expect(from('bulk', create, down)).rejects.toThrow('no response')
+  expect(order()?.bulk).toBe(id(1))
+  await from('bulk', create, created)
+  expect(order()?.bulk).toBeUndefined()
+})
+
+test('it moves again under the same revision while it waits there, and under another once it was processed there', async () => {
+  const { from, moves, order } = world()
+  await from('orders', create, created)
+  await from('orders', check, undefined)
+  await from('orders', check, undefined)
+  await from('bulk', check, to => answered(to, 'invoiced'))
+  expect(order()?.bulk).toBeUndefined()
+  // The worker died before it deleted the event from the order queue, so it comes again.
+  await from('orders', check, undefined)
+  const [first, second, third] = moves
+  expect(second).toBe(first)
+  expect(third).toBeGreaterThan(Number(first))
 })
