@@ -31,11 +31,13 @@ export type Way = 'direct' | 'tapped' | 'tls'
  * @param folder for the certificate
  */
 export const startCloud = async (folder: string) => {
+  await using closing = new AsyncDisposableStack()
   const stores = [{ source: OURS, feed: 'sqs' as const }]
   const parts = await startParts({
     tables: [...tablesOf({ prefix: '' }), { name: 'idempotency', schema: idempotency }],
     queues: queuesOf({ prefix: '', stores }),
   })
+  closing.defer(parts.close)
   const { sqs, ssm, endpoints } = parts
   for (const [name, Value] of [
     [`${PARAMETERS.webhookSecrets}/one`, SECRET],
@@ -48,15 +50,14 @@ export const startCloud = async (folder: string) => {
     const headers = { 'content-type': 'application/json' }
     return { status: 201, headers, body: JSON.stringify({ ...order, status: 'paid', duplicate: false }) }
   })
+  closing.defer(accounting.close)
 
   const calls: Call[] = []
   const certificate = await makeCertificate(folder)
-  /** The last one started is closed first. */
-  const servers: { close: () => Promise<unknown> }[] = [accounting, parts]
-  const each = async (start: (url: string) => Promise<{ url: string; close: () => Promise<unknown> }>) => {
+  const each = async (start: (url: string) => Promise<{ url: string; close: () => Promise<void> }>) => {
     const before = async (url: string) => {
       const server = await start(url)
-      servers.unshift(server)
+      closing.defer(server.close)
       return server.url
     }
     const { dynamodb, sqs, ssm } = endpoints
@@ -68,6 +69,7 @@ export const startCloud = async (folder: string) => {
     tls: await each(url => startTls(url, certificate)),
   }
   const orders = parts.queueUrl(QUEUES.orders)
+  const open = closing.move()
 
   return {
     /** The environment of a function, as serverless.yml and Lambda set it, and what the peers need. */
@@ -106,9 +108,7 @@ export const startCloud = async (folder: string) => {
     drain: async () => (await drain(sqs, orders)).map(({ Body = '' }) => Body),
     /** Empties the order queue. */
     empty: () => sqs.purgeQueue({ QueueUrl: orders }),
-    async close() {
-      for (const server of servers) await server.close()
-    },
+    close: () => open.disposeAsync(),
   }
 }
 
