@@ -13,13 +13,12 @@ import { createReconciler } from '../../lib/reconcile/handler.ts'
 import { createReceiver } from '../../lib/webhook/handler.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
 import { CREDENTIALS, REGION, SANDBOX_KEY, urlOf } from '../../local/settings.ts'
+import type { FunctionName } from '../crash/places.ts'
 import { context as contextWith, httpEvent, scheduledEvent } from '../support/lambda.ts'
 import { startServer } from '../support/server.ts'
 import { settingsWith } from '../support/settings.ts'
 import { type Backends, SECRETS_PATH, storesWith } from './backends.ts'
 import type { Link } from './faults.ts'
-
-type FunctionName = 'webhook' | 'api' | 'worker' | 'feeder' | 'reconcile'
 
 /** How many times shorter everything takes that waits; what is decided stays the same. */
 export type Pace = {

@@ -1,10 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { expect, test } from '@jest/globals'
-import { parse } from 'yaml'
-import { feederEvents } from '../../deploy/queues.ts'
 import { assertPlantable, BUGS } from './bugs.ts'
 import { crashMatrix, PATTERNS } from './explore.ts'
-import { BATCH_SIZE, LIMITS, STORES } from './functions.ts'
 import { PLACES } from './places.ts'
 
 test('a crash or a lost answer at any call violates no promise', async () => {
@@ -18,15 +14,4 @@ test('a crash or a lost answer at any call violates no promise', async () => {
 
 test('every bug that is planted elsewhere has its place in the source', () => {
   expect(() => assertPlantable(BUGS)).not.toThrow()
-})
-
-test('the models have the limits of the stack', async () => {
-  const sqs = { batchSize: BATCH_SIZE, functionResponseType: 'ReportBatchItemFailures' }
-  expect(feederEvents({ stores: STORES })).toMatchObject([{ sqs }, { sqs }])
-  expect(parse(await readFile('serverless.yml', 'utf8'), { logLevel: 'error' })).toMatchObject({
-    functions: {
-      worker: { timeout: LIMITS.orders.timeout / 1000, events: [{ sqs }, { sqs }] },
-      feeder: { timeout: LIMITS.webFeed.timeout / 1000 },
-    },
-  })
 })
