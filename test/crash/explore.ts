@@ -16,16 +16,16 @@ const SCHEDULES = {
   'retried after five minutes': [6 * MINUTE, 10 * MINUTE, 30 * MINUTE, ...LATER],
 } as const
 
+const patternOf = (sends: Pattern['sends'], schedule: keyof typeof SCHEDULES): NamedPattern => ({
+  ...{ name: `${sends}, ${schedule}`, sends, waits: SCHEDULES[schedule] },
+})
+
 /** As the service and the stores send where nothing else is said. */
-export const ONCE: NamedPattern = {
-  ...{ name: 'once, retried within five minutes', sends: 'once' },
-  waits: SCHEDULES['retried within five minutes'],
-}
+export const ONCE = patternOf('once', 'retried within five minutes')
 
 /** How webhooks and requests are sent. */
 export const PATTERNS: readonly NamedPattern[] = (['once', 'repeated', 'concurrent'] as const).flatMap(
-  sends =>
-    Object.entries(SCHEDULES).map(([schedule, waits]) => ({ name: `${sends}, ${schedule}`, sends, waits })),
+  sends => [patternOf(sends, 'retried within five minutes'), patternOf(sends, 'retried after five minutes')],
 )
 
 /** One run: what went wrong by intention, and what was violated. */
