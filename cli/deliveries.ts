@@ -2,7 +2,6 @@ import { Option } from '@commander-js/extra-typings'
 import * as v from 'valibot'
 import { TABLES } from '../lib/platform/names.ts'
 import { type DeliveryRecord, deliveryOf, readDelivery } from '../lib/webhook/deliveries.ts'
-import { outcomeOf } from './audit/logged.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { cannot } from './core/errors.ts'
@@ -51,6 +50,16 @@ export const showDelivery = async (context: Context, delivery: string) => {
       cut === true && ['', 'The body is not kept: it does not fit into a record of 1 KB.'],
     ),
   }
+}
+
+const REFUSED = ['forged', 'contradictory', 'too_large']
+
+/** What became of a delivery, and why, in the words of people. */
+export const outcomeOf = (outcome: string, why?: string): { outcome: string; why?: string } => {
+  if (outcome === 'unreadable') return { outcome: 'quarantined' }
+  if (!REFUSED.includes(outcome)) return { outcome, ...(why !== undefined && { why }) }
+  const kind = outcome.replace('_', ' ')
+  return { outcome: 'refused', why: why === undefined ? kind : `${kind}, ${why}` }
 }
 
 /** What the receiver writes about a delivery to the log; it records only those that it queued or quarantined. */

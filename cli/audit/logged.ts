@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { IntentKind } from '../../lib/orders/order.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import type { LogLine } from '../core/log.ts'
+import { outcomeOf } from '../deliveries.ts'
 
 /** What the functions' log says about a period. */
 export type Logged = {
@@ -25,16 +26,6 @@ const accepted = v.object({
   ...key,
 })
 const processed = v.object({ delivery: v.string(), changed: v.boolean() })
-
-const REFUSED = ['forged', 'contradictory', 'too_large']
-
-/** What became of a delivery, and why, in the words of people. */
-export const outcomeOf = (outcome: string, why?: string): { outcome: string; why?: string } => {
-  if (outcome === 'unreadable') return { outcome: 'quarantined' }
-  if (!REFUSED.includes(outcome)) return { outcome, ...(why !== undefined && { why }) }
-  const kind = outcome.replace('_', ' ')
-  return { outcome: 'refused', why: why === undefined ? kind : `${kind}, ${why}` }
-}
 
 const outcomeName = (...given: Parameters<typeof outcomeOf>) => {
   const { outcome, why } = outcomeOf(...given)

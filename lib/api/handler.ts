@@ -11,7 +11,7 @@ import { PARAMETERS } from '../platform/names.ts'
 import { indexedParameters, parameterCache } from '../platform/parameters.ts'
 import type { Store } from '../platform/stores.ts'
 import { storeKeys } from './keys.ts'
-import { unavailable } from './refusals.ts'
+import { notStored } from './refusals.ts'
 import { type ServeDependencies, serve } from './serve.ts'
 import { queueDepth, type Sleep, waiting } from './waiting.ts'
 
@@ -61,8 +61,8 @@ export const createApi = (dependencies: ApiDependencies) => {
     .onError(request => {
       telemetry.error('request failed', request.error, aboutError(request.error))
       telemetry.count('RequestFailed')
-      telemetry.count('Requests', { status: String(unavailable.status) })
-      request.response = toApiGateway(unavailable)
+      telemetry.count('Requests', { status: String(notStored.status) })
+      request.response = toApiGateway(notStored)
     })
     .handler(async (event, context) => {
       const { response, about } = await serve(

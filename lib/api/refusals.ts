@@ -1,4 +1,4 @@
-import { errorResponse, type HttpResponse } from '../platform/http.ts'
+import { errorResponse, type HttpResponse, unavailable } from '../platform/http.ts'
 import { invalid as invalidBody } from '../protocol/errors.ts'
 
 export const unauthorized = errorResponse(
@@ -82,20 +82,11 @@ export const withdrawn = (kind: string) =>
   errorResponse(409, 'withdrawn', `The ${kind} was withdrawn before it was registered`)
 
 /** The accounting service did not answer a read, and the relay does not know the order. */
-export const serviceUnavailable = (retryAfter = 5) =>
-  errorResponse(
-    503,
-    'unavailable',
+export const serviceUnavailable = (retryAfter?: number) =>
+  unavailable(
     'The relay does not know the order, and the accounting service is unavailable: try again',
-    { headers: { 'retry-after': String(retryAfter) } },
+    retryAfter,
   )
 
-/** SQS, DynamoDB or Parameter Store failed: nothing was promised, and the store must send the request again. */
-export const unavailable = errorResponse(
-  503,
-  'unavailable',
-  'The request could not be stored; send it again',
-  {
-    headers: { 'retry-after': '5' },
-  },
-)
+/** SQS, DynamoDB or Parameter Store failed. */
+export const notStored = unavailable('The request could not be stored; send it again')

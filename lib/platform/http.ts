@@ -29,3 +29,11 @@ export const errorResponse = (
   body: { error: { code, message, ...(field !== undefined && { field }) } },
   ...(headers !== undefined && { headers }),
 })
+
+/**
+ * Nothing was promised, and whoever asked must ask again.
+ *
+ * @param retryAfter seconds
+ */
+export const unavailable = (message: string, retryAfter = 5): HttpResponse =>
+  errorResponse(503, 'unavailable', message, { headers: { 'retry-after': String(retryAfter) } })

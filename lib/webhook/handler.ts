@@ -4,7 +4,7 @@ import { orderQueue } from '../orders/events.ts'
 import { aboutError } from '../platform/about.ts'
 import type { DynamoDB, Sqs, Ssm } from '../platform/clients.ts'
 import { invocation, type Runtime, type Settings } from '../platform/environment.ts'
-import { bodyOf, errorResponse, type HttpResponse, toApiGateway } from '../platform/http.ts'
+import { bodyOf, errorResponse, type HttpResponse, toApiGateway, unavailable } from '../platform/http.ts'
 import { PARAMETERS } from '../platform/names.ts'
 import { parameterCache, parametersBelow } from '../platform/parameters.ts'
 import { quarantineQueue } from '../platform/quarantine.ts'
@@ -41,10 +41,7 @@ const responseTo = (received: Received): HttpResponse => {
   }
 }
 
-/** Nothing was promised, and the sender must try again. */
-const unavailable = errorResponse(503, 'unavailable', 'The delivery could not be stored; send it again', {
-  headers: { 'retry-after': '5' },
-})
+const notStored = unavailable('The delivery could not be stored; send it again')
 
 /**
  * The endpoint `POST /webhook`, which receives the accounting service's webhooks (spec: Events). Reads the
@@ -79,7 +76,7 @@ export const createReceiver = async (dependencies: ReceiverDependencies) => {
         telemetry.error('delivery failed', request.error, aboutError(request.error))
         telemetry.count('DeliveryFailed')
       }
-      request.response = toApiGateway(unavailable)
+      request.response = toApiGateway(notStored)
     })
     .handler(async event => {
       const received = await receive({ headers: event.headers, body: bodyOf(event) }, receiving)
