@@ -4,8 +4,7 @@ import * as v from 'valibot'
 import { unixSeconds } from '../../lib/platform/environment.ts'
 import { REFRESH_INTERVAL_MS } from '../../lib/platform/parameters.ts'
 import { type Body, readJson } from '../../lib/protocol/json.ts'
-import { sign } from '../../lib/protocol/signature.ts'
-import { HEADERS, PROBE } from '../../lib/protocol/webhook.ts'
+import { deliveryHeaders, PROBE } from '../../lib/protocol/webhook.ts'
 import { cannot, messageOf } from './errors.ts'
 import { progress, type Terminal } from './terminal.ts'
 
@@ -59,18 +58,12 @@ export const nowSeconds = (): number => unixSeconds(Date.now())
  * @throws Failure when there is no response
  */
 export const sendWebhook = async (request: WebhookRequest): Promise<WebhookResponse> => {
-  const { url, body, secret, event, delivery, t } = request
+  const { url, ...signed } = request
   try {
     const response = await fetch(url, {
       method: 'POST',
-      headers: {
-        'content-type': 'application/json; charset=utf-8',
-        'user-agent': 'order-relay/1.0',
-        [HEADERS.event]: event,
-        [HEADERS.delivery]: delivery,
-        [HEADERS.signature]: sign({ secret, t, body }),
-      },
-      body: Buffer.from(body),
+      headers: deliveryHeaders(signed),
+      body: Buffer.from(signed.body),
       redirect: 'manual',
       signal: AbortSignal.timeout(SENDER_TIMEOUT_SECONDS * 1000),
     })

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { type HttpClient, headerOf, retryAfterSeconds } from '../platform/http-client.ts'
-import { sign } from '../protocol/signature.ts'
-import { HEADERS } from '../protocol/webhook.ts'
+import { deliveryHeaders } from '../protocol/webhook.ts'
 
 /** The event with which `relay stores test` tests an endpoint; it is about no order. */
 export const FEED_TEST = 'relay.test'
@@ -83,11 +82,7 @@ export const httpDelivery =
       origin,
       path: pathname + search,
       headers: {
-        'content-type': 'application/json; charset=utf-8',
-        'user-agent': 'order-relay/1.0',
-        [HEADERS.event]: event,
-        [HEADERS.delivery]: delivery,
-        [HEADERS.signature]: sign({ secret: secrets, t, body }),
+        ...deliveryHeaders({ event, delivery, secret: secrets, t, body }),
         ...standardHeaders({ secrets, delivery, body, t }),
       },
       body,

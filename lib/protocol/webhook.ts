@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { orderResult } from './order.ts'
+import { sign } from './signature.ts'
 
 /** The one event of the spec (Events). */
 export const ORDER_UPDATED = 'order.updated'
@@ -29,3 +30,16 @@ export const HEADERS = {
   delivery: 'x-service-delivery',
   event: 'x-service-event',
 } as const
+
+/** The headers of a delivery as the service sends it (spec: Delivery), and as HTTP feeds do. */
+export const deliveryHeaders = ({
+  event,
+  delivery,
+  ...signed
+}: Parameters<typeof sign>[0] & { event: string; delivery: string }) => ({
+  'content-type': 'application/json; charset=utf-8',
+  'user-agent': 'order-relay/1.0',
+  [HEADERS.event]: event,
+  [HEADERS.delivery]: delivery,
+  [HEADERS.signature]: sign(signed),
+})
