@@ -1,13 +1,12 @@
 import { type ChildProcess, type Serializable, spawn } from 'node:child_process'
-import { EventEmitter, once } from 'node:events'
 import type { Readable } from 'node:stream'
-import * as v from 'valibot'
+import { setTimeout as sleep } from 'node:timers/promises'
 
-/** How long a child may take to stop before it is killed, milliseconds. */
+/** How long a child may take to start, and to stop before it is killed, milliseconds. */
+const START_MS = 60_000
 const STOP_MS = 15_000
 
 const endWithParent = new URL('./end-with-parent.ts', import.meta.url).href
-const report = v.looseObject({ reached: v.string() })
 
 export type ChildOptions = {
   /** The name in messages. */
@@ -18,17 +17,17 @@ export type ChildOptions = {
   environment: Record<string, string | undefined>
   /** Called with every line of its output. */
   onLine: (line: string) => void
-  /** The milestone that a line announces, beside those that the child sends as a message `{ reached }`. */
-  milestoneOf?: (line: string) => string | undefined
+  /** The line that says that it is ready. @default none: it sends the message `ready` */
+  readyLine?: RegExp | undefined
 }
 
 export type Child = {
   /**
-   * Waits until the child has reached a milestone.
+   * Waits until the child is ready.
    *
-   * @throws Error when it ends before, or after `ms` milliseconds
+   * @throws Error when it ends before, or after a minute
    */
-  reached: (milestone: string, ms: number) => Promise<void>
+  ready: () => Promise<void>
   send: (message: Serializable) => void
   kill: (signal: NodeJS.Signals) => void
   /** Resolves when it has ended, with how. */
@@ -60,22 +59,16 @@ const endOf = (child: ChildProcess) =>
 
 /** Starts a script of this project as a child process that ends with its parent. */
 export const startChild = (options: ChildOptions): Child => {
-  const { name, args, cwd, environment, onLine, milestoneOf } = options
+  const { name, args, cwd, environment, onLine, readyLine } = options
   const child = spawn(process.execPath, ['--import', endWithParent, ...args], {
     cwd,
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
-  const reached = new Set<string>()
-  const milestones = new EventEmitter()
-  const note = (milestone: string) => {
-    reached.add(milestone)
-    milestones.emit(milestone)
-  }
+  const ready = Promise.withResolvers<undefined>()
   let lastError = ''
   onLines(child.stdout, line => {
-    const milestone = milestoneOf?.(line)
-    if (milestone !== undefined) note(milestone)
+    if (readyLine?.test(line)) ready.resolve(undefined)
     onLine(line)
   })
   onLines(child.stderr, line => {
@@ -83,19 +76,14 @@ export const startChild = (options: ChildOptions): Child => {
     onLine(line)
   })
   child.on('message', message => {
-    if (v.is(report, message)) note(message.reached)
+    if (message === 'ready') ready.resolve(undefined)
   })
   const ended = endOf(child)
 
   return {
-    reached: async (milestone, ms) => {
-      if (reached.has(milestone)) return
-      const late = `is not ready after ${ms / 1000} seconds (no "${milestone}")`
-      const arrival = once(milestones, milestone, { signal: AbortSignal.timeout(ms) }).then(
-        () => undefined,
-        () => late,
-      )
-      const failure = await Promise.race([arrival, ended])
+    ready: async () => {
+      const late = sleep(START_MS, `is not ready after ${START_MS / 1000} seconds`, { ref: false })
+      const failure = await Promise.race([ready.promise, ended, late])
       if (failure !== undefined) throw new Error(`Cannot start the ${name}: it ${failure}${lastError}`)
     },
     // A child that has ended is reported by `ended`.

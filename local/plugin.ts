@@ -125,7 +125,7 @@ export default class LocalPlugin {
         if (size === 0 || readFileSync(storesFile, 'utf8') === storesRead) return
         log.warning('stores.yml has changed: restart this command to use it')
       })
-      process.send?.({ reached: 'ready' })
+      process.send?.('ready')
     }
 
     const stop = async () => {

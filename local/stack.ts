@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { readStores } from '../deploy/stores.ts'
 import { accountingClient } from '../lib/accounting/client.ts'
 import { visible } from '../lib/platform/visible.ts'
-import { type Child, startChild } from './child.ts'
+import { startChild } from './child.ts'
 import { openDataDir } from './data-dir.ts'
 import { openLog, readable } from './log.ts'
 import { assertFree } from './ports.ts'
@@ -22,11 +22,7 @@ const PROJECT = join(import.meta.dirname, '..')
 const COMPILE_CACHE = join(PROJECT, 'node_modules/.cache/order-relay')
 const serverless = createRequire(import.meta.url).resolve('serverless/bin/serverless.js')
 
-const START_MS = 60_000
-
 export type StackOptions = Settings & {
-  /** The directory of serverless.yml and stores.yml. @default this project's own */
-  project?: string
   /** Called with each line that the parts print. @default no output */
   print?: (line: string) => void
   /** Whether `print` receives everything unformatted. @default false: only what people want to know */
@@ -56,13 +52,7 @@ const startParts = (
   isLoading: () => boolean,
   consoleToken: string | undefined,
 ) => {
-  const { project = PROJECT, ports, dataDir, print, verbose = false, speed = 1 } = options
-  const printer = (prefix: string) => (line: string) => {
-    if (consoleToken !== undefined && line.includes(consoleToken)) return
-    log(line)
-    const text = verbose ? line : readable(line, isLoading())
-    if (text !== undefined) print?.(visible(`${prefix} | ${text}`))
-  }
+  const { ports, dataDir, print, verbose = false, speed = 1 } = options
   const environment = {
     // Caching compiled code from start to start saves a quarter of the start.
     NODE_COMPILE_CACHE: COMPILE_CACHE,
@@ -70,34 +60,27 @@ const startParts = (
     ...environmentOf(options),
     ...(!verbose && { SLS_LOG_LEVEL: 'warning' }),
   }
-  const start = (name: string, prefix: string, args: readonly string[], line?: RegExp, secrets = {}) =>
+  const start = (name: string, args: readonly string[], readyLine?: RegExp, secrets = {}) =>
     startChild({
-      name,
-      args,
-      cwd: project,
-      environment: { ...environment, ...secrets },
-      onLine: printer(prefix),
-      milestoneOf: text => (line?.test(text) === true ? 'ready' : undefined),
+      ...{ name, args, cwd: PROJECT, environment: { ...environment, ...secrets }, readyLine },
+      onLine: line => {
+        if (consoleToken !== undefined && line.includes(consoleToken)) return
+        log(line)
+        const text = verbose ? line : readable(line, isLoading())
+        if (text !== undefined) print?.(visible(`${name.padEnd(7)} | ${text}`))
+      },
     })
+  const sandbox = [
+    ...[join(PROJECT, 'sandbox/main.ts'), '--port', String(ports.sandbox)],
+    ...['--data', join(dataDir, 'sandbox.db'), '--speed', String(speed)],
+  ]
+  const operators = [join(PROJECT, 'bin/main.ts'), 'console', '--local']
   return {
-    sandbox: start(
-      'sandbox',
-      'sandbox',
-      [
-        join(PROJECT, 'sandbox/main.ts'),
-        ...['--port', String(ports.sandbox)],
-        ...['--data', join(dataDir, 'sandbox.db')],
-        ...['--speed', String(speed)],
-      ],
-      /^sandbox ready at /,
-    ),
-    relay: start('relay', 'relay  ', [serverless, 'offline']),
-    operators:
-      consoleToken === undefined
-        ? undefined
-        : start('console', 'console', [join(PROJECT, 'bin/main.ts'), 'console', '--local'], /^Console of /, {
-            CONSOLE_TOKEN: consoleToken,
-          }),
+    sandbox: start('sandbox', sandbox, /^sandbox ready at /),
+    relay: start('relay', [serverless, 'offline']),
+    ...(consoleToken !== undefined && {
+      console: start('console', operators, /^Console of /, { CONSOLE_TOKEN: consoleToken }),
+    }),
   }
 }
 
@@ -107,8 +90,8 @@ const startParts = (
  * @throws Error when stores.yml cannot be read, a port is taken, a part does not start, or `signal` is aborted; nothing is left running then
  */
 export const startStack = async (options: StackOptions): Promise<Stack> => {
-  const { project = PROJECT, ports, dataDir, signal, withConsole = false } = options
-  readStores(join(project, 'stores.yml'))
+  const { ports, dataDir, signal, withConsole = false } = options
+  readStores(join(PROJECT, 'stores.yml'))
   await assertFree(
     ports,
     PORT_NAMES.filter(name => withConsole || name !== 'console'),
@@ -119,15 +102,16 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
   const log = openLog(dataDir)
   let loading = true
   const token = withConsole ? randomBytes(24).toString('base64url') : undefined
-  const { sandbox, relay, operators } = startParts(options, log.write, () => loading, token)
+  const started = startParts(options, log.write, () => loading, token)
+  const { sandbox, relay } = started
+  const parts = Object.entries(started)
   const stop = async () => {
-    await Promise.all([sandbox.stop(), relay.stop(), operators?.stop()])
+    await Promise.all(parts.map(([, part]) => part.stop()))
     await log.close()
   }
   signal?.addEventListener('abort', stop, { once: true })
-  const brokenBy = async (name: string, { ended }: Child) => `the ${name} ${await ended}`
   const introduce = async () => {
-    await sandbox.reached('ready', START_MS)
+    await sandbox.ready()
     const accounting = accountingClient({ baseUrl: urls.sandbox, apiKey: async () => SANDBOX_KEY })
     const { secret: webhookSecret } = await accounting.registerWebhook(`${urls.relay}/webhook`)
     // The relay opens its port only now, so that no webhook arrives before its secret is known.
@@ -135,17 +119,9 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
     return webhookSecret
   }
   try {
-    const [webhookSecret] = await Promise.all([
-      introduce(),
-      relay.reached('ready', START_MS),
-      operators?.reached('ready', START_MS),
-    ])
+    const [webhookSecret] = await Promise.all([introduce(), ...parts.map(([, part]) => part.ready())])
     loading = false
-    const broken = Promise.race([
-      brokenBy('sandbox', sandbox),
-      brokenBy('relay', relay),
-      ...(operators === undefined ? [] : [brokenBy('console', operators)]),
-    ])
+    const broken = Promise.race(parts.map(async ([name, { ended }]) => `the ${name} ${await ended}`))
     signal?.throwIfAborted()
     const consoleUrl = token && `${urls.console}/?token=${token}`
     return { urls, webhookSecret, consoleUrl, broken, stop }

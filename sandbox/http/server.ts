@@ -1,13 +1,16 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener, RequestError } from '@hono/node-server'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, Hono } from 'hono'
 import { methodNotAllowed } from 'hono/method-not-allowed'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { foreignHeader } from '../../web/foreign.ts'
+import type { Fault } from '../faults.ts'
 import { operations } from '../openapi/document.ts'
 import { quoted, Refusal } from '../refusal.ts'
 import { jsonBody } from './body.ts'
 import type { Environment, Route, Services } from './endpoint.ts'
-import { answerWith } from './fault.ts'
 import { pages } from './pages.ts'
 import { refuse, respond } from './respond.ts'
 
@@ -61,6 +64,40 @@ const withoutSlash = (path: string) => path.replace(/(.)\/$/, '$1')
 
 /** `/orders/{id}/` in Hono's syntax. An empty parameter matches: it is an invalid id, not an unknown path. */
 const patternOf = (path: string) => withoutSlash(path).replace(/\{(\w+)\}/g, ':$1{[^/]*}')
+
+const FAULT = { error: { code: 'fault', message: 'The service fails on purpose' } }
+
+/**
+ * Answers a request with a fault.
+ *
+ * @param answer does the work
+ * @param stopping ends the wait of a slow answer
+ */
+const answerWith = async (
+  { kind, delay, status, retryAfter }: Fault,
+  context: Context<Environment>,
+  answer: () => Promise<Response>,
+  stopping: AbortSignal,
+): Promise<Response> => {
+  const reset = () => {
+    context.env.incoming.socket.resetAndDestroy()
+    return RESPONSE_ALREADY_SENT
+  }
+  switch (kind) {
+    case 'reset':
+      return reset()
+    case 'lose':
+      await answer().catch(error => refuse(context, error))
+      return reset()
+    case 'slow':
+      await sleep(delay, undefined, { signal: stopping }).catch(() => undefined)
+      return answer()
+    case 'error': {
+      const headers = retryAfter === null ? {} : { 'retry-after': String(retryAfter) }
+      return respond(context, status as ContentfulStatusCode, FAULT, headers)
+    }
+  }
+}
 
 const serve = async (
   { path, access, method, handle }: Route,

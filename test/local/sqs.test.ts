@@ -156,7 +156,7 @@ describe('an SQS process that is killed', () => {
       environment: process.env,
       onLine: () => undefined,
     })
-    await child.reached('ready', 30_000)
+    await child.ready()
   }
   const kill = async () => {
     child.kill('SIGKILL')
