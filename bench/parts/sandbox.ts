@@ -67,10 +67,10 @@ export const sandbox: Part = async () => {
   const child = startChild({
     ...{ name: 'sandbox', cwd: '.', environment: process.env, onLine: () => undefined },
     args: ['sandbox/main.ts', '--port', String(port), '--data', join(folder, 'bench.db')],
-    milestoneOf: line => (line.startsWith('sandbox ready') ? 'ready' : undefined),
+    readyLine: /^sandbox ready/,
   })
   try {
-    await child.reached('ready', 60_000)
+    await child.ready()
     return { results: await measure(urlOf(port), agent) }
   } finally {
     agent.destroy()
