@@ -98,10 +98,9 @@ export const startConsole = async (
   )
   // What these hold is in the repository. They need no session: a browser that follows a link from another page
   // does not send the cookie yet.
-  let building: ReturnType<typeof pageFiles> | undefined
+  const pageFile = pageFiles(join(import.meta.dirname, 'pages'), 'console')
   const file = (name: string) => async (call: Call<Environment>) => {
-    building ??= pageFiles(join(import.meta.dirname, 'pages'), 'console')
-    const [type = '', content = ''] = (await building)[name] ?? []
+    const [type = '', content = ''] = (await pageFile(name)) ?? []
     return call.body(content, 200, { 'content-type': type })
   }
   app.get('/', (call, next) => {

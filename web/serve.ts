@@ -4,7 +4,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { isNativeError } from 'node:util/types'
-import { build } from 'esbuild'
+import * as esbuild from 'esbuild'
 import type { Context, Env } from 'hono'
 import { stream } from 'hono/streaming'
 
@@ -14,7 +14,7 @@ import { stream } from 'hono/streaming'
  * @param entry path of the entry file
  */
 const bundle = async (entry: string): Promise<{ script: string; style: string }> => {
-  const { outputFiles } = await build({
+  const { outputFiles } = await esbuild.build({
     entryPoints: [entry],
     bundle: true,
     write: false,
@@ -30,22 +30,26 @@ const bundle = async (entry: string): Promise<{ script: string; style: string }>
   return { script: textOf('.js'), style: textOf('.css') }
 }
 
-export type PageFile = readonly [type: string, content: string | Uint8Array<ArrayBuffer>]
+type PageFile = readonly [type: string, content: string | Uint8Array<ArrayBuffer>]
 
 /**
  * The files of a web page by name, with their types: its HTML, its icon, and the script and style sheet that its
- * `main.tsx` becomes.
+ * `main.tsx` becomes. They are built when the first one is asked for, since many processes never show their page.
  */
-export const pageFiles = async (
-  folder: string,
-  name: string,
-): Promise<Readonly<Record<string, PageFile>>> => {
-  const { script, style } = await bundle(join(folder, 'main.tsx'))
-  return {
-    'index.html': ['text/html; charset=utf-8', await readFile(join(folder, 'index.html'))],
-    'icon.svg': ['image/svg+xml', await readFile(join(folder, 'icon.svg'))],
-    [`${name}.js`]: ['text/javascript; charset=utf-8', script],
-    [`${name}.css`]: ['text/css; charset=utf-8', style],
+export const pageFiles = (folder: string, name: string) => {
+  const build = async () => {
+    const { script, style } = await bundle(join(folder, 'main.tsx'))
+    return new Map<string, PageFile>([
+      ['index.html', ['text/html; charset=utf-8', await readFile(join(folder, 'index.html'))]],
+      ['icon.svg', ['image/svg+xml', await readFile(join(folder, 'icon.svg'))]],
+      [`${name}.js`, ['text/javascript; charset=utf-8', script]],
+      [`${name}.css`, ['text/css; charset=utf-8', style]],
+    ])
+  }
+  let building: ReturnType<typeof build> | undefined
+  return async (file: string): Promise<PageFile | undefined> => {
+    building ??= build()
+    return (await building).get(file)
   }
 }
 

@@ -6,14 +6,10 @@ import { quoted, Refusal } from '../refusal.ts'
 import type { Call, Route } from './endpoint.ts'
 import { respondBytes } from './respond.ts'
 
-const PANEL = join(import.meta.dirname, '..', 'panel')
-
-/** Built for the first request, since most processes with a sandbox never show its panel. */
-let building: ReturnType<typeof pageFiles> | undefined
+const panelFile = pageFiles(join(import.meta.dirname, '..', 'panel'), 'panel')
 
 const file = async (name: string, { context }: Call, headers = {}) => {
-  building ??= pageFiles(PANEL, 'panel')
-  const found = Object.entries(await building).find(([each]) => each === name)?.[1]
+  const found = await panelFile(name)
   if (found === undefined) throw new Refusal('not_found', `The file ${quoted(name)} does not exist`)
   return respondBytes(context, 200, ...found, { 'cache-control': 'no-cache', ...headers })
 }
