@@ -36,13 +36,14 @@ const spaced = (value: unknown): string => {
     .join(', ')}}`
 }
 
-/** In Latin-1, or as most programs that say so have it: in Windows-1252. */
-const WINDOWS_1252 = new TextDecoder('windows-1252').decode(
-  Uint8Array.from({ length: 256 }, (_, byte) => byte),
-)
-const byteOf = (character: string) => {
-  const byte = WINDOWS_1252.indexOf(character)
-  return byte < 0 ? character.charCodeAt(0) : byte
+/** The bytes of a text in Latin-1, or in what most programs call so, Windows-1252; not every runtime has it. */
+const windows1252 = (text: string) => {
+  const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte)
+  const characters = new TextDecoder('windows-1252').decode(bytes)
+  const byteOf = (character: string) => characters.indexOf(character)
+  return Uint8Array.from(text, character =>
+    byteOf(character) < 0 ? character.charCodeAt(0) : byteOf(character),
+  )
 }
 
 const RAW = 'verify the raw bytes of the request before anything parses or changes them'
@@ -71,7 +72,7 @@ const bodiesBefore = (body: Uint8Array): Variant<string | Uint8Array>[] => {
   add('line breaks of the body were changed', () => text.replaceAll('\n', '\r\n'))
   add(
     'the body was read in another character set than UTF-8',
-    () => Uint8Array.from(text, byteOf),
+    () => windows1252(text),
     'read the body as bytes, or as UTF-8',
   )
   add(
