@@ -1,4 +1,4 @@
-import { jsonSchemas, refTo } from './schemas.ts'
+import { jsonSchemas, refTo, type SchemaName } from './schemas.ts'
 
 const SQS = `Each store has a FIFO queue of its own. The messages of one order are a message group; a message that is not deleted
 returns, and with it those behind it of the same order.`
@@ -30,7 +30,7 @@ const HTTP_HEADERS = headers({
   'webhook-signature': 'Signatures of Standard Webhooks; absent when the secret is not base64.',
 })
 
-const message = (name: 'OrderUpdated' | 'RequestChanged', title: string, more: object = {}) => ({
+const message = (name: SchemaName, title: string, more: object = {}) => ({
   name,
   title,
   contentType: 'application/json',
@@ -38,17 +38,17 @@ const message = (name: 'OrderUpdated' | 'RequestChanged', title: string, more: o
   ...more,
 })
 
-const receive = (channel: string) => ({
+const receive = (channel: string, ...more: string[]) => ({
   action: 'receive',
   channel: { $ref: `#/channels/${channel}` },
-  messages: ['orderUpdated', 'requestChanged'].map(name => ({
+  messages: ['orderUpdated', 'requestChanged', ...more].map(name => ({
     $ref: `#/channels/${channel}/messages/${name}`,
   })),
 })
 
 /** The AsyncAPI 3.1 document of the feeds, from the store's point of view. */
 export const asyncApi = () => {
-  const { OrderUpdated, RequestChanged } = jsonSchemas()
+  const { OrderUpdated, RequestChanged, Test } = jsonSchemas()
   const messages = (more: object) => ({
     orderUpdated: message('OrderUpdated', 'The order has changed', more),
     requestChanged: message('RequestChanged', 'The state of a request has changed', more),
@@ -73,10 +73,19 @@ export const asyncApi = () => {
       http: {
         address: null,
         description: HTTP,
-        messages: messages({ headers: HTTP_HEADERS }),
+        messages: {
+          ...messages({ headers: HTTP_HEADERS }),
+          test: message(
+            'Test',
+            'A test by `relay stores test`, about no order: acknowledge it and do nothing',
+            {
+              headers: HTTP_HEADERS,
+            },
+          ),
+        },
       },
     },
-    operations: { receiveBySqs: receive('sqs'), receiveByHttp: receive('http') },
-    components: { schemas: { OrderUpdated, RequestChanged } },
+    operations: { receiveBySqs: receive('sqs'), receiveByHttp: receive('http', 'test') },
+    components: { schemas: { OrderUpdated, RequestChanged, Test } },
   }
 }

@@ -185,7 +185,7 @@ export const openApi = () => ({
         summary: 'A change of an order, or of the state of a request',
         description:
           'Signed with `X-Service-Signature` and by Standard Webhooks; docs/feeds.asyncapi.json has it all.',
-        requestBody: { required: true, ...content('OrderUpdated', 'RequestChanged') },
+        requestBody: { required: true, ...content('OrderUpdated', 'RequestChanged', 'Test') },
         responses: { '2XX': { description: 'Accepted. After anything else the message is sent again.' } },
         security: [],
       },

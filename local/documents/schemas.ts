@@ -1,5 +1,6 @@
 import { toJsonSchemaDefs } from '@valibot/to-json-schema'
 import * as v from 'valibot'
+import { FEED_TEST } from '../../lib/feeds/deliver.ts'
 import { REQUEST_KINDS } from '../../lib/orders/order.ts'
 import * as requests from '../../lib/protocol/requests.ts'
 import { STATUSES } from '../../lib/protocol/status.ts'
@@ -131,6 +132,7 @@ export const SCHEMAS = {
     }),
     ...message,
   }),
+  Test: v.object({ event: v.literal(FEED_TEST), data: v.object(key), ...message }),
 } as const satisfies Record<string, v.GenericSchema>
 
 export type SchemaName = keyof typeof SCHEMAS

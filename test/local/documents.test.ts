@@ -69,7 +69,10 @@ test.each([
   ajv.addSchema(document, 'api')
   const components = (document.components as { schemas: Json }).schemas
   for (const [schema, validation] of Object.entries<v.GenericSchema>(schemas)) {
-    if (!/Request$|Change$|^(?:Review|Correction|Account|FiscalYear|Customer|Item)$/.test(schema)) continue
+    if (
+      !/Request$|Change$|^(?:Review|Correction|Account|FiscalYear|Customer|Item|WebhookRemoval)$/.test(schema)
+    )
+      continue
     const $ref = `#/components/schemas/${schema}`
     const validate = ajv.getSchema(`api${$ref}`)
     const verdicts = new Set<boolean>()
