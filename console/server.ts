@@ -98,7 +98,10 @@ export const startConsole = async (
   )
   // What these hold is in the repository. They need no session: a browser that follows a link from another page
   // does not send the cookie yet.
-  const pageFile = pageFiles(join(import.meta.dirname, 'pages'), 'console')
+  const pageFile = pageFiles(join(import.meta.dirname, 'pages'), {
+    ...{ name: 'console', title: 'order-relay', base: '/' },
+    noscript: 'The console needs JavaScript. The command relay does the same: npx relay --help.',
+  })
   const file = (name: string) => async (call: Call<Environment>) => {
     const [type = '', content = ''] = (await pageFile(name)) ?? []
     return call.body(content, 200, { 'content-type': type })

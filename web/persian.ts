@@ -7,6 +7,15 @@ export const t = translator({
   'Fill this in': 'این مورد را پر کنید',
   '"{typed}" is not a number': '«{typed}» عدد نیست',
   '"{typed}" is not a date': '«{typed}» تاریخ نیست',
+  // Orders.
+  Store: 'فروشگاه',
+  'Any store': 'همه فروشگاه‌ها',
+  'Needs review': 'نیازمند بررسی',
+  Invoiced: 'فاکتور شده',
+  Paid: 'پرداخت شده',
+  Refunded: 'مرجوع شده',
+  'Not registered': 'ثبت‌نشده',
+  // Forms and pages.
   Cancel: 'انصراف',
   Command: 'دستور',
   Copy: 'رونوشت',

@@ -32,15 +32,32 @@ const bundle = async (entry: string): Promise<{ script: string; style: string }>
 
 type PageFile = readonly [type: string, content: string | Uint8Array<ArrayBuffer>]
 
+type PageAbout = {
+  name: string
+  title: string
+  /** The path that its files are served at, with a slash at its end. */
+  base: string
+  /** What is said to those without JavaScript. */
+  noscript: string
+}
+
 /**
  * The files of a web page by name, with their types: its HTML, its icon, and the script and style sheet that its
  * `main.tsx` becomes. They are built when the first one is asked for, since many processes never show their page.
  */
-export const pageFiles = (folder: string, name: string) => {
+export const pageFiles = (folder: string, about: PageAbout) => {
+  const { name } = about
   const build = async () => {
     const { script, style } = await bundle(join(folder, 'main.tsx'))
+    const html = await readFile(join(import.meta.dirname, 'page.html'), 'utf8')
     return new Map<string, PageFile>([
-      ['index.html', ['text/html; charset=utf-8', await readFile(join(folder, 'index.html'))]],
+      [
+        'index.html',
+        [
+          'text/html; charset=utf-8',
+          html.replace(/\{(\w+)\}/g, (_, place) => about[place as keyof PageAbout]),
+        ],
+      ],
       ['icon.svg', ['image/svg+xml', await readFile(join(folder, 'icon.svg'))]],
       [`${name}.js`, ['text/javascript; charset=utf-8', script]],
       [`${name}.css`, ['text/css; charset=utf-8', style]],

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { visible } from '../../lib/platform/visible.ts'
+import { Choice } from '../../web/filters.tsx'
 import { ask } from '../../web/form.tsx'
 import { decimal } from '../../web/format.ts'
 import { messageOf } from '../../web/http.ts'
@@ -11,7 +12,7 @@ import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, act, streams } from './api.ts'
 import { t } from './persian.ts'
-import { Choice, linkToOrder, PERIODS } from './pieces.tsx'
+import { linkToOrder, PERIODS } from './pieces.tsx'
 
 type Balance = NonNullable<Answer<'audit'>['balance']>
 type Difference = Balance['differences'][number]

@@ -1,12 +1,13 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { visible } from '../../lib/platform/visible.ts'
+import { Choice, StoreChoice } from '../../web/filters.tsx'
 import { translateMessage } from '../../web/messages.ts'
 import { Chip, Code, type Column, Empty, Moment, Name, Table } from '../../web/pieces.tsx'
 import { linkTo, type Route, replaceRoute } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, reads } from './api.ts'
 import { t } from './persian.ts'
-import { Back, Choice, Fields, linkToOrder, PERIODS } from './pieces.tsx'
+import { Back, Fields, linkToOrder, PERIODS } from './pieces.tsx'
 
 type Row = Answer<'deliveries'>['deliveries'][number]
 
@@ -80,12 +81,7 @@ const Filters = ({ route, sources }: { route: Route; sources: readonly string[] 
           ...Object.entries(OUTCOMES).map(([name, [text]]) => [name, text] as const),
         ]}
       />
-      <Choice
-        label={t('Store')}
-        value={filter.source ?? ''}
-        onChoose={choose('source')}
-        options={[['', t('Every store')], ...sources.map(source => [source, source] as const)]}
-      />
+      <StoreChoice sources={sources} value={filter.source ?? ''} onChoose={choose('source')} />
       <form onSubmit={find} class="find row">
         <input
           name="id"

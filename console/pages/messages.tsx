@@ -1,6 +1,7 @@
 import type { TargetedEvent } from 'preact'
 import { useRef } from 'preact/hooks'
 import { visible } from '../../lib/platform/visible.ts'
+import { Choice } from '../../web/filters.tsx'
 import { ask, type FieldProps } from '../../web/form.tsx'
 import { decimal } from '../../web/format.ts'
 import { messageOf } from '../../web/http.ts'
@@ -11,7 +12,7 @@ import { linkTo, type Route, replaceRoute } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, act, reads } from './api.ts'
 import { t } from './persian.ts'
-import { Back, Choice, Fields, linkToOrder, PERIODS } from './pieces.tsx'
+import { Back, Fields, linkToOrder, PERIODS } from './pieces.tsx'
 
 type Plan = Answer<'plan'>
 type Operation = Answer<'operations'>['operations'][number]

@@ -1,28 +1,8 @@
 import { Chip, type Tone } from '../../web/pieces.tsx'
 import { t } from './persian.ts'
 
-export const STATUS_NAMES = {
-  needs_review: t('Needs review'),
-  invoiced: t('Invoiced'),
-  paid: t('Paid'),
-  refunded: t('Refunded'),
-} as const
-
-const STATUS_TONES: Record<string, Tone> = {
-  needs_review: 'wait',
-  invoiced: 'open',
-  paid: 'good',
-  refunded: 'undone',
-}
-
 /** Names of a fixed set, and what the service may add to it as it is. */
 export const nameIn = (names: Readonly<Record<string, string>>, word: string) => names[word] ?? word
-
-export const StatusChip = ({ status }: { status: string | undefined }) => (
-  <Chip tone={STATUS_TONES[status ?? ''] ?? 'undone'}>
-    {status === undefined ? t('Not registered') : nameIn(STATUS_NAMES, status)}
-  </Chip>
-)
 
 /** What happens to an order: events of the order queue, requests, and what a chain of waiting is made of. */
 export const NAMES: Readonly<Record<string, string>> = {

@@ -1,14 +1,15 @@
 import { visible } from '../../lib/platform/visible.ts'
-import { dateInput } from '../../web/form.tsx'
-import { exactDate, serial } from '../../web/format.ts'
+import { Choice, DayChoice, StoreChoice } from '../../web/filters.tsx'
+import { serial } from '../../web/format.ts'
 import { Ago, type Column, Empty, Name, Table } from '../../web/pieces.tsx'
 import { linkTo, type Route, replaceRoute, route } from '../../web/route.ts'
 import { SearchBox } from '../../web/search.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
+import { STATUS_NAMES, StatusChip } from '../../web/status.tsx'
 import { type Answer, reads } from './api.ts'
-import { OpenRequests, STATUS_NAMES, StatusChip } from './order-pieces.tsx'
+import { OpenRequests } from './order-pieces.tsx'
 import { t } from './persian.ts'
-import { Choice, linkToOrder } from './pieces.tsx'
+import { linkToOrder } from './pieces.tsx'
 import { WaitsFor } from './waiting.tsx'
 
 type List = Answer<'orders'>
@@ -35,20 +36,13 @@ const SHOWN = [
   ['failing', t('Failing')],
 ] as const
 
-const DateFilter = ({ name, label }: { name: 'since' | 'until'; label: string }) => (
-  <label class="row small muted">
-    {label}
-    <input
-      {...dateInput(route.value.query.get(name) ?? '')}
-      onChange={event => set(name)(exactDate(event.currentTarget.value) ?? '')}
-    />
-  </label>
-)
+const DAYS = [
+  ['since', t('from')],
+  ['until', t('to')],
+] as const
 
 const Filters = ({ sources }: { sources: readonly string[] }) => {
   const { query } = route.value
-  const source = query.get('source') ?? ''
-  const stores = [...new Set([...sources, source])].filter(Boolean)
   return (
     <search class="filters" data-keeps-focus>
       <SearchBox
@@ -58,12 +52,7 @@ const Filters = ({ sources }: { sources: readonly string[] }) => {
       />
       {textOf(route.value) === '' && (
         <>
-          <Choice
-            label={t('Store')}
-            value={source}
-            options={[['', t('Any store')], ...stores.map(each => [each, each] as const)]}
-            onChoose={set('source')}
-          />
+          <StoreChoice sources={sources} value={query.get('source') ?? ''} onChoose={set('source')} />
           <Choice
             label={t('What is shown')}
             value={query.get('show') ?? ''}
@@ -78,8 +67,12 @@ const Filters = ({ sources }: { sources: readonly string[] }) => {
                 options={[['', t('Any status')], ...Object.entries(STATUS_NAMES)]}
                 onChoose={set('status')}
               />
-              <DateFilter name="since" label={t('from')} />
-              <DateFilter name="until" label={t('to')} />
+              {DAYS.map(([name, label]) => (
+                <DayChoice
+                  {...{ key: name, label, value: query.get(name) ?? '', onChoose: set(name) }}
+                  kind="row muted"
+                />
+              ))}
             </>
           )}
         </>

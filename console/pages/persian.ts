@@ -75,7 +75,6 @@ export const t = translator({
   'Last day': 'یک روز گذشته',
   'Last week': 'یک هفتهٔ گذشته',
   'Every outcome': 'همهٔ نتیجه‌ها',
-  'Every store': 'همهٔ فروشگاه‌ها',
   duplicate: 'تکراری',
   ignored: 'نادیده‌گرفته',
   quarantined: 'در قرنطینه',
@@ -224,11 +223,6 @@ export const t = translator({
   // Orders.
   'Order {order}': 'سفارش {order}',
   // Statuses, requests and events.
-  'Needs review': 'نیازمند بررسی',
-  Invoiced: 'فاکتورشده',
-  Paid: 'پرداخت‌شده',
-  Refunded: 'برگشت‌شده',
-  'Not registered': 'ثبت‌نشده',
   Create: 'ثبت سفارش',
   Payment: 'پرداخت',
   Refund: 'برگشت',
@@ -245,7 +239,6 @@ export const t = translator({
   'Find by order number, request, delivery or invoice number, in full':
     'جستجو با شمارهٔ کامل سفارش، درخواست، تحویل یا فاکتور',
   'Order, request, delivery or invoice': 'سفارش، درخواست، تحویل یا فاکتور',
-  'Any store': 'همهٔ فروشگاه‌ها',
   'What is shown': 'چه نشان داده شود',
   'All orders': 'همهٔ سفارش‌ها',
   'Not settled': 'تسویه‌نشده',

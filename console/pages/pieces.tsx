@@ -121,21 +121,3 @@ export const PERIODS = [
   ['24h', t('Last day')],
   ['7d', t('Last week')],
 ] as const
-
-type ChoiceProps = {
-  label: string
-  value: string
-  options: readonly (readonly [value: string, text: string])[]
-  onChoose: (value: string) => void
-}
-
-/** A filter. */
-export const Choice = ({ label, value, options, onChoose }: ChoiceProps) => (
-  <select aria-label={label} value={value} onChange={event => onChoose(event.currentTarget.value)}>
-    {options.map(([each, text]) => (
-      <option key={each} value={each} dir="auto">
-        {text}
-      </option>
-    ))}
-  </select>
-)

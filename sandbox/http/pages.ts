@@ -6,7 +6,10 @@ import { quoted, Refusal } from '../refusal.ts'
 import type { Call, Route } from './endpoint.ts'
 import { respondBytes } from './respond.ts'
 
-const panelFile = pageFiles(join(import.meta.dirname, '..', 'panel'), 'panel')
+const panelFile = pageFiles(join(import.meta.dirname, '..', 'panel'), {
+  ...{ name: 'panel', title: 'Accounting sandbox', base: '/panel/static/' },
+  noscript: 'The panel needs JavaScript. The same actions are plain HTTP below /panel/; see /docs.',
+})
 
 const file = async (name: string, { context }: Call, headers = {}) => {
   const found = await panelFile(name)

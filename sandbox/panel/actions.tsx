@@ -2,9 +2,10 @@ import { ask, type FieldProps, type Values } from '../../web/form.tsx'
 import { decimal, exactNumber, serial } from '../../web/format.ts'
 import { toast } from '../../web/notices.ts'
 import { Button } from '../../web/pieces.tsx'
+import { STATUS_NAMES, type Status } from '../../web/status.tsx'
 import { type Answer, act } from './api.ts'
 import { t } from './persian.ts'
-import { PAYMENT_METHODS, STATUS_NAMES, type Status } from './pieces.tsx'
+import { PAYMENT_METHODS } from './pieces.tsx'
 
 type Order = Answer<'OrderDetail'>
 

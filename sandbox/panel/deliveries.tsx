@@ -2,9 +2,10 @@ import { formatMilliseconds } from '../../web/format.ts'
 import { translateMessage } from '../../web/messages.ts'
 import { toast } from '../../web/notices.ts'
 import { Button, Chip, Code, type Column, Moment, Name, Table, Wait } from '../../web/pieces.tsx'
+import { STATUS_NAMES } from '../../web/status.tsx'
 import { type Answer, attempt, change } from './api.ts'
 import { t } from './persian.ts'
-import { linkToOrder, STATUS_NAMES } from './pieces.tsx'
+import { linkToOrder } from './pieces.tsx'
 
 type Delivery = Answer<'Delivery'>
 type Attempt = Delivery['attempts'][number]

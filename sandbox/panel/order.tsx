@@ -3,12 +3,13 @@ import { translateMessage } from '../../web/messages.ts'
 import { Button, Moment, Section, type Tone } from '../../web/pieces.tsx'
 import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
+import { STATUS_NAMES } from '../../web/status.tsx'
 import { Actions } from './actions.tsx'
 import { ACCOUNTS, type Answer, deliveriesOf, orderOf } from './api.ts'
 import { Deliveries } from './deliveries.tsx'
 import { Invoice } from './invoice.tsx'
 import { t } from './persian.ts'
-import { STATUS_NAMES, StatusChip, StoreName } from './pieces.tsx'
+import { OrderStatus, StoreName } from './pieces.tsx'
 import { Finalized, Review } from './review.tsx'
 
 const DELIVERIES_SHOWN = 50
@@ -22,9 +23,9 @@ const HISTORY: Record<string, readonly [name: string, tone?: Tone]> = {
   created: [t('Created')],
   held: [t('Held for review'), 'wait'],
   finalized: [t('Finalized'), 'open'],
-  paid: [t('Paid'), 'good'],
+  paid: [STATUS_NAMES.paid, 'good'],
   reversed: [t('Payment reversed')],
-  refunded: [t('Refunded'), 'undone'],
+  refunded: [STATUS_NAMES.refunded, 'undone'],
   retried: [t('Retried')],
   reviewed: [t('Moved back to review'), 'wait'],
   corrected: [t('Corrected')],
@@ -85,7 +86,7 @@ export const Order = page(
             </a>
           }
         >
-          <StatusChip {...order} />
+          <OrderStatus {...order} />
           <StoreName {...order} />
           <Button kind="small" onClick={() => window.print()}>
             {t('Print invoice')}

@@ -1,15 +1,16 @@
 import { STATUSES } from '../../lib/protocol/status.ts'
-import { dateInput } from '../../web/form.tsx'
-import { decimal, exactDate, serial } from '../../web/format.ts'
+import { DayChoice, StoreChoice } from '../../web/filters.tsx'
+import { decimal, serial } from '../../web/format.ts'
 import { queryOf } from '../../web/http.ts'
 import { translateMessage } from '../../web/messages.ts'
 import { type Column, Command, Day, Empty, Facts, Name, Table } from '../../web/pieces.tsx'
 import { linkTo, type Route, replaceRoute, route } from '../../web/route.ts'
 import { SearchBox } from '../../web/search.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
+import { STATUS_NAMES } from '../../web/status.tsx'
 import { type Answer, ordersOf } from './api.ts'
 import { t } from './persian.ts'
-import { linkToOrder, STATUS_NAMES, StatusChip, StoreName } from './pieces.tsx'
+import { linkToOrder, OrderStatus, StoreName } from './pieces.tsx'
 import { CHOICE, Retries } from './retry.tsx'
 
 type OrderList = Answer<'OrderList'>
@@ -27,31 +28,18 @@ const linkWith = (change: Record<string, string | null>) =>
 
 const keyOf = ({ source, external_id }: Summary) => `${source}/${external_id}`
 
-const Filters = ({ sources }: { sources: readonly string[] }) => {
-  const { query } = route.value
-  const source = query.get('source') ?? ''
-  return (
-    <search class="filters" data-keeps-focus>
-      <SearchBox
-        label={t('Search by order, customer, mobile, invoice, reference or SKU')}
-        placeholder={t('Search orders')}
-        linkOf={q => linkWith({ q })}
-      />
-      <select
-        aria-label={t('Store')}
-        value={source}
-        onChange={event => replaceRoute(linkWith({ source: event.currentTarget.value }))}
-      >
-        <option value="">{t('Any store')}</option>
-        {[...new Set([...sources, source])].filter(Boolean).map(each => (
-          <option key={each} value={each} dir="auto">
-            {each}
-          </option>
-        ))}
-      </select>
-    </search>
-  )
-}
+const set = (name: string) => (value: string) => replaceRoute(linkWith({ [name]: value }))
+
+const Filters = ({ sources }: { sources: readonly string[] }) => (
+  <search class="filters" data-keeps-focus>
+    <SearchBox
+      label={t('Search by order, customer, mobile, invoice, reference or SKU')}
+      placeholder={t('Search orders')}
+      linkOf={q => linkWith({ q })}
+    />
+    <StoreChoice sources={sources} value={route.value.query.get('source') ?? ''} onChoose={set('source')} />
+  </search>
+)
 
 const DAYS = [
   ['from', t('First day')],
@@ -81,21 +69,13 @@ const Sums = ({ count, ...sums }: OrderList['totals']) => {
       <div class="row">
         <search class="filters" data-keeps-focus>
           {DAYS.map(([name, label]) => (
-            <label key={name} class="small">
-              {label}
-              <input
-                {...dateInput(query.get(name) ?? '')}
-                onChange={({ currentTarget: { value } }) =>
-                  replaceRoute(linkWith({ [name]: exactDate(value) ?? '' }))
-                }
-              />
-            </label>
+            <DayChoice {...{ key: name, label, value: query.get(name) ?? '', onChoose: set(name) }} />
           ))}
           <label class="small">
             {t('Sort')}
             <select
               value={query.get('sort') ?? ''}
-              onChange={({ currentTarget: { value } }) => replaceRoute(linkWith({ sort: value }))}
+              onChange={event => set('sort')(event.currentTarget.value)}
             >
               {SORTS.map(([value, label]) => (
                 <option key={value} value={value}>
@@ -114,8 +94,8 @@ const Sums = ({ count, ...sums }: OrderList['totals']) => {
             [t('Net')]: decimal(sums.net),
             [t('Tax')]: decimal(sums.tax),
             [t('Total')]: decimal(sums.total),
-            [t('Paid')]: decimal(sums.paid),
-            [t('Refunded')]: decimal(sums.refunded),
+            [STATUS_NAMES.paid]: decimal(sums.paid),
+            [STATUS_NAMES.refunded]: decimal(sums.refunded),
           }}
         />
       </div>
@@ -186,7 +166,7 @@ const COLUMNS: Column<Summary>[] = [
     kind: 'cell-status',
     cell: order => (
       <>
-        <StatusChip {...order} />
+        <OrderStatus {...order} />
         <Cause {...order} />
       </>
     ),

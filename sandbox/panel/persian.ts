@@ -19,10 +19,6 @@ export const t = translator({
   'need review': 'نیازمند بررسی',
   'unsaved changes': 'تغییرات ذخیره‌نشده',
   // Statuses, kinds and methods.
-  'Needs review': 'نیازمند بررسی',
-  Invoiced: 'فاکتور شده',
-  Paid: 'پرداخت شده',
-  Refunded: 'مرجوع شده',
   'Cash box': 'صندوق',
   'Bank account': 'حساب بانکی',
   Online: 'پرداخت اینترنتی',
@@ -40,8 +36,6 @@ export const t = translator({
   'Search by order, customer, mobile, invoice, reference or SKU':
     'جستجو با شماره سفارش، مشتری، موبایل، فاکتور، شماره پیگیری یا کد کالا',
   'Search orders': 'جستجوی سفارش‌ها',
-  Store: 'فروشگاه',
-  'Any store': 'همه فروشگاه‌ها',
   All: 'همه',
   'Orders by status': 'سفارش‌ها بر پایه وضعیت',
   'Ready to retry. Until now: {reason}': 'آماده تلاش دوباره. علت پیشین: {reason}',

@@ -1,35 +1,19 @@
 import { language } from '../../web/language.ts'
-import { Chip, Name, type Tone } from '../../web/pieces.tsx'
+import { Name } from '../../web/pieces.tsx'
 import { linkTo, type Route, route } from '../../web/route.ts'
+import { StatusChip } from '../../web/status.tsx'
 import type { Answer, Key } from './api.ts'
 import { t } from './persian.ts'
 
-export const STATUS_NAMES = {
-  needs_review: t('Needs review'),
-  invoiced: t('Invoiced'),
-  paid: t('Paid'),
-  refunded: t('Refunded'),
-} as const
-
-export type Status = keyof typeof STATUS_NAMES
-
-const STATUS_TONES: Record<Status, Tone> = {
-  needs_review: 'wait',
-  invoiced: 'open',
-  paid: 'good',
-  refunded: 'undone',
-}
-
-/** A status; in English with the service's own Persian label. */
-export const StatusChip = ({ status, status_display }: Answer<'OrderResult'>) => (
-  <Chip tone={STATUS_TONES[status]}>
-    {STATUS_NAMES[status]}{' '}
+/** The status of an order; in English with the service's own Persian label. */
+export const OrderStatus = ({ status, status_display }: Answer<'OrderResult'>) => (
+  <StatusChip status={status}>
     {language === 'en' && (
       <bdi lang="fa" dir="auto">
         {status_display}
       </bdi>
     )}
-  </Chip>
+  </StatusChip>
 )
 
 export const linkToOrder = ({ source, external_id }: Key) => linkTo(['orders', external_id], { source })

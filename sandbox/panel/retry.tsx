@@ -5,9 +5,10 @@ import { request } from '../../web/http.ts'
 import { translateMessage } from '../../web/messages.ts'
 import { toast } from '../../web/notices.ts'
 import { Button, type Column, Name, Table } from '../../web/pieces.tsx'
+import { STATUS_NAMES } from '../../web/status.tsx'
 import { type Answer, attempt, change, type Key } from './api.ts'
 import { t } from './persian.ts'
-import { linkToOrder, STATUS_NAMES, StoreName } from './pieces.tsx'
+import { linkToOrder, StoreName } from './pieces.tsx'
 
 type Results = Answer<'RetryResults'>
 type Result = Results['orders'][number]

@@ -6,9 +6,10 @@ import { messageOf, Refusal, request } from '../../web/http.ts'
 import { translateMessage } from '../../web/messages.ts'
 import { Code, Name } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
+import { STATUS_NAMES } from '../../web/status.tsx'
 import { type Answer, act } from './api.ts'
 import { t } from './persian.ts'
-import { accountOptions, PAYMENT_METHODS, STATUS_NAMES } from './pieces.tsx'
+import { accountOptions, PAYMENT_METHODS } from './pieces.tsx'
 
 type Order = Answer<'OrderDetail'>
 
@@ -115,7 +116,7 @@ export const Review = ({ order, accounts, retries, onRetried }: ReviewProps) => 
   }
   return (
     <section class="notice" data-tone="wait" aria-labelledby="review-title">
-      <h2 id="review-title">{t('Needs review')}</h2>
+      <h2 id="review-title">{STATUS_NAMES.needs_review}</h2>
       <p class="strong">
         <Name>{isReady ? t('Ready to retry.') : translateMessage(reason)}</Name>
       </p>
