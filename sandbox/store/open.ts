@@ -4,7 +4,15 @@ import { DatabaseSync } from 'node:sqlite'
 import { isNativeError } from 'node:util/types'
 import type { Clock } from '../clock.ts'
 import { decimal } from '../decimal.ts'
-import { accounts, customers, DEFAULT_SETTINGS, fiscalYears, products, settings } from './catalogue.ts'
+import {
+  accounts,
+  CUSTOMERS_INDEX,
+  customers,
+  DEFAULT_SETTINGS,
+  fiscalYears,
+  products,
+  settings,
+} from './catalogue.ts'
 import { type Changes, changes } from './changes.ts'
 import { assertIntact, assertLogIntact } from './intact.ts'
 import { heldPayments, history, invoiceRows, orders, receipts, returns } from './orders.ts'
@@ -87,11 +95,13 @@ const open = (db: DatabaseSync, sql: Sql, transact: Transact, clock: Clock): Tab
     if (version === SCHEMA_VERSION) {
       // Fails when the file is the database of another program.
       opened.settings.read()
-      return opened
+    } else {
+      if (version !== 0) throw new Error(`its tables have version ${version}, not ${SCHEMA_VERSION}`)
+      db.exec(SCHEMA)
+      seed(opened, clock)
     }
-    if (version !== 0) throw new Error(`its tables have version ${version}, not ${SCHEMA_VERSION}`)
-    db.exec(SCHEMA)
-    seed(opened, clock)
+    // A database of the same version may have been made before there was the index.
+    db.exec(CUSTOMERS_INDEX)
     return opened
   })
 
