@@ -49,7 +49,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   result: t('answered'),
   refused: t('refused'),
   'unknown order': t('order unknown'),
-  lost: t('no answer'),
+  lost: t('failed'),
 }
 
 const Call = ({ call: { to, outcome, status, code, ms } }: { call: Entry['calls'][number] }) => (

@@ -102,7 +102,7 @@ const COLUMNS: Column<Row>[] = [
     kind: 'number',
     // It may be any text.
     cell: ({ invoice_number: number }) =>
-      number != null && <Name>{serial(visible(String(number).slice(0, 24)))}</Name>,
+      number != null && <Name>{serial(visible(String(number).slice(0, 16)))}</Name>,
   },
   { label: t('Open requests'), cell: ({ open }) => open.length > 0 && <OpenRequests requests={open} /> },
   { label: t('Waits for'), kind: 'breaks', cell: ({ waiting }) => waiting && <WaitsFor link={waiting} /> },

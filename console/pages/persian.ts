@@ -234,7 +234,6 @@ export const t = translator({
   'held by the service': 'نگه‌داشته نزد سرویس',
   'done before': 'تکراری',
   'order unknown': 'سفارش ناشناس',
-  'no answer': 'بی‌پاسخ',
   // The list.
   'Find by order number, request, delivery or invoice number, in full':
     'جستجو با شمارهٔ کامل سفارش، درخواست، تحویل یا فاکتور',

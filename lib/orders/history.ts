@@ -1,5 +1,7 @@
 import { type AttributeValue, PutItemCommand } from '@aws-sdk/client-dynamodb'
+import * as v from 'valibot'
 import type { DynamoDB } from '../platform/clients.ts'
+import type { Refusal } from '../protocol/errors.ts'
 import type { OrderKey } from '../protocol/order.ts'
 import type { CallResult, LostCall } from './apply.ts'
 import { itemBytes, WRITE_UNIT } from './bodies.ts'
@@ -7,7 +9,7 @@ import type { OrderEvent } from './events.ts'
 import type { FeedMessage } from './feed.ts'
 import { type Intent, isSettled, type Order } from './order.ts'
 
-/** A call to the accounting service: of a refusal, its status and code, but not its words, which may quote data. */
+/** A call to the accounting service: of a failure, its status and code, but not its words, which may quote data. */
 export type MadeCall = {
   to: CallResult['to']
   outcome: (CallResult | LostCall)['outcome']
@@ -16,8 +18,13 @@ export type MadeCall = {
   ms: number
 }
 
-export const madeCall = (call: CallResult | LostCall, ms: number): MadeCall => {
-  const { status, code } = 'reason' in call ? call.reason : {}
+/** An AccountingError with the answer of the service. */
+const answered = v.object({ reason: v.object({ status: v.number(), code: v.optional(v.string()) }) })
+
+/** @param error why the call failed, if it did */
+export const madeCall = (call: CallResult | LostCall, ms: number, error?: unknown): MadeCall => {
+  const failed = v.is(answered, error) ? error.reason : {}
+  const { status, code }: Partial<Refusal> = 'reason' in call ? call.reason : failed
   return { to: call.to, outcome: call.outcome, ...(status && { status }), ...(code && { code }), ms }
 }
 

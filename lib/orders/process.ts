@@ -149,7 +149,7 @@ export const process = async (
     } catch (error) {
       failure = { error }
     }
-    made.push(madeCall(outcome, now() - began))
+    made.push(madeCall(outcome, now() - began, failure?.error))
     order = applied(order, outcome)
   }
   if (failure === undefined && order.bulk === event.delivery) order = { ...order, bulk: undefined }

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import { AccountingError } from '../../lib/accounting/errors.ts'
 import { itemBytes } from '../../lib/orders/bodies.ts'
 import { entryItem, entryOf, type HistoryEntry, historyEntry, madeCall } from '../../lib/orders/history.ts'
 import { newOrder, type Order } from '../../lib/orders/order.ts'
@@ -47,6 +48,12 @@ test('an entry names what a save has changed, without the words of the service',
     requests: intents.map(({ id: request, kind, state }) => ({ id: request, kind, state })),
   })
   expect(entryOf(entryItem(entry))).toEqual(entry)
+
+  const reason = { status: 503, code: 'busy', message: 'Sara Ahmadi' }
+  const unavailable = new AccountingError('unavailable', 'The accounting service answered 503', { reason })
+  expect(madeCall({ to: 'read', outcome: 'lost' }, 9, unavailable)).toEqual({
+    ...{ to: 'read', outcome: 'lost', status: 503, code: 'busy', ms: 9 },
+  })
 })
 
 test('what the indexes find is only in the entry that brings it', () => {
