@@ -32,13 +32,6 @@ const LAMBDAS: Readonly<Record<FunctionName, { Timeout: number; MemorySize: numb
   reconcile: { Timeout: 60, MemorySize: 256 },
 }
 
-/** The variables that functions/<name>.ts reads, which must be those that were read in the scenarios. */
-const settingsOf = (name: FunctionName): string[] =>
-  [...readFileSync(`functions/${name}.ts`, 'utf8').matchAll(/readSettings\(([^)]*)\)/g)]
-    .flatMap(([, list = '']) => [...list.matchAll(/\w+/g)])
-    .map(([setting]) => Object.entries(VARIABLES).find(([key]) => key === setting)?.[1] ?? setting)
-const SETTINGS_OF = Object.fromEntries(FUNCTIONS.map(name => [name, settingsOf(name)]))
-
 /** Any other variable could change what runs, such as `NODE_OPTIONS`, or hold a secret. */
 const ENVIRONMENT: readonly string[] = [...Object.values(VARIABLES), 'POWERTOOLS_SERVICE_NAME']
 
@@ -183,13 +176,12 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
     const code = [S3Bucket, String(S3Key).split('/').at(-1)]
     yield [`the code of ${name}`, code, ['ServerlessDeploymentBucket', `${name}.zip`]] as const
     const { Variables = {} } = (propertiesOf(id).Environment ?? {}) as { Variables?: Properties }
+    // A function that lacks one does not start (lib/platform/environment.ts), in the local stack either.
     const read = {
       ...use[name].variables,
       POWERTOOLS_SERVICE_NAME: service,
       ...(name === 'feeder' && { FEED_ADDRESSES: 'public' }),
     }
-    const settings = [...(SETTINGS_OF[name] ?? []), 'POWERTOOLS_SERVICE_NAME']
-    yield [`settings of ${name}`, Object.keys(read).sort(), settings.sort()] as const
     for (const [variable, value] of Object.entries(read))
       yield [`${variable} of ${name}`, Variables[variable], value] as const
     const unknown = Object.keys(Variables).filter(variable => !ENVIRONMENT.includes(variable))
