@@ -71,10 +71,9 @@ const record = (
     if (before === undefined) return
     store.deliveries.addAttempt(id, made)
     store.changes.note({ kind: 'delivery', delivery: id })
-    // A resend delivered it, or its URL was removed, during this attempt.
-    const settled = scheduled && before.state !== 'pending'
+    // During a scheduled attempt, a resend may have delivered it, or its URL may have been removed.
     const after =
-      scheduled && !settled
+      scheduled && before.state === 'pending'
         ? afterScheduled(before, isMade(made), store.clock.now(), speed)
         : afterResend(before, isMade(made))
     store.deliveries.update(after)
