@@ -2,7 +2,7 @@ import type { TargetedSubmitEvent } from 'preact'
 import { visible } from '../../lib/platform/visible.ts'
 import { Choice, StoreChoice } from '../../web/filters.tsx'
 import { translateMessage } from '../../web/messages.ts'
-import { Chip, Code, type Column, Empty, Moment, Name, Table } from '../../web/pieces.tsx'
+import { Chip, Code, type Column, Empty, Moment, Name, Table, type Tone } from '../../web/pieces.tsx'
 import { linkTo, type Route, replaceRoute } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, reads } from './api.ts'
@@ -11,7 +11,7 @@ import { Back, Fields, linkToOrder, PERIODS } from './pieces.tsx'
 
 type Row = Answer<'deliveries'>['deliveries'][number]
 
-const OUTCOMES: Readonly<Record<string, readonly [string, 'good' | 'undone' | 'bad' | 'wait']>> = {
+const OUTCOMES: Readonly<Record<string, readonly [name: string, tone: Tone]>> = {
   queued: [t('queued'), 'good'],
   duplicate: [t('duplicate'), 'undone'],
   ignored: [t('ignored'), 'undone'],
