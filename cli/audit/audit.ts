@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { visible } from '../../lib/platform/visible.ts'
+import { DELIVERY_TTL_SECONDS } from '../../lib/webhook/deliveries.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { periodOption, positive } from '../core/options.ts'
@@ -26,6 +27,8 @@ const balanceText = (audited: Omit<Balance, 'lists'>): string => {
   const { accepted } = requests
   return lines(
     `From ${audited.since.toISOString()} to ${audited.until.toISOString()}`,
+    audited.since.getTime() < Date.now() - DELIVERY_TTL_SECONDS * 1000 &&
+      'Logs and deliveries are kept for 30 days: of what came in before, only the orders are compared.',
     '',
     deliveries === undefined
       ? 'No log found: duplicate, ignored and refused deliveries are not counted.'

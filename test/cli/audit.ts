@@ -46,6 +46,7 @@ export const auditTests = () => {
     })
     expect(code).toBe(0)
     const { out } = await local.relay(['audit', '--since', since])
+    expect(out).not.toContain('only the orders are compared')
     expect(out).toContain('1 order changed; 1 of 1 agree with the service.')
     expect(out).toMatch(/Everything is accounted for\.\n$/)
   })
@@ -60,5 +61,7 @@ export const auditTests = () => {
     expect(code).toBe(1)
     const unasked = await local.json(['audit', '--since', since, '--no-service'])
     expect(unasked).toMatchObject({ code: 0, data: { balanced: true, orders: { asked: 0 } } })
+    const longer = await local.relay(['audit', '--since', '31d', '--no-service'])
+    expect(longer.out).toContain('are kept for 30 days: of what came in before, only the orders are compared')
   })
 }
