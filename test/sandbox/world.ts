@@ -126,13 +126,9 @@ export const startReceiver = async (answer: (attempt: number) => number | 'hang 
   }
 }
 
-/** Polls until the value passes the check. */
-export const eventually = async <Value>(ask: () => Promise<Value>, isIt: (value: Value) => boolean) => {
-  let value = await ask()
-  await until(async () => {
-    if (isIt(value)) return true
-    value = await ask()
-    return false
+/** Polls until the value, which is not falsy then, passes the check. */
+export const eventually = <Value>(ask: () => Promise<Value>, isIt: (value: Value) => boolean) =>
+  until(async () => {
+    const value = await ask()
+    return isIt(value) ? value : undefined
   })
-  return value
-}
