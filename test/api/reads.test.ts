@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals'
+import { answerOf } from '../../lib/api/answers.ts'
 import { type Intent, newOrder, type Order } from '../../lib/orders/order.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
 import type { IncomingResponse, OutgoingRequest } from '../../lib/platform/http-client.ts'
@@ -113,4 +114,23 @@ test('a read leaves a service alone that was unavailable five times', async () =
   }
   for (let count = 0; count < 7; count++) expect(await read(found)).toMatchObject({ status: 503 })
   expect(calls).toBe(5)
+})
+
+test.each<[string, Intent, number | undefined]>([
+  ['create that is registered', intent('create', 'registered'), 201],
+  ['create that is a duplicate', intent('create', 'duplicate'), 200],
+  ['create that is withdrawn', intent('create', 'withdrawn'), 409],
+  ['create that is refused', intent('create', 'rejected', { reason: REASON }), 400],
+  ['payment that the service holds', { id: 'p', kind: 'payment', state: 'held' }, 202],
+  ['refund that waits for the invoice', intent('refund', 'waiting', { published: true }), 202],
+  ['refund that is to be sent', intent('refund', 'waiting'), undefined],
+  ['withdrawal of a refund', { id: 'w', kind: 'withdrawal', of: 'refund', state: 'registered' }, 200],
+])('a %s is answered with %p', (_name, decided, status) => {
+  const stored = {
+    order: { ...newOrder(key), result: RESULT, intents: [decided] },
+    revision: 1,
+    updated_at: UPDATED,
+  }
+  const { response, state } = answerOf(stored, decided.id) ?? {}
+  expect([response?.status, state]).toEqual([status, status && decided.state])
 })
