@@ -26,6 +26,19 @@ export type Once<Transaction = undefined> = (
   handle: (transaction: Transaction) => unknown,
 ) => Promise<boolean>
 
+/** How the messages of a feed are handled. */
+export type Handling<Transaction> = {
+  /** Called once for each message, in the order of an order's versions. When it throws, the message comes again. */
+  handle: (message: FeedMessage, transaction: Transaction) => unknown
+  /** Called with every failure, after which the feed goes on. @default console.error */
+  onError?: (error: unknown) => void
+} & (undefined extends Transaction
+  ? {
+      /** Remembers the versions. @default in memory, which a restart forgets */
+      once?: Once<Transaction>
+    }
+  : { once: Once<Transaction> })
+
 /** Remembers in memory, for tests and for handlers that may be repeated after a restart. */
 export const onceInMemory = (): Once => {
   const orders = new Map<string, Seen>()

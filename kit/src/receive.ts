@@ -1,20 +1,11 @@
-import { type FeedMessage, MessageError, readMessage } from './messages.ts'
-import { type Once, onceInMemory } from './once.ts'
+import { MessageError, readMessage } from './messages.ts'
+import { type Handling, type Once, onceInMemory } from './once.ts'
 import { bytesOf, type HeadersLike, SignatureError, verifySignature } from './signature.ts'
 
-export type ReceiveOptions<Transaction> = {
+export type ReceiveOptions<Transaction> = Handling<Transaction> & {
   /** The secret of the feed, or a function that returns every valid one: two while it is exchanged. */
   secrets: string | readonly string[] | (() => Promise<string | readonly string[]>)
-  /** Called once for each message, in the order of an order's versions. When it throws, the relay sends it again. */
-  handle: (message: FeedMessage, transaction: Transaction) => unknown
-  /** Called with what is answered 4xx or 5xx. @default console.error, of a message that is refused without a stack */
-  onError?: (error: unknown) => void
-} & (undefined extends Transaction
-  ? {
-      /** Remembers the versions. @default in memory, which a restart forgets */
-      once?: Once<Transaction>
-    }
-  : { once: Once<Transaction> })
+}
 
 /** Whoever forges messages would otherwise fill the log with stacks. */
 const report = (error: unknown) =>

@@ -5,30 +5,21 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs'
-import { type FeedMessage, readMessage } from './messages.ts'
-import { type Once, onceInMemory } from './once.ts'
+import { readMessage } from './messages.ts'
+import { type Handling, type Once, onceInMemory } from './once.ts'
 
-export type ConsumeOptions<Transaction> = {
+export type ConsumeOptions<Transaction> = Handling<Transaction> & {
   sqs: SQSClient
   /** The URL of the feed's queue, as `relay stores show` prints it. */
   queueUrl: string
-  /** Called once for each message, in the order of an order's versions. When it throws, the message returns. */
-  handle: (message: FeedMessage, transaction: Transaction) => unknown
   /** Ends the consumer, which first finishes what it has received. */
   signal?: AbortSignal
-  /** Called with every failure; the consumer goes on. @default console.error */
-  onError?: (error: unknown) => void
   /**
    * How long `handle` may take with the messages of one receive before they return, in seconds.
    * @default 60
    */
   visibilityTimeout?: number
-} & (undefined extends Transaction
-  ? {
-      /** Remembers the versions. @default in memory, which a restart forgets */
-      once?: Once<Transaction>
-    }
-  : { once: Once<Transaction> })
+}
 
 /** The longest delay of a message whose handler keeps failing, in seconds. */
 const MAX_DELAY = 900
