@@ -47,7 +47,10 @@ export const BUGS: readonly Bug[] = [
     'the receiver trusts unsigned headers': ['?? value) !== value', '?? value) === null'],
   }),
   ...bugsIn('webhook/handler.ts', {
-    'the receiver answers 200 when it failed': ["Response(503, 'unavail", "Response(200, 'unavail"],
+    'the receiver answers 200 when it failed': [
+      "unavailable('The delivery could not be stored; send it again')",
+      "{ ...unavailable(''), status: 200 }",
+    ],
     'the receiver takes every source': ['sources.has(source)', 'source !== null'],
   }),
   ...bugsIn('webhook/secrets.ts', {
@@ -70,8 +73,8 @@ export const BUGS: readonly Bug[] = [
   }),
   ...bugsIn('api/refusals.ts', {
     "the stores' API answers 202 when it failed": [
-      'unavailable = errorResponse(\n  503',
-      'unavailable = errorResponse(\n  202',
+      "unavailable('The request could not be stored; send it again')",
+      "{ ...unavailable(''), status: 202 }",
       WHOLE_LIFE,
     ],
   }),
