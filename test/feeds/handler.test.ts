@@ -250,12 +250,13 @@ describe('an endpoint that fails', () => {
     expect(await run(record('a'))).toEqual(['a'])
     expect(await dead()).toEqual([])
     now += 1
-    expect(await run(record('a'), record('b'))).toEqual([])
+    const group = 'order'
+    expect(await run(record('a', { group }), record('b', { group }))).toEqual([])
     expect(received).toEqual(['a'])
     expect(await dead()).toMatchObject(
       ['a', 'b'].map(id => ({
         Body: bodyOf(id),
-        Attributes: { MessageGroupId: id, MessageDeduplicationId: id },
+        Attributes: { MessageGroupId: group, MessageDeduplicationId: id },
       })),
     )
     expect(recorded.lines.filter(({ message }) => message === 'feed message dead-lettered')).toMatchObject(

@@ -142,7 +142,11 @@ test.each<[string, Answer | undefined, string, string]>([
   ['a failure of the service', answer(500), 'fault', 'fault'],
   ['a broken connection', undefined, 'fault', 'fault'],
 ])('%s is marked', async (_, answered, ofAws, ofHttp) => {
-  const server = await startServer(async () => answered)
+  const headers: unknown[] = []
+  const server = await startServer(async request => {
+    headers.push(request.headers['x-amzn-trace-id'])
+    return answered
+  })
   const origin = urlOf(server.port)
   const before = process.env
   process.env = { ...before, ...environment, _X_AMZN_TRACE_ID: SAMPLED, AWS_REGION: 'eu-central-1' }
@@ -156,6 +160,9 @@ test.each<[string, Answer | undefined, string, string]>([
     process.env = before
     await server.close()
   }
-  expect((await received(2)).map(flagsOf)).toEqual([ofAws, ofHttp])
+  const documents = await received(2)
+  expect(documents.map(flagsOf)).toEqual([ofAws, ofHttp])
+  // What AWS does for the call belongs to its subsegment.
+  expect(headers[0]).toBe(`Root=${ROOT};Parent=${documents[0]?.id};Sampled=1`)
   expect(datagrams.join()).not.toMatch(/1001|سفارش/)
 })
