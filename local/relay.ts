@@ -182,7 +182,7 @@ export const startRelay = async (options: RelayOptions) => {
     serve: async (http: Gateway) => {
       gateway = http
       actAsHttpApi(http)
-      serveDocuments(http, urlOf(ports.relay))
+      serveDocuments(http)
       await load(service, { gateway: http, ports, secret })
       eventSources = service.eventSources.map(({ functionName, queue, ...options }) =>
         startEventSource({

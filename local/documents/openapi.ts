@@ -1,4 +1,3 @@
-import type { Operation } from '../../sandbox/openapi/page.ts'
 import type { JsonSchema } from '../../sandbox/openapi/schemas.ts'
 import { jsonSchemas, refTo, type SchemaName } from './schemas.ts'
 
@@ -84,9 +83,9 @@ const prefer = {
 const operation = (
   operationId: string,
   summary: string,
-  parameters: NonNullable<Operation['parameters']>,
-  rest: Pick<Operation, 'responses' | 'requestBody'>,
-): Operation => ({ operationId, tags: ['Orders'], summary, parameters, ...rest })
+  parameters: readonly object[],
+  rest: { responses: object; requestBody?: object },
+) => ({ operationId, tags: ['Orders'], summary, parameters, ...rest })
 
 const body = (required: boolean, example: object, ...names: SchemaName[]) => {
   const { schema } = content(...names).content['application/json']

@@ -1,27 +1,32 @@
-import { documentPage } from '../../sandbox/openapi/page.ts'
+import { apiDocs } from '../../web/api-docs.ts'
 import type { Gateway } from '../gateway.ts'
 import { asyncApi } from './asyncapi.ts'
+import { feedsPage } from './feeds-page.ts'
 import { openApi } from './openapi.ts'
 
-const JSON_TYPE = 'application/json'
-const LINKS = { '/asyncapi.json': 'AsyncAPI 3.1 document of the feeds' }
+const docs = apiDocs({
+  title: "The stores' API",
+  key: 'local-demo-shop',
+  links: { '/docs/feeds': 'Feeds: the messages that stores receive' },
+})
 
 /**
- * Serves the documents of the stores' interfaces, without a key: `/docs`, `/openapi.json`, `/asyncapi.json`.
- *
- * @param origin where the gateway listens, for the examples
+ * Serves the documents of the stores' interfaces, without a key: `/docs`, `/docs/feeds`, `/openapi.json`,
+ * `/asyncapi.json`.
  */
-export const serveDocuments = (gateway: Gateway, origin: string): void => {
-  const examples = { origin, key: 'local-demo-shop' }
-  const pages: Readonly<Record<string, () => Promise<[type: string, body: string]>>> = {
-    '/docs': async () => ['text/html', await documentPage(openApi(), examples, LINKS, asyncApi())],
-    '/openapi.json': async () => [JSON_TYPE, JSON.stringify(openApi())],
-    '/asyncapi.json': async () => [JSON_TYPE, JSON.stringify(asyncApi())],
+export const serveDocuments = (gateway: Pick<Gateway, 'ext'>): void => {
+  const documents: Readonly<Record<string, () => Promise<[type: string, body: string]>>> = {
+    '/docs/feeds': async () => ['text/html', await feedsPage(asyncApi())],
+    '/openapi.json': async () => ['application/json', JSON.stringify(openApi())],
+    '/asyncapi.json': async () => ['application/json', JSON.stringify(asyncApi())],
   }
-  gateway.ext('onRequest', async (request, h) => {
-    const page = request.method === 'get' ? pages[request.url.pathname] : undefined
-    if (page === undefined) return h.continue
-    const [type, body] = await page()
+  gateway.ext('onRequest', async ({ method, url: { pathname } }, h) => {
+    if (method !== 'get') return h.continue
+    const [, name] = /^\/docs(?:\/(.*))?$/.exec(pathname) ?? [undefined]
+    const found =
+      (await documents[pathname]?.()) ?? (pathname.startsWith('/docs') ? await docs(name ?? '') : undefined)
+    if (found === undefined) return h.continue
+    const [type, body] = found
     return h.response(body).type(type).takeover()
   })
 }

@@ -19,8 +19,10 @@ export const storeTests = () => {
 
   test('the documents of the interfaces are served without a key', async () => {
     const { relay } = local.stack().urls
-    const page = await (await fetch(`${relay}/docs`)).text()
-    for (const id of ['createOrder', 'withdrawRefund', 'OrderUpdated']) expect(page).toContain(`id="${id}"`)
+    const read = async (path: string) => (await fetch(relay + path)).text()
+    expect(await read('/docs')).toContain('/docs/swagger-ui.css')
+    expect(await read('/docs/swagger-ui.css')).toContain('.swagger-ui')
+    const page = await read('/docs/feeds')
     for (const [, id] of page.matchAll(/href="#([^"]*)"/g)) expect(page).toContain(`id="${id}"`)
     expect(page).not.toMatch(/undefined|\[object/)
     expect(await (await fetch(`${relay}/openapi.json`)).json()).toMatchObject({ openapi: '3.1.0' })

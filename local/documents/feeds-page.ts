@@ -1,41 +1,12 @@
 import { html, raw } from 'hono/html'
-import type { JsonSchema } from './schemas.ts'
+import type { JsonSchema } from '../../sandbox/openapi/schemas.ts'
 
 type Html = ReturnType<typeof html>
 
 type Definition = JsonSchema | boolean | undefined
 
-type Content = { 'application/json'?: { schema?: JsonSchema; example?: unknown } }
-
-/** The parts of an operation that the page shows. */
-export type Operation = {
-  operationId: string
-  tags?: readonly string[]
-  summary: string
-  description?: string
-  parameters?: readonly {
-    name: string
-    in: string
-    description?: string
-    schema: JsonSchema
-    example?: unknown
-  }[]
-  requestBody?: { required: boolean; content: Content }
-  responses: Readonly<Record<string, { description: string; content?: Content }>>
-  security?: readonly object[]
-}
-
-/** The parts of an OpenAPI 3.1 document that the page shows. */
-export type Document = {
-  info: { title: string; description: string }
-  tags: readonly { name: string; description: string }[]
-  paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  webhooks?: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  components: { schemas: Readonly<Record<string, JsonSchema>> }
-}
-
 /** The parts of an AsyncAPI 3 document that the page shows. */
-export type Feeds = {
+type Feeds = {
   info: { title: string; description: string }
   channels: Readonly<
     Record<
@@ -47,6 +18,7 @@ export type Feeds = {
       }
     >
   >
+  components: { schemas: Readonly<Record<string, JsonSchema | undefined>> }
 }
 
 const STYLE = `
@@ -64,8 +36,7 @@ article { border: 1px solid var(--line); border-radius: .5rem; padding: 1rem; ma
 table { border-collapse: collapse; width: 100%; margin: .75rem 0; font-size: .9rem; }
 caption { text-align: start; font-weight: 600; padding: .25rem 0; }
 th, td { text-align: start; vertical-align: top; padding: .35rem .75rem .35rem 0; border-top: 1px solid var(--line); }
-thead th { color: var(--dim); font-weight: 500; } tbody th { font-weight: 600; font-family: ui-monospace, monospace; }
-nav ul { columns: 18rem; padding: 0; list-style: none; }`
+thead th { color: var(--dim); font-weight: 500; } tbody th { font-weight: 600; font-family: ui-monospace, monospace; }`
 
 const code = (text: unknown) => html`<code>${String(text)}</code>`
 
@@ -122,60 +93,10 @@ const fieldRows = (schema: JsonSchema, prefix = ''): unknown[][] =>
     return [[prefix + name, typeOf(field), required, details(field.description, field)], ...rows]
   })
 
-type Located = Operation & { method: string; path: string }
-
-type Examples = { origin: string; key: string }
-
-/** A request that works on a new server, as a command to paste. */
-const curl = (
-  { method, path, parameters = [], requestBody, security }: Located,
-  { origin, key }: Examples,
-) => {
-  const examples = parameters.filter(({ example }) => example !== undefined)
-  const body = requestBody?.content['application/json']?.example
-  if (examples.length === 0 && body === undefined) return ''
-  const at = path.replace(/\{(\w+)\}/g, (_, name: string) =>
-    String(examples.find(each => each.name === name)?.example ?? name),
-  )
-  const query = examples.filter(each => each.in === 'query').map(({ name, example }) => `${name}=${example}`)
-  const lines = [
-    `curl -X ${method.toUpperCase()} '${origin}${at}${query.length > 0 ? `?${query.join('&')}` : ''}'`,
-    ...(security?.length === 0 ? [] : [`-H 'Authorization: Bearer ${key}'`]),
-    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(body)}'`]),
-  ]
-  return html`<pre>${code(lines.join(' \\\n  '))}</pre>`
-}
-
-const article = (operation: Located, examples: Examples) => {
-  const { operationId, method, path, summary, description } = operation
-  const { parameters = [], requestBody, responses } = operation
-  const bodyOf = (content: Content | undefined) => typeOf(content?.['application/json']?.schema ?? false)
-  return html`<article id="${operationId}">
-<h3><span class="method">${method}</span> <span class="path">${path}</span></h3>
-<p><strong>${summary}.</strong> ${prose(description)}</p>
-${table(
-  'Parameters',
-  ['Name', 'In', 'Type', 'Description'],
-  parameters.map(each => [each.name, each.in, typeOf(each.schema), details(each.description, each.schema)]),
-)}
-${requestBody && html`<p>Body${requestBody.required ? '' : ' (optional)'}: ${bodyOf(requestBody.content)}</p>`}
-${curl(operation, examples)}
-${table(
-  'Responses',
-  ['Status', 'Description', 'Body'],
-  Object.entries(responses).map(([status, { description, content }]) => [
-    status,
-    prose(description),
-    content?.['application/json'] && bodyOf(content),
-  ]),
-)}
-</article>`
-}
-
 const channelArticle = (name: string, { address, description, messages }: Feeds['channels'][string]) => {
   const [headers = {}] = Object.values(messages).map(message => message.headers)
   return html`<article id="channel-${name}">
-<h3><span class="method">${name}</span> <span class="path">${address ?? "the store's own URL"}</span></h3>
+<h2><span class="method">${name}</span> <span class="path">${address ?? "the store's own URL"}</span></h2>
 <p>${prose(description)}</p>
 ${table(
   'Messages',
@@ -186,35 +107,12 @@ ${table('Headers', ['Header', 'Type', 'Required', 'Description'], fieldRows(head
 </article>`
 }
 
-const located = (paths: Document['paths'] = {}): Located[] =>
-  Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
-  )
-
-/**
- * An OpenAPI document as a web page that loads nothing from elsewhere.
- *
- * @param examples where the server listens, and a key that it accepts
- * @param links other pages, by their address
- * @param feeds the AsyncAPI document of its messages, which have their schemas in the OpenAPI document, too
- */
-export const documentPage = async (
-  { info, tags, paths, webhooks, components }: Document,
-  examples: Examples,
-  links: Readonly<Record<string, string>>,
-  feeds?: Feeds,
-): Promise<string> => {
-  const operations = [...located(paths), ...located(webhooks)]
-  const sections = tags.map(
-    ({ name, description }) => html`<h2>${name}</h2><p>${prose(description)}</p>
-${operations.filter(operation => operation.tags?.includes(name)).map(each => article(each, examples))}`,
-  )
-  const channels = Object.entries(feeds?.channels ?? {})
+/** The AsyncAPI document of the feeds as a web page that loads nothing. */
+export const feedsPage = async ({ info, channels, components }: Feeds): Promise<string> => {
   const schemas = Object.entries(components.schemas).map(
-    ([name, schema]) => html`<article id="${name}"><h3>${name}</h3><p>${prose(schema.description)}</p>
+    ([name, schema = {}]) => html`<article id="${name}"><h3>${name}</h3><p>${prose(schema.description)}</p>
 ${table('Fields', ['Field', 'Type', 'Required', 'Description'], fieldRows(schema))}</article>\n`,
   )
-  const others = Object.entries({ '/openapi.json': 'OpenAPI 3.1 document', ...links })
   return String(
     await html`<!doctype html>
 <html lang="en">
@@ -226,19 +124,9 @@ ${table('Fields', ['Field', 'Type', 'Required', 'Description'], fieldRows(schema
 </head>
 <body>
 <header><h1>${info.title}</h1><p class="lines">${prose(info.description)}</p>
-<p>${separated(
-      others.map(([address, title]) => html`<a href="${address}">${title}</a>`),
-      ' · ',
-    )}</p></header>
-<nav aria-label="Endpoints"><ul>${operations.map(({ operationId, summary }) => html`<li><a href="#${operationId}">${summary}</a></li>`)}
-${channels.map(([name]) => html`<li><a href="#channel-${name}">Feed: ${name}</a></li>`)}</ul></nav>
+<p><a href="/docs">The stores' API</a> · <a href="/asyncapi.json">AsyncAPI document</a></p></header>
 <main>
-${sections}
-${
-  feeds &&
-  html`<h2>${feeds.info.title}</h2><p>${prose(feeds.info.description)}</p>
-${channels.map(([name, channel]) => channelArticle(name, channel))}`
-}
+${Object.entries(channels).map(([name, channel]) => channelArticle(name, channel))}
 <h2>Schemas</h2>${schemas}
 </main>
 </body>
