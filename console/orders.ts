@@ -63,7 +63,7 @@ export const orderRoutes = [
       }
       const page =
         show === 'failing'
-          ? { orders: await failingOrders(context, { ...filter, limit: PAGE }) }
+          ? await failingOrders(context, { ...filter, limit: PAGE })
           : await listOrders(context, { ...filter, ...range, unsettled: show === 'unsettled', limit: PAGE })
       return {
         cursor: undefined,

@@ -31,11 +31,11 @@ export const overviewRoutes = (context: Context, live: Live) => {
   const queues = live.poll('queues', everyQueues, () => queuesOf(context))
   const rates = live.poll('rates', every.metrics, () => ratesOf(series))
   const failing = live.poll('failing', every.alarms, async () => {
-    const orders = await failingOrders(context, { limit: FAILING_LISTED + 1 })
+    const { orders, cursor } = await failingOrders(context, { limit: FAILING_LISTED })
     const [longest] = orders
     return {
-      count: Math.min(orders.length, FAILING_LISTED),
-      more: orders.length > FAILING_LISTED,
+      count: orders.length,
+      more: cursor !== undefined,
       longest: longest && {
         source: longest.order.source,
         external_id: longest.order.external_id,

@@ -137,9 +137,8 @@ type ListOptions = OrderFilter & {
 
 const list = async (context: Context, { failing, scan, ...options }: ListOptions): Promise<Report> => {
   const { limit } = options
-  const page: Awaited<ReturnType<typeof listOrders>> & { more?: boolean } = failing
-    ? cut(await failingOrders(context, { ...options, limit: limit + 1 }), limit)
-    : await (scan ? scanned : listOrders)(context, options)
+  const listed = failing ? failingOrders : scan ? scanned : listOrders
+  const page: Awaited<ReturnType<typeof listOrders>> & { more?: boolean } = await listed(context, options)
   const orders = page.orders.map(summary)
   const { cursor, searched, more } = page
   return {
@@ -147,7 +146,8 @@ const list = async (context: Context, { failing, scan, ...options }: ListOptions
     text: lines(
       orders.length === 0 ? `No matching orders in ${context.title}.` : ordersText(orders),
       more === true && `There are more; raise --limit, which is ${limit}.`,
-      cursor !== undefined && `Searched back to ${searched}; continue with --cursor ${cursor}`,
+      cursor !== undefined &&
+        `${searched === undefined ? 'There are more' : `Searched back to ${searched}`}; continue with --cursor ${cursor}`,
     ),
   }
 }
@@ -212,7 +212,6 @@ export const ordersCommands = ({ program, run }: Cli): void => {
         'since',
         'until',
         'unsettled',
-        'cursor',
       ]),
     )
     .addOption(new Option('--scan', 'read the table of orders, not the history').conflicts('cursor'))

@@ -155,23 +155,38 @@ export const listOrders = async (
 /** The orders whose event fails, the longest failing first. */
 export const failingOrders = async (
   context: Context,
-  { limit, source }: { limit: number; source?: string | undefined },
-): Promise<StoredOrder[]> => {
+  { limit, source, cursor }: { limit: number; source?: string | undefined; cursor?: string | undefined },
+): Promise<OrderPage> => {
   const { ordersTable: TableName } = await context.stack()
   const shards = SHARDS.filter(shard => shard !== BULK_SHARD)
   const index = { TableName, IndexName: FAILING_INDEX, Limit: BATCH }
+  let after = cursor === undefined ? undefined : readCursor(cursor)
   const items = merged(
-    shards.map(shard => itemsOf(context, index, { key: { 'failing_shard =': shard } })),
+    shards.map(shard =>
+      itemsOf(context, index, { key: { 'failing_shard =': shard, 'failing_since >=': after?.position } }),
+    ),
     (a, b) => String(a.failing_since?.S) < String(b.failing_since?.S),
   )
-  const keys: OrderKey[] = []
+  const found: (OrderKey & Position)[] = []
   for await (const item of items) {
-    if (keys.length === limit) break
     const key = { source: item.source?.S ?? '', external_id: item.external_id?.S ?? '' }
-    if (source === undefined || key.source === source) keys.push(key)
+    const position = item.failing_since?.S ?? ''
+    if (after?.position === position) {
+      if (after.source === orderName(key)) after = undefined
+      continue
+    }
+    // The order that the page before ended with may have succeeded since.
+    after = undefined
+    if (source === undefined || key.source === source) found.push({ ...key, position })
+    if (found.length > limit) break
   }
+  const keys = found.slice(0, limit)
   const stored = await readOrders(context, keys)
-  return keys.flatMap(key => stored.get(orderName(key)) ?? [])
+  const last = found.length > limit ? keys.at(-1) : undefined
+  return {
+    orders: keys.flatMap(key => stored.get(orderName(key)) ?? []),
+    ...(last !== undefined && { cursor: cursorOf({ position: last.position, source: orderName(last) }) }),
+  }
 }
 
 /** Orders found by their own number, the id of a request or delivery, or their invoice number. */

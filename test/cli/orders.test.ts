@@ -45,6 +45,18 @@ const webhook = (key: OrderKey, status: string, more: object = {}): OrderEvent =
 const api = (external_id: string) => ({ source: 'api', external_id })
 const shop = (external_id: string) => ({ source: 'demo-shop', external_id })
 
+/** Notes that the payment of an order fails, since so many minutes after the beginning. */
+const fails = (key: OrderKey, minutes: number) => {
+  const [since, at, next_at] = [0, 1, 9].map(more =>
+    new Date(BEGIN + (minutes + more) * MINUTE).toISOString(),
+  )
+  return orders().fail(key, {
+    ...{ event: 'order.payment', delivery: uuid(100), queue: 'orders', receives: 2, behind: 0 },
+    ...{ since: String(since), at: String(at), next_at: String(next_at) },
+    ...{ code: 'unavailable', status: 503, message: 'The accounting service answered 503' },
+  })
+}
+
 /** Ten orders of two stores, of which one changes again later, and one whose payment fails. */
 const seed = async () => {
   for (let each = 0; each < 10; each++)
@@ -59,28 +71,28 @@ const seed = async () => {
     data: { ...shop('1'), request: '{}' },
   } as const
   await expect(happens(21, payment)).rejects.toThrow('down')
-  const [since, at, next_at] = [21, 22, 30].map(minutes => new Date(BEGIN + minutes * MINUTE).toISOString())
-  await orders().fail(shop('1'), {
-    ...{ event: 'order.payment', delivery: uuid(100), queue: 'orders', receives: 2, behind: 0 },
-    ...{ since: String(since), at: String(at), next_at: String(next_at) },
-    ...{ code: 'unavailable', status: 503, message: 'The accounting service answered 503' },
-  })
+  await fails(shop('1'), 21)
 }
 
 const idsOf = ({ orders: listed }: { orders: OrderKey[] }) => listed.map(({ external_id }) => external_id)
 const listed = async (...options: string[]) => idsOf((await json(['orders', 'list', ...options])).data)
 
+/** What as many pages list, the last of which has no cursor. */
+const paged = async (pages: number, ...options: string[]) => {
+  const found: string[] = []
+  let cursor: string[] = []
+  for (let page = 0; page < pages; page++) {
+    const { data } = await json(['orders', 'list', ...options, ...cursor])
+    found.push(...idsOf(data))
+    cursor = data.cursor === undefined ? [] : ['--cursor', data.cursor]
+  }
+  expect(cursor).toEqual([])
+  return found
+}
+
 test('orders are listed over all stores, the last changed first, page by page', async () => {
   expect(await listed()).toEqual(['1', '0', '9', '8', '7', '6', '5', '4', '3', '2'])
-  const paged: string[] = []
-  let options: string[] = []
-  for (let pages = 0; pages < 4; pages++) {
-    const { data } = await json(['orders', 'list', '--limit', '3', ...options])
-    paged.push(...idsOf(data))
-    options = ['--cursor', data.cursor]
-  }
-  expect(paged).toEqual(await listed())
-  expect(options).toEqual(['--cursor', undefined])
+  expect(await paged(4, '--limit', '3')).toEqual(await listed())
 })
 
 test('orders are filtered, also by their table, which needs no history', async () => {
@@ -98,7 +110,7 @@ test('orders are filtered, also by their table, which needs no history', async (
   expect(out).toMatch(
     /FAILING SINCE +ERROR\n.* 2026-01-02T00:21:00.000Z +The accounting service answered 503\n$/,
   )
-  for (const other of ['--since=1d', '--status=paid', '--unsettled', '--cursor=x', '--scan'])
+  for (const other of ['--since=1d', '--status=paid', '--unsettled', '--scan'])
     expect(await relay(['orders', 'list', '--failing', other])).toMatchObject({ code: 2 })
   expect(await json(['orders', 'list', '--scan', '--limit', '9'])).toMatchObject({ data: { more: true } })
   expect(await json(['orders', 'list', '--scan', '--limit', '10'])).toMatchObject({ data: { more: false } })
@@ -176,4 +188,19 @@ test('an order is checked at once', async () => {
   expect(await stack.taken(stack.settings.ordersQueueUrl)).toMatchObject([
     { event: 'order.check', data: api('2') },
   ])
+})
+
+test('failing orders are listed page by page, the longest failing first', async () => {
+  for (const [key, minutes] of [
+    [api('2'), 21],
+    [shop('3'), 25],
+    [api('4'), 10],
+  ] as const)
+    await fails(key, minutes)
+  const all = await listed('--failing')
+  expect(all).toEqual(['4', expect.stringMatching(/[12]/), expect.stringMatching(/[12]/), '3'])
+  expect(await paged(4, '--failing', '--limit', '1')).toEqual(all)
+  expect((await relay(['orders', 'list', '--failing', '--limit', '3'])).out).toMatch(
+    /There are more; continue with --cursor \S+\n$/,
+  )
 })
