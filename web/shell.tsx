@@ -209,7 +209,7 @@ type Spec<S extends Sources> = {
   title: (route: Route) => string
   reads: (route: Route) => S
   /** What to tell a screen reader when the data changed while the page was open. */
-  news?: (before: DataOf<S>, after: DataOf<S>) => string | undefined
+  announce?: (before: DataOf<S>, after: DataOf<S>) => string | undefined
 }
 
 /** A page: it shows its data as soon as they are read, says why it cannot, and follows their changes. */
@@ -229,8 +229,8 @@ export const page =
     })
     useEffect(() => {
       if (!fresh || data === undefined) return
-      const news = before.current?.hash === route.hash && spec.news?.(before.current.data, data)
-      if (news) announcement.value = news
+      const text = before.current?.hash === route.hash && spec.announce?.(before.current.data, data)
+      if (text) announcement.value = text
       before.current = { hash: route.hash, data }
     }, [data])
     if (failed || data === undefined) {

@@ -1,4 +1,4 @@
-// Runs a handler in a process without a runtime client: node bench/runtime/loop.ts <file> <size>. Told a number by
+// Runs a handler in a process without a runtime client: node bench/runtime/loop.ts <file> <size>. Given a number by
 // its parent, it takes that many first deliveries and reports the milliseconds of CPU time for one.
 
 import * as v from 'valibot'

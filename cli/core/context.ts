@@ -116,7 +116,7 @@ export const createContext = ({ stage, region: given, ...flagged }: SharedOption
     stores: once(() => readStores(join(ROOT, 'stores.yml'))),
     /** Directory of the local stack's data and logs. */
     dataDir,
-    /** Where the console listens unless told otherwise. */
+    /** Where the console listens by default. */
     consolePort: ports.console,
     close: () => {
       for (const client of opened) client.destroy()

@@ -46,7 +46,7 @@ export const since = (text: string): Date => {
   return date
 }
 
-/** `--since` of a command that looks back this far unless told otherwise. */
+/** `--since` of a command that looks back this far by default. */
 export const periodOption = (period: string) =>
   new Option('--since <when>', 'start of the period: 2h, 7d, or a date')
     .argParser(since)

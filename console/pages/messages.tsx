@@ -173,7 +173,7 @@ const List = page(
       progress: reads('operation', {}, 'operation'),
       done: reads('operations', { command: commandOf(route) }, 'messages'),
     }),
-    news: ({ progress: before }, { progress: after }) =>
+    announce: ({ progress: before }, { progress: after }) =>
       before.operation?.end === undefined && after.operation?.end ? t('The plan has ended.') : undefined,
   },
   ({ found: { at, hidden, groups, messages }, progress: { operation }, done: { operations }, route }) => {

@@ -222,7 +222,7 @@ export const Order = page(
   {
     title: route => t('Order {order}', { order: visible(keyOf(route).external_id) }),
     reads: route => ({ order: reads('order', keyOf(route), ...CHANGES) }),
-    news: ({ order: before }, { order }) =>
+    announce: ({ order: before }, { order }) =>
       before.updated_at === order.updated_at ? undefined : t('The order has changed.'),
   },
   ({ order }) => (

@@ -157,7 +157,7 @@ const Listed = ({ orders, cursor, searched }: List) => (
   </>
 )
 
-const news = (before: List, after: List) => {
+const changesOf = (before: List, after: List) => {
   const known = new Set(before.orders.map(({ external_id, updated_at }) => `${external_id} ${updated_at}`))
   const changed = after.orders.filter(
     ({ external_id, updated_at }) => !known.has(`${external_id} ${updated_at}`),
@@ -178,7 +178,7 @@ export const Orders = page(
             : reads('find', { text: found }, ...CHANGES),
       }
     },
-    news: (before, after) => news(before.list, after.list),
+    announce: (before, after) => changesOf(before.list, after.list),
   },
   ({ list, route }) => (
     <>

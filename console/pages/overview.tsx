@@ -227,7 +227,7 @@ export const Overview = page(
   {
     title: () => t('Overview'),
     reads: () => ({ overview: OVERVIEW }),
-    news: ({ overview: before }, { overview: after }) => {
+    announce: ({ overview: before }, { overview: after }) => {
       const names = (data: Data) => data.alarms.filter(isActive).map(({ name }) => name)
       const [old, fresh] = [names(before), names(after)]
       const raised = fresh.filter(name => !old.includes(name))

@@ -181,7 +181,7 @@ export const explainSignature = async ({
   const trace = traceIn(given.value)
   if (trace !== undefined) return invalid(`${trace}; if it was not, another secret signed it`, RAW)
   return invalid(
-    'another secret signed the body, or the body was changed in a way that cannot be told',
+    'another secret signed the body, or the body was changed in a way that cannot be determined',
     'compare the secret with the one that `relay stores secret` or the registration of the webhook has shown, and log the length of the raw body beside Content-Length',
   )
 }

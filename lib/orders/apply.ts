@@ -86,12 +86,12 @@ const applyEvent = (order: Order, { event, delivery: id, data }: OrderEvent): Or
   }
 }
 
-/** Publishes the present state to a store that has lost its data: the result, and every request that it has heard of. */
+/** Publishes the present state to a store that has lost its data: the result, and every request it was notified of. */
 const publishAgain = (order: Order): Order => {
   const { result, intents, pending } = order
-  const heard = intents.filter(intent => !isOpen(intent) || intent.published)
+  const known = intents.filter(intent => !isOpen(intent) || intent.published)
   const state = result === undefined ? [] : [{ event: 'order.updated', data: result } as const]
-  return heard.reduce(publish, { ...order, pending: [...pending, ...state] })
+  return known.reduce(publish, { ...order, pending: [...pending, ...state] })
 }
 
 /**

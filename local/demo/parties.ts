@@ -54,7 +54,7 @@ export const partiesOf = ({ relay, sandbox, sqs }: Addresses, source: string) =>
   const queue = new SQSClient({ region: REGION, endpoint: sqs, credentials: CREDENTIALS })
   const QueueUrl = `${sqs}/${ACCOUNT_ID}/${feedQueueName(source)}`
   /** The versions of the last messages. */
-  const heard = new Map<string, number>()
+  const notified = new Map<string, number>()
   const receive = async () => {
     const { Messages = [] } = await queue.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 1 }))
     return Messages[0]
@@ -81,7 +81,7 @@ export const partiesOf = ({ relay, sandbox, sqs }: Addresses, source: string) =>
         until(`the table to have order ${id}`, async () => {
           const { body } = await send('GET', `${relay}${path(id)}`, undefined, asStore)
           const found = v.parse(savedOrder, body)
-          return found.relay.version === heard.get(id) ? found.status : undefined
+          return found.relay.version === notified.get(id) ? found.status : undefined
         }),
       /** Receives the next message of the store's feed. */
       receive: () =>
@@ -90,7 +90,7 @@ export const partiesOf = ({ relay, sandbox, sqs }: Addresses, source: string) =>
           if (message === undefined) return undefined
           await queue.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: message.ReceiptHandle }))
           const received = v.parse(v.pipe(json, feedMessage), message.Body)
-          heard.set(received.data.external_id, received.version)
+          notified.set(received.data.external_id, received.version)
           return received
         }),
       isFeedEmpty: async () => (await receive()) === undefined,

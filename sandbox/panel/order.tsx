@@ -64,7 +64,7 @@ export const Order = page(
       sent: deliveriesOf({ limit: DELIVERIES_SHOWN, order: keyOf(route).external_id }),
       money: ACCOUNTS,
     }),
-    news: ({ order: before }, { order }) =>
+    announce: ({ order: before }, { order }) =>
       before.status === order.status
         ? undefined
         : t('Order {order}: {status}', { order: order.external_id, status: STATUS_NAMES[order.status] }),

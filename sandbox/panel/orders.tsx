@@ -232,7 +232,7 @@ const List = ({ orders, next }: OrderList) =>
     </>
   )
 
-const news = (before: OrderList, after: OrderList) => {
+const changesOf = (before: OrderList, after: OrderList) => {
   const known = new Map(before.orders.map(order => [keyOf(order), order.status]))
   const changed = after.orders.filter(order => known.get(keyOf(order)) !== order.status)
   const [first] = changed
@@ -247,7 +247,7 @@ export const Orders = page(
   {
     title: () => t('Orders'),
     reads: route => ({ list: ordersOf({ ...filterOf(route), limit: PAGE_SIZE }) }),
-    news: (before, after) => news(before.list, after.list),
+    announce: (before, after) => changesOf(before.list, after.list),
   },
   ({ list }) => {
     const isFiltered = FILTERS.some(name => route.value.query.has(name))

@@ -90,7 +90,7 @@ const COLUMNS: Column<Webhook>[] = [
   },
 ]
 
-/** Who is told of changes, and every delivery with its attempts. */
+/** The registered URLs, and every delivery with its attempts. */
 export const Webhooks = page(
   {
     title: () => t('Webhooks'),

@@ -119,7 +119,7 @@ export const startRelay = async (
         http({ ...request, timeout: request.timeout / pace.timeouts }),
     }
   }
-  /** The remaining time is told in the time of the function as deployed, of which a call takes as large a part. */
+  /** The remaining time is scaled to that of the deployed function, of which a call takes the same share. */
   const context = (name: FunctionName) => {
     const end = performance.now() + TIMEOUT_MS[name] / pace.timeouts
     return contextWith(() => (end - performance.now()) * pace.timeouts)

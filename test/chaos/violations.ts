@@ -36,7 +36,7 @@ export const violationsOf = async (world: World, order: ChaosOrder): Promise<str
     return { delivery, state: state === 'delivered' ? 'accepted' : state === 'failed' ? 'given up' : state }
   })
   const expected = expectedOf(lifecycle)
-  // An order of which nobody told the relay expects nothing of it, so a lost webhook stays lost.
+  // The relay cannot know an order that nobody sent it, so a lost webhook stays lost.
   const isAsked = Object.keys(expected.requests).length > 0
   const mayBeUnknown = !isAsked && sent.every(({ state }) => state === 'pending')
   const isMissed = webhooks.some(
