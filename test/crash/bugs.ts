@@ -137,7 +137,7 @@ export const BUGS: readonly Bug[] = [
     'a payment in review is not held': ["payment: { needs_review: 'held'", "payment: { needs_review: 'paid'"],
   }),
   ...bugsIn('orders/apply.ts', {
-    'a resend leaves out what a store has asked for': ['return heard.reduce(', 'return [].reduce('],
+    'a resend leaves out what a store has asked for': ['return known.reduce(', 'return [].reduce('],
     'a webhook is believed whenever it differs': [': doubted(order)\n}', ': applyResult(order, result)\n}'],
     'an early refusal is not tried again at once': ['const MAX_REFUSALS = 2', 'const MAX_REFUSALS = 1'],
     'a refusal that may be fixed is final': ['status === 400 && !INVALID', 'status === 0 && !INVALID'],

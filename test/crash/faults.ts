@@ -107,7 +107,7 @@ export const callsWith = (clock: Clock, { strike, outage, onTrouble, onCall }: C
       }
       const timeOut = () =>
         clock.after(timeout, () => instance.alive && reject(new Error('TimeoutError: no answer')))
-      const unheard = () => {
+      const unanswered = () => {
         try {
           noted(effect)
         } catch {
@@ -134,19 +134,19 @@ export const callsWith = (clock: Clock, { strike, outage, onTrouble, onCall }: C
           return end(instance)
         case 'killed after':
           return clock.after(WAY, () => {
-            unheard()
+            unanswered()
             end(instance)
           })
         case 'lost':
           return timeOut()
         case 'unanswered':
-          clock.after(WAY, unheard)
+          clock.after(WAY, unanswered)
           return timeOut()
         case 'late':
-          clock.after(LATENESS[place] ?? TEN_MINUTES, unheard)
+          clock.after(LATENESS[place] ?? TEN_MINUTES, unanswered)
           return timeOut()
         case 'repeated':
-          clock.after(WAY, unheard)
+          clock.after(WAY, unanswered)
           return clock.after(2 * WAY, answer)
         case undefined:
           return clock.after(WAY, answer)
