@@ -84,7 +84,7 @@ test('a local stack that is not running is reported with the remedy', async () =
 })
 
 test('the launcher runs under any Node; without credentials the remedy is to sign in, or --local', async () => {
-  const launcher = [join(ROOT, 'bin/relay.js')] as const
+  const launcher = [join(ROOT, 'cli/relay.js')] as const
   const { code, err } = await relayProcess(['orders', 'list'], { HOME: '/nonexistent' }, launcher)
   expect(err).toMatch(/^Cannot use AWS: .*sign in .*or use --local\n$/)
   expect(code).toBe(1)

@@ -6,7 +6,8 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const main = fileURLToPath(new URL('main.ts', import.meta.url))
+// npx links this file's path once for each checkout, so the file stays here: moved, `npx relay` would not be found.
+const main = fileURLToPath(new URL('../bin/main.ts', import.meta.url))
 
 const fail = reason => {
   process.stderr.write(`Cannot start relay: ${reason}\n`)
