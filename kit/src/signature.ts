@@ -87,7 +87,7 @@ const malformed = (what: string) => new SignatureError('malformed', `Cannot veri
 /** The one `t` and every `v1` of a header; other schemes are ignored. */
 const parse = (header: string | undefined) => {
   if (header === undefined) throw malformed('the header X-Service-Signature is missing')
-  const parts = header.split(',').map(part => [part.slice(0, part.indexOf('=')), part] as const)
+  const parts = header.split(',').map(part => [part.slice(0, Math.max(part.indexOf('='), 0)), part] as const)
   const values = (scheme: string) =>
     parts.filter(([name]) => name === scheme).map(([, part]) => part.slice(scheme.length + 1))
   const [t = '', ...others] = values('t')
