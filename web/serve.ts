@@ -70,17 +70,24 @@ export const pageFiles = (folder: string, about: PageAbout) => {
   }
 }
 
+const DIRECTIVES = {
+  'default-src': "'none'",
+  'script-src': "'self'",
+  'style-src': "'self'",
+  'img-src': "'self'",
+  'connect-src': "'self'",
+  'base-uri': "'none'",
+  'form-action': "'none'",
+  'frame-ancestors': "'none'",
+}
+
 /** A page loads only its own files, and no other page may frame it. */
-export const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+export const policyWith = (changes: Partial<typeof DIRECTIVES> = {}): string =>
+  Object.entries({ ...DIRECTIVES, ...changes })
+    .map(directive => directive.join(' '))
+    .join('; ')
+
+export const POLICY = policyWith()
 
 /** Proxies and browsers close a stream that stays silent. */
 const HEARTBEAT_MS = 15_000

@@ -22,9 +22,8 @@ export const serveDocuments = (gateway: Pick<Gateway, 'ext'>): void => {
   }
   gateway.ext('onRequest', async ({ method, url: { pathname } }, h) => {
     if (method !== 'get') return h.continue
-    const [, name] = /^\/docs(?:\/(.*))?$/.exec(pathname) ?? [undefined]
-    const found =
-      (await documents[pathname]?.()) ?? (pathname.startsWith('/docs') ? await docs(name ?? '') : undefined)
+    const file = /^\/docs(?:\/(.*))?$/.exec(pathname)
+    const found = (await documents[pathname]?.()) ?? (file === null ? undefined : await docs(file[1] ?? ''))
     if (found === undefined) return h.continue
     const [type, body] = found
     return h.response(body).type(type).takeover()

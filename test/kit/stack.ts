@@ -22,6 +22,7 @@ export const storeTests = () => {
     const read = async (path: string) => (await fetch(relay + path)).text()
     expect(await read('/docs')).toContain('/docs/swagger-ui.css')
     expect(await read('/docs/swagger-ui.css')).toContain('.swagger-ui')
+    for (const other of ['/docsearch', '/docs/none']) expect(await read(other)).not.toContain('swagger-ui')
     const page = await read('/docs/feeds')
     for (const [, id] of page.matchAll(/href="#([^"]*)"/g)) expect(page).toContain(`id="${id}"`)
     expect(page).not.toMatch(/undefined|\[object/)
