@@ -56,6 +56,11 @@ export const addCommands = (cli: Cli): void => {
   program.commandsGroup('Shell:')
   // It is commander's Command, with stricter types.
   tab(program as object as Command, { completionCommandName: 'completion' })
+  program.commands
+    .find(command => command.name() === 'completion')
+    ?.description(
+      'Print the script that completes commands and options, for bash with the package bash-completion: source <(relay completion bash)',
+    )
 }
 
 /** The deepest command that the arguments name, whose help is of use. */
@@ -89,15 +94,17 @@ export const runRelay = async (args: readonly string[], terminal: Terminal): Pro
     const isUsage = error instanceof CommanderError
     // Help, requested or shown for want of a subcommand, has been printed.
     if (isUsage && error.exitCode === 0) return EXIT.ok
-    if (!isUsage || error.code !== 'commander.help') {
-      const usage = messageOf(error)
+    const isHelp = isUsage && error.code === 'commander.help'
+    const isJson = args.includes('--json')
+    if (!isHelp || isJson) {
+      const usage = (isHelp ? 'the subcommand is missing' : messageOf(error))
         .replaceAll(/^error: |\.$/g, '')
         .replaceAll(/\s*\n\s*/g, ' ')
       const message = isUsage
         ? `Cannot read the command: ${usage}; see ${commandNamedBy(args, cli)} --help`
         : messageOf(error)
       const { stderr } = terminal
-      const shown = args.includes('--json') ? JSON.stringify({ error: { message } }) : message
+      const shown = isJson ? JSON.stringify({ error: { message } }) : message
       stderr.write(`${coloured(terminal, stderr, 'red', visibleLines(shown))}\n`)
       if (args.includes('--verbose')) stderr.write(`${visibleLines(inspect(error))}\n`)
     }

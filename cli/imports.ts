@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Option } from '@commander-js/extra-typings'
 import { BULK_CHECK, BULK_SHARD } from '../lib/orders/repository.ts'
 import { unixSeconds } from '../lib/platform/environment.ts'
 import { QUEUES, UNSETTLED_INDEX } from '../lib/platform/names.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
-import { duration } from './core/options.ts'
+import { durationOption } from './core/options.ts'
 import { count, type Report, table } from './core/output.ts'
 import { depthOf } from './core/queue.ts'
 import { itemsOf } from './core/table.ts'
@@ -58,8 +57,6 @@ const show = async (context: Context, { for: seconds }: { for: number }): Promis
   }
 }
 
-const PERIOD = '10s'
-
 /** `relay imports`: how far imports are. */
 export const importsCommand = ({ program, run }: Cli): void => {
   program
@@ -67,10 +64,6 @@ export const importsCommand = ({ program, run }: Cli): void => {
     .description(
       'Show how many orders of each store wait in the bulk queue, how many are processed a second, and when the last is.',
     )
-    .addOption(
-      new Option('--for <duration>', 'how long to count what is processed')
-        .argParser(duration)
-        .default(duration(PERIOD), PERIOD),
-    )
+    .addOption(durationOption('--for <duration>', 'how long to count what is processed', '10s'))
     .action(run(show))
 }

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Option } from '@commander-js/extra-typings'
 import { PARAMETERS } from '../lib/platform/names.ts'
 import { REFRESH_INTERVAL_MS } from '../lib/platform/parameters.ts'
 import { TOLERANCE_SECONDS } from '../lib/protocol/signature.ts'
@@ -8,10 +7,11 @@ import { accountingOf } from './core/accounting.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { cannot, messageOf } from './core/errors.ts'
-import { duration, URL_OPTION } from './core/options.ts'
+import { durationOption, URL_OPTION } from './core/options.ts'
 import type { Report } from './core/output.ts'
 import {
   type Registration,
+  registerCommandFor,
   registrationsOf,
   removeSecret,
   storeSecret,
@@ -65,7 +65,7 @@ const renew = async (context: Context, url: string, lead: number) => {
   const { ofUrl } = await registrationsOf(context, url)
   const newest = ofUrl.at(-1)
   if (newest === undefined) {
-    const remedy = `register it first: relay register${context.flags}`
+    const remedy = `register it first: ${registerCommandFor(context, url)}`
     throw cannot('rotate the webhook secret', `no secret is stored for ${url}`, remedy)
   }
   const resumed = ofUrl.length > 1
@@ -113,17 +113,19 @@ export const rotateCommand = ({ program, run }: Cli): void => {
     .description('Replace the webhook secret without refusing a webhook.')
     .addOption(URL_OPTION)
     .addOption(
-      new Option(
+      durationOption(
         '--lead <duration>',
         'how long to announce the exchange in advance; 0s is enough if no webhook was refused in the last minute',
-      )
-        .argParser(duration)
-        .default(LEAD_SECONDS, `${LEAD_SECONDS}s`),
+        `${LEAD_SECONDS}s`,
+      ),
     )
     .addOption(
-      new Option('--overlap <duration>', 'how long both secrets are accepted')
-        .argParser(duration)
-        .default(TOLERANCE_SECONDS, `${TOLERANCE_SECONDS}s, after which old signatures are stale anyway`),
+      durationOption(
+        '--overlap <duration>',
+        'how long both secrets are accepted',
+        `${TOLERANCE_SECONDS}s`,
+        ', after which old signatures are stale anyway',
+      ),
     )
     .option('--no-wait', 'do not wait for the overlap; a later run retires the old secret')
     .addHelpText('after', HELP)

@@ -1,16 +1,23 @@
+import { InvalidArgumentError } from '@commander-js/extra-typings'
 import type { Cli } from './core/command.ts'
+import { port } from './core/options.ts'
+
+const factor = (text: string): number => {
+  if (Number(text) > 0) return Number(text)
+  throw new InvalidArgumentError('Expected a number greater than zero.')
+}
 
 /** `relay sandbox`: the accounting service alone, in this process; see sandbox/main.ts for its options. */
 export const sandboxCommand = ({ program }: Cli): void => {
   program
     .command('sandbox')
     .description('Start the sandbox, a local accounting service with a web panel, without the relay.')
-    .option('--port <number>', 'port on 127.0.0.1 (default: SANDBOX_PORT, else 4000)')
+    .option('--port <number>', 'port on 127.0.0.1 (default: SANDBOX_PORT, else 4000)', port)
     .option('--data <file>', 'database file (default: .order-relay/sandbox.db)')
-    .option('--speed <number>', 'speed up the retry schedule of webhooks by this factor (default: 1)')
+    .option('--speed <number>', 'speed up the retry schedule of webhooks by this factor (default: 1)', factor)
     .action(async options => {
       // Slow to load, and only needed here.
       const { main } = await import('../sandbox/main.ts')
-      await main(Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]))
+      await main(Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]))
     })
 }

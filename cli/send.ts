@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings'
 import * as v from 'valibot'
@@ -8,11 +7,11 @@ import { STATUSES } from '../lib/protocol/status.ts'
 import { ORDER_UPDATED } from '../lib/protocol/webhook.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
-import { cannot, messageOf, usageError } from './core/errors.ts'
+import { cannot, usageError } from './core/errors.ts'
 import { duration } from './core/options.ts'
 import { type Report, shellWord } from './core/output.ts'
-import { newestRegistration, webhookUrlOf } from './core/registrations.ts'
-import { readSecret } from './core/terminal.ts'
+import { newestRegistration, registerCommandFor, webhookUrlOf } from './core/registrations.ts'
+import { readInput, readSecret } from './core/terminal.ts'
 import { envelopeOf, jsonOf, nowSeconds, sendWebhook } from './core/webhook.ts'
 import { ordersOf } from './orders/orders.ts'
 
@@ -68,11 +67,7 @@ const resultOf = ({ source, externalId, status, total, invoiceNumber, ...optiona
 
 const bodyOf = async (options: Options): Promise<Buffer> => {
   const { file, event, delivery = randomUUID(), externalId } = options
-  if (file !== undefined) {
-    return readFile(file).catch(error => {
-      throw cannot(`read "${file}"`, messageOf(error))
-    })
-  }
+  if (file !== undefined) return readInput(file)
   if (externalId === undefined) {
     throw usageError(
       'send a webhook',
@@ -92,7 +87,7 @@ const secretFor = async (context: Context, url: string, fromStdin: boolean): Pro
   throw cannot(
     'sign the webhook',
     `no secret is stored for ${url}`,
-    `set ${SECRET_VARIABLE}, pipe one in with --secret-stdin, or register: relay register${context.flags}`,
+    `set ${SECRET_VARIABLE}, pipe one in with --secret-stdin, or register: ${registerCommandFor(context, url)}`,
   )
 }
 

@@ -213,7 +213,11 @@ export const storesCommands = ({ program, run }: Cli): void => {
     'resend',
     'Publish the present state of orders again, with the next version of each, after a store has lost its data. Repeating it is safe; when interrupted, it says how to continue.',
   )
-    .option('--since <when>', 'the orders changed since: 2h, 7d, or a date', since)
+    .option(
+      '--since <when>',
+      'the orders changed since: 2h, 7d, or a date; either this or --order is required',
+      since,
+    )
     .addOption(ORDER)
     .option('--after <external_id>', 'continue after this order')
     .option('--rate <number>', 'orders per second', positive, RESEND_RATE)

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Option } from '@commander-js/extra-typings'
 import { visible } from '../../lib/platform/visible.ts'
 import { DELIVERY_TTL_SECONDS } from '../../lib/webhook/deliveries.ts'
 import type { Cli } from '../core/command.ts'
@@ -94,6 +95,11 @@ equal the service's, from which it is read. The audit names each difference; the
 
 export const RATE = 20
 
+const REPAIR = new Option(
+  '--repair',
+  'have the worker read the orders from the service that differ from it',
+).conflicts('service')
+
 /** `relay audit`: the balance of everything that came in. */
 export const auditCommand = ({ program, run }: Cli): void => {
   program
@@ -102,7 +108,7 @@ export const auditCommand = ({ program, run }: Cli): void => {
     .addOption(periodOption('24h'))
     .option('--rate <number>', 'orders to read from the service per second', positive, RATE)
     .option('--no-service', 'do not compare with the service')
-    .option('--repair', 'have the worker read the orders from the service that differ from it')
+    .addOption(REPAIR)
     .addHelpText('after', HELP)
     .action(run(audit))
 }

@@ -5,7 +5,7 @@ import { type Context, storeNamed } from '../core/context.ts'
 import { cannot, messageOf } from '../core/errors.ts'
 import { findingsReport } from '../core/findings.ts'
 import { interruptible } from '../core/interruptible.ts'
-import { duration } from '../core/options.ts'
+import { durationOption } from '../core/options.ts'
 import { count, type Report } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { progress } from '../core/terminal.ts'
@@ -97,7 +97,7 @@ export const conformanceCommand = ({ program, run }: Cli): void => {
       '--handled <file or URL>',
       'where the store notes the delivery of each message that it has handled (default: what the command prints)',
     )
-    .option('--wait <duration>', 'how long the store may take, such as 30s (default: 2m)', duration, 120)
+    .addOption(durationOption('--wait <duration>', 'how long the store may take', '2m'))
     .option('--only <checks>', 'only these checks, separated by commas, after the first')
     .option('--test-store', 'allow a store of a deployed stage, which must be one for tests')
     .action(run(conformance))

@@ -14,16 +14,22 @@ export type Cli = {
   ) => (this: { optsWithGlobals: () => SharedOptions }, ...args: Args) => Promise<void>
 }
 
-export const createCli = (terminal: Terminal, setExitCode: (code: ExitCode) => void): Cli => ({
-  program: program()
-    // The settings are inherited by the subcommands created from here on.
+const programFor = (terminal: Terminal): Program => {
+  const root = program()
+  // The settings are inherited by the subcommands, which are created later.
+  return root
     .exitOverride()
     .configureOutput({
       writeOut: text => terminal.stdout.write(visibleLines(text)),
-      writeErr: text => terminal.stderr.write(visibleLines(text)),
+      // The help for want of a subcommand; with --json, the error alone is printed.
+      writeErr: text => root.opts().json || terminal.stderr.write(visibleLines(text)),
       outputError: () => undefined,
     })
-    .configureHelp({ showGlobalOptions: true, helpWidth: 100 }),
+    .configureHelp({ showGlobalOptions: true, helpWidth: 100 })
+}
+
+export const createCli = (terminal: Terminal, setExitCode: (code: ExitCode) => void): Cli => ({
+  program: programFor(terminal),
 
   run: work =>
     async function (...args) {

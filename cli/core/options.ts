@@ -33,6 +33,14 @@ export const duration = (text: string): number => {
   return seconds
 }
 
+/** An option that is a duration, into seconds; `more` explains its default. */
+export const durationOption = <const Flags extends string>(
+  flags: Flags,
+  description: string,
+  period: string,
+  more = '',
+) => new Option(flags, description).argParser(duration).default(duration(period), period + more)
+
 /** Parses `--since`: a duration back from now, or a date with or without a time. */
 export const since = (text: string): Date => {
   const seconds = secondsOf(text)

@@ -3,6 +3,7 @@ import { PARAMETERS } from '../../lib/platform/names.ts'
 import { SANDBOX_SECRET_ID } from '../../local/settings.ts'
 import type { Context } from './context.ts'
 import { usageError } from './errors.ts'
+import { shellWord } from './output.ts'
 
 /** A webhook secret that the service created for a URL. */
 export type Registration = { id: string; secret: string; since: Date }
@@ -24,6 +25,10 @@ export const webhookUrlOf = async (
     'pass one such as https://relay.example/webhook',
   )
 }
+
+/** The command that registers a URL, whether or not it is the one that commands without --url are about. */
+export const registerCommandFor = ({ flags }: Pick<Context, 'flags'>, url: string): string =>
+  `relay register --url ${shellWord(url)}${flags}`
 
 const prefixOf = (url: string) => `${createHash('sha256').update(url).digest('hex').slice(0, 8)}-`
 

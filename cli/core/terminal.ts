@@ -1,8 +1,9 @@
+import { readFile } from 'node:fs/promises'
 import type { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { styleText } from 'node:util'
 import { isCancel, password, text as prompt } from '@clack/prompts'
-import { cannot } from './errors.ts'
+import { cannot, messageOf } from './errors.ts'
 
 /** The process a command runs in, as far as it uses it; tests replace it. */
 export type Terminal = {
@@ -47,6 +48,12 @@ export const progress = ({ stderr, onProgress }: Terminal, label: string, total?
   advance(0)
   return { advance, [Symbol.dispose]: () => draw('') }
 }
+
+/** @throws Failure when the file that an option names cannot be read */
+export const readInput = (file: string): Promise<Buffer> =>
+  readFile(file).catch(error => {
+    throw cannot(`read "${file}"`, messageOf(error))
+  })
 
 /**
  * Reads a secret from standard input, or prompts for it on a terminal. As an argument it would stay in the

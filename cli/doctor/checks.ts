@@ -10,7 +10,7 @@ import { Failure } from '../core/errors.ts'
 import { type Finding, judged, note, ok, problem } from '../core/findings.ts'
 import { count, shellWord } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
-import { registrationsOf } from '../core/registrations.ts'
+import { registerCommandFor, registrationsOf } from '../core/registrations.ts'
 import { isAccepted, ping } from '../core/webhook.ts'
 import { INDEXED, storeKeysOf, storesWithSecret } from '../stores.ts'
 import { windowFindings } from './windows.ts'
@@ -45,7 +45,7 @@ const webhook: Check = async (context, url) => {
   const { ofUrl, others } = await registrationsOf(context, url)
   const newest = ofUrl.at(-1)
   if (newest === undefined) {
-    const remedy = `relay register${context.flags}`
+    const remedy = registerCommandFor(context, url)
     return [problem('the webhook is registered', `no secret is stored for ${url}`, remedy)]
   }
 

@@ -1,11 +1,11 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { Option } from '@commander-js/extra-typings'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
-import { cannot, usageError } from '../core/errors.ts'
+import { cannot, messageOf, usageError } from '../core/errors.ts'
 import { ORDER, positive, SOURCE, since } from '../core/options.ts'
 import { count, facts, lines, type Report, shellWord, table, visibleLines } from '../core/output.ts'
-import { confirmName } from '../core/terminal.ts'
+import { confirmName, readInput } from '../core/terminal.ts'
 import { carryOut, PACING } from './carry-out.ts'
 import { type Operation, operationsOf } from './history.ts'
 import {
@@ -120,12 +120,16 @@ const act = async (
   requireSelection(action, named)
   const { all: _, from, ...given } = named
   const plan =
-    from === undefined ? undefined : readPlan(await readFile(from, 'utf8'), context, kind.command, action)
+    from === undefined ? undefined : readPlan(String(await readInput(from)), context, kind.command, action)
   let selection: Selection = plan === undefined ? given : selectionOf(plan)
 
   if (dryRun || file !== undefined) {
     const made = await makePlan(context, kind, { action, selection })
-    if (file !== undefined) await writeFile(file, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 })
+    if (file !== undefined) {
+      await writeFile(file, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 }).catch(error => {
+        throw cannot(`write the plan to "${file}"`, messageOf(error))
+      })
+    }
     const command = `relay ${kind.command} ${action} --from ${shellWord(file ?? '')}${context.flags}`
     const saved = file !== undefined && `The plan is in ${file}; to carry it out: ${command}`
     return { data: made, text: lines(planText(made), hiddenText(made.hidden), saved) }

@@ -76,14 +76,11 @@ export const DEAD_LETTERS: Kind = {
   },
 
   // The next save of the order forgets it.
-  explain: context => {
-    const orders = ordersOf(context)
-    return async message => {
-      const { from, source, external_id, delivery } = message
-      if (from === 'feed' || source === undefined || external_id === undefined) return message
-      const { failing } = (await (await orders).get({ source, external_id })) ?? {}
-      return failing?.delivery === delivery ? { ...message, error: failing?.message } : message
-    }
+  explain: async (context, message) => {
+    const { from, source, external_id, delivery } = message
+    if (from === 'feed' || source === undefined || external_id === undefined) return message
+    const { failing } = (await (await ordersOf(context)).get({ source, external_id })) ?? {}
+    return failing?.delivery === delivery ? { ...message, error: failing?.message } : message
   },
 
   planner: context => {

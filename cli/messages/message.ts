@@ -63,7 +63,7 @@ export type Kind = {
   /** The columns of a listing, by heading. */
   columns: Readonly<Record<string, (message: Message) => string | number | boolean | undefined>>
   /** Adds what only the tables know: why it failed. */
-  explain?: (context: Context) => (message: Message) => Promise<Message>
+  explain?: (context: Context, message: Message) => Promise<Message>
   planner: (context: Context) => (message: Message) => Promise<Step>
 }
 
@@ -151,7 +151,6 @@ export const visitSelected = async (
 ): Promise<{ total: number; hidden: number }> => {
   let total = 0
   let visited = 0
-  const explain = kind.explain?.(context)
   const awaited = new Set(selection.ids)
   // A delivery may be in several messages.
   const isDone = () => selection.ids !== undefined && awaited.size === 0
@@ -164,7 +163,7 @@ export const visitSelected = async (
         visited++
         awaited.delete(raw.id)
         const message = kind.read(raw, queue)
-        const explained = explain === undefined ? message : await explain(message)
+        const explained = (await kind.explain?.(context, message)) ?? message
         if (isSelected(explained, selection)) return visit(explained)
         skip(explained)
         return 'keep'

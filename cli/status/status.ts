@@ -56,6 +56,9 @@ export const agesOf = async (
   )
 }
 
+/** A name of the JSON document as people read it: `requestsFailed` as "requests failed". */
+const wordsOf = (name: string): string => name.replaceAll(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
+
 const status = async (context: Context): Promise<Report> => {
   const read = seriesOf(context)
   const queues = await queuesOf(context)
@@ -68,7 +71,7 @@ const status = async (context: Context): Promise<Report> => {
   const unknown = alarms.filter(({ state }) => state === 'unknown').length
   const { feeds, ...own } = queues
   const depths = [
-    ...Object.entries(own),
+    ...Object.entries(own).map(([name, depth]): [string, Depth] => [wordsOf(name), depth]),
     ...feeds.map(({ source, depth }): [string, Depth | undefined] => [`feed ${source}`, depth]),
   ]
   return {
@@ -95,7 +98,7 @@ const status = async (context: Context): Promise<Report> => {
       ),
       '',
       `The last ${rates.minutes} minutes:`,
-      facts(rates.recent),
+      facts(Object.fromEntries(FLOW_NAMES.map(name => [wordsOf(name), rates.recent[name]]))),
     ),
   }
 }

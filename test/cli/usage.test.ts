@@ -22,8 +22,13 @@ test.each<[string[], number, RegExp]>([
     2,
     /^\{\s*"error": ?\{\s*"message": ?"Cannot read the command: [^"]*"\s*\}\s*\}\s$/,
   ],
+  [
+    ['orders', '--json'],
+    2,
+    /^\{"error":\{"message":"Cannot read the command: the subcommand is missing; see/,
+  ],
   [['orders', 'show', '--verbose'], 2, /\n {4}at /],
-  [['sandbox', '--port', 'many'], 1, /Cannot use --port "many": must be a port/],
+  [['dead', 'replay', '--from', '/nonexistent', '--local'], 1, /^Cannot read "\/nonexistent": ENOENT/],
 ])('%j exits with %i and prints %s', async (args, code, words) => {
   const ran = await relay(args)
   expect(ran.out + ran.err).toMatch(words)
@@ -38,6 +43,10 @@ test.each([
   ['orders list --since yesterday', 'a date such as 2026-03-21'],
   ['orders list --status payed', 'Allowed choices are needs_review, invoiced, paid, refunded'],
   ['tail --no-follow --local', '--no-follow without --since shows nothing; pass --since, such as 30m'],
+  ['explain-signature --signature x --body x --received-at soon', 'a date such as 2026-03-21'],
+  ['sandbox --port many', 'Expected a port number'],
+  ['sandbox --speed 0', 'Expected a number greater than zero'],
+  ['audit --no-service --repair', "option '--repair' cannot be used with option '--no-service'"],
   ['rotate --overlap soon', 'Expected a duration such as 90s, 15m, 2h or 7d'],
   ['doctor now', 'too many arguments'],
   ['dead replay', 'no message is selected; pass ids, a filter such as --source, or --all'],
@@ -85,7 +94,7 @@ test('a local stack that is not running is reported with the remedy', async () =
 
 test('the launcher runs under any Node; without credentials the remedy is to sign in, or --local', async () => {
   const launcher = [join(ROOT, 'cli/relay.js')] as const
-  const { code, err } = await relayProcess(['orders', 'list'], { HOME: '/nonexistent' }, launcher)
+  const { code, err } = await relayProcess(['dead', 'list'], { HOME: '/nonexistent' }, launcher)
   expect(err).toMatch(/^Cannot use AWS: .*sign in .*or use --local\n$/)
   expect(code).toBe(1)
 })
