@@ -1,4 +1,5 @@
 import { retryDelay } from '../../lib/platform/retry.ts'
+import { RETRY_SECONDS } from '../../lib/protocol/webhook.ts'
 import { type Finding, judged, problem } from '../core/findings.ts'
 import { SENDER_TIMEOUT_SECONDS } from '../core/webhook.ts'
 
@@ -6,8 +7,8 @@ const MINUTE = 60
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** How long the accounting service retries a delivery, in seconds: after 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h. */
-const SENDER_RETRIES = 5 + 30 + 2 * MINUTE + 10 * MINUTE + HOUR + 6 * HOUR + DAY
+/** How long the accounting service retries a delivery, in seconds. */
+const SENDER_RETRIES = RETRY_SECONDS.reduce<number>((sum, wait) => sum + wait, 0)
 
 /** Durations that must fit together, in seconds. */
 export type Windows = {

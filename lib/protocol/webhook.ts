@@ -8,6 +8,12 @@ export const ORDER_UPDATED = 'order.updated'
 /** An event of the relay's own, with which it tests the way of a webhook; the service sends none of that name. */
 export const PROBE = 'relay.probe'
 
+/**
+ * How long the sender of a webhook waits before each further attempt, in seconds. The spec leaves it open; the sandbox
+ * waits so, and what the relay remembers must last longer.
+ */
+export const RETRY_SECONDS = [5, 30, 2 * 60, 10 * 60, 60 * 60, 6 * 60 * 60, 24 * 60 * 60] as const
+
 /** The fields of every webhook, whatever its event (spec: Delivery, Body). */
 export const envelope = v.looseObject({
   event: v.pipe(v.string('must be a string'), v.nonEmpty('must not be empty')),

@@ -4,7 +4,7 @@ import type { DynamoDB } from '../platform/clients.ts'
 import type { OrderKey } from '../protocol/order.ts'
 
 /**
- * How long a delivery is remembered: longer than the sender retries (31.5 hours) and than a dead letter can
+ * How long a delivery is remembered: longer than the sender retries (31.2 hours) and than a dead letter can
  * wait for its replay (14 days).
  */
 export const DELIVERY_TTL_SECONDS = 30 * 24 * 60 * 60

@@ -1,14 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
+import { ORDER_UPDATED, RETRY_SECONDS } from '../../lib/protocol/webhook.ts'
 import { TEST_ORDER } from '../actions/webhooks.ts'
 import { Refusal } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
 import type { Attempt, Delivery, Progress, Webhook } from '../store/webhooks.ts'
 import { attempt, headersOf, isMade } from './attempt.ts'
-
-const SECOND = 1000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
 
 /** Enough that a slow receiver does not block the others, without a socket for every delivery. */
 const AT_ONCE = 16
@@ -17,15 +13,12 @@ const AT_ONCE = 16
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** How long a replaced secret still signs beside the new one, so that a receiver can take its time to exchange them. */
-const OVERLAP_MS = 24 * HOUR
+const OVERLAP_MS = 24 * 60 * 60 * 1000
 
 const secretsOf = ({ secret, replaced_secret, created_at }: Webhook, now: Date, speed: number) =>
   replaced_secret !== null && now.getTime() - Date.parse(created_at) < OVERLAP_MS / speed
     ? [secret, replaced_secret]
     : secret
-
-/** Delays between attempts: 5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h. */
-const WAITS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, 24 * HOUR]
 
 /**
  * Milliseconds to wait after a failed attempt; undefined after the last attempt.
@@ -34,8 +27,8 @@ const WAITS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR,
  * @param speed how many times faster than real time the schedule runs
  */
 export const waitAfter = (tries: number, speed: number): number | undefined => {
-  const wait = WAITS[tries - 1]
-  return wait === undefined ? undefined : wait / speed
+  const seconds = RETRY_SECONDS[tries - 1]
+  return seconds === undefined ? undefined : (seconds * 1000) / speed
 }
 
 /** The delivery after a scheduled attempt. */

@@ -3,7 +3,7 @@ import { feedSecretParameters } from '../../lib/feeds/secrets.ts'
 import { messageGroupOf } from '../../lib/orders/events.ts'
 import { PARAMETERS } from '../../lib/platform/names.ts'
 import type { Telemetry } from '../../lib/platform/telemetry.ts'
-import { HEADERS } from '../../lib/protocol/webhook.ts'
+import { HEADERS, RETRY_SECONDS } from '../../lib/protocol/webhook.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../scenarios.ts'
 import { type Instance, MODES, type Mode } from './faults.ts'
 import { APP, type Place, SHOP, TARGETS, type Target, WEB } from './places.ts'
@@ -264,7 +264,7 @@ const plan = (simulation: Simulation) => {
       const dice = isOn('repetitions') ? roll(12) : 1
       return dice < 0.03 ? 'repeated' : dice < 0.06 ? 'concurrent' : 'once'
     },
-    waits: [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, DAY],
+    waits: RETRY_SECONDS.map(wait => wait * SECOND),
   }
   return { scenario, pattern, incidents, elapsed: () => world?.elapsed() ?? 0 }
 }
