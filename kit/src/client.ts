@@ -173,7 +173,8 @@ export const createClient = ({
           ...(preferences.length > 0 && { prefer: preferences.join(', ') }),
         },
         body: body === undefined ? null : JSON.stringify(body),
-        redirect: 'error',
+        // Not followed, so that the key goes nowhere else; Cloudflare Workers refuse `error`.
+        redirect: 'manual',
         signal: signal === undefined ? aborted : AbortSignal.any([signal, aborted]),
       })
       return { response, json: jsonOf(await response.text()) }

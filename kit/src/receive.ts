@@ -21,8 +21,8 @@ export type Receive = (
 const rawBody = (body: unknown): string | Uint8Array => {
   if (typeof body === 'string' || body instanceof Uint8Array) return body
   throw new TypeError(
-    'Cannot verify a body that was parsed: receive the raw bytes, in Express with express.raw({ type: "*/*" }) or a ' +
-      'route before express.json(), in Fastify with a content type parser that has parseAs "buffer"',
+    'Cannot verify a body that was parsed: receive the raw bytes, in Express by a route before express.json(), in ' +
+      'Fastify with a content type parser that has parseAs "buffer", in Next.js with api.bodyParser false',
   )
 }
 

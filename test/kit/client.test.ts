@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { type ClientOptions, createClient, RequestError } from '../../kit/src/client.ts'
 import { useSandbox } from '../sandbox/world.ts'
+import { startServer } from '../support/server.ts'
 
 const order = (external_id: string, sku = 'SKU-1') => ({
   external_id,
@@ -67,6 +68,19 @@ test.each<[string, number[], number, object, object]>([
 test('a page instead of JSON is an error', async () => {
   const { client } = answered([], {}, '<html>')
   await expect(client.read('1')).rejects.toMatchObject({ status: 200, code: 'unknown' })
+})
+
+test('a redirect is an error: neither followed nor repeated', async () => {
+  const paths: (string | undefined)[] = []
+  const { port, close } = await startServer(async ({ url }) => {
+    paths.push(url)
+    return { status: 307, headers: { location: '/elsewhere' } }
+  })
+  const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, key: 'k' })
+  const failed = await client.read('1').catch((error: unknown) => error)
+  await close()
+  expect(failed).toMatchObject({ status: 307 })
+  expect(paths).toEqual(['/api/v1/orders/1/?source=api'])
 })
 
 test('the caller chooses the wait', async () => {
