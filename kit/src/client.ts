@@ -1,4 +1,5 @@
 import type { ErrorCode, OrderResult, RequestState, RequestView } from './messages.ts'
+import { pause } from './pause.ts'
 
 export type PaymentMethod = 'online' | 'transfer' | 'card' | 'pos' | 'cash'
 
@@ -103,9 +104,13 @@ export type RequestOptions = {
 /** Statuses that concern the moment, not the request. */
 const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504])
 
-/** Seconds to wait before the next attempt: as the answer asks, but at most half a minute; else growing, with jitter. */
-const delayOf = (attempt: number, retryAfter: string | null | undefined) => {
-  const asked = Number(retryAfter ?? Number.NaN)
+/**
+ * Seconds to wait before the next attempt: as the answer asks, by a number or a date, but at most half a minute; else
+ * growing, with jitter.
+ */
+const delayOf = (attempt: number, retryAfter = '') => {
+  const isNumber = /^\d+$/.test(retryAfter)
+  const asked = isNumber ? Number(retryAfter) : (Date.parse(retryAfter) - Date.now()) / 1000
   return asked >= 0 ? Math.min(asked, 30) : Math.random() * 2 ** (attempt - 2)
 }
 
@@ -187,8 +192,8 @@ export const createClient = ({
         return undefined
       })
       if (answer !== undefined && (isLast || !RETRIED.has(answer.response.status))) return readAnswer(answer)
-      const retryAfter = answer?.response.headers.get('retry-after')
-      await new Promise(resolve => setTimeout(resolve, delayOf(number, retryAfter) * 1000))
+      const retryAfter = answer?.response.headers.get('retry-after') ?? undefined
+      await pause(delayOf(number, retryAfter) * 1000, signal)
       signal?.throwIfAborted()
     }
   }

@@ -7,6 +7,7 @@ import {
 } from '@aws-sdk/client-sqs'
 import { readMessage } from './messages.ts'
 import { type Handling, type Once, onceInMemory } from './once.ts'
+import { pause } from './pause.ts'
 
 export type ConsumeOptions<Transaction> = Handling<Transaction> & {
   sqs: SQSClient
@@ -26,17 +27,6 @@ const MAX_DELAY = 900
 
 const entriesOf = (messages: readonly Message[]) =>
   messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }))
-
-const pause = (milliseconds: number, signal: AbortSignal | undefined) =>
-  new Promise<void>(resolve => {
-    const end = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, milliseconds)
-    signal?.addEventListener('abort', end)
-  })
 
 /**
  * Consumes the queue of a feed until `signal` is aborted: different orders in parallel, the messages of one order

@@ -37,12 +37,16 @@ describe('against the accounting service itself', () => {
 })
 
 /** A client of a service that gives these answers, of which 0 is a lost connection, and its requests. */
-const answered = (answers: number[], options: Partial<ClientOptions> = {}, body = '{"external_id":"1"}') => {
+const answered = (
+  answers: number[],
+  options: Partial<ClientOptions> = {},
+  { body = '{"external_id":"1"}', retryAfter = '0' } = {},
+) => {
   const requests: RequestInit[] = []
   const send: typeof fetch = async (_url, init = {}) => {
     const status = answers[requests.push(init) - 1] ?? 200
     if (status === 0) throw new TypeError('fetch failed')
-    return new Response(body, { status, headers: { 'retry-after': '0', 'relay-request-id': 'i' } })
+    return new Response(body, { status, headers: { 'retry-after': retryAfter, 'relay-request-id': 'i' } })
   }
   return { requests, client: createClient({ baseUrl: 'http://a.test', key: 'k', fetch: send, ...options }) }
 }
@@ -51,6 +55,13 @@ test('what concerns the moment is repeated, a lost connection included', async (
   const { client, requests } = answered([503, 429, 0])
   expect(await client.create(order('1'))).toMatchObject({ status: 200, id: 'i' })
   expect(requests).toHaveLength(4)
+})
+
+test('Retry-After may be a date', async () => {
+  const { client } = answered([503], {}, { retryAfter: new Date(Date.now() + 2500).toUTCString() })
+  const start = performance.now()
+  await client.read('1')
+  expect(performance.now() - start).toBeGreaterThan(1000)
 })
 
 test.each<[string, number[], number, object, object]>([
@@ -66,7 +77,7 @@ test.each<[string, number[], number, object, object]>([
 })
 
 test('a page instead of JSON is an error', async () => {
-  const { client } = answered([], {}, '<html>')
+  const { client } = answered([], {}, { body: '<html>' })
   await expect(client.read('1')).rejects.toMatchObject({ status: 200, code: 'unknown' })
 })
 
@@ -97,7 +108,11 @@ test('a slow answer times out, and the caller can break off', async () => {
     )
   const { client } = answered([], { fetch: hangs, attempts: 1, timeout: 20 })
   await expect(client.read('1')).rejects.toMatchObject({ code: 'unreachable' })
-  const patient = answered([], { fetch: hangs }).client
-  const broken = patient.read('1', { signal: AbortSignal.timeout(20) })
-  await expect(broken).rejects.toMatchObject({ name: 'TimeoutError' })
+  const waits = answered([503], {}, { retryAfter: '30' })
+  const start = performance.now()
+  for (const patient of [answered([], { fetch: hangs }), waits]) {
+    const broken = patient.client.read('1', { signal: AbortSignal.timeout(20) })
+    await expect(broken).rejects.toMatchObject({ name: 'TimeoutError' })
+  }
+  expect(performance.now() - start).toBeLessThan(20_000)
 })
