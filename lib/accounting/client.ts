@@ -24,16 +24,19 @@ export type AccountingOptions = {
 /** A request as an object, or as the JSON text in which it arrived, which is sent on unchanged. */
 type Json<Body> = Body | string
 
+/** An answer about an order, with its HTTP status. */
+export type Answer = { status: number; result: OrderResult }
+
 /** Every method rejects with an {@link AccountingError} and nothing else; none retries. */
 export type Accounting = {
   /** Creates an order (spec: POST orders). `duplicate` is true when it was registered before. */
-  create: (order: OrderKey, request: Json<OrderRequest>) => Promise<OrderResult>
+  create: (order: OrderKey, request: Json<OrderRequest>) => Promise<Answer>
   /** Reads an order (spec: GET orders). */
-  read: (order: OrderKey) => Promise<OrderResult>
+  read: (order: OrderKey) => Promise<Answer>
   /** Registers the payment of the whole invoice (spec: POST payment). */
-  payment: (order: OrderKey, request: Json<Payment>) => Promise<OrderResult>
+  payment: (order: OrderKey, request: Json<Payment>) => Promise<Answer>
   /** Registers a full return (spec: POST refund). */
-  refund: (order: OrderKey, request: Json<RefundRequest>) => Promise<OrderResult>
+  refund: (order: OrderKey, request: Json<RefundRequest>) => Promise<Answer>
   /** Registers a webhook URL and returns its signing secret (spec: PUT webhook). */
   registerWebhook: (url: string) => Promise<{ url: string; secret: string }>
   /** Removes a webhook URL (spec: DELETE webhook). */
@@ -56,8 +59,12 @@ export const accountingClient = ({
   const { origin, pathname } = new URL(baseUrl)
   const prefix = pathname.replace(/\/$/, '')
 
-  /** Sends a request and returns the JSON of a 2xx answer. */
-  const send = async (method: string, path: string, body?: unknown): Promise<unknown> => {
+  /** Sends a request and returns the status and the JSON of a 2xx answer. */
+  const send = async (
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<{ status: number; json?: unknown }> => {
     const key = await apiKey()
     const json = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
     const response = await http({
@@ -78,12 +85,13 @@ export const accountingClient = ({
     const reading = readJson(response.text)
     const answer = 'unreadable' in reading ? { text: '' } : reading
     const { status } = response
-    if (status >= 200 && status <= 299) return 'json' in answer ? answer.json : undefined
+    if (status >= 200 && status <= 299) return { status, ...('json' in answer && { json: answer.json }) }
     throw errorOf(status, answer, retryAfterSeconds(headerOf(response, 'retry-after'), now()))
   }
 
   const order = async (method: string, key: OrderKey, path: string, body?: unknown) => {
-    const parsed = v.safeParse(orderResult, await send(method, path, body))
+    const { status, json } = await send(method, path, body)
+    const parsed = v.safeParse(orderResult, json)
     if (
       !parsed.success ||
       parsed.output.external_id !== key.external_id ||
@@ -94,7 +102,7 @@ export const accountingClient = ({
         'The accounting service answered without a result of the order',
       )
     }
-    return parsed.output
+    return { status, result: parsed.output }
   }
 
   const pathOf = ({ source, external_id }: OrderKey, action = '') =>
@@ -106,7 +114,7 @@ export const accountingClient = ({
     payment: (key, body) => order('POST', key, pathOf(key, 'payment/'), body),
     refund: (key, body) => order('POST', key, pathOf(key, 'refund/'), body),
     async registerWebhook(url) {
-      const parsed = v.safeParse(registration, await send('PUT', '/api/v1/webhook/', { url }))
+      const parsed = v.safeParse(registration, (await send('PUT', '/api/v1/webhook/', { url })).json)
       if (!parsed.success) {
         throw new AccountingError('unavailable', 'The accounting service answered without a webhook secret')
       }

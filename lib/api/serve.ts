@@ -70,7 +70,7 @@ const readThrough = async (
 ): Promise<HttpResponse> => {
   const relay = stored === undefined ? {} : relayView(stored)
   try {
-    return { status: 200, body: { ...(await readOrder(order)), ...relay } }
+    return { status: 200, body: { ...(await readOrder(order)).result, ...relay } }
   } catch (error) {
     if (!(error instanceof AccountingError)) throw error
     const { code, reason } = error

@@ -23,6 +23,8 @@ import { addWithdrawal, honourMarks, settleWithdrawals } from './withdrawals.ts'
 export type CallResult = { to: AccountingCall['to'] } & (
   | {
       outcome: 'result'
+      /** Of the HTTP answer; only the history uses it. */
+      status?: number
       result: OrderResult
       /** The order was registered before, and the result may be the original one (spec: POST orders, 200). */
       duplicate?: boolean

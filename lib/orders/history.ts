@@ -9,7 +9,7 @@ import type { OrderEvent } from './events.ts'
 import type { FeedMessage } from './feed.ts'
 import { type Intent, isSettled, type Order } from './order.ts'
 
-/** A call to the accounting service: of a failure, its status and code, but not its words, which may quote data. */
+/** A call to the accounting service: the status of its answer, and the code of a failure, but not its words, which may quote data. */
 export type MadeCall = {
   to: CallResult['to']
   outcome: (CallResult | LostCall)['outcome']
@@ -24,7 +24,8 @@ const answered = v.object({ reason: v.object({ status: v.number(), code: v.optio
 /** @param error why the call failed, if it did */
 export const madeCall = (call: CallResult | LostCall, ms: number, error?: unknown): MadeCall => {
   const failed = v.is(answered, error) ? error.reason : {}
-  const { status, code }: Partial<Refusal> = 'reason' in call ? call.reason : failed
+  const { code, ...reason }: Partial<Refusal> = 'reason' in call ? call.reason : failed
+  const status = 'status' in call ? call.status : reason.status
   return { to: call.to, outcome: call.outcome, ...(status && { status }), ...(code && { code }), ms }
 }
 

@@ -14,9 +14,10 @@ export const callAccounting =
   (accounting: OrderCalls) =>
   async (call: AccountingCall, order: OrderKey): Promise<CallResult> => {
     try {
-      const { duplicate, ...result } =
+      const { status, result: answered } =
         call.to === 'read' ? await accounting.read(order) : await accounting[call.to](order, call.request)
-      return { to: call.to, outcome: 'result', result, ...(duplicate === true && { duplicate }) }
+      const { duplicate, ...result } = answered
+      return { to: call.to, outcome: 'result', status, result, ...(duplicate === true && { duplicate }) }
     } catch (error) {
       if (!(error instanceof AccountingError) || error.reason === undefined) throw error
       const { code, reason } = error

@@ -79,8 +79,10 @@ describe('a response', () => {
     ['.', '%2E'],
     ['a?b#c%41/', 'a%3Fb%23c%2541%2F'],
   ])('of the order %p is read from the address, with the key and the body as given', async (id, segment) => {
-    const { client, requests } = answering(200, JSON.stringify({ ...key, external_id: id, status: 'paid' }))
-    await client.payment({ ...key, external_id: id }, '{ "method": "card" }')
+    const result = { ...key, external_id: id, status: 'paid' }
+    const { client, requests } = answering(201, JSON.stringify(result))
+    const answer = await client.payment({ ...key, external_id: id }, '{ "method": "card" }')
+    expect(answer).toEqual({ status: 201, result })
     expect(requests).toEqual([
       {
         method: 'POST',

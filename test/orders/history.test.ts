@@ -49,6 +49,9 @@ test('an entry names what a save has changed, without the words of the service',
   })
   expect(entryOf(entryItem(entry))).toEqual(entry)
 
+  expect(madeCall({ to: 'create', outcome: 'result', status: 201, result }, 7)).toEqual({
+    ...{ to: 'create', outcome: 'result', status: 201, ms: 7 },
+  })
   const reason = { status: 503, code: 'busy', message: 'Sara Ahmadi' }
   const unavailable = new AccountingError('unavailable', 'The accounting service answered 503', { reason })
   expect(madeCall({ to: 'read', outcome: 'lost' }, 9, unavailable)).toEqual({
