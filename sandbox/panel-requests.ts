@@ -123,13 +123,22 @@ const limit = (preset: number) =>
     v.metadata({ default: preset }),
   )
 
-export const ordersQuery = v.object({
+/** Which orders. */
+export const sumsQuery = v.object({
   status: v.optional(v.picklist(STATUSES, `must be one of ${STATUSES.join(', ')}`)),
   source: v.optional(text),
   from: v.optional(date),
   to: v.optional(date),
   q: v.optional(text),
+})
+
+export const exportQuery = v.object({
+  ...sumsQuery.entries,
   sort: v.optional(v.picklist(SORTS, `must be one of ${SORTS.join(', ')}`), '-invoice_number'),
+})
+
+export const ordersQuery = v.object({
+  ...exportQuery.entries,
   limit: limit(50),
   before: v.optional(identifier),
 })
@@ -150,4 +159,5 @@ export type Retries = v.InferOutput<typeof retries>
 export type Correction = v.InferOutput<typeof correction>
 export type ProductChange = v.InferOutput<typeof productChange>
 export type FiscalYearsChange = v.InferOutput<typeof fiscalYearsChange>
+export type ExportQuery = v.InferOutput<typeof exportQuery>
 export type OrdersQuery = v.InferOutput<typeof ordersQuery>

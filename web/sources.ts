@@ -116,13 +116,13 @@ export const listen = (path: string) => {
 }
 
 /**
- * Reads sources while a component is shown. When a path changes, as with a filter, the former data stay until the
- * new are there.
+ * Reads sources while a component is shown. When a path changes, as with a filter, the former data of each source stay
+ * until the new are there.
  *
  * @returns the data, undefined until all are read; whether they belong to the present paths; the first error
  */
 export const useSources = <S extends Sources>(sources: S) => {
-  const last = useRef<DataOf<S>>(undefined)
+  const last = useRef<Record<string, unknown>>({})
   const named = Object.entries(sources).map(([name, each]) => [name, entryOf(each)] as const)
   useEffect(() => {
     for (const [, entry] of named) {
@@ -133,10 +133,12 @@ export const useSources = <S extends Sources>(sources: S) => {
       for (const [, entry] of named) entry.readers -= 1
     }
   }, [named.map(([, { path }]) => path).join(' ')])
-  const fresh = named.every(([, { data }]) => data.value !== undefined)
-  if (fresh) {
+  last.current = Object.fromEntries(named.map(([name, { data }]) => [name, data.value ?? last.current[name]]))
+  const values = Object.values(last.current)
+  return {
     // Each value has the type of its source, which the compiler cannot follow through the list of names.
-    last.current = Object.fromEntries(named.map(([name, { data }]) => [name, data.value])) as DataOf<S>
+    data: values.includes(undefined) ? undefined : (last.current as DataOf<S>),
+    fresh: named.every(([, { data }]) => data.value !== undefined),
+    error: named.map(([, { error }]) => error.value).find(Boolean),
   }
-  return { data: last.current, fresh, error: named.map(([, { error }]) => error.value).find(Boolean) }
 }

@@ -40,8 +40,9 @@ const retried = ({ source, external_id }: OrderKey, store: Store) => {
 /** The orders in review, oldest first, whose causes are gone after those before them took their goods. */
 function* ready(store: Store) {
   // All are read first: a retry changes what the list reads.
-  const orders = [...store.orders.list({ status: 'needs_review' }, { sort: 'invoice_number', limit: -1 })]
-  for (const order of orders) if (obstaclesNow(order, store).obstacles.length === 0) yield order
+  const numbers = store.orders.numbers({ status: 'needs_review' }, { sort: 'invoice_number', limit: -1 })
+  for (const order of store.orders.list(numbers))
+    if (obstaclesNow(order, store).obstacles.length === 0) yield order
 }
 
 /** Undoes a dry run. */

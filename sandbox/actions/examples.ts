@@ -14,12 +14,11 @@ const KINDS = ['unpaid', 'paid', 'short', 'returned', 'paid'] as const
 /** Creates example orders of every status, dated over the last weeks; those that are not short have stock. */
 export const createExamples = ({ orders: count = 20, source = 'api' }: Examples, store: Store) =>
   store.transact(() => {
-    const [newest] = store.orders.list({}, { sort: '-invoice_number', limit: 1 })
-    const first = (newest?.invoice_number ?? 0) + 1
+    const [newest = 0] = store.orders.numbers({}, { sort: '-invoice_number', limit: 1 })
     const today = Date.parse(store.clock.today())
     return {
       orders: Array.from({ length: count }, (_, index) => {
-        const number = first + index
+        const number = newest + 1 + index
         const kind = KINDS[index % KINDS.length]
         const quantity = 1 + (index % 3)
         const sku = kind === 'short' ? 'SKU-3' : `SKU-${1 + (index % 2)}`

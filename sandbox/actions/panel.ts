@@ -1,9 +1,10 @@
+import { setImmediate } from 'node:timers/promises'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import type { Status } from '../../lib/protocol/status.ts'
 import { ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
 import { exactNumber } from '../decimal.ts'
 import { headersOf } from '../delivery/attempt.ts'
-import type { OrdersQuery } from '../panel-requests.ts'
+import type { ExportQuery, OrdersQuery } from '../panel-requests.ts'
 import { Refusal } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
 import type { InvoiceRow, ListedOrder, Order, OrderFilter, StatusSums } from '../store/orders.ts'
@@ -39,20 +40,23 @@ const totalsOf = (filter: OrderFilter, sums: readonly StatusSums[]) => {
   }
 }
 
-/** A page of the matching orders, their totals, the number of matches by status, and the sources of all orders. */
+/** A page of the matching orders. */
 export const listOrders = ({ limit, sort, before, ...filter }: OrdersQuery, store: Store) => {
   // One more than requested shows whether there is a next page.
-  const found = [...store.orders.list(filter, { sort, before, limit: limit + 1 })]
-  const orders = found.slice(0, limit).map(order => summary(order, store))
-  const last = orders.at(-1)
+  const numbers = store.orders.numbers(filter, { sort, before, limit: limit + 1 })
+  const shown = numbers.slice(0, limit)
+  return {
+    orders: store.orders.list(shown).map(order => summary(order, store)),
+    next: numbers.length > limit ? String(shown.at(-1)) : null,
+  }
+}
+
+/** The totals of the matching orders, the number of matches by status, and the sources of all orders. */
+export const sumOrders = (filter: OrderFilter, store: Store) => {
   const sums = store.orders.sums(filter)
   const counts = { needs_review: 0, invoiced: 0, paid: 0, refunded: 0 }
   for (const { status, count } of sums) counts[status] = count
-  return {
-    orders,
-    next: found.length > limit && last ? String(last.invoice_number) : null,
-    ...{ counts, totals: totalsOf(filter, sums), sources: store.orders.sources() },
-  }
+  return { counts, totals: totalsOf(filter, sums), sources: store.orders.sources() }
 }
 
 const COLUMNS = [
@@ -71,16 +75,21 @@ const cell = (value: string | number | null) => {
   return /[",;\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** All matching orders as CSV (RFC 4180); the byte order mark tells spreadsheets that it is UTF-8. */
-export const exportOrders = (
-  { sort, limit: _, before: __, ...filter }: OrdersQuery,
-  store: Store,
-): string => {
-  const lines = [COLUMNS.join()]
-  for (const order of store.orders.list(filter, { sort, limit: -1 })) {
-    lines.push(COLUMNS.map(name => cell(order[name])).join())
+/** So few that other requests hardly wait for them. */
+const EXPORTED_AT_ONCE = 500
+
+/**
+ * All matching orders as CSV (RFC 4180), in parts between which other requests are answered; the byte order mark tells
+ * spreadsheets that it is UTF-8. Which orders they are, and in what order, is settled at the start.
+ */
+export async function* exportOrders({ sort, ...filter }: ExportQuery, store: Store): AsyncGenerator<string> {
+  const numbers = store.orders.numbers(filter, { sort, limit: -1 })
+  yield `\uFEFF${COLUMNS.join()}\r\n`
+  for (let start = 0; start < numbers.length; start += EXPORTED_AT_ONCE) {
+    await setImmediate()
+    const orders = store.orders.list(numbers.slice(start, start + EXPORTED_AT_ONCE))
+    yield orders.map(order => `${COLUMNS.map(name => cell(order[name])).join()}\r\n`).join('')
   }
-  return `\uFEFF${lines.join('\r\n')}\r\n`
 }
 
 /** A number if a double holds it exactly, otherwise its digits; the panel shows both. */

@@ -5,7 +5,14 @@ import * as accountant from '../actions/accountant.ts'
 import * as catalogue from '../actions/catalogue.ts'
 import { correctOrder } from '../actions/correct-order.ts'
 import { createExamples } from '../actions/examples.ts'
-import { exportOrders, listDeliveries, listOrders, showDelivery, showOrder } from '../actions/panel.ts'
+import {
+  exportOrders,
+  listDeliveries,
+  listOrders,
+  showDelivery,
+  showOrder,
+  sumOrders,
+} from '../actions/panel.ts'
 import type { SchemaName } from '../openapi/schemas.ts'
 import * as requests from '../panel-requests.ts'
 import { valid } from '../refusal.ts'
@@ -13,7 +20,6 @@ import { payment, refundRequest, webhookRequest } from '../requests.ts'
 import type { Store } from '../store/open.ts'
 import { accepts, type Call, type Endpoint, keyOf, SOURCE } from './endpoint.ts'
 import { webhookEndpoints } from './order-endpoints.ts'
-import { respondBytes } from './respond.ts'
 
 const access = 'local' as const
 
@@ -57,8 +63,6 @@ const action = (
   example: { path: { external_id: '1001' }, body: about.example },
 })
 
-const { limit: _, before: __, ...exportedQuery } = requests.ordersQuery.entries
-
 const orders: readonly Endpoint[] = [
   {
     ...{ method: 'get', path: '/panel/orders', id: 'listOrders', access, summary: 'List orders' },
@@ -67,15 +71,21 @@ const orders: readonly Endpoint[] = [
     ...asks(requests.ordersQuery, onStore(listOrders)),
   },
   {
+    ...{ method: 'get', path: '/panel/sums', id: 'sumOrders', access, summary: 'Sum up orders' },
+    answers: { 200: { schema: 'OrderSums', when: 'The sums.' } },
+    example: { query: 'status=paid&from=2026-01-01' },
+    ...asks(requests.sumsQuery, onStore(sumOrders)),
+  },
+  {
     ...{ method: 'get', path: '/panel/orders.csv', id: 'exportOrders', access, summary: 'Export orders' },
     description:
       'All matching orders as CSV in UTF-8 with a byte order mark; no cell is taken for a formula.',
     answers: { 200: { type: 'text/csv', when: 'The orders.' } },
-    ...asks(requests.ordersQuery, (query, { context, store }) => {
+    ...asks(requests.exportQuery, (query, { context, store }) => {
+      const parts = ReadableStream.from(exportOrders(query, store)).pipeThrough(new TextEncoderStream())
       const headers = { 'content-disposition': 'attachment; filename="orders.csv"' }
-      return respondBytes(context, 200, 'text/csv; charset=utf-8', exportOrders(query, store), headers)
+      return context.body(parts, 200, { ...headers, 'content-type': 'text/csv; charset=utf-8' })
     }),
-    query: exportedQuery,
   },
   {
     ...{ method: 'post', path: '/panel/retries', id: 'retryOrders', access, summary: 'Retry many orders' },

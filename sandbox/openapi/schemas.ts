@@ -167,9 +167,8 @@ export const SCHEMAS = {
   CustomerList: v.strictObject({ customers: v.array(buyer) }),
   AccountList: v.strictObject({ accounts: v.array(panel.account) }),
   OrderSummary: orderSummary,
-  OrderList: v.strictObject({
-    orders: v.array(orderSummary),
-    next: v.nullable(text),
+  OrderList: v.strictObject({ orders: v.array(orderSummary), next: v.nullable(text) }),
+  OrderSums: v.strictObject({
     counts,
     totals: v.strictObject({
       count: number,

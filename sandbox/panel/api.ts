@@ -23,6 +23,9 @@ type Filter = Record<string, string | number | null | undefined>
 export const ordersOf = (filter: Filter) =>
   source<Answer<'OrderList'>>(`/panel/orders${queryOf(filter)}`, 'order', 'product', 'settings')
 
+export const sumsOf = (filter: Filter = {}) =>
+  source<Answer<'OrderSums'>>(`/panel/sums${queryOf(filter)}`, 'order')
+
 export const orderOf = (key: Key) =>
   source<Answer<'OrderDetail'>>(orderPath(key), 'order', 'product', 'settings', 'account', 'delivery')
 

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { followAddress, route } from '../../web/route.ts'
 import { type Item, Shell } from '../../web/shell.tsx'
 import { listen, useSources } from '../../web/sources.ts'
-import { ordersOf } from './api.ts'
+import { sumsOf } from './api.ts'
 import { Customers } from './customers.tsx'
 import { ActiveFaults, Testing } from './faults.tsx'
 import { Order } from './order.tsx'
@@ -40,8 +40,8 @@ const Panel = () => {
   const [first = '', second = ''] = path
   const current = isPage(first) ? first : 'orders'
   const Page = current === 'orders' && second !== '' ? Order : PAGES[current]
-  const { data } = useSources({ newest: ordersOf({ limit: 1 }) })
-  const waiting = data?.newest.counts.needs_review ?? 0
+  const { data } = useSources({ all: sumsOf() })
+  const waiting = data?.all.counts.needs_review ?? 0
   const isUnsaved = Object.keys(unsavedSettings.value).length > 0
   useEffect(() => {
     const warn = (event: Event) => event.preventDefault()

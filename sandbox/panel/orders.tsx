@@ -8,12 +8,13 @@ import { linkTo, type Route, replaceRoute, route } from '../../web/route.ts'
 import { SearchBox } from '../../web/search.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
 import { STATUS_NAMES } from '../../web/status.tsx'
-import { type Answer, ordersOf } from './api.ts'
+import { type Answer, ordersOf, sumsOf } from './api.ts'
 import { t } from './persian.ts'
 import { linkToOrder, OrderStatus, StoreName } from './pieces.tsx'
 import { CHOICE, Retries } from './retry.tsx'
 
 type OrderList = Answer<'OrderList'>
+type OrderSums = Answer<'OrderSums'>
 type Summary = OrderList['orders'][number]
 
 const PAGE_SIZE = 50
@@ -60,7 +61,7 @@ const SORTS = [
 const isPhone = matchMedia('(max-width: 50rem)').matches
 
 /** The days and the order of the list, and the sums of all that it shows on its pages. */
-const Sums = ({ count, ...sums }: OrderList['totals']) => {
+const Sums = ({ count, ...sums }: OrderSums['totals']) => {
   const { query } = route.value
   const { before: _, ...filter } = filterOf(route.value)
   return (
@@ -103,7 +104,7 @@ const Sums = ({ count, ...sums }: OrderList['totals']) => {
   )
 }
 
-const Tabs = ({ counts }: Pick<OrderList, 'counts'>) => {
+const Tabs = ({ counts }: Pick<OrderSums, 'counts'>) => {
   const current = route.value.query.get('status') ?? ''
   const all = STATUSES.reduce((count, status) => count + counts[status], 0)
   const tabs = [
@@ -246,19 +247,23 @@ const changesOf = (before: OrderList, after: OrderList) => {
 export const Orders = page(
   {
     title: () => t('Orders'),
-    reads: route => ({ list: ordersOf({ ...filterOf(route), limit: PAGE_SIZE }) }),
+    reads: route => {
+      const { sort, before, ...filter } = filterOf(route)
+      // The list is there before its sums, which take their time with a search that most orders match.
+      return { list: ordersOf({ ...filter, sort, before, limit: PAGE_SIZE }), sums: sumsOf(filter) }
+    },
     announce: (before, after) => changesOf(before.list, after.list),
   },
-  ({ list }) => {
+  ({ list, sums }) => {
     const isFiltered = FILTERS.some(name => route.value.query.has(name))
     return (
       <>
         <PageHead title={t('Orders')}>
-          <Filters sources={list.sources} />
+          <Filters sources={sums.sources} />
         </PageHead>
-        <Tabs counts={list.counts} />
-        {(list.orders.length > 0 || isFiltered) && <Sums {...list.totals} />}
-        <Retries orders={list.orders} waiting={list.counts.needs_review} />
+        <Tabs counts={sums.counts} />
+        {(list.orders.length > 0 || isFiltered) && <Sums {...sums.totals} />}
+        <Retries orders={list.orders} waiting={sums.counts.needs_review} />
         {list.orders.length === 0 && !isFiltered ? <NoOrdersYet /> : <List {...list} />}
       </>
     )

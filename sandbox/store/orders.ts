@@ -105,27 +105,34 @@ const PARTS = `SELECT external_id AS part FROM orders WHERE invoice_number = ?1
 /** The count and the exact sums of orders in a status. */
 export type StatusSums = { status: Status; count: number; net: string; tax: string }
 
-export const orders = ({ one, all, each, run, insert }: Sql, { iso }: Clock) => ({
+export const orders = ({ one, all, run, insert }: Sql, { iso }: Clock) => ({
   find: ({ source, external_id }: OrderKey) =>
     one<Order>(`${SELECT} WHERE o.source = ? AND o.external_id = ?`, source, external_id),
-  list: (filter: OrderFilter, { sort, before, limit }: OrderPage) => {
+  /** The invoice numbers of the matching orders. */
+  numbers: (filter: OrderFilter, { sort, before, limit }: OrderPage) => {
     const { from, number, where, parameters } = matching(filter)
     const [direction, beyond] = sort.startsWith('-') ? ['DESC', '<'] : ['ASC', '>']
     const sorted = SORTED_BY[sort.replace('-', '') as Sort]
-    const orderBy = (last: string) => `ORDER BY ${[...sorted, last].map(each => `${each} ${direction}`)}`
+    const orderBy = [...sorted, number].map(each => `${each} ${direction}`)
     const ended = `(SELECT ${[...sorted, 'invoice_number']} FROM orders o WHERE invoice_number = $before)`
     const next = before === undefined ? '' : `AND (${[...sorted, number]}) ${beyond} ${ended}`
-    const page = `(SELECT o.* FROM ${from} WHERE ${where} ${next} ${orderBy(number)} LIMIT $limit) o`
+    const sql = `SELECT ${number} AS number FROM ${from} WHERE ${where} ${next} ORDER BY ${orderBy} LIMIT $limit`
     const given = { ...parameters, limit, ...(before !== undefined && { before }) }
-    return each<ListedOrder>(`${SELECT.replace('orders o', page)} ${orderBy('o.invoice_number')}`, given)
+    return all<{ number: number }>(sql, given).map(({ number }) => number)
   },
+  /** The orders with these invoice numbers, in their order. */
+  list: (numbers: readonly number[]) =>
+    all<ListedOrder>(
+      `${SELECT.replace('orders o', 'json_each(?) n CROSS JOIN orders o ON o.invoice_number = n.value')} ORDER BY n.key`,
+      JSON.stringify(numbers),
+    ),
   /** The matching orders by status, regardless of the status of the filter. */
   sums: ({ status: _, ...filter }: OrderFilter) => {
     const { isSearch, from, where, parameters } = matching(filter)
     const [count, table] = isSearch ? ['count(*)', from] : ['sum(count)', 'order_sums']
     const sums = `${count} AS count, ${exactSum('net')}, ${exactSum('tax')}`
     const sql = `SELECT status, ${sums} FROM ${table} WHERE ${where} GROUP BY +status`
-    return [...each<StatusSums>(sql, parameters)].filter(({ count }) => count > 0)
+    return all<StatusSums>(sql, parameters).filter(({ count }) => count > 0)
   },
   /** Makes an order found by what it has now. */
   index: (invoice_number: number) => {

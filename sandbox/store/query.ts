@@ -23,8 +23,9 @@ export const statements = (db: DatabaseSync) => {
   }
   return {
     one: <Row>(sql: string, ...values: SQLInputValue[]) => prepare(sql).get(...values) as Row | undefined,
-    all: <Row>(sql: string, ...values: SQLInputValue[]) => prepare(sql).all(...values) as Row[],
-    each: <Row>(sql: string, values: Fields) => prepare(sql).iterate(values) as Iterable<Row>,
+    all: <Row>(sql: string, ...values: SQLInputValue[] | [Fields]) =>
+      // The two ways of giving values are overloads, between which the compiler cannot choose here.
+      prepare(sql).all(...(values as SQLInputValue[])) as Row[],
     run: (sql: string, ...values: SQLInputValue[]): void => void prepare(sql).run(...values),
     insert,
     /** Inserts a row, or changes the one with its key. */

@@ -62,7 +62,7 @@ test('example orders have every status, and stock is set for all products at onc
   // What is returned is in stock again.
   expect(await stock('SKU-1')).toBe(103)
   await examples()
-  const { counts } = (await panel('orders?source=shop')).body
+  const { counts } = (await panel('sums?source=shop')).body
   expect(counts).toEqual({ needs_review: 4, invoiced: 4, paid: 8, refunded: 4 })
   const { products } = (await panel('products', { method: 'PUT', body: { stock: 3.5 } })).body
   expect([...(products ?? [])].map(each => each.stock)).toEqual([3.5, 3.5, 3.5])
