@@ -7,6 +7,7 @@ import * as v from 'valibot'
 type Response = {
   code: (status: number) => unknown
   type: (mime: string) => Response
+  header: (name: string, value: string) => Response
   takeover: () => unknown
 }
 type Toolkit = { continue: symbol; response: (body: object | string) => Response }

@@ -1,4 +1,4 @@
-import { apiDocs } from '../../web/api-docs.ts'
+import { apiDocs, DOCS_POLICY } from '../../web/api-docs.ts'
 import type { Gateway } from '../gateway.ts'
 import { asyncApi } from './asyncapi.ts'
 import { feedsPage } from './feeds-page.ts'
@@ -26,6 +26,7 @@ export const serveDocuments = (gateway: Pick<Gateway, 'ext'>): void => {
     const found = (await documents[pathname]?.()) ?? (file === null ? undefined : await docs(file[1] ?? ''))
     if (found === undefined) return h.continue
     const [type, body] = found
-    return h.response(body).type(type).takeover()
+    const response = h.response(body).type(type).header('content-security-policy', DOCS_POLICY)
+    return response.header('x-content-type-options', 'nosniff').takeover()
   })
 }

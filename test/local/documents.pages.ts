@@ -10,7 +10,7 @@ import { startServer } from '../support/server.ts'
 const openAt = withBrowser()
 
 type OnRequest = Parameters<Gateway['ext']>[1]
-type Served = { body: string; mime: string }
+type Served = { body: string; headers: Record<string, string> }
 
 /** The documents of the relay without its functions. */
 const startRelay = async () => {
@@ -19,12 +19,23 @@ const startRelay = async () => {
   return startServer(async ({ url = '' }) => {
     const toolkit = {
       continue: Symbol(),
-      response: (body: string) => ({ type: (mime: string) => ({ takeover: () => ({ body, mime }) }) }),
+      response: (body: string) => {
+        const headers: Record<string, string> = {}
+        const set = (name: string, value: string) => {
+          headers[name] = value
+          return response
+        }
+        const response = {
+          type: (type: string) => set('content-type', type),
+          header: set,
+          takeover: () => ({ body, headers }),
+        }
+        return response
+      },
     }
     const request = { method: 'get', url: new URL(url, 'http://127.0.0.1') }
     const served = handlers.map(handle => handle(request as never, toolkit as never))
-    const { body, mime } = (await served[0]) as Served
-    return { status: 200, headers: { 'content-type': mime }, body }
+    return { status: 200, ...((await served[0]) as Served) }
   })
 }
 
@@ -53,7 +64,8 @@ test.each([
       const { page, errors } = await openAt(origin() + path, { colorScheme })
       const requests: string[] = []
       page.on('request', request => requests.push(request.url()))
-      await page.reload()
+      const headers = await (await page.reload())?.allHeaders()
+      expect(headers?.['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self';/)
       for (const text of texts) await page.getByText(text).first().waitFor()
       expect(requests.filter(each => !each.startsWith(origin()) && !each.startsWith('data:'))).toEqual([])
       expect(errors).toEqual([])
