@@ -80,6 +80,8 @@ type FormProps = {
   class?: string
   /** What the button that submits says. */
   action: string
+  /** Marks an action that cannot be undone. */
+  tone?: 'bad' | undefined
   submit: (values: Values) => Promise<unknown>
   /** Keeps unsaved changes after the form is gone. */
   draft?: Signal<Draft>
@@ -88,7 +90,8 @@ type FormProps = {
 }
 
 /** A form that shows errors next to their fields and is not submitted twice at once. */
-export const Form = ({ label, class: kind, action, submit, draft: kept, buttons, children }: FormProps) => {
+export const Form = ({ label, class: kind, action, tone, submit, draft: kept, ...rest }: FormProps) => {
+  const { buttons, children } = rest
   const own = useSignal<Draft>({})
   const draft = kept ?? own
   const problem = useSignal<Refusal | undefined>(undefined)
@@ -124,7 +127,7 @@ export const Form = ({ label, class: kind, action, submit, draft: kept, buttons,
           {problem.value?.field === undefined && problem.value?.message}
         </p>
         <div class="row">
-          <button type="submit" class="button primary">
+          <button type="submit" class="button primary" data-tone={tone}>
             {action}
           </button>
           {buttons}
@@ -221,6 +224,7 @@ type Question = {
   fields?: readonly FieldProps[]
   action: string
   submit: FormProps['submit']
+  tone?: FormProps['tone']
 }
 
 const question = signal<(Question & { id: number }) | undefined>(undefined)
@@ -237,7 +241,7 @@ export const closeDialog = () => document.querySelector('dialog')?.close()
 /** The place of dialogs, once in a page. */
 export const Dialogs = () => question.value && <Dialog key={question.value.id} {...question.value} />
 
-const Dialog = ({ id, title, text, fields = [], action, submit }: Question & { id: number }) => {
+const Dialog = ({ id, title, text, fields = [], action, tone, submit }: Question & { id: number }) => {
   const dialog = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => dialog.current?.showModal(), [])
   // It is removed after it was closed, so that the browser has returned the focus; the next one may be open by then.
@@ -257,7 +261,7 @@ const Dialog = ({ id, title, text, fields = [], action, submit }: Question & { i
     <dialog ref={dialog} aria-labelledby="dialog-title" onClose={onClose}>
       <h2 id="dialog-title">{title}</h2>
       {text && <p>{text}</p>}
-      <Form class="pairs" action={action} submit={submitAndClose} buttons={cancel}>
+      <Form class="pairs" {...{ action, tone }} submit={submitAndClose} buttons={cancel}>
         {fields.map(field => (
           <Field key={field.name} {...field} />
         ))}

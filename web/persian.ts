@@ -17,7 +17,6 @@ export const t = translator({
   'Not registered': 'ثبت‌نشده',
   // Forms and pages.
   Cancel: 'انصراف',
-  Command: 'دستور',
   Copy: 'رونوشت',
   Copied: 'رونوشت شد',
   Actions: 'عملیات',

@@ -128,9 +128,7 @@ export const Command = ({ text }: { text: string }) => {
   }
   return (
     <div class="command">
-      <Scrolls label={t('Command')}>
-        <pre dir="ltr">{text}</pre>
-      </Scrolls>
+      <pre dir="ltr">{text}</pre>
       <p class="row">
         <Button kind="small" onClick={copy}>
           {t('Copy')}

@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { type ComponentChildren, createContext } from 'preact'
+import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { closeDialog, Dialogs } from './form.tsx'
 import { decimal } from './format.ts'
 import { messageOf, Refusal } from './http.ts'
@@ -27,6 +27,8 @@ export type Item = {
   /** How many things wait there, or a mark, and what it means. */
   badge?: false | readonly [text: string | number, meaning: string]
 }
+
+const Pages = createContext<readonly Item[]>([])
 
 type ShellProps = {
   title: string
@@ -180,7 +182,7 @@ export const Shell = ({ title, brand, waiting, items, children }: ShellProps) =>
         {shownToast.value?.text}
       </p>
       <main id="main" ref={main} tabIndex={-1}>
-        {children}
+        <Pages.Provider value={items}>{children}</Pages.Provider>
       </main>
       <p class="visually-hidden" id="announcer" aria-live="polite">
         {announcement.value}
@@ -190,12 +192,27 @@ export const Shell = ({ title, brand, waiting, items, children }: ShellProps) =>
   )
 }
 
-type HeadProps = { title: string; kind?: string; above?: ComponentChildren; children?: ComponentChildren }
+/** Leads from a detail to its page in the navigation, or to the first one. */
+const Back = () => {
+  const pages = useContext(Pages)
+  const { path } = route.value
+  const page = pages.find(({ href }) => href === `#/${path[0]}`) ?? pages[0]
+  return (
+    path.length > 1 &&
+    page && (
+      <a class="back small" href={page.href}>
+        <span class="arrow">←</span> {page.label}
+      </a>
+    )
+  )
+}
+
+type HeadProps = { title: string; kind?: string; children?: ComponentChildren }
 
 /** The heading of a page, with what stands beside it. */
-export const PageHead = ({ title, kind = '', above, children }: HeadProps) => (
+export const PageHead = ({ title, kind = '', children }: HeadProps) => (
   <header class={`page-head ${kind}`}>
-    {above}
+    <Back />
     <div class="row spread">
       <h1 tabIndex={-1}>
         <Name>{title}</Name>

@@ -7,7 +7,7 @@ import { linkTo, type Route, replaceRoute } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, reads } from './api.ts'
 import { t } from './persian.ts'
-import { Back, Fields, linkToOrder, PERIODS } from './pieces.tsx'
+import { Fields, linkToOrder, PERIODS } from './pieces.tsx'
 
 type Row = Answer<'deliveries'>['deliveries'][number]
 
@@ -35,7 +35,12 @@ const COLUMNS: Column<Row>[] = [
     label: t('Order'),
     kind: 'breaks',
     cell: ({ source, external_id }) =>
-      source && external_id && <a href={linkToOrder(source, external_id)}>{visible(external_id)}</a>,
+      source &&
+      external_id && (
+        <a href={linkToOrder(source, external_id)}>
+          <Name>{visible(external_id)}</Name>
+        </a>
+      ),
   },
   {
     label: t('Delivery'),
@@ -114,7 +119,11 @@ export const Deliveries = page(
         })}
       </p>
       {deliveries.length === 0 ? (
-        <Empty title={t('No delivery matches.')} />
+        <Empty title={t('No delivery matches')}>
+          <a class="button" href={linkTo(['deliveries'], { since: '7d' })}>
+            {t('Show all of the last week')}
+          </a>
+        </Empty>
       ) : (
         <Table
           caption={t('Deliveries')}
@@ -130,12 +139,12 @@ export const Deliveries = page(
 /** The record of a delivery. */
 export const Delivery = page(
   {
-    title: ({ path: [, id = ''] }) => id,
+    title: ({ path: [, id = ''] }) => t('Delivery {id}', { id }),
     reads: ({ path: [, id = ''] }) => ({ record: reads('delivery', { id }) }),
   },
   ({ record, route }) => (
     <>
-      <PageHead title={route.path[1] ?? ''} above={<Back page="deliveries">{t('Deliveries')}</Back>}>
+      <PageHead title={t('Delivery {id}', { id: route.path[1] ?? '' })}>
         <a class="button" href={linkToOrder(record.source, record.external_id)}>
           {t('Show the order')}
         </a>

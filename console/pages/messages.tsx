@@ -12,7 +12,7 @@ import { linkTo, type Route, replaceRoute } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, act, reads } from './api.ts'
 import { t } from './persian.ts'
-import { Back, Fields, linkToOrder, PERIODS } from './pieces.tsx'
+import { Fields, linkToOrder, PERIODS } from './pieces.tsx'
 
 type Plan = Answer<'plan'>
 type Operation = Answer<'operations'>['operations'][number]
@@ -20,6 +20,10 @@ type Operation = Answer<'operations'>['operations'][number]
 const commandOf = ({ path: [name] }: Route) => (name === 'quarantine' ? 'quarantine' : 'dead')
 
 const TITLES = { dead: t('Dead letters'), quarantine: t('Quarantine') }
+const EMPTY = {
+  dead: t('An event that keeps failing for days comes here, to be replayed once its cause is fixed.'),
+  quarantine: t('An authentic webhook that cannot be read comes here, to be replayed once it can be.'),
+}
 const ACTIONS = { replay: t('Replay'), discard: t('Delete') }
 const OUTCOMES = {
   replayed: t('replayed'),
@@ -197,7 +201,9 @@ const List = page(
             })}
         </p>
         {messages.length === 0 ? (
-          <Empty title={t('Nothing is here.')} />
+          <Empty title={t('Nothing is here.')}>
+            <p>{EMPTY[command]}</p>
+          </Empty>
         ) : (
           <>
             <Section id="groups" title={t('What failed')}>
@@ -231,7 +237,20 @@ const List = page(
                   <a href={linkTo([command])}>{t('Show all')}</a>
                 </p>
               )}
-              <Table caption={t('Messages')} columns={messagesIn(route)} rows={rows} keyOf={({ id }) => id} />
+              {rows.length === 0 ? (
+                <Empty title={t('No message matches')}>
+                  <a class="button" href={linkTo([command])}>
+                    {t('Show all')}
+                  </a>
+                </Empty>
+              ) : (
+                <Table
+                  caption={t('Messages')}
+                  columns={messagesIn(route)}
+                  rows={rows}
+                  keyOf={({ id }) => id}
+                />
+              )}
             </Section>
           </>
         )}
@@ -252,7 +271,7 @@ const MessagePage = page(
   },
   ({ message: { about, text }, route }) => (
     <>
-      <PageHead title={t('Message')} above={<Back page={commandOf(route)}>{TITLES[commandOf(route)]}</Back>}>
+      <PageHead title={t('Message')}>
         <span class="row">
           {about.source !== undefined && about.external_id !== undefined && (
             <a class="button" href={linkToOrder(about.source, about.external_id)}>
@@ -274,6 +293,7 @@ const confirm = ({ plan, command, action, name }: Plan) => {
     title: isDeletion ? t('Delete for good?') : t('Replay now?'),
     fields: [...naming, { name: 'reason', label: t('Reason, for the history') }],
     action: ACTIONS[action],
+    tone: isDeletion ? 'bad' : undefined,
     submit: async ({ text }) => {
       await act('carry-out', { plan, reason: text('reason'), name: text('name') })
       location.hash = linkTo([command])
@@ -294,7 +314,12 @@ const STEPS: Column<Plan['messages'][number]>[] = [
     label: t('Order'),
     kind: 'breaks',
     cell: ({ source, external_id }) =>
-      source && external_id && <a href={linkToOrder(source, external_id)}>{visible(external_id)}</a>,
+      source &&
+      external_id && (
+        <a href={linkToOrder(source, external_id)}>
+          <Name>{visible(external_id)}</Name>
+        </a>
+      ),
   },
   { label: t('Event'), cell: ({ event }) => event && <Code>{visible(event)}</Code> },
   {
@@ -319,10 +344,7 @@ const PlanPage = page(
     const more = plan.messages.length - SHOWN
     return (
       <>
-        <PageHead
-          title={t('{action}: {name}', { action: ACTIONS[plan.action], name: visible(plan.name) })}
-          above={<Back page={plan.command}>{TITLES[plan.command]}</Back>}
-        >
+        <PageHead title={t('{action}: {name}', { action: ACTIONS[plan.action], name: visible(plan.name) })}>
           <p class="row">
             <Button onClick={() => save(plan)}>{t('Download the plan')}</Button>
             <Button kind="primary" onClick={() => confirm(plan)}>

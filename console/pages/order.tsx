@@ -12,7 +12,6 @@ import { StatusChip } from '../../web/status.tsx'
 import { type Answer, act, reads } from './api.ts'
 import { NAMES, nameIn, RequestChip } from './order-pieces.tsx'
 import { t } from './persian.ts'
-import { Back } from './pieces.tsx'
 import { Attempts, Waiting } from './waiting.tsx'
 
 type Data = Answer<'order'>
@@ -134,8 +133,8 @@ const Requests = ({ intents }: Data) => (
       <ul class="card list">
         {intents.map(({ id, kind, state, of, reason, refused_at }) => (
           <li key={id}>
-            <p class="row spread">
-              <RequestChip kind={kind} state={state} />
+            <RequestChip kind={kind} state={state} />
+            <p class="small muted breaks">
               <Code>{id}</Code>
             </p>
             {of !== undefined && <p class="muted">{t('of: {kind}', { kind: nameIn(NAMES, of) })}</p>}
@@ -227,10 +226,7 @@ export const Order = page(
   },
   ({ order }) => (
     <>
-      <PageHead
-        title={t('Order {order}', { order: visible(order.external_id) })}
-        above={<Back page="orders">{t('Orders')}</Back>}
-      >
+      <PageHead title={t('Order {order}', { order: visible(order.external_id) })}>
         <StatusChip status={order.status} />
         <span class="small muted">
           <Name>{visible(order.source)}</Name>

@@ -44,7 +44,7 @@ const DAYS = [
 const Filters = ({ sources }: { sources: readonly string[] }) => {
   const { query } = route.value
   return (
-    <search class="filters" data-keeps-focus>
+    <search class="filters row" data-keeps-focus>
       <SearchBox
         label={t('Find by order number, request, delivery or invoice number, in full')}
         placeholder={t('Order, request, delivery or invoice')}
@@ -119,10 +119,12 @@ const Rows = ({ orders, caption }: { orders: readonly Row[]; caption: string }) 
 
 const None = ({ title }: { title: string }) => (
   <Empty title={title}>
-    {route.value.query.size > 0 && (
+    {route.value.query.size > 0 ? (
       <a class="button" href={linkTo(['orders'])}>
         {t('Show all orders')}
       </a>
+    ) : (
+      <p>{t('They appear here once a store sends one, or the accounting service a webhook.')}</p>
     )}
   </Empty>
 )

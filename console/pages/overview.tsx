@@ -143,9 +143,11 @@ const Flow = ({ queues, ages = {}, failing, rates }: Data) => {
           tone={failing?.count ? 'wait' : undefined}
         >
           {failing?.longest?.since && (
-            <a class="small" href={linkToOrder(failing.longest.source, failing.longest.external_id)}>
-              {t('the longest')} <Ago iso={failing.longest.since} />
-            </a>
+            <small>
+              <a href={linkToOrder(failing.longest.source, failing.longest.external_id)}>
+                {t('the longest')} <Ago iso={failing.longest.since} />
+              </a>
+            </small>
           )}
         </Figure>
         {recent && recent.breakerOpened > 0 && (
@@ -160,7 +162,7 @@ const Flow = ({ queues, ages = {}, failing, rates }: Data) => {
           )}
         {behind.length > LISTED && (
           <Figure
-            label={t('{count} other stores', { count: behind.length - LISTED })}
+            label={t('Other stores: {count}', { count: behind.length - LISTED })}
             value={sum(behind.slice(LISTED).map(({ depth }) => depth.waiting + depth.inFlight))}
           />
         )}

@@ -1,4 +1,5 @@
 import { learnMessages } from '../../web/messages.ts'
+import '../../web/service-messages.ts'
 
 /** What the relay and its commands say, as an Iranian operator has it. */
 learnMessages({
@@ -37,6 +38,7 @@ learnMessages({
   'order is "{ours}" here and unknown to the service': 'سفارش اینجا «{ours}» است و سرویس آن را نمی‌شناسد',
   'order is unknown here and "{theirs}" at the service': 'سفارش اینجا ناشناخته و در سرویس «{theirs}» است',
   'order is "{ours}" here and "{theirs}" at the service': 'سفارش اینجا «{ours}» و در سرویس «{theirs}» است',
+  'order cannot be read from the service: {reason}': 'سفارش از سرویس خوانده نمی‌شود: {reason}',
   'order differs in {fields}': 'سفارش در این موارد اختلاف دارد: {fields}',
   queued: 'پذیرفته‌شده',
   duplicate: 'تکراری',
@@ -50,11 +52,11 @@ learnMessages({
   'the service holds it until the invoice is finalized': 'سرویس آن را تا قطعی‌شدن فاکتور نگه می‌دارد',
   'the service takes it once the invoice is finalized': 'سرویس آن را پس از قطعی‌شدن فاکتور می‌پذیرد',
   'the service refused it': 'سرویس آن را رد کرد',
-  'the service refused it: {=reason}': 'سرویس آن را رد کرد: {reason}',
+  'the service refused it: {status} {reason}': 'سرویس آن را با {status} رد کرد: {reason}',
   'the event "{=event}" fails': 'رویداد «{event}» ناموفق است',
   'it is to be sent': 'باید فرستاده شود',
   'it is in review': 'در بررسی است',
-  'it is in review: {=reason}': 'در بررسی است: {reason}',
+  'it is in review: {reason}': 'در بررسی است: {reason}',
   'it is a dead letter after {count} attempts: {=reason}': 'پس از {count} تلاش پیام ناکام است: {reason}',
   'calls of an import would be in the way of others': 'فراخوانی‌های یک ورود انبوه جلوی دیگران را می‌گرفت',
   'it may be out of date and is read from the service': 'شاید کهنه باشد و از سرویس خوانده می‌شود',
@@ -212,6 +214,7 @@ learnMessages({
   'find the store "{=source}"': 'یافتن فروشگاه «{source}»',
   'test the feed of "{=source}"': 'آزمودن خوراک «{source}»',
   'revoke the key "{=id}"': 'ابطال کلید «{id}»',
+  'there is no page "{=page}"': 'صفحهٔ «{page}» نیست',
   'the relay has no order "{=order}" of "{=source}"': 'رله سفارش «{order}» از «{source}» را ندارد',
   'no delivery "{=id}" was queued in the last thirty days':
     'در سی روز گذشته تحویلی با شناسهٔ «{id}» پذیرفته نشده است',

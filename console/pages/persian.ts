@@ -31,7 +31,7 @@ export const t = translator({
   'Requests of stores': 'درخواست‌های فروشگاه‌ها',
   'Requests failed': 'درخواست‌های ناموفق',
   'Waiting or in progress': 'در انتظار یا در حال پردازش',
-  '{count} other stores': '{count} فروشگاه دیگر',
+  'Other stores: {count}': 'فروشگاه‌های دیگر: {count}',
   'Bulk queue': 'صف انبوه',
   'Events processed': 'رویدادهای پردازش‌شده',
   'Events retried': 'رویدادهای دوباره‌آزموده',
@@ -80,7 +80,9 @@ export const t = translator({
   quarantined: 'در قرنطینه',
   'Find by delivery id': 'جست‌وجو با شناسهٔ تحویل',
   Find: 'بیاب',
-  'No delivery matches.': 'تحویلی پیدا نشد.',
+  'No delivery matches': 'تحویلی پیدا نشد',
+  'Delivery {id}': 'تحویل {id}',
+  'Show all of the last week': 'نمایش همهٔ هفتهٔ گذشته',
   'Show the order': 'نمایش سفارش',
   Audit: 'حسابرسی',
   'Accounts for every webhook and request, and compares each order that changed with the accounting service.':
@@ -161,8 +163,8 @@ export const t = translator({
   'It is shown once; only its hash is stored.': 'فقط یک بار نشان داده می‌شود؛ تنها چکیدهٔ آن نگه داشته می‌شود.',
   'Can only read orders': 'فقط خواندن سفارش‌ها',
   'Create key': 'ساختن کلید',
-  'This key is shown only once. The store sends it to {api} as "Authorization: Bearer <key>".':
-    'این کلید فقط همین یک بار نشان داده می‌شود. فروشگاه آن را به {api} به شکل «Authorization: Bearer <key>» می‌فرستد.',
+  'This key is shown only once. The store sends it to {api} as {header}.':
+    'این کلید فقط همین یک بار نشان داده می‌شود. فروشگاه آن را به {api} به شکل {header} می‌فرستد.',
   'No key: the store cannot use the API.': 'کلیدی نیست: فروشگاه نمی‌تواند از API استفاده کند.',
   Id: 'شناسه',
   Created: 'ساخته‌شده',
@@ -202,6 +204,11 @@ export const t = translator({
     '{count} پیام دیگر بیش از ۱٬۰۰۰، پشت پیام دیگری از همان سفارش، یا در حال خواندن است.',
   'The plan has ended.': 'اجرای برنامه پایان یافت.',
   'Nothing is here.': 'چیزی اینجا نیست.',
+  'No message matches': 'پیامی با این مشخصات نیست',
+  'An event that keeps failing for days comes here, to be replayed once its cause is fixed.':
+    'رویدادی که روزها پیاپی ناموفق باشد به اینجا می‌آید تا پس از رفع علت دوباره پردازش شود.',
+  'An authentic webhook that cannot be read comes here, to be replayed once it can be.':
+    'وب‌هوک معتبری که خوانده نمی‌شود به اینجا می‌آید تا وقتی خواندنی شد دوباره پردازش شود.',
   'What failed': 'خطاها',
   History: 'تاریخچه',
   Message: 'پیام',
@@ -257,6 +264,8 @@ export const t = translator({
   'Orders, the last changed first': 'سفارش‌ها، نخست آخرین تغییر',
   'Orders found': 'سفارش‌های یافته‌شده',
   'There are no orders yet': 'هنوز سفارشی نیست',
+  'They appear here once a store sends one, or the accounting service a webhook.':
+    'همین که فروشگاهی سفارشی بفرستد یا سرویس حسابداری وب‌هوکی، اینجا دیده می‌شوند.',
   'No order matches': 'هیچ سفارشی مطابقت ندارد',
   'No order matches so far': 'تا اینجا هیچ سفارشی مطابقت ندارد',
   'Nothing has this number or id': 'چیزی با این شماره یا شناسه نیست',

@@ -8,13 +8,6 @@ import { t } from './persian.ts'
 
 export const linkToOrder = (source: string, external_id: string) => linkTo(['orders', source, external_id])
 
-/** Leads from a detail to its page. */
-export const Back = ({ page, children }: { page: string; children: string }) => (
-  <a class="back small" href={`#/${page}`}>
-    <span class="arrow">←</span> {children}
-  </a>
-)
-
 const shown = (value: unknown) =>
   (typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value))
     .split('\n')

@@ -2,8 +2,6 @@ import type { ComponentChildren } from 'preact'
 import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { reads } from './api.ts'
-import { t } from './persian.ts'
-import { Back } from './pieces.tsx'
 
 /** Code, emphasis and links within a line; a link leads to another page of the runbook, or is only its text. */
 const inline = (text: string): ComponentChildren[] =>
@@ -45,10 +43,7 @@ export const Runbook = page(
   },
   ({ page: { text } }) => (
     <>
-      <PageHead
-        title={/^# (.*)$/m.exec(text)?.[1] ?? ''}
-        above={<Back page="overview">{t('Overview')}</Back>}
-      />
+      <PageHead title={/^# (.*)$/m.exec(text)?.[1] ?? ''} />
       <article class="prose" lang="en" dir="ltr">
         {blocks(text)}
       </article>

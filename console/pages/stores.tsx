@@ -23,7 +23,6 @@ import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, act, reads } from './api.ts'
 import { t } from './persian.ts'
-import { Back } from './pieces.tsx'
 
 type Store = Answer<'stores'>['stores'][number]
 type Key = Store['keys'][number]
@@ -63,7 +62,13 @@ export const Stores = page(
   { title: () => t('Stores'), reads: () => ({ known: STORES }) },
   ({ known: { stores, hours, reference } }) => (
     <>
-      <PageHead title={t('Stores')}>{reference && <a href={reference}>{t('API reference')}</a>}</PageHead>
+      <PageHead title={t('Stores')}>
+        {reference && (
+          <a class="button" href={reference}>
+            {t('API reference')}
+          </a>
+        )}
+      </PageHead>
       <p class="small muted note">
         {t('Every store of stores.yml. Errors of endpoints are those of the last {hours} hours.', { hours })}
       </p>
@@ -90,6 +95,7 @@ const revoke = (source: string, { id }: Key) =>
     title: t('Revoke key {id}', { id }),
     text: t('It stops working within a minute, and cannot be restored.'),
     action: t('Revoke'),
+    tone: 'bad',
     submit: async () => {
       await act('stores/revoke', { source, id })
       toast(t('Revoked; it stops working within a minute.'))
@@ -212,8 +218,9 @@ const Details = (store: Store) => {
       >
         {made.value && (
           <Shown text={made.value.key}>
-            {t('This key is shown only once. The store sends it to {api} as "Authorization: Bearer <key>".', {
+            {t('This key is shown only once. The store sends it to {api} as {header}.', {
               api: `${made.value.api}/api/v1/orders/`,
+              header: <Code>{'Authorization: Bearer <key>'}</Code>,
             })}
           </Shown>
         )}
@@ -238,7 +245,7 @@ export const Store = page(
     const store = stores.find(({ source }) => source === path[1])
     return (
       <>
-        <PageHead title={path[1] ?? ''} above={<Back page="stores">{t('Stores')}</Back>} />
+        <PageHead title={path[1] ?? ''} />
         {store && <Details key={store.source} {...store} />}
       </>
     )

@@ -46,7 +46,11 @@ export const Customers = page(
         </search>
       </PageHead>
       {customers.length === 0 ? (
-        <Empty title={t('No customer matches')} />
+        <Empty title={t('No customer matches')}>
+          <a class="button" href={linkTo(['customers'])}>
+            {t('Show all customers')}
+          </a>
+        </Empty>
       ) : (
         <Table caption={t('Customers')} columns={COLUMNS} rows={customers} keyOf={({ code }) => code} />
       )}

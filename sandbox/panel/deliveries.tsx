@@ -26,7 +26,7 @@ export const resultOf = ({ status, error }: Pick<Attempt, 'status' | 'error'>) =
 export const Message = ({ headers, body }: Pick<Attempt, 'headers'> & Pick<Delivery, 'body'>) => (
   <details class="small">
     <summary>{t('Headers, signature and payload')}</summary>
-    <pre class="breaks" dir="ltr">
+    <pre dir="ltr">
       {Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`)}
       {`\n${body}`}
     </pre>

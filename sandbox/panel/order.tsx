@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { translateMessage } from '../../web/messages.ts'
 import { Button, Moment, Section, type Tone } from '../../web/pieces.tsx'
-import { linkTo, type Route } from '../../web/route.ts'
+import type { Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { STATUS_NAMES } from '../../web/status.tsx'
 import { Actions } from './actions.tsx'
@@ -77,15 +77,7 @@ export const Order = page(
     }
     return (
       <>
-        <PageHead
-          title={t('Order {order}', { order: order.external_id })}
-          kind="order-head"
-          above={
-            <a class="back small muted" href={linkTo(['orders'])}>
-              <span class="arrow">←</span> {t('Orders')}
-            </a>
-          }
-        >
+        <PageHead title={t('Order {order}', { order: order.external_id })} kind="order-head">
           <OrderStatus {...order} />
           <StoreName {...order} />
           <Button kind="small" onClick={() => window.print()}>

@@ -1,5 +1,6 @@
 import { translator } from '../../web/language.ts'
 import { learnMessages } from '../../web/messages.ts'
+import '../../web/service-messages.ts'
 
 /** The texts of the panel, in the words of accountants in Iran. */
 export const t = translator({
@@ -169,6 +170,7 @@ export const t = translator({
   'Search by name, code, mobile or e-mail': 'جستجو با نام، کد، موبایل یا ایمیل',
   'Search customers': 'جستجوی مشتریان',
   'No customer matches': 'مشتری‌ای با این مشخصات نیست',
+  'Show all customers': 'نمایش همه مشتریان',
   'Orders {of}': 'سفارش‌ها {of}',
   'of {customer}': 'مربوط به {customer}',
   // Webhooks and their deliveries.
@@ -339,11 +341,6 @@ export const t = translator({
 
 // What the service writes: causes of a review, history, and refusals.
 learnMessages({
-  'Insufficient stock: {shortages}': 'کمبود موجودی: {shortages}',
-  '"{=sku}" needs {needed}, available {available}': '«{sku}» نیاز {needed}، موجود {available}',
-  'Automatic finalization is off': 'قطعی‌سازی خودکار خاموش است',
-  'No receiving account is selected for order payments': 'حساب دریافت وجه سفارش‌ها انتخاب نشده است',
-  'Not finalized yet': 'هنوز قطعی نشده است',
   'Order received, invoice {number} drafted': 'سفارش رسید و پیش‌نویس فاکتور {number} ساخته شد',
   'Order received with its payment, invoice {number} drafted':
     'سفارش با دریافت وجه رسید و پیش‌نویس فاکتور {number} ساخته شد',
@@ -389,37 +386,7 @@ learnMessages({
   invoiced: 'فاکتور شده',
   paid: 'پرداخت شده',
   refunded: 'مرجوع شده',
-  'no answer within {seconds} s': 'تا {seconds} ثانیه پاسخی نرسید',
-  'connect ECONNREFUSED {=address}': 'اتصال به {address} پذیرفته نشد',
-  'getaddrinfo ENOTFOUND {=host}': 'نشانی {host} پیدا نشد',
-  'other side closed': 'طرف مقابل اتصال را بست',
   // Refusals.
-  'Field "{=field}" is missing': 'مورد «{field}» خالی است',
-  'Field "{=field}" is {=value}: {rule}': '«{field}» برابر {value} است: {rule}',
-  'must not be empty': 'نباید خالی باشد',
-  'must be a number': 'باید عدد باشد',
-  'must not be negative': 'نباید منفی باشد',
-  'must be greater than zero': 'باید بزرگ‌تر از صفر باشد',
-  'must not exceed 100': 'نباید بیش از ۱۰۰ باشد',
-  'must have at most {count} digits': 'باید حداکثر {count} رقم داشته باشد',
-  'must be a whole number': 'باید عدد صحیح باشد',
-  'must be at least {least}': 'نباید کمتر از {least} باشد',
-  'must be at most {most}': 'نباید بیشتر از {most} باشد',
-  'must have at least one item': 'دست‌کم یک کالا لازم است',
-  'must be a mobile number such as {example}': 'باید شماره موبایل باشد، مانند {example}',
-  'must not be before "{=field}", {date}': 'نباید پیش از «{field}» ({date}) باشد',
-  'must not exceed the row, {amount}': 'نباید بیش از مبلغ ردیف ({amount}) باشد',
-  'must not exceed the items, {amount}': 'نباید بیش از مبلغ کالاها ({amount}) باشد',
-  'must be a URL': 'باید نشانی وب باشد',
-  'must be an http or https URL': 'باید نشانی وب باشد',
-  'must not contain a user name or password': 'نباید نام کاربری یا گذرواژه داشته باشد',
-  'no product has this code': 'کالایی با این کد نیست',
-  'no record has this code': 'رکوردی با این کد نیست',
-  '{document} is dated {date}: outside the fiscal years':
-    '{document} به تاریخ {date} بیرون از سال‌های مالی است',
-  'outside the fiscal years': 'بیرون از سال‌های مالی است',
-  'Field "{=field}" {=state}, and no default customer is selected':
-    'مشتری با این موبایل نیست و مشتری پیش‌فرض انتخاب نشده است',
   'The return': 'برگشت از فروش',
   'Invoice {number}': 'فاکتور {number}',
   'Receipt {number}': 'رسید دریافت {number}',

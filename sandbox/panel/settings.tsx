@@ -178,6 +178,7 @@ const askToRemove = (year: FiscalYear, years: readonly FiscalYear[]) =>
   ask({
     title: t('Remove this fiscal year?'),
     action: t('Remove'),
+    tone: 'bad',
     text: t('New orders dated {year} will be refused. Orders that are already registered stay as they are.', {
       year: inWords(year),
     }),

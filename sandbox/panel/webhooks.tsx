@@ -29,6 +29,7 @@ const askToRemove = ({ url }: Webhook) =>
   ask({
     title: t('Remove this address?'),
     action: t('Remove'),
+    tone: 'bad',
     text: t('{url} receives nothing more, not even what is waiting to be sent.', { url }),
     submit: async () => {
       await change('DELETE', `webhooks?url=${encodeURIComponent(url)}`)
