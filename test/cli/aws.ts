@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import * as v from 'valibot'
-import { startServer } from '../support/server.ts'
+import { answerCalls } from './calls.ts'
 import { relay } from './relay.ts'
 
 const lambda = (name: string) => ({
@@ -56,34 +54,25 @@ let [unread, processed, deleted, written]: [Letter[], string[], string[], string
 /** The queue in which there are messages; of the others, SQS hands out none. */
 const LETTERS = 'orders-dead.fifo'
 
-const xml = (action: string, list: string, pairs: object, pair = ['entry', 'key', 'value']) => {
-  const [entry, key, value] = pair
-  const items = Object.entries(pairs).map(
-    ([name, text]) => `<${entry}><${key}>${name}</${key}><${value}>${text}</${value}></${entry}>`,
-  )
-  return `<${action}Response><${action}Result>${list.replace('*', items.join(''))}</${action}Result></${action}Response>`
-}
-
 const OPERATOR = 'arn:aws:sts::000000000000:assumed-role/operators/sara'
 
-const text = v.optional(v.string(), '')
-const metric = v.object({ MetricName: v.string(), Dimensions: v.array(v.object({ Value: v.string() })) })
-const metricQuery = v.object({ Id: v.string(), MetricStat: v.object({ Metric: metric }) })
-const request = v.object({
-  ...{ QueueName: text, QueueUrl: text, ReceiptHandle: text, logGroupName: text },
-  nextToken: v.optional(v.string()),
-  Item: v.optional(v.object({ operation: v.object({ S: v.string() }) }), { operation: { S: '' } }),
-  Records: v.optional(v.array(v.object({ messageId: v.string() })), []),
-  MetricDataQueries: v.optional(v.array(metricQuery), []),
-  EndTime: v.optional(v.number(), 0),
-})
-
-const messageOf = ({ id, event, source = 'api', external_id }: Letter) => {
-  const Body = JSON.stringify({ event, data: { source, external_id } })
-  const Attributes = { MessageGroupId: external_id, SentTimestamp: '0' }
-  const MD5OfBody = createHash('md5').update(Body).digest('hex')
-  return { MessageId: id, ReceiptHandle: id, Body, MD5OfBody, Attributes }
+/** The fields of all commands, so far as the answers depend on them. */
+type Input = Partial<
+  Record<'QueueName' | 'QueueUrl' | 'ReceiptHandle' | 'logGroupName' | 'nextToken', string>
+> & {
+  Item?: { operation: { S: string } }
+  Payload?: string
+  MetricDataQueries?: {
+    Id: string
+    MetricStat: { Metric: { MetricName: string; Dimensions: { Value: string }[] } }
+  }[]
+  EndTime?: Date
 }
+
+const messageOf = ({ id, event, source = 'api', external_id }: Letter) => ({
+  ...{ MessageId: id, ReceiptHandle: id, Body: JSON.stringify({ event, data: { source, external_id } }) },
+  Attributes: { MessageGroupId: external_id, SentTimestamp: '0' },
+})
 
 const METRICS: Readonly<Record<string, number>> = {
   'Deliveries order-relay-production forged': 3,
@@ -91,71 +80,68 @@ const METRICS: Readonly<Record<string, number>> = {
   'EventRetried order-relay-production': 7,
 }
 
-/** What AWS answers, by action. */
-const ACTIONS: Readonly<Record<string, (input: v.InferOutput<typeof request>) => string | object>> = {
-  DescribeStacks: () =>
-    xml('DescribeStacks', '<Stacks><member><Outputs>*</Outputs></member></Stacks>', OUTPUTS, [
-      ...['member', 'OutputKey', 'OutputValue'],
-    ]),
-  GetTemplate: () => xml('GetTemplate', `<TemplateBody>${JSON.stringify(TEMPLATE)}</TemplateBody>`, {}),
-  GetTopicAttributes: () =>
-    xml('GetTopicAttributes', '<Attributes>*</Attributes>', {
-      SubscriptionsConfirmed: account.confirmed,
-      SubscriptionsPending: account.pending,
-    }),
-  'account-settings': () => ({
+/** What AWS answers, by command; nothing to any other. */
+const ANSWERS: Readonly<Record<string, (input: Input) => object>> = {
+  DescribeStacks: () => ({
+    Stacks: [
+      {
+        Outputs: Object.entries(OUTPUTS).map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue })),
+      },
+    ],
+  }),
+  GetTemplate: () => ({ TemplateBody: JSON.stringify(TEMPLATE) }),
+  GetTopicAttributes: () => ({
+    Attributes: {
+      SubscriptionsConfirmed: String(account.confirmed),
+      SubscriptionsPending: String(account.pending),
+    },
+  }),
+  GetAccountSettings: () => ({
     AccountLimit: { ConcurrentExecutions: 10, UnreservedConcurrentExecutions: account.unreserved },
   }),
-  'event-source-mappings': () => ({ EventSourceMappings: [{ ScalingConfig: { MaximumConcurrency: 5 } }] }),
-  invocations: ({ Records: [record] }) => {
-    const { messageId = '' } = record ?? {}
+  ListEventSourceMappings: () => ({ EventSourceMappings: [{ ScalingConfig: { MaximumConcurrency: 5 } }] }),
+  Invoke({ Payload = '' }) {
+    const [{ messageId }] = JSON.parse(Payload).Records
     processed.push(messageId)
-    return { batchItemFailures: account.fails.includes(messageId) ? [{ itemIdentifier: messageId }] : [] }
+    const batchItemFailures = account.fails.includes(messageId) ? [{ itemIdentifier: messageId }] : []
+    return { Payload: Buffer.from(JSON.stringify({ batchItemFailures })) }
   },
-  FilterLogEvents: ({ logGroupName, nextToken }) => {
+  FilterLogEvents({ logGroupName = '', nextToken }) {
     const page = LOGS[logGroupName.split('-').at(-1) ?? '']?.[nextToken === undefined ? 0 : 1] ?? []
     const messages = page.map(each => JSON.stringify(each))
     const events = messages.map(message => ({ message, timestamp: 1, eventId: message }))
     return { events, ...(nextToken === undefined && { nextToken: '2' }) }
   },
-  GetQueueUrl: ({ QueueName }) => ({ QueueUrl: `${process.env.AWS_ENDPOINT_URL}/000000000000/${QueueName}` }),
+  GetQueueUrl: ({ QueueName }) => ({ QueueUrl: `https://sqs.example/000000000000/${QueueName}` }),
   GetQueueAttributes: ({ QueueUrl }) => ({
-    Attributes: QueueUrl.endsWith(LETTERS) && {
+    Attributes: QueueUrl?.endsWith(LETTERS) && {
       ApproximateNumberOfMessages: `${account.letters.length}`,
       ApproximateNumberOfMessagesNotVisible: `${account.hidden}`,
     },
   }),
   // Messages of one group come together, as from AWS.
   ReceiveMessage: ({ QueueUrl }) => ({
-    Messages: QueueUrl.endsWith(LETTERS) ? unread.splice(0, 10).map(messageOf) : [],
+    Messages: QueueUrl?.endsWith(LETTERS) ? unread.splice(0, 10).map(messageOf) : [],
   }),
-  DeleteMessage: ({ ReceiptHandle }) => {
-    deleted.push(ReceiptHandle)
-    return {}
-  },
-  GetCallerIdentity: () => xml('GetCallerIdentity', `<Arn>${OPERATOR}</Arn>`, {}),
-  PutItem: ({ Item: { operation } }) => {
-    written.push(operation.S)
-    return {}
-  },
-  ChangeMessageVisibilityBatch: () => ({ Successful: [], Failed: [] }),
-  GetParametersByPath: () => ({ Parameters: [] }),
+  DeleteMessage: ({ ReceiptHandle = '' }) => ({ deleted: deleted.push(ReceiptHandle) }),
+  GetCallerIdentity: () => ({ Arn: OPERATOR }),
+  PutItem: ({ Item }) => ({ written: written.push(Item?.operation.S ?? '') }),
   DescribeAlarms: () => ({
     MetricAlarms: [
       {
         AlarmName: 'order-relay-production-dead-letters',
         StateValue: 'ALARM',
-        StateTransitionedTimestamp: 1,
+        StateTransitionedTimestamp: new Date(1000),
       },
       { AlarmName: 'order-relay-production-queue-age', StateValue: 'OK' },
       // Of a stage whose name begins like this one's.
       { AlarmName: 'order-relay-production-two-queue-age', StateValue: 'ALARM' },
     ],
   }),
-  GetMetricData: ({ MetricDataQueries, EndTime }) => ({
+  GetMetricData: ({ MetricDataQueries = [], EndTime }) => ({
     MetricDataResults: MetricDataQueries.map(({ Id, MetricStat: { Metric } }) => {
       const name = [Metric.MetricName, ...Metric.Dimensions.map(({ Value }) => Value)].join(' ')
-      return { Id, Timestamps: [EndTime - 60], Values: [METRICS[name] ?? 0] }
+      return { Id, Timestamps: [new Date(Number(EndTime) - 60_000)], Values: [METRICS[name] ?? 0] }
     }),
   }),
 }
@@ -169,24 +155,8 @@ const THREE = [
 
 /** What the command asks of AWS and the local stack does not have. */
 export const awsTests = () => {
-  let server: Awaited<ReturnType<typeof startServer>>
-  const before = { ...process.env }
-  beforeAll(async () => {
-    server = await startServer(async ({ headers, url = '' }, body) => {
-      const target =
-        headers['x-amz-target'] ?? new URLSearchParams(String(body)).get('Action') ?? url.split('?')[0]
-      const action = /([\w-]+)\/?$/.exec(String(target))?.[1] ?? ''
-      const isJson = body[0] === '{'.charCodeAt(0)
-      const answer = ACTIONS[action]?.(v.parse(request, isJson ? JSON.parse(String(body)) : {})) ?? {}
-      return { status: 200, body: typeof answer === 'string' ? answer : JSON.stringify(answer) }
-    })
-    const keys = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x' }
-    Object.assign(process.env, { AWS_ENDPOINT_URL: `http://127.0.0.1:${server.port}`, ...keys })
-  })
-  afterAll(() => {
-    process.env = before
-    return server.close()
-  })
+  beforeAll(() => answerCalls((action, input) => ANSWERS[action]?.(input) ?? {}))
+  afterAll(() => answerCalls(undefined))
 
   const prepare = (state: Partial<typeof NEW> = {}) => {
     account = { ...NEW, ...state }
