@@ -195,7 +195,7 @@ describe('nothing is queued', () => {
   })
 })
 
-// Every call that may fail is in test/e2e/failures.test.ts.
+// Every call that may fail is in test/crash.
 test('when a request cannot be queued, the store is asked to try again', async () => {
   stack.faults.set('SendMessage', 'before')
   expect(await ask('POST', ORDERS, order())).toMatchObject({

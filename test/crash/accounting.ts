@@ -3,6 +3,7 @@ import type { OrderKey, OrderResult } from '../../lib/protocol/order.ts'
 import type { Status } from '../../lib/protocol/status.ts'
 import type { Lifecycle, ServiceDocument } from '../scenarios.ts'
 import type { Clock } from './clock.ts'
+import { NAME, REFUSAL } from './personal.ts'
 
 export const ACCOUNTING_KEY = 'accounting-key-of-the-relay'
 
@@ -55,13 +56,13 @@ export const accountingService = (
     source,
     external_id,
     status: order.status,
-    status_display: order.status,
+    status_display: NAME,
     total: String(order.total),
     invoice_number: 1,
     invoice_status: order.status === 'needs_review' ? 'draft' : 'posted',
     receipt_number: order.documents.includes('receipt') ? 1 : null,
     return_number: order.documents.includes('return') ? 1 : null,
-    error: order.status === 'needs_review' ? 'insufficient stock' : null,
+    error: order.status === 'needs_review' ? `insufficient stock for ${NAME}` : null,
   })
 
   const register = (order: Registered, document: 'receipt' | 'return') => {
@@ -146,13 +147,13 @@ export const accountingService = (
     handle(request: OutgoingRequest): IncomingResponse {
       const answer = (status: number, body: object) => ({ status, headers: {}, text: JSON.stringify(body) })
       if (request.headers.authorization !== `Bearer ${ACCOUNTING_KEY}`)
-        return answer(401, { error: { code: 'unauthorized', message: 'unknown key' } })
+        return answer(401, { error: { code: 'unauthorized', ...REFUSAL } })
       const { to, key } = readCall(request)
       try {
         return answer(200, actions[to](key))
       } catch (error) {
         if (!(error instanceof Refused)) throw error
-        return answer(error.status, { error: { code: error.code, message: 'refused by the model' } })
+        return answer(error.status, { error: { code: error.code, ...REFUSAL } })
       }
     },
     /** The record of an order; undefined when it is not registered. */

@@ -52,6 +52,7 @@ export const BUGS: readonly Bug[] = [
       "{ ...unavailable(''), status: 200 }",
     ],
     'the receiver takes every source': ['sources.has(source)', 'source !== null'],
+    'the receiver logs what it cannot read': ['{ reason: _, ...about }', 'about'],
   }),
   ...bugsIn('webhook/secrets.ts', {
     'the receiver takes every parameter for a secret': [
@@ -81,6 +82,12 @@ export const BUGS: readonly Bug[] = [
   ...bugsIn('api/request.ts', {
     'a store may act for another': ['order.source !== keySource', 'keySource === undefined'],
   }),
+  ...bugsIn('api/handler.ts', {
+    "the stores' API logs a path": [
+      '{ status: response.status, ...about }',
+      '{ path: event.rawPath, ...about }',
+    ],
+  }),
   ...bugsIn('api/serve.ts', {
     "the stores' API answers before the queue has the event": [...unawaited(ENQUEUE_EVENT), WHOLE_LIFE],
   }),
@@ -91,12 +98,19 @@ export const BUGS: readonly Bug[] = [
       'noted',
     ],
     'the worker drops what it cannot read': ['await quarantine({', 'void ({'],
+    'the worker logs what it cannot read': ['aboutMessage(body), messageId }', 'aboutMessage(body), body }'],
   }),
   ...bugsIn('worker/calls.ts', {
     'an unavailable service is taken for a refusal': [
       'if (!(error instanceof AccountingError) || error.reason === undefined) throw error',
       `if (!(error instanceof AccountingError)) throw error
       if (error.reason === undefined) return { to: call.to, outcome: 'refused', reason: { status: 503, message: '' } }`,
+    ],
+  }),
+  ...bugsIn('accounting/errors.ts', {
+    'a refusal is logged in the words of the service': [
+      'super(message)',
+      'super(reason?.message ?? message)',
     ],
   }),
   ...bugsIn('accounting/breaker.ts', {
@@ -196,6 +210,7 @@ export const BUGS: readonly Bug[] = [
     'the feeder drops what it gives up': ['await deadLetter(record)', 'void deadLetter'],
   }),
   ...bugsIn('feeds/deliver.ts', {
+    'an unreachable store is logged with the request': ['code: error?.code', 'code: error?.request'],
     'every answer of a store is taken for acceptance': ['status >= 200 && status <= 299', 'status > 0'],
     'a feed message is signed in milliseconds': ['const t = Math.floor(now() / 1000)', 'const t = now()'],
   }),

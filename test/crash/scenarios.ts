@@ -3,10 +3,11 @@ import { PARAMETERS } from '../../lib/platform/names.ts'
 import { HEADERS } from '../../lib/protocol/webhook.ts'
 import { rotationValue } from '../../lib/webhook/secrets.ts'
 import { DAY, HOUR, type Lifecycle, MINUTE, SECOND } from '../scenarios.ts'
+import { NAME, REASON } from './personal.ts'
 import { SHOP, WEB } from './places.ts'
 import { AFTER_EXCHANGE, type Scenario, STRANGERS, type World } from './world.ts'
 
-const UNREADABLE = '{"event":"order.updated"'
+const UNREADABLE = `{"event":"order.updated","name":"${NAME}"`
 const DEAD_LETTER = JSON.stringify({
   event: 'order.updated',
   delivery: '22222222-2222-4222-8222-222222222222',
@@ -181,9 +182,9 @@ const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
   },
   'an unreadable message in the order queue, in front of an order': {
     orders: { 1001: REFUNDED },
-    quarantined: ['not ours'],
+    quarantined: [NAME],
     happens: ({ queues, keyOf }) =>
-      queues.orders.send({ group: messageGroupOf(keyOf('1001')), dedup: 'foreign', body: 'not ours' }),
+      queues.orders.send({ group: messageGroupOf(keyOf('1001')), dedup: 'foreign', body: NAME }),
   },
   "the sender's clock is six minutes fast for a quarter of an hour": {
     orders: { 1001: PAID_BY_ACCOUNTANT },
@@ -226,8 +227,11 @@ const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
     orders: {},
     deadLettered: [DEAD_LETTER],
     endpoint: () => ({ status: 500 }),
-    happens: ({ queues }) =>
-      queues.webFeed.send({ group: '0999', dedup: '0999', body: DEAD_LETTER, age: 13 * DAY - MINUTE }),
+    happens: ({ clock, queues }) =>
+      queues.webFeed.send({
+        ...{ group: '0999', dedup: '0999', body: DEAD_LETTER, age: 13 * DAY - MINUTE },
+        receivedAt: [clock.now() - 2 * DAY],
+      }),
   },
   'SQS fails to extend the visibility of some messages at first': {
     orders: {
@@ -245,6 +249,22 @@ const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
     warm: true,
     happens: world => rotateSecret(world),
   },
+  'the API key is wrong for ten minutes': {
+    orders: { 1001: { ...PAID, mayRetry: true } },
+    happens({ clock, cloud: { parameters } }) {
+      const key = parameters.get(PARAMETERS.accountingKey) ?? ''
+      parameters.set(PARAMETERS.accountingKey, 'revoked')
+      clock.after(10 * MINUTE, () => parameters.set(PARAMETERS.accountingKey, key))
+    },
+  },
+  'a webhook and a request that are too large': {
+    orders: {},
+    happens({ sender, stores }) {
+      const body = webhookAbout(5, SHOP)
+      sender.stranger('too large', 413, { body: { ...body, note: NAME.repeat(30_000) } })
+      stores.stranger('too large', 413, 'store-key-of-shop', REASON.repeat(60_000))
+    },
+  },
   'forged and foreign webhooks, and requests of stores for what is not theirs': {
     orders: { 1001: PAID },
     warm: true,
@@ -252,16 +272,35 @@ const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
       const order = { external_id: '1001', items: [{ sku: 'A-1', quantity: 1, unit_price: 1 }] }
       clock.after(MINUTE, () => {
         sender.stranger('forged', 401, { body: webhookAbout(1, SHOP), secret: 'whsec_guess' })
+        sender.stranger('signed by hand', 401, {
+          body: webhookAbout(7, SHOP),
+          headers: { [HEADERS.signature]: NAME },
+        })
+        sender.stranger('without a UUID', 400, { body: { ...webhookAbout(8, SHOP), delivery: NAME } })
         sender.stranger('without a secret', 401, { body: webhookAbout(2, SHOP), secret: '' })
-        sender.stranger('about a foreign source', 200, { body: webhookAbout(3, 'foreign') })
-        sender.stranger('of another event', 200, { body: webhookAbout(4, SHOP, STRANGERS, 'order.shipped') })
+        sender.stranger('about a foreign source', 200, { body: webhookAbout(3, NAME) })
+        sender.stranger('of another event', 200, { body: webhookAbout(4, SHOP, STRANGERS, NAME) })
         sender.stranger('with the id of another delivery', 400, {
           body: CONTRADICTORY,
           headers: { [HEADERS.delivery]: webhookAbout(6, SHOP).delivery },
         })
         stores.stranger('an unknown key', 401, 'store-key-of-nobody', { ...order, source: SHOP })
         stores.stranger('a removed store', 401, 'store-key-of-closed', { ...order, source: 'closed' })
-        stores.stranger("another store's order", 403, 'store-key-of-shop', { ...order, source: WEB })
+        const strange = (name: string, expected: number, body: object | string, path?: [string, string]) =>
+          stores.stranger(name, expected, 'store-key-of-shop', body, path)
+        strange("another store's order", 403, { ...order, source: WEB })
+        strange('a store that does not exist', 403, { ...order, source: NAME })
+        strange('another path', 404, '', ['POST', `../../../${NAME}`])
+        strange('an unknown order', 404, '', ['GET', 'none/?source=shop'])
+        strange('another method', 405, '', ['PUT', `${NAME}/`])
+        strange('no JSON', 400, `{"name":"${NAME}`)
+        strange('an invalid order', 400, {
+          ...order,
+          source: SHOP,
+          external_id: '1003',
+          customer: { email: [NAME] },
+        })
+        strange('an id that no path can carry', 400, { ...order, source: SHOP, external_id: `${NAME}?` })
       })
     },
   },

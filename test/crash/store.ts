@@ -8,6 +8,7 @@ import { type ReceivedMessage, readFeedMessage } from '../oracle.ts'
 import { httpEvent } from '../support/lambda.ts'
 import type { Clock } from './clock.ts'
 import type { Lambda } from './functions.ts'
+import { CUSTOMER, NAME, REASON } from './personal.ts'
 import { type Pattern, type Stranger, sendIn } from './sender.ts'
 
 /** The key of a store, and the secret of its HTTP feed. */
@@ -17,7 +18,7 @@ export const feedSecretOf = (source: string) => `whsec_feed_of_${source}`
 /** How the endpoint of the store with an HTTP feed answers. */
 export type EndpointAnswer = { status?: number; retryAfter?: number; takes?: number }
 
-const ITEMS = [{ sku: 'A-1', quantity: 1, unit_price: 1_500_000 }]
+const ITEMS = [{ sku: 'A-1', name: REASON, quantity: 1, unit_price: 1_500_000 }]
 
 /** The rule of the spec (Signature), written independently of lib. */
 const isSigned = (header: string, body: string, secret: string, now: number) => {
@@ -42,7 +43,7 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, patte
   const request = (
     method: string,
     path: string,
-    body: object | undefined,
+    body: object | string | undefined,
     key: string,
     onAnswer: (response: APIGatewayProxyStructuredResultV2 | undefined) => void,
   ) =>
@@ -51,7 +52,7 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, patte
         method,
         path: `/api/v1/orders/${path}`,
         headers: { authorization: `Bearer ${key}` },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       }),
       onAnswer,
     )
@@ -101,11 +102,11 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, patte
     onMessage: (external_id: string, listener: (message: ReceivedMessage) => void) =>
       void listeners.set(external_id, listener),
     create: (order: OrderKey, then?: () => void) =>
-      change('POST', order, '', { ...order, items: ITEMS }, then),
+      change('POST', order, '', { ...order, customer: CUSTOMER, items: ITEMS }, then),
     pay: (order: OrderKey, then?: () => void) =>
-      change('POST', order, `${order.external_id}/payment/`, { method: 'card' }, then),
+      change('POST', order, `${order.external_id}/payment/`, { method: 'card', reference: NAME }, then),
     refund: (order: OrderKey, then?: () => void) =>
-      change('POST', order, `${order.external_id}/refund/`, {}, then),
+      change('POST', order, `${order.external_id}/refund/`, { reason: REASON }, then),
     withdraw: (order: OrderKey, what: RequestKind) =>
       change('DELETE', order, `${order.external_id}/${what === 'create' ? '' : `${what}/`}`, undefined),
     /** Reads an order until it is answered. */
@@ -116,10 +117,16 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, patte
       })
     },
     /** Makes a request that must not be accepted; `expected` is the only status it may be answered with. */
-    stranger(name: string, expected: number, key: string, body: object) {
+    stranger(
+      name: string,
+      expected: number,
+      key: string,
+      body: object | string,
+      [method, path] = ['POST', ''],
+    ) {
       const stranger: Stranger = { name, expected, body: '', statuses: [] }
       strangers.push(stranger)
-      request('POST', '', body, key, response => stranger.statuses.push(response?.statusCode))
+      request(method, path, body, key, response => stranger.statuses.push(response?.statusCode))
     },
     /** A message of the HTTP feed arrives at the store's endpoint. */
     deliver(
@@ -137,7 +144,7 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, patte
       return {
         status,
         headers: retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
-        text: '',
+        text: NAME,
       }
     },
   }

@@ -165,9 +165,10 @@ const quarantineViolations = ({ scenario, world }: Run): string[] => {
 /** What a run has violated; nothing, if all is well. */
 export const violationsOf = (run: Run): string[] => {
   const { scenario, world, isOver } = run
-  const { queues, queued, feedsDead, stores, gaps } = world
+  const { queues, queued, feedsDead, stores, gaps, leaks } = world
   return [
     ...new Set(gaps),
+    ...[...leaks].map(line => `personal data in the log: ${line.slice(0, 200)}`),
     ...(isOver ? [] : ['something never comes to an end']),
     ...Object.entries(queues).flatMap(([name, queue]) => [
       ...(name === 'feedsDead' ? [] : queue.waiting()).map(

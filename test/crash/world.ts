@@ -1,5 +1,5 @@
 import { storeKeyParameter } from '../../lib/api/keys.ts'
-import type { HttpClient } from '../../lib/platform/http-client.ts'
+import type { HttpClient, OutgoingRequest } from '../../lib/platform/http-client.ts'
 import { feedQueueName, PARAMETERS, QUEUES } from '../../lib/platform/names.ts'
 import { indexOf, indexTexts } from '../../lib/platform/parameters.ts'
 import type { Telemetry } from '../../lib/platform/telemetry.ts'
@@ -11,6 +11,7 @@ import { virtualClock } from './clock.ts'
 import { dynamodbTables, type TableOptions } from './dynamodb.ts'
 import { callsWith, type Fault, type Instance, type Mode } from './faults.ts'
 import { ACCOUNTING_ORIGIN, type Adjust, LIMITS, lambda } from './functions.ts'
+import { leakIn, leakyError } from './personal.ts'
 import { APP, type FunctionName, type Place, SHOP, WEB } from './places.ts'
 import { fifoQueue, type QueuedMessage } from './queue.ts'
 import { type Pattern, webhookSender } from './sender.ts'
@@ -89,8 +90,6 @@ export type Scenario = {
   /** The feed messages that must be dead-lettered in the end. */
   deadLettered?: readonly string[]
   telemetry?: Telemetry
-  /** After this time nothing may be under way. @default ten days */
-  lasts?: number
   /** Replaces dependencies of the functions. */
   adjust?: Adjust
   /** What else happens, beside the lifecycles of the orders. */
@@ -224,39 +223,48 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
   }
   for (const folder of [PARAMETERS.storeKeys, PARAMETERS.feedSecrets]) writeIndex(cloud.parameters, folder)
 
+  const send = (instance: Instance, name: FunctionName, request: OutgoingRequest) => {
+    const { origin, timeout } = request
+    if (origin !== ACCOUNTING_ORIGIN) {
+      const { takes = 0, ...answer } = endpoint(elapsed(), origin.includes(APP) ? APP : WEB)
+      const deliver = () => stores.deliver(request, answer)
+      return call(instance, 'feeder: deliver to the store', deliver, { timeout, takes })
+    }
+    const { to, key } = readCall(request)
+    const planned = plannedOf(key.external_id)
+    const { downUntil = 0, slow = scenario.slowness?.(elapsed()) ?? 0 } = planned
+    const began = clock.now()
+    const serve = () => {
+      if (elapsed() < downUntil) throw new Error('connect ECONNREFUSED')
+      // Nobody can withdraw what the service carries out minutes after the call timed out, see docs/crash.md.
+      if (planned.withdraws !== undefined && clock.now() - began > MINUTE) throw new Error('reset')
+      return service.handle(request)
+    }
+    return call(instance, `${name}: call ${to}`, serve, { timeout, takes: slow })
+  }
   const http =
     (instance: Instance, name: FunctionName): HttpClient =>
-    request => {
-      const { origin, timeout } = request
-      if (origin !== ACCOUNTING_ORIGIN) {
-        const { takes = 0, ...answer } = endpoint(elapsed(), origin.includes(APP) ? APP : WEB)
-        return call(instance, 'feeder: deliver to the store', () => stores.deliver(request, answer), {
-          timeout,
-          takes,
-        })
-      }
-      const { to, key } = readCall(request)
-      const planned = plannedOf(key.external_id)
-      const { downUntil = 0, slow = scenario.slowness?.(elapsed()) ?? 0 } = planned
-      const began = clock.now()
-      return call(
-        instance,
-        `${name}: call ${to}`,
-        () => {
-          if (elapsed() < downUntil) throw new Error('connect ECONNREFUSED')
-          // Nobody can withdraw what the service carries out minutes after the call timed out, see docs/crash.md.
-          if (planned.withdraws !== undefined && clock.now() - began > MINUTE) throw new Error('reset')
-          return service.handle(request)
-        },
-        { timeout, takes: slow },
-      )
-    }
+    request =>
+      send(instance, name, request).catch(({ message }) => Promise.reject(leakyError(message)))
 
   const retries: Retry[] = []
+  /** Log lines with personal data. */
+  const leaks = new Set<string>()
+  const look = (...line: Parameters<typeof leakIn>) => {
+    const leak = leakIn(...line)
+    if (leak !== undefined) leaks.add(leak)
+  }
   const telemetry: Telemetry = {
-    info: (...line) => scenario.telemetry?.info(...line),
-    warn: (...line) => scenario.telemetry?.warn(...line),
+    info(...line) {
+      look(...line)
+      scenario.telemetry?.info(...line)
+    },
+    warn(...line) {
+      look(...line)
+      scenario.telemetry?.warn(...line)
+    },
     error(message, error, fields) {
+      look(message, fields, error)
       scenario.telemetry?.error(message, error, fields)
       const { messageId, seconds } = fields ?? {}
       if (typeof messageId === 'string' && typeof seconds === 'number')
@@ -347,7 +355,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
 
   return {
     ...{ clock, elapsed, calls, gaps, cloud, queues, events, movedEvents, feedMessages, feedsDead, retries },
-    ...{ queued, foreign, troubles, struck },
+    ...{ queued, foreign, leaks, troubles, struck },
     ...{ functions, stores, sender, service, sendWebhook, keyOf, begin },
   }
 }
@@ -389,6 +397,6 @@ export const runScenario = async (
     scenario,
     world,
     faults,
-    isOver: await clock.run(START + (chance?.lasts ?? scenario.lasts ?? LASTS)),
+    isOver: await clock.run(START + (chance?.lasts ?? LASTS)),
   }
 }

@@ -488,7 +488,7 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
     const { Name, QueryString, LogGroupNames } = Properties
     yield [`folder of ${id}`, String(Name).split('/')[0], service] as const
     yield [`logs of ${id}`, [...(LogGroupNames as string[])].sort(), logs] as const
-    // test/e2e/failures.test.ts runs the queries themselves.
+    // That functions log what the queries name is in test/crash/crash.test.ts.
     yield [`text of ${id}`, Object.values(QUERIES).includes(String(QueryString)), true] as const
   }
   const ageOf = alarms.flatMap(({ MetricName, Dimensions }) =>
