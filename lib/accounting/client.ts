@@ -25,7 +25,7 @@ export type AccountingOptions = {
 type Json<Body> = Body | string
 
 /** An answer about an order, with its HTTP status. */
-export type Answer = { status: number; result: OrderResult }
+type Answer = { status: number; result: OrderResult }
 
 /** Every method rejects with an {@link AccountingError} and nothing else; none retries. */
 export type Accounting = {
