@@ -1,4 +1,4 @@
-import { lookup as dnsLookup } from 'node:dns'
+import dns from 'node:dns'
 import type { IncomingMessage } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
@@ -41,7 +41,7 @@ const isStaleConnection = (reused: boolean, error: Error) =>
 const checkedLookup =
   (assertAddress: (address: string) => void): LookupFunction =>
   (hostname, options, callback) =>
-    dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {
+    dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
       const [first] = addresses ?? []
       if (error !== null || first === undefined) return callback(error, '')
       try {

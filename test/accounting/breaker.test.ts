@@ -43,6 +43,12 @@ describe('the breaker', () => {
     expect(opened).toEqual([0, 1000])
   })
 
+  test('probes a service once a minute, however long it is down', async () => {
+    const { clock, call, calls } = setUp()
+    for (; clock.now < 3_600_000; clock.now += 60_000) await expect(call(down)).rejects.toThrow('no')
+    expect(calls()).toBe(60)
+  })
+
   test('stays open no longer when calls fail together than when they fail one after another', async () => {
     const { clock, opened, call, calls } = setUp()
     const together = await Promise.allSettled(Array.from({ length: 20 }, () => call(down)))

@@ -91,6 +91,12 @@ describe('a request', () => {
     expect(nextCall({ ...both, doubt: 'now' })).toEqual({ to: 'read' })
   })
 
+  test('is sent in the order create, payment, refund, whatever came first', () => {
+    const intents = REQUEST_KINDS.toReversed().map(kind => intent(kind))
+    expect(nextCall(having('invoiced', ...intents))).toMatchObject({ to: 'create' })
+    expect(nextCall(having('invoiced', ...intents.slice(0, 2)))).toMatchObject({ to: 'payment' })
+  })
+
   test.each<IntentState>(['held', 'registered', 'duplicate', 'rejected', 'withdrawn'])(
     'that is %s is not sent',
     state => {
@@ -360,6 +366,7 @@ test('a resend publishes the result and every request that the store has heard o
 
 test('a check of an order unknown to the service keeps its result and what was not refused', () => {
   const start = having('paid', intent('refund'))
+  expect(nextCall(apply(start, check))).toEqual({ to: 'read' })
   expect(applyAll(start, check, unknown)).toEqual(start)
 })
 

@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import dns from 'node:dns'
+import type { LookupFunction } from 'node:net'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import * as v from 'valibot'
 import { assertAllowed } from '../../lib/platform/addresses.ts'
 import { httpClient } from '../../lib/platform/http-client.ts'
@@ -27,6 +29,14 @@ test.each(['127.0.0.1', 'localhost', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]
     if (!host.startsWith('[')) expect(await get(host, 'loopback')).toMatchObject({ text: 'reached' })
   },
 )
+
+test('a name is not called when any of its addresses is internal', async () => {
+  const addresses = ['203.0.113.1', '127.0.0.1'].map(address => ({ address, family: 4 }))
+  const answer = (...[, , callback]: Parameters<LookupFunction>) => callback(null, addresses)
+  const lookup = jest.spyOn(dns, 'lookup').mockImplementation(answer as typeof dns.lookup)
+  await expect(get('shop.example', 'public')).rejects.toThrow('is not public')
+  lookup.mockRestore()
+})
 
 test.each([
   'http://169.254.169.254/latest/meta-data',

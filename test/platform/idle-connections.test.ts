@@ -1,14 +1,16 @@
-import { DeleteMessageBatchCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs'
+import { DeleteMessageBatchCommand, GetQueueUrlCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs'
 import { expect, test } from '@jest/globals'
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
+import { sqsClient } from '../../lib/platform/clients.ts'
 import { feedQueueName, QUEUES } from '../../lib/platform/names.ts'
 import { recordOf } from '../../local/event-source.ts'
-import { urlOf } from '../../local/settings.ts'
+import { CREDENTIALS, REGION, urlOf } from '../../local/settings.ts'
 import { startBackends } from '../chaos/backends.ts'
 import { startRelay } from '../chaos/relay.ts'
 import { createRequest, serviceClient } from '../chaos/service.ts'
 import { newInbox, startWebStore, storeRequester } from '../chaos/stores.ts'
 import { startNat } from '../support/nat.ts'
+import { startServer } from '../support/server.ts'
 import { recordingTelemetry } from '../support/telemetry.ts'
 import { until } from '../support/until.ts'
 
@@ -97,4 +99,15 @@ test('a NAT gateway that resets idle connections delays nothing', async () => {
     'reconcile to AWS: sqs',
     'reconcile to AWS: ssm',
   ])
+})
+
+test('an attempt that AWS leaves without an answer ends while the sender of a webhook still waits', async () => {
+  const answers = [new Promise<undefined>(() => undefined), Promise.resolve({ status: 200 })]
+  const server = await startServer(async () => answers.shift())
+  const sqs = sqsClient({ endpoint: urlOf(server.port), region: REGION, credentials: CREDENTIALS })
+  const began = performance.now()
+  await sqs.send(new GetQueueUrlCommand({ QueueName: 'orders.fifo' }))
+  expect(performance.now() - began).toBeLessThan(10_000)
+  sqs.destroy()
+  await server.close()
 })
