@@ -234,7 +234,9 @@ const List = page(
                   {Object.keys(FILTERS).map(
                     name => selection[name] && <Code key={name}>{visible(selection[name])}</Code>,
                   )}
-                  <a href={linkTo([command])}>{t('Show all')}</a>
+                  <a class="button small" href={linkTo([command])}>
+                    {t('Show all')}
+                  </a>
                 </p>
               )}
               {rows.length === 0 ? (

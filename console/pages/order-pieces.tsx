@@ -44,9 +44,11 @@ export const RequestChip = ({ kind, state }: Request) => {
 }
 
 export const OpenRequests = ({ requests }: { requests: readonly Request[] }) => (
-  <span class="row">
+  <ul>
     {requests.map((request, index) => (
-      <RequestChip key={String(index)} {...request} />
+      <li key={String(index)}>
+        <RequestChip {...request} />
+      </li>
     ))}
-  </span>
+  </ul>
 )
