@@ -163,6 +163,7 @@ const Numbers = ({ deliveries, lists, left, since, until }: Balance) => {
       <div class="graphs">
         <Part title={t('Webhooks received')}>
           {deliveries === undefined && <p>{t('There is no log, which alone counts them.')}</p>}
+          {deliveries !== undefined && outcomes.length === 0 && <p class="muted">{t('none')}</p>}
           <ul>
             {outcomes.map(([name, count]) => (
               <li key={name}>

@@ -105,7 +105,11 @@ const COLUMNS: Column<Row>[] = [
       number != null && <Name>{serial(visible(String(number).slice(0, 16)))}</Name>,
   },
   { label: t('Open requests'), cell: ({ open }) => open.length > 0 && <OpenRequests requests={open} /> },
-  { label: t('Waits for'), kind: 'breaks cell-waiting', cell: ({ waiting }) => waiting && <WaitsFor link={waiting} /> },
+  {
+    label: t('Waits for'),
+    kind: 'breaks cell-waiting',
+    cell: ({ waiting }) => waiting && <WaitsFor link={waiting} />,
+  },
   { label: t('Last change'), cell: ({ updated_at }) => updated_at && <Ago iso={updated_at} /> },
 ]
 

@@ -246,7 +246,11 @@ export const Store = page(
     return (
       <>
         <PageHead title={path[1] ?? ''} />
-        {store && <Details key={store.source} {...store} />}
+        {store ? (
+          <Details key={store.source} {...store} />
+        ) : (
+          <Empty title={t('stores.yml has no such store')} />
+        )}
       </>
     )
   },
