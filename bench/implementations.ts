@@ -1,12 +1,10 @@
 import { execFile } from 'node:child_process'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { build, type Plugin } from 'esbuild'
 import { unzipSync, zipSync } from 'fflate'
-import * as v from 'valibot'
-import { parseDocument } from 'yaml'
+import { ROOT, readService } from '../cli/core/stack.ts'
+import { bundle } from '../deploy/package.ts'
 
 /** A function ready to run: a folder as Lambda unpacks it, and the handler in it. */
 export type Bundle = { folder: string; handler: string; bytes: number; zipBytes: number }
@@ -21,12 +19,12 @@ export const relay: Implementation = { name: 'relay', packaged: 'webhook' }
 export const worker: Implementation = { name: 'worker', packaged: 'worker' }
 
 /** Answers at once and does nothing: what Node and the runtime client cost. */
-export const empty: Implementation = { name: 'empty', entry: 'bench/peers/empty.ts', plugins: false }
+export const empty: Implementation = { name: 'empty', entry: 'bench/peers/empty', plugins: false }
 
 /** Peer (b): middy and Powertools, as their documentation shows and bundles them. */
 export const stack: Implementation = {
   name: 'powertools stack',
-  entry: 'bench/peers/powertools.ts',
+  entry: 'bench/peers/powertools',
   plugins: false,
 }
 
@@ -36,35 +34,17 @@ export const leanStack: Implementation = { ...stack, name: 'powertools stack, ou
 /** Peer (c): one plain handler, its secret in the environment. */
 export const tutorial: Implementation = {
   name: 'tutorial',
-  entry: 'bench/peers/tutorial.ts',
+  entry: 'bench/peers/tutorial',
   plugins: false,
 }
 
-const settings = v.object({
-  minify: v.boolean(),
-  format: v.picklist(['esm', 'cjs']),
-  target: v.string(),
-  mainFields: v.array(v.string()),
-  plugins: v.string(),
-})
-
 /** Bundles a peer with the options of serverless.yml, which are those of Powertools' documentation too. */
 const bundled = async (entry: string, withPlugins: boolean, folder: string): Promise<Bundle> => {
-  const file = parseDocument(await readFile('serverless.yml', 'utf8'), { logLevel: 'silent' }).toJS()
-  const { plugins, ...options } = v.parse(v.object({ custom: v.object({ esbuild: settings }) }), file).custom
-    .esbuild
-  const ours: Plugin[] = withPlugins ? (await import(pathToFileURL(resolve(plugins)).href)).default : []
-  const outfile = join(folder, 'index.mjs')
-  await build({
-    ...options,
-    bundle: true,
-    platform: 'node',
-    entryPoints: [entry],
-    outfile,
-    plugins: ours,
-    logLevel: 'error',
-  })
-  const code = await readFile(outfile)
+  const { esbuild } = readService().custom
+  const options = withPlugins ? esbuild : { ...esbuild, plugins: 'bench/peers/no-plugins.ts' }
+  const { code } = await bundle(ROOT, options, entry)
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'index.mjs'), code)
   const zipBytes = zipSync({ 'index.mjs': code }, { level: 9 }).length
   return { folder, handler: 'index.handler', bytes: code.length, zipBytes }
 }

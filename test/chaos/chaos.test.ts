@@ -42,10 +42,3 @@ test.concurrent('a planted bug is found, in a few orders alone', async () => {
   expect(output).toMatch(/o0000\d: a webhook replayed later was answered 200 queued.*\nexit code 1$/s)
   expect(report.verdict).toBe('violated')
 })
-
-test.concurrent('a wrong option is refused with a remedy', async () => {
-  const { output } = await chaos(1, '--bug', 'no such bug')
-  expect(output).toMatch(
-    /^error: .*--bug.* 'no such bug' is invalid\. Use a part of one of these:\n(.*\n)+exit code 2$/,
-  )
-})

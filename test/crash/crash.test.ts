@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { QUERIES } from '../../deploy/queries.ts'
-import type { Telemetry } from '../../lib/platform/telemetry.ts'
+import { METRICS, type Telemetry } from '../../lib/platform/telemetry.ts'
 import { watchedMetrics } from '../support/alarms.ts'
 import { assertPlantable, BUGS } from './bugs.ts'
 import { crashMatrix, PATTERNS } from './explore.ts'
@@ -31,7 +31,7 @@ test('a crash or a lost answer at any call violates no promise, and no log line 
   expect(matrix.runs).toBeGreaterThan(700)
 }, 120_000)
 
-test("every metric that an alarm or the dashboard reads, the stack's own, was counted in these runs", () => {
+test("every metric is on the dashboard, and what it and the alarms read, the stack's own, was counted in these runs", () => {
   const stack = { stage: 'test', prefix: 'order-relay-test-', stores: STORES }
   const { onAlarms, onDashboard } = watchedMetrics(stack)
   const watched = [...onAlarms, ...onDashboard].map(({ metric, dimensions: { service, ...dimensions } }) => {
@@ -40,6 +40,7 @@ test("every metric that an alarm or the dashboard reads, the stack's own, was co
   })
   expect(watched.length).toBeGreaterThan(30)
   expect(watched.filter(metric => !counted.has(metric))).toEqual([])
+  expect(new Set(onDashboard.map(({ metric }) => metric))).toEqual(new Set(Object.keys(METRICS)))
 })
 
 test('every message and field that a saved query names was logged in these runs', () => {

@@ -2,13 +2,12 @@ import { PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { expect, test } from '@jest/globals'
 import { QUEUE_IDS } from '../../deploy/queues.ts'
 import { PARAMETERS } from '../../lib/platform/names.ts'
-import { retryDelay } from '../../lib/platform/retry.ts'
-import { DAY, HOUR, type Lifecycle, MINUTE, SECOND } from '../scenarios.ts'
+import { DAY, HOUR, type Lifecycle, MINUTE } from '../scenarios.ts'
 import { alarmMonitor } from '../support/alarms.ts'
 import { recordingTelemetry } from '../support/telemetry.ts'
 import { ACCOUNTING_KEY } from './accounting.ts'
 import { ONCE } from './explore.ts'
-import { type Adjust, LIMITS } from './functions.ts'
+import type { Adjust } from './functions.ts'
 import { TARGETS, type Target, WEB } from './places.ts'
 import { violationsOf } from './violations.ts'
 import { runScenario, type Scenario, type World } from './world.ts'
@@ -159,16 +158,6 @@ test.each<[Target, string[]]>([
     expect(webhook?.attempts).toHaveLength(8)
   },
 )
-
-test('two hundred receives take from 24 to 48 and a half hours, whatever the jitter', () => {
-  const [shortest = 0, longest = 0] = [0, 1].map(random =>
-    Array.from({ length: LIMITS.orders.maxReceives }, (_, count) => retryDelay(count + 1, random)).reduce(
-      (sum, seconds) => sum + seconds,
-    ),
-  )
-  expect((shortest * SECOND) / HOUR).toBeGreaterThan(24)
-  expect((longest * SECOND) / HOUR).toBeLessThan(48.5)
-})
 
 /** A bug of the relay: saving the payments of two orders throws, until a version without it is deployed. */
 const bugUntil = (until: number): Adjust => {

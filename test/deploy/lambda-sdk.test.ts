@@ -1,13 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { build, type Metafile, type Plugin } from 'esbuild'
 import { lambdaSdk } from '../../deploy/lambda-sdk.ts'
-import { addressOf } from '../support/address.ts'
+import { urlOf } from '../../local/settings.ts'
+import { type Answer, startServer } from '../support/server.ts'
 
 // The same function, bundled with the plugin and without it, calls a local server: it behaves the same.
 
@@ -50,7 +51,6 @@ process.on('message', async ({ call, environment, host }) => {
 `
 
 type Call = 'get' | 'put' | 'send' | 'parameter'
-type Answer = (response: ServerResponse) => void
 
 const MD5_OF_HELLO = '5d41402abc4b2a76b9719d911017c592'
 const ENVIRONMENT = {
@@ -60,14 +60,13 @@ const ENVIRONMENT = {
   AWS_SESSION_TOKEN: 'session',
 }
 
-const answer =
-  (status: number, body: object, headers: Record<string, string> = {}): Answer =>
-  response =>
-    response
-      .writeHead(status, { 'content-type': 'application/x-amz-json-1.0', ...headers })
-      .end(JSON.stringify(body))
-
-const reset: Answer = response => response.socket?.resetAndDestroy()
+const answer = (status: number, body: object, headers: Record<string, string> = {}): Answer => ({
+  status,
+  headers: { 'content-type': 'application/x-amz-json-1.0', ...headers },
+  body: JSON.stringify(body),
+})
+/** The connection breaks. */
+const reset = undefined
 
 const bundle = (outfile: string, plugins: Plugin[]) =>
   build({
@@ -86,17 +85,16 @@ const bundle = (outfile: string, plugins: Plugin[]) =>
 let folder: string
 let metafile: Metafile
 const functions = new Map<string, ChildProcess>()
-let answers: Answer[] = []
+let answers: (Answer | undefined)[] = []
 let requests: IncomingHttpHeaders[] = []
 
-const server = createServer((request, response) => {
-  requests.push(request.headers)
-  request.resume().on('end', () => answers.shift()?.(response))
-})
+let server: Awaited<ReturnType<typeof startServer>>
 
 beforeAll(async () => {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  server = await startServer(async ({ headers }) => {
+    requests.push(headers)
+    return answers.shift()
+  })
   folder = await mkdtemp(join(tmpdir(), 'order-relay-sdk-'))
   const [bundled] = await Promise.all([
     bundle(join(folder, 'with.mjs'), [lambdaSdk]),
@@ -107,8 +105,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   for (const child of functions.values()) child.kill()
-  server.close()
-  server.closeAllConnections()
+  await server.close()
   await rm(folder, { recursive: true })
 })
 
@@ -120,12 +117,12 @@ const ask = async (name: string, message: object): Promise<unknown> => {
 }
 
 /** What both bundles do when the server gives the answers in turn, which must be the same. */
-const run = async (call: Call, given: readonly Answer[], environment: object = ENVIRONMENT) => {
+const run = async (call: Call, given: readonly (Answer | undefined)[], environment: object = ENVIRONMENT) => {
   const runs = []
   for (const name of ['without', 'with']) {
     answers = [...given]
     requests = []
-    const message = { call, environment: { ...environment, AWS_ENDPOINT_URL: addressOf(server) } }
+    const message = { call, environment: { ...environment, AWS_ENDPOINT_URL: urlOf(server.port) } }
     const { $metadata: _, ...result } = (await ask(name, message)) as Record<string, unknown>
     runs.push({ result, requests })
   }
@@ -151,7 +148,7 @@ const [taken, throttled, down] = [
   answer(503, {}),
 ]
 
-test.each<[string, Call, Answer[], object]>([
+test.each<[string, Call, (Answer | undefined)[], object]>([
   ['retries after a reset connection and throttling', 'put', [reset, throttled, taken], {}],
   ['gives up after three server errors', 'send', [down, down, down], { classes: [] }],
   ['accepts a message that SQS has received', 'send', [received(MD5_OF_HELLO)], { MessageId: 'm' }],
@@ -195,7 +192,7 @@ test.each([
 })
 
 test('without credentials in the environment, a call fails and names the variables', async () => {
-  const environment = { AWS_REGION: 'eu-central-1', AWS_ENDPOINT_URL: addressOf(server) }
+  const environment = { AWS_REGION: 'eu-central-1', AWS_ENDPOINT_URL: urlOf(server.port) }
   const result = await ask('with', { call: 'get', environment })
   expect(result).toMatchObject({ error: 'CredentialsProviderError' })
   expect(result).toMatchObject({ message: expect.stringContaining('AWS_ACCESS_KEY_ID') })

@@ -94,14 +94,18 @@ const COUNTS: Readonly<Record<string, number>> = {
 /** The most receives that SQS counts. */
 const RECEIVES_MAX = 1000
 
-/** How long a message that always fails is tried, by its receives, in seconds; chance makes no delay shorter. */
-const LIFETIMES = [0]
-for (let receives = 1; receives <= RECEIVES_MAX; receives++)
-  LIFETIMES.push((LIFETIMES[receives - 1] ?? 0) + retryDelay(receives, 0))
+/** How long a message that always fails is tried, in hours, by its receives: at least, and at most. */
+const LIFETIMES = [0, 1].map(random => {
+  const hours = [0]
+  for (let receives = 1; receives <= RECEIVES_MAX; receives++)
+    hours.push((hours[receives - 1] ?? 0) + retryDelay(receives, random) / 3600)
+  return hours
+})
 
+/** As docs/under-fire.md says. */
 const livesForDays = (receives: number) => {
-  const seconds = LIFETIMES[receives] ?? 0
-  return seconds > DAY && seconds < FOURTEEN_DAYS / 2
+  const [least = 0, most = 0] = LIFETIMES.map(hours => hours[receives] ?? 0)
+  return least > 24 && most < 48.5
 }
 
 /** The metrics of AWS that alarms read. */

@@ -189,14 +189,8 @@ describe('an endpoint that fails', () => {
     answer = () => 500
   })
 
-  test('is tried with every message for the time in stores.yml', async () => {
-    now = START + 24 * HOUR - 1
-    expect(await run(...['a', 'b', 'c'].map(id => record(id)))).toEqual(['a', 'b', 'c'])
-    expect(received).toEqual(['a', 'b', 'c'])
-    expect(recorded.counted()).not.toContain('FeedDisabled')
-  })
-
-  test('is then disabled: it is probed with one message in fifteen minutes', async () => {
+  // For how long it is tried before, and that a probe enables it again, is in test/crash/outages.test.ts.
+  test('for the time in stores.yml is disabled: it is probed with one message in fifteen minutes', async () => {
     now = START + 24 * HOUR
     expect(await run(record('a'))).toEqual(['a'])
     expect(recorded.lines[0]).toEqual({
@@ -220,15 +214,6 @@ describe('an endpoint that fails', () => {
     now += MINUTE
     await run(...['b', 'c', 'd'].map(id => record(id, { sent: now })))
     expect(received).toEqual(['a', 'b'])
-  })
-
-  test('is enabled again by the first probe that succeeds', async () => {
-    now = START + 2 * DAY
-    await run(record('a'))
-    answer = () => 200
-    now += 15 * MINUTE
-    for (const id of ['b', 'a', 'c']) expect(await run(record(id))).toEqual([])
-    expect(received).toEqual(['a', 'b', 'a', 'c'])
   })
 
   test('stays enabled for others when only one message fails', async () => {

@@ -1,15 +1,5 @@
 import { expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { bodyOf, errorResponse, toApiGateway } from '../../lib/platform/http.ts'
-
-test('base64 preserves every byte', () => {
-  fc.assert(
-    fc.property(fc.uint8Array(), bytes => {
-      const body = Buffer.from(bytes).toString('base64')
-      expect(Buffer.from(bodyOf({ body, isBase64Encoded: true }))).toEqual(Buffer.from(bytes))
-    }),
-  )
-})
 
 test('an absent body is empty', () => {
   expect(bodyOf({ isBase64Encoded: false })).toBe('')

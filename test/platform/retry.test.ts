@@ -29,19 +29,6 @@ describe('the delay before a retry', () => {
 })
 
 describe('extending the visibility timeout', () => {
-  test('hides messages for the given time, and a time of zero makes them visible', async () => {
-    const { sqs, settings, send, receive, taken } = stack
-    const url = settings.ordersQueueUrl
-    for (const id of ['1', '2']) await send(url, { source: 'shop', external_id: id }, { delivery: id })
-    const { Records } = await receive(url)
-    const extend = visibilityExtender(sqs, url)
-    await extend(Records, 100)
-    const { Attributes } = await sqs.getQueueAttributes({ QueueUrl: url, AttributeNames: ['All'] })
-    expect(Attributes?.ApproximateNumberOfMessagesNotVisible).toBe('2')
-    await extend(Records, 0)
-    expect((await taken(url)).map(({ delivery }) => delivery).sort()).toEqual(['1', '2'])
-  })
-
   /** An SQS client that answers each batch with the failures given for it. */
   const refusing = (...answers: { Id: string; Code: string; SenderFault: boolean }[][]) => {
     const sent: (string | undefined)[][] = []

@@ -57,3 +57,22 @@ test('a log line stays one line for every reader, and its fields arrive as they 
   expect(written).toHaveLength(2)
   expect(written.map(line => JSON.parse(line))).toMatchObject([{ external_id }, { external_id }])
 })
+
+test('metrics have the stack’s name in the dimension "service", so that stages do not share alarms', () => {
+  const service = 'order-relay-production'
+  process.env.POWERTOOLS_SERVICE_NAME = service
+  const written = lines(({ count, seconds }) => {
+    count('Deliveries', { outcome: 'forged' })
+    seconds('FailingEventAge', 7)
+  })
+  delete process.env.POWERTOOLS_SERVICE_NAME
+  const metric = (Namespace: string, Dimensions: string[][], Name: string, Unit: string) => ({
+    CloudWatchMetrics: [{ Namespace, Dimensions, Metrics: [{ Name, Unit }] }],
+  })
+  const counted = metric('order-relay', [['service', 'outcome']], 'Deliveries', 'Count')
+  const timed = metric('order-relay', [['service']], 'FailingEventAge', 'Seconds')
+  expect(written).toMatchObject([
+    { service, outcome: 'forged', Deliveries: 1, _aws: counted },
+    { service, FailingEventAge: 7, _aws: timed },
+  ])
+})

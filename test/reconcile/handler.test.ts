@@ -3,7 +3,6 @@ import { messageGroupOf } from '../../lib/orders/events.ts'
 import { newOrder, type Order } from '../../lib/orders/order.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
 import { createReconciler } from '../../lib/reconcile/handler.ts'
-import { createWorker } from '../../lib/worker/handler.ts'
 import { context, scheduledEvent } from '../support/lambda.ts'
 import { drain } from '../support/parts.ts'
 import { stackForTests } from '../support/stack.ts'
@@ -42,24 +41,7 @@ const save = (external_id: string, changes: Partial<Order>, revision = 0) =>
   )
 const result = (external_id: string, status: string) => ({ source: 'shop', external_id, status })
 
-test('a missed webhook is found and published, and the order is then left alone', async () => {
-  await save('missed', { version: 1, result: result('missed', 'needs_review') })
-  expect(await run(9)).toEqual([])
-  now = NOW + 10 * MINUTE_MS
-  await createReconciler(dependencies())(scheduledEvent, context())
-  const event = await stack.receive(stack.settings.ordersQueueUrl)
-  expect(event.Records.map(({ attributes }) => attributes.MessageGroupId)).toEqual([
-    messageGroupOf({ source: 'shop', external_id: 'missed' }),
-  ])
-
-  const http = async () => ({ status: 200, headers: {}, text: JSON.stringify(result('missed', 'paid')) })
-  await createWorker({ ...dependencies(), http })(event, context())
-  expect(await stack.taken(stack.shopFeedUrl)).toMatchObject([
-    { event: 'order.updated', version: 2, data: { status: 'paid' }, cause: { event: 'order.check' } },
-  ])
-  expect(await run(60 * 24 * 30)).toEqual([])
-})
-
+// That a missed webhook is found, and that a check is enqueued before it is postponed, is in test/crash.
 test('an order that stays unsettled is checked at growing intervals', async () => {
   await save('waits', { version: 1, result: result('waits', 'needs_review') })
   const due = [10, 40, 160, 520, 1960, 3400]
@@ -71,7 +53,6 @@ test('an order that stays unsettled is checked at growing intervals', async () =
   await save('waits', { version: 2, result: result('waits', 'paid') }, 1)
 })
 
-// That a check is enqueued before it is postponed is in test/crash.
 test('a run checks at most twenty orders of each of sixteen shards, the longest due first', async () => {
   const ids = Array.from({ length: 400 }, (_, index) => `many-${index}`)
   const shardOf = (external_id: string) => messageGroupOf({ source: 'shop', external_id }).slice(0, 1)

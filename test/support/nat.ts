@@ -34,10 +34,9 @@ export const startNat = async (to: number) => {
   await once(server, 'listening')
   return {
     port: portOf(server),
-    /** Forgets every connection; returns how many there were. */
+    /** Forgets every connection. */
     forget() {
       for (const connection of connections) connection.isForgotten = true
-      return connections.size
     },
     resets: () => resets,
     close: async () => {

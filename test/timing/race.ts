@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { verify } from '../../lib/protocol/signature.ts'
 
-export const SECRET = 'whsec_timing'
-export const NOW = 1_800_000_000
+const SECRET = 'whsec_timing'
+const NOW = 1_800_000_000
 
 /** Each signature of a header is compared with the one digest that is computed, so that comparing dominates. */
 const SIGNATURES = 32
@@ -10,7 +10,7 @@ const SIGNATURES = 32
 const SAMPLES = 30
 const WARM_UP = 100
 
-export type Verifier = (header: string, body: string) => boolean
+type Verifier = (header: string, body: string) => boolean
 
 export const ours: Verifier = (header, body) => verify({ header, body, secrets: [SECRET], now: NOW }).valid
 
@@ -31,7 +31,7 @@ const median = (values: readonly number[]): number => ascending(values)[Math.flo
 /** The share that is left out at either end: a pair that the machine interrupted says nothing. */
 const TRIMMED = 0.1
 
-export type Verdict = {
+type Verdict = {
   /** The mean difference, in nanoseconds. */
   difference: number
   /** Student's t: how many standard errors that is from zero. */
@@ -39,7 +39,7 @@ export type Verdict = {
 }
 
 /** Whether paired differences, each independent of the others, are around zero. */
-export const judge = (differences: readonly number[]): Verdict => {
+const judge = (differences: readonly number[]): Verdict => {
   const out = Math.floor(differences.length * TRIMMED)
   const kept = ascending(differences).slice(out, differences.length - out)
   const difference = kept.reduce((sum, value) => sum + value, 0) / kept.length
