@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { BUGS } from '../crash/bugs.ts'
-import { plant } from '../crash/plant.ts'
+import { load } from '../crash/plant.ts'
 import { commaSeparated, partOf, proof, say, upTo } from '../options.ts'
 import type { Outcome } from './run.ts'
 
@@ -45,9 +45,7 @@ Exit code: 0 everything agrees, 1 something is violated, 2 this machine is too s
     const stop = new AbortController()
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort())
     const url = import.meta.resolve('./run.ts')
-    const { run: playAll } = (await (bug === undefined
-      ? import(url)
-      : plant(bug)(url))) as typeof import('./run.ts')
+    const { run: playAll } = await load<typeof import('./run.ts')>(url, bug)
     const { seed, orders } = settings
     say(`seed ${seed}, ${orders} orders${bug === undefined ? '' : `, bug: ${bug.name}`}`)
     try {

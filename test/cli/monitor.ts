@@ -62,20 +62,6 @@ export const monitorTests = () => {
     expect(refused).toMatch(/^RECEIVED .*\n\S+ +refused +forged, stale /)
   })
 
-  test('orders are listed and found as the worker saves them', async () => {
-    const list = ['orders', 'list', '--source', 'demo-shop']
-    for (const id of ['l-1', 'l-2'])
-      await local.relay(['send', '--external-id', id, '--source', 'demo-shop', '--wait', '20s'])
-    expect((await local.json(list)).data.orders).toMatchObject([
-      { external_id: 'l-2' },
-      { external_id: 'l-1' },
-    ])
-    expect((await local.json(['orders', 'find', 'l-2'])).data.orders).toMatchObject([{ external_id: 'l-2' }])
-    for (const none of ['--failing', '--cursor=WyIyMDAwIiwiIl0'])
-      expect((await local.relay([...list, none])).out).toBe('No matching orders in the local stack.\n')
-    expect((await local.json([...list, '--scan'])).data.orders).toHaveLength(2)
-  })
-
   test('imports: how many orders of each store wait, how fast they are processed, and when the last one is', async () => {
     const orders = orderRepository(local.stack().dynamodb, 'orders', { random: Math.random })
     const waiting = ['i-1', 'i-2', 'i-3', 'i-4'].map(external_id =>

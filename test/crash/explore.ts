@@ -6,6 +6,8 @@ import type { Pattern } from './sender.ts'
 import { violationsOf } from './violations.ts'
 import { runScenario, type Scenario } from './world.ts'
 
+export { SCENARIOS }
+
 type NamedPattern = Pattern & { name: string }
 
 const LATER = [HOUR, 6 * HOUR, 24 * HOUR]

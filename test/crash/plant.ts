@@ -29,18 +29,16 @@ registerHooks({
 })
 
 /**
- * Plants a bug. The function returned loads a module, and everything of ours that it imports, with the bug.
+ * Loads a module; with a bug, a copy of it and of everything of ours that it imports.
  *
  * It throws when the text to replace is not found exactly once.
  */
-export const plant = (bug: Bug) => {
+export const load = async <Module>(url: string, bug?: Bug): Promise<Module> => {
+  if (bug === undefined) return import(url)
   const entry = { bug, isFound: false }
-  const index = planted.push(entry) - 1
-  return async (url: string): Promise<unknown> => {
-    const copy: unknown = await import(`${url}?bug=${index}`)
-    if (!entry.isFound) throw new Error(`Cannot plant a bug in ${bug.file}: it is not loaded`)
-    return copy
-  }
+  const copy = await import(`${url}?bug=${planted.push(entry) - 1}`)
+  if (!entry.isFound) throw new Error(`Cannot plant a bug in ${bug.file}: it is not loaded`)
+  return copy
 }
 
 /**
@@ -48,14 +46,9 @@ export const plant = (bug: Bug) => {
  * its scenario, that one with every fault.
  */
 export const firstViolationWith = async (bug: Bug): Promise<Case | undefined> => {
-  const load = plant(bug)
-  const { crashMatrix } = (await load(import.meta.resolve('./explore.ts'))) as typeof import('./explore.ts')
-  const { SCENARIOS } = (await load(import.meta.resolve('./scenarios.ts'))) as typeof import('./scenarios.ts')
-  const { failures } = await crashMatrix({
-    untilFirst: true,
-    ...(bug.scenario === undefined
-      ? { depth: 0 }
-      : { scenarios: SCENARIOS.filter(({ name }) => name === bug.scenario) }),
-  })
-  return failures[0]
+  const url = import.meta.resolve('./explore.ts')
+  const { crashMatrix, SCENARIOS } = await load<typeof import('./explore.ts')>(url, bug)
+  const scenarios = SCENARIOS.filter(({ name }) => name === bug.scenario)
+  const only = scenarios.length === 0 ? { depth: 0 } : { scenarios }
+  return (await crashMatrix({ untilFirst: true, ...only })).failures[0]
 }

@@ -1,13 +1,11 @@
 import { commaSeparated, partOf, proof, say, secondsSince, upTo } from '../options.ts'
 import { DAY } from '../scenarios.ts'
 import { BUGS, type Bug } from './bugs.ts'
-import { plant } from './plant.ts'
+import { load } from './plant.ts'
 import type { Simulation } from './simulation.ts'
 
 // Stack traces of expected errors would take a tenth of the time.
 Error.stackTraceLimit = 0
-
-type Module = typeof import('./simulation.ts')
 
 const onStep = (elapsed: number, step: string) =>
   say(`day ${Math.floor(elapsed / DAY)} ${new Date(elapsed).toISOString().slice(11, 23)}  ${step}`)
@@ -21,8 +19,12 @@ const commandOf = ({ seed, orders, days, only, until, without }: Simulation) =>
     ...(without === undefined ? [] : [`--without "${without.join(',')}"`]),
   ].join(' ')
 
-/** Runs it, and makes its failure small where that is asked for. */
-const simulateWith = async ({ simulate, shrink }: Module, simulation: Simulation, shrinks: boolean) => {
+/** Runs it, with a bug or without, and makes its failure small where that is asked for. */
+const run = async (simulation: Simulation, shrinks: boolean, bug?: Bug) => {
+  const { simulate, shrink } = await load<typeof import('./simulation.ts')>(
+    import.meta.resolve('./simulation.ts'),
+    bug,
+  )
   const began = performance.now()
   const result = await simulate(simulation)
   const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage()
@@ -38,17 +40,6 @@ const simulateWith = async ({ simulate, shrink }: Module, simulation: Simulation
     say(`${commandOf(smallest)} --verbose`)
   }
   return { ...figures, ...result }
-}
-
-const plantBugs = async (bugs: readonly Bug[], simulation: Simulation, shrinks: boolean) => {
-  let missed = 0
-  for (const bug of bugs) {
-    const module = (await plant(bug)(import.meta.resolve('./simulation.ts'))) as Module
-    const { violations, seconds } = await simulateWith(module, simulation, shrinks)
-    if (violations.length === 0) missed++
-    say(`${bug.name}: ${violations[0] ?? 'NOT FOUND'} (${violations.length} violations, ${seconds} s)`)
-  }
-  say(`${missed} bugs were not found with seed ${simulation.seed}`)
 }
 
 export const simulation = proof(
@@ -69,21 +60,20 @@ export const simulation = proof(
   .option('--verbose', 'write every call, log line and incident')
   .option('--bugs', 'plant the known bugs instead, one after the other')
   .option('--bug <text>', 'only the bugs whose names contain the text', partOf(BUGS))
-  .option('--json', 'write the result as JSON')
-  .action(async ({ bugs, bug, shrink = false, verbose, json, orders, days, ...choices }) => {
-    const planting = bugs || bug !== undefined
+  .action(async ({ bugs, bug = bugs ? BUGS : [], shrink = false, verbose, orders, days, ...choices }) => {
+    const planting = bug.length > 0
     const asked: Simulation = {
       ...{ ...choices, orders: orders ?? (planting ? 2000 : 100_000), days: days ?? (planting ? 30 : 365) },
       ...(verbose && { onStep }),
     }
-    if (planting) return plantBugs(bug ?? BUGS, asked, shrink)
-    const result = await simulateWith(await import('./simulation.ts'), asked, shrink)
-    const { violations, ...figures } = { ...asked, ...result }
-    if (json) say(JSON.stringify({ ...figures, violations }))
-    else {
-      say(JSON.stringify(figures, undefined, 2))
-      for (const violation of violations.slice(0, 20)) say(`✗ ${violation}`)
-      say(`${violations.length} violations in ${figures.seconds} s`)
+    for (const each of bug) {
+      const { violations, seconds } = await run(asked, shrink, each)
+      say(`${each.name}: ${violations[0] ?? 'NOT FOUND'} (${violations.length} violations, ${seconds} s)`)
     }
+    if (planting) return
+    const { violations, ...figures } = await run(asked, shrink)
+    say(JSON.stringify({ ...asked, ...figures }, undefined, 2))
+    for (const violation of violations.slice(0, 20)) say(`✗ ${violation}`)
+    say(`${violations.length} violations in ${figures.seconds} s`)
     process.exitCode = violations.length === 0 ? 0 : 1
   })
