@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from '@jest/globals'
+import { newOrder } from '../../lib/orders/order.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
 import type { HttpClient, OutgoingRequest } from '../../lib/platform/http-client.ts'
+import { QUEUES, siblingQueueUrl } from '../../lib/platform/names.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
 import { context, failedIds, sqsEvent, sqsRecord } from '../support/lambda.ts'
 import { stackForTests } from '../support/stack.ts'
@@ -49,9 +51,15 @@ const result = (external_id: string, status: string) => ({
 const record = (messageId: string, content: object | string, attributes: object = {}) =>
   sqsRecord(messageId, { body: typeof content === 'string' ? content : JSON.stringify(content), attributes })
 
+type Queue = 'orders' | 'bulk' | 'ordersDead'
+const comesFrom = (queue: Queue) => ({ eventSourceARN: `arn:aws:sqs:eu-central-1:1:${QUEUES[queue]}` })
+const urlOf = (queue: Queue) => siblingQueueUrl(stack.settings.ordersQueueUrl, QUEUES[queue])
+const sent = (to: string) =>
+  stack.calls.filter(({ command }) => command === to).map(({ input }) => Object(input))
+
 const run = (...records: Parameters<typeof sqsEvent>) => handler(sqsEvent(...records), context())
-const stored = (external_id: string) =>
-  orderRepository(stack.dynamodb, 'orders', { random: () => 0 }).get(keyOf(external_id))
+const orders = orderRepository(stack.dynamodb, 'orders', { random: () => 0 })
+const stored = (external_id: string) => orders.get(keyOf(external_id))
 const order = async (external_id: string) => (await stored(external_id))?.order
 
 describe('an event', () => {
@@ -177,10 +185,11 @@ describe('a failed event', () => {
   const answered = (status: number) => `The accounting service answered ${status}`
   const WRONG_PATH = `${answered(404)} to a create: check ACCOUNTING_URL`
   const KEY = { metric: 'ServiceUnauthorized', code: 'unauthorized' }
-  type Expected = { seconds?: number; metric?: string; code?: string }
+  type Expected = { seconds?: number; metric?: string; code?: string; queue?: Queue }
   test.each<[string, Response | Error, string, Expected]>([
     ['the service is not reachable', new Error('x'), 'Cannot reach the accounting service: x', {}],
     ['the service is down', { status: 503 }, answered(503), {}],
+    ['it came from the bulk queue', { status: 503 }, answered(503), { queue: 'bulk' }],
     [
       'it asks for time',
       { status: 429, headers: { 'retry-after': '1000' } },
@@ -190,14 +199,17 @@ describe('a failed event', () => {
     ['the key is rejected', { status: 401 }, answered(401), KEY],
     ['a create is answered with 404', { status: 404, body: '<html>Sara Ahmadi' }, WRONG_PATH, {}],
   ])('is delayed with those behind it when %s', async (name, response, error, expected) => {
-    const { seconds = 20, metric = 'EventRetried', code = 'unavailable' } = expected
+    const { seconds = 20, metric = 'EventRetried', code = 'unavailable', queue = 'orders' } = expected
     respond = () => response
     const events = [request(name, 'create'), webhook(name, 'paid')]
     const records = events.map((content, index) => record(`${index}`, content, attributes))
-    expect(failedIds(await run(...records))).toEqual(['0', '1'])
+    expect(failedIds(await run(...records.map(each => ({ ...each, ...comesFrom(queue) }))))).toEqual([
+      '0',
+      '1',
+    ])
     const entry = (Id: string) => ({ Id, ReceiptHandle: `handle-${Id}`, VisibilityTimeout: seconds })
-    expect(stack.calls.filter(({ command }) => command === 'ChangeMessageVisibilityBatch')).toMatchObject([
-      { input: { QueueUrl: stack.settings.ordersQueueUrl, Entries: [entry('0'), entry('1')] } },
+    expect(sent('ChangeMessageVisibilityBatch')).toEqual([
+      { QueueUrl: urlOf(queue), Entries: [entry('0'), entry('1')] },
     ])
     const about = { ...keyOf(name), delivery: expect.any(String), messageId: '0' }
     expect(recorded.lines[0]).toEqual({
@@ -216,7 +228,7 @@ describe('a failed event', () => {
         ...{
           event: 'order.create',
           delivery: events[0]?.delivery,
-          queue: 'orders',
+          queue,
           receives: 3,
           behind: 1,
           code,
@@ -226,6 +238,14 @@ describe('a failed event', () => {
         message: error,
       },
     })
+  })
+
+  test('of a replay remains a dead letter', async () => {
+    respond = () => ({ status: 503 })
+    const replayed = { ...record('1', request('replayed', 'create')), ...comesFrom('ordersDead') }
+    expect(failedIds(await run(replayed))).toEqual(['1'])
+    expect([recorded.messages(), recorded.counted()]).toEqual([['replay failed'], []])
+    expect(sent('ChangeMessageVisibilityBatch')).toEqual([])
   })
 
   test('is delayed without a call when less time remains than a call may take', async () => {
@@ -273,6 +293,20 @@ describe('a failed event', () => {
     expect(await stored(`noted-${command}`)).toMatchObject({ order: { version: 1 } })
     expect(await stored(`noted-${command}`)).not.toHaveProperty('failing')
   })
+})
+
+test('an event moves behind those of its order in the bulk queue each time, and is not dropped as a duplicate', async () => {
+  const moved = record('1', webhook('moved', 'paid'))
+  for (const _ of ['first', 'again']) {
+    const { order = newOrder(keyOf('moved')), revision = 0 } = (await stored('moved')) ?? {}
+    await orders.save({ ...order, bulk: 'another event' }, revision, now)
+    await run(moved)
+    await run({ ...moved, ...comesFrom('bulk') })
+  }
+  const ids = sent('SendMessage').flatMap(input =>
+    input.QueueUrl === urlOf('bulk') ? [input.MessageDeduplicationId] : [],
+  )
+  expect([ids.length, new Set(ids).size]).toEqual([2, 2])
 })
 
 test('a setting that is no number of days is an error', () => {
