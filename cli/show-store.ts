@@ -20,20 +20,26 @@ const example = (file: string): string => {
 }
 
 /** What the developer of a store with an SQS feed needs. */
-const forConsumer = ({ local, region }: Context, url: string, arn: string) => ({
-  role_policy: policy(allow(CONSUME, [arn])),
-  aws_cli: `aws sqs receive-message --queue-url ${url} --message-system-attribute-names MessageGroupId --max-number-of-messages 10 --wait-time-seconds 20
-aws sqs delete-message --queue-url ${url} --receipt-handle "$RECEIPT_HANDLE"`,
-  environment: {
-    AWS_REGION: region,
-    ...(local && {
-      AWS_ENDPOINT_URL_SQS: new URL(url).origin,
-      AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
-    }),
-  },
-  code: example('sqs-consumer.ts').replace("process.argv[2] ?? ''", `'${url}'`),
-})
+const forConsumer = ({ local, region }: Context, url: string, arn: string) => {
+  // Version 1 of the AWS CLI ignores AWS_ENDPOINT_URL_SQS.
+  const aws = local ? `aws --endpoint-url ${new URL(url).origin} sqs` : 'aws sqs'
+  return {
+    role_policy: policy(allow(CONSUME, [arn])),
+    aws_cli: `${aws} receive-message --queue-url ${url} --message-system-attribute-names MessageGroupId --max-number-of-messages 10 --wait-time-seconds 20
+${aws} delete-message --queue-url ${url} --receipt-handle "$RECEIPT_HANDLE"`,
+    environment: {
+      AWS_REGION: region,
+      // The AWS CLI before version 2, and Python.
+      AWS_DEFAULT_REGION: region,
+      ...(local && {
+        AWS_ENDPOINT_URL_SQS: new URL(url).origin,
+        AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
+        AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
+      }),
+    },
+    code: example('sqs-consumer.ts').replace("process.argv[2] ?? ''", `'${url}'`),
+  }
+}
 
 /** `relay stores show`. */
 export const showStore = async (context: Context, source: string): Promise<Report> => {

@@ -85,6 +85,9 @@ export const feedTests = () => {
     const { environment, code, 'once.ts': remembering, aws_cli } = data.snippets
     const url = local.queue(FEED)
     const arn = expect.stringMatching(new RegExp(`^arn:aws:sqs:.*:${FEED}$`))
+    // Python and version 1 of the AWS CLI take no other variable, and the latter no address from one.
+    expect(environment.AWS_DEFAULT_REGION).toBe(environment.AWS_REGION)
+    expect(aws_cli.split(`aws --endpoint-url ${new URL(url).origin} sqs `)).toHaveLength(3)
     expect(data).toMatchObject({
       feed: { kind: 'sqs', consumers: ['111122223333'], dead_letter_after: 2, dead_letters: 0 },
       queue: { url, arn, waiting: 1 },
