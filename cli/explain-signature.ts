@@ -1,18 +1,18 @@
 import { explainSignature } from '../kit/src/explain.ts'
 import type { Cli } from './core/command.ts'
-import type { Context } from './core/context.ts'
 import { since } from './core/options.ts'
-import type { Report } from './core/output.ts'
 import { readInput, readSecret } from './core/terminal.ts'
 
-type Options = { signature: string; body: string; receivedAt?: Date | undefined }
+type Delivery = {
+  /** The value of X-Service-Signature. */
+  signature: string
+  body: Uint8Array
+  secret: string
+  /** @default now */
+  receivedAt?: Date | undefined
+}
 
-const explain = async (
-  { terminal }: Context,
-  { signature, body: file, receivedAt = new Date() }: Options,
-): Promise<Report> => {
-  const body = await readInput(file)
-  const secret = await readSecret(terminal, 'the secret')
+export const explainDelivery = async ({ signature, body, secret, receivedAt = new Date() }: Delivery) => {
   const headers = { 'x-service-signature': signature }
   const data = await explainSignature({ headers, body, secret, receivedAt: receivedAt.getTime() / 1000 })
   return { data, text: [data.cause, data.remedy].filter(Boolean).join('\nRemedy: '), ok: data.valid }
@@ -33,5 +33,10 @@ export const explainSignatureCommand = ({ program, run }: Cli): void => {
       'when it was received: 10m, or a date with its time (default: now)',
       since,
     )
-    .action(run(explain))
+    .action(
+      run(async ({ terminal }, { body: file, ...options }) => {
+        const body = await readInput(file)
+        return explainDelivery({ ...options, body, secret: await readSecret(terminal, 'the secret') })
+      }),
+    )
 }

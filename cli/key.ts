@@ -4,7 +4,6 @@ import { accessOf } from './core/accounting.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { cannot } from './core/errors.ts'
-import type { Report } from './core/output.ts'
 import { readSecret } from './core/terminal.ts'
 
 const check = async ({ stack }: Context, key: string): Promise<string> => {
@@ -24,8 +23,11 @@ const check = async ({ stack }: Context, key: string): Promise<string> => {
       )
 }
 
-const set = async (context: Context, options: { check: boolean }): Promise<Report> => {
-  const key = await readSecret(context.terminal, "the accounting service's API key")
+/** What the secret is in a sentence. */
+export const API_KEY = "the accounting service's API key"
+
+/** @throws Failure when the service does not accept the key */
+export const storeKey = async (context: Context, key: string, options: { check: boolean }) => {
   const checkedAt = options.check ? await check(context, key) : undefined
   await context.parameters.put(PARAMETERS.accountingKey, key)
   return {
@@ -41,5 +43,9 @@ export const keyCommands = ({ program, run }: Cli): void => {
     .command('set')
     .description('Check the API key and store it. Reads it from standard input, or prompts for it.')
     .option('--no-check', 'store it unchecked')
-    .action(run(set))
+    .action(
+      run(async (context, options) =>
+        storeKey(context, await readSecret(context.terminal, API_KEY), options),
+      ),
+    )
 }

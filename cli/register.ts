@@ -13,9 +13,18 @@ import {
 } from './core/registrations.ts'
 import { waitUntilAccepted } from './core/webhook.ts'
 
-type Options = { url?: string | undefined; again?: boolean | undefined; check: boolean }
+type Options = {
+  url?: string | undefined
+  again?: boolean | undefined
+  check: boolean
+  /** Ends the wait of the check. */
+  signal?: AbortSignal
+}
 
-const register = async (context: Context, { url: given, again = false, check }: Options): Promise<Report> => {
+export const register = async (
+  context: Context,
+  { url: given, again = false, check, signal }: Options,
+): Promise<Report> => {
   const url = await webhookUrlOf(context, given)
   const existing = again ? undefined : await newestRegistration(context, url)
   const create = async () => {
@@ -23,7 +32,7 @@ const register = async (context: Context, { url: given, again = false, check }: 
     return storeSecret(context, url, secret)
   }
   const { id, secret, since } = existing ?? (await create())
-  if (check) await waitUntilAccepted(context.terminal, url, secret)
+  if (check) await waitUntilAccepted(context.terminal, { url, secret, signal })
   await rememberUrl(context, url)
 
   return {
@@ -37,7 +46,7 @@ const register = async (context: Context, { url: given, again = false, check }: 
   }
 }
 
-const unregister = async (context: Context, options: Pick<Options, 'url'>): Promise<Report> => {
+export const unregister = async (context: Context, options: Pick<Options, 'url'>): Promise<Report> => {
   const url = await webhookUrlOf(context, options.url)
   // At the service first: while it still sends, the relay must know the secret.
   await (await accountingOf(context)).removeWebhook(url)

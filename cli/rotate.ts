@@ -20,17 +20,25 @@ import {
 import { progress } from './core/terminal.ts'
 import { nowSeconds, waitUntilAccepted } from './core/webhook.ts'
 
-type Options = { url?: string | undefined; lead: number; overlap: number; wait: boolean }
+type Options = {
+  url?: string | undefined
+  lead: number
+  overlap: number
+  wait: boolean
+  /** Breaks it off while it waits; another run resumes it. */
+  signal?: AbortSignal
+}
 
 /** How long the service may take to create a secret, in seconds. */
 const SWITCH_SECONDS = 30
 
 /** Long enough for every receiver to read the announcement, even while forged webhooks come in. */
-const LEAD_SECONDS = REFRESH_INTERVAL_MS / 1000 + 5
+export const LEAD_SECONDS = REFRESH_INTERVAL_MS / 1000 + 5
 
-const waitFor = async ({ terminal }: Context, label: string, seconds: number) => {
+const waitFor = async ({ terminal }: Context, label: string, seconds: number, signal?: AbortSignal) => {
   using shown = progress(terminal, label, seconds)
   for (let left = seconds; left > 0; left--) {
+    signal?.throwIfAborted()
     await sleep(1000)
     shown.advance()
   }
@@ -44,10 +52,10 @@ const announce = ({ parameters }: Context, phase: RotationPhase, seconds: number
  * Gets a new secret and stores it beside the old one. The service signs with it before the receivers can know
  * it, so the exchange is announced to them first.
  */
-const exchange = async (context: Context, url: string, lead: number): Promise<Registration> => {
+const exchange = async (context: Context, url: string, { lead, signal }: Options): Promise<Registration> => {
   const accounting = await accountingOf(context)
   await announce(context, 'announced', lead + SWITCH_SECONDS)
-  await waitFor(context, 'Announcing the new secret to the relay', lead)
+  await waitFor(context, 'Announcing the new secret to the relay', lead, signal)
   await announce(context, 'switching', SWITCH_SECONDS)
   const { secret } = await accounting.registerWebhook(url).catch(error => {
     throw cannot(
@@ -61,7 +69,7 @@ const exchange = async (context: Context, url: string, lead: number): Promise<Re
 }
 
 /** The new secret, created now or by an earlier run that did not finish, and the old ones. */
-const renew = async (context: Context, url: string, lead: number) => {
+const renew = async (context: Context, url: string, options: Options) => {
   const { ofUrl } = await registrationsOf(context, url)
   const newest = ofUrl.at(-1)
   if (newest === undefined) {
@@ -71,14 +79,15 @@ const renew = async (context: Context, url: string, lead: number) => {
   const resumed = ofUrl.length > 1
   return resumed
     ? { fresh: newest, old: ofUrl.slice(0, -1), resumed }
-    : { fresh: await exchange(context, url, lead), old: ofUrl, resumed }
+    : { fresh: await exchange(context, url, options), old: ofUrl, resumed }
 }
 
-const rotate = async (context: Context, { url: given, lead, overlap, wait }: Options): Promise<Report> => {
-  const url = await webhookUrlOf(context, given)
-  const { fresh, old, resumed } = await renew(context, url, lead)
+export const rotate = async (context: Context, options: Options): Promise<Report> => {
+  const { overlap, wait, signal } = options
+  const url = await webhookUrlOf(context, options.url)
+  const { fresh, old, resumed } = await renew(context, url, options)
     .then(async renewed => {
-      await waitUntilAccepted(context.terminal, url, renewed.fresh.secret)
+      await waitUntilAccepted(context.terminal, { url, secret: renewed.fresh.secret, signal })
       return renewed
     })
     .finally(() => context.parameters.remove(PARAMETERS.webhookRotation))
@@ -92,7 +101,7 @@ const rotate = async (context: Context, { url: given, lead, overlap, wait }: Opt
       text: `The secret ${fresh.id} is in use. The old one remains valid; run relay rotate${context.flags} again after ${until.toISOString()} to retire it.`,
     }
   }
-  await waitFor(context, 'Accepting both secrets during the overlap', left)
+  await waitFor(context, 'Accepting both secrets during the overlap', left, signal)
   for (const registration of old) await removeSecret(context, registration)
   return {
     data: { ...data, retired: true },

@@ -9,7 +9,7 @@ import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { cannot, usageError } from './core/errors.ts'
 import { duration } from './core/options.ts'
-import { type Report, shellWord } from './core/output.ts'
+import { shellWord } from './core/output.ts'
 import { newestRegistration, registerCommandFor, webhookUrlOf } from './core/registrations.ts'
 import { readInput, readSecret } from './core/terminal.ts'
 import { envelopeOf, jsonOf, nowSeconds, sendWebhook } from './core/webhook.ts'
@@ -51,8 +51,15 @@ const commandOf = ({ program }: Cli) =>
 
 type Options = ReturnType<ReturnType<typeof commandOf>['opts']>
 
+type Optional = 'delivery' | 'error' | 'externalId' | 'receiptNumber' | 'returnNumber' | 'wait'
+
+/** A delivery that is made from these options, or has a body of its own. */
+type Sending = Pick<Options, 'age' | 'event' | 'invoiceNumber' | 'source' | 'status' | 'total'> & {
+  [Name in Optional]?: Options[Name] | undefined
+} & { body?: Buffer | undefined; secret?: string | undefined }
+
 /** An order result as the service sends it (spec: Order result). */
-const resultOf = ({ source, externalId, status, total, invoiceNumber, ...optional }: Options) => ({
+const resultOf = ({ source, externalId, status, total, invoiceNumber, ...optional }: Sending) => ({
   source,
   external_id: externalId,
   status,
@@ -65,9 +72,9 @@ const resultOf = ({ source, externalId, status, total, invoiceNumber, ...optiona
   error: optional.error ?? (status === 'needs_review' ? 'insufficient stock' : null),
 })
 
-const bodyOf = async (options: Options): Promise<Buffer> => {
-  const { file, event, delivery = randomUUID(), externalId } = options
-  if (file !== undefined) return readInput(file)
+const bodyOf = (options: Sending): Buffer => {
+  const { body, event, delivery = randomUUID(), externalId } = options
+  if (body !== undefined) return body
   if (externalId === undefined) {
     throw usageError(
       'send a webhook',
@@ -78,8 +85,7 @@ const bodyOf = async (options: Options): Promise<Buffer> => {
   return Buffer.from(JSON.stringify({ event, data: resultOf(options), delivery }))
 }
 
-const secretFor = async (context: Context, url: string, fromStdin: boolean): Promise<string> => {
-  if (fromStdin) return readSecret(context.terminal, 'the webhook secret')
+const secretFor = async (context: Context, url: string): Promise<string> => {
   const { [SECRET_VARIABLE]: given } = context.terminal.environment
   if (given !== undefined && given !== '') return given
   const newest = await newestRegistration(context, url)
@@ -111,10 +117,14 @@ const waitUntilProcessed = async (context: Context, body: Buffer, seconds: numbe
   }
 }
 
-const send = async (context: Context, given: string | undefined, options: Options): Promise<Report> => {
+/** What the secret is in a sentence. */
+export const WEBHOOK_SECRET = 'the webhook secret'
+
+/** Signs a webhook and sends it. */
+export const send = async (context: Context, given: string | undefined, options: Sending) => {
   const url = await webhookUrlOf(context, given)
-  const body = await bodyOf(options)
-  const secret = await secretFor(context, url, options.secretStdin === true)
+  const body = bodyOf(options)
+  const secret = options.secret ?? (await secretFor(context, url))
   // The receiver refuses headers that contradict the body; a body that cannot be read contradicts none.
   const envelope = envelopeOf(body)
   const event = envelope.event ?? options.event
@@ -138,5 +148,11 @@ const send = async (context: Context, given: string | undefined, options: Option
 
 /** `relay send`: a signed webhook, as the accounting service would send it. */
 export const sendCommand = (cli: Cli): void => {
-  commandOf(cli).action(cli.run(send))
+  commandOf(cli).action(
+    cli.run(async (context, url, { file, secretStdin, ...options }) => {
+      const body = file === undefined ? undefined : await readInput(file)
+      const secret = secretStdin ? await readSecret(context.terminal, WEBHOOK_SECRET) : undefined
+      return send(context, url, { ...options, body, secret })
+    }),
+  )
 }

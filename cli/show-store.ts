@@ -6,7 +6,7 @@ import { PARAMETERS, storeName } from '../lib/platform/names.ts'
 import { queueNames } from '../lib/platform/stores.ts'
 import { CREDENTIALS } from '../local/settings.ts'
 import { type Context, storeNamed } from './core/context.ts'
-import { facts, lines, type Report } from './core/output.ts'
+import { facts, lines } from './core/output.ts'
 import { depthOf } from './core/queue.ts'
 import { ROOT } from './core/stack.ts'
 import { jsonOf } from './core/webhook.ts'
@@ -42,7 +42,7 @@ ${aws} delete-message --queue-url ${url} --receipt-handle "$RECEIPT_HANDLE"`,
 }
 
 /** `relay stores show`. */
-export const showStore = async (context: Context, source: string): Promise<Report> => {
+export const showStore = async (context: Context, source: string) => {
   const store = storeNamed(context, source)
   const { feed, consumers, dead_letter_after } = store
   const [name = '', deadName] = queueNames(store)

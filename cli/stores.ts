@@ -8,7 +8,7 @@ import type { Cli } from './core/command.ts'
 import { type Context, storeNamed } from './core/context.ts'
 import { cannot, messageOf } from './core/errors.ts'
 import { ORDER, positive, since } from './core/options.ts'
-import { count, lines, type Report, shellWord, table } from './core/output.ts'
+import { count, lines, shellWord, table } from './core/output.ts'
 import { depthOf } from './core/queue.ts'
 import { readSecret } from './core/terminal.ts'
 import { nowSeconds } from './core/webhook.ts'
@@ -95,7 +95,7 @@ export const revokeKey = async (context: Context, source: string, id: string) =>
   }
 }
 
-const writeIndexes = async ({ parameters }: Context): Promise<Report> => {
+export const writeIndexes = async ({ parameters }: Context) => {
   for (const folder of INDEXED) await parameters.writeIndex(folder)
   return { data: { indexed: INDEXED }, text: 'The index of keys and secrets is written.' }
 }

@@ -12,7 +12,7 @@ const LOG_RETRY_MS = 5000
  * What the pages follow. While at least one is connected, polled values are read again and the log is followed;
  * pages hear the name of what has changed: of a polled value, or the message of a new log line.
  */
-export const createLive = (context: Context) => {
+export const createLive = (context: Context, stopping: AbortSignal) => {
   const listeners = new Set<(change: { kind: string }) => void>()
   const polls = new Set<{ keepOn: () => void; pause: () => void }>()
   let disconnected = new AbortController()
@@ -41,6 +41,8 @@ export const createLive = (context: Context) => {
   }
 
   return {
+    /** Aborts when the console ends. */
+    stopping,
     /**
      * A value that pages follow by its name. It is read when it is asked for and the last reading is older than its
      * interval, and at this interval while a page is connected.

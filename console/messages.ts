@@ -20,7 +20,7 @@ import {
 import { makePlan, type Plan, readPlan, selectionOf } from '../cli/messages/plan.ts'
 import { QUARANTINE } from '../cli/messages/quarantine.ts'
 import type { Live } from './live.ts'
-import { get, PERIODS, post } from './route.ts'
+import { confirmName, get, PERIODS, post } from './route.ts'
 
 const KINDS = { dead: DEAD_LETTERS, quarantine: QUARANTINE }
 
@@ -90,7 +90,8 @@ export const messageRoutes = (context: Context, live: Live) => {
       started.counts[outcome] = (started.counts[outcome] ?? 0) + 1
     }
     const task = { action, name, plan, selection: selectionOf(started.plan), ...(reason && { reason }) }
-    const pacing = { ...PACING, signal: breakOff.signal, onStep }
+    const signal = AbortSignal.any([breakOff.signal, live.stopping])
+    const pacing = { ...PACING, signal, onStep }
     started.end = await turns[command]
       .add(() => carryOut(context, KINDS[command], task, pacing))
       .then(
@@ -143,9 +144,7 @@ export const messageRoutes = (context: Context, live: Live) => {
     get('plan', plan, async ({ plan }) => planOf(plan)),
     post('carry-out', { ...plan, name: text, reason: text }, async ({ plan, name, reason }) => {
       const found = planOf(plan)
-      if (found.action === 'discard' && name !== found.name) {
-        throw cannot('delete the messages', 'it was not confirmed by their name', `type "${found.name}"`)
-      }
+      if (found.action === 'discard') confirmName('delete the messages', found.name, name)
       if (isRunning()) {
         throw cannot('start', 'another plan is being carried out', 'wait for its end, or break it off')
       }

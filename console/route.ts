@@ -1,6 +1,7 @@
 import type { InferOutput, ObjectEntries, ObjectSchema } from 'valibot'
 import * as v from 'valibot'
 import type { Context } from '../cli/core/context.ts'
+import { cannot } from '../cli/core/errors.ts'
 import type { Live } from './live.ts'
 
 /** What the routes work with. */
@@ -37,6 +38,11 @@ const route =
     /** Returns the JSON of the response or, as an async generator, one document a line. */
     handle: Handle<Entries, Result>,
   ): Typed<Method, Path, Entries, Result> => ({ method, path, input: v.object(entries), handle })
+
+/** @throws Failure unless what is about to be deleted is named exactly */
+export const confirmName = (action: string, name: string, given: string | undefined) => {
+  if (given !== name) throw cannot(action, 'it was not confirmed by the name', `type "${name}"`)
+}
 
 /** How far back a filter may reach. */
 export const PERIODS = ['1h', '24h', '7d'] as const

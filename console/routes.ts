@@ -18,9 +18,9 @@ export const routesOf = (context: Context, live: Live) =>
     ...overviewRoutes(context, live),
     ...messageRoutes(context, live),
     ...storesRoutes(context, live),
+    ...setupRoutes(context, live),
     ...orderRoutes,
     ...deliveriesRoutes,
-    ...setupRoutes,
     ...auditRoutes,
   ] satisfies Route[]
 

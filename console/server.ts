@@ -7,7 +7,7 @@ import { getCookie, setCookie } from 'hono/cookie'
 import { stream } from 'hono/streaming'
 import * as v from 'valibot'
 import type { Context } from '../cli/core/context.ts'
-import { explain, Failure } from '../cli/core/errors.ts'
+import { cannot, explain, Failure } from '../cli/core/errors.ts'
 import { foreignHeader } from '../web/foreign.ts'
 import { changeStream, HOST, listen, POLICY, pageFiles, stop } from '../web/serve.ts'
 import { createLive } from './live.ts'
@@ -40,9 +40,9 @@ export const startConsole = async (
   context: Context,
   { port, token = randomBytes(24).toString('base64url') }: { port: number; token?: string | undefined },
 ) => {
-  const live = createLive(context)
   const session = randomBytes(32).toString('base64url')
   const stopping = new AbortController()
+  const live = createLive(context, stopping.signal)
   const failureOf = (error: unknown) => explain(error, context).message
   // Cookies are shared by all ports of a host.
   const cookieName = (call: Call<Environment>) => `console-${call.env.incoming.socket.localPort}`
@@ -131,7 +131,7 @@ export const startConsole = async (
     /** The address that opens a session. */
     url: `http://${HOST}:${bound}/?token=${token}`,
     close: async () => {
-      stopping.abort()
+      stopping.abort(cannot('finish', 'the console was stopped'))
       await stop(server)
     },
   }

@@ -1,13 +1,110 @@
+import * as v from 'valibot'
+import type { Context } from '../cli/core/context.ts'
+import { registrationsOf, webhookUrlOf } from '../cli/core/registrations.ts'
+import { validSecret } from '../cli/core/terminal.ts'
 import { CHECKS } from '../cli/doctor/checks.ts'
 import { diagnose } from '../cli/doctor/doctor.ts'
-import { get } from './route.ts'
+import { explainDelivery } from '../cli/explain-signature.ts'
+import { API_KEY, storeKey } from '../cli/key.ts'
+import { register, unregister } from '../cli/register.ts'
+import { LEAD_SECONDS, rotate } from '../cli/rotate.ts'
+import { send, WEBHOOK_SECRET } from '../cli/send.ts'
+import { PARAMETERS } from '../lib/platform/names.ts'
+import { TOLERANCE_SECONDS } from '../lib/protocol/signature.ts'
+import { STATUSES } from '../lib/protocol/status.ts'
+import { ORDER_UPDATED } from '../lib/protocol/webhook.ts'
+import { createJobs } from './jobs.ts'
+import type { Live } from './live.ts'
+import { confirmName, get, post } from './route.ts'
 
-/** What `relay doctor` finds. */
-export const setupRoutes = [
-  get('setup', {}, async function* (_, { context }) {
-    const all = Object.keys(CHECKS).length
-    let done = 0
-    yield { done, all, findings: [] }
-    for await (const findings of diagnose(context)) yield { done: ++done, all, findings }
-  }),
-]
+/** What is registered with the accounting service. */
+const serviceOf = async (context: Context) => {
+  const { parameters } = context
+  const [url, { accountingUrl }, key] = await Promise.all([
+    webhookUrlOf(context, undefined),
+    context.stack(),
+    parameters.get(PARAMETERS.accountingKey),
+  ])
+  const { ofUrl } = await registrationsOf(context, url)
+  return {
+    ...{ url, accountingUrl, hasKey: key !== undefined },
+    secrets: ofUrl.map(({ id, since }) => ({ id, since })),
+    // What `relay rotate` takes by default.
+    rotation: { lead: LEAD_SECONDS, overlap: TOLERANCE_SECONDS },
+    sources: context.stores().map(({ source }) => source),
+  }
+}
+
+const url = v.string()
+const seconds = v.pipe(v.number(), v.integer(), v.minValue(0))
+const number = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const text = v.optional(v.string())
+const time = v.optional(v.pipe(v.string(), v.isoTimestamp()))
+
+/** All that changes the registration of the webhook: one at a time. */
+const WEBHOOK = 'webhook'
+
+/** What `relay doctor` finds, and the commands that set up the accounting service's webhook or test it. */
+export const setupRoutes = (context: Context, live: Live) => {
+  const jobs = createJobs(context, live, WEBHOOK)
+  return [
+    get('setup', {}, async function* () {
+      const all = Object.keys(CHECKS).length
+      let done = 0
+      yield { done, all, findings: [] }
+      for await (const findings of diagnose(context)) yield { done: ++done, all, findings }
+    }),
+    get('service', {}, async () => ({ ...(await serviceOf(context)), job: jobs.of(WEBHOOK) })),
+    post('key', { key: v.string(), check: v.boolean() }, async ({ key, check }) => {
+      return (await storeKey(context, validSecret(key, API_KEY), { check })).data
+    }),
+    post('webhook/register', { url, again: v.boolean(), check: v.boolean() }, async options =>
+      jobs.start(
+        WEBHOOK,
+        'register the webhook',
+        async (context, signal) => (await register(context, { ...options, signal })).text,
+      ),
+    ),
+    post('webhook/rotate', { url, lead: seconds, overlap: seconds, wait: v.boolean() }, async options =>
+      jobs.start(
+        WEBHOOK,
+        'rotate the webhook secret',
+        async (context, signal) => (await rotate(context, { ...options, signal })).text,
+      ),
+    ),
+    post('webhook/unregister', { url, name: v.string() }, async ({ url, name }) => {
+      confirmName('unregister the webhook', url, name)
+      const remove = async (context: Context) => (await unregister(context, { url })).text
+      jobs.start(WEBHOOK, 'unregister the webhook', remove)
+    }),
+    post('webhook/stop', {}, async () => jobs.stop(WEBHOOK)),
+    post(
+      'send',
+      {
+        ...{ url, source: v.string(), externalId: text, status: v.picklist(STATUSES), error: text },
+        ...{ total: number, invoiceNumber: number, delivery: text, body: text, secret: text },
+        ...{ age: v.pipe(v.number(), v.integer()), wait: seconds },
+      },
+      async ({ url, total, wait, body, secret, ...options }) => {
+        const { data } = await send(context, url, {
+          ...{ ...options, event: ORDER_UPDATED, total: String(total) },
+          wait: wait > 0 ? wait : undefined,
+          body: body === undefined ? undefined : Buffer.from(body, 'base64'),
+          secret: secret === undefined ? undefined : validSecret(secret, WEBHOOK_SECRET),
+        })
+        return data
+      },
+    ),
+    post(
+      'signature',
+      { signature: v.string(), body: v.string(), secret: v.string(), receivedAt: time },
+      async ({ signature, body, secret, receivedAt }) => {
+        const { data } = await explainDelivery({
+          ...{ signature, body: Buffer.from(body, 'base64'), secret: validSecret(secret, 'the secret') },
+          receivedAt: receivedAt === undefined ? undefined : new Date(receivedAt),
+        })
+        return data
+      },
+    ),
+  ]
+}

@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import type { Context } from '../cli/core/context.ts'
-import { cannot, explain } from '../cli/core/errors.ts'
 import { logOf } from '../cli/core/log.ts'
 import { RESEND_RATE, resend } from '../cli/orders/resend.ts'
-import { createKey, listStores, revokeKey, setSecret, testFeed } from '../cli/stores.ts'
+import { showStore } from '../cli/show-store.ts'
+import { createKey, listStores, revokeKey, setSecret, testFeed, writeIndexes } from '../cli/stores.ts'
+import { createJobs } from './jobs.ts'
 import type { Live } from './live.ts'
 import { get, post } from './route.ts'
 
@@ -37,45 +38,30 @@ const feedErrors = async (context: Context) => {
 
 const source = v.string()
 
-/** A resend of a store's orders. */
-type Resend = { sent: number; total: number; state: 'running' | 'ended'; failure?: string }
-
 /** Stores, their keys and their feeds, as `relay stores` has them. */
 export const storesRoutes = (context: Context, live: Live) => {
-  const resends = new Map<string, Resend>()
-  const stops = new Map<string, AbortController>()
-  const run = async (source: string, since: Date) => {
-    const stop = new AbortController()
-    const shown: Resend = { sent: 0, total: 0, state: 'running' }
-    stops.set(source, stop)
-    resends.set(source, shown)
-    const onProgress = (sent: number, total: number) => Object.assign(shown, { sent, total })
-    await resend(context, { source, since, rate: RESEND_RATE, onProgress, signal: stop.signal }).catch(
-      error => {
-        shown.failure = explain(error, context).message
-      },
-    )
-    shown.state = 'ended'
-  }
-  live.poll('resends', 1000, async () => structuredClone([...resends]))
+  const resends = createJobs(context, live, 'resends')
   return [
     get('stores', {}, async () => {
       const [{ data }, errors] = await Promise.all([listStores(context), feedErrors(context)])
       const stores = data.stores.map(store => ({
         ...store,
         error: errors.get(store.source),
-        resend: resends.get(store.source),
+        resend: resends.of(store.source),
       }))
       // Only the local stack serves the reference.
       const reference = context.local ? `${(await context.stack()).apiUrl}/docs` : undefined
       return { hours: HOURS, reference, stores }
     }),
     post('stores/resend', { source, since: v.pipe(v.string(), v.isoDate()) }, async ({ source, since }) => {
-      if (resends.get(source)?.state === 'running')
-        throw cannot('resend the orders', 'they are being resent', 'wait for the end, or stop it')
-      run(source, new Date(since))
+      resends.start(source, 'resend the orders', async (context, signal) => {
+        await resend(context, { source, since: new Date(since), rate: RESEND_RATE, signal })
+        return undefined
+      })
     }),
-    post('stores/resend-stop', { source }, async ({ source }) => stops.get(source)?.abort()),
+    post('stores/resend-stop', { source }, async ({ source }) => resends.stop(source)),
+    get('store', { source }, async ({ source }, { context }) => (await showStore(context, source)).data),
+    post('stores/index', {}, async (_, { context }) => (await writeIndexes(context)).data),
     post('stores/key', { source, readOnly: v.boolean() }, async ({ source, readOnly }, { context }) => {
       return (await createKey(context, source, { readOnly })).data
     }),

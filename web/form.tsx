@@ -32,17 +32,27 @@ const valuesOf = (form: HTMLFormElement) => {
     if (text(field) === '') throw new Refusal(t('Fill this in'), { field })
     return text(field)
   }
+  const number = (field: string) => {
+    const number = exactNumber(required(field))
+    if (number !== undefined) return number
+    throw new Refusal(t('"{typed}" is not a number', { typed: text(field) }), { field })
+  }
   return {
     text,
     isOn: (field: string) => data.has(field),
+    /** The bytes of a body, of its file if one is chosen, in base64, since JSON has only text. */
+    base64: async (field: string) => {
+      const file = data.get(`${field}-file`)
+      const isChosen = file instanceof File && file.size > 0
+      const bytes = await (isChosen ? file : new Blob([data.get(field) ?? ''])).arrayBuffer()
+      return btoa(Array.from(new Uint8Array(bytes), byte => String.fromCharCode(byte)).join(''))
+    },
     /** @throws Refusal when nothing is typed */
     required,
     /** @throws Refusal when it is not a number */
-    number: (field: string) => {
-      const number = exactNumber(required(field))
-      if (number !== undefined) return number
-      throw new Refusal(t('"{typed}" is not a number', { typed: text(field) }), { field })
-    },
+    number,
+    /** A number of which no digit counts beyond the sixteenth. @throws Refusal when it is not a number */
+    count: (field: string) => Number(JSON.stringify(number(field))),
     /** @throws Refusal when it is not a date */
     date: (field: string) => {
       const date = exactDate(required(field))
@@ -98,9 +108,17 @@ export const Form = ({ label, class: kind, action, tone, submit, draft: kept, ..
   const busy = useSignal(false)
 
   const onInput = ({ target }: TargetedInputEvent<HTMLFormElement>) => {
-    if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement)) return
+    if (
+      !(
+        target instanceof HTMLInputElement ||
+        target instanceof HTMLSelectElement ||
+        target instanceof HTMLTextAreaElement
+      )
+    )
+      return
     const value = target.type === 'checkbox' ? 'checked' in target && target.checked : target.value
-    draft.value = { ...draft.value, [target.name]: value }
+    // Of a secret, the field alone keeps what is typed.
+    if (target.type !== 'password') draft.value = { ...draft.value, [target.name]: value }
     if (problem.value?.field === target.name) problem.value = undefined
   }
   const onSubmit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
@@ -115,6 +133,7 @@ export const Form = ({ label, class: kind, action, tone, submit, draft: kept, ..
     } catch (error) {
       problem.value = inWords(error, form)
       const control = controlOf(form, problem.value.field)
+      control?.closest('details')?.setAttribute('open', '')
       if (control instanceof HTMLElement) control.focus()
     }
     busy.value = false
@@ -141,7 +160,7 @@ export type FieldProps = {
   name: string
   label: string
   help?: ComponentChildren
-  kind?: 'text' | 'number' | 'date' | 'switch'
+  kind?: 'text' | 'number' | 'date' | 'switch' | 'secret' | 'body'
   value?: string | number | boolean | null
   suffix?: string
   readOnly?: boolean
@@ -162,8 +181,6 @@ export const dateInput = (value: string) => {
   } as const
 }
 
-const DIRECTION = { text: 'auto', number: 'ltr', date: 'ltr', switch: 'auto' } as const
-
 /** A labelled control with its explanation and room for its error. */
 export const Field = ({ name, label, help, kind = 'text', value, options, ...rest }: FieldProps) => {
   const { draft, problem } = useContext(FormContext)
@@ -177,7 +194,8 @@ export const Field = ({ name, label, help, kind = 'text', value, options, ...res
     'aria-describedby': help === undefined ? `${id}-error` : `${id}-help ${id}-error`,
   }
   const typed = {
-    ...{ ...shared, readOnly, value: String(present), autocomplete: 'off', dir: DIRECTION[kind] },
+    ...{ ...shared, readOnly, value: String(present), autocomplete: 'off' },
+    dir: kind === 'text' || kind === 'switch' ? 'auto' : 'ltr',
     onFocus: (event: TargetedFocusEvent<HTMLInputElement>) => autofocus && event.currentTarget.select(),
   } as const
   return (
@@ -205,6 +223,13 @@ export const Field = ({ name, label, help, kind = 'text', value, options, ...res
         {kind === 'date' && <input {...typed} {...dateInput(String(present))} />}
         {kind === 'number' && <input {...typed} type="text" inputMode="decimal" />}
         {kind === 'text' && options === undefined && <input {...typed} type="text" />}
+        {kind === 'secret' && <input {...shared} type="password" autocomplete="off" dir="ltr" />}
+        {kind === 'body' && (
+          <>
+            <textarea {...typed} onFocus={undefined} rows={4} spellcheck={false} />
+            <input type="file" name={`${name}-file`} aria-label={t('Or a file: {label}', { label })} />
+          </>
+        )}
         {suffix && (
           <span class="suffix" aria-hidden="true">
             {suffix}

@@ -17,6 +17,7 @@ export const t = translator({
   'Not registered': 'ثبت‌نشده',
   // Forms and pages.
   Cancel: 'انصراف',
+  'Or a file: {label}': 'یا پرونده: {label}',
   Copy: 'رونوشت',
   Copied: 'رونوشت شد',
   Actions: 'عملیات',

@@ -120,7 +120,7 @@ export const Scrolls = ({ label, children }: { label: string; children: Componen
 
 const copied = signal('')
 
-/** A command to run, which can be copied. */
+/** A command to run, or another text, which can be copied. */
 export const Command = ({ text }: { text: string }) => {
   const copy = async () => {
     await navigator.clipboard.writeText(text)

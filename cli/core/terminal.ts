@@ -12,7 +12,7 @@ export type Terminal = {
   stderr: Writable & { isTTY?: boolean }
   environment: Readonly<Record<string, string | undefined>>
   /** Hears the progress of long operations, in place of a terminal. */
-  onProgress?: (text: string) => void
+  onProgress?: (text: string, reached: number, total: number | undefined) => void
 }
 
 export type Colour = 'red' | 'yellow' | 'green'
@@ -37,12 +37,12 @@ export const coloured = (
 export const progress = ({ stderr, onProgress }: Terminal, label: string, total?: number) => {
   let reached = 0
   const draw = (text: string) => {
-    if (stderr.isTTY === true && total !== 0) stderr.write(`\r\u001b[K${text}`)
+    if (onProgress === undefined && stderr.isTTY === true && total !== 0) stderr.write(`\r\u001b[K${text}`)
   }
   const advance = (by = 1) => {
     reached += by
     const text = `${label}: ${total === undefined ? reached : `${Math.min(reached, total)} of ${total}`}`
-    onProgress?.(text)
+    onProgress?.(text, reached, total)
     draw(text)
   }
   advance(0)
@@ -54,6 +54,15 @@ export const readInput = (file: string): Promise<Buffer> =>
   readFile(file).catch(error => {
     throw cannot(`read "${file}"`, messageOf(error))
   })
+
+/** @throws Failure when it is empty or contains whitespace; it does not hold the secret */
+export const validSecret = (input: string, what: string): string => {
+  if (input === '') throw cannot(`read ${what}`, 'it is empty')
+  if (/[\s\p{Cc}]/u.test(input)) {
+    throw cannot(`read ${what}`, 'it contains whitespace or line breaks', 'pass it alone, on one line')
+  }
+  return input
+}
 
 /**
  * Reads a secret from standard input, or prompts for it on a terminal. As an argument it would stay in the
@@ -68,19 +77,14 @@ export const readSecret = async ({ stdin, stderr }: Terminal, what: string): Pro
     ? await password({ message: `${what} (hidden):`, input: stdin, output: stderr, withGuide: false })
     : (await text(stdin)).replace(/\r?\n$/, '')
   if (isCancel(input)) throw cannot(`read ${what}`, 'the prompt was cancelled')
-  if (input === '') {
-    throw isPrompted
-      ? cannot(`read ${what}`, 'it is empty')
-      : cannot(
-          `read ${what}`,
-          'standard input is empty',
-          'pipe it in, or run this in a terminal to be prompted',
-        )
+  if (input === '' && !isPrompted) {
+    throw cannot(
+      `read ${what}`,
+      'standard input is empty',
+      'pipe it in, or run this in a terminal to be prompted',
+    )
   }
-  if (/[\s\p{Cc}]/u.test(input)) {
-    throw cannot(`read ${what}`, 'it contains whitespace or line breaks', 'pass it alone, on one line')
-  }
-  return input
+  return validSecret(input, what)
 }
 
 /**

@@ -94,7 +94,10 @@ const REMEDY = 'the secret is stored; check that this is the URL of this relay, 
  *
  * @throws Failure when it does not within 70 seconds
  */
-export const waitUntilAccepted = async (terminal: Terminal, url: string, secret: string): Promise<void> => {
+export const waitUntilAccepted = async (
+  terminal: Terminal,
+  { url, secret, signal }: { url: string; secret: string; signal?: AbortSignal | undefined },
+): Promise<void> => {
   using shown = progress(
     terminal,
     'Waiting for the relay to accept the secret',
@@ -102,6 +105,7 @@ export const waitUntilAccepted = async (terminal: Terminal, url: string, secret:
   )
   const until = Date.now() + MAX_WAIT_MS
   for (;;) {
+    signal?.throwIfAborted()
     const response = await ping(url, secret).catch(error => {
       throw cannot('confirm that the secret is accepted', messageOf(error), REMEDY, error)
     })

@@ -36,8 +36,6 @@ const select = async (context: Context, { external_id, ...filter }: Selection): 
 type ResendOptions = Selection & {
   /** Orders a second. */
   rate: number
-  /** Called before the first order and after each, with the number of orders that were passed to the worker. */
-  onProgress?: (sent: number, total: number) => void
   /** Ends the run after the present order. */
   signal?: AbortSignal
 }
@@ -50,7 +48,7 @@ type ResendOptions = Selection & {
  */
 export const resend = async (
   context: Context,
-  { rate, onProgress, signal, ...selection }: ResendOptions,
+  { rate, signal, ...selection }: ResendOptions,
 ): Promise<{ sent: number; total: number; last: string | undefined }> => {
   const { source } = storeNamed(context, selection.source)
   const ids = await select(context, selection)
@@ -59,13 +57,11 @@ export const resend = async (
   let sent = 0
   using shown = progress(context.terminal, 'Resending orders', ids.length)
   try {
-    onProgress?.(sent, ids.length)
     for (const external_id of ids) {
       await inTime()
       if (signal?.aborted) break
       await enqueue({ source, external_id })
       sent++
-      onProgress?.(sent, ids.length)
       shown.advance()
     }
   } catch (error) {

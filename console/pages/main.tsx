@@ -11,6 +11,7 @@ import { isActive, OVERVIEW, Overview } from './overview.tsx'
 import { t } from './persian.ts'
 import { Runbook } from './runbook.tsx'
 import { Setup } from './setup.tsx'
+import { Tests } from './setup-tests.tsx'
 import { Store, Stores } from './stores.tsx'
 import './console.css'
 
@@ -45,6 +46,7 @@ const PAGES = {
   },
   setup: {
     Page: Setup,
+    Detail: Tests,
     label: t('Setup'),
     icon: 'M9 11.5l2.5 2.5L20 5.5M20 12v7H5V5h9',
   },

@@ -96,6 +96,8 @@ learnMessages({
   'Messages that the store "{name}" could not handle wait in its dead-letter queue':
     'پیام‌هایی که فروشگاه «{name}» از عهده‌شان برنیامده در صف پیام‌های ناکامش مانده‌اند',
   // Fields of records.
+  url: 'نشانی',
+  answer: 'پاسخ',
   status_display: 'نام وضعیت',
   total: 'جمع',
   invoice_number: 'شمارهٔ فاکتور',
@@ -182,7 +184,76 @@ learnMessages({
   'too large': 'بیش از اندازه بزرگ',
   'delivery failed': 'ذخیره نشد',
   'delivery deferred': 'به بعد موکول شد',
+  // The webhook.
+  'Registered {=url} with the accounting service; its secret is stored as {=id}.':
+    '{url} در سرویس حسابداری ثبت شد؛ کلید امضایش با نام {id} ذخیره شد.',
+  '{=url} is already registered (since {time}, secret {=id}). To replace the secret: {=command}':
+    '{url} از پیش ثبت شده است (از {time}، کلید امضا {id}). برای تعویض کلید: {command}',
+  'The relay accepts webhooks signed with it.': 'رله وب‌هوک‌های امضاشده با آن را می‌پذیرد.',
+  'The accounting service no longer sends webhooks to {=url}; 1 secret deleted.':
+    'سرویس حسابداری دیگر وب‌هوکی به {url} نمی‌فرستد؛ یک کلید امضا حذف شد.',
+  'The accounting service no longer sends webhooks to {=url}; {count} secrets deleted.':
+    'سرویس حسابداری دیگر وب‌هوکی به {url} نمی‌فرستد؛ {count} کلید امضا حذف شد.',
+  'The secret {=id} is in use. The old one remains valid; run {=command} again after {time} to retire it.':
+    'کلید امضای {id} در کار است. کلید پیشین هنوز معتبر است؛ برای حذفش {command} را پس از {time} دوباره اجرا کنید.',
+  'The secret {=id} is in use; retired: {=others}.': 'کلید امضای {id} در کار است؛ حذف‌شده: {others}.',
+  'Finished an earlier rotation: the secret {=id} is in use; retired: {=others}.':
+    'تعویض پیشین پایان یافت: کلید امضای {id} در کار است؛ حذف‌شده: {others}.',
+  // What is wrong with a signature.
+  'the signature is valid': 'امضا معتبر است',
+  'Cannot verify the signature: {what}': 'امضا سنجیدنی نیست: {what}',
+  'the header X-Service-Signature is missing': 'سرآیند X-Service-Signature نیست',
+  'the header must have one t=<unix time>': 'سرآیند باید یک t=<زمان یونیکس> داشته باشد',
+  'the header must have v1=<64 lower-case hexadecimal digits>':
+    'سرآیند باید v1=<۶۴ رقم شانزده‌شانزدهی کوچک> داشته باشد',
+  'the signature is {count} seconds old': 'امضا {count} ثانیه کهنه است',
+  'the signature is {count} seconds in the future': 'زمان امضا {count} ثانیه در آینده است',
+  'set the clock; for a delivery that waited, pass the time of its arrival as receivedAt':
+    'ساعت را درست کنید؛ برای تحویلی که منتظر مانده، زمان رسیدنش را بدهید',
+  'white space around the body was added': 'دور متن فاصله افزوده شده است',
+  'a line break at the end of the body was removed': 'پایان سطرِ آخر متن حذف شده است',
+  'the body was parsed and written again': 'متن تجزیه و دوباره نوشته شده است',
+  'the body was parsed and written again, with its fields in another order; {=otherwise}':
+    'متن تجزیه و با ترتیب دیگری دوباره نوشته شده است؛ وگرنه کلید دیگری امضا کرده است',
+  'line breaks of the body were changed': 'پایان سطرهای متن تغییر کرده است',
+  'the body was read in another character set than UTF-8': 'متن با کدبندی دیگری جز UTF-8 خوانده شده است',
+  'the body was read in another character set, and some of it is lost; {=otherwise}':
+    'متن با کدبندی دیگری خوانده شده و بخشی از آن از دست رفته است؛ وگرنه کلید دیگری امضا کرده است',
+  'the body is base64': 'متن base64 است',
+  'the body is empty: something else has read it; {=otherwise}':
+    'متن خالی است: چیز دیگری آن را خوانده است؛ وگرنه کلید دیگری امضا کرده است',
+  'the body is not JSON: it was cut off or changed; {=otherwise}':
+    'متن JSON نیست: بریده یا تغییر کرده است؛ وگرنه کلید دیگری امضا کرده است',
+  'there are quotes around the secret': 'دور کلید امضا نقل‌قول است',
+  'a line break is part of the secret that signs': 'کلیدی که امضا می‌کند پایان سطر دارد',
+  'the prefix whsec_ does not belong to the secret': 'پیشوند whsec_ جزء کلید امضا نیست',
+  'the prefix whsec_ of the secret is missing': 'پیشوند whsec_ کلید امضا نیست',
+  'the sender decodes the secret from base64': 'فرستنده کلید امضا را از base64 می‌گشاید',
+  'the sender decodes the secret from hex': 'فرستنده کلید امضا را از مبنای ۱۶ می‌گشاید',
+  'the secret was decoded from base64': 'کلید امضا از base64 گشوده شده است',
+  '{first}, and {second}': '{first}، و {second}',
+  'verify the raw bytes of the request before anything parses or changes them':
+    'بایت‌های خام درخواست را پیش از هر تجزیه یا تغییری بسنجید',
+  'read the body as bytes, or as UTF-8': 'متن را بایت‌به‌بایت یا با UTF-8 بخوانید',
+  'decode it first: API Gateway sets isBase64Encoded for such a body':
+    'نخست آن را بگشایید: API Gateway برای چنین متنی isBase64Encoded را می‌گذارد',
+  'decode it first': 'نخست آن را بگشایید',
+  'decode it first, or verify webhook-signature': 'نخست آن را بگشایید، یا webhook-signature را بسنجید',
+  'use the secret as it was shown, character for character; its UTF-8 bytes are the key':
+    'کلید امضا را همان‌گونه که نشان داده شد به کار ببرید؛ بایت‌های UTF-8 آن کلید است',
+  'store the secret without a line break': 'کلید امضا را بدون پایان سطر ذخیره کنید',
+  'pass the whole value unchanged: lower-case hexadecimal digits, no base64, no white space':
+    'همهٔ مقدار را بی‌تغییر بدهید: رقم‌های شانزده‌شانزدهی کوچک، بدون base64 و فاصله',
+  'another secret signed the body, or the body was changed in a way that cannot be determined':
+    'کلید دیگری متن را امضا کرده، یا متن به شکلی تغییر کرده که معلوم نمی‌شود',
+  'compare the secret with the one that `relay stores secret` or the registration of the webhook has shown, and log the length of the raw body beside Content-Length':
+    'کلید امضا را با آنچه هنگام ساختن یا ثبت وب‌هوک نشان داده شد بسنجید، و طول متن خام را کنار Content-Length ثبت کنید',
   // Progress.
+  'Announcing the new secret to the relay: {done} of {all}': 'اعلام کلید امضای تازه به رله: {done} از {all}',
+  'Waiting for the relay to accept the secret: {done} of {all}':
+    'صبر برای پذیرش کلید امضا در رله: {done} از {all}',
+  'Accepting both secrets during the overlap: {done} of {all}': 'پذیرش هر دو کلید امضا: {done} از {all}',
+  'Resending orders: {done} of {all}': 'فرستادن دوبارهٔ سفارش‌ها: {done} از {all}',
   'Comparing orders with the service: {done} of {all}': 'سنجش سفارش‌ها با سرویس: {done} از {all}',
   'Comparing orders with the service': 'سنجش سفارش‌ها با سرویس',
   // What cannot be done, and why.
@@ -202,6 +273,19 @@ learnMessages({
   'resend the order': 'فرستادن دوبارهٔ سفارش',
   'resend the orders': 'فرستادن دوبارهٔ سفارش‌ها',
   'resend all orders': 'فرستادن همهٔ سفارش‌ها',
+  'register the webhook': 'ثبت وب‌هوک',
+  'unregister the webhook': 'لغو ثبت وب‌هوک',
+  'rotate the webhook secret': 'تعویض کلید امضای وب‌هوک',
+  'confirm that the secret is accepted': 'تأیید پذیرش کلید امضا',
+  'confirm that the webhook was processed': 'تأیید پردازش وب‌هوک',
+  'wait for the webhook': 'صبر برای وب‌هوک',
+  'send a webhook to {=url}': 'ارسال وب‌هوک به {url}',
+  'sign the webhook': 'امضای وب‌هوک',
+  'store the API key': 'ذخیرهٔ کلید API',
+  'read the secret': 'خواندن کلید امضا',
+  'read the webhook secret': 'خواندن کلید امضای وب‌هوک',
+  "read the accounting service's API key": 'خواندن کلید API سرویس حسابداری',
+  'use the URL "{=url}"': 'به کار بردن نشانی «{url}»',
   'use the accounting service': 'کار با سرویس حسابداری',
   'reach the local stack': 'دسترسی به پشتهٔ محلی',
   'reach the store': 'دسترسی به فروشگاه',
@@ -224,11 +308,11 @@ learnMessages({
   'read the queue again': 'صف را دوباره بخوانید',
   'the console was started again': 'کنسول دوباره آغاز شده است',
   'make it again, or open its file': 'دوباره بسازید، یا پرونده‌اش را بگشایید',
-  'it was not confirmed by their name': 'با نامشان تأیید نشد',
+  'it was not confirmed by the name': 'با نام تأیید نشد',
   'type "{=name}"': 'بنویسید «{name}»',
   'another plan is being carried out': 'برنامهٔ دیگری در حال اجراست',
   'wait for its end, or break it off': 'تا پایانش صبر کنید، یا متوقفش کنید',
-  'they are being resent': 'در حال فرستاده شدن‌اند',
+  'the last one has not ended': 'کار پیشین پایان نیافته است',
   'wait for the end, or stop it': 'تا پایان صبر کنید، یا متوقفش کنید',
   '{count} replays failed in a row': '{count} پردازش پی‌درپی ناموفق بود',
   'fix the cause first': 'نخست علت را برطرف کنید',
@@ -237,6 +321,22 @@ learnMessages({
   'it is for relay {=other}': 'برای رلهٔ {other} است',
   'the store has no secret': 'فروشگاه کلید امضا ندارد',
   'create it with "{=command}"': 'با «{command}» بسازید',
+  'run the command again soon: the service may have created a new secret that the relay does not know':
+    'به‌زودی دوباره اجرا کنید: شاید سرویس کلید امضای تازه‌ای ساخته باشد که رله نمی‌شناسد',
+  'register it first: {=command}': 'نخست ثبتش کنید: {command}',
+  'the secret is stored; check that this is the URL of this relay, and run the command again':
+    'کلید امضا ذخیره شد؛ بررسی کنید که نشانی از آنِ همین رله باشد و دوباره اجرا کنید',
+  'it could not be checked: {=reason}': 'آزموده نشد: {reason}',
+  'use a key with the scope orders.write': 'کلیدی با دامنهٔ orders.write به کار ببرید',
+  'try again later, or store it unchecked with --no-check': 'بعداً دوباره بیازمایید یا بدون آزمودن ذخیره کنید',
+  'it is empty': 'خالی است',
+  'it contains whitespace or line breaks': 'فاصله یا پایان سطر دارد',
+  'pass it alone, on one line': 'تنها و در یک سطر بدهید',
+  'it is not an http or https address': 'نشانی http یا https نیست',
+  'pass one such as {=example}': 'مانند {example} بدهید',
+  'check the URL and that the relay is up': 'نشانی را بررسی کنید و اینکه رله برپا باشد',
+  'its body names no order and status': 'متنش سفارش و وضعیتی ندارد',
+  'the order is not "{status}" after {count} s': 'سفارش پس از {count} ثانیه «{status}» نیست',
   'no response ({=reason})': 'پاسخی نیست ({reason})',
   'start it with: npm start': 'با npm start آغازش کنید',
   'check the network and --region': 'شبکه و --region را بررسی کنید',

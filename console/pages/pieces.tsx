@@ -2,8 +2,9 @@ import type { ComponentChildren } from 'preact'
 import { visible } from '../../lib/platform/visible.ts'
 import { decimal } from '../../web/format.ts'
 import { translateMessage } from '../../web/messages.ts'
-import { Code, Facts, Scrolls } from '../../web/pieces.tsx'
+import { Button, Code, Facts, Name, Scrolls } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
+import type { Answer } from './api.ts'
 import { t } from './persian.ts'
 
 export const linkToOrder = (source: string, external_id: string) => linkTo(['orders', source, external_id])
@@ -40,6 +41,34 @@ export const Fields = ({ of }: { of: object }) => {
             <pre dir="auto">{shown(value)}</pre>
           </Scrolls>
         ))}
+    </div>
+  )
+}
+
+type JobProps = { job: NonNullable<Answer<'service'>['job']>; stop: () => unknown }
+
+/** How far work is that takes long, and what came of it. */
+export const Job = ({ job: { progress, end }, stop }: JobProps) => {
+  const text = translateMessage(progress?.text ?? '')
+  return (
+    <div class="card made progress">
+      {progress && end?.text === undefined && (
+        <>
+          <p class="muted">{text}</p>
+          <progress value={progress.reached} max={Math.max(1, progress.total ?? 1)} aria-label={text} />
+        </>
+      )}
+      <div role="status">
+        {end?.text?.split('\n').map(line => (
+          <p key={line} class="breaks">
+            <Name>{translateMessage(line)}</Name>
+          </p>
+        ))}
+      </div>
+      <p class="error" role="alert">
+        {translateMessage(end?.failure ?? '')}
+      </p>
+      {end === undefined && <Button onClick={stop}>{t('Stop')}</Button>}
     </div>
   )
 }

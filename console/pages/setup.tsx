@@ -3,9 +3,12 @@ import { useEffect } from 'preact/hooks'
 import { messageOf } from '../../web/http.ts'
 import { translateMessage } from '../../web/messages.ts'
 import { Button, Chip, Name } from '../../web/pieces.tsx'
+import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
+import { useSources } from '../../web/sources.ts'
 import { type Answer, streams } from './api.ts'
 import { t } from './persian.ts'
+import { changes, Registration, Remedy, SERVICE } from './remedies.tsx'
 
 type Finding = Answer<'setup'>['findings'][number]
 
@@ -20,31 +23,37 @@ const problemsText = (count: number) => {
   return count === 1 ? t('1 problem') : t('{count} problems', { count })
 }
 
-const FindingItem = ({ check, level, found, remedy }: Finding) => (
-  <li class="finding">
-    <Chip tone={LEVELS[level][1]}>{LEVELS[level][0]}</Chip>
-    <div>
-      <p class="strong">
-        <Name>{translateMessage(check)}</Name>
-      </p>
-      <p class="breaks">
-        <Name>{translateMessage(found)}</Name>
-      </p>
-      {remedy && (
-        <p class="breaks remedy">
-          <Name>{translateMessage(remedy)}</Name>
+type Service = Answer<'service'>
+
+const FindingItem = ({ finding, service }: { finding: Finding; service: Service | undefined }) => {
+  const { check, level, found, remedy } = finding
+  return (
+    <li class="finding">
+      <Chip tone={LEVELS[level][1]}>{LEVELS[level][0]}</Chip>
+      <div>
+        <p class="strong">
+          <Name>{translateMessage(check)}</Name>
         </p>
-      )}
-    </div>
-  </li>
-)
+        <p class="breaks">
+          <Name>{translateMessage(found)}</Name>
+        </p>
+        {remedy && (
+          <p class="breaks remedy">
+            <Name>{translateMessage(remedy)}</Name>
+          </p>
+        )}
+        {remedy && service && <Remedy {...{ remedy, service }} />}
+      </div>
+    </li>
+  )
+}
 
 /** The findings of the doctor, problems first, as soon as each topic is checked. */
 export const Setup = page({ title: () => t('Setup'), reads: () => ({}) }, () => {
   const findings = useSignal<readonly Finding[]>([])
   const progress = useSignal({ done: 0, all: 0 })
   const error = useSignal('')
-  const round = useSignal(0)
+  const { data } = useSources({ service: SERVICE })
   useEffect(() => {
     const stopping = new AbortController()
     const check = async () => {
@@ -59,7 +68,7 @@ export const Setup = page({ title: () => t('Setup'), reads: () => ({}) }, () => 
       if (!stopping.signal.aborted) error.value = messageOf(reason)
     })
     return () => stopping.abort()
-  }, [round.value])
+  }, [changes.value])
   const { done, all } = progress.value
   const isDone = all > 0 && done === all
   const levels = Object.keys(LEVELS)
@@ -68,14 +77,23 @@ export const Setup = page({ title: () => t('Setup'), reads: () => ({}) }, () => 
   return (
     <>
       <PageHead title={t('Setup')}>
-        <Button
-          onClick={() => {
-            round.value += 1
-          }}
-        >
-          {t('Check again')}
-        </Button>
+        <span class="row">
+          <a class="button" href={linkTo(['setup', 'send'])}>
+            {t('Send a test delivery')}
+          </a>
+          <a class="button" href={linkTo(['setup', 'signature'])}>
+            {t('Explain a signature')}
+          </a>
+          <Button
+            onClick={() => {
+              changes.value += 1
+            }}
+          >
+            {t('Check again')}
+          </Button>
+        </span>
       </PageHead>
+      {data && <Registration {...data.service} />}
       <p role="status" class="note">
         {isDone ? problemsText(problems) : t('Checking: {done} of {all} topics', { done, all })}
       </p>
@@ -85,7 +103,11 @@ export const Setup = page({ title: () => t('Setup'), reads: () => ({}) }, () => 
       {sorted.length > 0 && (
         <ul class="card list">
           {sorted.map(finding => (
-            <FindingItem key={`${finding.check} ${finding.found}`} {...finding} />
+            <FindingItem
+              key={`${finding.check} ${finding.found}`}
+              finding={finding}
+              service={data?.service}
+            />
           ))}
         </ul>
       )}

@@ -23,6 +23,8 @@ import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, act, reads } from './api.ts'
 import { t } from './persian.ts'
+import { Job } from './pieces.tsx'
+import { askIndex } from './remedies.tsx'
 
 type Store = Answer<'stores'>['stores'][number]
 type Key = Store['keys'][number]
@@ -63,11 +65,14 @@ export const Stores = page(
   ({ known: { stores, hours, reference } }) => (
     <>
       <PageHead title={t('Stores')}>
-        {reference && (
-          <a class="button" href={reference}>
-            {t('API reference')}
-          </a>
-        )}
+        <span class="row">
+          {reference && (
+            <a class="button" href={reference}>
+              {t('API reference')}
+            </a>
+          )}
+          <Button onClick={askIndex}>{t('Write the index')}</Button>
+        </span>
       </PageHead>
       <p class="small muted note">
         {t('Every store of stores.yml. Errors of endpoints are those of the last {hours} hours.', { hours })}
@@ -132,22 +137,6 @@ const askResend = (source: string) =>
     submit: ({ date }) => act('stores/resend', { source, since: date('since') }),
   })
 
-const Resent = ({ source, resend }: { source: string; resend: NonNullable<Store['resend']> }) => {
-  const { sent, total, state, failure } = resend
-  return (
-    <p class="row" role="status" data-tone={failure === undefined ? undefined : 'bad'}>
-      <progress value={sent} max={Math.max(1, total)} aria-label={t('Resending')} />
-      {t('{sent} of {total} orders passed to the worker', { sent, total })}
-      {state === 'running' && (
-        <Button kind="small" onClick={() => act('stores/resend-stop', { source })}>
-          {t('Stop')}
-        </Button>
-      )}
-      {failure !== undefined && <Name>{translateMessage(failure)}</Name>}
-    </p>
-  )
-}
-
 /** What is shown once. */
 const Shown = ({ text, children }: { text: string; children: ComponentChildren }) => (
   <div class="card made" role="status">
@@ -156,7 +145,34 @@ const Shown = ({ text, children }: { text: string; children: ComponentChildren }
   </div>
 )
 
-const Details = (store: Store) => {
+type Shop = Answer<'store'>
+
+const SNIPPETS: Readonly<Record<string, string>> = {
+  url: t('Queue'),
+  arn: 'ARN',
+  policy: t('Policy of the queue'),
+  role_policy: t("Policy of the consumer's role"),
+  aws_cli: 'AWS CLI',
+  environment: t('Environment variables'),
+  code: t('Code of the store'),
+}
+
+/** What the developer of the store needs. */
+const ForDeveloper = ({ queue: { url, arn, policy }, snippets }: Shop) => (
+  <Section id="developer" title={t('For its developer')}>
+    {Object.entries({ url, arn, policy, ...snippets }).map(
+      ([name, content]) =>
+        content && (
+          <details key={name}>
+            <summary>{SNIPPETS[name] ?? <Code>{name}</Code>}</summary>
+            <Command text={typeof content === 'string' ? content : JSON.stringify(content, null, 2)} />
+          </details>
+        ),
+    )}
+  </Section>
+)
+
+const Details = ({ shop, ...store }: Store & { shop: Shop }) => {
   const { source, feed, queue, waiting, keys, error, resend } = store
   const made = useSignal<Answer<'stores/key'> | undefined>(undefined)
   const secret = useSignal<string | undefined>(undefined)
@@ -196,7 +212,7 @@ const Details = (store: Store) => {
           </span>
         }
       >
-        {resend && <Resent {...{ source, resend }} />}
+        {resend && <Job job={resend} stop={() => act('stores/resend-stop', { source })} />}
         {secret.value && (
           <Shown text={secret.value}>
             {t('This secret is shown only once. The store verifies its messages with it.')}
@@ -207,6 +223,9 @@ const Details = (store: Store) => {
             [t('Feed')]: <FeedName {...store} />,
             [t('Queue')]: <Code>{queue}</Code>,
             [t('Messages waiting')]: decimal(waiting),
+            [t('Consumers')]: shop.feed.consumers?.join(', '),
+            [t('Dead letters')]: shop.feed.dead_letters !== undefined && decimal(shop.feed.dead_letters),
+            [t('Dead letters after')]: shop.feed.dead_letter_after,
             [t('Last error')]: error && <LastError {...error} />,
           }}
         />
@@ -235,19 +254,23 @@ const Details = (store: Store) => {
           />
         )}
       </Section>
+      <ForDeveloper {...shop} />
     </>
   )
 }
 
 export const Store = page(
-  { title: ({ path: [, source = ''] }) => source, reads: () => ({ known: STORES }) },
-  ({ known: { stores }, route: { path } }) => {
+  {
+    title: ({ path: [, source = ''] }) => source,
+    reads: ({ path: [, source] }) => ({ known: STORES, shop: reads('store', { source }) }),
+  },
+  ({ known: { stores }, shop, route: { path } }) => {
     const store = stores.find(({ source }) => source === path[1])
     return (
       <>
         <PageHead title={path[1] ?? ''} />
         {store ? (
-          <Details key={store.source} {...store} />
+          <Details key={store.source} shop={shop} {...store} />
         ) : (
           <Empty title={t('stores.yml has no such store')} />
         )}

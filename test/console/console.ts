@@ -7,6 +7,7 @@ import { violationsOf } from '../sandbox/panel-axe.ts'
 import { withBrowser } from '../sandbox/panel-browser.ts'
 import { until } from '../support/until.ts'
 import { messagePageTests } from './messages.ts'
+import { setupPageTests } from './setup.ts'
 
 type Headers = Record<string, string>
 
@@ -21,11 +22,13 @@ const VIEWS = [
   ['#/orders', 'Last change'],
   ['#/deliveries?outcome=queued', `${HOSTILE}\\u202e`],
   ['#/audit', 'Accounts for every'],
-  ['#/setup', 'problem'],
+  ['#/setup', 'Webhook URL'],
+  ['#/setup/send', 'Signs a webhook'],
+  ['#/setup/signature', 'Names the cause'],
   ['#/dead', 'Read again'],
   ['#/quarantine', 'Read again'],
   ['#/stores', 'Every store of'],
-  ['#/stores/api', 'Keys of the API'],
+  ['#/stores/api', 'For its developer'],
 ] as const
 
 /** The console of the local stack of this file, for programs and for a browser. */
@@ -127,6 +130,29 @@ export const consoleTests = () => {
     expect(await keysOf()).toBe(before)
   })
 
+  const other = 'http://127.0.0.1/webhook'
+  const webhook = { url: other, source: 'api', status: 'paid', total: 1, invoiceNumber: 1, age: 0, wait: 0 }
+  test.each([
+    ['key', { key: 'sandbox-read-key', check: true }, '403 The key lacks the scope orders.write'],
+    ['key', { key: 'two words', check: false }, 'it contains whitespace or line breaks'],
+    ['webhook/unregister', { url: other, name: `${other}/` }, 'it was not confirmed by the name'],
+    ['send', webhook, 'no order is given'],
+    ['send', { ...webhook, url: 'nowhere' }, 'it is not an http or https address'],
+    ['send', { ...webhook, secret: 'two words' }, 'it contains whitespace or line breaks'],
+    ['signature', { signature: '', body: '', secret: 'two words' }, 'it contains whitespace or line breaks'],
+  ])('%s of %j is refused, and says why', async (path, body, why) => {
+    const { status, text } = await post(path, body)
+    expect([status, text]).toEqual([409, expect.stringContaining(why)])
+    expect(text).not.toContain('two words')
+  })
+
+  test('a store is shown with what its developer needs, and the index is written', async () => {
+    const { text } = await call('/api/store?source=api', { headers: { cookie } })
+    const { queue, snippets } = JSON.parse(text)
+    expect((await local.json(['stores', 'show', 'api'])).data).toMatchObject({ queue, snippets })
+    expect((await post('stores/index', {})).status).toBe(200)
+  })
+
   test('the orders of a store are resent at its request', async () => {
     await local.create('resent-in-console', {}, 'relay')
     const today = new Date().toISOString().slice(0, 10)
@@ -135,10 +161,10 @@ export const consoleTests = () => {
       const { stores } = JSON.parse((await call('/api/stores', { headers: { cookie } })).text)
       return stores.find(({ source }: { source: string }) => source === 'api').resend
     }
-    await until(async () => (await state()).sent > 0)
+    await until(async () => (await state()).progress?.reached > 0)
     expect((await post('stores/resend-stop', { source: 'api' })).status).toBe(200)
-    await until(async () => (await state()).state === 'ended')
-    expect(await state()).not.toHaveProperty('failure')
+    await until(async () => (await state()).end !== undefined)
+    expect((await state()).end).not.toHaveProperty('failure')
   })
 
   describe('in a browser', () => {
@@ -252,6 +278,7 @@ export const consoleTests = () => {
     })
 
     messagePageTests(open)
+    setupPageTests(open)
 
     test('the overview follows what happens, and setup says what it finds, in Persian too', async () => {
       const { page, errors } = await open({ locale: 'fa-IR' })

@@ -65,7 +65,7 @@ export const messagePageTests = (open: (options?: { locale?: string }) => Promis
     await page.getByLabel('Type').fill('something else')
     const remove = page.getByRole('dialog').getByRole('button', { name: 'Delete' })
     await remove.click()
-    await page.getByText('it was not confirmed by their name').waitFor()
+    await page.getByText('it was not confirmed by the name').waitFor()
     const { letters } = (await local.json(['dead', 'list', '--order', 'later'])).data
     await page.getByLabel('Type').fill(letters[0].id)
     await remove.click()

@@ -1,0 +1,201 @@
+import { signal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { ask, type FieldProps } from '../../web/form.tsx'
+import { toast } from '../../web/notices.ts'
+import { Button, Code, Facts, Moment, Section } from '../../web/pieces.tsx'
+import { type Answer, act, reads } from './api.ts'
+import { t } from './persian.ts'
+import { Job } from './pieces.tsx'
+
+export const SERVICE = reads('service', {}, 'webhook')
+
+type Service = Answer<'service'>
+
+/** How often something was done that the doctor checks. */
+export const changes = signal(0)
+
+const changed = () => {
+  changes.value += 1
+}
+
+export const urlField = ({ url }: Service): FieldProps => ({
+  name: 'url',
+  label: t('Webhook URL'),
+  value: url,
+})
+
+const askKey = ({ accountingUrl }: Service) =>
+  ask({
+    title: t('Set the API key'),
+    text: t(
+      'The relay uses it for {url} within a minute. It is checked first: with a refund of an order that cannot exist.',
+      { url: accountingUrl },
+    ),
+    fields: [
+      { name: 'key', label: t('API key'), kind: 'secret', autofocus: true },
+      {
+        ...{ name: 'unchecked', label: t('Store it unchecked'), kind: 'switch' },
+        help: t('While the service cannot be reached.'),
+      },
+    ],
+    action: t('Store'),
+    submit: async ({ required, isOn }) => {
+      await act('key', { key: required('key'), check: !isOn('unchecked') })
+      toast(t('Stored; it takes effect within a minute.'))
+      changed()
+    },
+  })
+
+const askRegister = (service: Service) =>
+  ask({
+    title: t('Register the webhook'),
+    text: t(
+      'The accounting service sends its webhooks to this URL from then on, signed with a new secret, which the relay stores. If it is registered already, nothing changes.',
+    ),
+    fields: [
+      urlField(service),
+      {
+        ...{ name: 'again', label: t('Even if it is registered'), kind: 'switch' },
+        help: t('For example after the URL was removed at the service.'),
+      },
+      {
+        ...{
+          name: 'check',
+          label: t('Wait until the relay accepts the secret'),
+          kind: 'switch',
+          value: true,
+        },
+        help: t('This takes up to a minute.'),
+      },
+    ],
+    action: t('Register'),
+    submit: ({ required, isOn }) =>
+      act('webhook/register', { url: required('url'), again: isOn('again'), check: isOn('check') }),
+  })
+
+const askRotate = (service: Service) =>
+  ask({
+    title: t('Rotate the webhook secret'),
+    text: t(
+      'The exchange is announced to the relay, the accounting service creates a new secret, both are accepted for a while, and the old one is deleted. No webhook is refused. If it is stopped, the next rotation resumes it.',
+    ),
+    fields: [
+      urlField(service),
+      {
+        ...{ name: 'lead', label: t('Announce, seconds'), kind: 'number' },
+        value: service.rotation.lead,
+      },
+      {
+        ...{ name: 'overlap', label: t('Accept both, seconds'), kind: 'number' },
+        value: service.rotation.overlap,
+      },
+      {
+        ...{ name: 'wait', label: t('Delete the old secret at the end'), kind: 'switch', value: true },
+        help: t('Otherwise, a later rotation deletes it.'),
+      },
+    ],
+    action: t('Rotate'),
+    submit: ({ required, count, isOn }) =>
+      act('webhook/rotate', {
+        ...{ url: required('url'), wait: isOn('wait') },
+        ...{ lead: count('lead'), overlap: count('overlap') },
+      }),
+  })
+
+const askUnregister = (service: Service) =>
+  ask({
+    title: t('Unregister the webhook'),
+    text: t(
+      'The accounting service sends no more webhooks to this URL, and its secrets are deleted. Until it is registered again, only the scheduled check finds changes.',
+    ),
+    fields: [urlField(service), { name: 'name', label: t('Type the URL'), autofocus: true }],
+    action: t('Unregister'),
+    submit: ({ required, text }) => act('webhook/unregister', { url: required('url'), name: text('name') }),
+  })
+
+export const askIndex = () =>
+  ask({
+    title: t('Write the index of keys and secrets'),
+    text: t(
+      'The functions read keys and secrets from an index. It needs to be written only if parameters were changed by hand; no key changes.',
+    ),
+    action: t('Write the index'),
+    submit: async () => {
+      await act('stores/index', {})
+      toast(t('The index of keys and secrets is written.'))
+      changed()
+    },
+  })
+
+/** What the page can do of a remedy, by the command in it: ask, or lead to a page. */
+const REMEDIES: readonly (readonly [
+  command: string,
+  label: string,
+  does: string | ((service: Service) => void),
+])[] = [
+  ['relay key set', t('Set the API key…'), askKey],
+  ['relay register', t('Register…'), askRegister],
+  ['relay rotate', t('Rotate the secret…'), askRotate],
+  ['relay unregister', t('Unregister…'), askUnregister],
+  ['relay stores index', t('Write the index'), askIndex],
+  ['relay stores', t('Stores'), '#/stores'],
+  ['relay dead', t('Dead letters'), '#/dead'],
+  ['relay quarantine', t('Quarantine'), '#/quarantine'],
+]
+
+export const Remedy = ({ remedy, service }: { remedy: string; service: Service }) => {
+  const [, label, does] = REMEDIES.find(([command]) => remedy.includes(command)) ?? []
+  if (label === undefined || does === undefined) return null
+  if (typeof does === 'string') return <a href={does}>{label}</a>
+  return (
+    <Button kind="small" onClick={() => does(service)}>
+      {label}
+    </Button>
+  )
+}
+
+/** What is registered with the accounting service, and what changes it. */
+export const Registration = (service: Service) => {
+  const { url, accountingUrl, hasKey, secrets, job } = service
+  const end = job?.end?.at
+  const last = useRef(end)
+  useEffect(() => {
+    if (end !== undefined && end !== last.current) changed()
+    last.current = end
+  }, [end])
+  return (
+    <Section
+      id="service"
+      title={t('Accounting service')}
+      aside={
+        <span class="row">
+          {REMEDIES.slice(0, 4).map(
+            ([, label, does]) =>
+              typeof does === 'function' && (
+                <Button key={label} onClick={() => does(service)}>
+                  {label}
+                </Button>
+              ),
+          )}
+        </span>
+      }
+    >
+      {job && <Job job={job} stop={() => act('webhook/stop', {})} />}
+      <Facts
+        facts={{
+          [t('Address')]: <Code>{accountingUrl}</Code>,
+          [t('API key')]: hasKey ? t('stored') : t('none'),
+          [t('Webhook URL')]: <Code>{url}</Code>,
+          [t('Secrets')]:
+            secrets.length === 0
+              ? t('none')
+              : secrets.map(({ id, since }) => (
+                  <p key={id}>
+                    <Code>{id}</Code> <Moment iso={since} />
+                  </p>
+                )),
+        }}
+      />
+    </Section>
+  )
+}

@@ -1,0 +1,150 @@
+import { useSignal } from '@preact/signals'
+import { STATUSES } from '../../lib/protocol/status.ts'
+import { Field, type FieldProps, Form, type Values } from '../../web/form.tsx'
+import { translateMessage } from '../../web/messages.ts'
+import { Chip, Name } from '../../web/pieces.tsx'
+import { linkTo, type Route } from '../../web/route.ts'
+import { PageHead, page } from '../../web/shell.tsx'
+import { type Answer, act } from './api.ts'
+import { t } from './persian.ts'
+import { Fields } from './pieces.tsx'
+import { SERVICE, urlField } from './remedies.tsx'
+
+const PASTED = t('Pasting changes line breaks; a file keeps every byte.')
+
+const BODY: FieldProps = {
+  ...{ name: 'body', label: t('Body'), kind: 'body' },
+  help: PASTED,
+}
+
+const sending = async ({ text, required, count, base64 }: Values) => {
+  const optional = (name: string) => text(name) || undefined
+  const body = (await base64('body')) || undefined
+  const externalId = body === undefined ? required('externalId') : undefined
+  return act('send', {
+    ...{ url: required('url'), source: text('source'), externalId, body },
+    ...{ status: STATUSES.find(status => status === text('status')) ?? 'paid', error: optional('error') },
+    ...{ total: count('total'), invoiceNumber: count('invoiceNumber'), delivery: optional('delivery') },
+    ...{ age: count('age'), wait: count('wait'), secret: optional('secret') },
+  })
+}
+
+const Sent = ({ status, taken, ...sent }: Answer<'send'>) => (
+  <>
+    <p class="row">
+      <Chip tone={taken ? 'good' : 'bad'}>{String(status)}</Chip>
+      {taken && <a href={linkTo(['deliveries', sent.delivery])}>{t('Delivery')}</a>}
+    </p>
+    <Fields of={sent} />
+  </>
+)
+
+const SendPage = page(
+  { title: () => t('Send a test delivery'), reads: () => ({ service: SERVICE }) },
+  ({ service }) => {
+    const sent = useSignal<Answer<'send'> | undefined>(undefined)
+    const order: FieldProps[] = [
+      { name: 'source', label: t('Store'), options: service.sources.map(source => [source, source]) },
+      { name: 'externalId', label: t('Order number') },
+      {
+        ...{ name: 'status', label: t('Status'), value: 'paid' },
+        options: STATUSES.map(status => [status, translateMessage(status)]),
+      },
+      { name: 'total', label: t('Total, rials'), kind: 'number', value: 1000 },
+      { name: 'invoiceNumber', label: t('Invoice number'), kind: 'number', value: 1 },
+      { name: 'error', label: t('Reason'), help: t('Of an order that needs review.') },
+    ]
+    const more: FieldProps[] = [
+      { name: 'delivery', label: t('Delivery id'), help: t('Empty: a new one.') },
+      { ...BODY, help: t('Instead of all above. {help}', { help: PASTED }) },
+      urlField(service),
+      { name: 'secret', label: t('Secret'), kind: 'secret', help: t('Empty: the stored one.') },
+      { name: 'age', label: t('Age of the signature, seconds'), kind: 'number', value: 0 },
+      { name: 'wait', label: t('Wait for the order, seconds'), kind: 'number', value: 0 },
+    ]
+    return (
+      <>
+        <PageHead title={t('Send a test delivery')} />
+        <p class="note prose">
+          {t(
+            'Signs a webhook as the accounting service does, and sends it. The relay takes it for one: the order becomes what it says, and the store is notified.',
+          )}
+        </p>
+        <div class="columns">
+          <Form
+            class="card made pairs"
+            action={t('Send')}
+            submit={async values => {
+              sent.value = await sending(values)
+            }}
+          >
+            {order.map(field => (
+              <Field key={field.name} {...field} />
+            ))}
+            <details>
+              <summary>{t('More')}</summary>
+              <div class="pairs">
+                {more.map(field => (
+                  <Field key={field.name} {...field} />
+                ))}
+              </div>
+            </details>
+          </Form>
+          <div role="status" class="pairs">
+            {sent.value && <Sent {...sent.value} />}
+          </div>
+        </div>
+      </>
+    )
+  },
+)
+
+const SignaturePage = page({ title: () => t('Explain a signature'), reads: () => ({}) }, () => {
+  const found = useSignal<Answer<'signature'> | undefined>(undefined)
+  const explain = async ({ required, text, base64 }: Values) => {
+    found.value = await act('signature', {
+      ...{ signature: required('signature'), secret: required('secret'), body: await base64('body') },
+      receivedAt: text('receivedAt') || undefined,
+    })
+  }
+  const { valid, cause, remedy } = found.value ?? {}
+  return (
+    <>
+      <PageHead title={t('Explain a signature')} />
+      <p class="note prose">
+        {t(
+          'Names the cause of a signature that does not verify: a changed body, another form of the secret, the clock. The secret goes to the console on this machine only, and is not kept.',
+        )}
+      </p>
+      <div class="columns">
+        <Form class="card made pairs" action={t('Explain')} submit={explain}>
+          <Field name="signature" label="X-Service-Signature" />
+          <Field {...BODY} />
+          <Field name="secret" label={t('Secret')} kind="secret" />
+          <Field
+            name="receivedAt"
+            label={t('Received')}
+            help={t('Such as {example}. Empty: now.', { example: '2026-11-22T08:00:00Z' })}
+          />
+        </Form>
+        <div role="status" class="pairs">
+          {cause !== undefined && (
+            <div class="card made">
+              <Chip tone={valid ? 'good' : 'bad'}>{valid ? t('Valid') : t('Not valid')}</Chip>
+              <p class="strong breaks note">
+                <Name>{translateMessage(cause)}</Name>
+              </p>
+              <p class="breaks remedy">
+                <Name>{translateMessage(remedy ?? '')}</Name>
+              </p>
+            </div>
+          )}
+        </div>
+      </div>
+    </>
+  )
+})
+
+/** What tests the webhook: a delivery to send, or the signature of one to explain. */
+export const Tests = ({ route }: { route: Route }) =>
+  route.path[1] === 'send' ? <SendPage route={route} /> : <SignaturePage route={route} />
