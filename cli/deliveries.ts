@@ -5,9 +5,9 @@ import { type DeliveryRecord, deliveryOf, readDelivery } from '../lib/webhook/de
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { cannot } from './core/errors.ts'
-import { logOf } from './core/log.ts'
+import { newestOf } from './core/log.ts'
 import { periodOption, positive, SOURCE } from './core/options.ts'
-import { count, facts, lines, table } from './core/output.ts'
+import { facts, lines, table } from './core/output.ts'
 import { itemsOf } from './core/table.ts'
 import { nowSeconds } from './core/webhook.ts'
 
@@ -52,12 +52,22 @@ export const showDelivery = async (context: Context, delivery: string) => {
   }
 }
 
-const REFUSED = ['forged', 'contradictory', 'too_large']
+export const OUTCOMES = ['queued', 'duplicate', 'ignored', 'refused', 'quarantined', 'failed'] as const
+
+type Outcome = (typeof OUTCOMES)[number]
+
+const FAILED = ['delivery failed', 'delivery deferred']
+
+/** How the log names outcomes, where it has other words. */
+const LOGGED: Partial<Record<Outcome, readonly string[]>> = {
+  refused: ['forged', 'contradictory', 'too_large'],
+  quarantined: ['unreadable'],
+}
 
 /** What became of a delivery, and why, in the words of people. */
 export const outcomeOf = (outcome: string, why?: string): { outcome: string; why?: string } => {
   if (outcome === 'unreadable') return { outcome: 'quarantined' }
-  if (!REFUSED.includes(outcome)) return { outcome, ...(why !== undefined && { why }) }
+  if (!LOGGED.refused?.includes(outcome)) return { outcome, ...(why !== undefined && { why }) }
   const kind = outcome.replace('_', ' ')
   return { outcome: 'refused', why: why === undefined ? kind : `${kind}, ${why}` }
 }
@@ -71,41 +81,39 @@ const received = v.object({
   external_id: v.optional(v.string()),
 })
 
-/** A delivery as the log shows it: what identifies it is missing where it could not be read, or is not trusted. */
-type Received = Omit<v.InferOutput<typeof received>, 'outcome'> & { at: Date; outcome: string }
-
-export const OUTCOMES = ['queued', 'duplicate', 'ignored', 'refused', 'quarantined', 'failed'] as const
-
-type ListOptions = { since: Date; limit: number; outcome?: string | undefined; source?: string | undefined }
+type ListOptions = { since: Date; limit: number; outcome?: Outcome | undefined; source?: string | undefined }
 
 /** The deliveries of the log, whatever became of them, the newest first. */
 export const listDeliveries = async (context: Context, { since, limit, outcome, source }: ListOptions) => {
-  const found: Received[] = []
-  let matching = 0
-  const messages = ['delivery received', 'delivery failed', 'delivery deferred']
-  for await (const { at, message, fields } of logOf(context, { since, follow: false, messages })) {
+  const newest = {
+    ...{ since, messages: outcome === 'failed' ? FAILED : ['delivery received', ...FAILED] },
+    fields: {
+      ...(outcome !== undefined && outcome !== 'failed' && { outcome: LOGGED[outcome] ?? [outcome] }),
+      ...(source !== undefined && { source: [source] }),
+    },
+  }
+  const found = await newestOf(context, newest, limit, ({ at, message, fields }) => {
     const line = v.safeParse(received, fields)
     const { outcome: name = 'failed', why, ...about } = line.success ? line.output : {}
+    // What identifies a delivery is missing where it could not be read, or is not trusted.
     const row = { at, ...outcomeOf(name, line.success ? why : message), ...about }
     if (why === 'probe' || (outcome ?? row.outcome) !== row.outcome || (source ?? row.source) !== row.source)
-      continue
-    matching++
-    found.push(row)
-    if (found.length > 2 * limit) found.splice(0, found.length - limit)
-  }
-  const deliveries = found.slice(-limit).reverse()
+      return undefined
+    return row
+  })
+  const deliveries = found.slice(0, limit)
+  const more = found.length > limit
   const rows = deliveries.map(({ at, outcome, why, source, external_id, delivery }) => [
     ...[at.toISOString(), outcome, why, source, external_id, delivery],
   ])
   return {
-    data: { deliveries, matching },
+    data: { deliveries, more },
     text:
       rows.length === 0
         ? `No matching deliveries in the log of ${context.title}.`
         : lines(
             table(['RECEIVED', 'OUTCOME', 'WHY', 'SOURCE', 'ORDER', 'DELIVERY'], rows),
-            matching > limit &&
-              `${count(matching, 'delivery', 'deliveries')} match; raise --limit to see more.`,
+            more && `There are more; raise --limit, which is ${limit}.`,
           ),
   }
 }

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
+import type { Context } from '../cli/core/context.ts'
 import { cannot } from '../cli/core/errors.ts'
-import { type LogLine, logOf } from '../cli/core/log.ts'
+import { newestOf } from '../cli/core/log.ts'
 import { checkOrders } from '../cli/orders/events.ts'
 import { failingOrders, findOrders, listOrders, timelineOf } from '../cli/orders/orders.ts'
 import { RESEND_RATE, resend } from '../cli/orders/resend.ts'
@@ -34,15 +35,14 @@ const summary = (stored: StoredOrder) => {
 const LINES = 200
 
 /** The last lines of the log about an order. */
-const linesAbout = async (log: AsyncIterable<LogLine>, source: string, external_id: string) => {
-  const lines: { at: string; from: string | undefined; level: string; message: string; fields: string }[] = []
-  for await (const { at, from, level, message, fields } of log) {
+const linesAbout = async (context: Context, source: string, external_id: string) => {
+  const newest = { since: new Date(Date.now() - DAY_MS), fields: { external_id: [external_id] } }
+  const lines = await newestOf(context, newest, LINES, ({ at, from, level, message, fields }) => {
     const { source: ofStore, external_id: ofOrder, ...others } = fields
-    if (ofStore !== source || ofOrder !== external_id) continue
-    lines.push({ at: at.toISOString(), from, level, message, fields: JSON.stringify(others) })
-    if (lines.length > LINES) lines.shift()
-  }
-  return lines.toReversed()
+    if (ofStore !== source || ofOrder !== external_id) return undefined
+    return { at: at.toISOString(), from, level, message, fields: JSON.stringify(others) }
+  })
+  return lines.slice(0, LINES)
 }
 
 const key = { source: v.string(), external_id: v.string() }
@@ -94,10 +94,9 @@ export const orderRoutes = [
       why: whyWaiting(stored, Date.now()),
     }
   }),
-  get('order-log', key, async ({ source, external_id }, { context }) => {
-    const since = new Date(Date.now() - DAY_MS)
-    return { lines: await linesAbout(logOf(context, { since, follow: false }), source, external_id) }
-  }),
+  get('order-log', key, async ({ source, external_id }, { context }) => ({
+    lines: await linesAbout(context, source, external_id),
+  })),
   post('orders/check', key, (order, { context }) => checkOrders(context, [order])),
   post('orders/resend', key, (order, { context }) => resend(context, { ...order, rate: RESEND_RATE })),
 ]

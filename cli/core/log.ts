@@ -1,10 +1,7 @@
-import { createReadStream, existsSync } from 'node:fs'
-import { stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
-import { logFile } from '../../local/log.ts'
 import type { Context } from './context.ts'
-import { cannot } from './errors.ts'
+import { lastLocalLines, localLines } from './local-log.ts'
 import { merged } from './merge.ts'
 
 /** A line of the functions' structured log. */
@@ -30,7 +27,7 @@ const time = v.pipe(v.string(), v.isoTimestamp())
 const parsed = v.pipe(v.string(), v.startsWith('{'), v.parseJson())
 
 /** A line that a function wrote, or Node's runtime for it: then the message may be an error. */
-const written = v.looseObject({
+const entry = v.looseObject({
   level: v.string(),
   message: v.union([v.string(), v.looseObject({ errorType: v.string(), errorMessage: v.string() })]),
   timestamp: time,
@@ -53,7 +50,7 @@ const logLineOf = (line: string, from?: string): LogLine | undefined => {
     const message = `${type === 'platform.report' ? 'invocation' : 'start of the function'} ended with ${record.status}`
     return { at: new Date(at), from, level: 'ERROR', message, fields: record }
   }
-  if (!v.is(written, json.output)) return undefined
+  if (!v.is(entry, json.output)) return undefined
   const { level, message, timestamp, ...fields } = json.output
   const known = { at: new Date(timestamp), from, level }
   if (typeof message === 'string') return { ...known, message, fields }
@@ -71,45 +68,6 @@ export const logOf = (context: Context, range: Range): AsyncGenerator<LogLine> =
 
 const LOCAL_INTERVAL_MS = 250
 
-/** Reads, at each call, the lines that were completed in a file since the last one. */
-const newLines = (path: string) => {
-  let read = 0
-  let rest = Buffer.alloc(0)
-  return async function* (): AsyncGenerator<string> {
-    // The stack has started a new file.
-    if ((await stat(path)).size < read) {
-      read = 0
-      rest = Buffer.alloc(0)
-    }
-    for await (const chunk of createReadStream(path, { start: read })) {
-      read += chunk.length
-      rest = Buffer.concat([rest, chunk])
-      const end = rest.lastIndexOf('\n')
-      if (end === -1) continue
-      yield* rest.subarray(0, end).toString('utf8').split('\n')
-      rest = rest.subarray(end + 1)
-    }
-  }
-}
-
-/** Reads, at each call, what the local stack has written to its log since the last one, metrics included. */
-export const localLines = ({ dataDir }: Pick<Context, 'dataDir'>) => {
-  const path = logFile(dataDir)
-  let files: ReturnType<typeof newLines>[] | undefined
-  return async function* (): AsyncGenerator<string> {
-    if (!existsSync(path)) {
-      throw cannot(
-        'read the log',
-        `${path} does not exist`,
-        'npm start writes it, npx serverless offline does not',
-      )
-    }
-    files ??= [`${path}.old`, path].filter(existsSync).map(newLines)
-    for (const next of files) yield* next()
-    files = files.slice(-1)
-  }
-}
-
 /** Whether a line is certainly older, or about something else: most are, and parsing takes its time. */
 const isOther = (text: string, since: string, messages: readonly string[] | undefined) => {
   const [, written = since] = /"timestamp":"([^"]+)"/.exec(text) ?? []
@@ -117,7 +75,7 @@ const isOther = (text: string, since: string, messages: readonly string[] | unde
 }
 
 async function* localLog(context: Context, { since, follow, signal, messages }: Range) {
-  const next = localLines(context)
+  const next = localLines(context, since)
   const from = since.toISOString()
   do {
     for await (const text of next()) {
@@ -126,6 +84,51 @@ async function* localLog(context: Context, { since, follow, signal, messages }: 
     }
     if (follow) await sleep(LOCAL_INTERVAL_MS)
   } while (follow && !signal?.aborted)
+}
+
+type Newest = Pick<Range, 'since' | 'messages'> & {
+  /** Only lines whose fields have one of these values. The first field is looked for first, so the rarest does best. */
+  fields?: Readonly<Record<string, readonly string[]>>
+}
+
+async function* newestLocal(context: Context, { since, messages, fields }: Newest) {
+  const named = { ...fields, ...(messages && { message: messages }) }
+  const [first = [], ...others] = Object.entries(named).map(([name, values]) =>
+    values.map(value => JSON.stringify({ [name]: value }).slice(1, -1)),
+  )
+  for await (const text of lastLocalLines(context, since, first)) {
+    // Parsing takes its time.
+    const line = others.every(texts => texts.some(each => text.includes(each))) ? logLineOf(text) : undefined
+    if (line !== undefined && line.at >= since) yield line
+  }
+}
+
+/**
+ * What a person wants of the log, the newest first.
+ *
+ * @param limit how many to find; one more shows that there are others
+ * @param pick what is wanted of a line, if anything
+ */
+export const newestOf = async <Found>(
+  context: Context,
+  newest: Newest,
+  limit: number,
+  pick: (line: LogLine) => Found | undefined,
+): Promise<Found[]> => {
+  const found: Found[] = []
+  if (context.local) {
+    for await (const line of newestLocal(context, newest)) {
+      found.push(...[pick(line)].filter(each => each !== undefined))
+      if (found.length > limit) break
+    }
+    return found
+  }
+  // CloudWatch reads from the oldest line on.
+  for await (const line of cloudWatchLog(context, { ...newest, follow: false })) {
+    found.push(...[pick(line)].filter(each => each !== undefined))
+    if (found.length > 2 * limit) found.splice(0, found.length - limit - 1)
+  }
+  return found.reverse().slice(0, limit + 1)
 }
 
 const CLOUDWATCH_INTERVAL_MS = 3000

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { EVENTS, type OUTCOMES, STATUSES } from '../../deploy/dashboard.ts'
 import type { Metric } from '../../lib/platform/telemetry.ts'
 import type { Context } from '../core/context.ts'
-import { localLines } from '../core/log.ts'
+import { localLines } from '../core/local-log.ts'
 
 export type Series = {
   namespace: 'order-relay' | 'AWS/SQS'
@@ -90,7 +90,7 @@ const keyOf = (name: string, dimensions: Readonly<Record<string, unknown>>) =>
 
 /** Reads the metrics in the local log: each call reads on from where the last one ended. */
 const localSeries = (context: Context): ReadSeries => {
-  const lines = localLines(context)
+  const lines = localLines(context, new Date(Date.now() - KEPT_MS))
   const minutes = new Map<number, Map<string, { Sum: number; Maximum: number }>>()
   const add = (text: string, oldest: number) => {
     const line = v.safeParse(written, text)

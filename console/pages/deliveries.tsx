@@ -108,15 +108,14 @@ export const Deliveries = page(
     title: () => t('Deliveries'),
     reads: route => ({ list: reads('deliveries', filterOf(route), 'delivery received', 'delivery failed') }),
   },
-  ({ list: { deliveries, matching, sources }, route }) => (
+  ({ list: { deliveries, more, sources }, route }) => (
     <>
       <PageHead title={t('Deliveries')} />
       <Filters {...{ route, sources }} />
       <p class="small muted note">
-        {t('Webhooks in the log, the newest first: {shown} of {matching}.', {
-          shown: deliveries.length,
-          matching,
-        })}
+        {more
+          ? t('The {count} newest webhooks in the log.', { count: deliveries.length })
+          : t('Webhooks in the log, the newest first: {count}.', { count: deliveries.length })}
       </p>
       {deliveries.length === 0 ? (
         <Empty title={t('No delivery matches')}>

@@ -63,8 +63,8 @@ export const t = translator({
   now: 'اکنون',
   Deliveries: 'تحویل‌ها',
   Delivery: 'تحویل',
-  'Webhooks in the log, the newest first: {shown} of {matching}.':
-    'وب‌هوک‌های گزارش، تازه‌ترین در آغاز: {shown} از {matching}.',
+  'The {count} newest webhooks in the log.': '{count} وب‌هوک تازه‌تر گزارش.',
+  'Webhooks in the log, the newest first: {count}.': 'وب‌هوک‌های گزارش، تازه‌ترین در آغاز: {count}.',
   'The record of a delivery is kept for thirty days.': 'ثبت هر تحویل سی روز می‌ماند.',
   Received: 'زمان دریافت',
   Outcome: 'نتیجه',
