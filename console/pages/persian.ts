@@ -64,6 +64,8 @@ export const t = translator({
   Deliveries: 'تحویل‌ها',
   Delivery: 'تحویل',
   'The {count} newest webhooks in the log.': '{count} وب‌هوک تازه‌تر گزارش.',
+  'Runbook: {page}': 'دستورالعمل: {page}',
+  'The runbook is in English.': 'دستورالعمل‌ها به انگلیسی نوشته شده‌اند.',
   'Webhooks in the log, the newest first: {count}.': 'وب‌هوک‌های گزارش، تازه‌ترین در آغاز: {count}.',
   'The record of a delivery is kept for thirty days.': 'ثبت هر تحویل سی روز می‌ماند.',
   Received: 'زمان دریافت',

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact'
+import { language } from '../../web/language.ts'
 import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { reads } from './api.ts'
+import { t } from './persian.ts'
 
 /** Code, emphasis and links within a line; a link leads to another page of the runbook, or is only its text. */
 const inline = (text: string): ComponentChildren[] =>
@@ -38,12 +40,13 @@ const blocks = (markdown: string) =>
 /** A page of the runbook, as in docs/runbook. */
 export const Runbook = page(
   {
-    title: ({ path: [, name = ''] }) => name,
+    title: ({ path: [, name = ''] }) => t('Runbook: {page}', { page: name }),
     reads: ({ path: [, name = ''] }) => ({ page: reads('runbook', { page: name }) }),
   },
   ({ page: { text } }) => (
     <>
-      <PageHead title={/^# (.*)$/m.exec(text)?.[1] ?? ''} />
+      <PageHead title={t('Runbook: {page}', { page: /^# (.*)$/m.exec(text)?.[1] ?? '' })} />
+      {language !== 'en' && <p class="muted">{t('The runbook is in English.')}</p>}
       <article class="prose" lang="en" dir="ltr">
         {blocks(text)}
       </article>
