@@ -145,14 +145,17 @@ describe('an event', () => {
 })
 
 describe('an unreadable event', () => {
-  test.each([
-    ['that is not JSON', '{', 'The body is not JSON'],
+  const changed = (changes: object) => JSON.stringify({ ...webhook('1', 'paid'), ...changes })
+  test.each<[string, string, string, object]>([
+    ['that is not JSON', '{', 'The body is not JSON', {}],
     [
       'with an unknown name',
-      JSON.stringify({ ...webhook('1', 'paid'), event: 'order.shipped' }),
+      changed({ event: 'order.shipped' }),
       'Field "event"',
+      { ...keyOf('1'), delivery: expect.any(String) },
     ],
-  ])('%s is quarantined whole, and those behind it are processed', async (_name, body, reason) => {
+    ['with a name as its id', changed({ delivery: 'Sara Ahmadi' }), 'Field "delivery"', keyOf('1')],
+  ])('%s is quarantined whole, and those behind it are processed', async (_name, body, reason, about) => {
     const group = { MessageGroupId: 'g' }
     expect(await run(record('1', body, group), record('2', webhook('behind', 'paid'), group))).toEqual({
       batchItemFailures: [],
@@ -168,7 +171,7 @@ describe('an unreadable event', () => {
     expect(recorded.lines[0]).toEqual({
       level: 'warn',
       message: 'event quarantined',
-      fields: { messageId: '1', ...(body !== '{' && { ...keyOf('1'), delivery: expect.any(String) }) },
+      fields: { messageId: '1', ...about },
     })
     expect(recorded.metrics[0]).toEqual({ name: 'Quarantined', dimensions: { from: 'worker' }, value: 1 })
     expect(recorded.counted()).toContain('EventsProcessed')
