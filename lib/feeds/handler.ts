@@ -2,6 +2,7 @@ import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import middy from '@middy/core'
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { aboutMessage } from '../platform/about.ts'
+import { assertAllowed } from '../platform/addresses.ts'
 import { type FailedRecord, processBatch } from '../platform/batch.ts'
 import type { Sqs, Ssm } from '../platform/clients.ts'
 import { invocation, type Runtime, type Settings } from '../platform/environment.ts'
@@ -24,10 +25,11 @@ const SLOW_RETRY_SECONDS = 22 * 60
 export type FeedDependencies = Runtime & {
   sqs: Sqs
   ssm: Ssm
-  http: HttpClient
+  /** Makes the client that calls the stores; `assertAddress` throws for an address that it must not call. */
+  client: (assertAddress: (address: string) => void) => HttpClient
   telemetry: Telemetry
   stores: readonly Store[]
-  settings: Pick<Settings, 'ordersQueueUrl' | 'feedsDeadQueueUrl' | 'secretsPath'>
+  settings: Pick<Settings, 'ordersQueueUrl' | 'feedsDeadQueueUrl' | 'secretsPath' | 'feedAddresses'>
 }
 
 /** Delays a failed feed message, and the messages behind it in its message group. */
@@ -72,9 +74,10 @@ const feedsDeadQueue =
 
 /** The consumer of the queues of HTTP feeds; a batch always comes from one queue. */
 export const createFeeder = (dependencies: FeedDependencies) => {
-  const { sqs, ssm, http, telemetry, stores, settings, now } = dependencies
+  const { sqs, ssm, client, telemetry, stores, settings, now } = dependencies
+  const allowed = settings.feedAddresses === 'loopback' ? 'loopback' : 'public'
   const feeding = {
-    deliver: httpDelivery({ http, now }),
+    deliver: httpDelivery({ http: client(address => assertAllowed(address, allowed)), now }),
     secretsOf: feedSecrets(ssm, settings.secretsPath, dependencies),
     deadLetter: feedsDeadQueue(sqs, settings.feedsDeadQueueUrl),
     now,

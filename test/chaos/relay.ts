@@ -141,7 +141,8 @@ export const startRelay = async (
     const work = createWorker(await dependenciesOf('worker'))
     return (event: SQSEvent) => work(event, context('worker'))
   }
-  const feed = createFeeder(await dependenciesOf('feeder'))
+  const feeding = await dependenciesOf('feeder')
+  const feed = createFeeder({ ...feeding, client: () => feeding.http })
   const reconcile = createReconciler(await dependenciesOf('reconcile'))
   return {
     webhook: { url: webhookUrl, secret },

@@ -92,12 +92,13 @@ export const killTests = ({ parts, copyOf }: Examples) => {
     })
     shortenDelays(sqs, { retries: 10, timeouts: 1 })
     const feed = createFeeder({
-      ...{ sqs, ssm, http: httpClient(), now: Date.now, random: Math.random },
+      ...{ sqs, ssm, client: httpClient, now: Date.now, random: Math.random },
       stores: [{ source: 'shop', feed: { http: example.url, disable_after: 3600 } }],
       settings: {
         ordersQueueUrl: queueUrl(QUEUES.orders),
         feedsDeadQueueUrl: queueUrl(QUEUES.feedsDead),
         secretsPath,
+        feedAddresses: 'loopback',
       },
       telemetry: recordingTelemetry().telemetry,
     })

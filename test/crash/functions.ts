@@ -247,7 +247,9 @@ export const lambda = (parts: Parts) => {
   for (const name of [QUEUES.orders, QUEUES.bulk])
     eventSource('worker', name, LIMITS.orders.timeout, createWorker)
   for (const { source } of httpStores(STORES))
-    eventSource('feeder', feedQueueName(source), LIMITS.webFeed.timeout, createFeeder)
+    eventSource('feeder', feedQueueName(source), LIMITS.webFeed.timeout, dependencies =>
+      createFeeder({ ...dependencies, client: () => dependencies.http }),
+    )
 
   return {
     /** Replaces all environments: those that are at work end after it. */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
-import { createFeeder } from '../../lib/feeds/handler.ts'
+import { createFeeder, type FeedDependencies } from '../../lib/feeds/handler.ts'
 import { feedSecretParameters } from '../../lib/feeds/secrets.ts'
 import type { HttpClient } from '../../lib/platform/http-client.ts'
 import { verify } from '../../lib/protocol/signature.ts'
@@ -15,6 +15,7 @@ const ARN = 'arn:aws:sqs:eu-central-1:000000000000:'
 const { stack, recorded } = await stackForTests()
 
 let now: number
+let dependencies: FeedDependencies
 let handler: ReturnType<typeof createFeeder>
 /** The delivery ids that the endpoint received. */
 let received: (string | undefined)[]
@@ -43,7 +44,8 @@ beforeEach(() => {
     { source: 'constructor', queue: 'other', feed: { http: 'https://c.example/', disable_after: 60 } },
   ]
   const runtime = { now: () => now, random: () => 1 }
-  handler = createFeeder({ ...stack, http, stores, telemetry: recorded.telemetry, ...runtime })
+  dependencies = { ...stack, client: () => http, stores, telemetry: recorded.telemetry, ...runtime }
+  handler = createFeeder(dependencies)
 })
 
 const bodyOf = (delivery: string) =>
@@ -289,4 +291,23 @@ describe('the secret of a store', () => {
     expect([valid(0, 'next secret'), valid(0, 'secret of web')]).toEqual([true, true])
     expect([valid(1, 'next secret'), valid(1, 'secret of web')]).toEqual([true, false])
   })
+})
+
+test.each([
+  ['public', ['169.254.169.254', '127.0.0.1']],
+  ['loopback', ['169.254.169.254']],
+])('feeds with %s addresses refuse %j', (feedAddresses, refused) => {
+  const found: string[] = []
+  const client: FeedDependencies['client'] = assertAddress => {
+    for (const address of ['203.0.113.1', '169.254.169.254', '127.0.0.1']) {
+      try {
+        assertAddress(address)
+      } catch {
+        found.push(address)
+      }
+    }
+    return http
+  }
+  createFeeder({ ...dependencies, client, settings: { ...stack.settings, feedAddresses } })
+  expect(found).toEqual(refused)
 })
