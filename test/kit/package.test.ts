@@ -24,6 +24,9 @@ const COMPILER_OPTIONS = {
 
 test('the package installs from its tarball; the snippets of its README compile, and run on every Node here', async () => {
   const project = folder()
+  // Of a source file that there is no more.
+  await mkdir(join(ROOT, 'kit/dist'), { recursive: true })
+  await writeFile(join(ROOT, 'kit/dist/stale.js'), '')
   await run('npm', ['pack', '--pack-destination', project], { cwd: join(ROOT, 'kit') })
   const [tarball = ''] = await readdir(project)
   await writeFile(join(project, 'package.json'), JSON.stringify({ type: 'module', private: true }))
@@ -32,6 +35,8 @@ test('the package installs from its tarball; the snippets of its README compile,
     await mkdir(join(project, 'node_modules'), { recursive: true })
     await symlink(join(ROOT, 'node_modules', scope), join(project, 'node_modules', scope))
   }
+
+  expect(await readdir(join(project, 'node_modules/order-relay-store/dist'))).not.toContain('stale.js')
 
   const readme = readFileSync(join(ROOT, 'kit/README.md'), 'utf8')
   const snippets = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code)
