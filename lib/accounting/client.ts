@@ -24,8 +24,8 @@ export type AccountingOptions = {
 /** A request as an object, or as the JSON text in which it arrived, which is sent on unchanged. */
 type Json<Body> = Body | string
 
-/** An answer about an order, with its HTTP status. */
-type Answer = { status: number; result: OrderResult }
+/** An answer about an order, with its HTTP status; `resent` when the request was sent twice. */
+type Answer = { status: number; result: OrderResult; resent?: true }
 
 /** Every method rejects with an {@link AccountingError} and nothing else; none retries. */
 export type Accounting = {
@@ -64,7 +64,7 @@ export const accountingClient = ({
     method: string,
     path: string,
     body?: unknown,
-  ): Promise<{ status: number; json?: unknown }> => {
+  ): Promise<{ status: number; json?: unknown; resent?: true }> => {
     const key = await apiKey()
     const json = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
     const response = await http({
@@ -84,13 +84,15 @@ export const accountingClient = ({
     })
     const reading = readJson(response.text)
     const answer = 'unreadable' in reading ? { text: '' } : reading
-    const { status } = response
-    if (status >= 200 && status <= 299) return { status, ...('json' in answer && { json: answer.json }) }
+    const { status, resent } = response
+    if (status >= 200 && status <= 299) {
+      return { status, ...('json' in answer && { json: answer.json }), ...(resent && { resent }) }
+    }
     throw errorOf(status, answer, retryAfterSeconds(headerOf(response, 'retry-after'), now()))
   }
 
   const order = async (method: string, key: OrderKey, path: string, body?: unknown) => {
-    const { status, json } = await send(method, path, body)
+    const { json, ...answer } = await send(method, path, body)
     const parsed = v.safeParse(orderResult, json)
     if (
       !parsed.success ||
@@ -102,7 +104,7 @@ export const accountingClient = ({
         'The accounting service answered without a result of the order',
       )
     }
-    return { status, result: parsed.output }
+    return { ...answer, result: parsed.output }
   }
 
   const pathOf = ({ source, external_id }: OrderKey, action = '') =>

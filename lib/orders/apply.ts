@@ -28,6 +28,8 @@ export type CallResult = { to: AccountingCall['to'] } & (
       result: OrderResult
       /** The order was registered before, and the result may be the original one (spec: POST orders, 200). */
       duplicate?: boolean
+      /** It was sent twice, so the earlier registration may be its own. */
+      resent?: true
     }
   | { outcome: 'refused'; reason: Refusal }
   | { outcome: 'unknown order'; reason: Refusal }
@@ -153,7 +155,7 @@ const applyCall = (order: Order, call: CallResult | LostCall, moment: Moment): O
         : update(order, to, { sent: true })
     case 'result': {
       // Only of a create does the service itself say whether it has registered it now.
-      const isRepeated = to === 'create' ? call.duplicate : isDone(order, to)
+      const isRepeated = to === 'create' ? call.duplicate && !call.resent : isDone(order, to)
       return applySuccess(order, to, call, isRepeated && !intent.sent ? 'duplicate' : 'registered')
     }
     default:

@@ -26,6 +26,8 @@ export type IncomingResponse = {
   status: number
   headers: Readonly<Record<string, string | string[] | undefined>>
   text: string
+  /** The request was sent twice, because its kept connection broke: the receiver may have handled it twice. */
+  resent?: true
 }
 
 /** Sends one HTTP request. Does not follow redirects; rejects when there is no complete response. */
@@ -77,7 +79,7 @@ export const httpClient = (assertAddress: (address: string) => void = () => unde
     outgoing: OutgoingRequest,
     signal: AbortSignal,
     fresh: boolean,
-  ): Promise<IncomingMessage> => {
+  ): Promise<{ response: IncomingMessage; resent?: true }> => {
     const { method, path, headers, body } = outgoing
     const url = new URL(outgoing.origin)
     const { protocol, port } = url
@@ -88,7 +90,9 @@ export const httpClient = (assertAddress: (address: string) => void = () => unde
     const agent = fresh ? false : agents[scheme]
     return new Promise((resolve, reject) => {
       const request = modules[scheme]
-        .request({ agent, protocol, host, port, lookup, method, path, headers, signal }, resolve)
+        .request({ agent, protocol, host, port, lookup, method, path, headers, signal }, response =>
+          resolve({ response, ...(fresh && { resent: true }) }),
+        )
         .on('error', error => {
           if (fresh || !isStaleConnection(request.reusedSocket, error)) return reject(error)
           connect(outgoing, signal, true).then(resolve, reject)
@@ -102,7 +106,7 @@ export const httpClient = (assertAddress: (address: string) => void = () => unde
     const length: Record<string, string> =
       body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
     const headers = { ...request.headers, ...length }
-    const response = await connect({ ...request, headers }, signal, false)
+    const { response, ...sending } = await connect({ ...request, headers }, signal, false)
     const { statusCode: status = 0, headers: responseHeaders } = response
     let size = 0
     if (maxBytes === 0) {
@@ -112,13 +116,13 @@ export const httpClient = (assertAddress: (address: string) => void = () => unde
         size += chunk.length
         if (size > 16_384) response.destroy()
       })
-      return { status, headers: responseHeaders, text: '' }
+      return { status, headers: responseHeaders, text: '', ...sending }
     }
     response.on('data', (chunk: Buffer) => {
       size += chunk.length
       if (size > maxBytes) response.destroy(new Error(`the response is larger than ${maxBytes} bytes`))
     })
-    return { status, headers: responseHeaders, text: await readText(response) }
+    return { status, headers: responseHeaders, text: await readText(response), ...sending }
   }
 
   const send: HttpClient = async request => {

@@ -14,10 +14,10 @@ export const callAccounting =
   (accounting: OrderCalls) =>
   async (call: AccountingCall, order: OrderKey): Promise<CallResult> => {
     try {
-      const { status, result: answered } =
+      const { result: answered, ...answer } =
         call.to === 'read' ? await accounting.read(order) : await accounting[call.to](order, call.request)
       const { duplicate, ...result } = answered
-      return { to: call.to, outcome: 'result', status, result, ...(duplicate === true && { duplicate }) }
+      return { to: call.to, outcome: 'result', ...answer, result, ...(duplicate === true && { duplicate }) }
     } catch (error) {
       if (!(error instanceof AccountingError) || error.reason === undefined) throw error
       const { code, reason } = error

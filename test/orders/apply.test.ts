@@ -154,11 +154,20 @@ describe('a request', () => {
       doubt: false,
       intents: [ended('create', 'duplicate')],
     })
-    const sent = having(undefined, intent('create', 'waiting', { sent: true }))
-    expect(applyAll(sent, duplicate, read('paid'))).toMatchObject({
-      intents: [ended('create', 'registered')],
-      pending: [{ data: result('paid'), requests: [{ id: 'create', state: 'registered' }] }],
-    })
+  })
+
+  test('whose first attempt may have created it is registered, not a duplicate', () => {
+    const duplicate = answered('create', 'invoiced', { duplicate: true })
+    const lost = having(undefined, intent('create', 'waiting', { sent: true }))
+    const twice = having(undefined, intent('create'))
+    for (const next of [
+      applyAll(lost, duplicate, read('paid')),
+      applyAll(twice, { ...duplicate, resent: true }, read('paid')),
+    ])
+      expect(next).toMatchObject({
+        intents: [ended('create', 'registered')],
+        pending: [{ data: result('paid'), requests: [{ id: 'create', state: 'registered' }] }],
+      })
   })
 
   test.each<[RequestKind, string, IntentState]>([

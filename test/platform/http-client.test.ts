@@ -86,8 +86,8 @@ describe('a connection that is reset', () => {
 
   test('while it was idle is replaced, and the request is sent again', async () => {
     const { sockets, request } = await resetting(2)
-    await request()
-    expect(await request({ body: 'again' })).toMatchObject({ status: 200, text: 'again' })
+    expect(await request()).not.toHaveProperty('resent')
+    expect(await request({ body: 'again' })).toMatchObject({ status: 200, text: 'again', resent: true })
     expect(connections(sockets)).toEqual([0, 0, 1])
   })
 

@@ -11,7 +11,7 @@ import { stackForTests } from '../support/stack.ts'
 const { stack, recorded } = await stackForTests()
 const NOW = Date.parse('2026-01-02T03:04:05Z')
 
-type Response = { status: number; body?: unknown; headers?: Record<string, string> }
+type Response = { status: number; body?: unknown; headers?: Record<string, string>; resent?: true }
 
 let now: number
 let handler: ReturnType<typeof createWorker>
@@ -23,8 +23,8 @@ const http: HttpClient = async request => {
   requests.push(request)
   const response = respond(request)
   if (response instanceof Error) throw response
-  const { status, body = {}, headers = {} } = response
-  return { status, headers, text: typeof body === 'string' ? body : JSON.stringify(body) }
+  const { body = {}, headers = {}, ...answer } = response
+  return { ...answer, headers, text: typeof body === 'string' ? body : JSON.stringify(body) }
 }
 
 beforeEach(() => {
@@ -63,6 +63,17 @@ const stored = (external_id: string) => orders.get(keyOf(external_id))
 const order = async (external_id: string) => (await stored(external_id))?.order
 
 describe('an event', () => {
+  test('whose create was sent twice over a broken connection has registered the order itself', async () => {
+    const invoiced = { ...keyOf('twice'), status: 'invoiced' }
+    respond = ({ method }) =>
+      method === 'GET'
+        ? { status: 200, body: invoiced }
+        : { status: 200, body: { ...invoiced, duplicate: true }, resent: true }
+    expect(await run(record('1', request('twice', 'create')))).toEqual({ batchItemFailures: [] })
+    expect(await order('twice')).toMatchObject({ intents: [{ kind: 'create', state: 'registered' }] })
+    await stack.taken(stack.shopFeedUrl)
+  })
+
   test('is applied, published to the feed of its store and saved', async () => {
     const hook = webhook('webhook', 'paid')
     expect(await run(record('1', hook))).toEqual({ batchItemFailures: [] })
