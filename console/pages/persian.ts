@@ -134,6 +134,7 @@ export const t = translator({
   'The relay uses it for {url} within a minute. It is checked first: with a refund of an order that cannot exist.':
     'رله تا یک دقیقهٔ دیگر آن را برای {url} به کار می‌برد. نخست آزموده می‌شود: با برگشت سفارشی که نمی‌تواند وجود داشته باشد.',
   'API key': 'کلید API',
+  'Store the key': 'ذخیرهٔ کلید',
   'Store it unchecked': 'ذخیره بدون آزمودن',
   'While the service cannot be reached.': 'وقتی سرویس در دسترس نیست.',
   'Stored; it takes effect within a minute.': 'ذخیره شد؛ تا یک دقیقهٔ دیگر به کار می‌رود.',
@@ -142,7 +143,7 @@ export const t = translator({
   'The accounting service sends its webhooks to this URL from then on, signed with a new secret, which the relay stores. If it is registered already, nothing changes.':
     'سرویس حسابداری از آن پس وب‌هوک‌هایش را به این نشانی می‌فرستد و با کلید امضای تازه‌ای امضا می‌کند که رله نگه می‌دارد. اگر ثبت شده باشد، چیزی تغییر نمی‌کند.',
   'Even if it is registered': 'حتی اگر ثبت شده باشد',
-  'For example after the URL was removed at the service.': 'مثلاً پس از آنکه نشانی در سرویس حذف شده است.',
+  'For example after it was removed at the service.': 'مثلاً پس از آنکه در سرویس حذف شده است.',
   'Wait until the relay accepts the secret': 'صبر تا پذیرش کلید امضا در رله',
   'This takes up to a minute.': 'تا یک دقیقه می‌کشد.',
   Register: 'ثبت',

@@ -18,10 +18,18 @@ const changed = () => {
   changes.value += 1
 }
 
-export const urlField = ({ url }: Service): FieldProps => ({
+export const urlField = ({ url: value }: Service): FieldProps => ({
   name: 'url',
   label: t('Webhook URL'),
-  value: url,
+  value,
+})
+
+const onOff = (name: string, value: boolean, label: string, help: string): FieldProps => ({
+  ...{ name, label, help, value, kind: 'switch' },
+})
+
+const seconds = (name: string, value: number, label: string): FieldProps => ({
+  ...{ name, label, value, kind: 'number' },
 })
 
 const askKey = ({ accountingUrl }: Service) =>
@@ -33,12 +41,9 @@ const askKey = ({ accountingUrl }: Service) =>
     ),
     fields: [
       { name: 'key', label: t('API key'), kind: 'secret', autofocus: true },
-      {
-        ...{ name: 'unchecked', label: t('Store it unchecked'), kind: 'switch' },
-        help: t('While the service cannot be reached.'),
-      },
+      onOff('unchecked', false, t('Store it unchecked'), t('While the service cannot be reached.')),
     ],
-    action: t('Store'),
+    action: t('Store the key'),
     submit: async ({ required, isOn }) => {
       await act('key', { key: required('key'), check: !isOn('unchecked') })
       toast(t('Stored; it takes effect within a minute.'))
@@ -54,19 +59,13 @@ const askRegister = (service: Service) =>
     ),
     fields: [
       urlField(service),
-      {
-        ...{ name: 'again', label: t('Even if it is registered'), kind: 'switch' },
-        help: t('For example after the URL was removed at the service.'),
-      },
-      {
-        ...{
-          name: 'check',
-          label: t('Wait until the relay accepts the secret'),
-          kind: 'switch',
-          value: true,
-        },
-        help: t('This takes up to a minute.'),
-      },
+      onOff(
+        'again',
+        false,
+        t('Even if it is registered'),
+        t('For example after it was removed at the service.'),
+      ),
+      onOff('check', true, t('Wait until the relay accepts the secret'), t('This takes up to a minute.')),
     ],
     action: t('Register'),
     submit: ({ required, isOn }) =>
@@ -81,18 +80,14 @@ const askRotate = (service: Service) =>
     ),
     fields: [
       urlField(service),
-      {
-        ...{ name: 'lead', label: t('Announce, seconds'), kind: 'number' },
-        value: service.rotation.lead,
-      },
-      {
-        ...{ name: 'overlap', label: t('Accept both, seconds'), kind: 'number' },
-        value: service.rotation.overlap,
-      },
-      {
-        ...{ name: 'wait', label: t('Delete the old secret at the end'), kind: 'switch', value: true },
-        help: t('Otherwise, a later rotation deletes it.'),
-      },
+      seconds('lead', service.rotation.lead, t('Announce, seconds')),
+      seconds('overlap', service.rotation.overlap, t('Accept both, seconds')),
+      onOff(
+        'wait',
+        true,
+        t('Delete the old secret at the end'),
+        t('Otherwise, a later rotation deletes it.'),
+      ),
     ],
     action: t('Rotate'),
     submit: ({ required, count, isOn }) =>

@@ -23,30 +23,27 @@ const problemsText = (count: number) => {
   return count === 1 ? t('1 problem') : t('{count} problems', { count })
 }
 
-type Service = Answer<'service'>
+type ItemProps = { finding: Finding; service: Answer<'service'> | undefined }
 
-const FindingItem = ({ finding, service }: { finding: Finding; service: Service | undefined }) => {
-  const { check, level, found, remedy } = finding
-  return (
-    <li class="finding">
-      <Chip tone={LEVELS[level][1]}>{LEVELS[level][0]}</Chip>
-      <div>
-        <p class="strong">
-          <Name>{translateMessage(check)}</Name>
+const FindingItem = ({ finding: { check, level, found, remedy }, service }: ItemProps) => (
+  <li class="finding">
+    <Chip tone={LEVELS[level][1]}>{LEVELS[level][0]}</Chip>
+    <div>
+      <p class="strong">
+        <Name>{translateMessage(check)}</Name>
+      </p>
+      <p class="breaks">
+        <Name>{translateMessage(found)}</Name>
+      </p>
+      {remedy && (
+        <p class="breaks remedy">
+          <Name>{translateMessage(remedy)}</Name>
         </p>
-        <p class="breaks">
-          <Name>{translateMessage(found)}</Name>
-        </p>
-        {remedy && (
-          <p class="breaks remedy">
-            <Name>{translateMessage(remedy)}</Name>
-          </p>
-        )}
-        {remedy && service && <Remedy {...{ remedy, service }} />}
-      </div>
-    </li>
-  )
-}
+      )}
+      {remedy && service && <Remedy {...{ remedy, service }} />}
+    </div>
+  </li>
+)
 
 /** The findings of the doctor, problems first, as soon as each topic is checked. */
 export const Setup = page({ title: () => t('Setup'), reads: () => ({}) }, () => {

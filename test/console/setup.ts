@@ -18,10 +18,10 @@ export const setupPageTests = (open: (options?: { locale?: string }) => Promise<
 
     await click('Set the API key…')
     await dialog.getByLabel('API key').fill('nonsense')
-    await submit('Store')
+    await submit('Store the key')
     await dialog.getByText('401 The key is not known').waitFor()
     await dialog.getByLabel('API key').fill('sandbox-key')
-    await submit('Store')
+    await submit('Store the key')
     await page.getByText('Stored; it takes effect within a minute.').waitFor()
 
     await click('Unregister…')
