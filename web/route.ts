@@ -38,7 +38,9 @@ let arrival: Arrival | undefined = { scroll: history.state?.scroll }
 /** Follows the address. */
 export const followAddress = () => {
   history.scrollRestoration = 'manual'
-  const keepScroll = () => history.replaceState({ scroll: window.scrollY }, '')
+  // Until the page has followed the address, the entry of the history is already that of the next one.
+  const keepScroll = () =>
+    location.hash === route.value.hash && history.replaceState({ scroll: window.scrollY }, '')
   window.addEventListener('scrollend', keepScroll)
   // A link may be followed before its scrolling has ended.
   window.addEventListener('click', keepScroll, true)
