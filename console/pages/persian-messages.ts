@@ -298,6 +298,8 @@ learnMessages({
   'find the store "{=source}"': 'یافتن فروشگاه «{source}»',
   'test the feed of "{=source}"': 'آزمودن خوراک «{source}»',
   'revoke the key "{=id}"': 'ابطال کلید «{id}»',
+  'stores.yml has {=stores}': 'stores.yml این‌ها را دارد: {stores}',
+  'add it there and deploy': 'آنجا بیفزایید و مستقر کنید',
   'there is no page "{=page}"': 'صفحهٔ «{page}» نیست',
   'the relay has no order "{=order}" of "{=source}"': 'رله سفارش «{order}» از «{source}» را ندارد',
   'no delivery "{=id}" was queued in the last thirty days':

@@ -205,7 +205,6 @@ export const t = translator({
   'This secret is shown only once. The store verifies its messages with it.':
     'این کلید امضا فقط همین یک بار نشان داده می‌شود. فروشگاه پیام‌هایش را با آن می‌سنجد.',
   Keys: 'کلیدها',
-  'stores.yml has no such store': 'چنین فروشگاهی در stores.yml نیست',
   'Last error': 'آخرین خطا',
   'Every store of stores.yml. Errors of endpoints are those of the last {hours} hours.':
     'همهٔ فروشگاه‌های stores.yml. خطاهای نقاط دریافت از {hours} ساعت گذشته‌اند.',

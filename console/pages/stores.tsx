@@ -269,11 +269,7 @@ export const Store = page(
     return (
       <>
         <PageHead title={path[1] ?? ''} />
-        {store ? (
-          <Details key={store.source} shop={shop} {...store} />
-        ) : (
-          <Empty title={t('stores.yml has no such store')} />
-        )}
+        {store && <Details key={store.source} shop={shop} {...store} />}
       </>
     )
   },
