@@ -10,16 +10,55 @@ import { depthOf } from './core/queue.ts'
 import { itemsOf } from './core/table.ts'
 
 /**
- * How many orders of each store have events in the bulk queue, of those that came there up to a time. SQS cannot tell
+ * The orders that have events in the bulk queue: of which store, and when they came there, in seconds. SQS cannot tell
  * whose messages a queue has; the index of the orders table can.
  */
-const waitingOrders = async (context: Context, until: number): Promise<Map<string, number>> => {
-  const waiting = new Map<string, number>()
+const waitingOrders = async (context: Context) => {
   const index = { TableName: (await context.stack()).ordersTable, IndexName: UNSETTLED_INDEX }
-  const key = { 'unsettled =': BULK_SHARD, 'check_at <=': until + BULK_CHECK }
-  for await (const { source: { S: source = '' } = {} } of itemsOf(context, index, { key }))
-    waiting.set(source, (waiting.get(source) ?? 0) + 1)
-  return waiting
+  const orders: { source: string; since: number }[] = []
+  for await (const { source, check_at } of itemsOf(context, index, { key: { 'unsettled =': BULK_SHARD } }))
+    orders.push({ source: source?.S ?? '', since: Number(check_at?.N) - BULK_CHECK })
+  return orders
+}
+
+const countOf = (orders: readonly { source: string }[]) =>
+  new Map([...Map.groupBy(orders, ({ source }) => source)].map(([source, each]) => [source, each.length]))
+
+/** Rates are means of this time, from when a store was first seen, but at least since the reading before. */
+const WINDOW_MS = 60_000
+
+type Counts = ReadonlyMap<string, number>
+
+/** How many orders there were of each store, of those that came until a time, and how many were done since before. */
+type Reading = { at: number; until: number; counts: Counts; done: Counts }
+
+/** Returns what reads how far imports are; it knows the rate of a store from its second reading on. */
+export const importsReader = (context: Context) => {
+  const readings: Reading[] = []
+  return async () => {
+    const at = Date.now()
+    const orders = await waitingOrders(context)
+    const cameUntil = (seconds: number) => countOf(orders.filter(({ since }) => since <= seconds))
+    const before = readings.at(-1)
+    const left = before && cameUntil(before.until)
+    const done = new Map(
+      [...(before?.counts ?? [])].map(([source, count]) => [source, count - (left?.get(source) ?? 0)]),
+    )
+    // What comes in during the last second may not be in the index yet.
+    const until = unixSeconds(at) - 1
+    readings.push({ at, until, counts: cameUntil(until), done })
+    while (readings.length > 2 && (readings[0]?.at ?? at) < at - WINDOW_MS) readings.shift()
+    const stores = [...countOf(orders)].map(([source, waiting]) => {
+      const seen = readings.findIndex(({ counts }) => counts.has(source))
+      const [first, ...rest] = readings.slice(seen)
+      const sum = rest.reduce((total, { done }) => total + (done.get(source) ?? 0), 0)
+      const perSecond = first && rest.length > 0 ? (sum * 1000) / (at - first.at) : undefined
+      const doneIn = perSecond ? Math.ceil(waiting / perSecond) : undefined
+      return { source, orders: waiting, perSecond: perSecond && Number(perSecond.toFixed(1)), doneIn }
+    })
+    const { all: events } = await depthOf(context, QUEUES.bulk)
+    return { events, stores: stores.toSorted((a, b) => b.orders - a.orders) }
+  }
 }
 
 const durationText = (seconds: number): string => {
@@ -28,31 +67,20 @@ const durationText = (seconds: number): string => {
 }
 
 const show = async (context: Context, { for: seconds }: { for: number }): Promise<Report> => {
-  const began = Date.now()
-  // What comes in during the last second may not be in the index yet.
-  const until = unixSeconds(began) - 1
-  const before = await waitingOrders(context, until)
-  if (before.size > 0) await sleep(seconds * 1000)
-  const took = (Date.now() - began) / 1000
-  const left = await waitingOrders(context, until)
-  const now = await waitingOrders(context, unixSeconds(Date.now()) + 1)
-  const stores = [...now].map(([source, orders]) => {
-    const perSecond = ((before.get(source) ?? 0) - (left.get(source) ?? 0)) / took
-    const doneIn = perSecond > 0 ? Math.ceil(orders / perSecond) : undefined
-    return { source, orders, perSecond: Number(perSecond.toFixed(1)), doneIn }
-  })
-  const { all: events } = await depthOf(context, QUEUES.bulk)
-  const rows = stores
-    .toSorted((a, b) => b.orders - a.orders)
-    .map(({ source, orders, perSecond, doneIn }) => [
-      source,
-      orders,
-      perSecond,
-      doneIn === undefined ? undefined : durationText(doneIn),
-    ])
+  const read = importsReader(context)
+  let found = await read()
+  if (found.stores.length > 0) {
+    await sleep(seconds * 1000)
+    found = await read()
+  }
+  const { events, stores } = found
+  const rows = stores.map(({ source, orders, perSecond, doneIn }) => [
+    ...[source, orders, perSecond],
+    doneIn === undefined ? undefined : durationText(doneIn),
+  ])
   const sum = `${count(events, 'event')} in the bulk queue`
   return {
-    data: { events, stores },
+    data: found,
     text: rows.length === 0 ? sum : `${table(['SOURCE', 'ORDERS', 'PER SECOND', 'DONE IN'], rows)}\n${sum}`,
   }
 }

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import * as v from 'valibot'
 import { storeKeyParameter } from '../lib/api/keys.ts'
 import { FEED_TEST, httpDelivery } from '../lib/feeds/deliver.ts'
 import { feedSecretParameters } from '../lib/feeds/secrets.ts'
@@ -7,6 +8,7 @@ import { feedQueueName, PARAMETERS, storeName } from '../lib/platform/names.ts'
 import type { Cli } from './core/command.ts'
 import { type Context, storeNamed } from './core/context.ts'
 import { cannot, messageOf } from './core/errors.ts'
+import { logOf } from './core/log.ts'
 import { ORDER, positive, since } from './core/options.ts'
 import { count, lines, shellWord, table } from './core/output.ts'
 import { depthOf } from './core/queue.ts'
@@ -29,7 +31,33 @@ export const INDEXED = [PARAMETERS.storeKeys, PARAMETERS.feedSecrets] as const
 export const storesWithSecret = async ({ parameters }: Context): Promise<ReadonlySet<string>> =>
   new Set((await parameters.below(PARAMETERS.feedSecrets)).map(({ name }) => name))
 
-export const listStores = async (context: Context) => {
+/** So far back errors of endpoints are looked for. */
+export const ERROR_HOURS = 24
+
+const FEED_LINES = [
+  'feed message retried',
+  'feed message dead-lettered',
+  'feed disabled',
+  'feed message delivered',
+]
+
+const failed = v.object({ error: v.object({ message: v.string() }) })
+
+/** The last error of each store's endpoint in the log, unless it has accepted a message since. */
+const feedErrors = async (context: Context) => {
+  const errors = new Map<string, { at: Date; message: string }>()
+  if (context.stores().every(({ feed }) => feed === 'sqs')) return errors
+  const range = { since: new Date(Date.now() - ERROR_HOURS * 60 * 60 * 1000), follow: false }
+  for await (const { at, message, fields } of logOf(context, { ...range, messages: FEED_LINES })) {
+    const source = String(fields.source)
+    if (message === 'feed message delivered') errors.delete(source)
+    else errors.set(source, { at, message: v.is(failed, fields) ? fields.error.message : message })
+  }
+  return errors
+}
+
+export const listStores = async (context: Context, { errors: isAsked = false }: { errors?: boolean }) => {
+  const errors = isAsked ? await feedErrors(context) : undefined
   const keys = await storeKeysOf(context)
   const secrets = await storesWithSecret(context)
   const stores = []
@@ -45,16 +73,19 @@ export const listStores = async (context: Context) => {
       queue: await context.queueUrl(queue),
       waiting: (await depthOf(context, queue)).all,
       keys: keys.filter(({ store }) => store === name).map(({ id, since }) => ({ id, since })),
+      error: errors?.get(source),
     })
   }
-  const rows = stores.map(({ source, feed, queue, waiting, keys: ids }) => [
+  const rows = stores.map(({ source, feed, queue, waiting, keys: ids, error }) => [
     source,
     feed.kind === 'sqs' ? 'sqs' : `${feed.url}${feed.secret ? '' : ' (no secret)'}`,
     queue.slice(queue.lastIndexOf('/') + 1),
     waiting,
     ids.map(({ id }) => id).join(', '),
+    ...(errors ? [error && `${error.at.toISOString()} ${error.message}`] : []),
   ])
-  return { data: { stores }, text: table(['SOURCE', 'FEED', 'QUEUE', 'WAITING', 'KEYS'], rows) }
+  const columns = ['SOURCE', 'FEED', 'QUEUE', 'WAITING', 'KEYS', ...(errors ? ['LAST ERROR'] : [])]
+  return { data: { stores }, text: table(columns, rows) }
 }
 
 export const createKey = async (
@@ -182,6 +213,7 @@ export const storesCommands = ({ program, run }: Cli): void => {
     .description(
       'List the stores with their feeds and queues, the number of waiting messages, and their keys.',
     )
+    .option('--errors', `with the last error of each HTTP feed in the log of the last ${ERROR_HOURS} hours`)
     .action(run(listStores))
   ofStore(
     'show',

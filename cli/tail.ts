@@ -14,15 +14,24 @@ import { type Colour, coloured } from './core/terminal.ts'
 type Filter = {
   source?: string | undefined
   order?: string | undefined
+  /** A delivery, a request or a feed message. */
   delivery?: string | undefined
-  errors?: true | undefined
+  errors?: boolean | undefined
 }
 
 const matches = ({ fields, level }: LogLine, { source, order, delivery, errors }: Filter): boolean =>
   (source === undefined || fields.source === source) &&
   (order === undefined || fields.external_id === order) &&
   (delivery === undefined || [fields.delivery, fields.feed_delivery].includes(delivery)) &&
-  (errors === undefined || level !== 'INFO')
+  (!errors || level !== 'INFO')
+
+/** The lines of the log that match, until `signal` is aborted. */
+export async function* linesOf(context: Context, range: Parameters<typeof logOf>[1], filter: Filter) {
+  for await (const line of logOf(context, range)) {
+    if (range.signal?.aborted) return
+    if (matches(line, filter)) yield line
+  }
+}
 
 const lineText = ({ at, from, ...entry }: LogLine) => {
   const { level, message, fields } = entry
@@ -60,7 +69,7 @@ export const toSource = async (stack: string): Promise<string> => {
 }
 
 /** The stack of an error that a line reports, in terms of this checkout's source. */
-const stackText = async ({ fields: { error } }: LogLine): Promise<string> => {
+export const stackText = async ({ fields: { error } }: LogLine): Promise<string> => {
   if (!v.is(withStack, error)) return ''
   const stack = await toSource([error.stack].flat().join('\n'))
   return stack
@@ -90,8 +99,7 @@ const tail = async (context: Context, { since: begin, follow, ...filter }: Optio
     )
   }
   let lines = 0
-  for await (const line of logOf(context, { since: begin ?? new Date(), follow })) {
-    if (!matches(line, filter)) continue
+  for await (const line of linesOf(context, { since: begin ?? new Date(), follow }, filter)) {
     lines++
     stdout.write(`${coloured(terminal, stdout, COLOURS[line.level], visible(format(line)))}\n`)
     if (verbose && !json) stdout.write(await stackText(line))

@@ -1,30 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
-import { auditSince, RATE } from '../cli/audit/audit.ts'
-import type { Balance, Member } from '../cli/audit/balance.ts'
+import { auditSince, RATE, shortened } from '../cli/audit/audit.ts'
+import type { Balance } from '../cli/audit/balance.ts'
 import { since } from '../cli/core/options.ts'
 import { checkOrders } from '../cli/orders/events.ts'
 import { get, PERIODS, post } from './route.ts'
 
 /** How often progress is reported, in milliseconds. */
 const INTERVAL_MS = 500
-
-/** Of each number, so many of what it counts. */
-const LISTED = 200
-
-type Lists = Record<string, Partial<Record<string, readonly Member[]>>>
-
-const shortened = (lists: Lists) =>
-  Object.fromEntries(
-    Object.entries(lists).map(([topic, groups]) => [
-      topic,
-      Object.entries(groups).map(([name, members = []]) => ({
-        name,
-        count: members.length,
-        members: members.slice(0, LISTED).map(({ source, external_id, id }) => ({ source, external_id, id })),
-      })),
-    ]),
-  )
 
 type Step = { progress: string; balance?: Omit<Balance, 'lists'> & { lists: ReturnType<typeof shortened> } }
 

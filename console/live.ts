@@ -5,6 +5,9 @@ import { logOf } from '../cli/core/log.ts'
 /** How long changes of a kind wait for each other, in milliseconds. */
 const SETTLE_MS = 250
 
+/** A value that takes long to read is read less often: the pause is so many times as long. */
+const REST = 4
+
 /** How long to wait for a log that does not exist yet, or cannot be read. */
 const LOG_RETRY_MS = 5000
 
@@ -51,6 +54,7 @@ export const createLive = (context: Context, stopping: AbortSignal) => {
       let last: { at: number; value?: Value; error?: unknown } | undefined
       let reading: Promise<unknown> | undefined
       let timer: ReturnType<typeof setTimeout> | undefined
+      let interval = everyMs
       const readNow = async () => {
         const before = last
         const at = Date.now()
@@ -59,6 +63,7 @@ export const createLive = (context: Context, stopping: AbortSignal) => {
           error => ({ at, error }),
         )
         reading = undefined
+        interval = Math.max(everyMs, REST * (Date.now() - at))
         const isSame =
           isDeepStrictEqual(before?.value, last.value) && String(before?.error) === String(last.error)
         if (before !== undefined && !isSame) emit(kind)
@@ -72,11 +77,11 @@ export const createLive = (context: Context, stopping: AbortSignal) => {
         timer = setTimeout(async () => {
           await again()
           if (listeners.size > 0) keepOn()
-        }, everyMs)
+        }, interval)
       }
       polls.add({ keepOn, pause: () => clearTimeout(timer) })
       return async (): Promise<Value> => {
-        if (last === undefined || Date.now() - last.at > 2 * everyMs) await again()
+        if (last === undefined || Date.now() - last.at > 2 * interval) await again()
         if (last === undefined || last.error !== undefined) throw last?.error
         return last.value as Value
       }

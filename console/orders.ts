@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import type { Context } from '../cli/core/context.ts'
 import { cannot } from '../cli/core/errors.ts'
-import { newestOf } from '../cli/core/log.ts'
 import { checkOrders } from '../cli/orders/events.ts'
 import { failingOrders, findOrders, listOrders, timelineOf } from '../cli/orders/orders.ts'
 import { RESEND_RATE, resend } from '../cli/orders/resend.ts'
@@ -30,19 +29,6 @@ const summary = (stored: StoredOrder) => {
     failing: failing && { since: failing.since, message: failing.message },
     waiting: whyWaiting(stored, Date.now()).links[0],
   }
-}
-
-const LINES = 200
-
-/** The last lines of the log about an order. */
-const linesAbout = async (context: Context, source: string, external_id: string) => {
-  const newest = { since: new Date(Date.now() - DAY_MS), fields: { external_id: [external_id] } }
-  const lines = await newestOf(context, newest, LINES, ({ at, from, level, message, fields }) => {
-    const { source: ofStore, external_id: ofOrder, ...others } = fields
-    if (ofStore !== source || ofOrder !== external_id) return undefined
-    return { at: at.toISOString(), from, level, message, fields: JSON.stringify(others) }
-  })
-  return lines.slice(0, LINES)
 }
 
 const key = { source: v.string(), external_id: v.string() }
@@ -94,9 +80,6 @@ export const orderRoutes = [
       why: whyWaiting(stored, Date.now()),
     }
   }),
-  get('order-log', key, async ({ source, external_id }, { context }) => ({
-    lines: await linesAbout(context, source, external_id),
-  })),
   post('orders/check', key, (order, { context }) => checkOrders(context, [order])),
   post('orders/resend', key, (order, { context }) => resend(context, { ...order, rate: RESEND_RATE })),
 ]

@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import type { Context } from '../cli/core/context.ts'
 import { cannot, explain } from '../cli/core/errors.ts'
 import { ROOT } from '../cli/core/stack.ts'
+import { importsReader } from '../cli/imports.ts'
 import { failingOrders } from '../cli/orders/orders.ts'
 import { alarmsOf, byState } from '../cli/status/alarms.ts'
 import { seriesOf } from '../cli/status/metrics.ts'
@@ -30,6 +31,7 @@ export const overviewRoutes = (context: Context, live: Live) => {
   const everyQueues = Math.max(every.queues, (context.stores().length * 1000) / QUEUES_PER_SECOND)
   const queues = live.poll('queues', everyQueues, () => queuesOf(context))
   const rates = live.poll('rates', every.metrics, () => ratesOf(series))
+  const imports = live.poll('imports', every.metrics, importsReader(context))
   const failing = live.poll('failing', every.alarms, async () => {
     const { orders, cursor } = await failingOrders(context, { limit: FAILING_LISTED })
     const [longest] = orders
@@ -58,6 +60,7 @@ export const overviewRoutes = (context: Context, live: Live) => {
         queues: await readable(queues()),
         ages: await readable(ages()),
         rates: await readable(rates()),
+        imports: await readable(imports()),
         failing: await readable(failing()),
         alarms: byState((await readable(alarms())) ?? []),
       }

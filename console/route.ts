@@ -5,7 +5,12 @@ import { cannot } from '../cli/core/errors.ts'
 import type { Live } from './live.ts'
 
 /** What the routes work with. */
-type Services = { context: Context; live: Live }
+type Services = {
+  context: Context
+  live: Live
+  /** Aborted once nobody waits for the answer any more. */
+  gone: AbortSignal
+}
 
 export type Route = {
   method: 'get' | 'post'

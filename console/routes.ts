@@ -1,7 +1,9 @@
 import type { Context } from '../cli/core/context.ts'
 import { auditRoutes } from './audit.ts'
+import { conformanceRoutes } from './conformance.ts'
 import { deliveriesRoutes } from './deliveries.ts'
 import type { Live } from './live.ts'
+import { logRoutes } from './log.ts'
 import { messageRoutes } from './messages.ts'
 import { orderRoutes } from './orders.ts'
 import { overviewRoutes } from './overview.ts'
@@ -18,9 +20,11 @@ export const routesOf = (context: Context, live: Live) =>
     ...overviewRoutes(context, live),
     ...messageRoutes(context, live),
     ...storesRoutes(context, live),
+    ...conformanceRoutes(context, live),
     ...setupRoutes(context, live),
     ...orderRoutes,
     ...deliveriesRoutes,
+    ...logRoutes,
     ...auditRoutes,
   ] satisfies Route[]
 

@@ -55,10 +55,13 @@ export const startConsole = async (
       return refuse(call, 400, `Cannot read the request: ${message}`)
     }
     // The schema of the route is that of its handler: `get` and `post` take both together.
-    const result = handle(valid.output as never, { context, live })
+    const gone = new AbortController()
+    const signal = AbortSignal.any([gone.signal, stopping.signal])
+    const result = handle(valid.output as never, { context, live, gone: signal })
     if (!isIterable(result)) return call.json((await result) ?? {})
     call.header('content-type', 'application/x-ndjson')
     return stream(call, async output => {
+      output.onAbort(() => gone.abort())
       const write = (line: object) => output.write(`${JSON.stringify(line)}\n`)
       try {
         for await (const item of result) {

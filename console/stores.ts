@@ -1,40 +1,11 @@
 import * as v from 'valibot'
 import type { Context } from '../cli/core/context.ts'
-import { logOf } from '../cli/core/log.ts'
 import { RESEND_RATE, resend } from '../cli/orders/resend.ts'
 import { showStore } from '../cli/show-store.ts'
-import { createKey, listStores, revokeKey, setSecret, testFeed, writeIndexes } from '../cli/stores.ts'
+import { createKey, ERROR_HOURS, listStores, revokeKey, setSecret, testFeed, writeIndexes } from '../cli/stores.ts'
 import { createJobs } from './jobs.ts'
 import type { Live } from './live.ts'
 import { get, post } from './route.ts'
-
-const HOURS = 24
-
-const FEED_LINES = [
-  'feed message retried',
-  'feed message dead-lettered',
-  'feed disabled',
-  'feed message delivered',
-]
-
-const failed = v.object({ error: v.object({ message: v.string() }) })
-
-/** The last error of each store's endpoint, unless it has accepted a message since. */
-const feedErrors = async (context: Context) => {
-  const errors = new Map<string, { at: Date; message: string }>()
-  if (context.stores().every(({ feed }) => feed === 'sqs')) return errors
-  const since = new Date(Date.now() - HOURS * 60 * 60 * 1000)
-  for await (const { at, message, fields } of logOf(context, {
-    since,
-    follow: false,
-    messages: FEED_LINES,
-  })) {
-    const source = String(fields.source)
-    if (message === 'feed message delivered') errors.delete(source)
-    else errors.set(source, { at, message: v.is(failed, fields) ? fields.error.message : message })
-  }
-  return errors
-}
 
 const source = v.string()
 
@@ -43,15 +14,11 @@ export const storesRoutes = (context: Context, live: Live) => {
   const resends = createJobs(context, live, 'resends')
   return [
     get('stores', {}, async () => {
-      const [{ data }, errors] = await Promise.all([listStores(context), feedErrors(context)])
-      const stores = data.stores.map(store => ({
-        ...store,
-        error: errors.get(store.source),
-        resend: resends.of(store.source),
-      }))
+      const { data } = await listStores(context, { errors: true })
+      const stores = data.stores.map(store => ({ ...store, resend: resends.of(store.source) }))
       // Only the local stack serves the reference.
       const reference = context.local ? `${(await context.stack()).apiUrl}/docs` : undefined
-      return { hours: HOURS, reference, stores }
+      return { hours: ERROR_HOURS, reference, stores }
     }),
     post('stores/resend', { source, since: v.pipe(v.string(), v.isoDate()) }, async ({ source, since }) => {
       resends.start(source, 'resend the orders', async (context, signal) => {

@@ -30,6 +30,14 @@ export const StoreChoice = ({ sources, value, onChoose }: StoreChoiceProps) => (
   />
 )
 
+/** A filter by a number or id that is typed in full. */
+export const TextChoice = ({ label, value, onChoose }: FilterProps) => (
+  <input
+    {...{ type: 'search', 'aria-label': label, placeholder: label, dir: 'auto', autocomplete: 'off', value }}
+    onChange={event => onChoose(event.currentTarget.value.trim())}
+  />
+)
+
 /** A filter by day. */
 export const DayChoice = ({ label, value, onChoose, kind = '' }: FilterProps & { kind?: string }) => (
   <label class={`small ${kind}`}>

@@ -7,7 +7,7 @@ import type { Context } from '../core/context.ts'
 import { periodOption, positive } from '../core/options.ts'
 import { count, lines, type Report } from '../core/output.ts'
 import { checkOrders } from '../orders/events.ts'
-import { type Balance, balance, type Difference } from './balance.ts'
+import { type Balance, balance, type Difference, type Member } from './balance.ts'
 import { collect, collectAgain } from './collect.ts'
 
 const shares = (counts: Readonly<Record<string, number>>) =>
@@ -69,19 +69,37 @@ export const auditSince = async (context: Context, { since, rate, service }: Per
   }
 }
 
+/** Of each number, so many of what it counts are listed. */
+const MEMBERS = 200
+
+type Lists = Record<string, Partial<Record<string, readonly Member[]>>>
+
+/** What each number counts. */
+export const shortened = (lists: Lists) =>
+  Object.fromEntries(
+    Object.entries(lists).map(([topic, groups]) => [
+      topic,
+      Object.entries(groups).map(([name, members = []]) => ({
+        name,
+        count: members.length,
+        members: members.slice(0, MEMBERS).map(({ source, external_id, id }) => ({ source, external_id, id })),
+      })),
+    ]),
+  )
+
 /** The orders that would agree with the service if the worker read them there. */
 const outdatedOf = ({ differences }: Pick<Balance, 'differences'>): Difference[] =>
   differences.filter(({ outdated }) => outdated)
 
 const audit = async (context: Context, options: Period & { repair?: true | undefined }): Promise<Report> => {
-  const { lists: _, ...audited } = await auditSince(context, options)
+  const { lists, ...audited } = await auditSince(context, options)
   const balanced = audited.differences.length === 0
   const outdated = options.repair ? outdatedOf(audited) : []
   await checkOrders(context, outdated)
   const repaired = outdated.length
   const next = `The worker reads ${count(repaired, 'order')} from the service; then run the audit again.`
   return {
-    data: { balanced, ...audited, repaired },
+    data: { balanced, ...audited, lists: shortened(lists), repaired },
     ok: balanced,
     text: lines(balanceText(audited), repaired > 0 && next),
   }
@@ -91,7 +109,8 @@ const HELP = `
 Every delivery must have one outcome in the functions' log: queued, duplicate, ignored, refused (forged,
 contradictory, too large) or quarantined. Every queued delivery and accepted request must have one outcome in the
 log, the tables or the queues: applied, unchanged, dead, quarantined or waiting. Every order that changed must
-equal the service's, from which it is read. The audit names each difference; the exit code is then 1.`
+equal the service's, from which it is read. The audit names each difference; the exit code is then 1.
+With --json, it lists what each number counts, up to ${MEMBERS} of each.`
 
 export const RATE = 20
 

@@ -50,7 +50,7 @@ const backlog = (message: Play['message'], name: string) =>
   )
 
 /** What holds for both kinds of feed. */
-export const feedChecks = (play: Play): Record<string, Check> => {
+export const feedChecks = (play: Play) => {
   const { feed, message, timesHandled, untilHandled, whileKilled } = play
   /** The outcome is that everything is handled, unless it says otherwise. */
   const deliver = async (published: readonly Sent[], outcome: Outcome = {}): Promise<Outcome> => {
@@ -116,7 +116,7 @@ export const feedChecks = (play: Play): Record<string, Check> => {
         return { handled: [before, after, ...others], wrong: await feed.settle(), mayRepeat: true }
       },
     },
-  }
+  } satisfies Record<string, Check>
 }
 
 /** What holds for HTTP feeds. */

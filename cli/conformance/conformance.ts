@@ -8,13 +8,17 @@ import { interruptible } from '../core/interruptible.ts'
 import { durationOption } from '../core/options.ts'
 import { count, type Report } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
-import { progress } from '../core/terminal.ts'
 import { feedSecretOf } from '../stores.ts'
-import { httpFeed, sqsFeed } from './feeds.ts'
-import { PREFIX, play } from './play.ts'
+import { httpFeed, type Patience, sqsFeed } from './feeds.ts'
+import { type Playing, PREFIX, play } from './play.ts'
 import { storeProcess } from './store.ts'
 
-type Options = { handled?: string | undefined; wait: number; only?: string | undefined; testStore?: boolean }
+type Options = {
+  handled?: string | undefined
+  wait: number
+  only?: string | undefined
+  testStore?: boolean | undefined
+}
 
 /** What a file or a URL says now. */
 const textAt = async (place: string): Promise<string> => {
@@ -28,11 +32,11 @@ const textAt = async (place: string): Promise<string> => {
   }
 }
 
-const feedOf = async (context: Context, source: string, wait: number) => {
+const feedOf = async (context: Context, source: string, patience: Patience) => {
   const { feed, queue } = storeNamed(context, source)
   if (feed !== 'sqs') {
     const secret = await feedSecretOf(context, source, 'test the store')
-    return httpFeed({ url: feed.http, secret, wait })
+    return httpFeed({ url: feed.http, secret, ...patience })
   }
   const name = feedQueueName(source, queue)
   const { all } = await depthOf(context, name)
@@ -40,17 +44,24 @@ const feedOf = async (context: Context, source: string, wait: number) => {
     const found = `${count(all, 'message')} of real orders may wait in ${name}`
     throw cannot(`test the store "${source}"`, found, 'let the store consume them first')
   }
-  return sqsFeed({ sqs: context.sqs, queueUrl: await context.queueUrl(name), wait })
+  return sqsFeed({ sqs: context.sqs, queueUrl: await context.queueUrl(name), ...patience })
 }
 
-const conformance = async (
+/**
+ * Tests a store, and hears what is found.
+ *
+ * @param command starts the store, which may then be killed
+ * @throws Failure if it must not be tested, or once the signal is aborted; the store has then been killed
+ */
+export const testStore = async (
   context: Context,
   source: string,
-  { handled: place, wait, only, testStore = false }: Options,
-  { args: [, ...command] }: { args: readonly string[] },
-): Promise<Report> => {
+  { handled: place, only, testStore: isAllowed = false, wait }: Options,
+  { signal, onFinding }: Pick<Playing, 'signal' | 'onFinding'>,
+  command: readonly string[] = [],
+) => {
   const { terminal, local, title } = context
-  if (!local && !testStore) {
+  if (!local && !isAllowed) {
     const found = `a store of ${title} would take messages about test orders`
     throw cannot(
       `test the store "${source}"`,
@@ -58,25 +69,28 @@ const conformance = async (
       'use --local, or pass --test-store if it has no customers',
     )
   }
-  const feed = await feedOf(context, source, wait)
+  const patience = { wait, signal }
+  const feed = await feedOf(context, source, patience)
   const store = command.length === 0 ? undefined : storeProcess(command, terminal.environment)
   const handled = place === undefined ? store?.output : () => textAt(place)
   await handled?.()
-  using shown = progress(terminal, 'Checking')
-  const findings = await interruptible(signal => {
-    const end = async () => {
-      await store?.kill()
-      process.exit(130)
-    }
-    // A check cannot be broken off, and would start the store again.
-    signal.addEventListener('abort', end)
-    return play({
-      ...{ source, ...feed, wait, onChecked: shown.advance },
-      ...(store && { store }),
-      ...(handled && { handled }),
-      ...(only !== undefined && { only: only.split(',') }),
-    })
-  }).finally(() => store?.kill())
+  const kill = async () => store?.kill()
+  signal?.addEventListener('abort', kill)
+  return play({
+    ...{ source, ...feed, ...patience, terminal, onFinding },
+    ...(store && { store }),
+    ...(handled && { handled }),
+    ...(only !== undefined && { only: only.split(',') }),
+  }).finally(kill)
+}
+
+const conformance = async (
+  context: Context,
+  source: string,
+  options: Options,
+  { args: [, ...command] }: { args: readonly string[] },
+): Promise<Report> => {
+  const findings = await interruptible(signal => testStore(context, source, options, { signal }, command))
   const where = `the store "${source}", which now has test orders "${PREFIX}…"`
   return findingsReport(findings, where, { source, testOrders: `${PREFIX}*` })
 }

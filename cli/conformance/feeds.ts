@@ -35,9 +35,16 @@ export const refused = ({ version }: Sent, failure: string) =>
 
 const POLL_MS = 200
 
+/** How long a store may take, in seconds, unless the signal is aborted before. */
+export type Patience = { wait: number; signal?: AbortSignal | undefined }
+
 /** Calls `attempt` until it returns something or the time is up. */
-export const within = async <Value>(seconds: number, attempt: () => Promise<Value | undefined>) => {
-  for (const end = performance.now() + seconds * 1000; ; ) {
+export const within = async <Value>(
+  { wait, signal }: Patience,
+  attempt: () => Promise<Value | undefined>,
+) => {
+  for (const end = performance.now() + wait * 1000; ; ) {
+    signal?.throwIfAborted()
     const value = await attempt()
     if (value !== undefined || performance.now() > end) return value
     await sleep(POLL_MS)
@@ -49,13 +56,15 @@ const ATTEMPTS = 3
 
 const orderOf = ({ order }: Sent) => order.external_id
 
-export const httpFeed = ({ url, secret, wait }: { url: string; secret: string; wait: number }) => {
+export const httpFeed = ({ url, secret, ...patience }: { url: string; secret: string } & Patience) => {
   const http = httpClient()
-  const send: HttpSend = ({ event, delivery, json }, { secrets = [secret], now = Date.now } = {}) =>
-    httpDelivery({ http, now })({ url, secrets, event, delivery, body: json }).then(
+  const send: HttpSend = async ({ event, delivery, json }, { secrets = [secret], now = Date.now } = {}) => {
+    patience.signal?.throwIfAborted()
+    return httpDelivery({ http, now })({ url, secrets, event, delivery, body: json }).then(
       () => undefined,
       error => messageOf(error).replace(/^Cannot .*?: /, ''),
     )
+  }
   let waiting = new Map<string, Sent[]>()
 
   /** Sends what waits, orders side by side; an order stops at the first message that is not accepted. */
@@ -97,7 +106,7 @@ export const httpFeed = ({ url, secret, wait }: { url: string; secret: string; w
       const test = { source: '', external_id: FEED_TEST }
       const probe = { order: test, version: 0, event: FEED_TEST, delivery: randomUUID(), json: '{}' }
       // Any answer will do, and nothing is handled that another secret has signed.
-      await within(wait, async () => {
+      await within(patience, async () => {
         const failure = await send(probe, { secrets: [randomUUID()] })
         return failure?.includes('ECONNREFUSED') ? undefined : true
       })
@@ -107,7 +116,8 @@ export const httpFeed = ({ url, secret, wait }: { url: string; secret: string; w
   return { feed, http: { send, secret } }
 }
 
-export const sqsFeed = ({ sqs, queueUrl, wait }: { sqs: SQS; queueUrl: string; wait: number }) => {
+export const sqsFeed = ({ sqs, queueUrl, ...patience }: { sqs: SQS; queueUrl: string } & Patience) => {
+  const { wait } = patience
   const depth = async () => {
     const { Attributes = {} } = await sqs.getQueueAttributes({
       QueueUrl: queueUrl,
@@ -122,12 +132,12 @@ export const sqsFeed = ({ sqs, queueUrl, wait }: { sqs: SQS; queueUrl: string; w
         await sendInOrder(sqs, queueUrl, order, { id: randomUUID(), json })
     },
     async settle() {
-      const emptied = await within(wait, async () => (await depth()) === 0 || undefined)
+      const emptied = await within(patience, async () => (await depth()) === 0 || undefined)
       if (emptied) return undefined
       return `left ${count(await depth(), 'message')} in the queue for ${wait} s (--wait): what is not deleted returns, and holds up its order`
     },
     async takeBack({ json }, behind) {
-      const isTaken = await within(wait, async () => {
+      const isTaken = await within(patience, async () => {
         const { Messages: [message] = [] } = await sqs.receiveMessage({
           QueueUrl: queueUrl,
           WaitTimeSeconds: 1,

@@ -2,14 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { orderUpdated } from '../../kit/src/testing.ts'
 import { type Finding, note, ok, problem } from '../core/findings.ts'
+import { progress, type Terminal } from '../core/terminal.ts'
 import { type Check, feedChecks, httpChecks, killChecks, type Outcome, type Play } from './checks.ts'
-import { type Feed, type HttpSend, type Sent, within } from './feeds.ts'
+import { type Feed, type HttpSend, type Patience, type Sent, within } from './feeds.ts'
 import type { StoreProcess } from './store.ts'
 
 /** No store has such an order: every id of a run begins with this and the run's own number. */
 export const PREFIX = 'relay-conformance-'
 
-export type Options = {
+export type Playing = Patience & {
   source: string
   feed: Feed
   /** Of an HTTP feed. */
@@ -18,11 +19,11 @@ export type Options = {
   store?: StoreProcess
   /** Text that has the `delivery` of each message that the store has handled, once, in the order of handling. */
   handled?: () => Promise<string>
-  /** How long the store may take, in seconds. */
-  wait: number
   /** Which checks, after the first. @default all */
   only?: readonly string[]
-  onChecked?: () => void
+  /** Where progress is shown. */
+  terminal: Terminal
+  onFinding?: ((finding: Finding) => void) | undefined
 }
 
 /** Within this time a store notes what it should not have handled. */
@@ -70,17 +71,24 @@ export const messageMaker =
     return { order: data, version, event, delivery, json: JSON.stringify(message) }
   }
 
-/** Plays every check that can be judged against a store; a finding names each. */
-export const play = async (options: Options): Promise<readonly Finding[]> => {
-  const { source, feed, http, store, handled, wait, only, onChecked } = options
-  const start = () => feed.resume(async () => store?.start())
+/**
+ * Plays every check that can be judged against a store; a finding names each.
+ *
+ * @throws the reason of the signal that breaks it off; the store is then not started again
+ */
+export const play = async (options: Playing): Promise<readonly Finding[]> => {
+  const { source, feed, http, store, handled, only, signal, terminal, onFinding } = options
+  const start = () => {
+    signal?.throwIfAborted()
+    return feed.resume(async () => store?.start())
+  }
   const stage: Play = {
     feed,
     message: messageMaker(source, `${PREFIX}${randomUUID().slice(0, 8)}`),
     timesHandled: async message => placesIn((await handled?.()) ?? '', message).length,
     untilHandled: async (which, messages) =>
       handled &&
-      within(wait, async () => {
+      within(options, async () => {
         const text = await handled()
         return messages[which](message => placesIn(text, message).length > 0) || undefined
       }),
@@ -114,24 +122,34 @@ export const play = async (options: Options): Promise<readonly Finding[]> => {
   }
 
   const kills = killChecks(stage)
-  const checks = {
-    ...feedChecks(stage),
+  const { failures, ...always } = feedChecks(stage)
+  // A message can be taken back from a queue only while its consumer is down.
+  const [ofFeed, ofStore] = http ? [{ failures }, kills] : [{}, { failures, ...kills }]
+  const checks: Record<string, Check> = {
+    ...{ ...always, ...ofFeed },
     ...(http && httpChecks(stage, http)),
-    ...(store && handled && kills),
+    ...(store && handled && ofStore),
   }
+  const chosen = Object.entries(checks).filter(([name]) => name === FIRST || only?.includes(name) !== false)
   const findings: Finding[] = []
-  for (const [name, check] of Object.entries(checks)) {
-    if (name !== FIRST && only?.includes(name) === false) continue
+  const add = (finding: Finding) => {
+    findings.push(finding)
+    onFinding?.(finding)
+  }
+  using shown = progress(terminal, 'Checking', chosen.length)
+  for (const [name, check] of chosen) {
     const before = findings.at(-1)
     // What one check has left would be taken for the next one's.
-    if (before?.level === 'problem' && (before.check === FIRST || (await feed.settle()) !== undefined))
-      return [...findings, note('other checks', 'not judged', `first fix "${before.check}"`)]
-    findings.push(await judge(name, check))
-    onChecked?.()
+    if (before?.level === 'problem' && (before.check === FIRST || (await feed.settle()) !== undefined)) {
+      add(note('other checks', 'not judged', `first fix "${before.check}"`))
+      return findings
+    }
+    signal?.throwIfAborted()
+    add(await judge(name, check))
+    shown.advance()
   }
   for (const name of only ?? [])
-    if (!(name in checks))
-      findings.push(note(name, 'not judged', 'it is no check of this feed, or needs the store'))
-  if (store === undefined) findings.push(note(Object.keys(kills).join(', '), 'not judged', NEEDS_STORE))
+    if (!(name in checks)) add(note(name, 'not judged', 'it is no check of this feed, or needs the store'))
+  if (store === undefined) add(note(Object.keys(ofStore).join(', '), 'not judged', NEEDS_STORE))
   return findings
 }

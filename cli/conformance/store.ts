@@ -11,13 +11,20 @@ export const storeProcess = (
   let child: ChildProcess | undefined
   let ends = 0
   const isRunning = () => child !== undefined && child.exitCode === null && child.signalCode === null
-  const kill = async () => {
+  let killing: Promise<void> | undefined
+  const killNow = async () => {
     if (child?.pid === undefined || !isRunning()) return
     ends--
     const ended = once(child, 'close')
     // With whatever it has started: it leads a process group.
     process.kill(-child.pid, 'SIGKILL')
     await ended
+  }
+  const kill = async () => {
+    killing ??= killNow().finally(() => {
+      killing = undefined
+    })
+    await killing
   }
   return {
     isRunning,

@@ -75,7 +75,10 @@ const status = async (context: Context): Promise<Report> => {
     ...feeds.map(({ source, depth }): [string, Depth | undefined] => [`feed ${source}`, depth]),
   ]
   return {
-    data: { queues, ages, rates: { minutes: rates.minutes, ...rates.recent }, alarms },
+    data: {
+      ...{ queues, ages, rates: { minutes: rates.minutes, ...rates.recent }, alarms },
+      ...{ hour: rates.hour, day: rates.day },
+    },
     ok: active.length === 0,
     text: lines(
       active.length === 0
@@ -108,7 +111,7 @@ export const statusCommand = ({ program, run }: Cli): void => {
   program
     .command('status')
     .description(
-      'Show the active alarms, what waits in each queue, and what passed in the last five minutes. The exit code is 1 when an alarm is active.',
+      'Show the active alarms, what waits in each queue, and what passed in the last five minutes, with --json also in the last hour by minutes and the last day by quarters of an hour. The exit code is 1 when an alarm is active.',
     )
     .action(run(status))
 }

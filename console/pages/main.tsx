@@ -4,6 +4,7 @@ import { type Item, Shell } from '../../web/shell.tsx'
 import { listen, useSources } from '../../web/sources.ts'
 import { Audit } from './audit.tsx'
 import { Deliveries, Delivery } from './deliveries.tsx'
+import { Log } from './log.tsx'
 import { Messages } from './messages.tsx'
 import { Order } from './order.tsx'
 import { Orders } from './orders.tsx'
@@ -44,6 +45,7 @@ const PAGES = {
     label: t('Audit'),
     icon: 'M12 4v16M6 20h12M5 7h14M5 7l-2.5 6h5zM19 7l-2.5 6h5z',
   },
+  log: { Page: Log, label: t('Log'), icon: 'M4 5h16M4 10h10M4 15h16M4 20h7' },
   setup: {
     Page: Setup,
     Detail: Tests,

@@ -7,9 +7,9 @@ import { toast } from '../../web/notices.ts'
 import { Button, Code, Facts, Moment, Name, Section, type Tone } from '../../web/pieces.tsx'
 import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
-import { useSources } from '../../web/sources.ts'
 import { StatusChip } from '../../web/status.tsx'
 import { type Answer, act, reads } from './api.ts'
+import { Lines } from './log.tsx'
 import { NAMES, nameIn, RequestChip } from './order-pieces.tsx'
 import { t } from './persian.ts'
 import { Attempts, Waiting } from './waiting.tsx'
@@ -181,28 +181,12 @@ const Result = ({ result, version, updated_at, doubt }: Data) => (
   </Section>
 )
 
-const Lines = (key: Key) => {
-  const { data, error } = useSources({ log: reads('order-log', key, ...CHANGES) })
-  if (error !== undefined) return <p role="alert">{messageOf(error)}</p>
-  if (data === undefined) return <p role="status">{t('Reading the log of the last day…')}</p>
-  if (data.log.lines.length === 0) return <p class="muted">{t('The log of the last day has no line.')}</p>
-  return (
-    <ol class="lines small" dir="ltr">
-      {data.log.lines.map(({ at, from, level, message, fields }, index) => (
-        <li key={String(index)} data-tone={level === 'INFO' ? undefined : 'bad'}>
-          <Moment iso={at} /> {from} <strong>{message}</strong> <code class="breaks">{visible(fields)}</code>
-        </li>
-      ))}
-    </ol>
-  )
-}
-
 const Log = (key: Key) => {
   const isOpen = useSignal(false)
   return (
     <Section id="log" title={t('Log')}>
       {isOpen.value ? (
-        <Lines {...key} />
+        <Lines since="24h" source={key.source} order={key.external_id} />
       ) : (
         <Button
           onClick={() => {

@@ -11,7 +11,7 @@ import { type Bars, Chart, Figure, linkToOrder } from './pieces.tsx'
 type Data = Answer<'overview'>
 type Alarm = Data['alarms'][number]
 
-export const OVERVIEW = reads('overview', {}, 'queues', 'rates', 'ages', 'alarms', 'failing')
+export const OVERVIEW = reads('overview', {}, 'queues', 'rates', 'ages', 'alarms', 'failing', 'imports')
 
 const STATES = {
   alarm: [t('Alarm'), 'bad'],
@@ -36,6 +36,41 @@ const ALARMS: Column<Alarm>[] = [
   { label: t('Meaning'), kind: 'breaks', cell: ({ summary }) => <Name>{translateMessage(summary)}</Name> },
   { label: t('Since'), cell: ({ since }) => since && <Ago iso={since} /> },
 ]
+
+const IMPORTS: Column<NonNullable<Data['imports']>['stores'][number]>[] = [
+  {
+    label: t('Store'),
+    cell: ({ source }) => (
+      <a href={linkTo(['stores', source])} class="row-link">
+        <Name>{source}</Name>
+      </a>
+    ),
+  },
+  { label: t('Orders waiting'), kind: 'number', cell: ({ orders }) => decimal(orders) },
+  {
+    label: t('Per second'),
+    kind: 'number',
+    cell: ({ perSecond }) => (perSecond === undefined ? t('being counted') : decimal(perSecond)),
+  },
+  { label: t('Done in'), cell: ({ doneIn }) => (doneIn === undefined ? '–' : formatDuration(doneIn)) },
+]
+
+/** How far the imports of stores are, whose orders wait in the bulk queue. */
+const Imports = ({ imports }: Data) =>
+  imports && (
+    <Section id="imports" title={t('Imports')}>
+      {imports.stores.length === 0 ? (
+        <p class="muted">{t('No order waits in the bulk queue.')}</p>
+      ) : (
+        <Table
+          caption={t('Imports')}
+          columns={IMPORTS}
+          rows={imports.stores}
+          keyOf={({ source }) => source}
+        />
+      )}
+    </Section>
+  )
 
 /** What is wrong, since when, and what to do about it. */
 const Verdict = ({ alarms, problems }: Data) => {
@@ -254,6 +289,7 @@ export const Overview = page(
             {local && t('The age of the oldest message is known on AWS only.')}
           </p>
         </Section>
+        <Imports {...overview} />
         {rates && (
           <>
             <Section id="hour" title={t('The last hour, by minutes')}>

@@ -441,6 +441,92 @@ learnMessages({
   '{count} minutes': '{count} دقیقه',
   '{count} hours': '{count} ساعت',
   '{count} days': '{count} روز',
+  // Findings about a store.
+  'Checking: {done} of {all}': 'بررسی {done} از {all}',
+  duplicates: 'پیام‌های تکراری',
+  'same version': 'همان نسخه',
+  'old versions': 'نسخه‌های کهنه',
+  reordering: 'به‌هم‌ریختن ترتیب',
+  failures: 'ناکامی‌ها',
+  signatures: 'امضاها',
+  'raw body': 'متن خام',
+  'secret exchange': 'تعویض کلید امضا',
+  'test message': 'پیام آزمایشی',
+  'time-outs': 'پایان مهلت',
+  restarts: 'آغاز دوباره',
+  outages: 'قطعی‌ها',
+  kills: 'کشته‌شدن',
+  'other checks': 'بررسی‌های دیگر',
+  'not judged': 'داوری نشد',
+  'first fix "{check}"': 'نخست «{check}» را درست کنید',
+  'pass --handled, or the command that starts the store':
+    'بگویید پیام‌های انجام‌شده را کجا یادداشت می‌کند، یا با دستور relay conformance خودتان آغازش کنید',
+  'pass the command that starts the store after "--"':
+    'با دستور relay conformance بیازمایید و آنچه فروشگاه را آغاز می‌کند پس از «--» بیاورید',
+  '{when}, the store {did}': '{when}، فروشگاه {did}',
+  'When the first message came': 'وقتی نخستین پیام رسید',
+  'When messages came again': 'وقتی پیام‌ها دوباره رسیدند',
+  'When another message of the same version came': 'وقتی پیام دیگری با همان نسخه رسید',
+  'When an older version came late': 'وقتی نسخه‌ای کهنه دیر رسید',
+  'When the messages of many orders came mixed': 'وقتی پیام‌های سفارش‌های بسیار درهم رسیدند',
+  'When it could not read one message of a batch': 'وقتی یکی از پیام‌ها خوانا نبود',
+  'When a signature was not valid': 'وقتی امضا نادرست بود',
+  'When the JSON of a message had white space': 'وقتی JSON پیام فاصله داشت',
+  'While its secret was exchanged, and after': 'هنگام تعویض کلید امضا و پس از آن',
+  'When "relay stores test" sent {=event}, which is about no order':
+    'وقتی relay stores test پیام {event} را فرستاد که دربارهٔ سفارشی نیست',
+  'After a time-out, when a message was repeated': 'وقتی پیامی پس از پایان مهلت تکرار شد',
+  'handled nothing': 'کاری نکرد',
+  'handled each change once and in order': 'هر تغییر را یک بار و به ترتیب انجام داد',
+  'acknowledged everything; what it handled is not known':
+    'همه را پذیرفت؛ معلوم نیست چه چیزی را انجام داده است',
+  'handled version {version}, which it must drop: the order is wrong':
+    'نسخهٔ {version} را که باید کنار می‌گذاشت انجام داد: سفارش نادرست است',
+  'acknowledged version {version} and did not handle it: a change of the order is lost':
+    'نسخهٔ {version} را پذیرفت و انجام نداد: یک تغییر سفارش گم شده است',
+  'handled version {version} {count} times: the order is doubled':
+    'نسخهٔ {version} را {count} بار انجام داد: سفارش دوباره انجام شده است',
+  'handled version {version} before version {other}: the order is set back':
+    'نسخهٔ {version} را پیش از {other} انجام داد: سفارش به عقب برگشته است',
+  'acknowledged version {version}, which it had not handled: a change of the order is lost':
+    'نسخهٔ {version} را پذیرفت که انجام نداده بود: یک تغییر سفارش گم شده است',
+  'handled version {version} before version {other}, which had failed: the order is set back':
+    'نسخهٔ {version} را پیش از {other} که ناموفق بود انجام داد: سفارش به عقب برگشته است',
+  'did not acknowledge version {version} ({reason}): the relay would try again until it is a dead letter, and hold up the order':
+    'نسخهٔ {version} را نپذیرفت ({reason}): رله تا ناکام‌شدن پیام دوباره می‌کوشد و سفارش معطل می‌ماند',
+  'left {messages} in the queue for {seconds} s (--wait): what is not deleted returns, and holds up its order':
+    '{messages} را {seconds} ثانیه در صف گذاشت: آنچه حذف نشود برمی‌گردد و سفارشش را معطل می‌کند',
+  'did not answer 401 to what {why}: {answer}': 'به پیامی که {why} پاسخ ۴۰۱ نداد: {answer}',
+  'was signed at another time': 'در زمان دیگری امضا شده بود',
+  'another secret signed': 'با کلید دیگری امضا شده بود',
+  'it acknowledged the message': 'پیام را پذیرفت',
+  'start the store with the secret or queue of its feed; it verifies the raw bytes of the body ("relay explain-signature" helps), and notes each delivery that it handles, once':
+    'فروشگاه را با کلید یا صف خوراکش آغاز کنید؛ باید بایت‌های خام متن را بسنجد (relay explain-signature کمک می‌کند) و هر تحویلی را که انجام می‌دهد یک بار یادداشت کند',
+  'remember the version and deliveries of an order in the transaction that handles a message':
+    'نسخه و تحویل‌های سفارش را در همان تراکنشی نگه دارید که پیام را انجام می‌دهد',
+  '{remember}, which begins with a lock of the order, and answer 2xx to what was handled before':
+    '{remember}؛ تراکنش با قفل سفارش آغاز شود و به آنچه پیش‌تر انجام شده 2xx پاسخ دهید',
+  'compare the delivery, too, when the version is the last one':
+    'وقتی نسخه همان آخری است، تحویل را هم بسنجید',
+  'remember versions by source and external_id, and handle the messages of an order one by one':
+    'نسخه‌ها را با source و external_id نگه دارید و پیام‌های هر سفارش را یکی‌یکی انجام دهید',
+  'answer 500, or delete neither the message nor those behind it of its order; go on with others':
+    'پاسخ 500 دهید، یا پیام و پیام‌های پشت آن از همان سفارش را حذف نکنید؛ با دیگران ادامه دهید',
+  'verify X-Service-Signature over the raw body, and its t within {seconds} seconds; answer 401':
+    'X-Service-Signature را بر متن خام و t را تا {seconds} ثانیه بسنجید؛ پاسخ 401 دهید',
+  'verify the bytes of the body before anything parses it': 'بایت‌های متن را پیش از هر تجزیه‌ای بسنجید',
+  'compare every v1 of X-Service-Signature': 'همهٔ v1های X-Service-Signature را بسنجید',
+  'answer 2xx and do nothing': 'پاسخ 2xx دهید و کاری نکنید',
+  'test the store "{=source}"': 'آزمودن فروشگاه «{source}»',
+  '{messages} of real orders may wait in {=queue}': '{messages} از سفارش‌های واقعی شاید در {queue} مانده باشد',
+  'let the store consume them first': 'بگذارید فروشگاه نخست آن‌ها را بگیرد',
+  'a store of {=title} would take messages about test orders':
+    'فروشگاهی از {title} پیام‌هایی دربارهٔ سفارش‌های آزمایشی می‌گرفت',
+  'use --local, or pass --test-store if it has no customers':
+    '--local را به کار ببرید، یا اگر مشتری ندارد --test-store',
+  'read what the store has handled from "{=place}"': 'خواندن آنچه فروشگاه انجام داده از «{place}»',
+  'check --handled': 'جایش را بررسی کنید',
+  'The log has ended': 'گزارش پایان یافت',
   // What would match others, too.
   '{=url} refuses {=id}': '{url} کلید {id} را نمی‌پذیرد',
   '{=url}, since {time}': '{url}، از {time}',

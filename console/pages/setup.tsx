@@ -18,7 +18,8 @@ const LEVELS = {
   ok: [t('OK'), 'good'],
 } as const
 
-const problemsText = (count: number) => {
+export const problemsText = (findings: readonly Finding[]) => {
+  const count = findings.filter(({ level }) => level === 'problem').length
   if (count === 0) return t('No problems found.')
   return count === 1 ? t('1 problem') : t('{count} problems', { count })
 }
@@ -45,6 +46,23 @@ const FindingItem = ({ finding: { check, level, found, remedy }, service }: Item
   </li>
 )
 
+type FindingsProps = { findings: readonly Finding[]; service?: Service | undefined }
+
+/** Findings, problems first. */
+export const Findings = ({ findings, service }: FindingsProps) => {
+  const levels = Object.keys(LEVELS)
+  const sorted = findings.toSorted((a, b) => levels.indexOf(a.level) - levels.indexOf(b.level))
+  return (
+    sorted.length > 0 && (
+      <ul class="card list">
+        {sorted.map(finding => (
+          <FindingItem key={`${finding.check} ${finding.found}`} {...{ finding, service }} />
+        ))}
+      </ul>
+    )
+  )
+}
+
 /** The findings of the doctor, problems first, as soon as each topic is checked. */
 export const Setup = page({ title: () => t('Setup'), reads: () => ({}) }, () => {
   const findings = useSignal<readonly Finding[]>([])
@@ -68,9 +86,6 @@ export const Setup = page({ title: () => t('Setup'), reads: () => ({}) }, () => 
   }, [changes.value])
   const { done, all } = progress.value
   const isDone = all > 0 && done === all
-  const levels = Object.keys(LEVELS)
-  const sorted = findings.value.toSorted((a, b) => levels.indexOf(a.level) - levels.indexOf(b.level))
-  const problems = findings.value.filter(({ level }) => level === 'problem').length
   return (
     <>
       <PageHead title={t('Setup')}>
@@ -92,22 +107,12 @@ export const Setup = page({ title: () => t('Setup'), reads: () => ({}) }, () => 
       </PageHead>
       {data && <Registration {...data.service} />}
       <p role="status" class="note">
-        {isDone ? problemsText(problems) : t('Checking: {done} of {all} topics', { done, all })}
+        {isDone ? problemsText(findings.value) : t('Checking: {done} of {all} topics', { done, all })}
       </p>
       <p class="error" role="alert">
         {error.value}
       </p>
-      {sorted.length > 0 && (
-        <ul class="card list">
-          {sorted.map(finding => (
-            <FindingItem
-              key={`${finding.check} ${finding.found}`}
-              finding={finding}
-              service={data?.service}
-            />
-          ))}
-        </ul>
-      )}
+      <Findings findings={findings.value} service={data?.service} />
     </>
   )
 })

@@ -22,6 +22,7 @@ import {
 import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, act, reads } from './api.ts'
+import { Conformance } from './conformance.tsx'
 import { t } from './persian.ts'
 import { Job } from './pieces.tsx'
 import { askIndex } from './remedies.tsx'
@@ -255,6 +256,7 @@ const Details = ({ shop, ...store }: Store & { shop: Shop }) => {
         )}
       </Section>
       <ForDeveloper {...shop} />
+      <Conformance source={source} />
     </>
   )
 }

@@ -43,6 +43,7 @@ export const auditTests = () => {
       orders: { known: 1, asked: 1, agree: 1 },
       left: { dead: 0, quarantined: 0 },
       differences: [],
+      lists: { orders: [{ name: 'known', count: 1, members: [{ source: 'api', external_id: 'r-1' }] }, {}] },
     })
     expect(code).toBe(0)
     const { out } = await local.relay(['audit', '--since', since])

@@ -105,7 +105,7 @@ test.concurrent.each(cases.filter(([example]) => !missing.includes(programOf(exa
         ...(example === CONSUMER
           ? sqsFeed({ sqs: parts().sqs, queueUrl, wait })
           : httpFeed({ url, secret, wait })),
-        ...{ source: 'فروشگاه', store, handled: store.output },
+        ...{ source: 'فروشگاه', store, handled: store.output, terminal: { ...process, environment: {} } },
         // What a broken store never does is not waited for as long.
         ...(names === '' ? { wait } : { wait: 4, only: names.split(', ') }),
       })

@@ -8,6 +8,7 @@ import { withBrowser } from '../sandbox/panel-browser.ts'
 import { until } from '../support/until.ts'
 import { messagePageTests } from './messages.ts'
 import { setupPageTests } from './setup.ts'
+import { watchingTests } from './watching.ts'
 
 type Headers = Record<string, string>
 
@@ -25,6 +26,7 @@ const VIEWS = [
   ['#/setup', 'Webhook URL'],
   ['#/setup/send', 'Signs a webhook'],
   ['#/setup/signature', 'Names the cause'],
+  ['#/log', 'Following the log'],
   ['#/dead', 'Read again'],
   ['#/quarantine', 'Read again'],
   ['#/stores', 'Every store of'],
@@ -279,6 +281,8 @@ export const consoleTests = () => {
 
     messagePageTests(open)
     setupPageTests(open)
+
+    watchingTests(open)
 
     test('the overview follows what happens, and setup says what it finds, in Persian too', async () => {
       const { page, errors } = await open({ locale: 'fa-IR' })

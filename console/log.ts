@@ -1,0 +1,42 @@
+import * as v from 'valibot'
+import { since } from '../cli/core/options.ts'
+import { linesOf, stackText } from '../cli/tail.ts'
+import { ORDER_UPDATED } from '../lib/protocol/webhook.ts'
+import { entryText } from '../local/log.ts'
+import { get, PERIODS } from './route.ts'
+
+const text = v.optional(v.string())
+
+const aboutOrder = v.object({ source: v.string(), external_id: v.string() })
+const aboutDelivery = v.object({ delivery: v.string() })
+
+/** The log of the functions, as `relay tail` follows it. */
+export const logRoutes = [
+  get(
+    'log',
+    {
+      since: v.picklist(['10m', ...PERIODS]),
+      ...{ source: text, order: text, delivery: text, errors: v.optional(v.literal('true')) },
+    },
+    async function* ({ since: period, errors, ...filter }, { context, gone: signal }) {
+      const range = { since: since(period), follow: true, signal }
+      for await (const line of linesOf(context, range, { ...filter, errors: errors === 'true' })) {
+        const { at, from, level, message, fields } = line
+        const { source, external_id, delivery, ...others } = fields
+        const order = v.is(aboutOrder, fields) ? v.parse(aboutOrder, fields) : undefined
+        yield {
+          ...{ at: at.toISOString(), from, level, message, order },
+          delivery: v.is(aboutDelivery, fields) ? fields.delivery : undefined,
+          // A store's request has no record.
+          isWebhook: fields.event === ORDER_UPDATED || fields.outcome === 'queued',
+          text: entryText({
+            ...{ level: 'INFO', message: '' },
+            ...(order === undefined && source !== undefined && { source }),
+            ...others,
+          }),
+          stack: await stackText(line),
+        }
+      }
+    },
+  ),
+]

@@ -1,0 +1,164 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { visible } from '../../lib/platform/visible.ts'
+import { Choice, StoreChoice, TextChoice } from '../../web/filters.tsx'
+import { messageOf } from '../../web/http.ts'
+import { Button, Moment } from '../../web/pieces.tsx'
+import { linkTo, type Route, replaceRoute } from '../../web/route.ts'
+import { PageHead, page } from '../../web/shell.tsx'
+import { type Answer, streams } from './api.ts'
+import { OVERVIEW } from './overview.tsx'
+import { t } from './persian.ts'
+import { linkToOrder, PERIODS } from './pieces.tsx'
+
+type Line = Answer<'log'> & { number: number }
+
+type Filter = { since: string; source?: string; order?: string; delivery?: string; errors?: string }
+
+/** So many lines are shown. */
+const SHOWN = 300
+
+/** Lines wait for each other before they are shown, in milliseconds. */
+const SETTLE_MS = 100
+
+/** A line; what all lines were chosen by is not repeated. */
+const LineItem = ({ line, filter }: { line: Line; filter: Filter }) => {
+  const { at, from, level, message, order, delivery, isWebhook, text, stack } = line
+  return (
+    <li data-tone={level === 'INFO' ? undefined : 'bad'}>
+      <Moment iso={at} /> {from} <strong>{level === 'INFO' ? message : `${level} ${message}`}</strong>{' '}
+      {order && order.external_id !== filter.order && (
+        <a href={linkToOrder(order.source, order.external_id)}>
+          {visible(`${order.source} ${order.external_id}`)}
+        </a>
+      )}{' '}
+      {delivery && delivery !== filter.delivery && (
+        <a href={isWebhook ? linkTo(['deliveries', delivery]) : linkTo(['log'], { ...filter, delivery })}>
+          {visible(delivery)}
+        </a>
+      )}{' '}
+      <code class="breaks">{visible(text)}</code>
+      {stack && <pre>{stack}</pre>}
+    </li>
+  )
+}
+
+/** Follows the log: the lines that match, the newest first. */
+export const Lines = (filter: Filter) => {
+  const lines = useSignal<readonly Line[]>([])
+  /** What is shown while the list stands still. */
+  const paused = useSignal<readonly Line[] | undefined>(undefined)
+  const problem = useSignal('')
+  const round = useSignal(0)
+  useEffect(() => {
+    const leaving = new AbortController()
+    let number = 0
+    let fresh: Line[] = []
+    const show = () => {
+      if (!leaving.signal.aborted) lines.value = [...fresh.toReversed(), ...lines.value].slice(0, SHOWN)
+      fresh = []
+    }
+    const follow = async () => {
+      lines.value = []
+      paused.value = undefined
+      problem.value = ''
+      for await (const line of streams('log', filter, leaving.signal))
+        if (fresh.push({ ...line, number: number++ }) === 1) setTimeout(show, SETTLE_MS)
+      throw new Error('The log has ended')
+    }
+    follow().catch(error => {
+      if (!leaving.signal.aborted) problem.value = messageOf(error)
+    })
+    return () => leaving.abort()
+  }, [JSON.stringify(filter), round.value])
+  const newest = (of: readonly Line[]) => (of[0]?.number ?? -1) + 1
+  const waiting = paused.value === undefined ? 0 : newest(lines.value) - newest(paused.value)
+  const shown = paused.value ?? lines.value
+  const state = shown.length === 0 ? t('Following the log: no line matches yet.') : t('Following the log.')
+  return (
+    <>
+      <p class="row note">
+        <span role="status">{paused.value ? t('Paused.') : problem.value === '' && state}</span>
+        {problem.value === '' ? (
+          <Button
+            kind="small"
+            onClick={() => {
+              paused.value = paused.value ? undefined : lines.value
+            }}
+          >
+            {paused.value ? t('Resume') : t('Pause')}
+          </Button>
+        ) : (
+          <Button
+            kind="small"
+            onClick={() => {
+              round.value += 1
+            }}
+          >
+            {t('Follow again')}
+          </Button>
+        )}
+        {waiting > 0 && <span class="small muted">{t('{count} new lines', { count: waiting })}</span>}
+      </p>
+      <p class="error" role="alert">
+        {problem.value}
+      </p>
+      <ol class="lines small" dir="ltr" aria-label={t('Log')}>
+        {shown.map(line => (
+          <LineItem key={line.number} {...{ line, filter }} />
+        ))}
+      </ol>
+    </>
+  )
+}
+
+const LOG_PERIODS = [['10m', t('Last ten minutes')], ...PERIODS] as const
+
+const LEVELS = [
+  ['', t('All lines')],
+  ['true', t('Only warnings and errors')],
+] as const
+
+const IDS = [
+  ['order', t('Order number')],
+  ['delivery', t('Delivery, request or feed message')],
+] as const
+
+const filterOf = ({ query }: Route): Filter => ({ since: '10m', ...Object.fromEntries(query) })
+
+/** The log of the functions, live. */
+export const Log = page(
+  { title: () => t('Log'), reads: () => ({ overview: OVERVIEW }) },
+  ({ overview: { queues }, route }) => {
+    const filter = filterOf(route)
+    const choose = (name: keyof Filter) => (value: string) =>
+      replaceRoute(linkTo(['log'], { ...filter, [name]: value }))
+    return (
+      <>
+        <PageHead title={t('Log')} />
+        <search class="filters row" data-keeps-focus>
+          {IDS.map(([name, label]) => (
+            <TextChoice key={name} {...{ label, value: filter[name] ?? '', onChoose: choose(name) }} />
+          ))}
+          <Choice
+            {...{ label: t('Period'), value: filter.since, onChoose: choose('since'), options: LOG_PERIODS }}
+          />
+          <StoreChoice
+            sources={queues?.feeds.map(({ source }) => source) ?? []}
+            value={filter.source ?? ''}
+            onChoose={choose('source')}
+          />
+          <Choice
+            {...{
+              label: t('Level'),
+              value: filter.errors ?? '',
+              onChoose: choose('errors'),
+              options: LEVELS,
+            }}
+          />
+        </search>
+        <Lines {...filter} />
+      </>
+    )
+  },
+)
