@@ -2,7 +2,15 @@ import * as v from 'valibot'
 import type { Context } from '../cli/core/context.ts'
 import { RESEND_RATE, resend } from '../cli/orders/resend.ts'
 import { showStore } from '../cli/show-store.ts'
-import { createKey, ERROR_HOURS, listStores, revokeKey, setSecret, testFeed, writeIndexes } from '../cli/stores.ts'
+import {
+  createKey,
+  ERROR_HOURS,
+  listStores,
+  revokeKey,
+  setSecret,
+  testFeed,
+  writeIndexes,
+} from '../cli/stores.ts'
 import { createJobs } from './jobs.ts'
 import type { Live } from './live.ts'
 import { get, post } from './route.ts'

@@ -82,7 +82,9 @@ export const shortened = (lists: Lists) =>
       Object.entries(groups).map(([name, members = []]) => ({
         name,
         count: members.length,
-        members: members.slice(0, MEMBERS).map(({ source, external_id, id }) => ({ source, external_id, id })),
+        members: members
+          .slice(0, MEMBERS)
+          .map(({ source, external_id, id }) => ({ source, external_id, id })),
       })),
     ]),
   )
