@@ -40,6 +40,8 @@ export const monitorTests = () => {
       version: 1,
       result: { status: 'needs_review', error: 'insufficient stock' },
     })
+    const { data: found } = await local.json(['orders', 'find', data.delivery])
+    expect(found.orders).toMatchObject([{ source: 'api', external_id: 'w-1' }])
 
     const { out } = await local.relay(['tail', '--no-follow', '--since', '1m', '--delivery', data.delivery])
     expect(out).toMatch(/delivery received outcome=queued .*\n.*event processed .*external_id=w-1/)
