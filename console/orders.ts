@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import type { Context } from '../cli/core/context.ts'
 import { cannot } from '../cli/core/errors.ts'
 import { checkOrders } from '../cli/orders/events.ts'
 import { failingOrders, findOrders, listOrders, timelineOf } from '../cli/orders/orders.ts'

@@ -136,6 +136,8 @@ const REMEDIES: readonly (readonly [
   ['relay stores', t('Stores'), '#/stores'],
   ['relay dead', t('Dead letters'), '#/dead'],
   ['relay quarantine', t('Quarantine'), '#/quarantine'],
+  ['relay imports', t('Overview'), '#/overview'],
+  ['relay tail', t('Log'), '#/log'],
 ]
 
 export const Remedy = ({ remedy, service }: { remedy: string; service: Service }) => {

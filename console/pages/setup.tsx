@@ -46,7 +46,7 @@ const FindingItem = ({ finding: { check, level, found, remedy }, service }: Item
   </li>
 )
 
-type FindingsProps = { findings: readonly Finding[]; service?: Service | undefined }
+type FindingsProps = { findings: readonly Finding[]; service?: ItemProps['service'] }
 
 /** Findings, problems first. */
 export const Findings = ({ findings, service }: FindingsProps) => {
