@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
+import { visible } from '../../lib/platform/visible.ts'
 import type { Context } from './context.ts'
 import { lastLocalLines, localLines } from './local-log.ts'
 import { merged } from './merge.ts'
@@ -94,7 +95,8 @@ type Newest = Pick<Range, 'since' | 'messages'> & {
 async function* newestLocal(context: Context, { since, messages, fields }: Newest) {
   const named = { ...fields, ...(messages && { message: messages }) }
   const [first = [], ...others] = Object.entries(named).map(([name, values]) =>
-    values.map(value => JSON.stringify({ [name]: value }).slice(1, -1)),
+    // As the logger writes it.
+    values.map(value => visible(JSON.stringify({ [name]: value }).slice(1, -1))),
   )
   for await (const text of lastLocalLines(context, since, first)) {
     // Parsing takes its time.
@@ -116,19 +118,17 @@ export const newestOf = async <Found>(
   pick: (line: LogLine) => Found | undefined,
 ): Promise<Found[]> => {
   const found: Found[] = []
-  if (context.local) {
-    for await (const line of newestLocal(context, newest)) {
-      found.push(...[pick(line)].filter(each => each !== undefined))
-      if (found.length > limit) break
-    }
-    return found
-  }
+  const { local } = context
   // CloudWatch reads from the oldest line on.
-  for await (const line of cloudWatchLog(context, { ...newest, follow: false })) {
-    found.push(...[pick(line)].filter(each => each !== undefined))
-    if (found.length > 2 * limit) found.splice(0, found.length - limit - 1)
+  for await (const line of local
+    ? newestLocal(context, newest)
+    : logOf(context, { ...newest, follow: false })) {
+    const picked = pick(line)
+    if (picked !== undefined) found.push(picked)
+    if (local && found.length > limit) break
+    if (found.length > limit + 1) found.shift()
   }
-  return found.reverse().slice(0, limit + 1)
+  return local ? found : found.reverse()
 }
 
 const CLOUDWATCH_INTERVAL_MS = 3000

@@ -7,7 +7,7 @@ import { linkTo, type Route, replaceRoute } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, reads } from './api.ts'
 import { t } from './persian.ts'
-import { Fields, linkToOrder, PERIODS } from './pieces.tsx'
+import { Fields, linkToOrder, OF_ORDER, PERIODS } from './pieces.tsx'
 
 type Row = Answer<'deliveries'>['deliveries'][number]
 
@@ -30,18 +30,7 @@ const COLUMNS: Column<Row>[] = [
     },
   },
   { label: t('Why'), cell: ({ why }) => why && <Name>{translateMessage(why)}</Name> },
-  { label: t('Store'), kind: 'breaks', cell: ({ source }) => source && <Name>{visible(source)}</Name> },
-  {
-    label: t('Order'),
-    kind: 'breaks',
-    cell: ({ source, external_id }) =>
-      source &&
-      external_id && (
-        <a href={linkToOrder(source, external_id)}>
-          <Name>{visible(external_id)}</Name>
-        </a>
-      ),
-  },
+  ...OF_ORDER,
   {
     label: t('Delivery'),
     kind: 'breaks',

@@ -12,7 +12,7 @@ import { linkTo, type Route, replaceRoute } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, act, reads } from './api.ts'
 import { t } from './persian.ts'
-import { Fields, linkToOrder, PERIODS } from './pieces.tsx'
+import { Fields, linkToOrder, OF_ORDER, PERIODS } from './pieces.tsx'
 
 type Plan = Answer<'plan'>
 type Operation = Answer<'operations'>['operations'][number]
@@ -311,18 +311,7 @@ const save = (plan: Plan) => {
 
 const STEPS: Column<Plan['messages'][number]>[] = [
   { label: t('Message'), kind: 'breaks', cell: ({ id }) => <Code>{id}</Code> },
-  { label: t('Store'), kind: 'breaks', cell: ({ source }) => source && <Name>{visible(source)}</Name> },
-  {
-    label: t('Order'),
-    kind: 'breaks',
-    cell: ({ source, external_id }) =>
-      source &&
-      external_id && (
-        <a href={linkToOrder(source, external_id)}>
-          <Name>{visible(external_id)}</Name>
-        </a>
-      ),
-  },
+  ...OF_ORDER,
   { label: t('Event'), cell: ({ event }) => event && <Code>{visible(event)}</Code> },
   {
     label: t('What happens'),

@@ -2,12 +2,28 @@ import type { ComponentChildren } from 'preact'
 import { visible } from '../../lib/platform/visible.ts'
 import { decimal } from '../../web/format.ts'
 import { translateMessage } from '../../web/messages.ts'
-import { Button, Code, Facts, Name, Scrolls } from '../../web/pieces.tsx'
+import { Button, Code, type Column, Facts, Name, Scrolls } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
 import type { Answer } from './api.ts'
 import { t } from './persian.ts'
 
 export const linkToOrder = (source: string, external_id: string) => linkTo(['orders', source, external_id])
+
+/** The columns of what is about an order, where that is known. */
+export const OF_ORDER: Column<{ source?: string | undefined; external_id?: string | undefined }>[] = [
+  { label: t('Store'), kind: 'breaks', cell: ({ source }) => source && <Name>{visible(source)}</Name> },
+  {
+    label: t('Order'),
+    kind: 'breaks',
+    cell: ({ source, external_id }) =>
+      source &&
+      external_id && (
+        <a href={linkToOrder(source, external_id)}>
+          <Name>{visible(external_id)}</Name>
+        </a>
+      ),
+  },
+]
 
 const shown = (value: unknown) =>
   (typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value))

@@ -13,7 +13,8 @@ type Action = {
   name: string
   label: string
   statuses: readonly Status[]
-  effect: (order: Order) => string
+  /** In sentences. */
+  effect: (order: Order) => readonly (string | false)[]
   fields?: (order: Order) => FieldProps[]
   bodyOf?: (values: Values, order: Order) => object
 }
@@ -48,8 +49,10 @@ const ACTIONS: readonly Action[] = [
     name: 'pay',
     label: t('Register payment'),
     statuses: ['invoiced'],
-    effect: ({ total }) =>
-      `${t('A receipt of {total} rials is registered, and the order is paid.', { total: decimal(total) })} ${WEBHOOK}`,
+    effect: ({ total }) => [
+      t('A receipt of {total} rials is registered, and the order is paid.', { total: decimal(total) }),
+      WEBHOOK,
+    ],
     fields: ({ date }) => [
       { name: 'method', label: t('Method'), options: Object.entries(PAYMENT_METHODS) },
       { name: 'reference', label: t('Reference') },
@@ -63,21 +66,20 @@ const ACTIONS: readonly Action[] = [
     name: 'reverse-payment',
     label: t('Reverse payment'),
     statuses: ['paid'],
-    effect: ({ receipt_number }) =>
-      `${t('Receipt {receipt} is cancelled, and the order is invoiced again.', receiptOf(receipt_number))} ${WEBHOOK}`,
+    effect: ({ receipt_number }) => [
+      t('Receipt {receipt} is cancelled, and the order is invoiced again.', receiptOf(receipt_number)),
+      WEBHOOK,
+    ],
   },
   {
     name: 'return',
     label: t('Register return'),
     statuses: ['invoiced', 'paid'],
-    effect: ({ receipt_number }) =>
-      [
-        t('All goods go back to stock, and the order is refunded.'),
-        receipt_number !== null && t('Receipt {receipt} stays as it is.', receiptOf(receipt_number)),
-        WEBHOOK,
-      ]
-        .filter(Boolean)
-        .join(' '),
+    effect: ({ receipt_number }) => [
+      t('All goods go back to stock, and the order is refunded.'),
+      receipt_number !== null && t('Receipt {receipt} stays as it is.', receiptOf(receipt_number)),
+      WEBHOOK,
+    ],
     fields: () => [{ name: 'reason', label: t('Reason') }],
     bodyOf: values => ({ reason: values.text('reason') }),
   },
@@ -85,18 +87,15 @@ const ACTIONS: readonly Action[] = [
     name: 'review',
     label: t('Move back to review'),
     statuses: ['invoiced', 'paid', 'refunded'],
-    effect: ({ receipt_number, return_number }) =>
-      [
-        t('The invoice is a draft again.'),
-        return_number === null
-          ? t('Its goods go back to stock.')
-          : t('Sales return {number} is cancelled.', { number: serial(return_number) }),
-        receipt_number !== null &&
-          t('Receipt {receipt} is cancelled and its payment held.', receiptOf(receipt_number)),
-        WEBHOOK,
-      ]
-        .filter(Boolean)
-        .join(' '),
+    effect: ({ receipt_number, return_number }) => [
+      t('The invoice is a draft again.'),
+      return_number === null
+        ? t('Its goods go back to stock.')
+        : t('Sales return {number} is cancelled.', { number: serial(return_number) }),
+      receipt_number !== null &&
+        t('Receipt {receipt} is cancelled and its payment held.', receiptOf(receipt_number)),
+      WEBHOOK,
+    ],
     fields: () => [{ name: 'error', label: t('What to review') }],
     bodyOf: values => ({ error: values.required('error') }),
   },
@@ -104,17 +103,19 @@ const ACTIONS: readonly Action[] = [
     name: 'correct',
     label: t('Correct order'),
     statuses: ['needs_review', 'invoiced', 'paid'],
-    effect: ({ status, total }) =>
-      status === 'paid'
-        ? t('The invoice is priced again. The total must stay {total} rials while the order is paid.', {
-            total: decimal(total),
-          })
-        : t(
-            'The invoice is priced again, at {total} rials until now. If the total changes, a webhook is sent.',
-            {
-              total: decimal(total),
-            },
-          ),
+    effect: ({ status, total: digits }) => {
+      const total = decimal(digits)
+      return [
+        status === 'paid'
+          ? t('The invoice is priced again. The total must stay {total} rials while the order is paid.', {
+              total,
+            })
+          : t(
+              'The invoice is priced again, at {total} rials until now. If the total changes, a webhook is sent.',
+              { total },
+            ),
+      ]
+    },
     fields: order => [
       ...itemsOf(order).flatMap(({ name, quantity, unit_price }, index) => [
         number(`items[${index}].quantity`, t('Quantity of {name}', { name: String(name) }), quantity),
@@ -132,7 +133,7 @@ const askTo = ({ name, label, effect, fields, bodyOf }: Action, order: Order) =>
   ask({
     title: t('{action}: {order}', { action: label, order: order.external_id }),
     action: label,
-    text: effect(order),
+    text: effect(order).filter(Boolean).join(' '),
     fields: fields?.(order) ?? [],
     submit: async values => {
       const { status, total } = await act(order, name, bodyOf?.(values, order))

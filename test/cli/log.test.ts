@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import type { Context } from '../../cli/core/context.ts'
 import { type LogLine, logOf, newestOf } from '../../cli/core/log.ts'
+import { visible } from '../../lib/platform/visible.ts'
 import { logFile } from '../../local/log.ts'
 
 const BEGIN = Date.parse('2026-11-21T12:00:00Z')
@@ -13,11 +14,17 @@ const minute = (index: number) => new Date(BEGIN + index * 60_000)
 
 /** A line a minute, long enough for bisection; one is longer than what is read at once. */
 const lineOf = (index: number) =>
-  JSON.stringify({
-    ...{ level: 'INFO', message: index % 3 === 0 ? 'event processed' : 'delivery received' },
-    ...{ timestamp: minute(index), source: index % 2 === 0 ? 'api' : 'shop', external_id: `o-${index % 10}` },
-    ...{ number: index, text: 'x'.repeat(index === 1500 ? 4_500_000 : 150) },
-  })
+  visible(
+    JSON.stringify({
+      ...{ level: 'INFO', message: index % 3 === 0 ? 'event processed' : 'delivery received' },
+      ...{
+        timestamp: minute(index),
+        source: index % 2 === 0 ? 'api' : 'shop',
+        external_id: `\u202eo-${index % 10}`,
+      },
+      ...{ number: index, text: 'x'.repeat(index === 1500 ? 4_500_000 : 150) },
+    }),
+  )
 
 const lines = Array.from({ length: COUNT }, (_, index) => `${lineOf(index)}\n{"_aws":{}}\nnot JSON\n`)
 const dataDir = mkdtempSync(join(tmpdir(), 'order-relay-log-'))
@@ -40,7 +47,7 @@ test.each([0, 1000, 1501, COUNT])('the log is read from minute %d on', async fir
 test('the newest lines are found by message and fields, and one more than asked for', async () => {
   const newest = {
     ...{ since: minute(500), messages: ['event processed'] },
-    fields: { external_id: ['o-3', 'o-4'], source: ['shop'] },
+    fields: { external_id: ['\u202eo-3', '\u202eo-4'], source: ['shop'] },
   }
   const expected = everything.filter(each => each >= 500 && each % 3 === 0 && each % 10 === 3).toReversed()
   expect(await newestOf(context, newest, COUNT, numberOf)).toEqual(expected)

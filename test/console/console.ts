@@ -296,7 +296,7 @@ export const consoleTests = () => {
       await local.enqueue('orders-dead.fifo', 'order.check', { external_id: 'dead-for-the-console' })
       await page.locator('.verdict', { hasText: 'dead-letters' }).waitFor()
       await page.getByRole('link', { name: 'چه باید کرد' }).click()
-      await page.getByRole('heading', { name: /Dead letters/ }).waitFor()
+      await page.getByText('دستورالعمل‌ها به انگلیسی نوشته شده‌اند').waitFor()
       await local.empty('orders-dead.fifo')
       expect(errors).toEqual([])
     })
