@@ -13,7 +13,8 @@ const API = 'apigateway:GET apigateway:POST apigateway:PATCH apigateway:DELETE'
 const NEEDED: Readonly<Record<string, string>> = {
   'AWS::ApiGatewayV2::Api': `${API} apigateway:PUT`,
   'AWS::ApiGatewayV2::ApiMapping': API,
-  'AWS::ApiGatewayV2::DomainName': API,
+  // With the role that API Gateway creates for itself with the first domain of an account.
+  'AWS::ApiGatewayV2::DomainName': `${API} iam:CreateServiceLinkedRole`,
   'AWS::ApiGatewayV2::Integration': API,
   'AWS::ApiGatewayV2::Route': API,
   // With an access log.
