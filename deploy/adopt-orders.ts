@@ -156,7 +156,7 @@ const main = async () => {
     pack: () => pack(stage, region),
     upload: async (Bucket, Key, Body) => {
       await s3.putObject({ Bucket, Key, Body })
-      return `https://${Bucket}.s3.${region}.amazonaws.com/${Key}`
+      return `https://s3.${region}.amazonaws.com/${Bucket}/${Key}`
     },
   })
   return `${done}\n`

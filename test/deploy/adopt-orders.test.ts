@@ -4,9 +4,8 @@ import { expect, test } from '@jest/globals'
 import { adoptOrders } from '../../deploy/adopt-orders.ts'
 import { tableResources, tablesOf } from '../../deploy/tables.ts'
 
-// Emulators create a table that exists without a complaint, so the rules of CloudFormation are modelled here, as its
-// documentation states them: "Import AWS resources into a CloudFormation stack automatically", "CreateChangeSet",
-// "Stack status codes".
+// A model of CloudFormation's rules, for states of a stack that deployment.ts does not reach, as its documentation states
+// them: "Import AWS resources into a CloudFormation stack automatically", "CreateChangeSet", "Stack status codes".
 
 const STACK = 'order-relay-production'
 const TABLE = 'order-relay-production-orders'

@@ -100,6 +100,7 @@ const prepare = async (python: string) => {
     ...{ ...aws, accounting, inbox, storeUrl: urlOf(store.port), emulator, project, deployer, all },
     deploy: () =>
       must('deploy', serverless(project, deployer, 'deploy', '--param=feedAddresses=loopback', ...AT)),
+    adopt: () => must('adopt-orders', adoptOrders(project, deployer, ...AT)),
     /** Runs the command as an operator; returns its output. */
     relay: (args: readonly string[], input?: string) =>
       must(`relay ${args.join(' ')}`, runRelay(project, operator, [...args, ...AT], input)),
@@ -157,9 +158,10 @@ const setMaxReceives = async (maxReceiveCount: number): Promise<number> => {
   await it.sqs.setQueueAttributes({ QueueUrl, Attributes: { RedrivePolicy } })
   return policy.maxReceiveCount
 }
-const savedStatus = async (external_id: string) => {
+const ORDERS = `${STACK}-orders`
+const savedStatus = async (external_id: string, TableName = ORDERS) => {
   const Key = { source: { S: SOURCE }, external_id: { S: external_id } }
-  const { Item } = await it.dynamodb.getItem({ TableName: `${STACK}-orders`, Key, ConsistentRead: true })
+  const { Item } = await it.dynamodb.getItem({ TableName, Key, ConsistentRead: true })
   return Item?.status?.S
 }
 
@@ -290,15 +292,40 @@ described('a deployment', () => {
     await must('remove', serverless(it.project, it.deployer, 'remove', ...AT))
     await expect(outputsNow()).rejects.toThrow('does not exist')
     expect((await it.sqs.listQueues({ QueueNamePrefix: STACK })).QueueUrls ?? []).toEqual([])
-    expect((await it.dynamodb.listTables({})).TableNames).toEqual([`${STACK}-orders`])
+    expect((await it.dynamodb.listTables({})).TableNames).toEqual([ORDERS])
     expect(await savedStatus('1001')).toBe('paid')
     expect((await fetch(reachable('/webhook'), { method: 'POST' })).status).not.toBe(401)
   })
 
+  test('is not deployed over the retained orders', async () => {
+    await expect(it.deploy()).rejects.toThrow(`'${ORDERS}' already exists`)
+  })
+
   test('adopts the retained orders', async () => {
-    await must('adopt-orders', adoptOrders(it.project, it.deployer, ...AT))
+    await it.adopt()
     await it.deploy()
+    outputs = await outputsNow()
     expect(await savedStatus('1001')).toBe('paid')
     expect(await resources()).toContain('OrdersTable')
+  })
+
+  test('continues with a restored table, as docs/restore.md describes', async () => {
+    const restored = `${ORDERS}-2`
+    const tables = { SourceTableName: ORDERS, TargetTableName: restored }
+    await it.dynamodb.restoreTableToPointInTime({ ...tables, UseLatestRestorableTime: true })
+    await change(it.project, 'serverless.yml', 'ordersTable: orders', 'ordersTable: orders-2')
+    await change(it.project, 'serverless.yml', 'feedVersionsFrom: 0', 'feedVersionsFrom: 1000')
+    await it.adopt()
+    await it.deploy()
+    const { Table } = await it.dynamodb.describeTable({ TableName: restored })
+    expect(Table?.DeletionProtectionEnabled).toBe(true)
+    expect(await resources()).not.toContain('OrdersTable')
+
+    await it.relay(['register', '--url', reachable('/webhook')])
+    expect(await it.send(SOURCE, '1001', ['--status', 'refunded'])).toBe(200)
+    expect((await fromFeed()).version).toBe(1001)
+    await until(async () => (await savedStatus('1001', restored)) === 'refunded', PASSING_MS)
+    // What it replaces remains, outside of the stack.
+    expect(await savedStatus('1001')).toBe('paid')
   })
 })

@@ -1,7 +1,8 @@
-"""MiniStack with three corrections:
+"""MiniStack with four corrections:
 
 - It authorizes ssm:GetParametersByPath on "*", where AWS authorizes it on the path.
 - It authorizes sqs:ChangeMessageVisibilityBatch and other batch actions, where AWS authorizes the single action.
+- CloudFormation creates a table that exists, where AWS fails.
 - With TLS it also listens on port 443.
 """
 
@@ -9,7 +10,11 @@ import json
 
 from ministack import app
 from ministack.core import iam_actions
+from ministack.services import dynamodb
+from ministack.services.cloudformation import provisioners
 
+table_handler = provisioners._RESOURCE_HANDLERS["AWS::DynamoDB::Table"]
+create_table = table_handler["create"]
 action_of = iam_actions.extract_iam_action
 resource_of = iam_actions.extract_resource_arn
 
@@ -26,6 +31,14 @@ def with_paths(service, method, path, headers, body, query_params, region, accou
     return resource_of(service, method, path, headers, body, query_params, region, account_id, *more, **named)
 
 
+def new_table(logical_id, properties, stack):
+    name = properties.get("TableName")
+    if name in dynamodb._tables:
+        raise ValueError(f"Resource of type 'AWS::DynamoDB::Table' with identifier '{name}' already exists.")
+    return create_table(logical_id, properties, stack)
+
+
+table_handler["create"] = new_table
 iam_actions.extract_iam_action = without_batch
 iam_actions.extract_resource_arn = with_paths
 app._port_is_bindable = lambda host, port: False
