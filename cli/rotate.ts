@@ -93,7 +93,7 @@ export const rotate = async (context: Context, options: Options): Promise<Report
     .finally(() => context.parameters.remove(PARAMETERS.webhookRotation))
 
   const until = new Date(fresh.since.getTime() + overlap * 1000)
-  const left = Math.ceil((until.getTime() - Date.now()) / 1000)
+  const left = Math.max(0, Math.ceil((until.getTime() - Date.now()) / 1000))
   const data = { url, fresh: fresh.id, old: old.map(({ id }) => id), resumed }
   if (left > 0 && !wait) {
     return {
