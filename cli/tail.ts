@@ -6,7 +6,7 @@ import { entryText } from '../local/log.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { usageError } from './core/errors.ts'
-import { type LogLine, logOf } from './core/log.ts'
+import { LATE_MS, type LogLine, logOf, newestOf } from './core/log.ts'
 import { ORDER, SOURCE, since } from './core/options.ts'
 import { ROOT, readService } from './core/stack.ts'
 import { type Colour, coloured } from './core/terminal.ts'
@@ -26,7 +26,7 @@ const matches = ({ fields, level }: LogLine, { source, order, delivery, errors }
   (!errors || level !== 'INFO')
 
 /** The lines of the log that match, until `signal` is aborted. */
-export async function* linesOf(context: Context, range: Parameters<typeof logOf>[1], filter: Filter) {
+async function* linesOf(context: Context, range: Parameters<typeof logOf>[1], filter: Filter) {
   for await (const line of logOf(context, range)) {
     if (range.signal?.aborted) return
     if (matches(line, filter)) yield line
@@ -37,6 +37,31 @@ const lineText = ({ at, from, ...entry }: LogLine) => {
   const { level, message, fields } = entry
   const time = at.toISOString().replace('T', ' ').slice(0, 23)
   return `${time}  ${from === undefined ? '' : `${from.padEnd(9)}  `}${entryText({ level, message, ...fields })}`
+}
+
+/** All levels that a line of the log may have. */
+const LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL', 'FATAL']
+
+/**
+ * The last lines that match since a time, and then those to come, until the signal is aborted.
+ *
+ * @param limit how many of the past
+ */
+export async function* recentLines(
+  context: Context,
+  { since, signal, limit }: { since: Date; signal: AbortSignal; limit: number },
+  filter: Filter,
+) {
+  // What was written until then can be read now.
+  const past = new Date(Math.max(since.getTime(), Date.now() - LATE_MS))
+  const { order, source, errors } = filter
+  const fields = {
+    ...{ ...(order && { external_id: [order] }), ...(source && { source: [source] }) },
+    level: LEVELS.filter(level => !errors || level !== 'INFO'),
+  }
+  const isPast = (line: LogLine) => (line.at < past && matches(line, filter) ? line : undefined)
+  yield* (await newestOf(context, { since, fields }, limit, isPast)).slice(0, limit).reverse()
+  yield* linesOf(context, { since: past, follow: true, signal }, filter)
 }
 
 /** A place in the bundle of a deployed function. */

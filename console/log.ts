@@ -1,9 +1,12 @@
 import * as v from 'valibot'
 import { since } from '../cli/core/options.ts'
-import { linesOf, stackText } from '../cli/tail.ts'
+import { recentLines, stackText } from '../cli/tail.ts'
 import { ORDER_UPDATED } from '../lib/protocol/webhook.ts'
 import { entryText } from '../local/log.ts'
 import { get, PERIODS } from './route.ts'
+
+/** So many lines of the past are shown. */
+const LIMIT = 300
 
 const text = v.optional(v.string())
 
@@ -19,8 +22,8 @@ export const logRoutes = [
       ...{ source: text, order: text, delivery: text, errors: v.optional(v.literal('true')) },
     },
     async function* ({ since: period, errors, ...filter }, { context, gone: signal }) {
-      const range = { since: since(period), follow: true, signal }
-      for await (const line of linesOf(context, range, { ...filter, errors: errors === 'true' })) {
+      const range = { since: since(period), signal, limit: LIMIT }
+      for await (const line of recentLines(context, range, { ...filter, errors: errors === 'true' })) {
         const { at, from, level, message, fields } = line
         const { source, external_id, delivery, ...others } = fields
         const order = v.is(aboutOrder, fields) ? v.parse(aboutOrder, fields) : undefined
