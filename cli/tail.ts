@@ -25,9 +25,15 @@ const matches = ({ fields, level }: LogLine, { source, order, delivery, errors }
   (delivery === undefined || [fields.delivery, fields.feed_delivery].includes(delivery)) &&
   (!errors || level !== 'INFO')
 
+/** The values of fields that a line of the log must have. */
+const fieldsOf = ({ source, order }: Filter) => ({
+  ...(order !== undefined && { external_id: [order] }),
+  ...(source !== undefined && { source: [source] }),
+})
+
 /** The lines of the log that match, until `signal` is aborted. */
 async function* linesOf(context: Context, range: Parameters<typeof logOf>[1], filter: Filter) {
-  for await (const line of logOf(context, range)) {
+  for await (const line of logOf(context, { ...range, fields: fieldsOf(filter) })) {
     if (range.signal?.aborted) return
     if (matches(line, filter)) yield line
   }
@@ -54,11 +60,7 @@ export async function* recentLines(
 ) {
   // What was written until then can be read now.
   const past = new Date(Math.max(since.getTime(), Date.now() - LATE_MS))
-  const { order, source, errors } = filter
-  const fields = {
-    ...{ ...(order && { external_id: [order] }), ...(source && { source: [source] }) },
-    level: LEVELS.filter(level => !errors || level !== 'INFO'),
-  }
+  const fields = { ...fieldsOf(filter), level: LEVELS.filter(level => !filter.errors || level !== 'INFO') }
   const isPast = (line: LogLine) => (line.at < past && matches(line, filter) ? line : undefined)
   yield* (await newestOf(context, { since, fields }, limit, isPast)).slice(0, limit).reverse()
   yield* linesOf(context, { since: past, follow: true, signal }, filter)

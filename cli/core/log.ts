@@ -22,6 +22,8 @@ type Range = {
   signal?: AbortSignal | undefined
   /** Only lines with one of these messages. */
   messages?: readonly string[] | undefined
+  /** Locally, only lines whose fields have one of these values. Of the newest, the rarest field is best named first. */
+  fields?: Readonly<Record<string, readonly string[]>> | undefined
 }
 
 const time = v.pipe(v.string(), v.isoTimestamp())
@@ -69,38 +71,34 @@ export const logOf = (context: Context, range: Range): AsyncGenerator<LogLine> =
 
 const LOCAL_INTERVAL_MS = 250
 
-/** Whether a line is certainly older, or about something else: most are, and parsing takes its time. */
-const isOther = (text: string, since: string, messages: readonly string[] | undefined) => {
-  const [, written = since] = /"timestamp":"([^"]+)"/.exec(text) ?? []
-  return written < since || !(messages?.some(message => text.includes(`"${message}"`)) ?? true)
-}
+/** Of each field, the texts of which a line has one: most lines have none, and parsing takes its time. */
+const textsOf = ({ fields, messages }: Pick<Range, 'fields' | 'messages'>) =>
+  Object.entries({ ...fields, ...(messages && { message: messages }) }).map(([name, values]) =>
+    // As the logger writes it.
+    values.map(value => visible(JSON.stringify({ [name]: value }).slice(1, -1))),
+  )
 
-async function* localLog(context: Context, { since, follow, signal, messages }: Range) {
+const hasAll = (text: string, texts: ReturnType<typeof textsOf>) =>
+  texts.every(each => each.some(one => text.includes(one)))
+
+async function* localLog(context: Context, { since, follow, signal, ...wanted }: Range) {
   const next = localLines(context, since)
-  const from = since.toISOString()
+  const texts = textsOf(wanted)
   do {
     for await (const text of next()) {
-      const line = isOther(text, from, messages) ? undefined : logLineOf(text)
+      const line = hasAll(text, texts) ? logLineOf(text) : undefined
       if (line !== undefined && line.at >= since) yield line
     }
     if (follow) await sleep(LOCAL_INTERVAL_MS)
   } while (follow && !signal?.aborted)
 }
 
-type Newest = Pick<Range, 'since' | 'messages'> & {
-  /** Only lines whose fields have one of these values. The first field is looked for first, so the rarest does best. */
-  fields?: Readonly<Record<string, readonly string[]>>
-}
+type Newest = Pick<Range, 'since' | 'messages' | 'fields'>
 
-async function* newestLocal(context: Context, { since, messages, fields }: Newest) {
-  const named = { ...fields, ...(messages && { message: messages }) }
-  const [first = [], ...others] = Object.entries(named).map(([name, values]) =>
-    // As the logger writes it.
-    values.map(value => visible(JSON.stringify({ [name]: value }).slice(1, -1))),
-  )
+async function* newestLocal(context: Context, { since, ...wanted }: Newest) {
+  const [first = [], ...others] = textsOf(wanted)
   for await (const text of lastLocalLines(context, since, first)) {
-    // Parsing takes its time.
-    const line = others.every(texts => texts.some(each => text.includes(each))) ? logLineOf(text) : undefined
+    const line = hasAll(text, others) ? logLineOf(text) : undefined
     if (line !== undefined && line.at >= since) yield line
   }
 }

@@ -51,6 +51,9 @@ test('the newest lines are found by message and fields, and one more than asked 
   }
   const expected = everything.filter(each => each >= 500 && each % 3 === 0 && each % 10 === 3).toReversed()
   expect(await newestOf(context, newest, COUNT, numberOf)).toEqual(expected)
+  const found: number[] = []
+  for await (const line of logOf(context, { ...newest, follow: false })) found.push(numberOf(line))
+  expect(found.toReversed()).toEqual(expected)
   expect(await newestOf(context, newest, 2, numberOf)).toEqual(expected.slice(0, 3))
   const odd = (line: LogLine) => (numberOf(line) % 100 === 3 ? numberOf(line) : undefined)
   expect(await newestOf(context, newest, 1, odd)).toEqual(
