@@ -77,7 +77,7 @@ test('at most ten warnings are collected', () => {
 
 test.each([
   ['{"external_id": "1",}', 'The body is not JSON: see line 1, column 21'],
-  [order({ items: [] }), 'Field "items" is Array: must have at least one item'],
+  [order({ items: [] }), 'Field "items" is []: must have at least one item'],
   ['{"external_id": "1"}', 'Field "items" is missing'],
 ])('the words for %j', (body, message) => {
   const reading = read('create', body)
