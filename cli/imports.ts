@@ -29,8 +29,11 @@ const WINDOW_MS = 60_000
 
 type Counts = ReadonlyMap<string, number>
 
-/** How many orders there were of each store, of those that came until a time, and how many were done since before. */
-type Reading = { at: number; until: number; counts: Counts; done: Counts }
+/**
+ * How many orders there were of each store: all, and those that came until a time. Of the latter, how many were done since
+ * the reading before.
+ */
+type Reading = { at: number; all: Counts; until: number; counts: Counts; done: Counts }
 
 /** Returns what reads how far imports are; it knows the rate of a store from its second reading on. */
 export const importsReader = (context: Context) => {
@@ -46,10 +49,11 @@ export const importsReader = (context: Context) => {
     )
     // What comes in during the last second may not be in the index yet.
     const until = unixSeconds(at) - 1
-    readings.push({ at, until, counts: cameUntil(until), done })
+    const all = countOf(orders)
+    readings.push({ at, all, until, counts: cameUntil(until), done })
     while (readings.length > 2 && (readings[0]?.at ?? at) < at - WINDOW_MS) readings.shift()
-    const stores = [...countOf(orders)].map(([source, waiting]) => {
-      const seen = readings.findIndex(({ counts }) => counts.has(source))
+    const stores = [...all].map(([source, waiting]) => {
+      const seen = readings.findIndex(({ all }) => all.has(source))
       const [first, ...rest] = readings.slice(seen)
       const sum = rest.reduce((total, { done }) => total + (done.get(source) ?? 0), 0)
       const perSecond = first && rest.length > 0 ? (sum * 1000) / (at - first.at) : undefined
