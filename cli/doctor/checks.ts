@@ -123,7 +123,7 @@ const clocks = async (context: Context, webhookUrl: string): Promise<Finding> =>
     return note(check, `${service === undefined ? accountingUrl : webhookUrl} does not answer with a date`)
   }
   const apart = Math.round(Math.abs(service - relay))
-  const found = `${apart} seconds apart; the tolerance is ${TOLERANCE_SECONDS}`
+  const found = `${apart} s apart; the tolerance is ${TOLERANCE_SECONDS} s`
   const remedy = 'correct the clock of the accounting service'
   if (apart >= TOLERANCE_SECONDS) return problem(check, found, `${remedy}: all its webhooks are refused`)
   return apart > NOTABLE_SECONDS ? note(check, found, remedy) : ok(check, found)

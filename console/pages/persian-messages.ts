@@ -389,7 +389,7 @@ learnMessages({
   'no key is stored': 'کلیدی نیست',
   'check that it is up; events wait until then': 'بررسی کنید که برپا باشد؛ رویدادها تا آن گاه می‌مانند',
   'the clocks of the service and the relay agree': 'ساعت سرویس و رله یکی است',
-  '{count} seconds apart; the tolerance is {most}': '{count} ثانیه اختلاف؛ تا {most} پذیرفته است',
+  '{count} s apart; the tolerance is {most} s': '{count} ثانیه اختلاف؛ تا {most} پذیرفته است',
   'correct the clock of the accounting service': 'ساعت سرویس حسابداری را درست کنید',
   'correct the clock of the accounting service: all its webhooks are refused':
     'ساعت سرویس حسابداری را درست کنید: همهٔ وب‌هوک‌هایش رد می‌شوند',
