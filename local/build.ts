@@ -61,6 +61,7 @@ export const buildFunctions = async (options: BuildOptions): Promise<Build> => {
   const building = await context({
     ...bundling,
     minify: false,
+    sourcemap: true,
     absWorkingDir: serviceDir,
     entryPoints: Object.fromEntries(
       handlers.map(handler => [handler.slice(0, handler.lastIndexOf('.')), `lambda:${handler}`]),

@@ -109,7 +109,8 @@ export default class LocalPlugin {
       }
 
       replaceAwsVariables(process.env, awsEnvironment(ports))
-      service.provider.environment = read.environment
+      // Stacks of errors name the source, as those of a deployment do in `relay tail`.
+      service.provider.environment = { ...read.environment, NODE_OPTIONS: '--enable-source-maps' }
       for (const [key, lambda] of Object.entries(service.functions)) {
         lambda.environment = read.environments[key]
       }

@@ -38,7 +38,12 @@ const LineItem = ({ line, filter }: { line: Line; filter: Filter }) => {
         </a>
       )}{' '}
       <code class="breaks">{visible(text)}</code>
-      {stack && <pre>{stack}</pre>}
+      {stack && (
+        <details>
+          <summary>{t('Stack')}</summary>
+          <pre>{stack}</pre>
+        </details>
+      )}
     </li>
   )
 }

@@ -410,6 +410,7 @@ export const t = translator({
   Log: 'گزارش',
   'Show the lines of the last day': 'نمایش سطرهای یک روز گذشته',
   'Following the log: no line matches yet.': 'گزارش دنبال می‌شود: هنوز سطری مطابقت ندارد.',
+  Stack: 'ردّ خطا',
   'Following the log.': 'گزارش دنبال می‌شود.',
   'Paused.': 'ایستاده است.',
   Pause: 'توقف',

@@ -347,3 +347,8 @@ test('a replayed dead letter came before a later event of its order that waits t
   const order = { status: 'refunded', receipt_number: expect.any(Number) }
   expect(await local.order('refunded')).toMatchObject(order)
 })
+
+test('the stack of an error names the source', async () => {
+  const { out } = await local.relay(['tail', '--no-follow', '--since', '1h', '--errors', '--verbose'])
+  expect(out).toMatch(/^ +at \S.* \(\S+\/lib\/accounting\/client\.ts:\d+:\d+\)$/m)
+})

@@ -539,30 +539,24 @@ const ATTRIBUTES = [
  * delete or expose something, such as a time to live of the orders.
  */
 const observed = (Resources: Template['Resources']) => {
-  const asked = new Set<string>()
-  const observe = (id: string, properties: Properties) =>
-    new Proxy(properties, {
-      get(target, name, receiver) {
-        asked.add(`${id}.${String(name)}`)
-        return Reflect.get(target, name, receiver)
+  const entries = Object.entries(Resources).map(([id, resource]) => {
+    const asked = new Set<string | symbol>()
+    const Properties = new Proxy<Properties>(resource.Properties, {
+      get(target, name) {
+        asked.add(name)
+        return Reflect.get(target, name)
       },
     })
-  const entries = Object.entries(Resources)
+    return { id, resource, asked, observed: { ...resource, Properties } }
+  })
   const others = () =>
-    entries.flatMap(([id, { Properties, ...resource }]) => [
-      ...Object.keys(resource)
-        .filter(name => !ATTRIBUTES.includes(name))
-        .map(name => `${name} of ${id}`),
-      ...Object.keys(Properties)
-        .filter(name => !LABELS.includes(name) && !asked.has(`${id}.${name}`))
-        .map(name => `${name} of ${id}`),
-    ])
-  return {
-    resources: Object.fromEntries(
-      entries.map(([id, resource]) => [id, { ...resource, Properties: observe(id, resource.Properties) }]),
-    ),
-    others,
-  }
+    entries.flatMap(({ id, resource: { Properties, ...resource }, asked }) =>
+      [
+        ...Object.keys(resource).filter(name => !ATTRIBUTES.includes(name)),
+        ...Object.keys(Properties).filter(name => !LABELS.includes(name) && !asked.has(name)),
+      ].map(name => `${name} of ${id}`),
+    )
+  return { resources: Object.fromEntries(entries.map(({ id, observed }) => [id, observed])), others }
 }
 
 /**
