@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { STATUSES } from '../../lib/protocol/status.ts'
 import { Field, type FieldProps, Form, type Values } from '../../web/form.tsx'
 import { translateMessage } from '../../web/messages.ts'
@@ -39,6 +40,31 @@ const Sent = ({ status, taken, ...sent }: Answer<'send'>) => (
   </>
 )
 
+type TestProps = {
+  title: string
+  text: string
+  action: string
+  submit: (values: Values) => Promise<void>
+  result: ComponentChildren
+  children: ComponentChildren
+}
+
+/** A form, and beside it what came of it. */
+const Test = ({ title, text, action, submit, result, children }: TestProps) => (
+  <>
+    <PageHead title={title} />
+    <p class="note prose">{text}</p>
+    <div class="columns">
+      <Form class="card made pairs" {...{ action, submit }}>
+        {children}
+      </Form>
+      <div role="status" class="pairs">
+        {result}
+      </div>
+    </div>
+  </>
+)
+
 const SendPage = page(
   { title: () => t('Send a test delivery'), reads: () => ({ service: SERVICE }) },
   ({ service }) => {
@@ -63,38 +89,29 @@ const SendPage = page(
       { name: 'wait', label: t('Wait for the order, seconds'), kind: 'number', value: 0 },
     ]
     return (
-      <>
-        <PageHead title={t('Send a test delivery')} />
-        <p class="note prose">
-          {t(
-            'Signs a webhook as the accounting service does, and sends it. The relay takes it for one: the order becomes what it says, and the store is notified.',
-          )}
-        </p>
-        <div class="columns">
-          <Form
-            class="card made pairs"
-            action={t('Send')}
-            submit={async values => {
-              sent.value = await sending(values)
-            }}
-          >
-            {order.map(field => (
+      <Test
+        title={t('Send a test delivery')}
+        text={t(
+          'Signs a webhook as the accounting service does, and sends it. The relay takes it for one: the order becomes what it says, and the store is notified.',
+        )}
+        action={t('Send')}
+        submit={async values => {
+          sent.value = await sending(values)
+        }}
+        result={sent.value && <Sent {...sent.value} />}
+      >
+        {order.map(field => (
+          <Field key={field.name} {...field} />
+        ))}
+        <details>
+          <summary>{t('More')}</summary>
+          <div class="pairs">
+            {more.map(field => (
               <Field key={field.name} {...field} />
             ))}
-            <details>
-              <summary>{t('More')}</summary>
-              <div class="pairs">
-                {more.map(field => (
-                  <Field key={field.name} {...field} />
-                ))}
-              </div>
-            </details>
-          </Form>
-          <div role="status" class="pairs">
-            {sent.value && <Sent {...sent.value} />}
           </div>
-        </div>
-      </>
+        </details>
+      </Test>
     )
   },
 )
@@ -109,39 +126,36 @@ const SignaturePage = page({ title: () => t('Explain a signature'), reads: () =>
   }
   const { valid, cause, remedy } = found.value ?? {}
   return (
-    <>
-      <PageHead title={t('Explain a signature')} />
-      <p class="note prose">
-        {t(
-          'Names the cause of a signature that does not verify: a changed body, another form of the secret, the clock. The secret goes to the console on this machine only, and is not kept.',
-        )}
-      </p>
-      <div class="columns">
-        <Form class="card made pairs" action={t('Explain')} submit={explain}>
-          <Field name="signature" label="X-Service-Signature" />
-          <Field {...BODY} />
-          <Field name="secret" label={t('Secret')} kind="secret" />
-          <Field
-            name="receivedAt"
-            label={t('Received')}
-            help={t('Such as {example}. Empty: now.', { example: '2026-11-22T08:00:00Z' })}
-          />
-        </Form>
-        <div role="status" class="pairs">
-          {cause !== undefined && (
-            <div class="card made">
-              <Chip tone={valid ? 'good' : 'bad'}>{valid ? t('Valid') : t('Not valid')}</Chip>
-              <p class="strong breaks note">
-                <Name>{translateMessage(cause)}</Name>
-              </p>
-              <p class="breaks remedy">
-                <Name>{translateMessage(remedy ?? '')}</Name>
-              </p>
-            </div>
-          )}
-        </div>
-      </div>
-    </>
+    <Test
+      title={t('Explain a signature')}
+      text={t(
+        'Names the cause of a signature that does not verify: a changed body, another form of the secret, the clock. The secret goes to the console on this machine only, and is not kept.',
+      )}
+      action={t('Explain')}
+      submit={explain}
+      result={
+        cause !== undefined && (
+          <div class="card made">
+            <Chip tone={valid ? 'good' : 'bad'}>{valid ? t('Valid') : t('Not valid')}</Chip>
+            <p class="strong breaks note">
+              <Name>{translateMessage(cause)}</Name>
+            </p>
+            <p class="breaks remedy">
+              <Name>{translateMessage(remedy ?? '')}</Name>
+            </p>
+          </div>
+        )
+      }
+    >
+      <Field name="signature" label="X-Service-Signature" />
+      <Field {...BODY} />
+      <Field name="secret" label={t('Secret')} kind="secret" />
+      <Field
+        name="receivedAt"
+        label={t('Received')}
+        help={t('Such as {example}. Empty: now.', { example: '2026-11-22T08:00:00Z' })}
+      />
+    </Test>
   )
 })
 
