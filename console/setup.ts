@@ -82,12 +82,13 @@ export const setupRoutes = (context: Context, live: Live) => {
       'send',
       {
         ...{ url, source: v.string(), externalId: text, status: v.picklist(STATUSES), error: text },
-        ...{ total: number, invoiceNumber: number, delivery: text, body: text, secret: text },
+        ...{ total: number, invoiceNumber: number, event: text, delivery: text, body: text, secret: text },
+        ...{ receiptNumber: v.optional(number), returnNumber: v.optional(number) },
         ...{ age: v.pipe(v.number(), v.integer()), wait: seconds },
       },
-      async ({ url, total, wait, body, secret, ...options }) => {
+      async ({ url, event = ORDER_UPDATED, total, wait, body, secret, ...options }) => {
         const { data } = await send(context, url, {
-          ...{ ...options, event: ORDER_UPDATED, total: String(total) },
+          ...{ ...options, event, total: String(total) },
           wait: wait > 0 ? wait : undefined,
           body: body === undefined ? undefined : Buffer.from(body, 'base64'),
           secret: secret === undefined ? undefined : validSecret(secret, WEBHOOK_SECRET),

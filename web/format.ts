@@ -65,10 +65,21 @@ export const formatAgo = (iso: string, now: number) => {
   return wait.format(-count, unit)
 }
 
-/** How long it takes: `12 seconds`, `4 minutes`, `3 days`. */
-export const formatDuration = (seconds: number) => {
+const durationParts = (seconds: number) => {
   const { count, unit } = inUnit(seconds)
-  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(count)
+  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).formatToParts(count)
+}
+
+const textOf = (parts: readonly { value: string }[]) => parts.map(({ value }) => value).join('')
+
+/** How long it takes: `12 seconds`, `4 minutes`, `3 days`. */
+export const formatDuration = (seconds: number) => textOf(durationParts(seconds))
+
+/** How often it happens, after a word for every: `second`, `10 seconds`. */
+export const formatInterval = (seconds: number) => {
+  const parts = durationParts(seconds)
+  const isOne = parts.some(({ type, value }) => type === 'integer' && value === exact.format(1))
+  return textOf(isOne ? parts.filter(({ type }) => type === 'unit') : parts)
 }
 
 /** Text with its Persian and Arabic digits as Latin ones. */

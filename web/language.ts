@@ -11,6 +11,7 @@ import type { ComponentChild } from 'preact'
  *     t('Paid')                          // unknown texts and missing values are type errors
  *     t('Order {id}', { id })            // text: numbers are formatted, other values isolated from what is around
  *     t('Order {id}', { id: <b>1</b> })  // children, once a value is an element
+ *     t('{count} {count|order|orders}', { count })  // one of the two in English; Persian has one form
  *
  * Numbers, dates and moments are formatted by `format.ts`; names, codes and ids are isolated by `Name` and `Code` of
  * `pieces.tsx`. Style sheets use logical properties (`margin-inline`, not `margin-left`).
@@ -76,8 +77,8 @@ export const isolated = (text: string) => {
   return language === 'fa' || RIGHT_TO_LEFT.test(plain) ? `\u2068${plain}\u2069` : plain
 }
 
-type Names<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
-  ? Name | Names<Rest>
+type Names<Text extends string> = Text extends `${string}{${infer Place}}${infer Rest}`
+  ? (Place extends `${infer Name}|${string}` ? Name : Place) | Names<Rest>
   : never
 
 type Values<Text extends string, Value> = [Names<Text>] extends [never] ? [] : [Record<Names<Text>, Value>]
@@ -87,6 +88,8 @@ type Translate<Known extends string> = {
   <Text extends Known>(text: Text, ...values: Values<Text, ComponentChild>): ComponentChild[]
 }
 
+const PLURAL = /\{(\w+)\|([^|}]*)\|([^|}]*)\}/g
+
 /**
  * Translates the texts of a dictionary.
  *
@@ -95,6 +98,7 @@ type Translate<Known extends string> = {
 export const translator = <const Texts extends Record<string, string>>(persian: Texts) => {
   const translate = (text: string, values: Record<string, unknown> = {}) => {
     const parts = (language === 'fa' ? (persian[text] ?? text) : text)
+      .replace(PLURAL, (_, name, one, other) => (values[name] === 1 ? one : other))
       .split(/\{(\w+)\}/)
       .map((part, index) => (index % 2 === 0 ? part : shown(values[part])))
       .filter(part => part !== '')

@@ -67,10 +67,17 @@ export const Ago = ({ iso }: { iso: string }) => (
   </time>
 )
 
-type ButtonProps = { onClick: () => void; label?: string; kind?: string; children: ComponentChildren }
+type ButtonProps = {
+  onClick: () => void
+  label?: string
+  kind?: string
+  /** Marks an action that cannot be undone. */
+  tone?: 'bad' | undefined
+  children: ComponentChildren
+}
 
-export const Button = ({ onClick, label, kind = '', children }: ButtonProps) => (
-  <button type="button" class={`button ${kind}`} aria-label={label} onClick={onClick}>
+export const Button = ({ onClick, label, kind = '', tone, children }: ButtonProps) => (
+  <button type="button" class={`button ${kind}`} data-tone={tone} aria-label={label} onClick={onClick}>
     {children}
   </button>
 )

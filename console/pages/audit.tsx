@@ -12,7 +12,7 @@ import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, act, streams } from './api.ts'
 import { t } from './persian.ts'
-import { linkToOrder, PERIODS } from './pieces.tsx'
+import { linkToOrder, Message, PERIODS } from './pieces.tsx'
 
 type Balance = NonNullable<Answer<'audit'>['balance']>
 type Difference = Balance['differences'][number]
@@ -47,17 +47,13 @@ const OrderLink = ({ source, external_id }: { source: string; external_id: strin
 
 const DIFFERENCES: Column<Difference>[] = [
   { label: t('Order'), kind: 'breaks', cell: difference => <OrderLink {...difference} /> },
-  {
-    label: t('Difference'),
-    kind: 'breaks',
-    cell: ({ what }) => <Name>{translateMessage(visible(what))}</Name>,
-  },
+  { label: t('Difference'), kind: 'breaks', cell: ({ what }) => <Message text={what} /> },
   { label: t('Id'), kind: 'breaks', cell: ({ id }) => id && <Code>{visible(id)}</Code> },
 ]
 
 const repair = (orders: readonly Difference[]) =>
   ask({
-    title: t('Repair {count} orders', { count: orders.length }),
+    title: t('Repair {count} {count|order|orders}', { count: orders.length }),
     text: t(
       'The worker reads each from the accounting service, takes over what it finds, and publishes it to the store. Nothing changes in the service.',
     ),
@@ -66,7 +62,7 @@ const repair = (orders: readonly Difference[]) =>
       const { checked } = await act('audit/repair', {
         orders: orders.map(({ source, external_id }) => ({ source, external_id })),
       })
-      toast(t('{count} orders are being read; then audit again.', { count: checked }))
+      toast(t('{count} {count|order is|orders are} being read; then audit again.', { count: checked }))
     },
   })
 
@@ -141,7 +137,7 @@ const STATES: Readonly<Record<string, string>> = {
 }
 
 const Part = ({ title, children }: { title: string; children: ComponentChildren }) => (
-  <section class="card part">
+  <section class="card">
     <h3>{title}</h3>
     {children}
   </section>
@@ -169,7 +165,7 @@ const Numbers = ({ deliveries, lists, left, since, until }: Balance) => {
               <li key={name}>
                 <a href={linkTo(['deliveries'], { since: period.value, outcome: name.split(':')[0] })}>
                   <Line count={count}>
-                    <Name>{translateMessage(name)}</Name>
+                    <Message text={name} />
                   </Line>
                 </a>
               </li>

@@ -1,13 +1,12 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { visible } from '../../lib/platform/visible.ts'
 import { Choice, StoreChoice } from '../../web/filters.tsx'
-import { translateMessage } from '../../web/messages.ts'
-import { Chip, Code, type Column, Empty, Moment, Name, Table, type Tone } from '../../web/pieces.tsx'
+import { Chip, Code, type Column, Empty, Moment, Table, type Tone } from '../../web/pieces.tsx'
 import { linkTo, type Route, replaceRoute } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, reads } from './api.ts'
 import { t } from './persian.ts'
-import { Fields, linkToOrder, OF_ORDER, PERIODS } from './pieces.tsx'
+import { Fields, linkToOrder, Message, OF_ORDER, PERIODS } from './pieces.tsx'
 
 type Row = Answer<'deliveries'>['deliveries'][number]
 
@@ -29,7 +28,7 @@ const COLUMNS: Column<Row>[] = [
       return <Chip tone={tone}>{name}</Chip>
     },
   },
-  { label: t('Why'), cell: ({ why }) => why && <Name>{translateMessage(why)}</Name> },
+  { label: t('Why'), cell: ({ why }) => why && <Message text={why} /> },
   ...OF_ORDER,
   {
     label: t('Delivery'),

@@ -103,7 +103,9 @@ export const Lines = (filter: Filter) => {
             {t('Follow again')}
           </Button>
         )}
-        {waiting > 0 && <span class="small muted">{t('{count} new lines', { count: waiting })}</span>}
+        {waiting > 0 && (
+          <span class="small muted">{t('{count} new {count|line|lines}', { count: waiting })}</span>
+        )}
       </p>
       <p class="error" role="alert">
         {problem.value}

@@ -73,7 +73,8 @@ const Console = () => {
       ? [
           {
             ...{ href: `#/${name}`, label: about.label, icon: about.icon },
-            badge: name === 'overview' && active > 0 && [active, t('alarms are active')],
+            badge: name === 'overview' &&
+              active > 0 && [active, t('{count|alarm is|alarms are} active', { count: active })],
           },
         ]
       : [],

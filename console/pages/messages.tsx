@@ -5,14 +5,13 @@ import { Choice } from '../../web/filters.tsx'
 import { ask, type FieldProps } from '../../web/form.tsx'
 import { decimal } from '../../web/format.ts'
 import { messageOf } from '../../web/http.ts'
-import { translateMessage } from '../../web/messages.ts'
 import { toast } from '../../web/notices.ts'
 import { Ago, Button, Code, type Column, Empty, Moment, Name, Section, Table } from '../../web/pieces.tsx'
 import { linkTo, type Route, replaceRoute } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, act, reads } from './api.ts'
 import { t } from './persian.ts'
-import { Fields, linkToOrder, OF_ORDER, PERIODS } from './pieces.tsx'
+import { Fields, linkToOrder, Message, OF_ORDER, PERIODS } from './pieces.tsx'
 
 type Plan = Answer<'plan'>
 type Operation = Answer<'operations'>['operations'][number]
@@ -25,6 +24,7 @@ const EMPTY = {
   quarantine: t('An authentic webhook that cannot be read comes here, to be replayed once it can be.'),
 }
 const ACTIONS = { replay: t('Replay'), discard: t('Delete') }
+const TONES = { replay: undefined, discard: 'bad' } as const
 const OUTCOMES = {
   replayed: t('replayed'),
   discarded: t('deleted'),
@@ -89,11 +89,7 @@ const HISTORY: Column<Operation>[] = [
   { label: t('Action'), cell: ({ action }) => ACTIONS[action] },
   { label: t('Messages'), kind: 'breaks', cell: ({ name }) => <Code>{name}</Code> },
   { label: t('Result'), kind: 'breaks', cell: ({ counts }) => countsText(counts) },
-  {
-    label: t('Stopped'),
-    kind: 'breaks',
-    cell: ({ stopped }) => stopped && <Name>{translateMessage(stopped)}</Name>,
-  },
+  { label: t('Stopped'), kind: 'breaks', cell: ({ stopped }) => stopped && <Message text={stopped} /> },
   { label: t('Reason'), kind: 'breaks', cell: ({ reason }) => reason && <Name>{reason}</Name> },
 ]
 
@@ -108,8 +104,8 @@ const Progress = ({ plan, counts, end }: NonNullable<Answer<'operation'>['operat
       <progress max={plan.messages.length} value={done} aria-label={t('Progress')} />
       <p role="status">
         {countsText(counts)}{' '}
-        {end && end.missing > 0 && t('{count} were gone before.', { count: end.missing })}{' '}
-        <Name>{end?.stopped && translateMessage(end.stopped)}</Name>
+        {end && end.missing > 0 && t('{count} {count|was|were} gone before.', { count: end.missing })}{' '}
+        <Message text={end?.stopped} />
       </p>
       {end === undefined && <Button onClick={() => act('break-off', {})}>{t('Break off')}</Button>}
       {end?.stopped && <Button onClick={() => confirm(plan)}>{t('Resume')}</Button>}
@@ -142,7 +138,7 @@ const linkWith = (route: Route, change: Record<string, string>) =>
 const only = (route: Route, name: keyof typeof FILTERS, text: string | undefined, value = text) =>
   value !== undefined && (
     <a href={linkWith(route, { [name]: value })}>
-      <Name>{translateMessage(text ?? '')}</Name>
+      <Message text={text} />
     </a>
   )
 
@@ -163,7 +159,7 @@ const messagesIn = (route: Route): Column<Row>[] => [
       </a>
     ),
   },
-  { label: t('Store'), cell: ({ source }) => only(route, 'source', source) },
+  { label: t('Store'), kind: 'cell-store', cell: ({ source }) => only(route, 'source', source) },
   { label: t('Event'), cell: ({ event }) => only(route, 'event', event) },
   { label: t('Since'), cell: ({ at }) => <Ago iso={at} /> },
   { label: t('Deleted by SQS'), cell: ({ deleted_at }) => <Moment iso={deleted_at} /> },
@@ -196,7 +192,7 @@ const List = page(
         <p class="small muted note">
           {t('Read {ago}.', { ago: <Ago iso={at} /> })}{' '}
           {hidden > 0 &&
-            t('{count} more are beyond 1,000, behind others of their order, or being read.', {
+            t('{count} more {count|is|are} beyond 1,000, behind others of the same order, or being read.', {
               count: hidden,
             })}
         </p>
@@ -295,7 +291,7 @@ const confirm = ({ plan, command, action, name }: Plan) => {
     title: isDeletion ? t('Delete for good?') : t('Replay now?'),
     fields: [...naming, { name: 'reason', label: t('Reason, for the history') }],
     action: ACTIONS[action],
-    tone: isDeletion ? 'bad' : undefined,
+    tone: TONES[action],
     submit: async ({ text }) => {
       await act('carry-out', { plan, reason: text('reason'), name: text('name') })
       location.hash = linkTo([command])
@@ -316,12 +312,7 @@ const STEPS: Column<Plan['messages'][number]>[] = [
   {
     label: t('What happens'),
     kind: 'breaks',
-    cell: ({ does }) =>
-      does.map(line => (
-        <p key={line}>
-          <Name>{translateMessage(line)}</Name>
-        </p>
-      )),
+    cell: ({ does }) => does.map(line => <Message key={line} text={line} as="p" />),
   },
 ]
 
@@ -338,7 +329,7 @@ const PlanPage = page(
         <PageHead title={t('{action}: {name}', { action: ACTIONS[plan.action], name: visible(plan.name) })}>
           <p class="row">
             <Button onClick={() => save(plan)}>{t('Download the plan')}</Button>
-            <Button kind="primary" onClick={() => confirm(plan)}>
+            <Button kind="primary" tone={TONES[plan.action]} onClick={() => confirm(plan)}>
               {ACTIONS[plan.action]}
             </Button>
           </p>

@@ -1,5 +1,8 @@
-import { Chip, type Tone } from '../../web/pieces.tsx'
+import { Ago, Chip, Code, Moment, Section, type Tone, Wait } from '../../web/pieces.tsx'
+import { linkTo } from '../../web/route.ts'
+import type { Answer } from './api.ts'
 import { t } from './persian.ts'
+import { Message } from './pieces.tsx'
 
 /** Names of a fixed set, and what the service may add to it as it is. */
 export const nameIn = (names: Readonly<Record<string, string>>, word: string) => names[word] ?? word
@@ -51,4 +54,105 @@ export const OpenRequests = ({ requests }: { requests: readonly Request[] }) => 
       </li>
     ))}
   </ul>
+)
+
+type Link = Answer<'order'>['why']['links'][number]
+
+const FOR: Record<Link['for'], readonly [text: string, tone: Tone]> = {
+  accountant: [t('the accountant'), 'wait'],
+  service: [t('the accounting service'), 'bad'],
+  'service key': [t('an API key that the service accepts'), 'bad'],
+  relay: [t('AWS, or the repair of a defect'), 'bad'],
+  operator: [t('an operator'), 'bad'],
+  'bulk queue': [t('its turn in the bulk queue'), 'open'],
+  check: [t('the next check'), 'open'],
+  worker: [t('the worker'), 'open'],
+  'in front': [t('what stands in front of it'), 'wait'],
+}
+
+/** Whom something waits for, and why, in short. */
+export const WaitsFor = ({ link: { for: whom, reason } }: { link: Link }) => (
+  <span>
+    <span class="strong">{FOR[whom][0]}</span>
+    <span class="small muted">
+      {': '}
+      <Message text={reason} />
+    </span>
+  </span>
+)
+
+const Next = ({ at }: { at: string }) =>
+  Date.parse(at) > Date.now() ? (
+    <span>{t('next attempt {when}', { when: <Wait until={at} /> })}</span>
+  ) : (
+    <span>{t('next attempt now')}</span>
+  )
+
+const Step = ({ link, isFirst }: { link: Link; isFirst: boolean }) => {
+  const { what, id, since, next, others = 0 } = link
+  const [whom, tone] = FOR[link.for]
+  return (
+    <li data-tone={tone}>
+      <p>
+        <strong>{t('{what} waits for {whom}', { what: nameIn(NAMES, what), whom })}</strong>{' '}
+        <span class="small muted">{isFirst ? t('in front') : t('behind it')}</span>
+      </p>
+      <Message text={link.reason} as="p" kind="muted breaks" />
+      <p class="row small muted">
+        {since !== undefined && <Ago iso={since} />}
+        {next !== undefined && <Next at={next} />}
+        {others > 0 && (
+          <span>{t('{count} other {count|request shares|requests share} its fate', { count: others })}</span>
+        )}
+        {id !== undefined && <Code>{id}</Code>}
+      </p>
+    </li>
+  )
+}
+
+const ACTIONS = {
+  check: t('Check now'),
+  replay: t('Replay the dead letter'),
+  discard: t('Discard the dead letter'),
+  withdraw: t('Withdraw'),
+} as const
+
+/** Why the order waits: what is in front, what stands behind it, and what each action would do. */
+export const Waiting = ({
+  source,
+  external_id,
+  why: { links, actions },
+}: Pick<Answer<'order'>, 'source' | 'external_id' | 'why'>) => (
+  <Section id="waiting" title={t('Why it waits')}>
+    <ol class="timeline chain">
+      {links.map((link, index) => (
+        <Step key={String(index)} link={link} isFirst={index === 0} />
+      ))}
+    </ol>
+    <dl class="facts card made">
+      {actions.map(({ action, of, effect }) => (
+        <div key={`${action} ${of}`}>
+          <dt>
+            {action === 'replay' || action === 'discard' ? (
+              <a href={linkTo(['dead'], { source, order: external_id })}>{ACTIONS[action]}</a>
+            ) : (
+              ACTIONS[action]
+            )}{' '}
+            {of !== undefined && `(${nameIn(NAMES, of)})`}
+          </dt>
+          <Message text={effect} as="dd" />
+        </div>
+      ))}
+    </dl>
+  </Section>
+)
+
+/** When an event that fails is tried again, and how often it was. */
+export const Attempts = ({ failing }: { failing: NonNullable<Answer<'order'>['failing']> }) => (
+  <p class="small muted">
+    {t('{count} {count|attempt|attempts}, the last one {when}', {
+      count: failing.receives,
+      when: <Moment iso={failing.at} />,
+    })}
+  </p>
 )

@@ -10,9 +10,9 @@ import { PageHead, page } from '../../web/shell.tsx'
 import { StatusChip } from '../../web/status.tsx'
 import { type Answer, act, reads } from './api.ts'
 import { Lines } from './log.tsx'
-import { NAMES, nameIn, RequestChip } from './order-pieces.tsx'
+import { Attempts, NAMES, nameIn, RequestChip, Waiting } from './order-pieces.tsx'
 import { t } from './persian.ts'
-import { Attempts, Waiting } from './waiting.tsx'
+import { Message } from './pieces.tsx'
 
 type Data = Answer<'order'>
 type Entry = Data['entries'][number]
@@ -140,7 +140,7 @@ const Requests = ({ intents }: Data) => (
             {of !== undefined && <p class="muted">{t('of: {kind}', { kind: nameIn(NAMES, of) })}</p>}
             {reason !== undefined && (
               <p class="breaks">
-                {serial(reason.status)} <Name>{translateMessage(visible(reason.message))}</Name>
+                {serial(reason.status)} <Message text={reason.message} />
               </p>
             )}
             {refused_at !== undefined && (

@@ -7,10 +7,9 @@ import { SearchBox } from '../../web/search.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
 import { STATUS_NAMES, StatusChip } from '../../web/status.tsx'
 import { type Answer, reads } from './api.ts'
-import { OpenRequests } from './order-pieces.tsx'
+import { OpenRequests, WaitsFor } from './order-pieces.tsx'
 import { t } from './persian.ts'
 import { linkToOrder } from './pieces.tsx'
-import { WaitsFor } from './waiting.tsx'
 
 type List = Answer<'orders'>
 type Row = List['orders'][number]
@@ -168,7 +167,7 @@ const changesOf = (before: List, after: List) => {
   const changed = after.orders.filter(
     ({ external_id, updated_at }) => !known.has(`${external_id} ${updated_at}`),
   )
-  return changed.length > 0 ? t('{count} orders changed', { count: changed.length }) : undefined
+  return changed.length > 0 ? t('{count} {count|order|orders} changed', { count: changed.length }) : undefined
 }
 
 /** The orders, the last changed first, or those that a number or id finds. */

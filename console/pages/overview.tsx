@@ -1,12 +1,11 @@
 import type { ComponentChildren } from 'preact'
-import { decimal, formatDuration, formatMoment } from '../../web/format.ts'
-import { translateMessage } from '../../web/messages.ts'
+import { decimal, formatDuration, formatInterval, formatMoment } from '../../web/format.ts'
 import { Ago, Chip, type Column, Name, Section, Table } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, reads } from './api.ts'
 import { t } from './persian.ts'
-import { type Bars, Chart, Figure, linkToOrder } from './pieces.tsx'
+import { type Bars, Chart, Figure, linkToOrder, Message } from './pieces.tsx'
 
 type Data = Answer<'overview'>
 type Alarm = Data['alarms'][number]
@@ -33,7 +32,7 @@ const ALARMS: Column<Alarm>[] = [
     ),
   },
   { label: t('State'), cell: ({ state }) => <Chip tone={STATES[state][1]}>{STATES[state][0]}</Chip> },
-  { label: t('Meaning'), kind: 'breaks', cell: ({ summary }) => <Name>{translateMessage(summary)}</Name> },
+  { label: t('Meaning'), kind: 'breaks', cell: ({ summary }) => <Message text={summary} /> },
   { label: t('Since'), cell: ({ since }) => since && <Ago iso={since} /> },
 ]
 
@@ -79,9 +78,7 @@ const Verdict = ({ alarms, problems }: Data) => {
     return (
       <div class="verdict card" data-tone="wait" role="status">
         {problems.map(problem => (
-          <p key={problem}>
-            <Name>{translateMessage(problem)}</Name>
-          </p>
+          <Message key={problem} text={problem} as="p" />
         ))}
       </div>
     )
@@ -107,7 +104,7 @@ const Verdict = ({ alarms, problems }: Data) => {
               </span>
             )}
             <br />
-            <Name>{translateMessage(alarm.summary)}</Name>
+            <Message text={alarm.summary} />
           </p>
           <a class="button" href={runbookOf(alarm)}>
             {t('What to do')}
@@ -283,8 +280,8 @@ export const Overview = page(
           <Flow {...overview} />
           <p class="small muted note">
             {t('Queues are read every {queues}, metrics every {metrics}; rates are means of five minutes.', {
-              queues: formatDuration(every.queues / 1000),
-              metrics: formatDuration(every.metrics / 1000),
+              queues: formatInterval(every.queues / 1000),
+              metrics: formatInterval(every.metrics / 1000),
             })}{' '}
             {local && t('The age of the oldest message is known on AWS only.')}
           </p>
@@ -303,7 +300,7 @@ export const Overview = page(
         <Section id="alarms" title={t('Alarms')}>
           <details>
             <summary>
-              {t('{all} alarms: {active} active, {unknown} unknown', {
+              {t('{all} {all|alarm|alarms}: {active} active, {unknown} unknown', {
                 ...{ all: alarms.length, active: alarms.filter(isActive).length, unknown },
               })}
             </summary>

@@ -9,6 +9,15 @@ import { t } from './persian.ts'
 
 export const linkToOrder = (source: string, external_id: string) => linkTo(['orders', source, external_id])
 
+type MessageProps = { text: string | undefined; as?: 'span' | 'p' | 'dd'; kind?: string }
+
+/** What the relay or the service wrote, in the reader's language. */
+export const Message = ({ text = '', as: Element = 'span', kind }: MessageProps) => (
+  <Element class={kind}>
+    <Name>{translateMessage(visible(text))}</Name>
+  </Element>
+)
+
 /** The columns of what is about an order, where that is known. */
 export const OF_ORDER: Column<{ source?: string | undefined; external_id?: string | undefined }>[] = [
   { label: t('Store'), kind: 'breaks', cell: ({ source }) => source && <Name>{visible(source)}</Name> },
@@ -76,9 +85,7 @@ export const Job = ({ job: { progress, end }, stop }: JobProps) => {
       )}
       <div role="status">
         {end?.text?.split('\n').map(line => (
-          <p key={line} class="breaks">
-            <Name>{translateMessage(line)}</Name>
-          </p>
+          <Message key={line} text={line} as="p" kind="breaks" />
         ))}
       </div>
       <p class="error" role="alert">

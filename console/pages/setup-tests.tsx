@@ -3,12 +3,12 @@ import type { ComponentChildren } from 'preact'
 import { STATUSES } from '../../lib/protocol/status.ts'
 import { Field, type FieldProps, Form, type Values } from '../../web/form.tsx'
 import { translateMessage } from '../../web/messages.ts'
-import { Chip, Name } from '../../web/pieces.tsx'
+import { Chip } from '../../web/pieces.tsx'
 import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, act } from './api.ts'
 import { t } from './persian.ts'
-import { Fields } from './pieces.tsx'
+import { Fields, Message } from './pieces.tsx'
 import { SERVICE, urlField } from './remedies.tsx'
 
 const PASTED = t('Pasting changes line breaks; a file keeps every byte.')
@@ -20,12 +20,15 @@ const BODY: FieldProps = {
 
 const sending = async ({ text, required, count, base64 }: Values) => {
   const optional = (name: string) => text(name) || undefined
+  const optionalCount = (name: string) => (text(name) === '' ? undefined : count(name))
   const body = (await base64('body')) || undefined
   const externalId = body === undefined ? required('externalId') : undefined
   return act('send', {
     ...{ url: required('url'), source: text('source'), externalId, body },
     ...{ status: STATUSES.find(status => status === text('status')) ?? 'paid', error: optional('error') },
-    ...{ total: count('total'), invoiceNumber: count('invoiceNumber'), delivery: optional('delivery') },
+    ...{ total: count('total'), invoiceNumber: count('invoiceNumber') },
+    ...{ receiptNumber: optionalCount('receiptNumber'), returnNumber: optionalCount('returnNumber') },
+    ...{ event: optional('event'), delivery: optional('delivery') },
     ...{ age: count('age'), wait: count('wait'), secret: optional('secret') },
   })
 }
@@ -81,6 +84,15 @@ const SendPage = page(
       { name: 'error', label: t('Reason'), help: t('Of an order that needs review.') },
     ]
     const more: FieldProps[] = [
+      {
+        ...{ name: 'receiptNumber', label: t('Receipt number'), kind: 'number' },
+        help: t('Empty: the invoice number, if paid.'),
+      },
+      {
+        ...{ name: 'returnNumber', label: t('Return number'), kind: 'number' },
+        help: t('Empty: the invoice number, if refunded.'),
+      },
+      { name: 'event', label: t('Event'), value: 'order.updated' },
       { name: 'delivery', label: t('Delivery id'), help: t('Empty: a new one.') },
       { ...BODY, help: t('Instead of all above. {help}', { help: PASTED }) },
       urlField(service),
@@ -137,12 +149,8 @@ const SignaturePage = page({ title: () => t('Explain a signature'), reads: () =>
         cause !== undefined && (
           <div class="card made">
             <Chip tone={valid ? 'good' : 'bad'}>{valid ? t('Valid') : t('Not valid')}</Chip>
-            <p class="strong breaks note">
-              <Name>{translateMessage(cause)}</Name>
-            </p>
-            <p class="breaks remedy">
-              <Name>{translateMessage(remedy ?? '')}</Name>
-            </p>
+            <Message text={cause} as="p" kind="strong breaks note" />
+            <Message text={remedy} as="p" kind="breaks remedy" />
           </div>
         )
       }

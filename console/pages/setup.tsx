@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { messageOf } from '../../web/http.ts'
-import { translateMessage } from '../../web/messages.ts'
-import { Button, Chip, Name } from '../../web/pieces.tsx'
+import { Button, Chip } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { useSources } from '../../web/sources.ts'
 import { type Answer, streams } from './api.ts'
 import { t } from './persian.ts'
+import { Message } from './pieces.tsx'
 import { changes, Registration, Remedy, SERVICE } from './remedies.tsx'
 
 type Finding = Answer<'setup'>['findings'][number]
@@ -20,8 +20,7 @@ const LEVELS = {
 
 export const problemsText = (findings: readonly Finding[]) => {
   const count = findings.filter(({ level }) => level === 'problem').length
-  if (count === 0) return t('No problems found.')
-  return count === 1 ? t('1 problem') : t('{count} problems', { count })
+  return count === 0 ? t('No problems found.') : t('{count} {count|problem|problems}', { count })
 }
 
 type ItemProps = { finding: Finding; service: Answer<'service'> | undefined }
@@ -30,17 +29,9 @@ const FindingItem = ({ finding: { check, level, found, remedy }, service }: Item
   <li class="finding">
     <Chip tone={LEVELS[level][1]}>{LEVELS[level][0]}</Chip>
     <div>
-      <p class="strong">
-        <Name>{translateMessage(check)}</Name>
-      </p>
-      <p class="breaks">
-        <Name>{translateMessage(found)}</Name>
-      </p>
-      {remedy && (
-        <p class="breaks remedy">
-          <Name>{translateMessage(remedy)}</Name>
-        </p>
-      )}
+      <Message text={check} as="p" kind="strong" />
+      <Message text={found} as="p" kind="breaks" />
+      {remedy && <Message text={remedy} as="p" kind="breaks remedy" />}
       {remedy && service && <Remedy {...{ remedy, service }} />}
     </div>
   </li>

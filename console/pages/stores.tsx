@@ -24,7 +24,7 @@ import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, act, reads } from './api.ts'
 import { Conformance } from './conformance.tsx'
 import { t } from './persian.ts'
-import { Job } from './pieces.tsx'
+import { Job, Message } from './pieces.tsx'
 import { askIndex } from './remedies.tsx'
 
 type Store = Answer<'stores'>['stores'][number]
@@ -42,7 +42,7 @@ const FeedName = ({ feed }: Store) => (
 
 const LastError = ({ at, message }: NonNullable<Store['error']>) => (
   <span class="breaks">
-    <Ago iso={at} />: <Name>{translateMessage(message)}</Name>
+    <Ago iso={at} />: <Message text={message} />
   </span>
 )
 

@@ -23,12 +23,15 @@ export const fieldOf = (issue: BaseIssue<unknown>): string | undefined =>
 
 const shown = (received: string) => (received.length > 60 ? `${received.slice(0, 60)}…` : received)
 
-/** The value found, as the caller wrote it. Of a value that is too short valibot reports only the length. */
+/**
+ * The value found, as the caller wrote it, and in no language, since pages translate what is around it. Of a value that
+ * is too short valibot reports only the length.
+ */
 const found = ({ input, received }: BaseIssue<unknown>) => {
   if (received === 'undefined') return 'is missing'
   if (input instanceof ExactNumber) return `is ${shown(input.text)}`
-  if (Array.isArray(input)) return input.length === 0 ? 'is []' : 'is an array'
-  if (received === 'Object') return 'is an object'
+  if (Array.isArray(input)) return input.length === 0 ? 'is []' : 'is […]'
+  if (received === 'Object') return 'is {…}'
   return `is ${shown(typeof input === 'string' ? `"${input}"` : received)}`
 }
 

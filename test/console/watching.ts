@@ -21,6 +21,7 @@ export const watchingTests = (open: (options?: { locale?: string }) => Promise<O
   test('the overview follows how far the import of a store is', async () => {
     const { page, errors } = await open()
     await page.getByText('No order waits in the bulk queue.').waitFor()
+    await page.getByText('Queues are read every second, metrics every 2 seconds').waitFor()
     const orders = orderRepository(local.stack().dynamodb, 'orders', { random: Math.random })
     const imported = ['1', '2', '3', '4'].map(id =>
       newOrder({ source: 'demo-shop', external_id: `import-${id}` }),
@@ -57,7 +58,7 @@ export const watchingTests = (open: (options?: { locale?: string }) => Promise<O
     await page.getByRole('button', { name: 'Pause' }).click()
     const before = await lines.count()
     await local.relay(['send', '--external-id', 'logged-2', '--delivery', data.delivery])
-    await page.getByText('1 new lines').waitFor()
+    await page.getByText('1 new line').waitFor()
     expect(await lines.count()).toBe(before)
     await page.getByRole('button', { name: 'Resume' }).click()
     await lines.filter({ hasText: 'outcome=duplicate' }).waitFor()
