@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { messageOf } from './http.ts'
 
 type Toast = { text: string; tone: 'bad' | undefined }
 
@@ -20,4 +21,14 @@ export const toast = (text: string, tone?: 'bad') => {
 
 export const hideToast = () => {
   shownToast.value = undefined
+}
+
+/** What a button does, with a toast that says what came of it. */
+export const attempt = async (action: () => Promise<unknown>, done?: string) => {
+  try {
+    await action()
+    if (done !== undefined) toast(done)
+  } catch (error) {
+    toast(messageOf(error), 'bad')
+  }
 }

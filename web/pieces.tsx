@@ -82,6 +82,15 @@ export const Button = ({ onClick, label, kind = '', tone, children }: ButtonProp
   </button>
 )
 
+type LinkProps = { href: string; children: ComponentChildren }
+
+/** Leads to another page, where a button stands. */
+export const LinkButton = ({ href, children }: LinkProps) => (
+  <a class="button" href={href}>
+    {children}
+  </a>
+)
+
 /** What to do while there is nothing to show. */
 export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
   <div class="empty">

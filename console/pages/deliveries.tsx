@@ -1,8 +1,8 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { visible } from '../../lib/platform/visible.ts'
-import { Choice, StoreChoice } from '../../web/filters.tsx'
-import { Chip, Code, type Column, Empty, Moment, Table, type Tone } from '../../web/pieces.tsx'
-import { linkTo, type Route, replaceRoute } from '../../web/route.ts'
+import { Choice, parameter, StoreChoice } from '../../web/filters.tsx'
+import { Chip, Code, type Column, Empty, LinkButton, Moment, Table, type Tone } from '../../web/pieces.tsx'
+import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, reads } from './api.ts'
 import { t } from './persian.ts'
@@ -58,37 +58,30 @@ const find = (event: TargetedSubmitEvent<HTMLFormElement>) => {
   if (id !== '') location.hash = linkTo(['deliveries', id])
 }
 
-const Filters = ({ route, sources }: { route: Route; sources: readonly string[] }) => {
-  const filter = filterOf(route)
-  const choose = (name: keyof typeof filter) => (value: string) =>
-    replaceRoute(linkTo(['deliveries'], { ...filter, [name]: value }))
-  return (
-    <div class="filters row" data-keeps-focus>
-      <Choice label={t('Period')} value={filter.since} onChoose={choose('since')} options={PERIODS} />
-      <Choice
-        label={t('Outcome')}
-        value={filter.outcome ?? ''}
-        onChoose={choose('outcome')}
-        options={[
-          ['', t('Every outcome')],
-          ...Object.entries(OUTCOMES).map(([name, [text]]) => [name, text] as const),
-        ]}
+const Filters = ({ sources }: { sources: readonly string[] }) => (
+  <div class="filters row" data-keeps-focus>
+    <Choice label={t('Period')} options={PERIODS} {...parameter('since', '1h')} />
+    <Choice
+      {...{ label: t('Outcome'), ...parameter('outcome') }}
+      options={[
+        ['', t('Every outcome')],
+        ...Object.entries(OUTCOMES).map(([name, [text]]) => [name, text] as const),
+      ]}
+    />
+    <StoreChoice sources={sources} {...parameter('source')} />
+    <form onSubmit={find} class="find row">
+      <input
+        name="id"
+        aria-label={t('Find by delivery id')}
+        placeholder={t('Find by delivery id')}
+        dir="ltr"
       />
-      <StoreChoice sources={sources} value={filter.source ?? ''} onChoose={choose('source')} />
-      <form onSubmit={find} class="find row">
-        <input
-          name="id"
-          aria-label={t('Find by delivery id')}
-          placeholder={t('Find by delivery id')}
-          dir="ltr"
-        />
-        <button type="submit" class="button">
-          {t('Find')}
-        </button>
-      </form>
-    </div>
-  )
-}
+      <button type="submit" class="button">
+        {t('Find')}
+      </button>
+    </form>
+  </div>
+)
 
 /** The webhooks that came in, and what became of each. */
 export const Deliveries = page(
@@ -96,10 +89,10 @@ export const Deliveries = page(
     title: () => t('Deliveries'),
     reads: route => ({ list: reads('deliveries', filterOf(route), 'delivery received', 'delivery failed') }),
   },
-  ({ list: { deliveries, more, sources }, route }) => (
+  ({ list: { deliveries, more, sources } }) => (
     <>
       <PageHead title={t('Deliveries')} />
-      <Filters {...{ route, sources }} />
+      <Filters sources={sources} />
       <p class="small muted note">
         {more
           ? t('The {count} newest webhooks in the log.', { count: deliveries.length })
@@ -107,9 +100,9 @@ export const Deliveries = page(
       </p>
       {deliveries.length === 0 ? (
         <Empty title={t('No delivery matches')}>
-          <a class="button" href={linkTo(['deliveries'], { since: '7d' })}>
+          <LinkButton href={linkTo(['deliveries'], { since: '7d' })}>
             {t('Show all of the last week')}
-          </a>
+          </LinkButton>
         </Empty>
       ) : (
         <Table
@@ -132,9 +125,7 @@ export const Delivery = page(
   ({ record, route }) => (
     <>
       <PageHead title={t('Delivery {id}', { id: route.path[1] ?? '' })}>
-        <a class="button" href={linkToOrder(record.source, record.external_id)}>
-          {t('Show the order')}
-        </a>
+        <LinkButton href={linkToOrder(record.source, record.external_id)}>{t('Show the order')}</LinkButton>
       </PageHead>
       <Fields of={record} />
       <p class="small muted note">{t('The record of a delivery is kept for thirty days.')}</p>

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { visible } from '../../lib/platform/visible.ts'
-import { Choice, StoreChoice, TextChoice } from '../../web/filters.tsx'
+import { Choice, parameter, StoreChoice, TextChoice } from '../../web/filters.tsx'
 import { messageOf } from '../../web/http.ts'
 import { Button, Moment } from '../../web/pieces.tsx'
-import { linkTo, type Route, replaceRoute } from '../../web/route.ts'
+import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, streams } from './api.ts'
 import { OVERVIEW } from './overview.tsx'
@@ -80,29 +80,19 @@ export const Lines = (filter: Filter) => {
   const waiting = paused.value === undefined ? 0 : newest(lines.value) - newest(paused.value)
   const shown = paused.value ?? lines.value
   const state = shown.length === 0 ? t('Following the log: no line matches yet.') : t('Following the log.')
+  const hasEnded = problem.value !== ''
+  const label = paused.value ? t('Resume') : t('Pause')
+  const change = () => {
+    if (hasEnded) round.value += 1
+    else paused.value = paused.value ? undefined : lines.value
+  }
   return (
     <>
       <p class="row note">
-        <span role="status">{paused.value ? t('Paused.') : problem.value === '' && state}</span>
-        {problem.value === '' ? (
-          <Button
-            kind="small"
-            onClick={() => {
-              paused.value = paused.value ? undefined : lines.value
-            }}
-          >
-            {paused.value ? t('Resume') : t('Pause')}
-          </Button>
-        ) : (
-          <Button
-            kind="small"
-            onClick={() => {
-              round.value += 1
-            }}
-          >
-            {t('Follow again')}
-          </Button>
-        )}
+        <span role="status">{paused.value ? t('Paused.') : !hasEnded && state}</span>
+        <Button kind="small" onClick={change}>
+          {hasEnded ? t('Follow again') : label}
+        </Button>
         {waiting > 0 && (
           <span class="small muted">{t('{count} new {count|line|lines}', { count: waiting })}</span>
         )}
@@ -138,31 +128,16 @@ export const Log = page(
   { title: () => t('Log'), reads: () => ({ overview: OVERVIEW }) },
   ({ overview: { queues }, route }) => {
     const filter = filterOf(route)
-    const choose = (name: keyof Filter) => (value: string) =>
-      replaceRoute(linkTo(['log'], { ...filter, [name]: value }))
     return (
       <>
         <PageHead title={t('Log')} />
         <search class="filters row" data-keeps-focus>
           {IDS.map(([name, label]) => (
-            <TextChoice key={name} {...{ label, value: filter[name] ?? '', onChoose: choose(name) }} />
+            <TextChoice key={name} {...{ label, ...parameter(name) }} />
           ))}
-          <Choice
-            {...{ label: t('Period'), value: filter.since, onChoose: choose('since'), options: LOG_PERIODS }}
-          />
-          <StoreChoice
-            sources={queues?.feeds.map(({ source }) => source) ?? []}
-            value={filter.source ?? ''}
-            onChoose={choose('source')}
-          />
-          <Choice
-            {...{
-              label: t('Level'),
-              value: filter.errors ?? '',
-              onChoose: choose('errors'),
-              options: LEVELS,
-            }}
-          />
+          <Choice label={t('Period')} options={LOG_PERIODS} {...parameter('since', '10m')} />
+          <StoreChoice sources={queues?.feeds.map(({ source }) => source) ?? []} {...parameter('source')} />
+          <Choice label={t('Level')} options={LEVELS} {...parameter('errors')} />
         </search>
         <Lines {...filter} />
       </>

@@ -1,13 +1,23 @@
 import type { TargetedEvent } from 'preact'
 import { useRef } from 'preact/hooks'
 import { visible } from '../../lib/platform/visible.ts'
-import { Choice } from '../../web/filters.tsx'
+import { Choice, parameter } from '../../web/filters.tsx'
 import { ask, type FieldProps } from '../../web/form.tsx'
 import { decimal } from '../../web/format.ts'
-import { messageOf } from '../../web/http.ts'
-import { toast } from '../../web/notices.ts'
-import { Ago, Button, Code, type Column, Empty, Moment, Name, Section, Table } from '../../web/pieces.tsx'
-import { linkTo, type Route, replaceRoute } from '../../web/route.ts'
+import { attempt } from '../../web/notices.ts'
+import {
+  Ago,
+  Button,
+  Code,
+  type Column,
+  Empty,
+  LinkButton,
+  Moment,
+  Name,
+  Section,
+  Table,
+} from '../../web/pieces.tsx'
+import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, act, reads } from './api.ts'
 import { t } from './persian.ts'
@@ -41,13 +51,10 @@ const countsText = (counts: Operation['counts']) =>
     .join(', ') || '–'
 
 /** Leads to a plan once there is one. */
-const show = async (command: Plan['command'], made: Promise<{ plan: string }>) => {
-  try {
+const show = (command: Plan['command'], made: Promise<{ plan: string }>) =>
+  attempt(async () => {
     location.hash = linkTo([command, 'plan', (await made).plan])
-  } catch (error) {
-    toast(messageOf(error), 'bad')
-  }
-}
+  })
 
 /** Buttons that make a plan for what is selected, and lead to it. */
 const Planning = ({ route, selection }: { route: Route; selection: object }) => {
@@ -216,10 +223,8 @@ const List = page(
               aside={
                 <span class="filters row">
                   <Choice
-                    label={t('Period')}
-                    value={selection.since ?? ''}
+                    {...{ label: t('Period'), ...parameter('since') }}
                     options={[['', t('Any time')], ...PERIODS]}
-                    onChoose={since => replaceRoute(linkWith(route, { since }))}
                   />
                   <Planning {...{ route, selection }} />
                 </span>
@@ -237,9 +242,7 @@ const List = page(
               )}
               {rows.length === 0 ? (
                 <Empty title={t('No message matches')}>
-                  <a class="button" href={linkTo([command])}>
-                    {t('Show all')}
-                  </a>
+                  <LinkButton href={linkTo([command])}>{t('Show all')}</LinkButton>
                 </Empty>
               ) : (
                 <Table
@@ -272,9 +275,7 @@ const MessagePage = page(
       <PageHead title={t('Message')}>
         <span class="row">
           {about.source !== undefined && about.external_id !== undefined && (
-            <a class="button" href={linkToOrder(about.source, about.external_id)}>
-              {t('Show the order')}
-            </a>
+            <LinkButton href={linkToOrder(about.source, about.external_id)}>{t('Show the order')}</LinkButton>
           )}
           <Planning route={route} selection={{ id: about.id }} />
         </span>

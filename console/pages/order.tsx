@@ -1,9 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { visible } from '../../lib/platform/visible.ts'
 import { formatMilliseconds, serial } from '../../web/format.ts'
-import { messageOf } from '../../web/http.ts'
 import { translateMessage } from '../../web/messages.ts'
-import { toast } from '../../web/notices.ts'
+import { attempt } from '../../web/notices.ts'
 import { Button, Code, Facts, Moment, Name, Section, type Tone } from '../../web/pieces.tsx'
 import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
@@ -22,15 +21,6 @@ const keyOf = ({ path: [, source = '', external_id = ''] }: Route): Key => ({ so
 
 /** The lines of the log after which the order is read again. */
 const CHANGES = ['event processed', 'event retried', 'event deferred', 'feed message delivered']
-
-const attempt = async (change: () => Promise<unknown>, done: string) => {
-  try {
-    await change()
-    toast(done)
-  } catch (error) {
-    toast(messageOf(error), 'bad')
-  }
-}
 
 const check = (key: Key) =>
   attempt(

@@ -1,9 +1,8 @@
 import { visible } from '../../lib/platform/visible.ts'
-import { Choice, DayChoice, StoreChoice } from '../../web/filters.tsx'
+import { Choice, DayChoice, parameter, SearchBox, StoreChoice } from '../../web/filters.tsx'
 import { serial } from '../../web/format.ts'
-import { Ago, type Column, Empty, Name, Table } from '../../web/pieces.tsx'
-import { linkTo, type Route, replaceRoute, route } from '../../web/route.ts'
-import { SearchBox } from '../../web/search.tsx'
+import { Ago, type Column, Empty, LinkButton, Name, Table } from '../../web/pieces.tsx'
+import { linkTo, type Route, route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { STATUS_NAMES, StatusChip } from '../../web/status.tsx'
 import { type Answer, reads } from './api.ts'
@@ -27,8 +26,6 @@ const CHANGES = ['event processed', 'event retried', 'event deferred']
 const linkWith = (change: Record<string, string | null>) =>
   linkTo(['orders'], { ...Object.fromEntries(route.value.query), cursor: null, ...change })
 
-const set = (name: string) => (value: string) => replaceRoute(linkWith({ [name]: value }))
-
 const SHOWN = [
   ['', t('All orders')],
   ['unsettled', t('Not settled')],
@@ -51,26 +48,16 @@ const Filters = ({ sources }: { sources: readonly string[] }) => {
       />
       {textOf(route.value) === '' && (
         <>
-          <StoreChoice sources={sources} value={query.get('source') ?? ''} onChoose={set('source')} />
-          <Choice
-            label={t('What is shown')}
-            value={query.get('show') ?? ''}
-            options={SHOWN}
-            onChoose={set('show')}
-          />
+          <StoreChoice sources={sources} {...parameter('source')} />
+          <Choice label={t('What is shown')} options={SHOWN} {...parameter('show')} />
           {query.get('show') !== 'failing' && (
             <>
               <Choice
-                label={t('Status')}
-                value={query.get('status') ?? ''}
+                {...{ label: t('Status'), ...parameter('status') }}
                 options={[['', t('Any status')], ...Object.entries(STATUS_NAMES)]}
-                onChoose={set('status')}
               />
               {DAYS.map(([name, label]) => (
-                <DayChoice
-                  {...{ key: name, label, value: query.get(name) ?? '', onChoose: set(name) }}
-                  kind="row muted"
-                />
+                <DayChoice kind="row muted" {...{ key: name, label, ...parameter(name) }} />
               ))}
             </>
           )}
@@ -123,9 +110,7 @@ const Rows = ({ orders, caption }: { orders: readonly Row[]; caption: string }) 
 const None = ({ title }: { title: string }) => (
   <Empty title={title}>
     {route.value.query.size > 0 ? (
-      <a class="button" href={linkTo(['orders'])}>
-        {t('Show all orders')}
-      </a>
+      <LinkButton href={linkTo(['orders'])}>{t('Show all orders')}</LinkButton>
     ) : (
       <p>{t('They appear here once a store sends one, or the accounting service a webhook.')}</p>
     )}
@@ -146,14 +131,14 @@ const Listed = ({ orders, cursor, searched }: List) => (
     )}
     <nav class="row" aria-label={t('Pages of orders')}>
       {route.value.query.has('cursor') && (
-        <a class="button" href={linkWith({})}>
+        <LinkButton href={linkWith({})}>
           <span class="arrow">←</span> {t('Last changed')}
-        </a>
+        </LinkButton>
       )}
       {cursor !== undefined && (
-        <a class="button" href={linkWith({ cursor })}>
+        <LinkButton href={linkWith({ cursor })}>
           {t('Older')} <span class="arrow">→</span>
-        </a>
+        </LinkButton>
       )}
       {cursor !== undefined && searched !== undefined && (
         <span class="small muted">{t('Searched back to {time}', { time: <Ago iso={searched} /> })}</span>

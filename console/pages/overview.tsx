@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { decimal, formatDuration, formatInterval, formatMoment } from '../../web/format.ts'
-import { Ago, Chip, type Column, Name, Section, Table } from '../../web/pieces.tsx'
+import { Ago, Chip, type Column, LinkButton, Name, Section, Table } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, reads } from './api.ts'
 import { t } from './persian.ts'
-import { type Bars, Chart, Figure, linkToOrder, Message } from './pieces.tsx'
+import { type Bars, Chart, Figure, linkToOrder, Message, ROW_OF_STORE } from './pieces.tsx'
 
 type Data = Answer<'overview'>
 type Alarm = Data['alarms'][number]
@@ -37,14 +37,7 @@ const ALARMS: Column<Alarm>[] = [
 ]
 
 const IMPORTS: Column<NonNullable<Data['imports']>['stores'][number]>[] = [
-  {
-    label: t('Store'),
-    cell: ({ source }) => (
-      <a href={linkTo(['stores', source])} class="row-link">
-        <Name>{source}</Name>
-      </a>
-    ),
-  },
+  ROW_OF_STORE,
   { label: t('Orders waiting'), kind: 'number', cell: ({ orders }) => decimal(orders) },
   {
     label: t('Per second'),
@@ -106,9 +99,7 @@ const Verdict = ({ alarms, problems }: Data) => {
             <br />
             <Message text={alarm.summary} />
           </p>
-          <a class="button" href={runbookOf(alarm)}>
-            {t('What to do')}
-          </a>
+          <LinkButton href={runbookOf(alarm)}>{t('What to do')}</LinkButton>
         </li>
       ))}
     </ul>
@@ -230,30 +221,30 @@ const Graph = ({ title, from, bars }: { title: string; from: number; bars: Bars[
   )
 }
 
-const Graphs = ({ from, values }: NonNullable<Data['rates']>['hour']) => (
+type Series = NonNullable<Data['rates']>['hour']
+
+const GRAPHS: readonly (readonly [
+  title: string,
+  ...bars: [of: keyof Series['values'], label: string, tone: Bars['tone']][],
+])[] = [
+  [
+    t('Webhooks'),
+    ['queued', t('queued'), 'good'],
+    ['repeated', t('repeated or ignored'), 'undone'],
+    ['refused', t('refused'), 'bad'],
+  ],
+  [t('Requests of stores'), ['requests', t('answered'), 'good'], ['requestsFailed', t('failed'), 'bad']],
+  [t('Events'), ['processed', t('processed'), 'good'], ['retried', t('retried'), 'wait']],
+]
+
+const Graphs = ({ from, values }: Series) => (
   <div class="graphs">
-    <Graph
-      {...{ title: t('Webhooks'), from }}
-      bars={[
-        { label: t('queued'), tone: 'good', values: values.queued },
-        { label: t('repeated or ignored'), tone: 'undone', values: values.repeated },
-        { label: t('refused'), tone: 'bad', values: values.refused },
-      ]}
-    />
-    <Graph
-      {...{ title: t('Requests of stores'), from }}
-      bars={[
-        { label: t('answered'), tone: 'good', values: values.requests },
-        { label: t('failed'), tone: 'bad', values: values.requestsFailed },
-      ]}
-    />
-    <Graph
-      {...{ title: t('Events'), from }}
-      bars={[
-        { label: t('processed'), tone: 'good', values: values.processed },
-        { label: t('retried'), tone: 'wait', values: values.retried },
-      ]}
-    />
+    {GRAPHS.map(([title, ...bars]) => (
+      <Graph
+        {...{ key: title, title, from }}
+        bars={bars.map(([of, label, tone]) => ({ label, tone, values: values[of] }))}
+      />
+    ))}
   </div>
 )
 

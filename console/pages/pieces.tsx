@@ -34,6 +34,16 @@ export const OF_ORDER: Column<{ source?: string | undefined; external_id?: strin
   },
 ]
 
+/** The column of a list that has one row for each store. */
+export const ROW_OF_STORE: Column<{ source: string }> = {
+  label: t('Store'),
+  cell: ({ source }) => (
+    <a class="row-link" href={linkTo(['stores', source])}>
+      <Name>{source}</Name>
+    </a>
+  ),
+}
+
 const shown = (value: unknown) =>
   (typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value))
     .split('\n')

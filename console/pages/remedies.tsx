@@ -14,7 +14,7 @@ type Service = Answer<'service'>
 /** How often something was done that the doctor checks. */
 export const changes = signal(0)
 
-const changed = () => {
+export const changed = () => {
   changes.value += 1
 }
 

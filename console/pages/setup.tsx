@@ -1,14 +1,14 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { messageOf } from '../../web/http.ts'
-import { Button, Chip } from '../../web/pieces.tsx'
+import { Button, Chip, LinkButton } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { useSources } from '../../web/sources.ts'
 import { type Answer, streams } from './api.ts'
 import { t } from './persian.ts'
 import { Message } from './pieces.tsx'
-import { changes, Registration, Remedy, SERVICE } from './remedies.tsx'
+import { changed, changes, Registration, Remedy, SERVICE } from './remedies.tsx'
 
 type Finding = Answer<'setup'>['findings'][number]
 
@@ -81,19 +81,9 @@ export const Setup = page({ title: () => t('Setup'), reads: () => ({}) }, () => 
     <>
       <PageHead title={t('Setup')}>
         <span class="row">
-          <a class="button" href={linkTo(['setup', 'send'])}>
-            {t('Send a test delivery')}
-          </a>
-          <a class="button" href={linkTo(['setup', 'signature'])}>
-            {t('Explain a signature')}
-          </a>
-          <Button
-            onClick={() => {
-              changes.value += 1
-            }}
-          >
-            {t('Check again')}
-          </Button>
+          <LinkButton href={linkTo(['setup', 'send'])}>{t('Send a test delivery')}</LinkButton>
+          <LinkButton href={linkTo(['setup', 'signature'])}>{t('Explain a signature')}</LinkButton>
+          <Button onClick={changed}>{t('Check again')}</Button>
         </span>
       </PageHead>
       {data && <Registration {...data.service} />}

@@ -2,9 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { ask } from '../../web/form.tsx'
 import { decimal, formatMilliseconds } from '../../web/format.ts'
-import { messageOf } from '../../web/http.ts'
-import { translateMessage } from '../../web/messages.ts'
-import { toast } from '../../web/notices.ts'
+import { attempt, toast } from '../../web/notices.ts'
 import {
   Ago,
   Button,
@@ -14,17 +12,16 @@ import {
   Command,
   Empty,
   Facts,
+  LinkButton,
   Moment,
-  Name,
   Section,
   Table,
 } from '../../web/pieces.tsx'
-import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, act, reads } from './api.ts'
 import { Conformance } from './conformance.tsx'
 import { t } from './persian.ts'
-import { Job, Message } from './pieces.tsx'
+import { Job, Message, ROW_OF_STORE } from './pieces.tsx'
 import { askIndex } from './remedies.tsx'
 
 type Store = Answer<'stores'>['stores'][number]
@@ -47,14 +44,7 @@ const LastError = ({ at, message }: NonNullable<Store['error']>) => (
 )
 
 const COLUMNS: Column<Store>[] = [
-  {
-    label: t('Store'),
-    cell: ({ source }) => (
-      <a class="row-link" href={linkTo(['stores', source])}>
-        <Name>{source}</Name>
-      </a>
-    ),
-  },
+  ROW_OF_STORE,
   { label: t('Feed'), kind: 'breaks', cell: store => <FeedName {...store} /> },
   { label: t('Messages waiting'), kind: 'number', cell: ({ waiting }) => decimal(waiting) },
   { label: t('Keys'), kind: 'number', cell: ({ keys }) => decimal(keys.length) },
@@ -67,11 +57,7 @@ export const Stores = page(
     <>
       <PageHead title={t('Stores')}>
         <span class="row">
-          {reference && (
-            <a class="button" href={reference}>
-              {t('API reference')}
-            </a>
-          )}
+          {reference && <LinkButton href={reference}>{t('API reference')}</LinkButton>}
           <Button onClick={askIndex}>{t('Write the index')}</Button>
         </span>
       </PageHead>
@@ -83,18 +69,12 @@ export const Stores = page(
   ),
 )
 
-const sendTest = async (source: string) => {
-  try {
+const sendTest = (source: string) =>
+  attempt(async () => {
     const { accepted, failure, milliseconds } = await act('stores/test', { source })
-    const time = formatMilliseconds(milliseconds)
-    toast(
-      accepted ? t('The endpoint accepted it in {time}.', { time }) : translateMessage(String(failure)),
-      accepted ? undefined : 'bad',
-    )
-  } catch (error) {
-    toast(messageOf(error), 'bad')
-  }
-}
+    if (!accepted) throw new Error(failure)
+    toast(t('The endpoint accepted it in {time}.', { time: formatMilliseconds(milliseconds) }))
+  })
 
 const revoke = (source: string, { id }: Key) =>
   ask({

@@ -1,6 +1,6 @@
+import { SearchBox } from '../../web/filters.tsx'
 import { Code, type Column, Empty, Name, Table } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
-import { SearchBox } from '../../web/search.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, customersOf } from './api.ts'
 import { t } from './persian.ts'
