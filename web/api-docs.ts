@@ -46,25 +46,22 @@ const ui = SwaggerUIBundle({
 })
 `
 
-const contentOf = (url: string) => readFile(fileURLToPath(url), 'utf8')
-
 /**
  * The document at `/openapi.json` as a web page, by Swagger UI. It loads nothing from elsewhere.
  *
  * @returns the type and content of a file below `/docs/`; the page itself for an empty name
  */
 export const apiDocs = (docs: Docs) => {
-  const files: Readonly<Record<string, () => Promise<[type: string, content: string]>>> = {
-    '': async () => ['text/html; charset=utf-8', String(await page(docs))],
-    'start.js': async () => ['text/javascript; charset=utf-8', start(docs.key)],
-    'swagger-ui-bundle.js': async () => [
-      'text/javascript; charset=utf-8',
-      await contentOf(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
-    ],
-    'swagger-ui.css': async () => [
-      'text/css; charset=utf-8',
-      await contentOf(import.meta.resolve('swagger-ui-dist/swagger-ui.css')),
-    ],
+  const ofSwagger = (name: string) =>
+    readFile(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)), 'utf8')
+  const files: Readonly<Record<string, readonly [type: string, content: (name: string) => unknown]>> = {
+    '': ['html', () => page(docs)],
+    'start.js': ['javascript', () => start(docs.key)],
+    'swagger-ui-bundle.js': ['javascript', ofSwagger],
+    'swagger-ui.css': ['css', ofSwagger],
   }
-  return async (name: string) => (Object.hasOwn(files, name) ? files[name]?.() : undefined)
+  return async (name: string): Promise<[type: string, content: string] | undefined> => {
+    const [type, content] = (Object.hasOwn(files, name) && files[name]) || []
+    return content && [`text/${type}; charset=utf-8`, String(await content(name))]
+  }
 }

@@ -8,28 +8,6 @@ import * as esbuild from 'esbuild'
 import type { Context, Env } from 'hono'
 import { stream } from 'hono/streaming'
 
-/**
- * A web page's script and style sheet, from the TSX and CSS that its entry file imports.
- *
- * @param entry path of the entry file
- */
-const bundle = async (entry: string): Promise<{ script: string; style: string }> => {
-  const { outputFiles } = await esbuild.build({
-    entryPoints: [entry],
-    bundle: true,
-    write: false,
-    outdir: '/',
-    format: 'esm',
-    target: 'es2024',
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
-    legalComments: 'none',
-    logLevel: 'silent',
-  })
-  const textOf = (extension: string) => outputFiles.find(({ path }) => path.endsWith(extension))?.text ?? ''
-  return { script: textOf('.js'), style: textOf('.css') }
-}
-
 type PageFile = readonly [type: string, content: string | Uint8Array<ArrayBuffer>]
 
 type PageAbout = {
@@ -48,19 +26,19 @@ type PageAbout = {
 export const pageFiles = (folder: string, about: PageAbout) => {
   const { name } = about
   const build = async () => {
-    const { script, style } = await bundle(join(folder, 'main.tsx'))
-    const html = await readFile(join(import.meta.dirname, 'page.html'), 'utf8')
+    const { outputFiles } = await esbuild.build({
+      entryPoints: [join(folder, 'main.tsx')],
+      ...{ bundle: true, write: false, outdir: '/', format: 'esm', target: 'es2024' },
+      ...{ jsx: 'automatic', jsxImportSource: 'preact', legalComments: 'none', logLevel: 'silent' },
+    })
+    const built = (extension: string) => outputFiles.find(({ path }) => path.endsWith(extension))?.text ?? ''
+    const template = await readFile(join(import.meta.dirname, 'page.html'), 'utf8')
+    const html = template.replace(/\{(\w+)\}/g, (_, place) => about[place as keyof PageAbout])
     return new Map<string, PageFile>([
-      [
-        'index.html',
-        [
-          'text/html; charset=utf-8',
-          html.replace(/\{(\w+)\}/g, (_, place) => about[place as keyof PageAbout]),
-        ],
-      ],
+      ['index.html', ['text/html; charset=utf-8', html]],
       ['icon.svg', ['image/svg+xml', await readFile(join(folder, 'icon.svg'))]],
-      [`${name}.js`, ['text/javascript; charset=utf-8', script]],
-      [`${name}.css`, ['text/css; charset=utf-8', style]],
+      [`${name}.js`, ['text/javascript; charset=utf-8', built('.js')]],
+      [`${name}.css`, ['text/css; charset=utf-8', built('.css')]],
     ])
   }
   let building: ReturnType<typeof build> | undefined
