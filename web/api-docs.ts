@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import { html } from 'hono/html'
 import { policyWith } from './serve.ts'
 
@@ -52,8 +51,8 @@ const ui = SwaggerUIBundle({
  * @returns the type and content of a file below `/docs/`; the page itself for an empty name
  */
 export const apiDocs = (docs: Docs) => {
-  const ofSwagger = (name: string) =>
-    readFile(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)), 'utf8')
+  const folder = import.meta.resolve('swagger-ui-dist/swagger-ui.css')
+  const ofSwagger = (name: string) => readFile(new URL(name, folder), 'utf8')
   const files: Readonly<Record<string, readonly [type: string, content: (name: string) => unknown]>> = {
     '': ['html', () => page(docs)],
     'start.js': ['javascript', () => start(docs.key)],
