@@ -58,8 +58,8 @@ const ACTIONS: readonly Action[] = [
       { name: 'reference', label: t('Reference') },
       { name: 'date', label: t('Date'), kind: 'date', value: date },
     ],
-    bodyOf: values => ({
-      ...{ method: values.text('method'), reference: values.text('reference'), date: values.date('date') },
+    bodyOf: ({ text, date }) => ({
+      ...{ method: text('method'), reference: text('reference'), date: date('date') },
     }),
   },
   {
@@ -103,19 +103,14 @@ const ACTIONS: readonly Action[] = [
     name: 'correct',
     label: t('Correct order'),
     statuses: ['needs_review', 'invoiced', 'paid'],
-    effect: ({ status, total: digits }) => {
-      const total = decimal(digits)
-      return [
+    effect: ({ status, total }) => [
+      t(
         status === 'paid'
-          ? t('The invoice is priced again. The total must stay {total} rials while the order is paid.', {
-              total,
-            })
-          : t(
-              'The invoice is priced again, at {total} rials until now. If the total changes, a webhook is sent.',
-              { total },
-            ),
-      ]
-    },
+          ? 'The invoice is priced again. The total must stay {total} rials while the order is paid.'
+          : 'The invoice is priced again, at {total} rials until now. If the total changes, a webhook is sent.',
+        { total: decimal(total) },
+      ),
+    ],
     fields: order => [
       ...itemsOf(order).flatMap(({ name, quantity, unit_price }, index) => [
         number(`items[${index}].quantity`, t('Quantity of {name}', { name: String(name) }), quantity),

@@ -108,34 +108,18 @@ const FaultForm = () => (
   </Form>
 )
 
-type Click = readonly [
-  label: string,
-  method: 'PUT' | 'POST' | 'DELETE',
-  path: string,
-  body: object,
-  done: string,
-]
+type Click = readonly [label: string, done: string, ...request: Parameters<typeof change>]
 
-const clicksOf = ({ automaticFinalization }: Answer<'Settings'>): readonly Click[] => [
-  [t('Create 20 example orders'), 'POST', 'examples', {}, t('20 example orders created')],
-  [t('Empty the stock'), 'PUT', 'products', { stock: 0 }, t('No product is in stock')],
-  [t('Stock 100 of each product'), 'PUT', 'products', { stock: 100 }, t('100 of each product are in stock')],
-  automaticFinalization
-    ? [
-        t('Switch automatic finalization off'),
-        'PUT',
-        'settings',
-        { automaticFinalization: false },
-        t('Orders now wait for review'),
-      ]
-    : [
-        t('Switch automatic finalization on'),
-        'PUT',
-        'settings',
-        { automaticFinalization: true },
-        t('Invoices are finalized automatically'),
-      ],
-  [t('Restore the default settings'), 'DELETE', 'settings', {}, t('The settings are those of a new service')],
+const clicksOf = ({ automaticFinalization: isOn }: Answer<'Settings'>): readonly Click[] => [
+  [t('Create 20 example orders'), t('20 example orders created'), 'POST', 'examples', {}],
+  [t('Empty the stock'), t('No product is in stock'), 'PUT', 'products', { stock: 0 }],
+  [t('Stock 100 of each product'), t('100 of each product are in stock'), 'PUT', 'products', { stock: 100 }],
+  [
+    isOn ? t('Switch automatic finalization off') : t('Switch automatic finalization on'),
+    isOn ? t('Orders now wait for review') : t('Invoices are finalized automatically'),
+    ...(['PUT', 'settings', { automaticFinalization: !isOn }] as const),
+  ],
+  [t('Restore the default settings'), t('The settings are those of a new service'), 'DELETE', 'settings', {}],
 ]
 
 /** What helps to test a store or the relay: faults, example orders, stock and settings at a click. */
@@ -158,8 +142,8 @@ export const Testing = page(
       </Section>
       <Section id="examples" title={t('Orders, stock and settings')}>
         <div class="row">
-          {clicksOf(settings).map(([label, method, path, body, done]) => (
-            <Button key={label} onClick={() => attempt(() => change(method, path, body), done)}>
+          {clicksOf(settings).map(([label, done, ...request]) => (
+            <Button key={label} onClick={() => attempt(() => change(...request), done)}>
               {label}
             </Button>
           ))}

@@ -1,16 +1,5 @@
-import type { ComponentChildren } from 'preact'
 import { decimal, serial, sum } from '../../web/format.ts'
-import {
-  Chip,
-  Code,
-  type Column,
-  DayInBoth,
-  Facts,
-  Name,
-  Scrolls,
-  Table,
-  type Tone,
-} from '../../web/pieces.tsx'
+import { Chip, Code, type Column, DayInBoth, Facts, Name, Scrolls, Table } from '../../web/pieces.tsx'
 import type { Answer } from './api.ts'
 import { t } from './persian.ts'
 import { StoreName } from './pieces.tsx'
@@ -25,7 +14,7 @@ const RECEIPT_TYPES = { cash: t('Cash'), transfer: t('Transfer'), pos: t('Card r
 const Customer = ({ customer }: Pick<Order, 'customer'>) => {
   if (customer === null) return <p class="muted">{t('No customer')}</p>
   const { code, name, mobile, email } = customer
-  const details = [code === mobile ? null : code, mobile, email].filter(Boolean).join(' · ')
+  const details = [code !== mobile && code, mobile, email].filter(Boolean).join(' · ')
   return (
     <div>
       <p class="small muted">{t('Customer')}</p>
@@ -98,33 +87,29 @@ const Totals = ({ totals, tax_rate, prices_include_tax }: Order) => {
   )
 }
 
-type Document = readonly [title: string, tone: Tone, facts: Record<string, ComponentChildren>]
-
 /** What belongs to an invoice: its receipt and its return. */
-const documentsOf = ({ receipt, return: goods }: Order): Document[] => [
-  ...(receipt === null
-    ? []
-    : [[t('Receipt {number}', { number: serial(receipt.number) }), 'good', receiptFacts(receipt)] as const]),
-  ...(goods === null
-    ? []
-    : [
-        [t('Sales return {number}', { number: serial(goods.number) }), 'undone', returnFacts(goods)] as const,
-      ]),
+const documentsOf = ({ receipt, return: goods }: Order) => [
+  receipt && {
+    title: t('Receipt {number}', { number: serial(receipt.number) }),
+    tone: 'good',
+    facts: {
+      [t('Type')]: RECEIPT_TYPES[receipt.type],
+      [t('Amount')]: t('{amount} rials', { amount: decimal(receipt.amount) }),
+      [t('Date')]: <DayInBoth date={receipt.date} />,
+      [t('Account')]: <Name>{receipt.account.name}</Name>,
+      [t('Reference')]: receipt.reference && <Code>{receipt.reference}</Code>,
+    },
+  },
+  goods && {
+    title: t('Sales return {number}', { number: serial(goods.number) }),
+    tone: 'undone',
+    facts: {
+      [t('Date')]: <DayInBoth date={goods.date} />,
+      [t('Stock')]: t('All goods are back in stock'),
+      [t('Reason')]: goods.reason && <Name>{goods.reason}</Name>,
+    },
+  },
 ]
-
-const receiptFacts = ({ type, amount, date, account, reference }: NonNullable<Order['receipt']>) => ({
-  [t('Type')]: RECEIPT_TYPES[type],
-  [t('Amount')]: t('{amount} rials', { amount: decimal(amount) }),
-  [t('Date')]: <DayInBoth date={date} />,
-  [t('Account')]: <Name>{account.name}</Name>,
-  [t('Reference')]: reference && <Code>{reference}</Code>,
-})
-
-const returnFacts = ({ date, reason }: NonNullable<Order['return']>) => ({
-  [t('Date')]: <DayInBoth date={date} />,
-  [t('Stock')]: t('All goods are back in stock'),
-  [t('Reason')]: reason && <Name>{reason}</Name>,
-})
 
 /** The invoice as an invoice is drawn, with the documents that belong to it. */
 export const Invoice = ({ order }: { order: Order }) => (
@@ -162,11 +147,14 @@ export const Invoice = ({ order }: { order: Order }) => (
       />
     </Scrolls>
     <Totals {...order} />
-    {documentsOf(order).map(([title, tone, facts]) => (
-      <section key={title} class="document row" data-tone={tone} aria-label={title}>
-        <h3>{title}</h3>
-        <Facts facts={facts} />
-      </section>
-    ))}
+    {documentsOf(order).map(
+      each =>
+        each && (
+          <section key={each.title} class="document row" data-tone={each.tone} aria-label={each.title}>
+            <h3>{each.title}</h3>
+            <Facts facts={each.facts} />
+          </section>
+        ),
+    )}
   </article>
 )

@@ -53,12 +53,8 @@ const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts): FieldProp
   )
   const fixes: Record<Order['obstacles'][number]['kind'], FieldProps[]> = {
     stock: shortages.map(({ sku, name, needed, available }, index) => ({
-      ...{
-        name: `stock-${index}`,
-        label: t('Stock of {code}', { code: sku }),
-        kind: 'number',
-        value: needed,
-      },
+      ...{ name: `stock-${index}`, label: t('Stock of {code}', { code: sku }) },
+      ...{ kind: 'number', value: needed },
       help: (
         <>
           {t('The order takes {needed}, the service has {available}.', {
@@ -71,12 +67,8 @@ const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts): FieldProp
     })),
     finalization: [
       {
-        ...{
-          name: 'finalization',
-          label: t('Switch automatic finalization on'),
-          kind: 'switch',
-          value: true,
-        },
+        ...{ name: 'finalization', label: t('Switch automatic finalization on') },
+        ...{ kind: 'switch', value: true },
         help: (
           <>
             {t('It is off, so every invoice stays a draft.')} {everywhere}
@@ -86,11 +78,8 @@ const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts): FieldProp
     ],
     account: [
       {
-        ...{
-          name: 'account',
-          label: t('Order payment receiving account'),
-          options: accountOptions(accounts),
-        },
+        ...{ name: 'account', label: t('Order payment receiving account') },
+        options: accountOptions(accounts),
         help: (
           <>
             {t('None is selected, so the held payment has nowhere to go.')} {everywhere}
@@ -168,12 +157,12 @@ export const Finalized = ({ status, invoice_number, receipt_number }: Order) => 
   <Outcome class="notice" data-tone="good">
     <p>
       <strong>{t('The order is now {status}: ', { status: STATUS_NAMES[status].toLowerCase() })}</strong>
-      {receipt_number === null
-        ? t('invoice {invoice} is finalized.', { invoice: serial(invoice_number) })
-        : t('invoice {invoice} is finalized, receipt {receipt} is registered.', {
-            invoice: serial(invoice_number),
-            receipt: serial(receipt_number),
-          })}
+      {t(
+        receipt_number === null
+          ? 'invoice {invoice} is finalized.'
+          : 'invoice {invoice} is finalized, receipt {receipt} is registered.',
+        { invoice: serial(invoice_number), receipt: serial(receipt_number ?? '') },
+      )}
     </p>
   </Outcome>
 )
