@@ -5,7 +5,16 @@ import { attempt } from '../../sandbox/delivery/attempt.ts'
 import { waitAfter } from '../../sandbox/delivery/sender.ts'
 import { startSandbox } from '../../sandbox/start.ts'
 import { addressOf } from '../support/address.ts'
-import { call, clientOf, eachWithSandbox, eventually, type Json, order, startReceiver } from './world.ts'
+import {
+  call,
+  clientOf,
+  eachWithSandbox,
+  eventually,
+  type Json,
+  order,
+  SHORT,
+  startReceiver,
+} from './world.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
@@ -25,11 +34,8 @@ const receiver = async (...answers: Parameters<typeof startReceiver>) =>
 
 /** Retries an order whose cause is fixed, which sends a webhook. */
 const retryFixed = async ({ create, product, retry } = sandbox(), id = '1') => {
-  await product('SKU-3', { stock: 0 })
-  await create(
-    order(id, { items: [{ sku: 'SKU-3', quantity: 1, unit_price: 1000 }], payment: { method: 'online' } }),
-  )
-  await product('SKU-3', { stock: 1 })
+  await create(order(id, { ...SHORT, payment: { method: 'online' } }))
+  await product('SKU-3', { stock: 2 })
   return (await retry(id)).body
 }
 
@@ -37,10 +43,8 @@ const retryFixed = async ({ create, product, retry } = sandbox(), id = '1') => {
 const notified = async (answer?: Parameters<typeof startReceiver>[0], client = sandbox()) => {
   const started = await receiver(answer)
   const { status, body } = await client.register(started.url)
-  expect({ status, body }).toEqual({
-    status: 200,
-    body: { url: started.url, secret: expect.stringMatching(/^[0-9a-f]{64}$/) },
-  })
+  const secret = expect.stringMatching(/^[0-9a-f]{64}$/)
+  expect([status, body]).toEqual([200, { url: started.url, secret }])
   return { ...started, client, secret: String(body.secret), result: await retryFixed(client) }
 }
 
@@ -51,14 +55,12 @@ const isSigned = ({ headers, body }: Receiver['received'][number], secret: unkno
     secrets: [String(secret)],
   }).valid
 
-const deliveries = async ({ panel } = sandbox()) => [...((await panel('deliveries')).body.deliveries ?? [])]
-
-const settled = (client = sandbox()) =>
+const settled = ({ list } = sandbox()) =>
   eventually(
-    () => deliveries(client),
+    () => list('deliveries'),
     all => all.every(({ state }) => String(state) !== 'pending'),
   )
-const resend = (id: unknown, { panel } = sandbox()) => panel(`deliveries/${id}/resend`, { method: 'POST' })
+const resend = (id: unknown, { post } = sandbox()) => post(`deliveries/${id}/resend`)
 
 test('a retry that changes the status sends a signed webhook', async () => {
   const { client, received, until, secret, result } = await notified()
@@ -81,18 +83,15 @@ test('a retry that changes the status sends a signed webhook', async () => {
 })
 
 test("neither a store's own requests nor a retry without effect sends a webhook", async () => {
-  const client = sandbox()
-  await client.register('http://127.0.0.1:9/')
-  for (const [id, sku] of [
-    ['1', 'SKU-1'],
-    ['2', 'SKU-3'],
-  ] as const) {
-    await client.create(order(id, { items: [{ sku, quantity: 1, unit_price: 1 }] }))
-    await client.pay(id)
-    await client.refund(id)
+  const { register, create, pay, refund, retry, list } = sandbox()
+  await register('http://127.0.0.1:9/')
+  for (const body of [order('1'), order('2', SHORT)]) {
+    await create(body)
+    await pay(body.external_id)
+    await refund(body.external_id)
   }
-  await client.retry('2')
-  expect(await deliveries()).toEqual([])
+  await retry('2')
+  expect(await list('deliveries')).toEqual([])
 })
 
 test('every attempt has a new t and the same delivery id and body until one is accepted, which no redirect is', async () => {
@@ -126,10 +125,8 @@ test('a delivery fails after eight attempts, and a resend can still deliver it',
   expect(failed).toMatchObject({ state: 'failed', next_attempt_at: null, attempts: { length: 8 } })
 
   expect((await resend(failed?.delivery)).body).toMatchObject({ state: 'failed' })
-  expect(await resend(failed?.delivery)).toMatchObject({
-    status: 200,
-    body: { state: 'delivered', attempts: { length: 10 } },
-  })
+  const delivered = { state: 'delivered', attempts: { length: 10 } }
+  expect(await resend(failed?.delivery)).toMatchObject({ status: 200, body: delivered })
   expect(received.at(-1)?.headers['x-service-delivery']).toBe(failed?.delivery)
   expect((await resend('unknown')).status).toBe(404)
 })
@@ -137,14 +134,14 @@ test('a delivery fails after eight attempts, and a resend can still deliver it',
 test('a URL is registered, tested and removed in the panel, and each delivery is shown as it was sent', async () => {
   const client = sandbox()
   const { url, received, until } = await receiver()
-  const { secret } = (await client.panel('webhooks', { method: 'PUT', body: { url } })).body
+  const { secret } = (await client.put('webhooks', { url })).body
   const sent = async (test: Json) => {
     const last = received.at(-1)
     expect(last && isSigned(last, secret)).toBe(true)
     expect(test.body).toEqual(String(last?.body))
     expect(last?.headers).toMatchObject(test.headers ?? { none: true })
   }
-  const test = (to = url) => client.panel('webhooks/test', { method: 'POST', body: { url: to } })
+  const test = () => client.post('webhooks/test', { url })
   const { body } = await test()
   expect(body).toMatchObject({ url, status: 200, response: 'answer 200' })
   expect(JSON.parse(String(body.body)).data).toMatchObject({ source: 'sandbox-test', status: 'paid' })
@@ -195,7 +192,7 @@ test('registering a URL again changes the secret; for a day the old one signs as
   await registerAgain()
   await resend(delivery?.delivery, client)
   expect(signedBy()).toEqual([false, true, true])
-  expect((await client.panel('webhooks')).body.webhooks).toHaveLength(1)
+  expect(await client.list('webhooks')).toHaveLength(1)
 })
 
 test('a removed URL receives nothing more, not even pending deliveries', async () => {
@@ -205,39 +202,30 @@ test('a removed URL receives nothing more, not even pending deliveries', async (
   const [delivery] = await settled()
   expect(delivery).toMatchObject({ state: 'failed', next_attempt_at: null })
   expect((await resend(delivery?.delivery)).status).toBe(409)
-  expect((await client.panel('webhooks')).body.webhooks).toEqual([])
-  await retryFixed(client, '2')
-  expect(await deliveries()).toHaveLength(1)
+  expect(await client.list('webhooks')).toEqual([])
+  await client.act('1', 'return')
+  expect(await client.list('deliveries')).toHaveLength(1)
 })
 
 test('a removal takes the URL from the body, requires one, and can be repeated', async () => {
-  const client = sandbox()
-  const at = `${client.url}/api/v1/webhook/`
-  await client.register('http://127.0.0.1:9/x')
-  expect((await call(at, { method: 'DELETE' })).body.error).toMatchObject({ field: 'url' })
-  for (let times = 0; times < 2; times++) {
-    const reply = await call(at, { method: 'DELETE', body: { url: 'http://127.0.0.1:9/x' } })
-    expect(reply).toMatchObject({ status: 204, body: null })
-  }
-  expect((await client.panel('webhooks')).body.webhooks).toEqual([])
+  const { register, list, url } = sandbox()
+  const remove = (body?: object) => call(`${url}/api/v1/webhook/`, { method: 'DELETE', body })
+  await register('http://127.0.0.1:9/x')
+  expect((await remove()).body.error).toMatchObject({ field: 'url' })
+  for (let times = 0; times < 2; times++)
+    expect(await remove({ url: 'http://127.0.0.1:9/x' })).toMatchObject({ status: 204, body: null })
+  expect(await list('webhooks')).toEqual([])
 })
 
-const attemptTo = (url: string, timeoutMs?: number) =>
-  attempt(
-    { url, delivery: 'd', body: '{}' },
-    'secret',
-    () => new Date(),
-    new AbortController().signal,
-    timeoutMs,
-  )
+const attemptTo = (url: string, timeoutMs?: number) => {
+  const { signal } = new AbortController()
+  return attempt({ url, delivery: 'd', body: '{}' }, 'secret', () => new Date(), signal, timeoutMs)
+}
 
 test('the outcome reports a timeout and an unreachable receiver', async () => {
   const { url, close } = await startReceiver(() => 'hang')
-  expect(await attemptTo(url, 50)).toMatchObject({
-    status: null,
-    error: 'no answer within 0.05 s',
-    response: null,
-  })
+  const late = { status: null, error: 'no answer within 0.05 s', response: null }
+  expect(await attemptTo(url, 50)).toMatchObject(late)
   await close()
   expect(await attemptTo(url)).toMatchObject({ status: null, error: expect.stringContaining('ECONNREFUSED') })
 })

@@ -1,5 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals'
+import * as v from 'valibot'
+import { operations } from '../../sandbox/openapi/document.ts'
+import { SCHEMAS, type SchemaName } from '../../sandbox/openapi/schemas.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/start.ts'
 import { startServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
@@ -11,7 +14,22 @@ export type Reply = { status: number; headers: Headers; body: Json }
 
 type Options = { method?: string; body?: unknown; key?: string | null; headers?: Record<string, string> }
 
-/** Sends a request as a store or an accountant. A string body is sent unchanged. */
+const operationAt = (url: string, method: string) =>
+  operations.find(each => {
+    const pattern = each.path.replace(/\/$/, '').replace(/\{\w+\}/g, '[^/]*')
+    return each.method === method.toLowerCase() && new RegExp(`^${pattern}/?$`).test(new URL(url).pathname)
+  })
+
+/** Expects what a schema of the OpenAPI document describes; fails with the path of each field that does not match. */
+export const expectFit = (schema: SchemaName, body: unknown) => {
+  const { issues = [] } = v.safeParse(SCHEMAS[schema], body)
+  expect(issues.map(issue => `${schema}.${v.getDotPath(issue)}: ${issue.message}`)).toEqual([])
+}
+
+/**
+ * Sends a request as a store or an accountant, and expects an answer as the OpenAPI document has it. A string body is
+ * sent unchanged.
+ */
 export const call = async (
   url: string,
   { method = 'GET', body, key = 'sandbox-key', headers = {} }: Options = {},
@@ -26,62 +44,57 @@ export const call = async (
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
   const text = await response.text()
-  const isJson = response.headers.get('content-type')?.startsWith('application/json')
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: isJson && text ? JSON.parse(text) : null,
-  }
+  const { status, ok, headers: answered } = response
+  const isJson = answered.get('content-type')?.startsWith('application/json')
+  const reply = { status, headers: answered, body: isJson && text ? JSON.parse(text) : null }
+  const operation = operationAt(url, method)
+  const schema = ok ? operation?.answers[status]?.schema : 'Error'
+  if (schema !== undefined) expectFit(schema, reply.body)
+  return reply
 }
 
-const path = (external_id: string, rest: string, source: string | undefined) =>
-  `/${encodeURIComponent(external_id)}/${rest}${source === undefined ? '' : `?source=${encodeURIComponent(source)}`}`
+const named = (external_id: string, rest = '', source?: string) =>
+  `orders/${encodeURIComponent(external_id)}/${rest}${source === undefined ? '' : `?source=${encodeURIComponent(source)}`}`
 
 export const clientOf = (url: string) => {
-  const orders = `${url}/api/v1/orders`
-  const post = (to: string, body?: unknown) =>
-    call(to, { method: 'POST', ...(body !== undefined && { body }) })
+  const api = (method: string, at: string, body?: unknown) => call(`${url}/api/v1/${at}`, { method, body })
+  const panel = (at: string, options: Options = {}) => call(`${url}/panel/${at}`, { key: null, ...options })
+  const put = (at: string, body: unknown) => panel(at, { method: 'PUT', body })
+  const post = (at: string, body?: unknown) => panel(at, { method: 'POST', body })
+  /** What a list of the panel has. */
+  const list = async (at: string): Promise<Json[]> =>
+    Object.values((await panel(at)).body).find(each => Array.isArray(each)) ?? []
   return {
-    url,
-    create: (body: unknown) => post(`${orders}/`, body),
-    read: (id: string, source?: string) => call(orders + path(id, '', source)),
+    ...{ url, panel, put, post, list },
+    create: (body: unknown) => api('POST', 'orders/', body),
+    read: (id: string, source?: string) => api('GET', named(id, '', source)),
     pay: (id: string, body: unknown = { method: 'online' }, source?: string) =>
-      post(orders + path(id, 'payment/', source), body),
-    refund: (id: string, body?: unknown, source?: string) => post(orders + path(id, 'refund/', source), body),
-    register: (to: string) => call(`${url}/api/v1/webhook/`, { method: 'PUT', body: { url: to } }),
-    unregister: (to: string) =>
-      call(`${url}/api/v1/webhook/?url=${encodeURIComponent(to)}`, { method: 'DELETE' }),
-    settings: (body: unknown) => call(`${url}/panel/settings`, { method: 'PUT', body, key: null }),
-    product: (sku: string, body: unknown) =>
-      call(`${url}/panel/products/${encodeURIComponent(sku)}`, { method: 'PUT', body, key: null }),
-    retry: (id: string, source?: string) =>
-      call(`${url}/panel/orders${path(id, 'retry', source)}`, { method: 'POST', key: null }),
-    detail: async (id: string, source?: string) =>
-      (await call(`${url}/panel/orders${path(id, '', source)}`, { key: null })).body,
-    panel: (at: string, options: Options = {}) => call(`${url}/panel/${at}`, { key: null, ...options }),
-    stock: async (sku: string) => {
-      const { body } = await call(`${url}/panel/products`, { key: null })
-      return Number([...(body.products ?? [])].find(each => String(each.sku) === sku)?.stock)
-    },
+      api('POST', named(id, 'payment/', source), body),
+    refund: (id: string, body?: unknown, source?: string) => api('POST', named(id, 'refund/', source), body),
+    register: (to: string) => api('PUT', 'webhook/', { url: to }),
+    unregister: (to: string) => api('DELETE', `webhook/?url=${encodeURIComponent(to)}`),
+    settings: (body: unknown) => put('settings', body),
+    product: (sku: string, body: unknown) => put(`products/${encodeURIComponent(sku)}`, body),
+    act: (id: string, action: string, body?: unknown) => post(named(id, action), body),
+    retry: (id: string, source?: string) => post(named(id, 'retry', source)),
+    detail: async (id: string, source?: string) => (await panel(named(id, '', source))).body,
+    stock: async (sku: string) =>
+      Number((await list('products')).find(each => String(each.sku) === sku)?.stock),
   }
 }
 
 export type Client = ReturnType<typeof clientOf>
 
-/** Expects the form that every refusal has. */
-export const expectRefusal = ({ status, body }: Reply, expected = 400) => {
-  expect({ status, body }).toEqual({
-    status: expected,
-    body: { error: expect.objectContaining({ code: expect.any(String), message: expect.any(String) }) },
-  })
-}
+export const row = (sku: string, quantity: number, unit_price = 1000) => ({ sku, quantity, unit_price })
 
 /** An order for a product in stock. */
 export const order = (external_id: string, changes: object = {}) => ({
-  external_id,
-  items: [{ sku: 'SKU-1', quantity: 2, unit_price: 1000 }],
+  ...{ external_id, items: [row('SKU-1', 2)] },
   ...changes,
 })
+
+/** What makes it an order for a product that is not in stock. */
+export const SHORT = { items: [row('SKU-3', 2)] }
 
 export const PAYMENT = { method: 'card', reference: 'r-1' }
 
