@@ -52,6 +52,17 @@ export type Endpoint = Route & {
   example?: { path?: Record<string, string>; query?: string; body?: unknown }
 }
 
+type About = Omit<Endpoint, 'method' | 'path' | 'id' | 'summary' | 'access'>
+
+/** Makes the endpoints of callers with this access, by their methods. */
+export const endpointsFor = (access: Access) => {
+  const of = (method: Route['method']) => (path: string, id: string, summary: string, about: About) => ({
+    ...{ method, path, id, access, summary },
+    ...about,
+  })
+  return { get: of('get'), post: of('post'), put: of('put'), remove: of('delete') }
+}
+
 /**
  * The JSON body of an endpoint.
  *

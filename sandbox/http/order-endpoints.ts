@@ -5,8 +5,11 @@ import { registerPayment, registerRefund } from '../actions/register.ts'
 import { registerWebhook, removeWebhook } from '../actions/webhooks.ts'
 import { valid } from '../refusal.ts'
 import { paymentRequest, refundRequest, webhookRemoval, webhookRequest, webhookUrl } from '../requests.ts'
-import { accepts, type Call, type Endpoint, either, keyOf, SOURCE } from './endpoint.ts'
+import { accepts, type Call, type Endpoint, either, endpointsFor, keyOf, SOURCE } from './endpoint.ts'
 import { respond } from './respond.ts'
+
+const { get } = endpointsFor('read')
+const { post, put, remove } = endpointsFor('write')
 
 /** The body of create order, with the source of the query if it has none itself. */
 const orderBody = (body: unknown, { query }: Call): unknown => {
@@ -18,18 +21,14 @@ const orderBody = (body: unknown, { query }: Call): unknown => {
 
 /** Registration and removal of receivers, for stores and in the panel. */
 export const webhookEndpoints: readonly Endpoint[] = [
-  {
-    ...{ method: 'put', path: '/api/v1/webhook/', id: 'registerWebhook', access: 'write' },
-    summary: 'Register a webhook URL',
+  put('/api/v1/webhook/', 'registerWebhook', 'Register a webhook URL', {
     description:
       'Several URLs can be registered. Registering a URL again gives it a new secret; for 24 hours the old one signs as well.',
     answers: { 200: { schema: 'WebhookRegistration', when: 'Registered.' } },
     example: { body: { url: 'http://127.0.0.1:3000/webhook' } },
     ...accepts(webhookRequest, ['WebhookRequest'], ({ url }, { store }) => registerWebhook(url, store)),
-  },
-  {
-    ...{ method: 'delete', path: '/api/v1/webhook/', id: 'removeWebhook', access: 'write' },
-    summary: 'Remove a webhook URL',
+  }),
+  remove('/api/v1/webhook/', 'removeWebhook', 'Remove a webhook URL', {
     query: { url: v.optional(webhookUrl) },
     answers: { 204: { when: 'Removed, or never registered.' } },
     refusals: { 400: 'The request has no valid URL.' },
@@ -39,14 +38,12 @@ export const webhookEndpoints: readonly Endpoint[] = [
       removeWebhook(url, store)
       return context.body(null, 204)
     }),
-  },
+  }),
 ]
 
 /** The order API (spec: Endpoints). */
 export const orderEndpoints: readonly Endpoint[] = [
-  {
-    ...{ method: 'post', path: '/api/v1/orders/', id: 'createOrder', access: 'write' },
-    summary: 'Create an order',
+  post('/api/v1/orders/', 'createOrder', 'Create an order', {
     description:
       'Turns a store order into a sales invoice and, if the order is already paid, a payment receipt. The pair (`source`, `external_id`) is registered once, so the request is safe to repeat.',
     answers: {
@@ -73,19 +70,14 @@ export const orderEndpoints: readonly Endpoint[] = [
       const result = createOrder(orderBody(body, call), call.store)
       return respond(call.context, result.duplicate ? 200 : 201, result)
     }),
-  },
-  {
-    ...{ method: 'get', path: '/api/v1/orders/{external_id}/', id: 'readOrder', access: 'read' },
-    summary: 'Read an order',
+  }),
+  get('/api/v1/orders/{external_id}/', 'readOrder', 'Read an order', {
     query: SOURCE,
     answers: { 200: { schema: 'OrderResult', when: 'The order.' } },
     example: { path: { external_id: '1001' } },
     handle: call => readOrder(keyOf(call), call.store),
-  },
-  {
-    ...{ method: 'post', path: '/api/v1/orders/{external_id}/payment/', id: 'registerPayment' },
-    access: 'write',
-    summary: 'Register a payment',
+  }),
+  post('/api/v1/orders/{external_id}/payment/', 'registerPayment', 'Register a payment', {
     description:
       'Pays the whole invoice total. Repeating the request for a paid or refunded order registers nothing.',
     query: SOURCE,
@@ -97,11 +89,8 @@ export const orderEndpoints: readonly Endpoint[] = [
     ...accepts(paymentRequest, ['PaymentRequest', 'NestedPaymentRequest'], ({ source, payment }, call) =>
       registerPayment(keyOf(call, source), payment, call.store),
     ),
-  },
-  {
-    ...{ method: 'post', path: '/api/v1/orders/{external_id}/refund/', id: 'registerRefund' },
-    access: 'write',
-    summary: 'Register a full return',
+  }),
+  post('/api/v1/orders/{external_id}/refund/', 'registerRefund', 'Register a full return', {
     description: 'Returns the goods to stock. Repeating the request registers nothing.',
     query: SOURCE,
     answers: { 200: { schema: 'OrderResult', when: 'The order, `refunded`, with its return number.' } },
@@ -110,6 +99,6 @@ export const orderEndpoints: readonly Endpoint[] = [
     ...accepts(v.optional(refundRequest, {}), ['RefundRequest'], ({ source, reason }, call) =>
       registerRefund(keyOf(call, source), reason ?? null, call.store),
     ),
-  },
+  }),
   ...webhookEndpoints,
 ]

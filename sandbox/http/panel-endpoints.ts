@@ -18,10 +18,10 @@ import * as requests from '../panel-requests.ts'
 import { valid } from '../refusal.ts'
 import { payment, refundRequest, webhookRequest } from '../requests.ts'
 import type { Store } from '../store/open.ts'
-import { accepts, type Call, type Endpoint, keyOf, SOURCE } from './endpoint.ts'
+import { accepts, type Call, type Endpoint, endpointsFor, keyOf, SOURCE } from './endpoint.ts'
 import { webhookEndpoints } from './order-endpoints.ts'
 
-const access = 'local' as const
+const { get, post, put, remove } = endpointsFor('local')
 
 /** What takes a query. HTML forms send an empty parameter for a field left blank. */
 const asks = <Entries extends v.ObjectEntries>(
@@ -52,32 +52,31 @@ const changed = (call: Call, act: (key: OrderKey, store: Store) => void, source?
 
 const action = (
   name: string,
-  about: Pick<Endpoint, 'id' | 'summary' | 'description' | 'body' | 'handle'> & { example?: unknown },
-): Endpoint => ({
-  ...{ ...about, method: 'post', path: `/panel/orders/{external_id}/${name}`, access, query: SOURCE },
-  answers: { 200: { schema: 'OrderDetail', when: 'The order after the action.' } },
-  refusals: {
-    400: 'The body is invalid, or a document is dated outside the fiscal years.',
-    409: 'The state of the order does not allow the action; the message says what to do first.',
-  },
-  example: { path: { external_id: '1001' }, body: about.example },
-})
+  id: string,
+  summary: string,
+  { example, ...about }: Pick<Endpoint, 'description' | 'body' | 'handle'> & { example?: unknown },
+) =>
+  post(`/panel/orders/{external_id}/${name}`, id, summary, {
+    ...{ ...about, query: SOURCE, example: { path: { external_id: '1001' }, body: example } },
+    answers: { 200: { schema: 'OrderDetail', when: 'The order after the action.' } },
+    refusals: {
+      400: 'The body is invalid, or a document is dated outside the fiscal years.',
+      409: 'The state of the order does not allow the action; the message says what to do first.',
+    },
+  })
 
 const orders: readonly Endpoint[] = [
-  {
-    ...{ method: 'get', path: '/panel/orders', id: 'listOrders', access, summary: 'List orders' },
+  get('/panel/orders', 'listOrders', 'List orders', {
     answers: { 200: { schema: 'OrderList', when: 'A page of orders.' } },
     example: { query: 'status=refunded&q=0912' },
     ...asks(requests.ordersQuery, onStore(listOrders)),
-  },
-  {
-    ...{ method: 'get', path: '/panel/sums', id: 'sumOrders', access, summary: 'Sum up orders' },
+  }),
+  get('/panel/sums', 'sumOrders', 'Sum up orders', {
     answers: { 200: { schema: 'OrderSums', when: 'The sums.' } },
     example: { query: 'status=paid&from=2026-01-01' },
     ...asks(requests.sumsQuery, onStore(sumOrders)),
-  },
-  {
-    ...{ method: 'get', path: '/panel/orders.csv', id: 'exportOrders', access, summary: 'Export orders' },
+  }),
+  get('/panel/orders.csv', 'exportOrders', 'Export orders', {
     description:
       'All matching orders as CSV in UTF-8 with a byte order mark; no cell is taken for a formula.',
     answers: { 200: { type: 'text/csv', when: 'The orders.' } },
@@ -86,26 +85,21 @@ const orders: readonly Endpoint[] = [
       const headers = { 'content-disposition': 'attachment; filename="orders.csv"' }
       return context.body(parts, 200, { ...headers, 'content-type': 'text/csv; charset=utf-8' })
     }),
-  },
-  {
-    ...{ method: 'post', path: '/panel/retries', id: 'retryOrders', access, summary: 'Retry many orders' },
+  }),
+  post('/panel/retries', 'retryOrders', 'Retry many orders', {
     description:
       'Retries the given orders, or every order in review whose cause is gone, oldest first, in one transaction. A dry run has the same answer and changes nothing.',
     answers: { 200: { schema: 'RetryResults', when: 'The result of each order.' } },
     example: { body: { dryRun: true } },
     ...accepts(v.optional(requests.retries, {}), ['Retries'], onStore(accountant.retryOrders)),
-  },
-  {
-    ...{ method: 'get', path: '/panel/orders/{external_id}', id: 'showOrder', access },
-    summary: 'Read an order with its documents and history',
+  }),
+  get('/panel/orders/{external_id}', 'showOrder', 'Read an order with its documents and history', {
     query: SOURCE,
     answers: { 200: { schema: 'OrderDetail', when: 'The order.' } },
     example: { path: { external_id: '1001' } },
     handle: call => showOrder(keyOf(call), call.store),
-  },
-  action('review', {
-    id: 'reviewOrder',
-    summary: 'Move an order back to review',
+  }),
+  action('review', 'reviewOrder', 'Move an order back to review', {
     description:
       'Makes the invoice a draft again. Its return and its receipt are cancelled, the payment is held, and goods that were not returned go back to stock.',
     example: { error: 'The customer asked for other goods' },
@@ -113,9 +107,7 @@ const orders: readonly Endpoint[] = [
       changed(call, (key, store) => accountant.reviewOrder(key, error, store)),
     ),
   }),
-  action('correct', {
-    id: 'correctOrder',
-    summary: 'Correct an order',
+  action('correct', 'correctOrder', 'Correct an order', {
     description:
       'Prices the invoice anew, with its own date, tax rate and number; the stock of a finalized one follows. The total of a paid order only changes after its payment is reversed.',
     example: { items: [{ sku: 'SKU-2', quantity: 1.5, unit_price: 1250000 }], shipping: 0 },
@@ -123,31 +115,23 @@ const orders: readonly Endpoint[] = [
       changed(call, (key, store) => correctOrder(key, change, store)),
     ),
   }),
-  action('retry', {
-    id: 'retryOrder',
-    summary: 'Finalize a draft again',
+  action('retry', 'retryOrder', 'Finalize a draft again', {
     description:
       'Use it after fixing the cause. On success, the held payment is registered. If a cause remains, the order stays in `needs_review` and no webhook is sent.',
     handle: call => changed(call, accountant.retryOrder),
   }),
-  action('reverse-payment', {
-    id: 'reversePayment',
-    summary: 'Reverse a payment',
+  action('reverse-payment', 'reversePayment', 'Reverse a payment', {
     description: 'Cancels the receipt of a paid order, whose money did not arrive; it is `invoiced` again.',
     handle: call => changed(call, accountant.reversePayment),
   }),
-  action('pay', {
-    id: 'payOrder',
-    summary: 'Register a payment',
+  action('pay', 'payOrder', 'Register a payment', {
     description: 'Pays the whole total of an invoiced order.',
     example: { method: 'transfer', reference: '98765' },
     ...accepts(payment, ['Payment'], (paid, call) =>
       changed(call, (key, store) => accountant.payOrder(key, paid, store)),
     ),
   }),
-  action('return', {
-    id: 'returnOrder',
-    summary: 'Register a full return',
+  action('return', 'returnOrder', 'Register a full return', {
     description: 'Returns all goods of an invoiced or paid order to stock.',
     ...accepts(v.optional(refundRequest, {}), ['RefundRequest'], ({ source, reason }, call) =>
       changed(call, (key, store) => accountant.returnOrder(key, reason ?? null, store), source),
@@ -162,140 +146,126 @@ const read = (
   summary: string,
   schema: SchemaName,
   of: (store: Store, call: Call) => object,
-): Endpoint => ({
-  ...{ method: 'get', path, id, access, summary, example: {}, handle: call => of(call.store, call) },
-  answers: { 200: { schema, when: 'The current state.' } },
-})
+) =>
+  get(path, id, summary, {
+    ...{ example: {}, handle: call => of(call.store, call) },
+    answers: { 200: { schema, when: 'The current state.' } },
+  })
 
 const settings: readonly Endpoint[] = [
   read('/panel/settings', 'readSettings', 'Read the settings', 'Settings', catalogue.readSettings),
-  {
-    ...{ method: 'put', path: '/panel/settings', id: 'changeSettings', access, summary: 'Change settings' },
+  put('/panel/settings', 'changeSettings', 'Change settings', {
     answers: { 200: { schema: 'Settings', when: 'All settings after the change.' } },
     example: { body: { taxRate: 8.5 } },
     ...accepts(requests.settingsChange, ['SettingsChange'], onStore(catalogue.changeSettings)),
-  },
-  {
-    ...{ method: 'delete', path: '/panel/settings', id: 'restoreSettings', access, example: {} },
-    summary: 'Restore the default settings',
+  }),
+  remove('/panel/settings', 'restoreSettings', 'Restore the default settings', {
+    example: {},
     answers: { 200: { schema: 'Settings', when: 'The settings of a new database.' } },
     handle: call => catalogue.restoreSettings(call.store),
-  },
+  }),
   read('/panel/products', 'listProducts', 'List products', 'ProductList', catalogue.listProducts),
-  {
-    ...{ method: 'put', path: '/panel/products', id: 'stockAll', access },
-    summary: 'Set the stock of every product',
+  put('/panel/products', 'stockAll', 'Set the stock of every product', {
     answers: { 200: { schema: 'ProductList', when: 'The products after the change.' } },
     example: { body: { stock: 100 } },
     ...accepts(requests.stockChange, ['StockChange'], onStore(catalogue.stockAll)),
-  },
-  {
-    ...{ method: 'put', path: '/panel/products/{sku}', id: 'putProduct', access },
-    summary: 'Add or change a product',
+  }),
+  put('/panel/products/{sku}', 'putProduct', 'Add or change a product', {
     answers: { 200: { schema: 'Product', when: 'The product after the change.' } },
     example: { path: { sku: 'SKU-3' }, body: { stock: 5 } },
     ...accepts(requests.productChange, ['ProductChange'], (body, { parameters, store }) =>
       catalogue.putProduct(valid(productPath, parameters).sku, body, store),
     ),
-  },
-  {
-    ...{ method: 'get', path: '/panel/customers', id: 'listCustomers', access, summary: 'List customers' },
+  }),
+  get('/panel/customers', 'listCustomers', 'List customers', {
     answers: { 200: { schema: 'CustomerList', when: 'Customers by code.' } },
     example: { query: 'q=0912' },
     ...asks(requests.customersQuery, ({ q = '', limit }, { store }) => ({
       customers: store.customers.list(q, limit),
     })),
-  },
+  }),
   read('/panel/accounts', 'listAccounts', 'List accounts', 'AccountList', store => ({
     accounts: store.accounts.list(),
   })),
-  {
-    ...{ method: 'put', path: '/panel/accounts', id: 'putAccount', access },
-    summary: 'Add or change an account',
+  put('/panel/accounts', 'putAccount', 'Add or change an account', {
     answers: { 200: { schema: 'Account', when: 'The account after the change.' } },
     example: { body: { code: 'pos-1', name: 'Card reader', kind: 'bank' } },
     ...accepts(requests.account, ['Account'], onStore(catalogue.putAccount)),
-  },
+  }),
   read('/panel/fiscal-years', 'listFiscalYears', 'List fiscal years', 'FiscalYears', store => ({
     fiscalYears: store.fiscalYears.list(),
   })),
-  {
-    ...{ method: 'put', path: '/panel/fiscal-years', id: 'putFiscalYears', access },
-    summary: 'Replace the fiscal years, or add one',
+  put('/panel/fiscal-years', 'putFiscalYears', 'Replace the fiscal years, or add one', {
     answers: { 200: { schema: 'FiscalYears', when: 'All fiscal years after the change.' } },
     example: { body: { from: '2024-03-20', to: '2025-03-20' } },
     ...accepts(requests.fiscalYearsChange, ['FiscalYears', 'FiscalYear'], onStore(catalogue.putFiscalYears)),
-  },
+  }),
 ]
 
 const webhooks: readonly Endpoint[] = [
   read('/panel/webhooks', 'listWebhooks', 'List registered webhook URLs', 'WebhookList', store => ({
     webhooks: store.webhooks.list().map(({ url, created_at }) => ({ url, created_at })),
   })),
-  ...webhookEndpoints.map(each => ({ ...each, id: `${each.id}InPanel`, path: '/panel/webhooks', access })),
-  {
-    ...{ method: 'post', path: '/panel/webhooks/test', id: 'testWebhook', access },
-    summary: 'Send a test webhook',
+  ...webhookEndpoints.map(each => ({
+    ...{ ...each, id: `${each.id}InPanel`, path: '/panel/webhooks', access: 'local' as const },
+  })),
+  post('/panel/webhooks/test', 'testWebhook', 'Send a test webhook', {
     description:
       'Sends a signed webhook about an order of the store `sandbox-test`, which does not exist, once, and returns what was sent and the answer.',
     answers: { 200: { schema: 'WebhookTest', when: 'What was sent, and the outcome.' } },
     refusals: { 409: 'The URL is not registered.' },
     ...accepts(webhookRequest, ['WebhookRequest'], ({ url }, { sender }) => sender.test(url)),
-  },
-  {
-    ...{ method: 'get', path: '/panel/deliveries', id: 'listDeliveries', access },
-    summary: 'List webhook deliveries with every attempt',
+  }),
+  get('/panel/deliveries', 'listDeliveries', 'List webhook deliveries with every attempt', {
     answers: { 200: { schema: 'DeliveryList', when: 'The deliveries.' } },
     example: { query: 'limit=5' },
     ...asks(requests.deliveriesQuery, ({ order, limit }, { store }) => listDeliveries(order, limit, store)),
-  },
-  {
-    ...{ method: 'post', path: '/panel/deliveries/{delivery}/resend', id: 'resendDelivery', access },
-    summary: 'Send a delivery again now, with a new signature',
-    answers: { 200: { schema: 'Delivery', when: 'The delivery with the new attempt.' } },
-    refusals: { 404: 'The delivery does not exist.', 409: 'The URL is no longer registered.' },
-    handle: async ({ parameters: { delivery = '' }, sender, store }) => {
-      await sender.resend(delivery)
-      return showDelivery(delivery, store)
+  }),
+  post(
+    '/panel/deliveries/{delivery}/resend',
+    'resendDelivery',
+    'Send a delivery again now, with a new signature',
+    {
+      answers: { 200: { schema: 'Delivery', when: 'The delivery with the new attempt.' } },
+      refusals: { 404: 'The delivery does not exist.', 409: 'The URL is no longer registered.' },
+      handle: async ({ parameters: { delivery = '' }, sender, store }) => {
+        await sender.resend(delivery)
+        return showDelivery(delivery, store)
+      },
     },
-  },
-  {
-    ...{ method: 'get', path: '/panel/events', id: 'listen', access, summary: 'Stream changes' },
+  ),
+  get('/panel/events', 'listen', 'Stream changes', {
     description:
       'Sends a server-sent event named `change` for every change, with the kind and the identifiers of what changed: `{"kind":"order","source":"api","external_id":"1001"}`.',
     answers: {
       200: { type: 'text/event-stream', when: 'The stream. A comment every 15 s keeps it open.' },
     },
     handle: ({ context, store, stopping }) => changeStream(context, stopping, store.changes.listen),
-  },
+  }),
 ]
 
 const testing: readonly Endpoint[] = [
   read('/panel/faults', 'listFaults', 'List the active faults', 'FaultList', (_, { faults }) =>
     faults.list(),
   ),
-  {
-    ...{ method: 'post', path: '/panel/faults', id: 'addFault', access, summary: 'Add a fault' },
+  post('/panel/faults', 'addFault', 'Add a fault', {
     description:
       'Makes the order API fail, for a time, for the next requests, or until the fault is ended; the panel keeps working. `reset` breaks the connection before anything is done, `lose` after the work is done; `slow` delays the answer; `error` answers with `status` and `Retry-After`, and does nothing. Of several faults the oldest one hits a request. A restart ends all faults.',
     answers: { 200: { schema: 'Fault', when: 'The fault.' } },
     example: { body: { kind: 'error', status: 429, retryAfter: 2, operation: 'createOrder', requests: 3 } },
     ...accepts(requests.fault, ['FaultRequest'], (body, { faults }) => faults.add(body)),
-  },
-  {
-    ...{ method: 'delete', path: '/panel/faults', id: 'endFaults', access, summary: 'End a fault, or all' },
+  }),
+  remove('/panel/faults', 'endFaults', 'End a fault, or all', {
     answers: { 200: { schema: 'FaultList', when: 'The faults that are left.' } },
     example: {},
     ...asks(requests.faultsQuery, ({ id }, { faults }) => faults.end(id)),
-  },
-  {
-    ...{ method: 'post', path: '/panel/examples', id: 'createExamples', access },
-    summary: 'Create example orders',
+  }),
+  post('/panel/examples', 'createExamples', 'Create example orders', {
     description: 'Creates orders of every status, dated over the last weeks, and the stock that they take.',
     answers: { 200: { schema: 'ExampleList', when: 'The orders.' } },
     example: { body: { orders: 5 } },
     ...accepts(v.optional(requests.examples, {}), ['Examples'], onStore(createExamples)),
-  },
+  }),
 ]
 
 /** The accountant's actions. They are plain HTTP, so scripts can act as the accountant. */
