@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { startBrowser } from '../support/chromium.ts'
 
 export type Opened = {
@@ -41,3 +41,9 @@ export const focused = (page: Page) =>
   page.evaluate<string>(
     'document.activeElement.id || document.activeElement.ariaLabel || document.activeElement.textContent.trim()',
   )
+
+/** Fills in fields by their labels, and presses the button with this name. */
+export const fill = async (place: Page | Locator, fields: Record<string, string>, button: string) => {
+  for (const [label, text] of Object.entries(fields)) await place.getByLabel(label).fill(text)
+  await place.getByRole('button', { name: button, exact: true }).click()
+}

@@ -1,10 +1,17 @@
 import { expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
 import { violationsOf } from './panel-axe.ts'
-import { focused, type OpenAt } from './panel-browser.ts'
+import { fill, focused, type OpenAt } from './panel-browser.ts'
 import { type Client, eventually, order, startReceiver } from './world.ts'
 
 export const editingTests = (openAt: OpenAt, client: () => Client) => {
   const open = (hash: string) => openAt(`${client().url}/${hash}`)
+
+  const showsRate = (page: Page, rate: string) =>
+    eventually(
+      () => page.getByLabel('Tax rate').inputValue(),
+      value => value === rate,
+    )
 
   const REFUSED = 'Failed to load resource: the server responded with a status of 400 (Bad Request)'
 
@@ -13,27 +20,19 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByLabel('Default customer').selectOption('')
     await page.getByLabel('Automatic customer creation').uncheck()
     await page.getByLabel('Order payment receiving account').selectOption('cash-1')
-    await page.getByLabel('Tax rate').fill('8.5')
     await page.getByLabel('Prices include tax').check()
     await page.getByLabel('Automatic finalization').uncheck()
     await page.getByLabel('Duplicates return the original result').check()
-    await page.getByRole('button', { name: 'Save settings' }).click()
+    await fill(page, { 'Tax rate': '8.5' }, 'Save settings')
 
     await page.getByText('Settings saved').waitFor()
     expect((await client().panel('settings')).body).toEqual({
-      defaultCustomer: null,
-      automaticCustomerCreation: false,
-      orderPaymentReceivingAccount: 'cash-1',
-      taxRate: 8.5,
-      pricesIncludeTax: true,
-      automaticFinalization: false,
+      ...{ defaultCustomer: null, automaticCustomerCreation: false, orderPaymentReceivingAccount: 'cash-1' },
+      ...{ taxRate: 8.5, pricesIncludeTax: true, automaticFinalization: false },
       duplicatesReturnOriginal: true,
     })
     await client().settings({ taxRate: 12, automaticFinalization: true })
-    await eventually(
-      () => page.getByLabel('Tax rate').inputValue(),
-      value => value === '12',
-    )
+    await showsRate(page, '12')
     expect(await page.getByLabel('Automatic finalization').isChecked()).toBe(true)
     expect(errors).toEqual([])
   })
@@ -41,8 +40,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
   test('the error of a refused setting is next to its field, and typing clears it', async () => {
     const { page, errors } = await open('#/settings')
     const rate = page.getByLabel('Tax rate')
-    await rate.fill('101')
-    await page.getByRole('button', { name: 'Save settings' }).click()
+    await fill(page, { 'Tax rate': '101' }, 'Save settings')
 
     await page.getByRole('alert').filter({ hasText: 'Must not exceed 100' }).waitFor()
     expect(await focused(page)).toBe('field-taxRate')
@@ -67,20 +65,14 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByRole('link', { name: 'Settings • unsaved changes' }).click()
     expect(await page.getByLabel('Tax rate').inputValue()).toBe('7')
     await page.getByRole('button', { name: 'Discard' }).click()
-    await eventually(
-      () => page.getByLabel('Tax rate').inputValue(),
-      value => value === '10',
-    )
+    await showsRate(page, '10')
   })
 
   test('a product is added and edited, and Escape cancels', async () => {
     const { page, errors } = await open('#/products')
     await page.getByRole('button', { name: 'Add product' }).click()
     const dialog = page.getByRole('dialog', { name: 'Add a product' })
-    await dialog.getByLabel('Code (SKU)').fill('کد/1')
-    await dialog.getByLabel('Name').fill('پسته')
-    await dialog.getByLabel('Stock').fill('1,250.5')
-    await dialog.getByRole('button', { name: 'Add' }).click()
+    await fill(dialog, { 'Code (SKU)': 'کد/1', Name: 'پسته', Stock: '1,250.5' }, 'Add')
     const row = page.getByRole('row').filter({ hasText: 'پسته' })
     await row.getByText('1,250.5').waitFor()
 
@@ -103,43 +95,34 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
   test('accounts and fiscal years are added, changed and removed in dialogs', async () => {
     const { page } = await open('#/settings')
     await page.getByRole('button', { name: 'Change account bank-1' }).click()
-    await page.getByLabel('Name').fill('بانک پاسارگاد')
-    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await fill(page, { Name: 'بانک پاسارگاد' }, 'Save')
     await page.getByRole('cell', { name: 'بانک پاسارگاد' }).waitFor()
 
     await page.getByRole('button', { name: 'Add fiscal year' }).click()
-    await page.getByLabel('First day').fill('2031-03-21')
-    await page.getByLabel('Last day').fill('2031-01-01')
-    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await fill(page, { 'First day': '2031-03-21', 'Last day': '2031-01-01' }, 'Add')
     await page.getByRole('alert').filter({ hasText: 'Must not be before "First day"' }).waitFor()
-    await page.getByLabel('Last day').fill('2032-03-19')
-    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await fill(page, { 'Last day': '2032-03-19' }, 'Add')
     await page.getByText('۱ فروردین ۱۴۱۰').waitFor()
 
     await page.getByRole('button', { name: 'Remove 21 Mar 2031' }).click()
     await page.getByRole('button', { name: 'Remove', exact: true }).click()
     await page.getByText('۱ فروردین ۱۴۱۰').waitFor({ state: 'detached' })
-    expect((await client().panel('fiscal-years')).body.fiscalYears).toHaveLength(3)
+    expect(await client().list('fiscal-years')).toHaveLength(3)
   })
 
   test('in Persian, dates are Jalali, numbers have Persian digits, and both are typed as they are shown', async () => {
     const { page } = await openAt(`${client().url}/#/settings`, { locale: 'fa-IR' })
     await page.getByRole('button', { name: 'افزودن سال مالی' }).click()
-    await page.getByLabel('نخستین روز').fill('۱۴۰۳/۱/۱')
     // 1403 was a leap year, 1404 was not.
-    await page.getByLabel('واپسین روز').fill('1404/12/30')
-    await page.getByRole('button', { name: 'افزودن', exact: true }).click()
+    await fill(page, { 'نخستین روز': '۱۴۰۳/۱/۱', 'واپسین روز': '1404/12/30' }, 'افزودن')
     await page.getByText('«⁨1404/12/30⁩» تاریخ نیست').waitFor()
-    await page.getByLabel('واپسین روز').fill('١٤٠٣-١٢-٣٠')
-    await page.getByRole('button', { name: 'افزودن', exact: true }).click()
+    await fill(page, { 'واپسین روز': '١٤٠٣-١٢-٣٠' }, 'افزودن')
     await page.getByRole('rowheader', { name: '۱ فروردین ۱۴۰۳' }).waitFor()
     await page.getByRole('cell', { name: '۳۰ اسفند ۱۴۰۳ ۲۰ مارس ۲۰۲۵' }).waitFor()
-    const { body } = await client().panel('fiscal-years')
-    expect([...(body.fiscalYears ?? [])]).toContainEqual({ from: '2024-03-20', to: '2025-03-20' })
+    expect(await client().list('fiscal-years')).toContainEqual({ from: '2024-03-20', to: '2025-03-20' })
 
     expect(await page.getByLabel('نرخ مالیات').inputValue()).toBe('۱۰')
-    await page.getByLabel('نرخ مالیات').fill('۱۰۱')
-    await page.getByRole('button', { name: 'ذخیره تنظیمات' }).click()
+    await fill(page, { 'نرخ مالیات': '۱۰۱' }, 'ذخیره تنظیمات')
     await page.getByText('نباید بیش از ۱۰۰ باشد').waitFor()
 
     await client().create(order('2002', { customer: { mobile: '09120000001' }, date: '2024-03-20' }))
@@ -166,10 +149,8 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByText('The settings are those of a new service').waitFor()
     expect((await client().panel('settings')).body).toEqual(preset)
     await page.getByLabel('Fault', { exact: true }).selectOption('Answers with an error')
-    await page.getByLabel('Retry-After').fill('2')
     await page.getByLabel('Applies to').selectOption('Read an order')
-    await page.getByLabel('Number of requests').fill('2')
-    await page.getByRole('button', { name: 'Add fault' }).click()
+    await fill(page, { 'Retry-After': '2', 'Number of requests': '2' }, 'Add fault')
     const banner = page.getByRole('region', { name: 'The service fails on purpose' })
     await banner.getByText(/Read an order · requests left: 2 · until .* \(in 1 min\)|in \d+ sec/).waitFor()
     await page.getByRole('link', { name: 'Products' }).click()
@@ -186,13 +167,10 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     const receiver = await startReceiver(attempt => (attempt === 1 ? 503 : 200))
     const { page, errors } = await open('#/webhooks')
     await page.getByRole('button', { name: 'Register an address' }).click()
-    await page.getByRole('textbox', { name: 'Address' }).fill(receiver.url)
-    await page.getByRole('button', { name: 'Register', exact: true }).click()
+    await fill(page.getByRole('dialog'), { Address: receiver.url }, 'Register')
     await page.getByText(/^[0-9a-f]{64}$/).waitFor()
-    await client().settings({ automaticFinalization: false })
     await client().create(order('2001'))
-    await client().settings({ automaticFinalization: true })
-    await client().retry('2001')
+    await client().act('2001', 'pay', { method: 'cash' })
 
     const delivery = page.getByRole('listitem').filter({ hasText: 'Order 2001' })
     await delivery.getByText('Pending').waitFor()

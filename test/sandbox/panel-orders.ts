@@ -3,14 +3,14 @@ import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
 import { startSandbox } from '../../sandbox/start.ts'
 import { violationsOf } from './panel-axe.ts'
-import type { OpenAt } from './panel-browser.ts'
-import { type Client, clientOf, eventually, order, startReceiver } from './world.ts'
+import { fill, type OpenAt } from './panel-browser.ts'
+import { type Client, clientOf, eventually, order, row, startReceiver } from './world.ts'
 
 export const orderTests = (openAt: OpenAt, client: () => Client) => {
   const open = (hash: string) => openAt(`${client().url}/${hash}`)
 
   const SAFFRON = {
-    items: [{ sku: 'SKU-3', quantity: 2.5, unit_price: 12_500_000 }],
+    items: [row('SKU-3', 2.5, 12_500_000)],
     customer: { mobile: '۰۹۱۲۳۴۵۶۷۸۹', name: 'سارا محمدی' },
     payment: { method: 'card', reference: '77120934' },
   }
@@ -22,9 +22,9 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await list.page.getByText('No orders yet').waitFor()
 
     await client().create(order('1001', SAFFRON))
-    const row = list.page.getByRole('row').filter({ hasText: '1001' })
-    await row.getByText('Needs review').waitFor()
-    expect(await row.getByText('نیازمند بررسی').getAttribute('lang')).toBe('fa')
+    const listed = list.page.getByRole('row').filter({ hasText: '1001' })
+    await listed.getByText('Needs review').waitFor()
+    expect(await listed.getByText('نیازمند بررسی').getAttribute('lang')).toBe('fa')
     await list.page.getByRole('link', { name: 'Orders 1 need review' }).waitFor()
 
     const { page, errors } = await open('#/orders/1001?source=api')
@@ -37,16 +37,15 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await review.getByRole('button', { name: 'Fix and retry' }).click()
 
     const outcome = page.getByRole('region', { name: 'Outcome' })
-    await outcome
-      .getByText('The order is now paid: invoice 1 is finalized, receipt 1 is registered.')
-      .waitFor()
+    const paid = 'The order is now paid: invoice 1 is finalized, receipt 1 is registered.'
+    await outcome.getByText(paid).waitFor()
     await page.locator('#outcome:focus').waitFor()
     await page.getByRole('heading', { name: 'Receipt 1' }).waitFor()
     await page.getByText('Card reader').waitFor()
     await page.getByText('Retried by the accountant').waitFor()
     await page.getByRole('region', { name: 'Webhook deliveries' }).getByText('Delivered').waitFor()
 
-    await row.getByText('Paid').waitFor()
+    await listed.getByText('Paid').waitFor()
     expect(await list.page.locator('#announcer').textContent()).toBe('Order 1001: Paid')
     expect(await client().stock('SKU-3')).toBe(7.5)
     expect(receiver.received).toHaveLength(1)
@@ -89,26 +88,19 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
   })
 
   test('the accountant corrects, pays, reverses, returns and reviews an order on its page', async () => {
-    await client().create(
-      order('1005', { items: [{ sku: 'SKU-1', quantity: 2, unit_price: 1000, name: 'Tea' }] }),
-    )
+    await client().create(order('1005', { items: [{ ...row('SKU-1', 2), name: 'Tea' }] }))
     const { page, errors } = await open('#/orders/1005?source=api')
     const act = async (action: string, effect: string, fields: Record<string, string> = {}) => {
       await page.getByRole('group', { name: 'Actions' }).getByRole('button', { name: action }).click()
       const dialog = page.getByRole('dialog', { name: `${action}: 1005` })
       await dialog.getByText(effect).waitFor()
       expect(await violationsOf(page)).toEqual([])
-      for (const [label, text] of Object.entries(fields)) await dialog.getByLabel(label).fill(text)
-      await dialog.getByRole('button', { name: action }).click()
+      await fill(dialog, fields, action)
       await dialog.waitFor({ state: 'detached' })
     }
-    const changes = {
-      'Quantity of Tea': '90071992547409931',
-      'Order discount': '500',
-      'Mobile number': '09123456789',
-    }
+    const changes = { 'Quantity of Tea': '90071992547409931', 'Order discount': '500' }
     await client().product('SKU-1', { stock: 1e17 })
-    await act('Correct order', 'at 2,200 rials until now', changes)
+    await act('Correct order', 'at 2,200 rials until now', { ...changes, 'Mobile number': '09123456789' })
     await page.getByText('09123456789').first().waitFor()
     expect((await client().read('1005')).body.total).toBe('99079191802150923550')
 
@@ -123,14 +115,9 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
   })
 
   test('the invoice shows the exact amounts of the service, even beyond 2^53', async () => {
-    const items = [
-      { sku: 'SKU-1', quantity: 2, unit_price: 9_007_199_254_740_993n, discount: 1 },
-      { sku: 'SKU-2', quantity: 0.5, unit_price: 1000 },
-    ]
-    const text = JSON.stringify(order('big', { items, discount: 1000, shipping: 250 }), (_, value) =>
-      typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value,
-    )
-    await client().create(text)
+    const items = [{ sku: 'SKU-1', quantity: 2, unit_price: 'huge', discount: 1 }, row('SKU-2', 0.5)]
+    const big = order('big', { items, discount: 1000, shipping: 250 })
+    await client().create(JSON.stringify(big).replace('"huge"', '9007199254740993'))
     const { rows, totals } = await client().detail('big')
     const { page } = await open('#/orders/big?source=api')
     const grouped = (value: unknown) => BigInt(String(value)).toLocaleString('en-US')
@@ -141,13 +128,8 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     const [first] = rows ?? []
     expect(String(first?.amount)).toBe('18014398509481985')
     expect(cells).toEqual([
-      '2',
-      '9,007,199,254,740,993',
-      '−1',
-      '18,014,398,509,481,985',
-      `−${grouped(first?.orderDiscount)}`,
-      grouped(first?.net),
-      grouped(first?.tax),
+      ...['2', '9,007,199,254,740,993', '−1', '18,014,398,509,481,985'],
+      ...[`−${grouped(first?.orderDiscount)}`, grouped(first?.net), grouped(first?.tax)],
       grouped(BigInt(String(first?.net)) + BigInt(String(first?.tax))),
     ])
     await page.getByText(`${grouped(totals?.total)} rials`).waitFor()
@@ -167,12 +149,8 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
   })
 
   test('chosen orders, and all whose cause is gone, are retried after the page has said what will happen', async () => {
-    const short = (quantity: number) => ({
-      ...SAFFRON,
-      items: [{ sku: 'SKU-3', quantity, unit_price: 1000 }],
-    })
     for (const [index, quantity] of [1, 2, 9].entries())
-      await client().create(order(`o-${index}`, short(quantity)))
+      await client().create(order(`o-${index}`, { ...SAFFRON, items: [row('SKU-3', quantity)] }))
     const { page, errors } = await open('#/orders')
     const posts: string[] = []
     page.on('request', request => request.method() === 'POST' && posts.push(request.url()))
@@ -191,9 +169,8 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await retry('Retry 2 selected', '1 will be paid, with receipts of 1,100 rials. 1 will stay in review')
     await page.getByRole('heading', { name: 'Retried: 1 paid, 0 invoiced, 1 not' }).waitFor()
     await page.getByText('Result of each order').first().click()
-    await page
-      .getByRole('row', { name: 'o-2 api Insufficient stock: "SKU-3" needs 9, available 2' })
-      .waitFor()
+    const left = 'o-2 api Insufficient stock: "SKU-3" needs 9, available 2'
+    await page.getByRole('row', { name: left }).waitFor()
     await retry('Retry all that are ready', '1 will be paid, with receipts of 2,200 rials.')
     await page.getByRole('link', { name: 'Paid 2' }).waitFor()
     expect(posts).toHaveLength(5)
@@ -209,11 +186,11 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     const held = Promise.withResolvers<void>()
     await page.route('**/panel/sums?q=*', route => held.promise.then(() => route.continue()))
     await search.fill('علي')
-    await eventually(
-      () => rows.count(),
-      count => count === 1,
+    const found = await eventually(
+      () => rows.allTextContents(),
+      texts => texts.length === 1,
     )
-    expect(await rows.allTextContents()).toEqual([expect.stringContaining('علی')])
+    expect(found).toEqual([expect.stringContaining('علی')])
     held.resolve()
     await page.getByRole('link', { name: 'All 1' }).waitFor()
 
@@ -279,19 +256,19 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
 
     const sku = 'S'.repeat(3000)
     await client().product(sku, { stock: 0 })
-    const items = [{ sku, quantity: 1, unit_price: 1000, name: 'W'.repeat(100_000) }]
-    await client().create(
-      order('long', { items, customer: { mobile: '09120000002', name: 'ن\u202e'.repeat(50_000) } }),
-    )
-    const pages = ['#/orders?q=long', '#/orders/long?source=api', '#/products', '#/customers']
-    for (const [index, hash] of pages.entries()) {
+    const items = [{ ...row(sku, 1), name: 'W'.repeat(100_000) }]
+    const customer = { mobile: '09120000002', name: 'ن\u202e'.repeat(50_000) }
+    await client().create(order('long', { items, customer }))
+    const long = page.getByText(/S{100}|(ن\u202e){100}/).first()
+    for (const [hash, heading] of [
+      ['#/orders?q=long', 'Orders'],
+      ['#/orders/long?source=api', 'Order long'],
+      ['#/products', 'Products'],
+      ['#/customers', 'Customers'],
+    ] as const) {
       await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
-      const heading = ['Orders', 'Order long', 'Products', 'Customers'][index] ?? ''
       await page.getByRole('heading', { name: heading, level: 1, exact: true }).waitFor()
-      await page
-        .getByText(/S{100}|(ن\u202e){100}/)
-        .first()
-        .waitFor()
+      await long.waitFor()
       expect([hash, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([hash, 1280])
     }
     expect(errors).toEqual([])
