@@ -1,22 +1,10 @@
+import type { InferOutput } from 'valibot'
+import type { SCHEMAS } from './openapi/schemas.ts'
 import type { FaultRequest } from './panel-requests.ts'
 import type { Changes } from './store/changes.ts'
 
 /** A fault of the order API; null where it has no limit. */
-export type Fault = {
-  id: number
-  kind: FaultRequest['kind']
-  /** The `operationId` of the requests that it hits. */
-  operation: FaultRequest['operation'] | null
-  /** How long a slow answer takes, in milliseconds. */
-  delay: number
-  /** The status of an error. */
-  status: number
-  /** What `Retry-After` says with an error, in seconds. */
-  retryAfter: number | null
-  until: string | null
-  /** How many requests it still hits. */
-  requests: number | null
-}
+export type Fault = InferOutput<typeof SCHEMAS.Fault>
 
 export type Faults = ReturnType<typeof createFaults>
 

@@ -1,6 +1,6 @@
 import type { JsonNumber } from '../lib/protocol/json.ts'
 import { type Decimal, decimal, quotient, rounded, shown, times } from './decimal.ts'
-import { Refusal } from './refusal.ts'
+import { refusedField } from './refusal.ts'
 
 /** The part of an order request that pricing reads; amounts are in rials. */
 export type Priceable = {
@@ -30,8 +30,7 @@ const rowAmount = ({ quantity, unit_price, discount }: Priceable['items'][number
   const gross = rounded(times(decimal(quantity), decimal(unit_price)))
   const reduction = whole(discount)
   if (reduction > gross) {
-    const field = `items[${index}].discount`
-    throw new Refusal('invalid', `Field "${field}" is ${reduction}: must not exceed the row, ${gross}`, field)
+    throw refusedField(`items[${index}].discount`, `is ${reduction}: must not exceed the row, ${gross}`)
   }
   return gross - reduction
 }
@@ -43,13 +42,7 @@ const rowAmount = ({ quantity, unit_price, discount }: Priceable['items'][number
  */
 const spread = (discount: bigint, amounts: readonly bigint[]): bigint[] => {
   const sum = amounts.reduce((a, b) => a + b, 0n)
-  if (discount > sum) {
-    throw new Refusal(
-      'invalid',
-      `Field "discount" is ${discount}: must not exceed the items, ${sum}`,
-      'discount',
-    )
-  }
+  if (discount > sum) throw refusedField('discount', `is ${discount}: must not exceed the items, ${sum}`)
   if (discount === 0n) return amounts.map(() => 0n)
   const shares = amounts.map(amount => (discount * amount) / sum)
   const left = Number(discount - shares.reduce((a, b) => a + b, 0n))

@@ -34,6 +34,14 @@ export class Refusal extends Error {
   }
 }
 
+/**
+ * The refusal of a field.
+ *
+ * @param state what it is and the rule: `is 5: must not exceed 4`
+ */
+export const refusedField = (field: string, state: string, code: Refusal['code'] = 'invalid'): Refusal =>
+  new Refusal(code, `Field "${field}" ${state}`, field)
+
 const SHOWN = 60
 
 /** A value of the caller in a message: quoted, and shortened if it is long. */

@@ -1,7 +1,7 @@
 import type { JsonNumber } from '../../lib/protocol/json.ts'
 import { decimal, exactNumber, shown, ZERO } from '../decimal.ts'
 import type { FiscalYearsChange, ProductChange, SettingsChange } from '../panel-requests.ts'
-import { quoted, Refusal } from '../refusal.ts'
+import { quoted, Refusal, refusedField } from '../refusal.ts'
 import { type Account, DEFAULT_SETTINGS, type FiscalYear, type Product } from '../store/catalogue.ts'
 import type { Store } from '../store/open.ts'
 
@@ -13,7 +13,7 @@ export const readSettings = (store: Store) => {
 
 const requireKnown = (field: string, code: string | null | undefined, found: unknown) => {
   if (code == null || found !== undefined) return
-  throw new Refusal('invalid', `Field "${field}" is ${quoted(code)}: no record has this code`, field)
+  throw refusedField(field, `is ${quoted(code)}: no record has this code`)
 }
 
 /**
@@ -76,7 +76,7 @@ export const putAccount = (account: Account, store: Store): Account =>
   })
 
 const requireForward = ({ from, to }: FiscalYear) => {
-  if (from > to) throw new Refusal('invalid', `Field "to" is ${to}: must not be before "from", ${from}`, 'to')
+  if (from > to) throw refusedField('to', `is ${to}: must not be before "from", ${from}`)
 }
 
 /**

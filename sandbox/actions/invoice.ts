@@ -1,6 +1,6 @@
 import { normaliseMobile } from '../../lib/protocol/mobile.ts'
 import { digitsOf, type PricedRow, price, type Taxation } from '../pricing.ts'
-import { quoted, Refusal } from '../refusal.ts'
+import { quoted, refusedField } from '../refusal.ts'
 import type { OrderRequest } from '../requests.ts'
 import type { Settings } from '../store/catalogue.ts'
 import type { Store } from '../store/open.ts'
@@ -8,8 +8,7 @@ import type { InvoiceRow, Sums } from '../store/orders.ts'
 
 const defaultCustomer = ({ defaultCustomer }: Settings, state: string) => {
   if (defaultCustomer !== null) return defaultCustomer
-  const field = 'customer.mobile'
-  throw new Refusal('no_customer', `Field "${field}" ${state}, and no default customer is selected`, field)
+  throw refusedField('customer.mobile', `${state}, and no default customer is selected`, 'no_customer')
 }
 
 /**
@@ -39,8 +38,7 @@ export type Sale = Pick<OrderRequest, 'items' | 'shipping' | 'discount'>
 const productName = (sku: string, index: number, store: Store) => {
   const product = store.products.find(sku)
   if (product !== undefined) return product.name
-  const field = `items[${index}].sku`
-  throw new Refusal('unknown_sku', `Field "${field}" is ${quoted(sku)}: no product has this code`, field)
+  throw refusedField(`items[${index}].sku`, `is ${quoted(sku)}: no product has this code`, 'unknown_sku')
 }
 
 /** The fields of the rows other than their amounts (spec: item; the name defaults to the product name). */

@@ -5,7 +5,7 @@ import { DEFAULT_SOURCE, type OrderKey } from '../../lib/protocol/order.ts'
 import type { Sender } from '../delivery/sender.ts'
 import type { Faults } from '../faults.ts'
 import type { SchemaName } from '../openapi/schemas.ts'
-import { quoted, Refusal, valid } from '../refusal.ts'
+import { quoted, refusedField, valid } from '../refusal.ts'
 import { required } from '../requests.ts'
 import type { Store } from '../store/open.ts'
 
@@ -87,7 +87,7 @@ export const either = (name: string, query: URLSearchParams, inBody: string | nu
   const values = new Set([...query.getAll(name), ...(inBody == null ? [] : [inBody])])
   if (values.size <= 1) return [...values][0]
   const found = [...values].map(quoted).join(' and ')
-  throw new Refusal('invalid', `Field "${name}" is ${found}: query and body must agree`, name)
+  throw refusedField(name, `is ${found}: query and body must agree`)
 }
 
 const sourceQuery = v.object({ source: v.optional(required, DEFAULT_SOURCE) })

@@ -71,15 +71,14 @@ type ProductRow = { sku: string; name: string; stock: string }
 
 const productOf = ({ stock, ...row }: ProductRow): Product => ({ ...row, stock: decimalFrom(stock) })
 
-export const products = ({ one, all, run, put }: Sql) => ({
+export const products = ({ one, all, update, put }: Sql) => ({
   find: (sku: string) => {
     const row = one<ProductRow>('SELECT * FROM products WHERE sku = ?', sku)
     return row && productOf(row)
   },
   list: () => all<ProductRow>('SELECT * FROM products ORDER BY sku').map(productOf),
   put: ({ sku, name, stock }: Product) => put('products', { sku }, { name, stock: shown(stock) }),
-  setStock: (sku: string, stock: Decimal) =>
-    run('UPDATE products SET stock = ?2 WHERE sku = ?1', sku, shown(stock)),
+  setStock: (sku: string, stock: Decimal) => update('products', { sku }, { stock: shown(stock) }),
 })
 
 export type Customer = { code: string; mobile: string | null; name: string; email: string | null }

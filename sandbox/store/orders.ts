@@ -105,7 +105,7 @@ const PARTS = `SELECT external_id AS part FROM orders WHERE invoice_number = ?1
 /** The count and the exact sums of orders in a status. */
 export type StatusSums = { status: Status; count: number; net: string; tax: string }
 
-export const orders = ({ one, all, run, insert }: Sql, { iso }: Clock) => ({
+export const orders = ({ one, all, run, insert, update }: Sql, { iso }: Clock) => ({
   find: ({ source, external_id }: OrderKey) =>
     one<Order>(`${SELECT} WHERE o.source = ? AND o.external_id = ?`, source, external_id),
   /** The invoice numbers of the matching orders. */
@@ -140,26 +140,19 @@ export const orders = ({ one, all, run, insert }: Sql, { iso }: Clock) => ({
     const text = searchable(invoice_number, parts)
     run('INSERT OR REPLACE INTO search (rowid, text) VALUES (?, ?)', invoice_number, text)
   },
-  sources: () =>
-    all<{ source: string }>('SELECT DISTINCT source FROM order_sums ORDER BY source').map(
-      ({ source }) => source,
-    ),
+  sources: () => {
+    const rows = all<{ source: string }>('SELECT DISTINCT source FROM order_sums ORDER BY source')
+    return rows.map(({ source }) => source)
+  },
   /** @returns the invoice number */
   insert: (order: NewOrder, at = iso()) => insert('orders', { ...order, created_at: at, updated_at: at }),
   setStatus: (invoice_number: number, status: Status, error: string | null) =>
-    run(
-      'UPDATE orders SET status = ?2, error = ?3, updated_at = ?4 WHERE invoice_number = ?1',
-      ...[invoice_number, status, error, iso()],
-    ),
-  /** @param result the result of the create, as JSON */
-  setOriginal: (invoice_number: number, result: string) =>
-    run('UPDATE orders SET original = ?2 WHERE invoice_number = ?1', invoice_number, result),
-  correct: (invoice_number: number, customer_code: string, s: Sums) =>
-    run(
-      `UPDATE orders SET customer_code = ?2, amount = ?3, order_discount = ?4, net = ?5, tax = ?6, total = ?7,
-         updated_at = ?8 WHERE invoice_number = ?1`,
-      ...[invoice_number, customer_code, s.amount, s.order_discount, s.net, s.tax, s.total, iso()],
-    ),
+    update('orders', { invoice_number }, { status, error, updated_at: iso() }),
+  /** @param original the result of the create, as JSON */
+  setOriginal: (invoice_number: number, original: string) =>
+    update('orders', { invoice_number }, { original }),
+  correct: (invoice_number: number, customer_code: string, sums: Sums) =>
+    update('orders', { invoice_number }, { customer_code, ...sums, updated_at: iso() }),
 })
 
 /** A row of an invoice; amounts are whole rials as digits, quantity and unit price are exact decimals. */
@@ -218,7 +211,7 @@ export type SalesReturn = { number: number; date: string; reason: string | null 
 /** The documents of a kind, one for an invoice; a cancelled one keeps its number and is not found here. */
 const documents =
   <Document extends { number: number }>(table: string, columns: string) =>
-  ({ one, run, insert }: Sql, { iso }: Clock) => ({
+  ({ one, insert, update }: Sql, { iso }: Clock) => ({
     find: (invoice_number: number) =>
       one<Document>(
         `SELECT number, ${columns} FROM ${table} WHERE invoice_number = ? AND cancelled_at IS NULL`,
@@ -226,7 +219,7 @@ const documents =
       ),
     /** @returns the number of the document */
     insert: (document: Omit<Document, 'number'> & Record<string, SQLInputValue>) => insert(table, document),
-    cancel: (number: number) => run(`UPDATE ${table} SET cancelled_at = ?2 WHERE number = ?1`, number, iso()),
+    cancel: (number: number) => update(table, { number }, { cancelled_at: iso() }),
   })
 
 export const receipts = documents<Receipt>('receipts', `${PAYMENT}, type, amount, account_code`)

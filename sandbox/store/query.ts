@@ -21,13 +21,21 @@ export const statements = (db: DatabaseSync) => {
     const sql = `INSERT INTO ${table} (${columns}) VALUES (${values}) ${conflict}`
     return Number(prepare(sql).run(row).lastInsertRowid)
   }
+  const run = (sql: string, ...values: SQLInputValue[]): void => void prepare(sql).run(...values)
   return {
     one: <Row>(sql: string, ...values: SQLInputValue[]) => prepare(sql).get(...values) as Row | undefined,
     all: <Row>(sql: string, ...values: SQLInputValue[] | [Fields]) =>
       // The two ways of giving values are overloads, between which the compiler cannot choose here.
       prepare(sql).all(...(values as SQLInputValue[])) as Row[],
-    run: (sql: string, ...values: SQLInputValue[]): void => void prepare(sql).run(...values),
+    run,
     insert,
+    /** Changes the rows that have these values. */
+    update: (table: string, having: Fields, row: Fields) => {
+      const changes = Object.keys(row).map(column => `${column} = ?`)
+      const conditions = Object.keys(having).map(column => `${column} = ?`)
+      const sql = `UPDATE ${table} SET ${changes} WHERE ${conditions.join(' AND ')}`
+      run(sql, ...Object.values(row), ...Object.values(having))
+    },
     /** Inserts a row, or changes the one with its key. */
     put: (table: string, key: Fields, row: Fields) => {
       const changes = Object.keys(row).map(column => `${column} = excluded.${column}`)

@@ -51,7 +51,7 @@ const SELECT = `SELECT d.delivery, d.url, o.source, o.external_id, d.invoice_num
   d.state, d.tries, d.created_at, d.next_attempt_at
   FROM deliveries d JOIN orders o ON o.invoice_number = d.invoice_number`
 
-export const deliveries = ({ one, all, run, insert }: Sql, { iso }: Clock) => ({
+export const deliveries = ({ one, all, insert, update }: Sql, { iso }: Clock) => ({
   find: (delivery: string) => one<Delivery>(`${SELECT} WHERE d.delivery = ?`, delivery),
   /** Newest first, for one `external_id` or for all. */
   list: (external_id: string | null, limit: number) =>
@@ -74,16 +74,10 @@ export const deliveries = ({ one, all, run, insert }: Sql, { iso }: Clock) => ({
   insert: (made: NewDelivery, at = iso()) =>
     insert('deliveries', { ...made, state: 'pending', tries: 0, created_at: at, next_attempt_at: at }),
   update: ({ delivery, state, tries, next_attempt_at }: Progress) =>
-    run(
-      'UPDATE deliveries SET state = ?2, tries = ?3, next_attempt_at = ?4 WHERE delivery = ?1',
-      ...[delivery, state, tries, next_attempt_at],
-    ),
+    update('deliveries', { delivery }, { state, tries, next_attempt_at }),
   /** Cancels the pending deliveries to a URL that is no longer registered. */
   abandon: (url: string) =>
-    run(
-      `UPDATE deliveries SET state = 'failed', next_attempt_at = NULL WHERE url = ? AND state = 'pending'`,
-      url,
-    ),
+    update('deliveries', { url, state: 'pending' }, { state: 'failed', next_attempt_at: null }),
   attempts: (delivery: string) =>
     all<Attempt>(
       `SELECT at, t, signature, status, latency_ms, error, response FROM attempts
