@@ -39,7 +39,9 @@ const url = v.string()
 const seconds = v.pipe(v.number(), v.integer(), v.minValue(0))
 const number = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const text = v.optional(v.string())
-const time = v.optional(v.pipe(v.string(), v.isoTimestamp()))
+const time = v.optional(
+  v.pipe(v.string(), v.isoTimestamp('Received must be a time such as 2026-11-22T08:00:00Z')),
+)
 
 /** All that changes the registration of the webhook: one at a time. */
 const WEBHOOK = 'webhook'

@@ -200,6 +200,8 @@ learnMessages({
   'Finished an earlier rotation: the secret {=id} is in use; retired: {=others}.':
     'تعویض پیشین پایان یافت: کلید امضای {id} در کار است؛ حذف‌شده: {others}.',
   // What is wrong with a signature.
+  'Cannot read the request: Received must be a time such as {=example}':
+    'زمان رسیدن باید به شکل {example} باشد',
   'the signature is valid': 'امضا معتبر است',
   'Cannot verify the signature: {what}': 'امضا سنجیدنی نیست: {what}',
   'the header X-Service-Signature is missing': 'سرآیند X-Service-Signature نیست',
