@@ -29,7 +29,7 @@ const world = (service: Partial<World['service']>, left: Partial<World['left']>)
     faults: 0,
     ...left,
   },
-  ids: 0,
+  sent: 0,
 })
 
 /** What must hold once nothing is under way any more (promises P5–P9). */
@@ -113,22 +113,19 @@ const explore = async (start: World): Promise<{ worlds: number; violated: string
    * Lets everything that is under way arrive, in order and without faults, then a check of an unsettled order,
    * and returns what is wrong in the end.
    */
-  const violationsInTheEnd = async (
-    world: World,
-    isChecked = false,
-    steps = 0,
-  ): Promise<readonly string[]> => {
-    if (steps > 50) throw new Error('The worker never comes to an end')
-    const name = nameOf(world)
-    const known = ends.get(name)
-    if (known !== undefined) return known
-    const after = (next: World, checked = isChecked) => violationsInTheEnd(next, checked, steps + 1)
-    let violations: readonly string[]
-    if (world.queue.length > 0) violations = await after((await undisturbed(world, name)).world)
-    else if (world.webhooks.length > 0) violations = await after(arrive(0)(world))
-    else if (!isChecked && isUnsettled(world)) violations = await after(check(world), true)
-    else violations = violationsOf(world)
-    ends.set(name, violations)
+  const violationsInTheEnd = async (start: World): Promise<readonly string[]> => {
+    const passed: string[] = []
+    let violations: readonly string[] | undefined
+    for (let world = start, isChecked = false; violations === undefined; ) {
+      const name = nameOf(world)
+      if (passed.push(name) > 50) throw new Error('The worker never comes to an end')
+      if (ends.has(name)) violations = ends.get(name)
+      else if (world.queue.length > 0) world = (await undisturbed(world, name)).world
+      else if (world.webhooks.length > 0) world = arrive(0)(world)
+      else if (!isChecked && isUnsettled(world)) [world, isChecked] = [check(world), true]
+      else violations = violationsOf(world)
+    }
+    for (const name of passed) ends.set(name, violations)
     return violations
   }
 
@@ -146,17 +143,18 @@ const explore = async (start: World): Promise<{ worlds: number; violated: string
     const { world: next, awaits } = await undisturbed(world, name)
     await visit(next, `${path}, worker`)
     for (let at = 1; at <= awaits; at++) {
-      for (const { name: move, apply } of movesMeanwhile(world)) {
+      // Before the first await it is a move before the worker, and before the last one after it.
+      for (const { name: move, apply } of at > 1 && at < awaits ? movesMeanwhile(world) : []) {
         const { world: next } = await work(world, { at, meanwhile: apply })
         await visit(next, `${path}, worker, and before its await ${at}: ${move}`)
       }
       if (world.left.faults === 0) continue
       const left = { ...world.left, faults: world.left.faults - 1 }
-      for (const fails of ['before', 'after'] as const)
-        for (const kills of [false, true]) {
-          const { world: next } = await work({ ...world, left }, { at, fails, kills })
-          await visit(next, `${path}, ${kills ? 'crash' : 'error'} ${fails} await ${at} of the worker`)
-        }
+      // A crash after an await is one before the next.
+      for (const fails of ['before', 'after', 'killed'] as const) {
+        const { world: next } = await work({ ...world, left }, { at, fails })
+        await visit(next, `${path}, await ${at} of the worker: ${fails}`)
+      }
     }
   }
   await visit(start, '')

@@ -54,12 +54,11 @@ export type World = Readonly<{
     repeats: number
     faults: number
   }>
-  ids: number
+  /** How many webhooks the service has sent. */
+  sent: number
 }>
 
 type Service = World['service']
-
-const uuid = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 
 const KEY = { source: 'shop', external_id: '1' }
 
@@ -107,24 +106,20 @@ const enqueue = (world: World, event: OrderEvent): World => ({
   queue: [...world.queue, { event, redelivered: false }],
 })
 
-export const check = (world: World): World => {
-  const ids = world.ids + 1
-  return enqueue({ ...world, ids }, { event: 'order.check', delivery: uuid(ids), data: KEY })
-}
+export const check = (world: World): World =>
+  enqueue(world, { event: 'order.check', delivery: 'check', data: KEY })
 
 const request =
   (index: number) =>
   (world: World): World => {
     const { left, marks, requested } = world
-    const ids = world.ids + 1
-    const delivery = uuid(ids)
     const name = left.requests[index] ?? 'create'
     const kind = name.replace('-', '') as RequestKind
+    const delivery = `${name} ${left.requests.filter(other => other === name).length}`
     const next = {
       ...world,
-      ids,
       left: { ...left, requests: left.requests.toSpliced(index, 1) },
-      requested: [...requested, delivery],
+      requested: [...requested, delivery].sort(),
     }
     return kind === name
       ? enqueue(next, { event: `order.${kind}`, delivery, data: { ...KEY, request: '{}' } })
@@ -142,52 +137,47 @@ const mark = (world: World): World => {
   return { ...world, marks, stored: { order: { ...order, withdrawals }, revision: revision + 1 } }
 }
 
-/** What an accountant does, which a webhook announces; undefined when it cannot be done. */
-const acts =
-  (
-    left: 'fixes' | 'outsidePayments' | 'reversals' | 'edits',
-    act: (service: Service) => Service | undefined,
-  ) =>
-  (world: World): World => {
-    const service = act(world.service)
-    if (service === undefined) return world
-    const next = { ...world, service, left: { ...world.left, [left]: world.left[left] - 1 } }
-    // A product that is added changes no order.
-    if (service.status === 'none') return next
-    const ids = world.ids + 1
-    const webhook = { event: 'order.updated', delivery: uuid(ids), data: resultOf(service) } as const
-    return { ...next, ids, webhooks: [...world.webhooks, webhook] }
-  }
+type Act = (service: Service) => Service | undefined
 
-const fix = acts('fixes', ({ refuses, ...service }) => {
-  if (refuses === 'unknown_sku') return service
-  if (service.status !== 'needs_review') return undefined
-  return service.heldPayment && !service.forgetful
-    ? { ...service, status: 'paid', receipts: service.receipts + 1 }
-    : { ...service, status: 'invoiced' }
-})
-
-const payOutside = acts('outsidePayments', service =>
-  service.status === 'invoiced'
-    ? { ...service, status: 'paid', paidOutside: true, receipts: service.receipts + 1 }
-    : undefined,
-)
-
-const reverse = acts('reversals', service =>
-  service.status === 'paid'
-    ? { ...service, status: 'invoiced', reversed: true, receipts: service.receipts - 1 }
-    : undefined,
-)
-
-const review = acts('reversals', service => {
-  const next = { ...service, status: 'needs_review', receipts: 0 } as const
-  if (service.status === 'paid') return { ...next, heldPayment: true, reversed: true }
-  return service.status === 'invoiced' ? next : undefined
-})
-
-const edit = acts('edits', service =>
-  service.status === 'none' ? undefined : { ...service, total: service.total + 1 },
-)
+/** What an accountant does, and how often it may happen; undefined when it cannot be done. */
+const ACTS: Readonly<Record<string, readonly ['fixes' | 'outsidePayments' | 'reversals' | 'edits', Act]>> = {
+  'fixes the order': [
+    'fixes',
+    ({ refuses, ...service }) => {
+      if (refuses === 'unknown_sku') return service
+      if (service.status !== 'needs_review') return undefined
+      return service.heldPayment && !service.forgetful
+        ? { ...service, status: 'paid', receipts: service.receipts + 1 }
+        : { ...service, status: 'invoiced' }
+    },
+  ],
+  'registers a payment': [
+    'outsidePayments',
+    service =>
+      service.status === 'invoiced'
+        ? { ...service, status: 'paid', paidOutside: true, receipts: service.receipts + 1 }
+        : undefined,
+  ],
+  'reverses the payment': [
+    'reversals',
+    service =>
+      service.status === 'paid'
+        ? { ...service, status: 'invoiced', reversed: true, receipts: service.receipts - 1 }
+        : undefined,
+  ],
+  'moves the order back to review': [
+    'reversals',
+    service => {
+      const next = { ...service, status: 'needs_review', receipts: 0 } as const
+      if (service.status === 'paid') return { ...next, heldPayment: true, reversed: true }
+      return service.status === 'invoiced' ? next : undefined
+    },
+  ],
+  'edits the invoice': [
+    'edits',
+    service => (service.status === 'none' ? undefined : { ...service, total: service.total + 1 }),
+  ],
+}
 
 const when = (isPossible: boolean, name: string, apply: Move['apply']): Move[] =>
   isPossible ? [{ name, apply }] : []
@@ -195,11 +185,22 @@ const when = (isPossible: boolean, name: string, apply: Move['apply']): Move[] =
 /** What may happen at any time, also between two steps of the worker: the accountant acts, the API marks. */
 export const movesMeanwhile = ({ left, marks }: World): Move[] => [
   ...when(marks.length > 0, 'the withdrawal is marked', mark),
-  ...when(left.fixes > 0, 'accountant fixes the order', fix),
-  ...when(left.outsidePayments > 0, 'accountant registers a payment', payOutside),
-  ...when(left.reversals > 0, 'accountant reverses the payment', reverse),
-  ...when(left.reversals > 0, 'accountant moves the order back to review', review),
-  ...when(left.edits > 0, 'accountant edits the invoice', edit),
+  ...Object.entries(ACTS).flatMap(([name, [kind, act]]) =>
+    when(left[kind] > 0, `accountant ${name}`, world => {
+      const service = act(world.service)
+      if (service === undefined) return world
+      const next = { ...world, service, left: { ...world.left, [kind]: world.left[kind] - 1 } }
+      // A product that is added changes no order.
+      if (service.status === 'none') return next
+      const sent = world.sent + 1
+      const webhook = {
+        event: 'order.updated',
+        delivery: `webhook ${sent}`,
+        data: resultOf(service),
+      } as const
+      return { ...next, sent, webhooks: [...world.webhooks, webhook] }
+    }),
+  ),
 ]
 
 /** A webhook arrives, for the last time or once more. */
@@ -229,19 +230,14 @@ export const moves = (world: World): Move[] => {
   ]
 }
 
-class InjectedError extends Error {}
-
-/** One for all: there are a hundred thousand of them. */
-const INJECTED = new InjectedError()
+/** One for all: there are many of them, and an error is slow to make. */
+const INJECTED = new Error('injected')
 
 /**
  * What happens at the worker's n-th await. `fails`: an error before the call, or after it took effect, which the
- * worker sees, or which kills it. `meanwhile`: somebody else acts just before the call.
+ * worker sees, or a crash before it. `meanwhile`: somebody else acts just before the call.
  */
-export type Fault = { at: number } & (
-  | { fails: 'before' | 'after'; kills: boolean }
-  | { meanwhile: Move['apply'] }
-)
+type Fault = { at: number } & ({ fails: 'before' | 'after' | 'killed' } | { meanwhile: Move['apply'] })
 
 /**
  * Lets the worker process the first event of the queue: `process` itself runs, with the model's dependencies.
@@ -262,7 +258,7 @@ export const work = async (start: World, fault?: Fault): Promise<{ world: World;
       world = fault.meanwhile(world)
       return effect()
     }
-    isKilled = fault.kills
+    isKilled = fault.fails === 'killed'
     if (fault.fails === 'after') effect()
     throw INJECTED
   }
@@ -295,7 +291,7 @@ export const work = async (start: World, fault?: Fault): Promise<{ world: World;
     })
     await change(() => ({ queue: world.queue.slice(1) }))
   } catch (error) {
-    if (!(error instanceof InjectedError)) throw error
+    if (error !== INJECTED) throw error
     const queue = world.queue.map(each => (each === first ? { ...each, redelivered: true } : each))
     world = { ...world, queue }
   }
@@ -316,7 +312,7 @@ const receive = ({ received, store }: World, message: FeedMessage): Partial<Worl
   }
   const isNews = message.event === 'order.updated' && message.version >= store.version
   return {
-    received: [...received, message.delivery],
+    received: [...received, message.delivery].sort(),
     store: { ...store, states, ...(isNews && { result: message.data, version: message.version }) },
   }
 }
