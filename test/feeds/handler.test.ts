@@ -1,15 +1,17 @@
-import { beforeEach, describe, expect, test } from '@jest/globals'
+import { readFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { Webhook } from 'standardwebhooks'
+import { httpDelivery, standardHeaders } from '../../lib/feeds/deliver.ts'
 import { createFeeder, type FeedDependencies } from '../../lib/feeds/handler.ts'
 import { feedSecretParameters } from '../../lib/feeds/secrets.ts'
-import type { HttpClient } from '../../lib/platform/http-client.ts'
+import type { HttpClient, OutgoingRequest } from '../../lib/platform/http-client.ts'
 import { verify } from '../../lib/protocol/signature.ts'
 import { context, failedIds, sqsEvent, sqsRecord } from '../support/lambda.ts'
 import { drain } from '../support/parts.ts'
 import { STORES, stackForTests } from '../support/stack.ts'
 
 const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
+const DAY = 24 * 60 * MINUTE
 const START = Date.parse('2026-03-01T00:00:00Z')
 const ARN = 'arn:aws:sqs:eu-central-1:000000000000:'
 const { stack, recorded } = await stackForTests()
@@ -17,26 +19,23 @@ const { stack, recorded } = await stackForTests()
 let now: number
 let dependencies: FeedDependencies
 let handler: ReturnType<typeof createFeeder>
-/** The delivery ids that the endpoint received. */
-let received: (string | undefined)[]
-let signatures: string[]
-/** The status with which the endpoint answers a delivery. */
+/** What the endpoint received. */
+let requests: OutgoingRequest[]
+const received = () => requests.map(({ headers }) => headers['x-service-delivery'])
+/** How the endpoint answers a delivery. */
 let answer: (delivery: string | undefined) => number | Error
 let retryAfter: string | undefined
 
-const http: HttpClient = async ({ headers }) => {
-  const delivery = headers['x-service-delivery']
-  received.push(delivery)
-  signatures.push(headers['x-service-signature'] ?? '')
-  const status = answer(delivery)
+const http: HttpClient = async request => {
+  requests.push(request)
+  const status = answer(request.headers['x-service-delivery'])
   if (status instanceof Error) throw status
   return { status, headers: { 'retry-after': retryAfter }, text: '' }
 }
 
 beforeEach(() => {
   now = START
-  received = []
-  signatures = []
+  requests = []
   answer = () => 200
   retryAfter = undefined
   const stores = [
@@ -57,10 +56,7 @@ const bodyOf = (delivery: string) =>
 
 /** What every line about it says. */
 const about = (delivery: string) => ({
-  source: 'web',
-  external_id: delivery,
-  delivery: `cause-of-${delivery}`,
-  feed_delivery: delivery,
+  ...{ source: 'web', external_id: delivery, delivery: `cause-of-${delivery}`, feed_delivery: delivery },
 })
 
 type Options = { sent?: number; receives?: number; group?: string; queue?: string; body?: string }
@@ -68,11 +64,11 @@ type Options = { sent?: number; receives?: number; group?: string; queue?: strin
 /** A message of an order of its own, sent and first received at START unless stated otherwise. */
 const record = (
   delivery: string,
-  { sent = START, receives = 1, group = delivery, queue = 'web', body = bodyOf(delivery) }: Options = {},
+  { sent = START, receives = 1, group = delivery, queue = 'feed-web', body = bodyOf(delivery) }: Options = {},
 ) =>
   sqsRecord(delivery, {
     body,
-    eventSourceARN: `${ARN}feed-${queue}.fifo`,
+    eventSourceARN: `${ARN}${queue}.fifo`,
     attributes: {
       MessageGroupId: group,
       ApproximateReceiveCount: String(receives),
@@ -83,38 +79,37 @@ const record = (
 
 const run = async (...records: ReturnType<typeof record>[]) =>
   failedIds(await handler(sqsEvent(...records), context()))
+const linesOf = (message: string) => recorded.lines.filter(line => line.message === message)
+const RETRIED = 'feed message retried'
+
+/** Whether a request is signed with a secret, at the time now. */
+const isSigned = ({ headers, body = '' }: Partial<OutgoingRequest> = {}, secret: string) => {
+  const header = headers?.['x-service-signature']
+  return verify({ header, body, secrets: [secret], now: now / 1000 }).valid
+}
 
 describe('a message', () => {
   test('is posted to the endpoint of its store, signed with its secret', async () => {
     expect(await run(record('a'))).toEqual([])
-    expect(received).toEqual(['a'])
-    const signed = { header: signatures[0], body: bodyOf('a'), secrets: ['secret of web'], now: START / 1000 }
-    expect(verify(signed)).toMatchObject({ valid: true })
-    expect(recorded.lines).toEqual([
-      {
-        level: 'info',
-        message: 'feed message delivered',
-        fields: { event: 'order.updated', ...about('a') },
-      },
-    ])
+    expect(received()).toEqual(['a'])
+    expect(isSigned(requests[0], 'secret of web')).toBe(true)
+    const fields = { event: 'order.updated', ...about('a') }
+    expect(recorded.lines).toEqual([{ level: 'info', message: 'feed message delivered', fields }])
+    expect(await run()).toEqual([])
   })
 
-  test.each(['feed-shop.fifo', 'feed-unknown.fifo', 'other-feed-web.fifo'])(
+  test.each(['feed-shop', 'feed-unknown', 'other-feed-web'])(
     'of the queue %s, which is not that of an HTTP feed, fails the batch',
     async queue => {
-      await expect(run({ ...record('a'), eventSourceARN: ARN + queue })).rejects.toThrow(
-        `Cannot deliver messages of ${ARN}${queue}: stores.yml has no such HTTP feed`,
+      await expect(run(record('a', { queue }))).rejects.toThrow(
+        `Cannot deliver messages of ${ARN}${queue}.fifo: stores.yml has no such HTTP feed`,
       )
     },
   )
 
-  test('of an empty batch is no message', async () => {
-    expect(await run()).toEqual([])
-  })
-
   test.each(['{', '[]', '{"event":"order.updated"}'])('%s is not delivered', async body => {
     expect(await run(record('a', { body }))).toEqual(['a'])
-    expect(received).toEqual([])
+    expect(received()).toEqual([])
     expect(recorded.lines[0]).toMatchObject({
       error: { message: 'Cannot deliver a message that is not a feed message' },
       // It says of no store itself, and is found by that of the queue.
@@ -127,29 +122,25 @@ describe('a failed message', () => {
   const delays = () =>
     stack.calls.filter(({ command }) => command === 'ChangeMessageVisibilityBatch').map(({ input }) => input)
   const entry = (Id: string, id: string, VisibilityTimeout: unknown) => ({
-    Id,
-    ReceiptHandle: `handle-${id}`,
-    VisibilityTimeout,
+    ...{ Id, ReceiptHandle: `handle-${id}`, VisibilityTimeout },
   })
 
   test('is delayed with those behind it in its order, and other orders are delivered', async () => {
     answer = delivery => (delivery === 'a' ? 500 : 200)
     now = START + 90_000
     const group = 'order'
-    expect(await run(record('a', { group, receives: 4 }), record('b'), record('c', { group }))).toEqual([
-      'a',
-      'c',
+    const failed = await run(record('a', { group, receives: 4 }), record('b'), record('c', { group }))
+    expect([failed, received()]).toEqual([
+      ['a', 'c'],
+      ['a', 'b'],
     ])
-    expect(received).toEqual(['a', 'b'])
-    expect(delays()).toEqual([
-      { QueueUrl: stack.webFeedUrl, Entries: [entry('0', 'a', 40), entry('1', 'c', 40)] },
+    const Entries = [entry('0', 'a', 40), entry('1', 'c', 40)]
+    expect(delays()).toEqual([{ QueueUrl: stack.webFeedUrl, Entries }])
+    const error = { message: 'Cannot deliver to the store: it answered 500' }
+    const fields = { ...about('a'), messageId: 'a', receives: 4, seconds: 40, status: 500 }
+    expect(linesOf(RETRIED)).toEqual([
+      { level: 'error', message: RETRIED, error: expect.objectContaining(error), fields },
     ])
-    expect(recorded.lines.find(({ level }) => level === 'error')).toEqual({
-      level: 'error',
-      message: 'feed message retried',
-      error: expect.objectContaining({ message: 'Cannot deliver to the store: it answered 500' }),
-      fields: { ...about('a'), messageId: 'a', receives: 4, seconds: 40, status: 500 },
-    })
     expect(recorded.metrics).toEqual([
       { name: 'FeedRetried', dimensions: {}, value: 1 },
       { name: 'FeedFailingAge', dimensions: {}, value: 90 },
@@ -159,15 +150,11 @@ describe('a failed message', () => {
   test('that cannot be delivered names the code of the failure in the log', async () => {
     answer = () => Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
     await run(record('a'))
-    const line = recorded.lines.find(({ message }) => message === 'feed message retried')
-    expect(line).toMatchObject({
-      error: { message: 'Cannot reach the store: connect' },
-      fields: { source: 'web', code: 'ECONNREFUSED' },
-    })
+    const error = { message: 'Cannot reach the store: connect' }
+    expect(linesOf(RETRIED)).toMatchObject([{ error, fields: { code: 'ECONNREFUSED' } }])
   })
 
   test.each([
-    [1, undefined, 5, 5],
     [100, undefined, 900, 900],
     // A thousand receives then last thirteen days, and each is within the 25 minutes of its alarms.
     [101, undefined, (13 * DAY) / 1000 / 900, 25 * 60],
@@ -187,35 +174,24 @@ describe('a failed message', () => {
 })
 
 describe('an endpoint that fails', () => {
-  beforeEach(() => {
-    answer = () => 500
-  })
-
   // For how long it is tried before, and that a probe enables it again, is in test/crash/outages.test.ts.
   test('for the time in stores.yml is disabled: it is probed with one message in fifteen minutes', async () => {
-    now = START + 24 * HOUR
+    answer = () => 500
+    now = START + DAY
     expect(await run(record('a'))).toEqual(['a'])
-    expect(recorded.lines[0]).toEqual({
-      level: 'warn',
-      message: 'feed disabled',
-      fields: about('a'),
-    })
+    expect(recorded.lines[0]).toEqual({ level: 'warn', message: 'feed disabled', fields: about('a') })
     expect(recorded.counted()).toContain('FeedDisabled')
 
     now += 14 * MINUTE
     recorded.clear()
-    expect(await run(...['b', 'c', 'd'].map(id => record(id, { sent: now })))).toEqual(['b', 'c', 'd'])
-    expect(received).toEqual(['a'])
-    expect(recorded.lines.filter(({ message }) => message === 'feed message retried')).toMatchObject(
-      ['b', 'c', 'd'].map(messageId => ({
-        error: { message: 'The feed is disabled', retryAfter: 60 },
-        fields: { messageId },
-      })),
-    )
-
+    const more = () => run(...['b', 'c', 'd'].map(id => record(id, { sent: now })))
+    expect(await more()).toEqual(['b', 'c', 'd'])
+    expect(received()).toEqual(['a'])
+    const error = { message: 'The feed is disabled', retryAfter: 60 }
+    expect(linesOf(RETRIED)).toMatchObject([{ error }, { error }, { error }])
     now += MINUTE
-    await run(...['b', 'c', 'd'].map(id => record(id, { sent: now })))
-    expect(received).toEqual(['a', 'b'])
+    await more()
+    expect(received()).toEqual(['a', 'b'])
   })
 
   test('stays enabled for others when only one message fails', async () => {
@@ -227,69 +203,60 @@ describe('an endpoint that fails', () => {
       expect(await run(record('poison'))).toEqual(['poison'])
       expect(await run(record(`after ${probe}`, { sent: now }))).toEqual([])
     }
-    expect(received.filter(id => id?.startsWith('after'))).toHaveLength(3)
+    expect(received().filter(id => id?.startsWith('after'))).toHaveLength(3)
     expect(recorded.counted()).toContain('FeedDisabled')
   })
 
   test('loses nothing: after thirteen days messages are dead-lettered as they are, in their order', async () => {
+    answer = () => 500
     const dead = () => drain(stack.sqs, stack.settings.feedsDeadQueueUrl)
     now = START + 13 * DAY - 1
-    expect(await run(record('a'))).toEqual(['a'])
-    expect(await dead()).toEqual([])
+    expect([await run(record('a')), await dead()]).toEqual([['a'], []])
     now += 1
-    const group = 'order'
-    expect(await run(record('a', { group }), record('b', { group }))).toEqual([])
-    expect(received).toEqual(['a'])
+    const MessageGroupId = 'order'
+    const both = ['a', 'b']
+    expect(await run(...both.map(id => record(id, { group: MessageGroupId })))).toEqual([])
+    expect(received()).toEqual(['a'])
+    const Attributes = { MessageGroupId }
     expect(await dead()).toMatchObject(
-      ['a', 'b'].map(id => ({
-        Body: bodyOf(id),
-        Attributes: { MessageGroupId: group, MessageDeduplicationId: id },
-      })),
+      both.map(id => ({ Body: bodyOf(id), Attributes: { ...Attributes, MessageDeduplicationId: id } })),
     )
-    expect(recorded.lines.filter(({ message }) => message === 'feed message dead-lettered')).toMatchObject(
-      ['a', 'b'].map(messageId => ({
-        level: 'error',
-        error: { message: 'The feed is disabled' },
-        fields: { source: 'web', messageId },
-      })),
+    const error = { message: 'The feed is disabled' }
+    expect(linesOf('feed message dead-lettered')).toMatchObject(
+      both.map(messageId => ({ level: 'error', error, fields: { source: 'web', messageId } })),
     )
     expect(recorded.counted().filter(name => name === 'FeedDeadLettered')).toHaveLength(2)
   })
 })
 
 describe('the secret of a store', () => {
-  const missing = (source: string) =>
-    `Cannot sign for the store "${source}": Parameter Store has no /order-relay/test/feed-secrets/${source}; ` +
-    'create it with "npx relay stores secret"'
-
   test('that is missing is looked up at most once a minute, and found once it exists', async () => {
-    const source = 'constructor'
-    for (let count = 0; count < 10; count++) expect(await run(record('a', { queue: 'other' }))).toEqual(['a'])
+    const missing =
+      'Cannot sign for the store "constructor": Parameter Store has no ' +
+      '/order-relay/test/feed-secrets/constructor; create it with "npx relay stores secret"'
+    const message = record('a', { queue: 'feed-other' })
+    for (let count = 0; count < 10; count++) expect(await run(message)).toEqual(['a'])
     // Two look-ups, each of the index, which is not there, and of the secrets.
     expect(stack.commands().filter(command => command === 'GetParametersByPath')).toHaveLength(4)
-    expect(recorded.lines.filter(({ message }) => message === 'feed message retried')[0]).toMatchObject({
-      error: { message: missing(source) },
-    })
-    await stack.set(`feed-secrets/${source}`, 'secret')
+    expect(linesOf(RETRIED)[0]).toMatchObject({ error: { message: missing } })
+    await stack.set('feed-secrets/constructor', 'secret')
     now += MINUTE
-    expect(await run(record('a', { queue: 'other' }))).toEqual([])
-    await stack.unset(`feed-secrets/${source}`)
+    expect(await run(message)).toEqual([])
+    await stack.unset('feed-secrets/constructor')
   })
 
   test('signs together with the one it replaces, for a day', async () => {
-    const parameters = feedSecretParameters('web', 'next secret', 'secret of web', START / 1000)
+    const secrets = ['next secret', 'secret of web'] as const
+    const parameters = feedSecretParameters('web', ...secrets, START / 1000)
     for (const [name, value] of Object.entries(parameters)) await stack.set(name, value)
-    await run(record('a'))
-    now += DAY
-    await run(record('b', { sent: now }))
-    await stack.set('feed-secrets/web', 'secret of web')
-    const valid = (index: number, secret: string) => {
-      const id = ['a', 'b'][index] ?? ''
-      const seconds = (START + index * DAY) / 1000
-      return verify({ header: signatures[index], body: bodyOf(id), secrets: [secret], now: seconds }).valid
+    const signedBy = async (id: string) => {
+      await run(record(id, { sent: now }))
+      return secrets.filter(secret => isSigned(requests.at(-1), secret))
     }
-    expect([valid(0, 'next secret'), valid(0, 'secret of web')]).toEqual([true, true])
-    expect([valid(1, 'next secret'), valid(1, 'secret of web')]).toEqual([true, false])
+    expect(await signedBy('a')).toEqual(secrets)
+    now += DAY
+    expect(await signedBy('b')).toEqual(['next secret'])
+    await stack.set('feed-secrets/web', 'secret of web')
   })
 })
 
@@ -297,17 +264,80 @@ test.each([
   ['public', ['169.254.169.254', '127.0.0.1']],
   ['loopback', ['169.254.169.254']],
 ])('feeds with %s addresses refuse %j', (feedAddresses, refused) => {
-  const found: string[] = []
-  const client: FeedDependencies['client'] = assertAddress => {
-    for (const address of ['203.0.113.1', '169.254.169.254', '127.0.0.1']) {
-      try {
-        assertAddress(address)
-      } catch {
-        found.push(address)
-      }
-    }
+  let assertAddress: (address: string) => void = () => undefined
+  const client: FeedDependencies['client'] = assert => {
+    assertAddress = assert
     return http
   }
   createFeeder({ ...dependencies, client, settings: { ...stack.settings, feedAddresses } })
-  expect(found).toEqual(refused)
+  const allowed = ['203.0.113.1', '127.0.0.1'].filter(address => !refused.includes(address))
+  for (const address of allowed) expect(() => assertAddress(address)).not.toThrow()
+  for (const address of refused) expect(() => assertAddress(address)).toThrow()
+})
+
+// What the HTTP client does with redirects, discarded bodies and time is in test/platform/http-client.test.ts.
+describe('a delivery', () => {
+  const DELIVERY = '8d5b3a52-06a8-4a6c-9d34-0a4a5ad4b6c1'
+  const BODY = '{ "event": "order.updated", "data": {"error": "کمبود"} }'
+
+  /** Delivers to the endpoint, and returns the request. */
+  const deliver = async (...secrets: string[]) => {
+    const url = 'https://store.example/webhook?shop=1'
+    const message = { url, secrets, event: 'order.updated', delivery: DELIVERY, body: BODY }
+    await httpDelivery({ http, now: () => now })(message)
+    const { headers = {}, ...request } = requests.at(-1) ?? {}
+    return { headers, request }
+  }
+
+  afterEach(() => void jest.useRealTimers())
+
+  test('is sent and signed as the accounting service does it, with each secret of an exchange', async () => {
+    const secrets = ['new', 'not base64']
+    const { headers, request } = await deliver(...secrets)
+    expect(request).toEqual({
+      ...{ method: 'POST', origin: 'https://store.example', path: '/webhook?shop=1', body: BODY },
+      // The body of the answer is discarded.
+      ...{ timeout: 10_000, maxBytes: 0 },
+    })
+    expect(headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'user-agent': 'order-relay/1.0',
+      'x-service-event': 'order.updated',
+      'x-service-delivery': DELIVERY,
+    })
+    expect(secrets.filter(secret => isSigned(requests[0], secret))).toEqual(secrets)
+    expect((await deliver('not base64')).headers).not.toHaveProperty('webhook-signature')
+  })
+
+  test('is verified by the library of Standard Webhooks, with either secret of an exchange', async () => {
+    const secrets = ['new', 'old'].map(name => `whsec_${Buffer.from(name.repeat(8)).toString('base64')}`)
+    const { headers } = await deliver(...secrets)
+    jest.useFakeTimers({ now })
+    for (const secret of secrets) expect(new Webhook(secret).verify(BODY, headers)).toEqual(JSON.parse(BODY))
+    expect(() => new Webhook('b3RoZXI=').verify(BODY, headers)).toThrow('No matching signature')
+  })
+
+  type Vector = Record<'secret' | 'id' | 'body' | 'signature', string> & { timestamp: number; valid: boolean }
+  /** The signatures that the official Python library has made and accepts. */
+  const { cases } = JSON.parse(readFileSync('test/feeds/standard-webhooks/vectors.json', 'utf8'))
+  test.each((cases as Vector[]).filter(({ valid }) => valid))(
+    'independent vector: $id',
+    ({ secret, id, timestamp, body, signature }) => {
+      const headers = standardHeaders({ secrets: [secret], delivery: id, body, t: timestamp })
+      expect(signature.split(' ')).toContain(headers['webhook-signature'])
+    },
+  )
+
+  test('has arrived with any 2xx and nothing else', async () => {
+    retryAfter = '120'
+    for (const status of [200, 299]) {
+      answer = () => status
+      await expect(deliver('s')).resolves.toBeDefined()
+    }
+    for (const status of [199, 300, 410, 503]) {
+      answer = () => status
+      const message = `Cannot deliver to the store: it answered ${status}`
+      await expect(deliver('s')).rejects.toMatchObject({ message, retryAfter: 120, status })
+    }
+  })
 })

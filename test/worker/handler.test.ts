@@ -5,18 +5,17 @@ import { orderRepository } from '../../lib/orders/repository.ts'
 import type { HttpClient, OutgoingRequest } from '../../lib/platform/http-client.ts'
 import { QUEUES, siblingQueueUrl } from '../../lib/platform/names.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
+import { callShares } from '../../lib/worker/share.ts'
 import { context, failedIds, sqsEvent, sqsRecord } from '../support/lambda.ts'
 import { stackForTests } from '../support/stack.ts'
 
 const { stack, recorded } = await stackForTests()
 const NOW = Date.parse('2026-01-02T03:04:05Z')
 
-type Response = { status: number; body?: unknown; headers?: Record<string, string>; resent?: true }
-
-let now: number
 let handler: ReturnType<typeof createWorker>
 let requests: OutgoingRequest[]
-/** The response of the accounting service to each request. */
+/** The response of the accounting service to each request; a text or a JSON value as its body. */
+type Response = { status: number; body?: unknown; headers?: Record<string, string>; resent?: true }
 let respond: (request: OutgoingRequest) => Response | Error
 
 const http: HttpClient = async request => {
@@ -26,151 +25,102 @@ const http: HttpClient = async request => {
   const { body = {}, headers = {}, ...answer } = response
   return { ...answer, headers, text: typeof body === 'string' ? body : JSON.stringify(body) }
 }
+const runtime = { now: () => NOW, random: () => 1 }
 
 beforeEach(() => {
-  now = NOW
   requests = []
   respond = () => new Error('no request expected')
-  handler = createWorker({ ...stack, http, telemetry: recorded.telemetry, now: () => now, random: () => 1 })
+  handler = createWorker({ ...stack, http, telemetry: recorded.telemetry, ...runtime })
 })
 
 const keyOf = (external_id: string) => ({ source: 'shop', external_id })
-const event = (external_id: string, name: string, data: object = {}) => ({
-  event: name,
-  delivery: randomUUID(),
+const event = (external_id: string, name: string, data: object) => ({
+  ...{ event: name, delivery: randomUUID() },
   data: { ...keyOf(external_id), ...data },
 })
-const webhook = (external_id: string, status: string) => event(external_id, 'order.updated', { status })
-const request = (external_id: string, kind: string, body = '{}') =>
-  event(external_id, `order.${kind}`, { request: body })
-const result = (external_id: string, status: string) => ({
+const webhook = (external_id: string, status = 'paid') => event(external_id, 'order.updated', { status })
+const create = (external_id: string, request = '{}') => event(external_id, 'order.create', { request })
+const result = (external_id: string, status: string, more: object = {}) => ({
   status: 200,
-  body: { ...keyOf(external_id), status },
+  body: { ...keyOf(external_id), status, ...more },
 })
 
-const record = (messageId: string, content: object | string, attributes: object = {}) =>
-  sqsRecord(messageId, { body: typeof content === 'string' ? content : JSON.stringify(content), attributes })
-
 type Queue = 'orders' | 'bulk' | 'ordersDead'
-const comesFrom = (queue: Queue) => ({ eventSourceARN: `arn:aws:sqs:eu-central-1:1:${QUEUES[queue]}` })
+const record = (messageId: string, content: object | string, attributes = {}, queue: Queue = 'orders') =>
+  sqsRecord(messageId, {
+    body: typeof content === 'string' ? content : JSON.stringify(content),
+    eventSourceARN: `arn:aws:sqs:eu-central-1:1:${QUEUES[queue]}`,
+    attributes,
+  })
 const urlOf = (queue: Queue) => siblingQueueUrl(stack.settings.ordersQueueUrl, QUEUES[queue])
 const sent = (to: string) =>
   stack.calls.filter(({ command }) => command === to).map(({ input }) => Object(input))
 
-const run = (...records: Parameters<typeof sqsEvent>) => handler(sqsEvent(...records), context())
+const run = async (...records: Parameters<typeof sqsEvent>) =>
+  failedIds(await handler(sqsEvent(...records), context()))
 const orders = orderRepository(stack.dynamodb, 'orders', { random: () => 0 })
 const stored = (external_id: string) => orders.get(keyOf(external_id))
-const order = async (external_id: string) => (await stored(external_id))?.order
+
+// That events are applied, published and saved, and that failures are waited out, is in test/crash.
 
 describe('an event', () => {
-  test('whose create was sent twice over a broken connection has registered the order itself', async () => {
-    const invoiced = { ...keyOf('twice'), status: 'invoiced' }
-    respond = ({ method }) =>
-      method === 'GET'
-        ? { status: 200, body: invoiced }
-        : { status: 200, body: { ...invoiced, duplicate: true }, resent: true }
-    expect(await run(record('1', request('twice', 'create')))).toEqual({ batchItemFailures: [] })
-    expect(await order('twice')).toMatchObject({ intents: [{ kind: 'create', state: 'registered' }] })
-    await stack.taken(stack.shopFeedUrl)
-  })
-
-  test('is applied, published to the feed of its store and saved', async () => {
-    const hook = webhook('webhook', 'paid')
-    expect(await run(record('1', hook))).toEqual({ batchItemFailures: [] })
-    expect(await order('webhook')).toMatchObject({ version: 1, result: hook.data })
+  test('is applied, published to the feed of its store and saved; one that changes nothing is counted as such', async () => {
+    const hook = webhook('webhook')
     const { event: name, delivery } = hook
-    expect(await stack.taken(stack.shopFeedUrl)).toEqual([
-      { ...hook, version: 1, cause: { event: name, delivery } },
-    ])
-    expect(recorded.lines).toEqual([
-      {
-        level: 'info',
-        message: 'event processed',
-        fields: {
-          delivery,
-          event: name,
-          ...keyOf('webhook'),
-          changed: true,
-          calls: 0,
-          published: 1,
-          status: 'paid',
-        },
-      },
-    ])
-    expect(recorded.metrics).toEqual([
-      { name: 'EventsProcessed', dimensions: { event: name, changed: 'true' }, value: 1 },
-    ])
-  })
-
-  test('that changes nothing is counted as such', async () => {
-    const hook = webhook('same', 'paid')
-    await run(record('1', hook))
+    expect(await run(record('1', hook))).toEqual([])
+    expect((await stored('webhook'))?.order).toMatchObject({ version: 1, result: hook.data })
+    const cause = { event: name, delivery }
+    expect(await stack.taken(stack.shopFeedUrl)).toEqual([{ ...hook, version: 1, cause }])
+    const processed = { changed: true, calls: 0, published: 1, status: 'paid' }
+    const fields = { delivery, event: name, ...keyOf('webhook'), ...processed }
+    expect(recorded.lines).toEqual([{ level: 'info', message: 'event processed', fields }])
     await run(record('2', hook))
-    expect(recorded.metrics.at(-1)?.dimensions).toEqual({ event: 'order.updated', changed: 'false' })
+    expect(recorded.metrics).toEqual(
+      ['true', 'false'].map(changed => ({
+        ...{ name: 'EventsProcessed', dimensions: { event: name, changed }, value: 1 },
+      })),
+    )
   })
 
-  test('is sent to the accounting service with its key and exactly as the store wrote it', async () => {
-    respond = () => result('create', 'invoiced')
-    await run(record('1', request('create', 'create', '{"unit_price":9007199254740993}')))
-    expect(requests).toMatchObject([
-      {
-        method: 'POST',
-        origin: 'https://accounting.example',
-        path: '/base/api/v1/orders/',
-        headers: { authorization: 'Bearer accounting key' },
-        body: '{"unit_price":9007199254740993}',
-      },
-    ])
-    expect(await order('create')).toMatchObject({ intents: [{ state: 'registered' }] })
-    expect((await stack.taken(stack.shopFeedUrl)).map(({ data }) => data)).toEqual([
-      { ...keyOf('create'), status: 'invoiced' },
+  test.each<[string, object, Omit<Response, 'status'>, string]>([
+    ['received for the first time', {}, {}, 'duplicate'],
+    ['sent twice over a broken connection', {}, { resent: true }, 'registered'],
+    ['received again', { ApproximateReceiveCount: '2' }, {}, 'registered'],
+  ])('that creates a known order and was %s reads the order', async (id, attributes, more, state) => {
+    respond = ({ method }) =>
+      method === 'GET' ? result(id, 'paid') : { ...result(id, 'invoiced', { duplicate: true }), ...more }
+    const body = '{"unit_price":9007199254740993}'
+    await run(record('1', create(id, body), attributes))
+    const headers = { authorization: 'Bearer accounting key' }
+    const path = '/base/api/v1/orders/'
+    expect(requests[0]).toMatchObject({ origin: 'https://accounting.example', path, headers, body })
+    expect(await stack.taken(stack.shopFeedUrl)).toMatchObject([
+      { data: { ...keyOf(id), status: 'paid' }, requests: [{ kind: 'create', state }] },
     ])
   })
-
-  test.each(['1', '2'])(
-    'whose order is registered already is read; of receive %s nobody knows who registered it',
-    async ApproximateReceiveCount => {
-      const id = `repeated-${ApproximateReceiveCount}`
-      respond = ({ method }) => {
-        const { status, body } = result(id, method === 'GET' ? 'paid' : 'invoiced')
-        return { status, body: { ...body, ...(method === 'POST' && { duplicate: true }) } }
-      }
-      await run(record('1', request(id, 'create'), { ApproximateReceiveCount }))
-      expect(await stack.taken(stack.shopFeedUrl)).toMatchObject([
-        {
-          data: { ...keyOf(id), status: 'paid' },
-          requests: [{ kind: 'create', state: ApproximateReceiveCount === '1' ? 'duplicate' : 'registered' }],
-        },
-      ])
-    },
-  )
 
   test('whose request is refused is rejected to the store in the words of the service', async () => {
-    respond = () => ({ status: 422, body: { error: { code: 'c', message: 'No such product', field: 'f' } } })
-    await run(record('1', request('refused', 'create')))
-    const error = { status: 422, code: 'c', message: 'No such product', field: 'f' }
+    const error = { code: 'c', message: 'No such product', field: 'f' }
+    respond = () => ({ status: 422, body: { error } })
+    await run(record('1', create('refused')))
     expect(await stack.taken(stack.shopFeedUrl)).toMatchObject([
-      { event: 'order.rejected', data: { ...keyOf('refused'), request: 'create', error } },
+      { event: 'order.rejected', data: { request: 'create', error: { status: 422, ...error } } },
     ])
   })
 })
 
-describe('an unreadable event', () => {
-  const changed = (changes: object) => JSON.stringify({ ...webhook('1', 'paid'), ...changes })
-  test.each<[string, string, string, object]>([
-    ['that is not JSON', '{', 'The body is not JSON', {}],
-    [
-      'with an unknown name',
-      changed({ event: 'order.shipped' }),
-      'Field "event"',
-      { ...keyOf('1'), delivery: expect.any(String) },
-    ],
-    ['with a name as its id', changed({ delivery: 'Sara Ahmadi' }), 'Field "delivery"', keyOf('1')],
-  ])('%s is quarantined whole, and those behind it are processed', async (_name, body, reason, about) => {
+test.each<[string, string, object]>([
+  ['{', 'The body is not JSON', {}],
+  [
+    JSON.stringify({ ...webhook('1'), delivery: 'Sara Ahmadi' }),
+    'Field "delivery" is "Sara Ahmadi"',
+    keyOf('1'),
+  ],
+])(
+  'the unreadable event %s is quarantined whole, and those behind it are processed',
+  async (body, reason, about) => {
     const group = { MessageGroupId: 'g' }
-    expect(await run(record('1', body, group), record('2', webhook('behind', 'paid'), group))).toEqual({
-      batchItemFailures: [],
-    })
+    expect(await run(record('1', body, group), record('2', webhook('behind'), group))).toEqual([])
     expect(await stack.taken(stack.settings.quarantineQueueUrl)).toEqual([
       {
         from: 'worker',
@@ -179,15 +129,12 @@ describe('an unreadable event', () => {
         received_at: '2026-01-02T03:04:05.000Z',
       },
     ])
-    expect(recorded.lines[0]).toEqual({
-      level: 'warn',
-      message: 'event quarantined',
-      fields: { messageId: '1', ...about },
-    })
+    const fields = { messageId: '1', ...about }
+    expect(recorded.lines[0]).toEqual({ level: 'warn', message: 'event quarantined', fields })
     expect(recorded.metrics[0]).toEqual({ name: 'Quarantined', dimensions: { from: 'worker' }, value: 1 })
     expect(recorded.counted()).toContain('EventsProcessed')
-  })
-})
+  },
+)
 
 describe('a failed event', () => {
   const attributes = {
@@ -195,14 +142,10 @@ describe('a failed event', () => {
     SentTimestamp: String(NOW - 15_000),
     MessageGroupId: 'g',
   }
-
   const answered = (status: number) => `The accounting service answered ${status}`
-  const WRONG_PATH = `${answered(404)} to a create: check ACCOUNTING_URL`
-  const KEY = { metric: 'ServiceUnauthorized', code: 'unauthorized' }
   type Expected = { seconds?: number; metric?: string; code?: string; queue?: Queue }
   test.each<[string, Response | Error, string, Expected]>([
     ['the service is not reachable', new Error('x'), 'Cannot reach the accounting service: x', {}],
-    ['the service is down', { status: 503 }, answered(503), {}],
     ['it came from the bulk queue', { status: 503 }, answered(503), { queue: 'bulk' }],
     [
       'it asks for time',
@@ -210,135 +153,158 @@ describe('a failed event', () => {
       answered(429),
       { seconds: 1100 },
     ],
-    ['the key is rejected', { status: 401 }, answered(401), KEY],
-    ['a create is answered with 404', { status: 404, body: '<html>Sara Ahmadi' }, WRONG_PATH, {}],
-  ])('is delayed with those behind it when %s', async (name, response, error, expected) => {
+    [
+      'the key is rejected',
+      { status: 401 },
+      answered(401),
+      { metric: 'ServiceUnauthorized', code: 'unauthorized' },
+    ],
+    [
+      'a create is answered with 404',
+      { status: 404, body: '<html>Sara Ahmadi' },
+      `${answered(404)} to a create: check ACCOUNTING_URL`,
+      {},
+    ],
+  ])('is delayed with those behind it, and noted, when %s', async (name, response, message, expected) => {
     const { seconds = 20, metric = 'EventRetried', code = 'unavailable', queue = 'orders' } = expected
     respond = () => response
-    const events = [request(name, 'create'), webhook(name, 'paid')]
-    const records = events.map((content, index) => record(`${index}`, content, attributes))
-    expect(failedIds(await run(...records.map(each => ({ ...each, ...comesFrom(queue) }))))).toEqual([
-      '0',
-      '1',
-    ])
+    const first = create(name)
+    const records = [first, webhook(name)].map((each, id) => record(`${id}`, each, attributes, queue))
+    expect(await run(...records)).toEqual(['0', '1'])
     const entry = (Id: string) => ({ Id, ReceiptHandle: `handle-${Id}`, VisibilityTimeout: seconds })
     expect(sent('ChangeMessageVisibilityBatch')).toEqual([
       { QueueUrl: urlOf(queue), Entries: [entry('0'), entry('1')] },
     ])
-    const about = { ...keyOf(name), delivery: expect.any(String), messageId: '0' }
+    const { delivery } = first
+    const common = { receives: 3, behind: 1 }
     expect(recorded.lines[0]).toEqual({
-      level: 'error',
-      message: 'event retried',
-      error: expect.objectContaining({ message: error }),
-      fields: { ...about, receives: 3, seconds, behind: 1 },
+      ...{ level: 'error', message: 'event retried', error: expect.objectContaining({ message }) },
+      fields: { ...keyOf(name), delivery, messageId: '0', seconds, ...common },
     })
     expect(recorded.metrics).toEqual([
       { name: metric, dimensions: {}, value: 1 },
       { name: 'FailingEventAge', dimensions: {}, value: 15 },
     ])
+    const times = { since: '2026-01-02T03:03:50.000Z', at: '2026-01-02T03:04:05.000Z' }
+    const next_at = new Date(NOW + seconds * 1000).toISOString()
     expect(await stored(name)).toMatchObject({
-      order: { intents: { length: 1, 0: { state: 'waiting' } } },
-      failing: {
-        ...{
-          event: 'order.create',
-          delivery: events[0]?.delivery,
-          queue,
-          receives: 3,
-          behind: 1,
-          code,
-        },
-        ...{ since: '2026-01-02T03:03:50.000Z', at: '2026-01-02T03:04:05.000Z' },
-        next_at: new Date(NOW + seconds * 1000).toISOString(),
-        message: error,
-      },
+      order: { intents: [{ state: 'waiting' }] },
+      failing: { event: 'order.create', delivery, queue, code, message, ...common, ...times, next_at },
     })
   })
 
   test('of a replay remains a dead letter', async () => {
     respond = () => ({ status: 503 })
-    const replayed = { ...record('1', request('replayed', 'create')), ...comesFrom('ordersDead') }
-    expect(failedIds(await run(replayed))).toEqual(['1'])
+    expect(await run(record('1', create('replayed'), {}, 'ordersDead'))).toEqual(['1'])
     expect([recorded.messages(), recorded.counted()]).toEqual([['replay failed'], []])
     expect(sent('ChangeMessageVisibilityBatch')).toEqual([])
   })
 
   test('is delayed without a call when less time remains than a call may take', async () => {
-    const late = context(() => 11_999)
-    const response = await handler(sqsEvent(record('1', request('late', 'create'))), late)
-    expect(failedIds(response)).toEqual(['1'])
-    expect(requests).toEqual([])
-    expect(recorded.lines[0]).toMatchObject({
-      error: { message: 'Not enough time remains for another call in this invocation' },
-    })
     respond = () => result('late', 'invoiced')
-    await handler(
-      sqsEvent(record('1', request('late', 'create'))),
-      context(() => 12_000),
-    )
+    const runWithin = (ms: number) =>
+      handler(
+        sqsEvent(record('1', create('late'))),
+        context(() => ms),
+      )
+    expect(failedIds(await runWithin(11_999))).toEqual(['1'])
+    expect([recorded.lines[0], requests]).toMatchObject([
+      { error: { message: 'Not enough time remains for another call in this invocation' } },
+      [],
+    ])
+    await runWithin(12_000)
     expect(requests).toHaveLength(1)
   })
 
   test('is delayed without a call once five calls found the service unavailable', async () => {
     respond = () => ({ status: 500 })
-    const records = Array.from({ length: 7 }, (_, index) =>
-      record(`${index}`, request(`open-${index}`, 'create')),
-    )
-    for (const each of records) await run(each)
+    for (let index = 0; index < 7; index++) await run(record('1', create(`open-${index}`)))
     expect(requests).toHaveLength(5)
     expect(recorded.counted().filter(name => name === 'BreakerOpened')).toHaveLength(1)
-    expect(recorded.lines.filter(({ message }) => message === 'event retried').at(-1)).toMatchObject({
-      error: { message: 'The breaker is open: the accounting service was unavailable' },
-    })
-    expect((await stored('open-6'))?.failing).toMatchObject({ code: 'breaker open' })
+    const message = 'The breaker is open: the accounting service was unavailable'
+    expect((await stored('open-6'))?.failing).toMatchObject({ code: 'breaker open', message })
   })
 
   test.each(['UpdateItem', 'none'])('is no longer noted once it succeeds; %s fails', async command => {
-    const create = record('1', request(`noted-${command}`, 'create'))
+    const id = `noted-${command}`
     stack.faults.set(command, 'before')
     respond = () => new Error(`"Sara Ahmadi" is not valid JSON, line ${randomUUID()}, ARN 123456789012`)
-    expect(failedIds(await run(create))).toEqual(['1'])
+    expect(await run(record('1', create(id)))).toEqual(['1'])
     const message = 'Cannot reach the accounting service: "…" is not valid JSON, line …, ARN …'
     const isNoted = command === 'none'
-    expect((await stored(`noted-${command}`))?.failing?.message).toBe(isNoted ? message : undefined)
+    expect((await stored(id))?.failing?.message).toBe(isNoted ? message : undefined)
     expect(recorded.messages().includes('failure not noted')).toBe(!isNoted)
     stack.faults.clear()
-    respond = () => result(`noted-${command}`, 'invoiced')
-    await run(create)
-    expect(await stored(`noted-${command}`)).toMatchObject({ order: { version: 1 } })
-    expect(await stored(`noted-${command}`)).not.toHaveProperty('failing')
+    respond = () => result(id, 'invoiced')
+    await run(record('1', create(id)))
+    expect(await stored(id)).not.toHaveProperty('failing')
   })
 })
 
 test('an event moves behind those of its order in the bulk queue each time, and is not dropped as a duplicate', async () => {
-  const moved = record('1', webhook('moved', 'paid'))
+  const hook = webhook('moved')
   for (const _ of ['first', 'again']) {
     const { order = newOrder(keyOf('moved')), revision = 0 } = (await stored('moved')) ?? {}
-    await orders.save({ ...order, bulk: 'another event' }, revision, now)
-    await run(moved)
-    await run({ ...moved, ...comesFrom('bulk') })
+    await orders.save({ ...order, bulk: 'another event' }, revision, NOW)
+    await run(record('1', hook))
+    await run(record('1', hook, {}, 'bulk'))
   }
-  const ids = sent('SendMessage').flatMap(input =>
-    input.QueueUrl === urlOf('bulk') ? [input.MessageDeduplicationId] : [],
-  )
-  expect([ids.length, new Set(ids).size]).toEqual([2, 2])
+  const moved = sent('SendMessage').filter(input => input.QueueUrl === urlOf('bulk'))
+  expect(moved).toHaveLength(2)
+  expect(new Set(moved.map(input => input.MessageDeduplicationId)).size).toBe(2)
 })
 
 test('a setting that is no number of days is an error', () => {
   const settings = { ...stack.settings, refusedRetryDays: 'a week' }
-  expect(() =>
-    createWorker({ ...stack, settings, http, ...recorded, now: () => now, random: () => 1 }),
-  ).toThrow('Cannot start: REFUSED_RETRY_DAYS is "a week"')
+  expect(() => createWorker({ ...stack, settings, http, ...recorded, ...runtime })).toThrow(
+    'Cannot start: REFUSED_RETRY_DAYS is "a week"',
+  )
 })
 
-test('an exchanged key is used within a minute', async () => {
-  respond = () => result('key', 'invoiced')
-  await run(record('1', event('key', 'order.check')))
-  await stack.set('accounting-key', 'next key')
-  now += 60_000
-  await run(record('2', event('key', 'order.check')))
-  await stack.set('accounting-key', 'accounting key')
-  expect(requests.map(({ headers }) => headers.authorization)).toEqual([
-    'Bearer accounting key',
-    'Bearer next key',
-  ])
+describe('the calls of an environment', () => {
+  let clock: number
+  let share: ReturnType<typeof callShares>
+  beforeEach(() => {
+    clock = 0
+    share = callShares(() => clock)
+  })
+  /** Makes a call that takes a second, as far as it is allowed; each store calls again and again. */
+  const call = async (source: string, messages = 10): Promise<boolean> => {
+    const makeCall = share(source, messages)
+    await makeCall?.(async () => {
+      clock += 1000
+    })
+    return makeCall !== undefined
+  }
+  /** Which of so many calls are made. */
+  const calls = async (count: number, source: (index: number) => string, messages?: number) => {
+    const made: boolean[] = []
+    for (let index = 0; index < count; index++) made.push(await call(source(index), messages))
+    return made
+  }
+
+  test('of a store with many leave time to the others, and it has its own again later', async () => {
+    expect(await calls(10, () => 'import')).toEqual([true, true, ...Array(8).fill(false)])
+    expect(await call('other')).toBe(true)
+    clock += 5000
+    expect(await call('import')).toBe(true)
+  })
+
+  test('of several large stores share one part of the time', async () => {
+    await calls(20, index => `import ${index % 2}`)
+    expect(await calls(2, index => `import ${index}`)).toEqual([false, false])
+    expect(await call('other')).toBe(true)
+  })
+
+  test('of many small stores leave time to events without a call', async () => {
+    await calls(12, () => 'large')
+    const made = await calls(20, index => `small ${index}`)
+    expect(made.filter(isMade => isMade).length).toBeLessThan(8)
+    expect(made[0]).toBe(true)
+  })
+
+  test('are all made while few messages wait', async () => {
+    expect(await calls(20, () => 'import', 4)).toEqual(Array(20).fill(true))
+    expect(await call('import')).toBe(true)
+  })
 })
