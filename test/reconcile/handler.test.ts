@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { messageGroupOf } from '../../lib/orders/events.ts'
 import { newOrder, type Order } from '../../lib/orders/order.ts'
-import { orderRepository } from '../../lib/orders/repository.ts'
+import { checkInterval, orderRepository } from '../../lib/orders/repository.ts'
 import { createReconciler } from '../../lib/reconcile/handler.ts'
 import { context, scheduledEvent } from '../support/lambda.ts'
 import { drain } from '../support/parts.ts'
@@ -13,17 +13,14 @@ const MINUTE_MS = 60_000
 const { stack, recorded } = await stackForTests()
 let now = NOW
 
-const dependencies = () => ({
-  ...stack,
-  telemetry: recorded.telemetry,
-  now: () => now,
-  random: () => 0.5,
+const reconcile = createReconciler({
+  ...{ ...stack, telemetry: recorded.telemetry, now: () => now, random: () => 0.5 },
 })
 
 /** Runs the function so many minutes after an order was saved, and returns the orders it checked. */
 const run = async (minutes: number) => {
   now = NOW + minutes * MINUTE_MS
-  await createReconciler(dependencies())(scheduledEvent, context())
+  await reconcile(scheduledEvent, context())
   const checks = await stack.taken(stack.settings.ordersQueueUrl)
   expect(recorded.lines.at(-1)).toEqual({
     level: 'info',
@@ -51,6 +48,8 @@ test('an order that stays unsettled is checked at growing intervals', async () =
   }
   expect(checked).toEqual(due)
   await save('waits', { version: 2, result: result('waits', 'paid') }, 1)
+  // Jittered by a tenth.
+  expect([checkInterval(0, 0), checkInterval(0, 1)]).toEqual([540, 660])
 })
 
 test('a run checks at most twenty orders of each of sixteen shards, the longest due first', async () => {
