@@ -1,4 +1,5 @@
-import { describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
+import { withBreaker } from '../../lib/accounting/breaker.ts'
 import { accountingClient } from '../../lib/accounting/client.ts'
 import { AccountingError } from '../../lib/accounting/errors.ts'
 import { refusalBody } from '../../lib/orders/order.ts'
@@ -8,25 +9,32 @@ const key = { source: 'shop', external_id: '1' }
 const unavailable = { code: 'unavailable' }
 
 /** A client of a service with this response; records its requests. */
-const answering = (status: number, text = '', headers: Record<string, string> = {}) => {
+const answering = (status: number | Error, text = '', headers: Record<string, string> = {}) => {
   const requests: Parameters<HttpClient>[0][] = []
   const http: HttpClient = async request => {
     requests.push(request)
+    if (status instanceof Error) throw status
     return { status, headers, text }
   }
   const options = { baseUrl: 'https://a.example/base/', apiKey: async () => 'k', now: () => 0 }
   return { requests, client: accountingClient({ ...options, http }) }
 }
+/** The error that a call rejects with. */
+const errorOf = async (call: Promise<unknown>) => {
+  const error = await call.catch((each: unknown) => each)
+  if (!(error instanceof AccountingError)) throw new Error('not an AccountingError')
+  return error
+}
 
 // What makes a request fail is in test/platform/http-client.test.ts.
 test('a service that cannot be reached is unavailable', async () => {
-  const http = async () => Promise.reject(new Error('socket hang up'))
-  const client = accountingClient({ baseUrl: 'https://a.example', apiKey: async () => 'k', http })
   const message = 'Cannot reach the accounting service: socket hang up'
-  await expect(client.read(key)).rejects.toMatchObject({ ...unavailable, message })
+  const error = await errorOf(answering(new Error('socket hang up')).client.read(key))
+  expect(error).toMatchObject({ ...unavailable, message })
 })
 
 describe('a response', () => {
+  const words = { code: 'c', message: 'm', field: 'f' }
   test.each<[number, string, Record<string, string>, object]>([
     [200, '<html>', {}, unavailable],
     [200, '{"source":"other","external_id":"1","status":"paid"}', {}, unavailable],
@@ -42,14 +50,9 @@ describe('a response', () => {
     [403, '', {}, { code: 'unauthorized' }],
     [404, '<html>', {}, { code: 'unknown_order' }],
     [400, '{"error":{"code":"not_finalized","message":"m"}}', {}, { code: 'not_ready' }],
-    [
-      409,
-      '{"error":{"code":"c","message":"m","field":"f"}}',
-      {},
-      { reason: { status: 409, code: 'c', message: 'm', field: 'f' } },
-    ],
+    [409, '{"error":{"code":"c","message":"m","field":"f"}}', {}, { reason: { status: 409, ...words } }],
     [422, '{"error":"m"}', {}, { code: 'rejected', reason: { status: 422, message: 'm' } }],
-    [422, '{"message":"m","code":"c","field":"f"}', {}, { reason: { message: 'm', code: 'c', field: 'f' } }],
+    [422, '{"message":"m","code":"c","field":"f"}', {}, { reason: words }],
     [422, '{"detail":"m"}', {}, { reason: { message: 'm' } }],
     [422, '{"error":{"message":""}}', {}, { reason: { message: 'The accounting service answered 422' } }],
     [422, 'null', {}, { reason: { message: 'The accounting service answered 422' } }],
@@ -64,10 +67,7 @@ describe('a response', () => {
     [`{"errors":"${'x'.repeat(4096)}"}`, false],
     ['<html>', false],
   ])('%p is kept word for word: %p', async (text, isKept) => {
-    const error: unknown = await answering(400, text)
-      .client.create(key, '{}')
-      .catch((each: unknown) => each)
-    const { reason } = error as AccountingError
+    const { reason } = await errorOf(answering(400, text).client.create(key, '{}'))
     expect(reason?.body).toBe(isKept ? text : undefined)
     // Otherwise its words say it.
     if (text.includes('field')) expect(refusalBody(reason ?? { status: 0, message: '' })).toBe(text)
@@ -83,18 +83,13 @@ describe('a response', () => {
     const { client, requests } = answering(201, JSON.stringify(result))
     const answer = await client.payment({ ...key, external_id: id }, '{ "method": "card" }')
     expect(answer).toEqual({ status: 201, result })
+    const json = 'application/json'
     expect(requests).toEqual([
       {
-        method: 'POST',
-        origin: 'https://a.example',
+        ...{ method: 'POST', origin: 'https://a.example', timeout: 8000 },
         path: `/base/api/v1/orders/${segment}/payment/?source=shop`,
-        headers: {
-          authorization: 'Bearer k',
-          accept: 'application/json',
-          'content-type': 'application/json',
-        },
+        headers: { authorization: 'Bearer k', accept: json, 'content-type': json },
         body: '{ "method": "card" }',
-        timeout: 8000,
       },
     ])
   })
@@ -102,15 +97,92 @@ describe('a response', () => {
   test("appears in an error without the service's words, except in `reason`, which no logger sees", async () => {
     const words = '{"error":{"code":"Sara","message":"Sara Ahmadi","field":"Sara"}}'
     for (const status of [400, 404, 401, 429, 500]) {
-      const error: unknown = await answering(status, words)
-        .client.read(key)
-        .catch((each: unknown) => each)
-      if (!(error instanceof AccountingError)) throw new Error('not an AccountingError')
+      const error = await errorOf(answering(status, words).client.read(key))
       expect(error.reason).toMatchObject({ message: 'Sara Ahmadi' })
       expect(error.message).toBe(`The accounting service answered ${status}`)
       expect(error.cause).toBeUndefined()
       expect(Object.keys(error)).not.toContain('reason')
       expect(JSON.stringify({ ...error }) + error.stack).not.toContain('Sara')
     }
+  })
+})
+
+describe('the breaker', () => {
+  let clock: number
+  let calls: number
+  let opened: number[]
+  let guard: ReturnType<typeof withBreaker>
+  beforeEach(() => {
+    clock = 0
+    calls = 0
+    opened = []
+    guard = withBreaker({ now: () => clock, random: () => 1, onOpen: () => opened.push(clock) })
+  })
+  const call = (answer: () => Promise<unknown>) =>
+    guard(() => {
+      calls++
+      return answer()
+    })
+  const fails = (code: 'unavailable' | 'rejected') => async () => {
+    throw new AccountingError(code, 'no')
+  }
+  const succeeds = async () => 'up'
+  const down = () => call(fails('unavailable'))
+  const failTimes = async (count: number) => {
+    for (let each = 0; each < count; each++) await expect(down()).rejects.toThrow('no')
+  }
+  const isOpen = { code: 'unavailable', retryAfter: 1 }
+
+  test('stops calling a service that is unavailable, and probes it with one call after the pause', async () => {
+    await failTimes(5)
+    expect(opened).toEqual([0])
+    await expect(down()).rejects.toMatchObject(isOpen)
+    expect(calls).toBe(5)
+
+    clock = 1000
+    await Promise.allSettled([down(), down()])
+    expect(calls).toBe(6)
+    clock = 2000
+    await expect(down()).rejects.toMatchObject(isOpen)
+    expect(calls).toBe(6)
+
+    clock = 3000
+    for (let count = 0; count < 2; count++) await expect(call(succeeds)).resolves.toBe('up')
+    expect(opened).toEqual([0, 1000])
+  })
+
+  test('probes a service once a minute, however long it is down', async () => {
+    for (; clock < 3_600_000; clock += 60_000) await failTimes(1)
+    expect(calls).toBe(60)
+  })
+
+  test('stays open no longer when calls fail together than when they fail one after another', async () => {
+    await Promise.allSettled(Array.from({ length: 20 }, down))
+    expect([calls, opened]).toEqual([20, [0]])
+    await expect(down()).rejects.toMatchObject(isOpen)
+    clock = 1000
+    await expect(call(succeeds)).resolves.toBe('up')
+  })
+
+  test('admits no second probe when a call fails that began before it opened', async () => {
+    const late = Promise.withResolvers<never>()
+    const probe = Promise.withResolvers<string>()
+    const before = call(() => late.promise)
+    await failTimes(5)
+    clock = 1000
+    const probing = call(() => probe.promise)
+    late.reject(new AccountingError('unavailable', 'late'))
+    await expect(before).rejects.toThrow('late')
+    await expect(call(succeeds)).rejects.toMatchObject({ code: 'unavailable' })
+    probe.resolve('up')
+    await expect(probing).resolves.toBe('up')
+  })
+
+  test('stays closed when the service rejects an order, because then it is available', async () => {
+    for (let round = 0; round < 10; round++) {
+      await failTimes(4)
+      await expect(call(fails('rejected'))).rejects.toThrow('no')
+    }
+    expect(calls).toBe(50)
   })
 })
