@@ -14,7 +14,7 @@ import {
 } from '../../lib/orders/order.ts'
 import type { OrderResult } from '../../lib/protocol/order.ts'
 
-// That service, table and store agree after any sequence of these is in interleavings.test.ts.
+// That service, table and store agree after every sequence of events, and what each request is then, is in interleavings.test.ts.
 
 const KEY = { source: 'shop', external_id: '1' }
 const DELIVERY = '00000000-0000-4000-8000-000000000001'
@@ -97,15 +97,6 @@ describe('a webhook', () => {
 })
 
 describe('a request', () => {
-  test.each(REQUEST_KINDS)('%s is kept until the service has decided', kind => {
-    const next = apply(order(undefined), request(kind))
-    expect(next.intents).toEqual([{ id: DELIVERY, kind, request: '{}', state: 'waiting' }])
-    expect(apply(next, request(kind))).toEqual(next)
-    expect(nextCall(next)).toEqual({ to: kind, request: '{}' })
-    const decided = having('refunded', ended(kind, 'registered', { id: DELIVERY }))
-    expect(apply(decided, request(kind))).toEqual(decided)
-  })
-
   test('refund waits while the order is in review, and the store hears it once; a payment does not', () => {
     const waiting = apply(having('needs_review', intent('refund')), read('needs_review'))
     expect([nextCall(waiting), waiting.pending]).toEqual([undefined, [message('waiting', 'refund')]])
@@ -174,15 +165,6 @@ describe('a request', () => {
       ])
   })
 
-  test('payment that is held is registered once the order is paid; what waits is sent all the same', () => {
-    const held = [intent('payment', 'held'), ended('payment', 'held', { id: '2' })]
-    const start = having('needs_review', intent('create'), ...held, intent('refund'))
-    const next = apply(start, webhook('paid'))
-    const states = ['create waiting', 'payment registered', 'payment duplicate', 'refund waiting']
-    expect(statesOf(next)).toEqual(states)
-    expect(next.pending).toMatchObject([{ requests: [{ state: 'registered' }, { state: 'duplicate' }] }])
-  })
-
   test('payment answered with 200 in review is held; a refund that the answer does not show raises doubt', () => {
     const next = apply(having('needs_review', intent('payment')), answered('payment', 'needs_review'))
     expect(next.intents).toEqual([intent('payment', 'held', { published: true })])
@@ -193,26 +175,9 @@ describe('a request', () => {
       expect([doubt, intents]).toEqual(['now', [waiting]])
     }
   })
-
-  test('is unaffected by an answer once it is not open', () => {
-    const untouched = having('invoiced', ended('payment', 'registered'))
-    for (const input of [refused('payment'), answered('payment', 'paid'), read('invoiced')])
-      expect(apply(untouched, input)).toEqual(untouched)
-  })
 })
 
 describe('a repeated request', () => {
-  test('is held with the payment that the service holds, and sent if the invoice is finalized without it', () => {
-    const first = having('needs_review', intent('payment', 'held', { published: true }))
-    const held = apply(first, request('payment', '2'))
-    expect([nextCall(held), held.pending]).toEqual([undefined, [message('held', 'payment', { id: '2' })]])
-    expect(held.intents[1]).toEqual({ id: '2', kind: 'payment', state: 'held', published: true })
-    const sent = apply(held, webhook('invoiced'))
-    expect(nextCall(sent)).toEqual({ to: 'payment', request: '{"a":1}' })
-    const states = ['payment registered', 'payment duplicate']
-    expect(statesOf(apply(sent, answered('payment', 'paid')))).toEqual(states)
-  })
-
   test.each(REQUEST_KINDS)('%s takes the lead of one that is not decided', kind => {
     const next = apply(having(undefined, intent(kind)), request(kind))
     expect(nextCall(next)).toEqual({ to: kind, request: '{}' })
@@ -283,20 +248,6 @@ describe('a refusal', () => {
       expect(applyAll(checked, refused(kind), read('invoiced'))).toEqual(quiet)
       // A webhook that moves the order is a reason to try again, too.
       expect(nextCall(apply(quiet, webhook('paid')))).toMatchObject({ to: kind })
-    })
-
-    test('in review is none: the service holds the payment, or the refund is early', () => {
-      const next = applyAll(having('needs_review', intent(kind)), refused(kind), read('needs_review'))
-      const state = kind === 'payment' ? 'held' : 'waiting'
-      expect(next.intents).toEqual([intent(kind, state, { published: true })])
-      expect(next.pending).toEqual([message(state, kind)])
-    })
-
-    test('may have held the payment, which an accountant has finalized since', () => {
-      const next = applyAll(having('needs_review', intent(kind)), refused(kind), read('refunded'))
-      expect(statesOf(next)).toEqual([kind === 'payment' ? 'payment registered' : 'refund waiting'])
-      const later = open(kind, { refused: { times: 1, reason: fixable } })
-      expect(statesOf(apply(having('invoiced', later), read('refunded')))).toEqual([`${kind} waiting`])
     })
 
     test('is final when the service does not know the order', () => {
