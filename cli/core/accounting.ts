@@ -46,7 +46,7 @@ export type Access = 'granted' | { refused: string } | { unavailable: string }
  */
 export const accessOf = async (accounting: Accounting): Promise<Access> => {
   try {
-    await accounting.refund({ source: 'relay doctor', external_id: `no order ${randomUUID()}` }, {})
+    await accounting.refund({ source: 'relay doctor', external_id: `no order ${randomUUID()}` }, '{}')
     return 'granted'
   } catch (error) {
     if (!(error instanceof AccountingError)) throw error

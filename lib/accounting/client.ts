@@ -2,7 +2,6 @@ import * as v from 'valibot'
 import { type HttpClient, headerOf, httpClient, retryAfterSeconds } from '../platform/http-client.ts'
 import { readJson } from '../protocol/json.ts'
 import { type OrderKey, type OrderResult, orderResult } from '../protocol/order.ts'
-import type { OrderRequest, Payment, RefundRequest } from '../protocol/requests.ts'
 import { AccountingError, errorOf } from './errors.ts'
 
 export type AccountingOptions = {
@@ -21,22 +20,22 @@ export type AccountingOptions = {
   now?: () => number
 }
 
-/** A request as an object, or as the JSON text in which it arrived, which is sent on unchanged. */
-type Json<Body> = Body | string
-
 /** An answer about an order, with its HTTP status; `resent` when the request was sent twice. */
 type Answer = { status: number; result: OrderResult; resent?: true }
 
-/** Every method rejects with an {@link AccountingError} and nothing else; none retries. */
+/**
+ * Every method rejects with an {@link AccountingError} and nothing else; none retries. A request is the JSON text in
+ * which it arrived, and is sent on unchanged.
+ */
 export type Accounting = {
   /** Creates an order (spec: POST orders). `duplicate` is true when it was registered before. */
-  create: (order: OrderKey, request: Json<OrderRequest>) => Promise<Answer>
+  create: (order: OrderKey, request: string) => Promise<Answer>
   /** Reads an order (spec: GET orders). */
   read: (order: OrderKey) => Promise<Answer>
   /** Registers the payment of the whole invoice (spec: POST payment). */
-  payment: (order: OrderKey, request: Json<Payment>) => Promise<Answer>
+  payment: (order: OrderKey, request: string) => Promise<Answer>
   /** Registers a full return (spec: POST refund). */
-  refund: (order: OrderKey, request: Json<RefundRequest>) => Promise<Answer>
+  refund: (order: OrderKey, request: string) => Promise<Answer>
   /** Registers a webhook URL and returns its signing secret (spec: PUT webhook). */
   registerWebhook: (url: string) => Promise<{ url: string; secret: string }>
   /** Removes a webhook URL (spec: DELETE webhook). */
@@ -63,10 +62,9 @@ export const accountingClient = ({
   const send = async (
     method: string,
     path: string,
-    body?: unknown,
+    body?: string,
   ): Promise<{ status: number; json?: unknown; resent?: true }> => {
     const key = await apiKey()
-    const json = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
     const response = await http({
       method,
       origin,
@@ -74,9 +72,9 @@ export const accountingClient = ({
       headers: {
         authorization: `Bearer ${key}`,
         accept: 'application/json',
-        ...(json !== undefined && { 'content-type': 'application/json' }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
       },
-      body: json,
+      body,
       timeout,
     }).catch(error => {
       const reason = error instanceof Error ? error.message : String(error)
@@ -91,7 +89,7 @@ export const accountingClient = ({
     throw errorOf(status, answer, retryAfterSeconds(headerOf(response, 'retry-after'), now()))
   }
 
-  const order = async (method: string, key: OrderKey, path: string, body?: unknown) => {
+  const order = async (method: string, key: OrderKey, path: string, body?: string) => {
     const { json, ...answer } = await send(method, path, body)
     const parsed = v.safeParse(orderResult, json)
     if (
@@ -116,7 +114,8 @@ export const accountingClient = ({
     payment: (key, body) => order('POST', key, pathOf(key, 'payment/'), body),
     refund: (key, body) => order('POST', key, pathOf(key, 'refund/'), body),
     async registerWebhook(url) {
-      const parsed = v.safeParse(registration, (await send('PUT', '/api/v1/webhook/', { url })).json)
+      const { json } = await send('PUT', '/api/v1/webhook/', JSON.stringify({ url }))
+      const parsed = v.safeParse(registration, json)
       if (!parsed.success) {
         throw new AccountingError('unavailable', 'The accounting service answered without a webhook secret')
       }

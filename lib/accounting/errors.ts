@@ -3,14 +3,13 @@ import type { Refusal } from '../protocol/errors.ts'
 /**
  * Why a call to the accounting service gave no order result:
  *
- * - `rejected`: the service refused the request; sending the same again will not help
- * - `not_ready`: refused because the invoice is not finalized; a payment is held, a refund is early
+ * - `rejected`: the service refused the request, for good or until its cause is removed
  * - `unknown_order`: the order is not registered
  * - `unauthorized`: the API key is missing, wrong or without the scope; no order can be served
  * - `unavailable`: no answer, or one that says nothing about the order; the service may have acted, and
  *   every call is safe to repeat
  */
-export type AccountingErrorCode = 'rejected' | 'not_ready' | 'unknown_order' | 'unauthorized' | 'unavailable'
+export type AccountingErrorCode = 'rejected' | 'unknown_order' | 'unauthorized' | 'unavailable'
 
 /** A call to the accounting service failed. Its message names the status only, and is safe to log (P11). */
 export class AccountingError extends Error {
@@ -81,16 +80,15 @@ export const errorOf = (
     body !== undefined &&
     raw !== JSON.stringify({ error: words }) &&
     Buffer.byteLength(JSON.stringify(raw)) <= MAX_BODY_BYTES
-  return new AccountingError(codeOf(status, code), answered, {
+  return new AccountingError(codeOf(status), answered, {
     reason: { status, ...words, ...(isKept && { body: raw }) },
     retryAfter,
   })
 }
 
-const codeOf = (status: number, code: string | undefined): AccountingErrorCode => {
+const codeOf = (status: number): AccountingErrorCode => {
   if (status === 401 || status === 403) return 'unauthorized'
   if (status === 404) return 'unknown_order'
   // 408, 425 and 429 concern the moment, not the order.
-  if (status < 400 || status >= 500 || [408, 425, 429].includes(status)) return 'unavailable'
-  return code === 'not_finalized' ? 'not_ready' : 'rejected'
+  return status < 400 || status >= 500 || [408, 425, 429].includes(status) ? 'unavailable' : 'rejected'
 }

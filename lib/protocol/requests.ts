@@ -106,7 +106,3 @@ export const paymentRequest = v.lazy((body: unknown) =>
 
 /** The body of register full return (spec: Endpoints, refund). */
 export const refundRequest = object({ source: v.nullish(text), reason: v.nullish(text) }, BODY)
-
-export type Payment = v.InferOutput<typeof payment>
-export type OrderRequest = v.InferOutput<typeof orderRequest>
-export type RefundRequest = v.InferOutput<typeof refundRequest>

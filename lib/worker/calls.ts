@@ -21,21 +21,14 @@ export const callAccounting =
     } catch (error) {
       if (!(error instanceof AccountingError) || error.reason === undefined) throw error
       const { code, reason } = error
-      switch (code) {
-        case 'rejected':
-        case 'not_ready':
-          return { to: call.to, outcome: 'refused', reason }
-        case 'unknown_order':
-          // A create cannot name an unknown order: 404 then means a wrong address.
-          if (call.to !== 'create') return { to: call.to, outcome: 'unknown order', reason }
-          throw new AccountingError(
-            'unavailable',
-            `The accounting service answered ${reason.status} to a create: check ACCOUNTING_URL`,
-          )
-        case 'unauthorized':
-        case 'unavailable':
-          throw error
-      }
+      if (code === 'rejected') return { to: call.to, outcome: 'refused', reason }
+      if (code !== 'unknown_order') throw error
+      // A create cannot name an unknown order: 404 then means a wrong address.
+      if (call.to !== 'create') return { to: call.to, outcome: 'unknown order', reason }
+      throw new AccountingError(
+        'unavailable',
+        `The accounting service answered ${reason.status} to a create: check ACCOUNTING_URL`,
+      )
     }
   }
 

@@ -49,7 +49,6 @@ describe('a response', () => {
     [401, '', {}, { code: 'unauthorized' }],
     [403, '', {}, { code: 'unauthorized' }],
     [404, '<html>', {}, { code: 'unknown_order' }],
-    [400, '{"error":{"code":"not_finalized","message":"m"}}', {}, { code: 'not_ready' }],
     [409, '{"error":{"code":"c","message":"m","field":"f"}}', {}, { reason: { status: 409, ...words } }],
     [422, '{"error":"m"}', {}, { code: 'rejected', reason: { status: 422, message: 'm' } }],
     [422, '{"message":"m","code":"c","field":"f"}', {}, { reason: words }],
