@@ -2,34 +2,16 @@ import { expect, test } from '@jest/globals'
 import { type Intent, isOpen, isSettled } from '../../lib/orders/order.ts'
 import { arrive, check, moves, movesMeanwhile, resultOf, type World, work } from './world.ts'
 
+const QUIET = { outsidePayments: 0, reversals: 0, edits: 0, repeats: 0, faults: 0 }
+
 const world = (service: Partial<World['service']>, left: Partial<World['left']>): World => ({
   service: {
-    status: 'none',
-    heldPayment: false,
-    receipts: 0,
-    returns: 0,
-    stocked: true,
-    forgetful: false,
-    total: 1000,
-    ...service,
+    ...{ status: 'none', heldPayment: false, receipts: 0, returns: 0, total: 1000 },
+    ...{ stocked: true, forgetful: false, ...service },
   },
-  webhooks: [],
-  queue: [],
-  marks: [],
+  ...{ webhooks: [], sent: 0, queue: [], marks: [], requested: [], received: [] },
   store: { version: 0, states: {} },
-  requested: [],
-  received: [],
-  left: {
-    requests: [],
-    fixes: 1,
-    outsidePayments: 0,
-    reversals: 0,
-    edits: 0,
-    repeats: 0,
-    faults: 0,
-    ...left,
-  },
-  sent: 0,
+  left: { requests: [], fixes: 1, ...QUIET, ...left },
 })
 
 /** What must hold once nothing is under way any more (promises P5–P9). */
