@@ -1,84 +1,85 @@
-import { describe, expect, test } from '@jest/globals'
+import { randomBytes } from 'node:crypto'
+import { beforeEach, describe, expect, test } from '@jest/globals'
+import { errorOf } from '../../lib/accounting/errors.ts'
+import { answerOf } from '../../lib/api/answers.ts'
+import { storedBytes } from '../../lib/orders/bodies.ts'
 import { messageGroupOf } from '../../lib/orders/events.ts'
-import { apiForTests, type Body, type Options, ORDERS } from './api.ts'
+import { withinHistory } from '../../lib/orders/intents.ts'
+import {
+  type Intent,
+  MAX_OPEN,
+  MAX_REQUEST_BYTES,
+  newOrder,
+  type Order,
+  REQUEST_KINDS,
+  type RequestKind,
+} from '../../lib/orders/order.ts'
+import { orderRepository } from '../../lib/orders/repository.ts'
+import type { IncomingResponse } from '../../lib/platform/http-client.ts'
+import { parseJson } from '../../lib/protocol/json.ts'
+import { MAX_RESULT_BYTES } from '../../lib/protocol/order.ts'
+import { drain } from '../support/parts.ts'
+import { answering, apiForTests, type Body, type Options, ORDERS } from './api.ts'
 
-/** In Tehran it is the second of March. */
-const NOW = Date.parse('2026-03-01T21:00:00Z')
+const api = await apiForTests()
+const { stack, recorded, world } = api
+const orders = orderRepository(stack.dynamodb, stack.settings.ordersTable, { random: () => 0.5 })
 
-const api = await apiForTests({
-  http: async () => ({ status: 500, headers: {}, text: '' }),
-  now: () => NOW,
-  sleep: async () => expect('no wait').toBe('expected'),
+beforeEach(() => {
+  world.meanwhile = async () => expect('no wait').toBe('expected')
 })
-const { stack, recorded, queued } = api
 
 /** Does not wait for the worker, of which there is none. */
 const ask: typeof api.ask = (method, path, body, options) =>
   api.ask(method, path, body, { headers: { prefer: 'respond-async' }, ...options })
 
+const KEY = { source: 'shop', external_id: '1001' }
 const order = (changes: object = {}) => ({
-  external_id: '1001',
-  source: 'shop',
-  date: '2026-03-01',
-  items: [{ sku: 'A', quantity: 1, unit_price: 1500000 }],
+  ...{ ...KEY, date: '2026-03-01', items: [{ sku: 'A', quantity: 1, unit_price: 1500000 }] },
   ...changes,
 })
 
+/** The events in the order queue, with their message groups and the requests in them. */
+const queued = async () =>
+  (await drain(stack.sqs, stack.settings.ordersQueueUrl)).map(({ Body = '', Attributes }) => {
+    const { data, ...event } = JSON.parse(Body)
+    return { event, data, request: data.request, group: Attributes?.MessageGroupId }
+  })
+
 describe('an accepted change', () => {
-  test.each<[string, string, Body]>([
+  test.each<[string, string, Body, object?]>([
     ['create', ORDERS, order()],
     ['payment', `${ORDERS}1001/payment/`, { source: 'shop', method: 'cash' }],
     ['payment', `${ORDERS}1001/payment/?source=shop`, { payment: { method: 'pos', reference: '' } }],
     ['refund', `${ORDERS}1001/refund/`, { source: 'shop', reason: 'پشیمان شد' }],
-    ['refund', `${ORDERS}1001/refund/?source=shop`, ''],
-    ['refund', `${ORDERS}1001/refund/?source=shop`, Buffer.from(' \n')],
-  ])('%s at %s is queued for its order and answered with 202', async (to, path, body) => {
-    const { status, headers, body: answer } = await ask('POST', path, body)
-    expect(status).toBe(202)
-    expect(answer).toEqual({
-      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      source: 'shop',
-      external_id: '1001',
-      state: 'waiting',
-    })
-    expect(headers).toMatchObject({
-      'relay-request-id': answer.id,
-      'relay-request-state': 'waiting',
-      'preference-applied': 'respond-async',
-    })
-    expect(stack.commands()).toEqual(['SendMessage', ...(to === 'create' ? ['PutItem'] : [])])
-
-    const [first, ...more] = await queued()
-    expect(more).toEqual([])
-    const { data, ...head } = first?.event ?? { data: undefined }
-    expect(head).toEqual({ event: `order.${to}`, delivery: answer.id })
-    expect(data).toMatchObject({ source: 'shop', external_id: '1001' })
-    expect(JSON.parse(data?.request ?? '')).toEqual(
-      typeof body === 'object' && !(body instanceof Buffer) ? body : {},
-    )
-    expect(first?.group).toBe(messageGroupOf({ source: 'shop', external_id: '1001' }))
-    expect(recorded.lines).toEqual([
-      {
-        level: 'info',
-        message: 'request answered',
-        fields: {
-          status: 202,
-          action: to,
-          source: 'shop',
-          external_id: '1001',
-          delivery: answer.id,
-          state: 'waiting',
-        },
-      },
-    ])
-    expect(recorded.metrics).toEqual([{ name: 'Requests', dimensions: { status: '202' }, value: 1 }])
-  })
+    ['refund', `${ORDERS}1001/refund/?source=shop`, '', {}],
+    ['refund', `${ORDERS}1001/refund/?source=shop`, Buffer.from(' \n'), {}],
+  ])(
+    '%s at %s is queued for its order and answered with 202',
+    async (action, path, body, sent = body as object) => {
+      const answer = await ask('POST', path, body)
+      const { id } = answer.body
+      const relay = { 'relay-request-id': id, 'relay-request-state': 'waiting' }
+      expect(answer).toMatchObject({
+        status: 202,
+        body: { id: expect.stringMatching(/^[0-9a-f-]{36}$/), ...KEY, state: 'waiting' },
+        headers: { ...relay, 'preference-applied': 'respond-async' },
+      })
+      expect(stack.commands()).toEqual(['SendMessage', ...(action === 'create' ? ['PutItem'] : [])])
+      const [{ request = '', ...first } = {}, ...more] = await queued()
+      const event = { event: `order.${action}`, delivery: id }
+      expect([first, more]).toEqual([{ event, data: { ...KEY, request }, group: messageGroupOf(KEY) }, []])
+      expect(JSON.parse(request)).toEqual(sent)
+      const fields = { status: 202, action, ...KEY, delivery: id, state: 'waiting' }
+      expect(recorded.lines).toEqual([{ level: 'info', message: 'request answered', fields }])
+      expect(recorded.metrics).toEqual([{ name: 'Requests', dimensions: { status: '202' }, value: 1 }])
+    },
+  )
 
   test('keeps every digit and every character of the request', async () => {
     const body = `{"external_id":"سفارش/😀","source":"shop","date":"2026-03-01","items":[{"sku":"\\u0000A","quantity":0.125,"unit_price":9007199254740993}],"extra":{"a":[1e400]}}`
     expect(await ask('POST', ORDERS, body)).toMatchObject({ status: 202 })
-    const [first] = await queued()
-    expect(first?.event.data).toMatchObject({ request: body, external_id: 'سفارش/😀' })
+    expect(await queued()).toMatchObject([{ request: body, data: { external_id: 'سفارش/😀' } }])
   })
 
   test('has its own id even when it repeats an earlier one, which may have been rejected', async () => {
@@ -88,75 +89,64 @@ describe('an accepted change', () => {
   })
 
   test('passes on only one of two values of the same field', async () => {
-    const twice = `{"source":"api","items":[{"sku":"A","quantity":1,"unit_price":1}],"external_id":"1","source":"shop"}`
+    const twice = JSON.stringify(order()).replace('{', '{"source":"api",')
     expect(await ask('POST', ORDERS, twice)).toMatchObject({ status: 202 })
-    const request = (await queued())[0]?.event.data.request ?? ''
-    expect(request.match(/"source"/g)).toHaveLength(1)
-    expect(JSON.parse(request)).toMatchObject({ source: 'shop' })
+    const [{ request } = { request: '' }] = await queued()
+    expect(request.match(/"source":"\w*"/g)).toEqual(['"source":"shop"'])
   })
 
   test('of the maximum size fits in a message, escaped', async () => {
     for (const note of ['"'.repeat(120_000), '\uFFFE'.repeat(166_000)]) {
       expect(await ask('POST', ORDERS, order({ note }))).toMatchObject({ status: 202 })
-      expect(JSON.parse((await queued())[0]?.event.data.request ?? '')).toEqual(order({ note }))
+      expect((await queued()).map(({ request }) => JSON.parse(request))).toEqual([order({ note })])
     }
   })
 
-  test.each<[string, object, string, object]>([
-    ['no date gets the day of its acceptance', { date: undefined }, '', { date: '2026-03-02' }],
-    ['a null date as well', { date: null }, '', { date: '2026-03-02' }],
-    ['a source in the query has it in the body', { source: undefined }, '?source=shop', { source: 'shop' }],
-  ])('of an order with %s', async (_name, changes, query, sent) => {
-    expect(await ask('POST', ORDERS + query, order(changes))).toMatchObject({ status: 202 })
-    const [first] = await queued()
-    expect(JSON.parse(first?.event.data.request ?? '')).toEqual({ ...order(changes), ...sent })
-  })
-
-  test.each<[string, string, Body, object]>([
-    ['an order with an empty source', ORDERS, order({ source: '' }), { source: '' }],
-    ['a payment with an empty source', `${ORDERS}1/payment/?source=`, { method: 'cash' }, { source: '' }],
-    ['an order without a source', ORDERS, order({ source: undefined }), {}],
-  ])('of %s belongs to "api"; the source is passed on as it is', async (_name, path, body, sent) => {
-    expect(await ask('POST', path, body, { key: 'key-of-api' })).toMatchObject({ body: { source: 'api' } })
-    const [{ data } = { data: { source: '', request: '' } }] = (await queued()).map(({ event }) => event)
-    expect([data.source, JSON.parse(data.request)]).toEqual(['api', { ...(body as object), ...sent }])
+  test.each<[string, Body, object, Options?]>([
+    // No date means the day of acceptance.
+    ['', order({ date: undefined }), { date: '2026-03-02' }],
+    ['', order({ date: null }), { date: '2026-03-02' }],
+    ['?source=shop', order({ source: undefined }), { source: 'shop' }],
+    // These belong to "api"; what its source is, is for the service to judge.
+    ['', order({ source: '' }), {}, { key: 'key-of-api' }],
+    ['1/payment/?source=', { method: 'cash' }, { source: '' }, { key: 'key-of-api' }],
+    ['', order({ source: undefined }), {}, { key: 'key-of-api' }],
+  ])('POST %s passes the date and the source on: %#', async (path, body, sent, options = {}) => {
+    const source = options.key === undefined ? 'shop' : 'api'
+    expect(await ask('POST', ORDERS + path, body, options)).toMatchObject({ body: { source } })
+    const [{ data, request } = { data: {}, request: '' }] = await queued()
+    expect([data.source, JSON.parse(request)]).toEqual([source, { ...(body as object), ...sent }])
   })
 })
 
 describe('nothing is queued', () => {
   const paying = (source?: string) => ({ method: 'cash', ...(source !== undefined && { source }) })
   const PAYMENT = `${ORDERS}1/payment/`
+  const READ_ONLY = { key: 'read-only' }
 
-  test.each<[string, number, string, string, Body, Options]>([
+  test.each<[string, number, string, string, Body?, Options?]>([
     ['no key', 401, 'POST', ORDERS, order(), { key: '' }],
     ['an unknown key', 401, 'POST', ORDERS, order(), { key: 'unknown' }],
     ['the key of a removed store', 401, 'POST', ORDERS, order(), { key: 'key-of-closed' }],
-    ["another store's source", 403, 'POST', ORDERS, order({ source: 'web' }), {}],
-    ['no source in an order', 403, 'POST', ORDERS, order({ source: undefined }), {}],
-    ['a null source in an order', 403, 'POST', ORDERS, order({ source: null }), {}],
-    ["another store's source in the query of an order", 400, 'POST', `${ORDERS}?source=web`, order(), {}],
-    ['a read-only key', 403, 'POST', ORDERS, order(), { key: 'read-only' }],
-    ['a payment with a read-only key', 403, 'POST', `${PAYMENT}?source=shop`, paying(), { key: 'read-only' }],
-    [
-      'a refund with a read-only key',
-      403,
-      'POST',
-      `${ORDERS}1/refund/?source=shop`,
-      {},
-      { key: 'read-only' },
-    ],
-    ['a withdrawal with a read-only key', 403, 'DELETE', `${PAYMENT}?source=shop`, '', { key: 'read-only' }],
-    ["another store's source in the query", 403, 'POST', `${PAYMENT}?source=web`, paying(), {}],
-    ["another store's source in the body", 403, 'POST', PAYMENT, paying('web'), {}],
-    ['no source', 403, 'POST', PAYMENT, paying(), {}],
-    ["another store's source in the body only", 400, 'POST', `${PAYMENT}?source=shop`, paying('web'), {}],
-    ["another store's source in the query only", 400, 'POST', `${PAYMENT}?source=web`, paying('shop'), {}],
-    ['an empty source', 403, 'POST', `${PAYMENT}?source=`, paying(), {}],
-    ['two sources', 400, 'POST', `${PAYMENT}?source=shop&source=web`, paying(), {}],
-    ["a refund of another store's order", 403, 'POST', `${ORDERS}1/refund/`, { source: 'web' }, {}],
-    ["a read of another store's order", 403, 'GET', `${ORDERS}1/?source=web`, '', {}],
-    ['a read without a source', 403, 'GET', `${ORDERS}1/`, '', {}],
-  ])('for %s: %i', async (_name, status, method, path, body, options) => {
+    ["another store's source", 403, 'POST', ORDERS, order({ source: 'web' })],
+    ['no source in an order', 403, 'POST', ORDERS, order({ source: undefined })],
+    ['a null source in an order', 403, 'POST', ORDERS, order({ source: null })],
+    ["another store's source in the query of an order", 400, 'POST', `${ORDERS}?source=web`, order()],
+    ['a create with a read-only key', 403, 'POST', ORDERS, order(), READ_ONLY],
+    ['a payment with a read-only key', 403, 'POST', `${PAYMENT}?source=shop`, paying(), READ_ONLY],
+    ['a withdrawal with a read-only key', 403, 'DELETE', `${PAYMENT}?source=shop`, '', READ_ONLY],
+    ["another store's source in the query", 403, 'POST', `${PAYMENT}?source=web`, paying()],
+    ["another store's source in the body", 403, 'POST', PAYMENT, paying('web')],
+    ["another store's source in the body only", 400, 'POST', `${PAYMENT}?source=shop`, paying('web')],
+    ["another store's source in the query only", 400, 'POST', `${PAYMENT}?source=web`, paying('shop')],
+    ['an empty source', 403, 'POST', `${PAYMENT}?source=`, paying()],
+    ['two sources', 400, 'POST', `${PAYMENT}?source=shop&source=web`, paying()],
+    ["a read of another store's order", 403, 'GET', `${ORDERS}1/?source=web`],
+    ['a read without a source', 403, 'GET', `${ORDERS}1/`],
+    ['an id of 101 characters, which no order has', 404, 'GET', `${ORDERS}${'x'.repeat(101)}/?source=shop`],
+    ['another method', 405, 'GET', ORDERS],
+    ['another path', 404, 'POST', '/favicon.ico'],
+  ])('for %s: %i', async (_name, status, method, path, body = '', options = {}) => {
     const answer = await ask(method, path, body, options)
     expect(answer.status).toBe(status)
     expect(answer.body.error).toMatchObject({ code: expect.any(String), message: expect.any(String) })
@@ -167,15 +157,13 @@ describe('nothing is queued', () => {
   })
 
   test('for a request without a source, and the answer says what to do', async () => {
-    expect((await ask('POST', PAYMENT, paying())).body.error).toEqual({
-      code: 'foreign_source',
-      field: 'source',
-      message:
-        'The request names no source, which means "api", but the API key belongs to "shop": name the source "shop" in the request',
-    })
+    const message =
+      'The request names no source, which means "api", but the API key belongs to "shop": name the source "shop" in the request'
+    const error = { code: 'foreign_source', field: 'source', message }
+    expect((await ask('POST', PAYMENT, paying())).body).toEqual({ error })
   })
 
-  // What else is invalid is in test/protocol/requests.test.ts, json.test.ts and request.test.ts.
+  // What else is invalid is in test/protocol and test/api/request.test.ts.
   test.each<[string, Body, number, string | undefined]>([
     ['a body that is not UTF-8', Uint8Array.of(0x22, 0xff, 0x22), 400, undefined],
     ['an empty body', '', 400, undefined],
@@ -187,35 +175,137 @@ describe('nothing is queued', () => {
     // An invalid create is a success when the order is registered.
     expect(stack.commands().filter(command => command !== 'GetItem')).toEqual([])
   })
-
-  test('for an id of 101 characters in the path, which no order has', async () => {
-    const answer = await ask('POST', `${ORDERS}${'x'.repeat(101)}/payment/?source=shop`, paying())
-    expect(answer).toMatchObject({
-      status: 404,
-      body: { error: { code: 'not_found', field: 'external_id' } },
-    })
-    expect(stack.calls).toEqual([])
-  })
-
-  test('for another method or path', async () => {
-    expect(await ask('GET', ORDERS)).toMatchObject({ status: 405 })
-    expect(await ask('POST', '/favicon.ico')).toMatchObject({ status: 404 })
-    expect(stack.calls).toEqual([])
-  })
 })
 
 // Every call that may fail is in test/crash.
 test('when a request cannot be queued, the store is asked to try again', async () => {
   stack.faults.set('SendMessage', 'before')
-  expect(await ask('POST', ORDERS, order())).toMatchObject({
-    status: 503,
-    headers: { 'retry-after': '5' },
-    body: { error: { code: 'unavailable' } },
-  })
-  const fields = { source: 'shop', external_id: '1001', delivery: expect.any(String) }
+  const answer = { status: 503, headers: { 'retry-after': '5' }, body: { error: { code: 'unavailable' } } }
+  expect(await ask('POST', ORDERS, order())).toMatchObject(answer)
+  const fields = { ...KEY, delivery: expect.any(String) }
   expect(recorded.lines).toMatchObject([{ level: 'error', message: 'request failed', fields }])
   expect(recorded.metrics).toEqual([
     { name: 'RequestFailed', dimensions: {}, value: 1 },
     { name: 'Requests', dimensions: { status: '503' }, value: 1 },
   ])
+})
+
+const REASON = { status: 400, code: 'unknown_sku', message: 'No such product' }
+const RESULT = { ...KEY, status: 'needs_review', total: '1', error: 'کمبود' }
+const intent = (kind: Intent['kind'], state: Intent['state'], changes: Partial<Intent> = {}): Intent => ({
+  ...{ id: kind, kind, state, ...changes },
+})
+
+describe('a read', () => {
+  const UNKNOWN = { error: { code: 'not_found', message: 'Not registered', details: [1] } }
+  const read = ({ external_id } = KEY) => ask('GET', `${ORDERS}${external_id}/?source=shop`)
+
+  const registered = [intent('create', 'registered'), intent('refund', 'waiting')]
+  const refusal = { request: '{}', refused_at: 1, reason: REASON }
+  test.each<[string, Partial<Order>, number, object]>([
+    ['in review', { version: 3, result: RESULT, intents: registered }, 200, RESULT],
+    ['whose create is on its way', { intents: [intent('create', 'waiting', { request: '{}' })] }, 202, KEY],
+    [
+      'whose create is rejected',
+      { intents: [intent('create', 'rejected', { reason: REASON })] },
+      404,
+      UNKNOWN,
+    ],
+    ['whose create is open again', { intents: [intent('create', 'waiting', refusal)] }, 404, UNKNOWN],
+    ['whose create is withdrawn', { intents: [intent('create', 'withdrawn')] }, 404, UNKNOWN],
+  ])('of an order %s', async (_name, changes, status, body) => {
+    world.service = () => answering(404, UNKNOWN)
+    const stored = await orders.get(KEY)
+    await orders.save({ ...newOrder(KEY), ...changes }, stored?.revision ?? 0, world.now)
+    // Neither the request's own body nor when it was refused.
+    const requests = changes.intents?.map(({ request: _, refused_at: __, ...view }) => view)
+    const relay = { version: changes.version ?? 0, updated_at: '2026-03-01T21:00:00.000Z', requests }
+    const answer = await read()
+    expect([answer.status, answer.body]).toEqual([status, { ...body, relay }])
+  })
+
+  const found = { source: 'shop', external_id: 'unknown', status: 'paid', total: '9' }
+  const unavailable = { error: { code: 'unavailable' } }
+
+  test.each<[string, IncomingResponse, number, object]>([
+    ['404 of the service', answering(404, UNKNOWN), 404, UNKNOWN],
+    ['result of the service', answering(200, found), 200, found],
+    ['refusal of the service', answering(400, UNKNOWN), 400, UNKNOWN],
+    ['error of the service', answering(500, {}), 503, unavailable],
+    ["refusal of the relay's own key", answering(401, {}), 503, unavailable],
+  ])(
+    'of an order that the relay does not know is answered with the %s',
+    async (_name, answer, status, body) => {
+      world.service = () => answer
+      const answered = await read(found)
+      expect(answered).toMatchObject({ status, body })
+      expect(answered.headers['retry-after']).toBe(status === 503 ? '5' : undefined)
+      expect(stack.commands()).toEqual(['GetItem', 'GetParameter'])
+    },
+  )
+
+  test('leaves a service alone that was unavailable five times', async () => {
+    const timeouts: number[] = []
+    world.service = ({ timeout }) => {
+      timeouts.push(timeout)
+      throw new Error('timed out')
+    }
+    for (let count = 0; count < 7; count++) expect(await read(found)).toMatchObject({ status: 503 })
+    expect(timeouts).toEqual([3000, 3000, 3000, 3000, 3000])
+  })
+})
+
+test.each<[Intent, number | undefined]>([
+  [intent('create', 'registered'), 201],
+  [intent('create', 'duplicate'), 200],
+  [intent('create', 'withdrawn'), 409],
+  [intent('create', 'rejected', { reason: REASON }), 400],
+  [intent('payment', 'held'), 202],
+  // A refund that waits for the invoice, and one that is to be sent.
+  [intent('refund', 'waiting', { published: true }), 202],
+  [intent('refund', 'waiting'), undefined],
+  [intent('withdrawal', 'registered', { of: 'refund' }), 200],
+])('the request %j is answered with %p', (decided, status) => {
+  const order = { ...newOrder(KEY), result: RESULT, intents: [decided] }
+  const { response, state } = answerOf({ order, revision: 1, updated_at: '' }, decided.id) ?? {}
+  expect([response?.status, state]).toEqual([status, status && decided.state])
+})
+
+test('whatever is accepted can be stored together', async () => {
+  const id = '5d2f3a6e-1111-4111-8111-111111111111'
+  const euros = { code: '€'.repeat(100), message: '€'.repeat(999), field: '"'.repeat(60) }
+  const text = JSON.stringify({ error: euros, more: '"'.repeat(60) })
+  const { reason } = errorOf(400, { json: parseJson(text), text }, undefined)
+  expect(reason).toHaveProperty('body')
+  /** Text that cannot be deflated to less than three quarters. */
+  const random = (length: number) => randomBytes(length).toString('base64').slice(0, length)
+  const largestOf = {
+    create: random(MAX_REQUEST_BYTES.create * 1.31),
+    payment: random(MAX_REQUEST_BYTES.payment * 1.3),
+    refund: '"'.repeat(2000),
+  }
+  for (const kind of ['create', 'payment'] as const) {
+    const share = storedBytes(largestOf[kind], MAX_REQUEST_BYTES[kind]) / MAX_REQUEST_BYTES[kind]
+    expect([share > 0.97, share <= 1]).toEqual([true, true])
+  }
+  const refused = reason && { reason, refused_at: 1_700_000_000, refused: { times: 1, reason } }
+  const largest = (kind: RequestKind): Intent[] => [
+    ...Array<Intent>(MAX_OPEN - 1).fill({ id, kind, state: 'waiting', published: true }),
+    { id, kind, state: 'waiting', request: largestOf[kind], ...refused, sent: true, published: true },
+  ]
+  const history = Array<Intent>(200).fill({
+    id,
+    kind: 'payment',
+    state: 'rejected',
+    ...(reason && { reason }),
+  })
+  const key = { source: 'shop', external_id: '"'.repeat(100) }
+  const whole: Order = {
+    ...newOrder(key),
+    result: { ...key, status: 'paid', x: 'x'.repeat(MAX_RESULT_BYTES - 500) },
+    intents: withinHistory([...history, ...REQUEST_KINDS.flatMap(largest)]),
+    withdrawals: Array.from({ length: 16 }, (_, index) => ({ id: `${id}-${index}`, of: 'payment' })),
+  }
+  await orders.save(whole, 0, world.now)
+  expect((await orders.get(key))?.order).toEqual(whole)
 })

@@ -1,71 +1,203 @@
-import { describe, expect, test } from '@jest/globals'
-import { bearerKey } from '../../lib/api/keys.ts'
-import { route } from '../../lib/api/request.ts'
+import { randomBytes } from 'node:crypto'
+import { beforeEach, describe, expect, test } from '@jest/globals'
+import { type AccessOfKey, bearerKey, storeKeyParameter, storeKeys } from '../../lib/api/keys.ts'
+import { readPreferences } from '../../lib/api/prefer.ts'
+import { readRequest, route } from '../../lib/api/request.ts'
+import type { RequestKind } from '../../lib/orders/order.ts'
+import type { Parameters } from '../../lib/platform/parameters.ts'
+import { parametersForTests } from '../support/parameters.ts'
 
-const IDS = [
-  ...'1001 a+b a/b /a a//b 50% %41 %2F #7 😀 x/payment refund .. .'.split(' '),
-  'a b',
-  'سفارش ۱۲',
-  'a\nb',
-]
+describe('the path', () => {
+  const IDS = '1001 a+b a/b /a a//b 50% %41 %2F #7 😀 x/payment refund .. .'.split(' ')
 
-test.each(IDS)('the id %j is found in every path, with and without a trailing slash', external_id => {
-  const order = `/api/v1/orders/${external_id}`
-  for (const end of ['', '/']) {
-    expect(route('GET', order + end)).toEqual({ action: { to: 'read', external_id } })
-    for (const to of ['payment', 'refund']) {
-      expect(route('POST', `${order}/${to}${end}`)).toEqual({ action: { to, external_id } })
-      expect(route('DELETE', `${order}/${to}${end}`)).toEqual({
-        action: { to: 'withdraw', of: to, external_id },
-      })
+  test.each([...IDS, 'a b', 'سفارش ۱۲', 'a\nb'])('has the id %j, with and without a trailing slash', id => {
+    const order = `/api/v1/orders/${id}`
+    for (const end of ['', '/']) {
+      expect(route('GET', order + end)).toEqual({ action: { to: 'read', external_id: id } })
+      for (const to of ['payment', 'refund']) {
+        const withdrawal = { to: 'withdraw', of: to, external_id: id }
+        expect(route('POST', `${order}/${to}${end}`)).toEqual({ action: { to, external_id: id } })
+        expect(route('DELETE', `${order}/${to}${end}`)).toEqual({ action: withdrawal })
+      }
     }
-  }
-})
-
-test.each(['a/', '//'])('the id %j, which ends with a slash, is read with a trailing slash', external_id => {
-  const order = `/api/v1/orders/${external_id}/`
-  expect(route('GET', order)).toEqual({ action: { to: 'read', external_id } })
-  expect(route('POST', `${order}refund`)).toEqual({ action: { to: 'refund', external_id } })
-})
-
-test('DELETE of an order withdraws its create', () => {
-  expect(route('DELETE', '/api/v1/orders/1001/')).toEqual({
-    action: { to: 'withdraw', of: 'create', external_id: '1001' },
   })
-})
 
-test.each(['/api/v1/orders/', '/api/v1/orders'])('POST %s creates an order', path => {
-  expect(route('POST', path)).toEqual({ action: { to: 'create' } })
-})
-
-describe('no action', () => {
   test.each([
-    ['GET', '/api/v1/orders/', 'POST'],
-    ['DELETE', '/api/v1/orders/', 'POST'],
-    // API Gateway cuts a path at a question mark in an id; nothing is then registered for another order.
-    ['POST', '/api/v1/orders/1001/', 'GET, DELETE'],
-    ['PUT', '/api/v1/orders/1001/', 'GET, DELETE'],
-    ['PUT', '/api/v1/orders/1001/payment/', 'GET, POST, DELETE'],
-    ['GET', '/webhook', 'POST'],
-    ['PUT', '/webhook/', 'POST'],
-  ])('%s %s is 405 with the allowed methods', (method, path, allow) => {
-    expect(route(method, path)).toMatchObject({ refused: { status: 405, headers: { allow } } })
+    ['GET', '1001//', { to: 'read', external_id: '1001/' }],
+    ['POST', '//refund', { to: 'refund', external_id: '/' }],
+    ['DELETE', '1001/', { to: 'withdraw', of: 'create', external_id: '1001' }],
+    ['POST', '', { to: 'create' }],
+  ])('%s %s is understood', (method, path, action) => {
+    expect(route(method, `/api/v1/orders/${path}`)).toEqual({ action })
   })
 
-  test.each(['/', '/api/v1/', '/api/v1/ordersx', '/webhooks', '/favicon.ico'])('%s is 404', path => {
-    expect(route('POST', path)).toMatchObject({ refused: { status: 404 } })
+  const allow = (methods: string) => ({ headers: { allow: methods } })
+  test.each<[string, string, number, object?]>([
+    ['GET', '/api/v1/orders', 405, allow('POST')],
+    ['DELETE', '/api/v1/orders/', 405, allow('POST')],
+    // API Gateway cuts a path at a question mark in an id; nothing is then registered for another order.
+    ['POST', '/api/v1/orders/1001/', 405, allow('GET, DELETE')],
+    ['PUT', '/api/v1/orders/1001/payment/', 405, allow('GET, POST, DELETE')],
+    ['PUT', '/webhook/', 405, allow('POST')],
+    ...['/', '/api/v1/', '/api/v1/ordersx', '/webhooks'].map(
+      path => ['POST', path, 404] satisfies [string, string, number],
+    ),
+  ])('%s %s is refused', (method, path, status, refused = {}) => {
+    expect(route(method, path)).toMatchObject({ refused: { status, ...refused } })
   })
 })
 
-test.each([
-  ['Bearer abc', 'abc'],
-  ['bearer abc', 'abc'],
-  ['Bearer  abc ', 'abc'],
-  ['Bearer', undefined],
-  ['Bearer a b', undefined],
-  ['Basic abc', undefined],
-  ['', undefined],
-  [undefined, undefined],
-])('the Authorization header %j has the key %j', (header, key) => {
-  expect(bearerKey(header)).toBe(key)
+describe('a key', () => {
+  const PATH = '/order-relay/test'
+  const stored = (source: string, key: string): Parameters => {
+    const { Name, Value } = storeKeyParameter(PATH, source, key)
+    return { [Name.slice(`${PATH}/store-keys/`.length)]: Value }
+  }
+  let accessOf: AccessOfKey
+  // How long a key is kept, and how soon a new one is found, is in test/platform/parameters.test.ts.
+  beforeEach(() => {
+    const { cache } = parametersForTests({
+      ...{ ...stored('shop', 'first'), ...stored('shop', 'second'), 'shop/1': 'no hash', 'shop/2': '' },
+      ...{ ...stored('فروشگاه', 'key of another'), ...stored('removed', 'key of a removed store') },
+    })
+    const stores = ['shop', 'فروشگاه'].map(source => ({ source, feed: 'sqs' }) as const)
+    accessOf = storeKeys(cache, stores)
+  })
+
+  test.each<[string, string | undefined]>([
+    ['first', 'shop'],
+    ['second', 'shop'],
+    ['key of another', 'فروشگاه'],
+    ['key of a removed store', undefined],
+    [storeKeyParameter(PATH, 'shop', 'first').Value, undefined],
+    ...['firs', 'First', '', 'no hash'].map((key): [string, undefined] => [key, undefined]),
+  ])('%p is that of %p', async (key, source) => {
+    expect((await accessOf(key))?.source).toBe(source)
+  })
+
+  test('is stored as its hash, under the beginning of that', () => {
+    const { Name, Type, Value } = storeKeyParameter(PATH, 'shop', 'first')
+    expect([Type, Value]).toEqual(['SecureString', expect.stringMatching(/^[0-9a-f]{64}$/)])
+    expect(Name).toBe(`/order-relay/test/store-keys/shop/${Value.slice(0, 12)}`)
+  })
+
+  test.each([
+    ['Bearer abc', 'abc'],
+    ['bearer  abc ', 'abc'],
+    ...['Bearer', 'Bearer a b', 'Basic abc', 'x Bearer abc', undefined].map(header => [header, undefined]),
+  ])('in the Authorization header %j is %j', (header, key) => {
+    expect(bearerKey(header)).toBe(key)
+  })
+})
+
+test.each<[string | undefined, object]>([
+  [undefined, {}],
+  ['WAIT = "7"', { wait: 7 }],
+  ['Respond-Async, wait=10', { respondAsync: true, wait: 10 }],
+  ['respond-async; x=1; y="a,b;c", wait=3; z', { respondAsync: true, wait: 3 }],
+  ['x="a, wait=1", wait=2, wait=9', { wait: 2 }],
+  ['respond-async=, handling=lenient;;', { respondAsync: true }],
+  ['handling=strict, wait=0', { wait: 0, strict: true }],
+  ['wait, wait=5', {}],
+  ['wait=-1', {}],
+  ['wait=1.5', {}],
+  ['wait="', {}],
+  ['"wait=1", , =2', {}],
+])('the preferences of %s', (header, expected) => {
+  expect(readPreferences(header)).toEqual({ strict: false, respondAsync: false, ...expected })
+})
+
+describe('the body', () => {
+  const item = { sku: 'A', quantity: 1, unit_price: 1 }
+  const order = (changes: object = {}) => ({ external_id: '1', items: [item], ...changes })
+
+  /** A request of the store "api". */
+  const read = (to: RequestKind, body: object | string, options: object = {}) => {
+    const action = to === 'create' ? { to } : { to, external_id: '1' }
+    const text = typeof body === 'string' ? body : JSON.stringify(body)
+    return readRequest({ action, query: [], body: text, ...options }, 'api', () => '2026-01-01')
+  }
+  const refusal = (status: number, message: string | RegExp) => ({
+    refused: { status, body: { error: { message: expect.stringMatching(message) } } },
+  })
+
+  const NONE = 'is unknown and has no effect'
+  test.each<[to: RequestKind, body: object | string, ...messages: string[]]>([
+    ['create', order({ payment: { method: 'card', reference: '', date: null }, customer: { email: 'a@b' } })],
+    ['create', order({ discont: 5 }), `Field "discont" ${NONE}: did you mean "discount"?`],
+    [
+      'create',
+      order({ items: [item, { ...item, Discount: 1, zzz: 2 }], customer: { phone: '0912' } }),
+      `Field "customer.phone" ${NONE}`,
+      `Field "items[1].Discount" ${NONE}: did you mean "discount"?`,
+      `Field "items[1].zzz" ${NONE}`,
+    ],
+    [
+      'create',
+      `${JSON.stringify(order()).slice(0, -1)},"shipping":1,"shipping":2}`,
+      'Field "shipping" occurs twice in one object; the last value counts',
+    ],
+    ['payment', { method: 'card' }],
+    ['payment', { metod: 'card' }, `Field "metod" ${NONE}: did you mean "method"?`],
+    ['payment', { payment: { ref: '1' }, note: 1 }, `Field "note" ${NONE}`, `Field "payment.ref" ${NONE}`],
+    ['refund', { reson: 'x' }, `Field "reson" ${NONE}: did you mean "reason"?`],
+  ])('of a %s: what has no effect in %j', (to, body, ...messages) => {
+    const reading = read(to, body)
+    const warnings = 'warnings' in reading ? reading.warnings.map(({ message }) => message) : []
+    expect(warnings.toSorted()).toEqual(messages)
+    const strictly = messages.length === 0 ? reading : { refused: { status: 400 } }
+    expect(read(to, body, { strict: true })).toMatchObject(strictly)
+  })
+
+  test('has at most ten warnings', () => {
+    const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`field ${index}`, 1]))
+    expect(read('create', order(many))).toHaveProperty('warnings.length', 10)
+  })
+
+  test('that is not JSON is refused with the place', () => {
+    const place = 'The body is not JSON: see line 1, column 21'
+    expect(read('create', '{"external_id": "1",}')).toMatchObject(refusal(400, place))
+  })
+
+  test.each([
+    [{ 'content-type': 'application/json; charset=utf-8' }, true],
+    [{ 'content-type': 'application/vnd.shop+json', 'content-encoding': 'identity' }, true],
+    [{}, true],
+    [{ 'content-type': 'text/plain' }, false],
+    [{ 'content-type': 'application/x-www-form-urlencoded' }, false],
+    [{ 'content-encoding': 'gzip' }, false],
+  ])('with the headers %j is taken: %p', (headers, isTaken) => {
+    const expected = isTaken ? { text: '{}' } : { refused: { status: 415 } }
+    expect(read('refund', '{}', { headers })).toMatchObject(expected)
+    expect(read('refund', '', { headers })).not.toHaveProperty('refused')
+  })
+
+  /** Text that cannot be deflated to less than three quarters. */
+  const random = (length: number) => randomBytes(length).toString('base64').slice(0, length)
+  const ROW = { quantity: 1, unit_price: 1_500_000, name: 'کیبورد مکانیکی بی‌سیم مدل' }
+  const GROWS = `${JSON.stringify(order()).slice(0, -1)},"x":[${'1e20,'.repeat(20_000)}1]}`
+  const STORED = /takes \d+ bytes.*at most 16384/
+
+  test.each<[string, RequestKind, object | string, RegExp | undefined]>([
+    ['random text', 'create', order({ note: random(340_000) }), /takes \d+ bytes.*at most \d+/],
+    ['quotes, which grow', 'create', order({ note: '"'.repeat(200_000) }), /more than 500,000/],
+    ['random text', 'payment', { method: 'cash', reference: random(24_000) }, STORED],
+    ['random text', 'refund', { reason: random(24_000) }, STORED],
+    [
+      'rows',
+      'create',
+      order({ items: Array.from({ length: 3000 }, (_, sku) => ({ sku: `${sku}`, ...ROW })) }),
+      undefined,
+    ],
+    ['numbers that grow when they are written out', 'create', GROWS, undefined],
+  ])('of much %s in a %s is refused if it cannot be stored: %#', (_name, to, body, message) => {
+    expect(read(to, body)).toMatchObject(message ? refusal(413, message) : { order: { external_id: '1' } })
+  })
+
+  test.each([
+    ...['a?b', '?', '.', '..', 'a/../b', './a'].map(id => [id, refusal(400, 'cannot be addressed')] as const),
+    ...['1001', 'a..b', '#1'].map(id => [id, { order: { source: 'api', external_id: id } }] as const),
+  ])('may have the id %p if a path can carry it', (external_id, expected) => {
+    expect(read('create', order({ external_id }))).toMatchObject(expected)
+  })
 })

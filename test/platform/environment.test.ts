@@ -1,5 +1,5 @@
-import { afterEach, describe, expect, test } from '@jest/globals'
-import { readSettings, unixSeconds } from '../../lib/platform/environment.ts'
+import { afterEach, expect, test } from '@jest/globals'
+import { readSettings, type Settings, unixSeconds, VARIABLES } from '../../lib/platform/environment.ts'
 import { feedQueueName, siblingQueueUrl } from '../../lib/platform/names.ts'
 
 const environment = { ...process.env }
@@ -7,43 +7,29 @@ afterEach(() => {
   process.env = { ...environment }
 })
 
-test.each([
-  ...([
-    'ordersTable',
-    'deliveriesTable',
-    'historyTable',
-    'ordersQueueUrl',
-    'quarantineQueueUrl',
-    'feedsDeadQueueUrl',
-  ] as const),
-  ...(['secretsPath', 'accountingUrl', 'refusedRetryDays', 'accountingTimeZone', 'waitSeconds'] as const),
-  ...(['feedAddresses', 'feedVersionsFrom'] as const),
-])('the setting %s is an environment variable of this name, which is required', name => {
-  const variable = name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()
-  for (const missing of [undefined, '']) {
-    if (missing === undefined) delete process.env[variable]
-    else process.env[variable] = missing
-    expect(() => readSettings(name)).toThrow(`Cannot start: the environment variable ${variable} is not set`)
-  }
-  process.env[variable] = 'value'
-  expect(readSettings(name)).toEqual({ [name]: 'value' })
-})
+test.each(Object.keys(VARIABLES) as (keyof Settings)[])(
+  'the setting %s is an environment variable of this name, which is required',
+  name => {
+    const variable = name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()
+    for (const missing of [{}, { [variable]: '' }]) {
+      process.env = missing
+      expect(() => readSettings(name)).toThrow(
+        `Cannot start: the environment variable ${variable} is not set`,
+      )
+    }
+    process.env = { [variable]: 'value' }
+    expect(readSettings(name)).toEqual({ [name]: 'value' })
+  },
+)
 
 test('unix time is in whole seconds', () => {
   expect(unixSeconds(1999)).toBe(1)
 })
 
-describe('the queue of a feed', () => {
-  test('has the account, region and prefix of the order queue', () => {
-    const orders = 'https://sqs.eu-central-1.amazonaws.com/123456789012/order-relay-production-orders.fifo'
-    expect(siblingQueueUrl(orders, feedQueueName('shop'))).toBe(
-      'https://sqs.eu-central-1.amazonaws.com/123456789012/order-relay-production-feed-shop.fifo',
-    )
-  })
-
-  test('cannot be derived from any other queue', () => {
-    expect(() => siblingQueueUrl('https://sqs/quarantine', 'feed-shop.fifo')).toThrow(
-      'Cannot derive a queue URL: "https://sqs/quarantine" does not end with "orders.fifo"',
-    )
-  })
+test('the queue of a feed has the account, region and prefix of the order queue, and of no other', () => {
+  const stack = 'https://sqs.eu-central-1.amazonaws.com/123456789012/order-relay-production-'
+  expect(siblingQueueUrl(`${stack}orders.fifo`, feedQueueName('shop'))).toBe(`${stack}feed-shop.fifo`)
+  expect(() => siblingQueueUrl('https://sqs/quarantine', 'feed-shop.fifo')).toThrow(
+    'Cannot derive a queue URL: "https://sqs/quarantine" does not end with "orders.fifo"',
+  )
 })

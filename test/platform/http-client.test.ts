@@ -1,8 +1,10 @@
+import dns from 'node:dns'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
-import type { Socket } from 'node:net'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { LookupFunction, Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { afterEach, describe, expect, jest, test } from '@jest/globals'
+import { assertAllowed } from '../../lib/platform/addresses.ts'
 import {
   headerOf,
   httpClient,
@@ -12,64 +14,54 @@ import {
 import { addressOf } from '../support/address.ts'
 import { until } from '../support/until.ts'
 
-let server: Server | undefined
-
+const servers: Server[] = []
 afterEach(() => {
-  server?.closeAllConnections()
-  server?.close()
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections()
+    server.close()
+  }
 })
 
-/** Starts a server, and returns a client of it with the sockets on which its requests arrived. */
-const serve = async (listener: RequestListener) => {
+/** Starts a server, and returns a client of it with the connection of each request that arrived, by its number. */
+const serve = async (listener: RequestListener, assertAddress?: (address: string) => void) => {
   const sockets: Socket[] = []
-  server = createServer((request, response) => {
+  const server = createServer((request, response) => {
     sockets.push(request.socket)
     listener(request, response)
   }).listen(0, '127.0.0.1')
+  servers.push(server)
   await once(server, 'listening')
   const origin = addressOf(server)
-  const client = httpClient()
+  const client = httpClient(assertAddress)
   const request = (changes: Partial<OutgoingRequest> = {}) =>
     client({ method: 'POST', origin, path: '/', headers: {}, timeout: 2000, ...changes })
-  return { sockets, request }
+  const connections = () => sockets.map(socket => [...new Set(sockets)].indexOf(socket))
+  return { sockets, connections, origin, request }
 }
-
-/** The requests on their sockets: [first, first, second] says that the second request reused a connection. */
-const connections = (sockets: Socket[]) => sockets.map(socket => [...new Set(sockets)].indexOf(socket))
 
 describe('a request', () => {
   test('is sent as given: method, path, headers and body', async () => {
-    let received: IncomingMessage | undefined
-    let body = ''
+    let received: unknown
     const { request } = await serve(async (incoming, response) => {
-      received = incoming
-      body = await text(incoming)
+      const { method, url, headers } = incoming
+      received = { method, url, headers, body: await text(incoming) }
       response.writeHead(201, { 'x-answer': '1', 'set-cookie': ['a', 'b'] }).end('پاسخ')
     })
-    const path = '/a/../b/%2E%2E/سفارش?x=%41'.replace('سفارش', encodeURIComponent('سفارش'))
-    const response = await request({ method: 'PUT', path, headers: { 'x-name': 'value' }, body: 'بدنه' })
-    expect(received).toMatchObject({
-      method: 'PUT',
-      url: path,
-      headers: { 'x-name': 'value', 'content-length': '8' },
-    })
-    expect(body).toBe('بدنه')
+    const path = `/a/../b/%2E%2E/${encodeURIComponent('سفارش')}?x=%41`
+    const sent = { method: 'PUT', headers: { 'x-name': 'value' }, body: 'بدنه' }
+    const response = await request({ ...sent, path })
+    const headers = { ...sent.headers, 'content-length': '8' }
+    expect(received).toMatchObject({ ...sent, url: path, headers })
     expect(response).toMatchObject({ status: 201, text: 'پاسخ' })
     expect([headerOf(response, 'x-answer'), headerOf(response, 'set-cookie')]).toEqual(['1', undefined])
   })
 
-  test('reuses its connection', async () => {
-    const { sockets, request } = await serve((_request, response) => response.end('ok'))
-    for (let count = 0; count < 5; count++) await request()
-    expect(connections(sockets)).toEqual([0, 0, 0, 0, 0])
-  })
-
-  test('does not follow a redirect', async () => {
-    const { sockets, request } = await serve((_request, response) =>
+  test('reuses its connection, and follows no redirect', async () => {
+    const { connections, request } = await serve((_request, response) =>
       response.writeHead(307, { location: '/elsewhere' }).end(),
     )
-    expect(await request()).toMatchObject({ status: 307 })
-    expect(sockets).toHaveLength(1)
+    for (let count = 0; count < 3; count++) expect(await request()).toMatchObject({ status: 307 })
+    expect(connections()).toEqual([0, 0, 0])
   })
 })
 
@@ -85,41 +77,36 @@ describe('a connection that is reset', () => {
   }
 
   test('while it was idle is replaced, and the request is sent again', async () => {
-    const { sockets, request } = await resetting(2)
+    const { connections, request } = await resetting(2)
     expect(await request()).not.toHaveProperty('resent')
     expect(await request({ body: 'again' })).toMatchObject({ status: 200, text: 'again', resent: true })
-    expect(connections(sockets)).toEqual([0, 0, 1])
+    expect(connections()).toEqual([0, 0, 1])
   })
 
-  test('when it is new fails the request', async () => {
-    const { sockets, request } = await resetting(1)
+  test('when it is new, or a second time, fails the request', async () => {
+    const { sockets, request } = await resetting(1, 3, 4)
     await expect(request()).rejects.toMatchObject({ code: 'ECONNRESET' })
-    expect(sockets).toHaveLength(1)
-  })
-
-  test('a second time fails the request', async () => {
-    const { sockets, request } = await resetting(2, 3)
     await request()
     await expect(request()).rejects.toMatchObject({ code: 'ECONNRESET' })
-    expect(sockets).toHaveLength(3)
+    expect(sockets).toHaveLength(4)
   })
 })
 
 describe('a response', () => {
-  test.each<[string, RequestListener]>([
-    ['never begins', () => undefined],
-    ['never ends', (_request, response) => void response.write('{')],
-  ])('that %s fails after the timeout, by its name', async (_name, listener) => {
+  test.each<[string, RequestListener, string]>([
+    ['never begins', () => undefined, 'no complete response within 100 ms'],
+    ['never ends', (_request, response) => void response.write('{'), 'no complete response within 100 ms'],
+    [
+      'is cut off',
+      (_request, response) => {
+        response.writeHead(200, { 'content-length': 100 }).write('{')
+        setImmediate(() => response.destroy())
+      },
+      'aborted',
+    ],
+  ])('that %s fails, and says why', async (_name, listener, message) => {
     const { request } = await serve(listener)
-    await expect(request({ timeout: 100 })).rejects.toThrow('no complete response within 100 ms')
-  })
-
-  test('that is cut off fails', async () => {
-    const { request } = await serve((_request, response) => {
-      response.writeHead(200, { 'content-length': 100 }).write('{')
-      setImmediate(() => response.destroy())
-    })
-    await expect(request()).rejects.toThrow('aborted')
+    await expect(request({ timeout: message === 'aborted' ? 2000 : 100 })).rejects.toThrow(message)
   })
 
   test('is limited to 1 MiB, unless another limit is given', async () => {
@@ -128,10 +115,8 @@ describe('a response', () => {
     await expect(request()).rejects.toThrow('the response is larger than 1048576 bytes')
     expect(await request({ maxBytes: body.length })).toMatchObject({ text: body })
   })
-})
 
-describe('a response whose body is discarded', () => {
-  test('leaves the connection usable when it is short', async () => {
+  test('whose body is discarded leaves the connection usable when it is short', async () => {
     const { sockets, request } = await serve((_request, response) => response.end('x'.repeat(10_000)))
     await until(async () => {
       expect(await request({ maxBytes: 0 })).toMatchObject({ status: 200, text: '' })
@@ -139,7 +124,7 @@ describe('a response whose body is discarded', () => {
     })
   })
 
-  test('is not waited for, and ends the connection when it is long', async () => {
+  test('whose body is discarded is not waited for, and ends the connection when it is long', async () => {
     const { sockets, request } = await serve((_request, response) => {
       const more = () => !response.destroyed && response.write('x'.repeat(65_536), more)
       more()
@@ -150,9 +135,33 @@ describe('a response whose body is discarded', () => {
   })
 })
 
-test('a server that does not listen fails the request', async () => {
-  const request = { method: 'GET', origin: 'http://127.0.0.1:1', path: '/', headers: {}, timeout: 1000 }
-  await expect(httpClient()(request)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+describe('the address of a feed', () => {
+  const feed = async (allowed: 'public' | 'loopback') => {
+    const reached = await serve(
+      (_request, response) => response.end('reached'),
+      address => assertAllowed(address, allowed),
+    )
+    const { port } = new URL(reached.origin)
+    return (host: string) => reached.request({ origin: `http://${host}:${port}` })
+  }
+
+  test.each(['127.0.0.1', 'localhost', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]'])(
+    '%s is called on a developer machine only',
+    async host => {
+      await expect((await feed('public'))(host)).rejects.toThrow('is not public')
+      if (!host.startsWith('['))
+        expect(await (await feed('loopback'))(host)).toMatchObject({ text: 'reached' })
+    },
+  )
+
+  test('is not called when any that its name has is internal', async () => {
+    const addresses = ['203.0.113.1', '127.0.0.1'].map(address => ({ address, family: 4 }))
+    const answer = (...[, , callback]: Parameters<LookupFunction>) => callback(null, addresses)
+    const call = await feed('public')
+    const lookup = jest.spyOn(dns, 'lookup').mockImplementation(answer as typeof dns.lookup)
+    await expect(call('shop.example')).rejects.toThrow('is not public')
+    lookup.mockRestore()
+  })
 })
 
 test.each([

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from '@jest/globals'
-import type { Telemetry } from '../../lib/platform/telemetry.ts'
 import { sign } from '../../lib/protocol/signature.ts'
 import { createReceiver } from '../../lib/webhook/handler.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
@@ -13,52 +12,44 @@ setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
 const nothing = () => undefined
-const telemetry: Telemetry = {
-  info: nothing,
-  warn: nothing,
-  error: nothing,
-  count: nothing,
-  seconds: nothing,
-}
 const SECRET = 'whsec_memory'
 const Parameters = [{ Name: `${SETTINGS.secretsPath}/webhook/secrets/one`, Value: SECRET }]
 const dependencies = {
   // AWS that takes everything and keeps nothing.
   ...{ dynamodb: { send: async () => ({}) as never }, sqs: { send: async () => ({}) as never } },
   ssm: { send: async () => ({ Parameters }) as never },
-  ...{ telemetry, stores: STORES, settings: SETTINGS, now: Date.now, random: Math.random },
+  telemetry: { info: nothing, warn: nothing, error: nothing, count: nothing, seconds: nothing },
+  ...{ stores: STORES, settings: SETTINGS, now: Date.now, random: Math.random },
   http: () => Promise.reject(new Error('no call expected')),
 }
+const receiver = await createReceiver(dependencies)
+const worker = createWorker(dependencies)
 
-const webhook = () => {
-  const [delivery, external_id] = [randomUUID(), randomUUID()]
-  const data = { source: 'shop', external_id, status: 'paid', total: '1'.repeat(1000) }
-  return JSON.stringify({ event: 'order.updated', delivery, data })
-}
-
-const FUNCTIONS: Readonly<Record<string, () => Promise<() => Promise<unknown>>>> = {
-  async webhook() {
-    const handler = await createReceiver(dependencies)
-    return async () => {
-      const body = webhook()
+const FUNCTIONS: [name: string, handle: (body: string) => Promise<unknown>, expected: object][] = [
+  [
+    'receiver',
+    body => {
       const t = Math.floor(Date.now() / 1000)
       const headers = { 'x-service-signature': sign({ secret: SECRET, t, body }) }
-      expect(await handler(httpEvent({ headers, body }), context())).toMatchObject({ statusCode: 200 })
-    }
-  },
-  async worker() {
-    const handler = createWorker(dependencies)
-    return async () => {
-      const record = sqsRecord('1', { body: webhook(), attributes: { MessageGroupId: 'group' } })
-      expect(await handler(sqsEvent(record), context())).toEqual({ batchItemFailures: [] })
-    }
-  },
-}
+      return receiver(httpEvent({ headers, body }), context())
+    },
+    { statusCode: 200 },
+  ],
+  [
+    'worker',
+    async body =>
+      worker(sqsEvent(sqsRecord('1', { body, attributes: { MessageGroupId: 'group' } })), context()),
+    { batchItemFailures: [] },
+  ],
+]
 
-test.each(Object.keys(FUNCTIONS))('the %s keeps nothing of what it has processed', async name => {
-  const handleOne = await FUNCTIONS[name]?.()
+test.each(FUNCTIONS)('the %s keeps nothing of what it has processed', async (_name, handle, expected) => {
   const heapAfter = async (events: number) => {
-    for (let count = 0; count < events; count++) await handleOne?.()
+    for (let count = 0; count < events; count++) {
+      const data = { source: 'shop', external_id: randomUUID(), status: 'paid', total: '1'.repeat(1000) }
+      const webhook = { event: 'order.updated', delivery: randomUUID(), data }
+      expect(await handle(JSON.stringify(webhook))).toMatchObject(expected)
+    }
     collectGarbage()
     return process.memoryUsage().heapUsed
   }

@@ -12,37 +12,23 @@ test('log lines have a level, a message and their fields', () => {
   const written = lines(({ info, warn, error }) => {
     info('delivery received', { outcome: 'queued' })
     warn('feed disabled')
-    error('delivery failed', new TypeError('no response'), { source: 'shop' })
-    error('delivery failed', 'a string')
+    error('delivery failed', 'a string', { source: 'shop' })
   })
   expect(written).toMatchObject([
     { level: 'INFO', message: 'delivery received', outcome: 'queued' },
     { level: 'WARN', message: 'feed disabled' },
-    {
-      level: 'ERROR',
-      message: 'delivery failed',
-      source: 'shop',
-      error: { name: 'TypeError', message: 'no response' },
-    },
-    { level: 'ERROR', message: 'delivery failed', error: { message: 'a string' } },
+    { level: 'ERROR', message: 'delivery failed', source: 'shop', error: { message: 'a string' } },
   ])
 })
 
 test('an error is logged with its codes, and without any other property or its cause', () => {
-  const error = Object.assign(new TypeError('Parse Error', { cause: new Error('Sara Ahmadi') }), {
-    code: 'HPE_INVALID_CONSTANT',
-    $metadata: { requestId: 'r1' },
-    rawPacket: Buffer.from('Sara Ahmadi'),
-    Item: { name: { S: 'Sara Ahmadi' } },
-  })
-  const [line] = lines(telemetry => telemetry.error('event retried', error))
+  const data = { rawPacket: Buffer.from('Sara Ahmadi'), Item: { name: { S: 'Sara Ahmadi' } } }
+  const codes = { code: 'HPE_INVALID_CONSTANT', $metadata: { requestId: 'r1' } }
+  const error = new TypeError('Parse Error', { cause: new Error('Sara Ahmadi') })
+  const [line] = lines(telemetry => telemetry.error('event retried', Object.assign(error, codes, data)))
   expect(line?.error).toEqual({
-    name: 'TypeError',
-    message: 'Parse Error',
-    code: 'HPE_INVALID_CONSTANT',
-    $metadata: { requestId: 'r1' },
-    location: expect.any(String),
-    stack: expect.stringContaining('Parse Error'),
+    ...{ name: 'TypeError', message: 'Parse Error', ...codes },
+    ...{ location: expect.any(String), stack: expect.stringContaining('Parse Error') },
   })
 })
 
@@ -54,8 +40,7 @@ test('a log line stays one line for every reader, and its fields arrive as they 
   })
   expect(output).not.toMatch(/[\p{Cc}\u2028\u2029](?<!\n)/u)
   const written = output.trim().split('\n')
-  expect(written).toHaveLength(2)
-  expect(written.map(line => JSON.parse(line))).toMatchObject([{ external_id }, { external_id }])
+  expect(written.map(line => JSON.parse(line).external_id)).toEqual([external_id, external_id])
 })
 
 test('metrics have the stack’s name in the dimension "service", so that stages do not share alarms', () => {
@@ -66,11 +51,11 @@ test('metrics have the stack’s name in the dimension "service", so that stages
     seconds('FailingEventAge', 7)
   })
   delete process.env.POWERTOOLS_SERVICE_NAME
-  const metric = (Namespace: string, Dimensions: string[][], Name: string, Unit: string) => ({
-    CloudWatchMetrics: [{ Namespace, Dimensions, Metrics: [{ Name, Unit }] }],
+  const metric = (Dimensions: string[][], Name: string, Unit: string) => ({
+    CloudWatchMetrics: [{ Namespace: 'order-relay', Dimensions, Metrics: [{ Name, Unit }] }],
   })
-  const counted = metric('order-relay', [['service', 'outcome']], 'Deliveries', 'Count')
-  const timed = metric('order-relay', [['service']], 'FailingEventAge', 'Seconds')
+  const counted = metric([['service', 'outcome']], 'Deliveries', 'Count')
+  const timed = metric([['service']], 'FailingEventAge', 'Seconds')
   expect(written).toMatchObject([
     { service, outcome: 'forged', Deliveries: 1, _aws: counted },
     { service, FailingEventAge: 7, _aws: timed },
