@@ -19,7 +19,7 @@ export type Explanation = {
   remedy?: string
 }
 
-type Variant<Value> = { value: Value; cause: string; remedy: string }
+type Variant = { value: string | Uint8Array; cause: string; remedy: string }
 
 const decoder = new TextDecoder()
 const fromHex = (text: string) =>
@@ -47,62 +47,70 @@ const windows1252 = (text: string) => {
 }
 
 const RAW = 'verify the raw bytes of the request before anything parses or changes them'
+const PARSED = 'the body was parsed and written again'
+const LINES = 'line breaks of the body were changed'
+const CHARACTERS = 'the body was read in another character set than UTF-8'
+
+/** What may have changed a body, and how it was signed before that; throws where it cannot have been. */
+const CHANGES: readonly [
+  cause: string,
+  before: (text: string) => string | Uint8Array | undefined,
+  remedy?: string,
+][] = [
+  ['white space around the body was added', text => text.trim()],
+  ['a line break at the end of the body was removed', text => `${text}\n`],
+  [PARSED, text => JSON.stringify(JSON.parse(text))],
+  [PARSED, text => spaced(JSON.parse(text))],
+  [PARSED, text => ascii(spaced(JSON.parse(text)))],
+  [PARSED, text => ascii(JSON.stringify(JSON.parse(text)))],
+  [PARSED, text => JSON.stringify(JSON.parse(text), null, 2)],
+  [LINES, text => text.replaceAll('\r\n', '\n')],
+  [LINES, text => text.replaceAll('\n', '\r\n')],
+  [CHARACTERS, windows1252, 'read the body as bytes, or as UTF-8'],
+  [
+    'the body is base64',
+    text => fromBase64(text.replace(/\s/g, '')),
+    'decode it first: API Gateway sets isBase64Encoded for such a body',
+  ],
+]
 
 /** The bodies that may have been signed before something changed them into the given one. */
-const bodiesBefore = (body: Uint8Array): Variant<string | Uint8Array>[] => {
+const bodiesBefore = (body: Uint8Array): Variant[] => {
   const text = decoder.decode(body)
-  const variants: Variant<string | Uint8Array>[] = []
-  const add = (cause: string, make: () => string | Uint8Array | undefined, remedy = RAW) => {
+  return CHANGES.flatMap(([cause, before, remedy = RAW]) => {
     try {
-      const value = make()
-      if (value !== undefined) variants.push({ value, cause, remedy })
+      const value = before(text)
+      return value === undefined ? [] : [{ value, cause, remedy }]
     } catch {
-      // The body cannot have been changed in this way.
+      return []
     }
-  }
-  add('white space around the body was added', () => text.trim())
-  add('a line break at the end of the body was removed', () => `${text}\n`)
-  const parsed = 'the body was parsed and written again'
-  add(parsed, () => JSON.stringify(JSON.parse(text)))
-  add(parsed, () => spaced(JSON.parse(text)))
-  add(parsed, () => ascii(spaced(JSON.parse(text))))
-  add(parsed, () => ascii(JSON.stringify(JSON.parse(text))))
-  add(parsed, () => JSON.stringify(JSON.parse(text), null, 2))
-  add('line breaks of the body were changed', () => text.replaceAll('\r\n', '\n'))
-  add('line breaks of the body were changed', () => text.replaceAll('\n', '\r\n'))
-  add(
-    'the body was read in another character set than UTF-8',
-    () => windows1252(text),
-    'read the body as bytes, or as UTF-8',
-  )
-  add(
-    'the body is base64',
-    () => fromBase64(text.replace(/\s/g, '')),
-    'decode it first: API Gateway sets isBase64Encoded for such a body',
-  )
-  return variants
+  })
 }
 
+const VERBATIM = 'use the secret as it was shown, character for character; its UTF-8 bytes are the key'
+
 /** The secrets that may be meant by the given one. */
-const secretsMeant = (secret: string): Variant<string | Uint8Array>[] => {
-  const variants: Variant<string | Uint8Array>[] = []
-  const add = (value: string | Uint8Array, cause: string, remedy: string) => {
-    if (value.length > 0 && value !== secret) variants.push({ value, cause, remedy })
-  }
+const secretsMeant = (secret: string): Variant[] => {
   const bare = secret.replace(/^whsec_/, '')
-  const verbatim = 'use the secret as it was shown, character for character; its UTF-8 bytes are the key'
-  add(secret.trim(), 'there is white space around the secret', verbatim)
-  add(secret.trim().replace(/^(["'])(.*)\1$/, '$2'), 'there are quotes around the secret', verbatim)
-  add(`${secret}\n`, 'a line break is part of the secret that signs', 'store the secret without a line break')
-  add(bare, 'the prefix whsec_ does not belong to the secret', verbatim)
-  add(`whsec_${secret}`, 'the prefix whsec_ of the secret is missing', verbatim)
-  const decoded = fromBase64(bare)
-  if (decoded !== undefined)
-    add(decoded, 'the sender decodes the secret from base64', 'decode it first, or verify webhook-signature')
-  if (/^([0-9a-f]{2})+$/i.test(bare))
-    add(fromHex(bare), 'the sender decodes the secret from hex', 'decode it first')
-  add(toBase64(bytesOf(secret)), 'the secret was decoded from base64', verbatim)
-  return variants
+  const unquoted = secret.trim().replace(/^(["'])(.*)\1$/, '$2')
+  const hex = /^([0-9a-f]{2})+$/i.test(bare) ? fromHex(bare) : ''
+  const meant: [value: string | Uint8Array, cause: string, remedy?: string][] = [
+    [secret.trim(), 'there is white space around the secret'],
+    [unquoted, 'there are quotes around the secret'],
+    [`${secret}\n`, 'a line break is part of the secret that signs', 'store the secret without a line break'],
+    [bare, 'the prefix whsec_ does not belong to the secret'],
+    [`whsec_${secret}`, 'the prefix whsec_ of the secret is missing'],
+    [
+      fromBase64(bare) ?? '',
+      'the sender decodes the secret from base64',
+      'decode it first, or verify webhook-signature',
+    ],
+    [hex, 'the sender decodes the secret from hex', 'decode it first'],
+    [toBase64(bytesOf(secret)), 'the secret was decoded from base64'],
+  ]
+  return meant
+    .filter(([value]) => value.length > 0 && value !== secret)
+    .map(([value, cause, remedy = VERBATIM]) => ({ value, cause, remedy }))
 }
 
 const invalid = (cause: string, remedy: string): Explanation => ({ valid: false, cause, remedy })
@@ -156,20 +164,13 @@ export const explainSignature = async ({
   }
 
   const given = { value: bytesOf(body), cause: '', remedy: '' }
-  const bodies: Variant<string | Uint8Array>[] = [given, ...bodiesBefore(given.value)]
-  const secrets: Variant<string | Uint8Array>[] = [
-    { value: secret, cause: '', remedy: '' },
-    ...secretsMeant(secret),
-  ]
-  for (const meant of secrets) {
-    for (const before of bodies) {
+  for (const meant of [{ ...given, value: secret }, ...secretsMeant(secret)]) {
+    for (const before of [given, ...bodiesBefore(given.value)]) {
       if (!(await signs(meant.value, before.value))) continue
       const found = [before, meant].filter(({ cause }) => cause !== '')
       if (found.length > 0) {
-        return invalid(
-          found.map(({ cause }) => cause).join(', and '),
-          found.map(({ remedy }) => remedy).join('; '),
-        )
+        const causes = found.map(({ cause }) => cause).join(', and ')
+        return invalid(causes, found.map(({ remedy }) => remedy).join('; '))
       }
       const age = Math.round(receivedAt - Number(t))
       return invalid(

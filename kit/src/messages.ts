@@ -98,21 +98,18 @@ export class MessageError extends Error {
   override readonly name = 'MessageError'
 }
 
-const parsed = (json: string): unknown => {
-  try {
-    return JSON.parse(json)
-  } catch (cause) {
-    throw new MessageError('Cannot read a feed message: it is not JSON', { cause })
-  }
-}
-
 /**
  * Reads the JSON of a feed message.
  *
  * @throws MessageError when it is none
  */
 export const readMessage = (json: string): FeedMessage => {
-  const value = parsed(json)
+  let value: unknown
+  try {
+    value = JSON.parse(json)
+  } catch (cause) {
+    throw new MessageError('Cannot read a feed message: it is not JSON', { cause })
+  }
   const { event, delivery, version, data } = isObject(value) ? value : {}
   const isMessage =
     typeof event === 'string' &&

@@ -89,20 +89,14 @@ const MAX_BYTES = 1024 * 1024
 /** The raw bytes: what a parser of raw bodies has left, or the stream itself. */
 const read = async (request: NodeRequest): Promise<unknown> => {
   if (request.body !== undefined) return request.body
-  const chunks: Uint8Array[] = []
+  const chunks: Uint8Array<ArrayBuffer>[] = []
   let length = 0
   for await (const chunk of request) {
-    chunks.push(chunk)
+    chunks.push(bytesOf(chunk))
     length += chunk.length
     if (length > MAX_BYTES) throw new RangeError('The body is too large')
   }
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.length
-  }
-  return bytes
+  return new Uint8Array(await new Blob(chunks).arrayBuffer())
 }
 
 /** For Node's `http` and for Express: `app.post('/webhook', nodeHandler(receive))`, before `express.json()`. */

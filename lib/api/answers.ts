@@ -29,6 +29,7 @@ export const answerOf = ({ order }: StoredOrder, id: string): Answer | undefined
   const { state, reason, of } = intent
   const { source, external_id, result } = order
   const view = { id, source, external_id, ...(of !== undefined && { of }), state }
+  const accepted = { state, response: { status: 202, body: { ...result, ...view } } }
   switch (state) {
     case 'registered':
     case 'duplicate':
@@ -36,9 +37,9 @@ export const answerOf = ({ order }: StoredOrder, id: string): Answer | undefined
     case 'withdrawn':
       return { state, response: refusals.withdrawn(intent.kind) }
     case 'held':
-      return { state, response: { status: 202, body: { ...result, ...view } } }
+      return accepted
     default:
-      if (isEarly(intent)) return { state, response: { status: 202, body: { ...result, ...view } } }
+      if (isEarly(intent)) return accepted
       // Without a time of refusal a waiting request is to be sent, or was refused for a reason not yet known.
       if (reason === undefined || (state === 'waiting' && intent.refused_at === undefined)) return undefined
       return { state, response: { status: reason.status, body: refusalBody(reason) } }

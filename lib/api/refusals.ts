@@ -1,5 +1,6 @@
 import { errorResponse, type HttpResponse, unavailable } from '../platform/http.ts'
 import { invalid as invalidBody } from '../protocol/errors.ts'
+import type { Warning } from './warnings.ts'
 
 export const unauthorized = errorResponse(
   401,
@@ -15,24 +16,19 @@ export const notAllowed = (method: string, allow: string) =>
 
 export const unknownPath = errorResponse(404, 'not_found', 'Not found: orders are below /api/v1/orders/')
 
-export const tooLarge = errorResponse(
-  413,
-  'too_large',
-  'The body has more than 500,000 bytes as a JSON string',
-)
+const large = (message: string) => errorResponse(413, 'too_large', message)
+
+export const tooLarge = large('The body has more than 500,000 bytes as a JSON string')
 
 export const tooLargeToStore = (kind: string, bytes: number, limit: number) =>
-  errorResponse(
-    413,
-    'too_large',
-    `The ${kind} takes ${bytes} bytes when it is stored, and at most ${limit} bytes are possible`,
-  )
+  large(`The ${kind} takes ${bytes} bytes when it is stored, and at most ${limit} bytes are possible`)
 
 export const unsupportedType = (header: string, expected: string) =>
   errorResponse(415, 'unsupported_content', `${header} must be ${expected}`)
 
-export const ineffective = ({ field, message }: { field: string; message: string }) =>
-  errorResponse(400, 'invalid', message, { field })
+const invalidField = (field: string, message: string) => errorResponse(400, 'invalid', message, { field })
+
+export const ineffective = ({ field, message }: Warning) => invalidField(field, message)
 
 export const unreadable = (reason: string) => errorResponse(400, 'malformed', reason)
 
@@ -41,13 +37,10 @@ export const invalid = (issues: Parameters<typeof invalidBody>[0]): HttpResponse
   body: invalidBody(issues),
 })
 
-export const contradictory = (sources: readonly string[]) =>
-  errorResponse(
-    400,
-    'invalid',
-    `Field "source" is ${sources.map(source => `"${source}"`).join(' and ')}: query and body must agree`,
-    { field: 'source' },
-  )
+export const contradictory = (sources: readonly string[]) => {
+  const given = sources.map(source => `"${source}"`).join(' and ')
+  return invalidField('source', `Field "source" is ${given}: query and body must agree`)
+}
 
 export const readOnly = errorResponse(
   403,
@@ -56,12 +49,10 @@ export const readOnly = errorResponse(
 )
 
 export const unaddressable = (external_id: string) =>
-  errorResponse(
-    400,
-    'invalid',
+  invalidField(
+    'external_id',
     `The external_id "${external_id}" cannot be addressed in a URL path: use an id without "?" and without ` +
       'the path segments "." and ".."',
-    { field: 'external_id' },
   )
 
 export const foreign = (source: string, assumed: boolean, keySource: string) =>

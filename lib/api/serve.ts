@@ -92,7 +92,7 @@ const change = async (
   preferred: Preferences,
   { receivedAt, time }: HttpRequest,
   { orders, enqueue, wait, waitSeconds, now, newId, onError }: ServeDependencies,
-): Promise<Answer & { id: string; headers: Record<string, string> }> => {
+): Promise<Answer & { id: string }> => {
   const id = newId()
   const about = { ...order, delivery: id }
   const of = action.to === 'withdraw' ? action.of : undefined
@@ -136,33 +136,22 @@ const change = async (
     ...(preferred.wait === undefined ? [] : [`wait=${seconds}`]),
     ...(preferred.strict ? ['handling=strict'] : []),
   ]
-  return {
-    id,
-    state,
-    response,
-    headers: {
-      'relay-request-id': id,
-      'relay-request-state': state,
-      ...(applied.length > 0 && { 'preference-applied': applied.join(', ') }),
-    },
+  const headers = {
+    ...{ ...response.headers, 'relay-request-id': id, 'relay-request-state': state },
+    ...(applied.length > 0 && { 'preference-applied': applied.join(', ') }),
   }
+  return { id, state, response: { ...response, headers } }
 }
 
-type Changed = Awaited<ReturnType<typeof change>>
-
 /** Warnings are in a 202, which is the relay's own; the body of the service's answer stays as it is. */
-const withWarnings = (changed: Changed, warnings: readonly Warning[]): Changed => {
-  if (warnings.length === 0) return changed
-  const { response, headers } = changed
-  const { status, body } = response
+const withWarnings = (response: HttpResponse, warnings: readonly Warning[]): HttpResponse => {
+  if (warnings.length === 0) return response
+  const { status, body, headers } = response
+  const names = warnings.map(({ field }) => encodeURIComponent(field.toWellFormed())).join(', ')
   return {
-    ...changed,
-    response:
-      status === 202 && typeof body === 'object' ? { ...response, body: { ...body, warnings } } : response,
-    headers: {
-      ...headers,
-      'relay-warnings': warnings.map(({ field }) => encodeURIComponent(field.toWellFormed())).join(', '),
-    },
+    status,
+    body: status === 202 && typeof body === 'object' ? { ...body, warnings } : body,
+    headers: { ...headers, 'relay-warnings': names },
   }
 }
 
@@ -210,10 +199,6 @@ export const serve = async (request: HttpRequest, dependencies: ServeDependencie
   }
   if (invalid !== undefined && (await orders.get(order))?.order.result === undefined) return refused(invalid)
 
-  const changed = await change({ action, order, text }, preferred, request, dependencies)
-  const { response, headers, id, state } = withWarnings(changed, warnings)
-  return {
-    response: { ...response, headers: { ...response.headers, ...headers } },
-    about: { ...about, delivery: id, state },
-  }
+  const { response, id, state } = await change({ action, order, text }, preferred, request, dependencies)
+  return { response: withWarnings(response, warnings), about: { ...about, delivery: id, state } }
 }

@@ -12,16 +12,13 @@ export type About = Partial<
 
 /** Anything else in its place may be personal data (promise P11). */
 const id = v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/))
-const optional = <const Schema extends v.GenericSchema<unknown, string>>(schema: Schema) =>
+const optional = <const Schema extends v.GenericSchema>(schema: Schema) =>
   v.fallback(v.optional(schema), undefined)
 
 const message = v.object({
   delivery: optional(id),
-  cause: v.fallback(v.optional(v.object({ delivery: id })), undefined),
-  data: v.fallback(
-    v.optional(v.object({ source: optional(source), external_id: optional(externalId) })),
-    undefined,
-  ),
+  cause: optional(v.object({ delivery: id })),
+  data: optional(v.object({ source: optional(source), external_id: optional(externalId) })),
 })
 
 /**

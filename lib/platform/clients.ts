@@ -91,27 +91,30 @@ const record =
       },
     )
 
+type Attachable = {
+  middlewareStack: {
+    add(middleware: ReturnType<typeof connections>['closeIdle'], options: typeof ATTEMPT): void
+    add(middleware: typeof record, options: typeof CALL): void
+  }
+}
+
+/** A client with connections of its own, whose calls are recorded. */
+const connected = <Client extends Attachable>(
+  create: (defaults: ReturnType<typeof connections>['config']) => Client,
+): Client => {
+  const { config, closeIdle } = connections()
+  const client = create(config)
+  client.middlewareStack.add(closeIdle, ATTEMPT)
+  client.middlewareStack.add(record, CALL)
+  return client
+}
+
 /** @param config where a harness runs its own AWS; a function takes everything from its environment */
-export const dynamodbClient = (config: DynamoDBClientConfig = {}): DynamoDBClient => {
-  const { config: defaults, closeIdle } = connections()
-  const client = new DynamoDBClient({ ...defaults, ...config })
-  client.middlewareStack.add(closeIdle, ATTEMPT)
-  client.middlewareStack.add(record, CALL)
-  return client
-}
+export const dynamodbClient = (config: DynamoDBClientConfig = {}): DynamoDBClient =>
+  connected(defaults => new DynamoDBClient({ ...defaults, ...config }))
 
-export const sqsClient = (config: SQSClientConfig = {}): SQSClient => {
-  const { config: defaults, closeIdle } = connections()
-  const client = new SQSClient({ ...defaults, ...config })
-  client.middlewareStack.add(closeIdle, ATTEMPT)
-  client.middlewareStack.add(record, CALL)
-  return client
-}
+export const sqsClient = (config: SQSClientConfig = {}): SQSClient =>
+  connected(defaults => new SQSClient({ ...defaults, ...config }))
 
-export const ssmClient = (config: SSMClientConfig = {}): SSMClient => {
-  const { config: defaults, closeIdle } = connections()
-  const client = new SSMClient({ ...defaults, ...config })
-  client.middlewareStack.add(closeIdle, ATTEMPT)
-  client.middlewareStack.add(record, CALL)
-  return client
-}
+export const ssmClient = (config: SSMClientConfig = {}): SSMClient =>
+  connected(defaults => new SSMClient({ ...defaults, ...config }))

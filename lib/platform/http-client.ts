@@ -108,21 +108,16 @@ export const httpClient = (assertAddress: (address: string) => void = () => unde
     const headers = { ...request.headers, ...length }
     const { response, ...sending } = await connect({ ...request, headers }, signal, false)
     const { statusCode: status = 0, headers: responseHeaders } = response
+    // A small body that is discarded is read to the end, so that the connection can be used again; a long one ends it.
+    const limit = maxBytes === 0 ? 16_384 : maxBytes
     let size = 0
-    if (maxBytes === 0) {
-      // A small body is read to the end, so that the connection can be used again; a long one ends it.
-      response.on('error', () => undefined)
-      response.on('data', (chunk: Buffer) => {
-        size += chunk.length
-        if (size > 16_384) response.destroy()
-      })
-      return { status, headers: responseHeaders, text: '', ...sending }
-    }
     response.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size > maxBytes) response.destroy(new Error(`the response is larger than ${maxBytes} bytes`))
+      if (size > limit) response.destroy(new Error(`the response is larger than ${limit} bytes`))
     })
-    return { status, headers: responseHeaders, text: await readText(response), ...sending }
+    if (maxBytes === 0) response.on('error', () => undefined)
+    const text = maxBytes === 0 ? '' : await readText(response)
+    return { status, headers: responseHeaders, text, ...sending }
   }
 
   const send: HttpClient = async request => {

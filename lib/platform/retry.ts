@@ -38,32 +38,24 @@ export type ExtendVisibility = (
  */
 export const visibilityExtender = (sqs: Sqs, queueUrl: string): ExtendVisibility => {
   const extend = async (records: Parameters<ExtendVisibility>[0], seconds: number) => {
-    const { Failed = [] } = await sqs.send(
-      new ChangeMessageVisibilityBatchCommand({
-        QueueUrl: queueUrl,
-        Entries: records.map(({ receiptHandle }, index) => ({
-          Id: String(index),
-          ReceiptHandle: receiptHandle,
-          VisibilityTimeout: seconds,
-        })),
-      }),
-    )
+    const Entries = records.map(({ receiptHandle }, index) => ({
+      ...{ Id: String(index), ReceiptHandle: receiptHandle, VisibilityTimeout: seconds },
+    }))
+    const command = new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries })
+    const { Failed = [] } = await sqs.send(command)
     return Failed
   }
 
   return async (records, seconds) => {
     const failed = await extend(records, seconds)
     // An expired receipt handle is the caller's fault and stays invalid; anything else may pass.
-    const passing = failed.filter(({ SenderFault }) => SenderFault !== true)
+    const refused = failed.filter(({ SenderFault }) => SenderFault === true)
+    const passing = failed.filter(entry => !refused.includes(entry))
     const again = passing.flatMap(({ Id }) => records[Number(Id)] ?? [])
-    const refused = [
-      ...failed.filter(({ SenderFault }) => SenderFault === true),
-      ...(again.length === 0 ? [] : await extend(again, seconds)),
-    ]
+    if (again.length > 0) refused.push(...(await extend(again, seconds)))
     if (refused.length === 0) return
     const codes = [...new Set(refused.map(({ Code }) => Code))].join(', ')
-    throw new Error(
-      `Cannot extend the visibility of ${refused.length} of ${records.length} messages: ${codes}`,
-    )
+    const count = `${refused.length} of ${records.length}`
+    throw new Error(`Cannot extend the visibility of ${count} messages: ${codes}`)
   }
 }

@@ -141,18 +141,10 @@ export const storesFile = v.strictObject(
         for (const [key, value] of dataset.value.entries()) {
           const path = { type: 'array', origin: 'value', input: dataset.value, key, value } as const
           for (const name of ['consumers', 'dead_letter_after'] as const) {
-            const at = {
-              type: 'object',
-              origin: 'value',
-              input: value,
-              key: name,
-              value: value[name],
-            } as const
-            if (value.feed !== 'sqs' && name in value)
-              addIssue({
-                message: 'is for SQS feeds, and this one is delivered by HTTP: remove it',
-                path: [path, at],
-              })
+            if (value.feed === 'sqs' || !(name in value)) continue
+            const at = { type: 'object', origin: 'value', input: value, key: name } as const
+            const message = 'is for SQS feeds, and this one is delivered by HTTP: remove it'
+            addIssue({ message, path: [path, { ...at, value: value[name] }] })
           }
           const names = [storeName(value.source), ...queueNames(value)]
           const taken = names.find(name => owners.has(name))

@@ -34,7 +34,7 @@ const serve = async (listener: RequestListener, assertAddress?: (address: string
   const origin = addressOf(server)
   const client = httpClient(assertAddress)
   const request = (changes: Partial<OutgoingRequest> = {}) =>
-    client({ method: 'POST', origin, path: '/', headers: {}, timeout: 2000, ...changes })
+    client({ method: 'POST', origin, path: '/', headers: {}, timeout: 20_000, ...changes })
   const connections = () => sockets.map(socket => [...new Set(sockets)].indexOf(socket))
   return { sockets, connections, origin, request }
 }
@@ -106,7 +106,7 @@ describe('a response', () => {
     ],
   ])('that %s fails, and says why', async (_name, listener, message) => {
     const { request } = await serve(listener)
-    await expect(request({ timeout: message === 'aborted' ? 2000 : 100 })).rejects.toThrow(message)
+    await expect(request({ timeout: message === 'aborted' ? 20_000 : 100 })).rejects.toThrow(message)
   })
 
   test('is limited to 1 MiB, unless another limit is given', async () => {
