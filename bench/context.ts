@@ -1,47 +1,126 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startCloud, type Way } from './cloud.ts'
-import { type Counts, countCalls } from './counts.ts'
-import { type Bundle, type Implementation, makeBundle, packageService } from './implementations.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import * as v from 'valibot'
+import { queuesOf } from '../deploy/queues.ts'
+import { tablesOf } from '../deploy/tables.ts'
+import { PARAMETERS, QUEUES } from '../lib/platform/names.ts'
+import { REGION, urlOf } from '../local/settings.ts'
+import { drain, startParts } from '../test/support/parts.ts'
+import { startServer } from '../test/support/server.ts'
+import { OURS, SECRET } from './deliveries.ts'
+import { type Bundle, type Implementation, makeBundle } from './implementations.ts'
 import { startFunction } from './runtime/function.ts'
+import { type Call, startTap, startTls } from './ways.ts'
 
-const once = <Result>(make: () => Promise<Result>) => {
-  let made: Promise<Result> | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
+/** What a call to the accounting service takes. */
+const ACCOUNTING_MS = 100
+
+const SECRETS_PATH = '/order-relay/bench'
+const orderKey = v.object({ source: v.string(), external_id: v.string() })
+/** The table of the peer with Powertools. */
+const idempotency: ReturnType<typeof tablesOf>[number]['schema'] = {
+  AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+  KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
 }
 
-/** What the parts of the benchmark share; each is made when a part first asks for it. */
-export const createContext = async () => {
-  const root = await mkdtemp(join(tmpdir(), 'order-relay-bench-'))
-  const cloud = once(() => startCloud(root))
-  const zips = once(() => packageService(join(root, 'package')))
-  const bundles = new Map<Implementation, Promise<Bundle>>()
+/** How a function reaches the emulators: directly, through the taps that count, or over TLS as on AWS. */
+export type Way = 'direct' | 'tapped' | 'tls'
 
+/**
+ * Starts what every implementation is measured against: the emulators, each directly, behind a tap that counts, and
+ * over TLS; and an accounting service.
+ */
+export const createContext = async () => {
+  await using closing = new AsyncDisposableStack()
+  const folder = await mkdtemp(join(tmpdir(), 'order-relay-bench-'))
+  closing.defer(() => rm(folder, { recursive: true, force: true }))
+  const stores = [{ source: OURS, feed: 'sqs' as const }]
+  const { sqs, ssm, endpoints, ...parts } = await startParts({
+    tables: [...tablesOf({ prefix: '' }), { name: 'idempotency', schema: idempotency }],
+    queues: queuesOf({ prefix: '', stores }),
+  })
+  closing.defer(parts.close)
+  for (const [name, Value] of [
+    [`${PARAMETERS.webhookSecrets}/one`, SECRET],
+    [PARAMETERS.accountingKey, 'bench'],
+  ])
+    await ssm.putParameter({ Name: `${SECRETS_PATH}/${name}`, Value, Type: 'SecureString' })
+  const accounting = await startServer(async (_request, body) => {
+    const order = v.parse(orderKey, JSON.parse(body.toString()))
+    await sleep(ACCOUNTING_MS)
+    const headers = { 'content-type': 'application/json' }
+    return { status: 201, headers, body: JSON.stringify({ ...order, status: 'paid', duplicate: false }) }
+  })
+  closing.defer(accounting.close)
+
+  const calls: Call[] = []
+  const tls = await startTls(folder)
+  const before = async (start: (url: string) => Promise<{ url: string; close: () => Promise<void> }>) => {
+    const started = async (url: string) => {
+      const server = await start(url)
+      closing.defer(server.close)
+      return server.url
+    }
+    const { dynamodb, sqs, ssm } = endpoints
+    return { dynamodb: await started(dynamodb), sqs: await started(sqs), ssm: await started(ssm) }
+  }
+  const ways = {
+    direct: endpoints,
+    tapped: await before(url => startTap(url, call => calls.push(call))),
+    tls: await before(tls.before),
+  }
+  /** The environment of a function, as serverless.yml and Lambda set it, and what the peers need. */
+  const environment = (way: Way): Record<string, string> => {
+    const to = ways[way]
+    // The SDK sends to the queue's URL, whatever its endpoint is.
+    const queueUrl = (name: string) => parts.queueUrl(name).replace(endpoints.sqs, to.sqs)
+    return {
+      AWS_REGION: REGION,
+      AWS_ACCESS_KEY_ID: 'bench',
+      AWS_SECRET_ACCESS_KEY: 'bench',
+      AWS_SESSION_TOKEN: 'bench',
+      AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+      AWS_ENDPOINT_URL_DYNAMODB: to.dynamodb,
+      AWS_ENDPOINT_URL_SQS: to.sqs,
+      AWS_ENDPOINT_URL_SSM: to.ssm,
+      ...(way === 'tls' && { NODE_EXTRA_CA_CERTS: tls.certificate }),
+      DELIVERIES_TABLE: 'deliveries',
+      ORDERS_TABLE: 'orders',
+      HISTORY_TABLE: 'history',
+      IDEMPOTENCY_TABLE: 'idempotency',
+      ORDERS_QUEUE_URL: queueUrl(QUEUES.orders),
+      QUARANTINE_QUEUE_URL: queueUrl(QUEUES.quarantine),
+      ACCOUNTING_URL: urlOf(accounting.port),
+      REFUSED_RETRY_DAYS: '7',
+      FEED_VERSIONS_FROM: '0',
+      SECRETS_PATH,
+      POWERTOOLS_SERVICE_NAME: 'bench',
+      SOURCES: OURS,
+      WEBHOOK_SECRET: SECRET,
+    }
+  }
+  const bundles = new Map<Implementation, Promise<Bundle>>()
   const bundle = (implementation: Implementation): Promise<Bundle> => {
-    const made =
-      bundles.get(implementation) ?? makeBundle(implementation, zips, join(root, String(bundles.size)))
+    const made = bundles.get(implementation) ?? makeBundle(implementation, join(folder, `${bundles.size}`))
     bundles.set(implementation, made)
     return made
   }
-  const start = async (implementation: Implementation, way: Way) =>
-    startFunction(await bundle(implementation), (await cloud()).environment(way))
-  /** What each kind of delivery calls; on the way each implementation is verified to do its job. */
-  const counts: () => Promise<Counts> = once(async () => countCalls(await cloud(), start))
-
+  const orders = parts.queueUrl(QUEUES.orders)
+  const open = closing.move()
   return {
-    cloud,
-    zips,
+    environment,
     bundle,
-    start,
-    counts,
-    close: async () => {
-      await cloud().then(({ close }) => close())
-      await rm(root, { recursive: true, force: true })
-    },
+    start: async (implementation: Implementation, way: Way) =>
+      startFunction(await bundle(implementation), environment(way)),
+    /** The calls through the taps since the last time. */
+    calls: () => calls.splice(0),
+    /** Takes the bodies of all messages from the order queue. */
+    drain: async () => (await drain(sqs, orders)).map(({ Body = '' }) => Body),
+    /** Empties the order queue. */
+    empty: () => sqs.purgeQueue({ QueueUrl: orders }),
+    close: () => open.disposeAsync(),
   }
 }
 
@@ -52,10 +131,7 @@ export type Target = { what: string; target: string; found: string; met: boolean
 
 /** A ratio that must not exceed a limit. */
 export const atMost = (what: string, limit: number, found: number): Target => ({
-  what,
-  target: `≤ ${limit} ×`,
-  found: `${found} ×`,
-  met: found <= limit,
+  ...{ what, target: `≤ ${limit} ×`, found: `${found} ×`, met: found <= limit },
 })
 
 /** One part of the benchmark: what it found, as JSON, and the targets that depend on it. */

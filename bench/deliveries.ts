@@ -8,57 +8,34 @@ export const SECRET = 'whsec_bench'
 export const OURS = 'api'
 export const FOREIGN = 'somebody-else'
 
-/** Sizes of bodies, in bytes. */
-const SIZES = { '2 KB': 2048, '50 KB': 51_200 } as const
+const newId = (): string => randomUUID()
+
+/** Sizes of bodies, in bytes and rows. */
+const SIZES = { '2 KB': { bytes: 2048, rows: 13 }, '50 KB': { bytes: 51_200, rows: 406 } } as const
 export type Size = keyof typeof SIZES
 
 const ROW = {
-  sku: 'SKU-1000',
-  name: 'چای ایرانی ممتاز',
-  quantity: 3,
-  unit_price: '1250000',
-  discount: '0',
-  tax: '112500',
+  ...{ sku: 'SKU-1000', name: 'چای ایرانی ممتاز', quantity: 3 },
+  ...{ unit_price: '1250000', discount: '0', tax: '112500' },
 }
-const ROW_BYTES = Buffer.byteLength(JSON.stringify(ROW)) + 1
 
 /** A webhook's body of an exact size: an order result with rows, as a service may add them. */
-export const bodyOf = (
-  size: Size,
-  { delivery, source = OURS }: { delivery: string; source?: string },
-): string => {
-  const text = (rows: number, note: number) =>
-    JSON.stringify({
-      event: 'order.updated',
-      data: {
-        source,
-        // A delivery that comes again is about the same order.
-        external_id: delivery,
-        status: 'paid',
-        status_display: 'پرداخت شده',
-        total: '13625000',
-        invoice_number: 10231,
-        invoice_status: 'posted',
-        receipt_number: 5571,
-        return_number: null,
-        error: null,
-        rows: new Array(rows).fill(ROW),
-        note: 'x'.repeat(note),
-      },
-      delivery,
-    })
-  const missing = (rows: number) => SIZES[size] - Buffer.byteLength(text(rows, 0))
-  // The first row has no comma before it.
-  const rows = Math.floor((missing(0) + 1) / ROW_BYTES)
-  return text(rows, missing(rows))
+export const bodyOf = (size: Size, { delivery = newId(), source = OURS } = {}): string => {
+  const { bytes, rows } = SIZES[size]
+  const data = {
+    // A delivery that comes again is about the same order.
+    ...{ source, external_id: delivery, status: 'paid', status_display: 'پرداخت شده', total: '13625000' },
+    ...{ invoice_number: 10231, invoice_status: 'posted', receipt_number: 5571, return_number: null },
+    ...{ error: null, rows: new Array(rows).fill(ROW) },
+  }
+  const text = (note: string) => JSON.stringify({ event: 'order.updated', data: { ...data, note }, delivery })
+  return text('x'.repeat(bytes - Buffer.byteLength(text(''))))
 }
-
-export type DeliveryOptions = { delivery?: string; source?: string; secret?: string; now?: number }
 
 /** The event with which API Gateway invokes the receiver (payload format 2.0). */
 export const eventOf = (
   size: Size,
-  { delivery = randomUUID(), source = OURS, secret = SECRET, now = Date.now() }: DeliveryOptions = {},
+  { delivery = newId(), source = OURS, secret = SECRET, now = Date.now() } = {},
 ): APIGatewayProxyEventV2 => {
   const body = bodyOf(size, { delivery, source })
   return httpEvent({
@@ -78,6 +55,14 @@ export const eventOf = (
   })
 }
 
-/** A message as Lambda hands it to the worker. */
-export const recordOf = (body: string): SQSRecord =>
-  sqsRecord(randomUUID(), { body, attributes: { MessageGroupId: randomUUID() } })
+/** The event with which Lambda invokes the worker. */
+export const messagesOf = (...bodies: readonly string[]): { Records: SQSRecord[] } => ({
+  Records: bodies.map(body => sqsRecord(newId(), { body, attributes: { MessageGroupId: newId() } })),
+})
+
+/** A message with a new order: the worker reads it, calls the accounting service, publishes to the feed and saves. */
+export const createMessage = (): string => {
+  const order = { source: OURS, external_id: newId() }
+  const request = JSON.stringify({ ...order, items: [{ sku: 'A', quantity: 1, unit_price: 1_500_000 }] })
+  return JSON.stringify({ event: 'order.create', delivery: newId(), data: { ...order, request } })
+}

@@ -10,15 +10,13 @@ export const quantile = (values: readonly number[], which: number): number => {
   return below + (above - below) * (position - Math.floor(position))
 }
 
-export const median = (values: readonly number[]): number => quantile(values, 0.5)
-
 /** The limit of the lowest tenth. Other processes on the machine only add to a time, so this varies the least. */
 const calm = (values: readonly number[]): number => quantile(values, 0.1)
 
 const rounded = (value: number): number => Number(value.toPrecision(3))
 
 export const measured = (values: readonly number[]): Measured => ({
-  median: rounded(median(values)),
+  median: rounded(quantile(values, 0.5)),
   low: rounded(quantile(values, 0.25)),
   high: rounded(quantile(values, 0.75)),
   calm: rounded(calm(values)),

@@ -8,7 +8,6 @@ import type { Context } from './core/context.ts'
 import { usageError } from './core/errors.ts'
 import { LATE_MS, type LogLine, logOf, newestOf } from './core/log.ts'
 import { ORDER, SOURCE, since } from './core/options.ts'
-import { ROOT, readService } from './core/stack.ts'
 import { type Colour, coloured } from './core/terminal.ts'
 
 type Filter = {
@@ -75,8 +74,8 @@ const maps = new Map<string, Promise<SourceMap>>()
 const mapOf = (source: string): Promise<SourceMap> => {
   const make = async () => {
     // Slow to load, and only needed here.
-    const { bundle } = await import('../deploy/package.ts')
-    return new SourceMap(JSON.parse((await bundle(ROOT, readService().custom.esbuild, source)).map))
+    const { bundle } = await import('../deploy/bundle.ts')
+    return new SourceMap(JSON.parse((await bundle(source)).map))
   }
   const map = maps.get(source) ?? make()
   maps.set(source, map)

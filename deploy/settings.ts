@@ -8,12 +8,11 @@ export type DeploymentSettings = {
   accountingUrl: string
   feedAddresses: string
   accountingTimeZone: string
-  waitSeconds: string
+  waitSeconds: number
   shift: string
   ordersTable: string
   domain: string
   certificateArn: string
-  stores: readonly Store[]
 }
 
 /** What is wrong with the base URL of the accounting service: the worker sends it the API key. */
@@ -63,8 +62,8 @@ const RULES: Readonly<Partial<Record<keyof DeploymentSettings, Rule>>> = {
  *
  * @throws with the value and the remedy
  */
-export const assertDeployable = (settings: DeploymentSettings) => {
-  const { stage, stores } = settings
+export const assertDeployable = (settings: DeploymentSettings, stores: readonly Store[]) => {
+  const { stage } = settings
   if (stage === 'local') return
   if (stage.includes('-feed-')) {
     throw new Error(

@@ -1,7 +1,6 @@
 import { alarmResources } from './alarm-resources.ts'
-import { arnOf, ref, type Stack, secretsPath, sub } from './cloudformation.ts'
+import { arnOf, type Resources, ref, type Stack, secretsPath, sub } from './cloudformation.ts'
 import { dashboardResources } from './dashboard.ts'
-import { DOMAIN_TARGET, type Domain, domainResources } from './domain.ts'
 import { queryResources } from './queries.ts'
 import * as queues from './queues.ts'
 import { roleResources } from './roles.ts'
@@ -11,6 +10,14 @@ import { DELIVERIES_ID, ordersId, tableResources, tablesOf } from './tables.ts'
 
 /** What osls passes to a function that provides a value of serverless.yml. */
 type Context = { resolveVariable: (name: string) => Promise<string | number> }
+
+/** The parameters of serverless.yml that the resources depend on. */
+const PARAMETERS = [
+  ...(['prefix', 'ordersTable', 'alarmEmail', 'shift'] as const),
+  ...(['domain', 'certificateArn', 'hostedZoneId', 'defaultEndpoint'] as const),
+  ...(['requestsPerSecond', 'requestsAtOnce', 'endpointConcurrency', 'feederConcurrency'] as const),
+]
+type Parameters = Readonly<Record<(typeof PARAMETERS)[number], string>>
 
 const isOffline = () => process.argv.includes('offline')
 
@@ -70,9 +77,43 @@ const reservedConcurrency = (executions: number) => {
   return { WebhookLambdaFunction: reserved, ApiLambdaFunction: reserved }
 }
 
+const ofDomain = (name: string) => ({ 'Fn::GetAtt': ['Domain', name] })
+
+/** Where the record of the domain must point: a CNAME, if Route 53 has no zone of it. */
+const DOMAIN_TARGET = ofDomain('RegionalDomainName')
+
+/** A domain of one's own, with its record when Route 53 has its zone. */
+const domainResources = ({ domain, certificateArn, hostedZoneId }: Parameters): Resources => {
+  if (domain === '') return {}
+  const configuration = {
+    CertificateArn: certificateArn,
+    EndpointType: 'REGIONAL',
+    SecurityPolicy: 'TLS_1_2',
+  }
+  const AliasTarget = { DNSName: DOMAIN_TARGET, HostedZoneId: ofDomain('RegionalHostedZoneId') }
+  return {
+    Domain: {
+      Type: 'AWS::ApiGatewayV2::DomainName',
+      Properties: { DomainName: domain, DomainNameConfigurations: [configuration] },
+    },
+    DomainMapping: {
+      Type: 'AWS::ApiGatewayV2::ApiMapping',
+      Properties: { DomainName: ref('Domain'), ApiId: ref('HttpApi'), Stage: ref('HttpApiStage') },
+    },
+    ...(hostedZoneId !== '' && {
+      DomainRecord: {
+        Type: 'AWS::Route53::RecordSet',
+        Properties: { HostedZoneId: hostedZoneId, Name: domain, Type: 'A', AliasTarget },
+      },
+    }),
+  }
+}
+
 /** With a domain of its own, the API's address at AWS answers nothing, unless it is kept while senders move. */
-const domainExtension = ({ name }: Domain, defaultEndpoint: string) =>
-  name === '' ? {} : { HttpApi: { Properties: { DisableExecuteApiEndpoint: defaultEndpoint !== 'enabled' } } }
+const domainExtension = ({ domain, defaultEndpoint }: Parameters) =>
+  domain === ''
+    ? {}
+    : { HttpApi: { Properties: { DisableExecuteApiEndpoint: defaultEndpoint !== 'enabled' } } }
 
 /** API Gateway has its permission first: when a stack changes to aliases or from them, no request must fail. */
 const permissionsFirst = {
@@ -80,7 +121,7 @@ const permissionsFirst = {
   HttpApiIntegrationApi: { DependsOn: ['ApiLambdaPermissionHttpApi'] },
 }
 
-const outputs = (stack: Stack, { name: domain }: Domain) => {
+const outputs = (stack: Stack, { domain }: Parameters) => {
   const at = (path: string) =>
     domain === '' ? sub(`\${HttpApi.ApiEndpoint}${path}`) : `https://${domain}${path}`
   const console = `https://\${AWS::Region}.console.aws.amazon.com/cloudwatch/home?region=\${AWS::Region}`
@@ -102,55 +143,34 @@ const outputs = (stack: Stack, { name: domain }: Domain) => {
   )
 }
 
-/** The parameters of serverless.yml that the resources depend on. */
-const TEXTS = [
-  'prefix',
-  'ordersTable',
-  'alarmEmail',
-  'shift',
-  'domain',
-  'certificateArn',
-  'hostedZoneId',
-  'defaultEndpoint',
-] as const
-const NUMBERS = ['requestsPerSecond', 'requestsAtOnce', 'endpointConcurrency', 'feederConcurrency'] as const
-
-const resolve = async <const Name extends string, Value>(
-  names: readonly Name[],
-  value: (name: Name) => Promise<Value>,
-): Promise<Record<Name, Value>> =>
-  Object.fromEntries(await Promise.all(names.map(async name => [name, await value(name)])))
-
 /** The CloudFormation resources beside the functions, and the stack's outputs. */
 export const resources = async ({ resolveVariable }: Context) => {
-  const stage = String(await resolveVariable('sls:stage'))
-  const texts = await resolve(TEXTS, async name => String(await resolveVariable(`param:${name}`)))
-  const numbers = await resolve(NUMBERS, async name => Number(await resolveVariable(`param:${name}`)))
-  const { prefix, ordersTable, shift } = texts
-  const stack = { stage, prefix, ordersTable, stores: stores() }
-  const domain = {
-    name: texts.domain,
-    certificateArn: texts.certificateArn,
-    hostedZoneId: texts.hostedZoneId,
-  }
+  const textOf = async (name: string) => String(await resolveVariable(name))
+  const parameter = async (name: keyof Parameters) => [name, await textOf(`param:${name}`)] as const
+  const parameters = Object.fromEntries(await Promise.all(PARAMETERS.map(parameter))) as Parameters
+  const { prefix, ordersTable, shift } = parameters
+  const stack = { stage: await textOf('sls:stage'), prefix, ordersTable, stores: stores() }
   const feeder = isGradual(shift) ? ref(aliasId('feeder')) : arnOf('FeederLambdaFunction')
   return {
     Resources: {
       ...tableResources(tablesOf(stack)),
       ...queues.queueResources(stack),
-      ...queues.httpFeedResources(stack, { feeder, concurrency: numbers.feederConcurrency }),
+      ...queues.httpFeedResources(stack, { feeder, concurrency: Number(parameters.feederConcurrency) }),
       ...roleResources(stack),
-      ...alarmResources(stack, texts.alarmEmail),
+      ...alarmResources(stack, parameters.alarmEmail),
       ...dashboardResources(stack),
       ...queryResources(stack),
       ...shiftResources(stack, shift),
-      ...domainResources(domain),
+      ...domainResources(parameters),
     },
-    Outputs: outputs(stack, domain),
+    Outputs: outputs(stack, parameters),
     extensions: {
-      HttpApiStage: stageExtension({ rate: numbers.requestsPerSecond, burst: numbers.requestsAtOnce }),
-      ...reservedConcurrency(numbers.endpointConcurrency),
-      ...domainExtension(domain, texts.defaultEndpoint),
+      HttpApiStage: stageExtension({
+        rate: Number(parameters.requestsPerSecond),
+        burst: Number(parameters.requestsAtOnce),
+      }),
+      ...reservedConcurrency(Number(parameters.endpointConcurrency)),
+      ...domainExtension(parameters),
       ...permissionsFirst,
     },
   }

@@ -1,12 +1,10 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { context, type BuildOptions as EsbuildOptions, type Plugin } from 'esbuild'
+import { context, type Plugin } from 'esbuild'
+import { BUNDLING } from '../deploy/bundle.ts'
 
-export type BuildOptions = {
+type BuildOptions = {
   serviceDir: string
-  /** `custom.esbuild` of serverless.yml. */
-  esbuild: Omit<EsbuildOptions, 'plugins'> & { outputFileExtension: string; plugins: string }
   /** The functions' handlers, such as `functions/webhook.handler`. */
   handlers: readonly string[]
   /** The output directory, emptied first. */
@@ -44,7 +42,6 @@ const entries: Plugin = {
  */
 export const buildFunctions = async (options: BuildOptions): Promise<Build> => {
   const { serviceDir, handlers, outdir, onRebuilt } = options
-  const { outputFileExtension, plugins, ...bundling } = options.esbuild
   const first = Promise.withResolvers<boolean>()
   let built = false
   const notify: Plugin = {
@@ -59,20 +56,16 @@ export const buildFunctions = async (options: BuildOptions): Promise<Build> => {
 
   await rm(outdir, { recursive: true, force: true })
   const building = await context({
-    ...bundling,
-    minify: false,
+    ...BUNDLING,
     sourcemap: true,
     absWorkingDir: serviceDir,
     entryPoints: Object.fromEntries(
       handlers.map(handler => [handler.slice(0, handler.lastIndexOf('.')), `lambda:${handler}`]),
     ),
     outdir,
-    outExtension: { '.js': outputFileExtension },
-    bundle: true,
+    outExtension: { '.js': '.mjs' },
     splitting: true,
-    format: 'esm',
-    platform: 'node',
-    plugins: [entries, ...(await import(pathToFileURL(join(serviceDir, plugins)).href)).default, notify],
+    plugins: [entries, ...BUNDLING.plugins, notify],
     logLevel: 'warning',
   })
   if (onRebuilt === undefined) await building.rebuild().catch(() => undefined)

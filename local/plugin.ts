@@ -3,7 +3,7 @@ import { readFileSync, watchFile } from 'node:fs'
 import { join, relative } from 'node:path'
 import * as v from 'valibot'
 import { readStores } from '../deploy/stores.ts'
-import { type Build, type BuildOptions, buildFunctions } from './build.ts'
+import { type Build, buildFunctions } from './build.ts'
 import { openDataDir } from './data-dir.ts'
 import { offlineOf } from './gateway.ts'
 import { refuseForeignRequests } from './guard.ts'
@@ -24,7 +24,7 @@ type Serverless = {
   service: {
     provider: Values
     functions: Record<string, Values>
-    custom: { esbuild: BuildOptions['esbuild']; 'serverless-offline': Values }
+    custom: { 'serverless-offline': Values }
   }
 }
 type Log = Record<'notice' | 'warning' | 'error', (text: string) => void>
@@ -92,14 +92,14 @@ export default class LocalPlugin {
         webhookSecrets: (process.env.RELAY_WEBHOOK_SECRETS ?? '').split(',').filter(secret => secret !== ''),
         onError: error => log.error(messageOf(error)),
       })
-      const { esbuild, 'serverless-offline': options } = service.custom
+      const options = service.custom['serverless-offline']
       // Beside the data, so that several stacks and a deployment can build at the same time.
       const outdir = join(dataDir, 'build')
       options.location = relative(serviceDir, outdir)
       // Timeouts are local/gateway.ts's.
       options.noTimeout = true
       building = buildFunctions({
-        ...{ serviceDir, esbuild, outdir, handlers: read.handlers },
+        ...{ serviceDir, outdir, handlers: read.handlers },
         onRebuilt: watch ? rebuilt : undefined,
       })
       await Promise.all([relay.ready, building])

@@ -29,13 +29,35 @@ type Answered = {
   to: number
 }
 
-/** Lambda's Runtime API (2018-06-01) on the loopback address, for one function that takes one event at a time. */
-const startRuntimeApi = async (trace: string) => {
+/** CPU time of all threads of a process so far, in milliseconds; undefined where there is no /proc. */
+const cpuOf = (pid: number): number | undefined => {
+  try {
+    return readdirSync(`/proc/${pid}/task`).reduce(
+      (sum, task) =>
+        sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]) / 1e6,
+      0,
+    )
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Starts a function as Lambda does: a process of its own with the runtime client, which asks Lambda's Runtime API
+ * (2018-06-01) on the loopback address for one event at a time.
+ *
+ * @param environment what serverless.yml sets
+ * @param trace the header of the invocations' trace; by default none is sampled
+ */
+export const startFunction = async (
+  { folder, handler }: Bundle,
+  environment: Record<string, string>,
+  trace = UNSAMPLED,
+) => {
   const ready = Promise.withResolvers<number>()
   let event = Promise.withResolvers<string>()
   let answered = Promise.withResolvers<Answered>()
   let from = 0
-
   const fail = (reason: string) => {
     for (const { promise, reject } of [ready, answered]) {
       // A failure rejects the invocation; nobody needs to wait for the start.
@@ -43,8 +65,7 @@ const startRuntimeApi = async (trace: string) => {
       reject(new Error(`Cannot measure: ${reason}`))
     }
   }
-
-  const { port, close } = await startServer(async ({ url = '' }, sent) => {
+  const api = await startServer(async ({ url = '' }, sent) => {
     const to = performance.now()
     if (url.endsWith('/invocation/next')) {
       ready.resolve(to)
@@ -65,52 +86,12 @@ const startRuntimeApi = async (trace: string) => {
     return { status: 202 }
   })
 
-  return {
-    address: `127.0.0.1:${port}`,
-    /** When the function first asked for an event. */
-    ready: ready.promise,
-    /** Hands an event over as soon as the function asks for one. */
-    invoke(content: unknown): Promise<Answered> {
-      answered = Promise.withResolvers()
-      event.resolve(JSON.stringify(content))
-      return answered.promise
-    },
-    fail,
-    close,
-  }
-}
-
-/** CPU time of all threads of a process so far, in milliseconds; undefined where there is no /proc. */
-const cpuOf = (pid: number): number | undefined => {
-  try {
-    return readdirSync(`/proc/${pid}/task`).reduce(
-      (sum, task) =>
-        sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]) / 1e6,
-      0,
-    )
-  } catch {
-    return undefined
-  }
-}
-
-/**
- * Starts a function as Lambda does: a process of its own with the runtime client, which asks for events.
- *
- * @param environment what serverless.yml sets
- * @param trace the header of the invocations' trace; by default none is sampled
- */
-export const startFunction = async (
-  { folder, handler }: Bundle,
-  environment: Record<string, string>,
-  trace = UNSAMPLED,
-) => {
-  const api = await startRuntimeApi(trace)
   const started = performance.now()
   const child = spawn(process.execPath, [...FLAGS, runtimeClient() ?? MINIMAL_LOOP, handler], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
-      AWS_LAMBDA_RUNTIME_API: api.address,
+      AWS_LAMBDA_RUNTIME_API: `127.0.0.1:${api.port}`,
       _HANDLER: handler,
       LAMBDA_TASK_ROOT: folder,
       AWS_LAMBDA_FUNCTION_NAME: 'bench',
@@ -127,11 +108,23 @@ export const startFunction = async (
     logged.lines += chunk.toString('latin1').split('\n').length - 1
   })
   const exit = once(child, 'exit')
-  exit.then(([code]) => api.fail(`the function ended with ${code}`))
+  exit.then(([code]) => fail(`the function ended with ${code}`))
   return {
     started,
-    ready: api.ready,
-    invoke: api.invoke,
+    /** When the function first asked for an event. */
+    ready: ready.promise,
+    /**
+     * Hands an event over as soon as the function asks for one.
+     *
+     * @throws when the function fails, or its result does not contain the expected text
+     */
+    async invoke(content: unknown, expected = ''): Promise<Answered> {
+      answered = Promise.withResolvers()
+      event.resolve(JSON.stringify(content))
+      const result = await answered.promise
+      if (!result.body.includes(expected)) throw new Error(`Cannot measure: the answer was ${result.body}`)
+      return result
+    },
     /** What the function has logged so far. */
     logged: () => ({ ...logged }),
     cpu: () => (child.pid === undefined ? undefined : cpuOf(child.pid)),

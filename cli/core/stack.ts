@@ -29,7 +29,6 @@ export type Stack = {
 }
 
 const serverless = v.looseObject({
-  custom: v.looseObject({ esbuild: v.looseObject({ outputFileExtension: v.string(), plugins: v.string() }) }),
   params: v.looseObject({ default: v.looseObject({ ordersTable: v.string() }) }),
   functions: v.record(v.string(), v.looseObject({ timeout: v.optional(v.number(), 6) })),
 })

@@ -1,10 +1,9 @@
 import { expect, test } from '@jest/globals'
-import { ROOT, readService } from '../../cli/core/stack.ts'
 import { toSource } from '../../cli/tail.ts'
-import { bundle } from '../../deploy/package.ts'
+import { bundle } from '../../deploy/bundle.ts'
 
 test("a stack of a deployed bundle is shown in terms of this checkout's source", async () => {
-  const { code } = await bundle(ROOT, readService().custom.esbuild, 'functions/webhook')
+  const { code } = await bundle('functions/webhook')
   const lines = Buffer.from(code).toString().split('\n')
   const row = lines.findIndex(line => line.includes('delivery failed'))
   const column = lines[row]?.indexOf('"delivery failed"') ?? -1

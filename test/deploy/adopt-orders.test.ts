@@ -18,102 +18,84 @@ type Resources = Record<
   string,
   { Type?: string; DeletionPolicy?: string; Properties?: Record<string, unknown> }
 >
+/** An account with one stack at most. */
 type Account = { status?: string; resources?: Resources; tables: string[] }
-type Input = {
-  ChangeSetType?: string
-  TemplateBody?: string
-  TemplateURL?: string
+type Input = Partial<Record<'ChangeSetType' | 'TemplateBody' | 'TemplateURL' | 'TableName', string>> & {
   Capabilities?: string[]
   ImportExistingResources?: boolean
 }
 
 const invalid = (message: string) => Object.assign(new Error(message), { name: 'ValidationError' })
 
-/** CloudFormation and DynamoDB of an account with one stack at most. */
-const account = (state: Account) => {
-  const cloudformation = new CloudFormation({ region: 'eu-central-1' })
-  const dynamodb = new DynamoDB({ region: 'eu-central-1' })
-  let changeSet: { type: string; resources: Resources; failure?: string } | undefined
+const ordersTable = (ordersTable = 'orders') =>
+  tableResources(tablesOf({ prefix: 'order-relay-production-', ordersTable }).slice(1)) as Resources
 
-  const uploaded = new Map<string, string>()
+const adopt = (state: Account, name?: string) => {
+  let changes: { status: string; resources: Resources } | undefined
+  let isRefused = false
+  const uploaded = new Map<string | undefined, string>()
 
-  const createChangeSet = ({ ChangeSetType = '', ImportExistingResources, ...input }: Input) => {
-    const { TemplateBody = uploaded.get(input.TemplateURL ?? '') ?? '', Capabilities = [] } = input
-    if (input.TemplateBody !== undefined && TemplateBody.length > 51_200)
-      throw invalid('templateBody is too long')
-    const isNew = state.status === undefined || state.status === 'REVIEW_IN_PROGRESS'
-    if (ChangeSetType === 'CREATE' && !isNew) throw invalid(`Stack [${STACK}] already exists`)
-    if (ChangeSetType === 'UPDATE' && isNew) throw invalid(`Stack [${STACK}] does not exist`)
-    if (!isNew && !/^(CREATE|UPDATE|UPDATE_ROLLBACK|IMPORT)_COMPLETE$/.test(state.status ?? ''))
-      throw invalid(`Stack is in ${state.status} state and can not be updated`)
-    state.status ??= 'REVIEW_IN_PROGRESS'
-    const { Resources } = JSON.parse(TemplateBody) as { Resources: Resources }
-    const hasRoles = Object.values(Resources).some(({ Type }) => Type === 'AWS::IAM::Role')
-    if (hasRoles && !Capabilities.includes('CAPABILITY_IAM')) throw invalid('Requires capabilities')
-    changeSet = { type: ChangeSetType, resources: Resources }
-    for (const [id, { DeletionPolicy = '', Properties }] of Object.entries(Resources)) {
-      const { TableName } = Properties ?? {}
-      if (typeof TableName !== 'string' || state.resources?.[id] !== undefined) continue
-      const isImportable = ImportExistingResources && /^Retain(ExceptOnCreate)?$/.test(DeletionPolicy)
-      if (state.tables.includes(TableName) && !isImportable) changeSet.failure = `${TableName} already exists`
-    }
-    for (const id of Object.keys(state.resources ?? {}))
-      if (!(id in Resources)) changeSet.failure = `${id} would be deleted`
+  const answers: Readonly<Record<string, (input: Input) => object>> = {
+    DescribeStacksCommand() {
+      if (state.status === undefined) throw invalid(`Stack with id ${STACK} does not exist`)
+      const Outputs = state.resources && [BUCKET_NAME]
+      return { Stacks: [{ StackName: STACK, StackStatus: state.status, Outputs }] }
+    },
+    GetTemplateCommand: () => ({ TemplateBody: JSON.stringify({ Resources: state.resources }) }),
+    CreateChangeSetCommand({ ChangeSetType, TemplateBody = '', TemplateURL, ...input }) {
+      if (TemplateBody.length > 51_200) throw invalid('templateBody is too long')
+      const isNew = state.status === undefined || state.status === 'REVIEW_IN_PROGRESS'
+      if (ChangeSetType !== (isNew ? 'CREATE' : 'UPDATE'))
+        throw invalid(`Stack [${STACK}] is ${state.status}`)
+      if (!isNew && !/^(CREATE|UPDATE|UPDATE_ROLLBACK|IMPORT)_COMPLETE$/.test(state.status ?? ''))
+        throw invalid(`Stack is in ${state.status} state and can not be updated`)
+      state.status ??= 'REVIEW_IN_PROGRESS'
+      const resources: Resources = JSON.parse(uploaded.get(TemplateURL) ?? TemplateBody).Resources
+      const hasRoles = Object.values(resources).some(({ Type }) => Type === 'AWS::IAM::Role')
+      if (hasRoles && !input.Capabilities?.includes('CAPABILITY_IAM')) throw invalid('Requires capabilities')
+      const known = Object.keys(state.resources ?? {})
+      // A table that exists can only be imported, and nothing may be deleted by it.
+      const conflicts = Object.entries(resources).filter(
+        ([id, { DeletionPolicy = '', Properties }]) =>
+          state.tables.includes(String(Properties?.TableName)) &&
+          !known.includes(id) &&
+          !(input.ImportExistingResources && /^Retain(ExceptOnCreate)?$/.test(DeletionPolicy)),
+      )
+      isRefused = conflicts.length > 0 || known.some(id => !(id in resources))
+      changes = { status: `${ChangeSetType}_COMPLETE`, resources }
+      return {}
+    },
+    DescribeChangeSetCommand: () => ({ Status: isRefused ? 'FAILED' : 'CREATE_COMPLETE' }),
+    ExecuteChangeSetCommand: () => Object.assign(state, changes),
+    DescribeTableCommand({ TableName = '' }) {
+      if (state.tables.includes(TableName)) return {}
+      throw new ResourceNotFoundException({ message: 'no such table', $metadata: {} })
+    },
   }
-
-  const answer = (command: string, input: object) => {
-    switch (command) {
-      case 'DescribeStacksCommand':
-        if (state.status === undefined) throw invalid(`Stack with id ${STACK} does not exist`)
-        return {
-          Stacks: [
-            { StackName: STACK, StackStatus: state.status, Outputs: state.resources && [BUCKET_NAME] },
-          ],
-        }
-      case 'GetTemplateCommand':
-        return { TemplateBody: JSON.stringify({ Resources: state.resources }) }
-      case 'CreateChangeSetCommand':
-        createChangeSet(input)
-        return {}
-      case 'DescribeChangeSetCommand':
-        return { Status: changeSet?.failure === undefined ? 'CREATE_COMPLETE' : 'FAILED' }
-      case 'ExecuteChangeSetCommand':
-        Object.assign(state, { status: `${changeSet?.type}_COMPLETE`, resources: changeSet?.resources })
-        return {}
-      case 'DescribeTableCommand':
-        if (state.tables.includes((input as { TableName: string }).TableName)) return {}
-        throw new ResourceNotFoundException({ message: 'no such table', $metadata: {} })
-      default:
-        throw new Error(`${command} is not modelled`)
-    }
+  const clients = {
+    cloudformation: new CloudFormation({ region: 'eu-central-1' }),
+    dynamodb: new DynamoDB({ region: 'eu-central-1' }),
   }
-  for (const { middlewareStack } of [cloudformation, dynamodb])
+  for (const { middlewareStack } of Object.values(clients))
     middlewareStack.add(
       (_next: unknown, { commandName = '' }: { commandName?: string }) =>
         async ({ input }: { input: object }) => ({
-          output: answer(commandName, input) as never,
+          output: answers[commandName]?.(input) as never,
           response: {},
         }),
       { step: 'initialize' },
     )
-  const upload = async (_bucket: string, key: string, body: string) => {
-    uploaded.set(key, body)
-    return key
-  }
-  return { cloudformation, dynamodb, upload }
-}
-
-const ordersTable = (name = 'orders') => {
-  const orders = tablesOf({ prefix: 'order-relay-production-', ordersTable: name }).slice(1)
-  return tableResources(orders) as Resources
-}
-
-const adopt = (state: Account, name?: string) => {
-  const pack = async () => ({
-    initial: JSON.stringify({ Resources: { Bucket: BUCKET } }),
-    complete: JSON.stringify({ Resources: { Bucket: BUCKET, ...ordersTable(name), Other: {} } }),
+  return adoptOrders('production', {
+    ...clients,
+    pack: async () => ({
+      initial: JSON.stringify({ Resources: { Bucket: BUCKET } }),
+      complete: JSON.stringify({ Resources: { Bucket: BUCKET, ...ordersTable(name), Other: {} } }),
+    }),
+    upload: async (_bucket, key, body) => {
+      uploaded.set(key, body)
+      return key
+    },
   })
-  return adoptOrders('production', { ...account(state), pack })
 }
 
 test.each<[string, Account, string]>([
@@ -141,12 +123,11 @@ test('a restored table is adopted beside the one it replaces, and protected by t
   const restored = `${TABLE}-2`
   const state: Account = { status: 'UPDATE_COMPLETE', resources, tables: [TABLE, restored] }
   await expect(adopt(state, 'orders-2')).resolves.toContain(`the table ${restored}.`)
-  const id = Object.keys(state.resources ?? {}).at(-1) ?? ''
-  const imported = state.resources?.[id]?.Properties
-  expect(imported?.TableName).toBe(restored)
+  const [id = '', imported] = Object.entries(state.resources ?? {}).at(-1) ?? []
+  expect(imported?.Properties?.TableName).toBe(restored)
   // What a deployment does not find in the template before, it sets.
-  const wanted = ordersTable('orders-2')[id]?.Properties ?? {}
-  expect(Object.keys(wanted).filter(property => !(property in (imported ?? {})))).toEqual([
+  const wanted = Object.keys(ordersTable('orders-2')[id]?.Properties ?? {})
+  expect(wanted.filter(property => !(property in (imported?.Properties ?? {})))).toEqual([
     'PointInTimeRecoverySpecification',
     'DeletionProtectionEnabled',
   ])

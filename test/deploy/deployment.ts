@@ -19,7 +19,6 @@ import { until } from '../support/until.ts'
 import { startEmulator } from './emulator.ts'
 import { adoptOrders, change, copyProject, must, relay as runRelay, serverless } from './project.ts'
 import { pythonTools } from './python.ts'
-import { userWith } from './users.ts'
 
 const STAGE = 'proof'
 const STACK = `order-relay-${STAGE}`
@@ -92,10 +91,11 @@ const prepare = async (python: string) => {
     sqs: new SQS(client),
     ssm: new SSM(client),
   }
-  const [deployer, operator] = await Promise.all([
-    userWith('deployer', { env: all, stage: STAGE }),
-    userWith('operator', { env: all, stage: STAGE }),
-  ])
+  const userWith = async (policy: 'deployer' | 'operator') => ({
+    ...(await emulator.userWith(policy, STAGE)),
+    ACCOUNTING_URL: accounting.url,
+  })
+  const [deployer, operator] = await Promise.all([userWith('deployer'), userWith('operator')])
   return {
     ...{ ...aws, accounting, inbox, storeUrl: urlOf(store.port), emulator, project, deployer, all },
     deploy: () =>

@@ -11,6 +11,7 @@ import { ROOT } from './project.ts'
 
 const HOST = '127.0.0.1'
 const REGION = 'eu-central-1'
+const ACCOUNT = '000000000000'
 
 /** The emulator's self-signed certificate. */
 const certificateIn = (folder: string) => join(folder, 'ministack-tls/server.crt')
@@ -89,5 +90,38 @@ export const startEmulator = async (python: string, folder: string) => {
     await stop()
     throw error
   }
-  return { url, environment, stop }
+  const iam = async (Action: string, parameters: Record<string, string>) => {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        authorization: `AWS4-HMAC-SHA256 Credential=test/20260101/${REGION}/iam/aws4_request, SignedHeaders=host, Signature=0`,
+      },
+      body: new URLSearchParams({ Action, Version: '2010-05-08', ...parameters }),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`Cannot ${Action}: ${response.status} ${text}`)
+    return text
+  }
+  /**
+   * Creates a user with a policy of docs/iam, which the emulator enforces as it does those of roles.
+   *
+   * @returns the environment with the user's credentials
+   */
+  const userWith = async (PolicyName: 'deployer' | 'operator', stage: string): Promise<NodeJS.ProcessEnv> => {
+    const PolicyDocument = (await readFile(join(ROOT, `docs/iam/${PolicyName}.json`), 'utf8'))
+      .replaceAll('REGION', REGION)
+      .replaceAll('ACCOUNT', ACCOUNT)
+      .replaceAll('STAGE', stage)
+    const UserName = PolicyName
+    await iam('CreateUser', { UserName })
+    await iam('PutUserPolicy', { UserName, PolicyName, PolicyDocument })
+    const created = await iam('CreateAccessKey', { UserName })
+    const tagOf = (tag: string) => new RegExp(`<${tag}>(.*?)</${tag}>`).exec(created)?.[1] ?? ''
+    return {
+      ...environment,
+      AWS_ACCESS_KEY_ID: tagOf('AccessKeyId'),
+      AWS_SECRET_ACCESS_KEY: tagOf('SecretAccessKey'),
+    }
+  }
+  return { url, environment, userWith, stop }
 }

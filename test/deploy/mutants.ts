@@ -1,13 +1,5 @@
 import type { Template } from './packaged.ts'
 
-/** One small change of a template. */
-export type Mutant = {
-  /** Where, such as `OrdersQueue.Properties.VisibilityTimeout`, and what. */
-  name: string
-  apply: () => void
-  undo: () => void
-}
-
 /** Changes that no check of the template notices, each with the reason why none must. */
 export const EXCUSED: readonly (readonly [RegExp, string])[] = [
   [/\.Tags\b|\.Description\b|\.Sid\b/, 'a label: nothing depends on it'],
@@ -53,7 +45,7 @@ const elsewhere = (value: Node, { Resources }: Template): unknown => {
 }
 
 /** Other values in place of a value: a number ten times as large and a tenth of it, the other truth, another text. */
-const others = (value: unknown, template: Template): readonly unknown[] => {
+const othersOf = (value: unknown, template: Template): readonly unknown[] => {
   if (typeof value === 'number') return value === 0 ? [1] : [value * 10, Math.floor(value / 10)]
   if (typeof value === 'boolean') return [!value]
   if (typeof value === 'string') return [`${value}x`]
@@ -63,43 +55,27 @@ const others = (value: unknown, template: Template): readonly unknown[] => {
 
 /**
  * Every removal and every change of a single part of the template, at any depth, and every addition to a
- * resource, its properties and its environment.
- *
- * @param template is changed and restored in place
+ * resource, its properties and its environment: where, such as `OrdersQueue.Properties.VisibilityTimeout`, and what,
+ * with the changed template.
  */
-export function* mutants(template: Template): Generator<Mutant> {
-  function* within(parent: Node, path: string): Generator<Mutant> {
+export function* mutants(template: Template): Generator<[name: string, mutant: Template]> {
+  function* changes(value: Node, path: string): Generator<[name: string, changed: unknown]> {
     if (/^\w+(\.Properties(\.Environment\.Variables)?)?$/.test(path) && path !== 'Outputs')
-      yield {
-        name: `${path}.Other added`,
-        apply: () => Object.assign(parent, { Other: 'x' }),
-        undo: () => delete parent.Other,
-      }
-    for (const [key, value] of Object.entries(parent)) {
+      yield [`${path}.Other added`, { ...value, Other: 'x' }]
+    for (const [key, each] of Object.entries(value)) {
       const name = path === '' ? key : `${path}.${key}`
-      const restore = () => {
-        if (Array.isArray(parent)) return
-        // In its place: the order of the keys is that of a comparison of texts.
-        const entries = Object.entries(original)
-        for (const [each] of entries) delete parent[each]
-        Object.assign(parent, original)
-      }
-      const original = { ...parent }
-      const index = Number(key)
-      yield Array.isArray(parent)
-        ? {
-            name: `${name} removed`,
-            apply: () => parent.splice(index, 1),
-            undo: () => parent.splice(index, 0, value),
-          }
-        : { name: `${name} removed`, apply: () => delete parent[key], undo: restore }
-      for (const other of others(value, template)) {
-        const set = (to: unknown) => () => Object.assign(parent, { [key]: to })
-        yield { name: `${name} = ${JSON.stringify(other)}`, apply: set(other), undo: set(value) }
-      }
-      if (isNode(value) && elsewhere(value, template) === undefined) yield* within(value, name)
+      const { [key]: _, ...others } = value
+      yield [`${name} removed`, Array.isArray(value) ? value.toSpliced(Number(key), 1) : others]
+      const put = (to: unknown) =>
+        Array.isArray(value) ? value.with(Number(key), to) : { ...value, [key]: to }
+      for (const other of othersOf(each, template)) yield [`${name} = ${JSON.stringify(other)}`, put(other)]
+      if (!isNode(each) || elsewhere(each, template) !== undefined) continue
+      for (const [where, changed] of changes(each, name)) yield [where, put(changed)]
     }
   }
-  yield* within(template.Resources, '')
-  yield* within(template.Outputs, 'Outputs')
+  const { Resources, Outputs } = template
+  for (const [name, changed] of changes(Resources, ''))
+    yield [name, { Resources: changed as Template['Resources'], Outputs }]
+  for (const [name, changed] of changes(Outputs, 'Outputs'))
+    yield [name, { Resources, Outputs: changed as Template['Outputs'] }]
 }

@@ -98,22 +98,22 @@ const resolver = (known: Readonly<Record<string, Ids>>) => {
 export const resolved = (template: Template): Template => resolver(namesOf(template))(template) as Template
 
 /**
- * As {@link resolved}, for a template that is changed in one place and restored again and again.
+ * As {@link resolved}, for copies of a template that are changed in one place.
  *
- * @returns takes the logical id of the resource that is changed now, or `Outputs`
+ * @returns takes the logical id of the resource that is changed, or `Outputs`, and the copy
  */
-export const incrementally = (template: Template): ((changed: string) => Template) => {
+export const incrementally = (template: Template): ((id: string, mutant: Template) => Template) => {
   const whole = resolved(template)
   const names = namesOf(template)
   const plain = resolver(names)
-  return changed => {
-    if (changed === 'Outputs') return { ...whole, Outputs: plain(template.Outputs) as Template['Outputs'] }
-    const { [changed]: resource } = template.Resources
-    const isRenamed = [changed, changed.replace('LambdaFunction', 'LiveAlias')].some(
-      id => !isDeepStrictEqual(id in template.Resources ? idsOf(id, template) : undefined, names[id]),
+  return (id, mutant) => {
+    if (id === 'Outputs') return { ...whole, Outputs: plain(mutant.Outputs) as Template['Outputs'] }
+    const resource = mutant.Resources[id]
+    const isRenamed = [id, id.replace('LambdaFunction', 'LiveAlias')].some(
+      each => !isDeepStrictEqual(each in mutant.Resources ? idsOf(each, mutant) : undefined, names[each]),
     )
-    if (isRenamed || resource === undefined) return resolved(template)
+    if (isRenamed || resource === undefined) return resolved(mutant)
     const properties = plain(resource) as Template['Resources'][string]
-    return { ...whole, Resources: { ...whole.Resources, [changed]: properties } }
+    return { ...whole, Resources: { ...whole.Resources, [id]: properties } }
   }
 }

@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { assertDeployable } from '../../deploy/settings.ts'
+import { assertDeployable, type DeploymentSettings } from '../../deploy/settings.ts'
+import { resources } from '../../deploy/template.ts'
 import type { Store } from '../../lib/platform/stores.ts'
 import { serverless } from './project.ts'
+import { exceeded } from './quotas.ts'
 
 const GOOD = 'https://accounting.example/base'
 const LOOPBACK: Store = {
@@ -14,17 +16,16 @@ const settings = {
   accountingUrl: GOOD,
   feedAddresses: 'public',
   accountingTimeZone: 'Asia/Tehran',
-  waitSeconds: '3',
+  waitSeconds: 3,
   shift: 'none',
   ordersTable: 'orders',
   domain: '',
   certificateArn: '',
-  stores: [],
 }
 
 describe('the URL of the accounting service', () => {
   const check = (accountingUrl: string, stage = 'production') =>
-    assertDeployable({ ...settings, stage, accountingUrl })
+    assertDeployable({ ...settings, stage, accountingUrl }, [])
 
   test.each([
     ['', 'is not set;'],
@@ -51,21 +52,21 @@ describe('the URL of the accounting service', () => {
   })
 })
 
-test.each<[object, string]>([
+test.each<[Partial<DeploymentSettings> & { stores?: Store[] }, string]>([
   [{ stores: [LOOPBACK] }, 'the HTTP feed of the store "shop" is http://localhost:8080/hook'],
   [{ feedAddresses: 'loopback' }, 'feedAddresses is "loopback", which only the local stack may use'],
   [{ accountingTimeZone: 'Tehran' }, 'accountingTimeZone is "Tehran"; set a name'],
-  [{ waitSeconds: '11' }, 'waitSeconds is "11"; set a number from 0 to 10'],
+  [{ waitSeconds: 11 }, 'waitSeconds is "11"; set a number from 0 to 10'],
   [{ shift: 'Canary20Percent' }, 'shift is "Canary20Percent"; set one of none, AllAtOnce, '],
   [{ ordersTable: 'other-orders' }, 'ordersTable is "other-orders"; set "orders", or'],
   [{ domain: 'relay.example' }, 'domain is "relay.example" without a certificate; set certificateArn'],
-])('%j is refused, except in the stage "local": %s', (wrong, problem) => {
-  expect(() => assertDeployable({ ...settings, ...wrong })).toThrow(problem)
-  expect(() => assertDeployable({ ...settings, ...wrong, stage: 'local' })).not.toThrow()
+])('%j is refused, except in the stage "local": %s', ({ stores = [], ...wrong }, problem) => {
+  expect(() => assertDeployable({ ...settings, ...wrong }, stores)).toThrow(problem)
+  expect(() => assertDeployable({ ...settings, ...wrong, stage: 'local' }, stores)).not.toThrow()
 })
 
 test('a stage whose queues the functions of another stage could reach is refused', () => {
-  expect(() => assertDeployable({ ...settings, stage: 'trial-feed-2' })).toThrow(
+  expect(() => assertDeployable({ ...settings, stage: 'trial-feed-2' }, [])).toThrow(
     'Cannot deploy: the stage "trial-feed-2" contains "-feed-", so the functions of the stage "trial" could',
   )
 })
@@ -78,4 +79,65 @@ test('a deployment stops before anything is packaged, with the message alone', a
   )
   expect(output).not.toMatch(/ at .*settings\.ts|Service packaged/)
   expect(code).toBe(1)
+})
+
+/** Every name that a stage gives to a resource of its account. */
+const namesOf = async (stage: string): Promise<string[]> => {
+  const variables: Readonly<Record<string, string | number>> = {
+    'sls:stage': stage,
+    'param:prefix': `order-relay-${stage}-`,
+    'param:alarmEmail': 'operator@example.com',
+    'param:ordersTable': 'orders',
+    'param:shift': 'AllAtOnce',
+    'param:domain': '',
+  }
+  const { Resources } = await resources({ resolveVariable: async name => variables[name] ?? 0 })
+  return Object.values(Resources).flatMap(({ Properties }) =>
+    Object.entries(Properties)
+      .filter(([key]) => /^(Queue|Table|Topic|Alarm|Dashboard|Role|Application)Name$/.test(key))
+      .map(([, name]) => JSON.stringify(name)),
+  )
+}
+
+test('two stages of one account have no name in common', async () => {
+  const [production, trial] = await Promise.all([namesOf('production'), namesOf('trial')])
+  expect(production.length).toBeGreaterThan(25)
+  expect(production.filter(name => trial.includes(name))).toEqual([])
+  expect(production.filter(name => !name.includes('order-relay-production'))).toEqual([])
+})
+
+describe('the quotas of AWS', () => {
+  const text = (length: number) => 'x'.repeat(length)
+  const items = (length: number): unknown[] => Array.from({ length }, () => 0)
+
+  const one = (Properties: object) => ({ Resources: { One: { Properties } } })
+  const dashboard = (widgets: object[]) =>
+    one({ DashboardBody: { 'Fn::Sub': JSON.stringify({ widgets, arn: `\${One.Arn}` }) } })
+
+  test.each<[string, (size: number) => object, number]>([
+    ['characters of the policies of a role', length => one({ Policies: [text(length - 4)] }), 10_240],
+    ['bytes of the policy of a queue', length => one({ PolicyDocument: text(length - 2) }), 8192],
+    ['queues that a dead-letter queue names', count => one({ sourceQueueArns: items(count) }), 10],
+    ['characters of the name of a queue', length => one({ QueueName: text(length) }), 80],
+    ['widgets of a dashboard', count => dashboard(items(count) as object[]), 500],
+    ['metrics of a widget', count => dashboard([{ metrics: items(count) }]), 500],
+    [
+      'metrics of a dashboard',
+      count =>
+        dashboard([...items(5).map(() => ({ metrics: items(490) })), { metrics: items(count - 2450) }]),
+      2500,
+    ],
+    ['alarms of a widget', count => dashboard([{ alarms: items(count) }]), 100],
+    ['characters beyond ASCII in a template', count => ({ Description: 'ف'.repeat(count) }), 0],
+  ])('one more than the allowed %s is found', (name, templateOf, allowed) => {
+    expect(exceeded(JSON.stringify(templateOf(allowed)))).toEqual([])
+    const [found] = exceeded(JSON.stringify(templateOf(allowed + 1)))
+    expect(found).toBe(`${name}: ${allowed + 1}, and AWS allows ${allowed}`)
+  })
+
+  test('what CloudFormation resolves is measured as long as an ARN', () => {
+    const role = (count: number) => one({ Policies: Array.from({ length: count }, () => ({ Ref: 'Queue' })) })
+    expect(exceeded(JSON.stringify(role(71)))).toEqual([])
+    expect(exceeded(JSON.stringify(role(72)))).toHaveLength(1)
+  })
 })

@@ -4,8 +4,8 @@ import { GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import * as v from 'valibot'
 import { type Context, createContext } from '../../bench/context.ts'
+import { createMessage, messagesOf } from '../../bench/deliveries.ts'
 import { worker } from '../../bench/implementations.ts'
-import { createEvent } from '../../bench/parts/worker.ts'
 import { startFunction } from '../../bench/runtime/function.ts'
 import { dynamodbClient } from '../../lib/platform/clients.ts'
 import { httpClient } from '../../lib/platform/http-client.ts'
@@ -86,10 +86,10 @@ afterAll(async () => {
 // The receiver has none of these calls that the worker has not.
 test('the packaged worker records its calls for a create, when Lambda samples it', async () => {
   const bundle = await context.bundle(worker)
-  const variables = { ...(await context.cloud()).environment('direct'), ...environment }
+  const variables = { ...context.environment('direct'), ...environment }
   const invoke = async (trace: string | undefined) => {
     const running = await startFunction(bundle, variables, trace)
-    await running.invoke({ Records: [createEvent()] }).finally(() => running.stop())
+    await running.invoke(messagesOf(createMessage())).finally(() => running.stop())
   }
   await Promise.all([invoke(undefined), invoke(SAMPLED)])
   const documents = await received(6)

@@ -1,21 +1,18 @@
-import { retryDelay } from '../lib/platform/retry.ts'
-import { callShares } from '../lib/worker/share.ts'
-import { type Clock, virtualClock } from '../test/crash/clock.ts'
-import { fifoQueue, type Queue, type Received } from '../test/crash/queue.ts'
+import { retryDelay } from '../../lib/platform/retry.ts'
+import { callShares } from '../../lib/worker/share.ts'
+import { virtualClock } from '../../test/crash/clock.ts'
+import { fifoQueue, type Queue, type Received } from '../../test/crash/queue.ts'
+import type { Part } from '../context.ts'
+import { quantile } from '../statistics.ts'
 
 /** How the events of several stores share the worker, see docs/fairness.md. */
-export const DESIGNS = [
-  'one queue',
-  'a queue for each store',
-  'delayed beyond the share',
-  'a bulk queue',
-] as const
+const DESIGNS = ['one queue', 'a queue for each store', 'delayed beyond the share', 'a bulk queue'] as const
 type Design = (typeof DESIGNS)[number]
 
 /** Events that a store sends at even intervals, all through the run or so many. */
 type Traffic = { store: string; event: 'call' | 'webhook'; perSecond: number; count?: number }
 
-export type Load = {
+type Load = {
   traffic: readonly Traffic[]
   /** How many calls the service takes a second. */
   capacity: number
@@ -29,15 +26,13 @@ export type Load = {
 }
 
 /** As serverless.yml has them, and the least that Lambda allows for the queue of a store. */
-export const BATCH = 10
+const BATCH = 10
 const WORKERS = { orders: 5, bulk: 2, store: 2 }
 
 /** Milliseconds: AWS calls before and after a call, Lambda between two batches, how long the worker waits for a call. */
 const BEFORE = 10
 const AFTER = 10
-export const BETWEEN = 20
-/** What the worker takes for an event without a call. */
-export const OWN = BEFORE + AFTER
+const BETWEEN = 20
 const PATIENCE = 8000
 
 const HOUR = 60 * 60
@@ -49,15 +44,12 @@ const VISIBILITY = { visibility: 180_000, maxReceives: 200 }
  *
  * @returns how long each event of the store "other" took, in milliseconds, and what became of the others
  */
-export const play = async (design: Design, load: Load) => {
+const play = async (design: Design, load: Load) => {
   const { traffic, capacity, latency, seconds, workers = WORKERS.orders, random } = load
-  const clock: Clock = virtualClock(0)
+  const clock = virtualClock(0)
   const wait = (ms: number) => new Promise<void>(resolve => clock.after(ms, resolve))
   const waits: Record<Traffic['event'], number[]> = { webhook: [], call: [] }
-  let processed = 0
-  let receives = 0
-  let inFlight = 0
-  let importedAt = 0
+  let [processed, receives, inFlight, importedAt] = [0, 0, 0, 0]
 
   let serviceIsFree = 0
   /** The service answers in the order in which it is called. */
@@ -126,8 +118,7 @@ export const play = async (design: Design, load: Load) => {
     return queue
   }
 
-  const isShared = design === 'a bulk queue' || design === 'delayed beyond the share'
-  const orders = queueFor(workers, isShared)
+  const orders = queueFor(workers, design === 'a bulk queue' || design === 'delayed beyond the share')
   const bulk = queueFor(WORKERS.bulk, false)
   const own = new Map<string, Queue>()
   const queueOf = (store: string): Queue => {
@@ -149,4 +140,93 @@ export const play = async (design: Design, load: Load) => {
   // Calls that time out are repeated for a day and a half.
   await clock.run(1000 * (seconds + HOUR))
   return { waits, importedAt, inFlight, receives: receives / processed }
+}
+
+const slow = (latency: number): Load => ({
+  ...{ capacity: 10_000, latency, seconds: 300 },
+  traffic: [
+    ...Array.from({ length: 10 }, (_, store) => ({
+      store: store === 0 ? 'other' : `store ${store}`,
+      ...{ event: 'call' as const, perSecond: 1 },
+    })),
+    { store: 'other', event: 'webhook', perSecond: 20 },
+  ],
+})
+
+/** Each of so many stores imports 100,000 orders, a hundred a second, which is what its API lets through. */
+const importing = (stores: number, orders = 100_000): Load => ({
+  ...{ capacity: 50, latency: 50, seconds: (stores * orders) / 50 + 60 },
+  traffic: [
+    ...Array.from({ length: stores }, (_, index) => ({
+      store: `import ${index + 1}`,
+      ...{ event: 'call' as const, perSecond: 100, count: orders },
+    })),
+    { store: 'other', event: 'webhook', perSecond: 1 },
+    { store: 'other', event: 'call', perSecond: 1 },
+  ],
+})
+
+const LOADS = {
+  ...{ import: importing(1), 'two imports': importing(2) },
+  ...{ 'seven seconds': slow(7000), 'ten seconds': slow(10_000) },
+}
+
+const rounded = (value: number) => Number(value.toFixed(value < 10 ? 1 : 0))
+
+/**
+ * A model, not a measurement: seconds until another store's events are processed, at the 99th percentile, and until
+ * the import is done.
+ */
+export const fairness: Part = async () => {
+  const results: Record<string, unknown> = {}
+  for (const [name, load] of Object.entries(LOADS))
+    for (const design of DESIGNS) {
+      const { waits, importedAt, inFlight, receives } = await play(design, load)
+      const p99 = (event: 'webhook' | 'call') => rounded(quantile(waits[event], 0.99) / 1000)
+      results[`${name}, ${design}`] = {
+        webhook: p99('webhook'),
+        ...(waits.call.length > 0 && { call: p99('call') }),
+        ...(importedAt > 0 && { imported: Math.round(importedAt / 1000) }),
+        ...{ inFlight, receives: rounded(receives) },
+      }
+    }
+  return { results }
+}
+
+const RATES = [1, 10, 100, 300, 1000, 3000, 10_000]
+
+/** How long the service takes for a call when the model grows, in milliseconds. */
+const LATENCY = 100
+
+/** Random numbers from 0 up to 1 that a seed repeats (mulberry32). */
+const generator = (seed: number) => () => {
+  seed = (seed + 0x6d2b79f5) | 0
+  let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed)
+  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+  return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+}
+
+/**
+ * A model, not a measurement: milliseconds from arrival in the order queue to the store's feed, as the number of
+ * deliveries grows, with the workers of serverless.yml and with more.
+ */
+export const growth: Part = async () => {
+  const results: Record<string, unknown> = {}
+  for (const event of ['webhook', 'call'] as const)
+    for (const workers of [WORKERS.orders, 100]) {
+      const milliseconds = BEFORE + AFTER + (event === 'call' ? LATENCY : 0)
+      const perSecondAtMost = (1000 * workers * BATCH) / (milliseconds + BETWEEN)
+      const found: Record<string, unknown> = { perSecondAtMost: Math.round(perSecondAtMost) }
+      for (const perSecond of RATES.filter(each => each < perSecondAtMost)) {
+        const { waits } = await play('one queue', {
+          traffic: [{ store: 'other', event, perSecond }],
+          ...{ capacity: Number.POSITIVE_INFINITY, latency: LATENCY, workers, random: generator(7) },
+          seconds: Math.min(Math.max(2000, perSecond * 20), 100_000) / perSecond,
+        })
+        const [median, p99] = [0.5, 0.99].map(part => Math.round(quantile(waits[event], part)))
+        found[perSecond] = { median, p99 }
+      }
+      results[`${event}, ${workers} workers`] = found
+    }
+  return { results }
 }
