@@ -17,6 +17,9 @@ type Registered = {
   original?: OrderResult
 }
 
+/** What the accountant does. */
+export type Act = 'fix' | 'payment' | 'edit'
+
 type Action = 'create' | 'read' | 'payment' | 'refund'
 
 /** An error response of the service. */
@@ -46,7 +49,7 @@ export const accountingService = (
   clock: Clock,
   lifecycleOf: (external_id: string) => Lifecycle,
   /** Called with every change that is not the answer to a request (spec: Events). */
-  announce: (result: OrderResult, cause: 'fix' | 'payment' | 'edit') => void,
+  announce: (result: OrderResult, cause: Act) => void,
 ) => {
   const orders = new Map<string, Registered>()
   const products = new Set<string>()
@@ -77,33 +80,33 @@ export const accountingService = (
     return order
   }
 
-  /** What the accountant does; nothing where the order is not there, or not in the right status. */
-  const accountant = {
-    fix(key: OrderKey) {
-      const order = orders.get(nameOf(key))
-      if (order?.status !== 'needs_review') return
+  /** Does what can be done in the order's status; false where nothing can. */
+  const acts: Readonly<Record<Act, (order: Registered) => boolean>> = {
+    fix(order) {
+      if (order.status !== 'needs_review') return false
       order.status = 'invoiced'
       if (order.holdsPayment) register(order, 'receipt')
-      announce(resultOf(key, order), 'fix')
+      return true
     },
-    payment(key: OrderKey) {
-      const order = orders.get(nameOf(key))
-      if (order?.status !== 'invoiced') return
-      register(order, 'receipt')
-      announce(resultOf(key, order), 'payment')
+    payment(order) {
+      const isDue = order.status === 'invoiced'
+      if (isDue) register(order, 'receipt')
+      return isDue
     },
-    edit(key: OrderKey) {
-      const order = orders.get(nameOf(key))
-      if (order === undefined) return
+    edit(order) {
       order.total += 1000
-      announce(resultOf(key, order), 'edit')
+      return true
     },
+  }
+  const act = (key: OrderKey, does: Act) => {
+    const order = orders.get(nameOf(key))
+    if (order !== undefined && acts[does](order)) announce(resultOf(key, order), does)
   }
 
   const actions = {
     create(key: OrderKey): OrderResult & { duplicate: boolean } {
       const lifecycle = lifecycleOf(key.external_id)
-      const { unknownProduct, review, fixedAfter, paidAtOnce = false, accountant: plan = [] } = lifecycle
+      const { unknownProduct, review, fixedAfter, paidAtOnce = false, accountant = [] } = lifecycle
       if (unknownProduct !== undefined && !products.has(key.external_id))
         throw new Refused(400, 'unknown_sku')
       const existing = orders.get(nameOf(key))
@@ -117,8 +120,8 @@ export const accountingService = (
       if (!review && paidAtOnce) register(order, 'receipt')
       order.original = resultOf(key, order)
       orders.set(nameOf(key), order)
-      if (fixedAfter !== undefined) clock.after(fixedAfter, () => accountant.fix(key))
-      for (const { after, does } of plan) clock.after(after, () => accountant[does](key))
+      if (fixedAfter !== undefined) clock.after(fixedAfter, () => act(key, 'fix'))
+      for (const { after, does } of accountant) clock.after(after, () => act(key, does))
       return { ...resultOf(key, order), duplicate: false }
     },
     read: (key: OrderKey): OrderResult => resultOf(key, find(key)),
@@ -140,7 +143,6 @@ export const accountingService = (
   }
 
   return {
-    accountant,
     /** The store creates an order at the service itself. */
     create: (key: OrderKey) => void actions.create(key),
     addProduct: (external_id: string) => void products.add(external_id),

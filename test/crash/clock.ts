@@ -3,6 +3,7 @@ export type Clock = {
   now: () => number
   /** Schedules a callback; callbacks of the same instant run in the order in which they were scheduled. */
   after: (ms: number, callback: () => void) => void
+  wait: (ms: number) => Promise<void>
   /** Runs until nothing is scheduled any more; false when something still is at `until`. */
   run: (until: number) => Promise<boolean>
 }
@@ -20,38 +21,36 @@ export const virtualClock = (start: number): Clock => {
    * callbacks of a simulated year move when one is added.
    */
   const scheduled: { at: number; callback: () => void }[] = []
+  const after: Clock['after'] = (ms, callback) => {
+    const at = now + ms
+    let [low, high] = [0, scheduled.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((scheduled[middle]?.at ?? 0) > at) low = middle + 1
+      else high = middle
+    }
+    scheduled.splice(low, 0, { at, callback })
+  }
 
   return {
     now: () => now,
-    after(ms, callback) {
-      const at = now + ms
-      let [low, high] = [0, scheduled.length]
-      while (low < high) {
-        const middle = (low + high) >> 1
-        if ((scheduled[middle]?.at ?? 0) > at) low = middle + 1
-        else high = middle
-      }
-      scheduled.splice(low, 0, { at, callback })
-    },
+    after,
+    wait: ms => new Promise(resolve => after(ms, resolve)),
     run: until =>
       new Promise((resolve, reject) => {
-        let isOver = false
-        const end = (settle: () => void) => {
-          isOver = true
-          settle()
-        }
         const step = () => {
-          if (isOver) return
           const next = scheduled.pop()
-          if (next === undefined) return end(() => resolve(true))
-          if (next.at > until) return end(() => resolve(false))
+          if (next === undefined || next.at > until) {
+            if (next !== undefined) scheduled.push(next)
+            return resolve(next === undefined)
+          }
           now = next.at
           try {
             next.callback()
+            setImmediate(step)
           } catch (error) {
-            end(() => reject(error))
+            reject(error)
           }
-          setImmediate(step)
         }
         for (let queued = 0; queued < ROUND; queued++) setImmediate(step)
       }),

@@ -31,9 +31,11 @@ const play = async (scenario: Pick<Scenario, 'orders' | 'slowness'>) => {
   }
   const run = await runScenario({ name: 'fairness', warm: true, concurrency: 5, adjust, ...scenario }, ONCE)
   const { world } = run
-  const published = new Map(world.feedMessages.map(({ body, sentAt }) => [JSON.parse(body).delivery, sentAt]))
+  const published = new Map(
+    world.queues.webFeed.history().map(({ body, sentAt }) => [JSON.parse(body).delivery, sentAt]),
+  )
   const waits: Record<'webhook' | 'payment', number[]> = { webhook: [], payment: [] }
-  for (const { body, sentAt } of world.events) {
+  for (const { body, sentAt } of world.queues.orders.history()) {
     const { event, delivery, data } = JSON.parse(body)
     if (data.source !== WEB) continue
     if (event === 'order.updated') waits.webhook.push((published.get(delivery) ?? Infinity) - sentAt)

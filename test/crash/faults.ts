@@ -26,7 +26,7 @@ export type Instance = {
   groups: readonly string[]
 }
 
-export const startInstance = (): Instance => ({ alive: true, onEnd: undefined, groups: [] })
+export const startInstance = (onEnd?: () => void): Instance => ({ alive: true, onEnd, groups: [] })
 
 export const end = (instance: Instance): void => {
   if (!instance.alive) return

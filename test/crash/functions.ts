@@ -88,9 +88,6 @@ export const LIMITS = {
 }
 export const BATCH_SIZE = 10
 
-/** A response, or undefined when none came. */
-export type OnAnswer = (response: APIGatewayProxyStructuredResultV2 | undefined) => void
-
 type HttpHandler = (
   event: APIGatewayProxyEventV2,
   context: Context,
@@ -121,15 +118,19 @@ export const lambda = (parts: Parts) => {
 
   let deployment = 0
   type Environment<Handler> = { instance: Instance; handler: Handler; deployment: number }
-  const startWith = <Handler>(
+  /** An environment that was used before, or a new one. */
+  const take = <Handler>(
     name: FunctionName,
+    used: Environment<Handler> | undefined,
     create: (dependencies: Dependencies) => Handler,
+    onEnd?: () => void,
   ): Environment<Handler> => {
-    const instance = startInstance()
-    return { instance, handler: create(dependenciesOf(name, instance)), deployment }
+    const instance = used?.instance.alive && used.deployment === deployment ? used.instance : startInstance()
+    instance.onEnd = onEnd
+    return instance === used?.instance
+      ? used
+      : { instance, handler: create(dependenciesOf(name, instance)), deployment }
   }
-  const isCurrent = (environment: Environment<unknown>) =>
-    environment.instance.alive && environment.deployment === deployment
 
   /** Unless they are warm, each request starts an environment, so that it passes every call there is. */
   const endpoint = (
@@ -137,30 +138,19 @@ export const lambda = (parts: Parts) => {
     create: (dependencies: Dependencies) => HttpHandler | Promise<HttpHandler>,
   ) => {
     const idle: Environment<HttpHandler | Promise<HttpHandler>>[] = []
-    return (event: APIGatewayProxyEventV2, onAnswer: OnAnswer) => {
-      let environment = idle.pop()
-      while (environment !== undefined && !isCurrent(environment)) environment = idle.pop()
-      environment ??= startWith(name, create)
-      const used = environment
-      const { instance, handler } = used
-      let isAnswered = false
-      const answer: OnAnswer = response => {
-        if (!isAnswered) onAnswer(response)
-        isAnswered = true
-      }
-      const fail = () => answer(undefined)
-      // A new environment may have been killed while it read its secrets.
-      if (!instance.alive) return fail()
-      instance.onEnd = fail
-      const serve = async () => {
-        const response = await (await handler)(event, context())
-        await call(instance, `${name}: answer`, () => answer(response))
-        instance.onEnd = undefined
-        if (warm && isCurrent(used)) idle.push(used)
-        else end(instance)
-      }
-      serve().catch(() => end(instance))
-    }
+    /** The response; undefined when none came. */
+    return (event: APIGatewayProxyEventV2) =>
+      new Promise<APIGatewayProxyStructuredResultV2 | undefined>(answer => {
+        const environment = take(name, idle.pop(), create, () => answer(undefined))
+        const { instance, handler } = environment
+        const serve = async () => {
+          const response = await (await handler)(event, context())
+          await call(instance, `${name}: answer`, () => answer(response))
+          if (warm) idle.push(environment)
+          else end(instance)
+        }
+        serve().catch(() => end(instance))
+      })
   }
 
   const eventSource = (
@@ -178,32 +168,30 @@ export const lambda = (parts: Parts) => {
     const poll = async () => {
       isGathering = false
       if (isSqsDown() || idle.length === 0) return
-      const used = idle.shift()
-      const environment = used !== undefined && isCurrent(used) ? used : startWith(name, create)
+      const environment = take(name, idle.shift(), create)
       const batch = queue.receive(BATCH_SIZE)
       if (batch.length === 0) return void idle.push(environment)
       // What one batch leaves behind is for the next environment.
       if (batch.length === BATCH_SIZE) gather()
       const { instance, handler } = environment
       instance.groups = batch.map(({ group }) => group)
-      let state: 'running' | 'returned' | 'over' = 'running'
+      const began = clock.now()
+      let isOver = false
       const next = () => {
-        if (state === 'over') return
-        state = 'over'
-        instance.onEnd = undefined
+        if (isOver) return
+        isOver = true
         idle.push(environment)
         gather()
       }
-      const began = clock.now()
+      instance.onEnd = next
+      // The poller belongs to Lambda: it outlives the function, and can fail by itself.
+      const poller = startInstance(next)
+      let hasReturned = false
       clock.after(timeout, () => {
-        if (state !== 'running') return
+        if (hasReturned || isOver) return
         onTimeout(instance)
         end(instance)
       })
-      instance.onEnd = next
-      // The poller belongs to Lambda: it outlives the function, and can fail by itself.
-      const poller = startInstance()
-      poller.onEnd = next
       const records = batch.map(({ id, handle, body, group, receivedAt, sentAt }) =>
         sqsRecord(id, {
           receiptHandle: handle,
@@ -218,18 +206,15 @@ export const lambda = (parts: Parts) => {
         }),
       )
       try {
-        const { batchItemFailures } = await handler(
-          sqsEvent(...records),
-          context(() => began + timeout - clock.now()),
-        )
-        state = 'returned'
+        const remaining = () => began + timeout - clock.now()
+        const { batchItemFailures } = await handler(sqsEvent(...records), context(remaining))
+        hasReturned = true
         const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier))
         const done = batch.filter(({ id }) => !failed.has(id))
-        if (done.length > 0) {
+        if (done.length > 0)
           await call(poller, `${name}: delete messages`, () => {
             for (const { handle } of done) queue.delete(handle)
           })
-        }
       } catch {
         // Nothing is deleted, so the batch returns.
       }

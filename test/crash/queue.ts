@@ -25,6 +25,8 @@ export type QueueOptions = {
   prefix?: string
   /** Called with every message that was stored and not dropped as a duplicate. */
   onStored?: (message: QueuedMessage) => void
+  /** Whether it remembers what was deleted. @default false */
+  remembers?: boolean
 }
 
 const FIVE_MINUTES = 5 * 60 * 1000
@@ -38,7 +40,7 @@ const MAX_IN_FLIGHT = 120_000
  */
 export const fifoQueue = (
   clock: Pick<Clock, 'now' | 'after'>,
-  { visibility, maxReceives, prefix = 'm', onStored }: QueueOptions,
+  { visibility, maxReceives, prefix = 'm', onStored, remembers = false }: QueueOptions,
 ) => {
   const groups = new Map<string, QueuedMessage[]>()
   /** Groups of which no message is in flight, in the order in which they became ready. */
@@ -47,6 +49,7 @@ export const fifoQueue = (
   /** Received and neither deleted nor visible again. */
   const flying = new Set<QueuedMessage>()
   const dead: QueuedMessage[] = []
+  const history: QueuedMessage[] = []
   /** When a deduplication id is forgotten, the first to be forgotten first. */
   const deduplicated = new Map<string, number>()
   const listeners: (() => void)[] = []
@@ -96,6 +99,8 @@ export const fifoQueue = (
     waiting: () => [...stored.values()],
     inFlight: () => flying.size,
     dead: () => dead,
+    /** Every message that it ever stored, if it remembers them. */
+    history: () => history,
 
     /**
      * @param message.age how long the message has been in the queue already, in milliseconds
@@ -122,6 +127,7 @@ export const fifoQueue = (
       const messages = groups.get(group)
       if (messages === undefined) groups.set(group, [message])
       else messages.push(message)
+      if (remembers) history.push(message)
       onStored?.(message)
       release(group)
     },

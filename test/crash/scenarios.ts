@@ -21,9 +21,6 @@ const webhookAbout = (number: number, source: string, prefix = STRANGERS, event 
   data: { source, external_id: '1009', status: 'refunded' },
 })
 
-/** Its header names another delivery. */
-const CONTRADICTORY = webhookAbout(5, SHOP)
-
 /** Exchanges the webhook secret as `relay rotate` does: announce, switch, store, end, and later delete the old one. */
 export const rotateSecret = ({ clock, cloud: { parameters }, sender }: World, next = 'second') => {
   const rotation = PARAMETERS.webhookRotation
@@ -39,7 +36,7 @@ export const rotateSecret = ({ clock, cloud: { parameters }, sender }: World, ne
   clock.after(20 * MINUTE, () => parameters.delete(old))
   // The old secret is worth nothing a minute after it was deleted, and the announcement never was a secret.
   const forge = (name: string, expected: number, number: number, secret: string) =>
-    sender.stranger(name, expected, { body: webhookAbout(number, SHOP, AFTER_EXCHANGE), secret })
+    sender.stranger(name, expected, webhookAbout(number, SHOP, AFTER_EXCHANGE), { secret })
   clock.after(62.5 * SECOND, () =>
     forge('signed with the announcement', 503, 1, rotationValue('switching', until)),
   )
@@ -260,8 +257,7 @@ const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
   'a webhook and a request that are too large': {
     orders: {},
     happens({ sender, stores }) {
-      const body = webhookAbout(5, SHOP)
-      sender.stranger('too large', 413, { body: { ...body, note: NAME.repeat(30_000) } })
+      sender.stranger('too large', 413, { ...webhookAbout(5, SHOP), note: NAME.repeat(30_000) })
       stores.stranger('too large', 413, 'store-key-of-shop', REASON.repeat(60_000))
     },
   },
@@ -271,19 +267,17 @@ const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
     happens({ clock, sender, stores }) {
       const order = { external_id: '1001', items: [{ sku: 'A-1', quantity: 1, unit_price: 1 }] }
       clock.after(MINUTE, () => {
-        sender.stranger('forged', 401, { body: webhookAbout(1, SHOP), secret: 'whsec_guess' })
-        sender.stranger('signed by hand', 401, {
-          body: webhookAbout(7, SHOP),
-          headers: { [HEADERS.signature]: NAME },
-        })
-        sender.stranger('without a UUID', 400, { body: { ...webhookAbout(8, SHOP), delivery: NAME } })
-        sender.stranger('without a secret', 401, { body: webhookAbout(2, SHOP), secret: '' })
-        sender.stranger('about a foreign source', 200, { body: webhookAbout(3, NAME) })
-        sender.stranger('of another event', 200, { body: webhookAbout(4, SHOP, STRANGERS, NAME) })
-        sender.stranger('with the id of another delivery', 400, {
-          body: CONTRADICTORY,
+        sender.stranger('forged', 401, webhookAbout(1, SHOP), { secret: 'whsec_guess' })
+        sender.stranger('without a secret', 401, webhookAbout(2, SHOP), { secret: '' })
+        sender.stranger('about a foreign source', 200, webhookAbout(3, NAME))
+        sender.stranger('of another event', 200, webhookAbout(4, SHOP, STRANGERS, NAME))
+        sender.stranger('with the id of another delivery', 400, webhookAbout(5, SHOP), {
           headers: { [HEADERS.delivery]: webhookAbout(6, SHOP).delivery },
         })
+        sender.stranger('signed by hand', 401, webhookAbout(7, SHOP), {
+          headers: { [HEADERS.signature]: NAME },
+        })
+        sender.stranger('without a UUID', 400, { ...webhookAbout(8, SHOP), delivery: NAME })
         stores.stranger('an unknown key', 401, 'store-key-of-nobody', { ...order, source: SHOP })
         stores.stranger('a removed store', 401, 'store-key-of-closed', { ...order, source: 'closed' })
         const strange = (name: string, expected: number, body: object | string, path?: [string, string]) =>

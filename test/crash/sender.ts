@@ -1,3 +1,4 @@
+import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
 import { sign } from '../../lib/protocol/signature.ts'
 import { HEADERS, ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
 import { httpEvent } from '../support/lambda.ts'
@@ -13,32 +14,28 @@ export type Pattern = {
 }
 
 /**
- * Sends in a pattern, and again until it is accepted or given up.
+ * Sends in a pattern, and again until it is accepted.
  *
  * @param once sends once and says whether it was accepted
- * @param waitAfter the wait after so many failures; without one, it is given up
+ * @param insists whether the last wait is repeated for ever
+ * @returns false when it was given up
  */
-export const sendIn = (
+export const sendIn = async (
   clock: Clock,
   { sends, waits }: Pattern,
-  once: (onAnswer: (accepted: boolean) => void) => void,
-  waitAfter: (tries: number) => number | undefined,
-  then: (accepted: boolean) => void,
-): void => {
-  const attempt = (tries: number) => {
-    let open = sends === 'concurrent' ? 2 : 1
-    let any = false
-    for (let copies = open; copies > 0; copies--)
-      once(accepted => {
-        any ||= accepted
-        if (--open > 0) return
-        const wait = waitAfter(tries)
-        if (!any && wait !== undefined) return clock.after(wait, () => attempt(tries + 1))
-        if (any && sends === 'repeated') clock.after(waits[0] ?? 0, () => once(() => undefined))
-        then(any)
-      })
+  once: () => Promise<boolean>,
+  insists: boolean,
+): Promise<boolean> => {
+  for (let tries = 0; ; tries++) {
+    const answers = await Promise.all(sends === 'concurrent' ? [once(), once()] : [once()])
+    if (answers.includes(true)) {
+      if (sends === 'repeated') clock.after(waits[0] ?? 0, once)
+      return true
+    }
+    const wait = waits[insists ? Math.min(tries, waits.length - 1) : tries]
+    if (wait === undefined) return false
+    await clock.wait(wait)
   }
-  attempt(0)
 }
 
 export type Sent = {
@@ -51,98 +48,98 @@ export type Sent = {
   attempts: { skew: number; status: number | undefined }[]
 }
 
-/** A request that must be refused or ignored. */
-export type Stranger = {
-  name: string
-  /** The only status it may be answered with. */
-  expected: number
-  /** What quarantine keeps when it is answered 400. */
-  body: string
-  statuses: (number | undefined)[]
+/** Requests that must be refused or ignored, and how they were answered. */
+export const strangersList = () => {
+  const all: { name: string; expected: number; body: string; statuses: (number | undefined)[] }[] = []
+  return {
+    all,
+    /**
+     * @param expected the only status it may be answered with
+     * @param body what quarantine keeps when it is answered 400
+     */
+    async add(
+      name: string,
+      expected: number,
+      body: string,
+      answer: Promise<APIGatewayProxyStructuredResultV2 | undefined>,
+    ) {
+      const stranger = { name, expected, body, statuses: [] as (number | undefined)[] }
+      all.push(stranger)
+      stranger.statuses.push((await answer)?.statusCode)
+    },
+  }
+}
+export type Strangers = ReturnType<typeof strangersList>
+
+type SenderOptions = {
+  clock: Clock
+  functions: Pick<Lambda, 'webhook'>
+  pattern: Pattern
+  strangers: Strangers
+  secret: string
+  /** How far the sender's clock is ahead at the moment, in milliseconds. */
+  skew: () => number
+  /** The relay's clock. */
+  now: () => number
 }
 
 /** The accounting service's sender of webhooks: signs each attempt anew and retries until a 2xx. */
-export const webhookSender = (
-  clock: Clock,
-  functions: Pick<Lambda, 'webhook'>,
-  pattern: Pattern,
-  initialSecret: string,
-  /** The relay's clock. */
-  now: () => number,
-) => {
-  const { waits } = pattern
+export const webhookSender = ({
+  clock,
+  functions,
+  pattern,
+  strangers,
+  skew,
+  now,
+  ...given
+}: SenderOptions) => {
   const sent: Sent[] = []
-  const strangers: Stranger[] = []
-  let secret = initialSecret
+  let { secret } = given
 
-  const post = (
-    body: Uint8Array,
-    headers: Record<string, string>,
-    onStatus: (status: number | undefined) => void,
-  ) =>
-    functions.webhook(httpEvent({ path: '/webhook', headers, body }), response =>
-      onStatus(response?.statusCode),
-    )
+  const post = (body: Uint8Array, headers: Record<string, string>) =>
+    functions.webhook(httpEvent({ path: '/webhook', headers, body }))
 
-  const attempt = (webhook: Sent, t: number, onAnswer: (accepted: boolean) => void) => {
+  const attempt = async (webhook: Sent, t: number): Promise<boolean> => {
     const { body, delivery } = webhook
-    const skew = Math.abs(Math.floor(now() / 1000) - t)
-    const headers = {
+    const off = Math.abs(Math.floor(now() / 1000) - t)
+    const response = await post(body, {
       [HEADERS.signature]: sign({ secret, t, body }),
       [HEADERS.delivery]: delivery,
       [HEADERS.event]: ORDER_UPDATED,
-    }
-    post(body, headers, status => {
-      webhook.attempts.push({ skew, status })
-      onAnswer(status === 200)
     })
-  }
-
-  /** @param skew how far the sender's clock is ahead, in milliseconds, asked at every attempt */
-  const send = (delivery: string, body: Uint8Array, skew: () => number = () => 0): Sent => {
-    const t = () => Math.floor((clock.now() + skew()) / 1000)
-    const webhook: Sent = { delivery, body, signedAt: t(), state: 'pending', attempts: [] }
-    sent.push(webhook)
-    sendIn(
-      clock,
-      pattern,
-      onAnswer => attempt(webhook, t(), onAnswer),
-      tries => waits[tries],
-      accepted => {
-        webhook.state = accepted ? 'accepted' : 'given up'
-      },
-    )
-    return webhook
+    webhook.attempts.push({ skew: off, status: response?.statusCode })
+    return response?.statusCode === 200
   }
 
   return {
     sent,
-    strangers,
-    send,
+    async send(delivery: string, body: Uint8Array) {
+      const t = () => Math.floor((clock.now() + skew()) / 1000)
+      const webhook: Sent = { delivery, body, signedAt: t(), state: 'pending', attempts: [] }
+      sent.push(webhook)
+      const isAccepted = await sendIn(clock, pattern, () => attempt(webhook, t()), false)
+      webhook.state = isAccepted ? 'accepted' : 'given up'
+    },
     /** Replays the first attempt of the n-th webhook, from 0, unchanged. */
     replay(index: number) {
       const webhook = sent[index]
-      if (webhook !== undefined) attempt(webhook, webhook.signedAt, () => undefined)
+      if (webhook !== undefined) attempt(webhook, webhook.signedAt)
     },
     /** From now on the service signs with another secret. */
     signWith(other: string) {
       secret = other
     },
-    /** Sends a body once, signed with any secret; `expected` is the only status it may be answered with. */
+    /** Sends a body once, signed with any secret. */
     stranger(
       name: string,
       expected: number,
-      {
-        body,
-        secret: key = secret,
-        headers = {},
-      }: { body: object; secret?: string; headers?: Record<string, string> },
+      body: object,
+      { secret: key = secret, headers = {} }: { secret?: string; headers?: Record<string, string> } = {},
     ) {
-      const stranger: Stranger = { name, expected, body: JSON.stringify(body), statuses: [] }
-      strangers.push(stranger)
-      const bytes = Buffer.from(stranger.body)
+      const text = JSON.stringify(body)
+      const bytes = Buffer.from(text)
       const signature = sign({ secret: key, t: Math.floor(clock.now() / 1000), body: bytes })
-      post(bytes, { [HEADERS.signature]: signature, ...headers }, status => stranger.statuses.push(status))
+      strangers.add(name, expected, text, post(bytes, { [HEADERS.signature]: signature, ...headers }))
     },
   }
 }

@@ -220,13 +220,11 @@ const plan = (simulation: Simulation) => {
       ...{ event, delivery: `${STRANGERS}-3333-4333-8333-${String(number++).padStart(12, '0')}` },
       data: { source, external_id, status: 'refunded' },
     })
-    sender.stranger('forged', 401, { body: webhook(SHOP, '100000'), secret: 'whsec_guess' })
-    sender.stranger('about a foreign source', 200, { body: webhook('foreign', '100000') })
-    sender.stranger('unreadable', 400, { body: webhook(SHOP) })
-    sender.stranger('contradictory', 400, {
-      body: webhook(SHOP, '100000'),
-      headers: { [HEADERS.delivery]: webhook(SHOP).delivery },
-    })
+    sender.stranger('forged', 401, webhook(SHOP, '100000'), { secret: 'whsec_guess' })
+    sender.stranger('about a foreign source', 200, webhook('foreign', '100000'))
+    sender.stranger('unreadable', 400, webhook(SHOP))
+    const headers = { [HEADERS.delivery]: webhook(SHOP).delivery }
+    sender.stranger('contradictory', 400, webhook(SHOP, '100000'), { headers })
     const items = [{ sku: 'A-1', quantity: 1, unit_price: 1 }]
     const order = { source: WEB, external_id: '100000', items }
     stores.stranger("another store's order", 403, storeKeyOf(SHOP), order)

@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto'
-import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
 import type { RequestKind } from '../../lib/orders/order.ts'
 import type { IncomingResponse, OutgoingRequest } from '../../lib/platform/http-client.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
@@ -9,7 +8,7 @@ import { httpEvent } from '../support/lambda.ts'
 import type { Clock } from './clock.ts'
 import type { Lambda } from './functions.ts'
 import { CUSTOMER, NAME, REASON } from './personal.ts'
-import { type Pattern, type Stranger, sendIn } from './sender.ts'
+import { type Pattern, type Strangers, sendIn } from './sender.ts'
 
 /** The key of a store, and the secret of its HTTP feed. */
 export const storeKeyOf = (source: string) => `store-key-of-${source}`
@@ -28,25 +27,22 @@ const isSigned = (header: string, body: string, secret: string, now: number) => 
 }
 
 /** The stores: they make their requests one after the other, repeat what failed, and read their feeds. */
-export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, pattern: Pattern) => {
-  const { waits } = pattern
+export const storeClients = (
+  clock: Clock,
+  functions: Pick<Lambda, 'api'>,
+  pattern: Pattern,
+  strangers: Strangers,
+) => {
   /** What each order's store received, as JSON text: a simulated year has half a million messages. */
   const feeds = new Map<string, string[]>()
   const feedSecrets = new Map<string, string>()
   const accepted = new Map<string, string[]>()
-  const strangers: Stranger[] = []
   const problems: string[] = []
   const impatience: string[] = []
   let notBefore = 0
   const listeners = new Map<string, (message: ReceivedMessage) => void>()
 
-  const request = (
-    method: string,
-    path: string,
-    body: object | string | undefined,
-    key: string,
-    onAnswer: (response: APIGatewayProxyStructuredResultV2 | undefined) => void,
-  ) =>
+  const request = (method: string, path: string, key: string, body?: object | string) =>
     functions.api(
       httpEvent({
         method,
@@ -54,7 +50,6 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, patte
         headers: { authorization: `Bearer ${key}` },
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       }),
-      onAnswer,
     )
 
   /** Makes a request that changes an order, in the pattern, until it is accepted. */
@@ -62,19 +57,21 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, patte
     method: 'POST' | 'DELETE',
     { source, external_id }: OrderKey,
     path: string,
-    body: object | undefined,
-    then: () => void = () => undefined,
-  ) => {
-    const once = (onAnswer: (accepted: boolean) => void) =>
-      request(method, `${path}?source=${source}`, body, storeKeyOf(source), response => {
+    body?: object,
+  ) =>
+    sendIn(
+      clock,
+      pattern,
+      async () => {
+        const response = await request(method, `${path}?source=${source}`, storeKeyOf(source), body)
         // What is accepted has an id, whatever the service answers it.
         const id = response?.headers?.['relay-request-id']
         if (id !== undefined) accepted.set(external_id, [...(accepted.get(external_id) ?? []), String(id)])
         else if (Number(response?.statusCode) < 300) problems.push('a request was accepted without an id')
-        onAnswer(id !== undefined)
-      })
-    sendIn(clock, pattern, once, tries => waits[Math.min(tries, waits.length - 1)], then)
-  }
+        return id !== undefined
+      },
+      true,
+    )
 
   const receive = (body: string) => {
     const { external_id } = JSON.parse(body).data
@@ -91,9 +88,8 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, patte
     forget: (external_id: string) => void feeds.delete(external_id),
     /** From now on a store verifies its messages with another secret. */
     verifyWith: (source: string, secret: string) => void feedSecrets.set(source, secret),
-    /** Ids of requests that were answered with 202, by order. */
+    /** Ids of requests that were accepted, by order. */
     accepted,
-    strangers,
     problems,
     /** Deliveries that came before the endpoint asked for them. */
     impatience,
@@ -101,20 +97,16 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, patte
     /** Listens to the messages about an order. */
     onMessage: (external_id: string, listener: (message: ReceivedMessage) => void) =>
       void listeners.set(external_id, listener),
-    create: (order: OrderKey, then?: () => void) =>
-      change('POST', order, '', { ...order, customer: CUSTOMER, items: ITEMS }, then),
-    pay: (order: OrderKey, then?: () => void) =>
-      change('POST', order, `${order.external_id}/payment/`, { method: 'card', reference: NAME }, then),
-    refund: (order: OrderKey, then?: () => void) =>
-      change('POST', order, `${order.external_id}/refund/`, { reason: REASON }, then),
+    create: (order: OrderKey) => change('POST', order, '', { ...order, customer: CUSTOMER, items: ITEMS }),
+    payment: (order: OrderKey) =>
+      change('POST', order, `${order.external_id}/payment/`, { method: 'card', reference: NAME }),
+    refund: (order: OrderKey) => change('POST', order, `${order.external_id}/refund/`, { reason: REASON }),
     withdraw: (order: OrderKey, what: RequestKind) =>
-      change('DELETE', order, `${order.external_id}/${what === 'create' ? '' : `${what}/`}`, undefined),
+      change('DELETE', order, `${order.external_id}/${what === 'create' ? '' : `${what}/`}`),
     /** Reads an order until it is answered. */
-    read(order: OrderKey) {
-      const { source, external_id } = order
-      request('GET', `${external_id}/?source=${source}`, undefined, storeKeyOf(source), response => {
-        if (response?.statusCode !== 200) clock.after(waits[0] ?? 0, () => this.read(order))
-      })
+    async read({ source, external_id }: OrderKey) {
+      const read = () => request('GET', `${external_id}/?source=${source}`, storeKeyOf(source))
+      while ((await read())?.statusCode !== 200) await clock.wait(pattern.waits[0] ?? 0)
     },
     /** Makes a request that must not be accepted; `expected` is the only status it may be answered with. */
     stranger(
@@ -124,9 +116,7 @@ export const storeClients = (clock: Clock, functions: Pick<Lambda, 'api'>, patte
       body: object | string,
       [method, path] = ['POST', ''],
     ) {
-      const stranger: Stranger = { name, expected, body: '', statuses: [] }
-      strangers.push(stranger)
-      request(method, path, body, key, response => stranger.statuses.push(response?.statusCode))
+      strangers.add(name, expected, '', request(method, path, key, body))
     },
     /** A message of the HTTP feed arrives at the store's endpoint. */
     deliver(

@@ -60,7 +60,7 @@ const waitViolations = (run: Run): string[] =>
     .filter(([, { mayRetry }]) => !mayRetry)
     .flatMap(([external_id]) => {
       const ours = messageGroupOf(run.world.keyOf(external_id))
-      const events = run.world.events.filter(({ group }) => group === ours)
+      const events = run.world.queues.orders.history().filter(({ group }) => group === ours)
       return events.flatMap(({ receivedAt, sentAt, deletedAt = Number.POSITIVE_INFINITY }) => [
         ...(isClean(run) && receivedAt.length > 1
           ? [`${external_id}: an event was received ${receivedAt.length} times without a cause`]
@@ -72,7 +72,8 @@ const waitViolations = (run: Run): string[] =>
 /** A retry comes when it was announced: visibility was extended, by as much as the other side asked for. */
 const retryViolations = ({ world, faults, scenario }: Run): string[] =>
   (scenario.chance === undefined ? world.retries : []).flatMap(({ queue, messageId, at, seconds }) => {
-    const messages = queue === 'orders' ? [...world.events, ...world.movedEvents] : world.feedMessages
+    const { orders, bulk, webFeed } = world.queues
+    const messages = (queue === 'orders' ? [orders, bulk] : [webFeed]).flatMap(each => each.history())
     const { receivedAt } = messages.find(({ id }) => id === messageId) ?? { receivedAt: [] }
     const next = receivedAt.find(time => time > at)
     if (faults.length > 0 || next === undefined) return []
@@ -119,12 +120,11 @@ const strangerViolations = (run: Run): string[] => {
   // The last secrets that were read remain in use while a fault keeps the receiver from reading them again.
   const isExcused = (text: string) => run.faults.length > 0 && text.includes(`"delivery":"${AFTER_EXCHANGE}`)
   return [
-    ...[...run.world.sender.strangers, ...run.world.stores.strangers].flatMap(
-      ({ name, expected, body, statuses }) =>
-        statuses
-          .filter(status => status !== expected && !isExcused(body))
-          .filter(status => isClean(run) || status === 200 || status === 202)
-          .map(status => `${name}: answered ${status}, not ${expected}`),
+    ...run.world.strangers.all.flatMap(({ name, expected, body, statuses }) =>
+      statuses
+        .filter(status => status !== expected && !isExcused(body))
+        .filter(status => isClean(run) || status === 200 || status === 202)
+        .map(status => `${name}: answered ${status}, not ${expected}`),
     ),
     ...run.world.foreign
       .filter(body => !isExcused(body))
@@ -153,8 +153,8 @@ const quarantined = ({ cloud }: World) =>
 const quarantineViolations = ({ scenario, world }: Run): string[] => {
   const expected = new Set(scenario.quarantined)
   const perhaps = new Set<string>()
-  for (const { body, expected: status, statuses } of world.sender.strangers) {
-    if (status !== 400) continue
+  for (const { body, expected: status, statuses } of world.strangers.all) {
+    if (status !== 400 || body === '') continue
     perhaps.add(body)
     if (statuses.includes(400)) expected.add(body)
   }
@@ -165,7 +165,7 @@ const quarantineViolations = ({ scenario, world }: Run): string[] => {
 /** What a run has violated; nothing, if all is well. */
 export const violationsOf = (run: Run): string[] => {
   const { scenario, world, isOver } = run
-  const { queues, queued, feedsDead, stores, gaps, leaks } = world
+  const { queues, queued, stores, gaps, leaks } = world
   return [
     ...new Set(gaps),
     ...[...leaks].map(line => `personal data in the log: ${line.slice(0, 200)}`),
@@ -195,7 +195,7 @@ export const violationsOf = (run: Run): string[] => {
     ...listViolations(
       'dead-lettered',
       scenario.deadLettered,
-      feedsDead.map(({ body }) => body),
+      queues.feedsDead.waiting().map(({ body }) => body),
     ),
     ...ordersViolations(run),
     ...waitViolations(run),

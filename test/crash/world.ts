@@ -1,11 +1,12 @@
 import { storeKeyParameter } from '../../lib/api/keys.ts'
+import type { RequestKind } from '../../lib/orders/order.ts'
 import type { HttpClient, OutgoingRequest } from '../../lib/platform/http-client.ts'
 import { feedQueueName, PARAMETERS, QUEUES } from '../../lib/platform/names.ts'
 import { indexOf, indexTexts } from '../../lib/platform/parameters.ts'
 import type { Telemetry } from '../../lib/platform/telemetry.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import { DAY, type Lifecycle, MINUTE } from '../scenarios.ts'
-import { ACCOUNTING_KEY, accountingService, readCall } from './accounting.ts'
+import { ACCOUNTING_KEY, type Act, accountingService, readCall } from './accounting.ts'
 import { type Cloud, SECRETS_PATH } from './aws.ts'
 import { virtualClock } from './clock.ts'
 import { dynamodbTables, type TableOptions } from './dynamodb.ts'
@@ -14,7 +15,7 @@ import { ACCOUNTING_ORIGIN, type Adjust, LIMITS, lambda } from './functions.ts'
 import { leakIn, leakyError } from './personal.ts'
 import { APP, type FunctionName, type Place, SHOP, WEB } from './places.ts'
 import { fifoQueue, type QueuedMessage } from './queue.ts'
-import { type Pattern, webhookSender } from './sender.ts'
+import { type Pattern, strangersList, webhookSender } from './sender.ts'
 import { type EndpointAnswer, feedSecretOf, storeClients, storeKeyOf } from './store.ts'
 
 const START = Date.UTC(2026, 0, 1)
@@ -64,7 +65,7 @@ export type Scenario = {
   /** By `external_id`. */
   orders: Readonly<Record<string, PlannedOrder>>
   /** The time the n-th webhook, from 1, takes before its first attempt; `never` when it is lost. */
-  transit?: (count: number, cause: 'fix' | 'payment' | 'edit' | undefined) => number | 'never'
+  transit?: (count: number, cause: Act | undefined) => number | 'never'
   /** How far the sender's clock is ahead, so long after the start. */
   skew?: (elapsed: number) => number
   /** How long the service takes to answer, so long after the start. */
@@ -111,6 +112,9 @@ type Chance = Pick<TableOptions, 'indexLag' | 'expiryLag'> & {
   onCall?: ((place: Place, mode: Mode | undefined, instance: Instance) => void) | undefined
 }
 
+const nothing = () => undefined
+const SILENT: Telemetry = { info: nothing, warn: nothing, error: nothing, count: nothing, seconds: nothing }
+
 const storeKey = (source: string): [string, string] => {
   const { Name, Value } = storeKeyParameter(SECRETS_PATH, source, storeKeyOf(source))
   return [Name.slice(SECRETS_PATH.length + 1), Value]
@@ -144,7 +148,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
   const now = () => clock.now() + relaySkew(elapsed())
   /** How often the worker was struck while it processed an order, by message group. */
   const troubles = new Map<string, number>()
-  const onTrouble = ({ groups }: Instance) => {
+  const onTrouble = ({ groups }: Pick<Instance, 'groups'>) => {
     for (const group of groups) troubles.set(group, (troubles.get(group) ?? 0) + 1)
   }
   const modes = new Map(faults.map(({ at, mode }) => [at, mode]))
@@ -164,42 +168,29 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     external_id,
   })
 
-  /** Every event that the order queue has stored; a simulation keeps only their deliveries. */
-  const events: QueuedMessage[] = []
-  /** Every event that the bulk queue has stored; not in a simulation. */
-  const movedEvents: QueuedMessage[] = []
-  /** Every message that the queue of the HTTP feed has stored; likewise. */
-  const feedMessages: QueuedMessage[] = []
-  const feedsDead: QueuedMessage[] = []
   /** When events were stored, by delivery. */
   const queued = new Map<string, number[]>()
   /** Events that must not be queued, or perhaps not. */
   const foreign: string[] = []
-  const onEvent = (message: QueuedMessage) => {
-    const { body, sentAt } = message
+  const onEvent = ({ body, sentAt }: QueuedMessage) => {
     const delivery = deliveryOf(body)
     if (delivery !== undefined) queued.set(delivery, [...(queued.get(delivery) ?? []), sentAt])
     if (isForeign(body)) foreign.push(body.slice(0, 100))
-    if (chance === undefined) events.push(message)
   }
+  // A simulation has half a million messages.
+  const remembers = chance === undefined
   const unlimited = { visibility: 30_000, maxReceives: 1000 }
-  const feedQueue = (onStored?: (message: QueuedMessage) => void) =>
-    fifoQueue(clock, { ...LIMITS.webFeed, ...(onStored && chance === undefined && { onStored }) })
   const queues = {
-    orders: fifoQueue(clock, { ...LIMITS.orders, onStored: onEvent }),
+    orders: fifoQueue(clock, { ...LIMITS.orders, remembers, onStored: onEvent }),
     bulk: fifoQueue(clock, {
-      ...LIMITS.orders,
-      prefix: 'bulk',
-      onStored(message) {
-        // The mark of a moved event makes a worker that is at work repeat what it has published.
-        troubles.set(message.group, (troubles.get(message.group) ?? 0) + 1)
-        if (chance === undefined) movedEvents.push(message)
-      },
+      ...{ ...LIMITS.orders, remembers, prefix: 'bulk' },
+      // The mark of a moved event makes a worker that is at work repeat what it has published.
+      onStored: ({ group }) => onTrouble({ groups: [group] }),
     }),
     shopFeed: fifoQueue(clock, unlimited),
-    webFeed: feedQueue(message => feedMessages.push(message)),
-    appFeed: feedQueue(),
-    feedsDead: fifoQueue(clock, { ...unlimited, onStored: message => feedsDead.push(message) }),
+    webFeed: fifoQueue(clock, { ...LIMITS.webFeed, remembers }),
+    appFeed: fifoQueue(clock, LIMITS.webFeed),
+    feedsDead: fifoQueue(clock, unlimited),
   }
   const cloud: Cloud = {
     tables: dynamodbTables({ clock, ...chance }),
@@ -250,33 +241,29 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
   const retries: Retry[] = []
   /** Log lines with personal data. */
   const leaks = new Set<string>()
+  const { info, warn, error, count, seconds } = scenario.telemetry ?? SILENT
   const look = (...line: Parameters<typeof leakIn>) => {
     const leak = leakIn(...line)
     if (leak !== undefined) leaks.add(leak)
   }
   const telemetry: Telemetry = {
+    ...{ count, seconds },
     info(...line) {
       look(...line)
-      scenario.telemetry?.info(...line)
+      info(...line)
     },
     warn(...line) {
       look(...line)
-      scenario.telemetry?.warn(...line)
+      warn(...line)
     },
-    error(message, error, fields) {
-      look(message, fields, error)
-      scenario.telemetry?.error(message, error, fields)
+    error(message, cause, fields) {
+      look(message, fields, cause)
+      error(message, cause, fields)
       const { messageId, seconds } = fields ?? {}
+      const queue = message === 'event retried' ? 'orders' : 'webFeed'
       if (typeof messageId === 'string' && typeof seconds === 'number')
-        retries.push({
-          queue: message === 'event retried' ? 'orders' : 'webFeed',
-          messageId,
-          seconds,
-          at: clock.now(),
-        })
+        retries.push({ queue, messageId, seconds, at: clock.now() })
     },
-    count: (...metric) => scenario.telemetry?.count(...metric),
-    seconds: (...metric) => scenario.telemetry?.seconds(...metric),
   }
   const functions = lambda({
     ...{ clock, call, cloud, http, telemetry },
@@ -288,8 +275,12 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     isSqsDown: chance?.isSqsDown ?? (() => false),
     onTimeout: onTrouble,
   })
-  const stores = storeClients(clock, functions, pattern)
-  const sender = webhookSender(clock, functions, pattern, WEBHOOK_SECRET, now)
+  const strangers = strangersList()
+  const stores = storeClients(clock, functions, pattern, strangers)
+  const sender = webhookSender({
+    ...{ clock, functions, pattern, strangers, now, secret: WEBHOOK_SECRET },
+    skew: () => skew(elapsed()),
+  })
 
   let isConsuming = false
   /** The store that reads its own queue: what it received and did not delete comes again. */
@@ -308,12 +299,12 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
 
   let webhooks = 0
   /** The service sends a webhook, with anything for a body. */
-  const sendWebhook = (bodyOf: (delivery: string) => object | string, cause?: 'fix' | 'payment' | 'edit') => {
+  const sendWebhook = (bodyOf: (delivery: string) => object | string, cause?: Act) => {
     const delivery = `11111111-1111-4111-8111-${String(++webhooks).padStart(12, '0')}`
     const body = bodyOf(delivery)
     const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
     const time = transit(webhooks, cause)
-    if (time !== 'never') clock.after(time, () => sender.send(delivery, bytes, () => skew(elapsed())))
+    if (time !== 'never') clock.after(time, () => sender.send(delivery, bytes))
   }
   const service = accountingService(clock, plannedOf, (data, cause) => {
     // A webhook is only lost where reconciliation can find the change.
@@ -323,40 +314,33 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
   })
 
   /** Lets an order go through its lifecycle. */
-  const begin = (external_id: string) => {
+  const begin = async (external_id: string) => {
     const { createdBy, unknownProduct, twice, pays, refunds, withdraws } = plannedOf(external_id)
     const key = keyOf(external_id)
-    const ask = (kind: 'create' | 'pay' | 'refund', then?: () => void) => {
-      const accepted = () => {
-        // What is repeated after its withdrawal is wanted again.
-        if (withdraws !== undefined && withdraws.what === (kind === 'pay' ? 'payment' : kind))
-          clock.after(withdraws.after, () => stores.withdraw(key, withdraws.what))
-        then?.()
-      }
-      stores[kind](key, twice ? () => stores[kind](key, accepted) : accepted)
+    const ask = async (kind: RequestKind) => {
+      await stores[kind](key)
+      if (twice) await stores[kind](key)
+      // What is repeated after its withdrawal is wanted again.
+      if (withdraws?.what === kind) clock.after(withdraws.after, () => stores.withdraw(key, kind))
     }
-    const refund = () => refunds && ask('refund')
-    const continued = () => (pays ? ask('pay', refund) : refund())
     if (unknownProduct === 'later') clock.after(DAY, () => service.addProduct(external_id))
-    if (createdBy === 'service') {
-      service.create(key)
-      return void continued()
-    }
-    if (unknownProduct !== 'first') return ask('create', continued)
-    stores.create(key)
-    let isAdded = false
-    stores.onMessage(external_id, ({ event }) => {
-      if (isAdded || event !== 'order.waiting') return
-      isAdded = true
+    if (createdBy === 'service') service.create(key)
+    else if (unknownProduct === 'first') {
+      const isRefused = new Promise<void>(resolve =>
+        stores.onMessage(external_id, ({ event }) => event === 'order.waiting' && resolve()),
+      )
+      stores.create(key)
+      await isRefused
       service.addProduct(external_id)
-      stores.create(key, continued)
-    })
+      await stores.create(key)
+    } else await ask('create')
+    if (pays) await ask('payment')
+    if (refunds) await ask('refund')
   }
 
   return {
-    ...{ clock, elapsed, calls, gaps, cloud, queues, events, movedEvents, feedMessages, feedsDead, retries },
-    ...{ queued, foreign, leaks, troubles, struck },
-    ...{ functions, stores, sender, service, sendWebhook, keyOf, begin },
+    ...{ clock, elapsed, calls, gaps, cloud, queues, retries, queued, foreign, leaks, troubles, struck },
+    ...{ functions, strangers, stores, sender, service, sendWebhook, keyOf, begin },
   }
 }
 
@@ -374,17 +358,11 @@ export const runScenario = async (
   const { clock, functions, stores, keyOf } = world
   const { chance, orders } = scenario
   clock.after(0, () => scenario.happens?.(world))
-  // Day by day: a schedule of a hundred thousand callbacks is slow.
-  const days = Map.groupBy(Object.entries(orders), ([, { at = 0 }]) => Math.floor(at / DAY))
-  for (const [day, planned] of days) {
-    const dawn = () => {
-      for (const [external_id, { at = 0, readAt }] of planned) {
-        clock.after(at - day * DAY, () => world.begin(external_id))
-        if (readAt !== undefined) clock.after(readAt - day * DAY, () => stores.read(keyOf(external_id)))
-      }
-    }
-    if (day === 0) dawn()
-    else clock.after(day * DAY, dawn)
+  // The last one first: a clock takes the next callback from the end of its list.
+  const planned = Object.entries(orders).sort(([, { at: a = 0 }], [, { at: b = 0 }]) => b - a)
+  for (const [external_id, { at = 0, readAt }] of planned) {
+    clock.after(at, () => world.begin(external_id))
+    if (readAt !== undefined) clock.after(readAt, () => stores.read(keyOf(external_id)))
   }
   for (const at of scenario.reconcileAt ?? []) clock.after(at, functions.reconcile)
   const reconcile = (lasts: number) => {
