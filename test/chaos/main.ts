@@ -2,13 +2,9 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { BUGS } from '../crash/bugs.ts'
 import { load } from '../crash/plant.ts'
 import { commaSeparated, partOf, proof, say, upTo } from '../options.ts'
-import type { Outcome } from './run.ts'
+import type { Verdict } from './run.ts'
 
-const EXIT_CODES: Record<Outcome['verdict'], number> = { agreed: 0, violated: 1, 'too slow to tell': 2 }
-
-const progress = (done: number, all: number) => {
-  if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${done} of ${all} orders `)
-}
+const EXIT_CODES: Record<Verdict, number> = { agreed: 0, violated: 1, 'too slow to tell': 2 }
 
 export const chaos = proof(
   'chaos',
@@ -49,15 +45,12 @@ Exit code: 0 everything agrees, 1 something is violated, 2 this machine is too s
     const { seed, orders } = settings
     say(`seed ${seed}, ${orders} orders${bug === undefined ? '' : `, bug: ${bug.name}`}`)
     try {
-      const { verdict, violations, summary } = await playAll({ ...settings, progress, signal: stop.signal })
-      for (const [about, all] of violations) say(`✗ ${about}: ${all.join('; ')}`)
+      const outcome = await playAll({ ...settings, signal: stop.signal })
+      for (const [about, all] of Object.entries(outcome.violations)) say(`✗ ${about}: ${all.join('; ')}`)
       const file = `reports/chaos-${seed}.json`
       await mkdir('reports', { recursive: true })
-      await writeFile(
-        file,
-        `${JSON.stringify({ ...settings, bug: bug?.name, verdict, ...summary }, null, 2)}\n`,
-      )
-      const { requests, faults, seconds } = summary
+      await writeFile(file, `${JSON.stringify({ ...settings, bug: bug?.name, ...outcome }, null, 2)}\n`)
+      const { verdict, requests, faults, seconds } = outcome
       say(`${verdict}: ${requests} requests, ${faults} faults, ${seconds} s; see ${file}`)
       process.exitCode = EXIT_CODES[verdict]
     } catch (error) {

@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import PQueue from 'p-queue'
+import { messageOf } from '../../cli/core/errors.ts'
+import { secondsSince } from '../options.ts'
 import { randomFaults } from './faults.ts'
 import { floodOrder, floodWith } from './flood.ts'
 import { orderIn } from './journal.ts'
@@ -18,8 +20,6 @@ export type Settings = {
   kills: number
   flood: boolean
   quick: boolean
-  /** Called with the number of orders played so far. */
-  progress: (done: number, all: number) => void
   /** Aborts the run. */
   signal: AbortSignal
 }
@@ -48,15 +48,14 @@ const LOOK_MS = 100
 const AT_ONCE = 60
 const AT_ONCE_KILLED = 20
 
-const secondsSince = (began: number) => Math.round((performance.now() - began) / 1000)
-
+/** Plays all orders, then stops the faults, waits until nothing moves, and compares. */
 const playAll = async <Order extends { id: string }>(
   world: World,
-  setting: Setting<Order>,
-  { kills, progress, signal }: Pick<Settings, 'kills' | 'progress' | 'signal'>,
+  { orders, ...setting }: Setting<Order>,
+  { kills, signal }: Settings,
+  onPlayed: () => void,
 ) => {
   const { service, journal, depth } = world
-  const { orders } = setting
   const began = performance.now()
   const violations = new Map<string, string[]>()
   const add = (about: string, found: readonly string[]) => {
@@ -76,7 +75,6 @@ const playAll = async <Order extends { id: string }>(
     add('all', ['something never comes to rest'])
   }
 
-  let done = 0
   let isPlaying = true
   const reconciling = (async () => {
     for (; isPlaying && !signal.aborted; await sleep(RECONCILE_EVERY_MS))
@@ -84,10 +82,8 @@ const playAll = async <Order extends { id: string }>(
   })()
   const playOne = async (order: Order) => {
     if (signal.aborted) return
-    await setting
-      .play(world, order, signal)
-      .catch(error => add(order.id, [error instanceof Error ? error.message : String(error)]))
-    progress(++done, orders.length)
+    await setting.play(world, order, signal).catch(error => add(order.id, [messageOf(error)]))
+    onPlayed()
   }
   const lanes = new PQueue({ concurrency: kills > 0 ? AT_ONCE_KILLED : AT_ONCE })
   await lanes.addAll(orders.map(order => () => playOne(order)))
@@ -107,12 +103,14 @@ const playAll = async <Order extends { id: string }>(
   const others = [...journal.violations, ...(setting.violations?.(world, secondsSince(began)) ?? [])]
   for (const violation of [...others, ...numberViolations(journal.results)])
     add(orderIn(violation) || 'all', [violation])
+  return violations
+}
 
-  const isExcused = ([about, all]: [string, string[]]) =>
+const verdictOf = ({ journal }: World, violations: ReadonlyMap<string, readonly string[]>): Verdict => {
+  if (violations.size === 0) return 'agreed'
+  const isExcused = ([about, all]: readonly [string, readonly string[]]) =>
     journal.tooSlow.has(about) && all.every(violation => OF_FEED.test(violation))
-  const verdict: Verdict =
-    violations.size === 0 ? 'agreed' : [...violations].every(isExcused) ? 'too slow to tell' : 'violated'
-  return { verdict, violations }
+  return [...violations].every(isExcused) ? 'too slow to tell' : 'violated'
 }
 
 const countBy = <Entry>(entries: readonly Entry[], keyOf: (entry: Entry) => string) =>
@@ -136,44 +134,41 @@ const summaryOf = ({ journal, struck }: World, violations: ReadonlyMap<string, r
   ),
 })
 
-const playIn = async <Order extends { id: string }>(setting: Setting<Order>, options: Settings) => {
-  const { signal, progress, kills } = options
-  let share = 0
-  await using world = await setting.start(() => share)
+const playIn = async <Order extends { id: string }>(setting: Setting<Order>, settings: Settings) => {
+  const all = setting.orders.length
+  let done = 0
+  await using world = await setting.start(() => done / all)
   const began = performance.now()
-  const aborted = once(signal, 'abort').then((): never => {
-    throw signal.reason
-  })
-  const onDone = (done: number, all: number) => {
-    share = done / all
-    progress(done, all)
+  const onPlayed = () => {
+    done++
+    if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${done} of ${all} orders `)
   }
-  const { verdict, violations } = await Promise.race([
-    playAll(world, setting, { kills, signal, progress: onDone }),
-    aborted,
-  ])
-  const summary = { seconds: secondsSince(began), ...summaryOf(world, violations), ...setting.summary?.() }
-  return { verdict, violations, summary }
+  const aborted = once(settings.signal, 'abort').then(() => settings.signal.throwIfAborted())
+  const played = playAll(world, setting, settings, onPlayed)
+  const violations = (await Promise.race([played, aborted])) ?? new Map<string, string[]>()
+  return {
+    verdict: verdictOf(world, violations),
+    seconds: secondsSince(began),
+    ...summaryOf(world, violations),
+    ...setting.summary?.(),
+  }
 }
 
-/** Plays all orders, then stops the faults, waits until nothing moves, and compares. */
-export const run = async (options: Settings) => {
-  const { seed, orders, only, strength, kills, flood, quick } = options
+export const run = (settings: Settings) => {
+  const { seed, orders, only, strength, kills, flood, quick } = settings
   const numbers = only ?? Array.from({ length: orders }, (_, index) => index + 1)
-  const speed = quick ? QUICK : FULL
   if (flood) {
     const start = async () => ({
       ...(await startWorld({ faults: () => undefined, speed: REAL_TIME })),
       // The service does not know these orders.
       reconcile: async () => undefined,
     })
-    return playIn({ start, orders: numbers.map(each => floodOrder(seed, each)), ...floodWith(seed) }, options)
+    const changes = numbers.map(each => floodOrder(seed, each))
+    return playIn({ start, orders: changes, ...floodWith(seed) }, settings)
   }
   const start = (progress: () => number) =>
     kills > 0
       ? startKilled({ seed, kills, progress })
-      : startWorld({ faults: randomFaults(seed, strength), speed })
-  return playIn({ start, orders: numbers.map(each => randomOrder(seed, each)), play, violationsOf }, options)
+      : startWorld({ faults: randomFaults(seed, strength), speed: quick ? QUICK : FULL })
+  return playIn({ start, orders: numbers.map(each => randomOrder(seed, each)), play, violationsOf }, settings)
 }
-
-export type Outcome = Awaited<ReturnType<typeof run>>

@@ -5,7 +5,7 @@ import type { Recorded } from './telemetry.ts'
 
 const SERVICE = 'order-relay'
 
-type Datum = { metric: string; value: number; at: number }
+type Datum = { value: number; at: number }
 
 const nameOf = (namespace: string, name: string, dimensions: readonly (readonly [string, unknown])[]) =>
   JSON.stringify([namespace, name, [...dimensions].sort()])
@@ -41,7 +41,12 @@ export const watchedMetrics = (stack: Pick<Stack, 'stage' | 'prefix' | 'stores'>
  */
 export const alarmMonitor = (now: () => number) => {
   const alarms = Object.values(alarmsFor(SERVICE))
-  const data: Datum[] = []
+  const data = new Map<string, Datum[]>()
+  const add = (metric: string, value: number) => {
+    const all = data.get(metric) ?? []
+    all.push({ value, at: now() })
+    data.set(metric, all)
+  }
 
   const dataOf = ({ condition: { Namespace, MetricName, Dimensions } }: Alarm) => {
     const metric = nameOf(
@@ -49,7 +54,7 @@ export const alarmMonitor = (now: () => number) => {
       MetricName,
       Dimensions.map(({ Name, Value }) => [Name, Value]),
     )
-    return data.filter(datum => datum.metric === metric)
+    return data.get(metric) ?? []
   }
   const isBreached = ({ condition }: Alarm, own: readonly Datum[], at: number): boolean => {
     const { Period, Statistic, ComparisonOperator, Threshold } = condition
@@ -68,12 +73,12 @@ export const alarmMonitor = (now: () => number) => {
     /** Takes a measurement of the functions. */
     measure({ name, value, dimensions }: Recorded) {
       const all = Object.entries({ service: SERVICE, ...dimensions })
-      data.push({ metric: nameOf('order-relay', name, all), value, at: now() })
+      add(nameOf('order-relay', name, all), value)
     },
     /** Takes a measurement that SQS makes of a queue, by the queue's logical id. */
     measureQueue(queueId: string, metric: string, value: number) {
       const dimensions = [['QueueName', { 'Fn::GetAtt': [queueId, 'QueueName'] }]] as const
-      data.push({ metric: nameOf('AWS/SQS', metric, dimensions), value, at: now() })
+      add(nameOf('AWS/SQS', metric, dimensions), value)
     },
     /** When an alarm of a runbook page was first raised; undefined when it was not. */
     raisedAt: (page: string): number | undefined =>
