@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
 import type { HistoryEntry } from '../lib/orders/history.ts'
@@ -50,16 +51,12 @@ export const readStoredItem = (item: Record<string, AttributeValue>): EndState['
   isIndexed: item.unsettled !== undefined,
 })
 
-/** JSON that is equal for equal values, whatever the order of keys and the realm of their prototypes. */
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  ) ?? 'undefined'
+/** Whether two values are equal as JSON, whatever the order of keys and the realm of their prototypes. */
+export const same = (a: unknown, b: unknown): boolean =>
+  JSON.stringify(a) === JSON.stringify(b) || isDeepStrictEqual(structuredClone(a), structuredClone(b))
 
-const same = (a: unknown, b: unknown): boolean =>
-  JSON.stringify(a) === JSON.stringify(b) || canonical(a) === canonical(b)
+/** A violation, unless the claim holds. */
+export const claim = (holds: boolean, violation: string): string[] => (holds ? [] : [violation])
 
 /** What the store knows by the rule of the feed: a message counts unless a higher version was applied. */
 const knownToStore = (feed: readonly ReceivedMessage[]) =>
@@ -147,10 +144,11 @@ const requestViolations = (
     const heard = statesHeard(feed, intent.id)
     const ends = heard.filter(state => !isOpen({ state: state as IntentState }))
     return [
-      ...(heard.at(-1) === intent.state
-        ? []
-        : [`the ${intent.kind} is ${intent.state}, and the store heard ${heard}`]),
-      ...(new Set(ends).size > 1 ? [`the ${intent.kind} ended as ${ends}`] : []),
+      ...claim(
+        heard.at(-1) === intent.state,
+        `the ${intent.kind} is ${intent.state}, and the store heard ${heard}`,
+      ),
+      ...claim(new Set(ends).size <= 1, `the ${intent.kind} ended as ${ends}`),
     ]
   }
   const statesOf = (kind: Intent['kind']) =>
@@ -164,22 +162,23 @@ const requestViolations = (
     const isResent = kind === 'create' && faults > 0 && count === 0
     // A request that is sent again after its withdrawal is withdrawn again: each of them takes back one request.
     const areWithdrawn = kind === 'withdrawal' && count > 1 && count <= withdrawn
-    return (registered.includes(count) || isResent || areWithdrawn) &&
-      states.every(state => state === 'registered' || others.includes(state)) &&
-      states.length > 0 === (requests[kind] !== undefined)
-      ? []
-      : [`the ${kind} is ${states}, not ${registered.join(' or ')} times registered, or ${others}`]
+    return claim(
+      (registered.includes(count) || isResent || areWithdrawn) &&
+        states.every(state => state === 'registered' || others.includes(state)) &&
+        states.length > 0 === (requests[kind] !== undefined),
+      `the ${kind} is ${states}, not ${registered.join(' or ')} times registered, or ${others}`,
+    )
   }
-  const isWithdrawn = withdrawn > 0
   return [
     ...accepted
       .filter(id => !intents.some(intent => intent.id === id))
       .map(id => `request ${id} was accepted and is not stored`),
     ...intents.flatMap(published),
     ...(['create', 'payment', 'refund', 'withdrawal'] as const).flatMap(asExpected),
-    ...(isWithdrawn === statesOf('withdrawal').includes('registered')
-      ? []
-      : [`a request is ${isWithdrawn ? '' : 'not '}withdrawn, unlike its withdrawal`]),
+    ...claim(
+      withdrawn > 0 === statesOf('withdrawal').includes('registered'),
+      `${withdrawn} requests are withdrawn, unlike the withdrawal`,
+    ),
   ]
 }
 
@@ -190,25 +189,28 @@ const requestViolations = (
  */
 export const orderViolations = (expected: Expected, end: EndState, faults = 0): string[] => {
   const { service, stored, feed, accepted } = end
-  const violations = feedViolations(feed, faults)
-  const status = v.safeParse(v.looseObject({ status: v.string() }), service?.result)
-  const found = status.success ? status.output.status : undefined
-  if (found !== expected.status) violations.push(`the order is ${found}, not ${expected.status}`)
-  const documents = [...(service?.documents ?? [])].sort()
-  if (!same(documents, [...expected.documents].sort()))
-    violations.push(`the service registered ${documents.join(', ') || 'nothing'}`)
-  if (service !== undefined && service.holdsPayment !== expected.holdsPayment)
-    violations.push(`the service holds ${service.holdsPayment ? 'a' : 'no'} payment`)
-
-  if (!same(stored?.order.result, service?.result)) violations.push('the table differs from the service')
-  if (!same(knownToStore(feed), service?.result)) violations.push('the store differs from the service')
-  if (stored !== undefined) {
-    const { result, doubt, intents } = stored.order
-    const isWaiting = result?.status === 'needs_review' || intents.some(isOpen)
-    if (stored.isIndexed !== (doubt !== false || isWaiting))
-      violations.push(`the order is ${stored.isIndexed ? '' : 'not '}in the index of unsettled orders`)
-  }
-  return [...violations, ...requestViolations(expected, stored?.order, feed, accepted, faults)]
+  const { status } = (service?.result ?? {}) as { status?: unknown }
+  const documents = service?.documents.toSorted() ?? []
+  const { order, isIndexed = false } = stored ?? {}
+  const isUnsettled =
+    order !== undefined &&
+    (order.doubt !== false || order.result?.status === 'needs_review' || order.intents.some(isOpen))
+  return [
+    ...feedViolations(feed, faults),
+    ...claim(status === expected.status, `the order is ${status}, not ${expected.status}`),
+    ...claim(same(documents, expected.documents.toSorted()), `the service registered ${documents}`),
+    ...claim(
+      service === undefined || service.holdsPayment === expected.holdsPayment,
+      `the service holds ${service?.holdsPayment ? 'a' : 'no'} payment`,
+    ),
+    ...claim(same(order?.result, service?.result), 'the table differs from the service'),
+    ...claim(same(knownToStore(feed), service?.result), 'the store differs from the service'),
+    ...claim(
+      isIndexed === isUnsettled,
+      `the order is ${isIndexed ? '' : 'not '}in the index of unsettled orders`,
+    ),
+    ...requestViolations(expected, order, feed, accepted, faults),
+  ]
 }
 
 /**
@@ -233,14 +235,15 @@ export const historyViolations = (
     at = entry?.previous
   }
   return [
-    ...(complete ? [] : ['the history does not reach back to the first save']),
-    ...(last?.version === order.version && last.status === order.result?.status
-      ? []
-      : ['the last entry of the history is not of the order as stored']),
+    ...claim(complete, 'the history does not reach back to the first save'),
+    ...claim(
+      last?.version === order.version && last.status === order.result?.status,
+      'the last entry of the history is not of the order as stored',
+    ),
     ...(complete ? order.intents : [])
       .filter(({ id }) => !requests.has(id))
       .map(({ id, kind }) => `the ${kind} ${id} is in no entry of the history`),
-    ...(item.failing === undefined ? [] : ['the order counts as failing']),
+    ...claim(item.failing === undefined, 'the order counts as failing'),
   ]
 }
 
@@ -250,26 +253,9 @@ export type SentWebhook = { delivery: string; state: 'accepted' | 'given up' | '
 /** No webhook is lost (promise P3): what was accepted was queued, and none was given up. */
 export const webhookViolations = (sent: readonly SentWebhook[], queued: ReadonlySet<string>): string[] =>
   sent.flatMap(({ delivery, state }) => [
-    ...(state === 'accepted' && !queued.has(delivery)
-      ? [`webhook ${delivery} was answered 200 and never queued`]
-      : []),
-    ...(state === 'given up' ? [`webhook ${delivery} was given up`] : []),
+    ...claim(
+      state !== 'accepted' || queued.has(delivery),
+      `webhook ${delivery} was answered 200 and never queued`,
+    ),
+    ...claim(state !== 'given up', `webhook ${delivery} was given up`),
   ])
-
-const DEDUPLICATION_MS = 5 * 60 * 1000
-
-/**
- * No event is stored twice within the five minutes in which SQS drops duplicates (promise P3).
- *
- * @param events the delivery of every event that SQS stored, and when, in milliseconds
- */
-export const queueViolations = (events: readonly { delivery: string; sentAt: number }[]): string[] => {
-  const sent = new Map<string, number>()
-  return [...events]
-    .sort((a, b) => a.sentAt - b.sentAt)
-    .flatMap(({ delivery, sentAt }) => {
-      const before = sent.get(delivery) ?? Number.NEGATIVE_INFINITY
-      sent.set(delivery, sentAt)
-      return sentAt - before < DEDUPLICATION_MS ? [`${delivery} was queued twice within five minutes`] : []
-    })
-}

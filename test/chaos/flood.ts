@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
 import { MAX_BODY_BYTES } from '../../lib/protocol/json.ts'
 import { sign, TOLERANCE_SECONDS } from '../../lib/protocol/signature.ts'
 import { STATUSES } from '../../lib/protocol/status.ts'
 import { HEADERS, ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
-import { feedViolations } from '../oracle.ts'
+import { claim, feedViolations, same } from '../oracle.ts'
 import { chance, pick } from './chance.ts'
 import { waitFor } from './orders.ts'
 import { endOf } from './violations.ts'
@@ -101,8 +100,8 @@ export const floodWith = (seed: number) => {
     const expected = changes.map((data, index) => ({ version: index + 1, data }))
     return [
       ...feedViolations(feed),
-      ...(isDeepStrictEqual(received, expected) ? [] : ['the feed has other changes']),
-      ...(isDeepStrictEqual(stored?.order.result, changes.at(-1)) ? [] : ['the table has another result']),
+      ...claim(same(received, expected), 'the feed has other changes'),
+      ...claim(same(stored?.order.result, changes.at(-1)), 'the table has another result'),
     ]
   }
 
@@ -113,12 +112,13 @@ export const floodWith = (seed: number) => {
     const reads = made.find(([call]) => call.endsWith('GetParametersByPath'))?.[1] ?? 0
     const cost = made.reduce((sum, [, count]) => sum + count, -reads)
     return [
-      ...(cost === due ? [] : [`the receiver made ${cost} calls to DynamoDB and SQS, not ${due}`]),
+      ...claim(cost === due, `the receiver made ${cost} calls to DynamoDB and SQS, not ${due}`),
       // At the start, when they are a minute old, and once a minute after a mismatch.
-      ...(reads <= 1 + 2 * Math.ceil(seconds / 60)
-        ? []
-        : [`the secrets were read ${reads} times in ${Math.round(seconds)} s`]),
-      ...(requests.has('worker to service') ? ['the accounting service was called'] : []),
+      ...claim(
+        reads <= 1 + 2 * Math.ceil(seconds / 60),
+        `the secrets were read ${reads} times in ${Math.round(seconds)} s`,
+      ),
+      ...claim(!requests.has('worker to service'), 'the accounting service was called'),
     ]
   }
 

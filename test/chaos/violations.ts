@@ -1,5 +1,5 @@
 import { QUEUES } from '../../lib/platform/names.ts'
-import { type EndState, orderViolations, type SentWebhook, webhookViolations } from '../oracle.ts'
+import { claim, type EndState, orderViolations, type SentWebhook, webhookViolations } from '../oracle.ts'
 import { expectedOf } from '../scenarios.ts'
 import type { Source } from './backends.ts'
 import type { Link } from './faults.ts'
@@ -45,7 +45,7 @@ export const violationsOf = async (world: World, order: ChaosOrder): Promise<str
   if (isMissed && end.feed.length > 0) journal.found.add(id)
   return [
     ...(end.stored === undefined && mayBeUnknown ? [] : orderViolations(expected, end, struck(id))),
-    ...(end.stored?.order.doubt === 'now' ? ['the order is in doubt'] : []),
+    ...claim(end.stored?.order.doubt !== 'now', 'the order is in doubt'),
     // Without proxies nobody sees what is queued.
     ...webhookViolations(
       sent,
@@ -63,5 +63,5 @@ export const numberViolations = (results: readonly unknown[]): string[] =>
       const value = (result as Record<string, unknown> | undefined)?.[name]
       return value === null || value === undefined ? [] : [value]
     })
-    return new Set(numbers).size === numbers.length ? [] : [`two orders have the same ${name}`]
+    return claim(new Set(numbers).size === numbers.length, `two orders have the same ${name}`)
   })

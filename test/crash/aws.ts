@@ -4,8 +4,10 @@ import {
   SendMessageCommand,
 } from '@aws-sdk/client-sqs'
 import { GetParameterCommand, GetParametersByPathCommand, ParameterNotFound } from '@aws-sdk/client-ssm'
+import * as v from 'valibot'
 import type { DynamoDB, Sqs, Ssm } from '../../lib/platform/clients.ts'
 import { QUEUES } from '../../lib/platform/names.ts'
+import { quarantineEntry } from '../../lib/platform/quarantine.ts'
 import type { Tables } from './dynamodb.ts'
 import { type Instance, type MakeCall, NotModelled } from './faults.ts'
 import { type FunctionName, placeOf } from './places.ts'
@@ -16,8 +18,7 @@ export const queueUrl = (name: string) => `https://sqs.example/1/${name}`
 
 export type Cloud = {
   tables: Tables
-  /** FIFO queues by name. */
-  queues: Readonly<Record<string, Queue>>
+  fifoQueue: (name: string) => Queue | undefined
   /** Bodies of the quarantine queue. */
   quarantine: string[]
   /** Parameter Store, by name below {@link SECRETS_PATH}. */
@@ -26,13 +27,19 @@ export type Cloud = {
   failingEntries: number
 }
 
+const quarantined = v.pipe(v.string(), v.parseJson(), quarantineEntry)
+
+/** What a message of the quarantine queue keeps, byte for byte. */
+export const quarantinedBytes = (message: string): Buffer =>
+  Buffer.from(v.parse(quarantined, message).body_base64, 'base64')
+
 const nameOf = (url = '') => url.slice(url.lastIndexOf('/') + 1)
 const parameterOf = (name = '') => name.slice(SECRETS_PATH.length + 1)
 
 const run = (cloud: Cloud, command: object): object => {
-  const { queues, quarantine, parameters, tables } = cloud
+  const { quarantine, parameters, tables } = cloud
   const queueOf = (url: string | undefined) => {
-    const queue = queues[nameOf(url)]
+    const queue = cloud.fifoQueue(nameOf(url))
     if (queue === undefined) throw new NotModelled(`SQS has no queue ${url}`)
     return queue
   }
@@ -71,20 +78,10 @@ const run = (cloud: Cloud, command: object): object => {
 const targetOf = ({ TableName, QueueUrl, Path, Name }: Record<string, unknown>): string =>
   String(TableName ?? QueueUrl ?? Path ?? Name)
 
-/** Places by function, command and target: a simulated year makes five million calls. */
-const places = new Map<string, string>()
-
 const placeOfCommand = (name: FunctionName, command: { input: object }): string => {
   const target = targetOf(command.input as Record<string, unknown>)
-  const action = command.constructor.name
-  const key = `${name} ${action} ${target}`
-  let place = places.get(key)
-  if (place === undefined) {
-    const short = target.startsWith(SECRETS_PATH) ? parameterOf(target) : nameOf(target)
-    place = placeOf(name, action.replace(/Command$/, ''), short)
-    places.set(key, place)
-  }
-  return place
+  const short = target.startsWith(SECRETS_PATH) ? parameterOf(target) : nameOf(target)
+  return placeOf(name, command.constructor.name.slice(0, -'Command'.length), short)
 }
 
 /** AWS as an instance of a function reaches it: SDK clients whose commands run in the models. */

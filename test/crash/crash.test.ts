@@ -7,6 +7,7 @@ import { crashMatrix, PATTERNS } from './explore.ts'
 import { STORES } from './functions.ts'
 import { PLACES } from './places.ts'
 import { SCENARIOS } from './scenarios.ts'
+import { KINDS, simulate } from './simulation.ts'
 
 const counted = new Set<string>()
 /** Messages and names of fields. */
@@ -54,6 +55,23 @@ test('every message and field that a saved query names was logged in these runs'
   const always = ['', '@timestamp', '@log', 'level', 'message', 'record.status']
   expect(names.length).toBeGreaterThan(20)
   expect(names.filter(name => !always.includes(name) && !logged.has(name))).toEqual([])
+})
+
+test('a month of three stores violates no promise, and the same seed gives the same run', async () => {
+  const month = { seed: 7, orders: 300, days: 30 }
+  const { violations, incidents, struck } = await simulate(month)
+  expect(violations).toEqual([])
+  expect(incidents).toBe(20)
+  expect(struck).toBeGreaterThan(10)
+  const small = { ...month, orders: 30 }
+  const first = await simulate(small)
+  expect(await simulate(small)).toEqual(first)
+  expect((await simulate({ ...small, seed: 8 })).digest).not.toBe(first.digest)
+})
+
+test('every order has the same fate without the others', async () => {
+  const alone = { seed: 7, orders: 300, days: 30, only: ['100007'], without: KINDS }
+  expect(await simulate(alone)).toMatchObject({ violations: [], orders: 1 })
 })
 
 test('every bug that is planted elsewhere has its place in the source', () => {

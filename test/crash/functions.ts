@@ -159,7 +159,7 @@ export const lambda = (parts: Parts) => {
     timeout: number,
     create: (dependencies: Dependencies) => (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>,
   ) => {
-    const queue = cloud.queues[queueName]
+    const queue = cloud.fifoQueue(queueName)
     if (queue === undefined) throw new Error(`Cannot read "${queueName}": there is no such queue`)
     const length = queueName === QUEUES.bulk ? 2 : concurrency
     const idle: (Environment<ReturnType<typeof create>> | undefined)[] = Array.from({ length })

@@ -9,7 +9,7 @@ import { type Instance, MODES, type Mode } from './faults.ts'
 import { APP, type Place, SHOP, TARGETS, type Target, WEB } from './places.ts'
 import { rotateSecret } from './scenarios.ts'
 import type { Pattern } from './sender.ts'
-import { feedSecretOf, storeKeyOf } from './store.ts'
+import { storeKeyOf } from './store.ts'
 import { violationsOf } from './violations.ts'
 import { type PlannedOrder, runScenario, type Scenario, STRANGERS, type World, writeIndex } from './world.ts'
 
@@ -136,19 +136,19 @@ const plan = (simulation: Simulation) => {
 
   const incidents = planIncidents(simulation, isOn)
   const current = new Set<Kind>()
-  let world: World | undefined
+  let now = () => 0
   let [drawnAt, draws] = [0, 0]
   /** A die of this instant: without an order, the others have the same luck. */
   const roll = (salt = 0) => {
-    const now = world?.elapsed() ?? 0
-    draws = now === drawnAt ? draws + 1 : 0
-    drawnAt = now
-    return die(seed, 6, salt, now, draws)
+    const at = now()
+    draws = at === drawnAt ? draws + 1 : 0
+    drawnAt = at
+    return die(seed, 6, salt, at, draws)
   }
   const isDown = (target: Target) => current.has('all down') || current.has(`${target} down`)
 
   const strike = (place: Place): Mode | undefined => {
-    // A receiver that cannot read a deleted secret's absence goes on using it, which nothing could tell from a bug.
+    // A receiver that cannot read the secrets goes on using a deleted one, which nothing could tell from a bug.
     if (current.has('webhook secret') && place === 'webhook: read the secrets') return undefined
     const rate = current.has('crash loop') ? 0.02 : 0.003
     return isOn('calls') && roll(1) < rate ? MODES[Math.floor(roll(2) * MODES.length)] : undefined
@@ -190,17 +190,14 @@ const plan = (simulation: Simulation) => {
       indexLag: () => (isOn('lag') ? someTime(roll(9), 1, 10 * MINUTE) : 0),
       expiryLag: () => Math.round(roll(10) * 2 * DAY),
       ...(onStep && {
-        onCall: (place: Place, mode: Mode | undefined, { groups }: Instance) => {
+        onCall(place: Place, mode: Mode | undefined, { groups }: Instance) {
           const about = Object.keys(orders).filter(id => groups.includes(messageGroupOf(keyOf(id))))
-          onStep(
-            world?.elapsed() ?? 0,
-            `${place} ${about.join(' ')}${mode === undefined ? '' : `   ← ${mode}`}`,
-          )
+          onStep(now(), `${place} ${about.join(' ')}${mode === undefined ? '' : `   ← ${mode}`}`)
         },
       }),
     },
     happens(started) {
-      world = started
+      now = started.elapsed
       for (const incident of incidents) begin(started, incident)
       started.queues.orders.send({ group: 'not ours', dedup: 'not ours', body: 'not ours' })
       // Twice a day somebody guesses, and somebody repeats what he has seen.
@@ -232,21 +229,22 @@ const plan = (simulation: Simulation) => {
     sender.replay(Math.floor(roll(13) * sender.sent.length))
   }
 
-  const begin = (started: World, { kind, from, to, dice }: Incident) => {
-    const { clock, functions, queues, cloud, stores } = started
+  const exchangeFeedSecret = ({ clock, cloud: { parameters }, stores }: World, { from, dice }: Incident) => {
+    const secret = `whsec_feed_${from}`
+    const replaced = parameters.get(`${PARAMETERS.feedSecrets}/${WEB}`)
+    const entries = feedSecretParameters(WEB, secret, replaced, Math.floor(clock.now() / 1000))
+    for (const [path, value] of Object.entries(entries)) parameters.set(path, value)
+    writeIndex(parameters, PARAMETERS.feedSecrets)
+    clock.after(Math.round(HOUR + dice * 20 * HOUR), () => stores.verifyWith(WEB, secret))
+  }
+  const begin = (started: World, incident: Incident) => {
+    const { clock, functions, queues } = started
+    const { kind, from, to } = incident
     clock.after(from, () => {
       onStep?.(from, `=== ${kind} begins`)
       current.add(kind)
       if (kind === 'webhook secret') rotateSecret(started, `of-${from}`)
-      if (kind === 'feed secret') {
-        const secret = `whsec_feed_${from}`
-        const name = [...cloud.parameters].find(([path]) => path.endsWith(`feed-secrets/${WEB}`))
-        const replaced = name?.[1] ?? feedSecretOf(WEB)
-        const entries = feedSecretParameters(WEB, secret, replaced, Math.floor(clock.now() / 1000))
-        for (const [path, value] of Object.entries(entries)) cloud.parameters.set(path, value)
-        writeIndex(cloud.parameters, PARAMETERS.feedSecrets)
-        clock.after(Math.round(HOUR + dice * 20 * HOUR), () => stores.verifyWith(WEB, secret))
-      }
+      if (kind === 'feed secret') exchangeFeedSecret(started, incident)
       if (kind === 'deployments')
         for (let at = 0; at < 20 * MINUTE; at += MINUTE) clock.after(at, functions.deploy)
     })
@@ -264,7 +262,7 @@ const plan = (simulation: Simulation) => {
     },
     waits: RETRY_SECONDS.map(wait => wait * SECOND),
   }
-  return { scenario, pattern, incidents, elapsed: () => world?.elapsed() ?? 0 }
+  return { scenario, pattern, incidents, elapsed: () => now() }
 }
 
 export type Simulated = {

@@ -14,7 +14,7 @@ import { callsWith, type Fault, type Instance, type Mode } from './faults.ts'
 import { ACCOUNTING_ORIGIN, type Adjust, LIMITS, lambda } from './functions.ts'
 import { leakIn, leakyError } from './personal.ts'
 import { APP, type FunctionName, type Place, SHOP, WEB } from './places.ts'
-import { fifoQueue, type QueuedMessage } from './queue.ts'
+import { fifoQueue, type Queue, type QueuedMessage } from './queue.ts'
 import { type Pattern, strangersList, webhookSender } from './sender.ts'
 import { type EndpointAnswer, feedSecretOf, storeClients, storeKeyOf } from './store.ts'
 
@@ -192,16 +192,17 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     appFeed: fifoQueue(clock, LIMITS.webFeed),
     feedsDead: fifoQueue(clock, unlimited),
   }
+  const byName: Record<string, Queue> = {
+    [QUEUES.orders]: queues.orders,
+    [QUEUES.bulk]: queues.bulk,
+    [feedQueueName(SHOP)]: queues.shopFeed,
+    [feedQueueName(WEB)]: queues.webFeed,
+    [feedQueueName(APP)]: queues.appFeed,
+    [QUEUES.feedsDead]: queues.feedsDead,
+  }
   const cloud: Cloud = {
     tables: dynamodbTables({ clock, ...chance }),
-    queues: {
-      [QUEUES.orders]: queues.orders,
-      [QUEUES.bulk]: queues.bulk,
-      [feedQueueName(SHOP)]: queues.shopFeed,
-      [feedQueueName(WEB)]: queues.webFeed,
-      [feedQueueName(APP)]: queues.appFeed,
-      [QUEUES.feedsDead]: queues.feedsDead,
-    },
+    fifoQueue: name => byName[name],
     quarantine: [],
     parameters: new Map([
       [`${PARAMETERS.webhookSecrets}/first`, WEBHOOK_SECRET],

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
-import * as v from 'valibot'
 import { createApi } from '../../lib/api/handler.ts'
 import { storeKeyParameter } from '../../lib/api/keys.ts'
 import type { HttpClient } from '../../lib/platform/http-client.ts'
-import { feedQueueName, PARAMETERS, QUEUES } from '../../lib/platform/names.ts'
-import { quarantineEntry } from '../../lib/platform/quarantine.ts'
+import { PARAMETERS, QUEUES } from '../../lib/platform/names.ts'
 import { createReceiver } from '../../lib/webhook/handler.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
-import { awsClients, type Cloud, SECRETS_PATH } from '../crash/aws.ts'
+import { awsClients, type Cloud, quarantinedBytes, SECRETS_PATH } from '../crash/aws.ts'
 import { dynamodbTables } from '../crash/dynamodb.ts'
 import { type MakeCall, startInstance } from '../crash/faults.ts'
 import { SETTINGS, STORES } from '../crash/functions.ts'
@@ -21,7 +19,6 @@ export const NOW = 1_800_000_000
 export const SECRET = 'whsec_fuzz'
 export const STORE_KEY = 'key-of-shop'
 
-const entry = v.pipe(v.string(), v.parseJson(), quarantineEntry)
 const storeKey = storeKeyParameter(SECRETS_PATH, 'shop', STORE_KEY)
 
 const unknownOrder: HttpClient = async ({ method, path }) => ({
@@ -34,26 +31,15 @@ const unknownOrder: HttpClient = async ({ method, path }) => ({
 export const startRelay = (http: HttpClient = unknownOrder) => {
   const calls: string[] = []
   const clock = { now: () => NOW * 1000, after: () => undefined }
-  const bodies = new Map<string, string[]>()
-  const newQueue = (name: string): Queue => {
-    const stored: string[] = []
-    bodies.set(name, stored)
-    return fifoQueue(clock, { visibility: 0, maxReceives: 1, onStored: ({ body }) => void stored.push(body) })
-  }
-  const existing = new Map<string, Queue>()
+  const queues = new Map<string, Queue>()
   const cloud: Cloud = {
     tables: dynamodbTables(),
     // A message of the order queue may name any source, and each has a feed.
-    queues: new Proxy<Record<string, Queue>>(
-      {},
-      {
-        get(_queues, name) {
-          const queue = existing.get(String(name)) ?? newQueue(String(name))
-          existing.set(String(name), queue)
-          return queue
-        },
-      },
-    ),
+    fifoQueue(name) {
+      const queue = queues.get(name) ?? fifoQueue(clock, { visibility: 0, maxReceives: 1, remembers: true })
+      queues.set(name, queue)
+      return queue
+    },
     quarantine: [],
     parameters: new Map([
       [`${PARAMETERS.webhookSecrets}/one`, SECRET],
@@ -83,11 +69,11 @@ export const startRelay = (http: HttpClient = unknownOrder) => {
     createReceiver: () => createReceiver(dependenciesOf('webhook')),
     createApi: () => createApi(dependenciesOf('api')),
     /** The events that were queued. */
-    events: () => bodies.get(QUEUES.orders) ?? [],
+    events: () => (queues.get(QUEUES.orders)?.history() ?? []).map(({ body }) => body),
     /** What was quarantined, byte for byte. */
-    quarantined: () => cloud.quarantine.map(body => Buffer.from(v.parse(entry, body).body_base64, 'base64')),
+    quarantined: () => cloud.quarantine.map(quarantinedBytes),
     worker: () => createWorker(dependenciesOf('worker')),
-    feeds: () => [...bodies].filter(([name]) => name.startsWith(feedQueueName('').slice(0, 5))),
+    feeds: () => [...queues].filter(([name]) => name.startsWith('feed-')).map(([, queue]) => queue.history()),
   }
 }
 
@@ -107,8 +93,8 @@ export const processMessages = async (messages: readonly string[], http?: HttpCl
   const quarantined = relay.quarantined()
   for (const kept of quarantined) assert.ok(messages.some(text => Buffer.from(text).equals(kept)))
   const versions = new Map<string, number>()
-  for (const [, messages] of relay.feeds())
-    for (const { version, data } of messages.map(readFeedMessage)) {
+  for (const messages of relay.feeds())
+    for (const { version, data } of messages.map(({ body }) => readFeedMessage(body))) {
       const order = JSON.stringify([data.source, data.external_id])
       const before = versions.get(order) ?? 0
       assert.ok(version === before || version === before + 1, `version ${version} after ${before}`)
