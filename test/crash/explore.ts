@@ -4,7 +4,7 @@ import { PLACES, type Place } from './places.ts'
 import { SCENARIOS } from './scenarios.ts'
 import type { Pattern } from './sender.ts'
 import { violationsOf } from './violations.ts'
-import { runScenario, type Scenario } from './world.ts'
+import { type Run, runScenario, type Scenario } from './world.ts'
 
 export { SCENARIOS }
 
@@ -49,38 +49,6 @@ export type Options = {
   untilFirst?: boolean
 }
 
-/** Runs with no fault, and then with a fault of every mode at every call that was made, down to the depth. */
-async function* explore({
-  scenarios = SCENARIOS,
-  patterns = PATTERNS,
-  depth = 1,
-  every = 1,
-}: Options): AsyncGenerator<Case> {
-  let count = 0
-  async function* withFaults(
-    scenario: Scenario,
-    pattern: NamedPattern,
-    faults: readonly Fault[],
-  ): AsyncGenerator<Case> {
-    const run = await runScenario(scenario, pattern, faults)
-    const { calls } = run.world
-    yield {
-      scenario: scenario.name,
-      pattern: pattern.name,
-      faults: faults.flatMap(({ at, mode }) => {
-        const place = calls[at]
-        return place === undefined ? [] : [{ at, place, mode }]
-      }),
-      violations: violationsOf(run),
-    }
-    if (faults.length === depth) return
-    for (let at = (faults.at(-1)?.at ?? -1) + 1; at < calls.length; at++)
-      for (const mode of MODES)
-        if (count++ % every === 0) yield* withFaults(scenario, pattern, [...faults, { at, mode }])
-  }
-  for (const pattern of patterns) for (const scenario of scenarios) yield* withFaults(scenario, pattern, [])
-}
-
 export type Matrix = {
   runs: number
   violated: number
@@ -93,23 +61,41 @@ export type Matrix = {
 /** How many failures, and how many violations of each, are shown. */
 const SHOWN = 5
 
-/** Makes every run and counts. */
+/** Runs with no fault, and then with a fault of every mode at every call that was made, down to the depth. */
 export const crashMatrix = async (
-  options: Options = {},
+  { scenarios = SCENARIOS, patterns = PATTERNS, depth = 1, every = 1, untilFirst = false }: Options = {},
   onRun: (runs: number) => void = () => undefined,
 ): Promise<Matrix> => {
   const matrix: Matrix = { runs: 0, violated: 0, failures: [], struck: {} }
-  for await (const one of explore(options)) {
+  let count = 0
+  const isOver = () => untilFirst && matrix.violated > 0
+
+  const note = ({ scenario, world, ...run }: Run, pattern: NamedPattern) => {
     onRun(++matrix.runs)
-    for (const { place, mode } of one.faults.slice(0, 1)) {
+    const faults = run.faults.flatMap(({ at, mode }) => {
+      const place = world.calls[at]
+      return place === undefined ? [] : [{ at, place, mode }]
+    })
+    for (const { place, mode } of faults.slice(0, 1)) {
       const counts = matrix.struck[place] ?? {}
       matrix.struck[place] = { ...counts, [mode]: (counts[mode] ?? 0) + 1 }
     }
-    if (one.violations.length === 0) continue
+    const violations = violationsOf({ scenario, world, ...run })
+    if (violations.length === 0) return
     matrix.violated++
-    if (matrix.failures.length < SHOWN) matrix.failures.push(one)
-    if (options.untilFirst) break
+    if (matrix.failures.length < SHOWN)
+      matrix.failures.push({ scenario: scenario.name, pattern: pattern.name, faults, violations })
   }
+  const explore = async (scenario: Scenario, pattern: NamedPattern, faults: readonly Fault[]) => {
+    const run = await runScenario(scenario, pattern, faults)
+    note(run, pattern)
+    if (faults.length === depth) return
+    for (let at = (faults.at(-1)?.at ?? -1) + 1; at < run.world.calls.length; at++)
+      for (const mode of MODES)
+        if (count++ % every === 0 && !isOver()) await explore(scenario, pattern, [...faults, { at, mode }])
+  }
+  for (const pattern of patterns)
+    for (const scenario of scenarios) if (!isOver()) await explore(scenario, pattern, [])
   return matrix
 }
 

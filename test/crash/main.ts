@@ -13,17 +13,17 @@ Error.stackTraceLimit = 0
 /** What was found, in a line, and as JSON; problems make the proof fail. */
 type Result = { summary: string; result: object; problems: readonly string[] }
 
-const plantBugs = async (bugs: readonly Bug[], isSilent: boolean): Promise<Result> => {
+const plantBugs = async (planted: readonly Bug[], isSilent: boolean): Promise<Result> => {
   assertPlantable(BUGS)
-  const found: { bug: string; by: Case | undefined }[] = []
-  for (const bug of bugs) {
+  const bugs: { bug: string; by: Case | undefined }[] = []
+  for (const bug of planted) {
     const by = await firstViolationWith(bug)
-    found.push({ bug: bug.name, by })
+    bugs.push({ bug: bug.name, by })
     if (!isSilent) say(`${bug.name}: ${by === undefined ? 'NOT FOUND' : describeCase(by)}`)
   }
-  const problems = found.filter(({ by }) => by === undefined).map(({ bug }) => bug)
-  const summary = `${found.length - problems.length} of ${found.length} bugs were found`
-  return { summary, result: { bugs: found }, problems }
+  const problems = bugs.filter(({ by }) => by === undefined).map(({ bug }) => bug)
+  const summary = `${bugs.length - problems.length} of ${bugs.length} bugs were found`
+  return { summary, result: { bugs }, problems }
 }
 
 type Runs = { scenario: readonly Scenario[]; pattern: typeof PATTERNS; depth: number }

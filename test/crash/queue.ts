@@ -21,8 +21,8 @@ export type QueueOptions = {
   visibility: number
   /** After this many receives a message is moved to the dead-letter queue. */
   maxReceives: number
-  /** What the ids of its messages begin with. @default 'm' */
-  prefix?: string
+  /** @default '' */
+  name?: string
   /** Called with every message that was stored and not dropped as a duplicate. */
   onStored?: (message: QueuedMessage) => void
   /** Whether it remembers what was deleted. @default false */
@@ -40,7 +40,7 @@ const MAX_IN_FLIGHT = 120_000
  */
 export const fifoQueue = (
   clock: Pick<Clock, 'now' | 'after'>,
-  { visibility, maxReceives, prefix = 'm', onStored, remembers = false }: QueueOptions,
+  { visibility, maxReceives, name = '', onStored, remembers = false }: QueueOptions,
 ) => {
   const groups = new Map<string, QueuedMessage[]>()
   /** Groups of which no message is in flight, in the order in which they became ready. */
@@ -91,6 +91,7 @@ export const fifoQueue = (
   }
 
   return {
+    name,
     onChange: (listener: () => void) => void listeners.push(listener),
     /** Lets the readers try again, for instance after an outage. */
     wake: changed,
@@ -122,7 +123,7 @@ export const fifoQueue = (
       if (deduplicated.has(key)) return
       deduplicated.set(key, now + FIVE_MINUTES)
       const sentAt = now - age
-      const message = { id: `${prefix}${++count}`, group, body, sentAt, visibleAt: sentAt, receivedAt }
+      const message = { id: `${name}#${++count}`, group, body, sentAt, visibleAt: sentAt, receivedAt }
       stored.set(message.id, message)
       const messages = groups.get(group)
       if (messages === undefined) groups.set(group, [message])

@@ -5,18 +5,21 @@ import { feedQueueName, PARAMETERS, QUEUES } from '../../lib/platform/names.ts'
 import { indexOf, indexTexts } from '../../lib/platform/parameters.ts'
 import type { Telemetry } from '../../lib/platform/telemetry.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
-import { DAY, type Lifecycle, MINUTE } from '../scenarios.ts'
+import { DAY, MINUTE } from '../scenarios.ts'
 import { ACCOUNTING_KEY, type Act, accountingService, readCall } from './accounting.ts'
 import { type Cloud, SECRETS_PATH } from './aws.ts'
 import { virtualClock } from './clock.ts'
-import { dynamodbTables, type TableOptions } from './dynamodb.ts'
-import { callsWith, type Fault, type Instance, type Mode } from './faults.ts'
-import { ACCOUNTING_ORIGIN, type Adjust, LIMITS, lambda } from './functions.ts'
+import { dynamodbTables } from './dynamodb.ts'
+import { callsWith, type Fault, type Instance } from './faults.ts'
+import { ACCOUNTING_ORIGIN, LIMITS, lambda } from './functions.ts'
 import { leakIn, leakyError } from './personal.ts'
-import { APP, type FunctionName, type Place, SHOP, WEB } from './places.ts'
-import { fifoQueue, type Queue, type QueuedMessage } from './queue.ts'
+import { APP, type FunctionName, SHOP, WEB } from './places.ts'
+import { fifoQueue, type QueuedMessage } from './queue.ts'
+import type { PlannedOrder, Scenario } from './scenario.ts'
 import { type Pattern, strangersList, webhookSender } from './sender.ts'
 import { type EndpointAnswer, feedSecretOf, storeClients, storeKeyOf } from './store.ts'
+
+export type { PlannedOrder, Scenario }
 
 const START = Date.UTC(2026, 0, 1)
 /** After this nothing may be under way: the sender's schedule takes a day and a half. */
@@ -43,74 +46,6 @@ const isForeign = (body: string) =>
   body.includes(`"delivery":"${STRANGERS}`) ||
   body.includes(`"delivery":"${AFTER_EXCHANGE}`) ||
   /"source":"(?!shop"|web"|app")/.test(body)
-
-export type PlannedOrder = Lifecycle & {
-  /** @default 'shop' */
-  source?: string
-  /** The service does not answer for this order until so many milliseconds after the start. */
-  downUntil?: number
-  /** How long the service takes to answer for this order, in milliseconds. */
-  slow?: number
-  /** When its lifecycle begins, counted from the start. @default 0 */
-  at?: number
-  /** When the store reads it, counted from the start. */
-  readAt?: number
-  /** Its events may fail and be retried even in a run without a fault. */
-  mayRetry?: boolean
-}
-
-/** Orders and what surrounds them; everything that is not given works as it should. Times in milliseconds. */
-export type Scenario = {
-  name: string
-  /** By `external_id`. */
-  orders: Readonly<Record<string, PlannedOrder>>
-  /** The time the n-th webhook, from 1, takes before its first attempt; `never` when it is lost. */
-  transit?: (count: number, cause: Act | undefined) => number | 'never'
-  /** How far the sender's clock is ahead, so long after the start. */
-  skew?: (elapsed: number) => number
-  /** How long the service takes to answer, so long after the start. */
-  slowness?: (elapsed: number) => number
-  /** What answers with an error instead of doing what it is asked, so long after the start. */
-  outage?: (place: Place, elapsed: number) => Error | undefined
-  /** How far the functions' clock is ahead, so long after the start. */
-  relaySkew?: (elapsed: number) => number
-  /** How the endpoint of a store with an HTTP feed answers, so long after the start. */
-  endpoint?: (elapsed: number, source: string) => EndpointAnswer
-  /** How many entries of its first calls `ChangeMessageVisibilityBatch` fails to change. */
-  failingEntries?: number
-  /** When the schedule starts the reconciliation. */
-  reconcileAt?: readonly number[]
-  /** A simulation: what strikes, and everything in which it differs from a short story. */
-  chance?: Chance
-  /** How many environments of the worker, and of the feeder for each queue, run at a time. @default 2, or 10 by chance */
-  concurrency?: number
-  /** Environments of webhook and api serve more than one request. */
-  warm?: boolean
-  /** What must be in quarantine in the end, byte for byte. */
-  quarantined?: readonly string[]
-  /** The feed messages that must be dead-lettered in the end. */
-  deadLettered?: readonly string[]
-  telemetry?: Telemetry
-  /** Replaces dependencies of the functions. */
-  adjust?: Adjust
-  /** What else happens, beside the lifecycles of the orders. */
-  happens?: (world: World) => void
-}
-
-/** What a simulation decides by chance. */
-type Chance = Pick<TableOptions, 'indexLag' | 'expiryLag'> & {
-  /** How long it lasts, in milliseconds. */
-  lasts: number
-  /** How long a message may wait, in milliseconds: somewhat longer than the longest outage. */
-  patience: { orders: number; feeds: number }
-  random: () => number
-  /** How a call goes wrong that is made now. */
-  strike: (place: Place) => Mode | undefined
-  isSqsDown: () => boolean
-  /** Whether the store that reads its own queue is down, or dies before it deletes what it has received. */
-  consumer: () => 'up' | 'down' | 'dies'
-  onCall?: ((place: Place, mode: Mode | undefined, instance: Instance) => void) | undefined
-}
 
 const nothing = () => undefined
 const SILENT: Telemetry = { info: nothing, warn: nothing, error: nothing, count: nothing, seconds: nothing }
@@ -181,28 +116,20 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
   const remembers = chance === undefined
   const unlimited = { visibility: 30_000, maxReceives: 1000 }
   const queues = {
-    orders: fifoQueue(clock, { ...LIMITS.orders, remembers, onStored: onEvent }),
+    orders: fifoQueue(clock, { ...LIMITS.orders, name: QUEUES.orders, remembers, onStored: onEvent }),
     bulk: fifoQueue(clock, {
-      ...{ ...LIMITS.orders, remembers, prefix: 'bulk' },
+      ...{ ...LIMITS.orders, name: QUEUES.bulk, remembers },
       // The mark of a moved event makes a worker that is at work repeat what it has published.
       onStored: ({ group }) => onTrouble({ groups: [group] }),
     }),
-    shopFeed: fifoQueue(clock, unlimited),
-    webFeed: fifoQueue(clock, { ...LIMITS.webFeed, remembers }),
-    appFeed: fifoQueue(clock, LIMITS.webFeed),
-    feedsDead: fifoQueue(clock, unlimited),
-  }
-  const byName: Record<string, Queue> = {
-    [QUEUES.orders]: queues.orders,
-    [QUEUES.bulk]: queues.bulk,
-    [feedQueueName(SHOP)]: queues.shopFeed,
-    [feedQueueName(WEB)]: queues.webFeed,
-    [feedQueueName(APP)]: queues.appFeed,
-    [QUEUES.feedsDead]: queues.feedsDead,
+    shopFeed: fifoQueue(clock, { ...unlimited, name: feedQueueName(SHOP) }),
+    webFeed: fifoQueue(clock, { ...LIMITS.webFeed, name: feedQueueName(WEB), remembers }),
+    appFeed: fifoQueue(clock, { ...LIMITS.webFeed, name: feedQueueName(APP) }),
+    feedsDead: fifoQueue(clock, { ...unlimited, name: QUEUES.feedsDead }),
   }
   const cloud: Cloud = {
     tables: dynamodbTables({ clock, ...chance }),
-    fifoQueue: name => byName[name],
+    fifoQueue: name => Object.values(queues).find(queue => queue.name === name),
     quarantine: [],
     parameters: new Map([
       [`${PARAMETERS.webhookSecrets}/first`, WEBHOOK_SECRET],
@@ -242,24 +169,22 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
   const retries: Retry[] = []
   /** Log lines with personal data. */
   const leaks = new Set<string>()
-  const { info, warn, error, count, seconds } = scenario.telemetry ?? SILENT
+  const given = scenario.telemetry ?? SILENT
   const look = (...line: Parameters<typeof leakIn>) => {
     const leak = leakIn(...line)
     if (leak !== undefined) leaks.add(leak)
   }
+  const lookedAt =
+    (write: Telemetry['info']): Telemetry['info'] =>
+    (...line) => {
+      look(...line)
+      write(...line)
+    }
   const telemetry: Telemetry = {
-    ...{ count, seconds },
-    info(...line) {
-      look(...line)
-      info(...line)
-    },
-    warn(...line) {
-      look(...line)
-      warn(...line)
-    },
+    ...{ ...given, info: lookedAt(given.info), warn: lookedAt(given.warn) },
     error(message, cause, fields) {
       look(message, fields, cause)
-      error(message, cause, fields)
+      given.error(message, cause, fields)
       const { messageId, seconds } = fields ?? {}
       const queue = message === 'event retried' ? 'orders' : 'webFeed'
       if (typeof messageId === 'string' && typeof seconds === 'number')
