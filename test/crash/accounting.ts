@@ -22,17 +22,9 @@ export type Act = 'fix' | 'payment' | 'edit'
 
 type Action = 'create' | 'read' | 'payment' | 'refund'
 
-/** An error response of the service. */
-class Refused extends Error {
-  readonly status: number
-  readonly code: string
-
-  constructor(status: number, code: string) {
-    super(code)
-    this.status = status
-    this.code = code
-  }
-}
+/** What the service answers. */
+type Answer = { status: number; body: object }
+const refused = (status: number, code: string): Answer => ({ status, body: { error: { code, ...REFUSAL } } })
 
 const PATH = /^\/base\/api\/v1\/orders\/(?:([^/]+)\/(?:(payment|refund)\/)?\?source=(.*))?$/
 
@@ -74,12 +66,6 @@ export const accountingService = (
     order.holdsPayment = false
   }
 
-  const find = (key: OrderKey) => {
-    const order = orders.get(nameOf(key))
-    if (order === undefined) throw new Refused(404, 'not_found')
-    return order
-  }
-
   /** Does what can be done in the order's status; false where nothing can. */
   const acts: Readonly<Record<Act, (order: Registered) => boolean>> = {
     fix(order) {
@@ -103,71 +89,55 @@ export const accountingService = (
     if (order !== undefined && acts[does](order)) announce(resultOf(key, order), does)
   }
 
-  const actions = {
-    create(key: OrderKey): OrderResult & { duplicate: boolean } {
-      const lifecycle = lifecycleOf(key.external_id)
-      const { unknownProduct, review, fixedAfter, paidAtOnce = false, accountant = [] } = lifecycle
-      if (unknownProduct !== undefined && !products.has(key.external_id))
-        throw new Refused(400, 'unknown_sku')
-      const existing = orders.get(nameOf(key))
-      if (existing?.original !== undefined) return { ...existing.original, duplicate: true }
-      const order: Registered = {
-        status: review ? 'needs_review' : 'invoiced',
-        holdsPayment: review === true && paidAtOnce,
-        documents: ['invoice'],
-        total: 1_500_000,
-      }
-      if (!review && paidAtOnce) register(order, 'receipt')
-      order.original = resultOf(key, order)
-      orders.set(nameOf(key), order)
-      if (fixedAfter !== undefined) clock.after(fixedAfter, () => act(key, 'fix'))
-      for (const { after, does } of accountant) clock.after(after, () => act(key, does))
-      return { ...resultOf(key, order), duplicate: false }
-    },
-    read: (key: OrderKey): OrderResult => resultOf(key, find(key)),
-    payment(key: OrderKey): OrderResult {
-      const order = find(key)
-      if (order.status === 'needs_review') {
-        order.holdsPayment = true
-        throw new Refused(400, 'not_finalized')
-      }
-      if (order.status === 'invoiced') register(order, 'receipt')
-      return resultOf(key, order)
-    },
-    refund(key: OrderKey): OrderResult {
-      const order = find(key)
-      if (order.status === 'needs_review') throw new Refused(400, 'not_finalized')
-      if (order.status !== 'refunded') register(order, 'return')
-      return resultOf(key, order)
-    },
+  const create = (key: OrderKey): Answer => {
+    const { unknownProduct, review, fixedAfter, paidAtOnce, accountant = [] } = lifecycleOf(key.external_id)
+    if (unknownProduct !== undefined && !products.has(key.external_id)) return refused(400, 'unknown_sku')
+    const existing = orders.get(nameOf(key))
+    if (existing?.original !== undefined)
+      return { status: 200, body: { ...existing.original, duplicate: true } }
+    const order: Registered = {
+      status: review ? 'needs_review' : 'invoiced',
+      holdsPayment: review === true && paidAtOnce === true,
+      documents: ['invoice'],
+      total: 1_500_000,
+    }
+    if (!review && paidAtOnce) register(order, 'receipt')
+    order.original = resultOf(key, order)
+    orders.set(nameOf(key), order)
+    if (fixedAfter !== undefined) clock.after(fixedAfter, () => act(key, 'fix'))
+    for (const { after, does } of accountant) clock.after(after, () => act(key, does))
+    return { status: 200, body: { ...order.original, duplicate: false } }
+  }
+
+  const serve = (to: Action, key: OrderKey): Answer => {
+    if (to === 'create') return create(key)
+    const order = orders.get(nameOf(key))
+    if (order === undefined) return refused(404, 'not_found')
+    if (order.status === 'needs_review' && to !== 'read') {
+      order.holdsPayment ||= to === 'payment'
+      return refused(400, 'not_finalized')
+    }
+    if (to === 'payment' && order.status === 'invoiced') register(order, 'receipt')
+    if (to === 'refund' && order.status !== 'refunded') register(order, 'return')
+    return { status: 200, body: resultOf(key, order) }
   }
 
   return {
     /** The store creates an order at the service itself. */
-    create: (key: OrderKey) => void actions.create(key),
+    create: (key: OrderKey) => void create(key),
     addProduct: (external_id: string) => void products.add(external_id),
     handle(request: OutgoingRequest): IncomingResponse {
-      const answer = (status: number, body: object) => ({ status, headers: {}, text: JSON.stringify(body) })
-      if (request.headers.authorization !== `Bearer ${ACCOUNTING_KEY}`)
-        return answer(401, { error: { code: 'unauthorized', ...REFUSAL } })
+      const isOurs = request.headers.authorization === `Bearer ${ACCOUNTING_KEY}`
       const { to, key } = readCall(request)
-      try {
-        return answer(200, actions[to](key))
-      } catch (error) {
-        if (!(error instanceof Refused)) throw error
-        return answer(error.status, { error: { code: error.code, ...REFUSAL } })
-      }
+      const { status, body } = isOurs ? serve(to, key) : refused(401, 'unauthorized')
+      return { status, headers: {}, text: JSON.stringify(body) }
     },
     /** The record of an order; undefined when it is not registered. */
     find(key: OrderKey) {
       const order = orders.get(nameOf(key))
-      return (
-        order && {
-          result: resultOf(key, order),
-          documents: order.documents,
-          holdsPayment: order.holdsPayment,
-        }
-      )
+      if (order === undefined) return undefined
+      const { documents, holdsPayment } = order
+      return { result: resultOf(key, order), documents, holdsPayment }
     },
   }
 }

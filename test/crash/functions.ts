@@ -22,6 +22,7 @@ import { awsClients, type Cloud, queueUrl, SECRETS_PATH } from './aws.ts'
 import type { Clock } from './clock.ts'
 import { end, type Instance, type MakeCall, startInstance } from './faults.ts'
 import { APP, type FunctionName, SHOP, WEB } from './places.ts'
+import type { Scenario } from './scenario.ts'
 
 export const STORES: readonly Store[] = [
   {
@@ -54,22 +55,16 @@ export type Dependencies = ReturnType<typeof awsClients> & {
 /** Replaces dependencies of a function. */
 export type Adjust = (name: FunctionName, dependencies: Dependencies) => Dependencies
 
-export type Parts = {
+type Parts = {
   clock: Clock
   call: MakeCall
   cloud: Cloud
   http: (instance: Instance, name: FunctionName) => HttpClient
   telemetry: Telemetry
-  adjust: Adjust
-  /** Whether environments of webhook and api serve more than one request. */
-  warm: boolean
-  /** How many environments of the worker, and of the feeder for each queue, run at a time; two for the bulk queue. */
-  concurrency: number
   /** The functions' clock, which may be wrong. */
   now: () => number
-  random: () => number
-  isSqsDown: () => boolean
   onTimeout: (instance: Instance) => void
+  scenario: Pick<Scenario, 'adjust' | 'chance' | 'concurrency' | 'warm'>
 }
 
 const limitsOf = (name: string, timeout: number) => {
@@ -97,9 +92,9 @@ type HttpHandler = (
 const GATHERING = 20
 
 /** Lambda with the relay's functions, as API Gateway, SQS and the scheduler invoke them. */
-export const lambda = (parts: Parts) => {
-  const { clock, call, cloud, http, telemetry, adjust, warm, concurrency } = parts
-  const { now, random, isSqsDown, onTimeout } = parts
+export const lambda = ({ clock, call, cloud, http, telemetry, now, onTimeout, scenario }: Parts) => {
+  const { adjust = (_name, dependencies) => dependencies, chance } = scenario
+  const { warm = chance !== undefined, concurrency = chance === undefined ? 2 : 10 } = scenario
   let ids = 0
   const newId = () => `00000000-0000-4000-8000-${String(++ids).padStart(12, '0')}`
 
@@ -110,7 +105,7 @@ export const lambda = (parts: Parts) => {
       telemetry,
       stores: STORES,
       settings: SETTINGS,
-      ...{ now, random },
+      ...{ now, random: chance?.random ?? (() => 0.5) },
       sleep: milliseconds =>
         new Promise<void>(resolve => clock.after(milliseconds, () => instance.alive && resolve())),
       newId,
@@ -167,7 +162,7 @@ export const lambda = (parts: Parts) => {
 
     const poll = async () => {
       isGathering = false
-      if (isSqsDown() || idle.length === 0) return
+      if (chance?.isSqsDown() || idle.length === 0) return
       const environment = take(name, idle.shift(), create)
       const batch = queue.receive(BATCH_SIZE)
       if (batch.length === 0) return void idle.push(environment)

@@ -48,7 +48,7 @@ export type Scenario = {
   chance?: Chance
   /** How many environments of the worker, and of the feeder for each queue, run at a time. @default 2, or 10 by chance */
   concurrency?: number
-  /** Environments of webhook and api serve more than one request. */
+  /** Environments of webhook and api serve more than one request. @default false, or true by chance */
   warm?: boolean
   /** What must be in quarantine in the end, byte for byte. */
   quarantined?: readonly string[]

@@ -84,10 +84,7 @@ const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
     orders: { 1001: { createdBy: 'service', review: true, fixedAfter: 67, refunds: true } },
   },
   'keys and secrets without their index': {
-    orders: {
-      1001: PAID,
-      1002: { ...PAID, source: WEB },
-    },
+    orders: { 1001: PAID, 1002: { ...PAID, source: WEB } },
     happens({ cloud: { parameters } }) {
       for (const name of parameters.keys()) if (name.includes('-index/')) parameters.delete(name)
     },
@@ -130,9 +127,7 @@ const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
   },
   'an order that the service rejects at first': { orders: { 1001: { ...PAID, unknownProduct: 'first' } } },
   'the service is down for ten minutes': {
-    orders: {
-      1001: { ...REFUNDED, downUntil: 10 * MINUTE, mayRetry: true },
-    },
+    orders: { 1001: { ...REFUNDED, downUntil: 10 * MINUTE, mayRetry: true } },
   },
   'the service is down for two orders for an hour': {
     orders: {
@@ -189,10 +184,7 @@ const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
   },
   'a webhook is replayed six minutes later': {
     orders: {
-      1001: {
-        ...PAID_BY_ACCOUNTANT,
-        accountant: [{ after: MINUTE, does: 'payment' }],
-      },
+      1001: { ...PAID_BY_ACCOUNTANT, accountant: [{ after: MINUTE, does: 'payment' }] },
     },
     happens: ({ clock, sender }) => clock.after(6 * MINUTE, () => sender.replay(0)),
   },
@@ -231,9 +223,7 @@ const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
       }),
   },
   'SQS fails to extend the visibility of some messages at first': {
-    orders: {
-      1001: { ...PAID, downUntil: MINUTE, mayRetry: true },
-    },
+    orders: { 1001: { ...PAID, downUntil: MINUTE, mayRetry: true } },
     failingEntries: 1,
   },
   'the webhook secret is exchanged while webhooks arrive': {

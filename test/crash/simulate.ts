@@ -27,19 +27,14 @@ const run = async (simulation: Simulation, shrinks: boolean, bug?: Bug) => {
   )
   const began = performance.now()
   const result = await simulate(simulation)
+  const seconds = secondsSince(began)
   const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage()
-  const figures = {
-    seconds: secondsSince(began),
-    cpu: Math.round((userCPUTime + systemCPUTime) / 1e6),
-    memory: Math.round(maxRSS / 1024),
-  }
   if (result.violations.length > 0 && shrinks) {
-    const smallest = await shrink(simulation, result, (tried, fails) =>
-      say(`${fails ? '✗' : '✓'} ${commandOf(tried)}`),
-    )
-    say(`${commandOf(smallest)} --verbose`)
+    const onTry = (tried: Simulation, fails: boolean) => say(`${fails ? '✗' : '✓'} ${commandOf(tried)}`)
+    say(`${commandOf(await shrink(simulation, result, onTry))} --verbose`)
   }
-  return { ...figures, ...result }
+  const cpu = Math.round((userCPUTime + systemCPUTime) / 1e6)
+  return { seconds, cpu, memory: Math.round(maxRSS / 1024), ...result }
 }
 
 export const simulation = proof(

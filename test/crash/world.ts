@@ -192,13 +192,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     },
   }
   const functions = lambda({
-    ...{ clock, call, cloud, http, telemetry },
-    adjust: scenario.adjust ?? ((_name, dependencies) => dependencies),
-    warm: scenario.warm ?? chance !== undefined,
-    concurrency: scenario.concurrency ?? (chance === undefined ? 2 : 10),
-    now,
-    random: chance?.random ?? (() => 0.5),
-    isSqsDown: chance?.isSqsDown ?? (() => false),
+    ...{ clock, call, cloud, http, telemetry, now, scenario },
     onTimeout: onTrouble,
   })
   const strangers = strangersList()
