@@ -1,10 +1,10 @@
-import { createHmac } from 'node:crypto'
 import type { RequestKind } from '../../lib/orders/order.ts'
 import type { IncomingResponse, OutgoingRequest } from '../../lib/platform/http-client.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import { HEADERS } from '../../lib/protocol/webhook.ts'
 import { type ReceivedMessage, readFeedMessage } from '../oracle.ts'
 import { httpEvent } from '../support/lambda.ts'
+import { isAuthentic } from '../support/signature.ts'
 import type { Clock } from './clock.ts'
 import type { Lambda } from './functions.ts'
 import { CUSTOMER, NAME, REASON } from './personal.ts'
@@ -18,13 +18,6 @@ export const feedSecretOf = (source: string) => `whsec_feed_of_${source}`
 export type EndpointAnswer = { status?: number; retryAfter?: number; takes?: number }
 
 const ITEMS = [{ sku: 'A-1', name: REASON, quantity: 1, unit_price: 1_500_000 }]
-
-/** The rule of the spec (Signature), written independently of lib. */
-const isSigned = (header: string, body: string, secret: string, now: number) => {
-  const [, t = '', signatures = ''] = /^t=(\d+)((?:,v1=[0-9a-f]{64}){1,2})$/.exec(header) ?? []
-  const expected = createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')
-  return signatures.split(',v1=').includes(expected) && Math.abs(now - Number(t)) <= 300
-}
 
 /** The stores: they make their requests one after the other, repeat what failed, and read their feeds. */
 export const storeClients = (
@@ -125,7 +118,8 @@ export const storeClients = (
     ): IncomingResponse {
       const [source = ''] = new URL(origin).host.split('.')
       const secret = feedSecrets.get(source) ?? feedSecretOf(source)
-      if (!isSigned(headers[HEADERS.signature] ?? '', body, secret, Math.floor(clock.now() / 1000)))
+      const now = Math.floor(clock.now() / 1000)
+      if (!isAuthentic(headers[HEADERS.signature] ?? '', body, [secret], now))
         return { status: 401, headers: {}, text: '' }
       if (clock.now() < notBefore)
         impatience.push(`delivered ${notBefore - clock.now()} ms before it was asked to`)
