@@ -1,14 +1,90 @@
+import { randomUUID } from 'node:crypto'
 import type { OrderKey } from '../../lib/protocol/order.ts'
-import type { Retries } from '../panel-requests.ts'
-import { Refusal } from '../refusal.ts'
+import type { Status } from '../../lib/protocol/status.ts'
+import { ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
+import { decimalFrom, exactNumber } from '../decimal.ts'
+import type { Correction, Retries } from '../panel-requests.ts'
+import { rials } from '../pricing.ts'
+import { quoted, Refusal } from '../refusal.ts'
 import type { Payment } from '../requests.ts'
 import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
 import { requireFiscalYear } from './catalogue.ts'
-import { finalize, obstaclesNow } from './finalize.ts'
-import { payInvoice, paymentOf, returnInvoice } from './register.ts'
-import { restockGoods } from './stock.ts'
-import { changeOrder } from './transitions.ts'
+import {
+  describeShortages,
+  finalize,
+  issueGoods,
+  obstaclesNow,
+  payInvoice,
+  paymentOf,
+  restockGoods,
+  returnInvoice,
+  shortagesOf,
+} from './documents.ts'
+import { customerFor, invoiceOf, type Sale } from './invoice.ts'
+import { findOrder, resultOf } from './orders.ts'
+
+type Action = 'retry' | 'pay' | 'reverse the payment of' | 'return' | 'review' | 'correct'
+
+const NOT_DRAFT = 'its invoice is finalized; move it back to review first'
+const NO_RECEIPT = 'it has no receipt'
+const HAS_RECEIPT = 'it has a receipt; reverse its payment first'
+const RETURNED = 'its goods are returned; move it back to review first'
+const DRAFT = 'its invoice is a draft; finalize it with a retry first'
+const [REVIEW, INVOICED, PAID, REFUNDED] = [['needs_review'], ['invoiced'], ['paid'], ['refunded']] as const
+const RETRIED = ['needs_review', 'invoiced', 'paid'] as const
+
+/** The statuses that each action of the accountant can lead to, or why it is refused and what to do instead. */
+const TRANSITIONS: Readonly<Record<Action, Readonly<Record<Status, readonly Status[] | string>>>> = {
+  retry: { needs_review: RETRIED, invoiced: NOT_DRAFT, paid: NOT_DRAFT, refunded: NOT_DRAFT },
+  pay: { needs_review: DRAFT, invoiced: PAID, paid: HAS_RECEIPT, refunded: RETURNED },
+  'reverse the payment of': {
+    ...{ needs_review: NO_RECEIPT, invoiced: NO_RECEIPT, paid: INVOICED, refunded: RETURNED },
+  },
+  return: { needs_review: DRAFT, invoiced: REFUNDED, paid: REFUNDED, refunded: 'its goods are returned' },
+  review: { needs_review: 'it is in review', invoiced: REVIEW, paid: REVIEW, refunded: REVIEW },
+  correct: { needs_review: REVIEW, invoiced: INVOICED, paid: PAID, refunded: RETURNED },
+}
+
+/** An action that the state of the order does not allow; the reason names the state and the remedy. */
+const cannot = (action: Action, { external_id, status }: Order, reason: string): Refusal =>
+  new Refusal('conflict', `Cannot ${action} order ${quoted(external_id)}: it is ${status}, and ${reason}`)
+
+/**
+ * Stores a webhook for every registered URL. It runs in the transaction of the change, so that neither exists
+ * without the other (spec: Events).
+ */
+const announce = (order: Order, store: Store) => {
+  const { invoice_number, status } = order
+  for (const { url } of store.webhooks.list()) {
+    const delivery = randomUUID()
+    const body = JSON.stringify({ event: ORDER_UPDATED, data: resultOf(order), delivery })
+    store.deliveries.insert({ delivery, url, invoice_number, status, body })
+    store.history.add(invoice_number, 'webhook', `Webhook "${status}" to ${url} queued`)
+    store.changes.note({ kind: 'delivery', delivery })
+  }
+}
+
+/**
+ * Runs an action of the accountant as one transaction. When it changes the status or the total of the order, a
+ * webhook is sent (spec: Events).
+ *
+ * @throws Refusal when the order is not registered or its status does not allow the action
+ */
+const changeOrder = (action: Action, key: OrderKey, store: Store, change: (order: Order) => void): void =>
+  store.transact(() => {
+    const before = findOrder(key, store)
+    const allowed = TRANSITIONS[action][before.status]
+    if (typeof allowed === 'string') throw cannot(action, before, allowed)
+    store.changes.note({ kind: 'order', ...key })
+    change(before)
+    store.orders.index(before.invoice_number)
+    const after = findOrder(key, store)
+    if (!allowed.includes(after.status)) {
+      throw new Error(`Cannot ${action} an order: ${before.status} became ${after.status}`)
+    }
+    if (after.status !== before.status || after.total !== before.total) announce(after, store)
+  })
 
 /**
  * Finalizes a draft again after the accountant fixed the cause (spec: States and transitions). While a cause
@@ -124,4 +200,55 @@ export const reviewOrder = (key: OrderKey, error: string, store: Store): void =>
     ].filter(part => part !== false)
     const message = `Moved back to review by the accountant (${error}): ${undone.join(', ')}`
     store.history.add(invoice_number, 'reviewed', message)
+  })
+
+/** What the invoice lists now, as an order would ask for it. */
+const saleOf = ({ invoice_number, order_discount }: Order, store: Store): Sale => {
+  const rows = store.invoiceRows.list(invoice_number)
+  const shipping = rows.find(({ kind }) => kind === 'shipping')?.unit_price ?? '0'
+  const items = rows.flatMap(({ sku, name, quantity, unit_price, discount }) => {
+    const exact = { quantity: exactNumber(quantity), unit_price: exactNumber(unit_price) }
+    return sku === null ? [] : [{ sku, name, ...exact, discount: exactNumber(discount) }]
+  })
+  return { items, shipping: exactNumber(shipping), discount: exactNumber(order_discount) }
+}
+
+/**
+ * Corrects the rows, shipping, discount or customer of an order. The invoice keeps its number, date and tax rate and is
+ * priced anew; the stock of a finalized one follows the difference.
+ *
+ * A receipt is evidence of the money received, so the total of a paid order can only change after its payment has been
+ * reversed.
+ *
+ * @throws Refusal when the order would be refused as a create, or the stock or the receipt does not allow the correction
+ */
+export const correctOrder = (key: OrderKey, change: Correction, store: Store): void =>
+  changeOrder('correct', key, store, order => {
+    const { invoice_number, status, total } = order
+    const { customer, ...sale } = change
+    const taxation = {
+      taxRate: decimalFrom(order.tax_rate),
+      pricesIncludeTax: order.prices_include_tax === 1,
+    }
+    const { rows, sums } = invoiceOf({ ...saleOf(order, store), ...sale }, taxation, store)
+    if (status === 'paid' && sums.total !== total) {
+      const difference = `receipt ${order.receipt_number} has ${rials(total)} rials, not ${rials(sums.total)}`
+      throw cannot('correct', order, `${difference}; reverse its payment first`)
+    }
+    const isPosted = status !== 'needs_review'
+    if (isPosted) {
+      requireFiscalYear(`Invoice ${invoice_number} is dated`, order.date, store)
+      restockGoods(order, store)
+    }
+    store.invoiceRows.replace(invoice_number, rows)
+    if (isPosted) {
+      const short = describeShortages(shortagesOf(order, store))
+      if (short) throw cannot('correct', order, `${short}; add stock, or move it back to review first`)
+      issueGoods(order, store)
+    }
+    const customer_code = customer === undefined ? order.customer_code : customerFor(customer, store)
+    store.orders.correct(invoice_number, customer_code, sums)
+    const totals = sums.total === total ? rials(total) : `${rials(total)} to ${rials(sums.total)}`
+    const message = `Corrected by the accountant (${Object.keys(change).join(', ')}), total ${totals} rials`
+    store.history.add(invoice_number, 'corrected', message)
   })

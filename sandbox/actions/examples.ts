@@ -1,8 +1,7 @@
 import { decimal, plus } from '../decimal.ts'
 import type { Examples } from '../panel-requests.ts'
 import type { Store } from '../store/open.ts'
-import { createOrder } from './create-order.ts'
-import { registerRefund } from './register.ts'
+import { createOrder, registerRefund } from './orders.ts'
 
 const NAMES = 'سارا محمدی,علی رضایی,نرگس کاظمی,حسین کریمی,مریم احمدی,Reza Tehrani,زهرا ملکی'.split(',')
 const METHODS = ['online', 'card', 'transfer', 'cash'] as const

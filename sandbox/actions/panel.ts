@@ -9,8 +9,8 @@ import { Refusal } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
 import type { InvoiceRow, ListedOrder, Order, OrderFilter, StatusSums } from '../store/orders.ts'
 import type { Delivery } from '../store/webhooks.ts'
-import { obstaclesNow } from './finalize.ts'
-import { findOrder, resultOf } from './read-order.ts'
+import { obstaclesNow } from './documents.ts'
+import { findOrder, resultOf } from './orders.ts'
 
 const dated = (order: Order) => ({
   ...resultOf(order),

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Store } from '../store/open.ts'
-import type { Result } from './read-order.ts'
+import type { Result } from './orders.ts'
 
 /** An order of a store that nobody has, which receivers accept and ignore (spec: Delivery). */
 export const TEST_ORDER: Result = {

@@ -1,7 +1,5 @@
 import * as v from 'valibot'
-import { createOrder } from '../actions/create-order.ts'
-import { readOrder } from '../actions/read-order.ts'
-import { registerPayment, registerRefund } from '../actions/register.ts'
+import { createOrder, readOrder, registerPayment, registerRefund } from '../actions/orders.ts'
 import { registerWebhook, removeWebhook } from '../actions/webhooks.ts'
 import { valid } from '../refusal.ts'
 import { paymentRequest, refundRequest, webhookRemoval, webhookRequest, webhookUrl } from '../requests.ts'

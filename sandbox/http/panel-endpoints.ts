@@ -3,7 +3,6 @@ import type { OrderKey } from '../../lib/protocol/order.ts'
 import { changeStream } from '../../web/serve.ts'
 import * as accountant from '../actions/accountant.ts'
 import * as catalogue from '../actions/catalogue.ts'
-import { correctOrder } from '../actions/correct-order.ts'
 import { createExamples } from '../actions/examples.ts'
 import {
   exportOrders,
@@ -112,7 +111,7 @@ const orders: readonly Endpoint[] = [
       'Prices the invoice anew, with its own date, tax rate and number; the stock of a finalized one follows. The total of a paid order only changes after its payment is reversed.',
     example: { items: [{ sku: 'SKU-2', quantity: 1.5, unit_price: 1250000 }], shipping: 0 },
     ...accepts(requests.correction, ['Correction'], (change, call) =>
-      changed(call, (key, store) => correctOrder(key, change, store)),
+      changed(call, (key, store) => accountant.correctOrder(key, change, store)),
     ),
   }),
   action('retry', 'retryOrder', 'Finalize a draft again', {

@@ -114,7 +114,7 @@ const serve = async (
 }
 
 /** The HTTP application: every endpoint of the API, the panel and its documentation. */
-export const createApp = (services: Services): Hono<Environment> => {
+const createApp = (services: Services): Hono<Environment> => {
   const getPath = (_: Request, options?: { env?: Environment['Bindings'] }) =>
     withoutSlash(pathOf(options?.env?.incoming))
   const app = new Hono<Environment>({ getPath })

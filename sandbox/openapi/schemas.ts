@@ -4,7 +4,7 @@ import { ExactNumber } from '../../lib/protocol/json.ts'
 import { PAYMENT_METHODS } from '../../lib/protocol/requests.ts'
 import { STATUSES } from '../../lib/protocol/status.ts'
 import { ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
-import { OBSTACLES } from '../actions/finalize.ts'
+import { OBSTACLES } from '../actions/documents.ts'
 import * as panel from '../panel-requests.ts'
 import * as requests from '../requests.ts'
 
