@@ -1,7 +1,6 @@
 import type { InferOutput } from 'valibot'
 import type { ExactNumber } from '../../lib/protocol/json.ts'
-import { messageOf, queryOf, request } from '../../web/http.ts'
-import { toast } from '../../web/notices.ts'
+import { queryOf, request } from '../../web/http.ts'
 import { refresh, source } from '../../web/sources.ts'
 import type { SCHEMAS } from '../openapi/schemas.ts'
 
@@ -47,16 +46,6 @@ export const change = async <Result>(method: 'PUT' | 'POST' | 'DELETE', path: st
   const result = await request<Result>(method, `/panel/${path}`, body)
   await refresh()
   return result
-}
-
-/** What a button does, with a toast that says what came of it. */
-export const attempt = async (action: () => Promise<unknown>, done?: string) => {
-  try {
-    await action()
-    if (done !== undefined) toast(done)
-  } catch (error) {
-    toast(messageOf(error), 'bad')
-  }
 }
 
 /** Runs an action of the accountant on an order. */

@@ -1,5 +1,5 @@
 import { SearchBox } from '../../web/filters.tsx'
-import { Code, type Column, Empty, Name, Table } from '../../web/pieces.tsx'
+import { Code, type Column, Empty, LinkButton, Name, Table } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, customersOf } from './api.ts'
@@ -47,9 +47,7 @@ export const Customers = page(
       </PageHead>
       {customers.length === 0 ? (
         <Empty title={t('No customer matches')}>
-          <a class="button" href={linkTo(['customers'])}>
-            {t('Show all customers')}
-          </a>
+          <LinkButton href={linkTo(['customers'])}>{t('Show all customers')}</LinkButton>
         </Empty>
       ) : (
         <Table caption={t('Customers')} columns={COLUMNS} rows={customers} keyOf={({ code }) => code} />

@@ -1,9 +1,9 @@
 import { formatMilliseconds } from '../../web/format.ts'
 import { translateMessage } from '../../web/messages.ts'
-import { toast } from '../../web/notices.ts'
+import { attempt, toast } from '../../web/notices.ts'
 import { Button, Chip, Code, type Column, Moment, Name, Table, Wait } from '../../web/pieces.tsx'
 import { STATUS_NAMES } from '../../web/status.tsx'
-import { type Answer, attempt, change } from './api.ts'
+import { type Answer, change } from './api.ts'
 import { t } from './persian.ts'
 import { linkToOrder } from './pieces.tsx'
 

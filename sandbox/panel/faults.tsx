@@ -1,9 +1,10 @@
 import { signal } from '@preact/signals'
 import { type Draft, Field, type FieldProps, Form, type Values } from '../../web/form.tsx'
-import { Button, Moment, Section, Wait } from '../../web/pieces.tsx'
+import { attempt } from '../../web/notices.ts'
+import { Button, LinkButton, Moment, Section, Wait } from '../../web/pieces.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
 import { useSources } from '../../web/sources.ts'
-import { type Answer, attempt, change, FAULTS, SETTINGS } from './api.ts'
+import { type Answer, change, FAULTS, SETTINGS } from './api.ts'
 import { t } from './persian.ts'
 
 type Fault = Answer<'Fault'>
@@ -128,9 +129,7 @@ export const Testing = page(
   ({ settings }) => (
     <>
       <PageHead title={t('Testing')}>
-        <a class="button" href="/docs">
-          {t('API reference')}
-        </a>
+        <LinkButton href="/docs">{t('API reference')}</LinkButton>
       </PageHead>
       <Section id="faults" title={t('Faults on purpose')}>
         <p class="muted">

@@ -3,7 +3,7 @@ import { DayChoice, SearchBox, StoreChoice } from '../../web/filters.tsx'
 import { decimal, serial } from '../../web/format.ts'
 import { queryOf } from '../../web/http.ts'
 import { translateMessage } from '../../web/messages.ts'
-import { type Column, Command, Day, Empty, Facts, Name, Table } from '../../web/pieces.tsx'
+import { type Column, Command, Day, Empty, Facts, LinkButton, Name, Table } from '../../web/pieces.tsx'
 import { linkTo, type Route, replaceRoute, route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { STATUS_NAMES } from '../../web/status.tsx'
@@ -204,9 +204,7 @@ const NoOrdersYet = () => (
 const List = ({ orders, next }: OrderList) =>
   orders.length === 0 ? (
     <Empty title={t('No order matches')}>
-      <a class="button" href={linkTo(['orders'])}>
-        {t('Show all orders')}
-      </a>
+      <LinkButton href={linkTo(['orders'])}>{t('Show all orders')}</LinkButton>
     </Empty>
   ) : (
     <>
@@ -219,14 +217,14 @@ const List = ({ orders, next }: OrderList) =>
       />
       <nav class="row" aria-label={t('Pages of orders')}>
         {route.value.query.has('before') && (
-          <a class="button" href={linkWith({})}>
+          <LinkButton href={linkWith({})}>
             <span class="arrow">←</span> {t('Newest')}
-          </a>
+          </LinkButton>
         )}
         {next !== null && (
-          <a class="button" href={linkWith({ before: next })}>
+          <LinkButton href={linkWith({ before: next })}>
             {t('Older')} <span class="arrow">→</span>
-          </a>
+          </LinkButton>
         )}
       </nav>
     </>

@@ -1,5 +1,5 @@
 import { language } from '../../web/language.ts'
-import { Name } from '../../web/pieces.tsx'
+import { LinkButton, Name } from '../../web/pieces.tsx'
 import { linkTo, type Route, route } from '../../web/route.ts'
 import { StatusChip } from '../../web/status.tsx'
 import type { Answer, Key } from './api.ts'
@@ -36,9 +36,9 @@ export const ShowMore = ({ shown }: { shown: number }) => {
   return (
     shown >= limit && (
       <p class="row" data-keeps-focus>
-        <a class="button" href={linkTo(path, { ...Object.fromEntries(query), limit: String(limit + STEP) })}>
+        <LinkButton href={linkTo(path, { ...Object.fromEntries(query), limit: String(limit + STEP) })}>
           {t('Show more')}
-        </a>
+        </LinkButton>
       </p>
     )
   )
