@@ -28,11 +28,8 @@ const isoDate = (seconds: number) => new Date(seconds * 1000).toISOString()
 export const showDelivery = async (context: Context, delivery: string) => {
   const found = await deliveryWith(context, delivery)
   if (found === undefined) {
-    throw cannot(
-      'show the delivery',
-      `no delivery "${delivery}" was queued in the last thirty days`,
-      `it may have been refused, ignored or quarantined: relay quarantine list${context.flags}`,
-    )
+    const remedy = `it may have been refused, ignored or quarantined: relay quarantine list${context.flags}`
+    throw cannot('show the delivery', `no delivery "${delivery}" was queued in the last thirty days`, remedy)
   }
   const { received_at, expires_at, headers, body, cut, ...record } = found
   const data = {
@@ -104,7 +101,7 @@ export const listDeliveries = async (context: Context, { since, limit, outcome, 
   const deliveries = found.slice(0, limit)
   const more = found.length > limit
   const rows = deliveries.map(({ at, outcome, why, source, external_id, delivery }) => [
-    ...[at.toISOString(), outcome, why, source, external_id, delivery],
+    ...[at, outcome, why, source, external_id, delivery],
   ])
   return {
     data: { deliveries, more },

@@ -10,10 +10,10 @@ import type { Context } from './core/context.ts'
 import { cannot, usageError } from './core/errors.ts'
 import { duration } from './core/options.ts'
 import { shellWord } from './core/output.ts'
-import { newestRegistration, registerCommandFor, webhookUrlOf } from './core/registrations.ts'
 import { readInput, readSecret } from './core/terminal.ts'
 import { envelopeOf, jsonOf, nowSeconds, sendWebhook } from './core/webhook.ts'
 import { ordersOf } from './orders/orders.ts'
+import { newestRegistration, registerCommandFor, webhookUrlOf } from './registration.ts'
 
 const SECRET_VARIABLE = 'RELAY_WEBHOOK_SECRET'
 
@@ -51,12 +51,11 @@ const commandOf = ({ program }: Cli) =>
 
 type Options = ReturnType<ReturnType<typeof commandOf>['opts']>
 
-type Optional = 'delivery' | 'error' | 'externalId' | 'receiptNumber' | 'returnNumber' | 'wait'
-
 /** A delivery that is made from these options, or has a body of its own. */
-type Sending = Pick<Options, 'age' | 'event' | 'invoiceNumber' | 'source' | 'status' | 'total'> & {
-  [Name in Optional]?: Options[Name] | undefined
-} & { body?: Buffer | undefined; secret?: string | undefined }
+type Sending = { [Name in keyof Options]: Options[Name] | undefined } & Pick<Options, 'age' | 'event'> & {
+    body?: Buffer | undefined
+    secret?: string | undefined
+  }
 
 /** An order result as the service sends it (spec: Order result). */
 const resultOf = ({ source, externalId, status, total, invoiceNumber, ...optional }: Sending) => ({
@@ -76,11 +75,8 @@ const bodyOf = (options: Sending): Buffer => {
   const { body, event, delivery = randomUUID(), externalId } = options
   if (body !== undefined) return body
   if (externalId === undefined) {
-    throw usageError(
-      'send a webhook',
-      'no order is given',
-      'name one with --external-id, or pass a whole body with --file',
-    )
+    const remedy = 'name one with --external-id, or pass a whole body with --file'
+    throw usageError('send a webhook', 'no order is given', remedy)
   }
   return Buffer.from(JSON.stringify({ event, data: resultOf(options), delivery }))
 }
@@ -90,11 +86,8 @@ const secretFor = async (context: Context, url: string): Promise<string> => {
   if (given !== undefined && given !== '') return given
   const newest = await newestRegistration(context, url)
   if (newest !== undefined) return newest.secret
-  throw cannot(
-    'sign the webhook',
-    `no secret is stored for ${url}`,
-    `set ${SECRET_VARIABLE}, pipe one in with --secret-stdin, or register: ${registerCommandFor(context, url)}`,
-  )
+  const remedy = `set ${SECRET_VARIABLE}, pipe one in with --secret-stdin, or register: ${registerCommandFor(context, url)}`
+  throw cannot('sign the webhook', `no secret is stored for ${url}`, remedy)
 }
 
 /** Waits until the relay has processed a webhook: its order then has the status. */
@@ -107,11 +100,9 @@ const waitUntilProcessed = async (context: Context, body: Buffer, seconds: numbe
     const stored = await orders.get({ source, external_id })
     if (stored?.order.result?.status === status) return
     if (Date.now() > until) {
-      throw cannot(
-        'confirm that the webhook was processed',
-        `the order is not "${status}" after ${seconds} s`,
-        `see relay tail --since 10m --order ${shellWord(external_id)}${context.flags}`,
-      )
+      const found = `the order is not "${status}" after ${seconds} s`
+      const remedy = `see relay tail --since 10m --order ${shellWord(external_id)}${context.flags}`
+      throw cannot('confirm that the webhook was processed', found, remedy)
     }
     await sleep(500)
   }

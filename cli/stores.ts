@@ -1,21 +1,27 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import * as v from 'valibot'
+import { allow, policy } from '../deploy/cloudformation.ts'
+import { CONSUME } from '../deploy/queues.ts'
 import { storeKeyParameter } from '../lib/api/keys.ts'
 import { FEED_TEST, httpDelivery } from '../lib/feeds/deliver.ts'
 import { feedSecretParameters } from '../lib/feeds/secrets.ts'
 import { httpClient } from '../lib/platform/http-client.ts'
 import { feedQueueName, PARAMETERS, storeName } from '../lib/platform/names.ts'
+import { queueNames } from '../lib/platform/stores.ts'
+import { CREDENTIALS } from '../local/settings.ts'
 import type { Cli } from './core/command.ts'
 import { type Context, storeNamed } from './core/context.ts'
 import { cannot, messageOf } from './core/errors.ts'
 import { logOf } from './core/log.ts'
 import { ORDER, positive, since } from './core/options.ts'
-import { count, lines, shellWord, table } from './core/output.ts'
+import { count, facts, lines, shellWord, table } from './core/output.ts'
 import { depthOf } from './core/queue.ts'
+import { ROOT } from './core/stack.ts'
 import { readSecret } from './core/terminal.ts'
-import { nowSeconds } from './core/webhook.ts'
+import { jsonOf, nowSeconds } from './core/webhook.ts'
 import { RESEND_RATE, resendOrders } from './orders/resend.ts'
-import { showStore } from './show-store.ts'
 
 /** The stored keys of the stores' API, each with the name of its store. */
 export const storeKeysOf = async ({ parameters }: Context) =>
@@ -34,12 +40,8 @@ export const storesWithSecret = async ({ parameters }: Context): Promise<Readonl
 /** So far back errors of endpoints are looked for. */
 export const ERROR_HOURS = 24
 
-const FEED_LINES = [
-  'feed message retried',
-  'feed message dead-lettered',
-  'feed disabled',
-  'feed message delivered',
-]
+const FAILURES = ['feed message retried', 'feed message dead-lettered', 'feed disabled']
+const DELIVERED = 'feed message delivered'
 
 const failed = v.object({ error: v.object({ message: v.string() }) })
 
@@ -47,10 +49,11 @@ const failed = v.object({ error: v.object({ message: v.string() }) })
 const feedErrors = async (context: Context) => {
   const errors = new Map<string, { at: Date; message: string }>()
   if (context.stores().every(({ feed }) => feed === 'sqs')) return errors
-  const range = { since: new Date(Date.now() - ERROR_HOURS * 60 * 60 * 1000), follow: false }
-  for await (const { at, message, fields } of logOf(context, { ...range, messages: FEED_LINES })) {
+  const since = new Date(Date.now() - ERROR_HOURS * 60 * 60 * 1000)
+  const log = logOf(context, { since, follow: false, messages: [...FAILURES, DELIVERED] })
+  for await (const { at, message, fields } of log) {
     const source = String(fields.source)
-    if (message === 'feed message delivered') errors.delete(source)
+    if (message === DELIVERED) errors.delete(source)
     else errors.set(source, { at, message: v.is(failed, fields) ? fields.error.message : message })
   }
   return errors
@@ -88,11 +91,74 @@ export const listStores = async (context: Context, { errors: isAsked = false }: 
   return { data: { stores }, text: table(columns, rows) }
 }
 
-export const createKey = async (
-  context: Context,
-  source: string,
-  { readOnly = false }: { readOnly?: boolean },
-) => {
+const PACKAGE_IMPORT = /\/\/ In your own project: from ('[^']+')\n(import .* from) '[^']+'/
+
+/** An example as a project of a store's own needs it: without its header, and with the package in place of its path. */
+const example = (file: string): string => {
+  const text = readFileSync(join(ROOT, 'examples', file), 'utf8')
+  return text.slice(text.indexOf('import ')).replace(PACKAGE_IMPORT, '$2 $1').trimEnd()
+}
+
+/** What the developer of a store with an SQS feed needs. */
+const forConsumer = ({ local, region }: Context, url: string, arn: string) => {
+  // Version 1 of the AWS CLI ignores AWS_ENDPOINT_URL_SQS.
+  const aws = local ? `aws --endpoint-url ${new URL(url).origin} sqs` : 'aws sqs'
+  return {
+    role_policy: policy(allow(CONSUME, [arn])),
+    aws_cli: `${aws} receive-message --queue-url ${url} --message-system-attribute-names MessageGroupId --max-number-of-messages 10 --wait-time-seconds 20
+${aws} delete-message --queue-url ${url} --receipt-handle "$RECEIPT_HANDLE"`,
+    environment: {
+      AWS_REGION: region,
+      // The AWS CLI before version 2, and Python.
+      AWS_DEFAULT_REGION: region,
+      ...(local && {
+        AWS_ENDPOINT_URL_SQS: new URL(url).origin,
+        AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
+        AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
+      }),
+    },
+    code: example('sqs-consumer.ts').replace("process.argv[2] ?? ''", `'${url}'`),
+  }
+}
+
+const forReceiver = () => ({
+  environment: { FEED_SECRET: 'the secret of the feed', PORT: '8080' },
+  code: example('http-receiver.ts'),
+})
+
+/** `relay stores show`. */
+export const showStore = async (context: Context, source: string) => {
+  const store = storeNamed(context, source)
+  const { feed, consumers, dead_letter_after } = store
+  const [name = '', deadName] = queueNames(store)
+  const [url, { all: waiting, attributes }] = [await context.queueUrl(name), await depthOf(context, name)]
+  const dead_letters = deadName === undefined ? undefined : (await depthOf(context, deadName)).all
+  const { QueueArn: arn = '', Policy = '' } = attributes
+  const secret = await context.parameters.get(`${PARAMETERS.feedSecrets}/${storeName(source)}`)
+  const kind =
+    feed === 'sqs'
+      ? { kind: 'sqs', consumers, dead_letter_after, dead_letters }
+      : { kind: 'http', url: feed.http, secret: secret !== undefined }
+  const forStore = feed === 'sqs' ? forConsumer(context, url, arn) : forReceiver()
+  // The code imports it.
+  const snippets = { ...forStore, 'once.ts': example('once.ts') }
+  const queue = { url, arn, waiting, policy: jsonOf(Policy) }
+  const sections = Object.entries({ ...(Policy !== '' && { policy: queue.policy }), ...snippets })
+  return {
+    data: { source, feed: kind, queue, snippets },
+    text: lines(
+      facts({ source, ...kind, consumers: consumers?.join(', '), queue: url, arn, waiting }),
+      ...sections.map(([title, content]) => [
+        `\n${title}:\n`,
+        typeof content === 'string' ? content : JSON.stringify(content, null, 2),
+      ]),
+    ),
+  }
+}
+
+type KeyOptions = { readOnly?: boolean }
+
+export const createKey = async (context: Context, source: string, { readOnly = false }: KeyOptions) => {
   storeNamed(context, source)
   const key = randomBytes(32).toString('base64url')
   const { Name, Value } = storeKeyParameter(context.secretsPath, source, key, readOnly)
@@ -131,16 +197,13 @@ export const writeIndexes = async ({ parameters }: Context) => {
   return { data: { indexed: INDEXED }, text: 'The index of keys and secrets is written.' }
 }
 
-export const setSecret = async (
-  context: Context,
-  source: string,
-  { stdin: isGiven = false }: { stdin?: boolean },
-) => {
+type SecretOptions = { stdin?: boolean }
+
+export const setSecret = async (context: Context, source: string, { stdin = false }: SecretOptions) => {
   const { feed } = storeNamed(context, source)
-  if (feed === 'sqs') {
+  if (feed === 'sqs')
     throw cannot(`set a secret for "${source}"`, 'its feed is an SQS queue, whose messages are not signed')
-  }
-  const value = isGiven
+  const value = stdin
     ? await readSecret(context.terminal, `the secret of the store "${source}"`)
     : `whsec_${randomBytes(32).toString('base64')}`
   const stored = await context.parameters.get(`${PARAMETERS.feedSecrets}/${storeName(source)}`)
@@ -150,8 +213,8 @@ export const setSecret = async (
   await context.parameters.writeIndex(PARAMETERS.feedSecrets)
   const overlap = replaced === undefined ? '' : ' For a day they are also signed with the previous secret.'
   return {
-    data: { source, url: feed.http, ...(!isGiven && { secret: value }) },
-    text: isGiven
+    data: { source, url: feed.http, ...(!stdin && { secret: value }) },
+    text: stdin
       ? `Stored. Messages to ${feed.http} are signed with it within a minute.${overlap}`
       : `${value}\nThe store "${source}" verifies messages to ${feed.http} with it; they are signed with it within a minute.${overlap}`,
   }
@@ -169,19 +232,15 @@ export const feedSecretOf = async (
 ): Promise<string> => {
   const secret = await parameters.get(`${PARAMETERS.feedSecrets}/${storeName(source)}`)
   if (secret !== undefined) return secret
-  throw cannot(
-    action,
-    'the store has no secret',
-    `create it: relay stores secret ${shellWord(source)}${flags}`,
-  )
+  const remedy = `create it: relay stores secret ${shellWord(source)}${flags}`
+  throw cannot(action, 'the store has no secret', remedy)
 }
 
 /** Delivers a message that is about no order, and shows what the store's endpoint answers. */
 export const testFeed = async (context: Context, source: string) => {
   const { feed } = storeNamed(context, source)
-  if (feed === 'sqs') {
+  if (feed === 'sqs')
     throw cannot(`test the feed of "${source}"`, 'it is an SQS queue, which refuses no message')
-  }
   const secret = await feedSecretOf(context, source, `test the feed of "${source}"`)
   const event = FEED_TEST
   const delivery = randomUUID()

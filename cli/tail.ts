@@ -118,11 +118,8 @@ const tail = async (context: Context, { since: begin, follow, ...filter }: Optio
   const { stdout, stderr } = terminal
   const format = json ? lineJson : lineText
   if (begin === undefined && !follow) {
-    throw usageError(
-      'print the log',
-      '--no-follow without --since shows nothing',
-      'pass --since, such as 30m',
-    )
+    const remedy = 'pass --since, such as 30m'
+    throw usageError('print the log', '--no-follow without --since shows nothing', remedy)
   }
   let lines = 0
   for await (const line of linesOf(context, { since: begin ?? new Date(), follow }, filter)) {

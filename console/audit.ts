@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { auditSince, RATE, shortened } from '../cli/audit/audit.ts'
 import type { Balance } from '../cli/audit/balance.ts'
 import { since } from '../cli/core/options.ts'
-import { checkOrders } from '../cli/orders/events.ts'
+import { checkOrders } from '../cli/orders/orders.ts'
 import { get, PERIODS, post } from './route.ts'
 
 /** How often progress is reported, in milliseconds. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { testStore } from '../cli/conformance/conformance.ts'
 import type { Context } from '../cli/core/context.ts'
-import type { Finding } from '../cli/core/findings.ts'
+import type { Finding } from '../cli/core/output.ts'
 import { createJobs } from './jobs.ts'
 import type { Live } from './live.ts'
 import { get, post } from './route.ts'

@@ -5,20 +5,20 @@ import { cannot, explain } from '../cli/core/errors.ts'
 import { since } from '../cli/core/options.ts'
 import { visibleLines } from '../cli/core/output.ts'
 import { depthOf } from '../cli/core/queue.ts'
-import { carryOut, PACING } from '../cli/messages/carry-out.ts'
-import { DEAD_LETTERS } from '../cli/messages/dead.ts'
 import { operationsOf } from '../cli/messages/history.ts'
+import { DEAD_LETTERS, QUARANTINE } from '../cli/messages/kinds.ts'
 import {
+  carryOut,
   collect,
   deletedAt,
   groupOf,
   groupsOf,
   type Message,
+  PACING,
   summaryOf,
   textOf,
 } from '../cli/messages/message.ts'
 import { makePlan, type Plan, readPlan, selectionOf } from '../cli/messages/plan.ts'
-import { QUARANTINE } from '../cli/messages/quarantine.ts'
 import type { Live } from './live.ts'
 import { confirmName, get, PERIODS, post } from './route.ts'
 

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { cannot } from '../cli/core/errors.ts'
-import { checkOrders } from '../cli/orders/events.ts'
-import { failingOrders, findOrders, listOrders, timelineOf } from '../cli/orders/orders.ts'
+import { checkOrders, failingOrders, findOrders, listOrders, timelineOf } from '../cli/orders/orders.ts'
 import { RESEND_RATE, resend } from '../cli/orders/resend.ts'
 import { isOpen, requestView } from '../lib/orders/order.ts'
 import type { StoredOrder } from '../lib/orders/stored.ts'

@@ -1,13 +1,17 @@
 import * as v from 'valibot'
 import type { Context } from '../cli/core/context.ts'
-import { registrationsOf, webhookUrlOf } from '../cli/core/registrations.ts'
 import { validSecret } from '../cli/core/terminal.ts'
-import { CHECKS } from '../cli/doctor/checks.ts'
-import { diagnose } from '../cli/doctor/doctor.ts'
+import { CHECKS, diagnose } from '../cli/doctor/doctor.ts'
 import { explainDelivery } from '../cli/explain-signature.ts'
 import { API_KEY, storeKey } from '../cli/key.ts'
-import { register, unregister } from '../cli/register.ts'
-import { LEAD_SECONDS, rotate } from '../cli/rotate.ts'
+import {
+  LEAD_SECONDS,
+  register,
+  registrationsOf,
+  rotate,
+  unregister,
+  webhookUrlOf,
+} from '../cli/registration.ts'
 import { send, WEBHOOK_SECRET } from '../cli/send.ts'
 import { PARAMETERS } from '../lib/platform/names.ts'
 import { TOLERANCE_SECONDS } from '../lib/protocol/signature.ts'

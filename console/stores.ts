@@ -1,13 +1,13 @@
 import * as v from 'valibot'
 import type { Context } from '../cli/core/context.ts'
 import { RESEND_RATE, resend } from '../cli/orders/resend.ts'
-import { showStore } from '../cli/show-store.ts'
 import {
   createKey,
   ERROR_HOURS,
   listStores,
   revokeKey,
   setSecret,
+  showStore,
   testFeed,
   writeIndexes,
 } from '../cli/stores.ts'

@@ -1,14 +1,150 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Option } from '@commander-js/extra-typings'
+import { AccountingError } from '../../lib/accounting/errors.ts'
+import { orderName } from '../../lib/orders/events.ts'
+import { QUEUES } from '../../lib/platform/names.ts'
 import { visible } from '../../lib/platform/visible.ts'
-import { DELIVERY_TTL_SECONDS } from '../../lib/webhook/deliveries.ts'
+import type { OrderKey } from '../../lib/protocol/order.ts'
+import { DELIVERY_TTL_SECONDS, type DeliveryRecord, QUARANTINED } from '../../lib/webhook/deliveries.ts'
+import { accountingOf, orderReader } from '../core/accounting.ts'
+import { pace } from '../core/async.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
+import { Failure, serviceMessage } from '../core/errors.ts'
+import { LATE_MS, type LogLine, logOf } from '../core/log.ts'
 import { periodOption, positive } from '../core/options.ts'
-import { count, lines, type Report } from '../core/output.ts'
-import { checkOrders } from '../orders/events.ts'
-import { type Balance, balance, type Difference, type Member } from './balance.ts'
-import { collect, collectAgain } from './collect.ts'
+import { count, lines } from '../core/output.ts'
+import { depthOf } from '../core/queue.ts'
+import { progress } from '../core/terminal.ts'
+import { deliveriesSince, deliveryWith } from '../deliveries.ts'
+import { DEAD_LETTERS, QUARANTINE } from '../messages/kinds.ts'
+import { collect as collectMessages, idsOf } from '../messages/message.ts'
+import { checkOrders, orderKeys, ordersOf, ordersWhere } from '../orders/orders.ts'
+import {
+  addLateLine,
+  addLine,
+  type Balance,
+  balance,
+  type ComparedOrder,
+  type Difference,
+  type Evidence,
+  emptyLog,
+  type Logged,
+  type Member,
+  type QueueState,
+} from './balance.ts'
+
+const EVERY_MESSAGE = { ids: [], limit: 10_000 }
+
+const readQueues = async (context: Context): Promise<QueueState> => {
+  const letters = await collectMessages(context, DEAD_LETTERS, EVERY_MESSAGE)
+  const entries = await collectMessages(context, QUARANTINE, EVERY_MESSAGE)
+  return {
+    dead: new Set(letters.messages.flatMap(idsOf)),
+    deadHidden: letters.hidden,
+    quarantined: new Set(entries.messages.filter(({ from }) => from === 'worker').flatMap(idsOf)),
+    waiting: (await depthOf(context, QUEUES.orders)).all + (await depthOf(context, QUEUES.bulk)).all,
+    left: { dead: letters.total, quarantined: entries.total },
+  }
+}
+
+/** Adds the lines of the log since a time; false when there is no log. */
+const readLog = async (context: Context, since: Date, add: (line: LogLine) => void) => {
+  try {
+    for await (const line of logOf(context, { since, follow: false })) add(line)
+    return true
+  } catch (error) {
+    // The tables and queues alone still give a balance, if a less detailed one.
+    if (context.local && error instanceof Failure) return false
+    throw error
+  }
+}
+
+const keyOf = ({ source, external_id }: OrderKey) => ({ source, external_id })
+
+const changedOrders = async (
+  context: Context,
+  since: Date,
+  logged: Logged | undefined,
+  recorded: Iterable<DeliveryRecord>,
+): Promise<OrderKey[]> => {
+  const changed: OrderKey[] = []
+  for await (const { order } of ordersWhere(context, { since })) changed.push(keyOf(order))
+  const { queued = new Map(), accepted = new Map() } = logged ?? {}
+  return orderKeys([...changed, ...recorded, ...queued.values(), ...accepted.values()])
+}
+
+/** Reads orders from the table and, at a bounded rate, from the service. */
+const compare = async (context: Context, keys: readonly OrderKey[], rate: number | undefined) => {
+  const table = await ordersOf(context)
+  const read = rate === undefined ? undefined : orderReader(await accountingOf(context))
+  const readService = async (key: OrderKey): Promise<ComparedOrder['service']> => {
+    try {
+      return await read?.(key)
+    } catch (error) {
+      if (error instanceof AccountingError) return { unread: serviceMessage(error) }
+      throw error
+    }
+  }
+
+  using shown = progress(context.terminal, 'Comparing orders with the service', keys.length)
+  const inTime = pace(rate ?? Number.POSITIVE_INFINITY)
+  const orders = new Map<string, ComparedOrder>()
+  for (const key of keys) {
+    await inTime()
+    const [service, stored] = await Promise.all([readService(key), table.get(key)])
+    orders.set(orderName(key), { key, service, stored })
+    shown.advance()
+  }
+  return orders
+}
+
+/**
+ * Collects the evidence for an audit. Reads the queues first: whatever they held then, the log and the tables
+ * show by the time they are read.
+ *
+ * @param rate orders to read from the service per second; undefined to read none
+ */
+const collect = async (context: Context, since: Date, until: Date, rate: number | undefined) => {
+  const queues = await readQueues(context)
+  const lines = emptyLog()
+  const hasLog = await readLog(context, since, line => addLine(lines, line, until))
+  const logged = hasLog ? lines : undefined
+  const recorded = new Map<string, DeliveryRecord>()
+  for await (const record of deliveriesSince(context, since)) {
+    // The table has whole seconds: at the start of the period the log decides.
+    const isWithin = record.received_at * 1000 >= since.getTime() || logged?.queued.has(record.delivery)
+    // Quarantined bodies are recorded as well, under an id made of their content.
+    if (isWithin && record.status !== QUARANTINED) recorded.set(record.delivery, record)
+  }
+  const keys = await changedOrders(context, since, logged, recorded.values())
+  return { ...queues, since, until, logged, recorded, orders: await compare(context, keys, rate) }
+}
+
+/**
+ * The evidence once more, read again where it shows a difference: events may still have been in progress, and
+ * CloudWatch shows log lines late.
+ */
+const collectAgain = async (
+  context: Context,
+  evidence: Evidence,
+  differences: readonly Difference[],
+  rate: number | undefined,
+): Promise<Evidence> => {
+  const { logged, until, orders } = evidence
+  const recorded = new Map(evidence.recorded)
+  const queues = await readQueues(context)
+  if (logged !== undefined) {
+    const late = new Date(until.getTime() - LATE_MS)
+    await readLog(context, late, line => addLateLine(logged, line))
+  }
+  for (const { id } of differences) {
+    const record = id === undefined ? undefined : await deliveryWith(context, id)
+    if (record !== undefined) recorded.set(record.delivery, record)
+  }
+  const compared = await compare(context, orderKeys(differences), rate)
+  return { ...evidence, ...queues, recorded, orders: new Map([...orders, ...compared]) }
+}
 
 const shares = (counts: Readonly<Record<string, number>>) =>
   Object.entries(counts)
@@ -59,7 +195,7 @@ type Period = { since: Date; rate: number; service: boolean }
 /** Accounts for everything since a time; what differs is read again, since it may still be in progress. */
 export const auditSince = async (context: Context, { since, rate, service }: Period): Promise<Balance> => {
   const asked = service ? rate : undefined
-  let evidence = await collect(context, since, new Date(), asked)
+  let evidence: Evidence = await collect(context, since, new Date(), asked)
   for (let attempt = 1; ; attempt++) {
     const audited = balance(evidence)
     const { differences } = audited
@@ -72,31 +208,23 @@ export const auditSince = async (context: Context, { since, rate, service }: Per
 /** Of each number, so many of what it counts are listed. */
 const MEMBERS = 200
 
-type Lists = Record<string, Partial<Record<string, readonly Member[]>>>
+const memberOf = ({ source, external_id, id }: Member) => ({ source, external_id, id })
 
 /** What each number counts. */
-export const shortened = (lists: Lists) =>
+export const shortened = (lists: Record<string, Partial<Record<string, readonly Member[]>>>) =>
   Object.fromEntries(
-    Object.entries(lists).map(([topic, groups]) => [
-      topic,
-      Object.entries(groups).map(([name, members = []]) => ({
-        name,
-        count: members.length,
-        members: members
-          .slice(0, MEMBERS)
-          .map(({ source, external_id, id }) => ({ source, external_id, id })),
-      })),
-    ]),
+    Object.entries(lists).map(([topic, groups]) => {
+      const counted = Object.entries(groups).map(([name, members = []]) => ({
+        ...{ name, count: members.length, members: members.slice(0, MEMBERS).map(memberOf) },
+      }))
+      return [topic, counted]
+    }),
   )
 
-/** The orders that would agree with the service if the worker read them there. */
-const outdatedOf = ({ differences }: Pick<Balance, 'differences'>): Difference[] =>
-  differences.filter(({ outdated }) => outdated)
-
-const audit = async (context: Context, options: Period & { repair?: true | undefined }): Promise<Report> => {
+const audit = async (context: Context, options: Period & { repair?: true | undefined }) => {
   const { lists, ...audited } = await auditSince(context, options)
   const balanced = audited.differences.length === 0
-  const outdated = options.repair ? outdatedOf(audited) : []
+  const outdated = options.repair ? audited.differences.filter(each => each.outdated) : []
   await checkOrders(context, outdated)
   const repaired = outdated.length
   const next = `The worker reads ${count(repaired, 'order')} from the service; then run the audit again.`
@@ -116,10 +244,8 @@ With --json, it lists what each number counts, up to ${MEMBERS} of each.`
 
 export const RATE = 20
 
-const REPAIR = new Option(
-  '--repair',
-  'have the worker read the orders from the service that differ from it',
-).conflicts('service')
+const REPAIR = new Option('--repair', 'have the worker read the orders from the service that differ from it')
+REPAIR.conflicts('service')
 
 /** `relay audit`: the balance of everything that came in. */
 export const auditCommand = ({ program, run }: Cli): void => {

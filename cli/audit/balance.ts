@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import * as v from 'valibot'
 import { orderName } from '../../lib/orders/events.ts'
 import { type IntentKind, isOpen } from '../../lib/orders/order.ts'
 import type { StoredOrder } from '../../lib/orders/stored.ts'
@@ -6,7 +7,84 @@ import type { OrderKey } from '../../lib/protocol/order.ts'
 import { isForward } from '../../lib/protocol/status.ts'
 import type { DeliveryRecord } from '../../lib/webhook/deliveries.ts'
 import type { ServiceOrder } from '../core/accounting.ts'
-import type { Logged } from './logged.ts'
+import type { LogLine } from '../core/log.ts'
+import { outcomeOf } from '../deliveries.ts'
+
+/** What the functions' log says about a period. */
+export type Logged = {
+  /** Number of deliveries by outcome: `queued`, `ignored: foreign source`, `refused: forged, stale`. */
+  outcomes: Map<string, number>
+  /** By delivery id. */
+  queued: Map<string, OrderKey>
+  /** By the id the store was given: what it requested. */
+  accepted: Map<string, OrderKey & { kind: IntentKind }>
+  /** Whether an event changed its order, by the id of the delivery, request or check. */
+  processed: Map<string, boolean>
+}
+
+const orderKey = { source: v.string(), external_id: v.string() }
+const delivery = v.object({ outcome: v.string(), why: v.optional(v.string()) })
+const queued = v.object({ outcome: v.literal('queued'), delivery: v.string(), ...orderKey })
+const accepted = v.object({
+  action: v.picklist(['create', 'payment', 'refund', 'withdraw']),
+  // Whatever its status: what is refused before it is accepted has none.
+  delivery: v.string(),
+  ...orderKey,
+})
+const processed = v.object({ delivery: v.string(), changed: v.boolean() })
+
+const outcomeName = (...given: Parameters<typeof outcomeOf>) => {
+  const { outcome, why } = outcomeOf(...given)
+  return why === undefined ? outcome : `${outcome}: ${why}`
+}
+
+export const emptyLog = (): Logged => ({
+  outcomes: new Map(),
+  queued: new Map(),
+  accepted: new Map(),
+  processed: new Map(),
+})
+
+/**
+ * Adds a line of the log.
+ *
+ * @param until the end of the period: later arrivals do not count, later processing does
+ */
+export const addLine = (logged: Logged, { message, fields, at }: LogLine, until: Date): void => {
+  const { outcomes } = logged
+  const countOutcome = (name: string) => outcomes.set(name, (outcomes.get(name) ?? 0) + 1)
+  switch (message) {
+    case 'delivery received': {
+      if (at > until || !v.is(delivery, fields) || fields.why === 'probe') return
+      countOutcome(outcomeName(fields.outcome, fields.why))
+      if (v.is(queued, fields)) logged.queued.set(fields.delivery, v.parse(v.object(orderKey), fields))
+      return
+    }
+    case 'delivery deferred':
+    case 'delivery failed':
+      if (at <= until) countOutcome(message.replace('delivery ', ''))
+      return
+    case 'request answered':
+      if (at > until || !v.is(accepted, fields)) return
+      logged.accepted.set(fields.delivery, {
+        ...v.parse(v.object(orderKey), fields),
+        kind: fields.action === 'withdraw' ? 'withdrawal' : fields.action,
+      })
+      return
+    default:
+      addLateLine(logged, { message, fields })
+  }
+}
+
+/** Adds a line that may have been added before, of an event that has been processed since. */
+export const addLateLine = (
+  { processed: known }: Logged,
+  { message, fields }: Pick<LogLine, 'message' | 'fields'>,
+): void => {
+  if (message !== 'event processed' || !v.is(processed, fields)) return
+  // After a crash an event is processed again and may find its change already made.
+  known.set(fields.delivery, fields.changed || known.get(fields.delivery) === true)
+}
 
 /** An order as the relay has it and, unless it was not asked, as the service has it. */
 export type ComparedOrder = {
@@ -41,7 +119,8 @@ export type Evidence = QueueState & {
 }
 
 /** What became of a queued delivery or an accepted request. */
-type Outcome = 'applied' | 'unchanged' | 'dead' | 'quarantined' | 'waiting' | 'unaccounted'
+const OUTCOMES = ['applied', 'unchanged', 'dead', 'quarantined', 'waiting', 'unaccounted'] as const
+type Outcome = (typeof OUTCOMES)[number]
 
 /** A delivery or request that was added to the order queue. */
 type Entry = OrderKey & {
@@ -71,9 +150,8 @@ const entriesOf = ({ logged, recorded, until }: Evidence): Entry[] => {
   for (const [id, { source, external_id }] of logged?.queued ?? []) {
     if (!entries.has(id)) entries.set(id, { id, source, external_id })
   }
-  for (const [id, { source, external_id, kind }] of logged?.accepted ?? []) {
+  for (const [id, { source, external_id, kind }] of logged?.accepted ?? [])
     entries.set(id, { id, source, external_id, kind })
-  }
   return [...entries.values()]
 }
 
@@ -125,9 +203,8 @@ const disagreement = ({ stored, service }: ComparedOrder): string | undefined =>
   if (service === undefined) return undefined
   if ('unread' in service) return `cannot be read from the service: ${service.unread}`
   const ours = stored?.order.result
-  if ('unknown' in service) {
+  if ('unknown' in service)
     return ours === undefined ? undefined : `is "${ours.status}" here and unknown to the service`
-  }
   const theirs = service.result
   if (ours === undefined) return `is unknown here and "${theirs.status}" at the service`
   const fields = differingFields(ours, theirs)
@@ -186,7 +263,7 @@ export const balance = (evidence: Evidence) => {
   } satisfies Record<string, Partial<Record<string, readonly Member[]>>>
   const outcomes = Object.fromEntries(logged?.outcomes ?? [])
   const received = Object.values(outcomes).reduce((sum, number) => sum + number, 0)
-  const count = (wanted: Outcome) => lists.queue[wanted]?.length ?? 0
+  const counted = OUTCOMES.map(outcome => [outcome, lists.queue[outcome]?.length ?? 0])
   const differences: Difference[] = [
     ...[...(logged?.queued ?? [])]
       .filter(([id]) => !recorded.has(id))
@@ -207,24 +284,12 @@ export const balance = (evidence: Evidence) => {
     /** Outcomes of the deliveries received; undefined without a log. */
     deliveries: logged === undefined ? undefined : { received, outcomes },
     /** Outcomes of what was added to the order queue. */
-    queue: {
-      entered: all.length,
-      applied: count('applied'),
-      unchanged: count('unchanged'),
-      dead: count('dead'),
-      quarantined: count('quarantined'),
-      waiting: count('waiting'),
-      unaccounted: count('unaccounted'),
-    },
+    queue: { entered: all.length, ...(Object.fromEntries(counted) as Record<Outcome, number>) },
     /** States of the accepted requests. */
     requests: { accepted: requests.length, states: counts(lists.requests) },
     /** States of all requests of the orders that changed. */
     intents: counts(lists.intents),
-    orders: {
-      known: known.length,
-      asked: asked.length,
-      agree: asked.length - disagreements.length,
-    },
+    orders: { known: known.length, asked: asked.length, agree: asked.length - disagreements.length },
     /** What waits for a person, whatever its age. */
     left,
     /** What the numbers of events, requests and orders count. */

@@ -17,11 +17,8 @@ export const accountingOf = async ({ stack, parameters, title, flags }: Context)
   const { accountingUrl } = await stack()
   const key = await parameters.get(PARAMETERS.accountingKey)
   if (key === undefined) {
-    throw cannot(
-      'use the accounting service',
-      `${title} has no API key for it`,
-      `set one: relay key set${flags}`,
-    )
+    const remedy = `set one: relay key set${flags}`
+    throw cannot('use the accounting service', `${title} has no API key for it`, remedy)
   }
   return accountingClient({ baseUrl: accountingUrl, apiKey: async () => key })
 }

@@ -41,9 +41,8 @@ export const createCli = (terminal: Terminal, setExitCode: (code: ExitCode) => v
         const text = options.json ? JSON.stringify(report.data, null, 2) : report.text
         const colourOf = options.json ? undefined : report.colourOf
         const { stdout } = terminal
-        for (const line of text.split('\n')) {
+        for (const line of text.split('\n'))
           stdout.write(`${coloured(terminal, stdout, colourOf?.(line), visible(line))}\n`)
-        }
         if (report.ok === false) setExitCode(EXIT.failure)
       } catch (error) {
         throw explain(error, context)

@@ -17,11 +17,11 @@ const DEFAULT_STAGE = 'production'
 const DEFAULT_REGION = 'eu-central-1'
 
 /** Makes something when it is first asked for. */
-const once = <Made>(make: () => Made) => {
-  let made: { value: Made } | undefined
+const once = <Made extends object>(make: () => Made) => {
+  let made: Made | undefined
   return (): Made => {
-    made ??= { value: make() }
-    return made.value
+    made ??= make()
+    return made
   }
 }
 
@@ -33,11 +33,8 @@ const once = <Made>(make: () => Made) => {
 export const createContext = ({ stage, region: given, ...flagged }: SharedOptions, terminal: Terminal) => {
   const { local, json, verbose } = { local: false, json: false, verbose: false, ...flagged }
   if (local && stage !== undefined) {
-    throw usageError(
-      'use --local with --stage',
-      `the local stack has no stage "${stage}"`,
-      'omit one of them',
-    )
+    const remedy = 'omit one of them'
+    throw usageError('use --local with --stage', `the local stack has no stage "${stage}"`, remedy)
   }
   const { environment } = terminal
   const { ports, dataDir } = settingsFrom({
@@ -58,23 +55,20 @@ export const createContext = ({ stage, region: given, ...flagged }: SharedOption
   const ssm = new SSM(clientOptions(ports.ssm))
   const lambda = new Lambda(clientOptions(ports.lambda))
   const opened: { destroy: () => void }[] = [dynamodb, sqs, ssm, lambda]
+  type Opens<Client> = new (options: { region: string }) => Client
   /** A client that only some commands need on AWS, and whose package is slow to load. */
-  const lazily = <Client extends { destroy: () => void }>(open: () => Promise<Client>) =>
+  const lazily = <Client extends { destroy: () => void }>(load: () => Promise<Opens<Client>>) =>
     once(async () => {
-      const client = await open()
+      const client = new (await load())({ region })
       opened.push(client)
       return client
     })
   const aws = {
-    cloudFormation: lazily(
-      async () => new (await import('@aws-sdk/client-cloudformation')).CloudFormation({ region }),
-    ),
-    cloudWatch: lazily(async () => new (await import('@aws-sdk/client-cloudwatch')).CloudWatch({ region })),
-    logs: lazily(
-      async () => new (await import('@aws-sdk/client-cloudwatch-logs')).CloudWatchLogs({ region }),
-    ),
-    sns: lazily(async () => new (await import('@aws-sdk/client-sns')).SNS({ region })),
-    sts: lazily(async () => new (await import('@aws-sdk/client-sts')).STS({ region })),
+    cloudFormation: lazily(async () => (await import('@aws-sdk/client-cloudformation')).CloudFormation),
+    cloudWatch: lazily(async () => (await import('@aws-sdk/client-cloudwatch')).CloudWatch),
+    logs: lazily(async () => (await import('@aws-sdk/client-cloudwatch-logs')).CloudWatchLogs),
+    sns: lazily(async () => (await import('@aws-sdk/client-sns')).SNS),
+    sts: lazily(async () => (await import('@aws-sdk/client-sts')).STS),
   }
   const secretsPath = `/order-relay/${target.stage}`
   const queueUrls = new Map<string, Promise<string>>()

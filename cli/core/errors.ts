@@ -53,11 +53,9 @@ export const explain = (
 ): Failure => {
   if (error instanceof Failure) return error
   if (error instanceof AccountingError) {
-    const remedy =
-      error.code === 'unauthorized'
-        ? `set a key with the scope orders.write: relay key set${flags}`
-        : undefined
-    return cannot('use the accounting service', serviceMessage(error), remedy, error)
+    const remedy = `set a key with the scope orders.write: relay key set${flags}`
+    const isRefused = error.code === 'unauthorized'
+    return cannot('use the accounting service', serviceMessage(error), isRefused ? remedy : undefined, error)
   }
   const [name, code] = [property(error, 'name'), property(error, 'code')]
   const message = property(error, 'message')
@@ -66,17 +64,14 @@ export const explain = (
       ? cannot('reach the local stack', `no response (${message || code})`, 'start it with: npm start', error)
       : cannot('reach AWS', message || code, 'check the network and --region', error)
   }
-  if (SIGN_IN.test(name)) {
+  if (SIGN_IN.test(name))
     return cannot('use AWS', message, 'sign in (AWS_PROFILE, aws sso login), or use --local', error)
-  }
   if (/AccessDenied/.test(name)) return cannot('use AWS', message, 'request this permission', error)
   if (MISSING.test(name)) {
-    return cannot(
-      "find the relay's tables and queues",
-      `${title} does not have them`,
-      local ? 'start it with: npm start' : 'deploy it, or choose another with --stage and --region',
-      error,
-    )
+    const remedy = local
+      ? 'start it with: npm start'
+      : 'deploy it, or choose another with --stage and --region'
+    return cannot("find the relay's tables and queues", `${title} does not have them`, remedy, error)
   }
   return cannot('finish', message || name || String(error), undefined, error)
 }

@@ -11,7 +11,9 @@ export type Report = {
   colourOf?: (line: string) => Colour | undefined
 }
 
-type Row = readonly (string | number | boolean | undefined)[]
+type Cell = string | number | boolean | Date | undefined
+
+const cellText = (cell: Cell) => visible(cell instanceof Date ? cell.toISOString() : String(cell))
 
 const width = (text: string) => [...text].length
 
@@ -19,26 +21,18 @@ const width = (text: string) => [...text].length
 export const visibleLines = (text: string): string => text.split('\n').map(visible).join('\n')
 
 /** Rows below their headings, in columns. */
-export const table = (headings: readonly string[], rows: readonly Row[]): string => {
-  const lines = [headings, ...rows].map(row =>
-    row.map(cell => (cell === undefined ? '-' : visible(String(cell)))),
-  )
+export const table = (headings: readonly string[], rows: readonly (readonly Cell[])[]): string => {
+  const lines = [headings, ...rows].map(row => row.map((cell = '-') => cellText(cell)))
   const widths = headings.map((_, column) => Math.max(...lines.map(line => width(line[column] ?? ''))))
-  return lines
-    .map(line =>
-      line
-        .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - width(cell)))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
+  const padded = (cell: string, column: number) => cell + ' '.repeat((widths[column] ?? 0) - width(cell))
+  return lines.map(line => line.map(padded).join('  ').trimEnd()).join('\n')
 }
 
 /** Names and values, one pair a line; undefined values are left out. */
-export const facts = (pairs: Readonly<Record<string, string | number | boolean | undefined>>): string => {
+export const facts = (pairs: Readonly<Record<string, Cell>>): string => {
   const known = Object.entries(pairs).filter(([, value]) => value !== undefined)
   const longest = Math.max(0, ...known.map(([name]) => width(name)))
-  return known.map(([name, value]) => `${name.padEnd(longest)}  ${visible(String(value))}`).join('\n')
+  return known.map(([name, value]) => `${name.padEnd(longest)}  ${cellText(value)}`).join('\n')
 }
 
 /** An argument as a shell takes it. */
@@ -51,7 +45,46 @@ export const count = (number: number, one: string, many = `${one}s`): string =>
 
 /** Text of several lines, without those that do not apply. */
 export const lines = (...parts: readonly (string | readonly string[] | false)[]): string =>
-  parts
-    .filter(part => part !== false)
-    .flat()
-    .join('\n')
+  parts.flatMap(part => (part === false ? [] : part)).join('\n')
+
+/** What one check found. */
+export type Finding = {
+  check: string
+  /** `problem`: needs attention. `note`: worth knowing. */
+  level: 'ok' | 'note' | 'problem'
+  found: string
+  remedy?: string
+}
+
+const finding =
+  (level: Finding['level']) =>
+  (check: string, found: string, remedy?: string): Finding => ({
+    ...{ check, level, found, ...(remedy !== undefined && { remedy }) },
+  })
+export const [ok, note, problem] = [finding('ok'), finding('note'), finding('problem')] as const
+
+/** A check that says the same whether it holds or not, but for the remedy. */
+export const judged = (check: string, holds: boolean, found: string, remedy: string): Finding =>
+  holds ? ok(check, found) : problem(check, found, remedy)
+
+const MARKS = { ok: '  ok  ', note: 'note  ', problem: '!!    ' } as const
+const COLOURS: Readonly<Record<string, Colour>> = {
+  ...{ [MARKS.ok]: 'green', [MARKS.note]: 'yellow', [MARKS.problem]: 'red' },
+}
+
+/** @param where was checked, in a sentence */
+export const findingsReport = (findings: readonly Finding[], where: string, about: object = {}): Report => {
+  const problems = findings.filter(({ level }) => level === 'problem').length
+  return {
+    data: { ...about, ok: problems === 0, problems, findings },
+    ok: problems === 0,
+    colourOf: line => COLOURS[line.slice(0, MARKS.ok.length)],
+    text: lines(
+      findings.map(
+        ({ check, level, found, remedy }) =>
+          `${MARKS[level]}${check}: ${found}${remedy === undefined ? '' : `\n      → ${remedy}`}`,
+      ),
+      `${problems === 0 ? 'No problems' : count(problems, 'problem')} found in ${where}.`,
+    ),
+  }
+}

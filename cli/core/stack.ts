@@ -51,10 +51,10 @@ export const localStack = (ports: Ports): Stack => {
     apiUrl: urlOf(ports.relay),
     accountingUrl: urlOf(ports.sandbox),
     functions: Object.fromEntries(
-      Object.entries(functions).map(([key, { timeout }]) => [
-        key,
-        { name: `order-relay-local-${key}`, target: `order-relay-local-${key}`, timeout },
-      ]),
+      Object.entries(functions).map(([key, { timeout }]) => {
+        const name = `order-relay-local-${key}`
+        return [key, { name, target: name, timeout }]
+      }),
     ),
   }
 }
@@ -92,20 +92,11 @@ export const awsStack = async (cloudformation: CloudFormation, name: string): Pr
       cloudformation.describeStacks({ StackName: name }),
       cloudformation.getTemplate({ StackName: name, TemplateStage: 'Processed' }),
     ])
-    const {
-      WebhookUrl,
-      ApiUrl,
-      OrdersTableName: ordersTable = '',
-      AlarmTopicArn: alarmTopic = '',
-    } = Object.fromEntries(
-      (Stacks[0]?.Outputs ?? []).map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]),
-    )
-    if (WebhookUrl === undefined || ApiUrl === undefined) {
-      throw cannot(
-        'find the relay',
-        `the stack ${name} has no outputs WebhookUrl and ApiUrl`,
-        'deploy it again',
-      )
+    const outputs = new Map(Stacks[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]))
+    const [webhookUrl, apiUrl] = [outputs.get('WebhookUrl'), outputs.get('ApiUrl')]
+    if (webhookUrl === undefined || apiUrl === undefined) {
+      const remedy = 'deploy it again'
+      throw cannot('find the relay', `the stack ${name} has no outputs WebhookUrl and ApiUrl`, remedy)
     }
     const resources = Object.entries(v.parse(template, TemplateBody).Resources)
     const aliases = new Map(
@@ -120,19 +111,14 @@ export const awsStack = async (cloudformation: CloudFormation, name: string): Pr
       .map(({ Environment }) => Environment?.Variables.ACCOUNTING_URL)
       .find(url => typeof url === 'string' && url !== '')
     if (typeof accountingUrl !== 'string') {
-      throw cannot(
-        'find the accounting service',
-        `no function of the stack ${name} has ACCOUNTING_URL`,
-        'deploy it with ACCOUNTING_URL set',
-      )
+      const found = `no function of the stack ${name} has ACCOUNTING_URL`
+      const remedy = 'deploy it with ACCOUNTING_URL set'
+      throw cannot('find the accounting service', found, remedy)
     }
     return {
-      webhookUrl: WebhookUrl,
-      apiUrl: ApiUrl,
-      ordersTable,
-      accountingUrl,
+      ...{ webhookUrl, apiUrl, accountingUrl, ordersTable: outputs.get('OrdersTableName') ?? '' },
       aws: {
-        alarmTopic,
+        alarmTopic: outputs.get('AlarmTopicArn') ?? '',
         reserved: functions.reduce((sum, { ReservedConcurrentExecutions: each }) => sum + each, 0),
       },
       functions: Object.fromEntries(
@@ -144,11 +130,8 @@ export const awsStack = async (cloudformation: CloudFormation, name: string): Pr
     }
   } catch (error) {
     if (!isMissing(error)) throw error
-    throw cannot(
-      'find the relay',
-      `there is no stack ${name} in ${await cloudformation.config.region()}`,
-      'deploy it, choose another with --stage and --region, or use --local',
-      error,
-    )
+    const found = `there is no stack ${name} in ${await cloudformation.config.region()}`
+    const remedy = 'deploy it, choose another with --stage and --region, or use --local'
+    throw cannot('find the relay', found, remedy, error)
   }
 }

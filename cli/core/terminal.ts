@@ -58,9 +58,8 @@ export const readInput = (file: string): Promise<Buffer> =>
 /** @throws Failure when it is empty or contains whitespace; it does not hold the secret */
 export const validSecret = (input: string, what: string): string => {
   if (input === '') throw cannot(`read ${what}`, 'it is empty')
-  if (/[\s\p{Cc}]/u.test(input)) {
+  if (/[\s\p{Cc}]/u.test(input))
     throw cannot(`read ${what}`, 'it contains whitespace or line breaks', 'pass it alone, on one line')
-  }
   return input
 }
 
@@ -78,11 +77,8 @@ export const readSecret = async ({ stdin, stderr }: Terminal, what: string): Pro
     : (await text(stdin)).replace(/\r?\n$/, '')
   if (isCancel(input)) throw cannot(`read ${what}`, 'the prompt was cancelled')
   if (input === '' && !isPrompted) {
-    throw cannot(
-      `read ${what}`,
-      'standard input is empty',
-      'pipe it in, or run this in a terminal to be prompted',
-    )
+    const remedy = 'pipe it in, or run this in a terminal to be prompted'
+    throw cannot(`read ${what}`, 'standard input is empty', remedy)
   }
   return validSecret(input, what)
 }

@@ -1,6 +1,6 @@
 import { retryDelay } from '../../lib/platform/retry.ts'
 import { RETRY_SECONDS } from '../../lib/protocol/webhook.ts'
-import { type Finding, judged, problem } from '../core/findings.ts'
+import { type Finding, judged, problem } from '../core/output.ts'
 import { SENDER_TIMEOUT_SECONDS } from '../core/webhook.ts'
 
 const MINUTE = 60

@@ -6,15 +6,16 @@ import { cannot, messageOf, usageError } from '../core/errors.ts'
 import { ORDER, positive, SOURCE, since } from '../core/options.ts'
 import { count, facts, lines, type Report, shellWord, table, visibleLines } from '../core/output.ts'
 import { confirmName, readInput } from '../core/terminal.ts'
-import { carryOut, PACING } from './carry-out.ts'
 import { type Operation, operationsOf } from './history.ts'
 import {
+  carryOut,
   collect,
   deletedAt,
   groupsOf,
   isKept,
   type Kind,
   type Message,
+  PACING,
   type Selection,
   summaryOf,
   textOf,
@@ -30,30 +31,17 @@ const hiddenText = (hidden: number) =>
   hidden > 0 &&
   `${count(hidden, 'more message')} not shown: beyond --limit, behind another message of the same order, or read by another command.`
 
-const GROUP_HEADINGS = ['GROUP', 'COUNT', 'FIRST', 'LAST', 'FAILURE']
-
-const list = async (
-  context: Context,
-  kind: Kind,
-  selection: Selection,
-  isGrouped = false,
-): Promise<Report> => {
+const list = async (context: Context, kind: Kind, selection: Selection, isGrouped = false) => {
   const { messages, total, hidden } = await collect(context, kind, selection)
   const groups = groupsOf(messages)
+  const columns = { ...kind.columns, 'DELETED ON': dayDeleted }
+  const rows = messages.map(each => Object.values(columns).map(cell => cell(each)))
   const found = isGrouped
-    ? groups.map(each => [
-        each.group,
-        each.count,
-        each.first.toISOString(),
-        each.last.toISOString(),
-        each.failure,
-      ])
-    : messages.map(each => [...Object.values(kind.columns).map(cell => cell(each)), dayDeleted(each)])
-  const headings = isGrouped ? GROUP_HEADINGS : [...Object.keys(kind.columns), 'DELETED ON']
+    ? table(['GROUP', 'COUNT', 'FIRST', 'LAST', 'FAILURE'], groups.map(Object.values))
+    : table(Object.keys(columns), rows)
   return {
     data: { ...(isGrouped ? { groups } : { [kind.key]: messages.map(summaryOf) }), total },
-    text:
-      total === 0 ? `${kind.none} in ${context.title}.` : lines(table(headings, found), hiddenText(hidden)),
+    text: total === 0 ? `${kind.none} in ${context.title}.` : lines(found, hiddenText(hidden)),
   }
 }
 
@@ -64,7 +52,7 @@ const show = async (context: Context, kind: Kind, selection: Selection): Promise
   const { at, ...rest } = summaryOf(message)
   return {
     data: { ...rest, at, ...message.content },
-    text: `${facts({ ...rest, since: at.toISOString() })}\n${visibleLines(textOf(message))}`,
+    text: `${facts({ ...rest, since: at })}\n${visibleLines(textOf(message))}`,
   }
 }
 
@@ -92,12 +80,10 @@ type Named = Selection & { all?: true | undefined; from?: string | undefined }
  */
 const requireSelection = (action: string, { ids, all, from, limit: _, ...filters }: Named): void => {
   const isFiltered = Object.values(filters).some(value => value !== undefined)
-  if (ids === undefined && !all && from === undefined && !isFiltered) {
+  if (ids === undefined && !all && from === undefined && !isFiltered)
     throw usageError(action, 'no message is selected', 'pass ids, a filter such as --source, or --all')
-  }
-  if (from === undefined ? ids && all : ids || all || isFiltered) {
+  if (from === undefined ? ids && all : ids || all || isFiltered)
     throw usageError(action, 'the messages are named in two ways', 'pass ids, --all or --from alone')
-  }
 }
 
 type Options = Named & {
@@ -109,12 +95,7 @@ type Options = Named & {
   yes?: string | undefined
 }
 
-const act = async (
-  context: Context,
-  kind: Kind,
-  action: Operation['action'],
-  options: Options,
-): Promise<Report> => {
+const act = async (context: Context, kind: Kind, action: Operation['action'], options: Options) => {
   const { dryRun, plan: file, reason, yes, rate, stopAfter, ...named } = options
   const pacing = { rate: rate ?? Number.POSITIVE_INFINITY, stopAfter: stopAfter ?? PACING.stopAfter }
   requireSelection(action, named)

@@ -57,21 +57,14 @@ export const beginOperation = async (
       Item: { partition: { S: PARTITION }, at: { S: at }, operation: { S: JSON.stringify(written) } },
     })
   await write(began)
-  return (end: Pick<Operation, 'stopped' | 'counts' | 'messages'>) =>
-    write({
-      ...began,
-      ...end,
-      messages: end.messages.slice(0, MAX_MESSAGES),
-      ended: new Date().toISOString(),
-    })
+  return ({ messages, ...end }: Pick<Operation, 'stopped' | 'counts' | 'messages'>) => {
+    const kept = messages.slice(0, MAX_MESSAGES)
+    return write({ ...began, ...end, messages: kept, ended: new Date().toISOString() })
+  }
 }
 
 /** What operators did with messages of a kind, the last first. */
-export const operationsOf = async (
-  context: Context,
-  command: Operation['command'],
-  limit: number,
-): Promise<(Operation & { at: string })[]> => {
+export const operationsOf = async (context: Context, command: Operation['command'], limit: number) => {
   const found: (Operation & { at: string })[] = []
   const history = { TableName: context.nameOf(TABLES.history), ScanIndexForward: false }
   for await (const item of itemsOf(context, history, { key: { 'partition =': PARTITION } })) {

@@ -1,9 +1,12 @@
 import { hash } from 'node:crypto'
 import { RETENTION_SECONDS } from '../../deploy/queues.ts'
 import type { OrderEvent } from '../../lib/orders/events.ts'
+import { pace } from '../core/async.ts'
 import type { Context } from '../core/context.ts'
+import { cannot, explain } from '../core/errors.ts'
 import { browse, type QueueMessage } from '../core/queue.ts'
 import { jsonOf } from '../core/webhook.ts'
+import { beginOperation, type Operation } from './history.ts'
 
 /** The event in a message and its text, or why the relay cannot read it. */
 export type Reading = { event: OrderEvent; text: string } | { unreadable: string }
@@ -61,7 +64,7 @@ export type Kind = {
   queues: (context: Context) => readonly string[]
   read: (raw: QueueMessage, queue: string) => Message
   /** The columns of a listing, by heading. */
-  columns: Readonly<Record<string, (message: Message) => string | number | boolean | undefined>>
+  columns: Readonly<Record<string, (message: Message) => string | number | boolean | Date | undefined>>
   /** Adds what only the tables know: why it failed. */
   explain?: (context: Context, message: Message) => Promise<Message>
   planner: (context: Context) => (message: Message) => Promise<Step>
@@ -142,7 +145,7 @@ const isSelected = (message: Message, { ids, source, order, event, since, group 
  *
  * @returns how many messages there are in all, and how many of them could not be read
  */
-export const visitSelected = async (
+const visitSelected = async (
   context: Context,
   kind: Kind,
   selection: Selection,
@@ -182,4 +185,96 @@ export const collect = async (context: Context, kind: Kind, selection: Selection
     return 'keep'
   })
   return { messages, ...counts }
+}
+
+/** What is to be done, and with which messages. */
+export type Task = { action: Operation['action']; selection: Selection }
+
+/**
+ * Decides for each selected message what is done with it. A replayed message never overtakes one of its group that
+ * is kept.
+ *
+ * @param take does it, and returns its outcome; nothing when it was only looked at
+ */
+export const eachStep = (
+  context: Context,
+  kind: Kind,
+  { action, selection }: Task,
+  take: (message: Message, step: Step) => Promise<Outcome | undefined>,
+) => {
+  const stepOf = kind.planner(context)
+  const blocked = new Set<string>()
+  const groupOf = ({ queue, raw }: Message) => `${queue} ${raw.group ?? raw.id}`
+  const decide = async (message: Message): Promise<Step> => {
+    if (action === 'discard') return { outcome: 'discarded' }
+    return blocked.has(groupOf(message)) ? { outcome: 'behind' } : stepOf(message)
+  }
+  const skip = (message: Message) => blocked.add(groupOf(message))
+  const visit = async (message: Message) => {
+    const step = await decide(message)
+    const outcome = await take(message, step)
+    if (isKept(outcome ?? step.outcome)) skip(message)
+    return outcome === undefined || isKept(outcome) ? 'keep' : 'delete'
+  }
+  return visitSelected(context, kind, selection, visit, skip)
+}
+
+/** The service has its daily work beside a replay, and so many failures in a row mean that the cause is not fixed. */
+export const PACING = { rate: 20, stopAfter: 5 } as const
+
+/**
+ * Carries out a task and keeps it in the history. Each message is sent and only then deleted: a crash in between sends
+ * it twice, which is safe. What ends early, for whatever reason, can be repeated: what was done is gone from the queue.
+ *
+ * @param rate messages a second
+ * @param stopAfter replays that fail in a row before the rest is left
+ * @param signal breaks it off between two messages
+ * @throws when the first message cannot be taken
+ */
+export const carryOut = async (
+  context: Context,
+  kind: Kind,
+  task: Task & Pick<Operation, 'name' | 'plan' | 'reason'>,
+  pacing: { rate: number; stopAfter: number; signal?: AbortSignal; onStep?: (outcome: Outcome) => void },
+) => {
+  const { selection, ...what } = task
+  const { rate, stopAfter, signal, onStep } = pacing
+  const done: { message: Message; outcome: Outcome }[] = []
+  const inTime = pace(rate)
+  let failures = 0
+  let end: Awaited<ReturnType<typeof beginOperation>> | undefined
+
+  const take = async (message: Message, step: Step) => {
+    signal?.throwIfAborted()
+    if (failures === stopAfter)
+      throw cannot('go on', `${failures} replays failed in a row`, 'fix the cause first')
+    if (!isKept(step.outcome)) end ??= await beginOperation(context, { command: kind.command, ...what })
+    let { outcome } = step
+    if (step.outcome === 'replayed') {
+      await inTime()
+      if (!(await step.send())) outcome = 'failed'
+      failures = outcome === 'failed' ? failures + 1 : 0
+    }
+    done.push({ message, outcome })
+    onStep?.(outcome)
+    return outcome
+  }
+
+  let hidden = 0
+  let stopped: string | undefined
+  try {
+    hidden = (await eachStep(context, kind, task, take)).hidden
+  } catch (error) {
+    if (done.length === 0) throw error
+    stopped = explain(error, context).message
+  }
+  const counts = Map.groupBy(done, ({ outcome }) => outcome)
+  await end?.({
+    ...(stopped !== undefined && { stopped }),
+    counts: Object.fromEntries([...counts].map(([outcome, { length }]) => [outcome, length])),
+    messages: done.flatMap(({ message, outcome }) => (isKept(outcome) ? [] : [message.raw.id])),
+  })
+  const found = new Set(done.flatMap(({ message }) => idsOf(message)))
+  const missing = stopped === undefined ? (selection.ids ?? []).filter(id => !found.has(id)) : []
+  return { done, missing, hidden, stopped }
 }

@@ -1,14 +1,165 @@
 import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
+import { AccountingError } from '../../lib/accounting/errors.ts'
+import type { CallResult } from '../../lib/orders/apply.ts'
+import { type OrderEvent, orderName } from '../../lib/orders/events.ts'
+import type { FeedMessage } from '../../lib/orders/feed.ts'
+import type { AccountingCall } from '../../lib/orders/next-call.ts'
+import { process } from '../../lib/orders/process.ts'
+import type { Orders } from '../../lib/orders/repository.ts'
+import type { StoredOrder } from '../../lib/orders/stored.ts'
 import { visible } from '../../lib/platform/visible.ts'
-import { accountingOf, orderReader } from '../core/accounting.ts'
+import type { OrderKey } from '../../lib/protocol/order.ts'
+import { effectOf } from '../../lib/protocol/status.ts'
+import { accountingOf, orderReader, type ServiceOrder } from '../core/accounting.ts'
 import type { Context } from '../core/context.ts'
-import { cannot } from '../core/errors.ts'
+import { cannot, Failure, serviceMessage } from '../core/errors.ts'
 import { count, lines } from '../core/output.ts'
+import { jsonOf } from '../core/webhook.ts'
 import { ordersOf } from '../orders/orders.ts'
-import { eachStep, type Task } from './carry-out.ts'
-import { callCounts, callCountsText, dryRun, type Prediction, predictionText } from './dry-run.ts'
-import { type Kind, type Outcome, type Selection, summaryOf } from './message.ts'
+import { eachStep, type Kind, type Outcome, type Selection, summaryOf, type Task } from './message.ts'
+
+type CallKind = AccountingCall['to']
+
+/** A call to the accounting service that a replay leads to, and its expected outcome. */
+type ExpectedCall = { to: CallKind; request?: string; outcome: string }
+
+/** What a replay leads to, as far as it can be predicted. */
+type Prediction = {
+  calls: ExpectedCall[]
+  /** Messages to the store's feed. */
+  publishes: { event: FeedMessage['event']; status?: string }[]
+  /** Why the rest cannot be predicted. */
+  unknown?: string
+}
+
+type Expected = { result: CallResult; after: ServiceOrder; outcome: string }
+
+const hasPayment = (request: string) => {
+  const json = jsonOf(request)
+  return typeof json === 'object' && json !== null && 'payment' in json && json.payment !== null
+}
+
+/**
+ * What the service is expected to answer, and the order as it then has it (spec: States and transitions).
+ * Only the service knows whether it can finalize a new order, or refuses one for its content.
+ *
+ * @throws Failure when the spec does not know the order's status
+ */
+const predictCall = (
+  call: AccountingCall,
+  { source, external_id }: OrderKey,
+  now: ServiceOrder,
+): Expected => {
+  const { to } = call
+  if ('unknown' in now && to !== 'create') {
+    const outcome = to === 'read' ? 'unknown order' : 'rejected: the service does not know the order'
+    return { result: { to, outcome: 'unknown order', reason: now.unknown }, after: now, outcome }
+  }
+  const becomes = (status: string, outcome = `expected status "${status}"`): Expected => {
+    const known = 'result' in now ? now.result : { source, external_id }
+    const result = { ...known, status }
+    return { result: { to, outcome: 'result', result }, after: { result }, outcome }
+  }
+  if ('unknown' in now) return becomes('request' in call && hasPayment(call.request) ? 'paid' : 'invoiced')
+
+  const { status } = now.result
+  if (to === 'create') {
+    const { result, ...rest } = becomes(status, `no change: already "${status}"`)
+    return { result: { ...result, duplicate: true } as CallResult, ...rest }
+  }
+  if (to === 'read') return becomes(status, `"${status}"`)
+  const effect = effectOf(to, status)
+  switch (effect) {
+    case 'settled':
+      return becomes(status, `no change: already "${status}"`)
+    case 'held':
+    case 'refused': {
+      const reason = { status: 400, message: 'the invoice is not finalized' }
+      const outcome = `${effect} until the invoice is finalized`
+      return { result: { to, outcome: 'refused', reason }, after: now, outcome }
+    }
+    case undefined:
+      throw cannot(`predict the ${to}`, `the spec does not define the status "${status}"`)
+    default:
+      return becomes(effect)
+  }
+}
+
+/**
+ * Predicts what replaying events would lead to: runs the worker's own `process` on the stored order, with
+ * calls answered by the spec's rules. Reads the store and the service; changes nothing. Each event finds what
+ * the events before it would have left behind.
+ */
+export const dryRun = ({
+  orders,
+  readService,
+}: {
+  orders: Pick<Orders, 'get'>
+  readService: (order: OrderKey) => Promise<ServiceOrder>
+}) => {
+  const stored = new Map<string, StoredOrder | undefined>()
+  const services = new Map<string, ServiceOrder>()
+
+  return async (event: OrderEvent): Promise<Prediction> => {
+    const name = orderName(event.data)
+    const calls: ExpectedCall[] = []
+    const publishes: Prediction['publishes'] = []
+    try {
+      await process(event, {
+        orders: {
+          get: async key => {
+            if (!stored.has(name)) stored.set(name, await orders.get(key))
+            return stored.get(name)
+          },
+          save: async (order, revision) => {
+            stored.set(name, { order, revision: revision + 1, updated_at: '' })
+          },
+        },
+        call: async (call, order) => {
+          const now = services.get(name) ?? (await readService(order))
+          const { result, after, outcome } = predictCall(call, order, now)
+          services.set(name, after)
+          calls.push({ ...call, outcome })
+          return result
+        },
+        publish: async message => {
+          const { event: published, data } = message
+          publishes.push({ event: published, ...('status' in data && { status: data.status }) })
+        },
+        now: Date.now,
+        retryRefused: Number.POSITIVE_INFINITY,
+        redelivered: false,
+      })
+      return { calls, publishes }
+    } catch (error) {
+      if (error instanceof AccountingError) return { calls, publishes, unknown: serviceMessage(error) }
+      if (error instanceof Failure) return { calls, publishes, unknown: error.message }
+      throw error
+    }
+  }
+}
+
+/** A prediction, one call or message a line. */
+const predictionText = ({ calls, publishes, unknown }: Prediction): string[] => [
+  ...calls.map(({ to, request, outcome }) =>
+    to === 'read' ? `GET order: ${outcome}` : `POST ${to} ${request ?? ''}: ${outcome}`,
+  ),
+  ...(calls.length === 0 && unknown === undefined ? ['no call'] : []),
+  ...publishes.map(
+    ({ event, status }) => `feed: ${event}${status === undefined ? '' : ` (status "${status}")`}`,
+  ),
+  ...(unknown === undefined ? [] : [`unpredictable: ${unknown}`]),
+]
+
+/** The number of calls of each kind. */
+const callCounts = (calls: readonly ExpectedCall[]): Record<CallKind, number> => {
+  const of = (kind: CallKind) => calls.filter(({ to }) => to === kind).length
+  return { create: of('create'), payment: of('payment'), refund: of('refund'), read: of('read') }
+}
+
+const callCountsText = ({ create, payment, refund }: Record<CallKind, number>): string =>
+  `A replay makes ${count(create, 'create call')}, ${count(payment, 'payment call')} and ${count(refund, 'refund call')}. Nothing was sent.`
 
 export const OUTCOMES: Readonly<Record<Outcome, string>> = {
   replayed: 'replayed',

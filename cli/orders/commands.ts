@@ -10,8 +10,15 @@ import { cannot } from '../core/errors.ts'
 import { positive, SOURCE, since } from '../core/options.ts'
 import { facts, lines, type Report, shellWord, table } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
-import { checkOrders } from './events.ts'
-import { failingOrders, findOrders, listOrders, type OrderFilter, ordersWhere, timelineOf } from './orders.ts'
+import {
+  checkOrders,
+  failingOrders,
+  findOrders,
+  listOrders,
+  type OrderFilter,
+  ordersWhere,
+  timelineOf,
+} from './orders.ts'
 
 const intentText = ({ id, kind, of, state, reason }: Intent) =>
   `${kind.padEnd(10)}  ${of === undefined ? '' : `of the ${of}: `}${state}, request ${id}${reason === undefined ? '' : `: ${reason.status} ${reason.message}`}`
@@ -35,23 +42,17 @@ const entryRow = (entry: HistoryEntry) => [
 const show = async (context: Context, source: string, external_id: string): Promise<Report> => {
   const timeline = await timelineOf(context, { source, external_id })
   if (timeline === undefined) {
-    throw cannot(
-      'show the order',
-      `the relay has no order "${external_id}" of "${source}"`,
-      `see relay orders list${context.flags}`,
-    )
+    const remedy = `see relay orders list${context.flags}`
+    throw cannot('show the order', `the relay has no order "${external_id}" of "${source}"`, remedy)
   }
   const { stored, entries, complete } = timeline
   const { order, updated_at, failing } = stored
   const { result, doubt, version, intents } = order
   const waiting = whyWaiting(stored, Date.now())
-  const others = Object.entries(result ?? {}).filter(
-    ([name]) => !['source', 'external_id', 'status'].includes(name),
-  )
+  const others = Object.entries({ ...result, source, external_id, status: result?.status ?? 'unknown' })
   const text = facts({
-    source,
-    external_id,
-    status: result?.status ?? 'unknown',
+    // First, wherever the service has them.
+    ...{ source, external_id, status: '' },
     ...Object.fromEntries(
       others.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
     ),
@@ -69,7 +70,7 @@ const show = async (context: Context, source: string, external_id: string): Prom
       intents.map(intentText),
       ['', waiting.summary],
       waiting.actions.map(
-        ({ action, of, effect }) => `  ${of === undefined ? action : `${action} ${of}`}: ${effect}`,
+        ({ action, of, effect }) => `  ${[action, of].filter(Boolean).join(' ')}: ${effect}`,
       ),
       entries.length > 0 && [
         '',
@@ -169,6 +170,8 @@ const check = async (context: Context, source: string, external_id: string): Pro
 }
 
 const LIMIT = 100
+const FAILING = new Option('--failing', 'only orders whose event fails, the longest failing first')
+FAILING.conflicts(['scan', 'status', 'since', 'until', 'unsettled'])
 
 const COST = `
 Reads the history, the last change first, a store of stores.yml beside the other, and ends with the cursor of the next
@@ -205,15 +208,7 @@ export const ordersCommands = ({ program, run }: Cli): void => {
     .option('--unsettled', 'only orders in review, in doubt, or with an open request')
     .option('--limit <number>', 'maximum number of orders to list', positive, LIMIT)
     .option('--cursor <cursor>', 'where the page before ended')
-    .addOption(
-      new Option('--failing', 'only orders whose event fails, the longest failing first').conflicts([
-        'scan',
-        'status',
-        'since',
-        'until',
-        'unsettled',
-      ]),
-    )
+    .addOption(FAILING)
     .addOption(new Option('--scan', 'read the table of orders, not the history').conflicts('cursor'))
     .addHelpText('after', COST)
     .action(run(list))

@@ -1,12 +1,13 @@
-import { orderName } from '../../lib/orders/events.ts'
+import { randomUUID } from 'node:crypto'
+import { orderName, orderQueue } from '../../lib/orders/events.ts'
 import { entryKeyOf, entryOf, type HistoryEntry, partitionOf, positionOf } from '../../lib/orders/history.ts'
 import { BULK_SHARD, orderRepository, SHARDS } from '../../lib/orders/repository.ts'
 import { keyItem, orderOf, type StoredOrder, savedAt } from '../../lib/orders/stored.ts'
-import { FAILING_INDEX, HISTORY_INDEXES, TABLES } from '../../lib/platform/names.ts'
+import { FAILING_INDEX, HISTORY_INDEXES, QUEUES, TABLES } from '../../lib/platform/names.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
+import { merged } from '../core/async.ts'
 import type { Context } from '../core/context.ts'
 import { usageError } from '../core/errors.ts'
-import { merged } from '../core/merge.ts'
 import { itemsOf } from '../core/table.ts'
 import { deliveryWith } from '../deliveries.ts'
 
@@ -24,10 +25,7 @@ export const orderKeys = (orders: readonly OrderKey[]): OrderKey[] => {
 }
 
 /** Reads orders by their keys; by `orderName`. */
-const readOrders = async (
-  { dynamodb, stack }: Context,
-  keys: readonly OrderKey[],
-): Promise<Map<string, StoredOrder>> => {
+const readOrders = async ({ dynamodb, stack }: Context, keys: readonly OrderKey[]) => {
   const { ordersTable } = await stack()
   let left = orderKeys(keys).map(keyItem)
   const found = new Map<string, StoredOrder>()
@@ -63,11 +61,8 @@ const readCursor = (cursor: string): Position => {
     const [position, source] = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     return { position: String(position), source: String(source) }
   } catch {
-    throw usageError(
-      'list the orders',
-      `"${cursor}" is no cursor`,
-      'take the one that the page before ended with',
-    )
+    const remedy = 'take the one that the page before ended with'
+    throw usageError('list the orders', `"${cursor}" is no cursor`, remedy)
   }
 }
 
@@ -249,4 +244,19 @@ export async function* ordersWhere(
   const filter = { 'status =': status, 'updated_at >=': since?.toISOString() }
   const table = { TableName, ConsistentRead: true }
   for await (const item of itemsOf(context, table, { key, filter })) yield orderOf(item)
+}
+
+/** Adds events of this kind to the order queue. */
+export const orderEvents = async (event: 'order.check' | 'order.resend', { sqs, queueUrl }: Context) => {
+  const enqueue = orderQueue(sqs, await queueUrl(QUEUES.orders))
+  return async ({ source, external_id }: OrderKey): Promise<void> => {
+    const message = { event, delivery: randomUUID(), data: { source, external_id } }
+    await enqueue(message.data, { id: message.delivery, json: JSON.stringify(message) })
+  }
+}
+
+/** Has the worker read orders from the service, as the scheduled check does. */
+export const checkOrders = async (context: Context, keys: readonly OrderKey[]): Promise<void> => {
+  const enqueue = await orderEvents('order.check', context)
+  for (const key of keys) await enqueue(key)
 }

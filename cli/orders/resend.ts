@@ -1,11 +1,9 @@
+import { interruptible, pace } from '../core/async.ts'
 import { type Context, storeNamed } from '../core/context.ts'
 import { cannot, messageOf, usageError } from '../core/errors.ts'
-import { interruptible } from '../core/interruptible.ts'
-import { count, lines, type Report, shellWord } from '../core/output.ts'
-import { pace } from '../core/pace.ts'
+import { count, lines, shellWord } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
-import { orderEvents } from './events.ts'
-import { ordersOf, ordersWhere } from './orders.ts'
+import { orderEvents, ordersOf, ordersWhere } from './orders.ts'
 
 /** A store receives its daily messages beside it; the accounting service is not called. */
 export const RESEND_RATE = 50
@@ -46,10 +44,7 @@ type ResendOptions = Selection & {
  * @returns how many of the selected orders were passed to the worker, and the last of them
  * @throws Failure that says how far it came
  */
-export const resend = async (
-  context: Context,
-  { rate, signal, ...selection }: ResendOptions,
-): Promise<{ sent: number; total: number; last: string | undefined }> => {
+export const resend = async (context: Context, { rate, signal, ...selection }: ResendOptions) => {
   const { source } = storeNamed(context, selection.source)
   const ids = await select(context, selection)
   const enqueue = await orderEvents('order.resend', context)
@@ -75,11 +70,7 @@ export const resend = async (
 type Options = Pick<ResendOptions, 'since' | 'after' | 'rate'> & { order?: string | undefined }
 
 /** `relay stores resend`. */
-export const resendOrders = async (
-  context: Context,
-  source: string,
-  { order, ...rest }: Options,
-): Promise<Report> => {
+export const resendOrders = async (context: Context, source: string, { order, ...rest }: Options) => {
   const { since, after } = rest
   if ((since === undefined) === (order === undefined))
     throw usageError('resend orders', 'it takes one of --since and --order', 'pass --since 7d, for example')

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { EVENTS, type OUTCOMES, STATUSES } from '../../deploy/dashboard.ts'
 import type { Metric } from '../../lib/platform/telemetry.ts'
 import type { Context } from '../core/context.ts'
-import { localLines } from '../core/local-log.ts'
+import { localLines } from '../core/log.ts'
 
 export type Series = {
   namespace: 'order-relay' | 'AWS/SQS'
@@ -91,30 +91,29 @@ const keyOf = (name: string, dimensions: Readonly<Record<string, unknown>>) =>
 /** Reads the metrics in the local log: each call reads on from where the last one ended. */
 const localSeries = (context: Context): ReadSeries => {
   const lines = localLines(context, new Date(Date.now() - KEPT_MS))
-  const minutes = new Map<number, Map<string, { Sum: number; Maximum: number }>>()
+  /** By metric and minute. */
+  const metrics = new Map<string, Map<number, { Sum: number; Maximum: number }>>()
   const add = (text: string, oldest: number) => {
     const line = v.safeParse(written, text)
     if (!line.success || line.output._aws.Timestamp < oldest) return
     const { _aws: about, ...values } = line.output
     const minute = Math.floor(about.Timestamp / MINUTE) * MINUTE
-    const points = minutes.get(minute) ?? new Map()
-    minutes.set(minute, points)
-    for (const {
-      Dimensions: [dimensions = []],
-      Metrics,
-    } of about.CloudWatchMetrics)
+    for (const { Dimensions, Metrics } of about.CloudWatchMetrics)
       for (const { Name } of Metrics) {
-        const named = dimensions.filter(name => name !== 'service').map(name => [name, values[name]])
-        const key = keyOf(Name, Object.fromEntries(named))
+        const own = Dimensions[0]?.filter(name => name !== 'service').map(name => [name, values[name]])
+        const key = keyOf(Name, Object.fromEntries(own ?? []))
+        const points = metrics.get(key) ?? new Map()
+        metrics.set(key, points)
         const value = Number(values[Name])
-        const { Sum, Maximum } = points.get(key) ?? { Sum: 0, Maximum: value }
-        points.set(key, { Sum: Sum + value, Maximum: Math.max(Maximum, value) })
+        const { Sum, Maximum } = points.get(minute) ?? { Sum: 0, Maximum: value }
+        points.set(minute, { Sum: Sum + value, Maximum: Math.max(Maximum, value) })
       }
   }
   const readOn = async () => {
     const oldest = Date.now() - KEPT_MS
     for await (const text of lines()) if (text.includes('"_aws"')) add(text, oldest)
-    for (const minute of minutes.keys()) if (minute < oldest) minutes.delete(minute)
+    for (const points of metrics.values())
+      for (const minute of points.keys()) if (minute < oldest) points.delete(minute)
   }
   let reading: Promise<void> | undefined
   return async (series, { from, step, count }) => {
@@ -122,22 +121,21 @@ const localSeries = (context: Context): ReadSeries => {
       reading = undefined
     })
     await reading
-    const keys = series.map(({ name, dimensions }) => keyOf(name, dimensions))
-    const values = series.map(() => Array<number | undefined>(count).fill(undefined))
-    for (const [minute, points] of minutes) {
-      const index = Math.floor((minute - from) / step)
-      if (index < 0 || index >= count) continue
-      for (const [at, { stat }] of series.entries()) {
-        const point = points.get(keys[at] ?? '')
-        const row = values[at]
-        if (point === undefined || row === undefined) continue
+    return series.map(({ name, dimensions, stat }) => {
+      const row = Array<number | undefined>(count).fill(undefined)
+      for (const [minute, { Sum, Maximum }] of metrics.get(keyOf(name, dimensions)) ?? []) {
+        const index = Math.floor((minute - from) / step)
+        if (index < 0 || index >= count) continue
         const before = row[index] ?? 0
-        row[index] = stat === 'Sum' ? before + point.Sum : Math.max(before, point.Maximum)
+        row[index] = stat === 'Sum' ? before + Sum : Math.max(before, Maximum)
       }
-    }
-    return values
+      return row
+    })
   }
 }
+
+const namedValues = (dimensions: Readonly<Record<string, string>>) =>
+  Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value }))
 
 /** CloudWatch takes so many metrics in a call. */
 const CALL_MAX = 500
@@ -153,10 +151,7 @@ const cloudWatchSeries =
         Metric: {
           Namespace: namespace,
           MetricName: name,
-          Dimensions: Object.entries({
-            ...(namespace === 'order-relay' && { service }),
-            ...dimensions,
-          }).map(([Name, Value]) => ({ Name, Value })),
+          Dimensions: namedValues({ ...(namespace === 'order-relay' && { service }), ...dimensions }),
         },
         Stat: stat,
         Period: step / 1000,

@@ -1,10 +1,90 @@
+import { type Alarm, alarmName, alarmsFor, feedAlarmsFor } from '../../deploy/alarms.ts'
+import { QUEUE_IDS } from '../../deploy/queues.ts'
 import { feedQueues, QUEUES } from '../../lib/platform/names.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { count, facts, lines, type Report, table } from '../core/output.ts'
-import { alarmsOf } from './alarms.ts'
+import { type Depth, type Queues, queuesOf } from '../core/queue.ts'
 import { FLOW_NAMES, flowRates, lastIntervals, type ReadSeries, type Series, seriesOf } from './metrics.ts'
-import { type Depth, type Queues, queuesOf } from './queues.ts'
+
+export type AlarmState = {
+  name: string
+  /** The page of docs/runbook. */
+  page: string
+  summary: string
+  /** `unknown`: not enough data yet or, locally, a condition that only AWS can measure. */
+  state: 'ok' | 'alarm' | 'unknown'
+  /** When it came to this state, where that is known. */
+  since?: string
+}
+
+const tableOf = ({ service, nameOf, stores }: Context): Alarm[] => [
+  ...Object.values(alarmsFor(service)),
+  ...Object.values(feedAlarmsFor({ prefix: nameOf(''), stores: stores() })),
+]
+
+const STATES: Readonly<Record<string, AlarmState['state']>> = { OK: 'ok', ALARM: 'alarm' }
+
+type State = Pick<AlarmState, 'state' | 'since'>
+
+/** The states that CloudWatch knows, by the names of alarms. */
+const cloudWatchStates = async ({ service, aws }: Context) => {
+  const found = new Map<string, State>()
+  const pages = (await aws.cloudWatch()).paginateDescribeAlarms({ AlarmNamePrefix: `${service}-` })
+  for await (const { MetricAlarms = [] } of pages)
+    for (const { AlarmName = '', StateValue = '', StateTransitionedTimestamp: since } of MetricAlarms) {
+      const state = STATES[StateValue] ?? 'unknown'
+      found.set(AlarmName, { state, ...(since !== undefined && { since: since.toISOString() }) })
+    }
+  return found
+}
+
+const WATCHED = ['ordersDead', 'feedsDead', 'quarantine'] as const
+
+/** What the local stack can judge: conditions of its own metrics, and of what waits in queues. */
+const localState = async ({ condition }: Alarm, queues: Queues, read: ReadSeries): Promise<State> => {
+  const { Namespace, MetricName, Dimensions, Statistic, Period, ComparisonOperator, Threshold } = condition
+  const judged = (value: number, since?: string): State => {
+    const exceeds = ComparisonOperator === 'GreaterThanThreshold' ? value > Threshold : value >= Threshold
+    return exceeds ? { state: 'alarm', ...(since !== undefined && { since }) } : { state: 'ok' }
+  }
+  if (Namespace === 'AWS/SQS' && MetricName === 'ApproximateNumberOfMessagesVisible') {
+    const id = JSON.stringify(Dimensions)
+    const queue = WATCHED.find(name => id.includes(`"${QUEUE_IDS[name]}"`))
+    return queue === undefined ? { state: 'unknown' } : judged(queues[queue].waiting)
+  }
+  if (Namespace !== 'order-relay' || Statistic === 'p99') return { state: 'unknown' }
+  const dimensions = Object.fromEntries(
+    Dimensions.filter(({ Name }) => Name !== 'service').map(({ Name, Value }) => [Name, String(Value)]),
+  )
+  const series: Series = { namespace: Namespace, name: MetricName, dimensions, stat: Statistic }
+  const intervals = lastIntervals(Period / 60, 1)
+  const [minutes = []] = await read([series], intervals)
+  const values = minutes.filter(value => value !== undefined)
+  const first = minutes.findIndex(value => value !== undefined)
+  const since = new Date(intervals.from + first * intervals.step).toISOString()
+  const value = Statistic === 'Sum' ? values.reduce((sum, each) => sum + each, 0) : Math.max(0, ...values)
+  return judged(value, first === -1 ? undefined : since)
+}
+
+/** The state of every alarm: CloudWatch's or, in the local stack, what the same conditions give. */
+export const alarmsOf = async (context: Context, queues: Queues, read: ReadSeries): Promise<AlarmState[]> => {
+  const { local, service } = context
+  const known = local ? undefined : await cloudWatchStates(context)
+  const alarms = tableOf(context).map(async ({ condition, ...alarm }) => ({
+    ...alarm,
+    ...(known === undefined
+      ? await localState({ condition, ...alarm }, queues, read)
+      : (known.get(alarmName(service, alarm)) ?? ({ state: 'unknown' } as const))),
+  }))
+  return Promise.all(alarms)
+}
+
+const ORDER = { alarm: 0, unknown: 1, ok: 2 }
+
+/** What is wrong first. */
+export const byState = (alarms: readonly AlarmState[]): AlarmState[] =>
+  alarms.toSorted((a, b) => ORDER[a.state] - ORDER[b.state])
 
 const RECENT_MINUTES = 5
 
@@ -29,11 +109,7 @@ const AGE_MINUTES = 10
  * The age of the oldest message of each queue that is not empty, in seconds. SQS reports it to CloudWatch only: the
  * local stack does not know it.
  */
-export const agesOf = async (
-  context: Context,
-  { orders, bulk, feeds }: Queues,
-  read: ReadSeries,
-): Promise<Record<string, number>> => {
+export const agesOf = async (context: Context, { orders, bulk, feeds }: Queues, read: ReadSeries) => {
   if (context.local) return {}
   const queueOf = feedQueues(context.stores())
   const all = [
