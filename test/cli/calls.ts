@@ -13,17 +13,6 @@ const inCommand = new AsyncLocalStorage<true>()
 export const recordingCalls = <Result>(run: () => Promise<Result>): Promise<Result> =>
   inCommand.run(true, run)
 
-const NAMESPACES: Readonly<Record<string, string>> = {
-  CloudFormation: 'cloudformation',
-  CloudWatch: 'cloudwatch',
-  'CloudWatch Logs': 'logs',
-  DynamoDB: 'dynamodb',
-  Lambda: 'lambda',
-  SNS: 'sns',
-  SQS: 'sqs',
-  SSM: 'ssm',
-  STS: 'sts',
-}
 /** Where the action is not named as the command. */
 const ACTIONS: Readonly<Record<string, string>> = {
   Invoke: 'InvokeFunction',
@@ -52,11 +41,10 @@ const resourceOf = (service: string, input: object): string => {
   return named === undefined ? '*' : `arn:aws:${service}:REGION:ACCOUNT:${named}`
 }
 
-type Answer = (action: string, input: object) => object
-let answer: Answer | undefined
+let answer: ((action: string, input: object) => object) | undefined
 
 /** Answers the commands' calls in the place of AWS; undefined lets them pass again. */
-export const answerCalls = (by: Answer | undefined): void => {
+export const answerCalls = (by: typeof answer): void => {
   answer = by
 }
 
@@ -67,7 +55,7 @@ const base: { send: (command: { input: object }, ...more: unknown[]) => unknown 
 const send = base.send
 base.send = function (this: { config: { serviceId: string } }, command, ...more) {
   if (inCommand.getStore()) {
-    const service = NAMESPACES[this.config.serviceId] ?? this.config.serviceId
+    const service = this.config.serviceId.toLowerCase().replace('cloudwatch logs', 'logs')
     const action = command.constructor.name.replace(/Command$/, '')
     recorded.add(`${service}:${ACTIONS[action] ?? action} ${resourceOf(service, command.input)}`)
     if (answer !== undefined) return Promise.resolve(answer(action, command.input))

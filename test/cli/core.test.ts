@@ -1,10 +1,18 @@
-import { expect, test } from '@jest/globals'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from '@jest/globals'
 import type { Context } from '../../cli/core/context.ts'
+import { type LogLine, logOf, newestOf } from '../../cli/core/log.ts'
 import { secondsOf, since } from '../../cli/core/options.ts'
 import { count, facts, shellWord, table } from '../../cli/core/output.ts'
 import { coloured } from '../../cli/core/terminal.ts'
+import { type Windows, windowFindings } from '../../cli/doctor/windows.ts'
 import { feedSecretOf } from '../../cli/stores.ts'
+import { toSource } from '../../cli/tail.ts'
+import { bundle } from '../../deploy/bundle.ts'
 import { visible } from '../../lib/platform/visible.ts'
+import { logFile } from '../../local/log.ts'
 
 test.each([
   ['90s', 90],
@@ -36,23 +44,13 @@ test.each([
 })
 
 test('columns are aligned, and control characters are escaped', () => {
-  expect(
-    table(
-      ['A', 'LONG'],
-      [
-        ['xyz', 1],
-        [undefined, 'a\u001b[2Jb'],
-      ],
-    ),
-  ).toBe('A    LONG\nxyz  1\n-    a\\u001b[2Jb')
+  const rows = [['xyz', 1] as const, [undefined, 'a\u001b[2Jb'] as const]
+  expect(table(['A', 'LONG'], rows)).toBe('A    LONG\nxyz  1\n-    a\\u001b[2Jb')
   expect(facts({ a: 1, longer: 'x\n', none: undefined })).toBe('a       1\nlonger  x\\u000a')
   expect(visible('فار\u200cسی 🛒')).toBe('فار\u200cسی 🛒')
   expect(visible('a\u2028b\u009bc\u202ed')).toBe('a\\u2028b\\u009bc\\u202ed')
-  expect([count(1, 'message'), count(2, 'message'), count(0, 'reply', 'replies')]).toEqual([
-    '1 message',
-    '2 messages',
-    '0 replies',
-  ])
+  expect([1, 2, 0].map(number => count(number, 'message'))).toEqual(['1 message', '2 messages', '0 messages'])
+  expect(count(0, 'reply', 'replies')).toBe('0 replies')
 })
 
 test.each([
@@ -60,17 +58,101 @@ test.each([
   [true, { NO_COLOR: '' }, '\u001b[31mx\u001b[39m'],
   [true, { NO_COLOR: '1' }, 'x'],
   [false, {}, 'x'],
-])(
-  'text is coloured on a terminal, unless NO_COLOR is set (terminal %p, %j)',
-  (isTTY, environment, expected) => {
-    const { stdin, stdout, stderr } = process
-    expect(coloured({ stdin, stdout, stderr, environment }, { isTTY }, 'red', 'x')).toBe(expected)
-  },
-)
+])('text is coloured on a terminal, unless NO_COLOR is set (%p, %j)', (isTTY, environment, expected) => {
+  expect(coloured({ ...process, environment }, { isTTY }, 'red', 'x')).toBe(expected)
+})
 
 test('a remedy names the store as a shell takes it, and the relay that was chosen', async () => {
   const context = { parameters: { get: async () => undefined }, flags: ' --local' } as unknown as Context
-  await expect(feedSecretOf(context, 'web shop', 'test the feed')).rejects.toThrow(
-    "create it: relay stores secret 'web shop' --local",
-  )
+  const remedy = "create it: relay stores secret 'web shop' --local"
+  await expect(feedSecretOf(context, 'web shop', 'test the feed')).rejects.toThrow(remedy)
+})
+
+test("a stack of a deployed bundle is shown in terms of this checkout's source", async () => {
+  const { code } = await bundle('functions/webhook')
+  const before = Buffer.from(code).toString().split('"delivery failed"')[0]?.split('\n') ?? []
+  const frame = `    at f (file:///var/task/functions/webhook.mjs:${before.length}:${(before.at(-1)?.length ?? 0) + 1})`
+  const shown = await toSource(`Error: x\n${frame}`)
+  expect(shown).toMatch(/^Error: x\n {4}at f \(lib\/webhook\/handler\.ts:\d+:\d+\)$/)
+})
+
+describe('the settings that must fit together', () => {
+  const HOUR = 60 * 60
+  const DAY = 24 * HOUR
+  /** Those of serverless.yml. */
+  const sound: Windows = {
+    ...{ deliveryTtl: 30 * DAY, deadRetention: 14 * DAY, queueRetention: 14 * DAY },
+    ...{ queueVisibility: 180, maxReceives: 200, webhookTimeout: 9, workerTimeout: 30 },
+  }
+  const RETRIES = 'deliveries are remembered for as long as the sender retries'
+  const REPLAYS = 'deliveries are remembered for as long as dead letters can be replayed'
+  const INVISIBLE = 'messages stay invisible while the worker processes them'
+  const ANSWERED = 'the receiver responds before the sender gives up'
+  const DEAD = 'failing messages become dead letters before they expire'
+
+  test.each<[Partial<Windows>, string[]]>([
+    [{}, []],
+    [{ deliveryTtl: 31 * HOUR }, [RETRIES, REPLAYS]],
+    [{ deliveryTtl: 13 * DAY }, [REPLAYS]],
+    [{ workerTimeout: 31 }, [INVISIBLE]],
+    [{ webhookTimeout: 10 }, [ANSWERED]],
+    [{ maxReceives: 1500 }, [DEAD]],
+    [{ maxReceives: undefined }, [DEAD]],
+  ])('with %j there are the problems %j, with remedies', (change, expected) => {
+    const findings = windowFindings({ ...sound, ...change })
+    expect(findings.map(({ check }) => check)).toEqual([RETRIES, REPLAYS, INVISIBLE, ANSWERED, DEAD])
+    const problems = findings.filter(({ level }) => level === 'problem')
+    expect(problems.map(({ check }) => check)).toEqual(expected)
+    expect(findings.filter(({ remedy }) => remedy !== undefined)).toEqual(problems)
+  })
+})
+
+describe('the log of the local stack', () => {
+  const BEGIN = Date.parse('2026-11-21T12:00:00Z')
+  const COUNT = 4000
+  const minute = (index: number) => new Date(BEGIN + index * 60_000)
+
+  /** A line a minute, long enough for bisection; one is longer than what is read at once. */
+  const lineOf = (index: number) =>
+    visible(
+      JSON.stringify({
+        ...{ level: 'INFO', message: index % 3 === 0 ? 'event processed' : 'delivery received' },
+        ...{ timestamp: minute(index), source: index % 2 === 0 ? 'api' : 'shop' },
+        ...{ external_id: `\u202eo-${index % 10}`, number: index },
+        text: 'x'.repeat(index === 1500 ? 4_500_000 : 150),
+      }),
+    )
+  const lines = Array.from({ length: COUNT }, (_, index) => `${lineOf(index)}\n{"_aws":{}}\nnot JSON\n`)
+  const dataDir = mkdtempSync(join(tmpdir(), 'order-relay-log-'))
+  writeFileSync(`${logFile(dataDir)}.old`, lines.slice(0, 1000).join(''))
+  // The stack is writing the last line.
+  writeFileSync(logFile(dataDir), `${lines.slice(1000).join('')}${lineOf(COUNT).slice(0, 100)}`)
+
+  const context = { local: true, dataDir } as Context
+  const numberOf = ({ fields }: LogLine) => Number(fields.number)
+  const everything = lines.map((_, index) => index)
+  const read = async (range: Omit<Parameters<typeof logOf>[1], 'follow'>) => {
+    const found: number[] = []
+    for await (const line of logOf(context, { ...range, follow: false })) found.push(numberOf(line))
+    return found
+  }
+
+  test.each([0, 1000, 1501, COUNT])('is read from minute %d on', async first => {
+    const found = await read({ since: minute(first) })
+    expect(found).toEqual(everything.slice(first))
+    const newest = { since: minute(first), fields: { source: ['api', 'shop'] } }
+    expect(await newestOf(context, newest, COUNT, numberOf)).toEqual(found.toReversed())
+  })
+
+  test('has the newest lines with a message and fields, and one more than asked for', async () => {
+    const fields = { external_id: ['\u202eo-3', '\u202eo-4'], source: ['shop'] }
+    const newest = { since: minute(500), messages: ['event processed'], fields }
+    const expected = everything.filter(each => each >= 500 && each % 3 === 0 && each % 10 === 3).toReversed()
+    expect(await newestOf(context, newest, COUNT, numberOf)).toEqual(expected)
+    expect(await read(newest)).toEqual(expected.toReversed())
+    expect(await newestOf(context, newest, 2, numberOf)).toEqual(expected.slice(0, 3))
+    const odd = (line: LogLine) => (numberOf(line) % 100 === 3 ? numberOf(line) : undefined)
+    const two = expected.filter(each => each % 100 === 3).slice(0, 2)
+    expect(await newestOf(context, newest, 1, odd)).toEqual(two)
+  })
 })

@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { expect, test } from '@jest/globals'
 import type { ServiceOrder } from '../../cli/core/accounting.ts'
-import { dryRun } from '../../cli/messages/dry-run.ts'
+import { dryRun } from '../../cli/messages/plan.ts'
 import type { OrderEvent } from '../../lib/orders/events.ts'
 import { newOrder, type RequestKind } from '../../lib/orders/order.ts'
 
@@ -16,14 +17,10 @@ const dryRunOf = (service: ServiceOrder, status?: string) => {
 }
 
 const request = (kind: RequestKind, body = '{}'): OrderEvent => ({
-  event: `order.${kind}`,
-  delivery: `5f2b1c5e-6d0f-4d1c-9c52-0d5a1b3c7e1${kind === 'create' ? 1 : kind.length}`,
-  data: { ...key, request: body },
+  ...{ event: `order.${kind}`, delivery: randomUUID(), data: { ...key, request: body } },
 })
 const webhook = (status: string): OrderEvent => ({
-  event: 'order.updated',
-  delivery: '6f2b1c5e-6d0f-4d1c-9c52-0d5a1b3c7e11',
-  data: { ...key, status },
+  ...{ event: 'order.updated', delivery: randomUUID(), data: { ...key, status } },
 })
 
 const callsOf = async (run: ReturnType<typeof dryRun>, event: OrderEvent) =>

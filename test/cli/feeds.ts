@@ -4,6 +4,7 @@ import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from '@jest/globals'
+import { messageGroupOf } from '../../lib/orders/events.ts'
 import { feedQueueName } from '../../lib/platform/names.ts'
 import { PERSIAN } from '../e2e/relay.ts'
 import { undocumentedMessage } from '../support/documents.ts'
@@ -20,9 +21,10 @@ const resend = (...args: string[]) => local.json(['stores', 'resend', PERSIAN, .
 
 /** What waits in the feed, which is then empty: order, version and cause of each message. */
 const received = async () =>
-  (await drain(local.stack().sqs, local.queue(FEED))).map(({ Body = '' }) => {
+  (await drain(local.stack().sqs, local.queue(FEED))).map(({ Body = '', Attributes }) => {
     const message = JSON.parse(Body)
     expect(undocumentedMessage(message)).toBeUndefined()
+    expect(Attributes?.MessageGroupId).toBe(messageGroupOf(message.data))
     return `${message.data.external_id} v${message.version} ${message.cause.event}`
   })
 
@@ -73,9 +75,8 @@ export const feedTests = () => {
     await until(async () => JSON.stringify(await drain(local.stack().sqs, feed)).includes('order.resend'))
     child.kill('SIGINT')
     expect(await once(child, 'exit')).toEqual([1, null])
-    expect(await printed).toMatch(
-      /Interrupted: \d+ remain; continue with .* --since \S+ --after \S+ --local\n$/,
-    )
+    const next = /Interrupted: \d+ remain; continue with .* --since \S+ --after \S+ --local\n$/
+    expect(await printed).toMatch(next)
   })
 
   test('a store is shown with its queue, its consumers, and a consumer that runs as it is printed', async () => {
@@ -97,15 +98,9 @@ export const feedTests = () => {
     for (const part of [url, code, remembering, aws_cli]) expect(out).toContain(part)
 
     // As in a project that has the package installed.
-    const files = { 'consumer.ts': code, 'once.ts': remembering }
-    for (const [name, content] of Object.entries<string>(files))
-      await writeFile(
-        folder(name),
-        content.replace(
-          /'order-relay-store(.*?)'/,
-          (_, part: string) => `'${ROOT}/kit/src${part || '/index'}.ts'`,
-        ),
-      )
+    const write = (name: string, content: string) => writeFile(folder(name), content)
+    await write('consumer.ts', code.replace("'order-relay-store/sqs'", `'${ROOT}/kit/src/sqs.ts'`))
+    await write('once.ts', remembering.replace("'order-relay-store'", `'${ROOT}/kit/src/index.ts'`))
     await symlink(join(ROOT, 'node_modules'), folder('node_modules'))
     const env = { ...process.env, ...environment }
     const consumer = spawn(process.execPath, ['consumer.ts'], { cwd: folder(), env })

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable, Writable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { beforeAll } from '@jest/globals'
 import { runRelay } from '../../bin/program.ts'
@@ -19,27 +19,18 @@ const MAIN = join(ROOT, 'bin/main.ts')
 
 export type RunOptions = { input?: string; environment?: Record<string, string> }
 
-const collector = () => {
-  const chunks: string[] = []
-  const stream = new Writable({
-    write(chunk, _encoding, done) {
-      chunks.push(String(chunk))
-      done()
-    },
-  })
-  return { stream, text: () => chunks.join('') }
-}
-
 /** The command, of the project of the local stack. */
 let program: Pick<typeof import('../../bin/program.ts'), 'runRelay'> = { runRelay }
 
 /** Runs the command in this process. */
 export const relay = async (args: readonly string[], { input = '', environment = {} }: RunOptions = {}) => {
-  const [out, err] = [collector(), collector()]
-  const stdin = Readable.from([input])
-  const terminal = { stdin, stdout: out.stream, stderr: err.stream, environment }
-  const code = await recordingCalls(() => program.runRelay(args, terminal))
-  return { code, out: out.text(), err: err.text() }
+  const [stdin, stdout, stderr] = [Readable.from([input]), new PassThrough(), new PassThrough()]
+  const printed = Promise.all([text(stdout), text(stderr)])
+  const code = await recordingCalls(() => program.runRelay(args, { stdin, stdout, stderr, environment }))
+  stdout.end()
+  stderr.end()
+  const [out, err] = await printed
+  return { code, out, err }
 }
 
 /** Starts the command in a process of its own, without the developer's AWS account. */

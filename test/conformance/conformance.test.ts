@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { expect, test } from '@jest/globals'
+import { play } from '../../cli/conformance/conformance.ts'
 import { httpFeed, sqsFeed } from '../../cli/conformance/feeds.ts'
-import { play } from '../../cli/conformance/play.ts'
 import { type Change, programOf, useExamples } from './examples.ts'
 import { killTests } from './kills.ts'
 
