@@ -34,7 +34,7 @@ import {
   type QueueState,
 } from './balance.ts'
 
-const EVERY_MESSAGE = { ids: [], limit: 10_000 }
+const EVERY_MESSAGE = { limit: 10_000 }
 
 const readQueues = async (context: Context): Promise<QueueState> => {
   const letters = await collectMessages(context, DEAD_LETTERS, EVERY_MESSAGE)

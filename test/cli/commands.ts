@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -5,6 +6,7 @@ import { beforeAll, expect, test } from '@jest/globals'
 import { type Intent, newOrder, type Order } from '../../lib/orders/order.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
 import { parametersBelow } from '../../lib/platform/parameters.ts'
+import { deliveryRepository } from '../../lib/webhook/deliveries.ts'
 import { useFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 import { local, type RunOptions, spawnRelay } from './relay.ts'
@@ -204,6 +206,22 @@ export const auditTests = () => {
     expect(out).not.toContain('only the orders are compared')
     expect(out).toContain('1 order changed; 1 of 1 agree with the service.')
     expect(out).toMatch(/Everything is accounted for\.\n$/)
+  })
+
+  test('a delivery that the worker has quarantined is accounted for', async () => {
+    const data = { source: 'api', external_id: 'odd', status: 'paid' }
+    const delivery = randomUUID()
+    const recorded = Math.floor(Date.parse(since) / 1000) + 1
+    await deliveryRepository(local.stack().dynamodb, 'deliveries').record({ delivery, ...data }, recorded)
+    await local.quarantine('worker', JSON.stringify({ event: 'order.updated', delivery, data }))
+    const { data: audited } = await local.json(['audit', '--since', since, '--no-service'])
+    expect(audited.queue).toMatchObject({ quarantined: 1, unaccounted: 0 })
+    expect(audited.lists.queue).toContainEqual(
+      expect.objectContaining({ name: 'quarantined', members: [expect.objectContaining({ id: delivery })] }),
+    )
+    await local.empty('quarantine')
+    const Key = { delivery: { S: delivery } }
+    await local.stack().dynamodb.deleteItem({ TableName: 'deliveries', Key })
   })
 
   test('an order that differs from the service is a difference', async () => {
