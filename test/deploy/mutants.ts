@@ -2,7 +2,7 @@ import type { Template } from './packaged.ts'
 
 /** Changes that no check of the template notices, each with the reason why none must. */
 export const EXCUSED: readonly (readonly [RegExp, string])[] = [
-  [/\.Tags\b|\.Description\b|\.Sid\b/, 'a label: nothing depends on it'],
+  [/\.Tags\b|\.Description\b/, 'a label: nothing depends on it'],
   [
     /\.(Policies\.0\.PolicyName|HttpApi\.Properties\.Name|Targets\.0\.Id) |^HttpApi\.Properties\.Name /,
     'a name',
@@ -19,12 +19,7 @@ export const EXCUSED: readonly (readonly [RegExp, string])[] = [
     /\.Environment\.Variables\.\w+ /,
     'a variable that this function does not read: those that it reads are noticed',
   ],
-  [
-    /\.(PolicyDocument|AssumeRolePolicyDocument|KeyPolicy)\.Version /,
-    'these policies mean the same in every version',
-  ],
-  [/\.Statement\.\d\.Resource removed$/, 'AWS refuses the policy of a resource without it'],
-  [/^AlarmKey\..*\.Resource /, 'the policy of a key is about this key, whatever resource it names'],
+  [/Role\..*\.PolicyDocument\.Version /, 'these policies mean the same in every version'],
 ]
 
 type Node = Record<string, unknown>

@@ -1,10 +1,10 @@
 import { runSimulation } from '@cloud-copilot/iam-simulate'
 import { feedQueueId } from '../../deploy/queues.ts'
-import { STORES } from '../crash/functions.ts'
+import type { Store } from '../../lib/platform/stores.ts'
 import type { FunctionName } from '../crash/places.ts'
 import type { Template } from './packaged.ts'
-import { ACCOUNT, arn, queueUrl } from './resolve.ts'
-import { type Call, FUNCTIONS, idOf, isEndpoint, type Uses } from './use.ts'
+import { ACCOUNT, arn } from './resolve.ts'
+import { type Call, FUNCTIONS, idOf, type Uses } from './use.ts'
 
 type Statement = Record<string, unknown>
 type Policy = { Version: string; Statement: readonly Statement[] }
@@ -52,11 +52,10 @@ const isAllowed = (request: Request): Promise<boolean> => {
 const listOf = <Value>(value: Value | readonly Value[] | undefined): readonly Value[] =>
   value === undefined ? [] : ([value].flat() as Value[])
 
-const policyOf = (...Statement: Statement[]): Policy => ({ Version: '2012-10-17', Statement })
+export const policyOf = (...Statement: Statement[]): Policy => ({ Version: '2012-10-17', Statement })
 /** An administrator of the account. */
 const SOMEONE = arn('iam', 'role/someone')
 const EVERYTHING = policyOf({ Effect: 'Allow', Action: '*', Resource: '*' })
-const overTls = (secure: boolean) => ({ 'aws:SecureTransport': String(secure) })
 
 /** What nothing of the stack may do, and what belongs to others. */
 const DESTRUCTIVE = ['sqs:PurgeQueue', 'sqs:DeleteQueue', 'dynamodb:DeleteTable', 'dynamodb:DeleteItem']
@@ -185,139 +184,26 @@ export async function* rightsViolations(template: Template, uses: Uses) {
 }
 
 /** What the consumer of a feed does, from an account of its own. */
-const CONSUMED = 'ReceiveMessage DeleteMessage ChangeMessageVisibility GetQueueAttributes GetQueueUrl'.split(
-  ' ',
-)
+export const CONSUMED = [
+  ...['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility'],
+  ...['sqs:GetQueueAttributes', 'sqs:GetQueueUrl'],
+]
 
-const here = { 'aws:SourceAccount': ACCOUNT }
-const there = { 'aws:SourceAccount': '999999999999' }
-
-/** Requests to resources that have policies of their own, and whether they must be allowed. */
-function* requests({ Resources }: Template): Generator<Request & { isAllowed: boolean }> {
-  const of = byType(Resources)
-  const policyFor = (type: string, property: string, ref: string) =>
-    of(type).find(([, { Properties }]) => listOf(Properties[property]).includes(ref))?.[1].Properties
-      .PolicyDocument as Policy | undefined
-  /** Without TLS nobody may do anything, whatever else he may do. */
-  const tlsOnly = (request: Call, policy: Policy = policyOf()) =>
-    [true, false].map(isAllowed => ({
-      ...{ ...request, policy, isAllowed, context: overTls(isAllowed) },
-      ...{ principal: SOMEONE, identity: EVERYTHING },
-    }))
-
-  for (const [, { Properties }] of of('AWS::SQS::Queue')) {
-    const name = String(Properties.QueueName)
-    const policy = policyFor('AWS::SQS::QueuePolicy', 'Queues', queueUrl(name))
-    for (const action of ['sqs:SendMessage', 'sqs:ReceiveMessage'])
-      yield* tlsOnly({ action, resource: arn('sqs', name) }, policy)
-  }
-  for (const { source, consumers = [] } of STORES)
-    for (const principal of [...consumers, 'arn:aws:iam::777777777777:role/stranger']) {
-      const name = String(Resources[feedQueueId(source)]?.Properties.QueueName)
-      const policy = policyFor('AWS::SQS::QueuePolicy', 'Queues', queueUrl(name)) ?? policyOf()
-      const role = /^\d+$/.test(principal) ? `arn:aws:iam::${principal}:role/any` : principal
-      for (const action of [...CONSUMED, 'SendMessage', 'PurgeQueue', 'SetQueueAttributes'])
-        for (const secure of [true, false])
-          yield {
-            ...{ action: `sqs:${action}`, resource: arn('sqs', name), policy, context: overTls(secure) },
-            ...{ principal: role, identity: EVERYTHING },
-            isAllowed: secure && consumers.includes(principal) && CONSUMED.includes(action),
-          }
-    }
-  for (const [id] of of('AWS::S3::Bucket')) {
-    const policy = policyFor('AWS::S3::BucketPolicy', 'Bucket', id)
-    yield* tlsOnly({ action: 's3:GetObject', resource: `arn:aws:s3:::${id}/code.zip` }, policy)
-    yield* tlsOnly({ action: 's3:ListBucket', resource: `arn:aws:s3:::${id}` }, policy)
-  }
-
-  const cloudwatch = 'cloudwatch.amazonaws.com'
-  for (const [, { Properties }] of of('AWS::SNS::Topic')) {
-    const resource = arn('sns', String(Properties.TopicName))
-    const policy = policyFor('AWS::SNS::TopicPolicy', 'Topics', resource) ?? policyOf()
-    const publish = { action: 'sns:Publish', resource, policy, principal: cloudwatch }
-    yield* tlsOnly(publish, policy)
-    yield { ...publish, isAllowed: true, context: { ...here, ...overTls(true) } }
-    yield { ...publish, isAllowed: false, context: { ...there, ...overTls(true) } }
-  }
-  for (const [id, { Properties }] of of('AWS::KMS::Key')) {
-    const key = { resource: arn('kms', `key/${id}`), policy: Properties.KeyPolicy as Policy }
-    for (const action of ['kms:Decrypt', 'kms:GenerateDataKey'])
-      for (const context of [here, there])
-        yield { ...key, action, context, principal: cloudwatch, isAllowed: context === here }
-    const administer = { ...key, action: 'kms:ScheduleKeyDeletion' }
-    yield { ...administer, principal: SOMEONE, identity: EVERYTHING, isAllowed: true }
-    yield { ...administer, context: here, principal: cloudwatch, isAllowed: false }
-  }
-
-  const roles = [...FUNCTIONS.map(name => [idOf(name), 'lambda']), ['Shift', 'codedeploy']]
-  for (const [name, trusted] of roles) {
-    const trust = Resources[`${name}Role`]?.Properties.AssumeRolePolicyDocument as Policy | undefined
-    const assume = { action: 'sts:AssumeRole', resource: arn('iam', `role/${name}Role`) }
-    for (const service of ['lambda', 'ec2', 'codedeploy'])
-      yield {
-        ...{ ...assume, policy: trust ?? policyOf(), principal: `${service}.amazonaws.com` },
-        isAllowed: service === trusted,
+/** Where the policy of a feed lets someone do more or less than its consumers may, who may consume it over TLS. */
+export async function* consumerViolations({ Resources }: Template, { source, consumers = [] }: Store) {
+  const resource = arn('sqs', String(Resources[feedQueueId(source)]?.Properties.QueueName))
+  const policy = Resources[`${feedQueueId(source)}Policy`]?.Properties.PolicyDocument as Policy
+  for (const principal of [...consumers, SOMEONE, 'arn:aws:iam::777777777777:role/stranger'])
+    for (const action of [...CONSUMED, 'sqs:SendMessage', 'sqs:PurgeQueue', 'sqs:SetQueueAttributes'])
+      for (const secure of [true, false]) {
+        // An administrator of the account needs no policy of the queue; TLS he does.
+        const isRight =
+          secure && (principal === SOMEONE || (consumers.includes(principal) && CONSUMED.includes(action)))
+        const found = await isAllowed({
+          ...{ action, resource, policy, identity: EVERYTHING },
+          principal: /^\d+$/.test(principal) ? `arn:aws:iam::${principal}:role/any` : principal,
+          context: { 'aws:SecureTransport': String(secure) },
+        })
+        if (found !== isRight) yield `${principal} may ${found ? '' : 'not '}${action}, TLS ${secure}`
       }
-  }
-  for (const name of FUNCTIONS) {
-    const resource = targetArn(Resources, name)
-    const permissions = of('AWS::Lambda::Permission')
-      .map(([, { Properties }]) => Properties)
-      .filter(permission => permission.FunctionName === resource)
-    const policy = policyOf(
-      ...permissions.map(({ Action, Principal, SourceArn }) => ({
-        ...{ Effect: 'Allow', Principal: { Service: Principal }, Action, Resource: resource },
-        ...(SourceArn !== undefined && { Condition: { ArnLike: { 'aws:SourceArn': SourceArn } } }),
-      })),
-    )
-    const [rule] = of('AWS::Events::Rule').map(([id]) => id)
-    const invokers = [
-      ['apigateway', arn('execute-api', 'HttpApi/POST/webhook'), isEndpoint(name)],
-      ['apigateway', arn('execute-api', 'others/POST/webhook'), false],
-      ['events', arn('AWS::Events::Rule', `${rule}`), name === 'reconcile'],
-      ['events', arn('events', 'rule/others'), false],
-    ] as const
-    for (const [service, source, isAllowed] of invokers)
-      yield {
-        ...{ action: 'lambda:InvokeFunction', resource, policy, isAllowed },
-        ...{ principal: `${service}.amazonaws.com`, context: { 'aws:SourceArn': source } },
-      }
-  }
-}
-
-const ROOT = `arn:aws:iam::${ACCOUNT}:root`
-
-/** Whom the policy of a resource may allow something, by the property that holds the policy. */
-const PRINCIPALS: Readonly<Record<string, readonly string[]>> = {
-  AssumeRolePolicyDocument: ['lambda.amazonaws.com', 'codedeploy.amazonaws.com'],
-  KeyPolicy: [ROOT, 'cloudwatch.amazonaws.com'],
-  PolicyDocument: ['cloudwatch.amazonaws.com'],
-}
-
-/** Whoever the policy of a resource allows something and should not. */
-function* strangers({ Resources }: Template) {
-  const consumers = new Map<string, readonly string[] | undefined>(
-    STORES.map(store => [`${feedQueueId(store.source)}Policy`, store.consumers]),
-  )
-  for (const [id, { Properties }] of Object.entries(Resources))
-    for (const [property, known] of Object.entries(PRINCIPALS)) {
-      const policy = Properties[property] as Policy | undefined
-      for (const { Effect, Principal } of policy?.Statement ?? [])
-        for (const principal of Effect === 'Deny'
-          ? []
-          : Object.values(Principal ?? { none: 'everybody' }).flat())
-          if (![...known, ...(consumers.get(id) ?? [])].includes(principal))
-            yield `${property} of ${id} allows ${principal} something`
-    }
-}
-
-/** Where the policy of a resource allows too much or too little. */
-export async function* policyViolations(template: Template) {
-  yield* strangers(template)
-  for (const { isAllowed: expected, ...request } of requests(template)) {
-    if ((await isAllowed(request)) === expected) continue
-    const { principal, action, resource, context } = request
-    const whence = context === undefined ? '' : ` with ${JSON.stringify(context)}`
-    yield `${principal} may ${expected ? 'not ' : ''}${action} on ${resource}${whence}`
-  }
 }

@@ -11,8 +11,8 @@ import { BATCH_SIZE, LIMITS, STORES } from '../crash/functions.ts'
 import { type FunctionName, SHOP } from '../crash/places.ts'
 import { NEEDED } from './deployer.ts'
 import { SETTINGS, type Template } from './packaged.ts'
-import { arn, queueUrl } from './resolve.ts'
-import { functionArn as arnOf, byType, policyViolations, rightsViolations, targetArn } from './rights.ts'
+import { ACCOUNT, arn, queueUrl } from './resolve.ts'
+import { functionArn as arnOf, byType, CONSUMED, policyOf, rightsViolations, targetArn } from './rights.ts'
 import { FUNCTIONS, idOf, isEndpoint, type Uses } from './use.ts'
 
 type Properties = Record<string, unknown>
@@ -22,6 +22,77 @@ const FOURTEEN_DAYS = 14 * DAY
 const HTTP_FEEDS = STORES.filter(({ feed }) => feed !== 'sqs').map(({ source }) => feedQueueId(source))
 const FEEDS = STORES.map(({ source }) => feedQueueId(source))
 const DEAD = [feedDeadQueueId(SHOP)]
+
+/** Nobody may do anything without TLS, whatever else he may do. */
+const tlsOnly = (Action: string, Resource: unknown) => ({
+  ...{ Sid: 'TlsOnly', Effect: 'Deny', Principal: '*', Action, Resource },
+  Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+})
+const allow = (Principal: object, Action: unknown, Resource: unknown) => ({
+  ...{ Effect: 'Allow', Principal, Action, Resource },
+})
+/** The alarms of this account only. */
+const fromAlarms = (Action: unknown, Resource: unknown) => ({
+  ...allow({ Service: 'cloudwatch.amazonaws.com' }, Action, Resource),
+  Condition: { StringEquals: { 'aws:SourceAccount': ACCOUNT } },
+})
+
+/** Policies of resources, which say whom they let in, with what else their resources say. */
+const policiesOf = (Resources: Template['Resources']): Readonly<Record<string, Properties>> => {
+  const nameOf = (id: string) => String(Resources[id]?.Properties.QueueName)
+  const queues = (ids: readonly string[], resource: string, ...more: Properties[]) => ({
+    Queues: ids.map(id => queueUrl(nameOf(id))),
+    PolicyDocument: policyOf(tlsOnly('sqs:*', arn('sqs', resource)), ...more),
+  })
+  const [shop, topic] = [feedQueueId(SHOP), arn('sns', 'order-relay-crash-alarms')]
+  const consumers = STORES.find(({ source }) => source === SHOP)?.consumers
+  const bucket = 'arn:aws:s3:::ServerlessDeploymentBucket'
+  const trusts = (Service: string) => {
+    const statement = { Effect: 'Allow', Principal: { Service }, Action: 'sts:AssumeRole' }
+    return { AssumeRolePolicyDocument: policyOf(statement) }
+  }
+  const invokedBy = (name: FunctionName, service: string, SourceArn: string) => ({
+    ...{ FunctionName: targetArn(Resources, name), Action: 'lambda:InvokeFunction' },
+    ...{ Principal: `${service}.amazonaws.com`, SourceArn },
+  })
+  const api = arn('execute-api', 'HttpApi/*')
+  const schedule = arn('AWS::Events::Rule', 'ReconcileEventsRuleSchedule1')
+  return {
+    ...Object.fromEntries(Object.values(QUEUE_IDS).map(id => [`${id}TlsOnly`, queues([id], nameOf(id))])),
+    FeedsTlsOnly: queues([...DEAD, ...HTTP_FEEDS], 'feed-*.fifo'),
+    [`${shop}Policy`]: queues(
+      [shop],
+      nameOf(shop),
+      allow({ AWS: consumers }, CONSUMED, [arn('sqs', nameOf(shop))]),
+    ),
+    ServerlessDeploymentBucketPolicy: {
+      Bucket: 'ServerlessDeploymentBucket',
+      PolicyDocument: {
+        Statement: [
+          {
+            ...{ Action: 's3:*', Effect: 'Deny', Principal: '*', Resource: [`${bucket}/*`, bucket] },
+            Condition: { Bool: { 'aws:SecureTransport': false } },
+          },
+        ],
+      },
+    },
+    AlarmTopicPolicy: {
+      Topics: [topic],
+      PolicyDocument: policyOf(fromAlarms('sns:Publish', topic), tlsOnly('sns:Publish', topic)),
+    },
+    AlarmKey: {
+      KeyPolicy: policyOf(
+        allow({ AWS: `arn:aws:iam::${ACCOUNT}:root` }, 'kms:*', '*'),
+        fromAlarms(['kms:Decrypt', 'kms:GenerateDataKey'], '*'),
+      ),
+    },
+    ...Object.fromEntries(FUNCTIONS.map(name => [`${idOf(name)}Role`, trusts('lambda.amazonaws.com')])),
+    ShiftRole: trusts('codedeploy.amazonaws.com'),
+    WebhookLambdaPermissionHttpApi: invokedBy('webhook', 'apigateway', api),
+    ApiLambdaPermissionHttpApi: invokedBy('api', 'apigateway', api),
+    ReconcileLambdaPermissionEventsRuleSchedule1: invokedBy('reconcile', 'events', schedule),
+  }
+}
 
 /** Seconds and MB. The worker's and the feeder's are those of the crash harness's models. */
 const LAMBDAS: Readonly<Record<FunctionName, { Timeout: number; MemorySize: number }>> = {
@@ -379,6 +450,8 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
     })
   }
 
+  for (const [id, expected] of Object.entries(policiesOf(Resources))) yield* has(id, expected)
+
   const topic = arn('sns', `${service}-alarms`)
   yield* has('AlarmTopic', { TopicName: `${service}-alarms`, KmsMasterKeyId: 'AlarmKey' })
   yield* has('AlarmKey', { EnableKeyRotation: true, PendingWindowInDays: 7 })
@@ -541,7 +614,6 @@ export async function* violations({ Resources, Outputs }: Template, use: Uses) {
     if (!isDeepStrictEqual(found, expected))
       yield `${what}: ${JSON.stringify(found)}, not ${JSON.stringify(expected)}`
   }
-  yield* policyViolations(template)
   yield* rightsViolations(template, use)
   for (const other of others()) yield `${other}: no rule asks for it`
 }
