@@ -34,7 +34,7 @@ const serverless = v.looseObject({
 })
 
 /** What the command reads of serverless.yml. */
-export const readService = () => {
+const readService = () => {
   // Tags such as !Ref, which the parser warns about, are not read.
   const yaml = parse(readFileSync(join(ROOT, 'serverless.yml'), 'utf8'), { logLevel: 'error' })
   const service = v.safeParse(serverless, yaml)
