@@ -1,4 +1,4 @@
-import { type AttributeValue, PutItemCommand } from '@aws-sdk/client-dynamodb'
+import { PutItemCommand } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
 import type { DynamoDB } from '../platform/clients.ts'
 import type { Refusal } from '../protocol/errors.ts'
@@ -8,6 +8,7 @@ import { itemBytes, WRITE_UNIT } from './bodies.ts'
 import type { OrderEvent } from './events.ts'
 import type { FeedMessage } from './feed.ts'
 import { type Intent, isSettled, type Order } from './order.ts'
+import type { Item } from './stored.ts'
 
 /** A call to the accounting service: the status of its answer, and the code of a failure, but not its words, which may quote data. */
 export type MadeCall = {
@@ -54,8 +55,6 @@ export type HistoryEntry = OrderKey & {
   /** The lists were too long, and their ends are missing. */
   cut?: true
 }
-
-type Item = Record<string, AttributeValue>
 
 /** The partition of a store's orders, in which `at` sorts the entries by time. */
 export const partitionOf = (source: string): string => `orders ${source}`
