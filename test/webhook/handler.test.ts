@@ -67,7 +67,7 @@ const refused = (status: number, code: string, message: unknown) => ({
 /** The sender is asked to try again. */
 const unavailable = {
   ...refused(503, 'unavailable', 'The delivery could not be stored; send it again'),
-  headers: { 'retry-after': '5' },
+  headers: { 'content-type': 'application/json', 'retry-after': '5' },
 }
 
 const STORED = ['GetItem', 'SendMessage', 'PutItem']
