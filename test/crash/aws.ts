@@ -5,6 +5,7 @@ import {
 } from '@aws-sdk/client-sqs'
 import { GetParameterCommand, GetParametersByPathCommand, ParameterNotFound } from '@aws-sdk/client-ssm'
 import * as v from 'valibot'
+import { storeKeyParameter } from '../../lib/api/keys.ts'
 import type { DynamoDB, Sqs, Ssm } from '../../lib/platform/clients.ts'
 import { QUEUES } from '../../lib/platform/names.ts'
 import { quarantineEntry } from '../../lib/platform/quarantine.ts'
@@ -35,6 +36,12 @@ export const quarantinedBytes = (message: string): Buffer =>
 
 const nameOf = (url = '') => url.slice(url.lastIndexOf('/') + 1)
 const parameterOf = (name = '') => name.slice(SECRETS_PATH.length + 1)
+
+/** The entry of {@link Cloud.parameters} for the key of a store. */
+export const storeKeyEntry = (source: string, key: string): [name: string, value: string] => {
+  const { Name, Value } = storeKeyParameter(SECRETS_PATH, source, key)
+  return [parameterOf(Name), Value]
+}
 
 const run = (cloud: Cloud, command: object): object => {
   const { quarantine, parameters, tables } = cloud

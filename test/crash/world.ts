@@ -1,4 +1,3 @@
-import { storeKeyParameter } from '../../lib/api/keys.ts'
 import type { RequestKind } from '../../lib/orders/order.ts'
 import type { HttpClient, OutgoingRequest } from '../../lib/platform/http-client.ts'
 import { feedQueueName, PARAMETERS, QUEUES } from '../../lib/platform/names.ts'
@@ -7,7 +6,7 @@ import type { Telemetry } from '../../lib/platform/telemetry.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import { DAY, MINUTE } from '../scenarios.ts'
 import { ACCOUNTING_KEY, type Act, accountingService, readCall } from './accounting.ts'
-import { type Cloud, SECRETS_PATH } from './aws.ts'
+import { type Cloud, storeKeyEntry } from './aws.ts'
 import { virtualClock } from './clock.ts'
 import { dynamodbTables } from './dynamodb.ts'
 import { callsWith, type Fault, type Instance } from './faults.ts'
@@ -49,11 +48,6 @@ const isForeign = (body: string) =>
 
 const nothing = () => undefined
 const SILENT: Telemetry = { info: nothing, warn: nothing, error: nothing, count: nothing, seconds: nothing }
-
-const storeKey = (source: string): [string, string] => {
-  const { Name, Value } = storeKeyParameter(SECRETS_PATH, source, storeKeyOf(source))
-  return [Name.slice(SECRETS_PATH.length + 1), Value]
-}
 
 /** Writes the index of parameters, as the command does. */
 export const writeIndex = (parameters: Map<string, string>, folder: string): void => {
@@ -135,7 +129,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
       [`${PARAMETERS.webhookSecrets}/first`, WEBHOOK_SECRET],
       [PARAMETERS.accountingKey, ACCOUNTING_KEY],
       // The store "closed" was removed from stores.yml, and its key was not revoked.
-      ...[SHOP, WEB, APP, 'closed'].map(storeKey),
+      ...[SHOP, WEB, APP, 'closed'].map(source => storeKeyEntry(source, storeKeyOf(source))),
       ...[WEB, APP].map(source => [`${PARAMETERS.feedSecrets}/${source}`, feedSecretOf(source)] as const),
     ]),
     failingEntries: scenario.failingEntries ?? 0,

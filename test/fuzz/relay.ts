@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { createApi } from '../../lib/api/handler.ts'
-import { storeKeyParameter } from '../../lib/api/keys.ts'
 import type { HttpClient } from '../../lib/platform/http-client.ts'
 import { PARAMETERS, QUEUES } from '../../lib/platform/names.ts'
 import { createReceiver } from '../../lib/webhook/handler.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
-import { awsClients, type Cloud, quarantinedBytes, SECRETS_PATH } from '../crash/aws.ts'
+import { awsClients, type Cloud, quarantinedBytes, storeKeyEntry } from '../crash/aws.ts'
 import { dynamodbTables } from '../crash/dynamodb.ts'
 import { type MakeCall, startInstance } from '../crash/faults.ts'
 import { SETTINGS, STORES } from '../crash/functions.ts'
@@ -18,8 +17,6 @@ import { recordingTelemetry } from '../support/telemetry.ts'
 export const NOW = 1_800_000_000
 export const SECRET = 'whsec_fuzz'
 export const STORE_KEY = 'key-of-shop'
-
-const storeKey = storeKeyParameter(SECRETS_PATH, 'shop', STORE_KEY)
 
 const unknownOrder: HttpClient = async ({ method, path }) => ({
   status: method === 'POST' && path.endsWith('/orders/') ? 400 : 404,
@@ -44,7 +41,7 @@ export const startRelay = (http: HttpClient = unknownOrder) => {
     parameters: new Map([
       [`${PARAMETERS.webhookSecrets}/one`, SECRET],
       [PARAMETERS.accountingKey, 'accounting-key'],
-      [storeKey.Name.slice(SECRETS_PATH.length + 1), storeKey.Value],
+      storeKeyEntry('shop', STORE_KEY),
     ]),
     failingEntries: 0,
   }

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import { median } from '../../bench/statistics.ts'
 import { verify } from '../../lib/protocol/signature.ts'
 
 const SECRET = 'whsec_timing'
@@ -24,10 +25,6 @@ export const leaky: Verifier = (header, body) => {
   })
 }
 
-const ascending = (values: readonly number[]) => values.toSorted((a, b) => a - b)
-
-const median = (values: readonly number[]): number => ascending(values)[Math.floor(values.length / 2)] ?? 0
-
 /** The share that is left out at either end: a pair that the machine interrupted says nothing. */
 const TRIMMED = 0.1
 
@@ -41,7 +38,7 @@ type Verdict = {
 /** Whether paired differences, each independent of the others, are around zero. */
 const judge = (differences: readonly number[]): Verdict => {
   const out = Math.floor(differences.length * TRIMMED)
-  const kept = ascending(differences).slice(out, differences.length - out)
+  const kept = differences.toSorted((a, b) => a - b).slice(out, differences.length - out)
   const difference = kept.reduce((sum, value) => sum + value, 0) / kept.length
   const variance = kept.reduce((sum, value) => sum + (value - difference) ** 2, 0) / (kept.length - 1)
   return { difference, t: difference / Math.sqrt(variance / kept.length) }
