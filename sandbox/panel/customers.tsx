@@ -12,7 +12,7 @@ const nameOf = ({ name, code }: Customer) => name || code
 
 const COLUMNS: Column<Customer>[] = [
   { label: t('Name'), kind: 'breaks', cell: customer => <Name>{nameOf(customer)}</Name> },
-  { label: t('Code'), kind: 'breaks', cell: ({ code }) => <Code>{code}</Code> },
+  { label: t('Code'), cell: ({ code }) => <Code>{code}</Code> },
   { label: t('Mobile'), cell: ({ mobile }) => mobile && <Code>{mobile}</Code> },
   { label: t('E-mail'), kind: 'breaks', cell: ({ email }) => email && <Code>{email}</Code> },
   {
