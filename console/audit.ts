@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
 import { auditSince, RATE, shortened } from '../cli/audit/audit.ts'
 import type { Balance } from '../cli/audit/balance.ts'
+import type { Context } from '../cli/core/context.ts'
 import { since } from '../cli/core/options.ts'
 import { checkOrders } from '../cli/orders/orders.ts'
 import { get, PERIODS, post } from './route.ts'
@@ -12,11 +13,11 @@ const INTERVAL_MS = 500
 type Step = { progress: string; balance?: Omit<Balance, 'lists'> & { lists: ReturnType<typeof shortened> } }
 
 /** What `relay audit` finds. */
-export const auditRoutes = [
+export const auditRoutes = (context: Context) => [
   get(
     'audit',
     { since: v.picklist([...PERIODS, '30d']) },
-    async function* ({ since: period }, { context }): AsyncGenerator<Step> {
+    async function* ({ since: period }): AsyncGenerator<Step> {
       let progress = ''
       const onProgress = (text: string) => {
         progress = text
@@ -41,7 +42,7 @@ export const auditRoutes = [
   post(
     'audit/repair',
     { orders: v.array(v.object({ source: v.string(), external_id: v.string() })) },
-    async ({ orders }, { context }) => {
+    async ({ orders }) => {
       await checkOrders(context, orders)
       return { checked: orders.length }
     },

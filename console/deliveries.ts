@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { Context } from '../cli/core/context.ts'
 import { since } from '../cli/core/options.ts'
 import { listDeliveries, OUTCOMES, showDelivery } from '../cli/deliveries.ts'
 import { get, PERIODS } from './route.ts'
@@ -6,7 +7,7 @@ import { get, PERIODS } from './route.ts'
 const LIMIT = 200
 
 /** Webhooks that came in, as `relay deliveries` has them. */
-export const deliveriesRoutes = [
+export const deliveriesRoutes = (context: Context) => [
   get(
     'deliveries',
     {
@@ -14,10 +15,10 @@ export const deliveriesRoutes = [
       outcome: v.optional(v.picklist(OUTCOMES)),
       source: v.optional(v.string()),
     },
-    async ({ since: period, ...filter }, { context }) => {
+    async ({ since: period, ...filter }) => {
       const { data } = await listDeliveries(context, { ...filter, since: since(period), limit: LIMIT })
       return { ...data, sources: context.stores().map(({ source }) => source) }
     },
   ),
-  get('delivery', { id: v.string() }, async ({ id }, { context }) => (await showDelivery(context, id)).data),
+  get('delivery', { id: v.string() }, async ({ id }) => (await showDelivery(context, id)).data),
 ]

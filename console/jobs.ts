@@ -25,7 +25,7 @@ export const createJobs = (context: Context, live: Live, kind: string) => {
     start: (
       name: string,
       action: string,
-      work: (context: Context, signal: AbortSignal) => Promise<string | undefined>,
+      work: (context: Context, signal: AbortSignal) => Promise<{ text: string } | undefined>,
     ) => {
       const former = jobs.get(name)
       if (former !== undefined && former.end === undefined) {
@@ -41,8 +41,8 @@ export const createJobs = (context: Context, live: Live, kind: string) => {
         { ...context, terminal: { ...context.terminal, onProgress } },
         AbortSignal.any([stop.signal, live.stopping]),
       ).then(
-        text => {
-          job.end = { at: new Date(), text }
+        said => {
+          job.end = { at: new Date(), text: said?.text }
         },
         error => {
           job.end = { at: new Date(), failure: explain(error, context).message }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { Context } from '../cli/core/context.ts'
 import { since } from '../cli/core/options.ts'
 import { recentLines, stackText } from '../cli/tail.ts'
 import { ORDER_UPDATED } from '../lib/protocol/webhook.ts'
@@ -14,14 +15,14 @@ const aboutOrder = v.object({ source: v.string(), external_id: v.string() })
 const aboutDelivery = v.object({ delivery: v.string() })
 
 /** The log of the functions, as `relay tail` follows it. */
-export const logRoutes = [
+export const logRoutes = (context: Context) => [
   get(
     'log',
     {
       since: v.picklist(['10m', ...PERIODS]),
       ...{ source: text, order: text, delivery: text, errors: v.optional(v.literal('true')) },
     },
-    async function* ({ since: period, errors, ...filter }, { context, gone: signal }) {
+    async function* ({ since: period, errors, ...filter }, signal) {
       const range = { since: since(period), signal, limit: LIMIT }
       for await (const line of recentLines(context, range, { ...filter, errors: errors === 'true' })) {
         const { at, from, level, message, fields } = line

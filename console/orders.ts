@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { Context } from '../cli/core/context.ts'
 import { cannot } from '../cli/core/errors.ts'
 import { checkOrders, failingOrders, findOrders, listOrders, timelineOf } from '../cli/orders/orders.ts'
 import { RESEND_RATE, resend } from '../cli/orders/resend.ts'
@@ -31,7 +32,7 @@ const summary = (stored: StoredOrder) => {
 
 const key = { source: v.string(), external_id: v.string() }
 
-export const orderRoutes = [
+export const orderRoutes = (context: Context) => [
   get(
     'orders',
     {
@@ -39,7 +40,7 @@ export const orderRoutes = [
       status: v.optional(v.picklist(STATUSES)),
       show: v.optional(v.picklist(['unsettled', 'failing'])),
     },
-    async ({ show, since, until, ...filter }, { context }) => {
+    async ({ show, since, until, ...filter }) => {
       const range = {
         since: since === undefined ? undefined : new Date(since),
         // The day is meant to its end.
@@ -58,13 +59,13 @@ export const orderRoutes = [
       }
     },
   ),
-  get('find', { text: v.string() }, async ({ text }, { context }) => ({
+  get('find', { text: v.string() }, async ({ text }) => ({
     cursor: undefined,
     searched: undefined,
     orders: (await findOrders(context, text.trim())).map(summary),
     sources: context.stores().map(({ source }) => source),
   })),
-  get('order', key, async ({ source, external_id }, { context }) => {
+  get('order', key, async ({ source, external_id }) => {
     const timeline = await timelineOf(context, { source, external_id })
     if (timeline === undefined)
       throw cannot('show the order', `the relay has no order "${external_id}" of "${source}"`)
@@ -78,6 +79,6 @@ export const orderRoutes = [
       why: whyWaiting(stored, Date.now()),
     }
   }),
-  post('orders/check', key, (order, { context }) => checkOrders(context, [order])),
-  post('orders/resend', key, (order, { context }) => resend(context, { ...order, rate: RESEND_RATE })),
+  post('orders/check', key, order => checkOrders(context, [order])),
+  post('orders/resend', key, order => resend(context, { ...order, rate: RESEND_RATE })),
 ]

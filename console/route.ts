@@ -1,30 +1,21 @@
 import type { InferOutput, ObjectEntries, ObjectSchema } from 'valibot'
 import * as v from 'valibot'
-import type { Context } from '../cli/core/context.ts'
 import { cannot } from '../cli/core/errors.ts'
-import type { Live } from './live.ts'
-
-/** What the routes work with. */
-type Services = {
-  context: Context
-  live: Live
-  /** Aborted once nobody waits for the answer any more. */
-  gone: AbortSignal
-}
 
 export type Route = {
   method: 'get' | 'post'
   /** Below `/api/`. */
   path: string
   input: ObjectSchema<ObjectEntries, undefined>
-  handle: (input: never, services: Services) => unknown
+  /** @param gone aborted once nobody waits for the answer any more */
+  handle: (input: never, gone: AbortSignal) => unknown
 }
 
 type Input<Entries extends ObjectEntries> = ObjectSchema<Entries, undefined>
 
 type Handle<Entries extends ObjectEntries, Result> = (
   input: InferOutput<Input<Entries>>,
-  services: Services,
+  gone: AbortSignal,
 ) => Result
 
 /** A route of its own type, by which the pages know what it takes and answers. */

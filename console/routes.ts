@@ -22,10 +22,10 @@ export const routesOf = (context: Context, live: Live) =>
     ...storesRoutes(context, live),
     ...conformanceRoutes(context, live),
     ...setupRoutes(context, live),
-    ...orderRoutes,
-    ...deliveriesRoutes,
-    ...logRoutes,
-    ...auditRoutes,
+    ...orderRoutes(context),
+    ...deliveriesRoutes(context),
+    ...logRoutes(context),
+    ...auditRoutes(context),
   ] satisfies Route[]
 
 export type Routes = ReturnType<typeof routesOf>[number]

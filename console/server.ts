@@ -56,8 +56,7 @@ export const startConsole = async (
     }
     // The schema of the route is that of its handler: `get` and `post` take both together.
     const gone = new AbortController()
-    const signal = AbortSignal.any([gone.signal, stopping.signal])
-    const result = handle(valid.output as never, { context, live, gone: signal })
+    const result = handle(valid.output as never, AbortSignal.any([gone.signal, stopping.signal]))
     if (!isIterable(result)) return call.json((await result) ?? {})
     call.header('content-type', 'application/x-ndjson')
     return stream(call, async output => {

@@ -65,23 +65,18 @@ export const setupRoutes = (context: Context, live: Live) => {
       return (await storeKey(context, validSecret(key, API_KEY), { check })).data
     }),
     post('webhook/register', { url, again: v.boolean(), check: v.boolean() }, async options =>
-      jobs.start(
-        WEBHOOK,
-        'register the webhook',
-        async (context, signal) => (await register(context, { ...options, signal })).text,
+      jobs.start(WEBHOOK, 'register the webhook', (context, signal) =>
+        register(context, { ...options, signal }),
       ),
     ),
     post('webhook/rotate', { url, lead: seconds, overlap: seconds, wait: v.boolean() }, async options =>
-      jobs.start(
-        WEBHOOK,
-        'rotate the webhook secret',
-        async (context, signal) => (await rotate(context, { ...options, signal })).text,
+      jobs.start(WEBHOOK, 'rotate the webhook secret', (context, signal) =>
+        rotate(context, { ...options, signal }),
       ),
     ),
     post('webhook/unregister', { url, name: v.string() }, async ({ url, name }) => {
       confirmName('unregister the webhook', url, name)
-      const remove = async (context: Context) => (await unregister(context, { url })).text
-      jobs.start(WEBHOOK, 'unregister the webhook', remove)
+      jobs.start(WEBHOOK, 'unregister the webhook', context => unregister(context, { url }))
     }),
     post('webhook/stop', {}, async () => jobs.stop(WEBHOOK)),
     post(

@@ -35,23 +35,15 @@ export const storesRoutes = (context: Context, live: Live) => {
       })
     }),
     post('stores/resend-stop', { source }, async ({ source }) => resends.stop(source)),
-    get('store', { source }, async ({ source }, { context }) => (await showStore(context, source)).data),
-    post('stores/index', {}, async (_, { context }) => (await writeIndexes(context)).data),
-    post('stores/key', { source, readOnly: v.boolean() }, async ({ source, readOnly }, { context }) => {
+    get('store', { source }, async ({ source }) => (await showStore(context, source)).data),
+    post('stores/index', {}, async () => (await writeIndexes(context)).data),
+    post('stores/key', { source, readOnly: v.boolean() }, async ({ source, readOnly }) => {
       return (await createKey(context, source, { readOnly })).data
     }),
-    post(
-      'stores/secret',
-      { source },
-      async ({ source }, { context }) => (await setSecret(context, source, {})).data,
-    ),
-    post('stores/revoke', { source, id: v.string() }, async ({ source, id }, { context }) => {
+    post('stores/secret', { source }, async ({ source }) => (await setSecret(context, source, {})).data),
+    post('stores/revoke', { source, id: v.string() }, async ({ source, id }) => {
       return (await revokeKey(context, source, id)).data
     }),
-    post(
-      'stores/test',
-      { source },
-      async ({ source }, { context }) => (await testFeed(context, source)).data,
-    ),
+    post('stores/test', { source }, async ({ source }) => (await testFeed(context, source)).data),
   ]
 }
