@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
-import { partiesOf } from '../local/demo/parties.ts'
+import { type Parties, partiesOf } from '../local/demo/parties.ts'
 import { SOURCE, story } from '../local/demo/story.ts'
 import { freePorts } from '../local/ports.ts'
-import { type Stack, startStack } from '../local/stack.ts'
+import { startStack } from '../local/stack.ts'
 import { startBrowser } from './support/chromium.ts'
 
 // Makes the pictures of docs/images from the running system, after the demo's story and a morning of a small shop.
@@ -13,27 +13,20 @@ import { startBrowser } from './support/chromium.ts'
 const NAMES = ['سارا محمدی', 'علی رضایی', 'Mina Karimi', 'حسین کاظمی', 'زهرا احمدی', 'Reza Moradi']
 
 /** Orders through the relay: paid, to be reviewed for want of stock, and refused for an unknown product. */
-const trade = async ({ relay, sandbox }: Stack['urls']) => {
-  const call = (url: string, key: string, body: object, method = 'POST') =>
-    fetch(url, {
-      method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
+const trade = async ({ store }: Parties, sandbox: string) => {
   for (let number = 2; number < 26; number++) {
-    const isUnknown = number % 8 === 5
-    await call(`${relay}/api/v1/orders/`, 'local-demo-shop', {
-      ...{ source: SOURCE, external_id: `A-${number}` },
+    const sku = number % 8 === 5 ? 'TEAPOT' : 'KETTLE'
+    await store.create({
+      external_id: `A-${number}`,
       customer: { mobile: `091234567${String(number).padStart(2, '0')}`, name: NAMES[number % NAMES.length] },
-      items: [
-        { sku: isUnknown ? 'TEAPOT' : 'KETTLE', quantity: number % 9 === 7 ? 100 : 1, unit_price: 1_500_000 },
-      ],
+      items: [{ sku, quantity: number % 9 === 7 ? 100 : 1, unit_price: 1_500_000 }],
       ...(number % 3 === 0 && { payment: { method: 'online', reference: `7788${number}` } }),
     })
   }
-  await call(`${sandbox}/panel/orders/A-4/pay?source=${SOURCE}`, 'sandbox-key', {
-    method: 'card',
-    reference: '4711',
+  await fetch(`${sandbox}/panel/orders/A-4/pay?source=${SOURCE}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ method: 'card', reference: '4711' }),
   })
 }
 
@@ -64,8 +57,8 @@ try {
     await act(parties)
   }
   await parties.accountant.stock('KETTLE', 'Kettle', 60)
+  await trade(parties, stack.urls.sandbox)
   parties.close()
-  await trade(stack.urls)
   const { consoleUrl = '', urls } = stack
   const browser = await startBrowser()
   try {
