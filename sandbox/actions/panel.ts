@@ -5,12 +5,12 @@ import { ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
 import { exactNumber } from '../decimal.ts'
 import { headersOf } from '../delivery/attempt.ts'
 import type { ExportQuery, OrdersQuery } from '../panel-requests.ts'
-import { Refusal } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
 import type { InvoiceRow, ListedOrder, Order, OrderFilter, StatusSums } from '../store/orders.ts'
 import type { Delivery } from '../store/webhooks.ts'
 import { obstaclesNow } from './documents.ts'
 import { findOrder, resultOf } from './orders.ts'
+import { findDelivery } from './webhooks.ts'
 
 const dated = (order: Order) => ({
   ...resultOf(order),
@@ -141,8 +141,4 @@ export const listDeliveries = (external_id: string | undefined, limit: number, s
 })
 
 /** @throws Refusal when the delivery does not exist */
-export const showDelivery = (delivery: string, store: Store) => {
-  const found = store.deliveries.find(delivery)
-  if (found === undefined) throw new Refusal('not_found', `Delivery "${delivery}" is not known`, 'delivery')
-  return shownDelivery(found, store)
-}
+export const showDelivery = (id: string, store: Store) => shownDelivery(findDelivery(id, store), store)

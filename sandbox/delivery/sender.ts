@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { ORDER_UPDATED, RETRY_SECONDS } from '../../lib/protocol/webhook.ts'
-import { TEST_ORDER } from '../actions/webhooks.ts'
+import { findDelivery, TEST_ORDER } from '../actions/webhooks.ts'
 import { Refusal } from '../refusal.ts'
 import type { Store } from '../store/open.ts'
 import type { Attempt, Delivery, Progress, Webhook } from '../store/webhooks.ts'
@@ -136,9 +136,7 @@ export const startSender = (store: Store, speed: number) => {
      * @throws Refusal when the delivery does not exist or its URL is no longer registered
      */
     resend: async (id: string): Promise<void> => {
-      const delivery = store.deliveries.find(id)
-      if (delivery === undefined) throw new Refusal('not_found', `Delivery "${id}" is not known`, 'delivery')
-      webhookAt(delivery.url)
+      webhookAt(findDelivery(id, store).url)
       await send(id, false)
     },
     /**

@@ -93,28 +93,30 @@ test.each<[at: string, change: unknown, field: string | undefined]>([
 describe('the list of orders', () => {
   const ids = (orders: Json[]) => orders.map(({ external_id }) => String(external_id))
 
-  test.each([
-    ['', '54321'],
-    ['sort=invoice_number', '12345'],
-    ['sort=-date', '34521'],
-    ['sort=date', '12543'],
-    ['sort=total', '51243'],
-    ['sort=-total&q=card', '3421'],
-    ['sort=updated_at', '12345'],
-  ])('is sorted and paged: %s', async (query, expected) => {
+  test('is sorted and paged', async () => {
     const { create, panel } = sandbox()
     for (const [index, price] of [90, 90, 10_000, 1000, 9].entries()) {
       const payment = { ...PAYMENT, reference: index === 4 ? '' : 'card' }
       const date = `2026-11-0${[1, 2, 9, 8, 2][index]}`
       await create(order(String(index + 1), { items: [row('SKU-1', 1, price)], payment, date }))
     }
-    const found: string[] = []
-    for (let before: unknown = ''; before !== null; ) {
-      const { body } = await panel(`orders?limit=2&${query}&before=${before}`)
-      found.push(...ids([...(body.orders ?? [])]))
-      before = body.next
+    for (const [query, expected] of [
+      ['', '54321'],
+      ['sort=invoice_number', '12345'],
+      ['sort=-date', '34521'],
+      ['sort=date', '12543'],
+      ['sort=total', '51243'],
+      ['sort=-total&q=card', '3421'],
+      ['sort=updated_at', '12345'],
+    ]) {
+      let found = ''
+      for (let before: unknown = ''; before !== null; ) {
+        const { orders, next } = (await panel(`orders?limit=2&${query}&before=${before}`)).body
+        found += ids([...(orders ?? [])]).join('')
+        before = next
+      }
+      expect([query, found]).toEqual([query, expected])
     }
-    expect(found.join('')).toBe(expected)
   })
 
   test('is filtered by status, source and text, with counts by status', async () => {
