@@ -398,7 +398,7 @@ describe('a correction', () => {
     const { create, settings, stock } = sandbox()
     const items = [{ ...row('SKU-1', 2), name: 'gift', discount: 100 }]
     await create(order('1', { items, shipping: 500, discount: 300, customer: { mobile: '09123456789' } }))
-    await settings({ taxRate: 20 })
+    await settings({ taxRate: 20, pricesIncludeTax: true })
     const gift = {
       kind: 'item',
       sku: 'SKU-1',
@@ -408,7 +408,8 @@ describe('a correction', () => {
       tax: '160',
     }
     expect((await act('correct', { shipping: 0 })).body).toMatchObject({
-      ...{ total: '1760', tax_rate: 10, customer: { code: '09123456789' }, rows: [gift] },
+      ...{ total: '1760', tax_rate: 10, prices_include_tax: false },
+      ...{ customer: { code: '09123456789' }, rows: [gift] },
     })
     expect((await act('correct', { discount: 0, shipping: 1000 })).body).toMatchObject({ total: '3190' })
     const swapped = { items: [row('SKU-2', 0.5, 100)], customer: {} }
