@@ -10,14 +10,12 @@ const check = async ({ stack }: Context, key: string): Promise<string> => {
   const { accountingUrl } = await stack()
   const access = await accessOf(accountingClient({ baseUrl: accountingUrl, apiKey: async () => key }))
   if (access === 'granted') return accountingUrl
-  const [found, remedy] =
-    'refused' in access
-      ? [`${accountingUrl} answered ${access.refused}`, 'use a key with the scope orders.write']
-      : [
-          `it could not be checked: ${access.unavailable}`,
-          'try again later, or store it unchecked with --no-check',
-        ]
-  throw cannot('store the API key', found, remedy)
+  if ('refused' in access) {
+    const remedy = 'use a key with the scope orders.write'
+    throw cannot('store the API key', `${accountingUrl} answered ${access.refused}`, remedy)
+  }
+  const remedy = 'try again later, or store it unchecked with --no-check'
+  throw cannot('store the API key', `it could not be checked: ${access.unavailable}`, remedy)
 }
 
 /** What the secret is in a sentence. */

@@ -28,23 +28,19 @@ export type Stack = {
   }
 }
 
+/** What the command reads of serverless.yml. */
 const serverless = v.looseObject({
   params: v.looseObject({ default: v.looseObject({ ordersTable: v.string() }) }),
   functions: v.record(v.string(), v.looseObject({ timeout: v.optional(v.number(), 6) })),
 })
 
-/** What the command reads of serverless.yml. */
-const readService = () => {
+/** The local stack, as described by serverless.yml and the port variables. */
+export const localStack = (ports: Ports): Stack => {
   // Tags such as !Ref, which the parser warns about, are not read.
   const yaml = parse(readFileSync(join(ROOT, 'serverless.yml'), 'utf8'), { logLevel: 'error' })
   const service = v.safeParse(serverless, yaml)
   if (!service.success) throw cannot('read serverless.yml', 'it does not list its functions')
-  return service.output
-}
-
-/** The local stack, as described by serverless.yml and the port variables. */
-export const localStack = (ports: Ports): Stack => {
-  const { functions, params } = readService()
+  const { functions, params } = service.output
   return {
     webhookUrl: `${urlOf(ports.relay)}/webhook`,
     ordersTable: params.default.ordersTable,
