@@ -114,22 +114,6 @@ describe('a request', () => {
       expect(nextCall(having('invoiced', ...REQUEST_KINDS.map(kind => intent(kind, state))))).toBeUndefined()
   })
 
-  test.each<[string | undefined, CallResult & { to: RequestKind }, IntentState]>([
-    [undefined, answered('create', 'invoiced'), 'registered'],
-    ['invoiced', answered('create', 'archived'), 'registered'],
-    ['invoiced', answered('payment', 'archived'), 'registered'],
-    ['paid', answered('payment', 'paid'), 'duplicate'],
-    ['paid', answered('refund', 'refunded'), 'registered'],
-    ['refunded', answered('refund', 'refunded'), 'duplicate'],
-  ])('of an order that is %s, answered with %j, is %s', (status, call, state) => {
-    const next = apply(having(status, intent(call.to)), call)
-    expect(next.intents).toEqual([ended(call.to, state)])
-    const requests = [{ id: call.to, kind: call.to, state }]
-    expect(next.pending).toMatchObject(
-      state === 'duplicate' ? [message(state, call.to)] : [{ event: 'order.updated', requests }],
-    )
-  })
-
   test.each(REQUEST_KINDS)(
     '%s whose first answer was lost is registered, not a duplicate, unless it could do nothing',
     kind => {
@@ -163,6 +147,13 @@ describe('a request', () => {
       expect(next.pending).toMatchObject([
         { data: result('paid'), requests: [{ id: 'create', state: 'registered' }] },
       ])
+  })
+
+  test('payment of a paid order is a duplicate, and one answered with an unknown status is registered', () => {
+    const outcome = (held: string, status: string) =>
+      statesOf(apply(having(held, intent('payment')), answered('payment', status)))
+    expect(outcome('paid', 'paid')).toEqual(['payment duplicate'])
+    expect(outcome('invoiced', 'archived')).toEqual(['payment registered'])
   })
 
   test('payment answered with 200 in review is held; a refund that the answer does not show raises doubt', () => {
@@ -233,28 +224,13 @@ describe('a refusal', () => {
     expect(statesOf(apply(again, answered('create', 'invoiced')))).toEqual(['create registered'])
   })
 
-  describe.each(['payment', 'refund'] as const)('of a %s', kind => {
-    test('may have crossed a retry: it is sent once more at once, then stays open', () => {
-      const once = apply(having('invoiced', intent(kind)), refused(kind))
-      expect(nextCall(once)).toEqual({ to: 'read' })
-      const looked = apply(once, read('invoiced'))
-      expect([nextCall(looked), looked.pending]).toEqual([{ to: kind, request: '{"a":1}' }, []])
-      const twice = applyAll(looked, refused(kind), read('invoiced'))
-      const waits = [message('waiting', kind, { error: fixable })]
-      expect([twice.intents, twice.pending]).toEqual([[open(kind)], waits])
-      const quiet = silent(twice)
-      const checked = applyAll(quiet, check, read('invoiced'))
-      expect(nextCall(checked)).toMatchObject({ to: kind })
-      expect(applyAll(checked, refused(kind), read('invoiced'))).toEqual(quiet)
-      // A webhook that moves the order is a reason to try again, too.
-      expect(nextCall(apply(quiet, webhook('paid')))).toMatchObject({ to: kind })
-    })
-
-    test('is final when the service does not know the order', () => {
+  test.each(['payment', 'refund'] as const)(
+    'of a %s is final when the service does not know the order',
+    kind => {
       const next = applyAll(having('paid', intent(kind)), refused(kind), unknown)
       expect(next.intents).toEqual([ended(kind, 'rejected', { reason: fixable })])
-    })
-  })
+    },
+  )
 
   test('ends for good, with those that share its fate, when the store sends a corrected request', () => {
     const next = apply(having(undefined, open('create')), request('create'))
@@ -327,12 +303,6 @@ test('a resend publishes the result and every request that the store has heard o
     message('waiting', 'refund'),
   ])
   expect(apply(order(undefined), resend)).toEqual(order(undefined))
-})
-
-test('a check of an order unknown to the service keeps its result and what was not refused', () => {
-  const start = having('paid', intent('refund'))
-  expect(nextCall(apply(start, check))).toEqual({ to: 'read' })
-  expect(applyAll(start, check, unknown)).toEqual(start)
 })
 
 test('the requests that ended are kept up to 16 KB, the last ones, and what is open always', () => {
