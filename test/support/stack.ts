@@ -78,8 +78,6 @@ export const startStack = async () => {
   }
 }
 
-export type Stack = Awaited<ReturnType<typeof startStack>>
-
 /** A stack for the tests of a file, and what its functions report. Every test starts with empty queues and reports. */
 export const stackForTests = async () => {
   const stack = await startStack()
