@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { feedQueueId, queuesOf } from '../../deploy/queues.ts'
 import { parseStores, readStores } from '../../deploy/stores.ts'
-import { feedQueueName, storeName } from '../../lib/platform/names.ts'
+import { storeName } from '../../lib/platform/names.ts'
 import { assertPublicFeeds, MAX_STORES } from '../../lib/platform/stores.ts'
 import { aliasBomb } from '../fuzz/properties.ts'
 
@@ -171,13 +171,6 @@ describe('the name of a store', () => {
         expect(new Set(sources.map(feedQueueId)).size).toBe(sources.length)
       }),
     )
-  })
-
-  test('is not that of the queue when stores.yml gives one', () => {
-    const [{ source, queue } = { source: '' }] = parseStores(
-      file('{ source: فروشگاه, queue: shop, feed: sqs }'),
-    )
-    expect(feedQueueName(source, queue)).toBe('feed-shop.fifo')
   })
 
   test('leaves a queue name that SQS allows, or an error that says why not', () => {
