@@ -2,8 +2,7 @@ import { availableParallelism } from 'node:os'
 
 export default {
   testEnvironment: 'node',
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: { '\\.ts$': '<rootDir>/test/support/strip-types.mjs' },
+  testRunner: '<rootDir>/test/support/runner.mjs',
   modulePathIgnorePatterns: ['<rootDir>/\\.(serverless|order-relay)/'],
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   testSequencer: '<rootDir>/test/support/sequencer.mjs',

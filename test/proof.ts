@@ -4,17 +4,10 @@ import { spawnSync } from 'node:child_process'
 import { proof } from './options.ts'
 import { tool } from './tool.ts'
 
-const NODE = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning']
-
 const jest = (args: readonly string[], variables: Record<string, string> = {}): void => {
-  const { status } = spawnSync(
-    process.execPath,
-    [...NODE, 'node_modules/jest/bin/jest.js', '--verbose', ...args],
-    {
-      env: { ...process.env, ...variables },
-      stdio: 'inherit',
-    },
-  )
+  const program = ['--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js', '--verbose']
+  const env = { ...process.env, ...variables }
+  const { status } = spawnSync(process.execPath, [...program, ...args], { env, stdio: 'inherit' })
   process.exitCode = status ?? 1
 }
 

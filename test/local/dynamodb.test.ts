@@ -1,10 +1,9 @@
-import { inspect } from 'node:util'
 import type { DynamoDB } from '@aws-sdk/client-dynamodb'
 import { beforeEach, expect, test } from '@jest/globals'
 import { Level } from 'level'
 import { tablesOf } from '../../deploy/tables.ts'
 import { createTables, startDynamodb } from '../../local/dynamodb.ts'
-import { freePorts } from '../../local/ports.ts'
+import { codeOf, freePorts } from '../../local/ports.ts'
 import { eachWithFolder } from '../support/folder.ts'
 import { clientsAt } from '../support/parts.ts'
 import { until } from '../support/until.ts'
@@ -47,8 +46,7 @@ test('the port opens with the tables of the stack and their index', async () => 
     return call.then(
       () => true,
       error => {
-        // The SDK wraps errors of another realm, as those of Jest's are, and then drops their code.
-        expect(inspect(error)).toContain('ECONNREFUSED')
+        expect(codeOf(error)).toBe('ECONNREFUSED')
         return false
       },
     )

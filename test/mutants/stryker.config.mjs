@@ -20,6 +20,10 @@ export default {
   jest: {
     configFile: 'jest.config.mjs',
     config: {
+      // A mutant needs modules of its own in a process that runs many, which Jest's loader gives each suite.
+      testRunner: 'jest-circus/runner',
+      extensionsToTreatAsEsm: ['.ts'],
+      transform: { '\\.ts$': '<rootDir>/test/mutants/strip-types.mjs' },
       testMatch: MODULES.map(name => `<rootDir>/test/${name}/**/*.test.ts`),
       // It takes seconds for each mutant, and a rule that it holds needs a quick test as well.
       testPathIgnorePatterns: ['/test/orders/interleavings\\.test\\.ts$'],

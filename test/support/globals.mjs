@@ -1,0 +1,2 @@
+/** What tests import as `@jest/globals`. */
+export const { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } = globalThis
