@@ -1,10 +1,11 @@
+import { hash } from 'node:crypto'
+import type { SendMessageCommandInput } from '@aws-sdk/client-sqs'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import type { SQSEvent } from 'aws-lambda'
 import {
   type EventSource,
   type EventSourceOptions,
   failedIds,
-  recordOf,
   startEventSource,
 } from '../../local/event-source.ts'
 import { createQueue, drain, type Parts, startParts } from '../support/parts.ts'
@@ -13,50 +14,41 @@ import { until } from '../support/until.ts'
 let parts: Parts
 let count = 0
 let source: EventSource | undefined
-let errors: unknown[] = []
+const errors: unknown[] = []
 
 beforeAll(async () => {
   parts = await startParts()
 })
 afterEach(async () => {
   await source?.stop()
-  source = undefined
-  errors = []
+  errors.length = 0
 })
 afterAll(() => parts.close())
 
 const createFifo = async (attributes: Record<string, string> = {}) => {
-  count += 1
-  const name = `queue-${count}.fifo`
+  const name = `queue-${++count}.fifo`
   return { name, url: await createQueue(parts.sqs, name, { VisibilityTimeout: '1', ...attributes }) }
 }
-const send = (QueueUrl: string, group: string, body: string) =>
+type Queue = Awaited<ReturnType<typeof createFifo>>
+
+const send = ({ url }: Queue, group: string, body: string, more: Partial<SendMessageCommandInput> = {}) =>
   parts.sqs.sendMessage({
-    QueueUrl,
-    MessageBody: body,
-    MessageGroupId: group,
-    MessageDeduplicationId: body,
+    ...{ QueueUrl: url, MessageBody: body, MessageGroupId: group, MessageDeduplicationId: body, ...more },
   })
 /** How many messages are visible and how many are being processed. */
-const counts = async (name: string) => {
-  const AttributeNames = ['All' as const]
-  const { Attributes } = await parts.sqs.getQueueAttributes({
-    QueueUrl: parts.queueUrl(name),
-    AttributeNames,
-  })
-  return [Attributes?.ApproximateNumberOfMessages, Attributes?.ApproximateNumberOfMessagesNotVisible].join()
+const counts = async ({ url }: Queue) => {
+  const { Attributes = {} } = await parts.sqs.getQueueAttributes({ QueueUrl: url, AttributeNames: ['All'] })
+  return [Attributes.ApproximateNumberOfMessages, Attributes.ApproximateNumberOfMessagesNotVisible].join()
 }
-const isEmpty = (name: string) => async () => (await counts(name)) === '0,0'
+const isEmpty = async (queue: Queue) => (await counts(queue)) === '0,0'
 const feed = (
-  { url }: { url: string },
+  { url }: Queue,
   invoke: (event: SQSEvent) => Promise<unknown>,
   more: Partial<EventSourceOptions> = {},
 ) => {
   source = startEventSource({
-    ...{ sqs: parts.sqs, queueUrl: url },
+    ...{ sqs: parts.sqs, queueUrl: url, onError: error => errors.push(error), ...more },
     invoke: event => invoke(event as SQSEvent),
-    onError: error => errors.push(error),
-    ...more,
   })
 }
 
@@ -69,9 +61,9 @@ test('only a failed message is received again, after its visibility timeout, and
     seen.push(...Records.map(({ body, attributes }) => `${body} ${attributes.ApproximateReceiveCount}`))
     return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) }
   })
-  for (const body of ['bad', 'next']) await send(queue.url, 'a', body)
-  await send(queue.url, 'b', 'good')
-  await until(isEmpty(queue.name))
+  for (const body of ['bad', 'next']) await send(queue, 'a', body)
+  await send(queue, 'b', 'good')
+  await until(() => isEmpty(queue))
   expect(seen.filter(entry => entry !== 'good 1')).toEqual(['bad 1', 'bad 2', 'next 1'])
   expect(seen).toHaveLength(4)
 })
@@ -82,7 +74,7 @@ test('groups run in parallel, the messages of a group in sequence', async () => 
   const order: string[] = []
   const { promise: together, resolve: release } = Promise.withResolvers<void>()
   for (const group of ['a', 'b', 'c']) {
-    for (const index of [1, 2]) await send(queue.url, group, `${group}${index}`)
+    for (const index of [1, 2]) await send(queue, group, `${group}${index}`)
   }
   const invoke = async ({ Records: [record] }: SQSEvent) => {
     const body = record?.body ?? ''
@@ -92,7 +84,7 @@ test('groups run in parallel, the messages of a group in sequence', async () => 
     order.push(body)
   }
   feed(queue, invoke, { batchSize: 1 })
-  await until(isEmpty(queue.name))
+  await until(() => isEmpty(queue))
   for (const group of ['a', 'b', 'c'])
     expect(order.filter(body => body.startsWith(group))).toEqual([`${group}1`, `${group}2`])
 })
@@ -110,18 +102,47 @@ test('a batch whose function throws is moved to the dead-letter queue after its 
     calls += 1
     throw new Error('broken')
   })
-  await send(queue.url, 'g', 'poison')
-  await until(async () => (await counts(dead.name)) === '1,0')
+  await send(queue, 'g', 'poison')
+  await until(async () => (await counts(dead)) === '1,0')
   expect(calls).toBe(2)
   expect(errors).toEqual([new Error('broken'), new Error('broken')])
   expect((await drain(parts.sqs, dead.url)).map(({ Body }) => Body)).toEqual(['poison'])
 })
 
-test('the response of a function that does not report failures is ignored', async () => {
+test('a function receives what Lambda passes to it, and is believed only if it reports failures', async () => {
   const queue = await createFifo()
-  feed(queue, async () => ({ batchItemFailures: [{ itemIdentifier: '' }] }), { reportsFailures: false })
-  await send(queue.url, 'g', 'one')
-  await until(isEmpty(queue.name))
+  const { promise: received, resolve: receive } = Promise.withResolvers<SQSEvent>()
+  const report = async (event: SQSEvent) => {
+    receive(event)
+    return { batchItemFailures: [{ itemIdentifier: '' }] }
+  }
+  feed(queue, report, { reportsFailures: false })
+  const MessageAttributes = {
+    trace: { DataType: 'String', StringValue: 'abc' },
+    blob: { DataType: 'Binary', BinaryValue: new Uint8Array([1, 2, 255]) },
+  }
+  const { MessageId, SequenceNumber } = await send(queue, 'g', 'سفارش', { MessageAttributes })
+  const time = expect.stringMatching(/^\d{13}$/)
+  expect(await received).toEqual({
+    Records: [
+      {
+        ...{ messageId: MessageId, receiptHandle: expect.stringMatching(/./), body: 'سفارش' },
+        md5OfBody: hash('md5', 'سفارش'),
+        attributes: {
+          ...{ SenderId: expect.any(String), SentTimestamp: time, ApproximateFirstReceiveTimestamp: time },
+          ...{ ApproximateReceiveCount: '1', MessageGroupId: 'g', MessageDeduplicationId: 'سفارش' },
+          SequenceNumber,
+        },
+        messageAttributes: {
+          trace: { dataType: 'String', stringValue: 'abc' },
+          blob: { dataType: 'Binary', binaryValue: 'AQL/' },
+        },
+        ...{ eventSource: 'aws:sqs', awsRegion: 'eu-central-1' },
+        eventSourceARN: `arn:aws:sqs:eu-central-1:000000000000:${queue.name}`,
+      },
+    ],
+  })
+  await until(() => isEmpty(queue))
   expect(errors).toEqual([])
 })
 
@@ -132,15 +153,14 @@ test('stopping waits for the function and for the deletion that follows', async 
     started.resolve()
     return held.promise
   })
-  await send(queue.url, 'g', 'one')
+  await send(queue, 'g', 'one')
   await started.promise
   const stopping = source?.stop()
   const later = new Promise(resolve => setImmediate(resolve, 'later'))
   expect(await Promise.race([stopping, later])).toBe('later')
   held.resolve()
   await stopping
-  expect(await isEmpty(queue.name)()).toBe(true)
-  source = undefined
+  expect(await isEmpty(queue)).toBe(true)
 })
 
 const IDS = ['a', 'b', 'c']
@@ -148,61 +168,19 @@ const failures = (...itemIdentifiers: unknown[]) => ({
   batchItemFailures: itemIdentifiers.map(itemIdentifier => ({ itemIdentifier })),
 })
 
-test.each<[response: string, response: unknown, failed: readonly string[]]>([
-  ['undefined', undefined, []],
-  ['null', null, []],
-  ['an empty object', {}, []],
-  ['an object about something else', { statusCode: 200 }, []],
-  ['an empty list', { batchItemFailures: [] }, []],
-  ['a list that is null', { batchItemFailures: null }, []],
-  ['one id', failures('b'), ['b']],
-  ['several ids', failures('a', 'c'), ['a', 'c']],
-  ['the same id twice', failures('c', 'c'), ['c']],
-  ['an empty id', failures(''), IDS],
-  ['an id that is null', failures('a', null), IDS],
-  ['an id that is not in the batch', failures('a', 'z'), IDS],
-  ['an item without an id', { batchItemFailures: [{ id: 'a' }] }, IDS],
-  ['a list that is text', { batchItemFailures: 'a' }, IDS],
-  ['an object in place of the list', { batchItemFailures: { itemIdentifier: 'a' } }, IDS],
-  ['text', 'ok', IDS],
-  ['a number', 7, IDS],
-  ['false', false, IDS],
-])('with the response %s, the messages that AWS takes for failed have failed', (_name, response, failed) => {
+test.each<[response: unknown, failed: readonly string[]]>([
+  ...[undefined, null, {}, { statusCode: 200 }, failures(), { batchItemFailures: null }].map(
+    success => [success, []] as [unknown, string[]],
+  ),
+  [failures('b'), ['b']],
+  [failures('a', 'c'), ['a', 'c']],
+  [failures('c', 'c'), ['c']],
+  ...[failures(''), failures('a', null), failures('a', 'z'), 'ok', 7, false].map(
+    failure => [failure, IDS] as [unknown, string[]],
+  ),
+  ...[[{ id: 'a' }], 'a', { itemIdentifier: 'a' }].map(
+    batchItemFailures => [{ batchItemFailures }, IDS] as [unknown, string[]],
+  ),
+])('with the response %j, the messages that AWS takes for failed have failed', (response, failed) => {
   expect([...failedIds(response, IDS)]).toEqual(failed)
-})
-
-test('a received message becomes the record that Lambda passes to a function', () => {
-  const received = {
-    MessageId: 'id',
-    ReceiptHandle: 'handle',
-    Body: 'سفارش',
-    MD5OfBody: 'md5',
-    Attributes: {
-      SenderId: 'sender',
-      SentTimestamp: '1000',
-      ApproximateReceiveCount: '2',
-      ApproximateFirstReceiveTimestamp: '1001',
-      MessageGroupId: 'group',
-      MessageDeduplicationId: 'dedup',
-      SequenceNumber: '00001',
-    },
-    MessageAttributes: {
-      trace: { DataType: 'String', StringValue: 'abc' },
-      blob: { DataType: 'Binary', BinaryValue: new Uint8Array([1, 2, 255]) },
-    },
-  }
-  expect(recordOf(received, 'orders.fifo')).toEqual({
-    messageId: 'id',
-    receiptHandle: 'handle',
-    body: 'سفارش',
-    md5OfBody: 'md5',
-    attributes: received.Attributes,
-    messageAttributes: {
-      trace: { dataType: 'String', stringValue: 'abc' },
-      blob: { dataType: 'Binary', binaryValue: 'AQL/' },
-    },
-    eventSource: 'aws:sqs',
-    eventSourceARN: 'arn:aws:sqs:eu-central-1:000000000000:orders.fifo',
-    awsRegion: 'eu-central-1',
-  })
 })
