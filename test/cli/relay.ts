@@ -43,7 +43,6 @@ export const spawnRelay = (
   return spawn(program, [...before, ...args], {
     cwd: tmpdir(),
     env: {
-      NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/relay'),
       ...Object.fromEntries(inherited),
       AWS_EC2_METADATA_DISABLED: 'true',
       ...environment,

@@ -27,7 +27,6 @@ const start = (changes: Partial<Settings> = {}) =>
     args: [serverless, 'offline'],
     cwd: projectPath(),
     environment: {
-      NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/order-relay'),
       ...process.env,
       ...environmentOf({ ...settings, ...changes }),
       RELAY_WEBHOOK_SECRETS: 'one,two',
@@ -170,7 +169,10 @@ test('a change of stores.yml asks for a restart', async () => {
 
 test('a second start names the directory in use, and the first stops with exit code 0', async () => {
   const second = start({ ports: await freePorts() })
-  await expect(second.ready()).rejects.toThrow(/Cannot open .*dynamodb: another order-relay uses it/)
+  await expect(second.ready()).rejects.toThrow(
+    /Cannot open .*dynamodb: another order-relay uses it; stop that one, or set ORDER_RELAY_DATA to another directory/,
+  )
+  expect((await clients.dynamodb.listTables({})).TableNames).toHaveLength(3)
   await offline.stop()
   expect(await offline.ended).toBe('ended with exit code 0')
 })
