@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import { dirname } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -157,13 +157,8 @@ const load = async (path: string): Promise<Parameters> => {
 /** Replaces the file atomically, readable by its owner only: it holds secrets. */
 const save = async (path: string, parameters: Parameters) => {
   const next = `${path}.next`
-  const handle = await open(next, 'w', 0o600)
-  try {
-    await handle.writeFile(JSON.stringify({ parameters: [...parameters.values()] }, null, 2))
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  const text = JSON.stringify({ parameters: [...parameters.values()] }, null, 2)
+  await writeFile(next, text, { mode: 0o600, flush: true })
   await rename(next, path)
 }
 

@@ -41,6 +41,7 @@ const require = createRequire(import.meta.url)
  */
 export default (globalConfig, config, environment, runtime, path, report) => {
   const suite = ++suites
+  // The environment's own are of the global object of its context.
   const mocks = new environment.moduleMocker.constructor(globalThis)
   const timers = new environment.fakeTimersModern.constructor({ config, global: globalThis })
   const jest = {
