@@ -118,7 +118,7 @@ const LEVELS = [
 
 const IDS = [
   ['order', t('Order number')],
-  ['delivery', t('Delivery, request or feed message')],
+  ['delivery', t('Delivery, request or message')],
 ] as const
 
 const filterOf = ({ query }: Route): Filter => ({ since: '10m', ...Object.fromEntries(query) })

@@ -423,6 +423,6 @@ export const t = translator({
   'Last ten minutes': 'ده دقیقهٔ گذشته',
   'All lines': 'همهٔ سطرها',
   'Only warnings and errors': 'فقط هشدارها و خطاها',
-  'Delivery, request or feed message': 'تحویل، درخواست یا پیام خوراک',
+  'Delivery, request or message': 'تحویل، درخواست یا پیام',
   Level: 'سطح',
 })
