@@ -113,7 +113,7 @@ const LOG_PERIODS = [['10m', t('Last ten minutes')], ...PERIODS] as const
 
 const LEVELS = [
   ['', t('All lines')],
-  ['true', t('Only warnings and errors')],
+  ['true', t('Warnings and errors')],
 ] as const
 
 const IDS = [

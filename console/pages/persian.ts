@@ -422,7 +422,7 @@ export const t = translator({
   '{count} new {count|line|lines}': '{count} سطر تازه',
   'Last ten minutes': 'ده دقیقهٔ گذشته',
   'All lines': 'همهٔ سطرها',
-  'Only warnings and errors': 'فقط هشدارها و خطاها',
+  'Warnings and errors': 'هشدارها و خطاها',
   'Delivery, request or message': 'تحویل، درخواست یا پیام',
   Level: 'سطح',
 })
