@@ -190,7 +190,7 @@ export const pageTests = (open: Open) => {
       await click('button', 'Replay')
       await fill('Reason', 'the service is back')
       await submit('Replay')
-      await page.getByRole('status').filter({ hasText: /replayed \d/ }).waitFor()
+      await page.locator('.progress', { hasText: /replayed \d/ }).waitFor()
       await click('button', 'Break off')
       await page.getByText('broken off').first().waitFor()
       await click('button', 'Resume')
