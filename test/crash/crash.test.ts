@@ -6,8 +6,9 @@ import { assertPlantable, BUGS } from './bugs.ts'
 import { crashMatrix, PATTERNS } from './explore.ts'
 import { STORES } from './functions.ts'
 import { PLACES } from './places.ts'
+import { KINDS } from './plan.ts'
 import { SCENARIOS } from './scenarios.ts'
-import { KINDS, simulate } from './simulation.ts'
+import { simulate } from './simulation.ts'
 
 const counted = new Set<string>()
 /** Messages and names of fields. */

@@ -1,8 +1,8 @@
 import { commaSeparated, partOf, proof, say, secondsSince, upTo } from '../options.ts'
 import { DAY } from '../scenarios.ts'
 import { BUGS, type Bug } from './bugs.ts'
+import type { Simulation } from './plan.ts'
 import { load } from './plant.ts'
-import type { Simulation } from './simulation.ts'
 
 // Stack traces of expected errors would take a tenth of the time.
 Error.stackTraceLimit = 0
