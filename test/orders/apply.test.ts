@@ -149,11 +149,12 @@ describe('a request', () => {
       ])
   })
 
-  test('payment of a paid order is a duplicate, and one answered with an unknown status is registered', () => {
-    const outcome = (held: string, status: string) =>
-      statesOf(apply(having(held, intent('payment')), answered('payment', status)))
-    expect(outcome('paid', 'paid')).toEqual(['payment duplicate'])
-    expect(outcome('invoiced', 'archived')).toEqual(['payment registered'])
+  test('payment of a paid order is a duplicate; what is answered with an unknown status is registered', () => {
+    const outcome = (kind: RequestKind, held: string, status: string) =>
+      statesOf(apply(having(held, intent(kind)), answered(kind, status)))
+    expect(outcome('payment', 'paid', 'paid')).toEqual(['payment duplicate'])
+    expect(outcome('payment', 'invoiced', 'archived')).toEqual(['payment registered'])
+    expect(outcome('create', 'invoiced', 'archived')).toEqual(['create registered'])
   })
 
   test('payment answered with 200 in review is held; a refund that the answer does not show raises doubt', () => {
