@@ -12,6 +12,6 @@ export const until = async <Found>(condition: () => Found | Promise<Found>, mill
     const passed = performance.now() - begin
     if (passed > milliseconds) throw new Error(`Not within ${milliseconds} ms: ${condition}`)
     // Asking more often would take the time of what is waited for.
-    await sleep(10 + passed / 10)
+    await sleep(Math.min(100, 10 + passed / 10))
   }
 }
