@@ -22,7 +22,10 @@ const feedMessage = v.looseObject({
   version: v.number(),
   data: v.looseObject({ external_id: v.string() }),
 })
-const savedOrder = v.looseObject({ status: v.string(), relay: v.looseObject({ version: v.number() }) })
+const savedOrder = v.looseObject({
+  status: v.string(),
+  relay: v.optional(v.looseObject({ version: v.number() })),
+})
 const deliveries = v.object({
   deliveries: v.array(
     v.looseObject({
@@ -76,12 +79,12 @@ export const partiesOf = ({ relay, sandbox, sqs }: Addresses, source: string) =>
       create: (body: object) => send('POST', `${relay}/api/v1/orders/`, { source, ...body }, asStore),
       payment: (id: string, body: object) => send('POST', `${relay}${path(id, 'payment/')}`, body, asStore),
       refund: (id: string, body: object) => send('POST', `${relay}${path(id, 'refund/')}`, body, asStore),
-      /** The status in the relay's table, which is saved after the message about it is sent. */
+      /** The status in the table. An order is saved after the message about it is sent: until then, `relay` is missing or old. */
       saved: (id: string) =>
         until(`the table to have order ${id}`, async () => {
           const { body } = await send('GET', `${relay}${path(id)}`, undefined, asStore)
           const found = v.parse(savedOrder, body)
-          return found.relay.version === notified.get(id) ? found.status : undefined
+          return found.relay?.version === notified.get(id) ? found.status : undefined
         }),
       /** Receives the next message of the store's feed. */
       receive: () =>

@@ -125,7 +125,8 @@ export const relayOf = (environmentOf: () => Record<string, string>) => {
 const call = async (url: string, key: string, method: string, body?: unknown) => {
   const response = await fetch(url, {
     method,
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    // A busy machine may need longer than stores wait by default.
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', prefer: 'wait=10' },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
   return { status: response.status, body: JSON.parse((await response.text()) || 'null') }

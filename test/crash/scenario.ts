@@ -62,7 +62,7 @@ export type Scenario = {
 }
 
 /** What a simulation decides by chance. */
-export type Chance = Pick<TableOptions, 'indexLag' | 'expiryLag'> & {
+type Chance = Pick<TableOptions, 'indexLag' | 'expiryLag'> & {
   /** How long it lasts, in milliseconds. */
   lasts: number
   /** How long a message may wait, in milliseconds: somewhat longer than the longest outage. */
