@@ -16,7 +16,7 @@ learnMessages({
   'getaddrinfo ENOTFOUND {=host}': 'نشانی {host} پیدا نشد',
   'other side closed': 'طرف مقابل اتصال را بست',
   // Refusals.
-  'Field "{=field}" is missing': 'مورد «{field}» خالی است',
+  'Field "{=field}" is missing': 'مورد «{field}» نیامده است',
   'Field "{=field}" is {=value}: {rule}': '«{field}» برابر {value} است: {rule}',
   'must not be empty': 'نباید خالی باشد',
   'must be a number': 'باید عدد باشد',

@@ -144,8 +144,8 @@ const queues: Check = async context => {
     bulk === 0
       ? ok(imports, 'the bulk queue is empty')
       : note(imports, `${count(bulk, 'message')} in the bulk queue`, `relay imports${flags}`),
-    await isEmpty('no dead letters', [QUEUES.ordersDead, QUEUES.feedsDead], replay),
-    await isEmpty('nothing in quarantine', [QUEUES.quarantine], reread),
+    await isEmpty('dead letters', [QUEUES.ordersDead, QUEUES.feedsDead], replay),
+    await isEmpty('quarantine', [QUEUES.quarantine], reread),
   ]
 }
 

@@ -99,26 +99,24 @@ const Line = ({ count, children }: { count: number; children: ComponentChildren 
 )
 
 /** A number that opens to what it counts. */
-const Counted = ({ name, count, members }: Group) => (
-  <details>
-    <summary>
-      <Line count={count}>
-        {name
-          .split(' ')
-          .map(word => STATES[word] ?? translateMessage(word))
-          .join(' ')}
-      </Line>
-    </summary>
-    <ul class="members small">
-      {members.map(({ source, external_id, id }) => (
-        <li key={id ?? `${source} ${external_id}`}>
-          <OrderLink {...{ source, external_id }} /> {id && <Code>{visible(id)}</Code>}
-        </li>
-      ))}
-      {count > members.length && <li>{t('and {count} more', { count: count - members.length })}</li>}
-    </ul>
-  </details>
-)
+const Counted = ({ name, count, members }: Group) => {
+  const words = name.split(' ').map(word => STATES[word] ?? translateMessage(word))
+  const line = <Line count={count}>{words.join(' ')}</Line>
+  if (count === 0) return <p>{line}</p>
+  return (
+    <details>
+      <summary>{line}</summary>
+      <ul class="members small">
+        {members.map(({ source, external_id, id }) => (
+          <li key={id ?? `${source} ${external_id}`}>
+            <OrderLink {...{ source, external_id }} /> {id && <Code>{visible(id)}</Code>}
+          </li>
+        ))}
+        {count > members.length && <li>{t('and {count} more', { count: count - members.length })}</li>}
+      </ul>
+    </details>
+  )
+}
 
 const STATES: Readonly<Record<string, string>> = {
   applied: t('applied'),

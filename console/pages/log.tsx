@@ -113,7 +113,7 @@ const LOG_PERIODS = [['10m', t('Last ten minutes')], ...PERIODS] as const
 
 const LEVELS = [
   ['', t('All lines')],
-  ['true', t('Warnings and errors')],
+  ['true', t('Warnings, errors')],
 ] as const
 
 const IDS = [

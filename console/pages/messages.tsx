@@ -197,7 +197,7 @@ const List = page(
         </PageHead>
         {operation?.plan.command === command && <Progress {...operation} />}
         <p class="small muted note">
-          {t('Read {ago}.', { ago: <Ago iso={at} /> })}{' '}
+          {t('Last read: {ago}.', { ago: <Ago iso={at} /> })}{' '}
           {hidden > 0 &&
             t('{count} more {count|is|are} beyond 1,000, behind others of the same order, or being read.', {
               count: hidden,

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { visible } from '../../lib/platform/visible.ts'
-import { formatMilliseconds, serial } from '../../web/format.ts'
+import { decimal, formatMilliseconds, serial } from '../../web/format.ts'
 import { translateMessage } from '../../web/messages.ts'
 import { attempt } from '../../web/notices.ts'
 import { Button, Code, Facts, Moment, Name, Section, type Tone } from '../../web/pieces.tsx'
@@ -147,8 +147,10 @@ const Requests = ({ intents }: Data) => (
   </Section>
 )
 
-const shown = (value: unknown) =>
-  translateMessage(visible(typeof value === 'string' ? value : JSON.stringify(value)))
+const shown = (name: string, value: unknown) =>
+  name === 'total'
+    ? decimal(String(value))
+    : translateMessage(visible(typeof value === 'string' ? value : JSON.stringify(value)))
 
 const Result = ({ result, version, updated_at, doubt }: Data) => (
   <Section id="result" title={t('Last result of the service')}>
@@ -160,7 +162,7 @@ const Result = ({ result, version, updated_at, doubt }: Data) => (
               .filter(
                 ([name, value]) => !['source', 'external_id', 'status'].includes(name) && value !== null,
               )
-              .map(([name, value]) => [translateMessage(name), <Name key={name}>{shown(value)}</Name>]),
+              .map(([name, value]) => [translateMessage(name), <Name key={name}>{shown(name, value)}</Name>]),
           ),
           [t('Version of the feed')]: serial(version),
           [t('Last change')]: updated_at && <Moment iso={updated_at} />,

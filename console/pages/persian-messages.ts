@@ -106,9 +106,9 @@ learnMessages({
   return_number: 'شمارهٔ برگشت',
   draft: 'پیش‌نویس',
   needs_review: 'نیازمند بررسی',
-  invoiced: 'فاکتورشده',
-  paid: 'پرداخت‌شده',
-  refunded: 'برگشت‌شده',
+  invoiced: 'فاکتور شده',
+  paid: 'پرداخت شده',
+  refunded: 'مرجوع شده',
   posted: 'قطعی',
   error: 'خطا',
   id: 'شناسه',
@@ -145,6 +145,8 @@ learnMessages({
   'order queue: {=event} of {=source}': 'صف سفارش‌ها: {event} از {source}',
   'feed: {=event} of {=source}': 'خوراک: {event} از {source}',
   'order queue: {failure}': 'صف سفارش‌ها: {failure}',
+  webhook: 'وب‌هوک',
+  worker: 'پردازشگر',
   'webhook: {failure}': 'وب‌هوک: {failure}',
   'worker: {failure}': 'پردازشگر: {failure}',
   'no call': 'بدون فراخوانی',
@@ -225,7 +227,7 @@ learnMessages({
   'the body is empty: something else has read it; {=otherwise}':
     'متن خالی است: چیز دیگری آن را خوانده است؛ وگرنه کلید دیگری امضا کرده است',
   'the body is not JSON: it was cut off or changed; {=otherwise}':
-    'متن JSON نیست: بریده یا تغییر کرده است؛ وگرنه کلید دیگری امضا کرده است',
+    'متن JSON نیست: بریده شده یا تغییر کرده است؛ وگرنه کلید دیگری امضا کرده است',
   'there are quotes around the secret': 'دور کلید امضا نقل‌قول است',
   'a line break is part of the secret that signs': 'کلیدی که امضا می‌کند پایان سطر دارد',
   'the prefix whsec_ does not belong to the secret': 'پیشوند whsec_ جزء کلید امضا نیست',
@@ -259,7 +261,7 @@ learnMessages({
   'Comparing orders with the service: {done} of {all}': 'سنجش سفارش‌ها با سرویس: {done} از {all}',
   'Comparing orders with the service': 'سنجش سفارش‌ها با سرویس',
   // What cannot be done, and why.
-  'Cannot {action}: {found}': 'نشد: {action}؛ {found}',
+  'Cannot {action}: {found}': '{action} ممکن نشد: {found}',
   'broken off': 'متوقف شد',
   'show the order': 'نمایش سفارش',
   'show the delivery': 'نمایش تحویل',
@@ -300,8 +302,8 @@ learnMessages({
   'find the store "{=source}"': 'یافتن فروشگاه «{source}»',
   'test the feed of "{=source}"': 'آزمودن خوراک «{source}»',
   'revoke the key "{=id}"': 'ابطال کلید «{id}»',
-  'stores.yml has {=stores}': 'stores.yml این‌ها را دارد: {stores}',
-  'add it there and deploy': 'آنجا بیفزایید و مستقر کنید',
+  'stores.yml has {=stores}; add it there and deploy':
+    'stores.yml این‌ها را دارد: {stores}؛ آنجا بیفزایید و مستقر کنید',
   'there is no page "{=page}"': 'صفحهٔ «{page}» نیست',
   'the relay has no order "{=order}" of "{=source}"': 'رله سفارش «{order}» از «{source}» را ندارد',
   'no delivery "{=id}" was queued in the last thirty days':
@@ -402,8 +404,8 @@ learnMessages({
   'no store imports orders': 'هیچ فروشگاهی ورود انبوه ندارد',
   'the bulk queue is empty': 'صف انبوه خالی است',
   '{messages} in the bulk queue': '{messages} در صف انبوه',
-  'no dead letters': 'پیام ناکامی نیست',
-  'nothing in quarantine': 'قرنطینه خالی است',
+  'dead letters': 'پیام‌های ناکام',
+  quarantine: 'قرنطینه',
   none: 'هیچ',
   'see {=list}, fix the cause, then {=replay}': '{list} را ببینید، علت را برطرف کنید، سپس {replay}',
   'see {=list}; once a new version can read it, {=replay}':

@@ -89,9 +89,9 @@ const Item = ({ delivery }: { delivery: Delivery }) => {
       <p class="row small muted">
         <Moment iso={created_at} />
         {last !== undefined && (
-          <Name>
+          <span>
             {t('{result} in {time}', { result: resultOf(last), time: formatMilliseconds(last.latency_ms) })}
-          </Name>
+          </span>
         )}
         {next_attempt_at !== null && (
           <span>{t('next attempt {when}', { when: <Wait until={next_attempt_at} /> })}</span>

@@ -327,7 +327,7 @@ export const t = translator({
   'Add fiscal year': 'افزودن سال مالی',
   'Fiscal years': 'سال‌های مالی',
   'First day': 'نخستین روز',
-  'Last day': 'واپسین روز',
+  'Last day': 'آخرین روز',
   'Added {year}': '{year} افزوده شد',
   'Remove this fiscal year?': 'این سال مالی حذف شود؟',
   'New orders dated {year} will be refused. Orders that are already registered stay as they are.':
@@ -381,7 +381,7 @@ learnMessages({
   'Webhook "{status}" to {=url} queued': 'وب‌هوک «{status}» برای {url} در صف ارسال',
   'Webhook delivered to {=url} ({status})': 'وب‌هوک به {url} تحویل شد ({status})',
   'Webhook to {=url} failed after the last attempt ({error})':
-    'وب‌هوک به {url} پس از واپسین تلاش ناموفق ماند ({error})',
+    'وب‌هوک به {url} پس از آخرین تلاش ناموفق ماند ({error})',
   needs_review: 'نیازمند بررسی',
   invoiced: 'فاکتور شده',
   paid: 'پرداخت شده',

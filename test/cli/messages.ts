@@ -40,7 +40,7 @@ export const messageTests = () => {
       expect(await listed('--since', '2099-01-01')).toEqual([])
       expect(await listed('--limit', '2')).toHaveLength(2)
       expect((await data('dead', 'list')).total).toBe(3)
-      const found = /!! {4}no dead letters: 3 messages\n {6}→ see relay dead list --local/
+      const found = /!! {4}dead letters: 3 messages\n {6}→ see relay dead list --local/
       expect((await local.relay(['doctor'])).out).toMatch(found)
     })
 

@@ -338,7 +338,7 @@ export const pageTests = (open: Open) => {
       expect(await lines.count()).toBe(before)
       await click('button', 'Resume')
       await lines.filter({ hasText: 'outcome=duplicate' }).waitFor()
-      await page.getByLabel('Level').selectOption('Warnings and errors')
+      await page.getByLabel('Level').selectOption('Warnings, errors')
       await page.getByText('no line matches yet').waitFor()
       await page.getByLabel('Level').selectOption('All lines')
       await lines.first().waitFor()
