@@ -195,7 +195,7 @@ export const Field = ({ name, label, help, kind = 'text', value, options, ...res
   }
   const typed = {
     ...{ ...shared, readOnly, value: String(present), autocomplete: 'off' },
-    dir: kind === 'text' || kind === 'switch' ? 'auto' : 'ltr',
+    dir: kind === 'text' ? 'auto' : 'ltr',
     onFocus: (event: TargetedFocusEvent<HTMLInputElement>) => autofocus && event.currentTarget.select(),
   } as const
   return (
@@ -220,7 +220,8 @@ export const Field = ({ name, label, help, kind = 'text', value, options, ...res
         )}
         {/* biome-ignore lint/a11y/useAriaPropsForRole: the state of a checkbox is its own. */}
         {kind === 'switch' && <input {...shared} type="checkbox" role="switch" checked={present === true} />}
-        {kind === 'date' && <input {...typed} {...dateInput(String(present))} />}
+        {/* A date has the page's direction: its digits alone have none. */}
+        {kind === 'date' && <input {...typed} {...dateInput(String(present))} dir={undefined} />}
         {kind === 'number' && <input {...typed} type="text" inputMode="decimal" />}
         {kind === 'text' && options === undefined && <input {...typed} type="text" />}
         {kind === 'secret' && <input {...shared} type="password" autocomplete="off" dir="ltr" />}

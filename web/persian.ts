@@ -9,7 +9,7 @@ export const t = translator({
   '"{typed}" is not a date': '«{typed}» تاریخ نیست',
   // Orders.
   Store: 'فروشگاه',
-  'Any store': 'همه فروشگاه‌ها',
+  'Any store': 'همهٔ فروشگاه‌ها',
   'Needs review': 'نیازمند بررسی',
   Invoiced: 'فاکتور شده',
   Paid: 'پرداخت شده',

@@ -47,7 +47,7 @@ const OrderLink = ({ source, external_id }: { source: string; external_id: strin
 
 const DIFFERENCES: Column<Difference>[] = [
   { label: t('Order'), kind: 'breaks', cell: difference => <OrderLink {...difference} /> },
-  { label: t('Difference'), kind: 'breaks', cell: ({ what }) => <Message text={what} /> },
+  { label: t('Difference'), kind: 'breaks sentences', cell: ({ what }) => <Message text={what} /> },
   { label: t('Id'), kind: 'breaks', cell: ({ id }) => id && <Code>{visible(id)}</Code> },
 ]
 

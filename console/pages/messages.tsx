@@ -96,8 +96,12 @@ const HISTORY: Column<Operation>[] = [
   { label: t('Action'), cell: ({ action }) => ACTIONS[action] },
   { label: t('Messages'), kind: 'breaks', cell: ({ name }) => <Code>{name}</Code> },
   { label: t('Result'), kind: 'breaks', cell: ({ counts }) => countsText(counts) },
-  { label: t('Stopped'), kind: 'breaks', cell: ({ stopped }) => stopped && <Message text={stopped} /> },
-  { label: t('Reason'), kind: 'breaks', cell: ({ reason }) => reason && <Name>{reason}</Name> },
+  {
+    label: t('Stopped'),
+    kind: 'breaks sentences',
+    cell: ({ stopped }) => stopped && <Message text={stopped} />,
+  },
+  { label: t('Reason'), kind: 'breaks sentences', cell: ({ reason }) => reason && <Name>{reason}</Name> },
 ]
 
 /** How far the plan is that was started last. */
@@ -312,7 +316,7 @@ const STEPS: Column<Plan['messages'][number]>[] = [
   { label: t('Event'), cell: ({ event }) => event && <Code>{visible(event)}</Code> },
   {
     label: t('What happens'),
-    kind: 'breaks',
+    kind: 'breaks sentences',
     cell: ({ does }) => does.map(line => <Message key={line} text={line} as="p" />),
   },
 ]

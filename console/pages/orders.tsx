@@ -93,7 +93,7 @@ const COLUMNS: Column<Row>[] = [
   { label: t('Open requests'), cell: ({ open }) => open.length > 0 && <OpenRequests requests={open} /> },
   {
     label: t('Waits for'),
-    kind: 'breaks cell-waiting',
+    kind: 'breaks sentences cell-waiting',
     cell: ({ waiting }) => waiting && <WaitsFor link={waiting} />,
   },
   { label: t('Last change'), cell: ({ updated_at }) => updated_at && <Ago iso={updated_at} /> },

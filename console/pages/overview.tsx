@@ -32,7 +32,7 @@ const ALARMS: Column<Alarm>[] = [
     ),
   },
   { label: t('State'), cell: ({ state }) => <Chip tone={STATES[state][1]}>{STATES[state][0]}</Chip> },
-  { label: t('Meaning'), kind: 'breaks', cell: ({ summary }) => <Message text={summary} /> },
+  { label: t('Meaning'), kind: 'breaks sentences', cell: ({ summary }) => <Message text={summary} /> },
   { label: t('Since'), cell: ({ since }) => since && <Ago iso={since} /> },
 ]
 

@@ -62,10 +62,11 @@ export const Fields = ({ of }: { of: object }) => {
         facts={Object.fromEntries(
           fields
             .filter(([, value]) => !isText(value))
-            .map(([name, value]) => [
-              translateMessage(name),
-              <Code key={name}>{translateMessage(shown(value))}</Code>,
-            ]),
+            .map(([name, value]) => {
+              const text = translateMessage(shown(value))
+              const Text = text === shown(value) ? Code : Name
+              return [translateMessage(name), <Text key={name}>{text}</Text>]
+            }),
         )}
       />
       {fields
