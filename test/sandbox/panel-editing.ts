@@ -114,9 +114,9 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     const { page } = await openAt(`${client().url}/#/settings`, { locale: 'fa-IR' })
     await page.getByRole('button', { name: 'افزودن سال مالی' }).click()
     // 1403 was a leap year, 1404 was not.
-    await fill(page, { 'نخستین روز': '۱۴۰۳/۱/۱', 'واپسین روز': '1404/12/30' }, 'افزودن')
+    await fill(page, { 'نخستین روز': '۱۴۰۳/۱/۱', 'آخرین روز': '1404/12/30' }, 'افزودن')
     await page.getByText('«⁨1404/12/30⁩» تاریخ نیست').waitFor()
-    await fill(page, { 'واپسین روز': '١٤٠٣-١٢-٣٠' }, 'افزودن')
+    await fill(page, { 'آخرین روز': '١٤٠٣-١٢-٣٠' }, 'افزودن')
     await page.getByRole('rowheader', { name: '۱ فروردین ۱۴۰۳' }).waitFor()
     await page.getByRole('cell', { name: '۳۰ اسفند ۱۴۰۳ ۲۰ مارس ۲۰۲۵' }).waitFor()
     expect(await client().list('fiscal-years')).toContainEqual({ from: '2024-03-20', to: '2025-03-20' })
