@@ -24,10 +24,10 @@ const telemetry: Telemetry = {
 }
 
 test('a crash or a lost answer at any call violates no promise, and no log line has personal data', async () => {
-  // A sample: `npm run proof -- crash` makes every run. Six modes and every fifth fault: one at every call, all modes in turn.
+  // A sample: `npm run proof -- crash` makes every run. A call can go wrong in four modes at least: each does once.
   const patterns = PATTERNS.filter(({ name }) => name === 'once, retried after five minutes')
   const scenarios = SCENARIOS.map(scenario => ({ ...scenario, telemetry }))
-  const matrix = await crashMatrix({ scenarios, patterns, every: 5 })
+  const matrix = await crashMatrix({ scenarios, patterns, every: 4 })
   expect(matrix.failures).toEqual([])
   expect(PLACES.filter(place => matrix.struck[place] === undefined)).toEqual([])
   expect(matrix.runs).toBeGreaterThan(700)

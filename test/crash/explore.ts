@@ -1,6 +1,6 @@
 import { HOUR, MINUTE, SECOND } from '../scenarios.ts'
 import { type Fault, MODES, type Mode } from './faults.ts'
-import { PLACES, type Place } from './places.ts'
+import { isRead, PLACES, type Place } from './places.ts'
 import { SCENARIOS } from './scenarios.ts'
 import type { Pattern } from './sender.ts'
 import { violationsOf } from './violations.ts'
@@ -61,17 +61,29 @@ export type Matrix = {
 /** How many failures, and how many violations of each, are shown. */
 const SHOWN = 5
 
+/**
+ * The modes that differ at a place. What takes no effect cannot take it late, and a response that comes after its
+ * time-out finds nobody: the run would be that of a call that is lost, step by step.
+ */
+const modesAt = (place: Place): readonly Mode[] => {
+  if (isRead(place)) return MODES.filter(mode => mode !== 'unanswered' && mode !== 'late')
+  return place.endsWith(': answer') ? MODES.filter(mode => mode !== 'late') : MODES
+}
+
 /** Runs with no fault, and then with a fault of every mode at every call that was made, down to the depth. */
-export const crashMatrix = async (
-  { scenarios = SCENARIOS, patterns = PATTERNS, depth = 1, every = 1, untilFirst = false }: Options = {},
-  onRun: (runs: number) => void = () => undefined,
-): Promise<Matrix> => {
+export const crashMatrix = async ({
+  scenarios = SCENARIOS,
+  patterns = PATTERNS,
+  depth = 1,
+  every = 1,
+  untilFirst = false,
+}: Options = {}): Promise<Matrix> => {
   const matrix: Matrix = { runs: 0, violated: 0, failures: [], struck: {} }
   let count = 0
   const isOver = () => untilFirst && matrix.violated > 0
 
   const note = ({ scenario, world, ...run }: Run, pattern: NamedPattern) => {
-    onRun(++matrix.runs)
+    matrix.runs++
     const faults = run.faults.flatMap(({ at, mode }) => {
       const place = world.calls[at]
       return place === undefined ? [] : [{ at, place, mode }]
@@ -86,12 +98,33 @@ export const crashMatrix = async (
     if (matrix.failures.length < SHOWN)
       matrix.failures.push({ scenario: scenario.name, pattern: pattern.name, faults, violations })
   }
-  const explore = async (scenario: Scenario, pattern: NamedPattern, faults: readonly Fault[]) => {
-    const run = await runScenario(scenario, pattern, faults)
+  /** What was run, by scenario and faults, and what it asked of its pattern. */
+  const ran = new Map<string, { pattern: Pattern; asked: Set<keyof Pattern>; calls: readonly Place[] }[]>()
+  /** The calls of a run. Of a pattern that answers what another was asked likewise, they are the same, as is all else. */
+  const callsOf = async (scenario: Scenario, pattern: NamedPattern, faults: readonly Fault[]) => {
+    const name = JSON.stringify([scenario.name, faults])
+    const others = ran.get(name) ?? []
+    const same = others.find(other => [...other.asked].every(part => other.pattern[part] === pattern[part]))
+    if (same !== undefined) return same.calls
+    const asked = new Set<keyof Pattern>()
+    const observed = new Proxy<Pattern>(pattern, {
+      get(_target, part: keyof Pattern) {
+        asked.add(part)
+        return pattern[part]
+      },
+    })
+    const run = await runScenario(scenario, observed, faults)
     note(run, pattern)
+    // The calls of a run that is not explored further are not needed again.
+    const calls = faults.length === depth ? [] : run.world.calls
+    ran.set(name, [...others, { pattern, asked, calls }])
+    return calls
+  }
+  const explore = async (scenario: Scenario, pattern: NamedPattern, faults: readonly Fault[]) => {
+    const calls = await callsOf(scenario, pattern, faults)
     if (faults.length === depth) return
-    for (let at = (faults.at(-1)?.at ?? -1) + 1; at < run.world.calls.length; at++)
-      for (const mode of MODES)
+    for (const [at, place] of calls.entries())
+      for (const mode of at > (faults.at(-1)?.at ?? -1) ? modesAt(place) : [])
         if (count++ % every === 0 && !isOver()) await explore(scenario, pattern, [...faults, { at, mode }])
   }
   for (const pattern of patterns)
@@ -99,9 +132,29 @@ export const crashMatrix = async (
   return matrix
 }
 
+/** One matrix of the matrices of several scenarios. */
+export const mergeMatrices = (matrices: readonly Matrix[]): Matrix => {
+  const all: Matrix = { runs: 0, violated: 0, failures: [], struck: {} }
+  for (const { runs, violated, failures, struck } of matrices) {
+    all.runs += runs
+    all.violated += violated
+    all.failures.push(...failures.slice(0, SHOWN - all.failures.length))
+    for (const [place, counts] of Object.entries(struck)) {
+      const sums = all.struck[place] ?? {}
+      for (const mode of MODES) if (counts[mode]) sums[mode] = (sums[mode] ?? 0) + counts[mode]
+      all.struck[place] = sums
+    }
+  }
+  return all
+}
+
 /** Places and modes that no run was struck at: the matrix has a hole there. */
 export const holesOf = ({ struck }: Matrix): string[] =>
-  PLACES.flatMap(place => MODES.filter(mode => !struck[place]?.[mode]).map(mode => `${mode} at "${place}"`))
+  PLACES.flatMap(place =>
+    modesAt(place)
+      .filter(mode => !struck[place]?.[mode])
+      .map(mode => `${mode} at "${place}"`),
+  )
 
 /** One case in a line, with what is needed to run it again. */
 export const describeCase = ({ scenario, pattern, faults, violations }: Case): string => {

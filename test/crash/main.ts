@@ -1,26 +1,48 @@
+import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
 import { partOf, proof, say, secondsSince, upTo } from '../options.ts'
 import { assertPlantable, BUGS, type Bug } from './bugs.ts'
-import { type Case, crashMatrix, describeCase, holesOf, PATTERNS } from './explore.ts'
+import { type Case, describeCase, holesOf, type Matrix, mergeMatrices, PATTERNS } from './explore.ts'
 import { type Fault, parseFaults } from './faults.ts'
-import { firstViolationWith } from './plant.ts'
 import { SCENARIOS } from './scenarios.ts'
+import type { Job } from './thread.ts'
 import { violationsOf } from './violations.ts'
 import { runScenario, type Scenario } from './world.ts'
 
-// Stack traces of expected errors would take a tenth of the time.
-Error.stackTraceLimit = 0
+/** Does each job in one of as many threads as there are cores; the results are in the order of the jobs. */
+const inThreads = async <Result>(
+  jobs: readonly Job[],
+  onResult: (result: Result, index: number) => void,
+): Promise<Result[]> => {
+  const results: Result[] = []
+  const waiting = jobs.entries()
+  const work = async () => {
+    const thread = new Worker(new URL('thread.ts', import.meta.url))
+    for (const [index, job] of waiting) {
+      thread.postMessage(job)
+      const [result] = await once(thread, 'message')
+      results[index] = result
+      onResult(result, index)
+    }
+    await thread.terminate()
+  }
+  await Promise.all(Array.from({ length: Math.min(jobs.length, availableParallelism()) }, work))
+  return results
+}
 
 /** What was found, in a line, and as JSON; problems make the proof fail. */
 type Result = { summary: string; result: object; problems: readonly string[] }
 
 const plantBugs = async (planted: readonly Bug[], isSilent: boolean): Promise<Result> => {
   assertPlantable(BUGS)
-  const bugs: { bug: string; by: Case | undefined }[] = []
-  for (const bug of planted) {
-    const by = await firstViolationWith(bug)
-    bugs.push({ bug: bug.name, by })
-    if (!isSilent) say(`${bug.name}: ${by === undefined ? 'NOT FOUND' : describeCase(by)}`)
-  }
+  const found = await inThreads<Case | undefined>(
+    planted.map(({ name }) => ({ bug: name })),
+    (by, index) => {
+      if (!isSilent) say(`${planted[index]?.name}: ${by === undefined ? 'NOT FOUND' : describeCase(by)}`)
+    },
+  )
+  const bugs = planted.map(({ name }, index) => ({ bug: name, by: found[index] }))
   const problems = bugs.filter(({ by }) => by === undefined).map(({ bug }) => bug)
   const summary = `${bugs.length - problems.length} of ${bugs.length} bugs were found`
   return { summary, result: { bugs }, problems }
@@ -46,9 +68,16 @@ const repeatRun = async (
 }
 
 const runMatrix = async ({ scenario: scenarios, pattern: patterns, depth }: Runs): Promise<Result> => {
-  const matrix = await crashMatrix({ scenarios, patterns, depth }, runs => {
-    if (process.stderr.isTTY && runs % 100 === 0) process.stderr.write(`\r${runs} runs `)
-  })
+  const names = patterns.map(({ name }) => name)
+  let runs = 0
+  const matrices = await inThreads<Matrix>(
+    scenarios.map(({ name }) => ({ scenario: name, patterns: names, depth })),
+    matrix => {
+      runs += matrix.runs
+      if (process.stderr.isTTY) process.stderr.write(`\r${runs} runs `)
+    },
+  )
+  const matrix = mergeMatrices(matrices)
   const isWhole = scenarios.length === SCENARIOS.length && patterns.length === PATTERNS.length && depth > 0
   const holes = isWhole ? holesOf(matrix) : []
   return {

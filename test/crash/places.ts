@@ -60,6 +60,10 @@ export type FunctionName = 'webhook' | 'api' | 'reconcile' | 'worker' | 'feeder'
 export const isPlace = (name: string): name is Place => Object.hasOwn(CALLS, name)
 export const PLACES = Object.keys(CALLS).filter(isPlace)
 
+/** Whether a call takes no effect. */
+export const isRead = (place: Place): boolean =>
+  place.endsWith(': call read') || /^(Get|Query)/.test(CALLS[place])
+
 const placeByCall = new Map(
   Object.entries(CALLS).map(([place, call]) => [`${place.slice(0, place.indexOf(':'))}: ${call}`, place]),
 )
