@@ -1,24 +1,20 @@
 import type { IncomingResponse, OutgoingRequest } from '../../lib/platform/http-client.ts'
 import type { OrderKey, OrderResult } from '../../lib/protocol/order.ts'
-import type { Status } from '../../lib/protocol/status.ts'
-import type { Lifecycle, ServiceDocument } from '../scenarios.ts'
+import {
+  ACTS,
+  type Act,
+  called,
+  documentsOf,
+  orderIn,
+  refuses,
+  resultOf,
+  type ServiceOrder,
+} from '../accounting.ts'
+import type { Lifecycle } from '../scenarios.ts'
 import type { Clock } from './clock.ts'
-import { NAME, REFUSAL } from './personal.ts'
+import { REFUSAL } from './personal.ts'
 
 export const ACCOUNTING_KEY = 'accounting-key-of-the-relay'
-
-type Registered = {
-  status: Status
-  holdsPayment: boolean
-  /** One entry for each document that was registered. */
-  documents: ServiceDocument[]
-  total: number
-  /** What a repeated create is answered with, by the spec's words (POST orders, 200). */
-  original?: OrderResult
-}
-
-/** What the accountant does. */
-export type Act = 'fix' | 'payment' | 'edit'
 
 type Action = 'create' | 'read' | 'payment' | 'refund'
 
@@ -36,90 +32,50 @@ export const readCall = ({ method, path, body = '{}' }: OutgoingRequest): { to: 
   return { to, key: { source: decodeURIComponent(source), external_id: decodeURIComponent(id) } }
 }
 
-/** The accounting service at the level of HTTP, with the spec's transitions (spec: States and transitions). */
+/** The accounting service at the level of HTTP. */
 export const accountingService = (
   clock: Clock,
   lifecycleOf: (external_id: string) => Lifecycle,
   /** Called with every change that is not the answer to a request (spec: Events). */
   announce: (result: OrderResult, cause: Act) => void,
 ) => {
-  const orders = new Map<string, Registered>()
+  const orders = new Map<string, ServiceOrder>()
+  /** What a repeated create is answered with, by the spec's words (POST orders, 200). */
+  const originals = new Map<string, OrderResult>()
   const products = new Set<string>()
   const nameOf = ({ source, external_id }: OrderKey) => JSON.stringify([source, external_id])
 
-  const resultOf = ({ source, external_id }: OrderKey, order: Registered): OrderResult => ({
-    source,
-    external_id,
-    status: order.status,
-    status_display: NAME,
-    total: String(order.total),
-    invoice_number: 1,
-    invoice_status: order.status === 'needs_review' ? 'draft' : 'posted',
-    receipt_number: order.documents.includes('receipt') ? 1 : null,
-    return_number: order.documents.includes('return') ? 1 : null,
-    error: order.status === 'needs_review' ? `insufficient stock for ${NAME}` : null,
-  })
-
-  const register = (order: Registered, document: 'receipt' | 'return') => {
-    order.documents.push(document)
-    order.status = document === 'receipt' ? 'paid' : 'refunded'
-    order.holdsPayment = false
-  }
-
-  /** Does what can be done in the order's status; false where nothing can. */
-  const acts: Readonly<Record<Act, (order: Registered) => boolean>> = {
-    fix(order) {
-      if (order.status !== 'needs_review') return false
-      order.status = 'invoiced'
-      if (order.holdsPayment) register(order, 'receipt')
-      return true
-    },
-    payment(order) {
-      const isDue = order.status === 'invoiced'
-      if (isDue) register(order, 'receipt')
-      return isDue
-    },
-    edit(order) {
-      order.total += 1000
-      return true
-    },
-  }
   const act = (key: OrderKey, does: Act) => {
     const order = orders.get(nameOf(key))
-    if (order !== undefined && acts[does](order)) announce(resultOf(key, order), does)
+    const next = order && ACTS[does](order)
+    if (next === undefined) return
+    orders.set(nameOf(key), next)
+    announce(resultOf(key, next), does)
   }
 
   const create = (key: OrderKey): Answer => {
     const { unknownProduct, review, fixedAfter, paidAtOnce, accountant = [] } = lifecycleOf(key.external_id)
     if (unknownProduct !== undefined && !products.has(key.external_id)) return refused(400, 'unknown_sku')
-    const existing = orders.get(nameOf(key))
-    if (existing?.original !== undefined)
-      return { status: 200, body: { ...existing.original, duplicate: true } }
-    const order: Registered = {
-      status: review ? 'needs_review' : 'invoiced',
-      holdsPayment: review === true && paidAtOnce === true,
-      documents: ['invoice'],
-      total: 1_500_000,
-    }
-    if (!review && paidAtOnce) register(order, 'receipt')
-    order.original = resultOf(key, order)
-    orders.set(nameOf(key), order)
+    const name = nameOf(key)
+    const original = originals.get(name)
+    if (original !== undefined) return { status: 200, body: { ...original, duplicate: true } }
+    const unpaid = orderIn(review ? 'needs_review' : 'invoiced')
+    const order = paidAtOnce ? called(unpaid, 'payment') : unpaid
+    const result = resultOf(key, order)
+    orders.set(name, order)
+    originals.set(name, result)
     if (fixedAfter !== undefined) clock.after(fixedAfter, () => act(key, 'fix'))
     for (const { after, does } of accountant) clock.after(after, () => act(key, does))
-    return { status: 200, body: { ...order.original, duplicate: false } }
+    return { status: 200, body: { ...result, duplicate: false } }
   }
 
   const serve = (to: Action, key: OrderKey): Answer => {
     if (to === 'create') return create(key)
     const order = orders.get(nameOf(key))
     if (order === undefined) return refused(404, 'not_found')
-    if (order.status === 'needs_review' && to !== 'read') {
-      order.holdsPayment ||= to === 'payment'
-      return refused(400, 'not_finalized')
-    }
-    if (to === 'payment' && order.status === 'invoiced') register(order, 'receipt')
-    if (to === 'refund' && order.status !== 'refunded') register(order, 'return')
-    return { status: 200, body: resultOf(key, order) }
+    const next = called(order, to)
+    orders.set(nameOf(key), next)
+    return refuses(order, to) ? refused(400, 'not_finalized') : { status: 200, body: resultOf(key, next) }
   }
 
   return {
@@ -136,8 +92,7 @@ export const accountingService = (
     find(key: OrderKey) {
       const order = orders.get(nameOf(key))
       if (order === undefined) return undefined
-      const { documents, holdsPayment } = order
-      return { result: resultOf(key, order), documents, holdsPayment }
+      return { result: resultOf(key, order), documents: documentsOf(order), holdsPayment: order.holdsPayment }
     },
   }
 }

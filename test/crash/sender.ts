@@ -25,8 +25,8 @@ export const sendIn = async (
   pattern: Pattern,
   once: () => Promise<boolean>,
   insists: boolean,
-  sends = pattern.sends,
 ): Promise<boolean> => {
+  const { sends } = pattern
   for (let tries = 0; ; tries++) {
     const answers = await Promise.all(sends === 'concurrent' ? [once(), once()] : [once()])
     if (answers.includes(true)) {

@@ -3,6 +3,7 @@ import type { IncomingResponse, OutgoingRequest } from '../../lib/platform/http-
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import { HEADERS } from '../../lib/protocol/webhook.ts'
 import { type ReceivedMessage, readFeedMessage } from '../oracle.ts'
+import { DAY } from '../scenarios.ts'
 import { httpEvent } from '../support/lambda.ts'
 import { isAuthentic } from '../support/signature.ts'
 import type { Clock } from './clock.ts'
@@ -96,12 +97,14 @@ export const storeClients = (
     refund: (order: OrderKey) => change('POST', order, `${order.external_id}/refund/`, { reason: REASON }),
     withdraw: (order: OrderKey, what: RequestKind) =>
       change('DELETE', order, `${order.external_id}/${what === 'create' ? '' : `${what}/`}`),
-    /** Reads an order until it is answered. */
+    /** Reads an order until it is answered; no outage lasts half a day. */
     async read({ source, external_id }: OrderKey) {
+      const end = clock.now() + DAY / 2
       const read = () => request('GET', `${external_id}/?source=${source}`, storeKeyOf(source))
-      // As often as anything that failed: an order that never comes would be read a hundred thousand times.
-      const once = async () => (await read())?.statusCode === 200
-      await sendIn(clock, pattern, once, true, 'once')
+      while ((await read())?.statusCode !== 200) {
+        if (clock.now() > end) return void problems.push(`${external_id} cannot be read`)
+        await clock.wait(pattern.waits[0] ?? 0)
+      }
     },
     /** Makes a request that must not be accepted; `expected` is the only status it may be answered with. */
     stranger(

@@ -1,14 +1,12 @@
 import { expect, test } from '@jest/globals'
 import { type Intent, isOpen, isSettled } from '../../lib/orders/order.ts'
-import { arrive, check, moves, movesMeanwhile, resultOf, type World, work } from './world.ts'
+import { orderIn, resultOf } from '../accounting.ts'
+import { arrive, check, KEY, moves, movesMeanwhile, type World, work } from './world.ts'
 
 const QUIET = { outsidePayments: 0, reversals: 0, edits: 0, repeats: 0, faults: 0 }
 
 const world = (service: Partial<World['service']>, left: Partial<World['left']>): World => ({
-  service: {
-    ...{ status: 'none', heldPayment: false, receipts: 0, returns: 0, total: 1000 },
-    ...{ stocked: true, forgetful: false, ...service },
-  },
+  service: { stocked: true, forgetful: false, ...service },
   ...{ webhooks: [], sent: 0, queue: [], marks: [], requested: [], received: [] },
   store: { version: 0, states: {} },
   left: { requests: [], fixes: 1, ...QUIET, ...left },
@@ -17,10 +15,11 @@ const world = (service: Partial<World['service']>, left: Partial<World['left']>)
 /** What must hold once nothing is under way any more (promises P5–P9). */
 const violationsOf = ({ service, store, stored, requested }: World) => {
   const isAsked = stored?.order.intents.some(({ kind }) => kind !== 'withdrawal')
-  const record = service.status === 'none' ? undefined : resultOf(service)
+  const { status, receipts = 0, returns = 0, holdsPayment } = service.order ?? {}
+  const record = service.order && resultOf(KEY, service.order)
   const result = stored?.order.result
   const violations: string[] = []
-  if (service.receipts > 1 || service.returns > 1) violations.push('something was registered twice')
+  if (receipts > 1 || returns > 1) violations.push('something was registered twice')
   // The relay need not know what it never touched; what it knows must be true, and known to the store.
   if (result !== undefined || isAsked) {
     if (JSON.stringify(result) !== JSON.stringify(record))
@@ -32,29 +31,29 @@ const violationsOf = ({ service, store, stored, requested }: World) => {
   const registered: string[] = []
   for (const id of requested) {
     const { kind = 'nothing', state = 'unknown' } = stored?.order.intents.find(each => each.id === id) ?? {}
-    const isInReview = service.status === 'needs_review'
+    const isInReview = status === 'needs_review'
     const isRight =
       !isOpen({ state } as Intent) ||
-      (state === 'held' && kind === 'payment' && isInReview && service.heldPayment) ||
+      (state === 'held' && kind === 'payment' && isInReview && holdsPayment) ||
       (state === 'waiting' && kind === 'refund' && isInReview) ||
       (state === 'waiting' && kind === 'create' && service.refuses !== undefined)
-    if (!isRight) violations.push(`${kind} is ${state} while the order is ${service.status}`)
+    if (!isRight) violations.push(`${kind} is ${state} while the order is ${status}`)
     const heard = (store.states[id] ?? []).map(each => each.state)
     if (heard.at(-1) !== state) violations.push(`${kind} is ${state}, and the store heard ${heard}`)
     if (new Set(heard.filter(each => !isOpen({ state: each } as Intent))).size > 1)
       violations.push(`${kind} ended as ${heard}`)
     if (state === 'registered') registered.push(kind)
-    if (state === 'duplicate' && kind !== 'create' && service.status === 'invoiced')
+    if (state === 'duplicate' && kind !== 'create' && status === 'invoiced')
       violations.push(`${kind} counts as a duplicate of nothing`)
   }
   const count = (kind: string) => registered.filter(each => each === kind).length
   for (const kind of ['create', 'payment', 'refund'])
     if (count(kind) > 1) violations.push(`${kind} was registered twice`)
-  const isPaidByStore = service.receipts > 0 && service.paidOutside === undefined && !service.reversed
+  const isPaidByStore = receipts > 0 && service.paidOutside === undefined && !service.reversed
   if (isPaidByStore && count('payment') === 0) violations.push('a payment was registered and has no request')
-  if (count('payment') > 0 && service.receipts === 0 && !service.reversed && service.status !== 'refunded')
+  if (count('payment') > 0 && receipts === 0 && !service.reversed && status !== 'refunded')
     violations.push('a payment counts as registered without a receipt')
-  if (count('refund') > 0 && service.returns === 0) violations.push('a refund was forgotten')
+  if (count('refund') > 0 && returns === 0) violations.push('a refund was forgotten')
   return violations
 }
 
@@ -147,8 +146,8 @@ const all = ['create', 'payment', 'refund'] as const
 const paid = ['create', 'payment'] as const
 
 const short = { stocked: false }
-const inReview = { status: 'needs_review' } as const
-const invoiced = { status: 'invoiced' } as const
+const inReview = { order: orderIn('needs_review') }
+const invoiced = { order: orderIn('invoiced') }
 
 test.each<[string, ...Parameters<typeof world>]>([
   ['an order that needs review', short, { requests: all, faults: 1 }],

@@ -5,26 +5,22 @@ import type { AccountingCall } from '../../lib/orders/next-call.ts'
 import { newOrder, type Order, type RequestKind, type WithdrawalMark } from '../../lib/orders/order.ts'
 import { process } from '../../lib/orders/process.ts'
 import type { OrderResult } from '../../lib/protocol/order.ts'
-import type { Status } from '../../lib/protocol/status.ts'
+import { ACTS, called, orderIn, refuses, resultOf, type ServiceOrder } from '../accounting.ts'
 
 /** A model of everything around one order: service, order queue, worker, feed and store. Nothing in it is changed. */
 export type World = Readonly<{
   service: Readonly<{
-    status: 'none' | Status
-    heldPayment: boolean
-    receipts: number
+    /** Undefined until it is created. */
+    order?: ServiceOrder
     paidOutside?: true
     /** Whether an accountant has cancelled a receipt. */
     reversed?: true
-    returns: number
     /** Whether a created order is finalized immediately. */
     stocked: boolean
     /** Why the service refuses the order: an unknown product, which an accountant may add, or an invalid body. */
     refuses?: 'unknown_sku' | 'invalid'
     /** Whether finalizing forgets the held payment, which the spec does not rule out explicitly. */
     forgetful: boolean
-    /** The invoice total, which an accountant may change without a change of status. */
-    total: number
   }>
   /** Webhooks that were sent and not queued yet; they may arrive in any order. */
   webhooks: readonly OrderEvent[]
@@ -60,42 +56,29 @@ export type World = Readonly<{
 
 type Service = World['service']
 
-const KEY = { source: 'shop', external_id: '1' }
+export const KEY = { source: 'shop', external_id: '1' }
 
-export const resultOf = ({ status, total, receipts, returns }: Service): OrderResult => ({
-  ...KEY,
-  status,
-  total: String(total),
-  receipt_number: receipts === 0 ? null : receipts,
-  return_number: returns === 0 ? null : returns,
-  error: status === 'needs_review' ? 'insufficient stock' : null,
-})
-
-/** The service's own rules (spec: transitions), as far as a worker can see them. */
+/** What the worker is answered, and the service after it. */
 const serve = (service: Service, { to }: AccountingCall): { answer: CallResult; service: Service } => {
-  const reason = { status: 400, code: service.refuses ?? 'not_finalized', message: 'no' }
-  const refused = { service, answer: { to, outcome: 'refused', reason } } as const
-  const result = (changes: Partial<Service> = {}) => {
-    const next = { ...service, ...changes }
-    return { service: next, answer: { to, outcome: 'result', result: resultOf(next) } } as const
+  const { stocked, refuses: code } = service
+  const reason = { status: 400, code: code ?? 'not_finalized', message: 'no' }
+  const refused = { to, outcome: 'refused', reason } as const
+  const resultIs = (order: ServiceOrder) => ({ to, outcome: 'result', result: resultOf(KEY, order) }) as const
+  const first = orderIn(stocked ? 'invoiced' : 'needs_review')
+  const order = service.order ?? (to === 'create' && code === undefined ? first : undefined)
+  if (order === undefined) {
+    const unknown = { to, outcome: 'unknown order', reason: { ...reason, status: 404 } } as const
+    return { service, answer: to === 'create' ? refused : unknown }
   }
-  const { status, receipts, returns, stocked, refuses } = service
-  const first = stocked ? 'invoiced' : 'needs_review'
   if (to === 'create') {
-    if (status === 'none') return refuses === undefined ? result({ status: first }) : refused
     // The original result, of which only the status may be out of date here.
-    const original = { ...resultOf(service), status: first }
-    return { service, answer: { to, outcome: 'result', result: original, duplicate: true } }
+    const original = resultIs({ ...order, status: first.status })
+    return { service: { ...service, order }, answer: { ...original, duplicate: service.order !== undefined } }
   }
-  if (status === 'none') {
-    return { service, answer: { to, outcome: 'unknown order', reason: { ...reason, status: 404 } } }
+  return {
+    service: { ...service, order: called(order, to) },
+    answer: refuses(order, to) ? refused : resultIs(called(order, to)),
   }
-  if (status === 'needs_review' && to !== 'read') {
-    return to === 'payment' ? { ...refused, service: { ...service, heldPayment: true } } : refused
-  }
-  if (to === 'payment' && status === 'invoiced') return result({ status: 'paid', receipts: receipts + 1 })
-  if (to === 'refund' && status !== 'refunded') return result({ status: 'refunded', returns: returns + 1 })
-  return result()
 }
 
 /** Something that may happen, and the world after it. */
@@ -137,68 +120,62 @@ const mark = (world: World): World => {
   return { ...world, marks, stored: { order: { ...order, withdrawals }, revision: revision + 1 } }
 }
 
-type Act = (service: Service) => Service | undefined
-
 /** What an accountant does, and how often it may happen; undefined when it cannot be done. */
-const ACTS: Readonly<Record<string, readonly ['fixes' | 'outsidePayments' | 'reversals' | 'edits', Act]>> = {
-  'fixes the order': [
-    'fixes',
-    ({ refuses, ...service }) => {
-      if (refuses === 'unknown_sku') return service
-      if (service.status !== 'needs_review') return undefined
-      return service.heldPayment && !service.forgetful
-        ? { ...service, status: 'paid', receipts: service.receipts + 1 }
-        : { ...service, status: 'invoiced' }
-    },
-  ],
-  'registers a payment': [
-    'outsidePayments',
-    service =>
-      service.status === 'invoiced'
-        ? { ...service, status: 'paid', paidOutside: true, receipts: service.receipts + 1 }
+type Deed = {
+  kind: 'fixes' | 'outsidePayments' | 'reversals' | 'edits'
+  does: (order: ServiceOrder, service: Service) => ServiceOrder | undefined
+  marks?: Partial<Service>
+}
+
+const DEEDS: Readonly<Record<string, Deed>> = {
+  'fixes the order': {
+    kind: 'fixes',
+    does: (order, { forgetful }) => ACTS.fix(forgetful ? { ...order, holdsPayment: false } : order),
+  },
+  'registers a payment': { kind: 'outsidePayments', does: ACTS.payment, marks: { paidOutside: true } },
+  'reverses the payment': {
+    kind: 'reversals',
+    does: order =>
+      order.status === 'paid' ? { ...order, status: 'invoiced', receipts: order.receipts - 1 } : undefined,
+    marks: { reversed: true },
+  },
+  'moves the paid order back to review': {
+    kind: 'reversals',
+    does: order =>
+      order.status === 'paid'
+        ? { ...order, status: 'needs_review', receipts: 0, holdsPayment: true }
         : undefined,
-  ],
-  'reverses the payment': [
-    'reversals',
-    service =>
-      service.status === 'paid'
-        ? { ...service, status: 'invoiced', reversed: true, receipts: service.receipts - 1 }
-        : undefined,
-  ],
-  'moves the order back to review': [
-    'reversals',
-    service => {
-      const next = { ...service, status: 'needs_review', receipts: 0 } as const
-      if (service.status === 'paid') return { ...next, heldPayment: true, reversed: true }
-      return service.status === 'invoiced' ? next : undefined
-    },
-  ],
-  'edits the invoice': [
-    'edits',
-    service => (service.status === 'none' ? undefined : { ...service, total: service.total + 1 }),
-  ],
+    marks: { reversed: true },
+  },
+  'moves the invoiced order back to review': {
+    kind: 'reversals',
+    does: order => (order.status === 'invoiced' ? { ...order, status: 'needs_review' } : undefined),
+  },
+  'edits the invoice': { kind: 'edits', does: ACTS.edit },
 }
 
 const when = (isPossible: boolean, name: string, apply: Move['apply']): Move[] =>
   isPossible ? [{ name, apply }] : []
 
 /** What may happen at any time, also between two steps of the worker: the accountant acts, the API marks. */
-export const movesMeanwhile = ({ left, marks }: World): Move[] => [
+export const movesMeanwhile = ({ left, marks, service }: World): Move[] => [
   ...when(marks.length > 0, 'the withdrawal is marked', mark),
-  ...Object.entries(ACTS).flatMap(([name, [kind, act]]) =>
+  ...when(left.fixes > 0 && service.refuses === 'unknown_sku', 'accountant adds the product', world => {
+    const { refuses: _, ...service } = world.service
+    return { ...world, service, left: { ...world.left, fixes: world.left.fixes - 1 } }
+  }),
+  ...Object.entries(DEEDS).flatMap(([name, { kind, does, marks }]) =>
     when(left[kind] > 0, `accountant ${name}`, world => {
-      const service = act(world.service)
-      if (service === undefined) return world
-      const next = { ...world, service, left: { ...world.left, [kind]: world.left[kind] - 1 } }
-      // A product that is added changes no order.
-      if (service.status === 'none') return next
-      const sent = world.sent + 1
-      const webhook = {
-        event: 'order.updated',
-        delivery: `webhook ${sent}`,
-        data: resultOf(service),
-      } as const
-      return { ...next, sent, webhooks: [...world.webhooks, webhook] }
+      const order = world.service.order && does(world.service.order, world.service)
+      if (order === undefined) return world
+      const delivery = `webhook ${world.sent + 1}`
+      return {
+        ...world,
+        service: { ...world.service, ...marks, order },
+        left: { ...world.left, [kind]: world.left[kind] - 1 },
+        sent: world.sent + 1,
+        webhooks: [...world.webhooks, { event: 'order.updated', delivery, data: resultOf(KEY, order) }],
+      }
     }),
   ),
 ]
