@@ -92,7 +92,7 @@ export const process = async (
     apply(order, input, { now: unixSeconds(now()), retryRefused })
   let count = 0
   let changed = false
-  let isFailing = stored?.failing !== undefined
+  const isFailing = stored?.failing !== undefined
   /** Made since the last save. */
   let made: MadeCall[] = []
 
@@ -114,7 +114,6 @@ export const process = async (
     saved = next
     await orders.save(saved, revision++, time)
     changed ||= isChanged
-    isFailing = false
     previous = at
     made = []
     return saved

@@ -12,7 +12,6 @@ const normalised = (message: string): string =>
     .replace(/(["'`]).*?\1/gs, '$1…$1')
     .replace(/[\da-f]{8}-[\da-f-]{27}|\d{4,}/gi, '…')
     .slice(0, MAX_MESSAGE)
-    .toWellFormed()
 
 /**
  * Notes a failing event with its order, for people and for the console: SQS cannot tell what waits.

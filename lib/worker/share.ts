@@ -13,8 +13,6 @@ const LIMITS = { many: 0.3, few: 0.6 }
 /** Makes a call, and counts the time that it takes. */
 export type MakeCall = <Result>(call: () => Promise<Result>) => Promise<Result>
 
-const FORGOTTEN = 0.01
-
 /**
  * Divides the time that an environment of the worker waits for the accounting service: a store that imports its
  * orders leaves most of it to the others, and slow calls leave a part of it to what needs no call. The figures are
@@ -33,9 +31,7 @@ export const callShares = (now: () => number) => {
     const calls = kinds.many.calls + kinds.few.calls
     for (const kind of Object.values(kinds))
       kind.taken = kind.taken * kept + (calls > 0 ? ((1 - kept) * kind.calls) / calls : 0)
-    for (const [source, count] of wanted)
-      if (count * kept < FORGOTTEN) wanted.delete(source)
-      else wanted.set(source, count * kept)
+    for (const [source, count] of wanted) wanted.set(source, count * kept)
   }
 
   /**
@@ -52,7 +48,6 @@ export const callShares = (now: () => number) => {
     const kind = kinds[name]
     if (kind.taken > LIMITS[name]) return undefined
     return async call => {
-      advance()
       kind.calls++
       try {
         return await call()

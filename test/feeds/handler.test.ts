@@ -5,6 +5,7 @@ import { httpDelivery, standardHeaders } from '../../lib/feeds/deliver.ts'
 import { createFeeder, type FeedDependencies } from '../../lib/feeds/handler.ts'
 import { feedSecretParameters } from '../../lib/feeds/secrets.ts'
 import type { HttpClient, OutgoingRequest } from '../../lib/platform/http-client.ts'
+import { storeName } from '../../lib/platform/names.ts'
 import { verify } from '../../lib/protocol/signature.ts'
 import { context, failedIds, sqsEvent, sqsRecord } from '../support/lambda.ts'
 import { drain } from '../support/parts.ts'
@@ -40,9 +41,12 @@ beforeEach(() => {
   retryAfter = undefined
   const stores = [
     ...STORES,
-    { source: 'constructor', queue: 'other', feed: { http: 'https://c.example/', disable_after: 60 } },
+    ...['constructor', 'Café'].map(source => ({
+      ...{ source, queue: `own-${storeName(source)}` },
+      feed: { http: 'https://c.example/', disable_after: 60 },
+    })),
   ]
-  const runtime = { now: () => now, random: () => 1 }
+  const runtime = { now: () => now, random: () => 0.5 }
   dependencies = { ...stack, client: () => http, stores, telemetry: recorded.telemetry, ...runtime }
   handler = createFeeder(dependencies)
 })
@@ -59,12 +63,26 @@ const about = (delivery: string) => ({
   ...{ source: 'web', external_id: delivery, delivery: `cause-of-${delivery}`, feed_delivery: delivery },
 })
 
-type Options = { sent?: number; receives?: number; group?: string; queue?: string; body?: string }
+type Options = {
+  sent?: number
+  received?: number
+  receives?: number
+  group?: string
+  queue?: string
+  body?: string
+}
 
 /** A message of an order of its own, sent and first received at START unless stated otherwise. */
 const record = (
   delivery: string,
-  { sent = START, receives = 1, group = delivery, queue = 'feed-web', body = bodyOf(delivery) }: Options = {},
+  {
+    sent = START,
+    received = sent,
+    receives = 1,
+    group = delivery,
+    queue = 'feed-web',
+    body = bodyOf(delivery),
+  }: Options = {},
 ) =>
   sqsRecord(delivery, {
     body,
@@ -73,12 +91,17 @@ const record = (
       MessageGroupId: group,
       ApproximateReceiveCount: String(receives),
       SentTimestamp: String(sent),
-      ApproximateFirstReceiveTimestamp: String(sent),
+      ApproximateFirstReceiveTimestamp: String(received),
     },
   })
 
 const run = async (...records: ReturnType<typeof record>[]) =>
-  failedIds(await handler(sqsEvent(...records), context()))
+  failedIds(
+    await handler(
+      sqsEvent(...records),
+      context(() => 0),
+    ),
+  )
 const linesOf = (message: string) => recorded.lines.filter(line => line.message === message)
 const RETRIED = 'feed message retried'
 
@@ -134,10 +157,10 @@ describe('a failed message', () => {
       ['a', 'c'],
       ['a', 'b'],
     ])
-    const Entries = [entry('0', 'a', 40), entry('1', 'c', 40)]
+    const Entries = [entry('0', 'a', 30), entry('1', 'c', 30)]
     expect(delays()).toEqual([{ QueueUrl: stack.webFeedUrl, Entries }])
     const error = { message: 'Cannot deliver to the store: it answered 500' }
-    const fields = { ...about('a'), messageId: 'a', receives: 4, seconds: 40, status: 500 }
+    const fields = { ...about('a'), messageId: 'a', receives: 4, seconds: 30, status: 500 }
     expect(linesOf(RETRIED)).toEqual([
       { level: 'error', message: RETRIED, error: expect.objectContaining(error), fields },
     ])
@@ -155,10 +178,11 @@ describe('a failed message', () => {
   })
 
   test.each([
-    [100, undefined, 900, 900],
+    [100, undefined, 675, 675],
     // A thousand receives then last thirteen days, and each is within the 25 minutes of its alarms.
     [101, undefined, (13 * DAY) / 1000 / 900, 25 * 60],
     [1, '3600', 3600, 4000],
+    [101, '3600', 3600, 4000],
   ])(
     'after %i receives and Retry-After %p is delayed by %d to %d seconds',
     async (receives, header, least, most) => {
@@ -178,6 +202,10 @@ describe('an endpoint that fails', () => {
   test('for the time in stores.yml is disabled: it is probed with one message in fifteen minutes', async () => {
     answer = () => 500
     now = START + DAY
+    await run(record('waited', { received: now }))
+    expect(recorded.counted()).not.toContain('FeedDisabled')
+    recorded.clear()
+    requests = []
     expect(await run(record('a'))).toEqual(['a'])
     expect(recorded.lines[0]).toEqual({ level: 'warn', message: 'feed disabled', fields: about('a') })
     expect(recorded.counted()).toContain('FeedDisabled')
@@ -192,6 +220,7 @@ describe('an endpoint that fails', () => {
     now += MINUTE
     await more()
     expect(received()).toEqual(['a', 'b'])
+    expect(recorded.counted().filter(name => name === 'FeedDisabled')).toHaveLength(1)
   })
 
   test('stays enabled for others when only one message fails', async () => {
@@ -213,6 +242,10 @@ describe('an endpoint that fails', () => {
     now = START + 13 * DAY - 1
     expect([await run(record('a')), await dead()]).toEqual([['a'], []])
     now += 1
+    stack.faults.set('SendMessage', 'before')
+    expect(await run(record('a'))).toEqual(['a'])
+    stack.faults.clear()
+    recorded.clear()
     const MessageGroupId = 'order'
     const both = ['a', 'b']
     expect(await run(...both.map(id => record(id, { group: MessageGroupId })))).toEqual([])
@@ -230,24 +263,29 @@ describe('an endpoint that fails', () => {
 })
 
 describe('the secret of a store', () => {
-  test('that is missing is looked up at most once a minute, and found once it exists', async () => {
-    const missing =
-      'Cannot sign for the store "constructor": Parameter Store has no ' +
-      '/order-relay/test/feed-secrets/constructor; create it with "npx relay stores secret"'
-    const message = record('a', { queue: 'feed-other' })
-    for (let count = 0; count < 10; count++) expect(await run(message)).toEqual(['a'])
-    // Two look-ups, each of the index, which is not there, and of the secrets.
-    expect(stack.commands().filter(command => command === 'GetParametersByPath')).toHaveLength(4)
-    expect(linesOf(RETRIED)[0]).toMatchObject({ error: { message: missing } })
-    await stack.set('feed-secrets/constructor', 'secret')
-    now += MINUTE
-    expect(await run(message)).toEqual([])
-    await stack.unset('feed-secrets/constructor')
-  })
+  test.each(['constructor', 'Café'])(
+    '%p that is missing is looked up at most once a minute',
+    async source => {
+      const name = storeName(source)
+      const missing =
+        `Cannot sign for the store "${source}": Parameter Store has no ` +
+        `/order-relay/test/feed-secrets/${name}; create it with "npx relay stores secret"`
+      const message = record('a', { queue: `feed-own-${name}` })
+      for (let count = 0; count < 10; count++) expect(await run(message)).toEqual(['a'])
+      // Two look-ups, each of the index, which is not there, and of the secrets.
+      expect(stack.commands().filter(command => command === 'GetParametersByPath')).toHaveLength(4)
+      expect(linesOf(RETRIED)[0]).toMatchObject({ error: { message: missing } })
+      await stack.set(`feed-secrets/${name}`, 'secret')
+      now += MINUTE
+      expect(await run(message)).toEqual([])
+      await stack.unset(`feed-secrets/${name}`)
+    },
+  )
 
   test('signs together with the one it replaces, for a day', async () => {
     const secrets = ['next secret', 'secret of web'] as const
     const parameters = feedSecretParameters('web', ...secrets, START / 1000)
+    expect(Object.keys(parameters)).toEqual(['feed-secrets/web.previous', 'feed-secrets/web'])
     for (const [name, value] of Object.entries(parameters)) await stack.set(name, value)
     const signedBy = async (id: string) => {
       await run(record(id, { sent: now }))
@@ -262,6 +300,7 @@ describe('the secret of a store', () => {
 
 test.each([
   ['public', ['169.254.169.254', '127.0.0.1']],
+  ['anything', ['169.254.169.254', '127.0.0.1']],
   ['loopback', ['169.254.169.254']],
 ])('feeds with %s addresses refuse %j', (feedAddresses, refused) => {
   let assertAddress: (address: string) => void = () => undefined
@@ -306,7 +345,7 @@ describe('a delivery', () => {
       'x-service-delivery': DELIVERY,
     })
     expect(secrets.filter(secret => isSigned(requests[0], secret))).toEqual(secrets)
-    expect((await deliver('not base64')).headers).not.toHaveProperty('webhook-signature')
+    expect(headers).not.toHaveProperty('webhook-signature')
   })
 
   test('is verified by the library of Standard Webhooks, with either secret of an exchange', async () => {
@@ -329,7 +368,7 @@ describe('a delivery', () => {
   )
 
   test('has arrived with any 2xx and nothing else', async () => {
-    retryAfter = '120'
+    retryAfter = new Date(now + 120_000).toUTCString()
     for (const status of [200, 299]) {
       answer = () => status
       await expect(deliver('s')).resolves.toBeDefined()

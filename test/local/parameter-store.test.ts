@@ -139,9 +139,12 @@ test('seeding replaces the webhook secrets of earlier starts, and no other', asy
     return Object.fromEntries(Parameters.map(({ Name = '', Value }) => [Name.split('/').at(-1), Value]))
   }
   await put('/relay/webhook/secrets/by-hand', 'kept')
+  // Of keys that were made before; the new ones are not in it.
+  await put('/relay/store-keys-index/0', '{}')
   expect(await seeded('one', 'two')).toEqual({ 'by-hand': 'kept', 'local-1': 'one', 'local-2': 'two' })
   expect(await seeded('three')).toEqual({ 'by-hand': 'kept', 'local-1': 'three' })
   expect(await seeded()).toEqual({ 'by-hand': 'kept' })
   const key = storeKeyParameter('/relay', 'shop', 'local-shop')
   expect((await get(key.Name)).Parameter?.Value).toBe(key.Value)
+  await expect(get('/relay/store-keys-index/0')).rejects.toMatchObject({ name: 'ParameterNotFound' })
 })

@@ -6,7 +6,6 @@ import {
   type Intent,
   type IntentState,
   isSettled,
-  MAX_OPEN,
   newOrder,
   type Order,
   REQUEST_KINDS,
@@ -182,7 +181,7 @@ describe('a repeated request', () => {
   })
 
   test('is a duplicate when sixteen are open', () => {
-    const open = Array.from({ length: MAX_OPEN }, (_, index) => intent('payment', 'held', { id: `${index}` }))
+    const open = Array.from({ length: 16 }, (_, index) => intent('payment', 'held', { id: `${index}` }))
     const next = apply(having('needs_review', ...open), request('payment'))
     expect(next.intents.at(-1)).toEqual(ended('payment', 'duplicate', { id: DELIVERY }))
   })

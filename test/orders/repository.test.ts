@@ -34,7 +34,8 @@ describe('an order', () => {
     const order = orderOf(id, {
       version: 3,
       result: { ...result(id, 'archived'), total: null, unknown },
-      doubt: 'now',
+      doubt: 'later',
+      movedBack: true,
       intents: [
         { id: 'p', kind: 'payment', request: '{"method":"card"}', state: 'held' },
         { id: 'c', kind: 'create', request: large, state: 'waiting' },
@@ -173,14 +174,14 @@ describe('a save', () => {
           async args => {
             const output = await next(args)
             if (commandName === 'PutItemCommand' && ++puts === 1) {
+              await orders.postpone({ ...order, checks: 0, check_at: SECONDS + 600 }, SECONDS + 5000)
               throw Object.assign(new Error('socket hang up'), { name: 'TimeoutError', code: 'ECONNRESET' })
             }
             return output
           },
         { step: 'deserialize', priority: 'low' },
       )
-      // Each save draws another time for the check, as the repetition in the SDK does not.
-      const retried = orderRepository(dynamodb, 'orders', { random: Math.random })
+      const retried = orderRepository(dynamodb, 'orders', { random: () => 0.5 })
       const intent = { id: 'c', kind: 'create', state: 'waiting', request: 'x'.repeat(9000) } as const
       const order = orderOf(`lost-${revision}`, { intents: [intent] })
       if (revision === 1) await orders.save(order, 0, NOW)
@@ -248,6 +249,8 @@ describe('an event of the order queue', () => {
     ['Field "event" is "order.shipped"', { event: 'order.shipped' }],
     ['Field "data.request" is missing', { data: key }],
     ['Field "data.source" is ""', { data: { ...key, source: '', request: '' } }],
+    ['Field "data.kind" is "check"', { event: 'order.withdraw', data: { ...key, kind: 'check' } }],
+    ['Field "data.external_id" is', { event: 'order.check', data: keyOf('1'.repeat(101)) }],
     ['Field "data.external_id" is missing', { event: 'order.check', data: { source: 'shop' } }],
   ])('is unreadable: %s', (reason, changes) => {
     const create = { event: 'order.create', delivery, data: { ...key, request: '{}' } }

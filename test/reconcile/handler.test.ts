@@ -14,13 +14,16 @@ const { stack, recorded } = await stackForTests()
 let now = NOW
 
 const reconcile = createReconciler({
-  ...{ ...stack, telemetry: recorded.telemetry, now: () => now, random: () => 0.5 },
+  ...{ ...stack, telemetry: recorded.telemetry, now: () => now, random: () => 0.25 },
 })
 
 /** Runs the function so many minutes after an order was saved, and returns the orders it checked. */
 const run = async (minutes: number) => {
   now = NOW + minutes * MINUTE_MS
-  await reconcile(scheduledEvent, context())
+  await reconcile(
+    scheduledEvent,
+    context(() => 0),
+  )
   const checks = await stack.taken(stack.settings.ordersQueueUrl)
   expect(recorded.lines.at(-1)).toEqual({
     level: 'info',
@@ -30,23 +33,25 @@ const run = async (minutes: number) => {
   return checks.map(({ data }) => (data as { external_id: string }).external_id)
 }
 
-const save = (external_id: string, changes: Partial<Order>, revision = 0) =>
+const save = (external_id: string, changes: Partial<Order>, revision = 0, at = NOW) =>
   orderRepository(stack.dynamodb, 'orders', { random: () => 0.5 }).save(
     { ...newOrder({ source: 'shop', external_id }), ...changes },
     revision,
-    NOW,
+    at,
   )
 const result = (external_id: string, status: string) => ({ source: 'shop', external_id, status })
 
 // That a missed webhook is found, and that a check is enqueued before it is postponed, is in test/crash.
 test('an order that stays unsettled is checked at growing intervals', async () => {
   await save('waits', { version: 1, result: result('waits', 'needs_review') })
-  const due = [10, 40, 160, 520, 1960, 3400]
-  const checked: number[] = []
+  await save('moved', { bulk: 'delivery' })
+  const due = [10, 39, 153, 495, 1863, 3231]
+  const checked: Record<string, number[]> = { waits: [], moved: [] }
   for (const minute of due.flatMap(each => [each - 1, each])) {
-    if ((await run(minute)).includes('waits')) checked.push(minute)
+    for (const id of await run(minute)) checked[id]?.push(minute)
   }
-  expect(checked).toEqual(due)
+  // An order in the bulk queue has a day.
+  expect(checked).toEqual({ waits: due, moved: [1862, 3230] })
   await save('waits', { version: 2, result: result('waits', 'paid') }, 1)
   // Jittered by a tenth.
   expect([checkInterval(0, 0), checkInterval(0, 1)]).toEqual([540, 660])
@@ -56,9 +61,19 @@ test('a run checks at most twenty orders of each of sixteen shards, the longest 
   const ids = Array.from({ length: 400 }, (_, index) => `many-${index}`)
   const shardOf = (external_id: string) => messageGroupOf({ source: 'shop', external_id }).slice(0, 1)
   const first = ids.filter(id => shardOf(id) === shardOf('many-0'))
-  for (const id of first) await save(id, { doubt: 'now' })
+  for (const [index, id] of first.entries()) await save(id, { doubt: 'now' }, 0, NOW - index * 1000)
   expect(first.length).toBeGreaterThan(20)
-  expect(await run(10)).toHaveLength(20)
+  expect((await run(10)).sort()).toEqual(first.slice(-20).sort())
   expect(await run(10)).toHaveLength(first.length - 20)
   expect(await drain(stack.sqs, stack.settings.ordersQueueUrl)).toEqual([])
+})
+
+test('a run fails with any of its shards, and the next one makes the checks that could not be queued', async () => {
+  await save('again', { doubt: 'now' })
+  for (const command of ['Query', 'SendMessage']) {
+    stack.faults.set(command, 'before')
+    await expect(run(10)).rejects.toThrow(`no response to ${command}`)
+    stack.faults.clear()
+  }
+  expect(await run(10)).toContain('again')
 })

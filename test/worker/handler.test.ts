@@ -11,6 +11,7 @@ import { stackForTests } from '../support/stack.ts'
 
 const { stack, recorded } = await stackForTests()
 const NOW = Date.parse('2026-01-02T03:04:05Z')
+const DAY = 24 * 60 * 60 * 1000
 
 let handler: ReturnType<typeof createWorker>
 let requests: OutgoingRequest[]
@@ -25,9 +26,11 @@ const http: HttpClient = async request => {
   const { body = {}, headers = {}, ...answer } = response
   return { ...answer, headers, text: typeof body === 'string' ? body : JSON.stringify(body) }
 }
-const runtime = { now: () => NOW, random: () => 1 }
+let elapsed: number
+const runtime = { now: () => NOW + elapsed, random: () => 0.25 }
 
 beforeEach(() => {
+  elapsed = 0
   requests = []
   respond = () => new Error('no request expected')
   handler = createWorker({ ...stack, http, telemetry: recorded.telemetry, ...runtime })
@@ -74,7 +77,11 @@ describe('an event', () => {
     const processed = { changed: true, calls: 0, published: 1, status: 'paid' }
     const fields = { delivery, event: name, ...keyOf('webhook'), ...processed }
     expect(recorded.lines).toEqual([{ level: 'info', message: 'event processed', fields }])
-    await run(record('2', hook))
+    // Lambda ends an invocation, and nothing answers before it does.
+    await handler(
+      sqsEvent(record('2', hook)),
+      context(() => 0),
+    )
     expect(recorded.metrics).toEqual(
       ['true', 'false'].map(changed => ({
         ...{ name: 'EventsProcessed', dimensions: { event: name, changed }, value: 1 },
@@ -87,23 +94,52 @@ describe('an event', () => {
     ['sent twice over a broken connection', {}, { resent: true }, 'registered'],
     ['received again', { ApproximateReceiveCount: '2' }, {}, 'registered'],
   ])('that creates a known order and was %s reads the order', async (id, attributes, more, state) => {
-    respond = ({ method }) =>
-      method === 'GET' ? result(id, 'paid') : { ...result(id, 'invoiced', { duplicate: true }), ...more }
+    respond = ({ method }) => {
+      // However long calls take, an event is not moved while few others wait.
+      elapsed += 8000
+      return method === 'GET'
+        ? result(id, 'paid')
+        : { ...result(id, 'invoiced', { duplicate: true }), ...more }
+    }
     const body = '{"unit_price":9007199254740993}'
     await run(record('1', create(id, body), attributes))
     const headers = { authorization: 'Bearer accounting key' }
-    const path = '/base/api/v1/orders/'
-    expect(requests[0]).toMatchObject({ origin: 'https://accounting.example', path, headers, body })
+    const to = { origin: 'https://accounting.example', path: '/base/api/v1/orders/', timeout: 8000 }
+    expect(requests[0]).toMatchObject({ ...to, headers, body })
     expect(await stack.taken(stack.shopFeedUrl)).toMatchObject([
       { data: { ...keyOf(id), status: 'paid' }, requests: [{ kind: 'create', state }] },
     ])
   })
 })
 
+test('what is resent twice is published twice', async () => {
+  await run(record('1', webhook('resent')))
+  for (const id of ['2', '3']) await run(record(id, event('resent', 'order.resend', {})))
+  expect((await stack.taken(stack.shopFeedUrl)).map(({ version }) => version)).toEqual([1, 2, 3])
+})
+
+test.each([
+  [7 * DAY - 1000, 'waiting'],
+  [7 * DAY, 'rejected'],
+])('a request that is refused %d ms after it was refused first is %s', async (ms, state) => {
+  const id = `refused ${state}`
+  respond = ({ method }) => ({ status: method === 'GET' ? 404 : 400 })
+  await run(record('1', create(id)))
+  elapsed = ms
+  await run(record('2', event(id, 'order.check', {})))
+  expect((await stored(id))?.order.intents).toMatchObject([{ state }])
+})
+
 test('an unreadable event is quarantined whole, and those behind it are processed', async () => {
   const body = JSON.stringify({ ...webhook('1'), delivery: 'Sara Ahmadi' })
   const group = { MessageGroupId: 'g' }
-  expect(await run(record('1', body, group), record('2', webhook('behind'), group))).toEqual([])
+  const batch = [record('1', body, group), record('2', webhook('behind'), group)]
+  stack.faults.set('SendMessage', 'before')
+  expect(await run(...batch)).toEqual(['1', '2'])
+  expect(recorded.messages()).not.toContain('failure not noted')
+  stack.faults.clear()
+  recorded.clear()
+  expect(await run(...batch)).toEqual([])
   const reason = 'Field "delivery" is "Sara Ahmadi": must be a UUID'
   const body_base64 = Buffer.from(body).toString('base64')
   const received_at = '2026-01-02T03:04:05.000Z'
@@ -121,20 +157,20 @@ describe('a failed event', () => {
     MessageGroupId: 'g',
   }
   const answered = (status: number) => `The accounting service answered ${status}`
-  type Expected = { seconds?: number; metric?: string; code?: string; queue?: Queue }
+  type Expected = { seconds?: number; metric?: string; failing?: object; queue?: Queue }
   test.each<[string, Response | Error, string, Expected]>([
     ['it came from the bulk queue', { status: 503 }, answered(503), { queue: 'bulk' }],
     [
       'it asks for time',
-      { status: 429, headers: { 'retry-after': '1000' } },
+      { status: 429, headers: { 'retry-after': new Date(NOW + 1_000_000).toUTCString() } },
       answered(429),
-      { seconds: 1100 },
+      { seconds: 1025 },
     ],
     [
       'the key is rejected',
       { status: 401 },
       answered(401),
-      { metric: 'ServiceUnauthorized', code: 'unauthorized' },
+      { metric: 'ServiceUnauthorized', failing: { code: 'unauthorized', status: 401 } },
     ],
     [
       'a create is answered with 404',
@@ -143,7 +179,8 @@ describe('a failed event', () => {
       {},
     ],
   ])('is delayed with those behind it, and noted, when %s', async (name, response, message, expected) => {
-    const { seconds = 20, metric = 'EventRetried', code = 'unavailable', queue = 'orders' } = expected
+    const { seconds = 13, metric = 'EventRetried', queue = 'orders' } = expected
+    const failing = { code: 'unavailable', ...expected.failing }
     respond = () => response
     const first = create(name)
     const records = [first, webhook(name)].map((each, id) => record(`${id}`, each, attributes, queue))
@@ -166,7 +203,8 @@ describe('a failed event', () => {
     const next_at = new Date(NOW + seconds * 1000).toISOString()
     expect(await stored(name)).toMatchObject({
       order: { intents: [{ state: 'waiting' }] },
-      failing: { event: 'order.create', delivery, queue, code, message, ...common, ...times, next_at },
+      failing: { event: 'order.create', delivery, queue, message, ...failing, ...common, ...times, next_at },
+      check_at: NOW / 1000 + 570,
     })
   })
 
@@ -195,23 +233,41 @@ describe('a failed event', () => {
 
   test('is delayed without a call once five calls found the service unavailable', async () => {
     respond = () => ({ status: 500 })
-    for (let index = 0; index < 7; index++) await run(record('1', create(`open-${index}`)))
+    const names = [...Array(6).fill('create'), 'payment', 'refund', 'check']
+    const runAll = async () => {
+      for (const name of names)
+        await run(record('1', event(`open-${name}`, `order.${name}`, { request: '{}' })))
+    }
+    await runAll()
     expect(requests).toHaveLength(5)
     expect(recorded.counted().filter(name => name === 'BreakerOpened')).toHaveLength(1)
     const message = 'The breaker is open: the accounting service was unavailable'
-    expect((await stored('open-6'))?.failing).toMatchObject({ code: 'breaker open', message })
+    expect((await stored('open-check'))?.failing).toMatchObject({ code: 'breaker open', message })
+    // Half a second and a random part of another.
+    elapsed = 624
+    await runAll()
+    expect(requests).toHaveLength(5)
+    elapsed++
+    await runAll()
+    expect(requests).toHaveLength(6)
   })
 
-  test.each(['UpdateItem', 'none'])('is no longer noted once it succeeds; %s fails', async command => {
+  test.each(['UpdateItem', 'GetItem', 'none'])('is not noted after a success; %s fails', async command => {
     const id = `noted-${command}`
     stack.faults.set(command, 'before')
-    respond = () => new Error(`"Sara Ahmadi" is not valid JSON, line ${randomUUID()}, ARN 123456789012`)
+    respond = () =>
+      new Error(`"Sara Ahmadi" is not valid JSON, line ${randomUUID()}, ARN 123456789012, ${'x'.repeat(200)}`)
     expect(await run(record('1', create(id)))).toEqual(['1'])
-    const message = 'Cannot reach the accounting service: "…" is not valid JSON, line …, ARN …'
-    const isNoted = command === 'none'
-    expect((await stored(id))?.failing?.message).toBe(isNoted ? message : undefined)
-    expect(recorded.messages().includes('failure not noted')).toBe(!isNoted)
     stack.faults.clear()
+    const message = 'Cannot reach the accounting service: "…" is not valid JSON, line …, ARN …, '
+    const expected = {
+      UpdateItem: undefined,
+      GetItem: { code: 'Error', message: 'no response to GetItem' },
+      none: { code: 'unavailable', message: message.padEnd(200, 'x') },
+    }[command]
+    const failing = (await stored(id))?.failing
+    expect(failing && { code: failing.code, message: failing.message }).toEqual(expected)
+    expect(recorded.messages().includes('failure not noted')).toBe(expected === undefined)
     respond = () => result(id, 'invoiced')
     await run(record('1', create(id)))
     expect(await stored(id)).not.toHaveProperty('failing')
@@ -219,22 +275,31 @@ describe('a failed event', () => {
 })
 
 test('an event moves behind those of its order in the bulk queue each time, and is not dropped as a duplicate', async () => {
-  const hook = webhook('moved')
-  for (const _ of ['first', 'again']) {
+  const body = JSON.stringify({ ...webhook('moved'), sent: 1 }, undefined, 1)
+  const mark = async () => {
     const { order = newOrder(keyOf('moved')), revision = 0 } = (await stored('moved')) ?? {}
     await orders.save({ ...order, bulk: 'another event' }, revision, NOW)
-    await run(record('1', hook))
-    await run(record('1', hook, {}, 'bulk'))
+  }
+  for (const _ of ['first', 'again']) {
+    await mark()
+    await run(record('1', body))
+    await run(record('1', body, {}, 'bulk'))
   }
   const moved = sent('SendMessage').filter(input => input.QueueUrl === urlOf('bulk'))
-  expect(moved).toHaveLength(2)
+  expect(moved.map(({ MessageBody }) => MessageBody)).toEqual([body, body])
   expect(new Set(moved.map(input => input.MessageDeduplicationId)).size).toBe(2)
+  expect(recorded.counted()).toEqual(['EventsProcessed', 'EventsProcessed'])
+  await mark()
+  recorded.clear()
+  // Whoever replays a dead letter is told what became of it.
+  await run(record('1', body, {}, 'ordersDead'))
+  expect(recorded.messages()).toEqual(['event processed'])
 })
 
-test('a setting that is no number of days is an error', () => {
-  const settings = { ...stack.settings, refusedRetryDays: 'a week' }
+test.each(['a week', '-1'])('%p is no number of days', refusedRetryDays => {
+  const settings = { ...stack.settings, refusedRetryDays }
   expect(() => createWorker({ ...stack, settings, http, ...recorded, ...runtime })).toThrow(
-    'Cannot start: REFUSED_RETRY_DAYS is "a week"',
+    `Cannot start: REFUSED_RETRY_DAYS is "${refusedRetryDays}"`,
   )
 })
 
@@ -246,11 +311,12 @@ describe('the calls of an environment', () => {
     share = callShares(() => clock)
   })
   /** Makes a call that takes a second, as far as it is allowed; each store calls again and again. */
-  const call = async (source: string, messages = 10): Promise<boolean> => {
+  const call = async (source: string, messages = 5): Promise<boolean> => {
     const makeCall = share(source, messages)
     await makeCall?.(async () => {
       clock += 1000
-    })
+      if (source === 'import') throw new Error('no response')
+    }).catch(() => undefined)
     return makeCall !== undefined
   }
   /** Which of so many calls are made. */
@@ -261,14 +327,18 @@ describe('the calls of an environment', () => {
   }
 
   test('of a store with many leave time to the others, and it has its own again later', async () => {
-    expect(await calls(10, () => 'import')).toEqual([true, true, ...Array(8).fill(false)])
+    const ofOne = [true, true, ...Array(8).fill(false)]
+    expect(await calls(10, () => 'import')).toEqual(ofOne)
     expect(await call('other')).toBe(true)
-    clock += 5000
+    clock += 1000
     expect(await call('import')).toBe(true)
+    // By then, the other is the one that has the most.
+    clock += 60_000
+    expect(await calls(10, () => 'other')).toEqual(ofOne)
   })
 
   test('of several large stores share one part of the time', async () => {
-    await calls(20, index => `import ${index % 2}`)
+    await calls(20, index => `import ${Number(index % 4 === 0)}`)
     expect(await calls(2, index => `import ${index}`)).toEqual([false, false])
     expect(await call('other')).toBe(true)
   })

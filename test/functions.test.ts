@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto'
+import { registerHooks } from 'node:module'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { newOrder } from '../lib/orders/order.ts'
+import { orderRepository } from '../lib/orders/repository.ts'
+import { type Settings, VARIABLES } from '../lib/platform/environment.ts'
+import { awsEnvironment } from '../local/settings.ts'
+import { context, failedIds, scheduledEvent, sqsEvent, sqsRecord } from './support/lambda.ts'
+import { startServer } from './support/server.ts'
+import { stackForTests } from './support/stack.ts'
+
+// The files of the functions that serve no HTTP, with the environment of a stack. The factories have their own tests.
+
+const { stack } = await stackForTests()
+const environment = process.env
+let posted = 0
+const store = await startServer(async () => {
+  posted++
+  return { status: 200 }
+})
+
+beforeAll(() => {
+  const silent = { POWERTOOLS_LOG_LEVEL: 'SILENT', POWERTOOLS_METRICS_DISABLED: 'true' }
+  process.env = { ...environment, ...awsEnvironment(stack.ports), ...silent }
+  for (const [name, variable] of Object.entries(VARIABLES))
+    process.env[variable] = stack.settings[name as keyof Settings]
+  // A deployment bundles it as a constant.
+  const stores = [
+    { source: 'shop', queue: 'own', feed: 'sqs' },
+    { source: 'web', feed: { http: `http://localhost:${store.port}/`, disable_after: 60 } },
+  ]
+  const source = `export default ${JSON.stringify(stores)}`
+  registerHooks({
+    load: (url, options, nextLoad) =>
+      /\/stores\.yml\b/.test(url) ? { format: 'module', source, shortCircuit: true } : nextLoad(url, options),
+  })
+})
+afterAll(async () => {
+  process.env = environment
+  await store.close()
+})
+
+const order = { source: 'shop', external_id: '1' }
+
+test('the worker publishes to the queue that a store has named', async () => {
+  const { handler } = await import('../functions/worker.ts')
+  const webhook = { event: 'order.updated', delivery: randomUUID(), data: { ...order, status: 'paid' } }
+  const response = await handler(sqsEvent(sqsRecord('1', { body: JSON.stringify(webhook) })), context())
+  expect(failedIds(response)).toEqual([])
+  expect(await stack.taken(stack.shopFeedUrl)).toMatchObject([{ ...webhook, version: 1 }])
+})
+
+test('the feeder calls no address that is not public, and keeps what is too old', async () => {
+  const { handler } = await import('../functions/feeder.ts')
+  const message = { event: 'order.updated', delivery: 'd', data: { ...order, source: 'web' } }
+  const run = async (sent: number) => {
+    const attributes = { SentTimestamp: String(sent) }
+    const eventSourceARN = 'arn:aws:sqs:eu-central-1:1:feed-web.fifo'
+    const record = sqsRecord('1', { body: JSON.stringify(message), attributes, eventSourceARN })
+    return failedIds(await handler(sqsEvent(record), context()))
+  }
+  expect([await run(Date.now()), await run(0), posted]).toEqual([['1'], [], 0])
+  expect(await stack.taken(stack.settings.feedsDeadQueueUrl)).toEqual([message])
+})
+
+test('the reconciliation queues a check of an order that is due', async () => {
+  const { handler } = await import('../functions/reconcile.ts')
+  const orders = orderRepository(stack.dynamodb, 'orders', { random: () => 0 })
+  await orders.save({ ...newOrder({ ...order, external_id: '2' }), doubt: 'now' }, 0, 0)
+  await handler(scheduledEvent, context())
+  expect(await stack.taken(stack.settings.ordersQueueUrl)).toMatchObject([{ event: 'order.check' }])
+})
