@@ -19,7 +19,7 @@ import { registerCommand, rotateCommand, unregisterCommand } from '../cli/regist
 import { sandboxCommand } from '../cli/sandbox.ts'
 import { sendCommand } from '../cli/send.ts'
 import { statusCommand } from '../cli/status/status.ts'
-import { storesCommands } from '../cli/stores.ts'
+import { storesCommands } from '../cli/stores/commands.ts'
 import { tailCommand } from '../cli/tail.ts'
 import { consoleCommand } from '../console/command.ts'
 

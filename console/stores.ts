@@ -1,16 +1,8 @@
 import * as v from 'valibot'
 import type { Context } from '../cli/core/context.ts'
 import { RESEND_RATE, resend } from '../cli/orders/resend.ts'
-import {
-  createKey,
-  ERROR_HOURS,
-  listStores,
-  revokeKey,
-  setSecret,
-  showStore,
-  testFeed,
-  writeIndexes,
-} from '../cli/stores.ts'
+import { createKey, revokeKey, setSecret, writeIndexes } from '../cli/stores/credentials.ts'
+import { ERROR_HOURS, listStores, showStore, testFeed } from '../cli/stores/stores.ts'
 import { createJobs } from './jobs.ts'
 import type { Live } from './live.ts'
 import { get, post } from './route.ts'

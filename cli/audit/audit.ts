@@ -21,18 +21,15 @@ import { DEAD_LETTERS, QUARANTINE } from '../messages/kinds.ts'
 import { collect as collectMessages, idsOf } from '../messages/message.ts'
 import { checkOrders, orderKeys, ordersOf, ordersWhere } from '../orders/orders.ts'
 import {
-  addLateLine,
-  addLine,
   type Balance,
   balance,
   type ComparedOrder,
   type Difference,
   type Evidence,
-  emptyLog,
-  type Logged,
   type Member,
   type QueueState,
 } from './balance.ts'
+import { addLateLine, addLine, emptyLog, type Logged } from './logged.ts'
 
 const EVERY_MESSAGE = { limit: 10_000 }
 

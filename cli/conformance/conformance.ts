@@ -11,7 +11,7 @@ import { durationOption } from '../core/options.ts'
 import { count, type Finding, findingsReport, note, ok, problem } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { progress, type Terminal } from '../core/terminal.ts'
-import { feedSecretOf } from '../stores.ts'
+import { feedSecretOf } from '../stores/credentials.ts'
 import { type Check, feedChecks, httpChecks, killChecks, type Outcome, type Play } from './checks.ts'
 import {
   type Feed,

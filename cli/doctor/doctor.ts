@@ -14,7 +14,7 @@ import { depthOf } from '../core/queue.ts'
 import { progress } from '../core/terminal.ts'
 import { isAccepted, ping } from '../core/webhook.ts'
 import { registerCommandFor, registrationsOf, webhookUrlOf } from '../registration.ts'
-import { INDEXED, storeKeysOf, storesWithSecret } from '../stores.ts'
+import { INDEXED, storeKeysOf, storesWithSecret } from '../stores/credentials.ts'
 import { windowFindings } from './windows.ts'
 
 type Check = (context: Context, webhookUrl: string) => Promise<Finding[]>

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { addLine, balance, type ComparedOrder, type Evidence, emptyLog } from '../../cli/audit/balance.ts'
+import { balance, type ComparedOrder, type Evidence } from '../../cli/audit/balance.ts'
+import { addLine, emptyLog } from '../../cli/audit/logged.ts'
 import { orderName } from '../../lib/orders/events.ts'
 import { newOrder, type Order } from '../../lib/orders/order.ts'
 
