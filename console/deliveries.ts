@@ -16,8 +16,7 @@ export const deliveriesRoutes = (context: Context) => [
       source: v.optional(v.string()),
     },
     async ({ since: period, ...filter }) => {
-      const { data } = await listDeliveries(context, { ...filter, since: since(period), limit: LIMIT })
-      return { ...data, sources: context.stores().map(({ source }) => source) }
+      return (await listDeliveries(context, { ...filter, since: since(period), limit: LIMIT })).data
     },
   ),
   get('delivery', { id: v.string() }, async ({ id }) => (await showDelivery(context, id)).data),

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 import * as v from 'valibot'
 import type { Context } from '../cli/core/context.ts'
-import { cannot, explain } from '../cli/core/errors.ts'
+import { cannot, Failure } from '../cli/core/errors.ts'
 import { since } from '../cli/core/options.ts'
 import { visibleLines } from '../cli/core/output.ts'
 import { depthOf } from '../cli/core/queue.ts'
@@ -19,6 +19,7 @@ import {
   textOf,
 } from '../cli/messages/message.ts'
 import { makePlan, type Plan, readPlan, selectionOf } from '../cli/messages/plan.ts'
+import { createJobs } from './jobs.ts'
 import type { Live } from './live.ts'
 import { confirmName, get, PERIODS, post } from './route.ts'
 
@@ -37,12 +38,11 @@ const selected = {
   since: v.optional(v.picklist(PERIODS)),
 }
 
-type Operation = {
-  plan: Plan
-  counts: Record<string, number>
-  /** Once it has ended: why it ended early, and what was gone before. */
-  end?: { stopped?: string | undefined; missing: number }
-}
+/** A plan that is carried out: what became of its messages, and how many were gone before. */
+type Operation = { plan: Plan; counts: Record<string, number>; missing: number }
+
+/** One plan at a time. */
+const OPERATION = 'operation'
 
 /**
  * The dead letters and the quarantine. SQS shows a message to one reader at a time, so that a queue is read in turn, and
@@ -51,9 +51,9 @@ type Operation = {
 export const messageRoutes = (context: Context, live: Live) => {
   const readings = new Map<Command, ReturnType<typeof readNow>>()
   const plans = new Map<string, Plan>()
+  const jobs = createJobs(context, live, OPERATION)
   let operation: Operation | undefined
   let ended = 0
-  let breakOff = new AbortController()
   const turns = { dead: new PQueue({ concurrency: 1 }), quarantine: new PQueue({ concurrency: 1 }) }
 
   const readNow = (name: Command) =>
@@ -61,7 +61,8 @@ export const messageRoutes = (context: Context, live: Live) => {
       at: new Date(),
       ...(await collect(context, KINDS[name], { limit: LIMIT })),
     }))
-  const isRunning = () => operation !== undefined && operation.end === undefined
+  const operationNow = () => operation && { ...operation, end: jobs.of(OPERATION)?.end }
+  const isRunning = () => operation !== undefined && operationNow()?.end === undefined
   const depthsOf = async (name: Command) => {
     const depths = await Promise.all(KINDS[name].queues(context).map(queue => depthOf(context, queue)))
     return depths.reduce((sum, { all }) => sum + all, 0)
@@ -84,25 +85,30 @@ export const messageRoutes = (context: Context, live: Live) => {
       throw cannot('find the plan', 'the console was started again', 'make it again, or open its file')
     return found
   }
-  const run = async (started: Operation, reason: string | undefined) => {
+  const run = async (
+    started: Operation,
+    reason: string | undefined,
+    context: Context,
+    signal: AbortSignal,
+  ) => {
     const { plan, command, action, name } = started.plan
     const onStep = (outcome: string) => {
       started.counts[outcome] = (started.counts[outcome] ?? 0) + 1
     }
     const task = { action, name, plan, selection: selectionOf(started.plan), ...(reason && { reason }) }
-    const signal = AbortSignal.any([breakOff.signal, live.stopping])
-    const pacing = { ...PACING, signal, onStep }
-    started.end = await turns[command]
-      .add(() => carryOut(context, KINDS[command], task, pacing))
-      .then(
-        ({ stopped, missing }) => ({ stopped, missing: missing.length }),
-        error => ({ stopped: explain(error, context).message, missing: 0 }),
+    try {
+      const { stopped, missing } = await turns[command].add(() =>
+        carryOut(context, KINDS[command], task, { ...PACING, signal, onStep }),
       )
-    readings.delete(command)
-    ended += 1
+      started.missing = missing.length
+      if (stopped !== undefined) throw new Failure(stopped)
+    } finally {
+      readings.delete(command)
+      ended += 1
+    }
+    return undefined
   }
 
-  const progress = live.poll('operation', 500, async () => ({ operation: structuredClone(operation) }))
   live.poll('messages', 500, async () => ended)
   return [
     get('messages', command, async ({ command }) => {
@@ -145,15 +151,12 @@ export const messageRoutes = (context: Context, live: Live) => {
     post('carry-out', { ...plan, name: text, reason: text }, async ({ plan, name, reason }) => {
       const found = planOf(plan)
       if (found.action === 'discard') confirmName('delete the messages', found.name, name)
-      if (isRunning()) {
-        throw cannot('start', 'another plan is being carried out', 'wait for its end, or break it off')
-      }
-      breakOff = new AbortController()
-      operation = { plan: found, counts: {} }
-      run(operation, reason)
+      const started = { plan: found, counts: {}, missing: 0 }
+      jobs.start(OPERATION, 'carry out the plan', (context, signal) => run(started, reason, context, signal))
+      operation = started
     }),
-    post('break-off', {}, async () => breakOff.abort(cannot('finish', 'broken off'))),
-    get('operation', {}, progress),
+    post('break-off', {}, async () => jobs.stop(OPERATION)),
+    get('operation', {}, async () => ({ operation: operationNow() })),
     get('operations', command, async ({ command }) => ({
       operations: await operationsOf(context, command, 20),
     })),

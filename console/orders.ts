@@ -1,7 +1,14 @@
 import * as v from 'valibot'
 import type { Context } from '../cli/core/context.ts'
 import { cannot } from '../cli/core/errors.ts'
-import { checkOrders, failingOrders, findOrders, listOrders, timelineOf } from '../cli/orders/orders.ts'
+import {
+  checkOrders,
+  failingOrders,
+  findOrders,
+  listOrders,
+  type OrderPage,
+  timelineOf,
+} from '../cli/orders/orders.ts'
 import { RESEND_RATE, resend } from '../cli/orders/resend.ts'
 import { isOpen, requestView } from '../lib/orders/order.ts'
 import type { StoredOrder } from '../lib/orders/stored.ts'
@@ -30,41 +37,37 @@ const summary = (stored: StoredOrder) => {
   }
 }
 
+type Filter = Partial<
+  Record<'q' | 'source' | 'cursor' | 'status' | 'show' | 'since' | 'until', string | undefined>
+>
+
+/** What is found by a number or id, otherwise a page of the list. */
+const pageOf = async (context: Context, { q, show, since, until, ...filter }: Filter): Promise<OrderPage> => {
+  if (q !== undefined) return { orders: await findOrders(context, q) }
+  if (show === 'failing') return failingOrders(context, { ...filter, limit: PAGE })
+  return listOrders(context, {
+    ...{ ...filter, unsettled: show === 'unsettled', limit: PAGE },
+    since: since === undefined ? undefined : new Date(since),
+    // The day is meant to its end.
+    until: until === undefined ? undefined : new Date(Date.parse(until) + DAY_MS),
+  })
+}
+
 const key = { source: v.string(), external_id: v.string() }
 
 export const orderRoutes = (context: Context) => [
   get(
     'orders',
     {
-      ...{ source: text, cursor: text, since: day, until: day },
+      ...{ q: text, source: text, cursor: text, since: day, until: day },
       status: v.optional(v.picklist(STATUSES)),
       show: v.optional(v.picklist(['unsettled', 'failing'])),
     },
-    async ({ show, since, until, ...filter }) => {
-      const range = {
-        since: since === undefined ? undefined : new Date(since),
-        // The day is meant to its end.
-        until: until === undefined ? undefined : new Date(Date.parse(until) + DAY_MS),
-      }
-      const page =
-        show === 'failing'
-          ? await failingOrders(context, { ...filter, limit: PAGE })
-          : await listOrders(context, { ...filter, ...range, unsettled: show === 'unsettled', limit: PAGE })
-      return {
-        cursor: undefined,
-        searched: undefined,
-        ...page,
-        orders: page.orders.map(summary),
-        sources: context.stores().map(({ source }) => source),
-      }
+    async filter => {
+      const { orders, cursor, searched } = await pageOf(context, filter)
+      return { orders: orders.map(summary), cursor, searched }
     },
   ),
-  get('find', { text: v.string() }, async ({ text }) => ({
-    cursor: undefined,
-    searched: undefined,
-    orders: (await findOrders(context, text.trim())).map(summary),
-    sources: context.stores().map(({ source }) => source),
-  })),
   get('order', key, async ({ source, external_id }) => {
     const timeline = await timelineOf(context, { source, external_id })
     if (timeline === undefined)

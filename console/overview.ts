@@ -64,7 +64,15 @@ export const overviewRoutes = (context: Context, live: Live) => {
         alarms: byState((await readable(alarms())) ?? []),
       }
       const { stage, local } = context
-      return { stage, local, every: { ...every, queues: everyQueues }, ...found, problems: [...problems] }
+      const sources = context.stores().map(({ source }) => source)
+      return {
+        stage,
+        local,
+        sources,
+        every: { ...every, queues: everyQueues },
+        ...found,
+        problems: [...problems],
+      }
     }),
     get('runbook', { page: v.pipe(v.string(), v.regex(/^[\w-]+$/)) }, async ({ page }) => {
       const known = (await alarms()).some(alarm => alarm.page === page)

@@ -35,7 +35,6 @@ const serviceOf = async (context: Context) => {
     secrets: ofUrl.map(({ id, since }) => ({ id, since })),
     // What `relay rotate` takes by default.
     rotation: { lead: LEAD_SECONDS, overlap: TOLERANCE_SECONDS },
-    sources: context.stores().map(({ source }) => source),
   }
 }
 

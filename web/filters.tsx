@@ -1,47 +1,42 @@
 import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { dateInput } from './form.tsx'
+import { dateInput, Options } from './form.tsx'
 import { exactDate } from './format.ts'
 import { t } from './persian.ts'
-import { linkTo, replaceRoute, route } from './route.ts'
+import { LinkButton } from './pieces.tsx'
+import { linkWith, replaceRoute, route } from './route.ts'
 
 type FilterProps = { label: string; value: string; onChoose: (value: string) => void }
 
-type ChoiceProps = FilterProps & { options: readonly (readonly [value: string, text: string])[] }
+type ChoiceProps = FilterProps & Parameters<typeof Options>[0]
 
 /** A filter with these values. */
 export const Choice = ({ label, value, options, onChoose }: ChoiceProps) => (
   <select aria-label={label} value={value} onChange={event => onChoose(event.currentTarget.value)}>
-    {options.map(([each, text]) => (
-      <option key={each} value={each} dir="auto">
-        {text}
-      </option>
-    ))}
+    <Options options={options} />
   </select>
 )
 
-/** What makes a filter show and set this parameter of the address, from the first page of what it filters. */
-export const parameter = (name: string, preset = '') => {
-  const { path, query } = route.value
-  return {
-    value: query.get(name) ?? preset,
-    onChoose: (value: string) =>
-      replaceRoute(linkTo(path, { ...Object.fromEntries(query), cursor: null, [name]: value })),
-  }
-}
-
-type StoreChoiceProps = Pick<FilterProps, 'value' | 'onChoose'> & { sources: readonly string[] }
+/** What makes a filter show and set this parameter of the address. */
+export const parameter = (name: string, preset = '') => ({
+  value: route.value.query.get(name) ?? preset,
+  onChoose: (value: string) => replaceRoute(linkWith({ [name]: value })),
+})
 
 /** A filter by store, with one that has nothing to show yet while it is the one chosen. */
-export const StoreChoice = ({ sources, value, onChoose }: StoreChoiceProps) => (
-  <Choice
-    {...{ label: t('Store'), value, onChoose }}
-    options={[
-      ['', t('Any store')],
-      ...[...new Set([...sources, value])].filter(Boolean).map(each => [each, each] as const),
-    ]}
-  />
-)
+export const StoreChoice = ({ sources }: { sources: readonly string[] }) => {
+  const { value, onChoose } = parameter('source')
+  return (
+    <Choice
+      {...{ label: t('Store'), value, onChoose }}
+      options={[
+        ['', t('Any store')],
+        ...[...new Set([...sources, value])].filter(Boolean).map(each => [each, each] as const),
+      ]}
+    />
+  )
+}
 
 /** A filter by a number or id that is typed in full. */
 export const TextChoice = ({ label, value, onChoose }: FilterProps) => (
@@ -61,20 +56,14 @@ export const DayChoice = ({ label, value, onChoose, kind = '' }: FilterProps & {
 
 const TYPING_MS = 100
 
-type SearchBoxProps = {
-  label: string
-  placeholder: string
-  /** The address of the page with this search. */
-  linkOf: (q: string) => string
-}
-
 /** Searches by the parameter `q` of the address, which follows once typing pauses. */
-export const SearchBox = ({ label, placeholder, linkOf }: SearchBoxProps) => {
+export const SearchBox = ({ label, placeholder }: { label: string; placeholder: string }) => {
+  const { value, onChoose } = parameter('q')
   const typed = useSignal<string | undefined>(undefined)
   useEffect(() => {
     if (typed.value === undefined) return undefined
     const timer = setTimeout(() => {
-      replaceRoute(linkOf(typed.value ?? ''))
+      onChoose(typed.value ?? '')
       typed.value = undefined
     }, TYPING_MS)
     return () => clearTimeout(timer)
@@ -83,10 +72,39 @@ export const SearchBox = ({ label, placeholder, linkOf }: SearchBoxProps) => {
     <input
       {...{ type: 'search', 'aria-label': label, placeholder, dir: 'auto', autocomplete: 'off' }}
       aria-keyshortcuts="/"
-      value={typed.value ?? route.value.query.get('q') ?? ''}
+      value={typed.value ?? value}
       onInput={event => {
         typed.value = event.currentTarget.value
       }}
     />
+  )
+}
+
+type PagerProps = {
+  /** The name of the beginning. */
+  first: string
+  /** Where the next page begins, if there is one. */
+  cursor: string | null | undefined
+  children?: ComponentChildren
+}
+
+/** Leads on to the older orders of a list, and back to its beginning. */
+export const Pager = ({ first, cursor, children }: PagerProps) => {
+  const isLater = route.value.query.has('cursor')
+  if (!isLater && cursor == null) return null
+  return (
+    <nav class="row" aria-label={t('Pages of orders')}>
+      {isLater && (
+        <LinkButton href={linkWith({})}>
+          <span class="arrow">←</span> {first}
+        </LinkButton>
+      )}
+      {cursor != null && (
+        <LinkButton href={linkWith({ cursor })}>
+          {t('Older')} <span class="arrow">→</span>
+        </LinkButton>
+      )}
+      {children}
+    </nav>
   )
 }

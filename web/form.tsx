@@ -167,8 +167,18 @@ export type FieldProps = {
   /** Takes focus when its dialog opens, its text selected. */
   autofocus?: boolean
   /** What there is to choose; without them, the value is typed. */
-  options?: readonly (readonly [value: string, text: string])[]
+  options?: OptionsProps['options']
 }
+
+type OptionsProps = { options: readonly (readonly [value: string, text: string])[] }
+
+/** What there is to choose in a `select`. */
+export const Options = ({ options }: OptionsProps) =>
+  options.map(([value, text]) => (
+    <option key={value} value={value} dir="auto">
+      {text}
+    </option>
+  ))
 
 /** What makes an input take a date for `exactDate`, as the reader writes it: browsers only pick Gregorian dates. */
 export const dateInput = (value: string) => {
@@ -211,11 +221,7 @@ export const Field = ({ name, label, help, kind = 'text', value, options, ...res
       <div class="control">
         {options !== undefined && (
           <select {...shared} value={String(present)}>
-            {options.map(([each, text]) => (
-              <option key={each} value={each} dir="auto">
-                {text}
-              </option>
-            ))}
+            <Options options={options} />
           </select>
         )}
         {/* biome-ignore lint/a11y/useAriaPropsForRole: the state of a checkbox is its own. */}

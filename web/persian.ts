@@ -1,7 +1,7 @@
 import { translator } from './language.ts'
 
 /** The texts that all pages have in common. */
-export const t = translator({
+export const COMMON = {
   'Cannot reach the service: is it still running?': 'سرویس در دسترس نیست؛ آیا هنوز در حال اجراست؟',
   'The service answered {status}': 'پاسخ سرویس: {status}',
   'Fill this in': 'این مورد را پر کنید',
@@ -15,6 +15,22 @@ export const t = translator({
   Paid: 'پرداخت شده',
   Refunded: 'مرجوع شده',
   'Not registered': 'ثبت‌نشده',
+  Orders: 'سفارش‌ها',
+  Webhooks: 'وب‌هوک‌ها',
+  Outcome: 'نتیجه',
+  Order: 'سفارش',
+  Register: 'ثبت',
+  Address: 'نشانی',
+  Secret: 'کلید امضا',
+  Result: 'نتیجه',
+  History: 'تاریخچه',
+  'Order {order}': 'سفارش {order}',
+  Invoice: 'فاکتور',
+  Webhook: 'وب‌هوک',
+  Status: 'وضعیت',
+  Older: 'قدیمی‌تر',
+  'Pages of orders': 'صفحه‌های سفارش‌ها',
+  'next attempt {when}': 'تلاش بعدی {when}',
   // Forms and pages.
   Cancel: 'انصراف',
   'Or a file: {label}': 'یا پرونده: {label}',
@@ -34,4 +50,6 @@ export const t = translator({
   'Calendar of dates': 'تقویم تاریخ‌ها',
   Gregorian: 'میلادی',
   Jalali: 'شمسی',
-})
+}
+
+export const t = translator(COMMON)

@@ -4,7 +4,14 @@ import { formatAgo, formatDate, formatMoment, formatOtherDate, formatWait } from
 import { choices, language, shortened } from './language.ts'
 import { t } from './persian.ts'
 
-const shown = (children: ComponentChildren) => (typeof children === 'string' ? shortened(children) : children)
+const OPTION = /(?<!\S)(--[a-z][\w-]*)/
+
+/** Text whose names of options stay whole: browsers break them behind a hyphen. */
+export const unbroken = (text: string): ComponentChildren =>
+  text.split(OPTION).map((part, index) => (index % 2 === 0 ? part : <span class="nowrap">{part}</span>))
+
+const shown = (children: ComponentChildren) =>
+  typeof children === 'string' ? unbroken(shortened(children)) : children
 
 /** Text from a store, in whatever direction it reads. */
 export const Name = ({ children }: { children: ComponentChildren }) => <bdi dir="auto">{shown(children)}</bdi>
@@ -134,6 +141,21 @@ export const Scrolls = ({ label, children }: { label: string; children: Componen
   </section>
 )
 
+type HappenedProps = { what: string; at: string; tone: Tone | undefined; children: ComponentChildren }
+
+/** An entry of a timeline. */
+export const Happened = ({ what, at, tone, children }: HappenedProps) => (
+  <li data-tone={tone}>
+    <p class="row spread">
+      <strong>{what}</strong>
+      <span class="small muted">
+        <Moment iso={at} />
+      </span>
+    </p>
+    {children}
+  </li>
+)
+
 const copied = signal('')
 
 /** A command to run, or another text, which can be copied. */
@@ -144,7 +166,7 @@ export const Command = ({ text }: { text: string }) => {
   }
   return (
     <div class="command">
-      <pre dir="ltr">{text}</pre>
+      <pre dir="ltr">{unbroken(text)}</pre>
       <p class="row">
         <Button kind="small" onClick={copy}>
           {t('Copy')}
@@ -172,13 +194,18 @@ type TableProps<Row> = {
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   keyOf: (row: Row) => string
+  /** What stands in its place while it has no rows. */
+  children?: ComponentChildren
 }
 
 const ROW_HEADER = { role: 'rowheader', scope: 'row' } as const
 const CELL = { role: 'cell' } as const
 
 /** A table whose rows become cards on narrow screens. Its roles are stated, since that takes them away. */
-export const Table = <Row,>({ caption, kind = '', columns, rows, keyOf }: TableProps<Row>) => (
+export const Table = <Row,>({ rows, children, ...about }: TableProps<Row>) =>
+  rows.length === 0 && children !== undefined ? children : <Rows {...{ rows, ...about }} />
+
+const Rows = <Row,>({ caption, kind = '', columns, rows, keyOf }: TableProps<Row>) => (
   <table role="table" class={`table ${kind}`}>
     <caption class="visually-hidden">{caption}</caption>
     <thead role="rowgroup">
@@ -208,16 +235,18 @@ export const Table = <Row,>({ caption, kind = '', columns, rows, keyOf }: TableP
   </table>
 )
 
+type RowButton<Row> = [text: string, labelOf: (row: Row) => string, onClick: (row: Row) => void]
+
 /** A column of buttons. */
-export const buttons = <Row,>(
-  text: string,
-  labelOf: (row: Row) => string,
-  onClick: (row: Row) => void,
-): Column<Row> => ({
+export const buttons = <Row,>(...all: RowButton<Row>[]): Column<Row> => ({
   ...{ label: t('Actions'), kind: 'buttons', isBare: true },
   cell: row => (
-    <Button kind="small" label={labelOf(row)} onClick={() => onClick(row)}>
-      {text}
-    </Button>
+    <span class="row">
+      {all.map(([text, labelOf, onClick]) => (
+        <Button key={text} kind="small" label={labelOf(row)} onClick={() => onClick(row)}>
+          {text}
+        </Button>
+      ))}
+    </span>
   ),
 })

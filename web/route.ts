@@ -23,6 +23,12 @@ export const linkTo = (path: readonly string[], query: Record<string, string | n
 
 export const route = signal(parse(location.hash))
 
+/** The address of the present page with other parameters, from the beginning of what they list. */
+export const linkWith = (change: Record<string, string | null>) => {
+  const { path, query } = route.value
+  return linkTo(path, { ...Object.fromEntries(query), cursor: null, limit: null, ...change })
+}
+
 /** Changes the address without a new entry in the history, as a filter does. */
 export const replaceRoute = (link: string) => {
   history.replaceState(history.state, '', link)

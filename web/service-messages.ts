@@ -2,6 +2,12 @@ import { learnMessages } from './messages.ts'
 
 /** What the accounting service says on its own pages and to the relay, as accountants in Iran have it. */
 learnMessages({
+  // States of an order.
+  needs_review: 'نیازمند بررسی',
+  invoiced: 'فاکتور شده',
+  paid: 'پرداخت شده',
+  refunded: 'مرجوع شده',
+  'it is in review': 'در بررسی است',
   // Why an order waits for review.
   'Insufficient stock: {shortages}': 'کمبود موجودی: {shortages}',
   '"{=sku}" needs {needed}, available {available}': '«{sku}» نیاز {needed}، موجود {available}',

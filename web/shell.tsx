@@ -1,5 +1,5 @@
 import { effect, signal } from '@preact/signals'
-import { type ComponentChildren, createContext } from 'preact'
+import { type ComponentChildren, createContext, render } from 'preact'
 import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { closeDialog, Dialogs } from './form.tsx'
 import { decimal } from './format.ts'
@@ -8,8 +8,8 @@ import { choices, direction, language } from './language.ts'
 import { announcement, hideToast, shownToast } from './notices.ts'
 import { t } from './persian.ts'
 import { Button, Empty, Name } from './pieces.tsx'
-import { arrive, type Route, route } from './route.ts'
-import { connection, type DataOf, refresh, type Sources, useSources } from './sources.ts'
+import { arrive, followAddress, linkTo, type Route, replaceRoute, route } from './route.ts'
+import { connection, type DataOf, listen, refresh, type Sources, useSources } from './sources.ts'
 
 const pageTitle = signal('')
 
@@ -19,24 +19,40 @@ const CONNECTION = {
   broken: [t('Disconnected, trying again…'), 'bad'],
 } as const
 
-export type Item = {
+type Item = {
   href: string
   label: string
   /** An SVG path in 24 by 24. */
   icon: string
-  /** How many things wait there, or a mark, and what it means. */
-  badge?: false | readonly [text: string | number, meaning: string]
+  badge?: Badge | undefined
 }
 
-const Pages = createContext<readonly Item[]>([])
+/** How many things wait somewhere, or a mark, and what it means. */
+type Badge = false | readonly [text: string | number, meaning: string]
+
+type View = (props: { route: Route }) => ComponentChildren
+
+/** A page, and what a second part of its address shows. Those with a label and an icon are in the navigation. */
+type About = { Page: View; Detail?: View; label?: string; icon?: Item['icon'] }
+
+/** Pages by the first part of their address, in the order of the navigation. An unknown address leads to the first. */
+export type Pages = Readonly<Record<string, About>>
+
+const Navigation = createContext<readonly Item[]>([])
+const Title = createContext('')
 
 type ShellProps = {
   title: string
   brand: ComponentChildren
   /** How many things wait for the person, for the title of the browser's tab. */
   waiting: number
-  items: readonly Item[]
-  children: ComponentChildren
+  pages: Pages
+  /** What the navigation has besides. */
+  links?: readonly Item[]
+  /** By the names of pages. */
+  badges: Readonly<Record<string, Badge>>
+  /** What stands above every page. */
+  children?: ComponentChildren
 }
 
 /** More digits do not fit in the navigation of a phone. */
@@ -116,9 +132,19 @@ const Choices = () => {
 }
 
 /** What stands around every page: brand, connection, navigation, notices and dialogs. */
-export const Shell = ({ title, brand, waiting, items, children }: ShellProps) => {
+export const Shell = ({ title, brand, waiting, pages, links = [], badges, children }: ShellProps) => {
   const main = useRef<HTMLElement>(null)
-  const { hash } = route.value
+  const { hash, path } = route.value
+  const [given = '', second = ''] = path
+  const [name = '', about] =
+    Object.entries(pages).find(([each]) => each === given) ?? Object.entries(pages)[0] ?? []
+  const Page = (second !== '' && about?.Detail) || about?.Page
+  const items = Object.entries(pages).flatMap(([each, { icon, label = '' }]): Item[] =>
+    icon === undefined ? [] : [{ href: linkTo([each]), label, icon, badge: badges[each] }],
+  )
+  useLayoutEffect(() => {
+    if (given !== name && given !== '') replaceRoute(linkTo([name]))
+  }, [given])
   useFocusGuard()
   useEffect(followKeys, [])
   useLayoutEffect(
@@ -141,8 +167,6 @@ export const Shell = ({ title, brand, waiting, items, children }: ShellProps) =>
     main.current?.focus()
   }
   const [state, tone] = CONNECTION[connection.value]
-  // Without a path, the first page is shown.
-  const address = hash.split('?')[0]?.replace(/^(#\/)?$/, items[0]?.href ?? '')
   return (
     <>
       {/* biome-ignore lint/a11y/useValidAnchor: a link for the keyboard, whose address is not a page of ours. */}
@@ -160,9 +184,9 @@ export const Shell = ({ title, brand, waiting, items, children }: ShellProps) =>
       </header>
       <nav class="nav" aria-label={t('Pages')}>
         <ul>
-          {items.map(({ href, label, icon, badge }) => (
+          {[...items, ...links].map(({ href, label, icon, badge }) => (
             <li key={href}>
-              <a href={href} aria-current={`${address}/`.startsWith(`${href}/`) ? 'page' : undefined}>
+              <a href={href} aria-current={href === linkTo([name]) ? 'page' : undefined}>
                 <svg viewBox="0 0 24 24" aria-hidden="true">
                   <path d={icon} />
                 </svg>
@@ -182,7 +206,10 @@ export const Shell = ({ title, brand, waiting, items, children }: ShellProps) =>
         {shownToast.value?.text}
       </p>
       <main id="main" ref={main} tabIndex={-1}>
-        <Pages.Provider value={items}>{children}</Pages.Provider>
+        {children}
+        <Navigation.Provider value={items}>
+          {Page && <Page key={path.join('/')} route={route.value} />}
+        </Navigation.Provider>
       </main>
       <p class="visually-hidden" id="announcer" aria-live="polite">
         {announcement.value}
@@ -192,9 +219,16 @@ export const Shell = ({ title, brand, waiting, items, children }: ShellProps) =>
   )
 }
 
+/** Shows pages that follow their address and the changes that a stream tells. */
+export const start = (shown: ComponentChildren, stream: string) => {
+  followAddress()
+  listen(stream)
+  render(shown, document.body)
+}
+
 /** Leads from a detail to its page in the navigation, or to the first one. */
 const Back = () => {
-  const pages = useContext(Pages)
+  const pages = useContext(Navigation)
   const { path } = route.value
   const page = pages.find(({ href }) => href === `#/${path[0]}`) ?? pages[0]
   return (
@@ -207,20 +241,28 @@ const Back = () => {
   )
 }
 
-type HeadProps = { title: string; kind?: string; children?: ComponentChildren }
+type HeadProps = {
+  /** @default the title of the page */
+  title?: string
+  kind?: string
+  children?: ComponentChildren
+}
 
 /** The heading of a page, with what stands beside it. */
-export const PageHead = ({ title, kind = '', children }: HeadProps) => (
-  <header class={`page-head ${kind}`}>
-    <Back />
-    <div class="row spread">
-      <h1 tabIndex={-1}>
-        <Name>{title}</Name>
-      </h1>
-      {children}
-    </div>
-  </header>
-)
+export const PageHead = ({ title, kind = '', children }: HeadProps) => {
+  const titleOfPage = useContext(Title)
+  return (
+    <header class={`page-head ${kind}`}>
+      <Back />
+      <div class="row spread">
+        <h1 tabIndex={-1}>
+          <Name>{title ?? titleOfPage}</Name>
+        </h1>
+        {children}
+      </div>
+    </header>
+  )
+}
 
 type Spec<S extends Sources> = {
   title: (route: Route) => string
@@ -250,28 +292,29 @@ export const page =
       if (text) announcement.value = text
       before.current = { hash: route.hash, data }
     }, [data])
-    if (failed || data === undefined) {
-      return (
+    return (
+      <Title.Provider value={title}>
         <div class="page">
-          <PageHead title={title} />
-          {failed ? (
-            <div role="alert">
-              <Empty title={t('This page cannot be shown')}>
-                <p>{messageOf(error)}</p>
-                <Button onClick={refresh}>{t('Try again')}</Button>
-              </Empty>
-            </div>
+          {failed || data === undefined ? (
+            <>
+              <PageHead />
+              {failed ? (
+                <div role="alert">
+                  <Empty title={t('This page cannot be shown')}>
+                    <p>{messageOf(error)}</p>
+                    <Button onClick={refresh}>{t('Try again')}</Button>
+                  </Empty>
+                </div>
+              ) : (
+                <p class="waiting muted" role="status">
+                  {t('Reading…')}
+                </p>
+              )}
+            </>
           ) : (
-            <p class="waiting muted" role="status">
-              {t('Reading…')}
-            </p>
+            <View {...data} route={route} />
           )}
         </div>
-      )
-    }
-    return (
-      <div class="page">
-        <View {...data} route={route} />
-      </div>
+      </Title.Provider>
     )
   }

@@ -23,6 +23,8 @@ export const reads = <Path extends Extract<Routes, { method: 'get' }>['path']>(
   ...kinds: string[]
 ) => source<Answer<Path>>(`/api/${path}${queryOf(query)}`, ...kinds)
 
+export const OVERVIEW = reads('overview', {}, 'queues', 'rates', 'ages', 'alarms', 'failing', 'imports')
+
 /** Changes something, and then reads what is shown. */
 export const act = async <Path extends Extract<Routes, { method: 'post' }>['path']>(
   path: Path,

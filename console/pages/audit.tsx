@@ -200,7 +200,7 @@ const Numbers = ({ deliveries, lists, left, since, until }: Balance) => {
 /** Everything that came in, and what became of it. */
 export const Audit = page({ title: () => t('Audit'), reads: () => ({}) }, () => (
   <>
-    <PageHead title={t('Audit')} />
+    <PageHead />
     <p class="note">
       {t(
         'Accounts for every webhook and request, and compares each order that changed with the accounting service.',

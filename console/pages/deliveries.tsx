@@ -1,12 +1,12 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { visible } from '../../lib/platform/visible.ts'
-import { Choice, parameter, StoreChoice } from '../../web/filters.tsx'
+import { Choice, parameter } from '../../web/filters.tsx'
 import { Chip, Code, type Column, Empty, LinkButton, Moment, Table, type Tone } from '../../web/pieces.tsx'
 import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, reads } from './api.ts'
 import { t } from './persian.ts'
-import { Fields, linkToOrder, Message, OF_ORDER, PERIODS } from './pieces.tsx'
+import { Fields, linkToOrder, Message, OF_ORDER, PERIODS, StoreFilter } from './pieces.tsx'
 
 type Row = Answer<'deliveries'>['deliveries'][number]
 
@@ -58,7 +58,7 @@ const find = (event: TargetedSubmitEvent<HTMLFormElement>) => {
   if (id !== '') location.hash = linkTo(['deliveries', id])
 }
 
-const Filters = ({ sources }: { sources: readonly string[] }) => (
+const Filters = () => (
   <div class="filters row" data-keeps-focus>
     <Choice label={t('Period')} options={PERIODS} {...parameter('since', '1h')} />
     <Choice
@@ -68,7 +68,7 @@ const Filters = ({ sources }: { sources: readonly string[] }) => (
         ...Object.entries(OUTCOMES).map(([name, [text]]) => [name, text] as const),
       ]}
     />
-    <StoreChoice sources={sources} {...parameter('source')} />
+    <StoreFilter />
     <form onSubmit={find} class="find row">
       <input
         name="id"
@@ -89,29 +89,27 @@ export const Deliveries = page(
     title: () => t('Deliveries'),
     reads: route => ({ list: reads('deliveries', filterOf(route), 'delivery received', 'delivery failed') }),
   },
-  ({ list: { deliveries, more, sources } }) => (
+  ({ list: { deliveries, more } }) => (
     <>
-      <PageHead title={t('Deliveries')} />
-      <Filters sources={sources} />
+      <PageHead />
+      <Filters />
       <p class="small muted note">
         {more
           ? t('The {count} newest webhooks in the log.', { count: deliveries.length })
           : t('Webhooks in the log, the newest first: {count}.', { count: deliveries.length })}
       </p>
-      {deliveries.length === 0 ? (
+      <Table
+        caption={t('Deliveries')}
+        columns={COLUMNS}
+        rows={deliveries}
+        keyOf={({ at, delivery }) => `${at} ${delivery}`}
+      >
         <Empty title={t('No delivery matches')}>
           <LinkButton href={linkTo(['deliveries'], { since: '7d' })}>
             {t('Show all of the last week')}
           </LinkButton>
         </Empty>
-      ) : (
-        <Table
-          caption={t('Deliveries')}
-          columns={COLUMNS}
-          rows={deliveries}
-          keyOf={({ at, delivery }) => `${at} ${delivery}`}
-        />
-      )}
+      </Table>
     </>
   ),
 )
@@ -122,9 +120,9 @@ export const Delivery = page(
     title: ({ path: [, id = ''] }) => t('Delivery {id}', { id }),
     reads: ({ path: [, id = ''] }) => ({ record: reads('delivery', { id }) }),
   },
-  ({ record, route }) => (
+  ({ record }) => (
     <>
-      <PageHead title={t('Delivery {id}', { id: route.path[1] ?? '' })}>
+      <PageHead>
         <LinkButton href={linkToOrder(record.source, record.external_id)}>{t('Show the order')}</LinkButton>
       </PageHead>
       <Fields of={record} />

@@ -1,15 +1,14 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { visible } from '../../lib/platform/visible.ts'
-import { Choice, parameter, StoreChoice, TextChoice } from '../../web/filters.tsx'
+import { Choice, parameter, TextChoice } from '../../web/filters.tsx'
 import { messageOf } from '../../web/http.ts'
 import { Button, Moment } from '../../web/pieces.tsx'
 import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, streams } from './api.ts'
-import { OVERVIEW } from './overview.tsx'
 import { t } from './persian.ts'
-import { linkToOrder, PERIODS } from './pieces.tsx'
+import { linkToOrder, PERIODS, StoreFilter } from './pieces.tsx'
 
 type Line = Answer<'log'> & { number: number }
 
@@ -124,23 +123,17 @@ const IDS = [
 const filterOf = ({ query }: Route): Filter => ({ since: '10m', ...Object.fromEntries(query) })
 
 /** The log of the functions, live. */
-export const Log = page(
-  { title: () => t('Log'), reads: () => ({ overview: OVERVIEW }) },
-  ({ overview: { queues }, route }) => {
-    const filter = filterOf(route)
-    return (
-      <>
-        <PageHead title={t('Log')} />
-        <search class="filters row" data-keeps-focus>
-          {IDS.map(([name, label]) => (
-            <TextChoice key={name} {...{ label, ...parameter(name) }} />
-          ))}
-          <Choice label={t('Period')} options={LOG_PERIODS} {...parameter('since', '10m')} />
-          <StoreChoice sources={queues?.feeds.map(({ source }) => source) ?? []} {...parameter('source')} />
-          <Choice label={t('Level')} options={LEVELS} {...parameter('errors')} />
-        </search>
-        <Lines {...filter} />
-      </>
-    )
-  },
-)
+export const Log = page({ title: () => t('Log'), reads: () => ({}) }, ({ route }) => (
+  <>
+    <PageHead />
+    <search class="filters row" data-keeps-focus>
+      {IDS.map(([name, label]) => (
+        <TextChoice key={name} {...{ label, ...parameter(name) }} />
+      ))}
+      <Choice label={t('Period')} options={LOG_PERIODS} {...parameter('since', '10m')} />
+      <StoreFilter />
+      <Choice label={t('Level')} options={LEVELS} {...parameter('errors')} />
+    </search>
+    <Lines {...filterOf(route)} />
+  </>
+))

@@ -1,14 +1,13 @@
-import { render } from 'preact'
-import { followAddress, route } from '../../web/route.ts'
-import { type Item, Shell } from '../../web/shell.tsx'
-import { listen, useSources } from '../../web/sources.ts'
+import { type Pages, Shell, start } from '../../web/shell.tsx'
+import { useSources } from '../../web/sources.ts'
+import { OVERVIEW } from './api.ts'
 import { Audit } from './audit.tsx'
 import { Deliveries, Delivery } from './deliveries.tsx'
 import { Log } from './log.tsx'
 import { Messages } from './messages.tsx'
 import { Order } from './order.tsx'
 import { Orders } from './orders.tsx'
-import { isActive, OVERVIEW, Overview } from './overview.tsx'
+import { isActive, Overview } from './overview.tsx'
 import { t } from './persian.ts'
 import { Runbook } from './runbook.tsx'
 import { Setup } from './setup.tsx'
@@ -16,11 +15,7 @@ import { Tests } from './setup-tests.tsx'
 import { Store, Stores } from './stores.tsx'
 import './console.css'
 
-/**
- * The pages by the first part of their address, and what a second part shows. Those with an icon, an SVG path in 24 by 24, are in the navigation,
- * in this order.
- */
-const PAGES = {
+const PAGES: Pages = {
   overview: { Page: Overview, label: t('Overview'), icon: 'M3 12h4l3-8 4 16 3-8h4' },
   orders: {
     Page: Orders,
@@ -57,28 +52,13 @@ const PAGES = {
   runbook: { Page: Runbook },
 }
 
-const isPage = (name: string): name is keyof typeof PAGES => Object.hasOwn(PAGES, name)
-
 const Console = () => {
-  const { path } = route.value
-  const [first = '', second = ''] = path
-  const current = isPage(first) ? first : 'overview'
-  const about = PAGES[current]
-  const Page = second !== '' && 'Detail' in about ? about.Detail : about.Page
   const { data } = useSources({ overview: OVERVIEW })
   const { alarms = [], stage = '' } = data?.overview ?? {}
   const active = alarms.filter(isActive).length
-  const items = Object.entries(PAGES).flatMap(([name, about]): Item[] =>
-    'icon' in about
-      ? [
-          {
-            ...{ href: `#/${name}`, label: about.label, icon: about.icon },
-            badge: name === 'overview' &&
-              active > 0 && [active, t('{count|alarm is|alarms are} active', { count: active })],
-          },
-        ]
-      : [],
-  )
+  const badges = {
+    overview: active > 0 && ([active, t('{count|alarm is|alarms are} active', { count: active })] as const),
+  }
   const brand = (
     <>
       <img src="/icon.svg" alt="" width="28" height="28" />
@@ -87,13 +67,7 @@ const Console = () => {
       </span>
     </>
   )
-  return (
-    <Shell title="order-relay" waiting={active} {...{ brand, items }}>
-      <Page key={path.join('/')} route={route.value} />
-    </Shell>
-  )
+  return <Shell title="order-relay" waiting={active} pages={PAGES} {...{ brand, badges }} />
 }
 
-followAddress()
-listen('/api/events')
-render(<Console />, document.body)
+start(<Console />, '/api/events')

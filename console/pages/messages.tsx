@@ -17,7 +17,7 @@ import {
   Section,
   Table,
 } from '../../web/pieces.tsx'
-import { linkTo, type Route } from '../../web/route.ts'
+import { linkTo, linkWith, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, act, reads } from './api.ts'
 import { t } from './persian.ts'
@@ -105,7 +105,7 @@ const HISTORY: Column<Operation>[] = [
 ]
 
 /** How far the plan is that was started last. */
-const Progress = ({ plan, counts, end }: NonNullable<Answer<'operation'>['operation']>) => {
+const Progress = ({ plan, counts, missing, end }: NonNullable<Answer<'operation'>['operation']>) => {
   const done = Object.values(counts).reduce((sum, each) => sum + each, 0)
   return (
     <section class="card progress" aria-label={t('Progress')}>
@@ -114,12 +114,11 @@ const Progress = ({ plan, counts, end }: NonNullable<Answer<'operation'>['operat
       </a>
       <progress max={plan.messages.length} value={done} aria-label={t('Progress')} />
       <p role="status">
-        {countsText(counts)}{' '}
-        {end && end.missing > 0 && t('{count} {count|was|were} gone before.', { count: end.missing })}{' '}
-        <Message text={end?.stopped} />
+        {countsText(counts)} {missing > 0 && t('{count} {count|was|were} gone before.', { count: missing })}{' '}
+        <Message text={end?.failure} />
       </p>
       {end === undefined && <Button onClick={() => act('break-off', {})}>{t('Break off')}</Button>}
-      {end?.stopped && <Button onClick={() => confirm(plan)}>{t('Resume')}</Button>}
+      {end?.failure && <Button onClick={() => confirm(plan)}>{t('Resume')}</Button>}
     </section>
   )
 }
@@ -142,36 +141,33 @@ const isSelected = ({ query }: Route, message: Row) =>
   Date.parse(message.at) >=
     Date.now() - (HOURS[query.get('since') ?? ''] ?? Number.POSITIVE_INFINITY) * HOUR_MS
 
-const linkWith = (route: Route, change: Record<string, string>) =>
-  linkTo([commandOf(route)], { ...Object.fromEntries(route.query), ...change })
-
 /** A link that shows only the messages of this group, store or event. */
-const only = (route: Route, name: keyof typeof FILTERS, text: string | undefined, value = text) =>
+const only = (name: keyof typeof FILTERS, text: string | undefined, value = text) =>
   value !== undefined && (
-    <a href={linkWith(route, { [name]: value })}>
+    <a href={linkWith({ [name]: value })}>
       <Message text={text} />
     </a>
   )
 
-const groupsIn = (route: Route): Column<Answer<'messages'>['groups'][number]>[] => [
-  { label: t('Failure'), kind: 'breaks', cell: ({ group, failure }) => only(route, 'group', failure, group) },
+const GROUPS: Column<Answer<'messages'>['groups'][number]>[] = [
+  { label: t('Failure'), kind: 'breaks', cell: ({ group, failure }) => only('group', failure, group) },
   { label: t('Messages'), kind: 'number', cell: ({ count }) => decimal(count) },
   { label: t('First'), cell: ({ first }) => <Ago iso={first} /> },
   { label: t('Last'), cell: ({ last }) => <Ago iso={last} /> },
 ]
 
-const messagesIn = (route: Route): Column<Row>[] => [
+const messagesIn = (command: Plan['command']): Column<Row>[] => [
   {
     label: t('Message'),
     kind: 'breaks',
     cell: ({ id, external_id }) => (
-      <a href={linkTo([commandOf(route), 'message', id])} class="row-link">
+      <a href={linkTo([command, 'message', id])} class="row-link">
         <Code>{visible(external_id ?? id)}</Code>
       </a>
     ),
   },
-  { label: t('Store'), kind: 'cell-store', cell: ({ source }) => only(route, 'source', source) },
-  { label: t('Event'), cell: ({ event }) => only(route, 'event', event) },
+  { label: t('Store'), kind: 'cell-store', cell: ({ source }) => only('source', source) },
+  { label: t('Event'), cell: ({ event }) => only('event', event) },
   { label: t('Since'), cell: ({ at }) => <Ago iso={at} /> },
   { label: t('Deleted by SQS'), cell: ({ deleted_at }) => <Moment iso={deleted_at} /> },
 ]
@@ -193,7 +189,7 @@ const List = page(
     const rows = messages.filter(message => isSelected(route, message))
     return (
       <>
-        <PageHead title={TITLES[command]}>
+        <PageHead>
           <span class="row">
             <OpenPlan command={command} />
             <Button onClick={() => act('messages/read', { command })}>{t('Read again')}</Button>
@@ -214,12 +210,7 @@ const List = page(
         ) : (
           <>
             <Section id="groups" title={t('What failed')}>
-              <Table
-                caption={t('What failed')}
-                columns={groupsIn(route)}
-                rows={groups}
-                keyOf={({ group }) => group}
-              />
+              <Table caption={t('What failed')} columns={GROUPS} rows={groups} keyOf={({ group }) => group} />
             </Section>
             <Section
               id="messages"
@@ -244,18 +235,11 @@ const List = page(
                   </a>
                 </p>
               )}
-              {rows.length === 0 ? (
+              <Table caption={t('Messages')} columns={messagesIn(command)} rows={rows} keyOf={({ id }) => id}>
                 <Empty title={t('No message matches')}>
                   <LinkButton href={linkTo([command])}>{t('Show all')}</LinkButton>
                 </Empty>
-              ) : (
-                <Table
-                  caption={t('Messages')}
-                  columns={messagesIn(route)}
-                  rows={rows}
-                  keyOf={({ id }) => id}
-                />
-              )}
+              </Table>
             </Section>
           </>
         )}
@@ -276,7 +260,7 @@ const MessagePage = page(
   },
   ({ message: { about, text }, route }) => (
     <>
-      <PageHead title={t('Message')}>
+      <PageHead>
         <span class="row">
           {about.source !== undefined && about.external_id !== undefined && (
             <LinkButton href={linkToOrder(about.source, about.external_id)}>{t('Show the order')}</LinkButton>

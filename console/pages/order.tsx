@@ -3,7 +3,7 @@ import { visible } from '../../lib/platform/visible.ts'
 import { decimal, formatMilliseconds, serial } from '../../web/format.ts'
 import { translateMessage } from '../../web/messages.ts'
 import { attempt } from '../../web/notices.ts'
-import { Button, Code, Facts, Moment, Name, Section, type Tone } from '../../web/pieces.tsx'
+import { Button, Code, Facts, Happened, Moment, Name, Section, type Tone } from '../../web/pieces.tsx'
 import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { StatusChip } from '../../web/status.tsx'
@@ -59,13 +59,7 @@ const DELIVERED = 'order.updated'
 const Change = ({ entry }: { entry: Entry }) => {
   const { at, event, delivery, calls, published, requests, version, cut } = entry
   return (
-    <li data-tone={toneOf(entry)}>
-      <p class="row spread">
-        <strong>{nameIn(NAMES, event)}</strong>
-        <span class="small muted">
-          <Moment iso={at} />
-        </span>
-      </p>
+    <Happened what={nameIn(NAMES, event)} at={at} tone={toneOf(entry)}>
       <p class="row">
         <StatusChip status={entry.status} />
         {requests.map(request => (
@@ -95,7 +89,7 @@ const Change = ({ entry }: { entry: Entry }) => {
           )}
         </li>
       </ul>
-    </li>
+    </Happened>
   )
 }
 
@@ -147,10 +141,9 @@ const Requests = ({ intents }: Data) => (
   </Section>
 )
 
-const shown = (name: string, value: unknown) =>
-  name === 'total'
-    ? decimal(String(value))
-    : translateMessage(visible(typeof value === 'string' ? value : JSON.stringify(value)))
+/** An amount is a text of digits, a number that of a document. */
+const shown = (value: unknown) =>
+  translateMessage(visible(typeof value === 'string' ? decimal(value) : JSON.stringify(value)))
 
 const Result = ({ result, version, updated_at, doubt }: Data) => (
   <Section id="result" title={t('Last result of the service')}>
@@ -162,7 +155,7 @@ const Result = ({ result, version, updated_at, doubt }: Data) => (
               .filter(
                 ([name, value]) => !['source', 'external_id', 'status'].includes(name) && value !== null,
               )
-              .map(([name, value]) => [translateMessage(name), <Name key={name}>{shown(name, value)}</Name>]),
+              .map(([name, value]) => [translateMessage(name), <Name key={name}>{shown(value)}</Name>]),
           ),
           [t('Version of the feed')]: serial(version),
           [t('Last change')]: updated_at && <Moment iso={updated_at} />,
@@ -202,7 +195,7 @@ export const Order = page(
   },
   ({ order }) => (
     <>
-      <PageHead title={t('Order {order}', { order: visible(order.external_id) })}>
+      <PageHead>
         <StatusChip status={order.status} />
         <span class="small muted">
           <Name>{visible(order.source)}</Name>

@@ -1,30 +1,27 @@
 import { visible } from '../../lib/platform/visible.ts'
-import { Choice, DayChoice, parameter, SearchBox, StoreChoice } from '../../web/filters.tsx'
+import { Choice, DayChoice, Pager, parameter, SearchBox } from '../../web/filters.tsx'
 import { serial } from '../../web/format.ts'
 import { Ago, type Column, Empty, LinkButton, Name, Table } from '../../web/pieces.tsx'
-import { linkTo, type Route, route } from '../../web/route.ts'
+import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { STATUS_NAMES, StatusChip } from '../../web/status.tsx'
 import { type Answer, reads } from './api.ts'
 import { OpenRequests, WaitsFor } from './order-pieces.tsx'
 import { t } from './persian.ts'
-import { linkToOrder } from './pieces.tsx'
+import { linkToOrder, StoreFilter } from './pieces.tsx'
 
 type List = Answer<'orders'>
 type Row = List['orders'][number]
 
-const FILTERS = ['source', 'status', 'show', 'since', 'until', 'cursor'] as const
+const FILTERS = ['q', 'source', 'status', 'show', 'since', 'until', 'cursor'] as const
 
-const filterOf = ({ query }: Route) => Object.fromEntries(FILTERS.map(name => [name, query.get(name)]))
+const filterOf = ({ query }: Route) =>
+  Object.fromEntries(FILTERS.map(name => [name, query.get(name)?.trim()]))
 
-const textOf = ({ query }: Route) => query.get('q')?.trim() ?? ''
+const isSearch = (route: Route) => Boolean(filterOf(route).q)
 
 /** What is read again as orders change: each change of an order writes one of these lines to the log. */
 const CHANGES = ['event processed', 'event retried', 'event deferred']
-
-/** The address of the list with other filters, from the last change. */
-const linkWith = (change: Record<string, string | null>) =>
-  linkTo(['orders'], { ...Object.fromEntries(route.value.query), cursor: null, ...change })
 
 const SHOWN = [
   ['', t('All orders')],
@@ -37,35 +34,31 @@ const DAYS = [
   ['until', t('to')],
 ] as const
 
-const Filters = ({ sources }: { sources: readonly string[] }) => {
-  const { query } = route.value
-  return (
-    <search class="filters row" data-keeps-focus>
-      <SearchBox
-        label={t('Find by order number, request, delivery or invoice number, in full')}
-        placeholder={t('Order, request, delivery or invoice')}
-        linkOf={q => linkWith({ q })}
-      />
-      {textOf(route.value) === '' && (
-        <>
-          <StoreChoice sources={sources} {...parameter('source')} />
-          <Choice label={t('What is shown')} options={SHOWN} {...parameter('show')} />
-          {query.get('show') !== 'failing' && (
-            <>
-              <Choice
-                {...{ label: t('Status'), ...parameter('status') }}
-                options={[['', t('Any status')], ...Object.entries(STATUS_NAMES)]}
-              />
-              {DAYS.map(([name, label]) => (
-                <DayChoice kind="row muted" {...{ key: name, label, ...parameter(name) }} />
-              ))}
-            </>
-          )}
-        </>
-      )}
-    </search>
-  )
-}
+const Filters = ({ route }: { route: Route }) => (
+  <search class="filters row" data-keeps-focus>
+    <SearchBox
+      label={t('Find by order number, request, delivery or invoice number, in full')}
+      placeholder={t('Order, request, delivery or invoice')}
+    />
+    {!isSearch(route) && (
+      <>
+        <StoreFilter />
+        <Choice label={t('What is shown')} options={SHOWN} {...parameter('show')} />
+        {route.query.get('show') !== 'failing' && (
+          <>
+            <Choice
+              {...{ label: t('Status'), ...parameter('status') }}
+              options={[['', t('Any status')], ...Object.entries(STATUS_NAMES)]}
+            />
+            {DAYS.map(([name, label]) => (
+              <DayChoice kind="row muted" {...{ key: name, label, ...parameter(name) }} />
+            ))}
+          </>
+        )}
+      </>
+    )}
+  </search>
+)
 
 const COLUMNS: Column<Row>[] = [
   {
@@ -99,53 +92,11 @@ const COLUMNS: Column<Row>[] = [
   { label: t('Last change'), cell: ({ updated_at }) => updated_at && <Ago iso={updated_at} /> },
 ]
 
-const Rows = ({ orders, caption }: { orders: readonly Row[]; caption: string }) => (
-  <Table
-    {...{ caption, columns: COLUMNS, rows: orders }}
-    kind="orders"
-    keyOf={({ source, external_id }) => `${source}/${external_id}`}
-  />
-)
-
-const None = ({ title }: { title: string }) => (
-  <Empty title={title}>
-    {route.value.query.size > 0 ? (
-      <LinkButton href={linkTo(['orders'])}>{t('Show all orders')}</LinkButton>
-    ) : (
-      <p>{t('They appear here once a store sends one, or the accounting service a webhook.')}</p>
-    )}
-  </Empty>
-)
-
-const whyNone = (cursor: string | undefined) => {
-  if (route.value.query.size === 0) return t('There are no orders yet')
+const titleOfNone = (route: Route, cursor: string | undefined) => {
+  if (isSearch(route)) return t('Nothing has this number or id')
+  if (route.query.size === 0) return t('There are no orders yet')
   return cursor === undefined ? t('No order matches') : t('No order matches so far')
 }
-
-const Listed = ({ orders, cursor, searched }: List) => (
-  <>
-    {orders.length > 0 ? (
-      <Rows orders={orders} caption={t('Orders, the last changed first')} />
-    ) : (
-      <None title={whyNone(cursor)} />
-    )}
-    <nav class="row" aria-label={t('Pages of orders')}>
-      {route.value.query.has('cursor') && (
-        <LinkButton href={linkWith({})}>
-          <span class="arrow">←</span> {t('Last changed')}
-        </LinkButton>
-      )}
-      {cursor !== undefined && (
-        <LinkButton href={linkWith({ cursor })}>
-          {t('Older')} <span class="arrow">→</span>
-        </LinkButton>
-      )}
-      {cursor !== undefined && searched !== undefined && (
-        <span class="small muted">{t('Searched back to {time}', { time: <Ago iso={searched} /> })}</span>
-      )}
-    </nav>
-  </>
-)
 
 const changesOf = (before: List, after: List) => {
   const known = new Set(before.orders.map(({ external_id, updated_at }) => `${external_id} ${updated_at}`))
@@ -159,28 +110,33 @@ const changesOf = (before: List, after: List) => {
 export const Orders = page(
   {
     title: () => t('Orders'),
-    reads: route => {
-      const found = textOf(route)
-      return {
-        list:
-          found === ''
-            ? reads('orders', filterOf(route), ...CHANGES)
-            : reads('find', { text: found }, ...CHANGES),
-      }
-    },
+    reads: route => ({ list: reads('orders', filterOf(route), ...CHANGES) }),
     announce: (before, after) => changesOf(before.list, after.list),
   },
-  ({ list, route }) => (
+  ({ list: { orders, cursor, searched }, route }) => (
     <>
-      <PageHead title={t('Orders')} />
-      <Filters sources={list.sources} />
-      {textOf(route) === '' ? (
-        <Listed {...list} />
-      ) : list.orders.length > 0 ? (
-        <Rows orders={list.orders} caption={t('Orders found')} />
-      ) : (
-        <None title={t('Nothing has this number or id')} />
-      )}
+      <PageHead />
+      <Filters route={route} />
+      <Table
+        caption={isSearch(route) ? t('Orders found') : t('Orders, the last changed first')}
+        columns={COLUMNS}
+        rows={orders}
+        kind="orders"
+        keyOf={({ source, external_id }) => `${source}/${external_id}`}
+      >
+        <Empty title={titleOfNone(route, cursor)}>
+          {route.query.size > 0 ? (
+            <LinkButton href={linkTo(['orders'])}>{t('Show all orders')}</LinkButton>
+          ) : (
+            <p>{t('They appear here once a store sends one, or the accounting service a webhook.')}</p>
+          )}
+        </Empty>
+      </Table>
+      <Pager first={t('Last changed')} cursor={cursor}>
+        {cursor !== undefined && searched !== undefined && (
+          <span class="small muted">{t('Searched back to {time}', { time: <Ago iso={searched} /> })}</span>
+        )}
+      </Pager>
     </>
   ),
 )

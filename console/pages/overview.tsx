@@ -3,14 +3,12 @@ import { decimal, formatDuration, formatInterval, formatMoment } from '../../web
 import { Ago, Chip, type Column, LinkButton, Name, Section, Table } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
-import { type Answer, reads } from './api.ts'
+import { type Answer, OVERVIEW } from './api.ts'
 import { t } from './persian.ts'
 import { type Bars, Chart, Figure, linkToOrder, Message, ROW_OF_STORE } from './pieces.tsx'
 
 type Data = Answer<'overview'>
 type Alarm = Data['alarms'][number]
-
-export const OVERVIEW = reads('overview', {}, 'queues', 'rates', 'ages', 'alarms', 'failing', 'imports')
 
 const STATES = {
   alarm: [t('Alarm'), 'bad'],
@@ -51,16 +49,9 @@ const IMPORTS: Column<NonNullable<Data['imports']>['stores'][number]>[] = [
 const Imports = ({ imports }: Data) =>
   imports && (
     <Section id="imports" title={t('Imports')}>
-      {imports.stores.length === 0 ? (
+      <Table caption={t('Imports')} columns={IMPORTS} rows={imports.stores} keyOf={({ source }) => source}>
         <p class="muted">{t('No order waits in the bulk queue.')}</p>
-      ) : (
-        <Table
-          caption={t('Imports')}
-          columns={IMPORTS}
-          rows={imports.stores}
-          keyOf={({ source }) => source}
-        />
-      )}
+      </Table>
     </Section>
   )
 
@@ -265,7 +256,7 @@ export const Overview = page(
     const unknown = alarms.filter(({ state }) => state === 'unknown').length
     return (
       <>
-        <PageHead title={t('Overview')} />
+        <PageHead />
         <Verdict {...overview} />
         <Section id="flow" title={t('Flow')}>
           <Flow {...overview} />

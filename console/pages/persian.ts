@@ -1,10 +1,11 @@
 import { translator } from '../../web/language.ts'
+import { COMMON } from '../../web/persian.ts'
 import './persian-messages.ts'
 
 /** The texts of the console, as an Iranian operator has them. */
 export const t = translator({
+  ...COMMON,
   Overview: 'نمای کلی',
-  Orders: 'سفارش‌ها',
   '{count|alarm is|alarms are} active': 'هشدار فعال',
   Alarms: 'هشدارها',
   Alarm: 'هشدار',
@@ -58,7 +59,6 @@ export const t = translator({
   'No order waits in the bulk queue.': 'سفارشی در صف انبوه منتظر نیست.',
   'The last hour, by minutes': 'یک ساعت گذشته، به دقیقه',
   'The last day, by quarters of an hour': 'یک روز گذشته، به ربع ساعت',
-  Webhooks: 'وب‌هوک‌ها',
   Events: 'رویدادها',
   queued: 'پذیرفته‌شده',
   'repeated or ignored': 'تکراری یا نادیده‌گرفته',
@@ -76,9 +76,7 @@ export const t = translator({
   'Webhooks in the log, the newest first: {count}.': 'وب‌هوک‌های گزارش، تازه‌ترین در آغاز: {count}.',
   'The record of a delivery is kept for thirty days.': 'ثبت هر تحویل سی روز می‌ماند.',
   Received: 'زمان دریافت',
-  Outcome: 'نتیجه',
   Why: 'چرا',
-  Order: 'سفارش',
   Period: 'بازه',
   'Last hour': 'یک ساعت گذشته',
   'Last day': 'یک روز گذشته',
@@ -97,7 +95,6 @@ export const t = translator({
   'Accounts for every webhook and request, and compares each order that changed with the accounting service.':
     'هر وب‌هوک و درخواست را به حساب می‌آورد و هر سفارش تغییریافته را با سرویس حسابداری می‌سنجد.',
   'Last 30 days': '۳۰ روز گذشته',
-  'Reading…': 'در حال خواندن…',
   'Everything is accounted for.': 'همه چیز به حساب آمده است.',
   Difference: 'اختلاف',
   Differences: 'اختلاف‌ها',
@@ -152,7 +149,6 @@ export const t = translator({
   'For example after it was removed at the service.': 'مثلاً پس از آنکه در سرویس حذف شده است.',
   'Wait until the relay accepts the secret': 'صبر تا پذیرش کلید امضا در رله',
   'This takes up to a minute.': 'تا یک دقیقه می‌کشد.',
-  Register: 'ثبت',
   'Rotate the secret…': 'تعویض کلید امضا…',
   'Rotate the webhook secret': 'تعویض کلید امضای وب‌هوک',
   'The exchange is announced to the relay, the accounting service creates a new secret, both are accepted for a while, and the old one is deleted. No webhook is refused. If it is stopped, the next rotation resumes it.':
@@ -169,7 +165,6 @@ export const t = translator({
   'Type the URL': 'نشانی را بنویسید',
   Unregister: 'لغو ثبت',
   'Webhook URL': 'نشانی وب‌هوک',
-  Address: 'نشانی',
   stored: 'ذخیره شده',
   Secrets: 'کلیدهای امضا',
   'Send a test delivery': 'ارسال تحویل آزمایشی',
@@ -189,7 +184,6 @@ export const t = translator({
   'Pasting changes line breaks; a file keeps every byte.':
     'چسباندن نشانه‌های پایان سطر را تغییر می‌دهد؛ پرونده همهٔ بایت‌ها را نگه می‌دارد.',
   'Instead of all above. {help}': 'به جای همهٔ موارد بالا. {help}',
-  Secret: 'کلید امضا',
   'Empty: the stored one.': 'خالی: کلید ذخیره‌شده.',
   'Age of the signature, seconds': 'سن امضا، ثانیه',
   'Wait for the order, seconds': 'صبر برای سفارش، ثانیه',
@@ -203,7 +197,6 @@ export const t = translator({
   Valid: 'معتبر',
   'Not valid': 'نامعتبر',
   Stores: 'فروشگاه‌ها',
-  Store: 'فروشگاه',
   Feed: 'خوراک',
   'SQS queue': 'صف SQS',
   'without a secret': 'بدون کلید امضا',
@@ -289,7 +282,6 @@ export const t = translator({
   When: 'زمان',
   By: 'توسط',
   Action: 'کار',
-  Result: 'نتیجه',
   Stopped: 'متوقف شد',
   Reason: 'دلیل',
   Progress: 'پیشرفت',
@@ -308,7 +300,6 @@ export const t = translator({
   'An authentic webhook that cannot be read comes here, to be replayed once it can be.':
     'وب‌هوک معتبری که خوانده نمی‌شود به اینجا می‌آید تا وقتی خواندنی شد دوباره پردازش شود.',
   'What failed': 'خطاها',
-  History: 'تاریخچه',
   Message: 'پیام',
   Event: 'رویداد',
   'Deleted by SQS': 'حذف خودکار در',
@@ -326,15 +317,12 @@ export const t = translator({
     'فراخوانی‌ها: {create} ثبت سفارش، {payment} پرداخت، {refund} برگشت',
   'Download the plan': 'دریافت برنامه',
   // Orders.
-  'Order {order}': 'سفارش {order}',
   // Statuses, requests and events.
   Create: 'ثبت سفارش',
   Payment: 'پرداخت',
   Refund: 'برگشت',
   Withdrawal: 'انصراف',
   Read: 'خواندن',
-  Invoice: 'فاکتور',
-  Webhook: 'وب‌هوک',
   Check: 'بررسی دوباره',
   'held by the service': 'نگه‌داشته نزد سرویس',
   'done before': 'تکراری',
@@ -347,7 +335,6 @@ export const t = translator({
   'All orders': 'همهٔ سفارش‌ها',
   'Not settled': 'تسویه‌نشده',
   Failing: 'ناموفق',
-  Status: 'وضعیت',
   'Any status': 'هر وضعیت',
   from: 'از',
   to: 'تا',
@@ -355,8 +342,6 @@ export const t = translator({
   'Waits for': 'در انتظارِ',
   'Last change': 'آخرین تغییر',
   'Last changed': 'تازه‌ترین تغییرها',
-  Older: 'قدیمی‌تر',
-  'Pages of orders': 'صفحه‌های سفارش‌ها',
   'Searched back to {time}': 'تا {time} جستجو شد',
   'Show all orders': 'نمایش همهٔ سفارش‌ها',
   'Orders, the last changed first': 'سفارش‌ها، نخست آخرین تغییر',
@@ -382,7 +367,6 @@ export const t = translator({
   'the next check': 'بررسی بعدی',
   'the worker': 'پردازشگر',
   'what stands in front of it': 'آنچه جلوی آن است',
-  'next attempt {when}': 'تلاش بعدی {when}',
   'next attempt now': 'تلاش بعدی همین حالا',
   '{count} other {count|request shares|requests share} its fate': '{count} درخواست دیگر همین سرنوشت را دارند',
   '{count} {count|attempt|attempts}, the last one {when}': '{count} تلاش، آخرین {when}',

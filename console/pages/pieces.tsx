@@ -1,13 +1,21 @@
 import type { ComponentChildren } from 'preact'
 import { visible } from '../../lib/platform/visible.ts'
+import { StoreChoice } from '../../web/filters.tsx'
 import { decimal } from '../../web/format.ts'
 import { translateMessage } from '../../web/messages.ts'
 import { Button, Code, type Column, Facts, Name, Scrolls } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
-import type { Answer } from './api.ts'
+import { useSources } from '../../web/sources.ts'
+import { type Answer, OVERVIEW } from './api.ts'
 import { t } from './persian.ts'
 
 export const linkToOrder = (source: string, external_id: string) => linkTo(['orders', source, external_id])
+
+/** A filter by the stores of stores.yml. */
+export const StoreFilter = () => {
+  const { data } = useSources({ overview: OVERVIEW })
+  return <StoreChoice sources={data?.overview.sources ?? []} />
+}
 
 type MessageProps = { text: string | undefined; as?: 'span' | 'p' | 'dd'; kind?: string }
 

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { language } from '../../web/language.ts'
+import { unbroken } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { reads } from './api.ts'
@@ -8,7 +9,7 @@ import { t } from './persian.ts'
 /** Code, emphasis and links within a line; a link leads to another page of the runbook, or is only its text. */
 const inline = (text: string): ComponentChildren[] =>
   text.split(/(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\([^)]+\))/).map(part => {
-    if (part.startsWith('`')) return <code>{part.slice(1, -1)}</code>
+    if (part.startsWith('`')) return <code>{unbroken(part.slice(1, -1))}</code>
     if (part.startsWith('**')) return <strong>{part.slice(2, -2)}</strong>
     const [, label, target = ''] = /^\[([^\]]+)\]\(([^)]+)\)$/.exec(part) ?? []
     if (label === undefined) return part

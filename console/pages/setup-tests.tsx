@@ -6,7 +6,7 @@ import { translateMessage } from '../../web/messages.ts'
 import { Chip } from '../../web/pieces.tsx'
 import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
-import { type Answer, act } from './api.ts'
+import { type Answer, act, OVERVIEW } from './api.ts'
 import { t } from './persian.ts'
 import { Fields, Message } from './pieces.tsx'
 import { SERVICE, urlField } from './remedies.tsx'
@@ -44,7 +44,6 @@ const Sent = ({ status, taken, ...sent }: Answer<'send'>) => (
 )
 
 type TestProps = {
-  title: string
   text: string
   action: string
   submit: (values: Values) => Promise<void>
@@ -53,9 +52,9 @@ type TestProps = {
 }
 
 /** A form, and beside it what came of it. */
-const Test = ({ title, text, action, submit, result, children }: TestProps) => (
+const Test = ({ text, action, submit, result, children }: TestProps) => (
   <>
-    <PageHead title={title} />
+    <PageHead />
     <p class="note prose">{text}</p>
     <div class="columns">
       <Form class="card made pairs" {...{ action, submit }}>
@@ -69,11 +68,11 @@ const Test = ({ title, text, action, submit, result, children }: TestProps) => (
 )
 
 const SendPage = page(
-  { title: () => t('Send a test delivery'), reads: () => ({ service: SERVICE }) },
-  ({ service }) => {
+  { title: () => t('Send a test delivery'), reads: () => ({ service: SERVICE, overview: OVERVIEW }) },
+  ({ service, overview: { sources } }) => {
     const sent = useSignal<Answer<'send'> | undefined>(undefined)
     const order: FieldProps[] = [
-      { name: 'source', label: t('Store'), options: service.sources.map(source => [source, source]) },
+      { name: 'source', label: t('Store'), options: sources.map(source => [source, source]) },
       { name: 'externalId', label: t('Order number') },
       {
         ...{ name: 'status', label: t('Status'), value: 'paid' },
@@ -102,7 +101,6 @@ const SendPage = page(
     ]
     return (
       <Test
-        title={t('Send a test delivery')}
         text={t(
           'Signs a webhook as the accounting service does, and sends it. The relay takes it for one: the order becomes what it says, and the store is notified.',
         )}
@@ -139,7 +137,6 @@ const SignaturePage = page({ title: () => t('Explain a signature'), reads: () =>
   const { valid, cause, remedy } = found.value ?? {}
   return (
     <Test
-      title={t('Explain a signature')}
       text={t(
         'Names the cause of a signature that does not verify: a changed body, another form of the secret, the clock. The secret goes to the console on this machine only, and is not kept.',
       )}

@@ -79,7 +79,7 @@ export const Setup = page({ title: () => t('Setup'), reads: () => ({}) }, () => 
   const isDone = all > 0 && done === all
   return (
     <>
-      <PageHead title={t('Setup')}>
+      <PageHead>
         <span class="row">
           <LinkButton href={linkTo(['setup', 'send'])}>{t('Send a test delivery')}</LinkButton>
           <LinkButton href={linkTo(['setup', 'signature'])}>{t('Explain a signature')}</LinkButton>

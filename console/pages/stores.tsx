@@ -55,7 +55,7 @@ export const Stores = page(
   { title: () => t('Stores'), reads: () => ({ known: STORES }) },
   ({ known: { stores, hours, reference } }) => (
     <>
-      <PageHead title={t('Stores')}>
+      <PageHead>
         <span class="row">
           {reference && <LinkButton href={reference}>{t('API reference')}</LinkButton>}
           <Button onClick={askIndex}>{t('Write the index')}</Button>
@@ -91,11 +91,7 @@ const revoke = (source: string, { id }: Key) =>
 const keyColumns = (source: string): Column<Key>[] => [
   { label: t('Id'), cell: ({ id }) => <Code>{id}</Code> },
   { label: t('Created'), cell: ({ since }) => <Moment iso={since} /> },
-  buttons<Key>(
-    t('Revoke'),
-    ({ id }) => t('Revoke key {id}', { id }),
-    key => revoke(source, key),
-  ),
+  buttons<Key>([t('Revoke'), ({ id }) => t('Revoke key {id}', { id }), key => revoke(source, key)]),
 ]
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -224,16 +220,9 @@ const Details = ({ shop, ...store }: Store & { shop: Shop }) => {
             })}
           </Shown>
         )}
-        {keys.length === 0 ? (
+        <Table caption={t('Keys of the API')} columns={keyColumns(source)} rows={keys} keyOf={({ id }) => id}>
           <Empty title={t('No key: the store cannot use the API.')} />
-        ) : (
-          <Table
-            caption={t('Keys of the API')}
-            columns={keyColumns(source)}
-            rows={keys}
-            keyOf={({ id }) => id}
-          />
-        )}
+        </Table>
       </Section>
       <ForDeveloper {...shop} />
       <Conformance source={source} />
@@ -250,7 +239,7 @@ export const Store = page(
     const store = stores.find(({ source }) => source === path[1])
     return (
       <>
-        <PageHead title={path[1] ?? ''} />
+        <PageHead />
         {store && <Details key={store.source} shop={shop} {...store} />}
       </>
     )

@@ -67,6 +67,9 @@ export const paymentOf = (
   return { method, reference: reference ?? '', date }
 }
 
+/** A payment method or the type of a receipt, in the history of an order. */
+export const inWords = (name: Payment['method'] | Receipt['type']) => (name === 'pos' ? 'card reader' : name)
+
 /** The type of the receipt (spec: business rule 6). */
 const receiptType = (kind: Account['kind'], method: Payment['method']): Receipt['type'] => {
   if (kind === 'cash') return 'cash'
@@ -95,7 +98,7 @@ export const payInvoice = (
   const receipt = { invoice_number, method, reference, date, type, amount, account_code: account.code }
   const number = store.receipts.insert(receipt)
   store.orders.setStatus(invoice_number, 'paid', null)
-  const message = `Receipt ${number} (${type}) of ${rials(amount)} rials into ${account.name}`
+  const message = `Receipt ${number} (${inWords(type)}) of ${rials(amount)} rials into ${account.name}`
   store.history.add(invoice_number, 'paid', message)
 }
 

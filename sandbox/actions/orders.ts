@@ -6,7 +6,7 @@ import { type OrderRequest, orderKey, orderRequest, type Payment } from '../requ
 import type { Store } from '../store/open.ts'
 import type { HeldPayment, Order } from '../store/orders.ts'
 import { requireFiscalYear } from './catalogue.ts'
-import { finalize, payInvoice, paymentOf, returnInvoice } from './documents.ts'
+import { finalize, inWords, payInvoice, paymentOf, returnInvoice } from './documents.ts'
 import { customerFor, invoiceOf } from './invoice.ts'
 
 const LABELS: Record<Status, string> = {
@@ -127,7 +127,7 @@ const hold = ({ invoice_number }: Order, payment: HeldPayment, store: Store) => 
   const { method, reference, date } = payment
   const isFirst = store.heldPayments.find(invoice_number) === undefined
   if (isFirst) store.heldPayments.put(invoice_number, payment)
-  const label = `${method}, ${date}${reference && `, reference ${reference}`}`
+  const label = `${inWords(method)}, ${date}${reference && `, reference ${reference}`}`
   const outcome = isFirst ? 'held until the invoice is finalized' : 'not held: another payment already is'
   store.history.add(invoice_number, 'held', `Payment (${label}) ${outcome}`)
 }

@@ -36,22 +36,19 @@ export const Customers = page(
   },
   ({ list: { customers } }) => (
     <>
-      <PageHead title={t('Customers')}>
+      <PageHead>
         <search data-keeps-focus>
           <SearchBox
             label={t('Search by name, code, mobile or e-mail')}
             placeholder={t('Search customers')}
-            linkOf={q => linkTo(['customers'], { q })}
           />
         </search>
       </PageHead>
-      {customers.length === 0 ? (
+      <Table caption={t('Customers')} columns={COLUMNS} rows={customers} keyOf={({ code }) => code}>
         <Empty title={t('No customer matches')}>
           <LinkButton href={linkTo(['customers'])}>{t('Show all customers')}</LinkButton>
         </Empty>
-      ) : (
-        <Table caption={t('Customers')} columns={COLUMNS} rows={customers} keyOf={({ code }) => code} />
-      )}
+      </Table>
       <ShowMore shown={customers.length} />
     </>
   ),

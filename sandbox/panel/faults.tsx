@@ -128,7 +128,7 @@ export const Testing = page(
   { title: () => t('Testing'), reads: () => ({ settings: SETTINGS }) },
   ({ settings }) => (
     <>
-      <PageHead title={t('Testing')}>
+      <PageHead>
         <LinkButton href="/docs">{t('API reference')}</LinkButton>
       </PageHead>
       <Section id="faults" title={t('Faults on purpose')}>

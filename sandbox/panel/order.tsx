@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { translateMessage } from '../../web/messages.ts'
-import { Button, Moment, Section, type Tone } from '../../web/pieces.tsx'
+import { Button, Happened, Section, type Tone } from '../../web/pieces.tsx'
 import type { Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { STATUS_NAMES } from '../../web/status.tsx'
@@ -39,17 +39,11 @@ const Timeline = ({ history }: Pick<Answer<'OrderDetail'>, 'history'>) => (
     {history.map(({ at, kind, message }, index) => {
       const [name, tone] = HISTORY[kind] ?? [kind]
       return (
-        <li key={String(index)} data-tone={tone}>
-          <p class="row spread">
-            <strong>{name}</strong>
-            <span class="small muted">
-              <Moment iso={at} />
-            </span>
-          </p>
+        <Happened key={String(index)} {...{ what: name, at, tone }}>
           <p class="muted" dir="auto">
             {translateMessage(message)}
           </p>
-        </li>
+        </Happened>
       )
     })}
   </ol>
@@ -77,7 +71,7 @@ export const Order = page(
     }
     return (
       <>
-        <PageHead title={t('Order {order}', { order: order.external_id })} kind="order-head">
+        <PageHead kind="order-head">
           <OrderStatus {...order} />
           <StoreName {...order} />
           <Button kind="small" onClick={() => window.print()}>

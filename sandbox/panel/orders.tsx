@@ -1,10 +1,11 @@
 import { STATUSES } from '../../lib/protocol/status.ts'
-import { DayChoice, SearchBox, StoreChoice } from '../../web/filters.tsx'
+import { DayChoice, Pager, parameter, SearchBox, StoreChoice } from '../../web/filters.tsx'
+import { Options } from '../../web/form.tsx'
 import { decimal, serial } from '../../web/format.ts'
 import { queryOf } from '../../web/http.ts'
 import { translateMessage } from '../../web/messages.ts'
 import { type Column, Command, Day, Empty, Facts, LinkButton, Name, Table } from '../../web/pieces.tsx'
-import { linkTo, type Route, replaceRoute, route } from '../../web/route.ts'
+import { linkTo, linkWith, type Route, route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { STATUS_NAMES } from '../../web/status.tsx'
 import { type Answer, ordersOf, sumsOf } from './api.ts'
@@ -17,29 +18,15 @@ type OrderSums = Answer<'OrderSums'>
 type Summary = OrderList['orders'][number]
 
 const PAGE_SIZE = 50
-const FILTERS = ['status', 'source', 'q', 'from', 'to', 'sort', 'before'] as const
+const FILTERS = ['status', 'source', 'q', 'from', 'to', 'sort', 'cursor'] as const
 
-const filterOf = ({ query }: Route) =>
-  Object.fromEntries(FILTERS.map(name => [name, query.get(name)?.trim()]))
-
-/** The address of the list with other filters, from the newest order. */
-const linkWith = (change: Record<string, string | null>) =>
-  linkTo(['orders'], { ...Object.fromEntries(route.value.query), before: null, ...change })
+const filterOf = ({ query }: Route) => {
+  const given = Object.fromEntries(FILTERS.map(name => [name, query.get(name)?.trim()]))
+  const { cursor: before, sort, ...filter } = given
+  return { before, sort, filter }
+}
 
 const keyOf = ({ source, external_id }: Summary) => `${source}/${external_id}`
-
-const set = (name: string) => (value: string) => replaceRoute(linkWith({ [name]: value }))
-
-const Filters = ({ sources }: { sources: readonly string[] }) => (
-  <search class="filters" data-keeps-focus>
-    <SearchBox
-      label={t('Search by order, customer, mobile, invoice, reference or SKU')}
-      placeholder={t('Search orders')}
-      linkOf={q => linkWith({ q })}
-    />
-    <StoreChoice sources={sources} value={route.value.query.get('source') ?? ''} onChoose={set('source')} />
-  </search>
-)
 
 const DAYS = [
   ['from', t('First day')],
@@ -61,31 +48,24 @@ const isPhone = matchMedia('(max-width: 50rem)').matches
 
 /** The days and the order of the list, and the sums of all that it shows on its pages. */
 const Sums = ({ count, ...sums }: OrderSums['totals']) => {
-  const { query } = route.value
-  const { before: _, ...filter } = filterOf(route.value)
+  const { sort, filter } = filterOf(route.value)
+  const sorting = parameter('sort')
   return (
     <details class="sums" open={!isPhone}>
       <summary>{t('Days, sorting and sums')}</summary>
       <div class="row">
         <search class="filters" data-keeps-focus>
           {DAYS.map(([name, label]) => (
-            <DayChoice {...{ key: name, label, value: query.get(name) ?? '', onChoose: set(name) }} />
+            <DayChoice {...{ key: name, label, ...parameter(name) }} />
           ))}
           <label class="small">
             {t('Sort')}
-            <select
-              value={query.get('sort') ?? ''}
-              onChange={event => set('sort')(event.currentTarget.value)}
-            >
-              {SORTS.map(([value, label]) => (
-                <option key={value} value={value}>
-                  {label}
-                </option>
-              ))}
+            <select value={sorting.value} onChange={event => sorting.onChoose(event.currentTarget.value)}>
+              <Options options={SORTS} />
             </select>
           </label>
         </search>
-        <a class="button small" href={`/panel/orders.csv${queryOf(filter)}`} download>
+        <a class="button small" href={`/panel/orders.csv${queryOf({ ...filter, sort })}`} download>
           {t('Export CSV')}
         </a>
         <Facts
@@ -201,34 +181,23 @@ const NoOrdersYet = () => (
   </Empty>
 )
 
-const List = ({ orders, next }: OrderList) =>
-  orders.length === 0 ? (
-    <Empty title={t('No order matches')}>
-      <LinkButton href={linkTo(['orders'])}>{t('Show all orders')}</LinkButton>
-    </Empty>
-  ) : (
-    <>
-      <Table
-        caption={t('Orders')}
-        kind="orders"
-        columns={orders.some(({ status }) => status === 'needs_review') ? [...COLUMNS, CHOICE] : COLUMNS}
-        rows={orders}
-        keyOf={keyOf}
-      />
-      <nav class="row" aria-label={t('Pages of orders')}>
-        {route.value.query.has('before') && (
-          <LinkButton href={linkWith({})}>
-            <span class="arrow">←</span> {t('Newest')}
-          </LinkButton>
-        )}
-        {next !== null && (
-          <LinkButton href={linkWith({ before: next })}>
-            {t('Older')} <span class="arrow">→</span>
-          </LinkButton>
-        )}
-      </nav>
-    </>
-  )
+const List = ({ orders, isFiltered }: OrderList & { isFiltered: boolean }) => (
+  <Table
+    caption={t('Orders')}
+    kind="orders"
+    columns={orders.some(({ status }) => status === 'needs_review') ? [...COLUMNS, CHOICE] : COLUMNS}
+    rows={orders}
+    keyOf={keyOf}
+  >
+    {isFiltered ? (
+      <Empty title={t('No order matches')}>
+        <LinkButton href={linkTo(['orders'])}>{t('Show all orders')}</LinkButton>
+      </Empty>
+    ) : (
+      <NoOrdersYet />
+    )}
+  </Table>
+)
 
 const changesOf = (before: OrderList, after: OrderList) => {
   const known = new Map(before.orders.map(order => [keyOf(order), order.status]))
@@ -245,7 +214,7 @@ export const Orders = page(
   {
     title: () => t('Orders'),
     reads: route => {
-      const { sort, before, ...filter } = filterOf(route)
+      const { sort, before, filter } = filterOf(route)
       // The list is there before its sums, which take their time with a search that most orders match.
       return { list: ordersOf({ ...filter, sort, before, limit: PAGE_SIZE }), sums: sumsOf(filter) }
     },
@@ -255,13 +224,20 @@ export const Orders = page(
     const isFiltered = FILTERS.some(name => route.value.query.has(name))
     return (
       <>
-        <PageHead title={t('Orders')}>
-          <Filters sources={sums.sources} />
+        <PageHead>
+          <search class="filters" data-keeps-focus>
+            <SearchBox
+              label={t('Search by order, customer, mobile, invoice, reference or SKU')}
+              placeholder={t('Search orders')}
+            />
+            <StoreChoice sources={sums.sources} />
+          </search>
         </PageHead>
         <Tabs counts={sums.counts} />
         {(list.orders.length > 0 || isFiltered) && <Sums {...sums.totals} />}
         <Retries orders={list.orders} waiting={sums.counts.needs_review} />
-        {list.orders.length === 0 && !isFiltered ? <NoOrdersYet /> : <List {...list} />}
+        <List {...{ ...list, isFiltered }} />
+        <Pager first={t('Newest')} cursor={list.next} />
       </>
     )
   },

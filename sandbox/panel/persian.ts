@@ -1,9 +1,11 @@
 import { translator } from '../../web/language.ts'
 import { learnMessages } from '../../web/messages.ts'
+import { COMMON } from '../../web/persian.ts'
 import '../../web/service-messages.ts'
 
 /** The texts of the panel, in the words of accountants in Iran. */
 export const t = translator({
+  ...COMMON,
   'Accounting {sandbox}': 'حسابداری {sandbox}',
   sandbox: 'آزمایشی',
   '%': '٪',
@@ -11,10 +13,8 @@ export const t = translator({
   rials: 'ریال',
   '{amount} rials': '{amount} ریال',
   // Pages.
-  Orders: 'سفارش‌ها',
   Products: 'کالاها',
   Customers: 'مشتریان',
-  Webhooks: 'وب‌هوک‌ها',
   Settings: 'تنظیمات',
   'API reference': 'راهنمای برنامه‌نویسان',
   'need review': 'نیازمند بررسی',
@@ -40,26 +40,19 @@ export const t = translator({
   All: 'همه',
   'Orders by status': 'سفارش‌ها بر پایه وضعیت',
   'Ready to retry. Until now: {reason}': 'آماده تلاش دوباره. علت پیشین: {reason}',
-  Order: 'سفارش',
   Customer: 'مشتری',
   Date: 'تاریخ',
-  Status: 'وضعیت',
-  Invoice: 'فاکتور',
   Total: 'جمع کل',
   'No orders yet': 'هنوز سفارشی نرسیده است',
   'Send the first one from a store, or from a terminal (see the {reference}):':
     'نخستین سفارش را از یک فروشگاه یا از خط فرمان بفرستید ({reference}):',
   'No order matches': 'سفارشی با این مشخصات نیست',
   'Show all orders': 'نمایش همه سفارش‌ها',
-  'Pages of orders': 'صفحه‌های سفارش‌ها',
   Newest: 'تازه‌ترین',
-  Older: 'قدیمی‌تر',
   'Order {order}: {status}': 'سفارش {order}: {status}',
   '{count} orders changed': '{count} سفارش تغییر کرد',
   // An order.
-  'Order {order}': 'سفارش {order}',
   'Print invoice': 'چاپ فاکتور',
-  History: 'تاریخچه',
   Created: 'ثبت سفارش',
   'Held for review': 'نگه‌داشته برای بررسی',
   Finalized: 'قطعی شد',
@@ -68,7 +61,6 @@ export const t = translator({
   'Moved back to review': 'بازگشت به بررسی',
   Corrected: 'اصلاح شد',
   Refused: 'رد شد',
-  Webhook: 'وب‌هوک',
   'Webhook deliveries': 'ارسال‌های وب‌هوک',
   'None. A webhook is sent when the status or the total changes here in the service, not for what the store itself asked.':
     'ارسالی نیست. وب‌هوک زمانی فرستاده می‌شود که وضعیت یا مبلغ سفارش اینجا تغییر کند، نه برای آنچه خود فروشگاه خواسته است.',
@@ -91,7 +83,6 @@ export const t = translator({
   Retry: 'تلاش دوباره',
   'Retried, and it still needs review. The reason above is current.':
     'دوباره تلاش شد، ولی سفارش هنوز نیازمند بررسی است. علت کنونی در بالا آمده است.',
-  Outcome: 'نتیجه',
   'The order is now {status}: ': 'وضعیت سفارش: {status}. ',
   'invoice {invoice} is finalized.': 'فاکتور {invoice} قطعی شد.',
   'invoice {invoice} is finalized, receipt {receipt} is registered.':
@@ -120,7 +111,6 @@ export const t = translator({
   'Rows of the invoice': 'ردیف‌های فاکتور',
   'Rows of invoice {number}, in rials': 'ردیف‌های فاکتور {number} به ریال',
   // What the accountant does with an order.
-  Actions: 'عملیات',
   'A webhook is sent to every registered URL.': 'برای همه نشانی‌های ثبت‌شده وب‌هوک فرستاده می‌شود.',
   'Register payment': 'ثبت دریافت وجه',
   'A receipt of {total} rials is registered, and the order is paid.':
@@ -174,7 +164,6 @@ export const t = translator({
   'Orders {of}': 'سفارش‌ها {of}',
   'of {customer}': 'مربوط به {customer}',
   // Webhooks and their deliveries.
-  Address: 'نشانی',
   Registered: 'زمان ثبت',
   'Registered addresses': 'نشانی‌های ثبت‌شده',
   'No address is registered': 'نشانی‌ای ثبت نشده است',
@@ -188,14 +177,12 @@ export const t = translator({
   'No answer': 'بی‌پاسخ',
   'HTTP {status}': 'پاسخ {status}',
   Sent: 'زمان ارسال',
-  Result: 'نتیجه',
   Took: 'مدت',
   Answer: 'پاسخ',
   'Sent again: {result}': 'دوباره فرستاده شد: {result}',
   'Resend delivery for order {order}': 'ارسال دوباره برای سفارش {order}',
   Resend: 'ارسال دوباره',
   '{result} in {time}': '{result} در {time}',
-  'next attempt {when}': 'تلاش بعدی {when}',
   '1 attempt': 'یک تلاش',
   '{count} attempts': '{count} تلاش',
   'Attempts of delivery {delivery}': 'تلاش‌های ارسال {delivery}',
@@ -232,7 +219,6 @@ export const t = translator({
     'تلاش دوباره فاکتور {invoice} را قطعی و کالاهای آن را از انبار کم می‌کند و وب‌هوک فرستاده می‌شود.',
   // Webhooks that are registered and tested here.
   'Register an address': 'ثبت نشانی',
-  Register: 'ثبت',
   'Every change of status or total is sent to it. An address that is already registered gets a new secret.':
     'هر تغییر وضعیت یا مبلغ به آن فرستاده می‌شود. نشانی ثبت‌شده کلید تازه می‌گیرد.',
   'Remove this address?': 'این نشانی حذف شود؟',
@@ -240,7 +226,6 @@ export const t = translator({
     'به {url} دیگر چیزی فرستاده نمی‌شود، حتی آنچه در صف ارسال است.',
   'Registered address': 'نشانی ثبت شد',
   'Test webhook': 'وب‌هوک آزمایشی',
-  Secret: 'کلید امضا',
   Test: 'آزمایش',
   'Test {url}': 'آزمایش {url}',
   'Remove {url}': 'حذف {url}',
@@ -314,12 +299,11 @@ export const t = translator({
   'Connection settings': 'تنظیمات اتصال',
   'Save settings': 'ذخیره تنظیمات',
   'Add an account': 'افزودن حساب',
-  'Change account {code}': 'ویرایش حساب {code}',
+  'Edit account {code}': 'ویرایش حساب {code}',
   Kind: 'نوع',
   'A cash box gives cash receipts; a bank account gives transfer or card-reader receipts.':
     'دریافت در صندوق نقدی است و در حساب بانکی با حواله یا کارتخوان.',
   'Saved account {code}': 'حساب {code} ذخیره شد',
-  Change: 'ویرایش',
   Accounts: 'حساب‌ها',
   'Add account': 'افزودن حساب',
   '{from} to {to}': '{from} تا {to}',
@@ -377,15 +361,12 @@ learnMessages({
   transfer: 'حواله',
   card: 'کارت بانکی',
   pos: 'کارتخوان',
+  'card reader': 'کارتخوان',
   cash: 'نقدی',
   'Webhook "{status}" to {=url} queued': 'وب‌هوک «{status}» برای {url} در صف ارسال',
   'Webhook delivered to {=url} ({status})': 'وب‌هوک به {url} تحویل شد ({status})',
   'Webhook to {=url} failed after the last attempt ({error})':
     'وب‌هوک به {url} پس از آخرین تلاش ناموفق ماند ({error})',
-  needs_review: 'نیازمند بررسی',
-  invoiced: 'فاکتور شده',
-  paid: 'پرداخت شده',
-  refunded: 'مرجوع شده',
   // Refusals.
   'The return': 'برگشت از فروش',
   'Invoice {number}': 'فاکتور {number}',
@@ -406,7 +387,6 @@ learnMessages({
   'its goods are returned': 'کالاهای آن برگشته است',
   'its invoice is a draft': 'فاکتور آن پیش‌نویس است',
   'it has a receipt': 'رسید دریافت دارد',
-  'it is in review': 'در بررسی است',
   'move it back to review first': 'نخست به بررسی برگردانید',
   'finalize it with a retry first': 'نخست با تلاش دوباره قطعی کنید',
   'reverse its payment first': 'نخست دریافت وجه را باطل کنید',

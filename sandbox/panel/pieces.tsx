@@ -1,6 +1,6 @@
 import { language } from '../../web/language.ts'
 import { LinkButton, Name } from '../../web/pieces.tsx'
-import { linkTo, type Route, route } from '../../web/route.ts'
+import { linkTo, linkWith, type Route, route } from '../../web/route.ts'
 import { StatusChip } from '../../web/status.tsx'
 import type { Answer, Key } from './api.ts'
 import { t } from './persian.ts'
@@ -31,14 +31,11 @@ export const limitOf = ({ query }: Route) => Number(query.get('limit')) || STEP
 
 /** More of a list that shows as many as the address asks for. */
 export const ShowMore = ({ shown }: { shown: number }) => {
-  const { path, query } = route.value
   const limit = limitOf(route.value)
   return (
     shown >= limit && (
       <p class="row" data-keeps-focus>
-        <LinkButton href={linkTo(path, { ...Object.fromEntries(query), limit: String(limit + STEP) })}>
-          {t('Show more')}
-        </LinkButton>
+        <LinkButton href={linkWith({ limit: String(limit + STEP) })}>{t('Show more')}</LinkButton>
       </p>
     )
   )

@@ -42,7 +42,7 @@ const COLUMNS: Column<Product>[] = [
       </span>
     ),
   },
-  buttons<Product>(t('Edit'), ({ sku }) => t('Edit {code}', { code: sku }), askForProduct),
+  buttons<Product>([t('Edit'), ({ sku }) => t('Edit {code}', { code: sku }), askForProduct]),
 ]
 
 /** Products with their stock. */
@@ -50,7 +50,7 @@ export const Products = page(
   { title: () => t('Products'), reads: () => ({ list: PRODUCTS }) },
   ({ list: { products } }) => (
     <>
-      <PageHead title={t('Products')}>
+      <PageHead>
         <Button kind="primary" onClick={() => askForProduct()}>
           {t('Add product')}
         </Button>

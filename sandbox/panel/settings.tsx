@@ -129,7 +129,7 @@ const SettingsForm = ({ settings, ...choices }: Choices & { settings: Settings }
 
 const askForAccount = (account?: Account) =>
   ask({
-    title: account === undefined ? t('Add an account') : t('Change account {code}', { code: account.code }),
+    title: account === undefined ? t('Add an account') : t('Edit account {code}', { code: account.code }),
     action: account === undefined ? t('Add') : t('Save'),
     fields: [
       { name: 'code', label: t('Code'), value: account?.code ?? '', readOnly: account !== undefined },
@@ -153,7 +153,7 @@ const ACCOUNT_COLUMNS: Column<Account>[] = [
   { label: t('Code'), kind: 'breaks', cell: ({ code }) => <Code>{code}</Code> },
   { label: t('Name'), kind: 'breaks', cell: ({ name }) => <Name>{name}</Name> },
   { label: t('Kind'), cell: ({ kind }) => ACCOUNT_KINDS[kind] },
-  buttons<Account>(t('Change'), ({ code }) => t('Change account {code}', { code }), askForAccount),
+  buttons<Account>([t('Edit'), ({ code }) => t('Edit account {code}', { code }), askForAccount]),
 ]
 
 const inWords = ({ from, to }: FiscalYear) =>
@@ -191,11 +191,11 @@ const askToRemove = (year: FiscalYear, years: readonly FiscalYear[]) =>
 const yearColumns = (years: readonly FiscalYear[]): Column<FiscalYear>[] => [
   { label: t('First day'), kind: 'plain', cell: ({ from }) => <DayInBoth date={from} /> },
   { label: t('Last day'), cell: ({ to }) => <DayInBoth date={to} /> },
-  buttons(
+  buttons<FiscalYear>([
     t('Remove'),
     year => t('Remove {year}', { year: inWords(year) }),
     year => askToRemove(year, years),
-  ),
+  ]),
 ]
 
 /** The connection settings, the accounts that receive money, and the years that orders may be dated in. */
@@ -206,7 +206,7 @@ export const SettingsPage = page(
   },
   ({ settings, people: { customers }, money: { accounts }, calendar: { fiscalYears } }) => (
     <>
-      <PageHead title={t('Settings')} />
+      <PageHead />
       <SettingsForm {...{ settings, customers, accounts }} />
       <Section
         id="accounts"
@@ -220,18 +220,16 @@ export const SettingsPage = page(
         title={t('Fiscal years')}
         aside={<Button onClick={askForYear}>{t('Add fiscal year')}</Button>}
       >
-        {fiscalYears.length === 0 ? (
+        <Table
+          caption={t('Fiscal years')}
+          columns={yearColumns(fiscalYears)}
+          rows={fiscalYears}
+          keyOf={({ from, to }) => `${from}/${to}`}
+        >
           <Empty title={t('No fiscal years')}>
             <p>{t('Every order is refused until one is added.')}</p>
           </Empty>
-        ) : (
-          <Table
-            caption={t('Fiscal years')}
-            columns={yearColumns(fiscalYears)}
-            rows={fiscalYears}
-            keyOf={({ from, to }) => `${from}/${to}`}
-          />
-        )}
+        </Table>
       </Section>
     </>
   ),

@@ -1,7 +1,17 @@
 import { signal } from '@preact/signals'
 import { ask } from '../../web/form.tsx'
 import { attempt } from '../../web/notices.ts'
-import { Button, Code, type Column, Empty, Facts, Moment, Section, Table } from '../../web/pieces.tsx'
+import {
+  Button,
+  buttons,
+  Code,
+  type Column,
+  Empty,
+  Facts,
+  Moment,
+  Section,
+  Table,
+} from '../../web/pieces.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
 import { type Answer, change, deliveriesOf, WEBHOOKS } from './api.ts'
 import { Deliveries, Message, resultOf } from './deliveries.tsx'
@@ -73,23 +83,10 @@ const Outcome = () => {
 const COLUMNS: Column<Webhook>[] = [
   { label: t('Address'), kind: 'breaks', cell: ({ url }) => <Code>{url}</Code> },
   { label: t('Registered'), cell: ({ created_at }) => <Moment iso={created_at} /> },
-  {
-    ...{ label: t('Actions'), kind: 'buttons', isBare: true },
-    cell: webhook => (
-      <span class="row">
-        <Button kind="small" label={t('Test {url}', { url: webhook.url })} onClick={() => test(webhook)}>
-          {t('Test')}
-        </Button>
-        <Button
-          kind="small"
-          label={t('Remove {url}', { url: webhook.url })}
-          onClick={() => askToRemove(webhook)}
-        >
-          {t('Remove')}
-        </Button>
-      </span>
-    ),
-  },
+  buttons<Webhook>(
+    [t('Test'), ({ url }) => t('Test {url}', { url }), test],
+    [t('Remove'), ({ url }) => t('Remove {url}', { url }), askToRemove],
+  ),
 ]
 
 /** The registered URLs, and every delivery with its attempts. */
@@ -100,14 +97,14 @@ export const Webhooks = page(
   },
   ({ registered: { webhooks }, sent: { deliveries } }) => (
     <>
-      <PageHead title={t('Webhooks')}>
+      <PageHead>
         <Button kind="primary" onClick={askForAddress}>
           {t('Register an address')}
         </Button>
       </PageHead>
       <Outcome />
       <Section id="registered" title={t('Registered addresses')}>
-        {webhooks.length === 0 ? (
+        <Table caption={t('Registered addresses')} columns={COLUMNS} rows={webhooks} keyOf={({ url }) => url}>
           <Empty title={t('No address is registered')}>
             <p>
               {t(
@@ -115,14 +112,7 @@ export const Webhooks = page(
               )}
             </p>
           </Empty>
-        ) : (
-          <Table
-            caption={t('Registered addresses')}
-            columns={COLUMNS}
-            rows={webhooks}
-            keyOf={({ url }) => url}
-          />
-        )}
+        </Table>
       </Section>
       <Section id="deliveries" title={t('Deliveries')}>
         {deliveries.length === 0 ? (

@@ -266,7 +266,7 @@ test('the history of an order describes every step', async () => {
     'refused: Return refused: the invoice is not finalized',
     'retried: Retried by the accountant',
     'finalized: Invoice 1 finalized, goods taken from stock',
-    'paid: Receipt 1 (pos) of 2,200,000 rials into حساب بانک ملت',
+    'paid: Receipt 1 (card reader) of 2,200,000 rials into حساب بانک ملت',
     'refunded: Sales return 1 (broken), goods back in stock',
   ])
 })

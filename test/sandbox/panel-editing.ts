@@ -94,7 +94,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
 
   test('accounts and fiscal years are added, changed and removed in dialogs', async () => {
     const { page } = await open('#/settings')
-    await page.getByRole('button', { name: 'Change account bank-1' }).click()
+    await page.getByRole('button', { name: 'Edit account bank-1' }).click()
     await fill(page, { Name: 'بانک پاسارگاد' }, 'Save')
     await page.getByRole('cell', { name: 'بانک پاسارگاد' }).waitFor()
 

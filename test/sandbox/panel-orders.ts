@@ -274,6 +274,14 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     expect(errors).toEqual([])
   })
 
+  test('an unknown address leads to the first page, which the navigation marks', async () => {
+    const { page, errors } = await open('#/nowhere/else')
+    await page.locator('.nav [aria-current=page]', { hasText: 'Orders' }).waitFor()
+    await page.getByText('No orders yet').waitFor()
+    expect(new URL(page.url()).hash).toBe('#/orders')
+    expect(errors).toEqual([])
+  })
+
   test('a lost connection is shown, and missed changes appear after it is back', async () => {
     const first = await startSandbox({ port: 0 })
     const { page } = await openAt(`${first.url}/#/products`)
