@@ -5,10 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
 import { queuesOf } from '../deploy/queues.ts'
 import { tablesOf } from '../deploy/tables.ts'
+import { VARIABLES } from '../lib/platform/environment.ts'
 import { PARAMETERS, QUEUES } from '../lib/platform/names.ts'
 import { REGION, urlOf } from '../local/settings.ts'
 import { drain, startParts } from '../test/support/parts.ts'
 import { startServer } from '../test/support/server.ts'
+import { settingsWith } from '../test/support/settings.ts'
 import { OURS, SECRET } from './deliveries.ts'
 import { type Bundle, type Implementation, makeBundle } from './implementations.ts'
 import { startFunction } from './runtime/function.ts'
@@ -76,6 +78,8 @@ export const createContext = async () => {
     const to = ways[way]
     // The SDK sends to the queue's URL, whatever its endpoint is.
     const queueUrl = (name: string) => parts.queueUrl(name).replace(endpoints.sqs, to.sqs)
+    const own = { secretsPath: SECRETS_PATH, accountingUrl: urlOf(accounting.port) }
+    const values: Record<string, string> = settingsWith(queueUrl, own)
     return {
       AWS_REGION: REGION,
       AWS_ACCESS_KEY_ID: 'bench',
@@ -86,16 +90,8 @@ export const createContext = async () => {
       AWS_ENDPOINT_URL_SQS: to.sqs,
       AWS_ENDPOINT_URL_SSM: to.ssm,
       ...(way === 'tls' && { NODE_EXTRA_CA_CERTS: tls.certificate }),
-      DELIVERIES_TABLE: 'deliveries',
-      ORDERS_TABLE: 'orders',
-      HISTORY_TABLE: 'history',
+      ...Object.fromEntries(Object.entries(VARIABLES).map(([name, variable]) => [variable, values[name]])),
       IDEMPOTENCY_TABLE: 'idempotency',
-      ORDERS_QUEUE_URL: queueUrl(QUEUES.orders),
-      QUARANTINE_QUEUE_URL: queueUrl(QUEUES.quarantine),
-      ACCOUNTING_URL: urlOf(accounting.port),
-      REFUSED_RETRY_DAYS: '7',
-      FEED_VERSIONS_FROM: '0',
-      SECRETS_PATH,
       POWERTOOLS_SERVICE_NAME: 'bench',
       SOURCES: OURS,
       WEBHOOK_SECRET: SECRET,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { APIGatewayProxyEventV2, SQSRecord } from 'aws-lambda'
-import { sign } from '../lib/protocol/signature.ts'
+import { unixSeconds } from '../lib/platform/environment.ts'
+import { deliveryHeaders, ORDER_UPDATED } from '../lib/protocol/webhook.ts'
 import { httpEvent, sqsRecord } from '../test/support/lambda.ts'
 
 export const SECRET = 'whsec_bench'
@@ -41,12 +42,8 @@ export const eventOf = (
   return httpEvent({
     headers: {
       'content-length': String(Buffer.byteLength(body)),
-      'content-type': 'application/json; charset=utf-8',
+      ...deliveryHeaders({ event: ORDER_UPDATED, delivery, secret, t: unixSeconds(now), body }),
       host: 'relay.example',
-      'user-agent': 'accounting/1.0',
-      'x-service-delivery': delivery,
-      'x-service-event': 'order.updated',
-      'x-service-signature': sign({ secret, t: Math.floor(now / 1000), body }),
       'x-forwarded-for': '192.0.2.7',
       'x-forwarded-port': '443',
       'x-forwarded-proto': 'https',

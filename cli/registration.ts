@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PARAMETERS } from '../lib/platform/names.ts'
-import { REFRESH_INTERVAL_MS } from '../lib/platform/parameters.ts'
+import { REFRESH_INTERVAL_MS, untilText } from '../lib/platform/parameters.ts'
 import { TOLERANCE_SECONDS } from '../lib/protocol/signature.ts'
-import { type RotationPhase, rotationValue } from '../lib/webhook/secrets.ts'
+import type { RotationPhase } from '../lib/webhook/secrets.ts'
 import { SANDBOX_SECRET_ID } from '../local/settings.ts'
 import { accountingOf } from './core/accounting.ts'
 import type { Cli } from './core/command.ts'
@@ -168,7 +168,7 @@ const waitFor = async ({ terminal }: Context, label: string, seconds: number, si
 
 /** Announces the exchange to the receivers, for a limited time in case this command is killed. */
 const announce = ({ parameters }: Context, phase: RotationPhase, seconds: number): Promise<void> =>
-  parameters.put(PARAMETERS.webhookRotation, rotationValue(phase, nowSeconds() + seconds))
+  parameters.put(PARAMETERS.webhookRotation, untilText(phase, nowSeconds() + seconds))
 
 /**
  * Gets a new secret and stores it beside the old one. The service signs with it before the receivers can know

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings'
 import type { Cli } from './core/command.ts'
-import { port } from './core/options.ts'
+import { portOption } from './core/options.ts'
 
 const factor = (text: string): number => {
   if (Number(text) > 0) return Number(text)
@@ -12,7 +12,7 @@ export const sandboxCommand = ({ program }: Cli): void => {
   program
     .command('sandbox')
     .description('Start the sandbox, a local accounting service with a web panel, without the relay.')
-    .option('--port <number>', 'port on 127.0.0.1 (default: SANDBOX_PORT, else 4000)', port)
+    .addOption(portOption('sandbox'))
     .option('--data <file>', 'database file (default: .order-relay/sandbox.db)')
     .option('--speed <number>', 'speed up the retry schedule of webhooks by this factor (default: 1)', factor)
     .action(async options => {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings'
 import * as v from 'valibot'
+import { isOk } from '../lib/platform/http-client.ts'
 import { orderResult } from '../lib/protocol/order.ts'
 import { STATUSES } from '../lib/protocol/status.ts'
 import { ORDER_UPDATED } from '../lib/protocol/webhook.ts'
+import { within } from './core/async.ts'
 import type { Cli } from './core/command.ts'
 import type { Context } from './core/context.ts'
 import { cannot, usageError } from './core/errors.ts'
@@ -96,16 +97,14 @@ const waitUntilProcessed = async (context: Context, body: Buffer, seconds: numbe
   if (!parsed.success) throw cannot('wait for the webhook', 'its body names no order and status')
   const { source, external_id, status } = parsed.output.data
   const orders = await ordersOf(context)
-  for (const until = Date.now() + seconds * 1000; ; ) {
+  const isProcessed = await within({ wait: seconds }, async () => {
     const stored = await orders.get({ source, external_id })
-    if (stored?.order.result?.status === status) return
-    if (Date.now() > until) {
-      const found = `the order is not "${status}" after ${seconds} s`
-      const remedy = `see relay tail --since 10m --order ${shellWord(external_id)}${context.flags}`
-      throw cannot('confirm that the webhook was processed', found, remedy)
-    }
-    await sleep(500)
-  }
+    return stored?.order.result?.status === status || undefined
+  })
+  if (isProcessed) return
+  const found = `the order is not "${status}" after ${seconds} s`
+  const remedy = `see relay tail --since 10m --order ${shellWord(external_id)}${context.flags}`
+  throw cannot('confirm that the webhook was processed', found, remedy)
 }
 
 /** What the secret is in a sentence. */
@@ -121,7 +120,7 @@ export const send = async (context: Context, given: string | undefined, options:
   const event = envelope.event ?? options.event
   const delivery = envelope.delivery ?? options.delivery ?? randomUUID()
   const response = await sendWebhook({ url, body, secret, event, delivery, t: nowSeconds() - options.age })
-  const taken = response.status >= 200 && response.status < 300
+  const taken = isOk(response.status)
   if (taken && options.wait !== undefined) await waitUntilProcessed(context, body, options.wait)
   return {
     data: {

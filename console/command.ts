@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Cli } from '../cli/core/command.ts'
 import { cannot } from '../cli/core/errors.ts'
-import { port } from '../cli/core/options.ts'
+import { portOption } from '../cli/core/options.ts'
 
 /** `relay console`: the operators' web page. */
 export const consoleCommand = ({ program, run }: Cli): void => {
@@ -10,7 +10,7 @@ export const consoleCommand = ({ program, run }: Cli): void => {
     .description(
       'Serve a web page on this machine that shows the relay and acts on it as the other commands do. Prints the address, whose token opens a session; stop it with Ctrl-C.',
     )
-    .option('--port <number>', 'port on 127.0.0.1 (default: CONSOLE_PORT, else 5000)', port)
+    .addOption(portOption('console'))
     .action(
       run(async (context, { port = context.consolePort }) => {
         // Slow to load, and only needed here.

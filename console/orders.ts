@@ -12,7 +12,7 @@ import {
 import { RESEND_RATE, resend } from '../cli/orders/resend.ts'
 import { isOpen, requestView } from '../lib/orders/order.ts'
 import type { StoredOrder } from '../lib/orders/stored.ts'
-import { whyWaiting } from '../lib/orders/waiting.ts'
+import { whyWaiting } from '../lib/orders/why-waiting.ts'
 import { STATUSES } from '../lib/protocol/status.ts'
 import { get, post } from './route.ts'
 

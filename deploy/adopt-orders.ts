@@ -6,14 +6,14 @@ import { CloudFormation } from '@aws-sdk/client-cloudformation'
 import { DynamoDB, ResourceNotFoundException } from '@aws-sdk/client-dynamodb'
 import { S3 } from '@aws-sdk/client-s3'
 import * as v from 'valibot'
-import { stackName } from './cloudformation.ts'
+import { DEFAULT_REGION, DEFAULT_STAGE, stackName } from './cloudformation.ts'
 
 const USAGE = `Lets the stack take over an orders table that exists without it, so that the next "serverless deploy"
 continues with it: after "serverless remove", after a first deployment that failed and was rolled back, and after a
 restore to a table of another name, which "ordersTable" in serverless.yml then names.
 
-  --stage NAME    (default: production)
-  --region NAME   (default: AWS_REGION, else eu-central-1)
+  --stage NAME    (default: ${DEFAULT_STAGE})
+  --region NAME   (default: AWS_REGION, else ${DEFAULT_REGION})
   --help          show this help
 `
 
@@ -142,8 +142,8 @@ export const adoptOrders = async (
 const main = async () => {
   const { values } = parseArgs({
     options: {
-      stage: { type: 'string', default: 'production' },
-      region: { type: 'string', default: process.env.AWS_REGION ?? 'eu-central-1' },
+      stage: { type: 'string', default: DEFAULT_STAGE },
+      region: { type: 'string', default: process.env.AWS_REGION ?? DEFAULT_REGION },
       help: { type: 'boolean', default: false },
     },
   })

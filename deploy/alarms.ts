@@ -1,11 +1,9 @@
-import { feedDeadQueueName, storeName } from '../lib/platform/names.ts'
+import { HOUR, MINUTE } from '../lib/platform/environment.ts'
+import { feedDeadQueueName, METRICS_NAMESPACE, storeName } from '../lib/platform/names.ts'
 import type { Store } from '../lib/platform/stores.ts'
 import type { Dimensions, Metric } from '../lib/platform/telemetry.ts'
 import { pascal, ref, type Stack } from './cloudformation.ts'
 import { feedDeadQueueId, feedQueueId, fullFeedName, QUEUE_IDS } from './queues.ts'
-
-const MINUTE = 60
-const HOUR = 60 * MINUTE
 
 type Source = { Namespace: string; MetricName: string; Dimensions: { Name: string; Value: unknown }[] }
 
@@ -80,7 +78,7 @@ const PAGES: Readonly<Record<string, string>> = {
  */
 export const alarmsFor = (service: string): Record<string, Alarm> => {
   const own = <Name extends Metric>(name: Name, dimensions?: Dimensions<Name>) =>
-    metric('order-relay', name, { service, ...dimensions })
+    metric(METRICS_NAMESPACE, name, { service, ...dimensions })
   const api = (name: string) => metric('AWS/ApiGateway', name, { ApiId: ref('HttpApi') })
   const alarms: Record<string, [summary: string, condition: Condition]> = {
     'dead-letters': [

@@ -20,6 +20,10 @@ export type Resource = {
 }
 export type Resources = Record<string, Resource>
 
+/** What a deployment and a command are about, unless they say otherwise. */
+export const DEFAULT_STAGE = 'production'
+export const DEFAULT_REGION = 'eu-central-1'
+
 /** The stack's name, which is also the dimension `service` of its metrics. */
 export const stackName = (stage: string): string => `order-relay-${stage}`
 

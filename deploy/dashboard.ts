@@ -1,4 +1,5 @@
 import type { OrderEvent } from '../lib/orders/events.ts'
+import { METRICS_NAMESPACE } from '../lib/platform/names.ts'
 import type { Dimensions, Metric } from '../lib/platform/telemetry.ts'
 import type { Received } from '../lib/webhook/receive.ts'
 import { type Alarm, alarmName, alarmsFor, feedAlarmsFor, labelOf } from './alarms.ts'
@@ -83,7 +84,7 @@ export const dashboardRows = ({ stage, prefix, stores }: Stack): Row[] => {
   const service = stackName(stage)
   const own = <Name extends Metric>(name: Name, label: string, dimensions?: Dimensions<Name>): Series => {
     const pairs = Object.entries<string>(dimensions ?? {}).flat()
-    return ['order-relay', name, 'service', service, ...pairs, { label }]
+    return [METRICS_NAMESPACE, name, 'service', service, ...pairs, { label }]
   }
   const feedGraphs = (title: string, name: string, stat: string) =>
     split(

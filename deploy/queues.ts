@@ -156,14 +156,16 @@ const queuePolicy = (Queues: readonly unknown[], resource: unknown, ...more: obj
   Properties: { Queues, PolicyDocument: policy(denyWithoutTls('sqs:*', resource), ...more) },
 })
 
-/** What the consumer of a feed may do with its queue. */
-export const CONSUME = [
+/** What a function needs to read a queue. */
+export const READ_QUEUE = [
   'sqs:ReceiveMessage',
   'sqs:DeleteMessage',
   'sqs:ChangeMessageVisibility',
   'sqs:GetQueueAttributes',
-  'sqs:GetQueueUrl',
 ]
+
+/** What the consumer of a feed may do with its queue. */
+export const CONSUME = [...READ_QUEUE, 'sqs:GetQueueUrl']
 
 /** A queue has one policy. CloudFormation empties it with the resource, though another one has written it since. */
 const retained = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' } as const

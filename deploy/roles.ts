@@ -10,15 +10,8 @@ import {
   roleOf,
   type Stack,
 } from './cloudformation.ts'
-import { feedsArn, QUEUE_IDS } from './queues.ts'
+import { feedsArn, QUEUE_IDS, READ_QUEUE } from './queues.ts'
 import { DELIVERIES_ID, HISTORY_ID, ordersId } from './tables.ts'
-
-const READ_QUEUE = [
-  'sqs:ReceiveMessage',
-  'sqs:DeleteMessage',
-  'sqs:ChangeMessageVisibility',
-  'sqs:GetQueueAttributes',
-]
 
 /** The role of one function: the given statements, its own log group, and traces. */
 const role = (functionId: string, statements: readonly object[]): [string, Resource] => [

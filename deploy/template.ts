@@ -1,5 +1,6 @@
+import { WEBHOOK_PATH } from '../lib/platform/names.ts'
 import { alarmResources } from './alarm-resources.ts'
-import { arnOf, type Resources, ref, type Stack, secretsPath, sub } from './cloudformation.ts'
+import { arnOf, DEFAULT_STAGE, type Resources, ref, type Stack, secretsPath, sub } from './cloudformation.ts'
 import { dashboardResources } from './dashboard.ts'
 import { queryResources } from './queries.ts'
 import * as queues from './queues.ts'
@@ -22,7 +23,7 @@ type Parameters = Readonly<Record<(typeof PARAMETERS)[number], string>>
 const isOffline = () => process.argv.includes('offline')
 
 /** `serverless offline` without --stage is the local stack, any other command production. */
-export const stage = (): string => (isOffline() ? 'local' : 'production')
+export const stage = (): string => (isOffline() ? 'local' : DEFAULT_STAGE)
 
 /** Neither command needs the other's plugins, and loading them takes longer than everything else. */
 export const plugins = (): string[] =>
@@ -126,7 +127,7 @@ const outputs = (stack: Stack, { domain }: Parameters) => {
     domain === '' ? sub(`\${HttpApi.ApiEndpoint}${path}`) : `https://${domain}${path}`
   const console = `https://\${AWS::Region}.console.aws.amazon.com/cloudwatch/home?region=\${AWS::Region}`
   const values: Record<string, [description: string, value: unknown]> = {
-    WebhookUrl: ['Webhook URL to register with the accounting service', at('/webhook')],
+    WebhookUrl: ['Webhook URL to register with the accounting service', at(WEBHOOK_PATH)],
     ApiUrl: ["Base URL of the stores' API", at('')],
     ...(domain !== '' && { DomainTarget: ['Where the record of the domain points', DOMAIN_TARGET] }),
     OrdersQueueUrl: ['Order queue', ref(queues.QUEUE_IDS.orders)],

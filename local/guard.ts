@@ -1,7 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { type IncomingMessage, Server, type ServerResponse } from 'node:http'
 import * as v from 'valibot'
-import { foreignHeader } from '../web/foreign.ts'
+import { foreignHeader, KEEP_ALIVE_MS } from '../web/foreign.ts'
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -11,9 +11,6 @@ const refuse = (response: ServerResponse, found: string) => {
   response.writeHead(403, { 'content-type': 'application/json' })
   response.end(JSON.stringify({ message: `${found}: this port takes no requests from other pages` }))
 }
-
-/** Longer than clients reuse an idle connection, so that no server closes one under a request. */
-const KEEP_ALIVE_MS = 65_000
 
 /**
  * Refuses requests of web pages of another origin on every HTTP server that this process starts from now on, the

@@ -3,6 +3,7 @@ import { readFileSync, watchFile } from 'node:fs'
 import { join, relative } from 'node:path'
 import * as v from 'valibot'
 import { readStores } from '../deploy/stores.ts'
+import { WEBHOOK_PATH } from '../lib/platform/names.ts'
 import { type Build, buildFunctions } from './build.ts'
 import { openDataDir } from './data-dir.ts'
 import { offlineOf } from './gateway.ts'
@@ -72,7 +73,7 @@ export default class LocalPlugin {
       // People test webhooks through a tunnel, with its Host, and the signature protects that route.
       refuseForeignRequests(
         ({ method, url, socket }) =>
-          method === 'POST' && url === '/webhook' && socket.localPort === ports.relay,
+          method === 'POST' && url === WEBHOOK_PATH && socket.localPort === ports.relay,
       )
       // start.ts ends this process through its IPC channel; npx has none.
       if (parent === undefined) await onNpmExit(() => process.kill(process.pid, 'SIGTERM'))

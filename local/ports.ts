@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import * as v from 'valibot'
-import { ADDRESSES, eachPort, HOST, PORT_NAMES, type PortName, type Ports } from './settings.ts'
+import { HOST } from '../web/foreign.ts'
+import { ADDRESSES, eachPort, PORT_NAMES, type PortName, type Ports } from './settings.ts'
 
 const coded = v.looseObject({ code: v.string() })
 const caused = v.looseObject({ cause: v.looseObject({}) })

@@ -1,5 +1,6 @@
 import { devNull } from 'node:os'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
+import { HOST } from '../web/foreign.ts'
 
 /** Each address of the local stack: the variable that moves it, and its default. */
 export const ADDRESSES = {
@@ -56,7 +57,7 @@ const assertDistinct = (ports: Ports) => {
 
 /**
  * The settings in `RELAY_PORT` and the other port variables, `ORDER_RELAY_DATA` (a directory, default
- * `.order-relay`) and `ORDER_RELAY_WATCH` (`false` turns rebuilding off).
+ * `.order-relay` of this checkout) and `ORDER_RELAY_WATCH` (`false` turns rebuilding off).
  *
  * @throws Error when a port variable is not a port number or two of them are equal
  */
@@ -65,7 +66,7 @@ export const settingsFrom = (environment: Environment): Settings => {
   assertDistinct(ports)
   return {
     ports,
-    dataDir: resolve(environment.ORDER_RELAY_DATA || '.order-relay'),
+    dataDir: resolve(environment.ORDER_RELAY_DATA || join(import.meta.dirname, '../.order-relay')),
     watch: environment.ORDER_RELAY_WATCH !== 'false',
   }
 }
@@ -76,9 +77,6 @@ export const environmentOf = ({ ports, dataDir, watch }: Settings): Record<strin
   ORDER_RELAY_DATA: dataDir,
   ORDER_RELAY_WATCH: String(watch),
 })
-
-/** Everything local listens on the loopback address only. */
-export const HOST = '127.0.0.1'
 
 export const urlOf = (port: number): string => `http://${HOST}:${port}`
 

@@ -11,7 +11,8 @@ import { SnsStore } from '../node_modules/fauxqs/dist/sns/snsStore.js'
 import { SqsStore } from '../node_modules/fauxqs/dist/sqs/sqsStore.js'
 import { INVALID_MESSAGE_BODY_CHAR } from '../node_modules/fauxqs/dist/sqs/sqsTypes.js'
 import { assertIntact, assertLogIntact } from '../sandbox/store/intact.ts'
-import { HOST, queueArn, queueUrl, REGION } from './settings.ts'
+import { HOST } from '../web/foreign.ts'
+import { queueArn, queueUrl, REGION } from './settings.ts'
 
 // SQS accepts characters beyond U+FFFF; fauxqs tests UTF-16 code units and rejects them.
 const INVALID = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { readStores } from '../deploy/stores.ts'
 import { accountingClient } from '../lib/accounting/client.ts'
+import { WEBHOOK_PATH } from '../lib/platform/names.ts'
 import { visible } from '../lib/platform/visible.ts'
 import { startChild } from './child.ts'
 import { openDataDir } from './data-dir.ts'
@@ -113,7 +114,7 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
   const introduce = async () => {
     await sandbox.ready()
     const accounting = accountingClient({ baseUrl: urls.sandbox, apiKey: async () => SANDBOX_KEY })
-    const { secret: webhookSecret } = await accounting.registerWebhook(`${urls.relay}/webhook`)
+    const { secret: webhookSecret } = await accounting.registerWebhook(urls.relay + WEBHOOK_PATH)
     // The relay opens its port only now, so that no webhook arrives before its secret is known.
     relay.send({ webhookSecret })
     return webhookSecret

@@ -1,13 +1,13 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { DEFAULT_TIME_ZONE } from './clock.ts'
-import { startSandbox } from './start.ts'
+import { PORT, startSandbox } from './start.ts'
 
 const DEFAULT_DIR = '.order-relay'
 
 const USAGE = `A local implementation of the accounting service, with a panel for its accountant.
 
-  --port N      port on 127.0.0.1 (default: SANDBOX_PORT or 4000)
+  --port N      port on 127.0.0.1 (default: SANDBOX_PORT or ${PORT})
   --data FILE   database file (default: ${DEFAULT_DIR}/sandbox.db)
   --speed N     run the webhook retry schedule N times faster (default: 1)
   --help        show this help
@@ -45,8 +45,8 @@ export const main = async (args: string[]) => {
   })
   if (values.help) return void process.stdout.write(USAGE)
   const [name, text] =
-    values.port === undefined ? ['SANDBOX_PORT', process.env.SANDBOX_PORT ?? '4000'] : ['--port', values.port]
-  const port = numberOf(name, text, isPort, 'a port, 0 to 65535')
+    values.port === undefined ? ['SANDBOX_PORT', process.env.SANDBOX_PORT ?? PORT] : ['--port', values.port]
+  const port = numberOf(name, `${text}`, isPort, 'a port, 0 to 65535')
   const speed = numberOf('--speed', values.speed, value => value > 0, 'a number greater than zero')
   const { data = `${DEFAULT_DIR}/sandbox.db` } = values
   if (values.data === undefined) {

@@ -1,12 +1,15 @@
-import { HOST, listen, stop } from '../web/serve.ts'
+import { HOST } from '../web/foreign.ts'
+import { listen, stop } from '../web/serve.ts'
 import { clockIn, DEFAULT_TIME_ZONE } from './clock.ts'
 import { startSender } from './delivery/sender.ts'
 import { createFaults } from './faults.ts'
 import { httpServer } from './http/server.ts'
 import { openStore } from './store/open.ts'
 
+export const PORT = 4000
+
 export type SandboxOptions = {
-  /** TCP port on 127.0.0.1; 0 takes a free one. @default 4000 */
+  /** TCP port on 127.0.0.1; 0 takes a free one. @default {@link PORT} */
   port?: number
   /** Path of the database file. @default none: the data is kept in memory */
   data?: string
@@ -31,7 +34,7 @@ export type Sandbox = {
  * @throws Error when the port is taken, the data file cannot be opened, or the time zone is unknown
  */
 export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
-  const { port = 4000, data, speed = 1, timeZone = DEFAULT_TIME_ZONE } = options
+  const { port = PORT, data, speed = 1, timeZone = DEFAULT_TIME_ZONE } = options
   const store = openStore(data, clockIn(timeZone, options.clock))
   const stopping = new AbortController()
   const sender = startSender(store, speed)

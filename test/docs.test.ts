@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from '@jest/globals'
 
-const PAGES = ['README.md', ...globSync('docs/**/*.md')]
+const PAGES = globSync('{*,kit/*,sandbox/*,docs/**/*}.md')
 
 const anchorOf = (heading: string) =>
   heading
@@ -25,4 +25,10 @@ test.each(PAGES)('every link of %s leads somewhere', page => {
       return anchor !== undefined && file.endsWith('.md') && !anchorsOf(file).includes(anchor)
     })
   expect(broken).toEqual([])
+})
+
+test.each(PAGES.filter(page => page !== 'CHANGELOG.md'))('every path that %s names exists', page => {
+  const paths = [...textOf(page).matchAll(/`([\w-]+\/[\w./-]*)`/g)].map(([, path = '']) => path)
+  const missing = paths.filter(path => existsSync(path.split('/')[0] ?? '') && !existsSync(path))
+  expect(missing).toEqual([])
 })

@@ -1,5 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
+/** Where everything on this machine listens: no other machine reaches it. */
+export const HOST = '127.0.0.1'
+
+/** Longer than clients reuse an idle connection, so that no server closes one under a request. */
+export const KEEP_ALIVE_MS = 65_000
+
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i
 
 const quoted = (header: string) => JSON.stringify(header.slice(0, 60))

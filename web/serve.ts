@@ -7,6 +7,7 @@ import { isNativeError } from 'node:util/types'
 import * as esbuild from 'esbuild'
 import type { Context, Env } from 'hono'
 import { stream } from 'hono/streaming'
+import { HOST } from './foreign.ts'
 
 type PageFile = readonly [type: string, content: string | Uint8Array<ArrayBuffer>]
 
@@ -99,8 +100,6 @@ export const changeStream = <E extends Env>(
     clearInterval(heartbeat)
   })
 }
-
-export const HOST = '127.0.0.1'
 
 /**
  * Listens on this machine only, and returns the port.

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { orderUpdated } from '../../kit/src/testing.ts'
 import { feedQueueName } from '../../lib/platform/names.ts'
-import { interruptible } from '../core/async.ts'
+import { interruptible, type Patience, within } from '../core/async.ts'
 import type { Cli } from '../core/command.ts'
 import { type Context, storeNamed } from '../core/context.ts'
 import { cannot, messageOf } from '../core/errors.ts'
@@ -17,12 +17,10 @@ import {
   type Feed,
   type HttpSend,
   httpFeed,
-  type Patience,
   type Sent,
   type StoreProcess,
   sqsFeed,
   storeProcess,
-  within,
 } from './feeds.ts'
 
 /** No store has such an order: every id of a run begins with this and the run's own number. */

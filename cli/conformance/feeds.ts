@@ -7,8 +7,10 @@ import { FEED_TEST, httpDelivery } from '../../lib/feeds/deliver.ts'
 import { sendInOrder } from '../../lib/orders/events.ts'
 import { httpClient } from '../../lib/platform/http-client.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
+import { type Patience, POLL_MS, within } from '../core/async.ts'
 import { cannot, messageOf } from '../core/errors.ts'
 import { count } from '../core/output.ts'
+import { depthOf } from '../core/queue.ts'
 
 /** A message as the checks publish it. */
 export type Sent = { order: OrderKey; version: number; event: string; delivery: string; json: string }
@@ -34,24 +36,6 @@ export type HttpSend = (
 /** What it leads to that a message was not accepted. */
 export const refused = ({ version }: Sent, failure: string) =>
   `did not acknowledge version ${version} (${failure}): the relay would try again until it is a dead letter, and hold up the order`
-
-const POLL_MS = 200
-
-/** How long a store may take, in seconds, unless the signal is aborted before. */
-export type Patience = { wait: number; signal?: AbortSignal | undefined }
-
-/** Calls `attempt` until it returns something or the time is up. */
-export const within = async <Value>(
-  { wait, signal }: Patience,
-  attempt: () => Promise<Value | undefined>,
-) => {
-  for (const end = performance.now() + wait * 1000; ; ) {
-    signal?.throwIfAborted()
-    const value = await attempt()
-    if (value !== undefined || performance.now() > end) return value
-    await sleep(POLL_MS)
-  }
-}
 
 /** How often a message that is not accepted is repeated, with a pause in between. */
 const ATTEMPTS = 3
@@ -120,13 +104,7 @@ export const httpFeed = ({ url, secret, ...patience }: { url: string; secret: st
 
 export const sqsFeed = ({ sqs, queueUrl, ...patience }: { sqs: SQS; queueUrl: string } & Patience) => {
   const { wait } = patience
-  const depth = async () => {
-    const { Attributes = {} } = await sqs.getQueueAttributes({
-      QueueUrl: queueUrl,
-      AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'],
-    })
-    return Object.values(Attributes).reduce((sum, number) => sum + Number(number), 0)
-  }
+  const depth = async () => (await depthOf({ sqs, queueUrl: async () => queueUrl }, queueUrl)).all
   const feed: Feed = {
     async publish(messages) {
       // Under an id of its own: SQS itself drops a repetition within five minutes.

@@ -11,6 +11,25 @@ export const pace = (rate: number): (() => Promise<unknown>) => {
   }
 }
 
+/** The pause between two attempts, in milliseconds. */
+export const POLL_MS = 200
+
+/** How long to wait, in seconds, unless the signal is aborted before. */
+export type Patience = { wait: number; signal?: AbortSignal | undefined }
+
+/** Calls `attempt` until it returns something or the time is up. */
+export const within = async <Value>(
+  { wait, signal }: Patience,
+  attempt: () => Promise<Value | undefined>,
+) => {
+  for (const end = performance.now() + wait * 1000; ; ) {
+    signal?.throwIfAborted()
+    const value = await attempt()
+    if (value !== undefined || performance.now() > end) return value
+    await sleep(POLL_MS)
+  }
+}
+
 /** Runs `work` with a signal that the first Ctrl-C aborts; a second one ends the process. */
 export const interruptible = async <Result>(work: (signal: AbortSignal) => Promise<Result>) => {
   const controller = new AbortController()

@@ -3,7 +3,7 @@ import { DynamoDB } from '@aws-sdk/client-dynamodb'
 import { Lambda } from '@aws-sdk/client-lambda'
 import { SQS } from '@aws-sdk/client-sqs'
 import { SSM } from '@aws-sdk/client-ssm'
-import { stackName } from '../../deploy/cloudformation.ts'
+import { DEFAULT_REGION, DEFAULT_STAGE, secretsPath, stackName } from '../../deploy/cloudformation.ts'
 import { readStores } from '../../deploy/stores.ts'
 import type { Store } from '../../lib/platform/stores.ts'
 import { CREDENTIALS, settingsFrom, urlOf } from '../../local/settings.ts'
@@ -12,9 +12,6 @@ import type { SharedOptions } from './options.ts'
 import { parameterStore } from './parameters.ts'
 import { awsStack, localStack, ROOT } from './stack.ts'
 import type { Terminal } from './terminal.ts'
-
-const DEFAULT_STAGE = 'production'
-const DEFAULT_REGION = 'eu-central-1'
 
 /** Makes something when it is first asked for. */
 const once = <Made extends object>(make: () => Made) => {
@@ -37,10 +34,7 @@ export const createContext = ({ stage, region: given, ...flagged }: SharedOption
     throw usageError('use --local with --stage', `the local stack has no stage "${stage}"`, remedy)
   }
   const { environment } = terminal
-  const { ports, dataDir } = settingsFrom({
-    ...environment,
-    ORDER_RELAY_DATA: environment.ORDER_RELAY_DATA || join(ROOT, '.order-relay'),
-  })
+  const { ports, dataDir } = settingsFrom(environment)
   const region = given ?? environment.AWS_REGION ?? DEFAULT_REGION
   const target = { stage: local ? 'local' : (stage ?? DEFAULT_STAGE), region }
   const service = stackName(target.stage)
@@ -70,7 +64,7 @@ export const createContext = ({ stage, region: given, ...flagged }: SharedOption
     sns: lazily(async () => (await import('@aws-sdk/client-sns')).SNS),
     sts: lazily(async () => (await import('@aws-sdk/client-sts')).STS),
   }
-  const secretsPath = `/order-relay/${target.stage}`
+  const path = secretsPath(target.stage)
   const queueUrls = new Map<string, Promise<string>>()
 
   const flags = [
@@ -91,12 +85,12 @@ export const createContext = ({ stage, region: given, ...flagged }: SharedOption
     /** The full name of a queue or table. */
     nameOf: (resource: string): string => prefix + resource,
     /** Such as `/order-relay/production`. */
-    secretsPath,
+    secretsPath: path,
     dynamodb,
     sqs,
     lambda,
     aws,
-    parameters: parameterStore(ssm, secretsPath),
+    parameters: parameterStore(ssm, path),
     /** The URL of a queue, by its name without the prefix of the stack. */
     queueUrl: (queue: string): Promise<string> => {
       const url =

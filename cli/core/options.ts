@@ -1,5 +1,8 @@
 import { createRequire } from 'node:module'
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings'
+import { DEFAULT_REGION, DEFAULT_STAGE } from '../../deploy/cloudformation.ts'
+import { secondsOf } from '../../lib/platform/stores.ts'
+import { ADDRESSES, type PortName } from '../../local/settings.ts'
 
 const { version } = createRequire(import.meta.url)('../../package.json')
 
@@ -8,23 +11,14 @@ export const program = () =>
   new Command('relay')
     .description('Set up, monitor and repair an order relay, on AWS or on this machine.')
     .option('--local', 'use the local stack (npm start) instead of AWS')
-    .option('--stage <name>', 'stage of the deployment (default: production)')
-    .option('--region <name>', 'AWS region (default: AWS_REGION, else eu-central-1)')
+    .option('--stage <name>', `stage of the deployment (default: ${DEFAULT_STAGE})`)
+    .option('--region <name>', `AWS region (default: AWS_REGION, else ${DEFAULT_REGION})`)
     .option('--json', 'print one JSON document instead of text')
     .option('--verbose', 'print stack traces of errors')
     .version(`relay ${version}`, '--version', 'print the version')
 
 export type Program = ReturnType<typeof program>
 export type SharedOptions = ReturnType<Program['opts']>
-
-const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 60 * 60, d: 24 * 60 * 60 }
-
-/** A duration such as `90s`, `15m`, `2h` or `7d` in seconds; undefined when the text is not a duration. */
-export const secondsOf = (text: string): number | undefined => {
-  const [, number, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
-  const factor = SECONDS[unit]
-  return number === undefined || factor === undefined ? undefined : Number(number) * factor
-}
 
 /** Parses an option that is a duration, into seconds. */
 export const duration = (text: string): number => {
@@ -67,10 +61,16 @@ export const positive = (text: string): number => {
   return number
 }
 
-/** Parses an option that is a TCP port. */
-export const port = (text: string): number => {
+const port = (text: string): number => {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
   throw new InvalidArgumentError('Expected a port number.')
+}
+
+/** An option that is the TCP port of what listens there. */
+export const portOption = (name: PortName) => {
+  const { variable, port: preset } = ADDRESSES[name]
+  const description = `port on 127.0.0.1 (default: ${variable}, else ${preset})`
+  return new Option('--port <number>', description).argParser(port)
 }
 
 export const SOURCE = new Option('--source <source>', 'only this store')

@@ -30,7 +30,7 @@ const messageOf = ({ MessageId, Body, ReceiptHandle, Attributes = {} }: Message)
 })
 
 /** The number of messages in a queue, by state and in all, and its attributes. */
-export const depthOf = async ({ sqs, queueUrl }: Context, queue: string) => {
+export const depthOf = async ({ sqs, queueUrl }: Pick<Context, 'sqs' | 'queueUrl'>, queue: string) => {
   const { Attributes: attributes = {} } = await sqs.getQueueAttributes({
     QueueUrl: await queueUrl(queue),
     AttributeNames: ['All'],

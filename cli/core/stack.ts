@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url'
 import type { CloudFormation } from '@aws-sdk/client-cloudformation'
 import * as v from 'valibot'
 import { parse } from 'yaml'
+import { stackName } from '../../deploy/cloudformation.ts'
+import { WEBHOOK_PATH } from '../../lib/platform/names.ts'
 import { type Ports, urlOf } from '../../local/settings.ts'
 import { cannot } from './errors.ts'
 
@@ -42,13 +44,13 @@ export const localStack = (ports: Ports): Stack => {
   if (!service.success) throw cannot('read serverless.yml', 'it does not list its functions')
   const { functions, params } = service.output
   return {
-    webhookUrl: `${urlOf(ports.relay)}/webhook`,
+    webhookUrl: urlOf(ports.relay) + WEBHOOK_PATH,
     ordersTable: params.default.ordersTable,
     apiUrl: urlOf(ports.relay),
     accountingUrl: urlOf(ports.sandbox),
     functions: Object.fromEntries(
       Object.entries(functions).map(([key, { timeout }]) => {
-        const name = `order-relay-local-${key}`
+        const name = `${stackName('local')}-${key}`
         return [key, { name, target: name, timeout }]
       }),
     ),

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { unixSeconds } from '../../lib/platform/environment.ts'
 import { REFRESH_INTERVAL_MS } from '../../lib/platform/parameters.ts'
 import { type Body, readJson } from '../../lib/protocol/json.ts'
-import { deliveryHeaders, PROBE } from '../../lib/protocol/webhook.ts'
+import { deliveryHeaders, PROBE, SENDER_TIMEOUT_SECONDS } from '../../lib/protocol/webhook.ts'
 import { cannot, messageOf } from './errors.ts'
 import { progress, type Terminal } from './terminal.ts'
 
@@ -27,9 +27,6 @@ export const envelopeOf = (body: Body) => {
   const { event, delivery, data } = v.parse(v.fallback(envelope, {}), jsonOf(body))
   return { event, delivery, source: data?.source, external_id: data?.external_id }
 }
-
-/** How long the accounting service waits for a response, in seconds. */
-export const SENDER_TIMEOUT_SECONDS = 10
 
 export type WebhookRequest = {
   url: string

@@ -1,11 +1,7 @@
+import { DAY, HOUR, MINUTE } from '../../lib/platform/environment.ts'
 import { retryDelay } from '../../lib/platform/retry.ts'
-import { RETRY_SECONDS } from '../../lib/protocol/webhook.ts'
+import { RETRY_SECONDS, SENDER_TIMEOUT_SECONDS } from '../../lib/protocol/webhook.ts'
 import { type Finding, judged, problem } from '../core/output.ts'
-import { SENDER_TIMEOUT_SECONDS } from '../core/webhook.ts'
-
-const MINUTE = 60
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
 
 /** How long the accounting service retries a delivery, in seconds. */
 const SENDER_RETRIES = RETRY_SECONDS.reduce<number>((sum, wait) => sum + wait, 0)

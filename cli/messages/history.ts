@@ -8,7 +8,7 @@ import { itemsOf } from '../core/table.ts'
 /** The partition of the history table that holds what operators did. */
 const PARTITION = 'operations'
 
-const operation = v.object({
+export const operation = v.object({
   by: v.string(),
   reason: v.optional(v.string()),
   command: v.picklist(['dead', 'quarantine']),

@@ -17,6 +17,7 @@ import { cannot, Failure, serviceMessage } from '../core/errors.ts'
 import { count, lines } from '../core/output.ts'
 import { jsonOf } from '../core/webhook.ts'
 import { ordersOf } from '../orders/orders.ts'
+import { operation } from './history.ts'
 import { eachStep, type Kind, type Outcome, type Selection, summaryOf, type Task } from './message.ts'
 
 type CallKind = AccountingCall['to']
@@ -174,8 +175,8 @@ export const OUTCOMES: Readonly<Record<Outcome, string>> = {
 /** What an action does with which messages, from a file that may have been edited. */
 const plan = v.object({
   plan: v.pipe(v.string(), v.uuid()),
-  command: v.picklist(['dead', 'quarantine']),
-  action: v.picklist(['replay', 'discard']),
+  command: operation.entries.command,
+  action: operation.entries.action,
   /** The relay that it was made for. */
   relay: v.string(),
   name: v.string(),

@@ -1,11 +1,12 @@
 import * as v from 'valibot'
 import { EVENTS, type OUTCOMES, STATUSES } from '../../deploy/dashboard.ts'
+import { METRICS_NAMESPACE } from '../../lib/platform/names.ts'
 import type { Metric } from '../../lib/platform/telemetry.ts'
 import type { Context } from '../core/context.ts'
 import { localLines } from '../core/log.ts'
 
 export type Series = {
-  namespace: 'order-relay' | 'AWS/SQS'
+  namespace: typeof METRICS_NAMESPACE | 'AWS/SQS'
   name: string
   dimensions: Readonly<Record<string, string>>
   stat: 'Sum' | 'Maximum'
@@ -22,7 +23,7 @@ export type ReadSeries = (
 
 const own = (name: Metric, ...dimensions: Record<string, string>[]): Series[] =>
   (dimensions.length === 0 ? [{}] : dimensions).map(each => ({
-    ...{ namespace: 'order-relay', name, dimensions: each, stat: 'Sum' },
+    ...{ namespace: METRICS_NAMESPACE, name, dimensions: each, stat: 'Sum' },
   }))
 const outcomes = (...names: (keyof typeof OUTCOMES)[]) =>
   own('Deliveries', ...names.map(outcome => ({ outcome })))
@@ -151,7 +152,7 @@ const cloudWatchSeries =
         Metric: {
           Namespace: namespace,
           MetricName: name,
-          Dimensions: namedValues({ ...(namespace === 'order-relay' && { service }), ...dimensions }),
+          Dimensions: namedValues({ ...(namespace === METRICS_NAMESPACE && { service }), ...dimensions }),
         },
         Stat: stat,
         Period: step / 1000,

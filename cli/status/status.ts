@@ -1,6 +1,6 @@
 import { type Alarm, alarmName, alarmsFor, feedAlarmsFor } from '../../deploy/alarms.ts'
 import { QUEUE_IDS } from '../../deploy/queues.ts'
-import { feedQueues, QUEUES } from '../../lib/platform/names.ts'
+import { feedQueues, METRICS_NAMESPACE, QUEUES } from '../../lib/platform/names.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { count, facts, lines, type Report, table } from '../core/output.ts'
@@ -53,7 +53,7 @@ const localState = async ({ condition }: Alarm, queues: Queues, read: ReadSeries
     const queue = WATCHED.find(name => id.includes(`"${QUEUE_IDS[name]}"`))
     return queue === undefined ? { state: 'unknown' } : judged(queues[queue].waiting)
   }
-  if (Namespace !== 'order-relay' || Statistic === 'p99') return { state: 'unknown' }
+  if (Namespace !== METRICS_NAMESPACE || Statistic === 'p99') return { state: 'unknown' }
   const dimensions = Object.fromEntries(
     Dimensions.filter(({ Name }) => Name !== 'service').map(({ Name, Value }) => [Name, String(Value)]),
   )

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { storeKeyParameter } from '../../lib/api/keys.ts'
 import { feedSecretParameters } from '../../lib/feeds/secrets.ts'
-import { PARAMETERS, storeName } from '../../lib/platform/names.ts'
+import { feedSecretName, PARAMETERS, storeName } from '../../lib/platform/names.ts'
+import { ORDERS_PATH } from '../../lib/protocol/order.ts'
 import { type Context, storeNamed } from '../core/context.ts'
 import { cannot } from '../core/errors.ts'
 import { count, lines, shellWord } from '../core/output.ts'
@@ -38,8 +39,8 @@ export const createKey = async (context: Context, source: string, { readOnly = f
     text: lines(
       key,
       `This key is shown only once; its hash is stored as ${id}. The store "${source}" sends it to`,
-      `${apiUrl}/api/v1/orders/ as "Authorization: Bearer <key>".`,
-      readOnly && 'It allows to read orders only.',
+      `${apiUrl}${ORDERS_PATH} as "Authorization: Bearer <key>".`,
+      readOnly && 'It allows reading orders only.',
     ),
   }
 }
@@ -72,7 +73,7 @@ export const setSecret = async (context: Context, source: string, { stdin = fals
   const value = stdin
     ? await readSecret(context.terminal, `the secret of the store "${source}"`)
     : `whsec_${randomBytes(32).toString('base64')}`
-  const stored = await context.parameters.get(`${PARAMETERS.feedSecrets}/${storeName(source)}`)
+  const stored = await context.parameters.get(feedSecretName(source))
   const replaced = stored === value ? undefined : stored
   const parameters = feedSecretParameters(source, value, replaced, nowSeconds())
   for (const [name, text] of Object.entries(parameters)) await context.parameters.put(name, text)
@@ -96,7 +97,7 @@ export const feedSecretOf = async (
   source: string,
   action: string,
 ): Promise<string> => {
-  const secret = await parameters.get(`${PARAMETERS.feedSecrets}/${storeName(source)}`)
+  const secret = await parameters.get(feedSecretName(source))
   if (secret !== undefined) return secret
   const remedy = `create it: relay stores secret ${shellWord(source)}${flags}`
   throw cannot(action, 'the store has no secret', remedy)

@@ -6,7 +6,7 @@ import { allow, policy } from '../../deploy/cloudformation.ts'
 import { CONSUME } from '../../deploy/queues.ts'
 import { FEED_TEST, httpDelivery } from '../../lib/feeds/deliver.ts'
 import { httpClient } from '../../lib/platform/http-client.ts'
-import { feedQueueName, PARAMETERS, storeName } from '../../lib/platform/names.ts'
+import { feedQueueName, feedSecretName, storeName } from '../../lib/platform/names.ts'
 import { queueNames } from '../../lib/platform/stores.ts'
 import { CREDENTIALS } from '../../local/settings.ts'
 import { type Context, storeNamed } from '../core/context.ts'
@@ -115,7 +115,7 @@ export const showStore = async (context: Context, source: string) => {
   const [url, { all: waiting, attributes }] = [await context.queueUrl(name), await depthOf(context, name)]
   const dead_letters = deadName === undefined ? undefined : (await depthOf(context, deadName)).all
   const { QueueArn: arn = '', Policy = '' } = attributes
-  const secret = await context.parameters.get(`${PARAMETERS.feedSecrets}/${storeName(source)}`)
+  const secret = await context.parameters.get(feedSecretName(source))
   const kind =
     feed === 'sqs'
       ? { kind: 'sqs', consumers, dead_letter_after, dead_letters }

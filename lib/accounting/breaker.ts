@@ -1,3 +1,4 @@
+import { backoff } from '../platform/retry.ts'
 import { AccountingError } from './errors.ts'
 
 /** Consecutive calls that find the service unavailable before the breaker opens. */
@@ -14,8 +15,8 @@ const afterCall = ({ failures }: Breaker, available: boolean, now: number, rando
   if (available) return closed
   const count = failures + 1
   if (count < THRESHOLD) return { failures: count, until: 0 }
-  const pause = Math.min(FIRST_PAUSE_MS * 2 ** (count - THRESHOLD), MAX_PAUSE_MS)
-  return { failures: count, until: now + pause / 2 + (pause / 2) * random }
+  const pause = backoff(FIRST_PAUSE_MS, MAX_PAUSE_MS, count - THRESHOLD + 1, random)
+  return { failures: count, until: now + pause }
 }
 
 /**

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { type HttpClient, headerOf, httpClient, retryAfterSeconds } from '../platform/http-client.ts'
+import { type HttpClient, headerOf, httpClient, isOk, retryAfterSeconds } from '../platform/http-client.ts'
 import { readJson } from '../protocol/json.ts'
-import { type OrderKey, type OrderResult, orderResult } from '../protocol/order.ts'
+import { ORDERS_PATH, type OrderKey, type OrderResult, orderResult } from '../protocol/order.ts'
 import { AccountingError, errorOf } from './errors.ts'
 
 export type AccountingOptions = {
@@ -83,7 +83,7 @@ export const accountingClient = ({
     const reading = readJson(response.text)
     const answer = 'unreadable' in reading ? { text: '' } : reading
     const { status, resent } = response
-    if (status >= 200 && status <= 299) {
+    if (isOk(status)) {
       return { status, ...('json' in answer && { json: answer.json }), ...(resent && { resent }) }
     }
     throw errorOf(status, answer, retryAfterSeconds(headerOf(response, 'retry-after'), now()))
@@ -106,10 +106,10 @@ export const accountingClient = ({
   }
 
   const pathOf = ({ source, external_id }: OrderKey, action = '') =>
-    `/api/v1/orders/${pathSegment(external_id)}/${action}?source=${encodeURIComponent(source)}`
+    `${ORDERS_PATH}${pathSegment(external_id)}/${action}?source=${encodeURIComponent(source)}`
 
   return {
-    create: (key, body) => order('POST', key, '/api/v1/orders/', body),
+    create: (key, body) => order('POST', key, ORDERS_PATH, body),
     read: key => order('GET', key, pathOf(key)),
     payment: (key, body) => order('POST', key, pathOf(key, 'payment/'), body),
     refund: (key, body) => order('POST', key, pathOf(key, 'refund/'), body),

@@ -1,5 +1,6 @@
 import { errorResponse, type HttpResponse, unavailable } from '../platform/http.ts'
 import { invalid as invalidBody } from '../protocol/errors.ts'
+import { ORDERS_PATH } from '../protocol/order.ts'
 import type { Warning } from './warnings.ts'
 
 export const unauthorized = errorResponse(
@@ -14,7 +15,7 @@ export const notAllowed = (method: string, allow: string) =>
     headers: { allow },
   })
 
-export const unknownPath = errorResponse(404, 'not_found', 'Not found: orders are below /api/v1/orders/')
+export const unknownPath = errorResponse(404, 'not_found', `Not found: orders are below ${ORDERS_PATH}`)
 
 const large = (message: string) => errorResponse(413, 'too_large', message)
 

@@ -2,8 +2,9 @@ import * as v from 'valibot'
 import { storedBytes } from '../orders/bodies.ts'
 import { MAX_REQUEST_BYTES } from '../orders/order.ts'
 import type { HttpResponse } from '../platform/http.ts'
+import { WEBHOOK_PATH } from '../platform/names.ts'
 import { type Body, isTooLarge, readJson } from '../protocol/json.ts'
-import { DEFAULT_SOURCE, externalId, type OrderKey } from '../protocol/order.ts'
+import { DEFAULT_SOURCE, externalId, ORDERS_PATH, type OrderKey } from '../protocol/order.ts'
 import { orderIdentity, orderRequest, paymentRequest, refundRequest } from '../protocol/requests.ts'
 import { placeOfError } from '../protocol/scan-json.ts'
 import * as refusals from './refusals.ts'
@@ -20,8 +21,6 @@ export type Action =
 
 type Refused = { refused: HttpResponse }
 
-const ORDERS = '/api/v1/orders/'
-
 /**
  * The action of a request (spec: Endpoints), with or without a trailing slash. An id may contain slashes and
  * anything else, so it is what stands between the fixed beginning and the fixed end of the path.
@@ -31,9 +30,9 @@ const ORDERS = '/api/v1/orders/'
  */
 export const route = (method: string, path: string): { action: Action } | Refused => {
   // POST /webhook has a route of its own; its other methods arrive here.
-  if (path.replace(/\/$/, '') === '/webhook') return { refused: refusals.notAllowed(method, 'POST') }
-  if (!`${path}/`.startsWith(ORDERS)) return { refused: refusals.unknownPath }
-  const rest = path.slice(ORDERS.length).replace(/\/$/, '')
+  if (path.replace(/\/$/, '') === WEBHOOK_PATH) return { refused: refusals.notAllowed(method, 'POST') }
+  if (!`${path}/`.startsWith(ORDERS_PATH)) return { refused: refusals.unknownPath }
+  const rest = path.slice(ORDERS_PATH.length).replace(/\/$/, '')
   if (rest === '') {
     return method === 'POST' ? { action: { to: 'create' } } : { refused: refusals.notAllowed(method, 'POST') }
   }

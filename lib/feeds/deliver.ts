@@ -1,12 +1,10 @@
 import { createHmac } from 'node:crypto'
-import { type HttpClient, headerOf, retryAfterSeconds } from '../platform/http-client.ts'
-import { deliveryHeaders } from '../protocol/webhook.ts'
+import { unixSeconds } from '../platform/environment.ts'
+import { type HttpClient, headerOf, isOk, retryAfterSeconds } from '../platform/http-client.ts'
+import { deliveryHeaders, SENDER_TIMEOUT_SECONDS } from '../protocol/webhook.ts'
 
 /** The event with which `relay stores test` tests an endpoint; it is about no order. */
 export const FEED_TEST = 'relay.test'
-
-/** The service allows a receiver ten seconds, so a store's receiver is built for that. */
-const TIMEOUT_MS = 10_000
 
 /** A store's endpoint did not accept a message. */
 export class FeedError extends Error {
@@ -76,7 +74,7 @@ export const httpDelivery =
   ({ http, now }: { http: HttpClient; now: () => number }): Deliver =>
   async ({ url, secrets, event, delivery, body }) => {
     const { origin, pathname, search } = new URL(url)
-    const t = Math.floor(now() / 1000)
+    const t = unixSeconds(now())
     const response = await http({
       method: 'POST',
       origin,
@@ -86,14 +84,14 @@ export const httpDelivery =
         ...standardHeaders({ secrets, delivery, body, t }),
       },
       body,
-      timeout: TIMEOUT_MS,
+      timeout: SENDER_TIMEOUT_SECONDS * 1000,
       maxBytes: 0,
     }).catch(error => {
       const message = error instanceof Error ? error.message : String(error)
       throw new FeedError(`Cannot reach the store: ${message}`, { code: error?.code })
     })
     const { status } = response
-    if (status >= 200 && status <= 299) return
+    if (isOk(status)) return
     const retryAfter = retryAfterSeconds(headerOf(response, 'retry-after'), now())
     throw new FeedError(`Cannot deliver to the store: it answered ${status}`, { retryAfter, status })
   }

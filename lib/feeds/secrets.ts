@@ -1,7 +1,7 @@
 import type { Ssm } from '../platform/clients.ts'
 import { type Runtime, unixSeconds } from '../platform/environment.ts'
-import { PARAMETERS, storeName } from '../platform/names.ts'
-import { indexedParameters, parameterCache } from '../platform/parameters.ts'
+import { feedSecretName, PARAMETERS, storeName } from '../platform/names.ts'
+import { indexedParameters, parameterCache, untilText, valueUntil } from '../platform/parameters.ts'
 
 /** How long messages are also signed with the secret that was replaced, in seconds. */
 const SECRET_EXCHANGE_SECONDS = 24 * 60 * 60
@@ -20,18 +20,13 @@ export const feedSecretParameters = (
   now: number,
 ) => ({
   ...(replaced !== undefined && {
-    [`${PARAMETERS.feedSecrets}/${storeName(source)}${PREVIOUS}`]: `${replaced} until ${now + SECRET_EXCHANGE_SECONDS}`,
+    [feedSecretName(source) + PREVIOUS]: untilText(replaced, now + SECRET_EXCHANGE_SECONDS),
   }),
-  [`${PARAMETERS.feedSecrets}/${storeName(source)}`]: secret,
+  [feedSecretName(source)]: secret,
 })
 
 /** Ends the name of the entry of a replaced secret; the name of a store has no dot. */
 const PREVIOUS = '.previous'
-
-const previousSecret = (value: string | undefined, now: number): string[] => {
-  const [, secret, until] = /^(.+) until (\d{1,15})$/.exec(value ?? '') ?? []
-  return secret !== undefined && Number(until) > now ? [secret] : []
-}
 
 /**
  * Looks up the secrets that sign a store's messages. A missing one is looked up again at most once a minute,
@@ -48,7 +43,8 @@ export const feedSecrets = (ssm: Ssm, secretsPath: string, runtime: Runtime) => 
       // Every object has a "constructor", and a store may be called so.
       const current = Object.hasOwn(stored, name) ? stored[name] : undefined
       if (current === undefined) return undefined
-      return [current, ...previousSecret(stored[name + PREVIOUS], unixSeconds(runtime.now()))]
+      const previous = valueUntil(stored[name + PREVIOUS], unixSeconds(runtime.now()))
+      return previous === undefined ? [current] : [current, previous]
     })
     if (found !== undefined) return found
     throw new Error(

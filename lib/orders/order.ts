@@ -13,7 +13,8 @@ export type IntentKind = RequestKind | 'withdrawal'
  * `waiting` to be sent, for the order to be finalized, or for an accountant to fix what the service refused;
  * `held` by the service until the invoice is finalized. The other four are final.
  */
-export type IntentState = 'waiting' | 'held' | 'registered' | 'duplicate' | 'rejected' | 'withdrawn'
+export const INTENT_STATES = ['waiting', 'held', 'registered', 'duplicate', 'rejected', 'withdrawn'] as const
+export type IntentState = (typeof INTENT_STATES)[number]
 
 /** A request of a store, and its state. */
 export type Intent = {

@@ -7,7 +7,7 @@ import {
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb'
 import type { DynamoDB } from '../platform/clients.ts'
-import { type Runtime, unixSeconds } from '../platform/environment.ts'
+import { DAY, HOUR, MINUTE, type Runtime, unixSeconds } from '../platform/environment.ts'
 import { UNSETTLED_INDEX } from '../platform/names.ts'
 import type { OrderKey } from '../protocol/order.ts'
 import { deflated } from './bodies.ts'
@@ -33,14 +33,11 @@ export const BULK_SHARD = 'bulk'
 /** Other unsettled orders are spread over sixteen partitions by the first digit of their message group. */
 export const SHARDS = [...'0123456789abcdef', BULK_SHARD]
 
-const MINUTE = 60
-const HOUR = 60 * MINUTE
-
 /** Soon after a change, then less and less often: an order may wait weeks for its accountant. */
-const CHECK_INTERVALS = [10 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR, 24 * HOUR]
+const CHECK_INTERVALS = [10 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR, DAY]
 
 /** When an order with events in the bulk queue is checked: an import may take hours. */
-export const BULK_CHECK = 24 * HOUR
+export const BULK_CHECK = DAY
 
 /**
  * Time until an unsettled order is checked again, in seconds: from ten minutes to a day, jittered by a tenth
@@ -50,7 +47,7 @@ export const BULK_CHECK = 24 * HOUR
  * @param random a number from 0 to 1
  */
 export const checkInterval = (checks: number, random: number): number => {
-  const interval = CHECK_INTERVALS[Math.min(checks, CHECK_INTERVALS.length - 1)] ?? 24 * HOUR
+  const interval = CHECK_INTERVALS[Math.min(checks, CHECK_INTERVALS.length - 1)] ?? DAY
   return Math.round(interval * (0.9 + random / 5))
 }
 

@@ -1,6 +1,7 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs'
 import { SSMClient, type SSMClientConfig } from '@aws-sdk/client-ssm'
+import { keptAgents } from './agents.ts'
 import { traced } from './tracing.ts'
 
 /** What the relay uses of AWS: commands sent by AWS's own clients. */
@@ -25,10 +26,7 @@ const options = {
  * connections that were idle for as long, and after a batch they are more than a call has attempts.
  */
 const connections = () => {
-  // Importing node:http as an ES module reads every export, and its WebSocket loads undici: some 50 ms.
-  const [http, https] = [process.getBuiltinModule('node:http'), process.getBuiltinModule('node:https')]
-  const kept = { keepAlive: true, maxSockets: 50 }
-  const [httpAgent, httpsAgent] = [new http.Agent(kept), new https.Agent(kept)]
+  const { httpAgent, httpsAgent } = keptAgents()
   return {
     config: { ...options, requestHandler: { ...options.requestHandler, httpAgent, httpsAgent } },
     closeIdle:

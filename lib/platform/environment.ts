@@ -50,6 +50,11 @@ export type Runtime = {
 
 export const runtime: Runtime = { now: Date.now, random: Math.random }
 
+/** In seconds. */
+export const MINUTE = 60
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR
+
 /** Unix time in whole seconds, as signatures and DynamoDB's time to live use it. */
 export const unixSeconds = (milliseconds: number): number => Math.floor(milliseconds / 1000)
 

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
 import { hostOf } from './addresses.ts'
+import { keptAgents } from './agents.ts'
 import { traced } from './tracing.ts'
 
 export type OutgoingRequest = {
@@ -64,16 +65,7 @@ const checkedLookup =
  */
 export const httpClient = (assertAddress: (address: string) => void = () => undefined): HttpClient => {
   const lookup = checkedLookup(assertAddress)
-  // Importing node:http as an ES module reads every export, and its WebSocket loads undici: some 50 ms.
-  const modules = {
-    'http:': process.getBuiltinModule('node:http'),
-    'https:': process.getBuiltinModule('node:https'),
-  }
-  const options = { keepAlive: true, maxSockets: 50 }
-  const agents = {
-    'http:': new modules['http:'].Agent(options),
-    'https:': new modules['https:'].Agent(options),
-  }
+  const { http, https, httpAgent, httpsAgent } = keptAgents()
 
   const connect = (
     outgoing: OutgoingRequest,
@@ -86,10 +78,10 @@ export const httpClient = (assertAddress: (address: string) => void = () => unde
     const host = hostOf(url)
     // Node does not look up an address.
     assertAddress(host)
-    const scheme = protocol === 'https:' ? 'https:' : 'http:'
-    const agent = fresh ? false : agents[scheme]
+    const [scheme, keptAgent] = protocol === 'https:' ? [https, httpsAgent] : [http, httpAgent]
+    const agent = fresh ? false : keptAgent
     return new Promise((resolve, reject) => {
-      const request = modules[scheme]
+      const request = scheme
         .request({ agent, protocol, host, port, lookup, method, path, headers, signal }, response =>
           resolve({ response, ...(fresh && { resent: true }) }),
         )
@@ -142,6 +134,9 @@ export const httpClient = (assertAddress: (address: string) => void = () => unde
       }),
     )
 }
+
+/** Whether a status is that of a success, of whatever kind. */
+export const isOk = (status: number): boolean => status >= 200 && status <= 299
 
 /** The value of a response header that occurs once. */
 export const headerOf = ({ headers }: IncomingResponse, name: string): string | undefined => {

@@ -26,6 +26,12 @@ export const FAILING_INDEX = 'failing'
 /** The sparse indexes of the history, each named by the attribute that it finds. */
 export const HISTORY_INDEXES = ['request', 'invoice_number'] as const
 
+/** The namespace of every stack's own metrics; their dimension `service` is the name of the stack. */
+export const METRICS_NAMESPACE = 'order-relay'
+
+/** Where the accounting service sends its webhooks. */
+export const WEBHOOK_PATH = '/webhook'
+
 /** Parameter Store entries, relative to the stack's path (`/order-relay/<stage>`). */
 export const PARAMETERS = {
   /** Holds the secrets and, during an exchange, its announcement: the receiver reads both in one call. */
@@ -39,7 +45,7 @@ export const PARAMETERS = {
   webhookUrl: 'webhook-url',
 } as const
 
-const PLAIN = /^[A-Za-z0-9_-]{1,50}$/
+export const PLAIN = /^[A-Za-z0-9_-]{1,50}$/
 const SLUG_MAX = 30
 const HASH_DIGITS = 10
 
@@ -71,6 +77,9 @@ const slugOf = (text: string): string =>
  */
 export const storeName = (source: string): string =>
   PLAIN.test(source) ? source : `${slugOf(source) || 'store'}-${hash('sha256', source).slice(0, HASH_DIGITS)}`
+
+/** The Parameter Store entry of the secret that signs a store's messages. */
+export const feedSecretName = (source: string): string => `${PARAMETERS.feedSecrets}/${storeName(source)}`
 
 /** The queue of a store's feed, which stores.yml may name. */
 export const feedQueueName = (source: string, queue = storeName(source)): string => `feed-${queue}.fifo`

@@ -15,6 +15,15 @@ const FAILURE_PAUSE_MS = 30_000
 /** While Parameter Store fails, the last values read remain in use for this long and no longer. */
 const MAX_STALE_MS = 60 * 60_000
 
+/** The text of a parameter whose value holds until a unix time in seconds. */
+export const untilText = (value: string, until: number): string => `${value} until ${until}`
+
+/** The value in {@link untilText}, before that time. */
+export const valueUntil = (text: string | undefined, now: number): string | undefined => {
+  const [, value, until] = /^(.+) until (\d{1,15})$/.exec(text ?? '') ?? []
+  return Number(until) > now ? value : undefined
+}
+
 /** Parameter values by their name relative to a path. */
 export type Parameters = Readonly<Record<string, string>>
 

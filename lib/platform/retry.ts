@@ -11,18 +11,23 @@ export const MAX_RECEIVES = 200
 /** SQS limits the visibility timeout to twelve hours from the first receive. */
 const MAX_VISIBILITY_SECONDS = 11 * 60 * 60
 
+/** How long to wait after a failure, of so many: doubles from the first wait to the longest, jittered down to half. */
+export const backoff = (first: number, longest: number, failures: number, random: number): number => {
+  const ceiling = Math.min(first * 2 ** (failures - 1), longest)
+  return ceiling / 2 + (ceiling / 2) * random
+}
+
 /**
- * The delay before a failed message is tried again, in seconds: doubles from 5 s to 15 min, jittered down to
- * half, and never shorter than the receiver asked for (promise P8).
+ * The delay before a failed message is tried again, in seconds: from 5 s to 15 min, and never shorter than the
+ * receiver asked for (promise P8).
  *
  * @param receives how often the message has been received, from 1
  * @param random a number from 0 to 1
  * @param retryAfter seconds the receiver asked for
  */
 export const retryDelay = (receives: number, random: number, retryAfter = 0): number => {
-  const ceiling = Math.min(FIRST_SECONDS * 2 ** (receives - 1), MAX_RETRY_SECONDS)
-  const jittered = ceiling / 2 + (ceiling / 2) * random
-  return Math.ceil(Math.min(Math.max(jittered, retryAfter * (1 + random / 10)), MAX_VISIBILITY_SECONDS))
+  const delay = backoff(FIRST_SECONDS, MAX_RETRY_SECONDS, receives, random)
+  return Math.ceil(Math.min(Math.max(delay, retryAfter * (1 + random / 10)), MAX_VISIBILITY_SECONDS))
 }
 
 /** Hides up to ten received messages of one batch for a number of seconds from now. */

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { hostOf, isInternal, isLoopback } from './addresses.ts'
-import { feedDeadQueueName, feedQueueName, storeName } from './names.ts'
+import { DAY, HOUR, MINUTE } from './environment.ts'
+import { feedDeadQueueName, feedQueueName, PLAIN, storeName } from './names.ts'
 
 type Issue = { received: string; expected: string | null }
 
@@ -13,15 +14,22 @@ const keys = (rule: string) => (issue: Issue) => {
     : `must have keys, not ${issue.received}: ${rule}`
 }
 
-const SECONDS: Record<string, number> = { m: 60, h: 60 * 60, d: 24 * 60 * 60 }
+const SECONDS: Readonly<Record<string, number>> = { s: 1, m: MINUTE, h: HOUR, d: DAY }
+
+/** A duration such as `90s`, `15m`, `2h` or `7d` in seconds; undefined when the text is not a duration. */
+export const secondsOf = (text: string): number | undefined => {
+  const [, number, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
+  const factor = SECONDS[unit]
+  return number === undefined || factor === undefined ? undefined : Number(number) * factor
+}
 
 /** `90m`, `24h` or `3d` in seconds. */
 const duration = v.pipe(
   v.string(must('a time such as 90m, 24h or 3d')),
   v.regex(/^[1-9]\d{0,3}[mhd]$/, must('a time such as 90m, 24h or 3d')),
-  v.transform(text => Number(text.slice(0, -1)) * (SECONDS[text.slice(-1)] ?? 1)),
+  v.transform(text => secondsOf(text) ?? 0),
   // SQS keeps a message for fourteen days, and some of them are needed to probe the endpoint.
-  v.maxValue(10 * 24 * 60 * 60, 'must be 10d or less: SQS keeps a message for fourteen days'),
+  v.maxValue(10 * DAY, 'must be 10d or less: SQS keeps a message for fourteen days'),
 )
 
 const isSafe = (address: string) => {
@@ -102,7 +110,7 @@ const store = v.strictObject(
       ),
     ),
     /** Names the queue of the feed, `feed-<queue>.fifo`, in place of the source. */
-    queue: v.optional(v.pipe(v.string(must(QUEUE_RULE)), v.regex(/^[A-Za-z0-9_-]{1,50}$/, must(QUEUE_RULE)))),
+    queue: v.optional(v.pipe(v.string(must(QUEUE_RULE)), v.regex(PLAIN, must(QUEUE_RULE)))),
     /** How the store is notified. */
     feed: v.lazy((feed: unknown) => (typeof feed === 'object' && feed !== null ? httpFeed : sqsFeed)),
     /** Roles and accounts that may consume an SQS feed from another account. */

@@ -1,5 +1,6 @@
 import { Logger } from '@aws-lambda-powertools/logger'
 import { Metrics, type MetricUnit } from '@aws-lambda-powertools/metrics'
+import { METRICS_NAMESPACE } from './names.ts'
 import { visible } from './visible.ts'
 
 /** Fields of a log line: ids, outcomes, counts. Never a secret, name, mobile number or e-mail (promise P11). */
@@ -65,7 +66,7 @@ export const powertoolsTelemetry = (): Telemetry => {
   const logger = new Logger({
     jsonReplacerFn: (_key, value) => (typeof value === 'string' ? escaped(value) : value),
   })
-  const metrics = new Metrics({ namespace: 'order-relay' })
+  const metrics = new Metrics({ namespace: METRICS_NAMESPACE })
 
   /** Published immediately: metrics published together would share their dimensions. */
   const measure = (

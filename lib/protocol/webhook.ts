@@ -14,6 +14,12 @@ export const PROBE = 'relay.probe'
  */
 export const RETRY_SECONDS = [5, 30, 2 * 60, 10 * 60, 60 * 60, 6 * 60 * 60, 24 * 60 * 60] as const
 
+/**
+ * How long the sender waits for a response, in seconds: the relay's webhook function, and each store's receiver, is
+ * built for that.
+ */
+export const SENDER_TIMEOUT_SECONDS = 10
+
 /** The fields of every webhook, whatever its event (spec: Delivery, Body). */
 export const envelope = v.looseObject({
   event: v.pipe(v.string('must be a string'), v.nonEmpty('must not be empty')),

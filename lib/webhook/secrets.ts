@@ -1,4 +1,6 @@
-import type { ParameterCache, Parameters } from '../platform/parameters.ts'
+import { unixSeconds } from '../platform/environment.ts'
+import { PARAMETERS } from '../platform/names.ts'
+import { type ParameterCache, type Parameters, valueUntil } from '../platform/parameters.ts'
 import type { Verification } from '../protocol/signature.ts'
 
 /**
@@ -7,6 +9,8 @@ import type { Verification } from '../protocol/signature.ts'
  *
  * - `announced`: a new secret will follow soon; look for it more often
  * - `switching`: the service is creating it at this moment
+ *
+ * The announcement names the time after which it expires by itself (`untilText`).
  */
 export type RotationPhase = 'announced' | 'switching'
 
@@ -14,20 +18,13 @@ export type RotationPhase = 'announced' | 'switching'
 const ROTATION_INTERVAL_MS = 1000
 
 /** Names relative to the `webhook` path of Parameter Store. */
-const SECRETS_PREFIX = 'secrets/'
-const ROTATION = 'rotation'
-
-/**
- * The value of the parameter that announces an exchange.
- *
- * @param until unix time in seconds after which the announcement expires by itself
- */
-export const rotationValue = (phase: RotationPhase, until: number): string => `${phase} until ${until}`
+const nameBelow = (name: string) => name.slice(PARAMETERS.webhook.length + 1)
+const SECRETS_PREFIX = `${nameBelow(PARAMETERS.webhookSecrets)}/`
+const ROTATION = nameBelow(PARAMETERS.webhookRotation)
 
 /** The phase of an exchange that is under way, or undefined; `now` in unix seconds. */
 export const rotationPhase = (value: string | undefined, now: number): RotationPhase | undefined => {
-  const [, phase, until] = /^(announced|switching) until (\d{1,15})$/.exec(value ?? '') ?? []
-  if (Number(until) <= now) return undefined
+  const phase = valueUntil(value, now)
   return phase === 'announced' || phase === 'switching' ? phase : undefined
 }
 
@@ -53,7 +50,7 @@ export type WebhookSecrets = {
 export const webhookSecrets = (cache: ParameterCache, now: () => number): WebhookSecrets => {
   const secretsOf = (parameters: Parameters) =>
     Object.entries(parameters).flatMap(([name, secret]) => (name.startsWith(SECRETS_PREFIX) ? [secret] : []))
-  const phaseOf = (parameters: Parameters) => rotationPhase(parameters[ROTATION], Math.floor(now() / 1000))
+  const phaseOf = (parameters: Parameters) => rotationPhase(parameters[ROTATION], unixSeconds(now()))
 
   return {
     async verify(attempt) {

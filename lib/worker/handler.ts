@@ -10,7 +10,7 @@ import { type Orders, orderRepository } from '../orders/repository.ts'
 import { aboutMessage } from '../platform/about.ts'
 import { type FailedRecord, processBatch } from '../platform/batch.ts'
 import type { DynamoDB, Sqs } from '../platform/clients.ts'
-import { invocation, type Settings } from '../platform/environment.ts'
+import { DAY, invocation, type Settings } from '../platform/environment.ts'
 import { QUEUES, siblingQueueUrl } from '../platform/names.ts'
 import { type Quarantine, quarantineQueue } from '../platform/quarantine.ts'
 import { retryDelay, visibilityExtender } from '../platform/retry.ts'
@@ -102,8 +102,6 @@ const delayEvent =
     await extendVisibility([record, ...behind], seconds).finally(() => noted)
   }
 
-const DAY_SECONDS = 24 * 60 * 60
-
 /** The consumer of the order queue and the bulk queue, and the only function that decides what happens to an order. */
 export const createWorker = (dependencies: WorkerDependencies) => {
   const { dynamodb, sqs, telemetry, stores, settings, now, random } = dependencies
@@ -111,7 +109,7 @@ export const createWorker = (dependencies: WorkerDependencies) => {
   const orders = orderRepository(dynamodb, settings.ordersTable, { random })
   const publish = feedPublisher(sqs, settings.ordersQueueUrl, stores)
   const quarantine = quarantineQueue(sqs, settings.quarantineQueueUrl)
-  const retryRefused = Number(settings.refusedRetryDays) * DAY_SECONDS
+  const retryRefused = Number(settings.refusedRetryDays) * DAY
   if (!(retryRefused >= 0)) {
     throw new Error(
       `Cannot start: REFUSED_RETRY_DAYS is "${settings.refusedRetryDays}"; set a number of days, such as 7`,

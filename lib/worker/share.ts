@@ -20,8 +20,8 @@ export type MakeCall = <Result>(call: () => Promise<Result>) => Promise<Result>
  */
 export const callShares = (now: () => number) => {
   const kinds = { many: { taken: 0, calls: 0 }, few: { taken: 0, calls: 0 } }
-  /** How many calls each store wanted to make. */
-  const wanted = new Map<string, number>()
+  /** How many calls the orders of each store have asked for. */
+  const demand = new Map<string, number>()
   let at = now()
 
   /** Adds the time that has passed, divided between the calls that are under way. */
@@ -31,7 +31,7 @@ export const callShares = (now: () => number) => {
     const calls = kinds.many.calls + kinds.few.calls
     for (const kind of Object.values(kinds))
       kind.taken = kind.taken * kept + (calls > 0 ? ((1 - kept) * kind.calls) / calls : 0)
-    for (const [source, count] of wanted) wanted.set(source, count * kept)
+    for (const [source, count] of demand) demand.set(source, count * kept)
   }
 
   /**
@@ -41,10 +41,10 @@ export const callShares = (now: () => number) => {
    */
   return (source: string, messages: number): MakeCall | undefined => {
     advance()
-    const own = (wanted.get(source) ?? 0) + 1
-    wanted.set(source, own)
+    const own = (demand.get(source) ?? 0) + 1
+    demand.set(source, own)
     if (messages < CROWD) return call => call()
-    const name = own > MANY * Math.max(...wanted.values()) ? 'many' : 'few'
+    const name = own > MANY * Math.max(...demand.values()) ? 'many' : 'few'
     const kind = kinds[name]
     if (kind.taken > LIMITS[name]) return undefined
     return async call => {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
-import { feedQueueName, storeName } from '../../lib/platform/names.ts'
+import { feedQueueName, storeName, WEBHOOK_PATH } from '../../lib/platform/names.ts'
+import { ORDERS_PATH } from '../../lib/protocol/order.ts'
 import { ACCOUNT_ID, CREDENTIALS, REGION, SANDBOX_KEY } from '../settings.ts'
 
 const TIMEOUT_MS = 20_000
@@ -51,7 +52,7 @@ const send = async (method: string, url: string, body?: object, headers: Record<
 /** The people and programs of the story, acting over real HTTP. */
 export const partiesOf = ({ relay, sandbox, sqs }: Addresses, source: string) => {
   const path = (id: string, verb = '', of = source) =>
-    `/api/v1/orders/${encodeURIComponent(id)}/${verb}?source=${encodeURIComponent(of)}`
+    `${ORDERS_PATH}${encodeURIComponent(id)}/${verb}?source=${encodeURIComponent(of)}`
   const asStore = { authorization: `Bearer local-${storeName(source)}` }
   const asCaller = { authorization: `Bearer ${SANDBOX_KEY}` }
   const queue = new SQSClient({ region: REGION, endpoint: sqs, credentials: CREDENTIALS })
@@ -71,12 +72,12 @@ export const partiesOf = ({ relay, sandbox, sqs }: Addresses, source: string) =>
   return {
     /** Calls the accounting service directly. */
     caller: {
-      create: (body: object) => send('POST', `${sandbox}/api/v1/orders/`, body, asCaller),
+      create: (body: object) => send('POST', sandbox + ORDERS_PATH, body, asCaller),
       read: (id: string) => send('GET', `${sandbox}${path(id)}`, undefined, asCaller),
     },
     /** Calls the relay only. */
     store: {
-      create: (body: object) => send('POST', `${relay}/api/v1/orders/`, { source, ...body }, asStore),
+      create: (body: object) => send('POST', relay + ORDERS_PATH, { source, ...body }, asStore),
       payment: (id: string, body: object) => send('POST', `${relay}${path(id, 'payment/')}`, body, asStore),
       refund: (id: string, body: object) => send('POST', `${relay}${path(id, 'refund/')}`, body, asStore),
       /** The status in the table. An order is saved after the message about it is sent: until then, `relay` is missing or old. */
@@ -118,7 +119,7 @@ export const partiesOf = ({ relay, sandbox, sqs }: Addresses, source: string) =>
     /** Does not know the secret. */
     forger: {
       post: (body: object) =>
-        send('POST', `${relay}/webhook`, body, {
+        send('POST', relay + WEBHOOK_PATH, body, {
           'x-service-signature': `t=${Math.floor(Date.now() / 1000)},v1=${'0'.repeat(64)}`,
         }),
     },

@@ -1,3 +1,4 @@
+import { ORDERS_PATH } from '../../lib/protocol/order.ts'
 import type { JsonSchema } from '../../sandbox/openapi/schemas.ts'
 import { jsonSchemas, refTo, type SchemaName } from './schemas.ts'
 
@@ -31,6 +32,7 @@ const FAILURES = {
   500: { description: 'The relay has failed; answered by API Gateway. Send the request again.' },
   503: error('Nothing was stored. Send the request again.', retryAfter),
 }
+const ORDER_FAILURES = { ...FAILURES, 404: error('The order is not registered.') }
 
 const accepted = (when: string) => ({
   202: { description: when, headers: requestHeaders, ...content('Accepted') },
@@ -45,6 +47,7 @@ const WAITS = 'The request is accepted and will be sent; do not send it again.'
 
 const BODY_FAILURES = {
   400: error('The relay or the accounting service refused the request.'),
+  409: error('The request was withdrawn while it waited.'),
   413: error('The body is too large.'),
   415: error('The body is not declared as JSON.'),
 }
@@ -96,11 +99,10 @@ const withdraw = (of: string, operationId: string) =>
     responses: {
       200: done('It is withdrawn.', 'Withdrawn'),
       ...accepted(WAITS),
-      404: error('The order is not registered.'),
       409: error(
         `There is no ${of} to withdraw: it is registered, held by the service, or was never requested.`,
       ),
-      ...FAILURES,
+      ...ORDER_FAILURES,
     },
   })
 
@@ -123,54 +125,48 @@ export const openApi = () => ({
     { name: 'Feed', description: 'What an HTTP feed receives; the messages of an SQS feed are the same.' },
   ],
   paths: {
-    '/api/v1/orders/': {
+    [ORDERS_PATH]: {
       post: operation('createOrder', 'Create an order', [source, prefer], {
         ...body(true, ORDER, 'OrderRequest'),
         responses: {
           200: done('The order was registered before; the body is ignored.', 'CreateResult'),
           201: done('The order is registered.', 'CreateResult'),
           ...accepted(WAITS),
-          409: error('The request was withdrawn while it waited.'),
           ...BODY_FAILURES,
           ...FAILURES,
         },
       }),
     },
-    '/api/v1/orders/{external_id}/': {
+    [`${ORDERS_PATH}{external_id}/`]: {
       get: operation('readOrder', 'Read an order', [id, source], {
         responses: {
           200: { description: 'The order, and its requests.', ...content('Order') },
           202: { description: 'The order is on its way.', ...content('ExpectedOrder') },
-          404: error('The order is not registered.'),
-          ...FAILURES,
+          ...ORDER_FAILURES,
         },
       }),
       delete: withdraw('create', 'withdrawCreate'),
     },
-    '/api/v1/orders/{external_id}/payment/': {
+    [`${ORDERS_PATH}{external_id}/payment/`]: {
       post: operation('registerPayment', 'Register the payment of the whole invoice', [id, source, prefer], {
         ...body(false, { method: 'card', reference: 'R-1' }, 'PaymentRequest', 'NestedPaymentRequest'),
         responses: {
           200: done('The payment is registered, or nothing was to be paid.', 'OrderResult'),
           ...accepted(`${WAITS} With the state \`held\`, the service registers it after finalization.`),
-          404: error('The order is not registered.'),
-          409: error('The request was withdrawn while it waited.'),
           ...BODY_FAILURES,
-          ...FAILURES,
+          ...ORDER_FAILURES,
         },
       }),
       delete: withdraw('payment', 'withdrawPayment'),
     },
-    '/api/v1/orders/{external_id}/refund/': {
+    [`${ORDERS_PATH}{external_id}/refund/`]: {
       post: operation('registerRefund', 'Register a full return', [id, source, prefer], {
         ...body(false, { reason: 'returned' }, 'RefundRequest'),
         responses: {
           200: done('The return is registered.', 'OrderResult'),
           ...accepted(`${WAITS} A refund of an order in review waits for its finalization.`),
-          404: error('The order is not registered.'),
-          409: error('The request was withdrawn while it waited.'),
           ...BODY_FAILURES,
-          ...FAILURES,
+          ...ORDER_FAILURES,
         },
       }),
       delete: withdraw('refund', 'withdrawRefund'),

@@ -1,9 +1,10 @@
 import { toJsonSchemaDefs } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { FEED_TEST } from '../../lib/feeds/deliver.ts'
-import { REQUEST_KINDS } from '../../lib/orders/order.ts'
+import { INTENT_STATES, REQUEST_KINDS } from '../../lib/orders/order.ts'
 import * as requests from '../../lib/protocol/requests.ts'
 import { STATUSES } from '../../lib/protocol/status.ts'
+import { ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
 import { described } from '../../sandbox/openapi/document.ts'
 import { CONVERSION, type JsonSchema } from '../../sandbox/openapi/schemas.ts'
 
@@ -34,7 +35,6 @@ const result = {
 
 const kind = v.picklist([...REQUEST_KINDS, 'withdrawal'])
 const of = v.optional(v.pipe(v.picklist(REQUEST_KINDS), v.description('What a withdrawal takes back.')))
-const STATES = ['waiting', 'held', 'registered', 'duplicate', 'rejected', 'withdrawn'] as const
 
 const refusalEntries = {
   message: text('Description for people.'),
@@ -51,7 +51,7 @@ const requestView = v.object({
   id: text('Id of the request, as in the header `Relay-Request-Id`.'),
   kind,
   of,
-  state: v.picklist(STATES),
+  state: v.picklist(INTENT_STATES),
   reason: v.optional(refusal),
 })
 
@@ -115,7 +115,7 @@ export const SCHEMAS = {
     relay: v.optional(relay),
   }),
   OrderUpdated: v.object({
-    event: v.literal('order.updated'),
+    event: v.literal(ORDER_UPDATED),
     data: v.looseObject(result),
     requests: v.optional(
       v.pipe(v.array(requestView), v.description('The requests that this change has ended.')),
@@ -123,7 +123,7 @@ export const SCHEMAS = {
     ...message,
   }),
   RequestChanged: v.object({
-    event: v.picklist(STATES.map(state => `order.${state}` as const)),
+    event: v.picklist(INTENT_STATES.map(state => `order.${state}` as const)),
     data: v.object({
       ...key,
       request: kind,

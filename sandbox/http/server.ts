@@ -5,7 +5,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, Hono } from 'hono'
 import { methodNotAllowed } from 'hono/method-not-allowed'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { foreignHeader } from '../../web/foreign.ts'
+import { foreignHeader, KEEP_ALIVE_MS } from '../../web/foreign.ts'
 import type { Fault } from '../faults.ts'
 import { operations } from '../openapi/document.ts'
 import { quoted, Refusal } from '../refusal.ts'
@@ -147,9 +147,6 @@ const createApp = (services: Services): Hono<Environment> => {
   app.onError((error, context) => refuse(context, error))
   return app
 }
-
-/** Longer than clients reuse an idle connection, so that the sandbox never closes one under a request. */
-const KEEP_ALIVE_MS = 65_000
 
 /** Responds to requests that never reach the application, because their target or Host header is not a URL. */
 const errorHandler = (error: unknown) => {

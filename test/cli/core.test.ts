@@ -4,13 +4,15 @@ import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import type { Context } from '../../cli/core/context.ts'
 import { type LogLine, logOf, newestOf } from '../../cli/core/log.ts'
-import { secondsOf, since } from '../../cli/core/options.ts'
+import { since } from '../../cli/core/options.ts'
 import { count, facts, shellWord, table } from '../../cli/core/output.ts'
 import { coloured } from '../../cli/core/terminal.ts'
 import { type Windows, windowFindings } from '../../cli/doctor/windows.ts'
 import { feedSecretOf } from '../../cli/stores/credentials.ts'
 import { toSource } from '../../cli/tail.ts'
 import { bundle } from '../../deploy/bundle.ts'
+import { DAY, HOUR } from '../../lib/platform/environment.ts'
+import { secondsOf } from '../../lib/platform/stores.ts'
 import { visible } from '../../lib/platform/visible.ts'
 import { logFile } from '../../local/log.ts'
 
@@ -77,8 +79,6 @@ test("a stack of a deployed bundle is shown in terms of this checkout's source",
 })
 
 describe('the settings that must fit together', () => {
-  const HOUR = 60 * 60
-  const DAY = 24 * HOUR
   /** Those of serverless.yml. */
   const sound: Windows = {
     ...{ deliveryTtl: 30 * DAY, deadRetention: 14 * DAY, queueRetention: 14 * DAY },

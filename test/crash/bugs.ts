@@ -211,8 +211,8 @@ export const BUGS: readonly Bug[] = [
   }),
   ...bugsIn('feeds/deliver.ts', {
     'an unreachable store is logged with the request': ['code: error?.code', 'code: error?.request'],
-    'every answer of a store is taken for acceptance': ['status >= 200 && status <= 299', 'status > 0'],
-    'a feed message is signed in milliseconds': ['const t = Math.floor(now() / 1000)', 'const t = now()'],
+    'every answer of a store is taken for acceptance': ['isOk(status)', 'status > 0'],
+    'a feed message is signed in milliseconds': ['const t = unixSeconds(now())', 'const t = now()'],
   }),
   ...bugsIn('feeds/handler.ts', {
     'the feeder does not extend visibility': ['await extendVisibility([record', 'void ([record'],

@@ -1,7 +1,7 @@
 import { messageGroupOf } from '../../lib/orders/events.ts'
 import { PARAMETERS } from '../../lib/platform/names.ts'
+import { untilText } from '../../lib/platform/parameters.ts'
 import { HEADERS } from '../../lib/protocol/webhook.ts'
-import { rotationValue } from '../../lib/webhook/secrets.ts'
 import { DAY, HOUR, type Lifecycle, MINUTE, SECOND } from '../scenarios.ts'
 import { NAME, REASON } from './personal.ts'
 import { SHOP, WEB } from './places.ts'
@@ -28,8 +28,8 @@ export const rotateSecret = ({ clock, cloud: { parameters }, sender }: World, ne
   const [[old = '', oldSecret = ''] = []] = [...parameters].filter(([name]) =>
     name.startsWith(PARAMETERS.webhookSecrets),
   )
-  clock.after(60 * SECOND, () => parameters.set(rotation, rotationValue('announced', until)))
-  clock.after(62 * SECOND, () => parameters.set(rotation, rotationValue('switching', until)))
+  clock.after(60 * SECOND, () => parameters.set(rotation, untilText('announced', until)))
+  clock.after(62 * SECOND, () => parameters.set(rotation, untilText('switching', until)))
   clock.after(63 * SECOND, () => sender.signWith(`whsec_${next}`))
   clock.after(66 * SECOND, () => parameters.set(`${PARAMETERS.webhookSecrets}/${next}`, `whsec_${next}`))
   clock.after(67 * SECOND, () => parameters.delete(rotation))
@@ -38,7 +38,7 @@ export const rotateSecret = ({ clock, cloud: { parameters }, sender }: World, ne
   const forge = (name: string, expected: number, number: number, secret: string) =>
     sender.stranger(name, expected, webhookAbout(number, SHOP, AFTER_EXCHANGE), { secret })
   clock.after(62.5 * SECOND, () =>
-    forge('signed with the announcement', 503, 1, rotationValue('switching', until)),
+    forge('signed with the announcement', 503, 1, untilText('switching', until)),
   )
   clock.after(22 * MINUTE, () => forge('signed with the deleted secret', 401, 2, oldSecret))
 }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { build, type Metafile, type Plugin } from 'esbuild'
+import { BUNDLING } from '../../deploy/bundle.ts'
 import { lambdaSdk } from '../../deploy/lambda-sdk.ts'
 import { urlOf } from '../../local/settings.ts'
 import { type Answer, startServer } from '../support/server.ts'
@@ -72,11 +73,7 @@ const bundle = (outfile: string, plugins: Plugin[]) =>
   build({
     stdin: { contents: FUNCTION, resolveDir: import.meta.dirname },
     outfile,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    mainFields: ['module', 'main'],
+    ...BUNDLING,
     plugins,
     metafile: true,
     logLevel: 'silent',

@@ -7,12 +7,11 @@ import { feedSecretParameters } from '../../lib/feeds/secrets.ts'
 import type { HttpClient, OutgoingRequest } from '../../lib/platform/http-client.ts'
 import { storeName } from '../../lib/platform/names.ts'
 import { verify } from '../../lib/protocol/signature.ts'
+import { DAY, MINUTE } from '../scenarios.ts'
 import { context, failedIds, sqsEvent, sqsRecord } from '../support/lambda.ts'
 import { drain } from '../support/parts.ts'
 import { STORES, stackForTests } from '../support/stack.ts'
 
-const MINUTE = 60_000
-const DAY = 24 * 60 * MINUTE
 const START = Date.parse('2026-03-01T00:00:00Z')
 const ARN = 'arn:aws:sqs:eu-central-1:000000000000:'
 const { stack, recorded } = await stackForTests()

@@ -6,15 +6,13 @@ import {
   parametersBelow,
   singleParameter,
 } from '../../lib/platform/parameters.ts'
+import { MINUTE, SECOND } from '../scenarios.ts'
 import { parametersForTests } from '../support/parameters.ts'
 import { stackForTests } from '../support/stack.ts'
 
 const { stack } = await stackForTests()
 const { ssm } = stack
 const { secretsPath } = stack.settings
-
-const SECOND = 1000
-const MINUTE = 60 * SECOND
 
 describe('Parameter Store', () => {
   test('parameters below a path are read page by page, named relative to it', async () => {

@@ -4,6 +4,7 @@ import { verify } from '../../lib/protocol/signature.ts'
 import { attempt } from '../../sandbox/delivery/attempt.ts'
 import { waitAfter } from '../../sandbox/delivery/sender.ts'
 import { startSandbox } from '../../sandbox/start.ts'
+import { DAY } from '../scenarios.ts'
 import { addressOf } from '../support/address.ts'
 import {
   call,
@@ -15,8 +16,6 @@ import {
   SHORT,
   startReceiver,
 } from './world.ts'
-
-const DAY = 24 * 60 * 60 * 1000
 
 /** A day of the schedule takes 86 ms. */
 const sandbox = eachWithSandbox({ speed: 1_000_000 })

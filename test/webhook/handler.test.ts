@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { itemBytes } from '../../lib/orders/bodies.ts'
 import { messageGroupOf } from '../../lib/orders/events.ts'
+import { untilText } from '../../lib/platform/parameters.ts'
 import { MAX_BODY_BYTES } from '../../lib/protocol/json.ts'
 import { sign } from '../../lib/protocol/signature.ts'
 import { deliveryOf } from '../../lib/webhook/deliveries.ts'
 import { createReceiver } from '../../lib/webhook/handler.ts'
-import { rotationValue } from '../../lib/webhook/secrets.ts'
 import { context, httpEvent } from '../support/lambda.ts'
 import { drain, scan } from '../support/parts.ts'
 import { stackForTests } from '../support/stack.ts'
@@ -250,7 +250,7 @@ test.each<[string, Content]>([
 })
 
 test('an exchange of the secret defers what is signed with one that is still unknown, which is no failure', async () => {
-  await stack.set('webhook/rotation', rotationValue('switching', NOW + 60))
+  await stack.set('webhook/rotation', untilText('switching', NOW + 60))
   handler = await create()
   recorded.clear()
   expect(await post(webhook(), { secret: 'next secret' })).toMatchObject(unavailable)

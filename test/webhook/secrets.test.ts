@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
+import { untilText } from '../../lib/platform/parameters.ts'
 import { sign, verify } from '../../lib/protocol/signature.ts'
 import {
   type RotationPhase,
   rotationPhase,
-  rotationValue,
   SecretExchangeError,
   webhookSecrets,
 } from '../../lib/webhook/secrets.ts'
@@ -24,7 +24,7 @@ const accepts = async (secret: string) => {
   const header = sign({ secret, t: 1, body })
   return (await secrets.verify(active => verify({ header, body, secrets: active, now: 1 }))).valid
 }
-const rotation = (phase: RotationPhase, seconds = 60) => ({ rotation: rotationValue(phase, seconds) })
+const rotation = (phase: RotationPhase, seconds = 60) => ({ rotation: untilText(phase, seconds) })
 
 // How often parameters are read, and what happens while they cannot be, is in test/platform/parameters.test.ts.
 test('a signature is verified with every stored secret, and with nothing else', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { type Intent, isSettled, newOrder, type Order } from '../../lib/orders/order.ts'
 import type { Failing, StoredOrder } from '../../lib/orders/stored.ts'
-import { whyWaiting } from '../../lib/orders/waiting.ts'
+import { whyWaiting } from '../../lib/orders/why-waiting.ts'
 
 const NOW = Date.parse('2026-01-02T03:00:00Z')
 const KEY = { source: 'shop', external_id: '1' }
