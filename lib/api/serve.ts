@@ -72,7 +72,7 @@ const readThrough = async (
   try {
     return { status: 200, body: { ...(await readOrder(order)).result, ...relay } }
   } catch (error) {
-    if (!(error instanceof AccountingError)) throw error
+    if (!(error instanceof AccountingError)) return failAbout(order)(error)
     const { code, reason } = error
     if (code === 'unavailable' || code === 'unauthorized' || reason === undefined) {
       onError('order not read', error, order)
@@ -137,7 +137,7 @@ const change = async (
     ...(preferred.strict ? ['handling=strict'] : []),
   ]
   const headers = {
-    ...{ ...response.headers, 'relay-request-id': id, 'relay-request-state': state },
+    ...{ 'relay-request-id': id, 'relay-request-state': state },
     ...(applied.length > 0 && { 'preference-applied': applied.join(', ') }),
   }
   return { id, state, response: { ...response, headers } }
@@ -192,12 +192,14 @@ export const serve = async (request: HttpRequest, dependencies: ServeDependencie
   const { order, text, invalid, warnings } = reading
   const about = { action: action.to, ...order }
 
+  const get = () => orders.get(order).catch(failAbout(order))
+
   if (action.to === 'read') {
-    const stored = await orders.get(order).catch(failAbout(order))
+    const stored = await get()
     const known = stored === undefined ? undefined : orderView(stored)
     return { response: known ?? (await readThrough(order, stored, dependencies)), about }
   }
-  if (invalid !== undefined && (await orders.get(order))?.order.result === undefined) return refused(invalid)
+  if (invalid !== undefined && (await get())?.order.result === undefined) return refused(invalid)
 
   const { response, id, state } = await change({ action, order, text }, preferred, request, dependencies)
   return { response: withWarnings(response, warnings), about: { ...about, delivery: id, state } }

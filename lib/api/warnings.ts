@@ -21,13 +21,11 @@ const distance = (a: string, b: string): number => {
   return row.at(-1) ?? 0
 }
 
+/** The known name that is almost the same; no two names of one object are as similar to each other. */
 const nearest = (name: string, known: readonly string[]): string | undefined =>
   name.length > 30
     ? undefined
-    : known
-        .map(each => ({ each, far: distance(name.toLowerCase(), each) }))
-        .filter(({ each, far }) => far <= Math.max(1, Math.floor(each.length / 3)))
-        .toSorted((a, b) => a.far - b.far)[0]?.each
+    : known.find(each => distance(name.toLowerCase(), each) <= Math.max(1, Math.floor(each.length / 3)))
 
 /** The parts of valibot's schemas that hold others. */
 const shape = v.object({

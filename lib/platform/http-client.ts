@@ -107,7 +107,6 @@ export const httpClient = (assertAddress: (address: string) => void = () => unde
       size += chunk.length
       if (size > limit) response.destroy(new Error(`the response is larger than ${limit} bytes`))
     })
-    if (maxBytes === 0) response.on('error', () => undefined)
     const text = maxBytes === 0 ? '' : await readText(response)
     return { status, headers: responseHeaders, text, ...sending }
   }

@@ -171,7 +171,7 @@ export const parameterCache = (
     if (found !== undefined) return found
     const isPaused = failure !== undefined && now() < failure.until
     if (reading === undefined && (isPaused || now() - missAt < interval)) return undefined
-    if (reading === undefined) missAt = now()
+    missAt = now()
     return search(await read().catch(() => values))
   }
 

@@ -76,7 +76,7 @@ export const readWebhook = (body: Body): WebhookReading => {
 const shownHeaders = (headers: Delivery['headers']) =>
   Object.fromEntries(
     ['content-type', 'user-agent'].flatMap(name => {
-      const value = headers[name]?.slice(0, 100).toWellFormed()
+      const value = headers[name]?.slice(0, 100)
       return value === undefined ? [] : [[name, value]]
     }),
   )

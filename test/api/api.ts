@@ -8,11 +8,12 @@ import { STORES, stackForTests } from '../support/stack.ts'
 export const ORDERS = '/api/v1/orders/'
 
 export type Body = object | string | Uint8Array
-export type Options = { key?: string; headers?: Record<string, string>; time?: number }
+/** `since`: milliseconds since API Gateway received the request. */
+export type Options = { key?: string; headers?: Record<string, string>; time?: number; since?: number }
 
 /** An answer of the accounting service. */
-export const answering = (status: number, body: object): IncomingResponse => ({
-  ...{ status, headers: {}, text: JSON.stringify(body) },
+export const answering = (status: number, body: object | string, headers = {}): IncomingResponse => ({
+  ...{ status, headers, text: typeof body === 'string' ? body : JSON.stringify(body) },
 })
 
 /** What a test sets: the time, the accounting service, and what happens while the function sleeps. */
@@ -35,6 +36,7 @@ export const apiForTests = async () => {
     ...stack,
     ...{ stores: [...STORES, { source: 'api', feed: 'sqs' } as const], telemetry: recorded.telemetry },
     ...{ now: () => world.now, random: () => 0.5, newId: randomUUID },
+    settings: { ...stack.settings, waitSeconds: '4' },
     http: async (request: OutgoingRequest) => world.service(request),
     async sleep(milliseconds: number) {
       world.pauses.push(milliseconds)
@@ -46,10 +48,11 @@ export const apiForTests = async () => {
 
   /** Asks as API Gateway does, with the key of "shop" unless another one is given. */
   const ask = async (method: string, path: string, body: Body = '', options: Options = {}) => {
-    const { key = 'key-of-shop', headers = {}, time = 20_000 } = options
+    const { key = 'key-of-shop', headers = {}, time = 20_000, since = 0 } = options
     const text = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body)
     const authorized = { ...(key !== '' && { authorization: `Bearer ${key}` }), ...headers }
     const event = httpEvent({ method, path, headers: authorized, body: text })
+    event.requestContext.timeEpoch = world.now - since
     const {
       statusCode,
       headers: answered = {},

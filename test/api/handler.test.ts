@@ -143,12 +143,13 @@ describe('nothing is queued', () => {
     ['two sources', 400, 'POST', `${PAYMENT}?source=shop&source=web`, paying()],
     ["a read of another store's order", 403, 'GET', `${ORDERS}1/?source=web`],
     ['a read without a source', 403, 'GET', `${ORDERS}1/`],
-    ['an id of 101 characters, which no order has', 404, 'GET', `${ORDERS}${'x'.repeat(101)}/?source=shop`],
     ['another method', 405, 'GET', ORDERS],
-    ['another path', 404, 'POST', '/favicon.ico'],
+    // Whatever the key is, it is not looked up.
+    ['another path', 404, 'POST', '/favicon.ico', '', { key: 'unknown' }],
   ])('for %s: %i', async (_name, status, method, path, body = '', options = {}) => {
     const answer = await ask(method, path, body, options)
     expect(answer.status).toBe(status)
+    expect(answer.headers['www-authenticate']).toBe(status === 401 ? 'Bearer' : undefined)
     expect(answer.body.error).toMatchObject({ code: expect.any(String), message: expect.any(String) })
     // The index of the keys, which is not there, and the keys.
     const reads = ['GetParametersByPath', 'GetParametersByPath']
@@ -161,6 +162,8 @@ describe('nothing is queued', () => {
       'The request names no source, which means "api", but the API key belongs to "shop": name the source "shop" in the request'
     const error = { code: 'foreign_source', field: 'source', message }
     expect((await ask('POST', PAYMENT, paying())).body).toEqual({ error })
+    const fields = { status: 403, action: 'payment', source: 'shop' }
+    expect(recorded.lines).toEqual([{ level: 'info', message: 'request answered', fields }])
   })
 
   // What else is invalid is in test/protocol and test/api/request.test.ts.
@@ -178,11 +181,18 @@ describe('nothing is queued', () => {
 })
 
 // Every call that may fail is in test/crash.
-test('when a request cannot be queued, the store is asked to try again', async () => {
-  stack.faults.set('SendMessage', 'before')
+test.each<[string, string, string, Body]>([
+  ['SendMessage', 'POST', '', order({ external_id: '1003' })],
+  // Before an invalid create is refused, and before an order is read from the service.
+  ['GetItem', 'POST', '', order({ external_id: '1003', items: [] })],
+  ['GetItem', 'GET', '1003/?source=shop', ''],
+  ['GetParameter', 'GET', '1003/?source=shop', ''],
+])('while AWS fails at %s, a %s is to be tried again', async (command, method, path, body) => {
+  stack.faults.set(command, 'before')
   const answer = { status: 503, headers: { 'retry-after': '5' }, body: { error: { code: 'unavailable' } } }
-  expect(await ask('POST', ORDERS, order())).toMatchObject(answer)
-  const fields = { ...KEY, delivery: expect.any(String) }
+  expect(await ask(method, ORDERS + path, body)).toMatchObject(answer)
+  const delivery = command === 'SendMessage' && { delivery: expect.any(String) }
+  const fields = { source: 'shop', external_id: '1003', ...delivery }
   expect(recorded.lines).toMatchObject([{ level: 'error', message: 'request failed', fields }])
   expect(recorded.metrics).toEqual([
     { name: 'RequestFailed', dimensions: {}, value: 1 },
@@ -197,7 +207,9 @@ const intent = (kind: Intent['kind'], state: Intent['state'], changes: Partial<I
 })
 
 describe('a read', () => {
-  const UNKNOWN = { error: { code: 'not_found', message: 'Not registered', details: [1] } }
+  // Infinity to JSON.parse, which has no digits to write again.
+  const UNKNOWN_TEXT = '{"error":{"code":"not_found","message":"Not registered","details":[1e400]}}'
+  const UNKNOWN = JSON.parse(UNKNOWN_TEXT)
   const read = ({ external_id } = KEY) => ask('GET', `${ORDERS}${external_id}/?source=shop`)
 
   const registered = [intent('create', 'registered'), intent('refund', 'waiting')]
@@ -213,8 +225,9 @@ describe('a read', () => {
     ],
     ['whose create is open again', { intents: [intent('create', 'waiting', refusal)] }, 404, UNKNOWN],
     ['whose create is withdrawn', { intents: [intent('create', 'withdrawn')] }, 404, UNKNOWN],
+    ['that came another way', { intents: [intent('create', 'withdrawn')] }, 200, { ...KEY, status: 'paid' }],
   ])('of an order %s', async (_name, changes, status, body) => {
-    world.service = () => answering(404, UNKNOWN)
+    world.service = () => (status === 200 ? answering(200, body) : answering(404, UNKNOWN_TEXT))
     const stored = await orders.get(KEY)
     await orders.save({ ...newOrder(KEY), ...changes }, stored?.revision ?? 0, world.now)
     // Neither the request's own body nor when it was refused.
@@ -228,10 +241,10 @@ describe('a read', () => {
   const unavailable = { error: { code: 'unavailable' } }
 
   test.each<[string, IncomingResponse, number, object]>([
-    ['404 of the service', answering(404, UNKNOWN), 404, UNKNOWN],
+    ['404 of the service', answering(404, UNKNOWN_TEXT), 404, UNKNOWN],
     ['result of the service', answering(200, found), 200, found],
-    ['refusal of the service', answering(400, UNKNOWN), 400, UNKNOWN],
-    ['error of the service', answering(500, {}), 503, unavailable],
+    ['refusal of the service', answering(400, UNKNOWN_TEXT), 400, UNKNOWN],
+    ['error of the service', answering(500, {}, { 'retry-after': '7' }), 503, unavailable],
     ["refusal of the relay's own key", answering(401, {}), 503, unavailable],
   ])(
     'of an order that the relay does not know is answered with the %s',
@@ -239,7 +252,16 @@ describe('a read', () => {
       world.service = () => answer
       const answered = await read(found)
       expect(answered).toMatchObject({ status, body })
-      expect(answered.headers['retry-after']).toBe(status === 503 ? '5' : undefined)
+      const isDown = status === 503
+      expect(answered.headers['retry-after']).toBe(
+        answer.headers['retry-after'] ?? (isDown ? '5' : undefined),
+      )
+      const line = {
+        level: 'error',
+        message: 'order not read',
+        fields: { source: 'shop', external_id: 'unknown' },
+      }
+      expect(recorded.lines.slice(0, -1)).toMatchObject(isDown ? [line] : [])
       expect(stack.commands()).toEqual(['GetItem', 'GetParameter'])
     },
   )
@@ -255,20 +277,35 @@ describe('a read', () => {
   })
 })
 
-test.each<[Intent, number | undefined]>([
+test.each<[Intent, number | undefined, object?]>([
   [intent('create', 'registered'), 201],
   [intent('create', 'duplicate'), 200],
-  [intent('create', 'withdrawn'), 409],
+  [
+    intent('payment', 'withdrawn'),
+    409,
+    { error: { message: 'The payment was withdrawn before it was registered' } },
+  ],
   [intent('create', 'rejected', { reason: REASON }), 400],
-  [intent('payment', 'held'), 202],
+  [intent('payment', 'held'), 202, { ...RESULT, id: 'payment', state: 'held' }],
+  [intent('payment', 'waiting', { published: true }), undefined],
   // A refund that waits for the invoice, and one that is to be sent.
   [intent('refund', 'waiting', { published: true }), 202],
   [intent('refund', 'waiting'), undefined],
-  [intent('withdrawal', 'registered', { of: 'refund' }), 200],
-])('the request %j is answered with %p', (decided, status) => {
+  [intent('withdrawal', 'registered', { of: 'refund' }), 200, { id: 'withdrawal', of: 'refund' }],
+])('the request %j is answered with %p', (decided, status, body = {}) => {
   const order = { ...newOrder(KEY), result: RESULT, intents: [decided] }
   const { response, state } = answerOf({ order, revision: 1, updated_at: '' }, decided.id) ?? {}
   expect([response?.status, state]).toEqual([status, status && decided.state])
+  if (typeof response?.body === 'object') expect(response.body).toMatchObject(body)
+})
+
+test.each([
+  [202, 'registered', { result: RESULT }],
+  [400, 'only known', {}],
+])('an invalid create is answered with %i if the order is %s', async (status, external_id, changes) => {
+  await orders.save({ ...newOrder({ source: 'shop', external_id }), ...changes }, 0, world.now)
+  expect((await ask('POST', ORDERS, order({ external_id, items: [] }))).status).toBe(status)
+  expect(await queued()).toHaveLength(status === 202 ? 1 : 0)
 })
 
 test('whatever is accepted can be stored together', async () => {

@@ -134,13 +134,14 @@ describe('the body', () => {
     ],
     [
       'create',
-      `${JSON.stringify(order()).slice(0, -1)},"shipping":1,"shipping":2}`,
+      `${JSON.stringify(order()).slice(0, -1)},"shipping":1,"sh\\u0069pping":2}`,
       'Field "shipping" occurs twice in one object; the last value counts',
     ],
     ['payment', { method: 'card' }],
     ['payment', { metod: 'card' }, `Field "metod" ${NONE}: did you mean "method"?`],
     ['payment', { payment: { ref: '1' }, note: 1 }, `Field "note" ${NONE}`, `Field "payment.ref" ${NONE}`],
     ['refund', { reson: 'x' }, `Field "reson" ${NONE}: did you mean "reason"?`],
+    ['refund', { constructor: 'x' }, `Field "constructor" ${NONE}`],
   ])('of a %s: what has no effect in %j', (to, body, ...messages) => {
     const reading = read(to, body)
     const warnings = 'warnings' in reading ? reading.warnings.map(({ message }) => message) : []
@@ -151,7 +152,15 @@ describe('the body', () => {
 
   test('has at most ten warnings', () => {
     const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`field ${index}`, 1]))
-    expect(read('create', order(many))).toHaveProperty('warnings.length', 10)
+    const text = JSON.stringify(order(many))
+    for (const body of [text, `${text.slice(0, -1)},${text.slice(1)}`]) {
+      expect(read('create', body)).toHaveProperty('warnings.length', 10)
+    }
+  })
+
+  test('of an invalid create has none, since it only counts if the order is not registered', () => {
+    const invalid = { warnings: [], invalid: { status: 400 } }
+    expect(read('create', order({ items: [], zzz: 1 }), { strict: true })).toMatchObject(invalid)
   })
 
   test('that is not JSON is refused with the place', () => {
@@ -181,6 +190,7 @@ describe('the body', () => {
   test.each<[string, RequestKind, object | string, RegExp | undefined]>([
     ['random text', 'create', order({ note: random(340_000) }), /takes \d+ bytes.*at most \d+/],
     ['quotes, which grow', 'create', order({ note: '"'.repeat(200_000) }), /more than 500,000/],
+    ['white space', 'refund', `{}${' '.repeat(500_000)}`, /more than 500,000/],
     ['random text', 'payment', { method: 'cash', reference: random(24_000) }, STORED],
     ['random text', 'refund', { reason: random(24_000) }, STORED],
     [
@@ -199,5 +209,13 @@ describe('the body', () => {
     ...['1001', 'a..b', '#1'].map(id => [id, { order: { source: 'api', external_id: id } }] as const),
   ])('may have the id %p if a path can carry it', (external_id, expected) => {
     expect(read('create', order({ external_id }))).toMatchObject(expected)
+  })
+
+  test('may be about any other order, of which the service has none with more than 100 characters', () => {
+    const about = (external_id: string) => read('refund', {}, { action: { to: 'refund', external_id } })
+    expect(about('..')).toMatchObject({ order: { external_id: '..' } })
+    expect(about('x'.repeat(101))).toMatchObject({
+      refused: { status: 404, body: { error: { field: 'external_id' } } },
+    })
   })
 })

@@ -28,15 +28,19 @@ const work = async () => {
   await worker(sqsEvent(...records), context())
 }
 
-type Asked = { method?: string; prefer?: string; time?: number }
+type Asked = { method?: string; prefer?: string; time?: number; since?: number; more?: object }
 
-const ask = ({ method = 'POST', prefer, time = 20_000 }: Asked = {}) => {
-  const body = { ...order, items: [{ sku: 'A', quantity: 1, unit_price: 1 }] }
+const ask = ({ method = 'POST', prefer, more, ...options }: Asked = {}) => {
+  const body = { ...order, items: [{ sku: 'A', quantity: 1, unit_price: 1 }], ...more }
   const headers: Record<string, string> = prefer === undefined ? {} : { prefer }
   return method === 'POST'
-    ? askApi(method, ORDERS, body, { headers, time })
-    : askApi(method, `${ORDERS}${order.external_id}/?source=shop`, '', { headers, time })
+    ? askApi(method, ORDERS, body, { headers, ...options })
+    : askApi(method, `${ORDERS}${order.external_id}/?source=shop`, '', { headers, ...options })
 }
+/** A field without effect, whose name has no UTF-8 form, and its header. */
+const UNKNOWN = 'a \ud83d'
+const WARNED = { 'relay-warnings': 'a%20%EF%BF%BD' }
+
 const waited = () => world.pauses.reduce((sum, pause) => sum + pause, 0)
 const reads = () =>
   stack.calls.filter(({ input }) => JSON.stringify(input).includes('"ConsistentRead":false'))
@@ -47,16 +51,19 @@ test('a withdrawal comes before a create that waits for the service to be availa
   world.now += 60_000
   const withdrawn = { status: 202, body: { of: 'create', state: 'waiting' } }
   expect(await ask({ method: 'DELETE' })).toMatchObject(withdrawn)
-  expect(stack.commands()).toContain('UpdateItem')
+  // Once, and after half a second.
+  expect(stack.commands().join(' ')).toMatch(
+    / SendMessage GetQueueAttributes( GetItem){4} UpdateItem( GetItem)+$/,
+  )
 })
 
 describe('the wait', () => {
   test.each<[string | undefined, number, string | undefined]>([
-    [undefined, 3000, undefined],
+    [undefined, 4000, undefined],
     ['wait=60', 10_000, 'wait=10'],
     ['respond-async', 0, 'respond-async'],
     ['respond-async, wait=2', 2000, 'respond-async, wait=2'],
-    ['wait=0', 0, 'wait=0'],
+    ['handling=strict, wait=0', 0, 'wait=0, handling=strict'],
     ['return=minimal, wait="2"; x', 2000, 'wait=2'],
   ])('with Prefer: %s takes %i ms, and an answer with 202', async (prefer, time, applied) => {
     const { status, headers, body } = await ask(prefer === undefined ? {} : { prefer })
@@ -68,21 +75,30 @@ describe('the wait', () => {
     expect(reads()).toHaveLength(world.pauses.length)
     // Nothing is lost: the request is queued, and a read says that the order is on its way.
     expect(await stack.taken(ordersQueueUrl)).toMatchObject([{ delivery: body.id }])
-    expect(await ask({ method: 'GET' })).toMatchObject({ status: 202, body: order })
+    const relay = { version: 0, updated_at: new Date(world.now).toISOString() }
+    expect(await ask({ method: 'GET' })).toMatchObject({ status: 202, body: { ...order, relay } })
   })
 
-  test('ends before the function does', async () => {
-    await ask({ prefer: 'wait=10', time: 6000 })
-    expect(waited()).toBeLessThanOrEqual(1000)
+  test.each<[Asked, number]>([
+    [{ prefer: 'wait=10', time: 6000 }, 1000],
+    [{ prefer: 'wait=10', time: 1 }, 0],
+    [{ prefer: 'wait=10', since: 9000 }, 1000],
+    // API Gateway's clock is ahead.
+    [{ prefer: 'wait=1', since: -9000 }, 1000],
+  ])('ends before the function does, and after the time that the store gave it: %j', async (asked, time) => {
+    expect(await ask(asked)).toMatchObject({ status: 202 })
+    expect(waited()).toBeLessThanOrEqual(time)
   })
 
   test('takes one write, two reads and one look at the queue when the worker takes 100 ms', async () => {
     world.meanwhile = async () => world.pauses.length === 2 && work()
-    expect(await ask()).toMatchObject({
+    const answer = await ask({ prefer: 'respond-async, wait=3', more: { [UNKNOWN]: 1 } })
+    expect(answer).toMatchObject({
       status: 201,
-      headers: { 'relay-request-state': 'registered' },
-      body: { ...order, status: 'paid', duplicate: false },
+      headers: { 'relay-request-state': 'registered', 'preference-applied': 'wait=3', ...WARNED },
     })
+    // The service's own.
+    expect(answer.body).toEqual({ ...order, status: 'paid', duplicate: false })
     expect(reads()).toHaveLength(2)
     const own = ['SendMessage', 'GetQueueAttributes', 'GetItem', 'GetItem']
     expect(stack.commands().filter(command => own.includes(command))).toEqual(expect.arrayContaining(own))
@@ -93,15 +109,18 @@ describe('the wait', () => {
     const send = (other: typeof order) =>
       sendInOrder(stack.sqs, ordersQueueUrl, other, { id: randomUUID(), json: '{}' })
     await Promise.all(others.map(send))
-    expect(await ask()).toMatchObject({ status: 202 })
+    const warned = { headers: WARNED, body: { warnings: [{ field: UNKNOWN }] } }
+    expect(await ask({ more: { [UNKNOWN]: 1 } })).toMatchObject({ status: 202, ...warned })
     expect(world.pauses).toEqual([60])
     // The depth is known for two seconds.
     await ask()
-    expect(stack.commands().filter(command => command === 'GetQueueAttributes')).toHaveLength(1)
+    const looks = () => stack.commands().filter(command => command === 'GetQueueAttributes').length
+    expect(looks()).toBe(1)
     world.now += 2000
     await drain(stack.sqs, ordersQueueUrl)
     world.meanwhile = work
     expect(await ask()).toMatchObject({ status: 201 })
+    expect(looks()).toBe(2)
   })
 
   test('ends at once behind an import, which is no wait in vain, and marks a withdrawal', async () => {
@@ -109,6 +128,7 @@ describe('the wait', () => {
     world.meanwhile = () =>
       orders.save({ ...newOrder(order), bulk: randomUUID() }, 0, world.now).catch(() => undefined)
     expect(await ask()).toMatchObject({ status: 202, headers: { 'relay-request-state': 'waiting' } })
+    expect(stack.commands().at(-1)).toBe('GetItem')
     expect(await ask({ method: 'DELETE' })).toMatchObject({ status: 202 })
     expect((await orders.get(order))?.order).toMatchObject({ withdrawals: [{ of: 'create' }] })
     expect(world.pauses).toEqual([60, 60])
@@ -121,10 +141,15 @@ describe('the wait', () => {
       await ask()
       return world.pauses.length > 0
     }
+    // Who waits for a shorter time than others learns nothing.
+    await ask({ prefer: 'wait=1' })
     const seen = [await waits(), await waits(), await waits(1000), await waits(1999)]
     world.meanwhile = work
     seen.push(await waits(1), await waits())
     expect(seen).toEqual([true, false, true, false, true, true])
+    // Nor ever for more than a minute.
+    world.meanwhile = async () => undefined
+    for (let count = 0; count < 8; count++) expect(await waits(60_000)).toBe(true)
   })
 })
 
@@ -134,6 +159,8 @@ test.each(['GetQueueAttributes', 'GetItem', 'PutItem', 'UpdateItem'])(
     stack.faults.set(command, 'before')
     const method = command === 'UpdateItem' ? 'DELETE' : 'POST'
     expect(await ask({ method })).toMatchObject({ status: 202, body: { state: 'waiting' } })
+    // Nobody waits for what cannot be read, nor in a queue of unknown length.
+    expect(world.pauses.length === 1).toBe(command.startsWith('Get'))
     const fields = expect.objectContaining({ ...order, delivery: expect.any(String) })
     expect(recorded.lines).toContainEqual(expect.objectContaining({ level: 'error', fields }))
     expect(await stack.taken(ordersQueueUrl)).toHaveLength(1)

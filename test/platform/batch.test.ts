@@ -29,10 +29,12 @@ describe('a batch', () => {
   test('whose onFailure fails has this logged, and its message still counts as failed', async () => {
     const error = new Error('no visibility')
     const onFailure = () => Promise.reject(error)
-    const response = await processBatch(records('a1'), { ...failing('a1'), onFailure })
+    const delivery = '00000000-0000-4000-8000-000000000001'
+    const record = { ...sqsRecord('a1'), body: JSON.stringify({ delivery }) }
+    const response = await processBatch([record], { ...failing('a1'), onFailure })
     expect(failedIds(response)).toStrictEqual(['a1'])
     const message = 'visibility not extended'
-    expect(lines).toEqual([{ level: 'error', message, error, fields: { messageId: 'a1' } }])
+    expect(lines).toEqual([{ level: 'error', message, error, fields: { delivery, messageId: 'a1' } }])
   })
 
   test('runs message groups in parallel, and the messages of one group in sequence', async () => {

@@ -62,6 +62,17 @@ describe('a request', () => {
     )
     for (let count = 0; count < 3; count++) expect(await request()).toMatchObject({ status: 307 })
     expect(connections()).toEqual([0, 0, 0])
+    await Promise.all([request(), request()])
+    expect(connections().slice(3).sort()).toEqual([0, 1])
+  })
+
+  test('to an https address begins with a TLS handshake', async () => {
+    const { origin, request } = await serve(() => undefined)
+    const failed = expect(request({ origin: origin.replace('http', 'https') })).rejects.toThrow()
+    const [{ rawPacket }, socket] = await once(servers[0] as Server, 'clientError')
+    expect(rawPacket[0]).toBe(0x16)
+    socket.destroy()
+    await failed
   })
 })
 

@@ -1,3 +1,5 @@
+import type { Agent } from 'node:https'
+import { Socket } from 'node:net'
 import { DeleteMessageBatchCommand, GetQueueUrlCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs'
 import { expect, test } from '@jest/globals'
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
@@ -101,13 +103,21 @@ test('a NAT gateway that resets idle connections delays nothing', async () => {
   ])
 })
 
-test('an attempt that AWS leaves without an answer ends while the sender of a webhook still waits', async () => {
-  const answers = [new Promise<undefined>(() => undefined), Promise.resolve({ status: 200 })]
+test('an attempt that AWS leaves without an answer ends while the sender of a webhook still waits, and with it all idle connections', async () => {
+  const done = Promise.resolve({ status: 200 })
+  const answers = [done, new Promise<undefined>(() => undefined), done]
   const server = await startServer(async () => answers.shift())
   const sqs = sqsClient({ endpoint: urlOf(server.port), region: REGION, credentials: CREDENTIALS })
+  const call = () => sqs.send(new GetQueueUrlCommand({ QueueName: 'orders.fifo' }))
+  await call()
+  const handler = sqs.config.requestHandler as unknown as { httpHandlerConfigs: () => { httpsAgent: Agent } }
+  const { httpsAgent } = handler.httpHandlerConfigs()
+  const idle = new Socket()
+  Object.assign(httpsAgent.freeSockets, { aws: [idle] })
   const began = performance.now()
-  await sqs.send(new GetQueueUrlCommand({ QueueName: 'orders.fifo' }))
+  await call()
   expect(performance.now() - began).toBeLessThan(10_000)
+  expect(idle.destroyed).toBe(true)
   sqs.destroy()
   await server.close()
 })

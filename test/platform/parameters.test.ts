@@ -36,8 +36,12 @@ describe('Parameter Store', () => {
     expect(await load()).toEqual(expected)
     expect(stack.commands()).toEqual(['GetParametersByPath'])
     // A change of one key changes one text: no reader sees half of it.
-    const changed = indexTexts({ ...expected, 'shop-1/new': 'x' })
+    const changed = indexTexts(
+      Object.fromEntries([['shop-1/new', 'x'], ...Object.entries(expected).reverse()]),
+    )
     expect(changed.filter((text, index) => text !== [first, ...texts][index])).toHaveLength(1)
+    // Nor only one of a secret and the one that it replaces.
+    expect(indexTexts({ shop: 'x', 'shop.1': 'y' }).filter(text => text !== '{}')).toHaveLength(1)
   })
 
   test('a single parameter is read by its name, and a missing one is no error', async () => {

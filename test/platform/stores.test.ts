@@ -36,6 +36,11 @@ describe('stores.yml', () => {
     expect(parseStores(file(store))).toMatchObject([{ feed: { disable_after: seconds } }])
   })
 
+  test('takes a source of a hundred characters, whatever they are', () => {
+    const store = { source: '😀'.repeat(100), feed: 'sqs' }
+    expect(parseStores(JSON.stringify({ stores: [store] }))).toEqual([store])
+  })
+
   test('takes roles, accounts and a number of receives for an SQS feed', () => {
     const roles = ['arn:aws:iam::111122223333:role/team/shop', 'arn:aws-cn:iam::111122223333:root']
     const stores = [{ source: 'a', feed: 'sqs', consumers: [...roles, '444455556666'], dead_letter_after: 5 }]
@@ -59,7 +64,13 @@ describe('stores.yml', () => {
   const DISABLED = (after: string) => HTTP.replace(' }', `, disable_after: ${after} }`)
   const addresses = [
     ...['http://169.254.169.254/latest', 'https://169.254.100.1/', 'https://0.0.0.0/', 'https://[fe80::1]/'],
-    ...['https://[fd00:ec2::254]/', 'https://[::ffff:169.254.169.254]/', 'http://shop.example/', 'shop'],
+    ...[
+      'https://[fd00:ec2::254]/',
+      'https://[::]/',
+      'https://[::ffff:169.254.169.254]/',
+      'http://shop.example/',
+      'shop',
+    ],
     'https://u:p@a.example',
   ]
 

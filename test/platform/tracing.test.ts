@@ -134,11 +134,16 @@ test.each<[string, Answer | undefined, string, string]>([
   const before = process.env
   process.env = { ...before, ...environment, _X_AMZN_TRACE_ID: SAMPLED, AWS_REGION: 'eu-central-1' }
   try {
+    const request = { method: 'GET', origin, path: '/orders/1001', headers: {}, timeout: 2000 }
+    const call = () => httpClient()(request).catch(() => undefined)
+    // Nobody may send there, which is no failure.
+    process.env.AWS_XRAY_DAEMON_ADDRESS = '255.255.255.255:9'
+    await call()
+    Object.assign(process.env, environment)
     const credentials = { accessKeyId: 'test', secretAccessKey: 'test' }
     const dynamodb = dynamodbClient({ endpoint: origin, credentials, maxAttempts: 2 })
     await dynamodb.send(new GetItemCommand({ TableName: 'orders', Key: {} })).catch(() => undefined)
-    const request = { method: 'GET', origin, path: '/orders/1001', headers: {}, timeout: 2000 }
-    await httpClient()(request).catch(() => undefined)
+    await call()
   } finally {
     process.env = before
     await server.close()
@@ -146,6 +151,7 @@ test.each<[string, Answer | undefined, string, string]>([
   const documents = await received(2)
   expect(documents.map(flagsOf)).toEqual([ofAws, ofHttp])
   // What AWS does for the call belongs to its subsegment.
-  expect(headers[0]).toBe(`Root=${ROOT};Parent=${documents[0]?.id};Sampled=1`)
+  expect(documents[0]?.aws?.retries).toBe(ofAws === 'error' ? 0 : 1)
+  expect(headers[1]).toBe(`Root=${ROOT};Parent=${documents[0]?.id};Sampled=1`)
   expect(datagrams.join()).not.toMatch(/1001|سفارش/)
 })

@@ -117,6 +117,11 @@ describe('accepted is', () => {
   const nothing = { source: null, date: null, customer: null, shipping: null, discount: null, payment: null }
   test.each<[string, Schema, unknown]>([
     ['null in every optional field', orderRequest, order(nothing)],
+    [
+      'null in every field of a payment',
+      paymentRequest,
+      { method: null, reference: null, date: null, payment: null },
+    ],
     ['an id of 100 characters beyond U+FFFF', orderRequest, order({ external_id: '😀'.repeat(100) })],
     ['a day', date, '2026-02-28'],
     ['a leap day', date, '2024-02-29'],
