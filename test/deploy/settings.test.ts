@@ -1,7 +1,10 @@
-import { describe, expect, test } from '@jest/globals'
+import { writeFile } from 'node:fs/promises'
+import { afterAll, describe, expect, test } from '@jest/globals'
+import { feederEvents, feedQueueId, queueResources } from '../../deploy/queues.ts'
 import { assertDeployable, type DeploymentSettings } from '../../deploy/settings.ts'
 import { resources } from '../../deploy/template.ts'
 import type { Store } from '../../lib/platform/stores.ts'
+import { useFolder } from '../support/folder.ts'
 import { serverless } from './project.ts'
 import { exceeded } from './quotas.ts'
 
@@ -81,17 +84,17 @@ test('a deployment stops before anything is packaged, with the message alone', a
   expect(code).toBe(1)
 })
 
+/** The parts of a template; what is optional is left out unless it is asked for. */
+const partsOf = (stage: string, asked: Record<string, string | number> = {}) => {
+  const left = { alarmEmail: '', ordersTable: 'orders', shift: 'none', domain: '', hostedZoneId: '' }
+  const settings: Record<string, string | number> = { ...left, prefix: `order-relay-${stage}-`, ...asked }
+  const resolve = (name: string) => (name === 'sls:stage' ? stage : settings[name.replace('param:', '')])
+  return resources({ resolveVariable: async name => resolve(name) ?? 0 })
+}
+
 /** Every name that a stage gives to a resource of its account. */
 const namesOf = async (stage: string): Promise<string[]> => {
-  const variables: Readonly<Record<string, string | number>> = {
-    'sls:stage': stage,
-    'param:prefix': `order-relay-${stage}-`,
-    'param:alarmEmail': 'operator@example.com',
-    'param:ordersTable': 'orders',
-    'param:shift': 'AllAtOnce',
-    'param:domain': '',
-  }
-  const { Resources } = await resources({ resolveVariable: async name => variables[name] ?? 0 })
+  const { Resources } = await partsOf(stage, { alarmEmail: 'operator@example.com', shift: 'AllAtOnce' })
   return Object.values(Resources).flatMap(({ Properties }) =>
     Object.entries(Properties)
       .filter(([key]) => /^(Queue|Table|Topic|Alarm|Dashboard|Role|Application)Name$/.test(key))
@@ -104,6 +107,68 @@ test('two stages of one account have no name in common', async () => {
   expect(production.length).toBeGreaterThan(25)
   expect(production.filter(name => trial.includes(name))).toEqual([])
   expect(production.filter(name => !name.includes('order-relay-production'))).toEqual([])
+})
+
+describe('what a stack does not ask for', () => {
+  const folder = useFolder()
+  const project = process.cwd()
+  afterAll(() => process.chdir(project))
+
+  test('is not there', async () => {
+    const domain = { domain: 'relay.example', certificateArn: 'certificate' }
+    const parts = await partsOf('trial')
+    const all = { ...domain, hostedZoneId: 'zone', alarmEmail: 'operator@example.com', shift: 'AllAtOnce' }
+    const others = await partsOf('trial', { ...all, endpointConcurrency: 1 })
+    const added = (kind: keyof typeof parts) =>
+      Object.keys(others[kind])
+        .filter(name => !(name in parts[kind]))
+        .sort()
+    expect(['Resources', 'Outputs', 'extensions'].map(kind => added(kind as keyof typeof parts))).toEqual([
+      ['AlarmEmail', 'Domain', 'DomainMapping', 'DomainRecord', 'Shift'],
+      ['DomainTarget'],
+      ['ApiLambdaFunction', 'HttpApi', 'WebhookLambdaFunction'],
+    ])
+    // Neither store of stores.yml has one.
+    expect(Object.keys(parts.Resources).filter(id => /^(HttpFeeds|FeedConsumers)$/.test(id))).toEqual([])
+    expect(parts.Outputs.WebhookUrl?.Value).toEqual({ 'Fn::Sub': `\${HttpApi.ApiEndpoint}/webhook` })
+    // An alarm that is raised would stop such a deployment, which may be what ends it.
+    expect(JSON.stringify(others.Resources.Shift)).not.toContain('"AlarmConfiguration":{"Enabled":true')
+
+    const { Resources, extensions } = await partsOf('trial', { ...domain, defaultEndpoint: 'enabled' })
+    expect(Resources).not.toHaveProperty('DomainRecord')
+    expect(extensions).toMatchObject({ HttpApi: { Properties: { DisableExecuteApiEndpoint: false } } })
+  })
+
+  test('is not referred to: without a shift, queues invoke the function itself', async () => {
+    await writeFile(folder('stores.yml'), 'stores: [{ source: web, feed: { http: "https://web.example/" } }]')
+    process.chdir(folder())
+    const { Resources } = await partsOf('trial')
+    const FeederArn = { 'Fn::GetAtt': ['FeederLambdaFunction', 'Arn'] }
+    expect(Resources.HttpFeeds?.Properties.Parameters).toEqual({ FeederArn })
+  })
+})
+
+describe('the queues of feeds', () => {
+  const { feed } = LOOPBACK
+  const queuesWith = (...stores: Store[]) => queueResources({ prefix: '', stores })
+
+  test.each([
+    [0, 'denyAll'],
+    [1, 'byQueue'],
+    [10, 'byQueue'],
+    [11, 'allowAll'],
+  ])('%i of them may name the dead-letter queue: %s', (length, redrivePermission) => {
+    const { FeedsDeadQueue } = queuesWith(...Array.from({ length }, (_, web) => ({ source: `${web}`, feed })))
+    expect(FeedsDeadQueue?.Properties.RedriveAllowPolicy).toMatchObject({ redrivePermission })
+  })
+
+  test('share no policy when each has its own, and are read in the local stack as on AWS', () => {
+    const consumers = ['111122223333']
+    expect(queuesWith({ source: 'shop', feed: 'sqs', consumers })).not.toHaveProperty('FeedsTlsOnly')
+    const arn = { 'Fn::GetAtt': [feedQueueId('shop'), 'Arn'] }
+    const sqs = { arn, batchSize: 10, functionResponseType: 'ReportBatchItemFailures' }
+    expect(feederEvents({ stores: [LOOPBACK] })).toEqual([{ sqs }])
+  })
 })
 
 describe('the quotas of AWS', () => {

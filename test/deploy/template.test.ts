@@ -64,8 +64,13 @@ test('whatever is removed from the template, changed in it or added to it is not
 
 test('docs/deploy.md states the defaults of the settings', () => {
   const { params } = parse(readFileSync('serverless.yml', 'utf8'), { logLevel: 'error' })
-  const rows = readFileSync('docs/deploy.md', 'utf8').matchAll(/^\| `(\w+)` \| [^|]*\| (\d+) \|/gm)
-  const documented = Object.fromEntries([...rows].map(([, name = '', value]) => [name, Number(value)]))
-  for (const name of Object.keys(SETTINGS))
-    expect([name, documented[name]]).toEqual([name, params.default[name]])
+  const text = readFileSync('docs/deploy.md', 'utf8')
+  const rows = [...text.matchAll(/^\| `(\w+)` \| [^|]*\| `?([\w/]+)`? \|/gm)]
+  expect(rows.map(([, name]) => name)).toEqual(expect.arrayContaining(Object.keys(SETTINGS)))
+  for (const [, name = '', value] of rows) {
+    const [, inEnvironment] = /^\$\{env:\w+, '(.*)'\}$/.exec(params.default[name]) ?? []
+    expect([name, (inEnvironment ?? String(params.default[name])) || 'none']).toEqual([name, value])
+  }
+  const [, ...shifts] = /`(\w+)` in the stage `production`, else `(\w+)`/.exec(text) ?? []
+  expect([params.production.shift, params.default.shift]).toEqual(shifts)
 })

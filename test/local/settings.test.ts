@@ -120,3 +120,19 @@ test('a function with a rate runs at that rate until the stack ends, whether it 
     jest.useRealTimers()
   }
 })
+
+test('functions run as serverless.yml says', () => {
+  const given = { batchSize: 3, functionResponseType: 'ReportBatchItemFailures', maximumConcurrency: 2 }
+  const events = [{ httpApi: 'ANY /api/{proxy+}' }, ...sqs('OrdersQueue', given), ...sqs('BulkQueue')]
+  const { eventSources, timeouts, routes, tables } = read(
+    { environment: { ORDERS_TABLE: 'orders-2' } },
+    { worker: { ...worker, timeout: 7, events } },
+  )
+  const ofWorker = { key: 'worker', functionName: worker.name }
+  expect(eventSources).toEqual([
+    { ...ofWorker, queue: 'orders.fifo', batchSize: 3, reportsFailures: true, maximumConcurrency: 2 },
+    { ...ofWorker, queue: 'orders-bulk.fifo', batchSize: 10, reportsFailures: false },
+  ])
+  expect([timeouts, routes]).toEqual([{ worker: 7 }, [{ method: 'GET', path: '/api/{proxy+}' }]])
+  expect(tables.map(({ name }) => name)).toContain('orders-2')
+})

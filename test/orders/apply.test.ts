@@ -10,6 +10,7 @@ import {
   type Order,
   REQUEST_KINDS,
   type RequestKind,
+  requestView,
 } from '../../lib/orders/order.ts'
 import type { OrderResult } from '../../lib/protocol/order.ts'
 
@@ -91,6 +92,8 @@ describe('a webhook', () => {
   test('is not believed once the order was moved back, and changes nothing when it repeats what is known', () => {
     const movedBack = apply(order('paid', { doubt: 'now' }), read('invoiced'))
     expect(apply(movedBack, webhook('paid'))).toMatchObject({ result: result('invoiced'), doubt: 'now' })
+    const again = applyAll(movedBack, read('paid'), webhook('refunded'))
+    expect(again).toMatchObject({ result: result('paid'), doubt: 'now' })
     expect(apply(order('paid'), webhook('paid'))).toEqual(order('paid'))
   })
 })
@@ -154,6 +157,8 @@ describe('a request', () => {
     expect(outcome('payment', 'paid', 'paid')).toEqual(['payment duplicate'])
     expect(outcome('payment', 'invoiced', 'archived')).toEqual(['payment registered'])
     expect(outcome('create', 'invoiced', 'archived')).toEqual(['create registered'])
+    const held = having('needs_review', intent('payment', 'held'))
+    expect(statesOf(apply(held, read('refunded')))).toEqual(['payment registered'])
   })
 
   test('payment answered with 200 in review is held; a refund that the answer does not show raises doubt', () => {
@@ -224,6 +229,12 @@ describe('a refusal', () => {
     expect(statesOf(apply(again, answered('create', 'invoiced')))).toEqual(['create registered'])
   })
 
+  test('of a payment that may be fixed is forgotten when the order changes: it is sent again', () => {
+    const next = apply(having('invoiced', open('payment')), read('paid'))
+    expect(nextCall(next)).toMatchObject({ to: 'payment' })
+    expect(statesOf(apply(next, answered('payment', 'paid')))).toEqual(['payment duplicate'])
+  })
+
   test.each(['payment', 'refund'] as const)(
     'of a %s is final when the service does not know the order',
     kind => {
@@ -290,7 +301,8 @@ describe('a withdrawal', () => {
 })
 
 test('a resend publishes the result and every request that the store has heard of, and changes nothing', () => {
-  const rejected = ended('payment', 'rejected', { reason: invalid })
+  const rejected = ended('payment', 'rejected', { reason: { ...invalid, body: 'of the service' } })
+  expect(requestView(rejected)).toEqual({ ...rejected, reason: invalid })
   const heard = intent('refund', 'waiting', { published: true })
   const start = having('needs_review', ended('create', 'registered'), rejected, heard, intent('payment'))
   const resend = { event: 'order.resend', delivery: DELIVERY, data: result('any') } as const
