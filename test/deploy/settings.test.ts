@@ -55,12 +55,18 @@ describe('the URL of the accounting service', () => {
   })
 })
 
+const OF_CODEDEPLOY = [
+  ...['AllAtOnce', 'Canary10Percent5Minutes', 'Canary10Percent10Minutes', 'Canary10Percent15Minutes'],
+  ...['Canary10Percent30Minutes', 'Linear10PercentEvery1Minute', 'Linear10PercentEvery2Minutes'],
+  ...['Linear10PercentEvery3Minutes', 'Linear10PercentEvery10Minutes'],
+].join(', ')
+
 test.each<[Partial<DeploymentSettings> & { stores?: Store[] }, string]>([
   [{ stores: [LOOPBACK] }, 'the HTTP feed of the store "shop" is http://localhost:8080/hook'],
   [{ feedAddresses: 'loopback' }, 'feedAddresses is "loopback", which only the local stack may use'],
   [{ accountingTimeZone: 'Tehran' }, 'accountingTimeZone is "Tehran"; set a name'],
   [{ waitSeconds: 11 }, 'waitSeconds is "11"; set a number from 0 to 10'],
-  [{ shift: 'Canary20Percent' }, 'shift is "Canary20Percent"; set one of none, AllAtOnce, '],
+  [{ shift: 'Canary20Percent' }, `shift is "Canary20Percent"; set one of none, ${OF_CODEDEPLOY}`],
   [{ ordersTable: 'other-orders' }, 'ordersTable is "other-orders"; set "orders", or'],
   [{ domain: 'relay.example' }, 'domain is "relay.example" without a certificate; set certificateArn'],
 ])('%j is refused, except in the stage "local": %s', ({ stores = [], ...wrong }, problem) => {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { SendMessageCommandInput } from '@aws-sdk/client-sqs'
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals'
 import type { SQSEvent } from 'aws-lambda'
 import {
   type EventSource,
@@ -87,6 +87,17 @@ test('groups run in parallel, the messages of a group in sequence', async () => 
   await until(() => isEmpty(queue))
   for (const group of ['a', 'b', 'c'])
     expect(order.filter(body => body.startsWith(group))).toEqual([`${group}1`, `${group}2`])
+})
+
+test('no more batches are received at once than the function may process', async () => {
+  const received = jest.fn(() => new Promise<never>(() => undefined))
+  const sqs = { send: received } as unknown as EventSourceOptions['sqs']
+  feed({ name: 'q.fifo', url: 'http://127.0.0.1/1/q.fifo' }, async () => undefined, {
+    sqs,
+    maximumConcurrency: 2,
+  })
+  await until(() => received.mock.calls.length > 0)
+  expect(received).toHaveBeenCalledTimes(2)
 })
 
 test('a batch whose function throws is moved to the dead-letter queue after its last receive', async () => {

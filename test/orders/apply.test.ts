@@ -294,6 +294,7 @@ describe('a withdrawal', () => {
     expect([next.withdrawals, nextCall(next)?.to]).toEqual([[], 'payment'])
     // A request that stood in front of the event is withdrawn as well.
     const first = applyAll(marked, request('payment', '1'), read('invoiced'))
+    expect(nextCall(apply(first, request('payment', '2')))).toEqual({ to: 'read' })
     const both = applyAll(first, request('payment', '2'), read('invoiced'), withdraw('payment'))
     expect(statesOf(both)).toEqual(['payment withdrawn', 'withdrawal registered', 'payment withdrawn'])
     expect(both.withdrawals).toEqual([])

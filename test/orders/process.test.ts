@@ -136,6 +136,12 @@ test('each save is in the history, later than the one before whatever the clock 
     { previous, at: first, status: 'paid', version: 2, settled: false, published, calls: calls('read') },
     { previous: first, at: second, version: 3, settled: true, published, calls: calls('refund') },
   ])
+  // An order that is announced only was never saved.
+  const announced = await processed(create, created, newOrder(KEY), {
+    announced: 'create',
+    updated_at: previous,
+  })
+  expect(announced.entries).toMatchObject([{ previous: undefined }])
 })
 
 test('without its entry nothing is saved, and what is being published is published before that is known', async () => {

@@ -79,6 +79,13 @@ test.each<[string, Partial<Order>, string, Partial<StoredOrder>?]>([
   expect(why(order, stored).summary).toBe(summary)
 })
 
+test('a service that is left alone for a moment is down as well', () => {
+  const leftAlone = { ...failing, code: 'breaker open' }
+  expect(why({ intents: [payment] }, { failing: leftAlone })).toEqual(
+    why({ intents: [payment] }, { failing }),
+  )
+})
+
 test('requests of a kind share a link', () => {
   const { request: _, ...follower } = refund
   expect(why({ result: inReview, intents: [{ ...follower, id: 'r0' }, refund] }).links).toMatchObject([
