@@ -65,6 +65,7 @@ test.each<[Partial<DeploymentSettings> & { stores?: Store[] }, string]>([
   [{ stores: [LOOPBACK] }, 'the HTTP feed of the store "shop" is http://localhost:8080/hook'],
   [{ feedAddresses: 'loopback' }, 'feedAddresses is "loopback", which only the local stack may use'],
   [{ accountingTimeZone: 'Tehran' }, 'accountingTimeZone is "Tehran"; set a name'],
+  [{ waitSeconds: -1 }, 'waitSeconds is "-1"; set a number from 0 to 10'],
   [{ waitSeconds: 11 }, 'waitSeconds is "11"; set a number from 0 to 10'],
   [{ shift: 'Canary20Percent' }, `shift is "Canary20Percent"; set one of none, ${OF_CODEDEPLOY}`],
   [{ ordersTable: 'other-orders' }, 'ordersTable is "other-orders"; set "orders", or'],
@@ -134,6 +135,9 @@ describe('what a stack does not ask for', () => {
       ['DomainTarget'],
       ['ApiLambdaFunction', 'HttpApi', 'WebhookLambdaFunction'],
     ])
+    // CloudFormation does not exchange one table for another.
+    const restored = await partsOf('trial', { ordersTable: 'orders-2' })
+    expect(restored.Resources).not.toHaveProperty('OrdersTable')
     // Neither store of stores.yml has one.
     expect(Object.keys(parts.Resources).filter(id => /^(HttpFeeds|FeedConsumers)$/.test(id))).toEqual([])
     expect(parts.Outputs.WebhookUrl?.Value).toEqual({ 'Fn::Sub': `\${HttpApi.ApiEndpoint}/webhook` })

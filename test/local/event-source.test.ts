@@ -89,15 +89,15 @@ test('groups run in parallel, the messages of a group in sequence', async () => 
     expect(order.filter(body => body.startsWith(group))).toEqual([`${group}1`, `${group}2`])
 })
 
-test('no more batches are received at once than the function may process', async () => {
-  const received = jest.fn(() => new Promise<never>(() => undefined))
-  const sqs = { send: received } as unknown as EventSourceOptions['sqs']
-  feed({ name: 'q.fifo', url: 'http://127.0.0.1/1/q.fifo' }, async () => undefined, {
-    sqs,
-    maximumConcurrency: 2,
-  })
-  await until(() => received.mock.calls.length > 0)
-  expect(received).toHaveBeenCalledTimes(2)
+test('a function limits how many batches are received at once; a queue that cannot be read is an error', async () => {
+  const { promise: held, reject } = Promise.withResolvers<never>()
+  const receive = jest.fn(() => held)
+  const sqs = { send: receive } as unknown as EventSourceOptions['sqs']
+  feed({ name: 'q', url: 'http://127.0.0.1/1/q' }, async () => undefined, { sqs, maximumConcurrency: 2 })
+  await until(() => receive.mock.calls.length > 0)
+  expect(receive).toHaveBeenCalledTimes(2)
+  reject(new Error('no queue'))
+  await until(() => String(errors[0]).includes('no queue'))
 })
 
 test('a batch whose function throws is moved to the dead-letter queue after its last receive', async () => {

@@ -116,6 +116,15 @@ test.each(['{"total": 9007199254740993,  "name": "سارا 🛒"}\n', 'null', '0
   },
 )
 
+test('a batch whose function throws stays in its queue, and the failure is printed', async () => {
+  const QueueUrl = queueUrl(settings.ports.sqs, 'orders.fifo')
+  const message = { MessageBody: '{}', MessageGroupId: 'g', MessageDeduplicationId: 'd' }
+  await clients.sqs.sendMessage({ QueueUrl, ...message })
+  await until(() => printed.some(line => /Cannot run throwaway-local-consumer: .*the batch fails/.test(line)))
+  const { Attributes } = await clients.sqs.getQueueAttributes({ QueueUrl, AttributeNames: ['All'] })
+  expect(Attributes).toMatchObject({ ApproximateNumberOfMessagesNotVisible: '1' })
+})
+
 test('a burst waits for a few threads, and every request is answered', async () => {
   const responses = await Promise.all(
     Array.from({ length: 60 }, async () => {
