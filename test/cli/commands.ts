@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, test } from '@jest/globals'
 import { type Intent, newOrder, type Order } from '../../lib/orders/order.ts'
@@ -9,7 +8,7 @@ import { parametersBelow } from '../../lib/platform/parameters.ts'
 import { deliveryRepository } from '../../lib/webhook/deliveries.ts'
 import { useFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
-import { local, type RunOptions, spawnRelay } from './relay.ts'
+import { local, type RunOptions, startRelay } from './relay.ts'
 
 const ORDERS = 24
 
@@ -149,15 +148,18 @@ export const monitorTests = () => {
 
   test('tail follows the log until it is interrupted', async () => {
     const args = ['tail', '--local', '--order', 'live', '--json', '--since', '1m']
-    const child = spawnRelay(args, local.stack().environment)
-    const ended = new Promise(resolve => child.once('close', (_code, signal) => resolve(signal)))
-    const seen: string[] = []
-    createInterface({ input: child.stdout }).on('line', line => seen.push(JSON.parse(line).message))
+    const { child, ended, printed } = startRelay(args, local.stack().environment)
     await local.relay(['send', '--external-id', 'live'])
     // The functions write side by side.
-    await until(() => ['delivery received', 'event processed'].every(message => seen.includes(message)))
+    for (const message of [/delivery received/, /event processed/]) await printed(message)
     child.kill('SIGINT')
-    expect(await ended).toBe('SIGINT')
+    const { signal, out } = await ended
+    expect(signal).toBe('SIGINT')
+    const messages = out
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line).message)
+    expect(messages).toEqual(expect.arrayContaining(['delivery received', 'event processed']))
   })
 }
 

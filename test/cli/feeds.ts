@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { expect, test } from '@jest/globals'
 import { messageGroupOf } from '../../lib/orders/events.ts'
 import { feedQueueName } from '../../lib/platform/names.ts'
@@ -10,8 +7,10 @@ import { PERSIAN } from '../e2e/relay.ts'
 import { undocumentedMessage } from '../support/documents.ts'
 import { useFolder } from '../support/folder.ts'
 import { drain } from '../support/parts.ts'
+import { startProgram } from '../support/program.ts'
+import { ROOT } from '../support/project.ts'
 import { until } from '../support/until.ts'
-import { local, ROOT, spawnRelay } from './relay.ts'
+import { local, startRelay } from './relay.ts'
 
 const FEED = feedQueueName(PERSIAN)
 
@@ -69,14 +68,12 @@ export const feedTests = () => {
 
   test('a resend that is interrupted says how it is continued', async () => {
     const args = ['stores', 'resend', 'demo-shop', '--local', '--since', '1h', '--rate', '1']
-    const child = spawnRelay(args, local.stack().environment)
-    const printed = text(child.stdout)
+    const { child, ended } = startRelay(args, local.stack().environment)
     const feed = local.queue(feedQueueName('demo-shop'))
     await until(async () => JSON.stringify(await drain(local.stack().sqs, feed)).includes('order.resend'))
     child.kill('SIGINT')
-    expect(await once(child, 'exit')).toEqual([1, null])
     const next = /Interrupted: \d+ remain; continue with .* --since \S+ --after \S+ --local\n$/
-    expect(await printed).toMatch(next)
+    expect(await ended).toMatchObject({ code: 1, out: expect.stringMatching(next) })
   })
 
   test('a store is shown with its queue, its consumers, and a consumer that runs as it is printed', async () => {
@@ -103,11 +100,10 @@ export const feedTests = () => {
     await write('once.ts', remembering.replace("'order-relay-store'", `'${ROOT}/kit/src/index.ts'`))
     await symlink(join(ROOT, 'node_modules'), folder('node_modules'))
     const env = { ...process.env, ...environment }
-    const consumer = spawn(process.execPath, ['consumer.ts'], { cwd: folder(), env })
-    const ended = once(consumer, 'exit')
-    const first = once(consumer.stdout, 'data').then(String)
-    const printed = await Promise.race([first, text(consumer.stderr)]).finally(() => consumer.kill('SIGINT'))
-    expect(printed).toMatch(/^applied: consumed v1 order.updated paid [\da-f-]{36}\n$/)
-    await ended
+    const consumer = startProgram(['consumer.ts'], { cwd: folder(), env })
+    await consumer.printed(/\n/)
+    consumer.child.kill('SIGINT')
+    const { output } = await consumer.ended
+    expect(output).toMatch(/^applied: consumed v1 order.updated paid [\da-f-]{36}\n$/)
   })
 }

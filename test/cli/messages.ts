@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { orderRepository } from '../../lib/orders/repository.ts'
 import { logFile } from '../../local/log.ts'
 import { useFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
-import { local, spawnRelay } from './relay.ts'
+import { local, startRelay } from './relay.ts'
 
 const payment = { request: JSON.stringify({ method: 'card', reference: 'r-1' }) }
 
@@ -124,13 +122,12 @@ export const messageTests = () => {
         return log.match(/^(?=.*event processed).*"external_id":"(p-\d|later)"/gm)?.length ?? 0
       }
       const slowly = ['--rate', '1', '--reason', 'service is back', '--local']
-      const child = spawnRelay(['dead', 'replay', '--from', plan, ...slowly], local.stack().environment)
-      const closed = once(child, 'close')
-      const out = text(child.stdout)
+      const args = ['dead', 'replay', '--from', plan, ...slowly]
+      const { child, ended } = startRelay(args, local.stack().environment)
       await until(async () => processed() > 0)
       child.kill('SIGINT')
-      expect((await closed)[0]).toBe(1)
-      expect(await out).toMatch(/^Replayed [123] messages?\.\nStopped: Cannot finish: interrupted\./)
+      const stopped = /^Replayed [123] messages?\.\nStopped: Cannot finish: interrupted\./
+      expect(await ended).toMatchObject({ code: 1, out: expect.stringMatching(stopped) })
 
       const resumed = await local.relay(['dead', 'replay', '--from', plan])
       expect(resumed).toMatchObject({ code: 0, out: expect.stringContaining('Gone since the plan was made') })

@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
@@ -12,10 +10,9 @@ import { freePorts } from '../../local/ports.ts'
 import { ACCOUNT_ID, environmentOf } from '../../local/settings.ts'
 import { useFolder } from '../support/folder.ts'
 import { clientsAt } from '../support/parts.ts'
+import { startProgram } from '../support/program.ts'
+import { ROOT } from '../support/project.ts'
 import { recordingCalls } from './calls.ts'
-
-export const ROOT = join(import.meta.dirname, '../..')
-const MAIN = join(ROOT, 'bin/main.ts')
 
 export type RunOptions = { input?: string; environment?: Record<string, string> }
 
@@ -34,28 +31,18 @@ export const relay = async (args: readonly string[], { input = '', environment =
 }
 
 /** Starts the command in a process of its own, without the developer's AWS account. */
-export const spawnRelay = (
+export const startRelay = (
   args: readonly string[],
   environment: Record<string, string> = {},
-  [program, ...before]: readonly [string, ...string[]] = [process.execPath, MAIN],
+  /** What runs it on any Node. @default none: it runs on this one */
+  launcher?: string,
 ) => {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('AWS_'))
-  return spawn(program, [...before, ...args], {
-    cwd: tmpdir(),
-    env: {
-      ...Object.fromEntries(inherited),
-      AWS_EC2_METADATA_DISABLED: 'true',
-      ...environment,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-}
-
-/** Runs the command in a process of its own. */
-export const relayProcess = async (...given: Parameters<typeof spawnRelay>) => {
-  const child = spawnRelay(...given)
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-  return { code, out, err }
+  const env = { ...Object.fromEntries(inherited), AWS_EC2_METADATA_DISABLED: 'true', ...environment }
+  const options = { cwd: tmpdir(), env }
+  return launcher === undefined
+    ? startProgram([join(ROOT, 'bin/main.ts'), ...args], options)
+    : startProgram(args, { ...options, program: launcher })
 }
 
 const start = async (project: string, dataDir: string) => {

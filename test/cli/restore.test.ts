@@ -4,13 +4,13 @@ import { beforeAll, expect, test } from '@jest/globals'
 import { tablesOf } from '../../deploy/tables.ts'
 import { createReconciler } from '../../lib/reconcile/handler.ts'
 import { createTables } from '../../local/dynamodb.ts'
-import { change, copyProject } from '../deploy/project.ts'
 import { useFolder } from '../support/folder.ts'
 import { context, scheduledEvent } from '../support/lambda.ts'
 import { drain } from '../support/parts.ts'
+import { change, copyProject, ROOT } from '../support/project.ts'
 import { recordingTelemetry } from '../support/telemetry.ts'
 import { until } from '../support/until.ts'
-import { local, ROOT, useLocalStack } from './relay.ts'
+import { local, useLocalStack } from './relay.ts'
 
 // docs/restore.md, rehearsed: what AWS would do, a copy of the table at one second does here.
 

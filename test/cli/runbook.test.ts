@@ -9,11 +9,11 @@ import { newOrder } from '../../lib/orders/order.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
 import { createTables } from '../../local/dynamodb.ts'
 import { logFile } from '../../local/log.ts'
-import { change, copyProject } from '../deploy/project.ts'
 import { useFolder } from '../support/folder.ts'
+import { change, copyProject, ROOT } from '../support/project.ts'
 import { startServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
-import { local, ROOT, useLocalStack } from './relay.ts'
+import { local, useLocalStack } from './relay.ts'
 
 const RUNBOOK = join(ROOT, 'docs/runbook')
 /** A store with an HTTP feed, which the project itself does not have. */

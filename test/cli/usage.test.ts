@@ -1,13 +1,13 @@
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { expect, test } from '@jest/globals'
 import { cliDocument, DOCUMENT } from '../../bin/docs.ts'
 import { sign } from '../../lib/protocol/signature.ts'
 import { useFolder } from '../support/folder.ts'
-import { ROOT, relay, relayProcess, spawnRelay } from './relay.ts'
+import { endPrograms } from '../support/program.ts'
+import { ROOT } from '../support/project.ts'
+import { relay, startRelay } from './relay.ts'
 
 test("docs/cli.md equals the command's help; otherwise run: npm run docs", () => {
   expect(readFileSync(DOCUMENT, 'utf8')).toBe(cliDocument())
@@ -59,12 +59,12 @@ test.each([
 })
 
 test('words are completed', async () => {
-  const { out } = await relayProcess(['complete', '--', 'orders', 'list', '--s'])
+  const { out } = await startRelay(['complete', '--', 'orders', 'list', '--s']).ended
   expect(out).toMatch(/^--source\t.*\n--status\t.*\n--since\t/)
-  expect((await relayProcess(['completion', 'bash'])).out).toContain('complete -F __relay_complete relay')
+  expect((await startRelay(['completion', 'bash']).ended).out).toContain('complete -F __relay_complete relay')
 })
 
-const file = useFolder()
+const file = useFolder(endPrograms)
 
 test('explain-signature names the cause of a mismatch, and never shows the secret', async () => {
   const body = file('body.json')
@@ -79,28 +79,24 @@ test('explain-signature names the cause of a mismatch, and never shows the secre
 })
 
 test('a local stack that is not running is reported with the remedy', async () => {
-  const { code, err } = await relayProcess(['orders', 'list', '--local'], { DYNAMODB_PORT: '1' })
+  const { code, err } = await startRelay(['orders', 'list', '--local'], { DYNAMODB_PORT: '1' }).ended
   expect(err).toContain('Cannot reach the local stack: no response')
   expect(err).toContain('npm start')
   expect(code).toBe(1)
 })
 
 test('the launcher runs under any Node; without credentials the remedy is to sign in, or --local', async () => {
-  const launcher = [join(ROOT, 'cli/relay.js')] as const
-  const { code, err } = await relayProcess(['dead', 'list'], { HOME: '/nonexistent' }, launcher)
+  const launcher = join(ROOT, 'cli/relay.js')
+  const { code, err } = await startRelay(['dead', 'list'], { HOME: '/nonexistent' }, launcher).ended
   expect(err).toMatch(/^Cannot use AWS: .*sign in .*or use --local\n$/)
   expect(code).toBe(1)
 })
 
 test('the sandbox runs with its options until the command is asked to end', async () => {
-  const command = spawnRelay(['sandbox', '--port', '0', '--data', file('sandbox.db'), '--speed', '100'])
-  try {
-    const [line] = await once(createInterface({ input: command.stdout }), 'line')
-    const [, url = ''] = /^sandbox ready at (http:\S+)$/.exec(line) ?? []
-    expect((await fetch(`${url}/api/v1/orders/1/`)).status).toBe(401)
-    command.kill('SIGTERM')
-    expect(await once(command, 'exit')).toEqual([0, null])
-  } finally {
-    command.kill('SIGKILL')
-  }
+  const options = ['--port', '0', '--data', file('sandbox.db'), '--speed', '100']
+  const { child, ended, printed } = startRelay(['sandbox', ...options])
+  const [, url = ''] = (await printed(/^sandbox ready at (http:\S+)$/m)) ?? []
+  expect((await fetch(`${url}/api/v1/orders/1/`)).status).toBe(401)
+  child.kill('SIGTERM')
+  expect(await ended).toMatchObject({ code: 0, signal: null })
 })

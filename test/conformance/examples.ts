@@ -5,9 +5,9 @@ import { beforeAll } from '@jest/globals'
 import { storeProcess } from '../../cli/conformance/feeds.ts'
 import { freePorts } from '../../local/ports.ts'
 import { awsEnvironment } from '../../local/settings.ts'
-import { ROOT } from '../cli/relay.ts'
 import { useFolder } from '../support/folder.ts'
 import { createQueue, type Parts, startParts } from '../support/parts.ts'
+import { ROOT } from '../support/project.ts'
 
 /** A text of an example or of the package, and what replaces it. */
 export type Change = readonly [file: string, text: string | RegExp, replacement: string]

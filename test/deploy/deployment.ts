@@ -15,10 +15,12 @@ import { FEED_SECRET } from '../chaos/backends.ts'
 import { createRequest, serviceClient } from '../chaos/service.ts'
 import { newInbox, startWebStore } from '../chaos/stores.ts'
 import { readFeedMessage } from '../oracle.ts'
+import { runProgram } from '../support/program.ts'
+import { change, copyProject } from '../support/project.ts'
 import { until } from '../support/until.ts'
 import { startEmulator } from './emulator.ts'
-import { adoptOrders, change, copyProject, must, relay as runRelay, serverless } from './project.ts'
 import { pythonTools } from './python.ts'
+import { must, serverless } from './serverless.ts'
 
 const STAGE = 'proof'
 const STACK = `order-relay-${STAGE}`
@@ -96,19 +98,21 @@ const prepare = async (python: string) => {
     ACCOUNTING_URL: accounting.url,
   })
   const [deployer, operator] = await Promise.all([userWith('deployer'), userWith('operator')])
+  const run = (script: string, args: readonly string[], env: NodeJS.ProcessEnv, input?: string) =>
+    runProgram([script, ...args, ...AT], { cwd: project, env, input })
   return {
     ...{ ...aws, accounting, inbox, storeUrl: urlOf(store.port), emulator, project, deployer, all },
     deploy: () =>
       must('deploy', serverless(project, deployer, 'deploy', '--param=feedAddresses=loopback', ...AT)),
-    adopt: () => must('adopt-orders', adoptOrders(project, deployer, ...AT)),
+    adopt: () => must('adopt-orders', run('deploy/adopt-orders.ts', [], deployer)),
     /** Runs the command as an operator; returns its output. */
     relay: (args: readonly string[], input?: string) =>
-      must(`relay ${args.join(' ')}`, runRelay(project, operator, [...args, ...AT], input)),
+      must(`relay ${args.join(' ')}`, run('bin/main.ts', args, operator, input)),
     /** Sends a webhook signed with the stored secret, or with another; returns the status. */
     send: async (source: string, external_id: string, options: readonly string[], secret?: string) => {
       const env = { ...operator, ...(secret && { RELAY_WEBHOOK_SECRET: secret }) }
-      const args = ['send', '--source', source, '--external-id', external_id, ...options, ...AT]
-      return Number.parseInt((await runRelay(project, env, args)).out, 10)
+      const args = ['send', '--source', source, '--external-id', external_id, ...options]
+      return Number.parseInt((await run('bin/main.ts', args, env)).out, 10)
     },
     async close() {
       await emulator.stop()

@@ -1,10 +1,10 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { stringify } from 'yaml'
 import { ACCOUNTING_ORIGIN, STORES } from '../crash/functions.ts'
-import { change, copyProject, must, serverless } from './project.ts'
+import { change, copyProject } from '../support/project.ts'
+import { must, serverless } from './serverless.ts'
 
 const resource = v.looseObject({ Type: v.string(), Properties: v.optional(v.looseObject({}), {}) })
 const template = v.pipe(
@@ -36,7 +36,35 @@ const OPTIONS = {
 }
 
 /** The file of a nested stack: `FeedAlarms-0123456789ab.json`. */
-export const NESTED = /^(\w+)-[0-9a-f]{12}\.json$/
+const NESTED = /^(\w+)-[0-9a-f]{12}\.json$/
+
+/**
+ * Packages a copy of the project for these stores, as `serverless deploy` does.
+ *
+ * @param folder where the copy is made
+ * @param stores the text of stores.yml. @default as shipped
+ * @returns the template, and then those of its nested stacks with their logical ids
+ */
+export const packageProject = async (
+  folder: string,
+  { stores, env = {}, options = [] }: { stores?: string; env?: NodeJS.ProcessEnv; options?: string[] },
+  prepare: (project: string) => Promise<unknown> = async () => undefined,
+) => {
+  const project = join(folder, 'project')
+  await copyProject(project)
+  if (stores !== undefined) await writeFile(join(project, 'stores.yml'), stores)
+  await prepare(project)
+  const environment = { ...process.env, ALARM_EMAIL: 'somebody@example.com', ...env }
+  await must('serverless package', serverless(project, environment, 'package', ...options))
+  const packaged = join(project, '.serverless')
+  const nested = (await readdir(packaged)).filter(file => NESTED.test(file))
+  return Promise.all(
+    ['cloudformation-template-update-stack.json', ...nested].map(async file => {
+      const path = join(packaged, file)
+      return { path, id: NESTED.exec(file)?.[1] ?? '', text: await readFile(path, 'utf8') }
+    }),
+  )
+}
 
 const nestedStack = v.looseObject({ Parameters: v.record(v.string(), v.unknown()) })
 
@@ -49,40 +77,29 @@ const inlined = (text: string, properties: unknown): Template['Resources'] => {
 }
 
 /**
- * The template that `serverless deploy` would deploy for the stores of the crash harness, with the names that its
- * models of AWS have, and with the resources of nested stacks.
+ * The template for the stores of the crash harness, with the names that its models of AWS have, and with the
+ * resources of nested stacks.
  */
-export const packagedTemplate = async (): Promise<Template> => {
-  const folder = await mkdtemp(join(tmpdir(), 'order-relay-template-'))
-  try {
-    const project = join(folder, 'project')
-    await copyProject(project)
-    const stores = STORES.map(({ feed, ...store }) => ({
-      ...store,
-      feed: feed === 'sqs' ? feed : { http: feed.http },
-    }))
-    await writeFile(join(project, 'stores.yml'), stringify({ stores }))
-    const env = {
-      ...process.env,
-      ACCOUNTING_URL: `${ACCOUNTING_ORIGIN}/base`,
-      ALARM_EMAIL: 'somebody@example.com',
-    }
+export const packagedTemplate = async (folder: string): Promise<Template> => {
+  const stores = STORES.map(({ feed, ...store }) => ({
+    ...store,
+    feed: feed === 'sqs' ? feed : { http: feed.http },
+  }))
+  const settings = Object.entries({ ...SETTINGS, ...OPTIONS }).map(
+    ([name, value]) => `--param=${name}=${value}`,
+  )
+  const [whole, ...nested] = await packageProject(
+    folder,
+    {
+      stores: stringify({ stores }),
+      env: { ACCOUNTING_URL: `${ACCOUNTING_ORIGIN}/base` },
+      options: ['--stage', 'crash', ...settings],
+    },
     // As in the stage `local`; `--param` takes no empty value.
-    await change(project, 'serverless.yml', 'prefix: order-relay-', 'prefix: "" # ')
-    const settings = Object.entries({ ...SETTINGS, ...OPTIONS }).map(
-      ([name, value]) => `--param=${name}=${value}`,
-    )
-    await must('serverless package', serverless(project, env, 'package', '--stage', 'crash', ...settings))
-    const packaged = join(project, '.serverless')
-    const read = (file: string) => readFile(join(packaged, file), 'utf8')
-    const stack = v.parse(template, await read('cloudformation-template-update-stack.json'))
-    for (const file of await readdir(packaged)) {
-      const [, id = ''] = NESTED.exec(file) ?? []
-      if (id !== '')
-        Object.assign(stack.Resources, inlined(await read(file), stack.Resources[id]?.Properties))
-    }
-    return stack
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+    project => change(project, 'serverless.yml', 'prefix: order-relay-', 'prefix: "" # '),
+  )
+  const stack = v.parse(template, whole?.text)
+  for (const { id, text } of nested)
+    Object.assign(stack.Resources, inlined(text, stack.Resources[id]?.Properties))
+  return stack
 }

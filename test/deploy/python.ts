@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { ROOT } from './project.ts'
+import { ROOT } from '../support/project.ts'
 
 const run = promisify(execFile)
 const INSTALL_MS = 10 * 60 * 1000

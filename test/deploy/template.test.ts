@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { beforeAll, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
 import { STORES } from '../crash/functions.ts'
+import { useFolder } from '../support/folder.ts'
 import { neededActions } from './deployer.ts'
 import { EXCUSED, mutants } from './mutants.ts'
 import { packagedTemplate, SETTINGS, type Template } from './packaged.ts'
@@ -10,11 +11,12 @@ import { consumerViolations } from './rights.ts'
 import { violations } from './template-rules.ts'
 import { recordUse, type Uses } from './use.ts'
 
+const folder = useFolder()
 let template: Template
 let uses: Uses
 
 beforeAll(async () => {
-  template = await packagedTemplate()
+  template = await packagedTemplate(folder())
   uses = await recordUse(resolved(template))
 }, 120_000)
 

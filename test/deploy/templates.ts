@@ -1,24 +1,13 @@
 // npm run test:template: the packaged templates, checked without deploying them.
 
-import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { NESTED } from './packaged.ts'
-import { copyProject, must, ROOT, serverless } from './project.ts'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { useFolder } from '../support/folder.ts'
+import { runProgram } from '../support/program.ts'
+import { packageProject } from './packaged.ts'
 import { pythonTools } from './python.ts'
 import { exceeded } from './quotas.ts'
 
 const program = await pythonTools('checks', 'test/deploy/template-requirements.txt')
-
-/** What a checker says. */
-const problemsOf = (name: string, args: readonly string[]): Promise<string> =>
-  promisify(execFile)(program?.(name) ?? '', args, { cwd: ROOT, maxBuffer: 16 * 1024 * 1024 }).then(
-    () => '',
-    error => String(error.stdout || error),
-  )
 
 /** Roles with long names. */
 const roles = (count: number) =>
@@ -44,30 +33,18 @@ described.each([
   ['with 300 SQS feeds of other accounts and 100 HTTP feeds', manyStores()],
   ['with a store that has everything', `stores: [${EVERYTHING}]`],
 ])('the template %s', (_name, stores) => {
-  let folder: string
-  let templates: string[]
-  let texts: string[]
+  const folder = useFolder()
+  let templates: Awaited<ReturnType<typeof packageProject>>
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'order-relay-template-'))
-    const project = join(folder, 'project')
-    await copyProject(project)
-    if (stores !== undefined) await writeFile(join(project, 'stores.yml'), stores)
     const env = {
-      ...process.env,
       ACCOUNTING_URL: 'https://accounting.example',
-      ALARM_EMAIL: 'somebody@example.com',
       DOMAIN: 'relay.example',
       CERTIFICATE_ARN: 'arn:aws:acm:eu-central-1:123456789012:certificate/0123',
       HOSTED_ZONE_ID: 'Z0123456789ABCDEFGHIJ',
     }
-    await must('serverless package', serverless(project, env, 'package'))
-    const packaged = join(project, '.serverless')
-    const files = (await readdir(packaged)).filter(file => NESTED.test(file))
-    templates = [...files, 'cloudformation-template-update-stack.json'].map(file => join(packaged, file))
-    texts = await Promise.all(templates.map(file => readFile(file, 'utf8')))
+    templates = await packageProject(folder(), { ...(stores !== undefined && { stores }), env })
   })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
 
   test.each([
     ['cfn-lint', '--template'],
@@ -75,12 +52,14 @@ described.each([
   ])(
     'passes %s',
     async (checker, files) => {
-      const args = ['--config-file', `test/deploy/${checker}.yml`, files, ...templates]
-      expect(await problemsOf(checker, args)).toBe('')
+      const paths = templates.map(({ path }) => path)
+      const args = ['--config-file', `test/deploy/${checker}.yml`, files, ...paths]
+      const { code, output } = await runProgram(args, { program: program?.(checker) ?? '' })
+      expect(code === 0 ? '' : output).toBe('')
     },
     MANY_STORES_MS,
   )
   test('stays within the quotas', () => {
-    expect(texts.flatMap(exceeded)).toEqual([])
+    expect(templates.flatMap(({ text }) => exceeded(text))).toEqual([])
   })
 })

@@ -4,8 +4,8 @@ import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
-import { ROOT } from '../cli/relay.ts'
 import { useFolder } from '../support/folder.ts'
+import { ROOT } from '../support/project.ts'
 
 const run = promisify(execFile)
 const folder = useFolder()

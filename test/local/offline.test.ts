@@ -7,9 +7,9 @@ import { freePorts } from '../../local/ports.ts'
 import { environmentOf, queueUrl, type Settings, urlOf } from '../../local/settings.ts'
 import { useFolder } from '../support/folder.ts'
 import { clientsAt } from '../support/parts.ts'
+import { ROOT } from '../support/project.ts'
 import { until } from '../support/until.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
 const serverless = createRequire(import.meta.url).resolve('serverless/bin/serverless.js')
 
 let settings: Settings

@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { expect, jest, test } from '@jest/globals'
 import { readable } from '../../local/log.ts'
 import { assertFree, freePorts } from '../../local/ports.ts'
 import { startSchedules } from '../../local/relay.ts'
 import { readService } from '../../local/service.ts'
 import { environmentOf, settingsFrom } from '../../local/settings.ts'
+import { ROOT } from '../support/project.ts'
 
 test('the defaults are those of the README', () => {
   expect(settingsFrom({})).toEqual({
@@ -54,8 +55,6 @@ test('free ports are free, and a taken port is named with its variable', async (
 })
 
 const ports = { relay: 1, lambda: 2, sandbox: 3, dynamodb: 4, sqs: 9324, ssm: 6, console: 7 }
-const ROOT = join(import.meta.dirname, '../..')
-
 const arnOf = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] })
 const worker = { name: 'relay-local-worker', handler: 'functions/worker.handler' }
 const read = (provider: object, functions: Record<string, object> = { worker }) =>

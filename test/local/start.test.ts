@@ -1,59 +1,39 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { appendFile, cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { freePorts } from '../../local/ports.ts'
 import { environmentOf, type Settings, urlOf } from '../../local/settings.ts'
 import { relayOf } from '../cli/relay.ts'
-import { copyProject } from '../deploy/project.ts'
 import { useFolder } from '../support/folder.ts'
+import { endPrograms, type Program, runProgram, startProgram } from '../support/program.ts'
+import { copyProject, ROOT } from '../support/project.ts'
 import { until } from '../support/until.ts'
 import { alive, familyOf } from './processes.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
-
 let settings: Settings
-const running = new Set<ChildProcess>()
 const local = relayOf(() => environmentOf(settings))
 
-const dataDir = useFolder(() => {
-  for (const child of running) child.kill('SIGKILL')
-})
+const dataDir = useFolder(endPrograms)
 beforeAll(async () => {
   settings = { ports: await freePorts(), dataDir: dataDir(), watch: false }
 })
 
-/** Runs `npm start`, or its script alone, until it prints a line with this beginning. */
-const start = async (beginning: string, command = 'node local/start.ts') => {
-  const [program = '', ...args] = command.split(' ')
-  const child = spawn(program === 'node' ? process.execPath : program, args, {
-    cwd: ROOT,
-    env: { ...process.env, ...environmentOf(settings) },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  running.add(child)
-  const printed: string[] = []
-  for (const stream of [child.stdout, child.stderr]) {
-    createInterface({ input: stream }).on('line', line => printed.push(line))
-  }
-  const ended = once(child, 'exit').then(([code, signal]) => {
-    running.delete(child)
-    return code ?? signal
-  })
-  let hasEnded = false
-  ended.then(() => {
-    hasEnded = true
-  })
-  await until(() => hasEnded || printed.some(line => line.startsWith(beginning)), 60_000)
-  return { pid: child.pid ?? 0, printed, ended }
+/** Runs `npm start`, or its script alone, until it has printed something. */
+const start = async (awaited: RegExp, ...npm: string[]) => {
+  const env = { ...process.env, ...environmentOf(settings) }
+  const [program, args] = npm.length > 0 ? ['npm', npm] : [process.execPath, ['local/start.ts']]
+  const started = startProgram(args, { env, program })
+  await started.printed(awaited)
+  return started
 }
 
-const npmStart = (beginning: string) => start(beginning, 'npm start --silent')
+/** The line with the console's address and its token. */
+const READY = /^ready.*?(http:\S+\?token=([\w-]{32}))/m
+
+const npmStart = (awaited: RegExp) => start(awaited, 'start', '--silent')
 
 /** Ends one process of a start and waits until all the others have ended. */
-const kill = async ({ pid }: { pid: number }, signal: NodeJS.Signals, script?: string) => {
+const kill = async ({ child: { pid = 0 } }: Program, signal: NodeJS.Signals, script?: string) => {
   const family = await familyOf(pid)
   expect(family.length).toBeGreaterThan(2)
   const victim =
@@ -66,17 +46,16 @@ const kill = async ({ pid }: { pid: number }, signal: NodeJS.Signals, script?: s
 }
 
 describe('npm start', () => {
-  let first: Awaited<ReturnType<typeof start>>
+  let first: Program
   beforeAll(async () => {
-    first = await npmStart('ready')
+    first = await npmStart(READY)
   })
 
   test('prints the addresses when it is ready', async () => {
     const { ports } = settings
-    const [address = '', token = ''] =
-      /http:\S+\?token=([\w-]{32})/.exec(first.printed.find(line => line.startsWith('ready')) ?? '') ?? []
+    const [, address = '', token = ''] = (await first.printed(READY)) ?? []
     expect(address).toBe(`${urlOf(ports.console)}/?token=${token}`)
-    expect(first.printed.filter(line => line.includes(token))).toEqual([
+    expect(first.lines().filter(line => line.includes(token))).toEqual([
       `ready: relay ${urlOf(ports.relay)}, console ${address}, sandbox panel ${urlOf(ports.sandbox)}/, feeds ${urlOf(ports.sqs)}/000000000000/feed-<source>.fifo`,
     ])
     expect((await fetch(address, { redirect: 'manual' })).status).toBe(303)
@@ -117,24 +96,26 @@ describe('npm start', () => {
   })
 
   test('refuses a second start, and a part that ends stops the others', async () => {
-    const second = await start('ready')
-    expect(await second.ended).toBe(1)
-    expect(second.printed).toEqual([
-      `Cannot start: port ${settings.ports.relay} is taken; set RELAY_PORT to a free port, or stop the process that uses it`,
-    ])
+    const { code, output } = await (await start(READY)).ended
+    expect(code).toBe(1)
+    expect(output).toBe(
+      `Cannot start: port ${settings.ports.relay} is taken; set RELAY_PORT to a free port, or stop the process that uses it\n`,
+    )
     await kill(first, 'SIGKILL', 'serverless')
-    expect(await first.ended).toBe(1)
-    expect(first.printed).toContain('Stopped: the relay was ended by SIGKILL')
+    const ended = await first.ended
+    expect(ended.code).toBe(1)
+    expect(ended.output).toMatch(/^Stopped: the relay was ended by SIGKILL$/m)
   })
 })
 
 test('stopped or killed at any moment it leaves no process behind', async () => {
-  const stopped = await start('sandbox | sandbox ready')
+  const early = /^sandbox \| sandbox ready/m
+  const stopped = await start(early)
   await kill(stopped, 'SIGINT')
-  expect(await stopped.ended).toBe(0)
-  await kill(await start('sandbox | sandbox ready'), 'SIGKILL')
+  expect((await stopped.ended).code).toBe(0)
+  await kill(await start(early), 'SIGKILL')
   // npm itself, which cannot notify anyone.
-  await kill(await npmStart('sandbox | sandbox ready'), 'SIGKILL')
+  await kill(await npmStart(early), 'SIGKILL')
 })
 
 describe('a mistake', () => {
@@ -147,19 +128,15 @@ describe('a mistake', () => {
     await appendFile(join(folder(), 'stores.yml'), '  - source: third\n    fed: sqs\n')
   })
 
-  const run = (args: readonly string[], changes: Partial<Settings> = {}) =>
-    new Promise<{ code: unknown; output: string }>(resolve => {
-      const env = {
-        ...process.env,
-        ...environmentOf({ ...settings, ...changes }),
-        ACCOUNTING_URL: 'https://accounting.example',
-        // Jest sets it, and Serverless then prints less.
-        NODE_ENV: undefined,
-      }
-      execFile(process.execPath, args, { cwd: folder(), env }, (error, stdout, stderr) =>
-        resolve({ code: error?.code ?? 0, output: `${stdout}${stderr}` }),
-      )
-    })
+  const run = (args: readonly string[], changes: Partial<Settings> = {}) => {
+    const env = {
+      ...{ ...process.env, ...environmentOf({ ...settings, ...changes }) },
+      ACCOUNTING_URL: 'https://accounting.example',
+      // Jest sets it, and Serverless then prints less.
+      NODE_ENV: undefined,
+    }
+    return runProgram(args, { cwd: folder(), env })
+  }
 
   test.each([
     ['npm start', ['local/start.ts']],
@@ -179,7 +156,7 @@ describe('a mistake', () => {
     await cp(join(ROOT, 'stores.yml'), join(folder(), 'stores.yml'))
     const dataDir = join(folder(), 'package.json')
     for (const path of [dataDir, join(dataDir, 'below')]) {
-      expect(await run(['local/start.ts'], { dataDir: path })).toEqual({
+      expect(await run(['local/start.ts'], { dataDir: path })).toMatchObject({
         code: 1,
         output: `Cannot keep data in ${path}: it is not a directory; set ORDER_RELAY_DATA to a directory that you can write to\n`,
       })

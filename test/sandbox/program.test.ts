@@ -1,49 +1,27 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { chmod, mkdir, readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
-import { text } from 'node:stream/consumers'
 import { expect, jest, test } from '@jest/globals'
 import { main } from '../../sandbox/main.ts'
 import { eachWithFolder } from '../support/folder.ts'
+import { endPrograms, startProgram } from '../support/program.ts'
 import { type Client, clientOf, eventually, order, startReceiver, upTo } from './world.ts'
 
 /** Orders to create while the program is killed: `SANDBOX_KILL_ORDERS=1000` for the full run. */
 const ORDERS = Number(process.env.SANDBOX_KILL_ORDERS ?? 100)
 
-let children: ChildProcess[] = []
-const folder = eachWithFolder(async () => {
-  for (const child of children.filter(({ exitCode, signalCode }) => (exitCode ?? signalCode) === null)) {
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-  }
-  children = []
-})
+const folder = eachWithFolder(endPrograms)
 
 type RunOptions = { env?: Record<string, string>; cwd?: string }
 
-const run = (args: string[], { env = {}, cwd = '.' }: RunOptions = {}) => {
-  const options = { cwd, silent: true, execArgv: [], env: { ...process.env, ...env } }
-  const child = fork(resolve('sandbox/main.ts'), args, options)
-  children.push(child)
-  return child
-}
-
-/** How a process ends, and its messages. */
-const endOf = async (child: ChildProcess) => {
-  const [[code], stderr] = await Promise.all([once(child, 'close'), text(child.stderr as Readable)])
-  return { code, stderr }
-}
+const run = (args: readonly string[], { env = {}, cwd = '.' }: RunOptions = {}) =>
+  startProgram([resolve('sandbox/main.ts'), ...args], { cwd, env: { ...process.env, ...env }, ipc: true })
 
 const started = async (args: string[] = [], options: RunOptions = {}) => {
   const data = options.cwd === undefined ? ['--data', folder('data.db')] : []
-  const child = run(['--port', '0', ...data, ...args], options)
-  const [line] = await once(createInterface(child.stdout as Readable), 'line')
-  const url = /^sandbox ready at (http:\/\/127\.0\.0\.1:\d+)$/.exec(line)?.[1]
-  if (url === undefined) throw new Error(`Cannot start the sandbox: its output was "${line}"`)
-  return { child, client: clientOf(url), url }
+  const program = run(['--port', '0', ...data, ...args], options)
+  const [, url] = (await program.printed(/^sandbox ready at (http:\/\/127\.0\.0\.1:\d+)$/m)) ?? []
+  if (url === undefined) throw new Error(`Cannot start the sandbox: ${(await program.ended).output}`)
+  return { ...program, client: clientOf(url), url }
 }
 
 /** All orders by id, with the numbers of their documents. */
@@ -66,7 +44,6 @@ test('after a kill during many creates, every confirmed order exists once, and i
   let isUp = false
   const { url, received, until, close } = await startReceiver(() => (isUp ? 200 : 500))
   const first = await started(['--speed', '50'])
-  const death = once(first.child, 'exit')
   await first.client.register(url)
   await first.client.product('SKU-1', { stock: 2 * ORDERS })
   const paid = (id: string) => order(id, { payment: { method: 'card' } })
@@ -85,7 +62,7 @@ test('after a kill during many creates, every confirmed order exists once, and i
     for (const id of ids.filter(each => Number(each) % 20 === store % 20)) await create(first.client, id)
   })
   const ends = await Promise.allSettled(stores)
-  await death
+  await first.ended
   expect(ends.some(({ status }) => status === 'rejected')).toBe(true)
 
   isUp = true
@@ -116,7 +93,7 @@ test('only its owner can read the data, in a directory of an earlier version as 
   const data = folder('.order-relay')
   await mkdir(data)
   await chmod(data, 0o755)
-  const { child, client, url } = await started([], { cwd: folder() })
+  const { child, client, ended, url } = await started([], { cwd: folder() })
   const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
   const files = await readdir(data)
   expect(files).toContain('sandbox.db-wal')
@@ -125,22 +102,20 @@ test('only its owner can read the data, in a directory of an earlier version as 
 
   await client.create(order('1'))
   const events = await fetch(`${url}/panel/events`)
-  const end = endOf(child)
   child.kill('SIGTERM')
-  expect(await end).toMatchObject({ code: 0, stderr: '' })
+  expect(await ended).toMatchObject({ code: 0, err: '' })
   await expect(events.text()).resolves.toContain(': listening')
 
   // A restart can use the same port, and no other can; it ends with its parent.
   const { port } = new URL(url)
   const again = await started(['--port', port], { cwd: folder() })
   expect((await again.client.read('1')).body).toMatchObject({ status: 'invoiced' })
-  const second = await endOf(run(['--data', folder('other.db')], { env: { SANDBOX_PORT: port } }))
+  const second = await run(['--data', folder('other.db')], { env: { SANDBOX_PORT: port } }).ended
   expect(second.code).toBe(1)
-  expect(second.stderr).toContain(`Cannot listen on 127.0.0.1:${port}: the port is taken`)
-  expect(second.stderr).toContain('SANDBOX_PORT')
-  const ended = once(again.child, 'exit')
+  expect(second.err).toContain(`Cannot listen on 127.0.0.1:${port}: the port is taken`)
+  expect(second.err).toContain('SANDBOX_PORT')
   again.child.disconnect()
-  expect(await ended).toEqual([0, null])
+  expect(await again.ended).toMatchObject({ code: 0, signal: null })
 })
 
 const ZONE = { ACCOUNTING_TIME_ZONE: 'Tehran' }

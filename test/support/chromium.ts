@@ -4,9 +4,9 @@ import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Browser, chromium } from 'playwright-core'
+import { ROOT } from './project.ts'
 
 const run = promisify(execFile)
-const ROOT = join(import.meta.dirname, '..', '..')
 const UNPACKED = join(ROOT, 'node_modules', '.cache', 'order-relay', 'chromium')
 
 const UNPACK = `

@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { ROOT } from './project.ts'
+import { until } from './until.ts'
+
+type ProgramOptions = {
+  /** @default the project's directory */
+  cwd?: string
+  /** All variables of its environment. @default those of this process */
+  env?: NodeJS.ProcessEnv
+  /** Its standard input. @default empty */
+  input?: string | undefined
+  /** What runs it. @default this Node */
+  program?: string
+  /** Whether it has a channel to this process, so that it notices when this one ends. @default false */
+  ipc?: boolean
+}
+
+/** How a program ended, and what it printed; `output` is its standard output and its errors. */
+export type Ended = Readonly<{
+  code: number | null
+  signal: NodeJS.Signals | null
+  out: string
+  err: string
+  output: string
+}>
+
+const running = new Map<ChildProcess, Promise<Ended>>()
+
+/** Starts a script of the project, or another program, with arguments. */
+export const startProgram = (
+  args: readonly string[],
+  { cwd = ROOT, env = process.env, input, program = process.execPath, ipc = false }: ProgramOptions = {},
+) => {
+  const child = spawn(program, args, {
+    // No test waits longer.
+    ...{ cwd, env, timeout: 10 * 60 * 1000 },
+    stdio: ['pipe', 'pipe', 'pipe', ...(ipc ? (['ipc'] as const) : [])],
+  })
+  const printed = { out: '', err: '', output: '' }
+  const reading = Object.entries({ out: child.stdout, err: child.stderr }).map(async ([name, stream]) => {
+    for await (const text of stream?.setEncoding('utf8') ?? []) {
+      printed[name as 'out' | 'err'] += text
+      printed.output += text
+    }
+  })
+  // A program that reads nothing may have ended before.
+  child.stdin?.on('error', () => undefined).end(input)
+  // Its own event 'close' does not come once this process has closed the channel.
+  const ended = Promise.all([once(child, 'exit'), ...reading]).then(([[code, signal]]): Ended => {
+    running.delete(child)
+    return { code, signal, ...printed }
+  })
+  running.set(child, ended)
+  return {
+    child,
+    ended,
+    lines: () => printed.output.split('\n'),
+    /** Waits until it has printed this, or has ended; returns the match. */
+    printed: async (pattern: RegExp): Promise<RegExpExecArray | null> => {
+      await until(() => !running.has(child) || pattern.test(printed.output), 60_000)
+      return pattern.exec(printed.output)
+    },
+  }
+}
+
+export type Program = ReturnType<typeof startProgram>
+
+/** Runs a program to its end. */
+export const runProgram = (...given: Parameters<typeof startProgram>): Promise<Ended> =>
+  startProgram(...given).ended
+
+/** Kills the programs that the tests of this file have left running. */
+export const endPrograms = async (): Promise<void> => {
+  for (const [child, ended] of running) {
+    child.kill('SIGKILL')
+    await ended
+  }
+}
