@@ -1,50 +1,40 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
 import { auditSince, RATE, shortened } from '../cli/audit/audit.ts'
 import type { Balance } from '../cli/audit/balance.ts'
 import type { Context } from '../cli/core/context.ts'
 import { since } from '../cli/core/options.ts'
 import { checkOrders } from '../cli/orders/orders.ts'
+import { createJobs } from './jobs.ts'
+import type { Live } from './live.ts'
 import { get, PERIODS, post } from './route.ts'
 
-/** How often progress is reported, in milliseconds. */
-const INTERVAL_MS = 500
+/** One audit at a time. */
+const AUDIT = 'audit'
 
-type Step = { progress: string; balance?: Omit<Balance, 'lists'> & { lists: ReturnType<typeof shortened> } }
-
-/** What `relay audit` finds. */
-export const auditRoutes = (context: Context) => [
-  get(
-    'audit',
-    { since: v.picklist([...PERIODS, '30d']) },
-    async function* ({ since: period }): AsyncGenerator<Step> {
-      let progress = ''
-      const onProgress = (text: string) => {
-        progress = text
-      }
-      const terminal = { ...context.terminal, onProgress }
-      let isDone = false
-      const audited = auditSince(
-        { ...context, terminal },
-        { since: since(period), rate: RATE, service: true },
-      ).finally(() => {
-        isDone = true
+/** What `relay audit` finds: it goes on, and its last result stays, whatever pages are shown. */
+export const auditRoutes = (context: Context, live: Live) => {
+  const jobs = createJobs(context, live, AUDIT)
+  let last: (Omit<Balance, 'lists'> & { lists: ReturnType<typeof shortened> }) | undefined
+  live.poll('balance', 500, async () => last?.until)
+  return [
+    get('audit', {}, async () => ({ job: jobs.of(AUDIT) })),
+    get('balance', {}, async () => ({ balance: last })),
+    post('audit/start', { since: v.picklist([...PERIODS, '30d']) }, async ({ since: period }) => {
+      jobs.start(AUDIT, 'audit', async context => {
+        const { lists, ...balance } = await auditSince(context, {
+          ...{ since: since(period), rate: RATE, service: true },
+        })
+        last = { ...balance, lists: shortened(lists) }
+        return undefined
       })
-      const ended = audited.catch(() => undefined)
-      while (!isDone) {
-        await Promise.race([ended, sleep(INTERVAL_MS)])
-        yield { progress }
-      }
-      const { lists, ...balance } = await audited
-      yield { progress, balance: { ...balance, lists: shortened(lists) } }
-    },
-  ),
-  post(
-    'audit/repair',
-    { orders: v.array(v.object({ source: v.string(), external_id: v.string() })) },
-    async ({ orders }) => {
-      await checkOrders(context, orders)
-      return { checked: orders.length }
-    },
-  ),
-]
+    }),
+    post(
+      'audit/repair',
+      { orders: v.array(v.object({ source: v.string(), external_id: v.string() })) },
+      async ({ orders }) => {
+        await checkOrders(context, orders)
+        return { checked: orders.length }
+      },
+    ),
+  ]
+}

@@ -72,12 +72,11 @@ export const createLive = (context: Context, stopping: AbortSignal) => {
         reading ??= readNow()
         return reading
       }
-      const keepOn = () => {
+      // At once when the first page connects, so that it hears of whatever changes from then on.
+      const keepOn = async () => {
+        await again()
         clearTimeout(timer)
-        timer = setTimeout(async () => {
-          await again()
-          if (listeners.size > 0) keepOn()
-        }, interval)
+        if (listeners.size > 0) timer = setTimeout(keepOn, interval)
       }
       polls.add({ keepOn, pause: () => clearTimeout(timer) })
       return async (): Promise<Value> => {

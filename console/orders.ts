@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import type { Context } from '../cli/core/context.ts'
-import { cannot } from '../cli/core/errors.ts'
 import {
   checkOrders,
   failingOrders,
@@ -25,14 +24,13 @@ const DAY_MS = 24 * 60 * 60 * 1000
 
 /** An order as a row of a list. */
 const summary = (stored: StoredOrder) => {
-  const { order, updated_at, failing } = stored
+  const { order, updated_at } = stored
   const { source, external_id, result, intents } = order
   return {
     ...{ source, external_id, updated_at },
     status: result?.status,
     invoice_number: result?.invoice_number,
     open: intents.filter(isOpen).map(({ kind, state }) => ({ kind, state })),
-    failing: failing && { since: failing.since, message: failing.message },
     waiting: whyWaiting(stored, Date.now()).links[0],
   }
 }
@@ -69,10 +67,7 @@ export const orderRoutes = (context: Context) => [
     },
   ),
   get('order', key, async ({ source, external_id }) => {
-    const timeline = await timelineOf(context, { source, external_id })
-    if (timeline === undefined)
-      throw cannot('show the order', `the relay has no order "${external_id}" of "${source}"`)
-    const { stored, entries, complete } = timeline
+    const { stored, entries, complete } = await timelineOf(context, { source, external_id })
     const { version, doubt, result, intents } = stored.order
     return {
       ...summary(stored),

@@ -25,7 +25,7 @@ export const routesOf = (context: Context, live: Live) =>
     ...orderRoutes(context),
     ...deliveriesRoutes(context),
     ...logRoutes(context),
-    ...auditRoutes(context),
+    ...auditRoutes(context, live),
   ] satisfies Route[]
 
 export type Routes = ReturnType<typeof routesOf>[number]

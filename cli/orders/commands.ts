@@ -6,7 +6,6 @@ import { whyWaiting } from '../../lib/orders/why-waiting.ts'
 import { STATUSES } from '../../lib/protocol/status.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
-import { cannot } from '../core/errors.ts'
 import { positive, SOURCE, since } from '../core/options.ts'
 import { facts, lines, type Report, shellWord, table } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
@@ -40,12 +39,7 @@ const entryRow = (entry: HistoryEntry) => [
 ]
 
 const show = async (context: Context, source: string, external_id: string): Promise<Report> => {
-  const timeline = await timelineOf(context, { source, external_id })
-  if (timeline === undefined) {
-    const remedy = `see relay orders list${context.flags}`
-    throw cannot('show the order', `the relay has no order "${external_id}" of "${source}"`, remedy)
-  }
-  const { stored, entries, complete } = timeline
+  const { stored, entries, complete } = await timelineOf(context, { source, external_id })
   const { order, updated_at, failing } = stored
   const { result, doubt, version, intents } = order
   const waiting = whyWaiting(stored, Date.now())

@@ -7,7 +7,7 @@ import { FAILING_INDEX, HISTORY_INDEXES, QUEUES, TABLES } from '../../lib/platfo
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import { merged } from '../core/async.ts'
 import type { Context } from '../core/context.ts'
-import { usageError } from '../core/errors.ts'
+import { cannot, usageError } from '../core/errors.ts'
 import { itemsOf } from '../core/table.ts'
 import { deliveryWith } from '../deliveries.ts'
 
@@ -203,7 +203,7 @@ export const findOrders = async (context: Context, text: string): Promise<Stored
   return [...(await readOrders(context, keys)).values()]
 }
 
-export type Timeline = {
+type Timeline = {
   stored: StoredOrder
   /** The last change first. */
   entries: readonly HistoryEntry[]
@@ -213,11 +213,18 @@ export type Timeline = {
 
 const TIMELINE_MOST = 200
 
-/** An order and what happened to it; undefined when the relay does not know it. */
-export const timelineOf = async (context: Context, key: OrderKey): Promise<Timeline | undefined> => {
+/**
+ * An order and what happened to it.
+ *
+ * @throws Failure when the relay does not know it
+ */
+export const timelineOf = async (context: Context, key: OrderKey): Promise<Timeline> => {
   const stored = await (await ordersOf(context)).get(key)
-  if (stored === undefined) return undefined
   const { source, external_id } = key
+  if (stored === undefined) {
+    const remedy = `see relay orders list${context.flags}`
+    throw cannot('show the order', `the relay has no order "${external_id}" of "${source}"`, remedy)
+  }
   const entries: HistoryEntry[] = []
   let at = savedAt(stored)
   while (at !== undefined && entries.length < TIMELINE_MOST) {

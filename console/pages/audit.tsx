@@ -4,40 +4,23 @@ import { visible } from '../../lib/platform/visible.ts'
 import { Choice } from '../../web/filters.tsx'
 import { ask } from '../../web/form.tsx'
 import { decimal } from '../../web/format.ts'
-import { messageOf } from '../../web/http.ts'
 import { translateMessage } from '../../web/messages.ts'
-import { toast } from '../../web/notices.ts'
+import { attempt, toast } from '../../web/notices.ts'
 import { Button, Code, type Column, Moment, Name, Section, Table } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
-import { type Answer, act, streams } from './api.ts'
+import { type Answer, act, reads } from './api.ts'
 import { t } from './persian.ts'
 import { linkToOrder, Message, PERIODS } from './pieces.tsx'
 
-type Balance = NonNullable<Answer<'audit'>['balance']>
+type Balance = NonNullable<Answer<'balance'>['balance']>
 type Difference = Balance['differences'][number]
 type Group = NonNullable<Balance['lists'][string]>[number]
 
-// An audit may take long: it goes on, and its result stays, while other pages are shown.
-const period = signal('24h')
-const progress = signal<string | undefined>(undefined)
-const result = signal<Balance | undefined>(undefined)
-const problem = signal('')
+const CHOICES = [...PERIODS, ['30d', t('Last 30 days')]] as const
 
-const run = async () => {
-  if (progress.value !== undefined) return
-  progress.value = ''
-  problem.value = ''
-  try {
-    for await (const step of streams('audit', { since: period.value })) {
-      progress.value = step.progress
-      if (step.balance) result.value = step.balance
-    }
-  } catch (error) {
-    problem.value = messageOf(error)
-  }
-  progress.value = undefined
-}
+/** It stays while other pages are shown. */
+const period = signal<(typeof CHOICES)[number][0]>('24h')
 
 const OrderLink = ({ source, external_id }: { source: string; external_id: string }) => (
   <a href={linkToOrder(source, external_id)}>
@@ -198,38 +181,44 @@ const Numbers = ({ deliveries, lists, left, since, until }: Balance) => {
 }
 
 /** Everything that came in, and what became of it. */
-export const Audit = page({ title: () => t('Audit'), reads: () => ({}) }, () => (
-  <>
-    <PageHead />
-    <p class="note">
-      {t(
-        'Accounts for every webhook and request, and compares each order that changed with the accounting service.',
+export const Audit = page(
+  {
+    title: () => t('Audit'),
+    reads: () => ({ audit: reads('audit', {}, 'audit'), last: reads('balance', {}, 'balance') }),
+  },
+  ({ audit: { job }, last: { balance } }) => (
+    <>
+      <PageHead />
+      <p class="note">
+        {t(
+          'Accounts for every webhook and request, and compares each order that changed with the accounting service.',
+        )}
+      </p>
+      <div class="filters row">
+        <Choice
+          label={t('Period')}
+          value={period.value}
+          options={CHOICES}
+          onChoose={value => {
+            period.value = CHOICES.find(([each]) => each === value)?.[0] ?? period.value
+          }}
+        />
+        <Button kind="primary" onClick={() => attempt(() => act('audit/start', { since: period.value }))}>
+          {t('Audit')}
+        </Button>
+        <span role="status">
+          {job && !job.end && <Name>{translateMessage(job.progress?.text ?? '') || t('Reading…')}</Name>}
+        </span>
+      </div>
+      <p class="error" role="alert">
+        {translateMessage(job?.end?.failure ?? '')}
+      </p>
+      {balance && (
+        <>
+          <Differences {...balance} />
+          <Numbers {...balance} />
+        </>
       )}
-    </p>
-    <div class="filters row">
-      <Choice
-        label={t('Period')}
-        value={period.value}
-        options={[...PERIODS, ['30d', t('Last 30 days')]]}
-        onChoose={value => {
-          period.value = value
-        }}
-      />
-      <Button kind="primary" onClick={run}>
-        {t('Audit')}
-      </Button>
-      <span role="status">
-        {progress.value !== undefined && <Name>{translateMessage(progress.value) || t('Reading…')}</Name>}
-      </span>
-    </div>
-    <p class="error" role="alert">
-      {problem.value}
-    </p>
-    {result.value && (
-      <>
-        <Differences {...result.value} />
-        <Numbers {...result.value} />
-      </>
-    )}
-  </>
-))
+    </>
+  ),
+)

@@ -268,6 +268,7 @@ learnMessages({
   finish: 'پایان',
   'go on': 'ادامه',
   'carry out the plan': 'اجرای برنامه',
+  audit: 'حسابرسی',
   'list the orders': 'فهرست سفارش‌ها',
   'resend the order': 'فرستادن دوبارهٔ سفارش',
   'resend the orders': 'فرستادن دوبارهٔ سفارش‌ها',
@@ -301,6 +302,8 @@ learnMessages({
     'stores.yml این‌ها را دارد: {stores}؛ آنجا بیفزایید و مستقر کنید',
   'there is no page "{=page}"': 'صفحهٔ «{page}» نیست',
   'the relay has no order "{=order}" of "{=source}"': 'رله سفارش «{order}» از «{source}» را ندارد',
+  'see relay orders list{=flags}': 'relay orders list{flags} را ببینید',
+  'see relay orders list': 'relay orders list را ببینید',
   'no delivery "{=id}" was queued in the last thirty days':
     'در سی روز گذشته تحویلی با شناسهٔ «{id}» پذیرفته نشده است',
   'it may have been refused, ignored or quarantined: {=command}':

@@ -41,7 +41,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await outcome.getByText(paid).waitFor()
     await page.locator('#outcome:focus').waitFor()
     await page.getByRole('heading', { name: 'Receipt 1' }).waitFor()
-    await page.getByText('Card reader').waitFor()
+    await page.getByText('Card reader', { exact: true }).waitFor()
     await page.getByText('Retried by the accountant').waitFor()
     await page.getByRole('region', { name: 'Webhook deliveries' }).getByText('Delivered').waitFor()
 
