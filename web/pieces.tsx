@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, createContext } from 'preact'
+import { useContext } from 'preact/hooks'
 import { formatAgo, formatDate, formatMoment, formatOtherDate, formatWait } from './format.ts'
 import { choices, language, shortened } from './language.ts'
 import { t } from './persian.ts'
@@ -106,6 +107,9 @@ export const Empty = ({ title, children }: { title: string; children?: Component
   </div>
 )
 
+/** What the page or its section is called, for the heading and the tables below it. */
+export const Title = createContext('')
+
 type SectionProps = { id: string; title: string; aside?: ComponentChildren; children: ComponentChildren }
 
 export const Section = ({ id, title, aside, children }: SectionProps) => (
@@ -114,7 +118,7 @@ export const Section = ({ id, title, aside, children }: SectionProps) => (
       <h2 id={id}>{title}</h2>
       {aside}
     </div>
-    {children}
+    <Title.Provider value={title}>{children}</Title.Provider>
   </section>
 )
 
@@ -188,7 +192,8 @@ export type Column<Row> = {
 }
 
 type TableProps<Row> = {
-  caption: string
+  /** @default the title of its section or page */
+  caption?: string
   kind?: string
   /** The first one names the row. */
   columns: readonly Column<Row>[]
@@ -205,9 +210,14 @@ const CELL = { role: 'cell' } as const
 export const Table = <Row,>({ rows, children, ...about }: TableProps<Row>) =>
   rows.length === 0 && children !== undefined ? children : <Rows {...{ rows, ...about }} />
 
+const Caption = ({ text }: { text: string | undefined }) => {
+  const title = useContext(Title)
+  return <caption class="visually-hidden">{text ?? title}</caption>
+}
+
 const Rows = <Row,>({ caption, kind = '', columns, rows, keyOf }: TableProps<Row>) => (
   <table role="table" class={`table ${kind}`}>
-    <caption class="visually-hidden">{caption}</caption>
+    <Caption text={caption} />
     <thead role="rowgroup">
       <tr role="row">
         {columns.map(({ label, kind, isBare }) => (

@@ -7,7 +7,7 @@ import { messageOf, Refusal } from './http.ts'
 import { choices, direction, language } from './language.ts'
 import { announcement, hideToast, shownToast } from './notices.ts'
 import { t } from './persian.ts'
-import { Button, Empty, Name } from './pieces.tsx'
+import { Button, Empty, Name, Title } from './pieces.tsx'
 import { arrive, followAddress, linkTo, type Route, replaceRoute, route } from './route.ts'
 import { connection, type DataOf, listen, refresh, type Sources, useSources } from './sources.ts'
 
@@ -39,7 +39,6 @@ type About = { Page: View; Detail?: View; label?: string; icon?: Item['icon'] }
 export type Pages = Readonly<Record<string, About>>
 
 const Navigation = createContext<readonly Item[]>([])
-const Title = createContext('')
 
 type ShellProps = {
   title: string

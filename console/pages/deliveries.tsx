@@ -98,12 +98,7 @@ export const Deliveries = page(
           ? t('The {count} newest webhooks in the log.', { count: deliveries.length })
           : t('Webhooks in the log, the newest first: {count}.', { count: deliveries.length })}
       </p>
-      <Table
-        caption={t('Deliveries')}
-        columns={COLUMNS}
-        rows={deliveries}
-        keyOf={({ at, delivery }) => `${at} ${delivery}`}
-      >
+      <Table columns={COLUMNS} rows={deliveries} keyOf={({ at, delivery }) => `${at} ${delivery}`}>
         <Empty title={t('No delivery matches')}>
           <LinkButton href={linkTo(['deliveries'], { since: '7d' })}>
             {t('Show all of the last week')}

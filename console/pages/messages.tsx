@@ -210,7 +210,7 @@ const List = page(
         ) : (
           <>
             <Section id="groups" title={t('What failed')}>
-              <Table caption={t('What failed')} columns={GROUPS} rows={groups} keyOf={({ group }) => group} />
+              <Table columns={GROUPS} rows={groups} keyOf={({ group }) => group} />
             </Section>
             <Section
               id="messages"
@@ -235,7 +235,7 @@ const List = page(
                   </a>
                 </p>
               )}
-              <Table caption={t('Messages')} columns={messagesIn(command)} rows={rows} keyOf={({ id }) => id}>
+              <Table columns={messagesIn(command)} rows={rows} keyOf={({ id }) => id}>
                 <Empty title={t('No message matches')}>
                   <LinkButton href={linkTo([command])}>{t('Show all')}</LinkButton>
                 </Empty>
@@ -245,7 +245,7 @@ const List = page(
         )}
         {operations.length > 0 && (
           <Section id="history" title={t('History')}>
-            <Table caption={t('History')} columns={HISTORY} rows={operations} keyOf={({ at }) => at} />
+            <Table columns={HISTORY} rows={operations} keyOf={({ at }) => at} />
           </Section>
         )}
       </>
@@ -330,12 +330,7 @@ const PlanPage = page(
             refund,
           })}
         </p>
-        <Table
-          caption={t('Plan')}
-          columns={STEPS}
-          rows={plan.messages.slice(0, SHOWN)}
-          keyOf={({ id }) => id}
-        />
+        <Table columns={STEPS} rows={plan.messages.slice(0, SHOWN)} keyOf={({ id }) => id} />
         {more > 0 && <p class="note">{t('and {count} more', { count: more })}</p>}
       </>
     )

@@ -49,7 +49,7 @@ const IMPORTS: Column<NonNullable<Data['imports']>['stores'][number]>[] = [
 const Imports = ({ imports }: Data) =>
   imports && (
     <Section id="imports" title={t('Imports')}>
-      <Table caption={t('Imports')} columns={IMPORTS} rows={imports.stores} keyOf={({ source }) => source}>
+      <Table columns={IMPORTS} rows={imports.stores} keyOf={({ source }) => source}>
         <p class="muted">{t('No order waits in the bulk queue.')}</p>
       </Table>
     </Section>
@@ -293,7 +293,7 @@ export const Overview = page(
                   : t('The unknown ones have no data yet.')}
               </p>
             )}
-            <Table caption={t('Alarms')} columns={ALARMS} rows={alarms} keyOf={({ name }) => name} />
+            <Table columns={ALARMS} rows={alarms} keyOf={({ name }) => name} />
           </details>
         </Section>
       </>

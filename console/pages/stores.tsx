@@ -64,7 +64,7 @@ export const Stores = page(
       <p class="small muted note">
         {t('Every store of stores.yml. Errors of endpoints are those of the last {hours} hours.', { hours })}
       </p>
-      <Table caption={t('Stores')} columns={COLUMNS} rows={stores} keyOf={({ source }) => source} />
+      <Table columns={COLUMNS} rows={stores} keyOf={({ source }) => source} />
     </>
   ),
 )
@@ -220,7 +220,7 @@ const Details = ({ shop, ...store }: Store & { shop: Shop }) => {
             })}
           </Shown>
         )}
-        <Table caption={t('Keys of the API')} columns={keyColumns(source)} rows={keys} keyOf={({ id }) => id}>
+        <Table columns={keyColumns(source)} rows={keys} keyOf={({ id }) => id}>
           <Empty title={t('No key: the store cannot use the API.')} />
         </Table>
       </Section>

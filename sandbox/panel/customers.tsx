@@ -44,7 +44,7 @@ export const Customers = page(
           />
         </search>
       </PageHead>
-      <Table caption={t('Customers')} columns={COLUMNS} rows={customers} keyOf={({ code }) => code}>
+      <Table columns={COLUMNS} rows={customers} keyOf={({ code }) => code}>
         <Empty title={t('No customer matches')}>
           <LinkButton href={linkTo(['customers'])}>{t('Show all customers')}</LinkButton>
         </Empty>

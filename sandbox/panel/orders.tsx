@@ -183,7 +183,6 @@ const NoOrdersYet = () => (
 
 const List = ({ orders, isFiltered }: OrderList & { isFiltered: boolean }) => (
   <Table
-    caption={t('Orders')}
     kind="orders"
     columns={orders.some(({ status }) => status === 'needs_review') ? [...COLUMNS, CHOICE] : COLUMNS}
     rows={orders}

@@ -213,7 +213,7 @@ export const SettingsPage = page(
         title={t('Accounts')}
         aside={<Button onClick={() => askForAccount()}>{t('Add account')}</Button>}
       >
-        <Table caption={t('Accounts')} columns={ACCOUNT_COLUMNS} rows={accounts} keyOf={({ code }) => code} />
+        <Table columns={ACCOUNT_COLUMNS} rows={accounts} keyOf={({ code }) => code} />
       </Section>
       <Section
         id="fiscal-years"
@@ -221,7 +221,6 @@ export const SettingsPage = page(
         aside={<Button onClick={askForYear}>{t('Add fiscal year')}</Button>}
       >
         <Table
-          caption={t('Fiscal years')}
           columns={yearColumns(fiscalYears)}
           rows={fiscalYears}
           keyOf={({ from, to }) => `${from}/${to}`}

@@ -104,7 +104,7 @@ export const Webhooks = page(
       </PageHead>
       <Outcome />
       <Section id="registered" title={t('Registered addresses')}>
-        <Table caption={t('Registered addresses')} columns={COLUMNS} rows={webhooks} keyOf={({ url }) => url}>
+        <Table columns={COLUMNS} rows={webhooks} keyOf={({ url }) => url}>
           <Empty title={t('No address is registered')}>
             <p>
               {t(
