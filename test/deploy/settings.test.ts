@@ -4,6 +4,7 @@ import { feederEvents, feedQueueId, queueResources } from '../../deploy/queues.t
 import { assertDeployable, type DeploymentSettings } from '../../deploy/settings.ts'
 import { resources } from '../../deploy/template.ts'
 import type { Store } from '../../lib/platform/stores.ts'
+import { useFolder } from '../support/folder.ts'
 import { exceeded } from './quotas.ts'
 import { serverless } from './serverless.ts'
 
