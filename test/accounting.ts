@@ -3,7 +3,7 @@ import type { Status } from '../lib/protocol/status.ts'
 import { NAME } from './crash/personal.ts'
 import type { ServiceDocument } from './scenarios.ts'
 
-/** An order at the accounting service, as far as the relay can see it. */
+/** An order at the accounting service, as the crash tests and the interleavings model it. */
 export type ServiceOrder = Readonly<{
   status: Status
   /** Whether a payment waits until the invoice is finalized. */
@@ -14,7 +14,7 @@ export type ServiceOrder = Readonly<{
   total: number
 }>
 
-export const orderIn = (status: Status): ServiceOrder => ({
+export const serviceOrder = (status: Status): ServiceOrder => ({
   ...{ status, holdsPayment: false, receipts: 0, returns: 0, total: 1_500_000 },
 })
 

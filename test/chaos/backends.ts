@@ -1,3 +1,4 @@
+import { depthOf } from '../../cli/core/queue.ts'
 import { queuesOf } from '../../deploy/queues.ts'
 import { tablesOf } from '../../deploy/tables.ts'
 import { storeKeyParameter } from '../../lib/api/keys.ts'
@@ -50,13 +51,8 @@ export const backendClients = (ports: Ports) => {
       await ssm.putParameter({ Name, Value, Type: 'SecureString', Overwrite: true })
     },
     /** How many messages a queue holds, in flight or not. */
-    async depth(queue: string): Promise<number> {
-      const { Attributes = {} } = await sqs.getQueueAttributes({
-        QueueUrl: urlOfQueue(queue),
-        AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'],
-      })
-      return Object.values(Attributes).reduce((sum, count) => sum + Number(count), 0)
-    },
+    depth: async (queue: string): Promise<number> =>
+      (await depthOf({ sqs, queueUrl: async name => urlOfQueue(name) }, queue)).all,
     /** The order as the orders table holds it. */
     async stored({ source, external_id }: OrderKey): Promise<EndState['stored']> {
       const Key = { source: { S: source }, external_id: { S: external_id } }

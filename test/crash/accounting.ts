@@ -5,10 +5,10 @@ import {
   type Act,
   called,
   documentsOf,
-  orderIn,
   refuses,
   resultOf,
   type ServiceOrder,
+  serviceOrder,
 } from '../accounting.ts'
 import type { Lifecycle } from '../scenarios.ts'
 import type { Clock } from './clock.ts'
@@ -59,7 +59,7 @@ export const accountingService = (
     const name = nameOf(key)
     const original = originals.get(name)
     if (original !== undefined) return { status: 200, body: { ...original, duplicate: true } }
-    const unpaid = orderIn(review ? 'needs_review' : 'invoiced')
+    const unpaid = serviceOrder(review ? 'needs_review' : 'invoiced')
     const order = paidAtOnce ? called(unpaid, 'payment') : unpaid
     const result = resultOf(key, order)
     orders.set(name, order)

@@ -6,8 +6,6 @@ import type { Pattern } from './sender.ts'
 import { violationsOf } from './violations.ts'
 import { type Run, runScenario, type Scenario } from './world.ts'
 
-export { SCENARIOS }
-
 type NamedPattern = Pattern & { name: string }
 
 const LATER = [HOUR, 6 * HOUR, 24 * HOUR]
@@ -40,7 +38,10 @@ export type Case = {
 
 export type Options = {
   scenarios?: readonly Scenario[]
-  patterns?: readonly NamedPattern[]
+  /** Only the scenario of this name. */
+  only?: string
+  /** The names of patterns. @default all */
+  patterns?: readonly string[]
   /** How many faults strike in one run. @default 1 */
   depth?: number
   /** Only every n-th fault strikes, for a quick sample. @default 1 */
@@ -54,8 +55,14 @@ export type Matrix = {
   violated: number
   /** The first few runs that violated something. */
   failures: Case[]
-  /** How many runs were struck at each place, by mode. */
-  struck: Record<string, Partial<Record<Mode, number>>>
+  /** How many runs were struck first at each place, by mode and place. */
+  struck: Record<string, number>
+}
+
+const hitOf = ({ place, mode }: { place: Place; mode: Mode }) => `${mode} at "${place}"`
+
+const addTo = (counts: Record<string, number>, name: string, count = 1) => {
+  counts[name] = (counts[name] ?? 0) + count
 }
 
 /** How many failures, and how many violations of each, are shown. */
@@ -73,7 +80,8 @@ const modesAt = (place: Place): readonly Mode[] => {
 /** Runs with no fault, and then with a fault of every mode at every call that was made, down to the depth. */
 export const crashMatrix = async ({
   scenarios = SCENARIOS,
-  patterns = PATTERNS,
+  only,
+  patterns,
   depth = 1,
   every = 1,
   untilFirst = false,
@@ -88,10 +96,7 @@ export const crashMatrix = async ({
       const place = world.calls[at]
       return place === undefined ? [] : [{ at, place, mode }]
     })
-    for (const { place, mode } of faults.slice(0, 1)) {
-      const counts = matrix.struck[place] ?? {}
-      matrix.struck[place] = { ...counts, [mode]: (counts[mode] ?? 0) + 1 }
-    }
+    if (faults[0] !== undefined) addTo(matrix.struck, hitOf(faults[0]))
     const violations = violationsOf({ scenario, world, ...run })
     if (violations.length === 0) return
     matrix.violated++
@@ -115,8 +120,7 @@ export const crashMatrix = async ({
     })
     const run = await runScenario(scenario, observed, faults)
     note(run, pattern)
-    // The calls of a run that is not explored further are not needed again.
-    const calls = faults.length === depth ? [] : run.world.calls
+    const { calls } = run.world
     ran.set(name, [...others, { pattern, asked, calls }])
     return calls
   }
@@ -127,8 +131,9 @@ export const crashMatrix = async ({
       for (const mode of at > (faults.at(-1)?.at ?? -1) ? modesAt(place) : [])
         if (count++ % every === 0 && !isOver()) await explore(scenario, pattern, [...faults, { at, mode }])
   }
-  for (const pattern of patterns)
-    for (const scenario of scenarios) if (!isOver()) await explore(scenario, pattern, [])
+  for (const pattern of PATTERNS.filter(({ name }) => patterns?.includes(name) ?? true))
+    for (const scenario of scenarios.filter(({ name }) => name === (only ?? name)))
+      if (!isOver()) await explore(scenario, pattern, [])
   return matrix
 }
 
@@ -139,26 +144,18 @@ export const mergeMatrices = (matrices: readonly Matrix[]): Matrix => {
     all.runs += runs
     all.violated += violated
     all.failures.push(...failures.slice(0, SHOWN - all.failures.length))
-    for (const [place, counts] of Object.entries(struck)) {
-      const sums = all.struck[place] ?? {}
-      for (const mode of MODES) if (counts[mode]) sums[mode] = (sums[mode] ?? 0) + counts[mode]
-      all.struck[place] = sums
-    }
+    for (const [hit, count] of Object.entries(struck)) addTo(all.struck, hit, count)
   }
   return all
 }
 
 /** Places and modes that no run was struck at: the matrix has a hole there. */
 export const holesOf = ({ struck }: Matrix): string[] =>
-  PLACES.flatMap(place =>
-    modesAt(place)
-      .filter(mode => !struck[place]?.[mode])
-      .map(mode => `${mode} at "${place}"`),
-  )
+  PLACES.flatMap(place => modesAt(place).map(mode => hitOf({ place, mode }))).filter(hit => !struck[hit])
 
 /** One case in a line, with what is needed to run it again. */
 export const describeCase = ({ scenario, pattern, faults, violations }: Case): string => {
-  const struck = faults.map(({ place, mode }) => `${mode} at "${place}"`).join(', then ') || 'no fault'
+  const struck = faults.map(hitOf).join(', then ') || 'no fault'
   const again = faults.map(({ at, mode }) => `${at}:${mode}`).join(',')
   const more = violations.length > SHOWN ? `; and ${violations.length - SHOWN} more` : ''
   const shown = violations.slice(0, SHOWN).join('; ') + more

@@ -37,7 +37,7 @@ type Result = { summary: string; result: object; problems: readonly string[] }
 const plantBugs = async (planted: readonly Bug[], isSilent: boolean): Promise<Result> => {
   assertPlantable(BUGS)
   const found = await inThreads<Case | undefined>(
-    planted.map(({ name }) => ({ bug: name })),
+    planted.map(bug => ({ bug })),
     (by, index) => {
       if (!isSilent) say(`${planted[index]?.name}: ${by === undefined ? 'NOT FOUND' : describeCase(by)}`)
     },
@@ -68,10 +68,9 @@ const repeatRun = async (
 }
 
 const runMatrix = async ({ scenario: scenarios, pattern: patterns, depth }: Runs): Promise<Result> => {
-  const names = patterns.map(({ name }) => name)
   let runs = 0
   const matrices = await inThreads<Matrix>(
-    scenarios.map(({ name }) => ({ scenario: name, patterns: names, depth })),
+    scenarios.map(({ name }) => ({ only: name, patterns: patterns.map(pattern => pattern.name), depth })),
     matrix => {
       runs += matrix.runs
       if (process.stderr.isTTY) process.stderr.write(`\r${runs} runs `)

@@ -47,8 +47,7 @@ export const load = async <Module>(url: string, bug?: Bug): Promise<Module> => {
  */
 export const firstViolationWith = async (bug: Bug): Promise<Case | undefined> => {
   const url = import.meta.resolve('./explore.ts')
-  const { crashMatrix, SCENARIOS } = await load<typeof import('./explore.ts')>(url, bug)
-  const scenarios = SCENARIOS.filter(({ name }) => name === bug.scenario)
-  const only = scenarios.length === 0 ? { depth: 0 } : { scenarios }
+  const { crashMatrix } = await load<typeof import('./explore.ts')>(url, bug)
+  const only = bug.scenario === undefined ? { depth: 0 } : { only: bug.scenario }
   return (await crashMatrix({ untilFirst: true, ...only })).failures[0]
 }

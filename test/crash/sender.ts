@@ -1,4 +1,3 @@
-import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
 import { sign } from '../../lib/protocol/signature.ts'
 import { HEADERS, ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
 import { httpEvent } from '../support/lambda.ts'
@@ -51,34 +50,21 @@ export type Sent = {
   attempts: { skew: number; status: number | undefined }[]
 }
 
-/** Requests that must be refused or ignored, and how they were answered. */
-export const strangersList = () => {
-  const all: { name: string; expected: number; body: string; statuses: (number | undefined)[] }[] = []
-  return {
-    all,
-    /**
-     * @param expected the only status it may be answered with
-     * @param body what quarantine keeps when it is answered 400
-     */
-    async add(
-      name: string,
-      expected: number,
-      body: string,
-      answer: Promise<APIGatewayProxyStructuredResultV2 | undefined>,
-    ) {
-      const stranger = { name, expected, body, statuses: [] as (number | undefined)[] }
-      all.push(stranger)
-      stranger.statuses.push((await answer)?.statusCode)
-    },
-  }
+/** A request that must be refused or ignored, and how it was answered. */
+export type Stranger = {
+  name: string
+  /** The only status it may be answered with. */
+  expected: number
+  /** What quarantine keeps when it is answered 400. */
+  body: string
+  status: number | undefined
 }
-export type Strangers = ReturnType<typeof strangersList>
 
 type SenderOptions = {
   clock: Clock
   functions: Pick<Lambda, 'webhook'>
   pattern: Pattern
-  strangers: Strangers
+  strangers: Stranger[]
   secret: string
   /** How far the sender's clock is ahead at the moment, in milliseconds. */
   skew: () => number
@@ -133,7 +119,7 @@ export const webhookSender = ({
       secret = other
     },
     /** Sends a body once, signed with any secret. */
-    stranger(
+    async stranger(
       name: string,
       expected: number,
       body: object,
@@ -142,7 +128,8 @@ export const webhookSender = ({
       const text = JSON.stringify(body)
       const bytes = Buffer.from(text)
       const signature = sign({ secret: key, t: Math.floor(clock.now() / 1000), body: bytes })
-      strangers.add(name, expected, text, post(bytes, { [HEADERS.signature]: signature, ...headers }))
+      const answer = await post(bytes, { [HEADERS.signature]: signature, ...headers })
+      strangers.push({ name, expected, body: text, status: answer?.statusCode })
     },
   }
 }

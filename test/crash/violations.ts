@@ -123,12 +123,10 @@ const strangerViolations = (run: Run): string[] => {
   // The last secrets that were read remain in use while a fault keeps the receiver from reading them again.
   const isExcused = (text: string) => run.faults.length > 0 && text.includes(`"delivery":"${AFTER_EXCHANGE}`)
   return [
-    ...run.world.strangers.all.flatMap(({ name, expected, body, statuses }) =>
-      statuses
-        .filter(status => status !== expected && !isExcused(body))
-        .filter(status => isClean(run) || status === 200 || status === 202)
-        .map(status => `${name}: answered ${status}, not ${expected}`),
-    ),
+    ...run.world.strangers
+      .filter(({ status, expected, body }) => status !== expected && !isExcused(body))
+      .filter(({ status }) => isClean(run) || status === 200 || status === 202)
+      .map(({ name, status, expected }) => `${name}: answered ${status}, not ${expected}`),
     ...run.world.foreign
       .filter(body => !isExcused(body))
       .map(body => `queued although it must not be: ${body.slice(0, 60)}`),
@@ -144,10 +142,10 @@ const listViolations = (what: string, expected: readonly string[], found: readon
 const quarantineViolations = ({ scenario, world }: Run): string[] => {
   const expected = new Set(scenario.quarantined)
   const perhaps = new Set<string>()
-  for (const { body, expected: status, statuses } of world.strangers.all) {
-    if (status !== 400 || body === '') continue
+  for (const { body, ...stranger } of world.strangers) {
+    if (stranger.expected !== 400 || body === '') continue
     perhaps.add(body)
-    if (statuses.includes(400)) expected.add(body)
+    if (stranger.status === 400) expected.add(body)
   }
   const found = world.cloud.quarantine
     .map(message => quarantinedBytes(message).toString())

@@ -16,7 +16,7 @@ import { leakIn, leakyError } from './personal.ts'
 import { APP, type FunctionName, SHOP, WEB } from './places.ts'
 import { fifoQueue, type QueuedMessage } from './queue.ts'
 import type { PlannedOrder, Scenario } from './scenario.ts'
-import { type Pattern, strangersList, webhookSender } from './sender.ts'
+import { type Pattern, type Stranger, webhookSender } from './sender.ts'
 import { type EndpointAnswer, feedSecretOf, storeClients, storeKeyOf } from './store.ts'
 
 export type { PlannedOrder, Scenario }
@@ -58,6 +58,16 @@ export const writeIndex = (parameters: Map<string, string>, folder: string): voi
   )
   for (const [shard, text] of texts.entries()) parameters.set(`${indexOf(folder)}/${shard}`, text)
 }
+
+/** What Parameter Store has at first. */
+const FIRST_PARAMETERS = new Map([
+  [`${PARAMETERS.webhookSecrets}/first`, WEBHOOK_SECRET],
+  [PARAMETERS.accountingKey, ACCOUNTING_KEY],
+  // The store "closed" was removed from stores.yml, and its key was not revoked.
+  ...[SHOP, WEB, APP, 'closed'].map(source => storeKeyEntry(source, storeKeyOf(source))),
+  ...[WEB, APP].map(source => [`${PARAMETERS.feedSecrets}/${source}`, feedSecretOf(source)] as const),
+])
+for (const folder of [PARAMETERS.storeKeys, PARAMETERS.feedSecrets]) writeIndex(FIRST_PARAMETERS, folder)
 
 /** A retry that the function has announced. */
 type Retry = { queue: string; messageId: string; at: number; seconds: number }
@@ -126,16 +136,9 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     tables: dynamodbTables({ clock, ...chance }),
     fifoQueue: name => Object.values(queues).find(queue => queue.name === name),
     quarantine: [],
-    parameters: new Map([
-      [`${PARAMETERS.webhookSecrets}/first`, WEBHOOK_SECRET],
-      [PARAMETERS.accountingKey, ACCOUNTING_KEY],
-      // The store "closed" was removed from stores.yml, and its key was not revoked.
-      ...[SHOP, WEB, APP, 'closed'].map(source => storeKeyEntry(source, storeKeyOf(source))),
-      ...[WEB, APP].map(source => [`${PARAMETERS.feedSecrets}/${source}`, feedSecretOf(source)] as const),
-    ]),
+    parameters: new Map(FIRST_PARAMETERS),
     failingEntries: scenario.failingEntries ?? 0,
   }
-  for (const folder of [PARAMETERS.storeKeys, PARAMETERS.feedSecrets]) writeIndex(cloud.parameters, folder)
 
   const send = (instance: Instance, name: FunctionName, request: OutgoingRequest) => {
     const { origin, timeout } = request
@@ -190,7 +193,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     ...{ clock, call, cloud, http, telemetry, now, scenario },
     onTimeout: onTrouble,
   })
-  const strangers = strangersList()
+  const strangers: Stranger[] = []
   const stores = storeClients(clock, functions, pattern, strangers)
   const sender = webhookSender({
     ...{ clock, functions, pattern, strangers, now, secret: WEBHOOK_SECRET },

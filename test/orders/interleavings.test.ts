@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { type Intent, isOpen, isSettled } from '../../lib/orders/order.ts'
-import { orderIn, resultOf } from '../accounting.ts'
+import { resultOf, serviceOrder } from '../accounting.ts'
 import { arrive, check, KEY, moves, movesMeanwhile, type World, work } from './world.ts'
 
 const QUIET = { outsidePayments: 0, reversals: 0, edits: 0, repeats: 0, faults: 0 }
@@ -146,8 +146,8 @@ const all = ['create', 'payment', 'refund'] as const
 const paid = ['create', 'payment'] as const
 
 const short = { stocked: false }
-const inReview = { order: orderIn('needs_review') }
-const invoiced = { order: orderIn('invoiced') }
+const inReview = { order: serviceOrder('needs_review') }
+const invoiced = { order: serviceOrder('invoiced') }
 
 test.each<[string, ...Parameters<typeof world>]>([
   ['an order that needs review', short, { requests: all, faults: 1 }],

@@ -5,7 +5,7 @@ import type { AccountingCall } from '../../lib/orders/next-call.ts'
 import { newOrder, type Order, type RequestKind, type WithdrawalMark } from '../../lib/orders/order.ts'
 import { process } from '../../lib/orders/process.ts'
 import type { OrderResult } from '../../lib/protocol/order.ts'
-import { ACTS, called, orderIn, refuses, resultOf, type ServiceOrder } from '../accounting.ts'
+import { ACTS, called, refuses, resultOf, type ServiceOrder, serviceOrder } from '../accounting.ts'
 
 /** A model of everything around one order: service, order queue, worker, feed and store. Nothing in it is changed. */
 export type World = Readonly<{
@@ -64,7 +64,7 @@ const serve = (service: Service, { to }: AccountingCall): { answer: CallResult; 
   const reason = { status: 400, code: code ?? 'not_finalized', message: 'no' }
   const refused = { to, outcome: 'refused', reason } as const
   const resultIs = (order: ServiceOrder) => ({ to, outcome: 'result', result: resultOf(KEY, order) }) as const
-  const first = orderIn(stocked ? 'invoiced' : 'needs_review')
+  const first = serviceOrder(stocked ? 'invoiced' : 'needs_review')
   const order = service.order ?? (to === 'create' && code === undefined ? first : undefined)
   if (order === undefined) {
     const unknown = { to, outcome: 'unknown order', reason: { ...reason, status: 404 } } as const
