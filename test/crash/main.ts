@@ -18,7 +18,7 @@ const inThreads = async <Result>(
   const results: Result[] = []
   const waiting = jobs.entries()
   const work = async () => {
-    const thread = new Worker(new URL('thread.ts', import.meta.url))
+    const thread = new Worker(new URL('./thread.ts', import.meta.url))
     for (const [index, job] of waiting) {
       thread.postMessage(job)
       const [result] = await once(thread, 'message')
