@@ -19,7 +19,7 @@ export const createJobs = (context: Context, live: Live, kind: string) => {
     stop: (name: string) => stops.get(name)?.abort(cannot('finish', 'broken off')),
     /**
      * @param action such as `resend the orders`
-     * @param work hears its progress through the terminal of the given context, and returns what it has to say
+     * @param work reports its progress to the terminal of the given context, and returns what it has to say
      * @throws Failure while the former work of this name goes on
      */
     start: (

@@ -13,7 +13,7 @@ const LOG_RETRY_MS = 5000
 
 /**
  * What the pages follow. While at least one is connected, polled values are read again and the log is followed;
- * pages hear the name of what has changed: of a polled value, or the message of a new log line.
+ * pages receive the name of what has changed: of a polled value, or the message of a new log line.
  */
 export const createLive = (context: Context, stopping: AbortSignal) => {
   const listeners = new Set<(change: { kind: string }) => void>()

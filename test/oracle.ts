@@ -121,17 +121,17 @@ export const feedViolations = (feed: readonly ReceivedMessage[], faults = 0): st
 }
 
 /** The states in which a request was published, the last one last; after a crash a version may hold another. */
-const statesHeard = (feed: readonly ReceivedMessage[], id: string): readonly string[] => {
-  const heard = new Map<number, string>()
+const publishedStates = (feed: readonly ReceivedMessage[], id: string): readonly string[] => {
+  const states = new Map<number, string>()
   for (const { version, ...message } of feed) {
     if (message.event !== 'order.updated') {
-      if (message.data.id === id) heard.set(version, message.event.replace('order.', ''))
-    } else for (const request of message.requests) if (request.id === id) heard.set(version, request.state)
+      if (message.data.id === id) states.set(version, message.event.replace('order.', ''))
+    } else for (const request of message.requests) if (request.id === id) states.set(version, request.state)
   }
-  return [...heard].sort(([a], [b]) => a - b).map(([, state]) => state)
+  return [...states].sort(([a], [b]) => a - b).map(([, state]) => state)
 }
 
-/** Every request that was accepted ends exactly once, and the store hears it and can read it (promise P13). */
+/** Every request that was accepted ends exactly once, and the store is notified of it and can read it (promise P13). */
 const requestViolations = (
   { requests }: Expected,
   order: Order | undefined,
@@ -141,12 +141,12 @@ const requestViolations = (
 ): string[] => {
   const intents = order?.intents ?? []
   const published = (intent: Intent) => {
-    const heard = statesHeard(feed, intent.id)
-    const ends = heard.filter(state => !isOpen({ state: state as IntentState }))
+    const states = publishedStates(feed, intent.id)
+    const ends = states.filter(state => !isOpen({ state: state as IntentState }))
     return [
       ...claim(
-        heard.at(-1) === intent.state,
-        `the ${intent.kind} is ${intent.state}, and the store heard ${heard}`,
+        states.at(-1) === intent.state,
+        `the ${intent.kind} is ${intent.state}, and ${states} was published`,
       ),
       ...claim(new Set(ends).size <= 1, `the ${intent.kind} ended as ${ends}`),
     ]

@@ -15,7 +15,7 @@ export type Lifecycle = {
   createdBy: 'relay' | 'service'
   /**
    * The service refuses the order because it does not know its product: `always`; `later`, until it is added a
-   * day later; or `first`, until the store has heard of it, has it added and sends the order again.
+   * day later; or `first`, until the store is notified, has it added and sends the order again.
    */
   unknownProduct?: 'first' | 'later' | 'always'
   /** The store sends each of its requests twice. */

@@ -202,7 +202,7 @@ const feedOf = async (context: Context, source: string, patience: Patience) => {
 }
 
 /**
- * Tests a store, and hears what is found.
+ * Tests a store, and passes on what it finds.
  *
  * @param command starts the store, which may then be killed
  * @throws Failure if it must not be tested, or once the signal is aborted; the store has then been killed

@@ -11,7 +11,7 @@ export type Terminal = {
   stdout: Writable & { isTTY?: boolean }
   stderr: Writable & { isTTY?: boolean }
   environment: Readonly<Record<string, string | undefined>>
-  /** Hears the progress of long operations, in place of a terminal. */
+  /** Receives the progress of long operations, in place of a terminal. */
   onProgress?: (text: string, reached: number, total: number | undefined) => void
 }
 

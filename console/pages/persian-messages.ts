@@ -74,7 +74,7 @@ learnMessages({
     'درخواست همراه سفارش می‌ماند و بررسی بعدی آن را می‌فرستد.',
   'Nothing is lost once a check has read the order from the service.':
     'پس از آنکه یک بررسی سفارش را از سرویس بخواند، چیزی از دست نمی‌رود.',
-  'The request is lost, and its store does not hear of it.':
+  'The request is lost, and its store is not notified.':
     'درخواست از دست می‌رود و فروشگاه از آن خبردار نمی‌شود.',
   'The order is read, and the {kind} withdrawn unless it is done already.':
     'سفارش خوانده می‌شود و اگر هنوز انجام نشده باشد از {kind} انصراف داده می‌شود.',

@@ -202,7 +202,7 @@ const doubtRefusal = (order: Order, kind: RequestKind, reason: Refusal): Order =
   return doubted(update(order, kind, { refused: { times, reason } }))
 }
 
-/** Rejects what is refused, or keeps it open for some time, when the cause may be fixed; the store hears both. */
+/** Rejects what is refused, or keeps it open for some time, when the cause may be fixed; the store is notified of both. */
 const refuse = (order: Order, kind: RequestKind, reason: Refusal, { now, retryRefused }: Moment): Order => {
   const intent = leaderOf(order, kind)
   if (intent === undefined) return order

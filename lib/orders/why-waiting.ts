@@ -116,7 +116,7 @@ const discarded = ({ event, delivery }: Failing, intents: readonly Intent[]): st
   if (intents.some(({ id }) => id === delivery))
     return 'The request is kept with the order, and the next check sends it.'
   return ['order.create', 'order.payment', 'order.refund', 'order.withdraw'].includes(event)
-    ? 'The request is lost, and its store does not hear of it.'
+    ? 'The request is lost, and its store is not notified.'
     : 'Nothing is lost once a check has read the order from the service.'
 }
 

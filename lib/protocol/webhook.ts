@@ -14,10 +14,7 @@ export const PROBE = 'relay.probe'
  */
 export const RETRY_SECONDS = [5, 30, 2 * 60, 10 * 60, 60 * 60, 6 * 60 * 60, 24 * 60 * 60] as const
 
-/**
- * How long the sender waits for a response, in seconds: the relay's webhook function, and each store's receiver, is
- * built for that.
- */
+/** How long the sender waits for a response, in seconds; stores' receivers are built for that. */
 export const SENDER_TIMEOUT_SECONDS = 10
 
 /** The fields of every webhook, whatever its event (spec: Delivery, Body). */

@@ -126,7 +126,7 @@ const UNDO = new Error('Dry run')
 
 /**
  * Retries orders one after the other, since they share the stock, in one transaction. A dry run does the same and
- * undoes it, so that it tells exactly what would happen.
+ * undoes it, so that it shows exactly what would happen.
  */
 export const retryOrders = ({ orders, dryRun = false }: Retries, store: Store) => {
   const results: ReturnType<typeof retried>[] = []

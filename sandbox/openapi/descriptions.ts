@@ -144,7 +144,7 @@ const DESCRIPTIONS: Record<string, string> = {
   'RetryResults.orders.status': 'Status after the retry; null if the order is not registered.',
   'RetryResults.orders.error': 'Why the order is not finalized; null if it is.',
   'Retries.orders': 'The orders, also those whose cause is not gone.',
-  dryRun: 'Whether to change nothing and only tell what would happen.',
+  dryRun: 'Whether to change nothing and only report what would happen.',
   faults: 'The active faults, oldest first.',
   id: 'Identifier of the fault.',
   'FaultRequest.kind':

@@ -1,22 +1,21 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { afterAll, expect, test } from '@jest/globals'
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { useFolder } from '../support/folder.ts'
 
 const PROOF = resolve('test/proof.ts')
-const directory = await mkdtemp(join(tmpdir(), 'order-relay-chaos-test-'))
-afterAll(() => rm(directory, { recursive: true }))
+const directory = useFolder()
 
 /** In a process of its own, as it is run by hand. */
 const chaos = async (seed: number, ...options: string[]) => {
   const args = [PROOF, 'chaos', '--quick', '--seed', String(seed), ...options]
   const output = await new Promise<string>(done => {
-    execFile(process.execPath, args, { cwd: directory }, (error, stdout, stderr) =>
+    execFile(process.execPath, args, { cwd: directory() }, (error, stdout, stderr) =>
       done(`${stdout}${stderr}exit code ${error === null ? 0 : error.code}`),
     )
   })
-  const report = await readFile(join(directory, `reports/chaos-${seed}.json`), 'utf8').catch(() => '{}')
+  const report = await readFile(directory(`reports/chaos-${seed}.json`), 'utf8').catch(() => '{}')
   return { output, report: JSON.parse(report) }
 }
 

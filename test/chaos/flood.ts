@@ -33,7 +33,7 @@ const BESIDES: readonly [Kind, ...Kind[]] = [
   { name: 'signed ahead of time', weight: 1, offBy: LATE, answers: FORGED },
   { name: 'too large', weight: 2, padding: MAX_BODY_BYTES, answers: ['413 too_large'] },
 ]
-/** Of a hundred webhooks, forty are no news. */
+/** Of a hundred webhooks, forty change nothing. */
 const BESIDES_SHARE = 0.4
 const TWIN_SHARE = 0.06
 

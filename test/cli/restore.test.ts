@@ -35,8 +35,8 @@ const statusOf = async (external_id: string) => {
 const reaches = (external_id: string, status: string) =>
   until(async () => (await statusOf(external_id)) === status)
 
-/** The versions that the store has heard of each order. */
-const heard = async () => {
+/** The versions that the store has received of each order. */
+const received = async () => {
   const versions: Record<string, number[]> = {}
   for (const { Body = '' } of await drain(local.stack().sqs, local.queue('feed-api.fifo'))) {
     const { data, version } = JSON.parse(Body)
@@ -70,7 +70,7 @@ beforeAll(async () => {
   await reaches('in-review', 'invoiced')
   expect(await create('unknown')).toBe('invoiced')
   expect(await request('still-in-review/refund/', {})).toBe(202)
-  before = await heard()
+  before = await received()
 
   await change(project(), 'serverless.yml', 'ordersTable: orders', `ordersTable: ${RESTORED}`)
   await change(project(), 'serverless.yml', 'feedVersionsFrom: 0', 'feedVersionsFrom: 1000')
@@ -122,8 +122,8 @@ test('the audit finds the others, repairs them, and names the request that was l
   expect(commandsOf()).toHaveLength(3)
 })
 
-test('stores hear the repaired orders with versions above all that they heard before', async () => {
-  const after = await heard()
+test('stores receive the repaired orders with versions above all that they received before', async () => {
+  const after = await received()
   expect(Object.keys(after).sort()).toEqual(['in-review', 'paid-later', 'unknown'])
   for (const [external_id, versions] of Object.entries(after))
     expect(Math.min(...versions)).toBeGreaterThan(Math.max(1000, ...(before[external_id] ?? [])))

@@ -238,7 +238,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     const ask = async (kind: RequestKind) => {
       await stores[kind](key)
       if (twice) await stores[kind](key)
-      // What is repeated after its withdrawal is wanted again.
+      // What is repeated after its withdrawal is requested again.
       if (withdraws?.what === kind) clock.after(withdraws.after, () => stores.withdraw(key, kind))
     }
     if (unknownProduct === 'later') clock.after(DAY, () => service.addProduct(external_id))

@@ -1,14 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
 import type { IncomingHttpHeaders } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { build, type Metafile, type Plugin } from 'esbuild'
 import { BUNDLING } from '../../deploy/bundle.ts'
 import { lambdaSdk } from '../../deploy/lambda-sdk.ts'
 import { urlOf } from '../../local/settings.ts'
+import { useFolder } from '../support/folder.ts'
 import { type Answer, startServer } from '../support/server.ts'
 
 // The same function, bundled with the plugin and without it, calls a local server: it behaves the same.
@@ -79,7 +77,7 @@ const bundle = (outfile: string, plugins: Plugin[]) =>
     logLevel: 'silent',
   })
 
-let folder: string
+const folder = useFolder()
 let metafile: Metafile
 const functions = new Map<string, ChildProcess>()
 let answers: (Answer | undefined)[] = []
@@ -92,18 +90,16 @@ beforeAll(async () => {
     requests.push(headers)
     return answers.shift()
   })
-  folder = await mkdtemp(join(tmpdir(), 'order-relay-sdk-'))
   const [bundled] = await Promise.all([
-    bundle(join(folder, 'with.mjs'), [lambdaSdk]),
-    bundle(join(folder, 'without.mjs'), []),
+    bundle(folder('with.mjs'), [lambdaSdk]),
+    bundle(folder('without.mjs'), []),
   ])
   metafile = bundled.metafile
-  for (const name of ['with', 'without']) functions.set(name, fork(join(folder, `${name}.mjs`), { env: {} }))
+  for (const name of ['with', 'without']) functions.set(name, fork(folder(`${name}.mjs`), { env: {} }))
 })
 afterAll(async () => {
   for (const child of functions.values()) child.kill()
   await server.close()
-  await rm(folder, { recursive: true })
 })
 
 const ask = async (name: string, message: object): Promise<unknown> => {
@@ -210,7 +206,7 @@ test('the build fails when an upgrade moves a module that the plugin rewrites', 
         contents: 'export const loadConfig = () => undefined',
       })),
   }
-  await expect(bundle(join(folder, 'moved.mjs'), [moved, lambdaSdk])).rejects.toThrow(
+  await expect(bundle(folder('moved.mjs'), [moved, lambdaSdk])).rejects.toThrow(
     /configLoader\.js is not loaded any more; update deploy\/lambda-sdk\.ts/,
   )
 })

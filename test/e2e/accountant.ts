@@ -19,18 +19,18 @@ const read = async (target: Target, id: string) => {
   return result
 }
 
-/** What the store's feed said of each order. */
-const told = new Map<string, Reply['body'][]>()
+/** What the store has received about each order. */
+const received = new Map<string, Reply['body'][]>()
 
 /** Resolves once the relay answers what the service holds, and published it last. */
 const agree = (id: string) =>
   until(async () => {
     for (const { data } of await published(source)) {
-      told.set(data.external_id, [...(told.get(data.external_id) ?? []), data])
+      received.set(data.external_id, [...(received.get(data.external_id) ?? []), data])
     }
     const { relay, service } = targets()
     const held = await read(service, id)
-    return isDeepStrictEqual(held, await read(relay, id)) && isDeepStrictEqual(held, told.get(id)?.at(-1))
+    return isDeepStrictEqual(held, await read(relay, id)) && isDeepStrictEqual(held, received.get(id)?.at(-1))
   })
 
 const payment = { method: 'card', reference: 'r-1' }
@@ -96,8 +96,8 @@ export const accountantTests = () => {
       if (pace === 'step by step') await agree(external_id)
     }
     await agree(external_id)
-    const heard = (told.get(external_id) ?? []).map(({ status, total }) => `${status} ${total}`)
-    if (pace === 'step by step') expect(heard.join(', ')).toBe(states)
-    else expect(states.endsWith(String(heard.at(-1)))).toBe(true)
+    const seen = (received.get(external_id) ?? []).map(({ status, total }) => `${status} ${total}`)
+    if (pace === 'step by step') expect(seen.join(', ')).toBe(states)
+    else expect(states.endsWith(String(seen.at(-1)))).toBe(true)
   })
 }

@@ -1,5 +1,4 @@
-import { once as event } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, jest, test } from '@jest/globals'
 import express from 'express'
@@ -19,7 +18,7 @@ import { sign } from '../../kit/src/signature.ts'
 import { orderUpdated, requestChanged, signedRequest } from '../../kit/src/testing.ts'
 import { FEED_TEST } from '../../lib/feeds/deliver.ts'
 import type { FeedMessage as Published } from '../../lib/orders/feed.ts'
-import { addressOf } from '../support/address.ts'
+import { listening } from '../support/server.ts'
 
 const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='
 
@@ -33,13 +32,9 @@ afterEach(async () => {
 })
 
 const listen = async (listener: RequestListener) => {
-  const server = createServer(listener).listen({ host: '127.0.0.1', port: 0 })
-  await event(server, 'listening')
-  closing.push(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return addressOf(server)
+  const { url, close } = await listening(listener)
+  closing.push(close)
+  return url
 }
 
 /** Every way to receive; each returns a function that sends it a request. */

@@ -103,7 +103,7 @@ test.each<
   ['must have one t=', { header: 'v1=00' }],
   ['must have one t=', { header: `t=${T},${SIGNED}` }],
 ])(
-  'the cause is told: %s',
+  'the cause is named: %s',
   async (cause, { body = BODY, secret = SECRET, header, at = T }, signed = BODY) => {
     const value = header ?? relay.sign({ secret: SECRET, t: T, body: signed })
     const headers = { 'X-Service-Signature': value }
@@ -114,7 +114,7 @@ test.each<
   },
 )
 
-test('a missing header is told', async () => {
+test('a missing header is named', async () => {
   const explanation = await explainSignature({ headers: {}, body: BODY, secret: SECRET })
   expect(explanation).toMatchObject({ valid: false, cause: expect.stringContaining('is missing') })
 })

@@ -99,7 +99,7 @@ describe('a webhook', () => {
 })
 
 describe('a request', () => {
-  test('refund waits while the order is in review, and the store hears it once; a payment does not', () => {
+  test('refund waits while the order is in review, and it is published once; a payment does not', () => {
     const waiting = apply(having('needs_review', intent('refund')), read('needs_review'))
     expect([nextCall(waiting), waiting.pending]).toEqual([undefined, [message('waiting', 'refund')]])
     expect(apply(silent(waiting), read('needs_review')).pending).toEqual([])
@@ -301,11 +301,11 @@ describe('a withdrawal', () => {
   })
 })
 
-test('a resend publishes the result and every request that the store has heard of, and changes nothing', () => {
+test('a resend publishes the result and every request that was published, and changes nothing', () => {
   const rejected = ended('payment', 'rejected', { reason: { ...invalid, body: 'of the service' } })
   expect(requestView(rejected)).toEqual({ ...rejected, reason: invalid })
-  const heard = intent('refund', 'waiting', { published: true })
-  const start = having('needs_review', ended('create', 'registered'), rejected, heard, intent('payment'))
+  const published = intent('refund', 'waiting', { published: true })
+  const start = having('needs_review', ended('create', 'registered'), rejected, published, intent('payment'))
   const resend = { event: 'order.resend', delivery: DELIVERY, data: result('any') } as const
   const again = apply(start, resend)
   expect(silent(again)).toEqual(start)

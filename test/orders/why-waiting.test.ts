@@ -117,7 +117,7 @@ test('what can be done about an order, and what follows', () => {
   expect(effects({ result: invoiced }, dead)).toEqual({
     check: 'The worker reads the order from the service.',
     replay: 'The worker processes "order.payment" at once.',
-    discard: 'The request is lost, and its store does not hear of it.',
+    discard: 'The request is lost, and its store is not notified.',
   })
   expect(effects({ result: invoiced, intents: [payment] }, dead).discard).toMatch(/kept with the order/)
   const webhook = { failing: { ...dead.failing, event: 'order.updated' } }

@@ -291,9 +291,9 @@ test('the event stream reports every change', async () => {
     if (text.includes(`"kind":"delivery"`)) break
   }
   const changes = [...text.matchAll(/^event: change\ndata: (.*)$/gm)]
-  const heard = changes.map(([, data]) => JSON.parse(String(data)))
+  const received = changes.map(([, data]) => JSON.parse(String(data)))
   // The delivery attempts follow.
-  expect(heard.slice(0, 10)).toEqual([
+  expect(received.slice(0, 10)).toEqual([
     { kind: 'customer', code: '09123456789' },
     { kind: 'order', source: 'api', external_id: '1' },
     { kind: 'product', sku: 'SKU-3' },

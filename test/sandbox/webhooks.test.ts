@@ -1,11 +1,10 @@
-import { createServer } from 'node:http'
 import { afterEach, expect, test } from '@jest/globals'
 import { verify } from '../../lib/protocol/signature.ts'
 import { attempt } from '../../sandbox/delivery/attempt.ts'
 import { waitAfter } from '../../sandbox/delivery/sender.ts'
 import { startSandbox } from '../../sandbox/start.ts'
 import { DAY } from '../scenarios.ts'
-import { addressOf } from '../support/address.ts'
+import { listening } from '../support/server.ts'
 import {
   call,
   clientOf,
@@ -230,14 +229,12 @@ test('the outcome reports a timeout and an unreachable receiver', async () => {
 })
 
 test('the status of an endless response decides, and only its beginning is kept', async () => {
-  const server = createServer((_request, response) => {
+  const { url, close } = await listening((_request, response) => {
     const more = () => response.write('x'.repeat(10_000), more)
     more()
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  expect(await attemptTo(addressOf(server))).toMatchObject({ status: 200, response: 'x'.repeat(500) })
-  server.close()
-  server.closeAllConnections()
+  expect(await attemptTo(url)).toMatchObject({ status: 200, response: 'x'.repeat(500) })
+  await close()
 })
 
 test('the retry delays are 5 s, 30 s, 2 min, 10 min, 1 h, 6 h and 24 h, divided by the speed', () => {

@@ -1,18 +1,36 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { portOf } from './address.ts'
+import { addressOf, portOf } from './address.ts'
 
 export type Answer = { status: number; headers?: Record<string, string>; body?: string }
+
+/** An HTTP server on a free port of the loopback address. */
+export const listening = async (listener: RequestListener) => {
+  const server = createServer(listener).listen({ host: '127.0.0.1', port: 0 })
+  // By default a server closes a connection after five idle seconds, perhaps while a request is on its way.
+  server.keepAliveTimeout = 0
+  await once(server, 'listening')
+  return {
+    port: portOf(server),
+    url: addressOf(server),
+    close: async () => {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
 
 /**
  * An HTTP server on a free port of the loopback address. A respond function that rejects is answered 500; where it
  * has no answer, the connection breaks.
  */
-export const startServer = async (
+export const startServer = (
   respond: (request: IncomingMessage, body: Buffer) => Promise<Answer | undefined>,
-) => {
-  const server = createServer((request, response) => {
+) =>
+  listening((request, response) => {
     buffer(request)
       .then(body => respond(request, body))
       .then(
@@ -23,17 +41,4 @@ export const startServer = async (
         },
         () => response.writeHead(500).end(),
       )
-  }).listen({ host: '127.0.0.1', port: 0 })
-  // By default a server closes a connection after five idle seconds, perhaps while a request is on its way.
-  server.keepAliveTimeout = 0
-  await once(server, 'listening')
-  return {
-    port: portOf(server),
-    close: async () => {
-      const closed = once(server, 'close')
-      server.close()
-      server.closeAllConnections()
-      await closed
-    },
-  }
-}
+  })
