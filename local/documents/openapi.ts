@@ -16,7 +16,7 @@ const HEADERS = {
   'Relay-Request-Id': 'Id of the request.',
   'Relay-Request-State': 'State of the request.',
   'Relay-Warnings': 'Fields of the request that have no effect, percent-encoded and separated by commas.',
-  'Preference-Applied': 'The preferences that were honoured.',
+  'Preference-Applied': 'The preferences that were honored.',
 }
 const requestHeaders = Object.fromEntries(
   Object.entries(HEADERS).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
