@@ -24,6 +24,7 @@ describe('the path', () => {
 
   test.each([
     ['GET', '1001//', { to: 'read', external_id: '1001/' }],
+    ['HEAD', '1001', { to: 'read', external_id: '1001' }],
     ['POST', '//refund', { to: 'refund', external_id: '/' }],
     ['DELETE', '1001/', { to: 'withdraw', of: 'create', external_id: '1001' }],
     ['POST', '', { to: 'create' }],

@@ -116,8 +116,8 @@ test('an attempt that AWS leaves without an answer ends while the sender of a we
   Object.assign(httpsAgent.freeSockets, { aws: [idle] })
   const began = performance.now()
   await call()
-  expect(performance.now() - began).toBeLessThan(10_000)
-  expect(idle.destroyed).toBe(true)
+  const seen = { isInTime: performance.now() - began < 10_000, isClosed: idle.destroyed }
   sqs.destroy()
   await server.close()
+  expect(seen).toEqual({ isInTime: true, isClosed: true })
 })

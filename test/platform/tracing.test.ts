@@ -136,8 +136,8 @@ test.each<[string, Answer | undefined, string, string]>([
   try {
     const request = { method: 'GET', origin, path: '/orders/1001', headers: {}, timeout: 2000 }
     const call = () => httpClient()(request).catch(() => undefined)
-    // Nobody may send there, which is no failure.
-    process.env.AWS_XRAY_DAEMON_ADDRESS = '255.255.255.255:9'
+    // There is none, which is no failure.
+    process.env.AWS_XRAY_DAEMON_ADDRESS = 'daemon.invalid:9'
     await call()
     Object.assign(process.env, environment)
     const credentials = { accessKeyId: 'test', secretAccessKey: 'test' }
