@@ -68,6 +68,6 @@ export const orderView = (stored: StoredOrder): HttpResponse | undefined => {
   const isCreating = intents.some(
     ({ kind, state, refused_at }) => kind === 'create' && state === 'waiting' && refused_at === undefined,
   )
-  if (!isCreating && (announced === undefined || intents.length > 0)) return undefined
+  if (!isCreating && announced === undefined) return undefined
   return { status: 202, body: { source, external_id, ...relayView(stored) } }
 }

@@ -136,7 +136,6 @@ export const parameterCache = (
       .then(
         values => {
           held = { values, at: now() }
-          failure = undefined
           return values
         },
         error => {

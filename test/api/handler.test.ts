@@ -286,11 +286,14 @@ test.each<[Intent, number | undefined, object?]>([
     { error: { message: 'The payment was withdrawn before it was registered' } },
   ],
   [intent('create', 'rejected', { reason: REASON }), 400],
+  // It is to be sent again after this refusal.
+  [intent('create', 'waiting', { reason: REASON }), undefined],
   [intent('payment', 'held'), 202, { ...RESULT, id: 'payment', state: 'held' }],
   [intent('payment', 'waiting', { published: true }), undefined],
   // A refund that waits for the invoice, and one that is to be sent.
   [intent('refund', 'waiting', { published: true }), 202],
   [intent('refund', 'waiting'), undefined],
+  [intent('refund', 'waiting', { published: true, refused_at: 1, reason: REASON }), 400],
   [intent('withdrawal', 'registered', { of: 'refund' }), 200, { id: 'withdrawal', of: 'refund' }],
 ])('the request %j is answered with %p', (decided, status, body = {}) => {
   const order = { ...newOrder(KEY), result: RESULT, intents: [decided] }

@@ -68,6 +68,11 @@ describe('a refusal names the field, the value and the rule', () => {
     [orderRequest, order({ payment: { method: 'x' } }), `Field "payment.method" is "x": ${METHODS}`],
     [paymentRequest, { payment: 'x' }, 'Field "payment" is "x": must be an object'],
     [paymentRequest, { payment: { date: 1 } }, 'Field "payment.date" is 1: must be a string'],
+    ...['sku', 'quantity', 'unit_price'].map((field): [Schema, unknown, string] => [
+      item,
+      { ...row, [field]: undefined },
+      `Field "${field}" is missing`,
+    ]),
     [item, { ...row, quantity: -1 }, 'Field "quantity" is -1: must be greater than zero'],
     [item, { ...row, quantity: '1' }, 'Field "quantity" is "1": must be a number'],
     [item, { ...row, unit_price: '1' }, 'Field "unit_price" is "1": must be a number'],
@@ -197,7 +202,14 @@ describe('a mobile number', () => {
     ['Arabic digits, which some keyboards type for Persian ones', '٠٩٨٧٦٥٤٣٢١٠', '09876543210'],
     ['mixed digits', '+٩٨٩۱۲۳٤۵٦۷۸۹', '09123456789'],
     ['white space around it', ' 09123456789\n', '09123456789'],
-    ...[...vectors.invalid, 'x9123456789', '009123456789', '091234567890', '0912 3456789'].map(form => {
+    ...[
+      ...vectors.invalid,
+      '989123456789',
+      'x9123456789',
+      '009123456789',
+      '091234567890',
+      '0912 3456789',
+    ].map(form => {
       return ['is none', form, undefined]
     }),
   ])('%s: %p', (_why, form = '', canonical) => {
