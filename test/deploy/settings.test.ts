@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { afterAll, describe, expect, test } from '@jest/globals'
+import PackagePlugin from '../../deploy/package.ts'
 import { feederEvents, feedQueueId, queueResources } from '../../deploy/queues.ts'
 import { assertDeployable, type DeploymentSettings } from '../../deploy/settings.ts'
 import { resources } from '../../deploy/template.ts'
@@ -89,6 +90,27 @@ test('a deployment stops before anything is packaged, with the message alone', a
   )
   expect(output).not.toMatch(/ at .*settings\.ts|Service packaged/)
   expect(code).toBe(1)
+})
+
+test('without a shift, a single function is deployed as all are; nothing is uploaded in vain', async () => {
+  const [functions, compiledCloudFormationTemplate] = [{ worker: {} }, { Resources: {} }]
+  const hooksWith = (changes: Partial<DeploymentSettings> = {}): Record<string, () => Promise<void>> => {
+    const provider = { shouldNotDeploy: true, compiledCloudFormationTemplate }
+    const service = { custom: { settings: { ...settings, ...changes } }, provider, functions }
+    return new PackagePlugin({ serviceDir: process.cwd(), classes: { Error }, service } as never).hooks
+  }
+  const initialize = (changes?: Partial<DeploymentSettings>) =>
+    hooksWith(changes)['before:deploy:function:initialize']?.()
+  await initialize()
+  await expect(initialize({ accountingUrl: '' })).rejects.toThrow('is not set')
+  await expect(initialize({ shift: 'AllAtOnce' })).rejects.toThrow('Cannot deploy a single function')
+  const hooks = hooksWith()
+  const { 'before:deploy:function:packageFunction': pack } = hooks
+  expect(pack).toBe(hooks['before:package:createDeploymentArtifacts'])
+  await expect(hooks['before:aws:deploy:deploy:validateTemplate']?.()).resolves.toBeUndefined()
+  await hooks['before:package:compileFunctions']?.()
+  await hooks['before:aws:package:finalize:mergeCustomProviderResources']?.()
+  expect([functions.worker, compiledCloudFormationTemplate.Resources]).toEqual([{}, {}])
 })
 
 /** The parts of a template; what is optional is left out unless it is asked for. */
