@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { IncomingHttpHeaders } from 'node:http'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { build, type Metafile, type Plugin } from 'esbuild'
-import { BUNDLING } from '../../deploy/bundle.ts'
+import { BUNDLING, zipped } from '../../deploy/bundle.ts'
 import { lambdaSdk } from '../../deploy/lambda-sdk.ts'
 import { urlOf } from '../../local/settings.ts'
 import { useFolder } from '../support/folder.ts'
@@ -196,6 +196,18 @@ test('the bundle imports no built-in, and is small', () => {
   const [output] = Object.values(metafile.outputs)
   expect(output?.imports).toEqual([])
   expect(output?.bytes).toBeLessThan(500_000)
+})
+
+test('unchanged code gives the same zip, of a file that everybody may read', () => {
+  const zip = Buffer.from(zipped('functions/webhook', Buffer.from('export {}')))
+  const entry = zip.indexOf('PK\u0001\u0002')
+  const [system, date, attributes] = [
+    zip[entry + 5],
+    zip.readUInt32LE(entry + 12),
+    zip.readUInt32LE(entry + 38),
+  ]
+  // On Unix, at the first moment that a zip can name.
+  expect([system, date, attributes]).toEqual([3, 0x00_21_00_00, 0o100644 * 2 ** 16])
 })
 
 test('the build fails when an upgrade moves a module that the plugin rewrites', async () => {
