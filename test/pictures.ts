@@ -7,6 +7,7 @@ import { SOURCE, story } from '../local/demo/story.ts'
 import { freePorts } from '../local/ports.ts'
 import { startStack } from '../local/stack.ts'
 import { startBrowser } from './support/chromium.ts'
+import { fetchJson } from './support/fetch-json.ts'
 
 // Makes the pictures of docs/images from the running system, after the demo's story and a morning of a small shop.
 
@@ -23,11 +24,8 @@ const trade = async ({ store }: Parties, sandbox: string) => {
       ...(number % 3 === 0 && { payment: { method: 'online', reference: `7788${number}` } }),
     })
   }
-  await fetch(`${sandbox}/panel/orders/A-4/pay?source=${SOURCE}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ method: 'card', reference: '4711' }),
-  })
+  const body = { method: 'card', reference: '4711' }
+  await fetchJson(`${sandbox}/panel/orders/A-4/pay?source=${SOURCE}`, { method: 'POST', body })
 }
 
 type Shot = { name: string; url: string; wait: string } & BrowserContextOptions

@@ -3,14 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { beforeAll } from '@jest/globals'
+import { afterEach, beforeAll } from '@jest/globals'
 import { runRelay } from '../../bin/program.ts'
 import { messageGroupOf } from '../../lib/orders/events.ts'
 import { freePorts } from '../../local/ports.ts'
 import { ACCOUNT_ID, environmentOf } from '../../local/settings.ts'
+import { fetchJson } from '../support/fetch-json.ts'
 import { useFolder } from '../support/folder.ts'
 import { clientsAt } from '../support/parts.ts'
-import { startProgram } from '../support/program.ts'
+import { endPrograms, startProgram } from '../support/program.ts'
 import { ROOT } from '../support/project.ts'
 import { recordingCalls } from './calls.ts'
 
@@ -83,6 +84,8 @@ export const useLocalStack = ({
   project?: () => Promise<string>
 }): void => {
   const dataDir = useFolder(() => running?.close())
+  // What a failed test leaves running would disturb the next ones.
+  afterEach(endPrograms)
   beforeAll(async () => {
     await prepare?.(dataDir())
     const folder = await project()
@@ -109,15 +112,9 @@ export const relayOf = (environmentOf: () => Record<string, string>) => {
   }
 }
 
-const call = async (url: string, key: string, method: string, body?: unknown) => {
-  const response = await fetch(url, {
-    method,
-    // A busy machine may need longer than stores wait by default.
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', prefer: 'wait=10' },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
-  return { status: response.status, body: JSON.parse((await response.text()) || 'null') }
-}
+/** A busy machine may need longer than stores wait by default. */
+const call = (url: string, key: string, method: string, body?: unknown) =>
+  fetchJson(url, { method, body, key, headers: { prefer: 'wait=10' } })
 
 const ITEMS = [{ sku: 'SKU-1', quantity: 0.01, unit_price: 1000 }]
 

@@ -15,6 +15,7 @@ import { FEED_SECRET } from '../chaos/backends.ts'
 import { createRequest, serviceClient } from '../chaos/service.ts'
 import { newInbox, startWebStore } from '../chaos/stores.ts'
 import { readFeedMessage } from '../oracle.ts'
+import { fetchJson } from '../support/fetch-json.ts'
 import { runProgram } from '../support/program.ts'
 import { change, copyProject } from '../support/project.ts'
 import { until } from '../support/until.ts'
@@ -208,12 +209,9 @@ described('a deployment', () => {
   test('takes the request of a store', async () => {
     const { key } = JSON.parse(await it.relay(['stores', 'key', SOURCE, '--json']))
     await it.accounting.service.stock('1003', 10)
-    const response = await fetch(reachable('/api/v1/orders/'), {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(createRequest(SOURCE, '1003')),
-    })
-    expect([201, 202]).toContain(response.status)
+    const body = createRequest(SOURCE, '1003')
+    const { status } = await fetchJson(reachable('/api/v1/orders/'), { method: 'POST', key, body })
+    expect([201, 202]).toContain(status)
     const { data } = await fromFeed()
     expect(data).toMatchObject({ external_id: '1003', status: 'invoiced' })
   })

@@ -1,6 +1,4 @@
 import { runSimulation } from '@cloud-copilot/iam-simulate'
-import { feedQueueId } from '../../deploy/queues.ts'
-import type { Store } from '../../lib/platform/stores.ts'
 import type { FunctionName } from '../crash/places.ts'
 import type { Template } from './packaged.ts'
 import { ACCOUNT, arn } from './resolve.ts'
@@ -10,11 +8,9 @@ type Statement = Record<string, unknown>
 type Policy = { Version: string; Statement: readonly Statement[] }
 
 type Request = Call & {
-  /** The ARN of a role, or a service. */
+  /** The ARN of a role. */
   principal: string
-  identity?: Policy
-  policy?: Policy
-  context?: Readonly<Record<string, string>>
+  identity: Policy
 }
 
 /** Whether any statement is about an action. Most are about others, and the simulator takes its time for each. */
@@ -29,18 +25,16 @@ const decisions = new Map<string, Promise<boolean>>()
 
 /** Whether IAM allows a request; what IAM would refuse to store allows nothing. */
 const isAllowed = (request: Request): Promise<boolean> => {
-  const { principal, action, resource, identity, policy, context = {} } = request
-  if (![identity, policy].some(each => each !== undefined && mentions(each, action)))
-    return Promise.resolve(false)
+  const { principal, action, resource, identity } = request
+  if (!mentions(identity, action)) return Promise.resolve(false)
   const key = JSON.stringify(request)
   const known = decisions.get(key)
   if (known !== undefined) return known
   const simulation = {
-    request: { principal, action, resource: { resource, accountId: ACCOUNT }, contextVariables: context },
-    identityPolicies: identity === undefined ? [] : [{ name: 'identity', policy: identity }],
+    request: { principal, action, resource: { resource, accountId: ACCOUNT }, contextVariables: {} },
+    identityPolicies: [{ name: 'identity', policy: identity }],
     serviceControlPolicies: [],
     resourceControlPolicies: [],
-    resourcePolicy: policy,
   }
   const decision = runSimulation(simulation, {}).then(
     result => result.resultType !== 'error' && result.overallResult === 'Allowed',
@@ -53,9 +47,6 @@ const listOf = <Value>(value: Value | readonly Value[] | undefined): readonly Va
   value === undefined ? [] : ([value].flat() as Value[])
 
 export const policyOf = (...Statement: Statement[]): Policy => ({ Version: '2012-10-17', Statement })
-/** An administrator of the account. */
-const SOMEONE = arn('iam', 'role/someone')
-const EVERYTHING = policyOf({ Effect: 'Allow', Action: '*', Resource: '*' })
 
 /** What nothing of the stack may do, and what belongs to others. */
 const DESTRUCTIVE = ['sqs:PurgeQueue', 'sqs:DeleteQueue', 'dynamodb:DeleteTable', 'dynamodb:DeleteItem']
@@ -181,29 +172,4 @@ export async function* rightsViolations(template: Template, uses: Uses) {
     decided.set(key, found)
     yield* await found
   }
-}
-
-/** What the consumer of a feed does, from an account of its own. */
-export const CONSUMED = [
-  ...['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility'],
-  ...['sqs:GetQueueAttributes', 'sqs:GetQueueUrl'],
-]
-
-/** Where the policy of a feed lets someone do more or less than its consumers may, who may consume it over TLS. */
-export async function* consumerViolations({ Resources }: Template, { source, consumers = [] }: Store) {
-  const resource = arn('sqs', String(Resources[feedQueueId(source)]?.Properties.QueueName))
-  const policy = Resources[`${feedQueueId(source)}Policy`]?.Properties.PolicyDocument as Policy
-  for (const principal of [...consumers, SOMEONE, 'arn:aws:iam::777777777777:role/stranger'])
-    for (const action of [...CONSUMED, 'sqs:SendMessage', 'sqs:PurgeQueue', 'sqs:SetQueueAttributes'])
-      for (const secure of [true, false]) {
-        // An administrator of the account needs no policy of the queue; TLS he does.
-        const isRight =
-          secure && (principal === SOMEONE || (consumers.includes(principal) && CONSUMED.includes(action)))
-        const found = await isAllowed({
-          ...{ action, resource, policy, identity: EVERYTHING },
-          principal: /^\d+$/.test(principal) ? `arn:aws:iam::${principal}:role/any` : principal,
-          context: { 'aws:SecureTransport': String(secure) },
-        })
-        if (found !== isRight) yield `${principal} may ${found ? '' : 'not '}${action}, TLS ${secure}`
-      }
 }

@@ -12,7 +12,7 @@ import { type FunctionName, SHOP } from '../crash/places.ts'
 import { NEEDED } from './deployer.ts'
 import { SETTINGS, type Template } from './packaged.ts'
 import { ACCOUNT, arn, queueUrl } from './resolve.ts'
-import { functionArn as arnOf, byType, CONSUMED, policyOf, rightsViolations, targetArn } from './rights.ts'
+import { functionArn as arnOf, byType, policyOf, rightsViolations, targetArn } from './rights.ts'
 import { FUNCTIONS, idOf, isEndpoint, type Uses } from './use.ts'
 
 type Properties = Record<string, unknown>
@@ -22,6 +22,12 @@ const FOURTEEN_DAYS = 14 * DAY
 const HTTP_FEEDS = STORES.filter(({ feed }) => feed !== 'sqs').map(({ source }) => feedQueueId(source))
 const FEEDS = STORES.map(({ source }) => feedQueueId(source))
 const DEAD = [feedDeadQueueId(SHOP)]
+
+/** What the consumer of a feed does, from an account of its own. */
+const CONSUMED = [
+  ...['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility'],
+  ...['sqs:GetQueueAttributes', 'sqs:GetQueueUrl'],
+]
 
 /** Nobody may do anything without TLS, whatever else he may do. */
 const tlsOnly = (Action: string, Resource: unknown) => ({

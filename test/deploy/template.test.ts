@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
-import { STORES } from '../crash/functions.ts'
 import { useFolder } from '../support/folder.ts'
 import { neededActions } from './deployer.ts'
 import { EXCUSED, mutants } from './mutants.ts'
 import { packagedTemplate, SETTINGS, type Template } from './packaged.ts'
 import { incrementally, resolved } from './resolve.ts'
-import { consumerViolations } from './rights.ts'
 import { violations } from './template-rules.ts'
 import { recordUse, type Uses } from './use.ts'
 
@@ -23,13 +21,6 @@ beforeAll(async () => {
 test('the template keeps every promise, and each role allows what its function does, neither less nor more', async () => {
   const found: string[] = []
   for await (const violation of violations(resolved(template), uses)) found.push(violation)
-  expect(found).toEqual([])
-})
-
-test('the consumers of a feed may consume it over TLS, and nobody may do more', async () => {
-  const found: string[] = []
-  for (const store of STORES.filter(({ consumers }) => consumers !== undefined))
-    for await (const violation of consumerViolations(resolved(template), store)) found.push(violation)
   expect(found).toEqual([])
 })
 

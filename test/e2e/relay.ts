@@ -11,6 +11,7 @@ import { startSandbox } from '../../sandbox/start.ts'
 import { storedSecret } from '../cli/commands.ts'
 import { local } from '../cli/relay.ts'
 import { undocumented } from '../support/documents.ts'
+import { fetchJson } from '../support/fetch-json.ts'
 import { drain } from '../support/parts.ts'
 import { copyProject } from '../support/project.ts'
 import { until } from '../support/until.ts'
@@ -46,17 +47,13 @@ export const send = async (
 ): Promise<Reply> => {
   const [method = '', path = ''] = ask.replaceAll('ID', id).split(/ (.*)/s)
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  const bearer = keyOf(source, key)
-  const response = await fetch(path.startsWith('/') ? panel + path : `${url}/api/v1/orders/${path}`, {
-    method,
-    headers: {
-      'content-type': 'application/json',
-      ...(!path.startsWith('/') && bearer !== undefined && { authorization: `Bearer ${bearer}` }),
-    },
-    ...(text !== undefined && { body: text.replaceAll('ID', id).replace('"BIG"', '9007199254740993') }),
+  const isPanel = path.startsWith('/')
+  const reply = await fetchJson(isPanel ? panel + path : `${url}/api/v1/orders/${path}`, {
+    ...{ method, headers: { 'content-type': 'application/json' } },
+    key: isPanel ? null : keyOf(source, key),
+    body: text?.replaceAll('ID', id).replace('"BIG"', '9007199254740993'),
   })
-  const reply = { status: response.status, body: (await response.json()) as Json }
-  const isRelay = url === local.stack().urls.relay && !path.startsWith('/')
+  const isRelay = url === local.stack().urls.relay && !isPanel
   if (isRelay) expect(undocumented(method, path, reply.status, reply.body)).toBeUndefined()
   return reply
 }

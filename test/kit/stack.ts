@@ -1,12 +1,13 @@
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { expect, test } from '@jest/globals'
 import { createClient } from '../../kit/src/client.ts'
-import type { FeedMessage, OrderResult } from '../../kit/src/messages.ts'
+import type { FeedMessage } from '../../kit/src/messages.ts'
 import { onceInMemory } from '../../kit/src/once.ts'
 import { consumeFeed } from '../../kit/src/sqs.ts'
 import { awsEnvironment } from '../../local/settings.ts'
 import { local, relay } from '../cli/relay.ts'
 import { codeBlocks, curlCommands, undocumentedMessage } from '../support/documents.ts'
+import { fetchJson } from '../support/fetch-json.ts'
 import { useFolder } from '../support/folder.ts'
 import { ROOT } from '../support/project.ts'
 import { until } from '../support/until.ts'
@@ -33,11 +34,9 @@ export const storeTests = () => {
 
   test('the commands of docs/integrate.md work in order', async () => {
     const statuses = []
-    for (const { path, method, body, key } of curlCommands('docs/integrate.md', 'http://127.0.0.1:3000')) {
-      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-      const response = await fetch(local.stack().urls.relay + path, { method, headers, body: body ?? null })
-      const { status } = (await response.json()) as OrderResult
-      statuses.push([response.status, status])
+    for (const { path, ...options } of curlCommands('docs/integrate.md', 'http://127.0.0.1:3000')) {
+      const { status, body } = await fetchJson(local.stack().urls.relay + path, options)
+      statuses.push([status, body.status])
     }
     expect(statuses).toEqual([
       [201, 'invoiced'],

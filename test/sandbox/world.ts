@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import { operations } from '../../sandbox/openapi/document.ts'
 import { SCHEMAS, type SchemaName } from '../../sandbox/openapi/schemas.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/start.ts'
+import { type FetchOptions, fetchJson } from '../support/fetch-json.ts'
 import { startServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
@@ -11,8 +12,6 @@ import { until } from '../support/until.ts'
 export type Json = { [field: string]: Json } & Json[]
 
 export type Reply = { status: number; headers: Headers; body: Json }
-
-type Options = { method?: string; body?: unknown; key?: string | null; headers?: Record<string, string> }
 
 const operationAt = (url: string, method: string) =>
   operations.find(each => {
@@ -26,29 +25,11 @@ export const expectFit = (schema: SchemaName, body: unknown) => {
   expect(issues.map(issue => `${schema}.${v.getDotPath(issue)}: ${issue.message}`)).toEqual([])
 }
 
-/**
- * Sends a request as a store or an accountant, and expects an answer as the OpenAPI document has it. A string body is
- * sent unchanged.
- */
-export const call = async (
-  url: string,
-  { method = 'GET', body, key = 'sandbox-key', headers = {} }: Options = {},
-): Promise<Reply> => {
-  const response = await fetch(url, {
-    method,
-    headers: {
-      ...(key !== null && { authorization: `Bearer ${key}` }),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  })
-  const text = await response.text()
-  const { status, ok, headers: answered } = response
-  const isJson = answered.get('content-type')?.startsWith('application/json')
-  const reply = { status, headers: answered, body: isJson && text ? JSON.parse(text) : null }
-  const operation = operationAt(url, method)
-  const schema = ok ? operation?.answers[status]?.schema : 'Error'
+/** Sends a request as a store or an accountant, and expects an answer as the OpenAPI document has it. */
+export const call = async (url: string, options: FetchOptions = {}): Promise<Reply> => {
+  const reply = await fetchJson(url, { key: 'sandbox-key', ...options })
+  const operation = operationAt(url, options.method ?? 'GET')
+  const schema = reply.status < 300 ? operation?.answers[reply.status]?.schema : 'Error'
   if (schema !== undefined) expectFit(schema, reply.body)
   return reply
 }
@@ -58,7 +39,8 @@ const named = (external_id: string, rest = '', source?: string) =>
 
 export const clientOf = (url: string) => {
   const api = (method: string, at: string, body?: unknown) => call(`${url}/api/v1/${at}`, { method, body })
-  const panel = (at: string, options: Options = {}) => call(`${url}/panel/${at}`, { key: null, ...options })
+  const panel = (at: string, options: FetchOptions = {}) =>
+    call(`${url}/panel/${at}`, { key: null, ...options })
   const put = (at: string, body: unknown) => panel(at, { method: 'PUT', body })
   const post = (at: string, body?: unknown) => panel(at, { method: 'POST', body })
   /** What a list of the panel has. */
