@@ -113,8 +113,8 @@ export const relayOf = (environmentOf: () => Record<string, string>) => {
 }
 
 /** A busy machine may need longer than stores wait by default. */
-const call = (url: string, key: string, method: string, body?: unknown) =>
-  fetchJson(url, { method, body, key, headers: { prefer: 'wait=10' } })
+const call = (url: string, key: string, method: string, body?: unknown, prefer = 'wait=10') =>
+  fetchJson(url, { method, body, key, headers: { prefer } })
 
 const ITEMS = [{ sku: 'SKU-1', quantity: 0.01, unit_price: 1000 }]
 
@@ -135,8 +135,8 @@ export const local = {
     call(running.urls.sandbox + path, 'sandbox-key', method, body),
 
   /** Calls the stores' API as the store "api". */
-  store: (method: string, path: string, body?: unknown) =>
-    call(`${running.urls.relay}/api/v1/orders/${path}`, 'local-api', method, body),
+  store: (method: string, path: string, body?: unknown, prefer?: string) =>
+    call(`${running.urls.relay}/api/v1/orders/${path}`, 'local-api', method, body, prefer),
 
   /** Creates an order, and returns its status. */
   create: async (external_id: string, more: object = {}, at: 'sandbox' | 'relay' = 'sandbox') => {
