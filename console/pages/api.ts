@@ -23,6 +23,9 @@ export const reads = <Path extends Extract<Routes, { method: 'get' }>['path']>(
   ...kinds: string[]
 ) => source<Answer<Path>>(`/api/${path}${queryOf(query)}`, ...kinds)
 
+/** Each change of an order writes one of these lines to the log. */
+export const ORDER_CHANGES = ['event processed', 'event retried', 'event deferred']
+
 export const OVERVIEW = reads('overview', {}, 'queues', 'rates', 'ages', 'alarms', 'failing', 'imports')
 
 /** Changes something, and then reads what is shown. */

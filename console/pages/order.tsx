@@ -7,7 +7,7 @@ import { Button, Code, Facts, Happened, Moment, Name, Section, type Tone } from 
 import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { StatusChip } from '../../web/status.tsx'
-import { type Answer, act, reads } from './api.ts'
+import { type Answer, act, ORDER_CHANGES, reads } from './api.ts'
 import { Lines } from './log.tsx'
 import { Attempts, NAMES, nameIn, RequestChip, Waiting } from './order-pieces.tsx'
 import { t } from './persian.ts'
@@ -18,9 +18,6 @@ type Entry = Data['entries'][number]
 type Key = { source: string; external_id: string }
 
 const keyOf = ({ path: [, source = '', external_id = ''] }: Route): Key => ({ source, external_id })
-
-/** The lines of the log after which the order is read again. */
-const CHANGES = ['event processed', 'event retried', 'event deferred', 'feed message delivered']
 
 const check = (key: Key) =>
   attempt(
@@ -189,7 +186,7 @@ const Log = (key: Key) => {
 export const Order = page(
   {
     title: route => t('Order {order}', { order: visible(keyOf(route).external_id) }),
-    reads: route => ({ order: reads('order', keyOf(route), ...CHANGES) }),
+    reads: route => ({ order: reads('order', keyOf(route), ...ORDER_CHANGES, 'feed message delivered') }),
     announce: ({ order: before }, { order }) =>
       before.updated_at === order.updated_at ? undefined : t('The order has changed.'),
   },

@@ -5,7 +5,7 @@ import { Ago, type Column, Empty, LinkButton, Name, Table } from '../../web/piec
 import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { STATUS_NAMES, StatusChip } from '../../web/status.tsx'
-import { type Answer, reads } from './api.ts'
+import { type Answer, ORDER_CHANGES, reads } from './api.ts'
 import { OpenRequests, WaitsFor } from './order-pieces.tsx'
 import { t } from './persian.ts'
 import { linkToOrder, StoreFilter } from './pieces.tsx'
@@ -19,9 +19,6 @@ const filterOf = ({ query }: Route) =>
   Object.fromEntries(FILTERS.map(name => [name, query.get(name)?.trim()]))
 
 const isSearch = (route: Route) => Boolean(filterOf(route).q)
-
-/** What is read again as orders change: each change of an order writes one of these lines to the log. */
-const CHANGES = ['event processed', 'event retried', 'event deferred']
 
 const SHOWN = [
   ['', t('All orders')],
@@ -110,7 +107,7 @@ const changesOf = (before: List, after: List) => {
 export const Orders = page(
   {
     title: () => t('Orders'),
-    reads: route => ({ list: reads('orders', filterOf(route), ...CHANGES) }),
+    reads: route => ({ list: reads('orders', filterOf(route), ...ORDER_CHANGES) }),
     announce: (before, after) => changesOf(before.list, after.list),
   },
   ({ list: { orders, cursor, searched }, route }) => (

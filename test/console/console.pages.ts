@@ -2,7 +2,8 @@ import { request } from 'node:http'
 import { Readable, Writable } from 'node:stream'
 import { text as textOf } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createContext } from '../../cli/core/context.ts'
+import { type Context, createContext } from '../../cli/core/context.ts'
+import { createLive } from '../../console/live.ts'
 import { startConsole } from '../../console/server.ts'
 import { local, useLocalStack } from '../cli/relay.ts'
 import { withBrowser } from '../sandbox/panel-browser.ts'
@@ -18,11 +19,12 @@ useLocalStack({})
 let url: string
 let close: () => Promise<void>
 let cookie: string
+let context: Context
 beforeAll(async () => {
   const nothing = new Writable({ write: (_chunk, _encoding, done) => done() })
   const { environment } = local.stack()
   const terminal = { stdin: Readable.from([]), stdout: nothing, stderr: nothing, environment }
-  const context = createContext({ local: true }, terminal)
+  context = createContext({ local: true }, terminal)
   const started = await startConsole(context, { port: 0, token: TOKEN })
   url = new URL(started.url).origin
   close = async () => {
@@ -138,6 +140,16 @@ test('the orders of a store are resent at its request', async () => {
   expect((await post('stores/resend-stop', { source: 'api' })).status).toBe(200)
   await until(async () => (await storeOf('api')).resend.end !== undefined)
   expect((await storeOf('api')).resend.end).not.toHaveProperty('failure')
+})
+
+test('a change right after the first page has connected is heard', async () => {
+  const live = createLive(context, new AbortController().signal)
+  let value = 1
+  live.poll('value', 50, async () => value)
+  const heard: string[] = []
+  const leave = live.listen(({ kind }) => heard.push(kind))
+  value = 2
+  await until(async () => heard.includes('value')).finally(leave)
 })
 
 describe('in a browser', () => {
