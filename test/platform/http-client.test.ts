@@ -1,6 +1,6 @@
 import dns from 'node:dns'
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import type { RequestListener } from 'node:http'
 import type { LookupFunction, Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, jest, test } from '@jest/globals'
@@ -11,32 +11,29 @@ import {
   type OutgoingRequest,
   retryAfterSeconds,
 } from '../../lib/platform/http-client.ts'
-import { addressOf } from '../support/address.ts'
+import { listening } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
-const servers: Server[] = []
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections()
-    server.close()
-  }
-})
+const closing: (() => Promise<void>)[] = []
+afterEach(() => Promise.all(closing.splice(0).map(close => close())))
 
 /** Starts a server, and returns a client of it with the connection of each request that arrived, by its number. */
 const serve = async (listener: RequestListener, assertAddress?: (address: string) => void) => {
   const sockets: Socket[] = []
-  const server = createServer((request, response) => {
+  const {
+    server,
+    url: origin,
+    close,
+  } = await listening((request, response) => {
     sockets.push(request.socket)
     listener(request, response)
-  }).listen(0, '127.0.0.1')
-  servers.push(server)
-  await once(server, 'listening')
-  const origin = addressOf(server)
+  })
+  closing.push(close)
   const client = httpClient(assertAddress)
   const request = (changes: Partial<OutgoingRequest> = {}) =>
     client({ method: 'POST', origin, path: '/', headers: {}, timeout: 20_000, ...changes })
   const connections = () => sockets.map(socket => [...new Set(sockets)].indexOf(socket))
-  return { sockets, connections, origin, request }
+  return { server, sockets, connections, origin, request }
 }
 
 describe('a request', () => {
@@ -67,9 +64,9 @@ describe('a request', () => {
   })
 
   test('to an https address begins with a TLS handshake', async () => {
-    const { origin, request } = await serve(() => undefined)
+    const { server, origin, request } = await serve(() => undefined)
     const failed = expect(request({ origin: origin.replace('http', 'https') })).rejects.toThrow()
-    const [{ rawPacket }, socket] = await once(servers[0] as Server, 'clientError')
+    const [{ rawPacket }, socket] = await once(server, 'clientError')
     expect(rawPacket[0]).toBe(0x16)
     socket.destroy()
     await failed

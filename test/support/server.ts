@@ -12,6 +12,7 @@ export const listening = async (listener: RequestListener) => {
   server.keepAliveTimeout = 0
   await once(server, 'listening')
   return {
+    server,
     port: portOf(server),
     url: addressOf(server),
     close: async () => {
