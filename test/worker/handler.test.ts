@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from '@jest/globals'
+import { entryOf } from '../../lib/orders/history.ts'
 import { newOrder } from '../../lib/orders/order.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
 import type { HttpClient, OutgoingRequest } from '../../lib/platform/http-client.ts'
@@ -7,6 +8,7 @@ import { QUEUES, siblingQueueUrl } from '../../lib/platform/names.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
 import { callShares } from '../../lib/worker/share.ts'
 import { context, failedIds, sqsEvent, sqsRecord } from '../support/lambda.ts'
+import { scan } from '../support/parts.ts'
 import { stackForTests } from '../support/stack.ts'
 
 const { stack, recorded } = await stackForTests()
@@ -64,6 +66,12 @@ const run = async (...records: Parameters<typeof sqsEvent>) =>
 const orders = orderRepository(stack.dynamodb, 'orders', { random: () => 0 })
 const stored = (external_id: string) => orders.get(keyOf(external_id))
 
+/** The calls that the history has of an order. */
+const callsOf = async (id: string) =>
+  (await scan(stack.dynamodb, 'history'))
+    .map(entryOf)
+    .flatMap(({ external_id, calls }) => (external_id === id ? calls : []))
+
 // That events are applied, published and saved, and that failures are waited out, is in test/crash.
 
 describe('an event', () => {
@@ -106,6 +114,8 @@ describe('an event', () => {
     const headers = { authorization: 'Bearer accounting key' }
     const to = { origin: 'https://accounting.example', path: '/base/api/v1/orders/', timeout: 8000 }
     expect(requests[0]).toMatchObject({ ...to, headers, body })
+    const call = { outcome: 'result', status: 200, ms: 8000 }
+    expect(await callsOf(id)).toEqual(['create', 'read'].map(name => ({ to: name, ...call })))
     expect(await stack.taken(stack.shopFeedUrl)).toMatchObject([
       { data: { ...keyOf(id), status: 'paid' }, requests: [{ kind: 'create', state }] },
     ])
@@ -206,6 +216,8 @@ describe('a failed event', () => {
       failing: { event: 'order.create', delivery, queue, message, ...failing, ...common, ...times, next_at },
       check_at: NOW / 1000 + 570,
     })
+    const [, status] = /(\d+)$/.exec(message) ?? []
+    expect((await callsOf(name))[0]?.status).toBe(status && Number(status))
   })
 
   test('of a replay remains a dead letter', async () => {
