@@ -182,7 +182,7 @@ const Flow = ({ queues, ages = {}, failing, rates }: Data) => {
         )}
         {rateOf(t('Deliveries retried'), recent?.feedsRetried, minutes, 'wait')}
       </Stage>
-      <Stage title={t('Set aside')}>
+      <Stage title={t('Not processed')}>
         {depthOf(t('Dead letters'), queues?.ordersDead, undefined, '#/dead', 'bad')}
         {depthOf(t('Dead letters of feeds'), queues?.feedsDead, undefined, '#/dead', 'bad')}
         {depthOf(t('Quarantine'), queues?.quarantine, undefined, '#/quarantine', 'bad')}

@@ -27,7 +27,7 @@ export const t = translator({
   'Order queue': 'صف سفارش‌ها',
   Worker: 'پردازشگر',
   Feeds: 'خوراک فروشگاه‌ها',
-  'Set aside': 'کنارگذاشته‌شده',
+  'Not processed': 'پردازش‌نشده',
   'Webhooks queued': 'وب‌هوک‌های پذیرفته‌شده',
   'Webhooks refused': 'وب‌هوک‌های ردشده',
   'Requests of stores': 'درخواست‌های فروشگاه‌ها',
