@@ -1,5 +1,6 @@
 import type { IncomingResponse, OutgoingRequest } from '../../lib/platform/http-client.ts'
 import type { OrderKey, OrderResult } from '../../lib/protocol/order.ts'
+import type { Lifecycle } from '../scenarios.ts'
 import {
   ACTS,
   type Act,
@@ -9,8 +10,7 @@ import {
   resultOf,
   type ServiceOrder,
   serviceOrder,
-} from '../accounting.ts'
-import type { Lifecycle } from '../scenarios.ts'
+} from '../service-order.ts'
 import type { Clock } from './clock.ts'
 import { REFUSAL } from './personal.ts'
 

@@ -1,6 +1,6 @@
 import type { Telemetry } from '../../lib/platform/telemetry.ts'
-import type { Act } from '../accounting.ts'
 import type { Lifecycle } from '../scenarios.ts'
+import type { Act } from '../service-order.ts'
 import type { TableOptions } from './dynamodb.ts'
 import type { Instance, Mode } from './faults.ts'
 import type { Adjust } from './functions.ts'

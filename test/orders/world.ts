@@ -5,7 +5,7 @@ import type { AccountingCall } from '../../lib/orders/next-call.ts'
 import { newOrder, type Order, type RequestKind, type WithdrawalMark } from '../../lib/orders/order.ts'
 import { process } from '../../lib/orders/process.ts'
 import type { OrderResult } from '../../lib/protocol/order.ts'
-import { ACTS, called, refuses, resultOf, type ServiceOrder, serviceOrder } from '../accounting.ts'
+import { ACTS, called, refuses, resultOf, type ServiceOrder, serviceOrder } from '../service-order.ts'
 
 /** A model of everything around one order: service, order queue, worker, feed and store. Nothing in it is changed. */
 export type World = Readonly<{
