@@ -59,11 +59,14 @@ that ends at the first difference is measured in the same way, and must be found
       .action(test(name)),
 }
 
+const THERE_ARE = `The proofs are ${[...Object.keys(PROOFS), 'mutate'].join(', ')}.`
 const find = PROOFS[name]
 // Stryker has its own options.
 if (name === 'mutate')
   process.exitCode = tool('test/mutants', 'stryker', ['run', 'test/mutants/stryker.config.mjs', ...given])
+else if (name === '' || name === '--help')
+  console.log(`Usage: npm run proof -- <name> [--help]\n\n${THERE_ARE}`)
 else if (find === undefined) {
-  console.error(`Cannot run the proof "${name}"; there are ${[...Object.keys(PROOFS), 'mutate'].join(', ')}`)
+  console.error(`Cannot run the proof "${name}". ${THERE_ARE}`)
   process.exitCode = 2
 } else await (await find()).parseAsync(given, { from: 'user' })
