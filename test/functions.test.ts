@@ -3,13 +3,14 @@ import { registerHooks } from 'node:module'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { newOrder } from '../lib/orders/order.ts'
 import { orderRepository } from '../lib/orders/repository.ts'
-import { type Settings, VARIABLES } from '../lib/platform/environment.ts'
+import { type Settings, unixSeconds, VARIABLES } from '../lib/platform/environment.ts'
+import { sign } from '../lib/protocol/signature.ts'
 import { awsEnvironment } from '../local/settings.ts'
-import { context, failedIds, scheduledEvent, sqsEvent, sqsRecord } from './support/lambda.ts'
+import { context, failedIds, httpEvent, scheduledEvent, sqsEvent, sqsRecord } from './support/lambda.ts'
 import { startServer } from './support/server.ts'
 import { stackForTests } from './support/stack.ts'
 
-// The files of the functions that serve no HTTP, with the environment of a stack. The factories have their own tests.
+// The files of the functions, with the environment of a stack. The factories have their own tests.
 
 const { stack } = await stackForTests()
 const environment = process.env
@@ -41,6 +42,29 @@ afterAll(async () => {
 })
 
 const order = { source: 'shop', external_id: '1' }
+
+test('the receiver queues a delivery and quarantines what it cannot read', async () => {
+  const { handler } = await import('../functions/webhook.ts')
+  const post = async (body: string) => {
+    const signature = sign({ secret: 'webhook secret', t: unixSeconds(Date.now()), body })
+    await handler(httpEvent({ body, headers: { 'x-service-signature': signature } }), context())
+  }
+  const webhook = { event: 'order.updated', delivery: randomUUID(), data: { ...order, status: 'paid' } }
+  await post(JSON.stringify(webhook))
+  await post('unreadable')
+  expect(await stack.taken(stack.settings.ordersQueueUrl)).toEqual([webhook])
+  expect(await stack.taken(stack.settings.quarantineQueueUrl)).toHaveLength(1)
+})
+
+test('the API queues the request of a store under a UUID', async () => {
+  const { handler } = await import('../functions/api.ts')
+  const path = '/api/v1/orders/1/payment/?source=shop'
+  const headers = { authorization: 'Bearer key-of-shop', prefer: 'respond-async' }
+  const response = await handler(httpEvent({ path, headers, body: '{"method":"cash"}' }), context())
+  expect(response).toMatchObject({ statusCode: 202 })
+  const delivery = expect.stringMatching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/)
+  expect(await stack.taken(stack.settings.ordersQueueUrl)).toMatchObject([{ delivery }])
+})
 
 test('the worker publishes to the queue that a store has named', async () => {
   const { handler } = await import('../functions/worker.ts')
