@@ -106,8 +106,7 @@ const linksOf = (stored: StoredOrder): WaitingLink[] => {
       reason: 'it may be out of date and is read from the service',
       ...nextCheck(stored),
     })
-  if (announced !== undefined && intents.length === 0)
-    add('create', { for: 'worker', reason: 'it is in the order queue' }, announced)
+  if (announced !== undefined) add('create', { for: 'worker', reason: 'it is in the order queue' }, announced)
   return links
 }
 
