@@ -200,6 +200,18 @@ test.each<[string, string, string, Body]>([
   ])
 })
 
+test('the keys are read again after a minute, and half a minute after that has failed', async () => {
+  const reads: number[] = []
+  for (const milliseconds of [59_999, 1, 29_900, 100]) {
+    world.now += milliseconds
+    stack.clear()
+    stack.faults.set('GetParametersByPath', 'before')
+    await ask('GET', `${ORDERS}1/?source=web`)
+    reads.push(stack.commands().length)
+  }
+  expect(reads).toEqual([0, 1, 0, 1])
+})
+
 const REASON = { status: 400, code: 'unknown_sku', message: 'No such product' }
 const RESULT = { ...KEY, status: 'needs_review', total: '1', error: 'کمبود' }
 const intent = (kind: Intent['kind'], state: Intent['state'], changes: Partial<Intent> = {}): Intent => ({

@@ -114,8 +114,9 @@ describe('an authentic webhook of a known store', () => {
     await post(hook, { headers })
     const items = await scan(stack.dynamodb, 'deliveries')
     const item = items.find(({ delivery }) => delivery?.S === hook.delivery) ?? {}
-    const { body, cut: isCut } = deliveryOf(item)
+    const { body, cut: isCut, ...record } = deliveryOf(item)
     expect({ body, cut: isCut }).toEqual({ body: cut ? undefined : JSON.stringify(hook), cut })
+    expect(record).toMatchObject({ ...KEY, status: REVIEW.status, received_at: NOW, headers })
     expect(itemBytes(item)).toBeLessThan(900)
   })
 
@@ -255,15 +256,23 @@ test.each<[string, Content]>([
   expect(recorded.counted()).toEqual([...(content === '[2]' ? ['Quarantined'] : []), 'DeliveryFailed'])
 })
 
-test('a function starts when it has read the secrets, or could not', async () => {
-  let hasFailed = false
+test('a function starts when it has read the secrets, or could not, and tries again in half a minute', async () => {
+  let reads = 0
   const send = async () => {
     await new Promise(setImmediate)
-    hasFailed = true
+    reads++
     throw new Error('down')
   }
-  await create({ send } as unknown as Ssm)
-  expect(hasFailed).toBe(true)
+  handler = await create({ send } as unknown as Ssm)
+  expect(reads).toBe(1)
+  for (const { seconds, expected } of [
+    { seconds: 29.9, expected: 1 },
+    { seconds: 30, expected: 2 },
+  ]) {
+    now = NOW + seconds
+    await post(webhook(), { t: NOW })
+    expect(reads).toBe(expected)
+  }
 })
 
 test('an exchange of the secret defers what is signed with one that is still unknown, which is no failure', async () => {
@@ -277,6 +286,8 @@ test('an exchange of the secret defers what is signed with one that is still unk
   await stack.set('webhook/secrets/third', 'next secret')
   now += 1
   expect(await post(webhook(), { secret: 'next secret' })).toMatchObject(ok('queued'))
+  now += 60
+  expect(await post(webhook(), { secret: 'forged' })).toMatchObject({ status: 401 })
   await stack.unset('webhook/secrets/third')
   await stack.unset('webhook/rotation')
 })
