@@ -97,22 +97,20 @@ type Attachable = {
 }
 
 /** A client with connections of its own, whose calls are recorded. */
-const connected = <Client extends Attachable>(
-  create: (defaults: ReturnType<typeof connections>['config']) => Client,
+const connected = <Config extends object, Client extends Attachable>(
+  Constructor: new (config: Config) => Client,
+  config: Config,
 ): Client => {
-  const { config, closeIdle } = connections()
-  const client = create(config)
+  const { config: defaults, closeIdle } = connections()
+  const client = new Constructor({ ...defaults, ...config })
   client.middlewareStack.add(closeIdle, ATTEMPT)
   client.middlewareStack.add(record, CALL)
   return client
 }
 
 /** @param config where a harness runs its own AWS; a function takes everything from its environment */
-export const dynamodbClient = (config: DynamoDBClientConfig = {}): DynamoDBClient =>
-  connected(defaults => new DynamoDBClient({ ...defaults, ...config }))
+export const dynamodbClient = (config: DynamoDBClientConfig = {}) => connected(DynamoDBClient, config)
 
-export const sqsClient = (config: SQSClientConfig = {}): SQSClient =>
-  connected(defaults => new SQSClient({ ...defaults, ...config }))
+export const sqsClient = (config: SQSClientConfig = {}) => connected(SQSClient, config)
 
-export const ssmClient = (config: SSMClientConfig = {}): SSMClient =>
-  connected(defaults => new SSMClient({ ...defaults, ...config }))
+export const ssmClient = (config: SSMClientConfig = {}) => connected(SSMClient, config)
