@@ -171,19 +171,16 @@ export const limitFunctions = (limitsOf: (key: string) => Limits): void => {
   Lambda.prototype.get = function (key) {
     const { queue, timeout } = limitsOf(key)
     let event: unknown
-    let context: unknown
     return {
       setEvent: given => {
         event = v.is(noBody, given) ? { ...given, body: undefined } : given
       },
-      setClientContext: given => {
-        context = given
-      },
+      // No function reads it.
+      setClientContext: () => undefined,
       runHandler: () =>
         queue.add(() => {
           const lambda = get.call(this, key)
           lambda.setEvent(event)
-          lambda.setClientContext(context)
           return run(lambda, timeout)
         }),
     }

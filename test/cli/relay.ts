@@ -52,7 +52,11 @@ const start = async (project: string, dataDir: string) => {
   const settings = { ports: await freePorts(), dataDir, watch: false }
   const printed: string[] = []
   // Five deliveries within 16 seconds, for a busy machine.
-  const stack = await startStack({ ...settings, speed: 50, print: line => printed.push(line) })
+  const starting = new AbortController()
+  const options = { speed: 50, signal: starting.signal, print: (line: string) => printed.push(line) }
+  const stack = await startStack({ ...settings, ...options })
+  // It aborts the start alone.
+  starting.abort()
   const { destroy, ...clients } = clientsAt(settings.ports)
   return {
     ...stack,

@@ -66,4 +66,6 @@ test('docs/deploy.md states the defaults of the settings', () => {
   }
   const [, ...shifts] = /`(\w+)` in the stage `production`, else `(\w+)`/.exec(text) ?? []
   expect([params.production.shift, params.default.shift]).toEqual(shifts)
+  // A store under development is on the machine of the local stack.
+  expect([params.local.feedAddresses, params.default.feedAddresses]).toEqual(['loopback', 'public'])
 })

@@ -157,7 +157,7 @@ test('a function receives what Lambda passes to it, and is believed only if it r
   expect(errors).toEqual([])
 })
 
-test('stopping waits for the function and for the deletion that follows', async () => {
+test('stopping waits for the function and for the deletion that follows, and takes nothing more', async () => {
   const queue = await createFifo({ VisibilityTimeout: '30' })
   const [started, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   feed(queue, () => {
@@ -172,6 +172,8 @@ test('stopping waits for the function and for the deletion that follows', async 
   held.resolve()
   await stopping
   expect(await isEmpty(queue)).toBe(true)
+  await send(queue, 'g', 'two')
+  expect(await counts(queue)).toBe('1,0')
 })
 
 const IDS = ['a', 'b', 'c']

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
+import { get } from 'node:http'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from '@jest/globals'
@@ -115,6 +117,14 @@ test.each(['{"total": 9007199254740993,  "name": "سارا 🛒"}\n', 'null', '0
     expect(await response.json()).toEqual({ body, isBase64Encoded: false })
   },
 )
+
+test('a path that is not UTF-8 reaches the function', async () => {
+  const [response] = await once(
+    get({ port: settings.ports.relay, path: '/endpoint/%ff/../echo' }),
+    'response',
+  )
+  expect(response.statusCode).toBe(200)
+})
 
 test('a batch whose function throws stays in its queue, and the failure is printed', async () => {
   const QueueUrl = queueUrl(settings.ports.sqs, 'orders.fifo')

@@ -1,8 +1,9 @@
-import { appendFile, cp, readFile } from 'node:fs/promises'
+import { appendFile, cp, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { freePorts } from '../../local/ports.ts'
 import { environmentOf, type Settings, urlOf } from '../../local/settings.ts'
+import { startStack } from '../../local/stack.ts'
 import { relayOf } from '../cli/relay.ts'
 import { useFolder } from '../support/folder.ts'
 import { endPrograms, type Program, runProgram, startProgram } from '../support/program.ts'
@@ -116,6 +117,22 @@ test('stopped or killed at any moment it leaves no process behind', async () => 
   await kill(await start(early), 'SIGKILL')
   // npm itself, which cannot notify anyone.
   await kill(await npmStart(early), 'SIGKILL')
+})
+
+test('a start that is aborted, or that a part cannot finish, leaves no process behind', async () => {
+  const running = async () => (await alive(await familyOf(process.pid))).length
+  const before = await running()
+  const starting = new AbortController()
+  const print = () => starting.abort()
+  const aborted = startStack({ ...settings, dataDir: dataDir('aborted'), signal: starting.signal, print })
+  // The end of a part, at once.
+  await expect(aborted).rejects.not.toHaveProperty('name', 'AbortError')
+  expect(await running()).toBe(before)
+
+  await mkdir(dataDir('broken', 'sandbox.db'), { recursive: true })
+  const broken = startStack({ ...settings, dataDir: dataDir('broken') })
+  await expect(broken).rejects.toThrow('Cannot start the sandbox: it ended with exit code 1')
+  expect(await running()).toBe(before)
 })
 
 describe('a mistake', () => {
