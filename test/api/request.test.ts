@@ -128,9 +128,9 @@ describe('the body', () => {
     ['create', order({ discont: 5 }), `Field "discont" ${NONE}: did you mean "discount"?`],
     [
       'create',
-      order({ items: [item, { ...item, Discount: 1, zzz: 2 }], customer: { phone: '0912' } }),
+      order({ items: [item, { ...item, DISCOUNT: 1, zzz: 2 }], customer: { phone: '0912' } }),
       `Field "customer.phone" ${NONE}`,
-      `Field "items[1].Discount" ${NONE}: did you mean "discount"?`,
+      `Field "items[1].DISCOUNT" ${NONE}: did you mean "discount"?`,
       `Field "items[1].zzz" ${NONE}`,
     ],
     [

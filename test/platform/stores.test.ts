@@ -118,6 +118,7 @@ describe('stores.yml', () => {
   const TEMPLATE = 'line 1: "stores" must have at most 500000 characters of consumers'
   const withRoles = (stores: string[], more = '') =>
     stores.map(store => store.replace(' }', `, consumers: [${roles}${more}] }`))
+  const longer = (store: string) => store.replaceAll('role/shop', `role/${'x'.repeat(100)}`)
   const twice = 'stores:\n  - source: a\n    source: b\n    feed: sqs'
 
   test.each<[what: string, text: string, ...parts: string[]]>([
@@ -133,6 +134,7 @@ describe('stores.yml', () => {
       `${QUEUES}: one for each store, and`,
     ],
     ['more consumers than a policy holds', file(...withRoles(many.slice(0, 1), ',"111122223333"')), POLICY],
+    ['longer consumers than a policy holds', file(...withRoles(many.slice(0, 1)).map(longer)), POLICY],
     ['more consumers than one template holds', file(...withRoles(many.slice(0, 300))), TEMPLATE],
     ['aliases that grow exponentially', aliasBomb(30), 'alias'],
     ['invalid YAML', 'stores:\n\t- source: a', 'Tabs are not allowed', 'line 2, column 1'],
