@@ -1,7 +1,7 @@
 import dns from 'node:dns'
 import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
-import type { LookupFunction, Socket } from 'node:net'
+import { type LookupFunction, Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, jest, test } from '@jest/globals'
 import { assertAllowed } from '../../lib/platform/addresses.ts'
@@ -90,6 +90,18 @@ describe('a connection that is reset', () => {
       expect(response).not.toHaveProperty('resent')
     expect(await request({ body: 'again' })).toMatchObject({ status: 200, text: 'again', resent: true })
     expect(connections()).toEqual([0, 1, expect.any(Number), 2])
+  })
+
+  test('before the request is written is replaced as well', async () => {
+    const { connections, request } = await resetting()
+    await request()
+    const broken = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })
+    const write = jest.spyOn(Socket.prototype, 'write').mockImplementationOnce(function (this: Socket) {
+      return !this.destroy(broken)
+    })
+    expect(await request()).toMatchObject({ status: 200, resent: true })
+    write.mockRestore()
+    expect(connections()).toEqual([0, 1])
   })
 
   test('when it is new, or a second time, fails the request', async () => {
