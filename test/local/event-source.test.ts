@@ -173,7 +173,7 @@ test('stopping waits for the function and for the deletion that follows, and tak
   await stopping
   expect(await isEmpty(queue)).toBe(true)
   await send(queue, 'g', 'two')
-  expect(await counts(queue)).toBe('1,0')
+  await until(async () => (await counts(queue)) === '1,0')
 })
 
 const IDS = ['a', 'b', 'c']

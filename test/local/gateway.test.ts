@@ -1,13 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, expect, jest, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import PQueue from 'p-queue'
 import Lambda from 'serverless-offline/lambda'
 import { limitFunctions } from '../../local/gateway.ts'
-
-const { get } = Lambda.prototype
-afterEach(() => {
-  Lambda.prototype.get = get
-})
 
 test('a run that takes too long loses its thread; only the first has time to load, and one in time keeps it', async () => {
   const cleanup = jest.fn(async () => undefined)
