@@ -19,7 +19,7 @@ const LATER: Change = [
   RECEIVE,
   CALL,
   `globalThis.last = (globalThis.last ?? Promise.resolve())
-    .then(() => new Promise(resolve => setTimeout(resolve, 20)))
+    .then(() => new Promise(resolve => setTimeout(resolve, 100)))
     .then(() => once(message, transaction => handle(message, transaction)))`,
 ]
 const FORGETFUL: Change = [
