@@ -1,6 +1,7 @@
 import middy from '@middy/core'
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
 import { type AccountingDependencies, createAccounting } from '../accounting/service.ts'
+import { announcementRepository } from '../orders/announcements.ts'
 import { orderQueue } from '../orders/events.ts'
 import { orderRepository } from '../orders/repository.ts'
 import { aboutError } from '../platform/about.ts'
@@ -19,7 +20,7 @@ export type ApiDependencies = AccountingDependencies & {
   dynamodb: DynamoDB
   sqs: Sqs
   stores: readonly Store[]
-  settings: Pick<Settings, 'ordersTable' | 'ordersQueueUrl' | 'accountingTimeZone' | 'waitSeconds'>
+  settings: Pick<Settings, 'ordersTable' | 'deliveriesTable' | 'ordersQueueUrl' | 'accountingTimeZone' | 'waitSeconds'>
   sleep: Sleep
   /** Creates the id of an accepted request: a UUID. */
   newId: () => string
@@ -40,6 +41,7 @@ export const createApi = (dependencies: ApiDependencies) => {
   const serving: ServeDependencies = {
     accessOf: storeKeys(parameterCache(keys, { now, random }), stores),
     orders: orderRepository(dynamodb, ordersTable, { random }),
+    announcements: announcementRepository(dynamodb, settings.deliveriesTable),
     enqueue: orderQueue(sqs, ordersQueueUrl),
     readOrder: createAccounting(dependencies, READ_TIMEOUT_MS).read,
     wait: waiting({

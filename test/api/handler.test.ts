@@ -1,9 +1,9 @@
+import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { errorOf } from '../../lib/accounting/errors.ts'
 import { answerOf } from '../../lib/api/answers.ts'
 import { storedBytes } from '../../lib/orders/bodies.ts'
-import { messageGroupOf } from '../../lib/orders/events.ts'
 import { withinHistory } from '../../lib/orders/intents.ts'
 import {
   type Intent,

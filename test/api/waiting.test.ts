@@ -1,6 +1,6 @@
+import { sendInOrder } from '../../lib/platform/fifo.ts'
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from '@jest/globals'
-import { sendInOrder } from '../../lib/orders/events.ts'
 import { newOrder } from '../../lib/orders/order.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
 import { createWorker } from '../../lib/worker/handler.ts'

@@ -1,4 +1,4 @@
-import { messageGroupOf } from '../../lib/orders/events.ts'
+import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import { entryOf, partitionOf, positionOf } from '../../lib/orders/history.ts'
 import {
   claim,
