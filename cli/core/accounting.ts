@@ -50,7 +50,8 @@ export const accessOf = async (accounting: Accounting): Promise<Access> => {
     return 'granted'
   } catch (error) {
     if (!(error instanceof AccountingError)) throw error
-    if (error.code === 'unavailable') return { unavailable: serviceMessage(error) }
-    return error.code === 'unauthorized' ? { refused: serviceMessage(error) } : 'granted'
+    if (error.code === 'rejected' || error.code === 'unknown_order') return 'granted'
+    const message = serviceMessage(error)
+    return error.code === 'unauthorized' ? { refused: message } : { unavailable: message }
   }
 }

@@ -1,6 +1,6 @@
 import middy from '@middy/core'
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
-import { type AccountingDependencies, createAccounting } from '../accounting/service.ts'
+import { type AccountingDependencies, serviceClient } from '../accounting/service.ts'
 import { announcementRepository } from '../orders/announcements.ts'
 import { orderQueue } from '../orders/events.ts'
 import { orderRepository } from '../orders/repository.ts'
@@ -34,7 +34,6 @@ export const createApi = (dependencies: ApiDependencies) => {
   const { dynamodb, sqs, ssm, telemetry, stores, settings, now, random, sleep, newId } = dependencies
   const { ordersTable, ordersQueueUrl, secretsPath, accountingTimeZone: timeZone } = settings
   const keys = indexedParameters(ssm, `${secretsPath}/${PARAMETERS.storeKeys}`)
-  const waitSeconds = Number(settings.waitSeconds)
   const onError: ServeDependencies['onError'] = (message, error, about) =>
     telemetry.error(message, error, about)
   let dateFormat: Intl.DateTimeFormat | undefined
@@ -43,14 +42,14 @@ export const createApi = (dependencies: ApiDependencies) => {
     orders: orderRepository(dynamodb, ordersTable, { random }),
     announcements: announcementRepository(dynamodb, settings.deliveriesTable),
     enqueue: orderQueue(sqs, ordersQueueUrl),
-    readOrder: createAccounting(dependencies, READ_TIMEOUT_MS).read,
+    // Without a breaker: a read must not wait for the failures of others, and its timeout is short.
+    readOrder: serviceClient(dependencies, READ_TIMEOUT_MS).read,
     wait: waiting({
       depth: queueDepth(sqs, ordersQueueUrl, { now }),
-      ...{ sleep, now },
-      patience: waitSeconds * 1000,
+      ...{ sleep, now, random },
       onError: (error, about) => onError('wait failed', error, about),
     }),
-    waitSeconds,
+    waitSeconds: Number(settings.waitSeconds),
     today() {
       // Sweden writes dates as the spec does. It takes as long to make as everything else that a request needs.
       dateFormat ??= new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' })

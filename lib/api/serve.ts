@@ -88,7 +88,7 @@ const readThrough = async (
   } catch (error) {
     if (!(error instanceof AccountingError)) return failAbout(order)(error)
     const { code, reason } = error
-    if (code === 'unavailable' || code === 'unauthorized' || reason === undefined) {
+    if (reason === undefined || (code !== 'rejected' && code !== 'unknown_order')) {
       onError('order not read', error, order)
       return refusals.serviceUnavailable(error.retryAfter)
     }

@@ -45,7 +45,7 @@ export const withDeadline =
   <Call extends unknown[], Result>(call: (...args: Call) => Promise<Result>, remaining: () => number) =>
   async (...args: Call): Promise<Result> => {
     if (remaining() < TIMEOUT_MS + RESERVED_MS) {
-      throw new AccountingError('unavailable', 'Not enough time remains for another call in this invocation')
+      throw new AccountingError('not_called', 'Not enough time remains for another call in this invocation')
     }
     return call(...args)
   }
