@@ -372,6 +372,27 @@ describe('the calls of an environment', () => {
     expect(made[0]).toBe(true)
   })
 
+  test('of a store are not made for minutes after a slow one, while those of others are quick', async () => {
+    const slow = async (source: string) => {
+      const makeCall = share(source, 1)
+      await makeCall?.(async () => {
+        clock += 8000
+        throw new Error('no response')
+      }).catch(() => undefined)
+      return makeCall !== undefined
+    }
+    // As long as no other store has quick calls, the service may be what is slow.
+    expect([await slow('poison'), await slow('poison'), await slow('other')]).toEqual([true, true, true])
+    expect(await call('quick', 1)).toBe(true)
+    expect([await slow('poison'), await slow('other'), await call('quick', 1)]).toEqual([false, false, true])
+    clock += 60_000
+    expect(await slow('other')).toBe(true)
+    expect(await call('quick', 1)).toBe(true)
+    clock += 300_000
+    await call('quick', 1)
+    expect([await call('poison', 1), await call('poison', 1)]).toEqual([true, true])
+  })
+
   test('are all made while few messages wait', async () => {
     expect(await calls(20, () => 'import', 4)).toEqual(Array(20).fill(true))
     expect(await call('import')).toBe(true)
