@@ -56,8 +56,8 @@ export type Handled = {
  * store's feed (promises P6–P9).
  *
  * Saves first and publishes second: what was decided is published, whatever becomes of the worker, and nothing else is
- * ever published under the same version. The messages are saved with the order, and a worker that finds them with an
- * event that was not acknowledged publishes them again. Each step is saved and published before the next call. When
+ * ever published under the same version. The messages are saved with the order, and whoever handles an event that was
+ * not acknowledged publishes them again. Each step is saved and published before the next call. When
  * the service cannot be called, what is known is saved before the failure is thrown and the event comes again.
  *
  * The history is written before the save: no save without its entry, while an entry may be without its save.
@@ -141,7 +141,9 @@ export const handleEvent = async (
   const applied = (order: Order, input: Parameters<typeof apply>[1]) =>
     apply(order, input, { now: unixSeconds(now()), retryRefused })
 
-  if (stored?.outbox !== undefined && (isApplied || isFailing)) await publishAll(stored.order, stored.outbox)
+  // Of a later event of the same batch, or of one that was given up.
+  const mayBeUnpublished = isApplied || redelivered || isFailing
+  if (stored?.outbox !== undefined && mayBeUnpublished) await publishAll(stored.order, stored.outbox)
   if (defer !== undefined && bulk !== undefined) {
     // Not applied here: what was saved before stays as it is.
     request = undefined
