@@ -61,5 +61,6 @@ export const messagesOf = (...bodies: readonly string[]): { Records: SQSRecord[]
 export const createMessage = (): string => {
   const order = { source: OURS, external_id: newId() }
   const request = JSON.stringify({ ...order, items: [{ sku: 'A', quantity: 1, unit_price: 1_500_000 }] })
-  return JSON.stringify({ event: 'order.create', delivery: newId(), data: { ...order, request } })
+  const data = { ...order, request, accepted_at: Date.now() }
+  return JSON.stringify({ event: 'order.create', delivery: newId(), data })
 }

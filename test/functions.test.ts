@@ -90,7 +90,8 @@ test('the feeder calls no address that is not public, and keeps what is too old'
 test('the reconciliation queues a check of an order that is due', async () => {
   const { handler } = await import('../functions/reconcile.ts')
   const orders = orderRepository(stack.dynamodb, 'orders', { random: () => 0 })
-  await orders.save({ ...newOrder({ ...order, external_id: '2' }), doubt: 'now' }, 0, 0)
+  const due = { ...newOrder({ ...order, external_id: '2' }), doubt: 'now' } as const
+  await orders.save({ order: due, outbox: undefined, bulk: undefined }, 0, 0)
   await handler(scheduledEvent, context())
   expect(await stack.taken(stack.settings.ordersQueueUrl)).toMatchObject([{ event: 'order.check' }])
 })

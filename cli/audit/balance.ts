@@ -105,7 +105,12 @@ const outcomesOf = (evidence: Evidence): { entry: Entry; outcome: Outcome }[] =>
 }
 
 /** The state of an accepted request, according to its stored order. */
-const requestState = (entry: Entry, kind: StoreRequestKind, outcome: Outcome, { orders }: Evidence): string => {
+const requestState = (
+  entry: Entry,
+  kind: StoreRequestKind,
+  outcome: Outcome,
+  { orders }: Evidence,
+): string => {
   const order = orders.get(orderName(entry))?.stored?.order
   const requests = order === undefined ? [] : requestViews(order)
   const request = requests.find(({ id }) => id === entry.id)

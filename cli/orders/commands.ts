@@ -8,7 +8,6 @@ import type { Context } from '../core/context.ts'
 import { positive, SOURCE, since } from '../core/options.ts'
 import { facts, lines, type Report, shellWord, table } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
-import { whyWaiting } from './why-waiting.ts'
 import {
   checkOrders,
   failingOrders,
@@ -18,6 +17,7 @@ import {
   ordersWhere,
   timelineOf,
 } from './orders.ts'
+import { whyWaiting } from './why-waiting.ts'
 
 const requestText = ({ id, kind, of, state, reason }: RequestView) =>
   `${kind.padEnd(10)}  ${of === undefined ? '' : `of the ${of}: `}${state}, request ${id}${reason === undefined ? '' : `: ${reason.status} ${reason.message}`}`

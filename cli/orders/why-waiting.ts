@@ -1,5 +1,11 @@
 import type { Announced } from '../../lib/orders/announcements.ts'
-import { isKnown, type OpenRequest, openRequests, type RequestKind, refusalOf } from '../../lib/orders/order.ts'
+import {
+  isKnown,
+  type OpenRequest,
+  openRequests,
+  type RequestKind,
+  refusalOf,
+} from '../../lib/orders/order.ts'
 import type { Failing, StoredOrder } from '../../lib/orders/stored.ts'
 import { MAX_RECEIVES } from '../../lib/platform/retry.ts'
 import { isInReview } from '../../lib/protocol/status.ts'
@@ -86,7 +92,10 @@ const whyToBeSent = (request: OpenRequest, stored: StoredOrder): Reason => {
   }
   if (failing !== undefined && !isDead(failing))
     return { for: 'earlier event', reason: `the event "${failing.event}" fails`, next: failing.next_at }
-  const reason = request.stage === 'unanswered' ? 'the answer of the service was lost: it is sent again' : 'it is to be sent'
+  const reason =
+    request.stage === 'unanswered'
+      ? 'the answer of the service was lost: it is sent again'
+      : 'it is to be sent'
   return { for: bulk === undefined ? 'worker' : 'bulk queue', reason, ...nextCheck(stored) }
 }
 
@@ -120,8 +129,7 @@ const linksOf = (stored: StoredOrder, create: Announced['create']): WaitingLink[
 
 /** What becomes of a dead letter that is discarded. */
 const discarded = ({ event, delivery }: Failing, { order }: StoredOrder): string => {
-  if (isKnown(order, delivery))
-    return 'The request is kept with the order, and the next check sends it.'
+  if (isKnown(order, delivery)) return 'The request is kept with the order, and the next check sends it.'
   return ['order.create', 'order.payment', 'order.refund', 'order.withdraw'].includes(event)
     ? 'The request is lost, and its store is not notified.'
     : 'Nothing is lost once a check has read the order from the service.'

@@ -1,7 +1,7 @@
 import { toJsonSchemaDefs } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { FEED_TEST } from '../../lib/feeds/deliver.ts'
-import { REQUEST_STATES, REQUEST_KINDS } from '../../lib/orders/order.ts'
+import { REQUEST_KINDS, REQUEST_STATES } from '../../lib/orders/order.ts'
 import * as requests from '../../lib/protocol/requests.ts'
 import { STATUSES } from '../../lib/protocol/status.ts'
 import { ORDER_UPDATED } from '../../lib/protocol/webhook.ts'

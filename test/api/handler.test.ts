@@ -1,20 +1,25 @@
-import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { errorOf } from '../../lib/accounting/errors.ts'
 import { answerOf } from '../../lib/api/answers.ts'
 import { storedBytes } from '../../lib/orders/bodies.ts'
-import { withinHistory } from '../../lib/orders/intents.ts'
 import {
-  type Intent,
+  type EndedRequests,
   MAX_OPEN,
   MAX_REQUEST_BYTES,
   newOrder,
+  type OpenRequest,
   type Order,
   REQUEST_KINDS,
   type RequestKind,
+  requestViews,
 } from '../../lib/orders/order.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
+import { withinLimit } from '../../lib/orders/requests.ts'
+import { handleEvent } from '../../lib/orders/handle-event.ts'
+import { announcementRepository } from '../../lib/orders/announcements.ts'
+import type { OrderEvent } from '../../lib/orders/events.ts'
+import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import { toApiGateway } from '../../lib/platform/http.ts'
 import type { IncomingResponse } from '../../lib/platform/http-client.ts'
 import { parseJson } from '../../lib/protocol/json.ts'
@@ -25,6 +30,7 @@ import { answering, apiForTests, type Body, type Options, ORDERS } from './api.t
 const api = await apiForTests()
 const { stack, recorded, world } = api
 const orders = orderRepository(stack.dynamodb, stack.settings.ordersTable, { random: () => 0.5 })
+const announcements = announcementRepository(stack.dynamodb, stack.settings.deliveriesTable)
 
 beforeEach(() => {
   world.meanwhile = async () => expect('no wait').toBe('expected')
@@ -66,10 +72,11 @@ describe('an accepted change', () => {
         body: { id: expect.stringMatching(/^[0-9a-f-]{36}$/), ...KEY, state: 'waiting' },
         headers: { ...relay, 'preference-applied': 'respond-async' },
       })
-      expect(stack.commands()).toEqual(['SendMessage', ...(action === 'create' ? ['PutItem'] : [])])
+      expect(stack.commands()).toEqual(['SendMessage', ...(action === 'create' ? ['UpdateItem'] : [])])
       const [{ request = '', ...first } = {}, ...more] = await queued()
       const event = { event: `order.${action}`, delivery: id }
-      expect([first, more]).toEqual([{ event, data: { ...KEY, request }, group: messageGroupOf(KEY) }, []])
+      const data = { ...KEY, request, accepted_at: world.now }
+      expect([first, more]).toEqual([{ event, data, group: messageGroupOf(KEY) }, []])
       expect(JSON.parse(request)).toEqual(sent)
       const fields = { status: 202, action, ...KEY, delivery: id, state: 'waiting' }
       expect(recorded.lines).toEqual([{ level: 'info', message: 'request answered', fields }])
@@ -215,36 +222,42 @@ test('the keys are read again after a minute, and half a minute after that has f
 
 const REASON = { status: 400, code: 'unknown_sku', message: 'No such product' }
 const RESULT = { ...KEY, status: 'needs_review', total: '1', error: 'کمبود' }
-const intent = (kind: Intent['kind'], state: Intent['state'], changes: Partial<Intent> = {}): Intent => ({
-  ...{ id: kind, kind, state, ...changes },
-})
+const ended = (
+  kind: EndedRequests['kind'],
+  state: EndedRequests['state'],
+  changes: Partial<EndedRequests> = {},
+): Partial<Order> => ({ ended: [{ ids: [kind], kind, state, ...changes }] })
+const open = (kind: RequestKind, changes: object = {}): Partial<Order> => {
+  const request = { kind, id: kind, stage: 'unsent', body: '{}', accepted_at: 1, others: [], withdrawals: [] }
+  return { open: { [kind]: { ...request, ...changes } as OpenRequest } }
+}
+const saved = (order: Order) => ({ order, outbox: undefined, bulk: undefined })
 
 describe('a read', () => {
   // Infinity to JSON.parse, which has no digits to write again.
   const UNKNOWN_TEXT = '{"error":{"code":"not_found","message":"Not registered","details":[1e400]}}'
   const UNKNOWN = JSON.parse(UNKNOWN_TEXT)
-  const read = ({ external_id } = KEY) => ask('GET', `${ORDERS}${external_id}/?source=shop`)
+  /** An order of which no create was announced. */
+  const READ = { source: 'shop', external_id: 'read' }
+  const result = { ...RESULT, ...READ }
+  const read = ({ external_id } = READ) => ask('GET', `${ORDERS}${external_id}/?source=shop`)
 
-  const registered = [intent('create', 'registered'), intent('refund', 'waiting')]
-  const refusal = { request: '{}', refused_at: 1, reason: REASON }
+  const registered = { ...ended('create', 'registered'), ...open('refund', { stage: 'early' }) }
+  const refused = { stage: 'refused', refused: { since: 1, reason: REASON } }
   test.each<[string, Partial<Order>, number, object]>([
-    ['in review', { version: 3, result: RESULT, intents: registered }, 200, RESULT],
-    ['whose create is on its way', { intents: [intent('create', 'waiting', { request: '{}' })] }, 202, KEY],
-    [
-      'whose create is rejected',
-      { intents: [intent('create', 'rejected', { reason: REASON })] },
-      404,
-      UNKNOWN,
-    ],
-    ['whose create is open again', { intents: [intent('create', 'waiting', refusal)] }, 404, UNKNOWN],
-    ['whose create is withdrawn', { intents: [intent('create', 'withdrawn')] }, 404, UNKNOWN],
-    ['that came another way', { intents: [intent('create', 'withdrawn')] }, 200, { ...KEY, status: 'paid' }],
+    ['in review', { version: 3, result, ...registered }, 200, result],
+    ['whose create is on its way', open('create'), 202, READ],
+    ['whose create is rejected', ended('create', 'rejected', { reason: REASON }), 404, UNKNOWN],
+    ['whose create is refused', open('create', refused), 404, UNKNOWN],
+    ['whose create is sent again', open('create', { ...refused, stage: 'unsent' }), 404, UNKNOWN],
+    ['whose create is withdrawn', ended('create', 'withdrawn'), 404, UNKNOWN],
+    ['that came another way', ended('create', 'withdrawn'), 200, { ...READ, status: 'paid' }],
   ])('of an order %s', async (_name, changes, status, body) => {
     world.service = () => (status === 200 ? answering(200, body) : answering(404, UNKNOWN_TEXT))
-    const stored = await orders.get(KEY)
-    await orders.save({ ...newOrder(KEY), ...changes }, stored?.revision ?? 0, world.now)
-    // Neither the request's own body nor when it was refused.
-    const requests = changes.intents?.map(({ request: _, refused_at: __, ...view }) => view)
+    const stored = await orders.get(READ)
+    const order = { ...newOrder(READ), ...changes }
+    await orders.save(saved(order), stored?.revision ?? 0, world.now)
+    const requests = requestViews(order)
     const relay = { version: changes.version ?? 0, updated_at: '2026-03-01T21:00:00.000Z', requests }
     const answer = await read()
     expect([answer.status, answer.body]).toEqual([status, { ...body, relay }])
@@ -276,7 +289,7 @@ describe('a read', () => {
         fields: { source: 'shop', external_id: 'unknown' },
       }
       expect(recorded.lines.slice(0, -1)).toMatchObject(isDown ? [line] : [])
-      expect(stack.commands()).toEqual(['GetItem', 'GetParameter'])
+      expect(stack.commands()).toEqual(['GetItem', 'GetItem', 'GetParameter'])
     },
   )
 
@@ -295,36 +308,64 @@ describe('a read', () => {
   })
 })
 
-test.each<[Intent, number | undefined, object?]>([
-  [intent('create', 'registered'), 201],
-  [intent('create', 'duplicate'), 200],
+const refused = { refused: { since: 1, reason: REASON } }
+const TOO_MANY = { status: 429, code: 'too_many_requests', message: 'Too many' }
+test.each<[string, Partial<Order>, number | undefined, object?]>([
+  ['registered', ended('create', 'registered'), 201, { ...RESULT, duplicate: false }],
+  ['duplicate', ended('create', 'duplicate'), 200, { ...RESULT, duplicate: true }],
+  ['registered', ended('payment', 'registered'), 200, RESULT],
   [
-    intent('payment', 'withdrawn'),
+    'withdrawn',
+    ended('payment', 'withdrawn'),
     409,
     { error: { message: 'The payment was withdrawn before it was registered' } },
   ],
-  [intent('create', 'rejected', { reason: REASON }), 400, { error: { code: REASON.code } }],
-  // It is to be sent again after this refusal.
-  [intent('create', 'waiting', { reason: REASON }), undefined],
-  [intent('payment', 'held'), 202, { ...RESULT, id: 'payment', state: 'held' }],
-  [intent('payment', 'waiting', { published: true }), undefined],
-  // A refund that waits for the invoice, and one that is to be sent.
-  [intent('refund', 'waiting', { published: true }), 202],
-  [intent('refund', 'waiting'), undefined],
-  [intent('refund', 'waiting', { published: true, refused_at: 1, reason: REASON }), 400],
-  [intent('withdrawal', 'registered', { of: 'refund' }), 200, { id: 'withdrawal', of: 'refund' }],
-])('the request %j is answered with %p', (decided, status, body = {}) => {
-  const order = { ...newOrder(KEY), result: RESULT, intents: [decided] }
-  const { response, state } = answerOf({ order, revision: 1, updated_at: '' }, decided.id) ?? {}
-  expect([response?.status, state]).toEqual([status, status && decided.state])
-  if (response !== undefined) expect(JSON.parse(toApiGateway(response).body ?? '')).toMatchObject(body)
+  ['rejected', ended('create', 'rejected', { reason: REASON }), 400, { error: { code: REASON.code } }],
+  ['rejected', ended('refund', 'rejected', { reason: TOO_MANY }), 429, { error: { code: TOO_MANY.code } }],
+  ['registered', ended('withdrawal', 'registered', { of: 'refund' }), 200, { id: 'withdrawal', of: 'refund' }],
+  ['held', open('payment', { stage: 'held' }), 202, { ...RESULT, id: 'payment', state: 'held' }],
+  // These are carried out by the relay.
+  ['waiting', open('refund', { stage: 'early' }), 202, { ...RESULT, id: 'refund', state: 'waiting' }],
+  ['waiting', open('payment', { stage: 'behind create' }), 202, { id: 'payment' }],
+  ['waiting', open('create', { stage: 'refused', ...refused }), 400, { error: { code: REASON.code } }],
+  // It is sent again after this refusal.
+  ['waiting', open('create', { stage: 'unsent', ...refused }), 400, { error: { code: REASON.code } }],
+  ['waiting', open('create'), undefined],
+  ['waiting', open('payment', { stage: 'perhaps sent' }), undefined],
+  ['waiting', open('payment', { stage: 'unclear', reason: REASON, status: 'paid' }), undefined],
+  ['waiting', open('create', { stage: 'unanswered', ...refused }), undefined],
+  ['waiting', open('create', { stage: 'known' }), undefined],
+])('a request that is %s, %j, is answered with %p', (state, decided, status, body = {}) => {
+  const order = { ...newOrder(KEY), result: RESULT, ...decided }
+  const [{ id } = { id: '' }] = requestViews(order)
+  const answered = answerOf({ ...saved(order), revision: 1, updated_at: '' }, id)
+  expect([answered?.response.status, answered?.state]).toEqual([status, status && state])
+  if (answered === undefined) return
+  expect(JSON.parse(toApiGateway(answered.response).body ?? '')).toMatchObject(body)
+  expect(answered.response.headers?.['retry-after']).toBe(status === 429 ? '600' : undefined)
+})
+
+test('the seventeenth refund in review is refused with 429, and says when to try again', async () => {
+  const others = Array.from({ length: MAX_OPEN - 1 }, (_, index) => `${index}`)
+  const inReview = { ...newOrder({ ...KEY, external_id: 'full' }), result: { ...RESULT, external_id: 'full' } }
+  await orders.save(saved({ ...inReview, ...open('refund', { stage: 'early', others }) }), 0, world.now)
+  world.meanwhile = async () => {
+    const [{ event, data } = { event: {}, data: {} }] = await queued()
+    await handleEvent({ ...event, data } as OrderEvent, {
+      ...{ orders, announcements, redelivered: false, retryRefused: 1, now: () => world.now },
+      ...{ call: () => Promise.reject(new Error('not called')), publish: async () => undefined },
+    })
+  }
+  const answer = await api.ask('POST', `${ORDERS}full/refund/?source=shop`, {})
+  expect(answer).toMatchObject({ status: 429, body: { error: { code: 'too_many_requests' } } })
+  expect(answer.headers).toMatchObject({ 'retry-after': '600', 'relay-request-state': 'rejected' })
 })
 
 test.each([
   [202, 'registered', { result: RESULT }],
   [400, 'only known', {}],
 ])('an invalid create is answered with %i if the order is %s', async (status, external_id, changes) => {
-  await orders.save({ ...newOrder({ source: 'shop', external_id }), ...changes }, 0, world.now)
+  await orders.save(saved({ ...newOrder({ source: 'shop', external_id }), ...changes }), 0, world.now)
   expect((await ask('POST', ORDERS, order({ external_id, items: [] }))).status).toBe(status)
   expect(await queued()).toHaveLength(status === 202 ? 1 : 0)
 })
@@ -346,24 +387,26 @@ test('whatever is accepted can be stored together', async () => {
     const share = storedBytes(largestOf[kind], MAX_REQUEST_BYTES[kind]) / MAX_REQUEST_BYTES[kind]
     expect([share > 0.97, share <= 1]).toEqual([true, true])
   }
-  const refused = reason && { reason, refused_at: 1_700_000_000, refused: { times: 1, reason } }
-  const largest = (kind: RequestKind): Intent[] => [
-    ...Array<Intent>(MAX_OPEN - 1).fill({ id, kind, state: 'waiting', published: true }),
-    { id, kind, state: 'waiting', request: largestOf[kind], ...refused, sent: true, published: true },
-  ]
-  const history = Array<Intent>(200).fill({
-    id,
-    kind: 'payment',
-    state: 'rejected',
-    ...(reason && { reason }),
+  if (reason === undefined) throw new Error('There is no reason')
+  const largest = (kind: RequestKind) => ({
+    ...{ id, kind, body: largestOf[kind], accepted_at: world.now, stage: 'refused' as const },
+    ...{ refused: { since: 1_700_000_000, reason }, others: Array<string>(MAX_OPEN - 1).fill(id) },
+    withdrawals: Array.from({ length: 8 }, () => ({ id, of: kind, accepted_at: world.now })),
   })
+  const history = Array<EndedRequests>(200).fill({ ids: [id], kind: 'payment', state: 'rejected', reason })
   const key = { source: 'shop', external_id: '"'.repeat(100) }
   const whole: Order = {
     ...newOrder(key),
     result: { ...key, status: 'paid', x: 'x'.repeat(MAX_RESULT_BYTES - 500) },
-    intents: withinHistory([...history, ...REQUEST_KINDS.flatMap(largest)]),
-    withdrawals: Array.from({ length: 16 }, (_, index) => ({ id: `${id}-${index}`, of: 'payment' })),
+    open: Object.fromEntries(REQUEST_KINDS.map(kind => [kind, largest(kind)])),
+    // One step may end every request that was open.
+    ended: [
+      ...withinLimit(history),
+      ...REQUEST_KINDS.map(kind => ({
+        ...{ ids: Array<string>(MAX_OPEN).fill(id), kind, state: 'rejected' as const, reason },
+      })),
+    ],
   }
-  await orders.save(whole, 0, world.now)
+  await orders.save(saved(whole), 0, world.now)
   expect((await orders.get(key))?.order).toEqual(whole)
 })

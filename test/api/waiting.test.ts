@@ -1,8 +1,9 @@
-import { sendInOrder } from '../../lib/platform/fifo.ts'
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from '@jest/globals'
+import { announcementRepository } from '../../lib/orders/announcements.ts'
 import { newOrder } from '../../lib/orders/order.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
+import { sendInOrder } from '../../lib/platform/fifo.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
 import { context, sqsEvent, sqsRecord } from '../support/lambda.ts'
 import { drain } from '../support/parts.ts'
@@ -49,8 +50,11 @@ const UNKNOWN = 'a \ud83d'
 const WARNED = { 'relay-warnings': 'a%20%EF%BF%BD' }
 
 const waited = () => world.pauses.reduce((sum, pause) => sum + pause, 0)
+/** Reads of the order by the API. */
 const reads = () =>
-  stack.calls.filter(({ input }) => JSON.stringify(input).includes('"ConsistentRead":false'))
+  stack.calls
+    .map(({ input }) => JSON.stringify(input))
+    .filter(input => input.includes('"ConsistentRead":false') && input.includes(stack.settings.ordersTable))
 
 // What a withdrawal of each request is answered is in test/e2e/relay.ts.
 test('a withdrawal comes before a create that waits for the service to be available again', async () => {
@@ -73,6 +77,7 @@ describe('the wait', () => {
     ['handling=strict, wait=0', 0, 'wait=0, handling=strict'],
     ['return=minimal, wait="2"; x', 2000, 'wait=2'],
   ])('with Prefer: %s takes %i ms, and an answer with 202', async (prefer, time, applied) => {
+    const asked = world.now
     const { status, headers, body } = await ask(prefer === undefined ? {} : { prefer })
     expect([status, body]).toEqual([202, { ...order, id: headers['relay-request-id'], state: 'waiting' }])
     expect(headers['preference-applied']).toBe(applied)
@@ -82,7 +87,8 @@ describe('the wait', () => {
     expect(reads()).toHaveLength(world.pauses.length)
     // Nothing is lost: the request is queued, and a read says that the order is on its way.
     expect(await stack.taken(ordersQueueUrl)).toMatchObject([{ delivery: body.id }])
-    const relay = { version: 0, updated_at: new Date(world.now).toISOString() }
+    const requests = [{ id: body.id, kind: 'create', state: 'waiting' }]
+    const relay = { version: 0, updated_at: new Date(asked).toISOString(), requests }
     expect(await ask({ method: 'GET' })).toMatchObject({ status: 202, body: { ...order, relay } })
   })
 
@@ -130,14 +136,17 @@ describe('the wait', () => {
     expect(looks()).toBe(2)
   })
 
-  test('ends at once behind an import, which is no wait in vain, and marks a withdrawal', async () => {
+  test('ends at once behind an import, which is no failed wait, and announces a withdrawal', async () => {
     const orders = orderRepository(stack.dynamodb, stack.settings.ordersTable, { random: () => 0.5 })
     world.meanwhile = () =>
-      orders.save({ ...newOrder(order), bulk: randomUUID() }, 0, world.now).catch(() => undefined)
+      orders
+        .save({ order: newOrder(order), outbox: undefined, bulk: randomUUID() }, 0, world.now)
+        .catch(() => undefined)
     expect(await ask()).toMatchObject({ status: 202, headers: { 'relay-request-state': 'waiting' } })
     expect(stack.commands().at(-1)).toBe('GetItem')
     expect(await ask({ method: 'DELETE' })).toMatchObject({ status: 202 })
-    expect((await orders.get(order))?.order).toMatchObject({ withdrawals: [{ of: 'create' }] })
+    const announcements = announcementRepository(stack.dynamodb, stack.settings.deliveriesTable)
+    expect(await announcements.get(order)).toMatchObject({ withdrawals: [{ of: 'create' }] })
     expect(world.pauses).toEqual([60, 60])
   })
 
@@ -184,13 +193,17 @@ describe('the wait', () => {
   })
 })
 
-test.each(['GetQueueAttributes', 'GetItem', 'PutItem', 'UpdateItem'])(
-  'once the request is queued, a failure of %s does not fail it',
-  async command => {
+test.each([
+  ['GetQueueAttributes', 'POST'],
+  ['GetItem', 'POST'],
+  ['UpdateItem', 'POST'],
+  ['UpdateItem', 'DELETE'],
+])(
+  'once the request is queued, a failure of %s does not fail a %s',
+  async (command, method) => {
     stack.faults.set(command, 'before')
-    const method = command === 'UpdateItem' ? 'DELETE' : 'POST'
     expect(await ask({ method })).toMatchObject({ status: 202, body: { state: 'waiting' } })
-    // Nobody waits for what cannot be read, nor in a queue of unknown length.
+    // A wait ends when the order or the depth of the queue cannot be read.
     expect(world.pauses.length === 1).toBe(command.startsWith('Get'))
     const fields = expect.objectContaining({ ...order, delivery: expect.any(String) })
     expect(recorded.lines).toContainEqual(expect.objectContaining({ level: 'error', fields }))

@@ -1,8 +1,8 @@
-import { orderName } from '../../lib/protocol/order.ts'
 import { expect, test } from '@jest/globals'
 import { balance, type ComparedOrder, type Evidence } from '../../cli/audit/balance.ts'
 import { addLine, emptyLog } from '../../cli/audit/logged.ts'
 import { newOrder, type Order } from '../../lib/orders/order.ts'
+import { orderName } from '../../lib/protocol/order.ts'
 
 const SINCE = new Date('2026-03-21T00:00:00Z')
 const UNTIL = new Date('2026-03-22T00:00:00Z')
@@ -13,7 +13,10 @@ const paid = (external_id: string) => ({ ...key(external_id), status: 'paid' })
 
 const compared = (id: string, change: Partial<Order>, service?: ComparedOrder['service']): ComparedOrder => ({
   ...{ key: key(id), service },
-  stored: { revision: 1, updated_at: '', order: { ...newOrder(key(id)), ...change } },
+  stored: {
+    ...{ outbox: undefined, bulk: undefined, revision: 1, updated_at: '' },
+    order: { ...newOrder(key(id)), ...change },
+  },
 })
 const ordersOf = (...orders: ComparedOrder[]) => new Map(orders.map(each => [orderName(each.key), each]))
 
@@ -103,24 +106,41 @@ test('without a log, the tables decide', () => {
   expect(queue).toMatchObject({ entered: 1, applied: 1 })
 })
 
-test('a request is registered, held, waiting, rejected or superseded', () => {
-  const withPayment = (order: string, id: string, state: 'registered' | 'held' | 'rejected') =>
-    compared(order, { intents: [{ id, kind: 'payment', state }] })
-  const done = ['a', 'b', 'c', 'old']
+test('a request is registered, duplicate, held, waiting, rejected or superseded', () => {
+  const ended = (order: string, id: string, state: 'registered' | 'duplicate' | 'rejected') =>
+    compared(order, { ended: [{ ids: ['shared', id], kind: 'payment', state }] })
+  const open = (id: string, stage: 'held' | 'unsent') => {
+    const about = { id, body: '{}', accepted_at: 0, others: [], withdrawals: [] }
+    return compared(id, { open: { payment: { ...about, kind: 'payment', stage } } })
+  }
+  const done = ['a', 'b', 'c', 'd', 'e', 'old']
   const lines = [...done, 'new'].map(id => accepted(id, 'payment'))
-  const { requests, intents, differences } = balanceOf([...lines, ...done.map(id => processed(id))], {
+  const { requests, stored, differences } = balanceOf([...lines, ...done.map(id => processed(id))], {
     waiting: 1,
     orders: ordersOf(
-      withPayment('a', 'a', 'registered'),
-      withPayment('b', 'b', 'held'),
-      withPayment('c', 'c', 'rejected'),
-      withPayment('old', 'another', 'registered'),
+      ended('a', 'a', 'registered'),
+      ended('b', 'b', 'duplicate'),
+      ended('c', 'c', 'rejected'),
+      open('d', 'held'),
+      open('e', 'unsent'),
+      ended('old', 'another', 'registered'),
     ),
   })
-  const states = { registered: 1, held: 1, rejected: 1, superseded: 1, waiting: 1 }
-  expect(requests).toEqual({ accepted: 5, states })
-  expect(intents).toEqual({ 'payment registered': 2, 'payment held': 1, 'payment rejected': 1 })
+  const states = { registered: 1, duplicate: 1, held: 1, rejected: 1, superseded: 1, waiting: 2 }
+  expect(requests).toEqual({ accepted: 7, states })
+  expect(stored).toEqual({
+    ...{ 'payment registered': 4, 'payment duplicate': 2, 'payment rejected': 2 },
+    ...{ 'payment held': 1, 'payment waiting': 1 },
+  })
   expect(differences).toEqual([])
+})
+
+test('a request that is handled and not with its order is a difference, unless later ones have ended', () => {
+  const { requests, differences } = balanceOf([accepted('a', 'payment'), processed('a')], {
+    orders: ordersOf(compared('a', { ended: [{ ids: ['b'], kind: 'refund', state: 'registered' }] })),
+  })
+  expect(requests.states).toEqual({ unaccounted: 1 })
+  expect(differences).toMatchObject([{ id: 'a', what: expect.stringContaining('payment request') }])
 })
 
 test('an order that differs from the service is a difference', () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, test } from '@jest/globals'
-import { type Intent, newOrder, type Order } from '../../lib/orders/order.ts'
+import { newOrder, type Order, type RequestView } from '../../lib/orders/order.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
 import { parametersBelow } from '../../lib/platform/parameters.ts'
 import { deliveryRepository } from '../../lib/webhook/deliveries.ts'
@@ -113,7 +113,7 @@ export const monitorTests = () => {
     const source = 'demo-shop'
     const waiting = ['i-1', 'i-2', 'i-3', 'i-4'].map(external_id => newOrder({ source, external_id }))
     const save = (revision: number, bulk?: string) => (order: Order) =>
-      orders.save({ ...order, bulk }, revision, Date.now() - 5000)
+      orders.save({ order, outbox: undefined, bulk }, revision, Date.now() - 5000)
     expect((await local.json(['imports'])).data).toEqual({ events: 0, stores: [] })
     await Promise.all(waiting.map(save(0, 'its delivery')))
     const counting = local.json(['imports', '--for', '2s'])
@@ -185,7 +185,7 @@ export const auditTests = () => {
     await local.create('r-1', {}, 'relay')
     expect((await local.store('POST', 'r-1/payment/', { method: 'card' })).status).toBe(202)
     await until(async () =>
-      (await orderHere('r-1'))?.intents.some((intent: Intent) => intent.state === 'held'),
+      (await orderHere('r-1'))?.requests.some(({ state }: RequestView) => state === 'held'),
     )
     await local.sandbox('PUT', '/panel/settings', { automaticFinalization: true })
     await local.sandbox('POST', '/panel/orders/r-1/retry?source=api', {})
@@ -199,7 +199,7 @@ export const auditTests = () => {
       deliveries: { outcomes: { queued: 1, 'ignored: foreign source': 1, 'refused: forged, mismatch': 1 } },
       queue: { entered: 3, applied: 3, unaccounted: 0 },
       requests: { accepted: 2, states: { registered: 2 } },
-      intents: { 'create registered': 1, 'payment registered': 1 },
+      stored: { 'create registered': 1, 'payment registered': 1 },
       orders: { known: 1, asked: 1, agree: 1 },
       left: { dead: 0, quarantined: 0 },
       differences: [],

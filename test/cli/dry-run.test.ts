@@ -3,21 +3,26 @@ import { expect, test } from '@jest/globals'
 import type { ServiceOrder } from '../../cli/core/accounting.ts'
 import { dryRun } from '../../cli/messages/plan.ts'
 import type { OrderEvent } from '../../lib/orders/events.ts'
-import { newOrder, type RequestKind } from '../../lib/orders/order.ts'
+import { newOrder, type RequestKind, type Withdrawal } from '../../lib/orders/order.ts'
 
 const key = { source: 'api', external_id: '1' }
 const unknown: ServiceOrder = { unknown: { status: 404, message: 'not registered' } }
 const at = (status: string): ServiceOrder => ({ result: { ...key, status } })
 
 /** A dry run of an order as the service and the relay have it. */
-const dryRunOf = (service: ServiceOrder, status?: string) => {
+const dryRunOf = (service: ServiceOrder, status?: string, withdrawals: readonly Withdrawal[] = []) => {
   const result = status === undefined ? undefined : { ...key, status }
-  const stored = { order: { ...newOrder(key), result }, revision: 1, updated_at: '' }
-  return dryRun({ orders: { get: async () => stored }, readService: async () => service })
+  const order = { ...newOrder(key), result }
+  const stored = { order, outbox: undefined, bulk: undefined, revision: 1, updated_at: '' }
+  return dryRun({
+    orders: { get: async () => stored },
+    announcements: { get: async () => ({ withdrawals }) },
+    readService: async () => service,
+  })
 }
 
 const request = (kind: RequestKind, body = '{}'): OrderEvent => ({
-  ...{ event: `order.${kind}`, delivery: randomUUID(), data: { ...key, request: body } },
+  ...{ event: `order.${kind}`, delivery: randomUUID(), data: { ...key, request: body, accepted_at: 1000 } },
 })
 const webhook = (status: string): OrderEvent => ({
   ...{ event: 'order.updated', delivery: randomUUID(), data: { ...key, status } },
@@ -37,6 +42,17 @@ test.each([
   ['create', 'paid', ['create: no change: already "paid"', 'read: "paid"']],
 ] as const)('a %s of an order that is "%s" at the service', async (kind, status, expected) => {
   expect(await callsOf(dryRunOf(at(status)), request(kind))).toEqual(expected)
+})
+
+test('a payment that was withdrawn since is not sent', async () => {
+  const withdrawal = { id: randomUUID(), of: 'payment', accepted_at: 1001 } as const
+  const { calls, publishes } = await dryRunOf(at('invoiced'), 'invoiced', [withdrawal])(request('payment'))
+  expect(calls).toMatchObject([{ to: 'read', outcome: '"invoiced"' }])
+  expect(publishes).toEqual([{ event: 'order.withdrawn' }, { event: 'order.registered' }])
+  const earlier = { ...withdrawal, accepted_at: 999 }
+  expect(await callsOf(dryRunOf(at('invoiced'), 'invoiced', [earlier]), request('payment'))).toEqual([
+    'payment: expected status "paid"',
+  ])
 })
 
 test('a refund waits while the order is in review', async () => {

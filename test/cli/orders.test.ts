@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { CallResult } from '../../lib/orders/apply.ts'
+import { announcementRepository } from '../../lib/orders/announcements.ts'
 import type { OrderEvent } from '../../lib/orders/events.ts'
+import { handleEvent } from '../../lib/orders/handle-event.ts'
 import { entryItem, historyRecorder } from '../../lib/orders/history.ts'
-import { process } from '../../lib/orders/process.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import { deliveryRepository } from '../../lib/webhook/deliveries.ts'
@@ -26,11 +26,12 @@ const MINUTE = 60_000
 const uuid = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 const orders = () => orderRepository(stack.dynamodb, 'orders', { random: () => 0 })
 
-/** Processes an event as the worker does, so many minutes after the beginning. */
-const happens = (minutes: number, event: OrderEvent, answer?: CallResult) =>
-  process(event, {
+/** Handles an event as the worker does, so many minutes after the beginning. */
+const happens = (minutes: number, event: OrderEvent) =>
+  handleEvent(event, {
     orders: orders(),
-    call: async () => answer ?? Promise.reject(new Error('down')),
+    announcements: announcementRepository(stack.dynamodb, 'deliveries'),
+    call: async ({ to }) => ({ to, outcome: 'unanswered', error: new Error('down') }),
     recordChange: historyRecorder(stack.dynamodb, 'history'),
     publish: async () => undefined,
     now: () => BEGIN + minutes * MINUTE,
@@ -62,7 +63,7 @@ const seed = async () => {
     await happens(each, webhook(store(`${each}`), each < 5 ? 'invoiced' : 'needs_review'))
   }
   await happens(20, webhook(api('0'), 'paid', { invoice_number: 4711 }))
-  const data = { ...shop('1'), request: '{}' }
+  const data = { ...shop('1'), request: '{}', accepted_at: BEGIN }
   const payment = happens(21, { event: 'order.payment', delivery: uuid(100), data })
   await expect(payment).rejects.toThrow('down')
   await fails(shop('1'), 21)
@@ -147,7 +148,7 @@ test('an order shows its history back to the first change, and why it waits', as
     entries: [
       {
         ...{ at: '2026-01-02T00:21:00.000Z', event: 'order.payment', request: uuid(100), settled: false },
-        calls: [{ to: 'payment', outcome: 'lost' }],
+        calls: [{ to: 'payment', outcome: 'unanswered' }],
         requests: [{ id: uuid(100), kind: 'payment', state: 'waiting' }],
       },
       { at: '2026-01-02T00:01:00.000Z', event: 'order.updated', status: 'invoiced', version: 1 },
@@ -157,7 +158,7 @@ test('an order shows its history back to the first change, and why it waits', as
   const out = await shown()
   expect(out).toMatch(/^order\.payment waits for the accounting service since .*: .* answered 503;/m)
   expect(out).toMatch(/^ {2}check: The check waits behind "order.payment"/m)
-  expect(out).toMatch(/order\.payment .* invoiced +payment: lost, 0 ms; payment waiting$/m)
+  expect(out).toMatch(/order\.payment .* invoiced +payment: unanswered, 0 ms; payment waiting$/m)
   const Key = { partition: { S: 'orders demo-shop' }, at: { S: '2026-01-02T00:01:00.000Z#1' } }
   await stack.dynamodb.deleteItem({ TableName: 'history', Key })
   expect(await shown()).toMatch(/^Earlier changes are not in the history\.$/m)

@@ -270,7 +270,7 @@ const PAGES: Readonly<
     situation: async () => {
       const orders = orderRepository(local.stack().dynamodb, 'orders', { random: Math.random })
       const imported = newOrder({ source: 'api', external_id: 'imported' })
-      await orders.save({ ...imported, bulk: randomUUID() }, 0, Date.now())
+      await orders.save({ order: imported, outbox: undefined, bulk: randomUUID() }, 0, Date.now())
     },
     commands: {
       imports: /^SOURCE +ORDERS +PER SECOND +DONE IN\napi +1 +0 +-\n0 events in the bulk queue\n$/,

@@ -306,7 +306,9 @@ export const pageTests = (open: Open) => {
       )
       const save = (from: number, to: number, revision: number, bulk?: string) =>
         Promise.all(
-          imported.slice(from, to).map(each => orders.save({ ...each, bulk }, revision, Date.now() - 5000)),
+          imported
+            .slice(from, to)
+            .map(order => orders.save({ order, outbox: undefined, bulk }, revision, Date.now() - 5000)),
         )
       await save(0, 4, 0, 'its delivery')
       await page.getByRole('row', { name: /^demo-shop 4 / }).waitFor()

@@ -18,7 +18,7 @@ const records = (...ids: string[]) =>
   })
 
 const failing = (...ids: string[]) => ({
-  async process({ messageId }: SQSRecord) {
+  async handle({ messageId }: SQSRecord) {
     if (ids.includes(messageId)) throw new Error(messageId)
   },
   onFailure: async () => undefined,
@@ -42,7 +42,7 @@ describe('a batch', () => {
     let most = 0
     await processBatch(records('a0', 'b0', 'c0', 'd0', 'e0', 'a1', 'b1', 'c1', 'd1', 'e1'), {
       ...failing(),
-      process: async ({ attributes: { MessageGroupId = '' } }) => {
+      handle: async ({ attributes: { MessageGroupId = '' } }) => {
         expect(busy.has(MessageGroupId)).toBe(false)
         busy.add(MessageGroupId)
         most = Math.max(most, busy.size)
@@ -53,7 +53,7 @@ describe('a batch', () => {
     expect(most).toBe(5)
   })
 
-  test('fails what failed, and what stands behind it in its group, if it has one', async () => {
+  test('fails what failed and what follows it in its group, if it has one', async () => {
     const member = fc.record({ group: fc.constantFrom('a', 'b', 'c', 'd', ''), fails: fc.boolean() })
     await fc.assert(
       fc.asyncProperty(fc.array(member, { maxLength: 10 }), async batch => {

@@ -1,7 +1,7 @@
-import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import { expect, test } from '@jest/globals'
 import { newOrder, type Order } from '../../lib/orders/order.ts'
 import { checkInterval, orderRepository } from '../../lib/orders/repository.ts'
+import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import { createReconciler } from '../../lib/reconcile/handler.ts'
 import { context, scheduledEvent } from '../support/lambda.ts'
 import { drain } from '../support/parts.ts'
@@ -33,9 +33,11 @@ const run = async (minutes: number) => {
   return checks.map(({ data }) => (data as { external_id: string }).external_id)
 }
 
-const save = (external_id: string, changes: Partial<Order>, revision = 0, at = NOW) =>
+type Saving = { revision?: number; at?: number; bulk?: string | undefined }
+
+const save = (external_id: string, changes: Partial<Order>, { revision = 0, at = NOW, bulk }: Saving = {}) =>
   orderRepository(stack.dynamodb, 'orders', { random: () => 0.5 }).save(
-    { ...newOrder({ source: 'shop', external_id }), ...changes },
+    { order: { ...newOrder({ source: 'shop', external_id }), ...changes }, outbox: undefined, bulk },
     revision,
     at,
   )
@@ -44,7 +46,7 @@ const result = (external_id: string, status: string) => ({ source: 'shop', exter
 // That a missed webhook is found, and that a check is enqueued before it is postponed, is in test/crash.
 test('an order that stays unsettled is checked at growing intervals', async () => {
   await save('waits', { version: 1, result: result('waits', 'needs_review') })
-  await save('moved', { bulk: 'delivery' })
+  await save('moved', {}, { bulk: 'delivery' })
   const due = [10, 39, 153, 495, 1863, 3231]
   const checked: Record<string, number[]> = { waits: [], moved: [] }
   for (const minute of due.flatMap(each => [each - 1, each])) {
@@ -52,7 +54,7 @@ test('an order that stays unsettled is checked at growing intervals', async () =
   }
   // An order in the bulk queue has a day.
   expect(checked).toEqual({ waits: due, moved: [1862, 3230] })
-  await save('waits', { version: 2, result: result('waits', 'paid') }, 1)
+  await save('waits', { version: 2, result: result('waits', 'paid') }, { revision: 1 })
   // Jittered by a tenth.
   expect([checkInterval(0, 0), checkInterval(0, 1)]).toEqual([540, 660])
 })
@@ -61,7 +63,7 @@ test('a run checks at most twenty orders of each of sixteen shards, the longest 
   const ids = Array.from({ length: 400 }, (_, index) => `many-${index}`)
   const shardOf = (external_id: string) => messageGroupOf({ source: 'shop', external_id }).slice(0, 1)
   const first = ids.filter(id => shardOf(id) === shardOf('many-0'))
-  for (const [index, id] of first.entries()) await save(id, { doubt: 'now' }, 0, NOW - index * 1000)
+  for (const [index, id] of first.entries()) await save(id, { doubt: 'now' }, { at: NOW - index * 1000 })
   expect(first.length).toBeGreaterThan(20)
   expect((await run(10)).sort()).toEqual(first.slice(-20).sort())
   expect(await run(10)).toHaveLength(first.length - 20)
