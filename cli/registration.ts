@@ -166,15 +166,15 @@ const waitFor = async ({ terminal }: Context, label: string, seconds: number, si
   }
 }
 
-/** Announces the exchange to the receivers, for a limited time in case this command is killed. */
+/** Announces the rotation to the receivers, for a limited time in case this command is killed. */
 const announce = ({ parameters }: Context, phase: RotationPhase, seconds: number): Promise<void> =>
   parameters.put(PARAMETERS.webhookRotation, untilText(phase, nowSeconds() + seconds))
 
 /**
  * Gets a new secret and stores it beside the old one. The service signs with it before the receivers can know
- * it, so the exchange is announced to them first.
+ * it, so the rotation is announced to them first.
  */
-const exchange = async (context: Context, url: string, { lead, signal }: RotateOptions) => {
+const replaceSecret = async (context: Context, url: string, { lead, signal }: RotateOptions) => {
   const accounting = await accountingOf(context)
   await announce(context, 'announced', lead + SWITCH_SECONDS)
   await waitFor(context, 'Announcing the new secret to the relay', lead, signal)
@@ -198,7 +198,7 @@ const renew = async (context: Context, url: string, options: RotateOptions) => {
   const resumed = ofUrl.length > 1
   return resumed
     ? { fresh: newest, old: ofUrl.slice(0, -1), resumed }
-    : { fresh: await exchange(context, url, options), old: ofUrl, resumed }
+    : { fresh: await replaceSecret(context, url, options), old: ofUrl, resumed }
 }
 
 export const rotate = async (context: Context, options: RotateOptions) => {
@@ -229,7 +229,7 @@ export const rotate = async (context: Context, options: RotateOptions) => {
 }
 
 const HELP = `
-  1. Announces the exchange to the relay, for the duration of --lead.
+  1. Announces the rotation to the relay, for the duration of --lead.
   2. Has the accounting service create the new secret; both are accepted from then on.
   3. Retires the old secret after --overlap.
 No webhook is refused in the meantime. If interrupted, run it again: it resumes where it stopped.`
@@ -243,7 +243,7 @@ export const rotateCommand = ({ program, run }: Cli): void => {
     .addOption(
       durationOption(
         '--lead <duration>',
-        'how long to announce the exchange in advance; 0s is enough if no webhook was refused in the last minute',
+        'how long to announce the rotation in advance; 0s is enough if no webhook was refused in the last minute',
         `${LEAD_SECONDS}s`,
       ),
     )

@@ -28,7 +28,7 @@ export const HISTORY_ID = 'HistoryTable'
 
 /**
  * The logical id of the orders table. A restored table, which has another name, is another resource: CloudFormation
- * can import it and release the old one, but not exchange the one for the other.
+ * can import it and release the old one, but cannot replace one with the other.
  */
 export const ordersId = ({ ordersTable = TABLES.orders }: Pick<Stack, 'ordersTable'>): string =>
   `OrdersTable${ordersTable === TABLES.orders ? '' : Buffer.from(ordersTable).toString('hex')}`

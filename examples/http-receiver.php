@@ -64,7 +64,7 @@ function handleOnce(PDO $database, array $message): void
 }
 
 $body = file_get_contents('php://input');
-// Two while the secret is exchanged; without any, nothing is authentic.
+// Two while the secret is being rotated; without any, every request is refused.
 $secrets = array_filter(explode(',', (string) getenv('FEED_SECRET')));
 if (!isAuthentic($_SERVER['HTTP_X_SERVICE_SIGNATURE'] ?? '', $body, $secrets)) {
     http_response_code(401);

@@ -17,7 +17,7 @@ import sqlite3
 import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
-# Two while the secret is exchanged; without any, nothing is authentic.
+# Two while the secret is being rotated; without any, every request is refused.
 SECRETS = [secret for secret in os.environ["FEED_SECRET"].split(",") if secret]
 PORT = int(os.environ.get("PORT", "8080"))
 TOLERANCE_SECONDS = 300

@@ -151,14 +151,14 @@ export const httpChecks = (
         return { handled: [spaced], wrong: failure && refused(spaced, failure) }
       },
     },
-    'secret exchange': {
-      when: 'While its secret was exchanged, and after',
+    'secret rotation': {
+      when: 'While its secret was being rotated, and afterwards',
       remedy: 'compare every v1 of X-Service-Signature',
       play: async () => {
-        const handled = three(message, 'exchange')
-        const exchange = [[other, secret], [secret, other], [secret]]
+        const handled = three(message, 'rotation')
+        const rotation = [[other, secret], [secret, other], [secret]]
         for (const [index, sent] of handled.entries()) {
-          const failure = await send(sent, { secrets: exchange[index] ?? [] })
+          const failure = await send(sent, { secrets: rotation[index] ?? [] })
           if (failure !== undefined) return { wrong: refused(sent, failure) }
         }
         return { handled }

@@ -251,7 +251,7 @@ export const conformanceCommand = ({ program, run }: Cli): void => {
   program
     .command('conformance')
     .description(
-      'Play duplicates, old versions, time-outs, failures, an exchange of the secret and outages against a test store, and say what it would lose or double. ' +
+      'Play duplicates, old versions, time-outs, failures, a rotation of the secret and outages against a test store, and say what it would lose or double. ' +
         `The external_id of every test order begins with "${PREFIX}". The exit code is 1 when there is a problem.`,
     )
     .argument('<source>', 'source of the store')

@@ -107,7 +107,7 @@ export const waitUntilAccepted = async (
       throw cannot('confirm that the secret is accepted', messageOf(error), REMEDY, error)
     })
     if (isAccepted(response)) return
-    // 503 is the answer while the secret is being exchanged.
+    // 503 is the answer while the secret is being rotated.
     if (![401, 503].includes(response.status) || Date.now() > until) {
       const found = `${url} answered a signed ping with ${response.status}`
       throw cannot('confirm that the secret is accepted', found, REMEDY)

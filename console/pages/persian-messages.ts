@@ -450,7 +450,7 @@ learnMessages({
   failures: 'ناکامی‌ها',
   signatures: 'امضاها',
   'raw body': 'متن خام',
-  'secret exchange': 'تعویض کلید امضا',
+  'secret rotation': 'تعویض کلید امضا',
   'test message': 'پیام آزمایشی',
   'time-outs': 'پایان مهلت',
   restarts: 'آغاز دوباره',
@@ -472,7 +472,7 @@ learnMessages({
   'When it could not read one message of a batch': 'وقتی یکی از پیام‌ها خوانا نبود',
   'When a signature was not valid': 'وقتی امضا نادرست بود',
   'When the JSON of a message had white space': 'وقتی JSON پیام فاصله داشت',
-  'While its secret was exchanged, and after': 'هنگام تعویض کلید امضا و پس از آن',
+  'While its secret was being rotated, and afterwards': 'هنگام تعویض کلید امضا و پس از آن',
   'When "relay stores test" sent {=event}, which is about no order':
     'وقتی relay stores test پیام {event} را فرستاد که دربارهٔ سفارشی نیست',
   'After a time-out, when a message was repeated': 'وقتی پیامی پس از پایان مهلت تکرار شد',

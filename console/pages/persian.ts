@@ -151,7 +151,7 @@ export const t = translator({
   'This takes up to a minute.': 'تا یک دقیقه می‌کشد.',
   'Rotate the secret…': 'تعویض کلید امضا…',
   'Rotate the webhook secret': 'تعویض کلید امضای وب‌هوک',
-  'The exchange is announced to the relay, the accounting service creates a new secret, both are accepted for a while, and the old one is deleted. No webhook is refused. If it is stopped, the next rotation resumes it.':
+  'The rotation is announced to the relay, the accounting service creates a new secret, both are accepted for a while, and the old one is deleted. No webhook is refused. If it is stopped, the next rotation resumes it.':
     'تعویض به رله اعلام می‌شود، سرویس حسابداری کلید امضای تازه‌ای می‌سازد، هر دو چندی پذیرفته‌اند و کلید پیشین حذف می‌شود. هیچ وب‌هوکی رد نمی‌شود. اگر متوقف شود، تعویض بعدی ادامه‌اش می‌دهد.',
   'Announce, seconds': 'اعلام پیش از تعویض، ثانیه',
   'Accept both, seconds': 'پذیرش هر دو، ثانیه',

@@ -76,7 +76,7 @@ const askRotate = (service: Service) =>
   ask({
     title: t('Rotate the webhook secret'),
     text: t(
-      'The exchange is announced to the relay, the accounting service creates a new secret, both are accepted for a while, and the old one is deleted. No webhook is refused. If it is stopped, the next rotation resumes it.',
+      'The rotation is announced to the relay, the accounting service creates a new secret, both are accepted for a while, and the old one is deleted. No webhook is refused. If it is stopped, the next rotation resumes it.',
     ),
     fields: [
       urlField(service),

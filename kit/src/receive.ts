@@ -3,7 +3,7 @@ import { type Handling, type Once, onceInMemory } from './once.ts'
 import { bytesOf, type HeadersLike, SignatureError, verifySignature } from './signature.ts'
 
 export type ReceiveOptions<Transaction> = Handling<Transaction> & {
-  /** The secret of the feed, or a function that returns every valid one: two while it is exchanged. */
+  /** The secret of the feed, or a function that returns every valid one: two while it is being rotated. */
   secrets: string | readonly string[] | (() => Promise<string | readonly string[]>)
 }
 

@@ -103,7 +103,7 @@ export type VerifyOptions = {
   headers: HeadersLike
   /** The body as it was received: the raw bytes, or their text. Never JSON that was parsed and written again. */
   body: string | Uint8Array
-  /** The secret, or all that are valid while it is exchanged. */
+  /** The secret, or all that are valid while it is being rotated. */
   secrets: string | readonly string[]
   /**
    * When the delivery was received, in unix seconds: the time of its arrival, if it waited in a queue since.

@@ -27,7 +27,7 @@ export class FeedError extends Error {
 /** One message for a store's endpoint. */
 type Delivery = {
   url: string
-  /** During an exchange the message is signed with the old and the new secret. */
+  /** During a rotation the message is signed with the old and the new secret. */
   secrets: readonly string[]
   event: string
   delivery: string

@@ -14,7 +14,7 @@ const head = v.looseObject({ event: v.string(), delivery: v.string() })
 
 export type FeederDependencies = {
   deliver: Deliver
-  /** The secrets with which a store verifies its messages: one, or two during an exchange. */
+  /** The secrets with which a store verifies its messages: one, or two during a rotation. */
   secretsOf: (source: string) => Promise<readonly string[]>
   /** Keeps a message outside of the store's queue, for an operator. */
   deadLetter: (record: SQSRecord) => Promise<void>

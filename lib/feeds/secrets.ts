@@ -4,10 +4,10 @@ import { feedSecretName, PARAMETERS, storeName } from '../platform/names.ts'
 import { indexedParameters, parameterCache, untilText, valueUntil } from '../platform/parameters.ts'
 
 /** How long messages are also signed with the secret that was replaced, in seconds. */
-const SECRET_EXCHANGE_SECONDS = 24 * 60 * 60
+const SECRET_OVERLAP_SECONDS = 24 * 60 * 60
 
 /**
- * The Parameter Store entries that exchange a store's signing secret, in the order in which they must be stored:
+ * The Parameter Store entries that rotate a store's signing secret, in the order in which they must be stored:
  * the one that is replaced, with which messages are signed as well until the store uses the new one, and the new
  * one.
  *
@@ -20,7 +20,7 @@ export const feedSecretParameters = (
   now: number,
 ) => ({
   ...(replaced !== undefined && {
-    [feedSecretName(source) + PREVIOUS]: untilText(replaced, now + SECRET_EXCHANGE_SECONDS),
+    [feedSecretName(source) + PREVIOUS]: untilText(replaced, now + SECRET_OVERLAP_SECONDS),
   }),
   [feedSecretName(source)]: secret,
 })

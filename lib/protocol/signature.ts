@@ -16,7 +16,7 @@ const digest = (secret: string, t: string, body: Body) =>
 /**
  * Creates the `X-Service-Signature` header for a body (spec: Events, Signature).
  *
- * @param secret one secret or, while it is exchanged, several: each adds a `v1`
+ * @param secret one secret or, while it is being rotated, several: each adds a `v1`
  * @param t unix time of sending, in whole seconds
  */
 export const sign = ({

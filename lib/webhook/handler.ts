@@ -12,7 +12,7 @@ import type { Store } from '../platform/stores.ts'
 import type { Telemetry } from '../platform/telemetry.ts'
 import { deliveryRepository } from './deliveries.ts'
 import { type ReceiveDependencies, type Received, receive } from './receive.ts'
-import { SecretExchangeError, webhookSecrets } from './secrets.ts'
+import { SecretRotationError, webhookSecrets } from './secrets.ts'
 
 export type ReceiverDependencies = Runtime & {
   dynamodb: DynamoDB
@@ -71,7 +71,7 @@ export const createReceiver = async (dependencies: ReceiverDependencies) => {
 
   return middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>(invocation)
     .onError(request => {
-      if (request.error instanceof SecretExchangeError) telemetry.warn('delivery deferred')
+      if (request.error instanceof SecretRotationError) telemetry.warn('delivery deferred')
       else {
         telemetry.error('delivery failed', request.error, aboutError(request.error))
         telemetry.count('DeliveryFailed')

@@ -12,7 +12,7 @@ const AT_ONCE = 16
 /** Timers hold 31 bits; a longer wait takes several. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** How long a replaced secret still signs beside the new one, so that a receiver can take its time to exchange them. */
+/** How long a replaced secret still signs beside the new one, so that receivers have time to switch. */
 const OVERLAP_MS = 24 * 60 * 60 * 1000
 
 const secretsOf = ({ secret, replaced_secret, created_at }: Webhook, now: Date, speed: number) =>
@@ -80,7 +80,7 @@ export type Sender = ReturnType<typeof startSender>
 /**
  * Sends the pending deliveries of the store, including those of an earlier run.
  *
- * @param speed how many times faster than real time the retry schedule and the exchange of a secret run
+ * @param speed how many times faster than real time the retry schedule and the rotation of a secret run
  */
 export const startSender = (store: Store, speed: number) => {
   const { clock } = store

@@ -157,7 +157,7 @@ describe('what a stack does not ask for', () => {
       ['DomainTarget'],
       ['ApiLambdaFunction', 'HttpApi', 'WebhookLambdaFunction'],
     ])
-    // CloudFormation does not exchange one table for another.
+    // CloudFormation cannot replace one table with another.
     const restored = await partsOf('trial', { ordersTable: 'orders-2' })
     expect(restored.Resources).not.toHaveProperty('OrdersTable')
     // Neither store of stores.yml has one.

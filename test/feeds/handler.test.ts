@@ -329,7 +329,7 @@ describe('a delivery', () => {
 
   afterEach(() => void jest.useRealTimers())
 
-  test('is sent and signed as the accounting service does it, with each secret of an exchange', async () => {
+  test('is sent and signed as the accounting service does it, with each secret of a rotation', async () => {
     const secrets = ['new', 'not base64']
     const { headers, request } = await deliver(...secrets)
     expect(request).toEqual({
@@ -347,7 +347,7 @@ describe('a delivery', () => {
     expect(headers).not.toHaveProperty('webhook-signature')
   })
 
-  test('is verified by the library of Standard Webhooks, with either secret of an exchange', async () => {
+  test('is verified by the library of Standard Webhooks, with either secret of a rotation', async () => {
     const secrets = ['new', 'old'].map(name => `whsec_${Buffer.from(name.repeat(8)).toString('base64')}`)
     const { headers } = await deliver(...secrets)
     jest.useFakeTimers({ now })

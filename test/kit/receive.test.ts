@@ -179,7 +179,7 @@ describe('a receiver', () => {
   })
 })
 
-test('what the tester signs is verified by Standard Webhooks, too, while a secret is exchanged as well', async () => {
+test('what the tester signs is verified by Standard Webhooks, too, also during a rotation', async () => {
   const message = requestChanged('rejected', { external_id: '1', error: { status: 404, message: 'none' } })
   for (const secrets of [SECRET, ['a text', 'whsec_c2VjcmV0', SECRET]]) {
     const signed = await request(message, secrets)

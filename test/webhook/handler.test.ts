@@ -275,7 +275,7 @@ test('a function starts when it has read the secrets, or could not, and tries ag
   }
 })
 
-test('an exchange of the secret defers what is signed with one that is still unknown, which is no failure', async () => {
+test('a rotation defers webhooks signed with a secret that is not known yet, without counting a failure', async () => {
   await stack.set('webhook/rotation', untilText('switching', NOW + 60))
   handler = await create()
   recorded.clear()

@@ -4,7 +4,7 @@ import { sign, verify } from '../../lib/protocol/signature.ts'
 import {
   type RotationPhase,
   rotationPhase,
-  SecretExchangeError,
+  SecretRotationError,
   webhookSecrets,
 } from '../../lib/webhook/secrets.ts'
 import { parametersForTests } from '../support/parameters.ts'
@@ -41,7 +41,7 @@ test.each([
   expect([verified, state.reads]).toEqual([{ valid: false, reason }, 0])
 })
 
-describe('an exchange of the secret', () => {
+describe('a rotation of the secret', () => {
   test.each([
     ['announced until 2000', 1999, 'announced'],
     ['switching until 2000', 1999, 'switching'],
@@ -70,7 +70,7 @@ describe('an exchange of the secret', () => {
     await accepts('one')
     // First seen after the mismatch.
     state.stored = { ...ONE, ...rotation('switching') }
-    await expect(accepts('two')).rejects.toThrow(SecretExchangeError)
+    await expect(accepts('two')).rejects.toThrow(SecretRotationError)
     expect(await accepts('one')).toBe(true)
     state.stored = ONE
     state.now += 1000
@@ -82,7 +82,7 @@ describe('an exchange of the secret', () => {
     await accepts('one')
     state.stored = new Error('throttled')
     state.now = 299_000
-    await expect(accepts('two')).rejects.toThrow(SecretExchangeError)
+    await expect(accepts('two')).rejects.toThrow(SecretRotationError)
     expect(await accepts('one')).toBe(true)
     state.now += 1000
     expect(await accepts('two')).toBe(false)
