@@ -14,7 +14,7 @@ import { settingsWith } from '../test/support/settings.ts'
 import { OURS, SECRET } from './deliveries.ts'
 import { type Bundle, type Implementation, makeBundle } from './implementations.ts'
 import { startFunction } from './runtime/function.ts'
-import { type Call, startTap, startTls } from './ways.ts'
+import { type AwsCall, startTap, startTls } from './ways.ts'
 
 /** What a call to the accounting service takes. */
 const ACCOUNTING_MS = 100
@@ -57,7 +57,7 @@ export const createContext = async () => {
   })
   closing.defer(accounting.close)
 
-  const calls: Call[] = []
+  const calls: AwsCall[] = []
   const tls = await startTls(folder)
   const before = async (start: (url: string) => Promise<{ url: string; close: () => Promise<void> }>) => {
     const started = async (url: string) => {

@@ -13,7 +13,7 @@ import { portOf } from '../test/support/address.ts'
 import { startServer } from '../test/support/server.ts'
 
 /** One call to AWS as it went over the wire, and what AWS would bill for it. */
-export type Call = {
+export type AwsCall = {
   action: string
   /** DynamoDB request units. */
   readUnits: number
@@ -39,7 +39,7 @@ const response = v.looseObject({
  * Stands in front of an emulator, forwards every call and reports it; has its own URL. Asks DynamoDB what each
  * call consumes, and adds the existing item to a refused conditional put, which dynalite cannot.
  */
-export const startTap = async (target: string, onCall: (call: Call) => void) => {
+export const startTap = async (target: string, onCall: (call: AwsCall) => void) => {
   const { port, close } = await startServer(async ({ headers: given }, sent) => {
     const [service = '', action = ''] = String(given['x-amz-target']).split('.')
     const type = { 'content-type': String(given['content-type']) }

@@ -18,11 +18,11 @@ export const messageOf = (error: unknown) =>
   translateMessage(error instanceof Error ? error.message : String(error))
 
 /** @throws Refusal when the service refuses or cannot be reached */
-export const request = async <Answer>(
+export const request = async <Data>(
   method: 'GET' | 'PUT' | 'POST' | 'DELETE',
   path: string,
   body?: unknown,
-): Promise<Answer> => {
+): Promise<Data> => {
   const response = await fetch(path, {
     method,
     headers: {

@@ -8,8 +8,8 @@ import { choices, direction, language } from './language.ts'
 import { announcement, hideToast, shownToast } from './notices.ts'
 import { t } from './persian.ts'
 import { Button, Empty, Name, Title } from './pieces.tsx'
+import { connection, type DataOf, listen, type Resources, refresh, useResources } from './resources.ts'
 import { arrive, followAddress, linkTo, type Route, replaceRoute, route } from './route.ts'
-import { connection, type DataOf, listen, refresh, type Sources, useSources } from './sources.ts'
 
 const pageTitle = signal('')
 
@@ -263,7 +263,7 @@ export const PageHead = ({ title, kind = '', children }: HeadProps) => {
   )
 }
 
-type Spec<S extends Sources> = {
+type Spec<S extends Resources> = {
   title: (route: Route) => string
   reads: (route: Route) => S
   /** What to tell a screen reader when the data changed while the page was open. */
@@ -272,9 +272,9 @@ type Spec<S extends Sources> = {
 
 /** A page: it shows its data as soon as they are read, says why it cannot, and follows their changes. */
 export const page =
-  <S extends Sources>(spec: Spec<S>, View: (props: DataOf<S> & { route: Route }) => ComponentChildren) =>
+  <S extends Resources>(spec: Spec<S>, View: (props: DataOf<S> & { route: Route }) => ComponentChildren) =>
   ({ route }: { route: Route }) => {
-    const { data, fresh, error } = useSources(spec.reads(route))
+    const { data, fresh, error } = useResources(spec.reads(route))
     const title = spec.title(route)
     // While the connection is broken, what is shown stays.
     const failed =

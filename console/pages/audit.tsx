@@ -9,11 +9,11 @@ import { attempt, toast } from '../../web/notices.ts'
 import { Button, Code, type Column, Moment, Name, Section, Table } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
-import { type Answer, act, reads } from './api.ts'
+import { act, type RouteData, reads } from './api.ts'
 import { t } from './persian.ts'
 import { linkToOrder, Message, PERIODS } from './pieces.tsx'
 
-type Balance = NonNullable<Answer<'balance'>['balance']>
+type Balance = NonNullable<RouteData<'balance'>['balance']>
 type Difference = Balance['differences'][number]
 type Group = NonNullable<Balance['lists'][string]>[number]
 

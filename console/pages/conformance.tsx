@@ -1,7 +1,7 @@
 import { ask, type FieldProps } from '../../web/form.tsx'
 import { formatDuration } from '../../web/format.ts'
 import { Button, Section } from '../../web/pieces.tsx'
-import { useSources } from '../../web/sources.ts'
+import { useResources } from '../../web/resources.ts'
 import { act, reads } from './api.ts'
 import { t } from './persian.ts'
 import { Job } from './pieces.tsx'
@@ -40,7 +40,7 @@ const askTest = (source: string, local: boolean) =>
 
 /** What a store would lose or double. */
 export const Conformance = ({ source }: { source: string }) => {
-  const { data } = useSources({ about: reads('conformance', { source }, 'conformance') })
+  const { data } = useResources({ about: reads('conformance', { source }, 'conformance') })
   if (data === undefined) return null
   const { local, job, findings } = data.about
   const isRunning = job !== undefined && job.end === undefined

@@ -4,11 +4,11 @@ import { Choice, parameter } from '../../web/filters.tsx'
 import { Chip, Code, type Column, Empty, LinkButton, Moment, Table, type Tone } from '../../web/pieces.tsx'
 import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
-import { type Answer, reads } from './api.ts'
+import { type RouteData, reads } from './api.ts'
 import { t } from './persian.ts'
 import { Fields, linkToOrder, Message, OF_ORDER, PERIODS, StoreFilter } from './pieces.tsx'
 
-type Row = Answer<'deliveries'>['deliveries'][number]
+type Row = RouteData<'deliveries'>['deliveries'][number]
 
 const OUTCOMES: Readonly<Record<string, readonly [name: string, tone: Tone]>> = {
   queued: [t('queued'), 'good'],

@@ -6,11 +6,11 @@ import { messageOf } from '../../web/http.ts'
 import { Button, Moment } from '../../web/pieces.tsx'
 import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
-import { type Answer, streams } from './api.ts'
+import { type RouteData, streams } from './api.ts'
 import { t } from './persian.ts'
 import { linkToOrder, PERIODS, StoreFilter } from './pieces.tsx'
 
-type Line = Answer<'log'> & { number: number }
+type Line = RouteData<'log'> & { number: number }
 
 type Filter = { since: string; source?: string; order?: string; delivery?: string; errors?: string }
 

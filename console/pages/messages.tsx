@@ -19,12 +19,12 @@ import {
 } from '../../web/pieces.tsx'
 import { linkTo, linkWith, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
-import { type Answer, act, reads } from './api.ts'
+import { act, type RouteData, reads } from './api.ts'
 import { t } from './persian.ts'
 import { Fields, linkToOrder, Message, OF_ORDER, PERIODS } from './pieces.tsx'
 
-type Plan = Answer<'plan'>
-type Operation = Answer<'operations'>['operations'][number]
+type Plan = RouteData<'plan'>
+type Operation = RouteData<'operations'>['operations'][number]
 
 const commandOf = ({ path: [name] }: Route) => (name === 'quarantine' ? 'quarantine' : 'dead')
 
@@ -105,7 +105,7 @@ const HISTORY: Column<Operation>[] = [
 ]
 
 /** How far the plan is that was started last. */
-const Progress = ({ plan, counts, missing, end }: NonNullable<Answer<'operation'>['operation']>) => {
+const Progress = ({ plan, counts, missing, end }: NonNullable<RouteData<'operation'>['operation']>) => {
   const done = Object.values(counts).reduce((sum, each) => sum + each, 0)
   return (
     <section class="card progress" aria-label={t('Progress')}>
@@ -123,7 +123,7 @@ const Progress = ({ plan, counts, missing, end }: NonNullable<Answer<'operation'
   )
 }
 
-type Row = Answer<'messages'>['messages'][number]
+type Row = RouteData<'messages'>['messages'][number]
 
 /** What messages are selected by, beside their age. */
 const FILTERS = {
@@ -149,7 +149,7 @@ const only = (name: keyof typeof FILTERS, text: string | undefined, value = text
     </a>
   )
 
-const GROUPS: Column<Answer<'messages'>['groups'][number]>[] = [
+const GROUPS: Column<RouteData<'messages'>['groups'][number]>[] = [
   { label: t('Failure'), kind: 'breaks', cell: ({ group, failure }) => only('group', failure, group) },
   { label: t('Messages'), kind: 'number', cell: ({ count }) => decimal(count) },
   { label: t('First'), cell: ({ first }) => <Ago iso={first} /> },

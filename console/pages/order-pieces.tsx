@@ -1,6 +1,6 @@
 import { Ago, Chip, Code, Moment, Section, type Tone, Wait } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
-import type { Answer } from './api.ts'
+import type { RouteData } from './api.ts'
 import { t } from './persian.ts'
 import { Message } from './pieces.tsx'
 
@@ -56,7 +56,7 @@ export const OpenRequests = ({ requests }: { requests: readonly Request[] }) => 
   </ul>
 )
 
-type Link = Answer<'order'>['why']['links'][number]
+type Link = RouteData<'order'>['why']['links'][number]
 
 const FOR: Record<Link['for'], readonly [text: string, tone: Tone]> = {
   accountant: [t('the accountant'), 'wait'],
@@ -122,7 +122,7 @@ export const Waiting = ({
   source,
   external_id,
   why: { links, actions },
-}: Pick<Answer<'order'>, 'source' | 'external_id' | 'why'>) => (
+}: Pick<RouteData<'order'>, 'source' | 'external_id' | 'why'>) => (
   <Section id="waiting" title={t('Why it waits')}>
     <ol class="timeline chain">
       {links.map((link, index) => (
@@ -148,7 +148,7 @@ export const Waiting = ({
 )
 
 /** When an event that fails is tried again, and how often it was. */
-export const Attempts = ({ failing }: { failing: NonNullable<Answer<'order'>['failing']> }) => (
+export const Attempts = ({ failing }: { failing: NonNullable<RouteData<'order'>['failing']> }) => (
   <p class="small muted">
     {t('{count} {count|attempt|attempts}, the last one {when}', {
       count: failing.receives,

@@ -7,13 +7,13 @@ import { Button, Code, Facts, Happened, Moment, Name, Section, type Tone } from 
 import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { StatusChip } from '../../web/status.tsx'
-import { type Answer, act, ORDER_CHANGES, reads } from './api.ts'
+import { act, ORDER_CHANGES, type RouteData, reads } from './api.ts'
 import { Lines } from './log.tsx'
 import { Attempts, NAMES, nameIn, RequestChip, Waiting } from './order-pieces.tsx'
 import { t } from './persian.ts'
 import { Message } from './pieces.tsx'
 
-type Data = Answer<'order'>
+type Data = RouteData<'order'>
 type Entry = Data['entries'][number]
 type Key = { source: string; external_id: string }
 

@@ -5,12 +5,12 @@ import { Ago, type Column, Empty, LinkButton, Name, Table } from '../../web/piec
 import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { STATUS_NAMES, StatusChip } from '../../web/status.tsx'
-import { type Answer, ORDER_CHANGES, reads } from './api.ts'
+import { ORDER_CHANGES, type RouteData, reads } from './api.ts'
 import { OpenRequests, WaitsFor } from './order-pieces.tsx'
 import { t } from './persian.ts'
 import { linkToOrder, StoreFilter } from './pieces.tsx'
 
-type List = Answer<'orders'>
+type List = RouteData<'orders'>
 type Row = List['orders'][number]
 
 const FILTERS = ['q', 'source', 'status', 'show', 'since', 'until', 'cursor'] as const

@@ -3,11 +3,11 @@ import { decimal, formatDuration, formatInterval, formatMoment } from '../../web
 import { Ago, Chip, type Column, LinkButton, Name, Section, Table } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
-import { type Answer, OVERVIEW } from './api.ts'
+import { OVERVIEW, type RouteData } from './api.ts'
 import { t } from './persian.ts'
 import { type Bars, Chart, Figure, linkToOrder, Message, ROW_OF_STORE } from './pieces.tsx'
 
-type Data = Answer<'overview'>
+type Data = RouteData<'overview'>
 type Alarm = Data['alarms'][number]
 
 const STATES = {

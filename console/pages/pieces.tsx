@@ -4,16 +4,16 @@ import { StoreChoice } from '../../web/filters.tsx'
 import { decimal } from '../../web/format.ts'
 import { translateMessage } from '../../web/messages.ts'
 import { Button, Code, type Column, Facts, Name, Scrolls } from '../../web/pieces.tsx'
+import { useResources } from '../../web/resources.ts'
 import { linkTo } from '../../web/route.ts'
-import { useSources } from '../../web/sources.ts'
-import { type Answer, OVERVIEW } from './api.ts'
+import { OVERVIEW, type RouteData } from './api.ts'
 import { t } from './persian.ts'
 
 export const linkToOrder = (source: string, external_id: string) => linkTo(['orders', source, external_id])
 
 /** A filter by the stores of stores.yml. */
 export const StoreFilter = () => {
-  const { data } = useSources({ overview: OVERVIEW })
+  const { data } = useResources({ overview: OVERVIEW })
   return <StoreChoice sources={data?.overview.sources ?? []} />
 }
 
@@ -89,7 +89,7 @@ export const Fields = ({ of }: { of: object }) => {
   )
 }
 
-type JobProps = { job: NonNullable<Answer<'service'>['job']>; stop: () => unknown }
+type JobProps = { job: NonNullable<RouteData<'service'>['job']>; stop: () => unknown }
 
 /** How far work is that takes long, and what came of it. */
 export const Job = ({ job: { progress, end }, stop }: JobProps) => {

@@ -3,13 +3,13 @@ import { useEffect, useRef } from 'preact/hooks'
 import { ask, type FieldProps } from '../../web/form.tsx'
 import { toast } from '../../web/notices.ts'
 import { Button, Code, Facts, Moment, Section } from '../../web/pieces.tsx'
-import { type Answer, act, reads } from './api.ts'
+import { act, type RouteData, reads } from './api.ts'
 import { t } from './persian.ts'
 import { Job } from './pieces.tsx'
 
 export const SERVICE = reads('service', {}, 'webhook')
 
-type Service = Answer<'service'>
+type Service = RouteData<'service'>
 
 /** How often something was done that the doctor checks. */
 export const changes = signal(0)

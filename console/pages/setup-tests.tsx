@@ -6,7 +6,7 @@ import { translateMessage } from '../../web/messages.ts'
 import { Chip } from '../../web/pieces.tsx'
 import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
-import { type Answer, act, OVERVIEW } from './api.ts'
+import { act, OVERVIEW, type RouteData } from './api.ts'
 import { t } from './persian.ts'
 import { Fields, Message } from './pieces.tsx'
 import { SERVICE, urlField } from './remedies.tsx'
@@ -33,7 +33,7 @@ const sending = async ({ text, required, count, base64 }: Values) => {
   })
 }
 
-const Sent = ({ status, taken, ...sent }: Answer<'send'>) => (
+const Sent = ({ status, taken, ...sent }: RouteData<'send'>) => (
   <>
     <p class="row">
       <Chip tone={taken ? 'good' : 'bad'}>{String(status)}</Chip>
@@ -70,7 +70,7 @@ const Test = ({ text, action, submit, result, children }: TestProps) => (
 const SendPage = page(
   { title: () => t('Send a test delivery'), reads: () => ({ service: SERVICE, overview: OVERVIEW }) },
   ({ service, overview: { sources } }) => {
-    const sent = useSignal<Answer<'send'> | undefined>(undefined)
+    const sent = useSignal<RouteData<'send'> | undefined>(undefined)
     const order: FieldProps[] = [
       { name: 'source', label: t('Store'), options: sources.map(source => [source, source]) },
       { name: 'externalId', label: t('Order number') },
@@ -127,7 +127,7 @@ const SendPage = page(
 )
 
 const SignaturePage = page({ title: () => t('Explain a signature'), reads: () => ({}) }, () => {
-  const found = useSignal<Answer<'signature'> | undefined>(undefined)
+  const found = useSignal<RouteData<'signature'> | undefined>(undefined)
   const explain = async ({ required, text, base64 }: Values) => {
     found.value = await act('signature', {
       ...{ signature: required('signature'), secret: required('secret'), body: await base64('body') },

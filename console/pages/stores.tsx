@@ -18,13 +18,13 @@ import {
   Table,
 } from '../../web/pieces.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
-import { type Answer, act, reads } from './api.ts'
+import { act, type RouteData, reads } from './api.ts'
 import { Conformance } from './conformance.tsx'
 import { t } from './persian.ts'
 import { Job, Message, ROW_OF_STORE } from './pieces.tsx'
 import { askIndex } from './remedies.tsx'
 
-type Store = Answer<'stores'>['stores'][number]
+type Store = RouteData<'stores'>['stores'][number]
 type Key = Store['keys'][number]
 
 const STORES = reads('stores', {}, 'queues', 'resends', 'feed message retried', 'feed message delivered')
@@ -122,7 +122,7 @@ const Shown = ({ text, children }: { text: string; children: ComponentChildren }
   </div>
 )
 
-type Shop = Answer<'store'>
+type Shop = RouteData<'store'>
 
 const SNIPPETS: Readonly<Record<string, string>> = {
   url: t('Queue'),
@@ -151,7 +151,7 @@ const ForDeveloper = ({ queue: { url, arn, policy }, snippets }: Shop) => (
 
 const Details = ({ shop, ...store }: Store & { shop: Shop }) => {
   const { source, feed, queue, waiting, keys, error, resend } = store
-  const made = useSignal<Answer<'stores/key'> | undefined>(undefined)
+  const made = useSignal<RouteData<'stores/key'> | undefined>(undefined)
   const secret = useSignal<string | undefined>(undefined)
   const create = () =>
     ask({

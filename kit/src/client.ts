@@ -31,8 +31,8 @@ export type OrderRequest = {
   payment?: Payment
 }
 
-/** The answer to a create, payment, refund or withdrawal. */
-export type Answer = {
+/** The result of a create, payment, refund or withdrawal. */
+export type RequestResult = {
   /** 201 or 200 as the accounting service answers; 202 when the request is accepted and has not ended yet. */
   status: number
   /** The id and state of the request; undefined when the accounting service itself has answered. */
@@ -129,7 +129,7 @@ const jsonOf = (text: string): unknown => {
 }
 
 /** @throws RequestError for anything but a 2xx with JSON, or 204 */
-const readAnswer = ({ response, json }: { response: Response; json: unknown }) => {
+const readResponse = ({ response, json }: { response: Response; json: unknown }) => {
   const { status, headers, ok } = response
   const id = headers.get('relay-request-id') ?? undefined
   const state = (headers.get('relay-request-state') ?? undefined) as RequestState | undefined
@@ -191,37 +191,38 @@ export const createClient = ({
         if (isLast) throw new RequestError(`Cannot reach ${api}`, {}, { cause })
         return undefined
       })
-      if (answer !== undefined && (isLast || !RETRIED.has(answer.response.status))) return readAnswer(answer)
+      if (answer !== undefined && (isLast || !RETRIED.has(answer.response.status)))
+        return readResponse(answer)
       const retryAfter = answer?.response.headers.get('retry-after') ?? undefined
       await pause(delayOf(number, retryAfter) * 1000, signal)
       signal?.throwIfAborted()
     }
   }
 
-  const request = async (...parameters: Parameters<typeof requestJson>): Promise<Answer> => {
+  const request = async (...parameters: Parameters<typeof requestJson>): Promise<RequestResult> => {
     const { json, ...answer } = await requestJson(...parameters)
-    return { ...answer, order: json as Answer['order'] }
+    return { ...answer, order: json as RequestResult['order'] }
   }
 
   return {
     /** Creates an order (spec: POST orders). Repeating it creates nothing twice. */
-    create: (order: OrderRequest, options?: RequestOptions): Promise<Answer> =>
+    create: (order: OrderRequest, options?: RequestOptions): Promise<RequestResult> =>
       request('POST', 'orders/', { source, ...order }, options),
     /** Reads an order (spec: GET orders); a {@link RequestError} with `not_found` when there is none. */
     read: async (external_id: string, options?: RequestOptions): Promise<OrderRead> =>
       (await request('GET', pathOf(external_id), undefined, options)).order,
     /** Registers the payment of the whole invoice (spec: POST payment). */
-    pay: (external_id: string, payment: Payment, options?: RequestOptions): Promise<Answer> =>
+    pay: (external_id: string, payment: Payment, options?: RequestOptions): Promise<RequestResult> =>
       request('POST', pathOf(external_id, 'payment/'), payment, options),
     /** Registers a full return (spec: POST refund). */
-    refund: (external_id: string, reason?: string, options?: RequestOptions): Promise<Answer> =>
+    refund: (external_id: string, reason?: string, options?: RequestOptions): Promise<RequestResult> =>
       request('POST', pathOf(external_id, 'refund/'), { ...(reason !== undefined && { reason }) }, options),
     /** Withdraws a request that still waits; the relay alone knows this, and answers 409 when nothing waits. */
     withdraw: (
       external_id: string,
       of: 'create' | 'payment' | 'refund',
       options?: RequestOptions,
-    ): Promise<Answer> =>
+    ): Promise<RequestResult> =>
       request('DELETE', pathOf(external_id, of === 'create' ? '' : `${of}/`), undefined, options),
     /** Registers a webhook URL at the accounting service itself (spec: PUT webhook); the relay has none. */
     registerWebhook: async (

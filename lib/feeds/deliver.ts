@@ -25,7 +25,7 @@ export class FeedError extends Error {
 }
 
 /** One message for a store's endpoint. */
-type Delivery = {
+type FeedDelivery = {
   url: string
   /** During a rotation the message is signed with the old and the new secret. */
   secrets: readonly string[]
@@ -47,7 +47,7 @@ export const standardHeaders = ({
   delivery,
   body,
   t,
-}: Pick<Delivery, 'secrets' | 'delivery' | 'body'> & { t: number }): Record<string, string> => {
+}: Pick<FeedDelivery, 'secrets' | 'delivery' | 'body'> & { t: number }): Record<string, string> => {
   const keys = secrets.map(secret => secret.replace(/^whsec_/, ''))
   const signatures = keys
     .filter(key => /^[A-Za-z0-9+/]+={0,2}$/.test(key) && key.length % 4 === 0)
@@ -61,7 +61,7 @@ export const standardHeaders = ({
 }
 
 /** Resolves when the store has accepted the message with any 2xx. */
-export type Deliver = (delivery: Delivery) => Promise<void>
+export type Deliver = (delivery: FeedDelivery) => Promise<void>
 
 /**
  * Sends a message as the accounting service sends a webhook (spec: Delivery, Signature), so that a store's

@@ -18,7 +18,8 @@ import {
 import { type Deliveries, QUARANTINED } from './deliveries.ts'
 import type { WebhookSecrets } from './secrets.ts'
 
-export type Delivery = {
+/** A request to the webhook endpoint; nothing in it is trusted yet. */
+export type WebhookRequest = {
   /** By lower-case name. */
   headers: Readonly<Record<string, string | undefined>>
   body: Body
@@ -73,7 +74,7 @@ export const readWebhook = (body: Body): WebhookReading => {
 }
 
 /** What is kept of the headers with the record of a delivery. */
-const shownHeaders = (headers: Delivery['headers']) =>
+const shownHeaders = (headers: WebhookRequest['headers']) =>
   Object.fromEntries(
     ['content-type', 'user-agent'].flatMap(name => {
       const value = headers[name]?.slice(0, 100)
@@ -87,7 +88,7 @@ const shownHeaders = (headers: Delivery['headers']) =>
  * Rejects when SQS, DynamoDB or Parameter Store fail: the event is then not safe, and the sender must retry.
  */
 export const receive = async (
-  { headers, body }: Delivery,
+  { headers, body }: WebhookRequest,
   { secrets, isKnownSource, deliveries, enqueue, quarantine, now }: ReceiveDependencies,
 ): Promise<Received> => {
   if (isTooLarge(body)) return { outcome: 'too_large' }

@@ -18,7 +18,7 @@ export type Services = { store: Store; sender: Sender; faults: Faults; stopping:
 export type Environment = { Bindings: HttpBindings }
 
 /** A request; `body` is the parsed JSON, undefined when the request has no body. */
-export type Call = Services & {
+export type EndpointRequest = Services & {
   context: Context<Environment>
   parameters: Record<string, string>
   query: URLSearchParams
@@ -33,7 +33,7 @@ export type Route = {
   path: string
   access: Access
   /** Returns the JSON of a 200 response, or a Response. */
-  handle: (call: Call) => object | Promise<object>
+  handle: (request: EndpointRequest) => object | Promise<object>
 }
 
 /** A route and its documentation: one description serves both the router and the OpenAPI document. */
@@ -72,10 +72,10 @@ export const endpointsFor = (access: Access) => {
 export const accepts = <Schema extends v.GenericSchema>(
   schema: Schema,
   forms: readonly SchemaName[],
-  handle: (body: v.InferOutput<Schema>, call: Call) => ReturnType<Route['handle']>,
+  handle: (body: v.InferOutput<Schema>, request: EndpointRequest) => ReturnType<Route['handle']>,
 ): Pick<Endpoint, 'body' | 'handle'> => ({
   body: { forms, required: schema.type !== 'optional' },
-  handle: call => handle(valid(schema, call.body), call),
+  handle: request => handle(valid(schema, request.body), request),
 })
 
 /**
@@ -95,8 +95,8 @@ const sourceQuery = v.object({ source: v.optional(required, DEFAULT_SOURCE) })
 /** The query of every endpoint whose path has an `external_id`. */
 export const SOURCE = sourceQuery.entries
 
-/** The order of a call: `external_id` in the path, `source` in the query or body (spec: Endpoints). */
-export const keyOf = ({ parameters, query }: Call, inBody?: string | null): OrderKey => ({
+/** The order of a request: `external_id` in the path, `source` in the query or body (spec: Endpoints). */
+export const keyOf = ({ parameters, query }: EndpointRequest, inBody?: string | null): OrderKey => ({
   external_id: parameters.external_id ?? '',
   source: valid(sourceQuery, { source: either('source', query, inBody) }).source,
 })

@@ -3,11 +3,11 @@ import { decimal, exactNumber, serial } from '../../web/format.ts'
 import { toast } from '../../web/notices.ts'
 import { Button } from '../../web/pieces.tsx'
 import { STATUS_NAMES, type Status } from '../../web/status.tsx'
-import { type Answer, act } from './api.ts'
+import { act, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
 import { PAYMENT_METHODS } from './pieces.tsx'
 
-type Order = Answer<'OrderDetail'>
+type Order = SchemaData<'OrderDetail'>
 
 type Action = {
   name: string

@@ -2,12 +2,12 @@ import { signal } from '@preact/signals'
 import { type Draft, Field, type FieldProps, Form, type Values } from '../../web/form.tsx'
 import { attempt } from '../../web/notices.ts'
 import { Button, LinkButton, Moment, Section, Wait } from '../../web/pieces.tsx'
+import { useResources } from '../../web/resources.ts'
 import { PageHead, page } from '../../web/shell.tsx'
-import { useSources } from '../../web/sources.ts'
-import { type Answer, change, FAULTS, SETTINGS } from './api.ts'
+import { change, FAULTS, type SchemaData, SETTINGS } from './api.ts'
 import { t } from './persian.ts'
 
-type Fault = Answer<'Fault'>
+type Fault = SchemaData<'Fault'>
 
 const KINDS: Record<Fault['kind'], string> = {
   reset: t('Down: the connection is reset'),
@@ -66,7 +66,7 @@ const Item = ({ fault: { id, kind, operation, until, requests } }: { fault: Faul
 
 /** Says on every page that the service fails on purpose, how and until when. */
 export const ActiveFaults = () => {
-  const { data } = useSources({ active: FAULTS })
+  const { data } = useResources({ active: FAULTS })
   const faults = data?.active.faults ?? []
   if (faults.length === 0) return null
   return (
@@ -111,7 +111,7 @@ const FaultForm = () => (
 
 type Click = readonly [label: string, done: string, ...request: Parameters<typeof change>]
 
-const clicksOf = ({ automaticFinalization: isOn }: Answer<'Settings'>): readonly Click[] => [
+const clicksOf = ({ automaticFinalization: isOn }: SchemaData<'Settings'>): readonly Click[] => [
   [t('Create 20 example orders'), t('20 example orders created'), 'POST', 'examples', {}],
   [t('Empty the stock'), t('No product is in stock'), 'PUT', 'products', { stock: 0 }],
   [t('Stock 100 of each product'), t('100 of each product are in stock'), 'PUT', 'products', { stock: 100 }],

@@ -1,10 +1,10 @@
 import { decimal, serial, sum } from '../../web/format.ts'
 import { Chip, Code, type Column, DayInBoth, Facts, Name, Scrolls, Table } from '../../web/pieces.tsx'
-import type { Answer } from './api.ts'
+import type { SchemaData } from './api.ts'
 import { t } from './persian.ts'
 import { StoreName } from './pieces.tsx'
 
-type Order = Answer<'OrderDetail'>
+type Order = SchemaData<'OrderDetail'>
 type Row = Order['rows'][number]
 
 const INVOICE = { draft: t('Draft'), posted: t('Posted') }

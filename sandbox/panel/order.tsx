@@ -5,7 +5,7 @@ import type { Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { STATUS_NAMES } from '../../web/status.tsx'
 import { Actions } from './actions.tsx'
-import { ACCOUNTS, type Answer, deliveriesOf, orderOf } from './api.ts'
+import { ACCOUNTS, deliveriesOf, orderOf, type SchemaData } from './api.ts'
 import { Deliveries } from './deliveries.tsx'
 import { Invoice } from './invoice.tsx'
 import { t } from './persian.ts'
@@ -34,7 +34,7 @@ const HISTORY: Record<string, readonly [name: string, tone?: Tone]> = {
 }
 
 /** What happened to an order, oldest first. */
-const Timeline = ({ history }: Pick<Answer<'OrderDetail'>, 'history'>) => (
+const Timeline = ({ history }: Pick<SchemaData<'OrderDetail'>, 'history'>) => (
   <ol class="timeline">
     {history.map(({ at, kind, message }, index) => {
       const [name, tone] = HISTORY[kind] ?? [kind]

@@ -8,13 +8,13 @@ import { type Column, Command, Day, Empty, Facts, LinkButton, Name, Table } from
 import { linkTo, linkWith, type Route, route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { STATUS_NAMES } from '../../web/status.tsx'
-import { type Answer, ordersOf, sumsOf } from './api.ts'
+import { ordersOf, type SchemaData, sumsOf } from './api.ts'
 import { t } from './persian.ts'
 import { linkToOrder, OrderStatus, StoreName } from './pieces.tsx'
 import { CHOICE, Retries } from './retry.tsx'
 
-type OrderList = Answer<'OrderList'>
-type OrderSums = Answer<'OrderSums'>
+type OrderList = SchemaData<'OrderList'>
+type OrderSums = SchemaData<'OrderSums'>
 type Summary = OrderList['orders'][number]
 
 const PAGE_SIZE = 50

@@ -6,13 +6,13 @@ import { translateMessage } from '../../web/messages.ts'
 import { attempt, toast } from '../../web/notices.ts'
 import { Button, type Column, Name, Table } from '../../web/pieces.tsx'
 import { STATUS_NAMES } from '../../web/status.tsx'
-import { type Answer, change, type Key } from './api.ts'
+import { change, type Key, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
 import { linkToOrder, StoreName } from './pieces.tsx'
 
-type Results = Answer<'RetryResults'>
+type Results = SchemaData<'RetryResults'>
 type Result = Results['orders'][number]
-type Summary = Answer<'OrderSummary'>
+type Summary = SchemaData<'OrderSummary'>
 
 const nameOf = ({ source, external_id }: Key) => JSON.stringify([source, external_id])
 

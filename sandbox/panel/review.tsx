@@ -7,11 +7,11 @@ import { translateMessage } from '../../web/messages.ts'
 import { Code, Name } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
 import { STATUS_NAMES } from '../../web/status.tsx'
-import { type Answer, act } from './api.ts'
+import { act, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
 import { accountOptions, PAYMENT_METHODS } from './pieces.tsx'
 
-type Order = Answer<'OrderDetail'>
+type Order = SchemaData<'OrderDetail'>
 
 /** Changes what stands in the way, as far as the form says so. */
 const fix = async ({ obstacles, shortages }: Order, values: Values) => {
@@ -42,7 +42,7 @@ const HeldPayment = ({ held_payment: held }: Order) =>
     </p>
   )
 
-type Accounts = Answer<'AccountList'>['accounts']
+type Accounts = SchemaData<'AccountList'>['accounts']
 
 /** What fixes an order right here. */
 const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts): FieldProps[] => {

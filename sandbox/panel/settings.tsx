@@ -15,13 +15,13 @@ import {
   Table,
 } from '../../web/pieces.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
-import { ACCOUNTS, type Answer, change, customersOf, FISCAL_YEARS, SETTINGS } from './api.ts'
+import { ACCOUNTS, change, customersOf, FISCAL_YEARS, type SchemaData, SETTINGS } from './api.ts'
 import { t } from './persian.ts'
 import { ACCOUNT_KINDS, accountOptions } from './pieces.tsx'
 
-type Settings = Answer<'Settings'>
-type Account = Answer<'Account'>
-type FiscalYear = Answer<'FiscalYear'>
+type Settings = SchemaData<'Settings'>
+type Account = SchemaData<'Account'>
+type FiscalYear = SchemaData<'FiscalYear'>
 
 /** Kept while other pages are shown, until they are saved or discarded. */
 export const unsavedSettings = signal<Draft>({})
@@ -45,7 +45,7 @@ const save = async (values: Values) => {
   toast(t('Settings saved. They apply to orders from now on.'))
 }
 
-type Choices = { customers: Answer<'CustomerList'>['customers']; accounts: readonly Account[] }
+type Choices = { customers: SchemaData<'CustomerList'>['customers']; accounts: readonly Account[] }
 
 /** As many customers as the service lists at once. */
 const CHOICES = 500

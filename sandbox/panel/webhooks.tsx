@@ -13,15 +13,15 @@ import {
   Table,
 } from '../../web/pieces.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
-import { type Answer, change, deliveriesOf, WEBHOOKS } from './api.ts'
+import { change, deliveriesOf, type SchemaData, WEBHOOKS } from './api.ts'
 import { Deliveries, Message, resultOf } from './deliveries.tsx'
 import { t } from './persian.ts'
 import { limitOf, ShowMore } from './pieces.tsx'
 
-type Webhook = Answer<'WebhookList'>['webhooks'][number]
+type Webhook = SchemaData<'WebhookList'>['webhooks'][number]
 
 /** What came of the last registration or test. */
-const outcome = signal<Answer<'WebhookRegistration'> | Answer<'WebhookTest'> | undefined>(undefined)
+const outcome = signal<SchemaData<'WebhookRegistration'> | SchemaData<'WebhookTest'> | undefined>(undefined)
 
 const askForAddress = () =>
   ask({

@@ -7,7 +7,7 @@ import { BUNDLING, zipped } from '../../deploy/bundle.ts'
 import { lambdaSdk } from '../../deploy/lambda-sdk.ts'
 import { urlOf } from '../../local/settings.ts'
 import { useFolder } from '../support/folder.ts'
-import { type Answer, startServer } from '../support/server.ts'
+import { type PlainResponse, startServer } from '../support/server.ts'
 
 // The same function, bundled with the plugin and without it, calls a local server: it behaves the same.
 
@@ -49,7 +49,7 @@ process.on('message', async ({ call, environment, host }) => {
 })
 `
 
-type Call = 'get' | 'put' | 'send' | 'parameter'
+type SdkCall = 'get' | 'put' | 'send' | 'parameter'
 
 const MD5_OF_HELLO = '5d41402abc4b2a76b9719d911017c592'
 const ENVIRONMENT = {
@@ -59,7 +59,7 @@ const ENVIRONMENT = {
   AWS_SESSION_TOKEN: 'session',
 }
 
-const answer = (status: number, body: object, headers: Record<string, string> = {}): Answer => ({
+const answer = (status: number, body: object, headers: Record<string, string> = {}): PlainResponse => ({
   status,
   headers: { 'content-type': 'application/x-amz-json-1.0', ...headers },
   body: JSON.stringify(body),
@@ -80,7 +80,7 @@ const bundle = (outfile: string, plugins: Plugin[]) =>
 const folder = useFolder()
 let metafile: Metafile
 const functions = new Map<string, ChildProcess>()
-let answers: (Answer | undefined)[] = []
+let answers: (PlainResponse | undefined)[] = []
 let requests: IncomingHttpHeaders[] = []
 
 let server: Awaited<ReturnType<typeof startServer>>
@@ -110,7 +110,11 @@ const ask = async (name: string, message: object): Promise<unknown> => {
 }
 
 /** What both bundles do when the server gives the answers in turn, which must be the same. */
-const run = async (call: Call, given: readonly (Answer | undefined)[], environment: object = ENVIRONMENT) => {
+const run = async (
+  call: SdkCall,
+  given: readonly (PlainResponse | undefined)[],
+  environment: object = ENVIRONMENT,
+) => {
   const runs = []
   for (const name of ['without', 'with']) {
     answers = [...given]
@@ -141,7 +145,7 @@ const [taken, throttled, down] = [
   answer(503, {}),
 ]
 
-test.each<[string, Call, (Answer | undefined)[], object]>([
+test.each<[string, SdkCall, (PlainResponse | undefined)[], object]>([
   ['retries after a reset connection and throttling', 'put', [reset, throttled, taken], {}],
   ['gives up after three server errors', 'send', [down, down, down], { classes: [] }],
   ['accepts a message that SQS has received', 'send', [received(MD5_OF_HELLO)], { MessageId: 'm' }],
@@ -153,7 +157,7 @@ test.each<[string, Call, (Answer | undefined)[], object]>([
   expect(found.requests).toHaveLength(given.length)
 })
 
-test.each<[string, Call, string]>([
+test.each<[string, SdkCall, string]>([
   ['ConditionalCheckFailedException', 'put', DYNAMODB],
   ['QueueDoesNotExist', 'send', 'com.amazonaws.sqs#'],
   ['ParameterNotFound', 'parameter', ''],

@@ -3,15 +3,15 @@ import { useEffect, useRef } from 'preact/hooks'
 import { request } from './http.ts'
 
 /** Something to read from the service, and to read again whenever things of these kinds change. */
-export type Source<Answer> = { path: string; kinds: readonly string[]; answer?: Answer }
+export type Resource<Data> = { path: string; kinds: readonly string[]; answer?: Data }
 
-export type Sources = Record<string, Source<unknown>>
+export type Resources = Record<string, Resource<unknown>>
 
-export type DataOf<S extends Sources> = {
-  [Name in keyof S]: S[Name] extends Source<infer Answer> ? Answer : never
+export type DataOf<S extends Resources> = {
+  [Name in keyof S]: S[Name] extends Resource<infer Data> ? Data : never
 }
 
-export const source = <Answer>(path: string, ...kinds: string[]): Source<Answer> => ({ path, kinds })
+export const resource = <Data>(path: string, ...kinds: string[]): Resource<Data> => ({ path, kinds })
 
 type Entry = {
   path: string
@@ -30,7 +30,7 @@ type Entry = {
 const entries = new Map<string, Entry>()
 const KEPT = 60
 
-const entryOf = ({ path, kinds }: Source<unknown>): Entry => {
+const entryOf = ({ path, kinds }: Resource<unknown>): Entry => {
   const known = entries.get(path)
   if (known !== undefined) return known
   for (const { path: old } of [...entries.values()].filter(({ readers }) => readers === 0).slice(0, -KEPT)) {
@@ -116,14 +116,14 @@ export const listen = (path: string) => {
 }
 
 /**
- * Reads sources while a component is shown. When a path changes, as with a filter, the former data of each source stay
+ * Reads resources while a component is shown. When a path changes, as with a filter, the former data of each resource stay
  * until the new are there.
  *
  * @returns the data, undefined until all are read; whether they belong to the present paths; the first error
  */
-export const useSources = <S extends Sources>(sources: S) => {
+export const useResources = <S extends Resources>(resources: S) => {
   const last = useRef<Record<string, unknown>>({})
-  const named = Object.entries(sources).map(([name, each]) => [name, entryOf(each)] as const)
+  const named = Object.entries(resources).map(([name, each]) => [name, entryOf(each)] as const)
   useEffect(() => {
     for (const [, entry] of named) {
       entry.readers += 1
@@ -136,7 +136,7 @@ export const useSources = <S extends Sources>(sources: S) => {
   last.current = Object.fromEntries(named.map(([name, { data }]) => [name, data.value ?? last.current[name]]))
   const values = Object.values(last.current)
   return {
-    // Each value has the type of its source, which the compiler cannot follow through the list of names.
+    // Each value has the type of its resource, which the compiler cannot follow through the list of names.
     data: values.includes(undefined) ? undefined : (last.current as DataOf<S>),
     fresh: named.every(([, { data }]) => data.value !== undefined),
     error: named.map(([, { error }]) => error.value).find(Boolean),
