@@ -6,11 +6,11 @@ import { readRequest, route } from '../../lib/api/request.ts'
 import { readOrderEvent } from '../../lib/orders/events.ts'
 import { retryAfterSeconds } from '../../lib/platform/http-client.ts'
 import { readJson } from '../../lib/protocol/json.ts'
-import { normaliseMobile } from '../../lib/protocol/mobile.ts'
 import { scanJson } from '../../lib/protocol/scan-json.ts'
 import { sign, verify } from '../../lib/protocol/signature.ts'
 import { readWebhook } from '../../lib/webhook/receive.ts'
 import { rotationPhase } from '../../lib/webhook/secrets.ts'
+import { normaliseMobile } from '../../sandbox/mobile.ts'
 
 const create = (more: string) => `{"source":"shop","external_id":"1","items":[${more}]}`
 const readCreate = (body: string) =>

@@ -4,7 +4,6 @@ import fc from 'fast-check'
 import * as v from 'valibot'
 import { fieldOf, invalid } from '../../lib/protocol/errors.ts'
 import { ExactNumber, parseJson } from '../../lib/protocol/json.ts'
-import { normaliseMobile } from '../../lib/protocol/mobile.ts'
 import { externalId, orderResult } from '../../lib/protocol/order.ts'
 import {
   customer,
@@ -190,30 +189,6 @@ describe('a status', () => {
     const all = [...STATUSES, 'archived']
     for (const [at, from] of all.entries())
       expect(all.filter(to => isForward(from, to))).toEqual(STATUSES.slice(at + 1))
-  })
-})
-
-describe('a mobile number', () => {
-  type Vectors = { canonical: string; forms: { form: string; why: string }[]; invalid: string[] }
-  const vectors: Vectors = JSON.parse(readFileSync('test/vectors/mobile.json', 'utf8'))
-
-  test.each([
-    ...vectors.forms.map(({ form, why }) => [why, form, vectors.canonical]),
-    ['Arabic digits, which some keyboards type for Persian ones', '٠٩٨٧٦٥٤٣٢١٠', '09876543210'],
-    ['mixed digits', '+٩٨٩۱۲۳٤۵٦۷۸۹', '09123456789'],
-    ['white space around it', ' 09123456789\n', '09123456789'],
-    ...[
-      ...vectors.invalid,
-      '989123456789',
-      'x9123456789',
-      '009123456789',
-      '091234567890',
-      '0912 3456789',
-    ].map(form => {
-      return ['is none', form, undefined]
-    }),
-  ])('%s: %p', (_why, form = '', canonical) => {
-    expect(normaliseMobile(form)).toBe(canonical)
   })
 })
 
