@@ -215,7 +215,7 @@ learnMessages({
   'the body was parsed and written again, with its fields in another order; {=otherwise}':
     'متن تجزیه و با ترتیب دیگری دوباره نوشته شده است؛ وگرنه کلید دیگری امضا کرده است',
   'line breaks of the body were changed': 'پایان سطرهای متن تغییر کرده است',
-  'the body was read in another character set than UTF-8': 'متن با کدبندی دیگری جز UTF-8 خوانده شده است',
+  'the body was read in a character set other than UTF-8': 'متن با کدبندی دیگری جز UTF-8 خوانده شده است',
   'the body was read in another character set, and some of it is lost; {=otherwise}':
     'متن با کدبندی دیگری خوانده شده و بخشی از آن از دست رفته است؛ وگرنه کلید دیگری امضا کرده است',
   'the body is base64': 'متن base64 است',

@@ -66,7 +66,7 @@ test('a delivery that waited in a queue is verified at the time of its arrival',
 })
 
 const WRITTEN = 'the body was parsed and written again'
-const CHARACTERS = 'read in another character set'
+const CHARACTERS = 'character set'
 const [indented, shifted] = [2, 1].map(spaces => JSON.stringify(JSON.parse(BODY), null, spaces))
 const lost = Buffer.from(BODY)
   .toString('ascii')
