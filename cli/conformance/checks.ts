@@ -4,27 +4,27 @@ import { FEED_TEST } from '../../lib/feeds/deliver.ts'
 import { TOLERANCE_SECONDS } from '../../lib/protocol/signature.ts'
 import { type Feed, type HttpSend, refused, type Sent } from './feeds.ts'
 
-/** What the checks play with. */
+/** The fixture of the checks. */
 export type Play = {
   feed: Feed
   /** A message about a test order of this run. */
   message: (order: string, version: number, event?: string) => Sent
-  /** How often the store has handled a message, as far as that is known. */
+  /** How often the store has handled a message, if known. */
   timesHandled: (message: Sent) => Promise<number>
-  /** Resolves once the store has handled one of these, or all, or its time is up. */
+  /** Resolves once the store has handled one of these, or all, or the time is up. */
   untilHandled: (which: 'some' | 'every', messages: readonly Sent[]) => Promise<unknown>
-  /** Does the work while the store is killed, if the command may do that. */
+  /** Runs the work while the store is down, if the command may kill it. */
   whileKilled: (work: () => Promise<void>) => Promise<void>
 }
 
-/** What the store should have done, and what it did wrong. */
+/** The expected behaviour of the store, and what it did wrong. */
 export type Outcome = {
-  /** To be handled, those of an order in this order. */
+  /** Messages that must be handled, those of one order in this sequence. */
   handled?: readonly Sent[]
-  /** Not to be handled. */
+  /** Messages that must not be handled. */
   dropped?: readonly Sent[]
   wrong?: string | false | undefined
-  /** A store that was killed may have noted what its database then rolled back. */
+  /** A killed store may have logged a delivery that its database then rolled back. */
   mayRepeat?: boolean
 }
 
@@ -37,7 +37,7 @@ export type Check = {
 
 const REMEMBER = 'remember the version and deliveries of an order in the transaction that handles a message'
 
-/** Within this time a store tries the message behind one that it has handled. */
+/** How soon a store tries the message after one that it has handled. */
 const TRY_MS = 1000
 
 const three = (message: Play['message'], order: string) =>
@@ -49,10 +49,10 @@ const backlog = (message: Play['message'], name: string) =>
     Array.from({ length: 20 }, (_, order) => message(`${name}-${order}`, 20 - order + step)),
   )
 
-/** What holds for both kinds of feed. */
+/** The checks for both kinds of feed. */
 export const feedChecks = (play: Play) => {
   const { feed, message, timesHandled, untilHandled, whileKilled } = play
-  /** The outcome is that everything is handled, unless it says otherwise. */
+  /** By default, the expected outcome is that everything is handled. */
   const deliver = async (published: readonly Sent[], outcome: Outcome = {}): Promise<Outcome> => {
     await feed.publish(published)
     return { handled: published, wrong: await feed.settle(), ...outcome }
@@ -100,7 +100,7 @@ export const feedChecks = (play: Play) => {
         const [before, { json: _, ...unread }, after] = three(message, 'failed')
         const broken = { ...unread, json: JSON.stringify(unread) }
         const others = three(message, 'other')
-        // To an SQS consumer that starts they come in one batch.
+        // A starting SQS consumer receives them in one batch.
         await whileKilled(() => feed.publish([before, broken, after, ...others]))
         await untilHandled('every', [before, ...others])
         await sleep(TRY_MS)
@@ -119,7 +119,7 @@ export const feedChecks = (play: Play) => {
   } satisfies Record<string, Check>
 }
 
-/** What holds for HTTP feeds. */
+/** The checks for HTTP feeds. */
 export const httpChecks = (
   { feed, message }: Play,
   { send, secret }: { send: HttpSend; secret: string },
@@ -186,7 +186,7 @@ export const httpChecks = (
   }
 }
 
-/** What can be judged only if the command may kill the store and knows what it has handled. */
+/** Checks that require that the command may kill the store and knows what it has handled. */
 export const killChecks = ({ feed, message, untilHandled, whileKilled }: Play): Record<string, Check> => ({
   restarts: {
     when: 'After a restart',
