@@ -27,13 +27,13 @@ const isIterable = (result: unknown): result is AsyncIterable<unknown> =>
 
 const SIGN_IN = 'open the address that npm start or relay console printed'
 
-/** The largest body of a change: the file of a plan for some ten thousand messages. */
+/** Maximum body size: the file of a plan for about ten thousand messages. */
 const BODY_MAX = 16 * 1024 * 1024
 
 /**
  * Starts the operators' console: a page for one relay, served to this machine only.
  *
- * @param token opens a session when it is in the address. @default a random one
+ * @param token opens a session when present in the address. @default a random one
  * @throws Error when the port is taken
  */
 export const startConsole = async (
@@ -97,8 +97,8 @@ export const startConsole = async (
       ? next()
       : refuse(c, 401, `The session has ended: ${SIGN_IN}`),
   )
-  // What these hold is in the repository. They need no session: a browser that follows a link from another page
-  // does not send the cookie yet.
+  // These files are public and need no session: a browser that follows a link from another page does not send the
+  // cookie yet.
   const pageFile = pageFiles(join(import.meta.dirname, 'pages'), {
     ...{ name: 'console', title: 'order-relay', base: '/' },
     noscript: 'The console needs JavaScript. The command relay does the same: npx relay --help.',
@@ -122,7 +122,7 @@ export const startConsole = async (
   }
   app.notFound(c => refuse(c, 404, 'The path does not exist'))
   app.onError((error, c) => {
-    // What a person can do something about has a message for them; anything else is shown as it is.
+    // A Failure has a message with a remedy; any other error is shown as it is.
     return refuse(c, error instanceof Failure ? 409 : 500, failureOf(error))
   })
 

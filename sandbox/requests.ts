@@ -5,7 +5,7 @@ import { date, number, object, PAYMENT_METHODS, quantity } from '../lib/protocol
 import { normaliseMobile } from './mobile.ts'
 
 /**
- * The requests as this service takes them. Where the spec leaves a rule open (negative amounts, a payment without
+ * The requests that this service accepts. Where the spec leaves a rule open (negative amounts, a payment without
  * `method`, other forms of a mobile number, an empty source), the rules here are the service's own.
  */
 

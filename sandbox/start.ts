@@ -15,7 +15,7 @@ export type SandboxOptions = {
   data?: string
   /** How many times faster than real time the webhook retry schedule and the rotation of a secret run. @default 1 */
   speed?: number
-  /** IANA name of the accounting time zone, in which the service has its days. @default Asia/Tehran */
+  /** IANA name of the accounting time zone, which determines the service's days. @default Asia/Tehran */
   timeZone?: string
   /** The current time. @default the system clock */
   clock?: () => Date

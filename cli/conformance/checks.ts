@@ -59,13 +59,13 @@ export const feedChecks = (play: Play) => {
   }
   return {
     delivery: {
-      when: 'When the first message came',
+      when: 'When the first message arrived',
       remedy:
         'start the store with the secret or queue of its feed; it verifies the raw bytes of the body ("relay explain-signature" helps), and notes each delivery that it handles, once',
       play: () => deliver([message('first', 1)]),
     },
     duplicates: {
-      when: 'When messages came again',
+      when: 'When messages were repeated',
       remedy: REMEMBER,
       play: () => {
         const [first, second] = three(message, 'duplicate')
@@ -73,7 +73,7 @@ export const feedChecks = (play: Play) => {
       },
     },
     'same version': {
-      when: 'When another message of the same version came',
+      when: 'When another message of the same version arrived',
       remedy: 'compare the delivery, too, when the version is the last one',
       play: () => {
         const [first, second] = [message('same', 1), message('same', 1, 'order.rejected')]
@@ -81,7 +81,7 @@ export const feedChecks = (play: Play) => {
       },
     },
     'old versions': {
-      when: 'When an older version came late',
+      when: 'When an older version arrived late',
       remedy: REMEMBER,
       play: () => {
         const [late, newer] = three(message, 'old')
@@ -89,7 +89,7 @@ export const feedChecks = (play: Play) => {
       },
     },
     reordering: {
-      when: 'When the messages of many orders came mixed',
+      when: 'When the messages of many orders were interleaved',
       remedy: 'remember versions by source and external_id, and handle the messages of an order one by one',
       play: () => deliver(backlog(message, 'mixed')),
     },
@@ -142,7 +142,7 @@ export const httpChecks = (
       },
     },
     'raw body': {
-      when: 'When the JSON of a message had white space',
+      when: 'When the JSON of a message contained white space',
       remedy: 'verify the bytes of the body before anything parses it',
       play: async () => {
         const compact = message('raw', 1)
@@ -211,7 +211,7 @@ export const killChecks = ({ feed, message, untilHandled, whileKilled }: Play): 
     },
   },
   kills: {
-    when: 'When it was killed at work',
+    when: 'When it was killed while handling a message',
     remedy: 'answer 2xx, or delete, only after the transaction that handles the message',
     play: async () => {
       const handled = backlog(message, 'kill')

@@ -83,7 +83,7 @@ const Filters = () => (
   </div>
 )
 
-/** The webhooks that came in, and what became of each. */
+/** The received webhooks and their outcomes. */
 export const Deliveries = page(
   {
     title: () => t('Deliveries'),
@@ -96,7 +96,7 @@ export const Deliveries = page(
       <p class="small muted note">
         {more
           ? t('The {count} newest webhooks in the log.', { count: deliveries.length })
-          : t('Webhooks in the log, the newest first: {count}.', { count: deliveries.length })}
+          : t('Webhooks in the log, newest first: {count}.', { count: deliveries.length })}
       </p>
       <Table columns={COLUMNS} rows={deliveries} keyOf={({ at, delivery }) => `${at} ${delivery}`}>
         <Empty title={t('No delivery matches')}>

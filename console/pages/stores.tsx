@@ -62,7 +62,7 @@ export const Stores = page(
         </span>
       </PageHead>
       <p class="small muted note">
-        {t('Every store of stores.yml. Errors of endpoints are those of the last {hours} hours.', { hours })}
+        {t('All stores in stores.yml, with endpoint errors of the last {hours} hours.', { hours })}
       </p>
       <Table columns={COLUMNS} rows={stores} keyOf={({ source }) => source} />
     </>
@@ -73,7 +73,7 @@ const sendTest = (source: string) =>
   attempt(async () => {
     const { accepted, failure, milliseconds } = await act('stores/test', { source })
     if (!accepted) throw new Error(failure)
-    toast(t('The endpoint accepted it in {time}.', { time: formatMilliseconds(milliseconds) }))
+    toast(t('The endpoint accepted the event in {time}.', { time: formatMilliseconds(milliseconds) }))
   })
 
 const revoke = (source: string, { id }: Key) =>
@@ -100,7 +100,7 @@ const askResend = (source: string) =>
   ask({
     title: t('Resend the orders of {source}', { source }),
     text: t(
-      'The worker publishes the present state of every order that has changed since then, each with its next version, fifty a second. The accounting service is not called.',
+      'The worker publishes the current state of every order changed since then, each with its next version, fifty per second. The accounting service is not called.',
     ),
     fields: [
       {
@@ -114,7 +114,7 @@ const askResend = (source: string) =>
     submit: ({ date }) => act('stores/resend', { source, since: date('since') }),
   })
 
-/** What is shown once. */
+/** A secret that is shown once. */
 const Shown = ({ text, children }: { text: string; children: ComponentChildren }) => (
   <div class="card made" role="status">
     <p>{children}</p>
@@ -134,9 +134,9 @@ const SNIPPETS: Readonly<Record<string, string>> = {
   code: t('Code of the store'),
 }
 
-/** What the developer of the store needs. */
+/** Information for the store's developer. */
 const ForDeveloper = ({ queue: { url, arn, policy }, snippets }: Shop) => (
-  <Section id="developer" title={t('For its developer')}>
+  <Section id="developer" title={t('For the developer of the store')}>
     {Object.entries({ url, arn, policy, ...snippets }).map(
       ([name, content]) =>
         content && (

@@ -6,10 +6,10 @@ import type { Store } from '../store/open.ts'
 import type { Attempt, Delivery, Progress, Webhook } from '../store/webhooks.ts'
 import { attempt, headersOf, isMade } from './attempt.ts'
 
-/** Enough that a slow receiver does not block the others, without a socket for every delivery. */
+/** Enough that a slow receiver does not block the others, without opening a socket for every delivery. */
 const AT_ONCE = 16
 
-/** Timers hold 31 bits; a longer wait takes several. */
+/** Timers are limited to 31 bits; a longer wait uses several. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** How long a replaced secret still signs beside the new one, so that receivers have time to switch. */
@@ -94,7 +94,7 @@ export const startSender = (store: Store, speed: number) => {
     if (delivery === undefined || webhook === undefined) return
     const secrets = secretsOf(webhook, clock.now(), speed)
     const made = await attempt(delivery, secrets, clock.now, stopping.signal)
-    // An attempt that a stop interrupted is repeated by the next run.
+    // The next run repeats an attempt that was interrupted by a stop.
     if (!stopping.signal.aborted) record(id, made, { scheduled, speed }, store)
   }
 
@@ -140,7 +140,7 @@ export const startSender = (store: Store, speed: number) => {
       await send(id, false)
     },
     /**
-     * Sends a webhook about an order that does not exist, to see what the receiver answers. It is not recorded.
+     * Sends a webhook about an order that does not exist, to see the receiver's response. It is not recorded.
      *
      * @throws Refusal when the URL is not registered
      */

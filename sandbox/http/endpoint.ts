@@ -12,7 +12,7 @@ import type { Store } from '../store/open.ts'
 /** Who may call: any key, a key with the scope `orders.write`, or any program on this machine. */
 export type Access = 'read' | 'write' | 'local'
 
-/** What the endpoints work with; `stopping` ends the event streams. */
+/** The dependencies of the endpoints; `stopping` ends the event streams. */
 export type Services = { store: Store; sender: Sender; faults: Faults; stopping: AbortSignal }
 
 export type Environment = { Bindings: HttpBindings }
@@ -46,15 +46,15 @@ export type Endpoint = Route & {
   body?: { forms: readonly SchemaName[]; required: boolean }
   /** Successful responses by status. */
   answers: Record<number, { schema?: SchemaName; type?: string; when: string }>
-  /** Refusals by status, where they differ from those that the document adds itself. */
+  /** Refusals by status, if they differ from the generated ones. */
   refusals?: Record<number, string>
-  /** A request that works on a new sandbox after the examples of the preceding endpoints. */
+  /** A request that succeeds on a new sandbox after the examples of the preceding endpoints. */
   example?: { path?: Record<string, string>; query?: string; body?: unknown }
 }
 
 type About = Omit<Endpoint, 'method' | 'path' | 'id' | 'summary' | 'access'>
 
-/** Makes the endpoints of callers with this access, by their methods. */
+/** Creates endpoints for callers with this access, by method. */
 export const endpointsFor = (access: Access) => {
   const of = (method: Route['method']) => (path: string, id: string, summary: string, about: About) => ({
     ...{ method, path, id, access, summary },

@@ -17,7 +17,7 @@ import { respond } from './respond.ts'
 const { get } = endpointsFor('read')
 const { post, put, remove } = endpointsFor('write')
 
-/** The body of create order, with the source of the query if it has none itself. */
+/** The body of create order, with the source of the query if the body has none. */
 const orderBody = (body: unknown, { query }: EndpointRequest): unknown => {
   if (!query.has('source') || typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const inBody = 'source' in body ? body.source : null
@@ -71,7 +71,7 @@ export const orderEndpoints: readonly Endpoint[] = [
         shipping: 450000,
       },
     },
-    // The action validates the body, because a repeated order is a success whatever else the body contains.
+    // The action validates the body, because a repeated order is a success regardless of the rest of the body.
     ...accepts(v.unknown(), ['OrderRequest'], (body, request) => {
       const result = createOrder(orderBody(body, request), request.store)
       return respond(request.context, result.duplicate ? 200 : 201, result)

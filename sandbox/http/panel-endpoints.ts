@@ -22,7 +22,7 @@ import { webhookEndpoints } from './order-endpoints.ts'
 
 const { get, post, put, remove } = endpointsFor('local')
 
-/** What takes a query. HTML forms send an empty parameter for a field left blank. */
+/** A handler with a validated query. HTML forms send an empty parameter for a blank field. */
 const asks = <Entries extends v.ObjectEntries>(
   schema: v.ObjectSchema<Entries, undefined>,
   handle: (query: v.InferOutput<typeof schema>, request: EndpointRequest) => ReturnType<Endpoint['handle']>,
@@ -42,7 +42,7 @@ const onStore =
 
 const productPath = v.object({ sku: v.pipe(v.string(), v.nonEmpty('must not be empty')) })
 
-/** An action of the accountant on an order, and the order after it. */
+/** An action of the accountant on an order; returns the order after it. */
 const changed = (
   request: EndpointRequest,
   act: (key: OrderKey, store: Store) => void,

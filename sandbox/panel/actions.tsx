@@ -140,7 +140,7 @@ const askTo = ({ name, label, effect, fields, bodyOf }: Action, order: Order) =>
     },
   })
 
-/** What the accountant can do with an order in its status, besides fixing and retrying it. */
+/** The accountant's actions on an order in its status, besides fixing and retrying it. */
 export const Actions = ({ order }: { order: Order }) => (
   // biome-ignore lint/a11y/useSemanticElements: a fieldset groups fields, not buttons.
   <div class="row" role="group" aria-label={t('Actions')}>

@@ -6,10 +6,10 @@ import type { SCHEMAS } from '../openapi/schemas.ts'
 
 type Schemas = typeof SCHEMAS
 
-/** A type as JSON that the browser has read. */
+/** A type after the browser has parsed its JSON. */
 type Read<T> = T extends ExactNumber ? number : T extends object ? { [Field in keyof T]: Read<T[Field]> } : T
 
-/** The service's answer with this schema. */
+/** The data of a response with this schema. */
 export type SchemaData<Name extends keyof Schemas> = Read<InferOutput<Schemas[Name]>>
 
 export type Key = Pick<SchemaData<'OrderResult'>, 'source' | 'external_id'>
@@ -41,7 +41,7 @@ export const SETTINGS = resource<SchemaData<'Settings'>>('/panel/settings', 'set
 export const FAULTS = resource<SchemaData<'FaultList'>>('/panel/faults', 'fault')
 export const WEBHOOKS = resource<SchemaData<'WebhookList'>>('/panel/webhooks', 'webhook')
 
-/** Changes something in the service, and then reads what is shown. */
+/** Sends a change to the service, then refreshes the page. */
 export const change = async <Result>(method: 'PUT' | 'POST' | 'DELETE', path: string, body?: unknown) => {
   const result = await request<Result>(method, `/panel/${path}`, body)
   await refresh()

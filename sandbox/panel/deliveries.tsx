@@ -14,7 +14,7 @@ const STATES = { pending: t('Pending'), delivered: t('Delivered'), failed: t('Fa
 
 const TONES = { pending: 'wait', delivered: 'good', failed: 'bad' } as const
 
-/** What an attempt came to. */
+/** The outcome of an attempt. */
 export const resultOf = ({ status, error }: Pick<Attempt, 'status' | 'error'>) =>
   status === null
     ? error === null

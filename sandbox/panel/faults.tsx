@@ -32,7 +32,7 @@ const number = (name: string, label: string, value?: number): FieldProps => ({
   ...(value === undefined ? { help: t('Empty: none.') } : { value }),
 })
 
-/** What each kind has besides its limits. */
+/** The fields of each kind, in addition to the limits. */
 const VALUES: Partial<Record<Fault['kind'], readonly FieldProps[]>> = {
   slow: [number('delay', t('Delay in milliseconds'), 3000)],
   error: [number('status', t('Status'), 500), number('retryAfter', t('Retry-After in seconds'))],
@@ -64,7 +64,7 @@ const Item = ({ fault: { id, kind, operation, until, requests } }: { fault: Faul
   </li>
 )
 
-/** Says on every page that the service fails on purpose, how and until when. */
+/** Shows the active faults on every page. */
 export const ActiveFaults = () => {
   const { data } = useResources({ active: FAULTS })
   const faults = data?.active.faults ?? []
@@ -116,14 +116,14 @@ const clicksOf = ({ automaticFinalization: isOn }: SchemaData<'Settings'>): read
   [t('Empty the stock'), t('No product is in stock'), 'PUT', 'products', { stock: 0 }],
   [t('Stock 100 of each product'), t('100 of each product are in stock'), 'PUT', 'products', { stock: 100 }],
   [
-    isOn ? t('Switch automatic finalization off') : t('Switch automatic finalization on'),
+    isOn ? t('Turn off automatic finalization') : t('Turn on automatic finalization'),
     isOn ? t('Orders now wait for review') : t('Invoices are finalized automatically'),
     ...(['PUT', 'settings', { automaticFinalization: !isOn }] as const),
   ],
   [t('Restore the default settings'), t('The settings are those of a new service'), 'DELETE', 'settings', {}],
 ]
 
-/** What helps to test a store or the relay: faults, example orders, stock and settings at a click. */
+/** Aids for testing a store or the relay: faults, example orders, stock and settings. */
 export const Testing = page(
   { title: () => t('Testing'), reads: () => ({ settings: SETTINGS }) },
   ({ settings }) => (
@@ -131,7 +131,7 @@ export const Testing = page(
       <PageHead>
         <LinkButton href="/docs">{t('API reference')}</LinkButton>
       </PageHead>
-      <Section id="faults" title={t('Faults on purpose')}>
+      <Section id="faults" title={t('Intentional faults')}>
         <p class="muted">
           {t(
             'The order API fails for stores and the relay; this panel keeps working. A restart ends all faults.',

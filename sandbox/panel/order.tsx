@@ -33,7 +33,7 @@ const HISTORY: Record<string, readonly [name: string, tone?: Tone]> = {
   webhook: [t('Webhook')],
 }
 
-/** What happened to an order, oldest first. */
+/** The history of an order, oldest first. */
 const Timeline = ({ history }: Pick<SchemaData<'OrderDetail'>, 'history'>) => (
   <ol class="timeline">
     {history.map(({ at, kind, message }, index) => {
@@ -49,7 +49,7 @@ const Timeline = ({ history }: Pick<SchemaData<'OrderDetail'>, 'history'>) => (
   </ol>
 )
 
-/** One order: what it waits for, what can be done with it, its invoice, its history and its deliveries. */
+/** An order: what it waits for, its actions, its invoice, its history and its deliveries. */
 export const Order = page(
   {
     title: route => t('Order {order}', { order: keyOf(route).external_id }),
@@ -93,7 +93,7 @@ export const Order = page(
             {deliveries.length === 0 ? (
               <p class="muted">
                 {t(
-                  'None. A webhook is sent when the status or the total changes here in the service, not for what the store itself asked.',
+                  'None. A webhook is sent when the status or the total changes in the service, not for changes that the store itself requested.',
                 )}
               </p>
             ) : (

@@ -36,7 +36,7 @@ const DAYS = [
 const SORTS = [
   ['', t('Newest first')],
   ['invoice_number', t('Oldest first')],
-  ['-updated_at', t('Last changed first')],
+  ['-updated_at', t('Most recently changed first')],
   ['-date', t('Latest date first')],
   ['date', t('Earliest date first')],
   ['-total', t('Largest total first')],
@@ -46,7 +46,7 @@ const SORTS = [
 /** On a phone, the orders come first. */
 const isPhone = matchMedia('(max-width: 50rem)').matches
 
-/** The days and the order of the list, and the sums of all that it shows on its pages. */
+/** Dates and sorting of the list, and the totals over all of its pages. */
 const Sums = ({ count, ...sums }: OrderSums['totals']) => {
   const { sort, filter } = filterOf(route.value)
   const sorting = parameter('sort')
@@ -106,7 +106,7 @@ const Tabs = ({ counts }: Pick<OrderSums, 'counts'>) => {
   )
 }
 
-/** Why an order waits now; its own reason is from the last attempt. */
+/** Why an order currently waits; its stored reason is from the last attempt. */
 const Cause = ({ obstacles, error }: Summary) =>
   error !== null && (
     <p class="cause small muted">
@@ -214,7 +214,7 @@ export const Orders = page(
     title: () => t('Orders'),
     reads: route => {
       const { sort, before, filter } = filterOf(route)
-      // The list is there before its sums, which take their time with a search that most orders match.
+      // The list is shown before its totals, which are slow for a search that matches most orders.
       return { list: ordersOf({ ...filter, sort, before, limit: PAGE_SIZE }), sums: sumsOf(filter) }
     },
     announce: (before, after) => changesOf(before.list, after.list),

@@ -26,10 +26,10 @@ export const StoreName = ({ source }: Pick<Key, 'source'>) => (
 
 const STEP = 50
 
-/** How many rows of a list the address asks for. */
+/** The number of rows requested by the address. */
 export const limitOf = ({ query }: Route) => Number(query.get('limit')) || STEP
 
-/** More of a list that shows as many as the address asks for. */
+/** A link that extends a list whose length is in the address. */
 export const ShowMore = ({ shown }: { shown: number }) => {
   const limit = limitOf(route.value)
   return (

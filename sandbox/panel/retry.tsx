@@ -61,7 +61,7 @@ const countsOf = (orders: readonly Result[]) => {
   }
 }
 
-/** Says what a retry would do, and does it once that is confirmed. */
+/** Shows what a retry would do, and does it after confirmation. */
 const askToRetry = (waiting: number, orders?: readonly Key[]) =>
   attempt(async () => {
     const post = { ...(orders !== undefined && { orders }) }
@@ -87,7 +87,7 @@ const askToRetry = (waiting: number, orders?: readonly Key[]) =>
     })
   })
 
-/** What can be done with many orders in review at once. */
+/** Bulk actions on orders in review. */
 export const Retries = ({ orders, waiting }: { orders: readonly Summary[]; waiting: number }) => {
   const listed = orders.filter(isWaiting)
   const { size } = chosen.value
@@ -133,7 +133,7 @@ const COLUMNS: Column<Result>[] = [
 
 const LISTED = 100
 
-/** How many retries ended, those first that did not succeed. */
+/** The results of retries, failed ones first. */
 const Outcomes = ({ orders }: { orders: readonly Result[] }) => {
   const { paid, invoiced, left } = countsOf(orders)
   const rows = orders.toSorted((a, b) => Number(a.error === null) - Number(b.error === null))

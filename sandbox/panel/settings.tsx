@@ -47,7 +47,7 @@ const save = async (values: Values) => {
 
 type Choices = { customers: SchemaData<'CustomerList'>['customers']; accounts: readonly Account[] }
 
-/** As many customers as the service lists at once. */
+/** Maximum number of customers that the service lists. */
 const CHOICES = 500
 
 const NONE = ['', t('None selected')] as const
@@ -59,7 +59,7 @@ const fieldsOf = ({ customers, accounts }: Choices): (FieldProps & { name: keyof
     help: t(
       'Orders without a mobile number are booked to this customer; while none is selected, they are refused.',
     ),
-    // Among too many to choose from, it is named by its code.
+    // If there are too many to choose from, it is entered by code.
     ...(customers.length < CHOICES && {
       options: [
         NONE,
@@ -104,7 +104,7 @@ const fieldsOf = ({ customers, accounts }: Choices): (FieldProps & { name: keyof
     name: 'duplicatesReturnOriginal',
     label: t('Duplicates return the original result'),
     help: t(
-      'On: a repeated order gets the answer that the first one got. Off: the present state of the order.',
+      'On: a repeated order returns the original result. Off: it returns the current state of the order.',
     ),
     kind: 'switch',
   },

@@ -20,7 +20,7 @@ import { limitOf, ShowMore } from './pieces.tsx'
 
 type Webhook = SchemaData<'WebhookList'>['webhooks'][number]
 
-/** What came of the last registration or test. */
+/** The outcome of the last registration or test. */
 const outcome = signal<SchemaData<'WebhookRegistration'> | SchemaData<'WebhookTest'> | undefined>(undefined)
 
 const askForAddress = () =>
@@ -41,7 +41,7 @@ const askToRemove = ({ url }: Webhook) =>
     title: t('Remove this address?'),
     action: t('Remove'),
     tone: 'bad',
-    text: t('{url} receives nothing more, not even what is waiting to be sent.', { url }),
+    text: t('{url} receives no more webhooks, not even pending ones.', { url }),
     submit: async () => {
       await change('DELETE', `webhooks?url=${encodeURIComponent(url)}`)
       outcome.value = undefined
