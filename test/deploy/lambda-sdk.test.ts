@@ -129,7 +129,7 @@ const run = async (
   return reduced
 }
 
-test('signs with the credentials of the environment, session token included', async () => {
+test('signs with the credentials of the environment, including the session token', async () => {
   const { requests: sent } = await run('get', [answer(200, { Item: { delivery: { S: 'd' } } })])
   const signature = /^AWS4-HMAC-SHA256 Credential=AKIDTEST\/\d{8}\/eu-central-1\/dynamodb\/aws4_request/
   expect(sent[0]).toMatchObject({ 'x-amz-security-token': 'session' })
@@ -180,7 +180,7 @@ test.each([
   [{ AWS_USE_FIPS_ENDPOINT: 'true' }, '-fips.us-east-1.amazonaws.com'],
   [{ AWS_USE_DUALSTACK_ENDPOINT: 'true' }, '.us-east-1.api.aws'],
   [{ AWS_REGION: 'cn-north-1' }, '.cn-north-1.amazonaws.com.cn'],
-])('calls the endpoints that the environment %j asks for', async (asked, host) => {
+])('calls the endpoints selected by the environment %j', async (asked, host) => {
   const environment = { ...ENVIRONMENT, AWS_REGION: 'us-east-1', ...asked }
   for (const name of ['with', 'without']) {
     expect(await ask(name, { call: 'get', host: true, environment })).toBe(`dynamodb${host}`)
@@ -202,7 +202,7 @@ test('the bundle imports no built-in, and is small', () => {
   expect(output?.bytes).toBeLessThan(500_000)
 })
 
-test('unchanged code gives the same zip, of a file that everybody may read', () => {
+test('unchanged code gives the same zip, with a world-readable file', () => {
   const zip = Buffer.from(zipped('functions/webhook', Buffer.from('export {}')))
   const entry = zip.indexOf('PK\u0001\u0002')
   const [system, date, attributes] = [

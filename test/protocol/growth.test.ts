@@ -87,7 +87,7 @@ test('a number has at most 1,000 characters, wherever it is read', () => {
   expect(readOrderEvent(`[${long}]`)).toEqual({ unreadable: reason })
 })
 
-test('a request with 87,000 invalid items is refused at the first', () => {
+test('refuses a request with 87,000 invalid items at the first one', () => {
   const body = create(Array.from({ length: 87_000 }, () => '1').join(','))
   expect(readCreate(body)).toMatchObject({ invalid: { status: 400, body: { error: { field: 'items[0]' } } } })
   // Collecting an issue for every item takes some hundred times as long as reading them.

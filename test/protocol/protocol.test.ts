@@ -104,20 +104,20 @@ describe('a refusal names the field, the value and the rule', () => {
     expect(refusal(schema, body)).toEqual({ code: 'invalid', message, ...(field && { field }) })
   })
 
-  test('of a long value only the first sixty characters are shown', () => {
+  test('shows only the first sixty characters of a long value', () => {
     const shown = (length: number) => refusal(v.literal('x', 'no'), 'y'.repeat(length))?.message
     expect(shown(58)).toBe(`The body is "${'y'.repeat(58)}": no`)
     expect(shown(59)).toBe(`The body is "${'y'.repeat(59)}…: no`)
   })
 
-  test('a field is named by its path as a caller would write it', () => {
+  test('names a field by its path as a caller would write it', () => {
     const schema = v.array(v.object({ a: v.object({ b: v.string() }) }))
     const [issue] = v.safeParse(schema, [{ a: { b: 1 } }]).issues ?? []
     expect(issue && fieldOf(issue)).toBe('[0].a.b')
   })
 })
 
-describe('accepted is', () => {
+describe('accepts', () => {
   const nothing = { source: null, date: null, customer: null, shipping: null, discount: null, payment: null }
   test.each<[string, Schema, unknown]>([
     ['null in every optional field', orderRequest, order(nothing)],
@@ -162,7 +162,7 @@ describe('accepted is', () => {
   })
 })
 
-test('the limits are in the metadata of the schemas, and the names those of the spec', () => {
+test('the metadata of the schemas has the limits, and the field names match the spec', () => {
   expect(v.getMetadata(externalId)).toEqual({ maxLength: 100 })
   expect(v.getMetadata(date)).toEqual({ format: 'date' })
   expect(v.getMetadata(item.pipe[2].entries.quantity)).toEqual({ exclusiveMinimum: 0 })

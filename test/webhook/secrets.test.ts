@@ -27,7 +27,7 @@ const accepts = async (secret: string) => {
 const rotation = (phase: RotationPhase, seconds = 60) => ({ rotation: untilText(phase, seconds) })
 
 // How often parameters are read, and what happens while they cannot be, is in test/platform/parameters.test.ts.
-test('a signature is verified with every stored secret, and with nothing else', async () => {
+test('verifies a signature with every stored secret, and with nothing else', async () => {
   state.stored = { ...BOTH, ...rotation('announced') }
   const found = ['one', 'two', 'three', state.stored.rotation ?? ''].map(accepts)
   expect(await Promise.all(found)).toEqual([true, true, false, false])
@@ -55,7 +55,7 @@ describe('a rotation of the secret', () => {
   })
 
   test.each(['announced', 'switching'] as const)(
-    'that is %s causes one read a second at most, whatever the forgeries, and finds a new secret by it',
+    'that is %s causes at most one read per second, despite forgeries, and finds a new secret',
     async phase => {
       state.stored = { ...ONE, ...rotation(phase) }
       for (; state.now < 5000; state.now += 100) await accepts('forged').catch(() => undefined)
@@ -66,7 +66,7 @@ describe('a rotation of the secret', () => {
     },
   )
 
-  test('that is switching defers what no secret matches, and accepts the rest', async () => {
+  test('that is switching defers signatures without a matching secret, and accepts the others', async () => {
     await accepts('one')
     // First seen after the mismatch.
     state.stored = { ...ONE, ...rotation('switching') }
