@@ -16,7 +16,7 @@ export const createJobs = (context: Context, live: Live, kind: string) => {
   return {
     /** The current or last job with this name. */
     of: (name: string) => jobs.get(name),
-    stop: (name: string) => stops.get(name)?.abort(cannot('finish', 'broken off')),
+    stop: (name: string) => stops.get(name)?.abort(cannot('finish', 'interrupted')),
     /**
      * @param action such as `resend the orders`
      * @param work reports its progress to the terminal of the given context, and returns its outcome

@@ -216,7 +216,7 @@ export const feederEvents = ({ stores }: Pick<Stack, 'stores'>) =>
   httpStores(stores).map(({ source }) => ({ sqs: { arn: arnOf(feedQueueId(source)), ...FEEDER } }))
 
 /**
- * The same on AWS, in a nested stack: the main stack has no room for them beside the queues.
+ * The same on AWS, in a nested stack: the main stack has no room for them in addition to the queues.
  *
  * @param feeder ARN of the function or its alias
  * @param concurrency executions per queue, so that a slow store cannot exhaust the concurrency of the account

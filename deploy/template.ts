@@ -144,7 +144,7 @@ const outputs = (stack: Stack, { domain }: Parameters) => {
   )
 }
 
-/** The CloudFormation resources beside the functions, and the stack's outputs. */
+/** The CloudFormation resources other than the functions, and the stack's outputs. */
 export const resources = async ({ resolveVariable }: Context) => {
   const textOf = async (name: string) => String(await resolveVariable(name))
   const parameter = async (name: keyof Parameters) => [name, await textOf(`param:${name}`)] as const

@@ -27,7 +27,7 @@ type Item = {
   badge?: Badge | undefined
 }
 
-/** How many things wait somewhere, or a mark, and what it means. */
+/** A badge: a count or a symbol, with its meaning. */
 type Badge = false | readonly [text: string | number, meaning: string]
 
 type View = (props: { route: Route }) => ComponentChildren
@@ -46,7 +46,7 @@ type ShellProps = {
   /** How many things wait for the person, for the title of the browser's tab. */
   waiting: number
   pages: Pages
-  /** What the navigation has besides. */
+  /** Additional content of the navigation. */
   links?: readonly Item[]
   /** By the names of pages. */
   badges: Readonly<Record<string, Badge>>
@@ -111,7 +111,7 @@ const LANGUAGES = { en: 'English', fa: 'فارسی' }
 const DIGITS = { latn: ['123', t('Latin digits')], arabext: ['۱۲۳', t('Persian digits')] } as const
 const CALENDARS = { gregory: t('Gregorian'), persian: t('Jalali') }
 
-/** Language, digits and calendar: each button names what it changes to. */
+/** Language, digits and calendar: each button names the alternative. */
 const Choices = () => {
   const { language, digits, calendar } = choices
   const [example, name] = DIGITS[digits.other]
@@ -247,7 +247,7 @@ type HeadProps = {
   children?: ComponentChildren
 }
 
-/** The heading of a page, with what stands beside it. */
+/** The heading of a page, with its buttons. */
 export const PageHead = ({ title, kind = '', children }: HeadProps) => {
   const titleOfPage = useContext(Title)
   return (

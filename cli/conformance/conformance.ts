@@ -124,7 +124,7 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
       await stage.untilHandled('every', expected)
       await sleep(SETTLE_MS)
     }
-    const ended = store?.ends() !== ends && 'ended by itself: nothing is handled until it is started again'
+    const ended = store?.ends() !== ends && 'exited: nothing is handled until it is restarted'
     const wrong = ended || outcome.wrong || (handled && faultIn(await handled(), outcome))
     const why = name === FIRST || ended ? await lastWords(store) : ''
     if (wrong) return problem(name, `${when}, the store ${wrong}${why}`, remedy)

@@ -145,7 +145,7 @@ const reportOf = (
     done.flatMap(({ message, outcome }) => (outcome === wanted ? [message.raw.id] : []))
   const succeeded = idsWith(DONE[action])
   const others = done.filter(({ outcome }) => outcome !== DONE[action])
-  // A selection by ids leaves the others on purpose.
+  // A selection by ids leaves the others intentionally.
   const left = selection.ids === undefined || missing.length > 0 ? hidden : 0
   return {
     data: {

@@ -168,9 +168,9 @@ const FAILING = new Option('--failing', 'only orders with a failing event, longe
 FAILING.conflicts(['scan', 'status', 'since', 'until', 'unsettled'])
 
 const COST = `
-Reads the history, the last change first, a store of stores.yml beside the other, and ends with the cursor of the next
-page. With --scan it reads the whole table of orders instead, also those that have no history: they last changed
-before this version of the relay, or the history was lost. A million orders of 1 KB then take a minute or two and cost
+Reads the history of all stores in stores.yml, newest change first, and prints the cursor of the next page.
+With --scan, reads the whole orders table instead, including orders without a history: they last changed before
+this version of the relay, or the history was lost. A million orders of 1 KB then take a minute or two and cost
 about 0.03 dollars.`
 
 /** `relay orders`: the orders stored by the relay. */

@@ -79,7 +79,7 @@ const OpenPlan = ({ command }: Pick<Plan, 'command'>) => {
         command,
         file.text().then(text => act('plans/open', { command, file: text })),
       )
-    // So that the same file can be chosen again.
+    // Allows choosing the same file again.
     currentTarget.value = ''
   }
   return (

@@ -257,7 +257,7 @@ learnMessages({
   'Comparing orders with the service': 'سنجش سفارش‌ها با سرویس',
   // What cannot be done, and why.
   'Cannot {action}: {found}': '{action} ممکن نشد: {found}',
-  'broken off': 'متوقف شد',
+  interrupted: 'متوقف شد',
   'show the order': 'نمایش سفارش',
   'show the delivery': 'نمایش تحویل',
   'show the message': 'نمایش پیام',

@@ -58,7 +58,7 @@ const shown = (value: unknown) =>
     .map(visible)
     .join('\n')
 
-/** Whether a value needs a block of its own, like a body. */
+/** Whether a value needs a separate block, like a body. */
 const isText = (value: unknown) => typeof value === 'object' || /\n|.{100}/.test(String(value))
 
 /** A record by the names of its fields. */

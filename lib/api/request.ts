@@ -29,7 +29,7 @@ type Refused = { refused: HttpResponse }
  *   even an escaped one
  */
 export const route = (method: string, path: string): { action: Action } | Refused => {
-  // POST /webhook has a route of its own; its other methods arrive here.
+  // POST /webhook has its own route; other methods arrive here.
   if (path.replace(/\/$/, '') === WEBHOOK_PATH) return { refused: refusals.notAllowed(method, 'POST') }
   if (!`${path}/`.startsWith(ORDERS_PATH)) return { refused: refusals.unknownPath }
   const rest = path.slice(ORDERS_PATH.length).replace(/\/$/, '')

@@ -79,7 +79,7 @@ const prefer = {
   in: 'header',
   required: false,
   description:
-    '`wait=n` waits up to n seconds, at most 10; `respond-async` answers 202 at once; `handling=strict` refuses fields without effect (RFC 7240).',
+    '`wait=n` waits up to n seconds, at most 10; `respond-async` returns 202 immediately; `handling=strict` refuses fields without effect (RFC 7240).',
   schema: { type: 'string' } as JsonSchema,
 }
 

@@ -26,7 +26,7 @@ const optional = {
   error: v.nullish(text('Reason for `needs_review`, or null.')),
 }
 
-/** Passed through as the accounting service answers it; what it adds is passed through, too. */
+/** The accounting service's response, passed through with any additional fields. */
 const result = {
   ...key,
   status: v.union([v.picklist(STATUSES), text('A status that the interface does not name yet.')]),

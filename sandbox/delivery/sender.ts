@@ -12,7 +12,7 @@ const AT_ONCE = 16
 /** Timers are limited to 31 bits; a longer wait uses several. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** How long a replaced secret still signs beside the new one, so that receivers have time to switch. */
+/** How long a replaced secret signs in addition to the new one, so that receivers have time to switch. */
 const OVERLAP_MS = 24 * 60 * 60 * 1000
 
 const secretsOf = ({ secret, replaced_secret, created_at }: Webhook, now: Date, speed: number) =>

@@ -192,7 +192,7 @@ export const pageTests = (open: Open) => {
       await submit('Replay')
       await page.locator('.progress', { hasText: /replayed \d/ }).waitFor()
       await click('button', 'Break off')
-      await page.getByText('broken off').first().waitFor()
+      await page.getByText('interrupted').first().waitFor()
       await click('button', 'Resume')
       await submit('Replay')
       await page.getByText(/(was|were) gone before/).waitFor()
@@ -256,7 +256,7 @@ export const pageTests = (open: Open) => {
       const announcing = { name: /^Announcing the new secret to the relay: \d+ of 600/ }
       await page.getByRole('progressbar', announcing).waitFor()
       await click('button', 'Stop')
-      await page.getByText('broken off').waitFor()
+      await page.getByText('interrupted').waitFor()
       expect((await local.relay(['doctor'])).out).toContain('No problems found')
     }))
 
