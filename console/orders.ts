@@ -9,9 +9,9 @@ import {
   timelineOf,
 } from '../cli/orders/orders.ts'
 import { RESEND_RATE, resend } from '../cli/orders/resend.ts'
-import { isOpen, requestView } from '../lib/orders/order.ts'
+import { whyWaiting } from '../cli/orders/why-waiting.ts'
+import { isOpen, refusalOf, requestViews } from '../lib/orders/order.ts'
 import type { StoredOrder } from '../lib/orders/stored.ts'
-import { whyWaiting } from '../lib/orders/why-waiting.ts'
 import { STATUSES } from '../lib/protocol/status.ts'
 import { get, post } from './route.ts'
 
@@ -25,12 +25,14 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** An order as a row of a list. */
 const summary = (stored: StoredOrder) => {
   const { order, updated_at } = stored
-  const { source, external_id, result, intents } = order
+  const { source, external_id, result } = order
   return {
     ...{ source, external_id, updated_at },
     status: result?.status,
     invoice_number: result?.invoice_number,
-    open: intents.filter(isOpen).map(({ kind, state }) => ({ kind, state })),
+    open: requestViews(order)
+      .filter(({ state }) => isOpen(state))
+      .map(({ kind, state }) => ({ kind, state })),
     waiting: whyWaiting(stored, Date.now()).links[0],
   }
 }
@@ -67,14 +69,19 @@ export const orderRoutes = (context: Context) => [
     },
   ),
   get('order', key, async ({ source, external_id }) => {
-    const { stored, entries, complete } = await timelineOf(context, { source, external_id })
-    const { version, doubt, result, intents } = stored.order
+    const { stored, announced, entries, complete } = await timelineOf(context, { source, external_id })
+    const { order } = stored
+    const { version, doubt, result } = order
+    const refusedAt = (id: string) => {
+      const request = Object.values(order.open).find(each => each.id === id || each.others.includes(id))
+      return request && refusalOf(request)?.since
+    }
     return {
       ...summary(stored),
       ...{ version, doubt, result, entries, complete },
       failing: stored.failing,
-      intents: intents.map(intent => ({ ...requestView(intent), refused_at: intent.refused_at })),
-      why: whyWaiting(stored, Date.now()),
+      requests: requestViews(order).map(view => ({ ...view, refused_at: refusedAt(view.id) })),
+      why: whyWaiting(stored, Date.now(), announced),
     }
   }),
   post('orders/check', key, order => checkOrders(context, [order])),

@@ -68,6 +68,8 @@ const PAGES: Readonly<Record<string, string>> = {
   'quarantined-by-webhook': 'quarantine',
   'quarantined-by-worker': 'quarantine',
   'bulk-queue-age': 'queue-age',
+  ...{ 'webhook-errors': 'endpoint-errors', 'webhook-throttles': 'endpoint-errors' },
+  ...{ 'api-errors': 'endpoint-errors', 'api-throttles': 'endpoint-errors' },
   'feed-dead-lettered': 'feed-dead-letters',
 }
 
@@ -113,7 +115,20 @@ export const alarmsFor = (service: string): Record<string, Alarm> => {
       'An order keeps failing and is over 30 minutes behind',
       above(own('FailingEventAge'), 'Maximum', 30 * MINUTE, 30 * MINUTE),
     ],
-    'endpoint-errors': ["The webhook or the stores' API returned a server error", any(api('5xx'))],
+    // Not the 5xx of API Gateway: a read that the accounting service fails is answered 503, which is no fault of ours.
+    'webhook-errors': ['The webhook function crashed or timed out', any(functionMetric('Webhook', 'Errors'))],
+    'webhook-throttles': [
+      'Lambda throttles the webhook function',
+      any(functionMetric('Webhook', 'Throttles')),
+    ],
+    'api-errors': [
+      "The function of the stores' API crashed or timed out",
+      any(functionMetric('Api', 'Errors')),
+    ],
+    'api-throttles': [
+      "Lambda throttles the function of the stores' API",
+      any(functionMetric('Api', 'Throttles')),
+    ],
     'endpoint-latency': [
       'One request in a hundred takes over 5 seconds; the accounting service and the stores wait for ten',
       above(api('Latency'), 'p99', 15 * MINUTE, 5000),

@@ -46,8 +46,9 @@ export const roleResources = ({ stage, prefix, ...stack }: Stack): Resources => 
       read('GetParametersByPath', 'webhook'),
     ]),
     role('Api', [
-      // It announces a create and marks a withdrawal; only the worker saves orders.
-      allow(['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], [orders]),
+      allow(['dynamodb:GetItem'], [orders]),
+      // It announces creates and withdrawals; only the worker writes orders.
+      allow(['dynamodb:GetItem', 'dynamodb:UpdateItem'], [arnOf(DELIVERIES_ID)]),
       allow(['sqs:SendMessage', 'sqs:GetQueueAttributes'], [arnOf(QUEUE_IDS.orders)]),
       readIndexed('storeKeys'),
       read('GetParameter', 'accountingKey'),
@@ -55,6 +56,7 @@ export const roleResources = ({ stage, prefix, ...stack }: Stack): Resources => 
     role('Worker', [
       // It records a failing event on its order.
       allow(['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], [orders]),
+      allow(['dynamodb:GetItem'], [arnOf(DELIVERIES_ID)]),
       allow(['dynamodb:PutItem'], [arnOf(HISTORY_ID)]),
       allow(READ_QUEUE, [arnOf(QUEUE_IDS.orders), arnOf(QUEUE_IDS.bulk)]),
       allow(['sqs:SendMessage'], [arnOf(QUEUE_IDS.bulk), arnOf(QUEUE_IDS.quarantine), feeds]),

@@ -18,12 +18,12 @@ const ALIAS = 'live'
 
 /**
  * The functions whose versions replace each other gradually, each with the alarms that roll a new version back: those
- * that a defect raises within minutes and a store, the service or a flood does not. Not `reconcile`: within a
+ * that a defect raises within minutes and a store, the accounting service or a flood does not. Not `reconcile`: within a
  * shift of ten minutes it runs twice.
  */
 const ROLLED_BACK_BY: Readonly<Record<string, readonly string[]>> = {
-  webhook: ['endpoint-errors', 'deliveries-failed'],
-  api: ['endpoint-errors', 'requests-failed'],
+  webhook: ['webhook-errors', 'deliveries-failed'],
+  api: ['api-errors', 'requests-failed'],
   worker: ['worker-errors'],
   feeder: ['feeder-errors'],
 }

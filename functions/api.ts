@@ -16,6 +16,7 @@ export const handler = createApi({
   stores,
   settings: readSettings(
     'ordersTable',
+    'deliveriesTable',
     'ordersQueueUrl',
     'secretsPath',
     'accountingUrl',

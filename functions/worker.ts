@@ -14,6 +14,7 @@ export const handler = createWorker({
   stores,
   settings: readSettings(
     'ordersTable',
+    'deliveriesTable',
     'historyTable',
     'ordersQueueUrl',
     'quarantineQueueUrl',

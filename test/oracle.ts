@@ -2,12 +2,19 @@ import { isDeepStrictEqual } from 'node:util'
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
 import type { HistoryEntry } from '../lib/orders/history.ts'
-import { type Intent, type IntentState, isOpen, type Order } from '../lib/orders/order.ts'
+import {
+  isOpen,
+  type Order,
+  openRequests,
+  type RequestState,
+  type RequestView,
+  requestViews,
+} from '../lib/orders/order.ts'
 import { orderOf } from '../lib/orders/stored.ts'
 import { parseJson } from '../lib/protocol/json.ts'
 import type { Expected, ServiceDocument } from './scenarios.ts'
 
-const STATES = ['waiting', 'held', 'registered', 'duplicate', 'rejected', 'withdrawn'] as const
+const STATES = ['waiting', 'held', 'registered', 'duplicate', 'rejected', 'withdrawn'] as const satisfies RequestState[]
 
 /** What must hold once nothing is under way any more. Shared by the crash harness and the chaos harness. */
 
@@ -66,28 +73,28 @@ const knownToStore = (feed: readonly ReceivedMessage[]) =>
     { version: 0 },
   ).result
 
-const isResent = (message: ReceivedMessage | undefined): message is ReceivedMessage =>
-  message?.cause?.event === 'order.resend'
+const isResent = ({ cause }: ReceivedMessage): boolean => cause?.event === 'order.resend'
 
 /** The statuses in the order in which an order passes through them (spec: States and transitions). */
 const PASSED = ['needs_review', 'invoiced', 'paid', 'refunded']
 
 /**
- * Checks the feed of one order (promise P9): each delivery has one content, each change another version, no
- * version is skipped or new after a higher one, and no status goes back.
- *
- * @param faults how many faults struck. A crash between publishing and saving repeats a version, with another
- *   content where the order has changed since; and a crash followed by an outage makes the relay find out again
- *   what it has already published
+ * Checks the feed of one order (promise P9): each delivery has one content, each version too, no version is skipped
+ * or new after a higher one, and no status goes back.
  */
-export const feedViolations = (feed: readonly ReceivedMessage[], faults = 0): string[] => {
+export const feedViolations = (feed: readonly ReceivedMessage[]): string[] => {
   const violations: string[] = []
   const contents = new Map<string, ReceivedMessage>()
-  const [first] = feed
-  // A store that has lost its data begins with the version of a resend.
-  let highest = isResent(first) ? first.version - 1 : 0
-  let reused = 0
-  let repeated = 0
+  /** What each version has said about the order and about each request, by the delivery that said it. */
+  const saidBy = new Map<string, string>()
+  const says = ({ version, delivery }: ReceivedMessage, what: string) => {
+    const key = `version ${version} about ${what}`
+    const before = saidBy.get(key)
+    if (before !== undefined && before !== delivery) violations.push(`${key} was published with two contents`)
+    saidBy.set(key, delivery)
+  }
+  // A store that has lost its data begins with what is published again.
+  let highest = feed.some(isResent) ? Number(feed[0]?.version) - 1 : 0
   let last: Extract<ReceivedMessage, { event: 'order.updated' }> | undefined
   for (const message of feed) {
     const { version, delivery } = message
@@ -101,34 +108,32 @@ export const feedViolations = (feed: readonly ReceivedMessage[], faults = 0): st
       violations.push(`version ${version} was published, but version ${highest + 1} never was`)
     if (version < highest) violations.push(`version ${version} was published as new after ${highest}`)
     highest = Math.max(highest, version)
-    if (message.event !== 'order.updated') continue
+    if (message.event !== 'order.updated') {
+      says(message, message.data.id)
+      continue
+    }
     const { data } = message
+    says(message, 'the order')
+    for (const { id } of message.requests) says(message, id)
     const passed = ({ status }: { [field: string]: unknown }) => PASSED.indexOf(String(status))
     if (last !== undefined && passed(data) >= 0 && passed(data) < passed(last.data))
       violations.push(`version ${version} goes back from ${last.data.status} to ${data.status}`)
-    if (last?.version === version && ++reused > faults)
-      violations.push(`version ${version} was published with two contents`)
-    if (
-      same(last?.data, data) &&
-      same(last?.requests, message.requests) &&
-      !isResent(message) &&
-      ++repeated > Math.max(0, faults - 1)
-    )
+    if (same(last?.data, data) && same(last?.requests, message.requests) && !isResent(message))
       violations.push(`the store received the same content twice, the second time as ${delivery}`)
     last = message
   }
   return violations
 }
 
-/** The states in which a request was published, the last one last; after a crash a version may hold another. */
+/** The states in which a request was published, in the order of their versions. */
 const publishedStates = (feed: readonly ReceivedMessage[], id: string): readonly string[] => {
-  const states = new Map<number, string>()
+  const states: { version: number; state: string }[] = []
   for (const { version, ...message } of feed) {
     if (message.event !== 'order.updated') {
-      if (message.data.id === id) states.set(version, message.event.replace('order.', ''))
-    } else for (const request of message.requests) if (request.id === id) states.set(version, request.state)
+      if (message.data.id === id) states.push({ version, state: message.event.replace('order.', '') })
+    } else for (const request of message.requests) if (request.id === id) states.push({ version, ...request })
   }
-  return [...states].sort(([a], [b]) => a - b).map(([, state]) => state)
+  return states.sort((a, b) => a.version - b.version).map(({ state }) => state)
 }
 
 /** Every request that was accepted ends exactly once, and the store is notified of it and can read it (promise P13). */
@@ -139,31 +144,28 @@ const requestViolations = (
   accepted: readonly string[],
   faults: number,
 ): string[] => {
-  const intents = order?.intents ?? []
-  const published = (intent: Intent) => {
-    const states = publishedStates(feed, intent.id)
-    const ends = states.filter(state => !isOpen({ state: state as IntentState }))
+  const views = order === undefined ? [] : requestViews(order)
+  const published = ({ id, kind, state }: RequestView) => {
+    const states = publishedStates(feed, id)
+    const ends = states.filter(each => !isOpen(each as RequestState))
     return [
-      ...claim(
-        states.at(-1) === intent.state,
-        `the ${intent.kind} is ${intent.state}, and ${states} was published`,
-      ),
-      ...claim(new Set(ends).size <= 1, `the ${intent.kind} ended as ${ends}`),
+      ...claim(states.at(-1) === state, `the ${kind} is ${state}, and ${states} was published`),
+      ...claim(new Set(ends).size <= 1, `the ${kind} ended as ${ends}`),
     ]
   }
-  const statesOf = (kind: Intent['kind']) =>
-    intents.filter(intent => intent.kind === kind).map(({ state }) => state)
-  const withdrawn = intents.filter(({ state }) => state === 'withdrawn').length
-  const asExpected = (kind: Intent['kind']) => {
+  const statesOf = (kind: RequestView['kind']) =>
+    views.filter(view => view.kind === kind).map(({ state }) => state)
+  const withdrawn = views.filter(({ state }) => state === 'withdrawn').length
+  const asExpected = (kind: RequestView['kind']) => {
     const states = statesOf(kind)
     const { registered, others } = requests[kind] ?? { registered: [0], others: [] }
     const count = states.filter(state => state === 'registered').length
-    // The HTTP client sends a create again whose answer a closed connection lost, and the service calls it a repetition.
-    const isResent = kind === 'create' && faults > 0 && count === 0
+    // An attempt whose answer was lost has registered it.
+    const isRepeated = faults > 0 && count === 0 && states.includes('duplicate')
     // A request that is sent again after its withdrawal is withdrawn again: each of them takes back one request.
     const areWithdrawn = kind === 'withdrawal' && count > 1 && count <= withdrawn
     return claim(
-      (registered.includes(count) || isResent || areWithdrawn) &&
+      (registered.includes(count) || isRepeated || areWithdrawn) &&
         states.every(state => state === 'registered' || others.includes(state)) &&
         states.length > 0 === (requests[kind] !== undefined),
       `the ${kind} is ${states}, not ${registered.join(' or ')} times registered, or ${others}`,
@@ -171,9 +173,9 @@ const requestViolations = (
   }
   return [
     ...accepted
-      .filter(id => !intents.some(intent => intent.id === id))
+      .filter(id => !views.some(view => view.id === id))
       .map(id => `request ${id} was accepted and is not stored`),
-    ...intents.flatMap(published),
+    ...views.flatMap(published),
     ...(['create', 'payment', 'refund', 'withdrawal'] as const).flatMap(asExpected),
     ...claim(
       withdrawn > 0 === statesOf('withdrawal').includes('registered'),
@@ -185,7 +187,7 @@ const requestViolations = (
 /**
  * Compares what the service, the orders table and the store know of one order (promises P5–P10, P13).
  *
- * @param faults see {@link feedViolations}
+ * @param faults how many faults struck: the answer to a call may then be lost that has registered a request
  */
 export const orderViolations = (expected: Expected, end: EndState, faults = 0): string[] => {
   const { service, stored, feed, accepted } = end
@@ -194,9 +196,9 @@ export const orderViolations = (expected: Expected, end: EndState, faults = 0): 
   const { order, isIndexed = false } = stored ?? {}
   const isUnsettled =
     order !== undefined &&
-    (order.doubt !== false || order.result?.status === 'needs_review' || order.intents.some(isOpen))
+    (order.doubt !== false || order.result?.status === 'needs_review' || openRequests(order).length > 0)
   return [
-    ...feedViolations(feed, faults),
+    ...feedViolations(feed),
     ...claim(status === expected.status, `the order is ${status}, not ${expected.status}`),
     ...claim(same(documents, expected.documents.toSorted()), `the service registered ${documents}`),
     ...claim(
@@ -224,7 +226,7 @@ export const historyViolations = (
   find: (at: string) => HistoryEntry | undefined,
 ): string[] => {
   const { order, updated_at } = orderOf(item)
-  if (item.intents === undefined) return []
+  if (item.requests === undefined) return []
   const last = find(updated_at)
   const requests = new Set<string>()
   let complete = true
@@ -240,7 +242,7 @@ export const historyViolations = (
       last?.version === order.version && last.status === order.result?.status,
       'the last entry of the history is not of the order as stored',
     ),
-    ...(complete ? order.intents : [])
+    ...(complete ? requestViews(order) : [])
       .filter(({ id }) => !requests.has(id))
       .map(({ id, kind }) => `the ${kind} ${id} is in no entry of the history`),
     ...claim(item.failing === undefined, 'the order counts as failing'),

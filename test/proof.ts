@@ -40,7 +40,7 @@ const PROOFS: Readonly<Record<string, () => Proof | Promise<Proof>>> = {
   fairness: () =>
     proof(
       name,
-      'Shows between real parts that a store hardly waits for the import of another (docs/fairness.md).',
+      'Shows between real parts that a store hardly waits for the import or the failing calls of another (docs/fairness.md).',
     ).action(() => jest(['--testMatch', '**/test/chaos/fairness.ts'])),
   fuzz: () =>
     proof(name, 'Sends hostile input to every trust boundary.')

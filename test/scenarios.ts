@@ -1,4 +1,4 @@
-import type { IntentKind, IntentState, RequestKind } from '../lib/orders/order.ts'
+import type { RequestKind, RequestState, StoreRequestKind } from '../lib/orders/order.ts'
 import type { Status } from '../lib/protocol/status.ts'
 
 export const SECOND = 1000
@@ -50,13 +50,13 @@ export type Expected = {
   /** Whether the service holds a payment until the invoice is finalized. */
   holdsPayment: boolean
   /** Of each kind that the store requested: how many may be registered, and what the others may be. */
-  requests: { readonly [kind in IntentKind]?: Ends }
+  requests: { readonly [kind in StoreRequestKind]?: Ends }
 }
 
-type Ends = { registered: readonly number[]; others: readonly IntentState[] }
+type Ends = { registered: readonly number[]; others: readonly RequestState[] }
 
-const once = (...others: IntentState[]): Ends => ({ registered: [1], others: ['duplicate', ...others] })
-const all = (...others: IntentState[]): Ends => ({ registered: [0], others })
+const once = (...others: RequestState[]): Ends => ({ registered: [1], others: ['duplicate', ...others] })
+const all = (...others: RequestState[]): Ends => ({ registered: [0], others })
 
 /**
  * Where a lifecycle must have led: nothing of it depends on chance or on faults, but who is faster where a
@@ -67,7 +67,7 @@ const all = (...others: IntentState[]): Ends => ({ registered: [0], others })
 export const expectedOf = (lifecycle: Lifecycle, wasFaster = false): Expected => {
   const { createdBy, unknownProduct, paidAtOnce, review, fixedAfter, accountant, withdraws } = lifecycle
   const withdrawn = withdraws === undefined || wasFaster ? undefined : withdraws.what
-  const requests: { [kind in IntentKind]?: Ends } =
+  const requests: { [kind in StoreRequestKind]?: Ends } =
     withdraws === undefined
       ? {}
       : {

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Option } from '@commander-js/extra-typings'
 import { AccountingError } from '../../lib/accounting/errors.ts'
-import { orderName } from '../../lib/orders/events.ts'
 import { QUEUES } from '../../lib/platform/names.ts'
 import { visible } from '../../lib/platform/visible.ts'
-import type { OrderKey } from '../../lib/protocol/order.ts'
+import { type OrderKey, orderName } from '../../lib/protocol/order.ts'
 import { DELIVERY_TTL_SECONDS, type DeliveryRecord, QUARANTINED } from '../../lib/webhook/deliveries.ts'
 import { accountingOf, orderReader } from '../core/accounting.ts'
 import { pace } from '../core/async.ts'
@@ -156,7 +155,7 @@ const differenceText = ({ what, id, source, external_id }: Difference) =>
 const LISTED = 20
 
 const balanceText = (audited: Omit<Balance, 'lists'>): string => {
-  const { deliveries, queue, requests, intents, orders, left, differences } = audited
+  const { deliveries, queue, requests, stored, orders, left, differences } = audited
   const { entered, ...outcomes } = queue
   const { accepted } = requests
   return lines(
@@ -171,7 +170,7 @@ const balanceText = (audited: Omit<Balance, 'lists'>): string => {
     `${count(entered, 'event')} added to the order queue (${count(entered - accepted, 'delivery', 'deliveries')}, ${count(accepted, 'request')} of stores):`,
     shares(outcomes),
     accepted > 0 && ['', `${count(accepted, 'request')} of stores:`, ...shares(requests.states)],
-    Object.keys(intents).length > 0 && ['', 'All requests of the orders that changed:', ...shares(intents)],
+    Object.keys(stored).length > 0 && ['', 'All requests of the orders that changed:', ...shares(stored)],
     '',
     `${count(orders.known, 'order')} changed; ${orders.asked === 0 ? 'not compared with the service' : `${orders.agree} of ${orders.asked} agree with the service`}.`,
     left.dead + left.quarantined > 0 &&

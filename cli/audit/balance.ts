@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { orderName } from '../../lib/orders/events.ts'
-import { type IntentKind, isOpen } from '../../lib/orders/order.ts'
+import { isKnown, isOpen, requestViews, type StoreRequestKind } from '../../lib/orders/order.ts'
 import type { StoredOrder } from '../../lib/orders/stored.ts'
-import type { OrderKey } from '../../lib/protocol/order.ts'
+import { type OrderKey, orderName } from '../../lib/protocol/order.ts'
 import { isForward } from '../../lib/protocol/status.ts'
 import type { DeliveryRecord } from '../../lib/webhook/deliveries.ts'
 import type { ServiceOrder } from '../core/accounting.ts'
@@ -50,7 +49,7 @@ type Entry = OrderKey & {
   /** The order's status according to a delivery. */
   status?: string
   /** The kind of a store's request; undefined for a delivery. */
-  kind?: IntentKind
+  kind?: StoreRequestKind
 }
 
 /** A discrepancy. */
@@ -79,7 +78,7 @@ const entriesOf = ({ logged, recorded, until }: Evidence): Entry[] => {
 
 /** Whether the stored order shows that an entry was processed, in case the log does not. */
 const isStored = ({ id, status, kind }: Entry, { stored }: ComparedOrder): boolean => {
-  if (kind !== undefined) return stored?.order.intents.some(intent => intent.id === id) ?? false
+  if (kind !== undefined) return stored !== undefined && isKnown(stored.order, id)
   const held = stored?.order.result?.status
   return held !== undefined && status !== undefined && (held === status || isForward(status, held))
 }
@@ -106,13 +105,19 @@ const outcomesOf = (evidence: Evidence): { entry: Entry; outcome: Outcome }[] =>
 }
 
 /** The state of an accepted request, according to its stored order. */
-const requestState = (entry: Entry, kind: IntentKind, outcome: Outcome, { orders }: Evidence): string => {
-  const intents = orders.get(orderName(entry))?.stored?.order.intents ?? []
-  const intent = intents.find(({ id }) => id === entry.id)
-  if (intent !== undefined) return intent.state
+const requestState = (
+  entry: Entry,
+  kind: StoreRequestKind,
+  outcome: Outcome,
+  { orders }: Evidence,
+): string => {
+  const order = orders.get(orderName(entry))?.stored?.order
+  const requests = order === undefined ? [] : requestViews(order)
+  const request = requests.find(({ id }) => id === entry.id)
+  if (request !== undefined) return request.state
   if (outcome !== 'applied' && outcome !== 'unchanged') return outcome
   // An order keeps only the most recently ended requests.
-  return intents.some(other => other.kind === kind && !isOpen(other)) ? 'superseded' : 'unaccounted'
+  return requests.some(other => other.kind === kind && !isOpen(other.state)) ? 'superseded' : 'unaccounted'
 }
 
 const differingFields = (ours: Record<string, unknown>, theirs: Record<string, unknown>) =>
@@ -167,8 +172,10 @@ export const balance = (evidence: Evidence) => {
       : [{ what: `order ${found}`, ...order.key, ...(isOutdated && ({ outdated: true } as const)) }]
   })
 
-  const intents = [...orders.values()].flatMap(({ key, stored }) =>
-    (stored?.order.intents ?? []).map(({ id, kind, state }) => ({ ...key, id, name: `${kind} ${state}` })),
+  const stored = [...orders.values()].flatMap(({ key, stored }) =>
+    stored === undefined
+      ? []
+      : requestViews(stored.order).map(({ id, kind, state }) => ({ ...key, id, name: `${kind} ${state}` })),
   )
   const known = [...orders.values()].filter(({ stored }) => stored !== undefined)
   const lists = {
@@ -180,7 +187,7 @@ export const balance = (evidence: Evidence) => {
       requests.map(({ entry, state }) => ({ ...entry, state })),
       ({ state }) => state,
     ),
-    intents: Object.groupBy(intents, ({ name }) => name),
+    stored: Object.groupBy(stored, ({ name }) => name),
     orders: { known: known.map(({ key }) => key), asked: asked.map(({ key }) => key) },
   } satisfies Record<string, Partial<Record<string, readonly Member[]>>>
   const outcomes = Object.fromEntries(logged?.outcomes ?? [])
@@ -210,7 +217,7 @@ export const balance = (evidence: Evidence) => {
     /** States of the accepted requests. */
     requests: { accepted: requests.length, states: counts(lists.requests) },
     /** States of all requests of the orders that changed. */
-    intents: counts(lists.intents),
+    stored: counts(lists.stored),
     orders: { known: known.length, asked: asked.length, agree: asked.length - disagreements.length },
     /** Messages that wait for a person, regardless of their age. */
     left,

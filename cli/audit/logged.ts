@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { IntentKind } from '../../lib/orders/order.ts'
+import type { StoreRequestKind } from '../../lib/orders/order.ts'
 import type { OrderKey } from '../../lib/protocol/order.ts'
 import type { LogLine } from '../core/log.ts'
 import { outcomeOf } from '../deliveries.ts'
@@ -11,7 +11,7 @@ export type Logged = {
   /** By delivery id. */
   queued: Map<string, OrderKey>
   /** Kinds of requests, by the id the store was given. */
-  accepted: Map<string, OrderKey & { kind: IntentKind }>
+  accepted: Map<string, OrderKey & { kind: StoreRequestKind }>
   /** Whether an event changed its order, by the id of the delivery, request or check. */
   processed: Map<string, boolean>
 }

@@ -4,7 +4,6 @@ import { AccountingError } from '../../lib/accounting/errors.ts'
 import { PARAMETERS } from '../../lib/platform/names.ts'
 import type { Refusal } from '../../lib/protocol/errors.ts'
 import type { OrderKey, OrderResult } from '../../lib/protocol/order.ts'
-import { callAccounting } from '../../lib/worker/calls.ts'
 import type { Context } from './context.ts'
 import { cannot, serviceMessage } from './errors.ts'
 
@@ -27,13 +26,17 @@ export const accountingOf = async ({ stack, parameters, title, flags }: Context)
 export type ServiceOrder = { result: OrderResult } | { unknown: Refusal }
 
 /** Reads orders from the service without changing anything. */
-export const orderReader = (accounting: Accounting) => {
-  const call = callAccounting(accounting)
-  return async (order: OrderKey): Promise<ServiceOrder> => {
-    const read = await call({ to: 'read' }, order)
-    return read.outcome === 'result' ? { result: read.result } : { unknown: read.reason }
+export const orderReader =
+  (accounting: Pick<Accounting, 'read'>) =>
+  async (order: OrderKey): Promise<ServiceOrder> => {
+    try {
+      return { result: (await accounting.read(order)).result }
+    } catch (error) {
+      const isAnswer = error instanceof AccountingError && ['unknown_order', 'rejected'].includes(error.code)
+      if (!isAnswer || error.reason === undefined) throw error
+      return { unknown: error.reason }
+    }
   }
-}
 
 export type Access = 'granted' | { refused: string } | { unavailable: string }
 
@@ -47,7 +50,8 @@ export const accessOf = async (accounting: Accounting): Promise<Access> => {
     return 'granted'
   } catch (error) {
     if (!(error instanceof AccountingError)) throw error
-    if (error.code === 'unavailable') return { unavailable: serviceMessage(error) }
-    return error.code === 'unauthorized' ? { refused: serviceMessage(error) } : 'granted'
+    if (error.code === 'rejected' || error.code === 'unknown_order') return 'granted'
+    const message = serviceMessage(error)
+    return error.code === 'unauthorized' ? { refused: message } : { unavailable: message }
   }
 }

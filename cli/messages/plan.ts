@@ -1,29 +1,30 @@
 import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
 import { AccountingError } from '../../lib/accounting/errors.ts'
+import type { Announcements } from '../../lib/orders/announcements.ts'
 import type { CallResult } from '../../lib/orders/apply.ts'
-import { type OrderEvent, orderName } from '../../lib/orders/events.ts'
+import type { OrderEvent } from '../../lib/orders/events.ts'
 import type { FeedMessage } from '../../lib/orders/feed.ts'
+import { handleEvent } from '../../lib/orders/handle-event.ts'
 import type { AccountingCall } from '../../lib/orders/next-call.ts'
-import { process } from '../../lib/orders/process.ts'
 import type { Orders } from '../../lib/orders/repository.ts'
 import type { StoredOrder } from '../../lib/orders/stored.ts'
 import { visible } from '../../lib/platform/visible.ts'
-import type { OrderKey } from '../../lib/protocol/order.ts'
+import { type OrderKey, orderName } from '../../lib/protocol/order.ts'
 import { effectOf } from '../../lib/protocol/status.ts'
 import { accountingOf, orderReader, type ServiceOrder } from '../core/accounting.ts'
 import type { Context } from '../core/context.ts'
 import { cannot, Failure, serviceMessage } from '../core/errors.ts'
 import { count, lines } from '../core/output.ts'
 import { jsonOf } from '../core/webhook.ts'
-import { ordersOf } from '../orders/orders.ts'
+import { announcementsOf, ordersOf } from '../orders/orders.ts'
 import { operation } from './history.ts'
 import { eachStep, type Kind, type Outcome, type Selection, summaryOf, type Task } from './message.ts'
 
 type CallKind = AccountingCall['to']
 
 /** A call to the accounting service that a replay causes, and its expected outcome. */
-type ExpectedCall = { to: CallKind; request?: string; outcome: string }
+type ExpectedCall = { to: CallKind; body?: string; outcome: string }
 
 /** The effects of a replay, as far as they can be predicted. */
 type Prediction = {
@@ -36,8 +37,8 @@ type Prediction = {
 
 type Expected = { result: CallResult; after: ServiceOrder; outcome: string }
 
-const hasPayment = (request: string) => {
-  const json = jsonOf(request)
+const hasPayment = (body: string) => {
+  const json = jsonOf(body)
   return typeof json === 'object' && json !== null && 'payment' in json && json.payment !== null
 }
 
@@ -62,7 +63,7 @@ const predictCall = (
     const result = { ...known, status }
     return { result: { to, outcome: 'result', result }, after: { result }, outcome }
   }
-  if ('unknown' in now) return becomes('request' in call && hasPayment(call.request) ? 'paid' : 'invoiced')
+  if ('unknown' in now) return becomes('body' in call && hasPayment(call.body) ? 'paid' : 'invoiced')
 
   const { status } = now.result
   if (to === 'create') {
@@ -88,15 +89,17 @@ const predictCall = (
 }
 
 /**
- * Predicts the effects of replaying events: runs the worker's own `process` on the stored order, with calls answered by
- * the spec's rules. Reads the store and the service; changes nothing. Each event starts from the predicted result of the
- * previous ones.
+ * Predicts the effects of replaying events: runs the worker's own `handleEvent` on the stored order, with calls answered
+ * by the spec's rules. Reads the store and the service; changes nothing. Each event starts from the predicted result of
+ * the previous ones.
  */
 export const dryRun = ({
   orders,
+  announcements,
   readService,
 }: {
   orders: Pick<Orders, 'get'>
+  announcements: Pick<Announcements, 'get'>
   readService: (order: OrderKey) => Promise<ServiceOrder>
 }) => {
   const stored = new Map<string, StoredOrder | undefined>()
@@ -107,16 +110,17 @@ export const dryRun = ({
     const calls: ExpectedCall[] = []
     const publishes: Prediction['publishes'] = []
     try {
-      await process(event, {
+      await handleEvent(event, {
         orders: {
           get: async key => {
             if (!stored.has(name)) stored.set(name, await orders.get(key))
             return stored.get(name)
           },
-          save: async (order, revision) => {
-            stored.set(name, { order, revision: revision + 1, updated_at: '' })
+          save: async (saved, revision) => {
+            stored.set(name, { ...saved, revision: revision + 1, updated_at: '' })
           },
         },
+        announcements,
         call: async (call, order) => {
           const now = services.get(name) ?? (await readService(order))
           const { result, after, outcome } = predictCall(call, order, now)
@@ -143,8 +147,8 @@ export const dryRun = ({
 
 /** A prediction, one call or message per line. */
 const predictionText = ({ calls, publishes, unknown }: Prediction): string[] => [
-  ...calls.map(({ to, request, outcome }) =>
-    to === 'read' ? `GET order: ${outcome}` : `POST ${to} ${request ?? ''}: ${outcome}`,
+  ...calls.map(({ to, body, outcome }) =>
+    to === 'read' ? `GET order: ${outcome}` : `POST ${to} ${body ?? ''}: ${outcome}`,
   ),
   ...(calls.length === 0 && unknown === undefined ? ['no call'] : []),
   ...publishes.map(
@@ -214,6 +218,7 @@ export const makePlan = async (context: Context, kind: Kind, task: Task): Promis
   let reader: Promise<ReturnType<typeof orderReader>> | undefined
   const predictEvent = dryRun({
     orders: await ordersOf(context),
+    announcements: announcementsOf(context),
     readService: async order => {
       reader ??= accountingOf(context).then(orderReader)
       return (await reader)(order)

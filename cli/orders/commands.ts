@@ -1,14 +1,14 @@
 import { Option } from '@commander-js/extra-typings'
 import type { HistoryEntry } from '../../lib/orders/history.ts'
-import { type Intent, isSettled } from '../../lib/orders/order.ts'
+import { isSettled, type RequestView, requestViews } from '../../lib/orders/order.ts'
 import type { StoredOrder } from '../../lib/orders/stored.ts'
-import { whyWaiting } from '../../lib/orders/why-waiting.ts'
 import { STATUSES } from '../../lib/protocol/status.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { positive, SOURCE, since } from '../core/options.ts'
 import { facts, lines, type Report, shellWord, table } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
+import { whyWaiting } from './why-waiting.ts'
 import {
   checkOrders,
   failingOrders,
@@ -19,7 +19,7 @@ import {
   timelineOf,
 } from './orders.ts'
 
-const intentText = ({ id, kind, of, state, reason }: Intent) =>
+const requestText = ({ id, kind, of, state, reason }: RequestView) =>
   `${kind.padEnd(10)}  ${of === undefined ? '' : `of the ${of}: `}${state}, request ${id}${reason === undefined ? '' : `: ${reason.status} ${reason.message}`}`
 
 const callText = ({ to, outcome, status, code, ms }: HistoryEntry['calls'][number]) =>
@@ -39,10 +39,11 @@ const entryRow = (entry: HistoryEntry) => [
 ]
 
 const show = async (context: Context, source: string, external_id: string): Promise<Report> => {
-  const { stored, entries, complete } = await timelineOf(context, { source, external_id })
+  const { stored, announced, entries, complete } = await timelineOf(context, { source, external_id })
   const { order, updated_at, failing } = stored
-  const { result, doubt, version, intents } = order
-  const waiting = whyWaiting(stored, Date.now())
+  const { result, doubt, version } = order
+  const requests = requestViews(order)
+  const waiting = whyWaiting(stored, Date.now(), announced)
   const others = Object.entries({ ...result, source, external_id, status: result?.status ?? 'unknown' })
   const text = facts({
     // First, regardless of their position in the service's response.
@@ -56,12 +57,12 @@ const show = async (context: Context, source: string, external_id: string): Prom
   })
   return {
     data: {
-      ...{ source, external_id, result, doubt, version, intents, updated_at, failing, waiting },
+      ...{ source, external_id, result, doubt, version, requests, updated_at, failing, waiting },
       history: { entries, complete },
     },
     text: lines(
       text,
-      intents.map(intentText),
+      requests.map(requestText),
       ['', waiting.summary],
       waiting.actions.map(
         ({ action, of, effect }) => `  ${[action, of].filter(Boolean).join(' ')}: ${effect}`,
@@ -80,7 +81,7 @@ const summary = ({ order, updated_at, failing }: StoredOrder) => ({
   external_id: order.external_id,
   status: order.result?.status,
   doubt: order.doubt,
-  intents: order.intents.map(({ kind, state }) => ({ kind, state })),
+  requests: requestViews(order).map(({ kind, state }) => ({ kind, state })),
   updated_at,
   ...(failing && { failing }),
 })
@@ -89,11 +90,11 @@ const ordersText = (orders: readonly ReturnType<typeof summary>[]) => {
   const fails = orders.some(({ failing }) => failing !== undefined)
   return table(
     ['SOURCE', 'ORDER', 'STATUS', 'REQUESTS', 'LAST CHANGE', ...(fails ? ['FAILING SINCE', 'ERROR'] : [])],
-    orders.map(({ source, external_id, status, intents, updated_at, failing }) => [
+    orders.map(({ source, external_id, status, requests, updated_at, failing }) => [
       source,
       external_id,
       status,
-      intents
+      requests
         .filter(({ state }) => state !== 'registered')
         .map(({ kind, state }) => `${kind} ${state}`)
         .join(', '),

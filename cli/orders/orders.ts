@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { orderName, orderQueue } from '../../lib/orders/events.ts'
+import { type Announced, announcementRepository } from '../../lib/orders/announcements.ts'
+import { orderQueue } from '../../lib/orders/events.ts'
 import { entryKeyOf, entryOf, type HistoryEntry, partitionOf, positionOf } from '../../lib/orders/history.ts'
+import { newOrder } from '../../lib/orders/order.ts'
 import { BULK_SHARD, orderRepository, SHARDS } from '../../lib/orders/repository.ts'
-import { keyItem, orderOf, type StoredOrder, savedAt } from '../../lib/orders/stored.ts'
+import { keyItem, orderOf, type StoredOrder } from '../../lib/orders/stored.ts'
 import { FAILING_INDEX, HISTORY_INDEXES, QUEUES, TABLES } from '../../lib/platform/names.ts'
-import type { OrderKey } from '../../lib/protocol/order.ts'
+import { type OrderKey, orderName } from '../../lib/protocol/order.ts'
 import { merged } from '../core/async.ts'
 import type { Context } from '../core/context.ts'
 import { cannot, usageError } from '../core/errors.ts'
@@ -14,6 +16,9 @@ import { deliveryWith } from '../deliveries.ts'
 /** Reads single orders from the orders table. */
 export const ordersOf = async ({ dynamodb, stack }: Context) =>
   orderRepository(dynamodb, (await stack()).ordersTable, { random: Math.random })
+
+export const announcementsOf = ({ dynamodb, nameOf }: Context) =>
+  announcementRepository(dynamodb, nameOf(TABLES.deliveries))
 
 /** Maximum number of keys in a DynamoDB request. */
 const BATCH = 100
@@ -205,6 +210,7 @@ export const findOrders = async (context: Context, text: string): Promise<Stored
 
 type Timeline = {
   stored: StoredOrder
+  announced: Announced
   /** Newest first. */
   entries: readonly HistoryEntry[]
   /** Whether the first change is included: it may be unrecorded, or beyond the limit. */
@@ -219,23 +225,30 @@ const TIMELINE_MOST = 200
  * @throws Failure if the relay does not know it
  */
 export const timelineOf = async (context: Context, key: OrderKey): Promise<Timeline> => {
-  const stored = await (await ordersOf(context)).get(key)
+  const orders = await ordersOf(context)
+  const [found, announced] = await Promise.all([orders.get(key), announcementsOf(context).get(key)])
   const { source, external_id } = key
+  const stored =
+    found ??
+    (announced.create && {
+      ...{ order: newOrder(key), outbox: undefined, bulk: undefined, revision: 0 },
+      updated_at: '',
+    })
   if (stored === undefined) {
     const remedy = `see relay orders list${context.flags}`
     throw cannot('show the order', `the relay has no order "${external_id}" of "${source}"`, remedy)
   }
   const entries: HistoryEntry[] = []
-  let at = savedAt(stored)
+  let at = stored.updated_at || undefined
   while (at !== undefined && entries.length < TIMELINE_MOST) {
     const Key = { partition: { S: partitionOf(source) }, at: { S: positionOf({ at, external_id }) } }
     const { Item } = await context.dynamodb.getItem({ TableName: context.nameOf(TABLES.history), Key })
-    if (Item === undefined) return { stored, entries, complete: false }
+    if (Item === undefined) return { stored, announced, entries, complete: false }
     const entry = entryOf(Item)
     entries.push(entry)
     at = entry.previous
   }
-  return { stored, entries, complete: at === undefined }
+  return { stored, announced, entries, complete: at === undefined }
 }
 
 /**

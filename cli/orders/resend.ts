@@ -22,7 +22,7 @@ const select = async (context: Context, { external_id, ...filter }: Selection): 
   const { source } = filter
   const ids: string[] = []
   if (external_id === undefined) {
-    // Without a revision, the order is only an announced create.
+    // Without a revision, only a failing event is recorded.
     for await (const { order, revision } of ordersWhere(context, filter))
       if (revision > 0) ids.push(order.external_id)
     return ids

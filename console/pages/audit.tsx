@@ -132,7 +132,7 @@ const Numbers = ({ deliveries, lists, left, since, until }: Balance) => {
   const parts: [string, readonly Group[] | undefined][] = [
     [t('Events of the order queue'), lists.queue],
     [t('Requests of stores'), lists.requests],
-    [t('All requests of the orders that changed'), lists.intents],
+    [t('All requests of the orders that changed'), lists.stored],
     [t('Orders'), lists.orders],
   ]
   const outcomes = Object.entries(deliveries?.outcomes ?? {}).toSorted(([, a], [, b]) => b - a)

@@ -106,13 +106,13 @@ const Timeline = ({ entries, complete }: Data) => (
   </Section>
 )
 
-const Requests = ({ intents }: Data) => (
+const Requests = ({ requests }: Data) => (
   <Section id="requests" title={t('Requests of the store')}>
-    {intents.length === 0 ? (
+    {requests.length === 0 ? (
       <p class="muted">{t('None: the order came from the accounting service.')}</p>
     ) : (
       <ul class="card list">
-        {intents.map(({ id, kind, state, of, reason, refused_at }) => (
+        {requests.map(({ id, kind, state, of, reason, refused_at }) => (
           <li key={id}>
             <RequestChip kind={kind} state={state} />
             <p class="small muted breaks">

@@ -16,7 +16,10 @@ learnMessages({
     'قدیمی‌ترین پیام صف انبوه بیش از ۱۲ ساعت مانده است',
   'An order keeps failing and is over 30 minutes behind':
     'سفارشی پیاپی ناموفق است و بیش از ۳۰ دقیقه عقب مانده است',
-  "The webhook or the stores' API returned a server error": 'وب‌هوک یا API فروشگاه‌ها خطای سرور داد',
+  'The webhook function crashed or timed out': 'تابع وب‌هوک از کار افتاد یا وقتش تمام شد',
+  'Lambda throttles the webhook function': 'Lambda تابع وب‌هوک را محدود می‌کند',
+  "The function of the stores' API crashed or timed out": 'تابع API فروشگاه‌ها از کار افتاد یا وقتش تمام شد',
+  "Lambda throttles the function of the stores' API": 'Lambda تابع API فروشگاه‌ها را محدود می‌کند',
   'A webhook could not be stored in DynamoDB or SQS; the accounting service was told to retry':
     'وب‌هوکی در DynamoDB یا SQS ذخیره نشد؛ از سرویس حسابداری خواسته شد دوباره بفرستد',
   "A store's request could not be stored in DynamoDB or SQS; the store was told to retry":

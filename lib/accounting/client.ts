@@ -20,12 +20,12 @@ export type AccountingOptions = {
   now?: () => number
 }
 
-/** An answer about an order, with its HTTP status; `resent` when the request was sent twice. */
-type Answer = { status: number; result: OrderResult; resent?: true }
+/** An answer about an order, with its HTTP status. */
+type Answer = { status: number; result: OrderResult }
 
 /**
- * Every method rejects with an {@link AccountingError} and nothing else; none retries. A request is the JSON text in
- * which it arrived, and is sent on unchanged.
+ * Every method rejects with an {@link AccountingError}, or with the error of `apiKey`, before which no call is made; none
+ * retries. A request is the JSON text in which it arrived, and is sent on unchanged.
  */
 export type Accounting = {
   /** Creates an order (spec: POST orders). `duplicate` is true when it was registered before. */
@@ -63,7 +63,7 @@ export const accountingClient = ({
     method: string,
     path: string,
     body?: string,
-  ): Promise<{ status: number; json?: unknown; resent?: true }> => {
+  ): Promise<{ status: number; json?: unknown }> => {
     const key = await apiKey()
     const response = await http({
       method,
@@ -82,27 +82,22 @@ export const accountingClient = ({
     })
     const reading = readJson(response.text)
     const answer = 'unreadable' in reading ? { text: '' } : reading
-    const { status, resent } = response
-    if (isOk(status)) {
-      return { status, ...('json' in answer && { json: answer.json }), ...(resent && { resent }) }
-    }
+    const { status } = response
+    if (isOk(status)) return { status, ...('json' in answer && { json: answer.json }) }
     throw errorOf(status, answer, retryAfterSeconds(headerOf(response, 'retry-after'), now()))
   }
 
   const order = async (method: string, key: OrderKey, path: string, body?: string) => {
-    const { json, ...answer } = await send(method, path, body)
+    const { status, json } = await send(method, path, body)
     const parsed = v.safeParse(orderResult, json)
     if (
       !parsed.success ||
       parsed.output.external_id !== key.external_id ||
       parsed.output.source !== key.source
     ) {
-      throw new AccountingError(
-        'unavailable',
-        'The accounting service answered without a result of the order',
-      )
+      throw new AccountingError('failed', 'The accounting service answered without a result of the order')
     }
-    return { ...answer, result: parsed.output }
+    return { status, result: parsed.output }
   }
 
   const pathOf = ({ source, external_id }: OrderKey, action = '') =>
@@ -117,7 +112,7 @@ export const accountingClient = ({
       const { json } = await send('PUT', '/api/v1/webhook/', JSON.stringify({ url }))
       const parsed = v.safeParse(registration, json)
       if (!parsed.success) {
-        throw new AccountingError('unavailable', 'The accounting service answered without a webhook secret')
+        throw new AccountingError('failed', 'The accounting service answered without a webhook secret')
       }
       return parsed.output
     },

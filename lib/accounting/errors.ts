@@ -6,10 +6,22 @@ import type { Refusal } from '../protocol/errors.ts'
  * - `rejected`: the service refused the request, for good or until its cause is removed
  * - `unknown_order`: the order is not registered
  * - `unauthorized`: the API key is missing, wrong or without the scope; no order can be served
- * - `unavailable`: no answer, or one that says nothing about the order; the service may have acted, and
- *   every call is safe to repeat
+ * - `throttled`: the service did not act and asks for a later call (408, 425, 429)
+ * - `unavailable`: no answer, or one of a gateway (502, 503, 504): evidence of an outage; the service may have acted
+ * - `failed`: any other answer without an order result (500, 3xx, another order): it concerns its order alone; the
+ *   service may have acted
+ * - `not_called`: no call was made, since the breaker was open or too little time remained
+ *
+ * Every call is safe to repeat.
  */
-export type AccountingErrorCode = 'rejected' | 'unknown_order' | 'unauthorized' | 'unavailable'
+export type AccountingErrorCode =
+  | 'rejected'
+  | 'unknown_order'
+  | 'unauthorized'
+  | 'throttled'
+  | 'unavailable'
+  | 'failed'
+  | 'not_called'
 
 /** A call to the accounting service failed. Its message names the status only, and is safe to log (P11). */
 export class AccountingError extends Error {
@@ -19,25 +31,22 @@ export class AccountingError extends Error {
   declare readonly reason: Refusal | undefined
   /** Seconds after which the service asks to be called again. */
   readonly retryAfter: number | undefined
-  /** No call was made, since the breaker is open. */
-  readonly isBreakerOpen: boolean
 
   constructor(
     code: AccountingErrorCode,
     message: string,
-    {
-      reason,
-      retryAfter,
-      isBreakerOpen = false,
-    }: { reason?: Refusal; retryAfter?: number | undefined; isBreakerOpen?: boolean } = {},
+    { reason, retryAfter }: { reason?: Refusal; retryAfter?: number | undefined } = {},
   ) {
     super(message)
     this.code = code
     this.retryAfter = retryAfter
-    this.isBreakerOpen = isBreakerOpen
     Object.defineProperty(this, 'reason', { value: reason, enumerable: false })
   }
 }
+
+/** Whether a call was made whose answer does not say what became of it. */
+export const mayHaveActed = (error: unknown): boolean =>
+  error instanceof AccountingError && (error.code === 'unavailable' || error.code === 'failed')
 
 /** What is stored with the order, whose size is limited: characters of a message, of a code, bytes of a body. */
 const MAX_MESSAGE = 1000
@@ -89,6 +98,7 @@ export const errorOf = (
 const codeOf = (status: number): AccountingErrorCode => {
   if (status === 401 || status === 403) return 'unauthorized'
   if (status === 404) return 'unknown_order'
-  // 408, 425 and 429 concern the moment, not the order.
-  return status < 400 || status >= 500 || [408, 425, 429].includes(status) ? 'unavailable' : 'rejected'
+  if ([408, 425, 429].includes(status)) return 'throttled'
+  if ([502, 503, 504].includes(status)) return 'unavailable'
+  return status < 400 || status >= 500 ? 'failed' : 'rejected'
 }

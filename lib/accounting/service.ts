@@ -1,11 +1,13 @@
+import { breaker, type Outcome } from '../platform/breaker.ts'
 import type { Ssm } from '../platform/clients.ts'
 import type { Runtime, Settings } from '../platform/environment.ts'
 import type { HttpClient } from '../platform/http-client.ts'
 import { PARAMETERS } from '../platform/names.ts'
 import { parameterCache, singleParameter } from '../platform/parameters.ts'
 import type { Telemetry } from '../platform/telemetry.ts'
-import { withBreaker } from './breaker.ts'
+import type { OrderKey } from '../protocol/order.ts'
 import { type Accounting, accountingClient, TIMEOUT_MS } from './client.ts'
+import { AccountingError, type AccountingErrorCode } from './errors.ts'
 
 export type AccountingDependencies = Runtime & {
   ssm: Ssm
@@ -18,29 +20,72 @@ export type AccountingDependencies = Runtime & {
 export type OrderCalls = Pick<Accounting, 'create' | 'read' | 'payment' | 'refund'>
 
 /**
- * The accounting service as the functions call it: with the key in Parameter Store, which may be exchanged, and
- * behind a breaker (promise P8).
+ * A client of the accounting service with the key in Parameter Store, which may be rotated.
  *
  * @param timeout of one call, in milliseconds
  */
-export const createAccounting = (
-  { ssm, http, telemetry, settings, now, random }: AccountingDependencies,
+export const serviceClient = (
+  { ssm, http, settings, now, random }: AccountingDependencies,
   timeout = TIMEOUT_MS,
-): OrderCalls => {
+): Accounting => {
   const keys = parameterCache(singleParameter(ssm, settings.secretsPath, PARAMETERS.accountingKey), {
     now,
     random,
   })
-  const client = accountingClient({
+  return accountingClient({
     baseUrl: settings.accountingUrl,
     apiKey: async () => (await keys.get())[PARAMETERS.accountingKey] ?? '',
     ...{ timeout, http, now },
   })
-  const guard = withBreaker({ now, random, onOpen: () => telemetry.count('BreakerOpened') })
+}
+
+/** Orders whose calls find the service unavailable before the breaker opens. */
+const FAILED_ORDERS = 3
+
+/** What a failed call says about the service: it is up when it refuses, whatever it refuses. */
+const OUTCOMES: Readonly<Record<AccountingErrorCode, Outcome>> = {
+  rejected: 'success',
+  unknown_order: 'success',
+  unauthorized: 'success',
+  throttled: 'success',
+  unavailable: 'failure',
+  failed: 'neutral',
+  not_called: 'neutral',
+}
+
+/** The accounting service as the worker calls it: behind a breaker (promise P8). */
+export const createAccounting = (dependencies: AccountingDependencies): OrderCalls => {
+  const { telemetry, now, random } = dependencies
+  const client = serviceClient(dependencies)
+  const onOpen = () => telemetry.count('BreakerOpened')
+  const admit = breaker({ orders: FAILED_ORDERS, now, random, onOpen })
+
+  const guard =
+    <Call extends [order: OrderKey, ...rest: unknown[]], Result>(call: (...args: Call) => Promise<Result>) =>
+    async (...args: Call): Promise<Result> => {
+      const admission = admit(args[0])
+      if ('wait' in admission) {
+        const retryAfter = Math.max(1, Math.ceil(admission.wait / 1000))
+        const message = 'The breaker is open: the accounting service was unavailable'
+        throw new AccountingError('not_called', message, { retryAfter })
+      }
+      let outcome: Outcome = 'neutral'
+      try {
+        const result = await call(...args)
+        outcome = 'success'
+        return result
+      } catch (error) {
+        if (error instanceof AccountingError) outcome = OUTCOMES[error.code]
+        throw error
+      } finally {
+        admission.end(outcome)
+      }
+    }
+
   return {
-    create: (...call) => guard(() => client.create(...call)),
-    read: (...call) => guard(() => client.read(...call)),
-    payment: (...call) => guard(() => client.payment(...call)),
-    refund: (...call) => guard(() => client.refund(...call)),
+    create: guard(client.create),
+    read: guard(client.read),
+    payment: guard(client.payment),
+    refund: guard(client.refund),
   }
 }

@@ -1,73 +1,90 @@
-import { type Intent, type Order, refusalBody, requestView } from '../orders/order.ts'
+import type { Announced } from '../orders/announcements.ts'
+import {
+  type OpenRequest,
+  openRequests,
+  type Order,
+  type RequestState,
+  refusalBody,
+  refusalOf,
+  requestViews,
+} from '../orders/order.ts'
 import type { StoredOrder } from '../orders/stored.ts'
 import type { HttpResponse } from '../platform/http.ts'
+import type { Refusal } from '../protocol/errors.ts'
 import type { OrderKey } from '../protocol/order.ts'
 import * as refusals from './refusals.ts'
 
-/** The answer to a request, and its state. */
-export type Answer = { response: HttpResponse; state: Intent['state'] }
+/** The response to a request, and the state of the request. */
+export type Answered = { response: HttpResponse; state: RequestState }
 
-/** Whether the order is not finalized yet, which this refund waits for. */
-const isEarly = ({ kind, published, refused_at }: Intent) =>
-  kind === 'refund' && published === true && refused_at === undefined
+const refused = ({ status, ...reason }: Refusal): HttpResponse => ({
+  ...{ status, body: refusalBody({ status, ...reason }) },
+  ...(status === 429 && { headers: refusals.RETRY_LATER }),
+})
 
-/** The service's own answer to a request that it has registered (spec: Endpoints). */
-const registered = ({ result }: Order, { kind, state }: Intent, view: object): HttpResponse => {
-  if (kind === 'withdrawal') return { status: 200, body: view }
-  if (kind !== 'create') return { status: 200, body: { ...result } }
-  const duplicate = state === 'duplicate'
-  return { status: duplicate ? 200 : 201, body: { ...result, duplicate } }
-}
-
-/**
- * What a store is answered once its request is decided; undefined before. A payment that the service holds and
- * a refund that waits for the order to be finalized are no refusals, since both are carried out.
- */
-export const answerOf = ({ order }: StoredOrder, id: string): Answer | undefined => {
-  const intent = order.intents.find(each => each.id === id)
-  if (intent === undefined) return undefined
-  const { state, reason, of } = intent
-  const { source, external_id, result } = order
-  const view = { id, source, external_id, ...(of !== undefined && { of }), state }
-  const accepted = { state, response: { status: 202, body: { ...result, ...view } } }
-  switch (state) {
-    case 'registered':
-    case 'duplicate':
-      return { state, response: registered(order, intent, view) }
-    case 'withdrawn':
-      return { state, response: refusals.withdrawn(intent.kind) }
+/** What a store is answered while its request is open: undefined as long as the service has not answered. */
+const openAnswer = ({ source, external_id, result }: Order, request: OpenRequest, id: string) => {
+  const state = request.stage === 'held' ? ('held' as const) : ('waiting' as const)
+  switch (request.stage) {
     case 'held':
-      return accepted
-    default:
-      if (isEarly(intent)) return accepted
-      // Without a time of refusal a waiting request is to be sent, or was refused for a reason not yet known.
-      if (reason === undefined || (state === 'waiting' && intent.refused_at === undefined)) return undefined
-      return { state, response: { status: reason.status, body: refusalBody(reason) } }
+    case 'early':
+    case 'behind create':
+      // No refusals, since the relay carries them out.
+      return { state, response: { status: 202, body: { ...result, id, source, external_id, state } } }
+    default: {
+      const refusal = refusalOf(request)
+      return refusal && { state, response: refused(refusal.reason) }
+    }
   }
 }
 
+/** What a store is answered once its request is decided (spec: Endpoints); undefined before. */
+export const answerOf = ({ order }: StoredOrder, id: string): Answered | undefined => {
+  const open = openRequests(order).find(request => request.id === id || request.others.includes(id))
+  if (open !== undefined) return openAnswer(order, open, id)
+  const ended = order.ended.find(({ ids }) => ids.includes(id))
+  if (ended === undefined) return undefined
+  const { kind, of, state, reason } = ended
+  if (reason !== undefined) return { state, response: refused(reason) }
+  if (state === 'withdrawn') return { state, response: refusals.withdrawn(kind) }
+  const { source, external_id, result } = order
+  if (kind === 'withdrawal') return { state, response: { status: 200, body: { id, source, external_id, of, state } } }
+  if (kind !== 'create') return { state, response: { status: 200, body: { ...result } } }
+  const duplicate = state === 'duplicate'
+  return { state, response: { status: duplicate ? 200 : 201, body: { ...result, duplicate } } }
+}
+
 /** The answer to a request that is not decided in time. */
-export const onItsWay = (order: OrderKey, id: string, of: string | undefined): Answer => {
+export const accepted = (order: OrderKey, id: string, of: string | undefined): Answered => {
   const body = { id, ...order, ...(of !== undefined && { of }), state: 'waiting' }
   return { state: 'waiting', response: { status: 202, body } }
 }
 
 /** What the relay knows of an order beside the service's result. */
 export const relayView = ({ order, updated_at }: StoredOrder) => ({
-  relay: { version: order.version, updated_at, requests: order.intents.map(requestView) },
+  relay: { version: order.version, updated_at, requests: requestViews(order) },
+})
+
+/** The same while a create is on its way to the worker. */
+export const announcedView = ({ id, accepted_at }: NonNullable<Announced['create']>, stored: StoredOrder | undefined) => ({
+  relay: {
+    version: stored?.order.version ?? 0,
+    updated_at: new Date(accepted_at).toISOString(),
+    requests: [
+      ...(stored === undefined ? [] : requestViews(stored.order)),
+      { id, kind: 'create' as const, state: 'waiting' as const },
+    ],
+  },
 })
 
 /**
- * What a store reads of an order that the relay knows (spec: GET orders): the service's last result, or that a
+ * What a store reads of an order that the relay knows (spec: GET orders): the service's last result, or that its
  * create is on its way; undefined when only the service can tell.
  */
 export const orderView = (stored: StoredOrder): HttpResponse | undefined => {
-  const { order, announced } = stored
-  const { source, external_id, result, intents } = order
+  const { source, external_id, result, open } = stored.order
   if (result !== undefined) return { status: 200, body: { ...result, ...relayView(stored) } }
-  const isCreating = intents.some(
-    ({ kind, state, refused_at }) => kind === 'create' && state === 'waiting' && refused_at === undefined,
-  )
-  if (!isCreating && announced === undefined) return undefined
+  const { create } = open
+  if (create === undefined || refusalOf(create) !== undefined) return undefined
   return { status: 202, body: { source, external_id, ...relayView(stored) } }
 }

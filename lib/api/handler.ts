@@ -1,6 +1,7 @@
 import middy from '@middy/core'
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
-import { type AccountingDependencies, createAccounting } from '../accounting/service.ts'
+import { type AccountingDependencies, serviceClient } from '../accounting/service.ts'
+import { announcementRepository } from '../orders/announcements.ts'
 import { orderQueue } from '../orders/events.ts'
 import { orderRepository } from '../orders/repository.ts'
 import { aboutError } from '../platform/about.ts'
@@ -19,7 +20,7 @@ export type ApiDependencies = AccountingDependencies & {
   dynamodb: DynamoDB
   sqs: Sqs
   stores: readonly Store[]
-  settings: Pick<Settings, 'ordersTable' | 'ordersQueueUrl' | 'accountingTimeZone' | 'waitSeconds'>
+  settings: Pick<Settings, 'ordersTable' | 'deliveriesTable' | 'ordersQueueUrl' | 'accountingTimeZone' | 'waitSeconds'>
   sleep: Sleep
   /** Creates the id of an accepted request: a UUID. */
   newId: () => string
@@ -33,22 +34,22 @@ export const createApi = (dependencies: ApiDependencies) => {
   const { dynamodb, sqs, ssm, telemetry, stores, settings, now, random, sleep, newId } = dependencies
   const { ordersTable, ordersQueueUrl, secretsPath, accountingTimeZone: timeZone } = settings
   const keys = indexedParameters(ssm, `${secretsPath}/${PARAMETERS.storeKeys}`)
-  const waitSeconds = Number(settings.waitSeconds)
   const onError: ServeDependencies['onError'] = (message, error, about) =>
     telemetry.error(message, error, about)
   let dateFormat: Intl.DateTimeFormat | undefined
   const serving: ServeDependencies = {
     accessOf: storeKeys(parameterCache(keys, { now, random }), stores),
     orders: orderRepository(dynamodb, ordersTable, { random }),
+    announcements: announcementRepository(dynamodb, settings.deliveriesTable),
     enqueue: orderQueue(sqs, ordersQueueUrl),
-    readOrder: createAccounting(dependencies, READ_TIMEOUT_MS).read,
+    // Without a breaker: a read must not wait for the failures of others, and its timeout is short.
+    readOrder: serviceClient(dependencies, READ_TIMEOUT_MS).read,
     wait: waiting({
       depth: queueDepth(sqs, ordersQueueUrl, { now }),
-      ...{ sleep, now },
-      patience: waitSeconds * 1000,
+      ...{ sleep, now, random },
       onError: (error, about) => onError('wait failed', error, about),
     }),
-    waitSeconds,
+    waitSeconds: Number(settings.waitSeconds),
     today() {
       // The Swedish locale formats dates as YYYY-MM-DD. Creating the formatter costs as much as the rest of a request.
       dateFormat ??= new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' })

@@ -82,3 +82,6 @@ export const serviceUnavailable = (retryAfter?: number) =>
 
 /** SQS, DynamoDB or Parameter Store failed. */
 export const notStored = unavailable('The request could not be stored; send it again')
+
+/** For a store that has too many open requests: an order in review is checked again after ten minutes. */
+export const RETRY_LATER = { 'retry-after': '600' }

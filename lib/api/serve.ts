@@ -1,14 +1,15 @@
 import type { Accounting } from '../accounting/client.ts'
 import { AccountingError } from '../accounting/errors.ts'
+import type { Announcements } from '../orders/announcements.ts'
 import type { Enqueue } from '../orders/events.ts'
-import { refusalBody } from '../orders/order.ts'
+import { isKnown, refusalBody } from '../orders/order.ts'
 import type { Orders } from '../orders/repository.ts'
 import type { StoredOrder } from '../orders/stored.ts'
 import { type About, failAbout } from '../platform/about.ts'
 import type { HttpResponse } from '../platform/http.ts'
 import { type Body, parseJson } from '../protocol/json.ts'
 import type { OrderKey } from '../protocol/order.ts'
-import { type Answer, answerOf, onItsWay, orderView, relayView } from './answers.ts'
+import { type Answered, accepted, announcedView, answerOf, orderView, relayView } from './answers.ts'
 import { type AccessOfKey, bearerKey } from './keys.ts'
 import { type Preferences, readPreferences } from './prefer.ts'
 import * as refusals from './refusals.ts'
@@ -31,7 +32,8 @@ export type HttpRequest = {
 
 export type ServeDependencies = {
   accessOf: AccessOfKey
-  orders: Pick<Orders, 'get' | 'announce' | 'mark'>
+  orders: Pick<Orders, 'get'>
+  announcements: Announcements
   enqueue: Enqueue
   /** Reads an order from the accounting service, in bounded time. */
   readOrder: Accounting['read']
@@ -57,12 +59,24 @@ export const MAX_WAIT = 10
 /** How long after a wait the function needs to answer, in milliseconds. */
 const RESERVED_MS = 5000
 
-/** A withdrawal that takes longer stands behind an event that cannot be processed: it is marked on the order. */
-const MARK_AFTER_MS = 500
+/** A withdrawal that takes longer is behind an event that cannot be handled: it is announced to the worker. */
+const ANNOUNCE_AFTER_MS = 500
 
 type Change = Exclude<Action, { to: 'read' }>
 
-/** An order that the relay cannot tell about: the service's own answer, and what the relay knows of its requests. */
+/** Reads an order without a result: its create may be on its way, or only the service may know it. */
+const readUnknown = async (
+  order: OrderKey,
+  stored: StoredOrder | undefined,
+  dependencies: ServeDependencies,
+): Promise<HttpResponse> => {
+  const { create } = await dependencies.announcements.get(order).catch(failAbout(order))
+  if (create === undefined || (stored !== undefined && isKnown(stored.order, create.id)))
+    return readThrough(order, stored, dependencies)
+  return { status: 202, body: { ...order, ...announcedView(create, stored) } }
+}
+
+/** The service's own answer, and what the relay knows of the order's requests. */
 const readThrough = async (
   order: OrderKey,
   stored: StoredOrder | undefined,
@@ -74,7 +88,7 @@ const readThrough = async (
   } catch (error) {
     if (!(error instanceof AccountingError)) return failAbout(order)(error)
     const { code, reason } = error
-    if (code === 'unavailable' || code === 'unauthorized' || reason === undefined) {
+    if (reason === undefined || (code !== 'rejected' && code !== 'unknown_order')) {
       onError('order not read', error, order)
       return refusals.serviceUnavailable(error.retryAfter)
     }
@@ -91,34 +105,34 @@ const change = async (
   { action, order, text }: { action: Change; order: OrderKey; text: string },
   preferred: Preferences,
   { receivedAt, time }: HttpRequest,
-  { orders, enqueue, wait, waitSeconds, now, newId, onError }: ServeDependencies,
-): Promise<Answer & { id: string }> => {
+  { orders, announcements, enqueue, wait, waitSeconds, now, newId, onError }: ServeDependencies,
+): Promise<Answered & { id: string }> => {
   const id = newId()
   const about = { ...order, delivery: id }
   const of = action.to === 'withdraw' ? action.of : undefined
-  const data = of === undefined ? { request: text } : { kind: of }
-  const event = { event: `order.${action.to}`, delivery: id, data: { ...order, ...data } }
+  const data = { ...order, ...(of === undefined ? { request: text } : { kind: of }), accepted_at: receivedAt }
+  const event = { event: `order.${action.to}`, delivery: id, data }
   await enqueue(order, { id, json: JSON.stringify(event) }).catch(failAbout(about))
   /** The change is promised: from here nothing makes the request fail. */
   const attempt = (message: string, step: Promise<unknown>) =>
     step.catch(error => onError(message, error, about))
-  // A worker that processes the withdrawal itself would meet the mark as a change by somebody else, and start again.
-  const began = now()
-  let isMarked = false
-  const mark = async () => {
-    if (of === undefined || isMarked) return
-    isMarked = true
-    await attempt('withdrawal not marked', orders.mark(order, { id, of }))
+  let isAnnounced = false
+  const announceWithdrawal = async () => {
+    if (of === undefined || isAnnounced) return
+    isAnnounced = true
+    const announced = announcements.announceWithdrawal(order, { id, of, accepted_at: receivedAt })
+    await attempt('withdrawal not announced', announced)
   }
 
+  const began = now()
   const seconds = Math.min(preferred.wait ?? (preferred.respondAsync ? 0 : waitSeconds), MAX_WAIT)
   const outcome = await wait(
     async () => {
       const stored = await orders.get(order, 'eventual')
-      // Behind an import, which takes longer than anybody waits.
-      if (stored?.order.bulk !== undefined) return 'bulk'
+      // Behind an import, which takes longer than any wait.
+      if (stored?.bulk !== undefined) return 'bulk'
       const answer = stored === undefined ? undefined : answerOf(stored, id)
-      if (answer === undefined && now() - began >= MARK_AFTER_MS) await mark()
+      if (answer === undefined && now() - began >= ANNOUNCE_AFTER_MS) await announceWithdrawal()
       return answer
     },
     // What it took to come here is a part of the store's wait.
@@ -126,11 +140,11 @@ const change = async (
     about,
   )
   const decided = outcome === 'bulk' ? undefined : outcome
-  if (decided === undefined) await mark()
+  if (decided === undefined) await announceWithdrawal()
   if (outcome === undefined && action.to === 'create') {
-    await attempt('create not announced', orders.announce(order, id, now()))
+    await attempt('create not announced', announcements.announceCreate(order, { id, accepted_at: receivedAt }))
   }
-  const { response, state } = decided ?? onItsWay(order, id, of)
+  const { response, state } = decided ?? accepted(order, id, of)
   const applied = [
     ...(preferred.respondAsync && response.status === 202 ? ['respond-async'] : []),
     ...(preferred.wait === undefined ? [] : [`wait=${seconds}`]),
@@ -139,6 +153,7 @@ const change = async (
   const headers = {
     ...{ 'relay-request-id': id, 'relay-request-state': state },
     ...(applied.length > 0 && { 'preference-applied': applied.join(', ') }),
+    ...response.headers,
   }
   return { id, state, response: { ...response, headers } }
 }
@@ -197,7 +212,7 @@ export const serve = async (request: HttpRequest, dependencies: ServeDependencie
   if (action.to === 'read') {
     const stored = await get()
     const known = stored === undefined ? undefined : orderView(stored)
-    return { response: known ?? (await readThrough(order, stored, dependencies)), about }
+    return { response: known ?? (await readUnknown(order, stored, dependencies)), about }
   }
   if (invalid !== undefined && (await get())?.order.result === undefined) return refused(invalid)
 

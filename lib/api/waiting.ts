@@ -1,24 +1,26 @@
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs'
 import type { About } from '../platform/about.ts'
+import { breaker } from '../platform/breaker.ts'
 import type { Sqs } from '../platform/clients.ts'
 import type { Runtime } from '../platform/environment.ts'
+import type { OrderKey } from '../protocol/order.ts'
 
 /** Resolves after a time in milliseconds. */
 export type Sleep = (milliseconds: number) => Promise<unknown>
 
 /**
- * Pauses between reads of the order, in milliseconds; the last one repeats. An idle worker takes 50 to 150 ms
- * from the queue to the saved answer, the service's time included, and who waits longer need not know at once.
+ * Pauses between reads of the order, in milliseconds; the last one repeats. An idle worker takes 50 to 150 ms from the
+ * queue to the saved answer, the service's time included; a request that takes longer can take a little more.
  */
 const PAUSES = [60, 100, 150, 250, 400]
 const SHORTEST_PAUSE = 50
 
-/** More messages than the worker takes from the queue during a wait: who comes now would wait in vain. */
+/** More messages than the worker takes from the queue during a wait: above this depth, waiting cannot succeed. */
 const MAX_DEPTH = 100
 const DEPTH_TTL_MS = 2000
 
-const FIRST_BREAK_MS = 1000
-const MAX_BREAK_MS = 60_000
+/** A wait without an answer has failed after this time, in milliseconds; a shorter one says nothing. */
+const FAILED_MS = 1000
 
 /** How many messages are visible in a queue, at most two seconds ago. */
 export const queueDepth = (sqs: Sqs, queueUrl: string, { now }: Pick<Runtime, 'now'>) => {
@@ -36,43 +38,38 @@ export const queueDepth = (sqs: Sqs, queueUrl: string, { now }: Pick<Runtime, 'n
   }
 }
 
-/**
- * Waits for an answer, for so many milliseconds: resolves with undefined when there is none in time, or none is
- * to be expected. Never rejects: who waits has a promise already.
- */
+/** Polls for up to `time` ms. Never rejects: the request is already queued. */
 export type Wait = <Answer>(
   read: () => Promise<Answer | undefined>,
   time: number,
-  about: About,
+  order: OrderKey & About,
 ) => Promise<Answer | undefined>
 
 /**
- * Waits no longer than it helps, so that neither a burst nor an outage holds environments of the function: not
- * at all while many messages wait, and for a growing time after a wait that was in vain.
- *
- * @param patience milliseconds after which a wait counts as in vain
+ * Waits only while waiting helps, so that neither a burst nor an outage occupies environments of the function: not
+ * while many messages wait, and behind a breaker that opens at the first failed wait of a source (promise P8).
  */
 export const waiting = ({
   depth,
   sleep,
   now,
-  patience,
+  random,
   onError,
-}: {
+}: Runtime & {
   depth: () => Promise<number>
   sleep: Sleep
-  now: () => number
-  patience: number
   onError: (error: unknown, about: About) => void
 }): Wait => {
-  let pause = { length: 0, until: 0 }
-  return async (read, time, about) => {
+  const admit = breaker({ orders: 1, now, random })
+  return async (read, time, order) => {
+    if (time < SHORTEST_PAUSE) return undefined
+    const admission = admit(order)
+    if ('wait' in admission) return undefined
     const unknown = (error: unknown) => {
-      onError(error, about)
+      onError(error, order)
       return Number.POSITIVE_INFINITY
     }
     const began = now()
-    if (began < pause.until) return undefined
     try {
       for (let count = 0; ; count++) {
         const left = began + time - now()
@@ -83,17 +80,15 @@ export const waiting = ({
         ])
         const answer = await read()
         if (answer !== undefined) {
-          pause = { length: 0, until: 0 }
+          admission.end('success')
           return answer
         }
-        if (messages > MAX_DEPTH) return undefined
+        if (messages > MAX_DEPTH) break
       }
     } catch (error) {
-      onError(error, about)
+      onError(error, order)
     }
-    if (now() - began < patience - SHORTEST_PAUSE) return undefined
-    const length = Math.min(Math.max(2 * pause.length, FIRST_BREAK_MS), MAX_BREAK_MS)
-    pause = { length, until: now() + length }
+    admission.end(now() - began >= FAILED_MS ? 'failure' : 'neutral')
     return undefined
   }
 }

@@ -87,7 +87,7 @@ export const createFeeder = (dependencies: FeedDependencies) => {
     const queueUrl = siblingQueueUrl(settings.ordersQueueUrl, feedQueueName(store.source, store.queue))
     return {
       arnSuffix: `:${queueUrl.slice(queueUrl.lastIndexOf('/') + 1)}`,
-      process: feeder(store, feeding),
+      handle: feeder(store, feeding),
       onFailure: delayFeedMessage(store.source, visibilityExtender(sqs, queueUrl), dependencies),
     }
   })
@@ -99,7 +99,7 @@ export const createFeeder = (dependencies: FeedDependencies) => {
     if (found === undefined) {
       throw new Error(`Cannot deliver messages of ${first.eventSourceARN}: stores.yml has no such HTTP feed`)
     }
-    const { process, onFailure } = found
-    return processBatch(Records, { process, onFailure, telemetry })
+    const { handle, onFailure } = found
+    return processBatch(Records, { handle, onFailure, telemetry })
   })
 }

@@ -3,23 +3,34 @@ import type { Refusal } from '../protocol/errors.ts'
 import type { OrderResult } from '../protocol/order.ts'
 import { effectOf, isForward, isInReview } from '../protocol/status.ts'
 import type { OrderEvent } from './events.ts'
+import type { AccountingCall } from './next-call.ts'
 import {
-  addIntent,
+  isNotified,
+  isToBeSent,
+  type OpenRequest,
+  type Order,
+  openRequests,
+  REQUEST_KINDS,
+  type Refused,
+  type RequestKind,
+  type Withdrawal,
+} from './order.ts'
+import {
+  addRequest,
+  addWithdrawal,
   doubted,
-  endIntents,
+  end,
+  fieldsOf,
+  hold,
+  idsOf,
   isDone,
-  leaderOf,
-  openOf,
-  publish,
-  replace,
-  update,
-  withinHistory,
-} from './intents.ts'
-import { type AccountingCall, isToBeSent } from './next-call.ts'
-import { type Intent, isOpen, type Order, REQUEST_KINDS, type RequestKind } from './order.ts'
-import { addWithdrawal, honourMarks, settleWithdrawals } from './withdrawals.ts'
+  notify,
+  type Step,
+  withinLimit,
+  withRequest,
+} from './requests.ts'
 
-/** The outcome of a call to the accounting service. */
+/** The outcome of a call that was made to the accounting service. */
 export type CallResult = { to: AccountingCall['to'] } & (
   | {
       outcome: 'result'
@@ -28,29 +39,27 @@ export type CallResult = { to: AccountingCall['to'] } & (
       result: OrderResult
       /** The order was registered before, and the result may be the original one (spec: POST orders, 200). */
       duplicate?: boolean
-      /** It was sent twice, so the earlier registration may be its own. */
-      resent?: true
     }
   | { outcome: 'refused'; reason: Refusal }
   | { outcome: 'unknown order'; reason: Refusal }
+  /** No answer arrived, or one that says nothing about the order: the service may have acted. */
+  | { outcome: 'unanswered'; error: unknown }
+  /** The service answered that it did not act. */
+  | { outcome: 'not served'; error: unknown }
 )
 
-/** A call that failed without saying anything about the order; the service may have acted. */
-export type LostCall = { to: AccountingCall['to']; outcome: 'lost' }
+/** A withdrawal that is known ahead of its event. */
+export type AnnouncedWithdrawal = { announced: Withdrawal }
 
-/** When something is applied; both in seconds. */
-export type Moment = {
-  /** Unix time. */
+/** The circumstances under which something is applied. */
+export type Circumstances = {
+  /** Unix time in seconds. */
   now: number
-  /** How long a refused intent stays open. */
+  /** How long a refused request stays open, in seconds. */
   retryRefused: number
 }
 
-/**
- * The first refusal of a payment or refund may have crossed an accountant's retry on the way. The second is
- * about the request, when the order is known to be finalized.
- */
-const MAX_REFUSALS = 2
+type NotCreate = Extract<OpenRequest, { kind: 'payment' | 'refund' }>
 
 /** The codes of the service that mean the request itself is wrong. */
 const INVALID = ['invalid', 'malformed']
@@ -58,44 +67,65 @@ const INVALID = ['invalid', 'malformed']
 /** Whether an accountant may remove the cause of a refusal: a product, an account, a fiscal year is missing. */
 const mayBeFixed = ({ status, code }: Refusal) => status === 400 && !INVALID.includes(code ?? '')
 
-/** The order after an event or a call, with what is to be published (promises P5–P9). Pure. */
-export const apply = (order: Order, input: OrderEvent | CallResult | LostCall, moment: Moment): Order => {
-  const applied = 'event' in input ? honourMarks(applyEvent(order, input)) : applyCall(order, input, moment)
-  const settled =
-    applied.doubt === 'now'
-      ? applied
-      : settleWithdrawals(REQUEST_KINDS.reduce((next, kind) => settle(next, kind, moment), applied))
-  return settled.intents === order.intents ? settled : { ...settled, intents: withinHistory(settled.intents) }
+/** The order after an event, a call or an announced withdrawal, and what its store is notified of (promises P5–P9). Pure. */
+export const apply = (
+  before: Order,
+  input: OrderEvent | CallResult | AnnouncedWithdrawal,
+  circumstances: Circumstances,
+): Step => {
+  const start: Step = { order: { ...before, ended: withinLimit(before.ended) }, notices: [] }
+  const step = applyInput(start, input, circumstances)
+  return step.order.doubt === 'now'
+    ? step
+    : REQUEST_KINDS.reduce((next, kind) => settle(next, kind, circumstances), step)
 }
 
-const applyEvent = (order: Order, { event, delivery: id, data }: OrderEvent): Order => {
+const applyInput = (
+  step: Step,
+  input: OrderEvent | CallResult | AnnouncedWithdrawal,
+  circumstances: Circumstances,
+): Step => {
+  if ('event' in input) return applyEvent(step, input)
+  return 'to' in input
+    ? applyCall(step, input, circumstances)
+    : addWithdrawal(step, input.announced, true)
+}
+
+/** The order when a worker that died may have sent its payment. */
+export const perhapsAttempted = (order: Order): Order => {
+  const { payment } = order.open
+  return payment?.stage === 'unsent'
+    ? withRequest({ order, notices: [] }, { ...payment, stage: 'perhaps sent' }).order
+    : order
+}
+
+const applyEvent = (step: Step, { event, delivery: id, data }: OrderEvent): Step => {
   switch (event) {
     case 'order.updated':
-      return applyWebhook(order, data, id)
+      return applyWebhook(step, data, id)
     case 'order.check':
-      return retryRefused(doubted(order))
+      return retryRefused(doubted(step))
     case 'order.resend':
-      return publishAgain(order)
+      return notifyAgain(step)
     case 'order.create':
-      return addIntent(order, 'create', id, data.request)
+      return addRequest(step, 'create', { id, body: data.request, accepted_at: data.accepted_at })
     case 'order.payment':
-      return addIntent(order, 'payment', id, data.request)
+      return addRequest(step, 'payment', { id, body: data.request, accepted_at: data.accepted_at })
     case 'order.refund':
-      return addIntent(order, 'refund', id, data.request)
+      return addRequest(step, 'refund', { id, body: data.request, accepted_at: data.accepted_at })
     case 'order.withdraw':
-      return addWithdrawal(
-        { ...order, withdrawals: order.withdrawals.filter(mark => mark.id !== id) },
-        { id, of: data.kind },
-      )
+      return addWithdrawal(step, { id, of: data.kind, accepted_at: data.accepted_at }, false)
   }
 }
 
-/** Publishes the present state to a store that has lost its data: the result, and every request it was notified of. */
-const publishAgain = (order: Order): Order => {
-  const { result, intents, pending } = order
-  const known = intents.filter(intent => !isOpen(intent) || intent.published)
-  const state = result === undefined ? [] : [{ event: 'order.updated', data: result } as const]
-  return known.reduce(publish, { ...order, pending: [...pending, ...state] })
+/** Notifies a store that has lost its data of the present state: the result, and every request it was notified of. */
+const notifyAgain = (step: Step): Step => {
+  const { order } = step
+  const result: Step = order.result === undefined ? step : { order, notices: [{ event: 'order.updated' }] }
+  const ended = order.ended.reduce((next, { ids, state }) => notify(next, state, ids), result)
+  return openRequests(order)
+    .filter(isNotified)
+    .reduce((next, each) => notify(next, each.stage === 'held' ? 'held' : 'waiting', idsOf(each)), ended)
 }
 
 /**
@@ -104,13 +134,13 @@ const publishAgain = (order: Order): Order => {
  * back, so even a webhook that moves it forward may have been overtaken: the next check confirms it, and once
  * an order was moved back, no webhook is believed.
  */
-const applyWebhook = (order: Order, result: OrderResult, delivery: string): Order => {
-  const { result: held, movedBack } = order
-  if (isDeepStrictEqual(held, result)) return order
-  if (held === undefined) return applyResult(order, result, delivery)
-  return isForward(held.status, result.status) && !movedBack
-    ? { ...applyResult(order, result, delivery), doubt: 'later' }
-    : doubted(order)
+const applyWebhook = (step: Step, result: OrderResult, delivery: string): Step => {
+  const { result: known, movedBack, doubt } = step.order
+  if (isDeepStrictEqual(known, result)) return step
+  if (known !== undefined && (movedBack || !isForward(known.status, result.status))) return doubted(step)
+  const { order, notices } = applyResult(step, result, delivery)
+  const remaining = doubt === 'now' ? 'now' : known !== undefined && 'later'
+  return { order: { ...order, doubt: remaining }, notices }
 }
 
 /**
@@ -118,140 +148,172 @@ const applyWebhook = (order: Order, result: OrderResult, delivery: string): Orde
  *
  * @param delivery the webhook that is passed on with it
  */
-const applyResult = (order: Order, result: OrderResult, delivery?: string): Order => {
-  const known: Order = { ...order, doubt: false }
-  if (isDeepStrictEqual(order.result, result)) return known
-  const event = { event: 'order.updated', data: result, ...(delivery !== undefined && { delivery }) } as const
+const applyResult = ({ order, notices }: Step, result: OrderResult, delivery?: string): Step => {
+  const certain: Order = { ...order, doubt: false }
+  const { result: before } = order
+  if (isDeepStrictEqual(before, result)) return { order: certain, notices }
+  const isBack = before !== undefined && isForward(result.status, before.status)
   return retryRefused({
-    ...known,
-    result,
-    movedBack:
-      order.movedBack || (order.result !== undefined && isForward(result.status, order.result.status)),
-    pending: [...order.pending, event],
+    order: { ...certain, result, movedBack: order.movedBack || isBack },
+    notices: [...notices, { event: 'order.updated', ...(delivery !== undefined && { delivery }) }],
   })
 }
 
-/** Has what was refused sent once more: the cause may be removed. */
-const retryRefused = (order: Order): Order =>
-  REQUEST_KINDS.reduce((next, kind) => {
-    const { refused_at, reason } = leaderOf(next, kind) ?? {}
-    return refused_at === undefined || reason === undefined
-      ? next
-      : update(next, kind, { refused: { times: MAX_REFUSALS - 1, reason } })
-  }, order)
+/** Sends what was refused once more: the cause may be removed. */
+const retryRefused = (step: Step): Step =>
+  openRequests(step.order).reduce(
+    (next, request) => (request.stage === 'refused' ? withRequest(next, { ...request, stage: 'unsent' }) : next),
+    step,
+  )
 
-const applyCall = (order: Order, call: CallResult | LostCall, moment: Moment): Order => {
+const applyCall = (step: Step, call: CallResult, circumstances: Circumstances): Step => {
   const { to } = call
   if (to === 'read') {
-    if (call.outcome === 'result') return applyResult(order, call.result)
-    return call.outcome === 'lost' ? order : clearDoubt(order)
+    if (call.outcome === 'result') return applyResult(step, call.result)
+    return call.outcome === 'unknown order' ? clearDoubt(step) : step
   }
-  const intent = leaderOf(order, to)
-  if (intent === undefined) return order
+  const request = step.order.open[to]
+  if (request === undefined) return step
   switch (call.outcome) {
-    case 'lost':
-      return isDone(order, to) || intent.sent || !isToBeSent(intent)
-        ? order
-        : update(order, to, { sent: true })
-    case 'result': {
-      // Only of a create does the service itself say whether it has registered it now.
-      const isRepeated = to === 'create' ? call.duplicate && !call.resent : isDone(order, to)
-      return applySuccess(order, to, call, isRepeated && !intent.sent ? 'duplicate' : 'registered')
-    }
-    default:
+    case 'result':
+      return applySuccess(step, request, call)
+    case 'refused':
+    case 'unknown order':
       return to === 'create' || !mayBeFixed(call.reason)
-        ? refuse(order, to, call.reason, moment)
-        : doubtRefusal(order, to, call.reason)
+        ? refuse(step, request, call.reason, circumstances)
+        : unclear(step, to, call.reason)
+    case 'unanswered':
+      return withRequest(step, unanswered(request))
+    case 'not served':
+      return step
   }
 }
 
-/** The service does not know the order: what is held stays, and what it has refused is rejected. */
-const clearDoubt = (order: Order): Order =>
-  (['payment', 'refund'] as const).reduce<Order>(
-    (next, kind) => {
-      const { refused } = leaderOf(next, kind) ?? {}
-      return refused === undefined ? next : endIntents(next, kind, 'rejected', refused.reason)
-    },
-    { ...order, doubt: false },
+/** The last refusal that a request has met, while it is open because of it. */
+const refusedBefore = (request: OpenRequest) => ('refused' in request ? request.refused : undefined)
+
+const unanswered = (request: OpenRequest): OpenRequest => {
+  const refused = refusedBefore(request)
+  return { ...fieldsOf(request), kind: request.kind, stage: 'unanswered', ...(refused && { refused }) }
+}
+
+/** The service does not know the order: what is known stays, and what it has refused is rejected. */
+const clearDoubt = ({ order, notices }: Step): Step =>
+  openRequests(order).reduce<Step>(
+    (next, request) =>
+      request.stage === 'unclear' ? end(next, request, 'rejected', request.reason) : next,
+    { order: { ...order, doubt: false }, notices },
   )
 
-/** A call answered with 200 has registered its intent, unless the answer says otherwise. */
+/** A call answered with 200 or 201 has registered its request, unless the answer says otherwise. */
 const applySuccess = (
-  order: Order,
-  kind: RequestKind,
+  step: Step,
+  request: OpenRequest,
   { result, duplicate }: Extract<CallResult, { outcome: 'result' }>,
-  state: 'registered' | 'duplicate',
-): Order => {
-  if (duplicate) {
-    return isDeepStrictEqual(order.result, result)
-      ? endIntents(order, kind, state)
-      : doubted(update(order, kind, { answer: state }))
+): Step => {
+  const { kind } = request
+  if (kind === 'create') {
+    if (duplicate !== true) return end(applyResult(step, result), request, 'registered')
+    return isDeepStrictEqual(step.order.result, result)
+      ? end(step, request, 'duplicate')
+      : doubted(withRequest(step, { ...fieldsOf(request), kind, stage: 'known' }))
   }
-  const next = applyResult(order, result)
-  if (kind === 'payment' && effectOf(kind, result.status) === 'held') return hold(next)
+  const wasDone = isDone(step.order, kind)
+  const next = applyResult(step, result)
+  if (kind === 'payment' && effectOf(kind, result.status) === 'held') return hold(next, request)
   if (kind === 'refund' && effectOf(kind, result.status) !== 'settled') {
     const message = `The order is "${result.status}" after the refund`
-    return doubtRefusal(next, kind, { status: 200, message })
+    return unclear(next, kind, { status: 200, message })
   }
-  return endIntents(next, kind, state)
+  return end(next, request, wasDone ? 'duplicate' : 'registered')
 }
 
 /** A refused payment may be held and a refused refund may be early: only the order's state tells (P7). */
-const doubtRefusal = (order: Order, kind: RequestKind, reason: Refusal): Order => {
-  const times = (leaderOf(order, kind)?.refused?.times ?? 0) + 1
-  return doubted(update(order, kind, { refused: { times, reason } }))
+const unclear = (step: Step, kind: 'payment' | 'refund', reason: Refusal): Step => {
+  const { [kind]: request } = step.order.open
+  if (request === undefined) return step
+  const refused = refusedBefore(request)
+  const status = step.order.result?.status
+  return doubted(
+    withRequest(step, { ...fieldsOf(request), kind, stage: 'unclear', reason, status, ...(refused && { refused }) }),
+  )
 }
 
-/** Rejects what is refused, or keeps it open for some time, when the cause may be fixed; the store is notified of both. */
-const refuse = (order: Order, kind: RequestKind, reason: Refusal, { now, retryRefused }: Moment): Order => {
-  const intent = leaderOf(order, kind)
-  if (intent === undefined) return order
-  const { refused: _, sent: __, ...before } = intent
-  const refused_at = before.refused_at ?? now
-  if (!mayBeFixed(reason) || now - refused_at >= retryRefused) {
-    return endIntents(order, kind, 'rejected', reason)
-  }
-  const open: Intent = { ...before, refused_at, reason, published: true }
-  const next = endIntents(replace(order, open), kind, 'rejected', reason, open)
-  return isDeepStrictEqual(before.reason, reason) ? next : publish(next, open)
+/** Rejects what is refused, or keeps it open for some time when the cause may be fixed; the store is notified of both. */
+const refuse = (
+  step: Step,
+  request: OpenRequest,
+  reason: Refusal,
+  { now, retryRefused }: Circumstances,
+): Step => {
+  const before = refusedBefore(request)
+  const since = before?.since ?? now
+  if (!mayBeFixed(reason) || now - since >= retryRefused) return end(step, request, 'rejected', reason)
+  const { kind } = request
+  const next = withRequest(step, { ...fieldsOf(request), kind, stage: 'refused', refused: { since, reason } })
+  return isDeepStrictEqual(before?.reason, reason) ? next : notify(next, 'waiting', idsOf(request))
 }
 
-/** Brings the open requests of a kind in line with the known state of the order. */
-const settle = (order: Order, kind: RequestKind, moment: Moment): Order => {
-  const intent = leaderOf(order, kind)
-  if (intent === undefined) return order
-  if (intent.answer !== undefined) return endIntents(order, kind, intent.answer)
-  if (kind === 'create' || order.result === undefined) return order
+/** Whether the service may hold a payment, which a read of the order cannot show. */
+const mayBeHeld = (request: OpenRequest, status: string | undefined): boolean => {
+  if (request.kind !== 'payment' || status === undefined || !isInReview(status)) return false
+  const { stage } = request
+  return stage === 'unanswered' || stage === 'perhaps sent' || stage === 'unclear'
+}
+
+/** Brings the open request of a kind in line with what is known of the order. */
+const settle = (step: Step, kind: RequestKind, circumstances: Circumstances): Step => {
+  const { order } = step
+  const request = order.open[kind]
+  if (request === undefined) return step
+  if (request.withdrawals.length > 0 && !mayBeHeld(request, order.result?.status))
+    return end(step, request, isDone(order, kind) ? 'duplicate' : 'withdrawn')
+  if (request.kind === 'create') return request.stage === 'known' ? end(step, request, 'duplicate') : step
+  if (order.result === undefined) return settleBehindCreate(step, request)
+  if (request.stage === 'behind create') return settle(resend(step, request), kind, circumstances)
   const { status } = order.result
-  if (intent.state === 'held') {
-    if (isInReview(status)) return order
-    // Finalized without the held payment: it has to be sent after all.
-    return effectOf(kind, status) === 'settled'
-      ? endIntents(order, kind, 'registered')
-      : update(order, kind, { state: 'waiting' })
-  }
-  const { refused, refused_at } = intent
-  if (kind === 'refund' && effectOf(kind, status) === 'refused') return wait(order)
-  if (refused === undefined) return order
-  if (kind === 'payment' && effectOf(kind, status) === 'held') return hold(order)
-  // The service held it, and has registered it since.
-  if (kind === 'payment' && refused_at === undefined && isDone(order, kind)) {
-    return endIntents(order, kind, 'registered')
-  }
-  return refused.times >= MAX_REFUSALS ? refuse(order, kind, refused.reason, moment) : order
+  const settled = kind === 'payment' ? settlePayment(step, request, status) : settleRefund(step, request, status)
+  if (settled !== undefined || request.stage !== 'unclear') return settled ?? step
+  // Refused in another status, it crossed a change of the order on its way.
+  return request.status === status
+    ? refuse(step, request, request.reason, circumstances)
+    : resend(step, request, request.refused)
 }
 
-/** The service holds the payments that are open; the first of them will be registered. */
-const hold = (order: Order): Order =>
-  openOf(order, 'payment').reduce((next, { id, kind, request }) => {
-    const held: Intent = { id, kind, state: 'held', ...(request && { request }), published: true }
-    return publish(replace(next, held), held)
-  }, order)
+const resend = (step: Step, request: OpenRequest, refused?: Refused): Step => {
+  const { kind } = request
+  return withRequest(step, { ...fieldsOf(request), kind, stage: 'unsent', ...(refused && { refused }) })
+}
 
-/** Refunds wait for the order to be finalized. */
-const wait = (order: Order): Order =>
-  openOf(order, 'refund').reduce((next, { id, kind, request, published }) => {
-    const waiting: Intent = { id, kind, state: 'waiting', ...(request && { request }), published: true }
-    const replaced = replace(next, waiting)
-    return published ? replaced : publish(replaced, waiting)
-  }, order)
+/** A payment or refund of an order that the service does not know waits for its create. */
+const settleBehindCreate = (step: Step, request: NotCreate): Step => {
+  const { create } = step.order.open
+  const { kind, stage } = request
+  if (stage === 'behind create') return create === undefined ? resend(step, request) : step
+  if (create?.stage !== 'refused' || !isToBeSent(request)) return step
+  const behind = { ...fieldsOf(request), kind, stage: 'behind create' } as const
+  return notify(withRequest(step, behind), 'waiting', idsOf(request))
+}
+
+/** What the status means for a payment that is held or was refused. */
+const settlePayment = (step: Step, request: NotCreate, status: string): Step | undefined => {
+  const { stage } = request
+  if (stage !== 'held' && stage !== 'unclear') return undefined
+  // The service has held it, and has registered it since.
+  if (isDone(step.order, 'payment')) return end(step, request, 'registered')
+  if (effectOf('payment', status) === 'held') return stage === 'held' ? step : hold(step, request)
+  // Finalized without the held payment: it has to be sent after all.
+  return stage === 'held' ? resend(step, request) : undefined
+}
+
+/** A refund waits while the order is in review. */
+const settleRefund = (step: Step, request: NotCreate, status: string): Step | undefined => {
+  const { stage } = request
+  if (effectOf('refund', status) === 'refused') {
+    if (stage === 'early') return step
+    const next = withRequest(step, { ...fieldsOf(request), kind: 'refund', stage: 'early' })
+    return isNotified(request) ? next : notify(next, 'waiting', idsOf(request))
+  }
+  if (stage === 'early') return resend(step, request)
+  return stage === 'unclear' && isDone(step.order, 'refund') ? end(step, request, 'duplicate') : undefined
+}

@@ -1,5 +1,3 @@
-import type { AttributeValue } from '@aws-sdk/client-dynamodb'
-
 /**
  * The body of a request from this many characters on is stored deflated: the rows of a large order resemble one
  * another, and a body of half a megabyte then takes some ten kilobytes.
@@ -25,13 +23,3 @@ export const storedBytes = (request: string, enough: number): number => {
   const bytes = Buffer.byteLength(JSON.stringify(request))
   return bytes <= enough ? bytes : (deflated(request)?.length ?? bytes)
 }
-
-/** What DynamoDB writes as one unit, in bytes. */
-export const WRITE_UNIT = 1024
-
-/** The size of an item of texts and numbers, in bytes; at most a few more than DynamoDB counts. */
-export const itemBytes = (item: Record<string, AttributeValue>): number =>
-  Object.entries(item).reduce(
-    (sum, [name, { S, N }]) => sum + Buffer.byteLength(name) + Buffer.byteLength(S ?? N ?? '1'),
-    0,
-  )

@@ -1,44 +1,72 @@
 import type { Sqs } from '../platform/clients.ts'
 import { contentId } from '../platform/content-id.ts'
+import { sendInOrder } from '../platform/fifo.ts'
 import { feedQueues, siblingQueueUrl } from '../platform/names.ts'
 import type { Store } from '../platform/stores.ts'
-import { type OrderEvent, sendInOrder } from './events.ts'
-import type { Order, PendingEvent } from './order.ts'
+import type { Refusal } from '../protocol/errors.ts'
+import type { OrderKey, OrderResult } from '../protocol/order.ts'
+import { type Order, type RequestState, type RequestView, requestViews, type StoreRequestKind } from './order.ts'
+import type { Notice } from './requests.ts'
+
+/** What a message of a store's feed says. */
+type FeedContent =
+  | { event: 'order.updated'; data: OrderResult; requests?: readonly RequestView[] }
+  | {
+      event: `order.${RequestState}`
+      data: OrderKey & { request: StoreRequestKind; id: string; error?: Omit<Refusal, 'body'> }
+    }
 
 /** A message of a store's feed (promise P9): the webhook's own shape, with `version` and `cause` beside it. */
-export type FeedMessage = PendingEvent & {
+export type FeedMessage = FeedContent & {
   /** Identifies the message: a repetition has the same id, anything else another. */
   delivery: string
   /**
    * Counts up per order. Messages that result from one step, such as a change and the rejection that follows
-   * from it, share a version. After a crash, or when two workers meet at an order, a version may be repeated with
-   * different content. The later message then holds, so a store applies a message unless it has applied a higher
-   * version.
+   * from it, share a version. A version is published with one content only.
    */
   version: number
   /** The event of the order queue that led to this message. */
-  cause: { event: string; delivery: string }
+  cause: Cause
+}
+
+/** An event of the order queue, by its name and its id. */
+export type Cause = { event: string; delivery: string }
+
+/** What was saved with an order and is published after that: a worker that dies in between leaves it to the next. */
+export type Outbox = { cause: Cause; notices: readonly Notice[] }
+
+const contentOf = (
+  { source, external_id, result }: Order,
+  views: ReadonlyMap<string, RequestView>,
+  notice: Notice,
+): FeedContent | undefined => {
+  if (notice.event === 'order.updated') {
+    const requests = notice.requests?.flatMap(id => views.get(id) ?? [])
+    return result && { event: notice.event, data: result, ...(requests && { requests }) }
+  }
+  const view = views.get(notice.request)
+  if (view === undefined) return undefined
+  const { id, kind, reason } = view
+  return { event: notice.event, data: { source, external_id, request: kind, id, ...(reason && { error: reason }) } }
 }
 
 /**
- * The messages for the pending events of an order, in order. A webhook that is passed on keeps its delivery id;
- * any other message has an id made of its content, since after a crash the same cause may lead to different
- * messages.
+ * The messages of an order as it was saved. They follow from the saved order alone, so whoever publishes them again
+ * publishes the same. A webhook that is passed on keeps its delivery id; any other message has an id made of its
+ * content.
  */
-export const feedMessages = (order: Order, cause: OrderEvent): FeedMessage[] =>
-  order.pending.map(pending => {
-    const version = order.version + 1
-    return {
-      delivery: contentId(order.source, order.external_id, version, pending),
-      ...pending,
-      version,
-      cause: { event: cause.event, delivery: cause.delivery },
-    }
+export const feedMessages = (order: Order, { cause, notices }: Outbox): FeedMessage[] => {
+  if (notices.length === 0) return []
+  const { source, external_id, version } = order
+  const views = new Map(requestViews(order).map(view => [view.id, view]))
+  return notices.flatMap(notice => {
+    const content = contentOf(order, views, notice)
+    if (content === undefined) return []
+    const webhook = 'delivery' in notice ? notice.delivery : undefined
+    const delivery = webhook ?? contentId(source, external_id, version, content)
+    return [{ delivery, ...content, version, cause }]
   })
-
-/** The order once its pending events are published. */
-export const published = (order: Order): Order =>
-  order.pending.length === 0 ? order : { ...order, version: order.version + 1, pending: [] }
+}
 
 /** Publishes a message to a store's feed; resolves once SQS has stored it. */
 export type Publish = (message: FeedMessage) => Promise<void>

@@ -1,19 +1,17 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
 import type { DynamoDB } from '../platform/clients.ts'
+import { type Item, itemBytes, WRITE_UNIT } from '../platform/dynamodb.ts'
 import type { Refusal } from '../protocol/errors.ts'
 import type { OrderKey } from '../protocol/order.ts'
-import type { CallResult, LostCall } from './apply.ts'
-import { itemBytes, WRITE_UNIT } from './bodies.ts'
-import type { OrderEvent } from './events.ts'
+import type { CallResult } from './apply.ts'
 import type { FeedMessage } from './feed.ts'
-import { type Intent, isSettled, type Order } from './order.ts'
-import type { Item } from './stored.ts'
+import { isSettled, type Order, type RequestView, requestViews } from './order.ts'
 
 /** A call to the accounting service: the status of its answer, and the code of a failure, but not its words, which may quote data. */
 export type MadeCall = {
   to: CallResult['to']
-  outcome: (CallResult | LostCall)['outcome']
+  outcome: CallResult['outcome']
   status?: number
   code?: string
   ms: number
@@ -22,9 +20,9 @@ export type MadeCall = {
 /** An AccountingError with the answer of the service. */
 const answered = v.object({ reason: v.object({ status: v.number(), code: v.optional(v.string()) }) })
 
-/** @param error why the call failed, if it did */
-export const madeCall = (call: CallResult | LostCall, ms: number, error?: unknown): MadeCall => {
-  const failed = v.is(answered, error) ? error.reason : {}
+/** A call for the history, with how long it took in milliseconds. */
+export const madeCall = (call: CallResult, ms: number): MadeCall => {
+  const failed = 'error' in call && v.is(answered, call.error) ? call.error.reason : {}
   const { code, ...reason }: Partial<Refusal> = 'reason' in call ? call.reason : failed
   const status = 'status' in call ? call.status : reason.status
   return { to: call.to, outcome: call.outcome, ...(status && { status }), ...(code && { code }), ms }
@@ -51,7 +49,7 @@ export type HistoryEntry = OrderKey & {
   calls: readonly MadeCall[]
   published: readonly Pick<FeedMessage, 'event' | 'delivery'>[]
   /** The requests whose state has changed. */
-  requests: readonly Pick<Intent, 'id' | 'kind' | 'state'>[]
+  requests: readonly Pick<RequestView, 'id' | 'kind' | 'state'>[]
   /** The lists were too long, and their ends are missing. */
   cut?: true
 }
@@ -110,23 +108,20 @@ const invoiceNumberOf = ({ result }: Order): string | undefined => {
 export const historyEntry = (
   before: Order,
   after: Order,
-  { event, delivery }: OrderEvent,
   {
     messages,
     ...rest
-  }: Pick<HistoryEntry, 'at' | 'previous' | 'calls'> & { messages: readonly FeedMessage[] },
+  }: Pick<HistoryEntry, 'at' | 'previous' | 'event' | 'delivery' | 'request' | 'calls'> & {
+    messages: readonly FeedMessage[]
+  },
 ): HistoryEntry => {
   const { source, external_id, result, version } = after
-  const stateBefore = (id: string) => before.intents.find(intent => intent.id === id)?.state
-  const changed = after.intents.filter(({ id, state }) => stateBefore(id) !== state)
-  // A mark may have begun a withdrawal before its event came.
-  const knowsRequest = ({ intents, withdrawals }: Order) =>
-    intents.some(({ id }) => id === delivery) && !withdrawals.some(({ id }) => id === delivery)
+  const states = new Map(requestViews(before).map(({ id, state }) => [id, state]))
+  const changed = requestViews(after).filter(({ id, state }) => states.get(id) !== state)
   const number = invoiceNumberOf(after)
   return {
-    ...{ source, external_id, event, delivery, settled: isSettled(after), version },
+    ...{ source, external_id, settled: isSettled(after), version },
     status: result?.status.slice(0, MAX_TEXT).toWellFormed(),
-    request: knowsRequest(after) && !knowsRequest(before) ? delivery : undefined,
     invoice_number: number === invoiceNumberOf(before) ? undefined : number,
     ...rest,
     published: messages.map(message => ({ event: message.event, delivery: message.delivery })),

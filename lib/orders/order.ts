@@ -2,96 +2,111 @@ import type { Refusal } from '../protocol/errors.ts'
 import type { OrderKey, OrderResult } from '../protocol/order.ts'
 import { isInReview } from '../protocol/status.ts'
 
-/** What a store can ask the accounting service for, in the order in which it is sent. */
+/** What a store can request of the accounting service, in the order in which it is sent. */
 export const REQUEST_KINDS = ['create', 'payment', 'refund'] as const
 export type RequestKind = (typeof REQUEST_KINDS)[number]
 
-/** A withdrawal is a request to the relay: it takes back what still waits. */
-export type IntentKind = RequestKind | 'withdrawal'
+/** What a store can request: of the accounting service, or a withdrawal of the relay. */
+export type StoreRequestKind = RequestKind | 'withdrawal'
 
-/**
- * `waiting` to be sent, for the order to be finalized, or for an accountant to fix what the service refused;
- * `held` by the service until the invoice is finalized. The other four are final.
- */
-export const INTENT_STATES = ['waiting', 'held', 'registered', 'duplicate', 'rejected', 'withdrawn'] as const
-export type IntentState = (typeof INTENT_STATES)[number]
+/** The state of a request as its store reads it. The first two are open, the others final. */
+export const REQUEST_STATES = [
+  'waiting',
+  'held',
+  'registered',
+  'duplicate',
+  'rejected',
+  'withdrawn',
+] as const
+export type RequestState = (typeof REQUEST_STATES)[number]
+export type FinalState = Exclude<RequestState, 'waiting' | 'held'>
 
-/** A request of a store, and its state. */
-export type Intent = {
-  /** The id under which the request was accepted. */
+/** A refusal whose cause an accountant can remove. The store was notified of it. */
+export type Refused = {
+  /** Unix seconds of the first refusal. */
+  since: number
+  reason: Refusal
+}
+
+/** A withdrawal of a store: it concerns only requests that were accepted before it. */
+export type Withdrawal = { id: string; of: RequestKind; /** Unix time in milliseconds. */ accepted_at: number }
+
+type OpenFields = {
+  /** The id of the request whose body counts: the most recent one, or the one that the service holds. */
   id: string
-  kind: IntentKind
+  /** JSON text, as it is sent. */
+  body: string
+  /** When it was accepted: unix time in milliseconds. */
+  accepted_at: number
+  /** The ids of the other requests of this kind, which share its outcome. */
+  others: readonly string[]
+  /** The withdrawals that are decided once the order has been read. */
+  withdrawals: readonly Withdrawal[]
+}
+
+/** Where an open request stands. */
+type Stage =
+  /** To be sent; after a refusal, once more. */
+  | { stage: 'unsent'; refused?: Refused }
+  /** A call was made, and its answer did not arrive: sent again. */
+  | { stage: 'unanswered'; refused?: Refused }
+  /** Refused for a cause that an accountant can remove: sent again when the order changes or is checked. */
+  | { stage: 'refused'; refused: Refused }
+
+/** Where an open payment or refund stands. */
+type LaterStage =
+  | Stage
+  /** Waits for its create, which the service refuses. */
+  | { stage: 'behind create' }
+  /**
+   * Refused, which may mean that the service holds the payment or that the refund is early: the order is read.
+   * `status` is that of the order as it was known when the request was sent.
+   */
+  | { stage: 'unclear'; reason: Refusal; status: string | undefined; refused?: Refused }
+
+type OpenCreate =
+  | Stage
+  /** The service had registered it before: ends once the order is read, since the answer may be out of date. */
+  | { stage: 'known' }
+
+type OpenPayment =
+  | LaterStage
+  /** To be sent, and a worker that died may have sent it. */
+  | { stage: 'perhaps sent'; refused?: Refused }
+  /** The service registers it when the invoice is finalized. */
+  | { stage: 'held' }
+
+type OpenRefund =
+  | LaterStage
+  /** Waits for the invoice to be finalized. */
+  | { stage: 'early' }
+
+/** The requests of one kind that have not ended: one body, and the ids that share its outcome. */
+export type OpenRequest = OpenFields &
+  (
+    | ({ kind: 'create' } & OpenCreate)
+    | ({ kind: 'payment' } & OpenPayment)
+    | ({ kind: 'refund' } & OpenRefund)
+  )
+
+/** Whether a request is to be sent. */
+export const isToBeSent = ({ stage }: OpenRequest): boolean =>
+  stage === 'unsent' || stage === 'unanswered' || stage === 'perhaps sent'
+
+/** Whether the store was notified that a request is open. */
+export const isNotified = (request: OpenRequest): boolean =>
+  ['held', 'early', 'behind create'].includes(request.stage) || refusalOf(request) !== undefined
+
+/** Requests that ended together. */
+export type EndedRequests = {
+  ids: readonly string[]
+  kind: StoreRequestKind
   /** What a withdrawal takes back. */
   of?: RequestKind
-  state: IntentState
-  /**
-   * The raw body, while it may have to be sent. One open intent of a kind has it, and leads: the others of
-   * this kind share its fate.
-   */
-  request?: string
-  /** A call was made that could register it, and its answer did not arrive. */
-  sent?: true
-  /** How it ends once the order was read: the service has answered, but not with the present result. */
-  answer?: 'registered' | 'duplicate'
-  /** Refusals in a row that are not settled yet: what they mean depends on the state of the order. */
-  refused?: { times: number; reason: Refusal }
-  /** Unix seconds of the first refusal, of an intent that stays open because an accountant may fix the cause. */
-  refused_at?: number
-  /** Why it was refused last. */
+  state: FinalState
+  /** Why it was rejected. */
   reason?: Refusal
-  /** The store was notified that it waits, or that it is held. */
-  published?: true
 }
-
-/** A withdrawal on the order's item, ahead of its event, which may stand behind a blocked one. */
-export type WithdrawalMark = { id: string; of: RequestKind }
-
-/**
- * How many bytes a store's request may take as it is stored (`bodies.ts`). With the order result, the reasons of
- * refusals and the history they stay below the 400 KB of a DynamoDB item, whatever was accepted.
- */
-export const MAX_REQUEST_BYTES: Readonly<Record<RequestKind, number>> = {
-  create: 250_000,
-  payment: 16_384,
-  refund: 16_384,
-}
-
-/** How many requests of a kind may be open at once: more are duplicates of what is open. */
-export const MAX_OPEN = 16
-
-/** A request as the store reads it, on its feed and from the API. */
-export type RequestView = Pick<Intent, 'id' | 'kind' | 'of' | 'state'> & { reason?: Omit<Refusal, 'body'> }
-
-/** The words of a refusal without the service's own JSON. */
-export const wordsOf = ({ body: _, ...words }: Refusal): Omit<Refusal, 'body'> => words
-
-/** A request as the store reads it: without its body, and without the service's own JSON. */
-export const requestView = ({ id, kind, of, state, reason }: Intent): RequestView => ({
-  id,
-  kind,
-  ...(of !== undefined && { of }),
-  state,
-  ...(reason !== undefined && { reason: wordsOf(reason) }),
-})
-
-/** The error body of a refusal as JSON text, as the service wrote it. */
-export const refusalBody = ({ body, status: _, ...error }: Refusal): string =>
-  body ?? JSON.stringify({ error })
-
-/** What is to be published to the store's feed (promise P9). */
-export type PendingEvent =
-  | {
-      event: 'order.updated'
-      data: OrderResult
-      /** The id of the webhook that is passed on as it is. */
-      delivery?: string
-      /** The requests that this result has ended. */
-      requests?: readonly RequestView[]
-    }
-  | {
-      event: `order.${IntentState}`
-      data: OrderKey & { request: IntentKind; id: string; error?: Omit<Refusal, 'body'> }
-    }
 
 export type Order = OrderKey & {
   /** The version of the last message published to the store's feed. */
@@ -105,35 +120,91 @@ export type Order = OrderKey & {
   doubt: 'now' | 'later' | false
   /** An accountant has moved the order back, so that no status tells which of two results is the later one. */
   movedBack: boolean
-  /** The store's requests in the order of their arrival: all that are open, and the last that ended. */
-  intents: readonly Intent[]
-  withdrawals: readonly WithdrawalMark[]
-  /** The delivery of the last event that went to the bulk queue; undefined when none of them waits there. */
-  bulk: string | undefined
-  /** What has not been published yet. */
-  pending: readonly PendingEvent[]
+  open: { readonly [Kind in RequestKind]?: Extract<OpenRequest, { kind: Kind }> }
+  /** The last withdrawals that were carried out: what was accepted before them and comes later is withdrawn, too. */
+  withdrawn: { readonly [Kind in RequestKind]?: Withdrawal }
+  /** The last requests that ended, in the order of their ends. */
+  ended: readonly EndedRequests[]
 }
 
 /** An order of which nothing is known yet. */
 export const newOrder = ({ source, external_id }: OrderKey): Order => ({
-  source,
-  external_id,
-  version: 0,
-  result: undefined,
-  doubt: false,
-  movedBack: false,
-  intents: [],
-  withdrawals: [],
-  bulk: undefined,
-  pending: [],
+  ...{ source, external_id, version: 0, result: undefined, doubt: false, movedBack: false },
+  open: {},
+  withdrawn: {},
+  ended: [],
 })
 
-/** Whether a request is not decided yet. */
-export const isOpen = ({ state }: Pick<Intent, 'state'>): boolean => state === 'waiting' || state === 'held'
+/**
+ * How many bytes a store's request may take as it is stored (`bodies.ts`). With the order result, the reasons of
+ * refusals and the requests that ended they stay below the 400 KB of a DynamoDB item, whatever was accepted.
+ */
+export const MAX_REQUEST_BYTES: Readonly<Record<RequestKind, number>> = {
+  create: 250_000,
+  payment: 16_384,
+  refund: 16_384,
+}
+
+/** The maximum number of open requests of a kind. */
+export const MAX_OPEN = 16
+
+/** The open requests of an order, in the order in which they are sent. */
+export const openRequests = ({ open }: Pick<Order, 'open'>): OpenRequest[] =>
+  REQUEST_KINDS.flatMap(kind => open[kind] ?? [])
 
 /**
- * Whether an order expects nothing more. While it is in review, in doubt, or has an open intent, a webhook or
- * another try is expected, and reconciliation must see to it (promise P10).
+ * Whether an order expects nothing more. While it is in review, in doubt, or has an open request, a webhook or
+ * another attempt is expected, and reconciliation must see to it (promise P10).
  */
-export const isSettled = ({ result, doubt, intents }: Pick<Order, 'result' | 'doubt' | 'intents'>): boolean =>
-  doubt === false && !(result !== undefined && isInReview(result.status)) && !intents.some(isOpen)
+export const isSettled = (order: Pick<Order, 'result' | 'doubt' | 'open'>): boolean =>
+  order.doubt === false &&
+  !(order.result !== undefined && isInReview(order.result.status)) &&
+  openRequests(order).length === 0
+
+/** A refusal without the service's own JSON. */
+export const wordsOf = ({ body: _, ...words }: Refusal): Omit<Refusal, 'body'> => words
+
+/** The error body of a refusal as JSON text, as the service wrote it. */
+export const refusalBody = ({ body, status: _, ...error }: Refusal): string =>
+  body ?? JSON.stringify({ error })
+
+/** Whether an order is not decided about a request. */
+export const isOpen = (state: RequestState): boolean => state === 'waiting' || state === 'held'
+
+/** A request as the store reads it, on its feed and from the API. */
+export type RequestView = {
+  id: string
+  kind: StoreRequestKind
+  /** What a withdrawal takes back. */
+  of?: RequestKind
+  state: RequestState
+  /** Why it was rejected, or refused and not sent again yet. */
+  reason?: Omit<Refusal, 'body'>
+}
+
+/** The refusal that an open request has met and that still stands. */
+export const refusalOf = (request: OpenRequest): Refused | undefined =>
+  request.stage === 'refused' || request.stage === 'unsent' || request.stage === 'perhaps sent'
+    ? request.refused
+    : undefined
+
+/** Every request of an order as its store reads it: those that ended, then those that are open. */
+export const requestViews = (order: Pick<Order, 'open' | 'ended'>): RequestView[] => [
+  ...order.ended.flatMap(({ ids, kind, of, state, reason }) =>
+    ids.map(id => ({ id, kind, ...(of && { of }), state, ...(reason && { reason: wordsOf(reason) }) })),
+  ),
+  ...openRequests(order).flatMap(request => {
+    const { id, others, kind, stage, withdrawals } = request
+    const reason = refusalOf(request)?.reason
+    const state = stage === 'held' ? ('held' as const) : ('waiting' as const)
+    return [
+      ...[...others, id].map(each => ({ id: each, kind, state, ...(reason && { reason: wordsOf(reason) }) })),
+      ...withdrawals.map(each => ({
+        ...{ id: each.id, kind: 'withdrawal' as const, of: kind, state: 'waiting' as const },
+      })),
+    ]
+  }),
+]
+
+/** Whether the order has a request with this id. */
+export const isKnown = (order: Order, id: string): boolean => requestViews(order).some(each => each.id === id)

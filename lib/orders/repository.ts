@@ -7,22 +7,27 @@ import {
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb'
 import type { DynamoDB } from '../platform/clients.ts'
+import { type Item, unlessConditionFails } from '../platform/dynamodb.ts'
 import { DAY, HOUR, MINUTE, type Runtime, unixSeconds } from '../platform/environment.ts'
+import { messageGroupOf } from '../platform/fifo.ts'
 import { UNSETTLED_INDEX } from '../platform/names.ts'
 import type { OrderKey } from '../protocol/order.ts'
-import { deflated } from './bodies.ts'
-import { messageGroupOf } from './events.ts'
-import { isSettled, type Order, type WithdrawalMark } from './order.ts'
-import { type Failing, type Item, keyItem, keyOf, orderOf, type StoredOrder } from './stored.ts'
+import { isSettled } from './order.ts'
+import {
+  type Failing,
+  keyItem,
+  keyOf,
+  orderOf,
+  requestsItem,
+  type SavedOrder,
+  type StoredOrder,
+} from './stored.ts'
 
 /** An unsettled order whose check is due. */
 type DueOrder = OrderKey & { checks: number; check_at: number }
 
 /** The orders table. */
 export type Orders = ReturnType<typeof orderRepository>
-
-/** More marks than any store needs; a withdrawal without one is carried out when its event comes. */
-const MAX_MARKS = 16
 
 /** The partition of an order in the indexes. */
 const shardOf = (order: OrderKey) => messageGroupOf(order).slice(0, 1)
@@ -66,19 +71,12 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
    *
    * @param revision the revision that was read, 0 for an order that was not stored
    * @param now unix time in milliseconds, later than that of the save before
-   * @throws ConditionalCheckFailedException when somebody else has saved it in the meantime
+   * @throws Error when another worker has saved it in the meantime
    */
-  async save(order: Order, revision: number, now: number): Promise<void> {
-    const { version, result, doubt, movedBack, intents, withdrawals, bulk } = order
+  async save({ order, outbox, bulk }: SavedOrder, revision: number, now: number): Promise<void> {
+    const { version, result, doubt, movedBack } = order
     const isBulk = bulk !== undefined
     const interval = isBulk ? BULK_CHECK : checkInterval(0, random())
-    const bodies: Item = {}
-    const stored = intents.map(intent => {
-      const body = deflated(intent.request ?? '')
-      if (body === undefined) return intent
-      bodies[intent.kind] = { B: body }
-      return { ...intent, request: '' }
-    })
     const input = {
       TableName: table,
       Item: {
@@ -88,9 +86,8 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
         ...(result !== undefined && { status: { S: result.status }, result: { S: JSON.stringify(result) } }),
         ...(doubt && { doubt: { S: doubt } }),
         ...(movedBack && { moved_back: { BOOL: true } }),
-        intents: { S: JSON.stringify(stored) },
-        ...(Object.keys(bodies).length > 0 && { bodies: { M: bodies } }),
-        ...(withdrawals.length > 0 && { withdrawals: { SS: withdrawals.map(markText) } }),
+        ...requestsItem(order),
+        ...(outbox !== undefined && { outbox: { S: JSON.stringify(outbox) } }),
         ...(isBulk && { bulk: { S: bulk } }),
         updated_at: { S: new Date(now).toISOString() },
         ...((isBulk || !isSettled(order)) && {
@@ -101,48 +98,13 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
       ConditionExpression: revision === 0 ? 'attribute_not_exists(revision)' : 'revision = :read',
       ...(revision !== 0 && { ExpressionAttributeValues: { ':read': { N: String(revision) } } }),
     }
-    try {
-      await dynamodb.send(new PutItemCommand(input))
-    } catch (error) {
-      // A retry of the SDK meets what its first attempt wrote when only the answer was lost.
-      if (!isConditionFailed(error)) throw error
-      const { Item } = await dynamodb.send(
-        new GetItemCommand({ TableName: table, Key: keyItem(order), ConsistentRead: true }),
-      )
-      if (Item === undefined || !isSame(Item, input.Item)) throw error
-    }
-  },
-
-  /**
-   * Leaves an item that says that a create is on its way, unless the order is stored. Without a revision it
-   * is no order yet, and the worker replaces it.
-   */
-  async announce(key: OrderKey, id: string, now: number): Promise<void> {
-    const Item = { ...keyItem(key), announced: { S: id }, updated_at: { S: new Date(now).toISOString() } }
-    const ConditionExpression = 'attribute_not_exists(revision)'
-    await unlessConditionFails(
-      dynamodb.send(new PutItemCommand({ TableName: table, Item, ConditionExpression })),
+    // A retry of the SDK meets what its first attempt wrote when only the answer was lost.
+    if (await unlessConditionFails(dynamodb.send(new PutItemCommand(input)))) return
+    const { Item } = await dynamodb.send(
+      new GetItemCommand({ TableName: table, Key: keyItem(order), ConsistentRead: true }),
     )
-  },
-
-  /**
-   * Marks a withdrawal on the order, after its event was enqueued: a worker that has read the order before
-   * fails to save it and meets the mark when the event comes again. Does nothing when the event was faster.
-   */
-  async mark(key: OrderKey, withdrawal: WithdrawalMark): Promise<void> {
-    await update(dynamodb, table, key, {
-      UpdateExpression: 'ADD withdrawals :mark SET revision = if_not_exists(revision, :none) + :one',
-      ConditionExpression:
-        '(attribute_not_exists(intents) OR NOT contains(intents, :id)) AND ' +
-        '(attribute_not_exists(withdrawals) OR size(withdrawals) < :most)',
-      ExpressionAttributeValues: {
-        ':mark': { SS: [markText(withdrawal)] },
-        ':id': { S: withdrawal.id },
-        ':none': { N: '0' },
-        ':one': { N: '1' },
-        ':most': { N: String(MAX_MARKS) },
-      },
-    })
+    if (Item === undefined || !isSame(Item, input.Item))
+      throw new Error('Cannot save the order: another worker has saved it')
   },
 
   /**
@@ -195,29 +157,17 @@ export const orderRepository = (dynamodb: DynamoDB, table: string, { random }: P
   },
 })
 
-const isConditionFailed = (error: unknown) =>
-  error instanceof Error && error.name === 'ConditionalCheckFailedException'
-
-const unlessConditionFails = async (written: Promise<unknown>) => {
-  try {
-    await written
-  } catch (error) {
-    if (!isConditionFailed(error)) throw error
-  }
-}
-
 /** Changes an item, unless the condition fails. */
-const update = (
+const update = async (
   dynamodb: DynamoDB,
   TableName: string,
   key: OrderKey,
   change: Omit<UpdateItemCommandInput, 'TableName' | 'Key'>,
-) => unlessConditionFails(dynamodb.send(new UpdateItemCommand({ TableName, Key: keyItem(key), ...change })))
-
-const markText = ({ of, id }: WithdrawalMark) => `${of} ${id}`
+) => {
+  await unlessConditionFails(
+    dynamodb.send(new UpdateItemCommand({ TableName, Key: keyItem(key), ...change })),
+  )
+}
 
 const isSame = (stored: Item, written: Item) =>
-  // A mark that was made since is no part of what was written.
-  [...Object.keys(written), 'withdrawals'].every(
-    name => name === 'check_at' || isDeepStrictEqual(stored[name], written[name]),
-  )
+  Object.keys(written).every(name => name === 'check_at' || isDeepStrictEqual(stored[name], written[name]))

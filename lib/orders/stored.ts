@@ -1,8 +1,9 @@
-import type { AttributeValue } from '@aws-sdk/client-dynamodb'
+import type { Item } from '../platform/dynamodb.ts'
 import { parseJson } from '../protocol/json.ts'
 import type { OrderKey, OrderResult } from '../protocol/order.ts'
-import { inflated } from './bodies.ts'
-import type { Intent, Order, RequestKind } from './order.ts'
+import { deflated, inflated } from './bodies.ts'
+import type { Outbox } from './feed.ts'
+import type { Order } from './order.ts'
 
 /** An event that fails: the one in front of those that wait for its order. Times are ISO 8601. */
 export type Failing = {
@@ -15,7 +16,7 @@ export type Failing = {
   /** When it failed last, and when it is tried again. */
   at: string
   next_at: string
-  /** The code of an AccountingError, `breaker open`, or the name of another error. */
+  /** The code of an AccountingError, or the name of another error. */
   code: string
   /** What the service answered. */
   status?: number
@@ -25,24 +26,24 @@ export type Failing = {
   behind: number
 }
 
-/** An order as stored, with the revision that guards against two writers. */
-export type StoredOrder = {
+/** An order as the worker saves it, with what concerns its processing and not its state. */
+export type SavedOrder = {
   order: Order
+  /** What is published once the order is saved; undefined before the first save. */
+  outbox: Outbox | undefined
+  /** The delivery of the last event that went to the bulk queue; undefined when none of them waits there. */
+  bulk: string | undefined
+}
+
+/** An order as stored, with the revision that guards against two workers. */
+export type StoredOrder = SavedOrder & {
   revision: number
-  /** ISO 8601. */
+  /** When the worker has saved it last, ISO 8601; empty when it has not. */
   updated_at: string
-  /** The id of a create that is on its way, of an order that the worker has not stored yet. */
-  announced?: string
   failing?: Failing
   /** When an unsettled order is checked next, in unix seconds. */
   check_at?: number
 }
-
-/** When the worker has saved an order last; undefined when it has not. */
-export const savedAt = ({ announced, updated_at }: StoredOrder): string | undefined =>
-  announced === undefined && updated_at !== '' ? updated_at : undefined
-
-export type Item = Record<string, AttributeValue>
 
 export const keyItem = ({ source, external_id }: OrderKey): Item => ({
   source: { S: source },
@@ -54,14 +55,42 @@ export const keyOf = ({ source, external_id }: Item): OrderKey => ({
   external_id: external_id?.S ?? '',
 })
 
+type StoredRequests = Pick<Order, 'open' | 'withdrawn' | 'ended'>
+
+/** The attributes for the requests of an order: large bodies are stored beside them, by kind. */
+export const requestsItem = ({ open, withdrawn, ended }: StoredRequests): Item => {
+  const bodies: Item = {}
+  const stored = Object.values(open).map(request => {
+    const body = deflated(request.body)
+    if (body === undefined) return [request.kind, request]
+    bodies[request.kind] = { B: body }
+    return [request.kind, { ...request, body: '' }]
+  })
+  return {
+    requests: { S: JSON.stringify({ open: Object.fromEntries(stored), withdrawn, ended }) },
+    ...(Object.keys(bodies).length > 0 && { bodies: { M: bodies } }),
+  }
+}
+
+const requestsOf = ({ requests, bodies }: Item): StoredRequests => {
+  if (requests?.S === undefined) return { open: {}, withdrawn: {}, ended: [] }
+  const { open, ...rest } = JSON.parse(requests.S) as StoredRequests
+  const whole = Object.values(open).map(request => {
+    const body = bodies?.M?.[request.kind]?.B
+    return [request.kind, body === undefined ? request : { ...request, body: inflated(body) }]
+  })
+  return { open: Object.fromEntries(whole), ...rest }
+}
+
 /**
- * Reads an item of the orders table. `result` and `intents` are JSON text, so that unknown fields and long
- * numbers come back exactly as the service sent them; `bodies` has the large bodies of intents, by kind.
+ * Reads an item of the orders table. `result`, `requests` and `outbox` are JSON text, so that unknown fields and long
+ * numbers come back exactly as the service sent them.
  */
 export const orderOf = (item: Item): StoredOrder => ({
   revision: Number(item.revision?.N ?? 0),
   updated_at: item.updated_at?.S ?? '',
-  ...(item.announced?.S !== undefined && { announced: item.announced.S }),
+  bulk: item.bulk?.S,
+  outbox: item.outbox?.S === undefined ? undefined : (JSON.parse(item.outbox.S) as Outbox),
   ...(item.failing?.S !== undefined && { failing: JSON.parse(item.failing.S) as Failing }),
   ...(item.check_at?.N !== undefined && { check_at: Number(item.check_at.N) }),
   order: {
@@ -70,15 +99,6 @@ export const orderOf = (item: Item): StoredOrder => ({
     result: item.result?.S === undefined ? undefined : (parseJson(item.result.S) as OrderResult),
     doubt: (item.doubt?.S as Order['doubt'] | undefined) ?? false,
     movedBack: item.moved_back?.BOOL === true,
-    intents: (JSON.parse(item.intents?.S ?? '[]') as Intent[]).map(intent => {
-      const body = intent.request === '' ? item.bodies?.M?.[intent.kind]?.B : undefined
-      return body === undefined ? intent : { ...intent, request: inflated(body) }
-    }),
-    withdrawals: (item.withdrawals?.SS ?? []).map(mark => {
-      const [of, id = ''] = mark.split(' ')
-      return { id, of: of as RequestKind }
-    }),
-    bulk: item.bulk?.S,
-    pending: [],
+    ...requestsOf(item),
   },
 })

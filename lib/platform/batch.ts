@@ -9,8 +9,8 @@ const byGroup = (records: readonly SQSRecord[]) =>
 export type FailedRecord = { error: unknown; record: SQSRecord; behind: readonly SQSRecord[] }
 
 /**
- * Processes a FIFO batch: message groups in parallel, in order within a group. A group stops at its first failure, so
- * that no record overtakes the failed one.
+ * Handles a FIFO batch: message groups in parallel, in order within a group. A group stops at its first failure, so that
+ * no record overtakes the failed one.
  *
  * @param onFailure extends the visibility timeout of the failed records; if it fails, the error is only logged, since
  *   the messages return after the queue's own visibility timeout
@@ -18,11 +18,11 @@ export type FailedRecord = { error: unknown; record: SQSRecord; behind: readonly
 export const processBatch = async (
   records: readonly SQSRecord[],
   {
-    process,
+    handle,
     onFailure,
     telemetry,
   }: {
-    process: (record: SQSRecord) => Promise<void>
+    handle: (record: SQSRecord) => Promise<void>
     onFailure: (failed: FailedRecord) => Promise<void>
     telemetry: Telemetry
   },
@@ -31,7 +31,7 @@ export const processBatch = async (
     [...byGroup(records).values()].map(async group => {
       for (const [index, record] of group.entries()) {
         try {
-          await process(record)
+          await handle(record)
         } catch (error) {
           await onFailure({ error, record, behind: group.slice(index + 1) }).catch(failure =>
             telemetry.error('visibility not extended', failure, {

@@ -27,8 +27,6 @@ export type IncomingResponse = {
   status: number
   headers: Readonly<Record<string, string | string[] | undefined>>
   text: string
-  /** The request was sent twice, because its kept connection broke: the receiver may have handled it twice. */
-  resent?: true
 }
 
 /** Sends one HTTP request. Does not follow redirects; rejects when there is no complete response. */
@@ -71,7 +69,7 @@ export const httpClient = (assertAddress: (address: string) => void = () => unde
     outgoing: OutgoingRequest,
     signal: AbortSignal,
     fresh: boolean,
-  ): Promise<{ response: IncomingMessage; resent?: true }> => {
+  ): Promise<IncomingMessage> => {
     const { method, path, headers, body } = outgoing
     const url = new URL(outgoing.origin)
     const { protocol, port } = url
@@ -82,9 +80,7 @@ export const httpClient = (assertAddress: (address: string) => void = () => unde
     const agent = fresh ? false : keptAgent
     return new Promise((resolve, reject) => {
       const request = scheme
-        .request({ agent, protocol, host, port, lookup, method, path, headers, signal }, response =>
-          resolve({ response, ...(fresh && { resent: true }) }),
-        )
+        .request({ agent, protocol, host, port, lookup, method, path, headers, signal }, resolve)
         .on('error', error => {
           if (fresh || !isStaleConnection(request.reusedSocket, error)) return reject(error)
           connect(outgoing, signal, true).then(resolve, reject)
@@ -98,7 +94,7 @@ export const httpClient = (assertAddress: (address: string) => void = () => unde
     const length: Record<string, string> =
       body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
     const headers = { ...request.headers, ...length }
-    const { response, ...sending } = await connect({ ...request, headers }, signal, false)
+    const response = await connect({ ...request, headers }, signal, false)
     const { statusCode: status = 0, headers: responseHeaders } = response
     // A small body that is discarded is read to the end, so that the connection can be used again; a long one ends it.
     const limit = maxBytes === 0 ? 16_384 : maxBytes
@@ -108,7 +104,7 @@ export const httpClient = (assertAddress: (address: string) => void = () => unde
       if (size > limit) response.destroy(new Error(`the response is larger than ${limit} bytes`))
     })
     const text = maxBytes === 0 ? '' : await readText(response)
-    return { status, headers: responseHeaders, text, ...sending }
+    return { status, headers: responseHeaders, text }
   }
 
   const send: HttpClient = async request => {

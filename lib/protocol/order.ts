@@ -47,3 +47,6 @@ export type OrderResult = v.InferOutput<typeof orderResult>
 
 /** Identifies one order. */
 export type OrderKey = { source: string; external_id: string }
+
+/** An order in one text, such as the key of a map. */
+export const orderName = ({ source, external_id }: OrderKey): string => JSON.stringify([source, external_id])

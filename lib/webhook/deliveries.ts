@@ -1,6 +1,6 @@
 import { type AttributeValue, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
-import { itemBytes, WRITE_UNIT } from '../orders/bodies.ts'
 import type { DynamoDB } from '../platform/clients.ts'
+import { itemBytes, WRITE_UNIT } from '../platform/dynamodb.ts'
 import type { OrderKey } from '../protocol/order.ts'
 
 /**

@@ -35,7 +35,7 @@ export const noteFailing = async (
     since: iso(Number(record.attributes.SentTimestamp)),
     at: iso(now),
     next_at: iso(now + seconds * 1000),
-    code: accounting?.isBreakerOpen ? 'breaker open' : (accounting?.code ?? name),
+    code: accounting?.code ?? name,
     ...(status !== undefined && { status }),
     message: normalised(message),
     behind: behind.length,

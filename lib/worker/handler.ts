@@ -2,15 +2,17 @@ import middy from '@middy/core'
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { AccountingError } from '../accounting/errors.ts'
 import { type AccountingDependencies, createAccounting } from '../accounting/service.ts'
-import { type OrderEvent, readOrderEvent, sendInOrder } from '../orders/events.ts'
+import { announcementRepository } from '../orders/announcements.ts'
+import { type OrderEvent, readOrderEvent } from '../orders/events.ts'
 import { feedPublisher } from '../orders/feed.ts'
+import { type Handled, handleEvent } from '../orders/handle-event.ts'
 import { historyRecorder } from '../orders/history.ts'
-import { type Processed, process } from '../orders/process.ts'
 import { type Orders, orderRepository } from '../orders/repository.ts'
 import { aboutMessage } from '../platform/about.ts'
 import { type FailedRecord, processBatch } from '../platform/batch.ts'
 import type { DynamoDB, Sqs } from '../platform/clients.ts'
 import { DAY, invocation, type Settings } from '../platform/environment.ts'
+import { sendInOrder } from '../platform/fifo.ts'
 import { QUEUES, siblingQueueUrl } from '../platform/names.ts'
 import { type Quarantine, quarantineQueue } from '../platform/quarantine.ts'
 import { retryDelay, visibilityExtender } from '../platform/retry.ts'
@@ -26,6 +28,7 @@ export type WorkerDependencies = AccountingDependencies & {
   settings: Pick<
     Settings,
     | 'ordersTable'
+    | 'deliveriesTable'
     | 'historyTable'
     | 'ordersQueueUrl'
     | 'quarantineQueueUrl'
@@ -37,17 +40,17 @@ export type WorkerDependencies = AccountingDependencies & {
 const isFrom = ({ eventSourceARN }: SQSRecord, queue: string) => eventSourceARN.endsWith(queue)
 
 /**
- * Processes one record of a queue. What cannot be read now will not be readable later either, so it
+ * Handles one record of a queue. What cannot be read now will not be readable later either, so it
  * goes to quarantine immediately instead of holding up its order (promise P12).
  */
-const processRecord =
+const handleRecord =
   ({
-    processEvent,
+    handle,
     quarantine,
     now,
     telemetry,
   }: {
-    processEvent: (event: OrderEvent, record: SQSRecord) => Promise<Processed>
+    handle: (event: OrderEvent, record: SQSRecord) => Promise<Handled>
     quarantine: Quarantine
   } & Pick<WorkerDependencies, 'now' | 'telemetry'>) =>
   async (record: SQSRecord): Promise<void> => {
@@ -61,11 +64,11 @@ const processRecord =
     }
     const { delivery, event, data } = reading.event
     const { source, external_id } = data
-    const { deferred, ...processed } = await processEvent(reading.event, record)
-    const about = { delivery, event, source, external_id, ...processed }
+    const { deferred, ...handled } = await handle(reading.event, record)
+    const about = { delivery, event, source, external_id, ...handled }
     if (deferred) return telemetry.info('event deferred', about)
     telemetry.info('event processed', about)
-    telemetry.count('EventsProcessed', { event, changed: String(processed.changed) })
+    telemetry.count('EventsProcessed', { event, changed: String(handled.changed) })
   }
 
 /** Delays a failed event, and the events behind it in its message group (promise P8). */
@@ -107,6 +110,7 @@ export const createWorker = (dependencies: WorkerDependencies) => {
   const { dynamodb, sqs, telemetry, stores, settings, now, random } = dependencies
   const call = callAccounting(createAccounting(dependencies))
   const orders = orderRepository(dynamodb, settings.ordersTable, { random })
+  const announcements = announcementRepository(dynamodb, settings.deliveriesTable)
   const publish = feedPublisher(sqs, settings.ordersQueueUrl, stores)
   const quarantine = quarantineQueue(sqs, settings.quarantineQueueUrl)
   const retryRefused = Number(settings.refusedRetryDays) * DAY
@@ -122,15 +126,15 @@ export const createWorker = (dependencies: WorkerDependencies) => {
 
   return middy<SQSEvent, SQSBatchResponse>(invocation).handler(({ Records }, context) => {
     const callInTime = withDeadline(call, () => context.getRemainingTimeInMillis())
-    const processEvent = (event: OrderEvent, record: SQSRecord) => {
+    const handle = (event: OrderEvent, record: SQSRecord) => {
       const redelivered = Number(record.attributes.ApproximateReceiveCount) > 1
       const versionsFrom = Number(settings.feedVersionsFrom)
-      const dependencies = { orders, publish, recordChange, now, retryRefused, redelivered, versionsFrom }
-      if (!isFrom(record, QUEUES.orders)) return process(event, { ...dependencies, call: callInTime })
-      return process(event, {
-        ...dependencies,
+      const common = { orders, announcements, publish, recordChange, now, retryRefused, redelivered, versionsFrom }
+      if (!isFrom(record, QUEUES.orders)) return handleEvent(event, { ...common, call: callInTime })
+      return handleEvent(event, {
+        ...common,
         call: (next, order) => share(order.source, Records.length)?.(() => callInTime(next, order)),
-        // Moved again after it was processed there, it must not be dropped as a duplicate: its new mark would remain.
+        // Moved again after it was handled there, it must not be dropped as a duplicate: its new mark would remain.
         defer: revision =>
           sendInOrder(sqs, bulkQueueUrl, event.data, {
             id: `${event.delivery}-${revision}`,
@@ -139,7 +143,7 @@ export const createWorker = (dependencies: WorkerDependencies) => {
       })
     }
     return processBatch(Records, {
-      process: processRecord({ processEvent, quarantine, now, telemetry }),
+      handle: handleRecord({ handle, quarantine, now, telemetry }),
       onFailure,
       telemetry,
     })

@@ -1,7 +1,7 @@
 import { toJsonSchemaDefs } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { FEED_TEST } from '../../lib/feeds/deliver.ts'
-import { INTENT_STATES, REQUEST_KINDS } from '../../lib/orders/order.ts'
+import { REQUEST_STATES, REQUEST_KINDS } from '../../lib/orders/order.ts'
 import * as requests from '../../lib/protocol/requests.ts'
 import { STATUSES } from '../../lib/protocol/status.ts'
 import { ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
@@ -53,7 +53,7 @@ const requestView = v.object({
   id: text('Id of the request, as in the header `Relay-Request-Id`.'),
   kind,
   of,
-  state: v.picklist(INTENT_STATES),
+  state: v.picklist(REQUEST_STATES),
   reason: v.optional(refusal),
 })
 
@@ -125,7 +125,7 @@ export const SCHEMAS = {
     ...message,
   }),
   RequestChanged: v.object({
-    event: v.picklist(INTENT_STATES.map(state => `order.${state}` as const)),
+    event: v.picklist(REQUEST_STATES.map(state => `order.${state}` as const)),
     data: v.object({
       ...key,
       request: kind,

@@ -1,13 +1,12 @@
-import { beforeEach, describe, expect, test } from '@jest/globals'
-import { withBreaker } from '../../lib/accounting/breaker.ts'
+import { describe, expect, test } from '@jest/globals'
 import { accountingClient } from '../../lib/accounting/client.ts'
-import { AccountingError, type AccountingErrorCode } from '../../lib/accounting/errors.ts'
+import { AccountingError, mayHaveActed } from '../../lib/accounting/errors.ts'
 import { refusalBody } from '../../lib/orders/order.ts'
 import type { HttpClient } from '../../lib/platform/http-client.ts'
 import { ExactNumber } from '../../lib/protocol/json.ts'
 
 const key = { source: 'shop', external_id: '1' }
-const unavailable = { code: 'unavailable' }
+const failed = { code: 'failed' }
 
 /** A client of a service with this response; records its requests. */
 const answering = (status: number | Error, text = '', headers: Record<string, string> = {}) => {
@@ -31,29 +30,51 @@ const errorOf = async (call: Promise<unknown>) => {
 test('a service that cannot be reached is unavailable', async () => {
   const message = 'Cannot reach the accounting service: socket hang up'
   const error = await errorOf(answering(new Error('socket hang up')).client.read(key))
-  expect(error).toMatchObject({ ...unavailable, message })
+  expect(error).toMatchObject({ code: 'unavailable', message })
+  expect(mayHaveActed(error)).toBe(true)
 })
 
 test('a webhook is registered with a secret only, and removed by its whole URL', async () => {
   const { client, requests } = answering(200, '{"url":"u","secret":""}')
-  await expect(client.registerWebhook('u')).rejects.toMatchObject(unavailable)
+  await expect(client.registerWebhook('u')).rejects.toMatchObject(failed)
   await client.removeWebhook('https://a.example/?b&c')
   expect(requests[1]?.path).toBe('/base/api/v1/webhook/?url=https%3A%2F%2Fa.example%2F%3Fb%26c')
+})
+
+test.each([
+  ['unavailable', true],
+  ['failed', true],
+  ['throttled', false],
+  ['rejected', false],
+  ['not_called', false],
+] as const)('after the error %s the service may have acted: %p', (code, expected) => {
+  expect(mayHaveActed(new AccountingError(code, ''))).toBe(expected)
+})
+
+test('without the API key no call is made, and the service has not acted', async () => {
+  const apiKey = () => Promise.reject(new Error('no response of Parameter Store'))
+  const http: HttpClient = async () => ({ status: 500, headers: {}, text: '' })
+  const client = accountingClient({ baseUrl: 'https://a.example', apiKey, http })
+  const error = await client.read(key).catch((each: unknown) => each)
+  expect([String(error), mayHaveActed(error)]).toEqual(['Error: no response of Parameter Store', false])
 })
 
 describe('a response', () => {
   const words = { code: 'c', message: 'm', field: 'f' }
   test.each<[number, string, Record<string, string>, object]>([
-    [200, '<html>', {}, unavailable],
-    [200, '{"source":"other","external_id":"1","status":"paid"}', {}, unavailable],
-    [200, '{"source":"shop","external_id":"2","status":"paid"}', {}, unavailable],
-    [200, '{"source":"shop","external_id":"1"}', {}, unavailable],
-    [302, '', { location: '/' }, unavailable],
-    [500, '', {}, { ...unavailable, reason: { status: 500 } }],
-    [429, '', { 'retry-after': '7' }, { ...unavailable, retryAfter: 7 }],
-    [503, '', { 'retry-after': 'Thu, 01 Jan 1970 00:01:30 GMT' }, { ...unavailable, retryAfter: 90 }],
-    [408, '', {}, unavailable],
-    [425, '', {}, unavailable],
+    [200, '<html>', {}, failed],
+    [200, '{"source":"other","external_id":"1","status":"paid"}', {}, failed],
+    [200, '{"source":"shop","external_id":"2","status":"paid"}', {}, failed],
+    [200, '{"source":"shop","external_id":"1"}', {}, failed],
+    [302, '', { location: '/' }, failed],
+    [500, '', {}, { ...failed, reason: { status: 500 } }],
+    [501, '', {}, failed],
+    [502, '', {}, { code: 'unavailable' }],
+    [503, '', { 'retry-after': 'Thu, 01 Jan 1970 00:01:30 GMT' }, { code: 'unavailable', retryAfter: 90 }],
+    [504, '', {}, { code: 'unavailable' }],
+    [429, '', { 'retry-after': '7' }, { code: 'throttled', retryAfter: 7 }],
+    [408, '', {}, { code: 'throttled' }],
+    [425, '', {}, { code: 'throttled' }],
     [401, '', {}, { code: 'unauthorized' }],
     [403, '', {}, { code: 'unauthorized' }],
     [404, '<html>', {}, { code: 'unknown_order' }],
@@ -120,86 +141,5 @@ describe('a response', () => {
       expect(Object.keys(error)).not.toContain('reason')
       expect(JSON.stringify({ ...error }) + error.stack).not.toContain('Sara')
     }
-  })
-})
-
-describe('the breaker', () => {
-  let clock: number
-  let calls: number
-  let opened: number[]
-  let guard: ReturnType<typeof withBreaker>
-  beforeEach(() => {
-    clock = 0
-    calls = 0
-    opened = []
-    guard = withBreaker({ now: () => clock, random: () => 1, onOpen: () => opened.push(clock) })
-  })
-  const call = (answer: () => Promise<unknown>) =>
-    guard(() => {
-      calls++
-      return answer()
-    })
-  const fails = (code: AccountingErrorCode) => async () => {
-    throw new AccountingError(code, 'no')
-  }
-  const succeeds = async () => 'up'
-  const down = () => call(fails('unavailable'))
-  const failTimes = async (count: number) => {
-    for (let each = 0; each < count; each++) await expect(down()).rejects.toThrow('no')
-  }
-  const isOpen = { code: 'unavailable', retryAfter: 1 }
-
-  test('stops calling a service that is unavailable, and probes it with one call after the pause', async () => {
-    await failTimes(5)
-    expect(opened).toEqual([0])
-    await expect(down()).rejects.toMatchObject(isOpen)
-    expect(calls).toBe(5)
-
-    clock = 1000
-    await Promise.allSettled([down(), down()])
-    expect(calls).toBe(6)
-    clock = 2000
-    await expect(down()).rejects.toMatchObject(isOpen)
-    expect(calls).toBe(6)
-
-    clock = 3000
-    for (let count = 0; count < 2; count++) await expect(call(succeeds)).resolves.toBe('up')
-    expect(opened).toEqual([0, 1000])
-  })
-
-  test('probes a service once a minute, however long it is down', async () => {
-    for (; clock < 3_600_000; clock += 60_000) await failTimes(1)
-    expect(calls).toBe(60)
-  })
-
-  test('stays open no longer when calls fail together than when they fail one after another', async () => {
-    await Promise.allSettled(Array.from({ length: 20 }, down))
-    expect([calls, opened]).toEqual([20, [0]])
-    await expect(down()).rejects.toMatchObject(isOpen)
-    clock = 1000
-    await expect(call(succeeds)).resolves.toBe('up')
-  })
-
-  test('admits no second probe when a call fails that began before it opened', async () => {
-    const late = Promise.withResolvers<never>()
-    const probe = Promise.withResolvers<string>()
-    const before = call(() => late.promise)
-    await failTimes(5)
-    clock = 1000
-    const probing = call(() => probe.promise)
-    late.reject(new AccountingError('unavailable', 'late'))
-    await expect(before).rejects.toThrow('late')
-    await expect(call(succeeds)).rejects.toMatchObject(isOpen)
-    probe.resolve('up')
-    await expect(probing).resolves.toBe('up')
-  })
-
-  test('stays closed when the service gives any other answer, because then it is available', async () => {
-    for (const answer of [fails('rejected'), fails('unauthorized'), succeeds]) {
-      await failTimes(4)
-      await call(answer).catch(() => undefined)
-    }
-    await failTimes(4)
-    expect([calls, opened]).toEqual([19, []])
   })
 })

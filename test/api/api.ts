@@ -36,7 +36,6 @@ export const apiForTests = async () => {
     ...stack,
     ...{ stores: [...STORES, { source: 'api', feed: 'sqs' } as const], telemetry: recorded.telemetry },
     ...{ now: () => world.now, random: () => 0.5, newId: randomUUID },
-    settings: { ...stack.settings, waitSeconds: '4' },
     http: async (request: OutgoingRequest) => world.service(request),
     async sleep(milliseconds: number) {
       world.pauses.push(milliseconds)
@@ -45,6 +44,10 @@ export const apiForTests = async () => {
     },
   }
   let handler: ReturnType<typeof createApi>
+  /** Starts an environment of the function. */
+  const start = (waitSeconds = '4') => {
+    handler = createApi({ ...dependencies, settings: { ...stack.settings, waitSeconds } })
+  }
 
   /** Asks as API Gateway does, with the key of "shop" unless another one is given. */
   const ask = async (method: string, path: string, body: Body = '', options: Options = {}) => {
@@ -66,10 +69,10 @@ export const apiForTests = async () => {
 
   beforeEach(async () => {
     Object.assign(world, initially())
-    handler = createApi(dependencies)
+    start()
     await ask('GET', `${ORDERS}1/?source=web`)
     stack.clear()
     recorded.clear()
   })
-  return { stack, recorded, world, dependencies, ask }
+  return { stack, recorded, world, dependencies, start, ask }
 }

@@ -1,9 +1,9 @@
+import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { errorOf } from '../../lib/accounting/errors.ts'
 import { answerOf } from '../../lib/api/answers.ts'
 import { storedBytes } from '../../lib/orders/bodies.ts'
-import { messageGroupOf } from '../../lib/orders/events.ts'
 import { withinHistory } from '../../lib/orders/intents.ts'
 import {
   type Intent,
@@ -258,6 +258,7 @@ describe('a read', () => {
     ['result of the service', answering(200, found), 200, found],
     ['refusal of the service', answering(400, UNKNOWN_TEXT), 400, UNKNOWN],
     ['error of the service', answering(500, {}, { 'retry-after': '7' }), 503, unavailable],
+    ['limit of the service', answering(429, {}, { 'retry-after': '7' }), 503, unavailable],
     ["refusal of the relay's own key", answering(401, {}), 503, unavailable],
   ])(
     'of an order that the relay does not know is answered with the %s',
@@ -279,14 +280,18 @@ describe('a read', () => {
     },
   )
 
-  test('leaves a service alone that was unavailable five times', async () => {
+  test('waits for the service for three seconds, and never behind the failures of other reads', async () => {
     const timeouts: number[] = []
     world.service = ({ timeout }) => {
       timeouts.push(timeout)
       throw new Error('timed out')
     }
-    for (let count = 0; count < 7; count++) expect(await read(found)).toMatchObject({ status: 503 })
-    expect(timeouts).toEqual([3000, 3000, 3000, 3000, 3000])
+    for (let count = 0; count < 9; count++)
+      expect(await read({ ...found, external_id: `unknown ${count}` })).toMatchObject({ status: 503 })
+    expect(timeouts).toEqual(Array(9).fill(3000))
+    world.service = () => answering(200, found)
+    expect(await read(found)).toMatchObject({ status: 200 })
+    expect(recorded.counted()).not.toContain('BreakerOpened')
   })
 })
 

@@ -1,6 +1,6 @@
+import { sendInOrder } from '../../lib/platform/fifo.ts'
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from '@jest/globals'
-import { sendInOrder } from '../../lib/orders/events.ts'
 import { newOrder } from '../../lib/orders/order.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
@@ -8,7 +8,7 @@ import { context, sqsEvent, sqsRecord } from '../support/lambda.ts'
 import { drain } from '../support/parts.ts'
 import { answering, apiForTests, ORDERS } from './api.ts'
 
-const { stack, recorded, world, dependencies, ask: askApi } = await apiForTests()
+const { stack, recorded, world, dependencies, start, ask: askApi } = await apiForTests()
 const { ordersQueueUrl } = stack.settings
 
 let worker: ReturnType<typeof createWorker>
@@ -28,7 +28,14 @@ const work = async () => {
   await worker(sqsEvent(...records), context())
 }
 
-type Asked = { method?: string; prefer?: string; time?: number; since?: number; more?: object }
+type Asked = {
+  method?: string
+  prefer?: string
+  time?: number
+  since?: number
+  key?: string
+  more?: object
+}
 
 const ask = ({ method = 'POST', prefer, more, ...options }: Asked = {}) => {
   const body = { ...order, items: [{ sku: 'A', quantity: 1, unit_price: 1 }], ...more }
@@ -134,22 +141,46 @@ describe('the wait', () => {
     expect(world.pauses).toEqual([60, 60])
   })
 
-  test('in vain is not repeated for a second, then two, until one succeeds', async () => {
-    const waits = async (after = 0) => {
-      world.pauses = []
-      world.now += after
-      await ask()
-      return world.pauses.length > 0
-    }
-    // Who waits for a shorter time than others learns nothing.
+  /** Whether a request waits. */
+  const waits = async (after = 0, asked: Asked = {}) => {
+    world.pauses = []
+    world.now += after
+    await ask(asked)
+    return world.pauses.length > 0
+  }
+
+  test('that fails is not repeated for a second, then two, until one succeeds', async () => {
+    // A wait of less than a second says nothing.
     await ask({ prefer: 'wait=1' })
-    const seen = [await waits(), await waits(), await waits(1000), await waits(1999)]
+    const seen = [await waits(), await waits(), await waits(750), await waits(1499)]
     world.meanwhile = work
     seen.push(await waits(1), await waits())
     expect(seen).toEqual([true, false, true, false, true, true])
     // Then for a second again, and never for more than a minute.
     world.meanwhile = async () => undefined
-    for (const after of [0, 1000, ...Array(8).fill(60_000)]) expect(await waits(after)).toBe(true)
+    for (const after of [0, 750, ...Array(8).fill(60_000)]) expect(await waits(after)).toBe(true)
+  })
+
+  test('that fails for one store leaves another store its answers', async () => {
+    for (const after of [0, ...Array(8).fill(60_000)]) expect(await waits(after)).toBe(true)
+    expect(await waits()).toBe(false)
+    world.meanwhile = work
+    order = { ...order, source: 'web' }
+    expect(await ask({ key: 'key-of-web' })).toMatchObject({ status: 201 })
+    // Its own poison remains poison.
+    order = { ...order, source: 'shop' }
+    expect(await waits()).toBe(false)
+  })
+
+  test('is as long as the request prefers where the default is not to wait', async () => {
+    start('0')
+    for (let count = 0; count < 9; count++) expect(await waits()).toBe(false)
+    world.meanwhile = work
+    expect(await ask({ prefer: 'wait=2' })).toMatchObject({ status: 201 })
+    world.meanwhile = async () => undefined
+    for (let count = 0; count < 9; count++) expect(await waits(0, { prefer: 'respond-async' })).toBe(false)
+    world.meanwhile = work
+    expect(await ask({ prefer: 'wait=2' })).toMatchObject({ status: 201 })
   })
 })
 

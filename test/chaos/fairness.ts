@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
 import { sign } from '../../lib/protocol/signature.ts'
 import { HEADERS, ORDER_UPDATED } from '../../lib/protocol/webhook.ts'
+import type { Fault } from './faults.ts'
 import { orderIn } from './journal.ts'
 import { createRequest } from './service.ts'
 import { REAL_TIME, startWorld } from './world.ts'
@@ -20,16 +21,20 @@ const stopwatch = () => {
     },
     /** The longest, however long what has not ended will take. */
     longest: () => Math.max(...took, ...[...began.values()].map(at => (Date.now() - at) / 1000)),
+    forget() {
+      began.clear()
+      took.length = 0
+    },
   }
 }
 
 /**
- * Starts a world without faults, but with a service that takes its time. The store "api" creates orders while
+ * Starts a world in which only the service's answers to the worker are faulty. The store "api" creates orders while
  * "demo-shop" has its webhooks and payments.
  *
- * @param delay how long the service takes for a call that the worker makes now, in milliseconds
+ * @param fault what happens to a call for an order that the worker makes now
  */
-const startSlow = async (delay: () => number) => {
+const startFaulty = async (fault: (order: string) => Pick<Fault, 'kind' | 'ms'> | undefined) => {
   const webhooks = stopwatch()
   const payments = stopwatch()
   const world = await startWorld({
@@ -39,7 +44,8 @@ const startSlow = async (delay: () => number) => {
       if (link === 'feeder to store') webhooks.end(orderIn(name))
       if (link !== 'worker to service') return undefined
       if (name.includes('/payment/')) payments.end(orderIn(name))
-      return { ...request, kind: 'delay', ms: delay() }
+      const met = fault(orderIn(name))
+      return met && { ...request, ...met }
     },
   })
   const { journal, service, request, webhook } = world
@@ -73,9 +79,9 @@ test('while a store imports twice as many orders as the service takes, another o
   // A fifth of the rates of docs/fairness.md, so that the service is what is slow, whatever the machine.
   const [capacity, orders, seconds] = [10, 20, 15]
   let free = 0
-  await using slow = await startSlow(() => {
+  await using slow = await startFaulty(() => {
     free = Math.max(free, Date.now()) + 1000 / capacity
-    return free - Date.now()
+    return { kind: 'delay', ms: free - Date.now() }
   })
   for (let second = 0; second < seconds; second++) {
     const creates = Array.from({ length: orders }, (_, count) => slow.create(second * orders + count))
@@ -89,7 +95,7 @@ test('while a store imports twice as many orders as the service takes, another o
 }, 60_000)
 
 test('while every call takes ten seconds, a webhook that needs none hardly waits', async () => {
-  await using slow = await startSlow(() => 10_000)
+  await using slow = await startFaulty(() => ({ kind: 'delay', ms: 10_000 }))
   for (let count = 0; count < 120; count++) {
     // Enough of them that batches are full, on a quick machine too: only then is anything moved.
     const creates = [0, 1, 2].map(each => slow.create(3 * count + each))
@@ -99,3 +105,25 @@ test('while every call takes ten seconds, a webhook that needs none hardly waits
   expect(slow.webhooks.longest()).toBeLessThan(30)
   expect(slow.moved()).toBeGreaterThan(0)
 }, 90_000)
+
+test.each<[string, Fault['kind'], number]>([
+  ['are answered 500', 'error before', 0],
+  ['are answered without an order result', 'nonsense', 0],
+  // The first time-outs occupy every worker.
+  ['time out', 'delay', 10],
+])(
+  'while the calls for 150 orders of one store %s, another one hardly waits',
+  async (_name, kind, learning) => {
+    await using world = await startFaulty(order => (order.startsWith('o1') ? { kind, ms: 9000 } : undefined))
+    // Both workers have called the service for the other store before.
+    for (let count = 0; count < 20; count++) await Promise.all([world.pay(100 + count), sleep(200)])
+    for (let second = 0; second < 30; second++) {
+      if (second === learning) world.payments.forget()
+      const creates = Array.from({ length: 5 }, (_, count) => world.create(second * 5 + count))
+      await Promise.all([...creates, world.pay(second), sleep(1000)])
+    }
+    await sleep(1000)
+    expect(world.payments.longest()).toBeLessThan(3)
+  },
+  90_000,
+)

@@ -1,7 +1,7 @@
+import { orderName } from '../../lib/protocol/order.ts'
 import { expect, test } from '@jest/globals'
 import { balance, type ComparedOrder, type Evidence } from '../../cli/audit/balance.ts'
 import { addLine, emptyLog } from '../../cli/audit/logged.ts'
-import { orderName } from '../../lib/orders/events.ts'
 import { newOrder, type Order } from '../../lib/orders/order.ts'
 
 const SINCE = new Date('2026-03-21T00:00:00Z')

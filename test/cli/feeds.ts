@@ -1,7 +1,7 @@
+import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { messageGroupOf } from '../../lib/orders/events.ts'
 import { feedQueueName } from '../../lib/platform/names.ts'
 import { PERSIAN } from '../e2e/relay.ts'
 import { undocumentedMessage } from '../support/documents.ts'

@@ -20,37 +20,27 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
+type Names = Readonly<Record<string, string>>
+
 /** The conditions that the relay uses. */
-const CONDITIONS: Readonly<Record<string, (item: Item, values: Item) => boolean>> = {
+const CONDITIONS: Readonly<Record<string, (item: Item, values: Item, names: Names) => boolean>> = {
   'attribute_not_exists(revision)': ({ revision }) => revision === undefined,
   'revision = :read': ({ revision }, values) => same(revision, values[':read']),
   'check_at = :seen': ({ check_at }, values) => same(check_at, values[':seen']),
   'attribute_not_exists(updated_at) OR updated_at <= :at': ({ updated_at }, values) =>
     (updated_at?.S ?? '') <= String(values[':at']?.S),
-  '(attribute_not_exists(intents) OR NOT contains(intents, :id)) AND (attribute_not_exists(withdrawals) OR size(withdrawals) < :most)':
-    ({ intents, withdrawals }, values) =>
-      intents?.S?.includes(values[':id']?.S ?? '') !== true &&
-      (withdrawals?.SS ?? []).length < Number(values[':most']?.N),
+  'attribute_not_exists(#name) OR #name < :value': (item, values, names) =>
+    (item[String(names['#name'])]?.S ?? '') < String(values[':value']?.S),
 }
 
-const setValues = (expression: string, values: Item): Item =>
+/** What an update sets. */
+const setValues = (expression: string, values: Item, names: Names): Item =>
   Object.fromEntries(
-    [...expression.matchAll(/(\w+) = (:\w+)/g)].flatMap(([, name = '', parameter = '']) => {
+    [...expression.matchAll(/([#\w]+) = (:\w+)/g)].flatMap(([, name = '', parameter = '']) => {
       const value = values[parameter]
-      return value === undefined ? [] : [[name, value]]
+      return value === undefined ? [] : [[names[name] ?? name, value]]
     }),
   )
-
-/** What an update sets; the mark of a withdrawal counts up. */
-const updated = (expression: string, item: Item, values: Item): Item =>
-  expression === 'ADD withdrawals :mark SET revision = if_not_exists(revision, :none) + :one'
-    ? {
-        withdrawals: {
-          SS: [...new Set([...(item.withdrawals?.SS ?? []), ...(values[':mark']?.SS ?? [])])],
-        },
-        revision: { N: String(Number(item.revision?.N ?? 0) + 1) },
-      }
-    : setValues(expression, values)
 
 /** What DynamoDB takes: keys that are neither empty nor too long, and text that has a UTF-8 form. */
 const assertStorable = (item: Item, keys: readonly string[]) => {
@@ -111,12 +101,12 @@ export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOp
     }
   }
 
-  const check = (item: Item = {}, condition: string | undefined, values: Item = {}) => {
+  const check = (item: Item = {}, condition: string | undefined, values: Item = {}, names: Names = {}) => {
     if (condition === undefined) return
     const holds = CONDITIONS[condition]
     // None that is unknown passes for fulfilled.
     if (holds === undefined) throw new NotModelled(`DynamoDB has no condition "${condition}"`)
-    if (!holds(item, values))
+    if (!holds(item, values, names))
       throw new ConditionalCheckFailedException({ message: 'The conditional request failed', $metadata: {} })
   }
 
@@ -145,9 +135,10 @@ export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOp
       if (command instanceof UpdateItemCommand) {
         const { TableName, Key = {}, ConditionExpression } = command.input
         const { UpdateExpression = '', ExpressionAttributeValues: values = {} } = command.input
+        const { ExpressionAttributeNames: names = {} } = command.input
         const item = find(TableName, Key) ?? {}
-        check(item, ConditionExpression, values)
-        put(TableName, { ...Key, ...item, ...updated(UpdateExpression, item, values) })
+        check(item, ConditionExpression, values, names)
+        put(TableName, { ...Key, ...item, ...setValues(UpdateExpression, values, names) })
         return {}
       }
       if (command instanceof QueryCommand) {

@@ -154,8 +154,8 @@ const bugUntil = (until: number): Adjust => {
     const { dynamodb, now } = dependencies
     fixedAt ??= now() + until
     const send: typeof dynamodb.send = (command: unknown, ...rest: unknown[]) => {
-      const { intents } = (command instanceof PutItemCommand && command.input.Item) || {}
-      if (intents?.S?.includes('"payment"') && now() < Number(fixedAt))
+      const { requests } = (command instanceof PutItemCommand && command.input.Item) || {}
+      if (requests?.S?.includes('"payment"') && now() < Number(fixedAt))
         throw new TypeError("Cannot read properties of undefined (reading 'amount')")
       return Reflect.apply(dynamodb.send, dynamodb, [command, ...rest])
     }

@@ -1,4 +1,4 @@
-import { messageGroupOf } from '../../lib/orders/events.ts'
+import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import { PARAMETERS } from '../../lib/platform/names.ts'
 import { untilText } from '../../lib/platform/parameters.ts'
 import { HEADERS } from '../../lib/protocol/webhook.ts'

@@ -1,4 +1,5 @@
-import { messageGroupOf } from '../../lib/orders/events.ts'
+import { messageGroupOf } from '../../lib/platform/fifo.ts'
+import { requestViews } from '../../lib/orders/order.ts'
 import { entryOf, partitionOf, positionOf } from '../../lib/orders/history.ts'
 import {
   claim,
@@ -16,8 +17,8 @@ import { AFTER_EXCHANGE, type Run } from './world.ts'
 const TOLERANCE_SECONDS = 300
 
 const ordersViolations = ({ scenario, world, faults }: Run): string[] => {
-  // Without its mark, a withdrawal may come too late.
-  const isMarked = !faults.some(({ at }) => world.calls[at] === 'api: mark a withdrawal')
+  // Without its announcement, a withdrawal may come too late.
+  const isAnnounced = !faults.some(({ at }) => world.calls[at] === 'api: announce')
   return Object.entries(scenario.orders).flatMap(([external_id, planned]) => {
     const { cloud, service, stores, keyOf, troubles } = world
     const key = keyOf(external_id)
@@ -28,11 +29,14 @@ const ordersViolations = ({ scenario, world, faults }: Run): string[] => {
       const entry = cloud.tables.find('history', { partition: { S: partition }, at: { S: position } })
       return entry && entryOf(entry)
     }
-    const surely = isMarked && planned.withdraws?.surely === true
+    const surely = isAnnounced && planned.withdraws?.surely === true
     const withdraws = planned.withdraws && { withdraws: { ...planned.withdraws, surely } }
-    const wasFaster = stored?.order.intents.some(
-      ({ kind, state }) => kind === planned.withdraws?.what && state === 'registered',
-    )
+    const wasFaster =
+      stored !== undefined &&
+      requestViews(stored.order).some(
+        ({ kind, state }) =>
+          kind === planned.withdraws?.what && (state === 'registered' || state === 'duplicate'),
+      )
     const violations = orderViolations(
       expectedOf({ ...planned, ...withdraws }, wasFaster),
       {
@@ -41,8 +45,7 @@ const ordersViolations = ({ scenario, world, faults }: Run): string[] => {
         feed: stores.feedOf(external_id).map(readFeedMessage),
         accepted: stores.accepted.get(external_id) ?? [],
       },
-      // The mark of a withdrawal makes a worker that is at work repeat what it has published.
-      (troubles.get(messageGroupOf(key)) ?? 0) + (planned.withdraws === undefined ? 0 : 1),
+      troubles.get(messageGroupOf(key)) ?? 0,
     )
     return [...violations, ...(item === undefined ? [] : historyViolations(item, entryAt))].map(
       violation => `${external_id}: ${violation}`,

@@ -128,14 +128,14 @@ const ROUTES = new Map<unknown, { name: FunctionName; limits: object }>([
 
 /** The functions of which a new version takes over gradually, and the alarms that end it. */
 const SHIFTED: Readonly<Partial<Record<FunctionName, readonly string[]>>> = {
-  webhook: ['endpoint-errors', 'deliveries-failed'],
-  api: ['endpoint-errors', 'requests-failed'],
+  webhook: ['webhook-errors', 'deliveries-failed'],
+  api: ['api-errors', 'requests-failed'],
   worker: ['worker-errors'],
   feeder: ['feeder-errors'],
 }
 
 /** Every resource has its reason: one that is missing or new is noticed. */
-const RESOURCES = 102 + 2 * FEEDS.length + 2 * DEAD.length + HTTP_FEEDS.length
+const RESOURCES = 105 + 2 * FEEDS.length + 2 * DEAD.length + HTTP_FEEDS.length
 
 /** The most receives that SQS counts. */
 const RECEIVES_MAX = 1000
@@ -158,7 +158,7 @@ const livesForDays = (receives: number) => {
 const METRICS_OF_AWS: Readonly<Record<string, readonly string[]>> = {
   'AWS/SQS QueueName': ['ApproximateNumberOfMessagesVisible', 'ApproximateAgeOfOldestMessage'],
   'AWS/Lambda FunctionName': ['Errors', 'Throttles', 'Invocations'],
-  'AWS/ApiGateway ApiId': ['5xx', 'Latency'],
+  'AWS/ApiGateway ApiId': ['Latency'],
 }
 
 const SIGNS: Readonly<Record<string, string>> = {

@@ -212,7 +212,9 @@ const queuedMessages = () =>
 const CODES: readonly (readonly [(status: number) => boolean, string])[] = [
   [status => status === 401 || status === 403, 'unauthorized'],
   [status => status === 404, 'unknown_order'],
-  [status => status < 400 || status >= 500 || [408, 425, 429].includes(status), 'unavailable'],
+  [status => [408, 425, 429].includes(status), 'throttled'],
+  [status => status >= 502 && status <= 504, 'unavailable'],
+  [status => status < 400 || status >= 500, 'failed'],
   [() => true, 'rejected'],
 ]
 

@@ -1,70 +1,112 @@
 import { expect, test } from '@jest/globals'
 import { AccountingError } from '../../lib/accounting/errors.ts'
-import { itemBytes } from '../../lib/orders/bodies.ts'
-import { entryItem, entryOf, type HistoryEntry, historyEntry, madeCall } from '../../lib/orders/history.ts'
-import { newOrder, type Order } from '../../lib/orders/order.ts'
+import {
+  entryItem,
+  entryOf,
+  type HistoryEntry,
+  historyEntry,
+  type MadeCall,
+  madeCall,
+} from '../../lib/orders/history.ts'
+import { type EndedRequests, newOrder, type Order } from '../../lib/orders/order.ts'
+import { itemBytes } from '../../lib/platform/dynamodb.ts'
 import { ExactNumber } from '../../lib/protocol/json.ts'
 
 const KEY = { source: 'shop', external_id: '۱۴۰۴/#7' }
 const id = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 const [at, previous] = ['2026-01-02T03:04:05.006Z', '2026-01-02T03:04:05.000Z']
-const payment = { event: 'order.payment', delivery: id(1), data: { ...KEY, request: '{}' } } as const
+
+type Circumstances = Partial<Parameters<typeof historyEntry>[2]>
 
 /** The entry of a save that leads from one order to another. */
-const between = (before: Partial<Order>, after: Partial<Order>, event: typeof payment = payment) =>
-  historyEntry({ ...newOrder(KEY), ...before }, { ...newOrder(KEY), ...after }, event, {
-    ...{ at, previous, messages: [] },
-    calls: [
-      madeCall({ to: 'read', outcome: 'lost' }, 8000),
-      madeCall(
-        { to: 'payment', outcome: 'refused', reason: { status: 400, code: 'c', message: 'Sara Ahmadi' } },
-        12,
-      ),
-    ],
-  })
+const between = (before: Partial<Order>, after: Partial<Order>, circumstances: Circumstances = {}) =>
+  historyEntry(
+    { ...newOrder(KEY), ...before },
+    { ...newOrder(KEY), ...after },
+    {
+      ...{ at, previous, event: 'order.payment', delivery: id(1), request: undefined, calls: [], messages: [] },
+      ...circumstances,
+    },
+  )
 
+const open = { body: '{}', accepted_at: 0, others: [], withdrawals: [] }
 const result = { ...KEY, status: 'invoiced', invoice_number: 12, total: '1000' }
 
 test('an entry names what a save has changed, without the words of the service', () => {
-  const intents = [
-    { id: id(0), kind: 'create', state: 'registered' },
-    { id: id(1), kind: 'payment', state: 'waiting', request: '{}' },
+  const reason = { status: 400, code: 'c', message: 'Sara Ahmadi' }
+  const ended: EndedRequests[] = [
+    { ids: [id(0)], kind: 'create', state: 'registered' },
+    { ids: [id(8), id(9)], kind: 'refund', state: 'rejected', reason },
+    { ids: [id(7)], kind: 'withdrawal', of: 'refund', state: 'rejected', reason },
+  ]
+  const payment = { ...open, id: id(1), others: [id(2)], kind: 'payment', stage: 'unanswered' } as const
+  const call: MadeCall = { to: 'payment', outcome: 'refused', status: 400, code: 'c', ms: 12 }
+  const data = { ...KEY, request: 'refund', id: id(8), error: reason } as const
+  const cause = { event: 'order.payment', delivery: id(1) }
+  const messages = [
+    { ...{ event: 'order.updated', delivery: id(4), data: result, version: 3, cause } },
+    { ...{ event: 'order.rejected', delivery: id(5), data, version: 3, cause } },
   ] as const
-  const entry = between({}, { result, version: 3, intents })
+  const entry = between(
+    {},
+    { result, version: 3, ended, open: { payment } },
+    { request: id(1), calls: [call], messages },
+  )
   expect(entry).toEqual({
-    ...{ ...KEY, at, previous, event: 'order.payment', delivery: id(1) },
-    ...{
-      status: 'invoiced',
-      settled: false,
-      version: 3,
-      request: id(1),
-      invoice_number: '12',
-      published: [],
-    },
-    calls: [
-      { to: 'read', outcome: 'lost', ms: 8000 },
-      { to: 'payment', outcome: 'refused', status: 400, code: 'c', ms: 12 },
+    ...{ ...KEY, at, previous, event: 'order.payment', delivery: id(1), request: id(1) },
+    ...{ status: 'invoiced', settled: false, version: 3, invoice_number: '12', calls: [call] },
+    published: [
+      { event: 'order.updated', delivery: id(4) },
+      { event: 'order.rejected', delivery: id(5) },
     ],
-    requests: intents.map(({ id: request, kind, state }) => ({ id: request, kind, state })),
+    requests: [
+      { id: id(0), kind: 'create', state: 'registered' },
+      ...[8, 9].map(each => ({ id: id(each), kind: 'refund', state: 'rejected' })),
+      { id: id(7), kind: 'withdrawal', state: 'rejected' },
+      ...[2, 1].map(each => ({ id: id(each), kind: 'payment', state: 'waiting' })),
+    ],
   })
   expect(entryOf(entryItem(entry))).toEqual(entry)
+})
 
+test('a request is in the entry of a save that has changed its state, not its stage', () => {
+  const payment = { ...open, id: id(1), kind: 'payment' } as const
+  const requestsOf = (before: Partial<Order>, after: Partial<Order>) => between(before, after).requests
+  const waiting = { open: { payment: { ...payment, stage: 'unsent' } } } as const
+  const held = { open: { payment: { ...payment, stage: 'held' } } } as const
+  expect(requestsOf(waiting, { open: { payment: { ...payment, stage: 'unanswered' } } })).toEqual([])
+  expect(requestsOf(waiting, held)).toEqual([{ id: id(1), kind: 'payment', state: 'held' }])
+  expect(requestsOf(held, { ended: [{ ids: [id(1)], kind: 'payment', state: 'registered' }] })).toEqual([
+    { id: id(1), kind: 'payment', state: 'registered' },
+  ])
+})
+
+test('a call has the status of its answer and the code of a failure', () => {
   expect(madeCall({ to: 'create', outcome: 'result', status: 201, result }, 7)).toEqual({
     ...{ to: 'create', outcome: 'result', status: 201, ms: 7 },
   })
   const reason = { status: 503, code: 'busy', message: 'Sara Ahmadi' }
-  const unavailable = new AccountingError('unavailable', 'The accounting service answered 503', { reason })
-  expect(madeCall({ to: 'read', outcome: 'lost' }, 9, unavailable)).toEqual({
-    ...{ to: 'read', outcome: 'lost', status: 503, code: 'busy', ms: 9 },
-  })
+  for (const outcome of ['refused', 'unknown order'] as const)
+    expect(madeCall({ to: 'payment', outcome, reason }, 12)).toEqual({
+      ...{ to: 'payment', outcome, status: 503, code: 'busy', ms: 12 },
+    })
+  const answered = new AccountingError('unavailable', 'The accounting service answered 503', { reason })
+  for (const outcome of ['unanswered', 'not served'] as const) {
+    expect(madeCall({ to: 'read', outcome, error: answered }, 9)).toEqual({
+      ...{ to: 'read', outcome, status: 503, code: 'busy', ms: 9 },
+    })
+    for (const error of [new AccountingError('unavailable', 'no response'), new Error('Sara Ahmadi'), undefined])
+      expect(madeCall({ to: 'read', outcome, error }, 8000)).toEqual({ to: 'read', outcome, ms: 8000 })
+  }
 })
 
 test('what the indexes find is only in the entry that brings it', () => {
-  const known: Partial<Order> = { result, intents: [{ id: id(1), kind: 'payment', state: 'held' }] }
+  const held = { ...open, id: id(1), kind: 'payment', stage: 'held' } as const
+  const known: Partial<Order> = { result, open: { payment: held } }
   const { request, invoice_number, requests } = between(known, { ...known, version: 1 })
   expect([request, invoice_number, requests]).toEqual([undefined, undefined, []])
-  // A mark may have begun a withdrawal before its event came.
-  expect(between({ ...known, withdrawals: [{ id: id(1), of: 'payment' }] }, known).request).toBe(id(1))
+  const item = entryItem(between(known, { ...known, version: 1 }))
+  expect(Object.keys(item).sort()).toEqual(['at', 'details', 'partition'])
   const numbered = (number: unknown) =>
     between({}, { result: { ...result, invoice_number: number } }).invoice_number
   expect(['F-7', 'F\uD800', new ExactNumber('9007199254740993')].map(numbered)).toEqual([
@@ -74,20 +116,21 @@ test('what the indexes find is only in the entry that brings it', () => {
 })
 
 test('an entry fits into one write unit; what is too much is cut', () => {
-  const usual = between(
-    {},
-    { result, version: 3, intents: [{ id: id(1), kind: 'payment', state: 'registered' }] },
-  )
+  const registered: EndedRequests = { ids: [id(1)], kind: 'payment', state: 'registered' }
+  const calls: MadeCall[] = [
+    { to: 'read', outcome: 'unanswered', ms: 8000 },
+    { to: 'payment', outcome: 'refused', status: 400, code: 'c', ms: 12 },
+  ]
+  const usual = between({}, { result, version: 3, ended: [registered] }, { calls, request: id(1) })
   const published = [{ event: 'order.updated', delivery: id(2) }] as const
   expect(itemBytes(entryItem({ ...usual, published }))).toBeLessThan(600)
 
-  const intents = Array.from(
-    { length: 32 },
-    (_, each) => ({ id: id(each), kind: 'payment', state: 'held' }) as const,
-  )
+  const others = Array.from({ length: 31 }, (_, each) => id(each + 1))
+  const held = { ...open, id: id(0), others, kind: 'payment', stage: 'held' } as const
   const external_id = 'س'.repeat(100)
   const status = 'س'.repeat(100)
-  const saved = between({}, { result: { ...result, status: `${status}س` }, intents })
+  const saved = between({}, { result: { ...result, status: `${status}س` }, open: { payment: held } }, { calls })
+  expect(saved.requests).toHaveLength(32)
   const long: HistoryEntry = { ...saved, external_id }
   const item = entryItem(long)
   expect(itemBytes(item)).toBeLessThanOrEqual(1024)

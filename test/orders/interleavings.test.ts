@@ -1,59 +1,94 @@
 import { expect, test } from '@jest/globals'
-import { type Intent, isOpen, isSettled } from '../../lib/orders/order.ts'
+import { isOpen, isSettled, type RequestState, requestViews } from '../../lib/orders/order.ts'
 import { resultOf, serviceOrder } from '../service-order.ts'
 import { arrive, check, KEY, moves, movesMeanwhile, type World, work } from './world.ts'
 
-const QUIET = { outsidePayments: 0, reversals: 0, edits: 0, repeats: 0, faults: 0 }
+const QUIET = { outsidePayments: 0, reversals: 0, edits: 0, repeats: 0, faults: 0, deaths: 0, replays: 0 }
 
 const world = (service: Partial<World['service']>, left: Partial<World['left']>): World => ({
   service: { stocked: true, forgetful: false, ...service },
-  ...{ webhooks: [], sent: 0, queue: [], marks: [], requested: [], received: [] },
+  ...{ webhooks: [], sent: 0, queue: [], dead: [], unannounced: [], announced: [] },
+  ...{ requested: [], received: [], saved: {}, unsaved: [] },
   store: { version: 0, states: {} },
   left: { requests: [], fixes: 1, ...QUIET, ...left },
 })
 
 /** What must hold once nothing is under way any more (promises P5–P9). */
-const violationsOf = ({ service, store, stored, requested }: World) => {
-  const isAsked = stored?.order.intents.some(({ kind }) => kind !== 'withdrawal')
-  const { status, receipts = 0, returns = 0, holdsPayment } = service.order ?? {}
+const violationsOf = ({ service, store, stored, requested, dead, unsaved }: World) => {
+  const { status, receipts = 0, returns = 0, holdsPayment = false } = service.order ?? {}
+  const isInReview = status === 'needs_review'
   const record = service.order && resultOf(KEY, service.order)
   const result = stored?.order.result
-  const violations: string[] = []
+  const views = stored === undefined ? [] : requestViews(stored.order)
+  const isLost = (id: string) => dead.some(({ delivery }) => delivery === id)
+  // Its replay, or any other event, publishes what was saved.
+  const isPublished = stored?.outbox === undefined || !isLost(stored.outbox.cause.delivery)
+  const violations: string[] = [...unsaved]
   if (receipts > 1 || returns > 1) violations.push('something was registered twice')
-  // The relay need not know what it never touched; what it knows must be true, and known to the store.
-  if (result !== undefined || isAsked) {
+  // The relay need not know what it never touched, nor what a dead letter did; else it must know the truth, and the store.
+  if (dead.length === 0 && (result !== undefined || views.some(({ kind }) => kind !== 'withdrawal'))) {
     if (JSON.stringify(result) !== JSON.stringify(record))
       violations.push('the table differs from the service')
     if (JSON.stringify(store.result) !== JSON.stringify(record))
       violations.push('the store differs from the service')
   }
   if (stored?.order.doubt) violations.push('the order is in doubt')
-  const registered: string[] = []
-  for (const id of requested) {
-    const { kind = 'nothing', state = 'unknown' } = stored?.order.intents.find(each => each.id === id) ?? {}
-    const isInReview = status === 'needs_review'
-    const isRight =
-      !isOpen({ state } as Intent) ||
-      (state === 'held' && kind === 'payment' && isInReview && holdsPayment) ||
-      (state === 'waiting' && kind === 'refund' && isInReview) ||
-      (state === 'waiting' && kind === 'create' && service.refuses !== undefined)
-    if (!isRight) violations.push(`${kind} is ${state} while the order is ${status}`)
-    const published = (store.states[id] ?? []).map(each => each.state)
-    if (published.at(-1) !== state) violations.push(`${kind} is ${state}, and ${published} was published`)
-    if (new Set(published.filter(each => !isOpen({ state: each } as Intent))).size > 1)
-      violations.push(`${kind} ended as ${published}`)
-    if (state === 'registered') registered.push(kind)
-    if (state === 'duplicate' && kind !== 'create' && status === 'invoiced')
-      violations.push(`${kind} counts as a duplicate of nothing`)
+
+  const isCreateRefused = stored?.order.open.create !== undefined && service.refuses !== undefined
+  const isRight: Record<string, boolean> = {
+    'payment held': isInReview && holdsPayment,
+    'refund waiting': isInReview || isCreateRefused,
+    'payment waiting': isCreateRefused,
+    'create waiting': isCreateRefused,
   }
-  const count = (kind: string) => registered.filter(each => each === kind).length
+  const stateOf = (id: string) => views.find(view => view.id === id)?.state
+  const isCreateRejected =
+    service.refuses === 'invalid' || requested.some(({ id, kind }) => kind === 'create' && isLost(id))
+  const ended: Record<string, RequestState[]> = { create: [], payment: [], refund: [], withdrawal: [] }
+  for (const { id, kind: of, isWithdrawal, at, isAfterCreate } of requested) {
+    const kind = isWithdrawal ? 'withdrawal' : of
+    const state = stateOf(id)
+    const published = store.states[id] ?? []
+    if (state === undefined) {
+      if (!isLost(id)) violations.push(`${id} is unknown while the order is ${status}`)
+      continue
+    }
+    ended[kind]?.push(state)
+    if (isOpen(state) && isRight[`${kind} ${state}`] !== true)
+      violations.push(`${id} is ${state} while the order is ${status}`)
+    if (isPublished && published.at(-1) !== state)
+      violations.push(`${id} is ${state}, and ${published} was published`)
+    if (published.filter(each => !isOpen(each as RequestState)).length > 1)
+      violations.push(`${id} ended as ${published}`)
+    if (state === 'duplicate' && kind !== 'create' && status === 'invoiced')
+      violations.push(`${id} counts as a duplicate of nothing`)
+    if (state === 'rejected' && !isWithdrawal && isAfterCreate && !isCreateRejected)
+      violations.push(`${id} was rejected although its order was created before`)
+    const isWithdrawn = requested.some(
+      other => other.isWithdrawal && other.kind === kind && other.at > at && stateOf(other.id) === 'registered',
+    )
+    if (isWithdrawn ? state === 'registered' || state === 'held' : state === 'withdrawn')
+      violations.push(`${id} is ${state}, although it was ${isWithdrawn ? '' : 'not '}withdrawn`)
+  }
+  const count = (kind: string, ...states: RequestState[]) =>
+    ended[kind]?.filter(state => states.includes(state)).length ?? 0
   for (const kind of ['create', 'payment', 'refund'])
-    if (count(kind) > 1) violations.push(`${kind} was registered twice`)
+    if (count(kind, 'registered') > 1) violations.push(`${kind} was registered twice`)
   const isPaidByStore = receipts > 0 && service.paidOutside === undefined && !service.reversed
-  if (isPaidByStore && count('payment') === 0) violations.push('a payment was registered and has no request')
-  if (count('payment') > 0 && receipts === 0 && !service.reversed && status !== 'refunded')
+  const isPaymentLost = requested.some(({ id, kind }) => kind === 'payment' && isLost(id))
+  if (isPaidByStore && !isPaymentLost && count('payment', 'registered', 'duplicate') === 0)
+    violations.push('a payment was registered and has no request')
+  if (isInReview && holdsPayment && !service.reversed && !isPaymentLost && count('payment', 'held') === 0)
+    violations.push('the service holds a payment, and none is held')
+  if (
+    count('payment', 'registered', 'duplicate') > 0 &&
+    receipts === 0 &&
+    !service.reversed &&
+    status !== 'refunded'
+  )
     violations.push('a payment counts as registered without a receipt')
-  if (count('refund') > 0 && returns === 0) violations.push('a refund was forgotten')
+  if (count('refund', 'registered', 'duplicate') > 0 && returns === 0)
+    violations.push('a refund was forgotten')
   return violations
 }
 
@@ -132,7 +167,7 @@ const explore = async (start: World): Promise<{ worlds: number; violated: string
       if (world.left.faults === 0) continue
       const left = { ...world.left, faults: world.left.faults - 1 }
       // A crash after an await is one before the next.
-      for (const fails of ['before', 'after', 'killed'] as const) {
+      for (const fails of ['before', 'without effect', 'after', 'killed'] as const) {
         const { world: next } = await work({ ...world, left }, { at, fails })
         await visit(next, `${path}, await ${at} of the worker: ${fails}`)
       }
@@ -164,6 +199,24 @@ test.each<[string, ...Parameters<typeof world>]>([
     'a payment that is withdrawn, and requested again',
     ...([invoiced, { requests: ['payment', '-payment', 'payment'], outsidePayments: 1 }] as const),
   ],
+  ['a payment that is withdrawn in review', inReview, { requests: ['payment', '-payment'], faults: 2 }],
+  [
+    'a withdrawal whose event is given up',
+    ...([invoiced, { requests: ['payment', '-payment', 'payment'], faults: 2, deaths: 2, replays: 1 }] as const),
+  ],
+  [
+    'a withdrawal whose event is given up in review',
+    ...([inReview, { requests: ['payment', '-payment'], faults: 2, deaths: 1 }] as const),
+  ],
+  [
+    'a withdrawal of two payments',
+    ...([invoiced, { requests: ['payment', 'payment', '-payment'], faults: 1 }] as const),
+  ],
+  [
+    'requests behind a create that is refused',
+    ...([{ refuses: 'unknown_sku' }, { requests: [...all, '-payment'], faults: 1 }] as const),
+  ],
+  ['an order that the service knew before', invoiced, { requests: paid, edits: 1, faults: 2 }],
   ['an order created at the service', inReview, { requests: ['payment', 'refund'], repeats: 2, faults: 1 }],
   ['an accountant who is faster than the store', short, { requests: all, outsidePayments: 1, repeats: 1 }],
   ['an invoice edited twice in a status', invoiced, { requests: ['payment'], edits: 2, repeats: 1 }],

@@ -1,13 +1,13 @@
 import { DynamoDB, PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { deflated, inflated, storedBytes } from '../../lib/orders/bodies.ts'
-import { messageGroupOf, readOrderEvent, sendInOrder } from '../../lib/orders/events.ts'
-import { newOrder, type Order } from '../../lib/orders/order.ts'
+import { readOrderEvent } from '../../lib/orders/events.ts'
+import { newOrder, type OpenRequest, type Order, type RequestKind } from '../../lib/orders/order.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
-import type { Failing } from '../../lib/orders/stored.ts'
+import type { Failing, SavedOrder } from '../../lib/orders/stored.ts'
+import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import { ExactNumber } from '../../lib/protocol/json.ts'
-import { drain, scan } from '../support/parts.ts'
+import { scan } from '../support/parts.ts'
 import { stackForTests } from '../support/stack.ts'
 
 const { stack } = await stackForTests()
@@ -21,35 +21,114 @@ const orderOf = (external_id: string, changes: Partial<Order> = {}): Order => ({
   ...newOrder(keyOf(external_id)),
   ...changes,
 })
+const save = (order: Order, revision: number, more: Partial<SavedOrder> = {}) =>
+  orders.save({ outbox: undefined, bulk: undefined, ...more, order }, revision, NOW)
 const result = (external_id: string, status: string) => ({ ...keyOf(external_id), status })
 const itemOf = async (external_id: string) =>
   (await scan(stack.dynamodb, 'orders')).find(item => item.external_id?.S === external_id)
-const conflict = { name: 'ConditionalCheckFailedException' }
+
+/** What every open request has, with other values for each id. */
+const fields = (id: string, more: Partial<OpenRequest> = {}) => ({
+  ...{ id, body: `{"of":"${id}"}`, accepted_at: NOW, others: [], withdrawals: [] },
+  ...more,
+})
+const reason = { status: 400, code: 'unknown_sku', message: 'No product "کالا"', body: '{"detail":1.0}' }
+const refused = { since: SECONDS, reason }
+
+type Stages<Kind extends RequestKind> = {
+  [Stage in Extract<OpenRequest, { kind: Kind }>['stage']]: Extract<OpenRequest, { kind: Kind; stage: Stage }>
+}
+
+/** The stages of an open request, each with everything that it can have. */
+const later = <const Kind extends 'payment' | 'refund'>(kind: Kind) => ({
+  unsent: { ...fields('1'), kind, stage: 'unsent' as const, refused },
+  unanswered: { ...fields('2'), kind, stage: 'unanswered' as const, refused },
+  refused: { ...fields('3'), kind, stage: 'refused' as const, refused },
+  'behind create': { ...fields('4'), kind, stage: 'behind create' as const },
+  unclear: { ...fields('5'), kind, stage: 'unclear' as const, reason, status: 'invoiced', refused },
+})
+const creates: Stages<'create'> = {
+  unsent: { ...fields('1'), kind: 'create', stage: 'unsent', refused },
+  unanswered: { ...fields('2'), kind: 'create', stage: 'unanswered', refused },
+  refused: { ...fields('3'), kind: 'create', stage: 'refused', refused },
+  known: { ...fields('4'), kind: 'create', stage: 'known' },
+}
+const payments: Stages<'payment'> = {
+  ...later('payment'),
+  'perhaps sent': { ...fields('6'), kind: 'payment', stage: 'perhaps sent', refused },
+  held: { ...fields('7'), kind: 'payment', stage: 'held' },
+}
+const refunds: Stages<'refund'> = {
+  ...later('refund'),
+  early: { ...fields('8'), kind: 'refund', stage: 'early' },
+}
+
+const outbox = {
+  cause: { event: 'order.updated', delivery: 'd' },
+  notices: [
+    { event: 'order.updated', delivery: 'd', requests: ['a'] },
+    { event: 'order.waiting', request: '3' },
+  ],
+} as const
 
 describe('an order', () => {
   test('is read as it was saved, with unknown fields and exact numbers', async () => {
     const id = 'سفارش/1?#'
     const unknown = { deep: [1, new ExactNumber('9007199254740993')], text: '\uFFFF' }
-    const large = `{"items":[${'{"sku":"کالا"},'.repeat(20_000)}{}]}`
+    const of = 'payment'
     const order = orderOf(id, {
-      version: 3,
+      ...{ version: 3, doubt: 'later', movedBack: true },
       result: { ...result(id, 'archived'), total: null, unknown },
-      doubt: 'later',
-      movedBack: true,
-      intents: [
-        { id: 'p', kind: 'payment', request: '{"method":"card"}', state: 'held' },
-        { id: 'c', kind: 'create', request: large, state: 'waiting' },
+      open: {
+        create: creates.refused,
+        payment: { ...payments.held, others: ['0', '5'], withdrawals: [{ id: 'w', of, accepted_at: NOW + 1 }] },
+      },
+      withdrawn: { refund: { id: 'v', of: 'refund', accepted_at: NOW - 1 } },
+      ended: [
+        { ids: ['a', 'b'], kind: 'refund', state: 'withdrawn' },
+        { ids: ['v'], kind: 'withdrawal', of: 'refund', state: 'registered' },
+        { ids: ['c'], kind: 'payment', state: 'rejected', reason },
       ],
-      withdrawals: [{ id: 'w', of: 'refund' }],
     })
-    await orders.save(order, 0, NOW)
-    expect(await orders.get(order)).toEqual({ order, revision: 1, updated_at, check_at: SECONDS + 600 })
+    await save(order, 0, { outbox })
+    const stored = { order, outbox, revision: 1, updated_at, check_at: SECONDS + 600 }
+    expect(await orders.get(order)).toEqual(stored)
     expect(stack.calls.at(-1)).toMatchObject({ command: 'GetItem', input: { ConsistentRead: true } })
-    expect(JSON.stringify(await itemOf(id)).length).toBeLessThan(20_000)
+    expect(await orders.get(order, 'eventual')).toEqual(stored)
+    expect(stack.calls.at(-1)).toMatchObject({ command: 'GetItem', input: { ConsistentRead: false } })
+  })
+
+  test.each([creates, payments, refunds].flatMap(stages => Object.values(stages)))(
+    'keeps a $kind that is $stage',
+    async request => {
+      const order = orderOf(`${request.kind} ${request.stage}`, { open: { [request.kind]: request } })
+      await save(order, 0)
+      expect((await orders.get(order))?.order).toEqual(order)
+    },
+  )
+
+  test('keeps the large bodies of several requests deflated, and the others as they are', async () => {
+    const rows = (count: number) => `{"items":[${'{"sku":"کالا"},'.repeat(count)}{}]}`
+    const open = {
+      create: { ...creates.unsent, body: rows(20_000) },
+      payment: payments.unanswered,
+      refund: { ...refunds.early, body: rows(1000) },
+    }
+    const order = orderOf('large', { open })
+    await save(order, 0)
+    expect((await orders.get(order))?.order).toEqual(order)
+    const item = await itemOf('large')
+    expect(Object.keys(item?.bodies?.M ?? {}).sort()).toEqual(['create', 'refund'])
+    expect(JSON.stringify(item).length).toBeLessThan(20_000)
+    // A smaller body that replaces a large one leaves nothing of it.
+    const smaller = orderOf('large', { open: { create: creates.unsent } })
+    await save(smaller, 1)
+    expect((await orders.get(order))?.order).toEqual(smaller)
+    expect(await itemOf('large')).not.toHaveProperty('bodies')
   })
 
   test('that was never saved is undefined, and a new one in everything that its item lacks', async () => {
-    await orders.save(newOrder({ source: 'a', external_id: 'bc' }), 0, NOW)
+    await save(newOrder({ source: 'a', external_id: 'bc' }), 0)
     expect(await orders.get({ source: 'ab', external_id: 'c' })).toBeUndefined()
     const Item = { source: { S: 'shop' }, external_id: { S: 'bare' } }
     await stack.dynamodb.send(new PutItemCommand({ TableName: 'orders', Item }))
@@ -57,18 +136,25 @@ describe('an order', () => {
     expect(await orders.get(order)).toEqual({ order, revision: 0, updated_at: '' })
   })
 
-  const waiting = { id: 'p', kind: 'payment', request: '{}', state: 'waiting' } as const
-  test.each<[string, Partial<Order>, object]>([
+  const none = { open: {}, withdrawn: {}, ended: [] }
+  const { unsent } = payments
+  test.each<[string, Partial<Order>, Partial<SavedOrder>, object]>([
     [
       'bulk',
+      { result: result('bulk', 'paid') },
       { bulk: 'delivery' },
-      { bulk: { S: 'delivery' }, unsettled: { S: 'bulk' }, check_at: { N: String(SECONDS + 24 * 60 * 60) } },
+      {
+        ...{ status: { S: 'paid' }, result: { S: JSON.stringify(result('bulk', 'paid')) } },
+        ...{ requests: { S: JSON.stringify(none) }, bulk: { S: 'delivery' }, unsettled: { S: 'bulk' } },
+        check_at: { N: String(SECONDS + 24 * 60 * 60) },
+      },
     ],
     [
       'open',
-      { intents: [waiting] },
+      { open: { payment: unsent } },
+      {},
       {
-        intents: { S: JSON.stringify([waiting]) },
+        requests: { S: JSON.stringify({ ...none, open: { payment: unsent } }) },
         unsettled: { S: messageGroupOf(keyOf('open')).slice(0, 1) },
         check_at: { N: String(SECONDS + 600) },
       },
@@ -76,60 +162,32 @@ describe('an order', () => {
     [
       'settled',
       { result: result('settled', 'paid') },
-      { status: { S: 'paid' }, result: { S: JSON.stringify(result('settled', 'paid')) } },
+      {},
+      {
+        ...{ status: { S: 'paid' }, result: { S: JSON.stringify(result('settled', 'paid')) } },
+        requests: { S: JSON.stringify(none) },
+      },
     ],
   ])(
-    'is in the index while it is unsettled, in a part of its own while it is in the bulk queue: %s',
-    async (id, changes, attributes) => {
-      await orders.save(orderOf(id, changes), 0, NOW)
+    'is in the index while it is unsettled, in a partition of its own while it is in the bulk queue: %s',
+    async (id, changes, more, attributes) => {
+      await save(orderOf(id, changes), 0, more)
       expect(await itemOf(id)).toEqual({
         ...{ source: { S: 'shop' }, external_id: { S: id }, version: { N: '0' }, revision: { N: '1' } },
-        ...{ intents: { S: '[]' }, updated_at: { S: updated_at } },
+        ...{ updated_at: { S: updated_at } },
         ...attributes,
       })
-      expect((await orders.get(keyOf(id)))?.order.bulk).toBe(changes.bulk)
-    },
-  )
-})
-
-test('a create is announced until the worker has stored the order, and can be read without a read unit', async () => {
-  const order = orderOf('announced')
-  await orders.announce(order, 'c', NOW)
-  expect(await orders.get(order, 'eventual')).toEqual({ order, revision: 0, updated_at, announced: 'c' })
-  expect(stack.calls.at(-1)).toMatchObject({ command: 'GetItem', input: { ConsistentRead: false } })
-  await orders.save(order, 0, NOW)
-  await orders.announce(order, 'late', NOW)
-  expect(await orders.get(order)).toEqual({ order, revision: 1, updated_at })
-  stack.faults.set('PutItem', 'before')
-  await expect(orders.announce(orderOf('another'), 'c', NOW)).rejects.toThrow('no response to PutItem')
-})
-
-describe('the mark of a withdrawal', () => {
-  const mark = { id: 'w', of: 'payment' } as const
-
-  test.each([0, 1])(
-    'fails the save of a worker that has read revision %i, and is read after it',
-    async revision => {
-      const order = orderOf(`marked-${revision}`)
-      if (revision === 1) await orders.save(order, 0, NOW)
-      else await orders.announce(order, 'c', NOW)
-      await orders.mark(order, mark)
-      await expect(orders.save(order, revision, NOW)).rejects.toMatchObject(conflict)
-      const stored = await orders.get(order)
-      expect(stored).toMatchObject({ order: { ...order, withdrawals: [mark] }, revision: revision + 1 })
-      await orders.save(order, revision + 1, NOW)
-      expect((await orders.get(order))?.order.withdrawals).toEqual([])
+      expect((await orders.get(keyOf(id)))?.bulk).toBe(more.bulk)
     },
   )
 
-  test('is not made when its event was processed already, or when there are too many', async () => {
-    const intents = [{ ...mark, kind: 'withdrawal', state: 'registered' }] as const
-    const order = orderOf('processed', { intents })
-    await orders.save(order, 0, NOW)
-    await orders.mark(order, mark)
-    expect(await orders.get(order)).toMatchObject({ order, revision: 1 })
-    for (let each = 0; each < 20; each++) await orders.mark(order, { ...mark, id: `w-${each}` })
-    expect(await orders.get(order)).toMatchObject({ order: { withdrawals: { length: 16 } }, revision: 17 })
+  test('that leaves the bulk queue and publishes nothing keeps neither its delivery nor an old message', async () => {
+    const order = orderOf('done', { result: result('done', 'paid') })
+    await save(order, 0, { bulk: 'delivery', outbox })
+    await save(order, 1)
+    expect(await orders.get(order)).toStrictEqual({
+      ...{ order, outbox: undefined, bulk: undefined, revision: 2, updated_at },
+    })
   })
 })
 
@@ -142,7 +200,7 @@ test('a failing event is noted until the next save, unless the order was saved s
   }
   await orders.fail(order, failing)
   expect(await orders.get(order)).toEqual({ order, revision: 0, updated_at: '', failing })
-  await orders.save(order, 0, NOW)
+  await save(order, 0)
   await orders.fail(order, failing)
   expect(await orders.get(order)).not.toHaveProperty('failing')
   await orders.fail(order, { ...failing, at: updated_at })
@@ -152,10 +210,10 @@ test('a failing event is noted until the next save, unless the order was saved s
 describe('a save', () => {
   test('of a revision that somebody else has saved is refused', async () => {
     const order = orderOf('two')
-    await orders.save({ ...order, version: 1 }, 0, NOW)
+    await save({ ...order, version: 1 }, 0)
     for (const revision of [0, 4])
-      await expect(orders.save({ ...order, version: 9 }, revision, NOW)).rejects.toMatchObject(conflict)
-    await orders.save({ ...order, version: 2 }, 1, NOW)
+      await expect(save({ ...order, version: 9 }, revision)).rejects.toThrow('another worker has saved it')
+    await save({ ...order, version: 2 }, 1)
     expect((await orders.get(order))?.order.version).toBe(2)
   })
 
@@ -182,13 +240,14 @@ describe('a save', () => {
         { step: 'deserialize', priority: 'low' },
       )
       const retried = orderRepository(dynamodb, 'orders', { random: () => 0.5 })
-      const intent = { id: 'c', kind: 'create', state: 'waiting', request: 'x'.repeat(9000) } as const
-      const order = orderOf(`lost-${revision}`, { intents: [intent] })
-      if (revision === 1) await orders.save(order, 0, NOW)
+      const create = { ...creates.unsent, body: 'x'.repeat(9000) }
+      const order = orderOf(`lost-${revision}`, { open: { create } })
+      if (revision === 1) await save(order, 0)
       const next = { ...order, version: 7 }
-      await retried.save(next, revision, NOW)
+      await retried.save({ order: next, outbox, bulk: 'delivery' }, revision, NOW)
       expect(puts).toBe(2)
-      expect(await orders.get(order)).toMatchObject({ order: next, revision: revision + 1 })
+      const saved = { order: next, outbox, bulk: 'delivery', revision: revision + 1 }
+      expect(await orders.get(order)).toMatchObject(saved)
       dynamodb.destroy()
     },
   )
@@ -197,8 +256,8 @@ describe('a save', () => {
 // That checks come at growing intervals is in test/reconcile.
 test('a check is not postponed when the order has changed in the meantime', async () => {
   const order = orderOf('faster', { doubt: 'now' })
-  await orders.save(order, 0, NOW)
-  await orders.save(orderOf('faster', { result: result('faster', 'paid') }), 1, NOW)
+  await save(order, 0)
+  await save(orderOf('faster', { result: result('faster', 'paid') }), 1)
   await orders.postpone({ ...keyOf('faster'), checks: 0, check_at: SECONDS + 600 }, SECONDS + 5000)
   expect((await itemOf('faster'))?.check_at).toBeUndefined()
 })
@@ -221,13 +280,14 @@ test('the stored size is that of the JSON string if it is small enough, else wha
 describe('an event of the order queue', () => {
   const delivery = '00000000-0000-4000-8000-000000000001'
   const key = keyOf('1')
+  const request = { ...key, request: '{}', accepted_at: NOW }
 
   test.each([
     ['order.updated', { ...key, status: 'paid', total: '1', new: { deep: [1] } }],
-    ['order.create', { ...key, request: '{}' }],
-    ['order.payment', { ...key, request: '{}' }],
-    ['order.refund', { ...key, request: '{}' }],
-    ['order.withdraw', { ...key, kind: 'payment' }],
+    ['order.create', request],
+    ['order.payment', request],
+    ['order.refund', request],
+    ['order.withdraw', { ...key, kind: 'payment', accepted_at: NOW }],
     ['order.check', key],
     ['order.resend', key],
   ])('%s is read unchanged', (event, data) => {
@@ -248,41 +308,15 @@ describe('an event of the order queue', () => {
     ['Field "delivery" is "x"', { delivery: 'x' }],
     ['Field "event" is "order.shipped"', { event: 'order.shipped' }],
     ['Field "data.request" is missing', { data: key }],
-    ['Field "data.source" is ""', { data: { ...key, source: '', request: '' } }],
-    ['Field "data.kind" is "check"', { event: 'order.withdraw', data: { ...key, kind: 'check' } }],
+    ['Field "data.source" is ""', { data: { ...request, source: '' } }],
+    ['Field "data.accepted_at" is missing', { data: { ...key, request: '{}' } }],
+    ['Field "data.kind" is "check"', { event: 'order.withdraw', data: { ...request, kind: 'check' } }],
+    ['Field "data.accepted_at" is', { event: 'order.withdraw', data: { ...key, kind: 'refund', accepted_at: '1' } }],
     ['Field "data.external_id" is', { event: 'order.check', data: keyOf('1'.repeat(101)) }],
     ['Field "data.external_id" is missing', { event: 'order.check', data: { source: 'shop' } }],
   ])('is unreadable: %s', (reason, changes) => {
-    const create = { event: 'order.create', delivery, data: { ...key, request: '{}' } }
+    const create = { event: 'order.create', delivery, data: request }
     const body = typeof changes === 'string' ? changes : JSON.stringify({ ...create, ...changes })
     expect(readOrderEvent(body)).toEqual({ unreadable: expect.stringContaining(reason) })
   })
-})
-
-test('each order has its own message group, of characters that SQS accepts', () => {
-  const text = fc.string({ unit: 'binary' })
-  const order = fc.record({ source: text, external_id: text })
-  const property = fc.property(order, order, (a, b) => {
-    expect(messageGroupOf(a)).toMatch(/^[0-9a-f]{64}$/)
-    const isSame = a.source === b.source && a.external_id === b.external_id
-    expect(messageGroupOf(a) === messageGroupOf(b)).toBe(isSame)
-  })
-  fc.assert(property)
-  const [one, other] = [
-    { source: 'a', external_id: 'bc' },
-    { source: 'ab', external_id: 'c' },
-  ]
-  expect(messageGroupOf(one)).not.toBe(messageGroupOf(other))
-})
-
-test('a message sent in order may contain any JSON, including characters that SQS rejects', async () => {
-  const queue = stack.settings.ordersQueueUrl
-  const texts = fc.sample(fc.jsonValue({ stringUnit: 'grapheme' }), 20)
-  for (const [index, value] of ['\uFFFE\uFFFF\u0000', ...texts].entries()) {
-    const json = JSON.stringify([value])
-    await sendInOrder(stack.sqs, queue, keyOf('1'), { id: `json-${index}`, json })
-    const [message] = await drain(stack.sqs, queue)
-    expect(JSON.parse(message?.Body ?? '')).toEqual(JSON.parse(json))
-    expect(message?.Body).not.toMatch(/[\uFFFE\uFFFF]/)
-  }
 })

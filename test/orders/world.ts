@@ -1,9 +1,10 @@
 import type { CallResult } from '../../lib/orders/apply.ts'
 import type { OrderEvent } from '../../lib/orders/events.ts'
-import type { FeedMessage } from '../../lib/orders/feed.ts'
+import { type FeedMessage, feedMessages } from '../../lib/orders/feed.ts'
+import { handleEvent } from '../../lib/orders/handle-event.ts'
 import type { AccountingCall } from '../../lib/orders/next-call.ts'
-import { newOrder, type Order, type RequestKind, type WithdrawalMark } from '../../lib/orders/order.ts'
-import { process } from '../../lib/orders/process.ts'
+import type { RequestKind, Withdrawal } from '../../lib/orders/order.ts'
+import type { Failing, SavedOrder } from '../../lib/orders/stored.ts'
 import type { OrderResult } from '../../lib/protocol/order.ts'
 import { ACTS, called, refuses, resultOf, type ServiceOrder, serviceOrder } from '../service-order.ts'
 
@@ -25,17 +26,25 @@ export type World = Readonly<{
   /** Webhooks that were sent and not queued yet; they may arrive in any order. */
   webhooks: readonly OrderEvent[]
   queue: readonly { event: OrderEvent; redelivered: boolean }[]
-  /** Marks of withdrawals that the API has not made yet. */
-  marks: readonly WithdrawalMark[]
-  stored?: { order: Order; revision: number }
+  /** Events that were given up, and may be replayed. */
+  dead: readonly OrderEvent[]
+  /** Withdrawals that the API has not announced yet, and those that it has. */
+  unannounced: readonly Withdrawal[]
+  announced: readonly Withdrawal[]
+  stored?: SavedOrder & { revision: number; failing?: true }
+  /** The deliveries that were saved for each version. */
+  saved: { readonly [version: number]: readonly string[] }
+  /** What was published although it was not saved, or saved twice for a version. */
+  unsaved: readonly string[]
   /** What the store knows by the rule of the feed: nothing older than what it has applied. */
   store: Readonly<{
     version: number
     result?: OrderResult
-    states: { readonly [id: string]: readonly { version: number; state: string }[] }
+    /** The states of each request, in the order in which they were published. */
+    states: { readonly [id: string]: readonly string[] }
   }>
-  /** The ids of what the store has requested. */
-  requested: readonly string[]
+  /** What the store has requested; `at` is the number of requests about the same kind before it. */
+  requested: readonly { id: string; kind: RequestKind; isWithdrawal: boolean; at: number; isAfterCreate: boolean }[]
   /** The deliveries that the store has received. */
   received: readonly string[]
   /** What may still happen. */
@@ -49,6 +58,9 @@ export type World = Readonly<{
     edits: number
     repeats: number
     faults: number
+    /** Events that become dead letters, and replays of them. */
+    deaths: number
+    replays: number
   }>
   /** How many webhooks the service has sent. */
   sent: number
@@ -84,9 +96,9 @@ const serve = (service: Service, { to }: AccountingCall): { answer: CallResult; 
 /** Something that may happen, and the world after it. */
 export type Move = { name: string; apply: (world: World) => World }
 
-const enqueue = (world: World, event: OrderEvent): World => ({
+const enqueue = (world: World, event: OrderEvent, redelivered = false): World => ({
   ...world,
-  queue: [...world.queue, { event, redelivered: false }],
+  queue: [...world.queue, { event, redelivered }],
 })
 
 export const check = (world: World): World =>
@@ -95,30 +107,52 @@ export const check = (world: World): World =>
 const request =
   (index: number) =>
   (world: World): World => {
-    const { left, marks, requested } = world
+    const { left, unannounced, requested } = world
     const name = left.requests[index] ?? 'create'
     const kind = name.replace('-', '') as RequestKind
+    const isWithdrawal = kind !== name
     const delivery = `${name} ${left.requests.filter(other => other === name).length}`
+    const at = requested.filter(other => other.kind === kind).length
+    const isAfterCreate = requested.some(other => other.kind === 'create' && !other.isWithdrawal)
+    const added = { id: delivery, kind, isWithdrawal, at, isAfterCreate }
     const next = {
       ...world,
       left: { ...left, requests: left.requests.toSpliced(index, 1) },
-      requested: [...requested, delivery].sort(),
+      requested: [...requested, added].sort((a, b) => (a.id < b.id ? -1 : 1)),
     }
-    return kind === name
-      ? enqueue(next, { event: `order.${kind}`, delivery, data: { ...KEY, request: '{}' } })
-      : enqueue(
-          { ...next, marks: [...marks, { id: delivery, of: kind }] },
-          { event: 'order.withdraw', delivery, data: { ...KEY, kind } },
+    return isWithdrawal
+      ? enqueue(
+          { ...next, unannounced: [...unannounced, { id: delivery, of: kind, accepted_at: at }] },
+          { event: 'order.withdraw', delivery, data: { ...KEY, kind, accepted_at: at } },
         )
+      : enqueue(next, { event: `order.${kind}`, delivery, data: { ...KEY, request: '{}', accepted_at: at } })
   }
 
-const mark = (world: World): World => {
-  const [first, ...marks] = world.marks
-  const { order, revision } = world.stored ?? { order: newOrder(KEY), revision: 0 }
-  if (first === undefined || order.intents.some(({ id }) => id === first.id)) return { ...world, marks }
-  const withdrawals = [...order.withdrawals, first]
-  return { ...world, marks, stored: { order: { ...order, withdrawals }, revision: revision + 1 } }
+const announce = (world: World): World => {
+  const [first, ...unannounced] = world.unannounced
+  if (first === undefined) return world
+  return { ...world, unannounced, announced: [...world.announced.filter(({ of }) => of !== first.of), first] }
 }
+
+const giveUp = (world: World): World => {
+  const [first, ...queue] = world.queue
+  if (first === undefined) return world
+  const left = { ...world.left, deaths: world.left.deaths - 1 }
+  return { ...world, queue, dead: [...world.dead, first.event], left }
+}
+
+/** An event fails 200 times before it is given up; a worker that is killed every time is not modelled. */
+const isGivenUp = ({ queue, stored }: World) =>
+  queue[0]?.redelivered === true && (stored === undefined || stored.failing === true)
+
+const replay =
+  (index: number) =>
+  (world: World): World => {
+    const event = world.dead[index]
+    const left = { ...world.left, replays: world.left.replays - 1 }
+    const next = { ...world, dead: world.dead.toSpliced(index, 1), left }
+    return event === undefined ? world : enqueue(next, event, true)
+  }
 
 /** What an accountant does, and how often it may happen; undefined when it cannot be done. */
 type Deed = {
@@ -157,9 +191,9 @@ const DEEDS: Readonly<Record<string, Deed>> = {
 const when = (isPossible: boolean, name: string, apply: Move['apply']): Move[] =>
   isPossible ? [{ name, apply }] : []
 
-/** What may happen at any time, also between two steps of the worker: the accountant acts, the API marks. */
-export const movesMeanwhile = ({ left, marks, service }: World): Move[] => [
-  ...when(marks.length > 0, 'the withdrawal is marked', mark),
+/** What may happen at any time, also between two steps of the worker: the accountant acts, the API announces. */
+export const movesMeanwhile = ({ left, unannounced, service }: World): Move[] => [
+  ...when(unannounced.length > 0, 'the withdrawal is announced', announce),
   ...when(left.fixes > 0 && service.refuses === 'unknown_sku', 'accountant adds the product', world => {
     const { refuses: _, ...service } = world.service
     return { ...world, service, left: { ...world.left, fixes: world.left.fixes - 1 } }
@@ -193,8 +227,10 @@ export const arrive =
 
 /** Everything that may happen next outside of the worker. */
 export const moves = (world: World): Move[] => {
-  const { left, webhooks } = world
+  const { left, webhooks, dead } = world
   return [
+    ...when(left.deaths > 0 && isGivenUp(world), 'the event is given up', giveUp),
+    ...dead.flatMap((_event, index) => when(left.replays > 0, `dead letter ${index} is replayed`, replay(index))),
     ...left.requests.flatMap((name, index) =>
       // Of equal requests the first: another order of them is no other story.
       when(left.requests.indexOf(name) === index, `store requests ${name}`, request(index)),
@@ -211,13 +247,16 @@ export const moves = (world: World): Move[] => {
 const INJECTED = new Error('injected')
 
 /**
- * What happens at the worker's n-th await. `fails`: an error before the call, or after it took effect, which the
- * worker sees, or a crash before it. `meanwhile`: somebody else acts just before the call.
+ * What happens at the worker's n-th await. `fails`: an error before the call, which is then not made, or after it was
+ * made, with its effect or without, or a crash before it. `meanwhile`: somebody else acts just before the call.
  */
-type Fault = { at: number } & ({ fails: 'before' | 'after' | 'killed' } | { meanwhile: Move['apply'] })
+type Fault = { at: number } & (
+  | { fails: 'before' | 'without effect' | 'after' | 'killed' }
+  | { meanwhile: Move['apply'] }
+)
 
 /**
- * Lets the worker process the first event of the queue: `process` itself runs, with the model's dependencies.
+ * Lets the worker handle the first event of the queue: `handleEvent` itself runs, with the model's dependencies.
  *
  * @returns the world after it, and how many awaits it passed
  */
@@ -227,7 +266,8 @@ export const work = async (start: World, fault?: Fault): Promise<{ world: World;
   let world = start
   let awaits = 0
   let isKilled = false
-  const place = async <Result>(effect: () => Result): Promise<Result> => {
+  /** @param unanswered what a call to the service returns that was made, and whose answer is lost */
+  const place = async <Result>(effect: () => Result, unanswered?: () => Result): Promise<Result> => {
     if (isKilled) throw INJECTED
     awaits++
     if (fault?.at !== awaits) return effect()
@@ -237,6 +277,8 @@ export const work = async (start: World, fault?: Fault): Promise<{ world: World;
     }
     isKilled = fault.fails === 'killed'
     if (fault.fails === 'after') effect()
+    if (unanswered !== undefined && (fault.fails === 'after' || fault.fails === 'without effect'))
+      return unanswered()
     throw INJECTED
   }
   const change = (next: () => Partial<World>) =>
@@ -245,22 +287,30 @@ export const work = async (start: World, fault?: Fault): Promise<{ world: World;
     })
 
   try {
-    await process(first.event, {
+    await handleEvent(first.event, {
       orders: {
-        get: () => place(() => world.stored && { ...world.stored, updated_at: '' }),
-        save: (order, revision) =>
+        get: () =>
+          place(() => {
+            if (world.stored === undefined) return undefined
+            const { failing, ...stored } = world.stored
+            return { ...stored, ...(failing && { failing: FAILING }), updated_at: '' }
+          }),
+        save: (saved, revision) =>
           change(() => {
-            // Somebody else has saved it in the meantime.
-            if ((world.stored?.revision ?? 0) !== revision) throw INJECTED
-            return { stored: { order, revision: revision + 1 } }
+            if ((world.stored?.revision ?? 0) !== revision) throw new Error('There are two writers')
+            return { stored: { ...saved, revision: revision + 1 }, ...contentsOf(world, saved) }
           }),
       },
+      announcements: { get: () => place(() => ({ withdrawals: world.announced })) },
       call: call =>
-        place(() => {
-          const { answer, service } = serve(world.service, call)
-          world = { ...world, service }
-          return answer
-        }),
+        place<CallResult>(
+          () => {
+            const { answer, service } = serve(world.service, call)
+            world = { ...world, service }
+            return answer
+          },
+          () => ({ to: call.to, outcome: 'unanswered', error: INJECTED }),
+        ),
       publish: message => change(() => receive(world, message)),
       now: () => 0,
       retryRefused: 1,
@@ -270,26 +320,43 @@ export const work = async (start: World, fault?: Fault): Promise<{ world: World;
   } catch (error) {
     if (error !== INJECTED) throw error
     const queue = world.queue.map(each => (each === first ? { ...each, redelivered: true } : each))
-    world = { ...world, queue }
+    // The worker notes a failing event with its order, unless it is killed.
+    const stored = world.stored && !isKilled ? { stored: { ...world.stored, failing: true as const } } : {}
+    world = { ...world, queue, ...stored }
   }
   return { world, awaits }
 }
 
-const receive = ({ received, store }: World, message: FeedMessage): Partial<World> => {
+const FAILING: Failing = {
+  ...{ event: '', delivery: '', queue: 'orders', receives: 1, since: '', at: '', next_at: '', code: '' },
+  ...{ message: '', behind: 0 },
+}
+
+/** What is saved for a version is saved once. */
+const contentsOf = ({ saved, unsaved }: World, { order, outbox }: SavedOrder): Partial<World> => {
+  const messages = outbox === undefined ? [] : feedMessages(order, outbox)
+  if (messages.length === 0) return {}
+  const deliveries = messages.map(({ delivery }) => delivery)
+  const isNew = saved[order.version] === undefined
+  return {
+    saved: { ...saved, [order.version]: deliveries },
+    unsaved: isNew ? unsaved : [...unsaved, `version ${order.version} was saved twice`],
+  }
+}
+
+const receive = ({ received, store, saved, unsaved }: World, message: FeedMessage): Partial<World> => {
   if (received.includes(message.delivery)) return {}
+  const isSaved = saved[message.version]?.includes(message.delivery) === true
   const states = { ...store.states }
   const changed =
     message.event === 'order.updated'
       ? (message.requests ?? [])
       : [{ id: message.data.id, state: message.event.replace('order.', '') }]
-  for (const { id, state } of changed) {
-    // After a crash a version may come again with another content, which then holds.
-    const before = (states[id] ?? []).filter(({ version }) => version !== message.version)
-    states[id] = [...before, { version: message.version, state }]
-  }
+  for (const { id, state } of changed) states[id] = [...(states[id] ?? []), state]
   const isNews = message.event === 'order.updated' && message.version >= store.version
   return {
     received: [...received, message.delivery].sort(),
+    unsaved: isSaved ? unsaved : [...unsaved, `version ${message.version} was published before it was saved`],
     store: { ...store, states, ...(isNews && { result: message.data, version: message.version }) },
   }
 }

@@ -1,5 +1,5 @@
+import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import { expect, test } from '@jest/globals'
-import { messageGroupOf } from '../../lib/orders/events.ts'
 import { newOrder, type Order } from '../../lib/orders/order.ts'
 import { checkInterval, orderRepository } from '../../lib/orders/repository.ts'
 import { createReconciler } from '../../lib/reconcile/handler.ts'

@@ -1,7 +1,7 @@
+import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { itemBytes } from '../../lib/orders/bodies.ts'
-import { messageGroupOf } from '../../lib/orders/events.ts'
 import type { Ssm } from '../../lib/platform/clients.ts'
 import { untilText } from '../../lib/platform/parameters.ts'
 import { MAX_BODY_BYTES } from '../../lib/protocol/json.ts'

@@ -18,15 +18,15 @@ const DAY = 24 * 60 * 60 * 1000
 let handler: ReturnType<typeof createWorker>
 let requests: OutgoingRequest[]
 /** The response of the accounting service to each request; a text or a JSON value as its body. */
-type Response = { status: number; body?: unknown; headers?: Record<string, string>; resent?: true }
+type Response = { status: number; body?: unknown; headers?: Record<string, string> }
 let respond: (request: OutgoingRequest) => Response | Error
 
 const http: HttpClient = async request => {
   requests.push(request)
   const response = respond(request)
   if (response instanceof Error) throw response
-  const { body = {}, headers = {}, ...answer } = response
-  return { ...answer, headers, text: typeof body === 'string' ? body : JSON.stringify(body) }
+  const { status, body = {}, headers = {} } = response
+  return { status, headers, text: typeof body === 'string' ? body : JSON.stringify(body) }
 }
 let elapsed: number
 const runtime = { now: () => NOW + elapsed, random: () => 0.25 }
@@ -97,17 +97,14 @@ describe('an event', () => {
     )
   })
 
-  test.each<[string, object, Omit<Response, 'status'>, string]>([
-    ['received for the first time', {}, {}, 'duplicate'],
-    ['sent twice over a broken connection', {}, { resent: true }, 'registered'],
-    ['received again', { ApproximateReceiveCount: '2' }, {}, 'registered'],
-  ])('that creates a known order and was %s reads the order', async (id, attributes, more, state) => {
+  test.each<[string, object, string]>([
+    ['received for the first time', {}, 'duplicate'],
+    ['received again', { ApproximateReceiveCount: '2' }, 'registered'],
+  ])('that creates a known order and was %s reads the order', async (id, attributes, state) => {
     respond = ({ method }) => {
       // However long calls take, an event is not moved while few others wait.
       elapsed += 8000
-      return method === 'GET'
-        ? result(id, 'paid')
-        : { ...result(id, 'invoiced', { duplicate: true }), ...more }
+      return method === 'GET' ? result(id, 'paid') : result(id, 'invoiced', { duplicate: true })
     }
     const body = '{"unit_price":9007199254740993}'
     await run(record('1', create(id, body), attributes))
@@ -174,7 +171,7 @@ describe('a failed event', () => {
       'it asks for time',
       { status: 429, headers: { 'retry-after': new Date(NOW + 1_000_000).toUTCString() } },
       answered(429),
-      { seconds: 1025 },
+      { seconds: 1025, failing: { code: 'throttled', status: 429 } },
     ],
     [
       'the key is rejected',
@@ -186,7 +183,7 @@ describe('a failed event', () => {
       'a create is answered with 404',
       { status: 404, body: '<html>Sara Ahmadi' },
       `${answered(404)} to a create: check ACCOUNTING_URL`,
-      {},
+      { failing: { code: 'failed' } },
     ],
   ])('is delayed with those behind it, and noted, when %s', async (name, response, message, expected) => {
     const { seconds = 13, metric = 'EventRetried', queue = 'orders' } = expected
@@ -243,26 +240,39 @@ describe('a failed event', () => {
     expect(requests).toHaveLength(1)
   })
 
-  test('is delayed without a call once five calls found the service unavailable', async () => {
-    respond = () => ({ status: 500 })
-    const names = [...Array(6).fill('create'), 'payment', 'refund', 'check']
-    const runAll = async () => {
-      for (const name of names)
-        await run(record('1', event(`open-${name}`, `order.${name}`, { request: '{}' })))
-    }
-    await runAll()
-    expect(requests).toHaveLength(5)
+  const NAMES = ['create', 'create', 'payment', 'refund', 'check']
+  const runEach = async () => {
+    for (const name of NAMES)
+      await run(record('1', event(`open-${name}`, `order.${name}`, { request: '{}' })))
+  }
+
+  test('is delayed without a call once calls for three orders found the service unavailable', async () => {
+    respond = () => ({ status: 503 })
+    await runEach()
+    // The create twice, the payment and the refund.
+    expect(requests).toHaveLength(4)
     expect(recorded.counted().filter(name => name === 'BreakerOpened')).toHaveLength(1)
     const message = 'The breaker is open: the accounting service was unavailable'
-    expect((await stored('open-check'))?.failing).toMatchObject({ code: 'breaker open', message })
+    expect((await stored('open-check'))?.failing).toMatchObject({ code: 'not_called', message })
     // Half a second and a random part of another.
     elapsed = 624
-    await runAll()
-    expect(requests).toHaveLength(5)
+    await runEach()
+    expect(requests).toHaveLength(4)
     elapsed++
-    await runAll()
-    expect(requests).toHaveLength(6)
+    await runEach()
+    expect(requests).toHaveLength(5)
   })
+
+  test.each([500, 429, 401, 302, 200])(
+    'leaves the breaker closed when the service answers %i',
+    async status => {
+      respond = () => ({ status })
+      await runEach()
+      await runEach()
+      expect(requests.length).toBeGreaterThanOrEqual(2 * NAMES.length)
+      expect(recorded.counted()).not.toContain('BreakerOpened')
+    },
+  )
 
   test.each(['UpdateItem', 'GetItem', 'none'])('is not noted after a success; %s fails', async command => {
     const id = `noted-${command}`
@@ -360,6 +370,27 @@ describe('the calls of an environment', () => {
     const made = await calls(20, index => `small ${index}`)
     expect(made.filter(isMade => isMade).length).toBeLessThan(8)
     expect(made[0]).toBe(true)
+  })
+
+  test('of a store are not made for minutes after a slow one, while those of others are quick', async () => {
+    const slow = async (source: string) => {
+      const makeCall = share(source, 1)
+      await makeCall?.(async () => {
+        clock += 8000
+        throw new Error('no response')
+      }).catch(() => undefined)
+      return makeCall !== undefined
+    }
+    // As long as no other store has quick calls, the service may be what is slow.
+    expect([await slow('poison'), await slow('poison'), await slow('other')]).toEqual([true, true, true])
+    expect(await call('quick', 1)).toBe(true)
+    expect([await slow('poison'), await slow('other'), await call('quick', 1)]).toEqual([false, false, true])
+    clock += 60_000
+    expect(await slow('other')).toBe(true)
+    expect(await call('quick', 1)).toBe(true)
+    clock += 300_000
+    await call('quick', 1)
+    expect([await call('poison', 1), await call('poison', 1)]).toEqual([true, true])
   })
 
   test('are all made while few messages wait', async () => {

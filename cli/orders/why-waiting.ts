@@ -1,8 +1,8 @@
-import { MAX_RECEIVES } from '../platform/retry.ts'
-import { effectOf, isInReview } from '../protocol/status.ts'
-import { leaderOf } from './intents.ts'
-import { type Intent, isOpen, REQUEST_KINDS, type RequestKind } from './order.ts'
-import type { Failing, StoredOrder } from './stored.ts'
+import type { Announced } from '../../lib/orders/announcements.ts'
+import { isKnown, type OpenRequest, openRequests, type RequestKind, refusalOf } from '../../lib/orders/order.ts'
+import type { Failing, StoredOrder } from '../../lib/orders/stored.ts'
+import { MAX_RECEIVES } from '../../lib/platform/retry.ts'
+import { isInReview } from '../../lib/protocol/status.ts'
 
 /** Whom or what something waits for, in the words of a sentence. */
 const FOR = {
@@ -14,7 +14,8 @@ const FOR = {
   'bulk queue': 'its turn in the bulk queue',
   check: 'the next check',
   worker: 'the worker',
-  'in front': 'what stands in front of it',
+  create: 'its create',
+  'earlier event': 'an earlier event',
 } as const
 
 /** Times are ISO 8601. */
@@ -37,7 +38,7 @@ type WaitingAction = { action: 'check' | 'replay' | 'discard' | 'withdraw'; of?:
 
 export type Waiting = {
   summary: string
-  /** What stands in front, then what waits behind it. */
+  /** The first is what the others wait behind. */
   links: readonly WaitingLink[]
   actions: readonly WaitingAction[]
 }
@@ -52,53 +53,59 @@ const whyFailing = (failing: Failing): Reason => {
   const { code, since, next_at: next, message, receives } = failing
   if (isDead(failing))
     return { for: 'operator', since, reason: `it is a dead letter after ${receives} attempts: ${message}` }
-  const isDown = code === 'unavailable' || code === 'breaker open'
+  const isService = ['unavailable', 'failed', 'throttled', 'not_called'].includes(code)
   return {
-    for: code === 'unauthorized' ? 'service key' : isDown ? 'service' : 'relay',
+    for: code === 'unauthorized' ? 'service key' : isService ? 'service' : 'relay',
     since,
     next,
     reason: message,
   }
 }
 
-/** Why an open request waits, by the rules of `apply` and `nextCall`. */
-const whyOpen = ({ kind, state, refused_at, reason }: Intent, stored: StoredOrder): Reason => {
-  const { order, failing } = stored
-  const status = order.result?.status
-  if (state === 'held')
-    return { for: 'accountant', reason: 'the service holds it until the invoice is finalized' }
-  if (kind === 'refund' && status !== undefined && effectOf(kind, status) === 'refused')
-    return { for: 'accountant', reason: 'the service takes it once the invoice is finalized' }
-  if (refused_at !== undefined) {
-    const words = `the service refused it: ${reason?.status} ${reason?.message}`
-    return { for: 'accountant', reason: words, since: iso(refused_at), ...nextCheck(stored) }
-  }
-  if (failing !== undefined && !isDead(failing))
-    return { for: 'in front', reason: `the event "${failing.event}" fails`, next: failing.next_at }
-  return {
-    ...{ for: order.bulk === undefined ? 'worker' : 'bulk queue', reason: 'it is to be sent' },
-    ...nextCheck(stored),
+/** Why an open request waits. */
+const whyOpen = (request: OpenRequest, stored: StoredOrder): Reason => {
+  switch (request.stage) {
+    case 'held':
+      return { for: 'accountant', reason: 'the service holds it until the invoice is finalized' }
+    case 'early':
+      return { for: 'accountant', reason: 'the service takes it once the invoice is finalized' }
+    case 'behind create':
+      return { for: 'create', reason: 'the service does not know the order before that' }
+    default:
+      return whyToBeSent(request, stored)
   }
 }
 
-const linksOf = (stored: StoredOrder): WaitingLink[] => {
-  const { order, failing, announced } = stored
-  const { result, doubt, bulk, intents } = order
+const whyToBeSent = (request: OpenRequest, stored: StoredOrder): Reason => {
+  const { bulk, failing } = stored
+  const refused = refusalOf(request)
+  if (refused !== undefined) {
+    const { status, message } = refused.reason
+    const reason = `the service refused it: ${status} ${message}`
+    return { for: 'accountant', reason, since: iso(refused.since), ...nextCheck(stored) }
+  }
+  if (failing !== undefined && !isDead(failing))
+    return { for: 'earlier event', reason: `the event "${failing.event}" fails`, next: failing.next_at }
+  const reason = request.stage === 'unanswered' ? 'the answer of the service was lost: it is sent again' : 'it is to be sent'
+  return { for: bulk === undefined ? 'worker' : 'bulk queue', reason, ...nextCheck(stored) }
+}
+
+const linksOf = (stored: StoredOrder, create: Announced['create']): WaitingLink[] => {
+  const { order, failing, bulk } = stored
+  const { result, doubt } = order
   const links: WaitingLink[] = []
   const add = (what: string, reason: Reason, id?: string, others = 0) =>
     links.push({ what, ...(id !== undefined && { id }), ...reason, ...(others > 0 && { others }) })
   if (failing !== undefined) add(failing.event, whyFailing(failing), failing.delivery)
   if (bulk !== undefined)
-    add('order', { for: 'bulk queue', reason: 'calls of an import would be in the way of others' })
+    add('order', { for: 'bulk queue', reason: 'calls of an import would delay those of other stores' })
   if (result !== undefined && isInReview(result.status)) {
     const error = typeof result.error === 'string' ? `: ${result.error}` : ''
     add('invoice', { for: 'accountant', reason: `it is in review${error}`, ...nextCheck(stored) })
   }
-  for (const [kind, open] of Map.groupBy(intents.filter(isOpen), intent => intent.kind)) {
-    const first = open.find(({ request }) => request !== undefined) ?? open[0]
-    if (first !== undefined && first.id !== failing?.delivery)
-      add(kind, whyOpen(first, stored), first.id, open.length - 1)
-  }
+  for (const request of openRequests(order))
+    if (request.id !== failing?.delivery)
+      add(request.kind, whyOpen(request, stored), request.id, request.others.length)
   if (failing !== undefined) return links
   if (doubt !== false)
     add('result', {
@@ -106,23 +113,25 @@ const linksOf = (stored: StoredOrder): WaitingLink[] => {
       reason: 'it may be out of date and is read from the service',
       ...nextCheck(stored),
     })
-  if (announced !== undefined) add('create', { for: 'worker', reason: 'it is in the order queue' }, announced)
+  if (create !== undefined && !isKnown(order, create.id))
+    add('create', { for: 'worker', reason: 'it is in the order queue' }, create.id)
   return links
 }
 
 /** What becomes of a dead letter that is discarded. */
-const discarded = ({ event, delivery }: Failing, intents: readonly Intent[]): string => {
-  if (intents.some(({ id }) => id === delivery))
+const discarded = ({ event, delivery }: Failing, { order }: StoredOrder): string => {
+  if (isKnown(order, delivery))
     return 'The request is kept with the order, and the next check sends it.'
   return ['order.create', 'order.payment', 'order.refund', 'order.withdraw'].includes(event)
     ? 'The request is lost, and its store is not notified.'
     : 'Nothing is lost once a check has read the order from the service.'
 }
 
-const actionsOf = ({ order, failing, check_at }: StoredOrder): WaitingAction[] => {
+const actionsOf = (stored: StoredOrder): WaitingAction[] => {
+  const { order, failing, check_at } = stored
   const isBlocked = failing !== undefined && !isDead(failing)
-  const isRefused = order.intents.some(intent => isOpen(intent) && intent.refused_at !== undefined)
-  const soon = check_at === undefined ? '' : `, which would happen by itself at ${iso(check_at)}`
+  const isRefused = openRequests(order).some(request => refusalOf(request) !== undefined)
+  const soon = check_at === undefined ? '' : `, which is due at ${iso(check_at)}`
   const check = isBlocked
     ? `The check waits behind "${failing.event}" and changes nothing before that succeeds.`
     : `The worker reads the order from the service${isRefused ? ' and sends what was refused again' : ''}${soon}.`
@@ -132,13 +141,15 @@ const actionsOf = ({ order, failing, check_at }: StoredOrder): WaitingAction[] =
     ...(failing !== undefined && isDead(failing)
       ? ([
           { action: 'replay', effect: `The worker processes "${failing.event}" at once.` },
-          { action: 'discard', effect: discarded(failing, order.intents) },
+          { action: 'discard', effect: discarded(failing, stored) },
         ] as const)
       : []),
-    ...REQUEST_KINDS.filter(of => leaderOf(order, of)?.state === 'waiting').map(of => {
-      const effect = `${when} order is read, and the ${of} withdrawn unless it is done already.`
-      return { action: 'withdraw', of, effect } as const
-    }),
+    ...openRequests(order)
+      .filter(({ stage }) => stage !== 'held')
+      .map(({ kind: of }) => {
+        const effect = `${when} order is read, and the ${of} withdrawn unless it is done already.`
+        return { action: 'withdraw', of, effect } as const
+      }),
   ]
 }
 
@@ -154,11 +165,12 @@ const summaryOf = ([first, ...behind]: readonly WaitingLink[], now: number): str
 }
 
 /**
- * Why an order waits: what is in front, what it waits for, and what could be done. Pure.
+ * Why an order waits: for what, since when, and what could be done. Pure.
  *
  * @param now unix time in milliseconds
+ * @param announced what the stores' API has accepted and the worker may not have handled yet
  */
-export const whyWaiting = (stored: StoredOrder, now: number): Waiting => {
-  const links = linksOf(stored)
+export const whyWaiting = (stored: StoredOrder, now: number, announced?: Announced): Waiting => {
+  const links = linksOf(stored, announced?.create)
   return { summary: summaryOf(links, now), links, actions: links.length === 0 ? [] : actionsOf(stored) }
 }

@@ -1,0 +1,76 @@
+import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import type { DynamoDB } from '../platform/clients.ts'
+import { type Item, unlessConditionFails } from '../platform/dynamodb.ts'
+import { DAY, unixSeconds } from '../platform/environment.ts'
+import { messageGroupOf } from '../platform/fifo.ts'
+import type { OrderKey } from '../protocol/order.ts'
+import { REQUEST_KINDS, type Withdrawal } from './order.ts'
+
+/** A request that the stores' API has accepted: its id, and when, in unix time in milliseconds. */
+type Accepted = { id: string; accepted_at: number }
+
+/** What the stores' API has accepted about an order and the worker may not have handled yet. */
+export type Announced = {
+  /** The last create. */
+  create?: Accepted
+  /** The last withdrawal of each kind. */
+  withdrawals: readonly Withdrawal[]
+}
+
+/** Longer than a dead letter can wait for its replay. */
+const KEPT = 30 * DAY
+
+const keyOf = (order: OrderKey): Item => ({ delivery: { S: `announced ${messageGroupOf(order)}` } })
+
+/**
+ * What the stores' API leaves for the worker, in an item of its own in the deliveries table: only the worker writes the
+ * order's item. An event may wait behind one that cannot be processed, so the worker reads here what is to be withdrawn
+ * immediately before it sends a request, and the API what is on its way.
+ */
+export const announcementRepository = (dynamodb: DynamoDB, table: string) => {
+  /** The last one of its name stands for those before it. */
+  const announce = async (order: OrderKey, name: string, { id, accepted_at }: Accepted): Promise<void> => {
+    await unlessConditionFails(
+      dynamodb.send(
+        new UpdateItemCommand({
+          ...{ TableName: table, Key: keyOf(order) },
+          UpdateExpression: 'SET #name = :value, expires_at = :expires',
+          // Times of thirteen digits sort as text.
+          ConditionExpression: 'attribute_not_exists(#name) OR #name < :value',
+          ExpressionAttributeNames: { '#name': name },
+          ExpressionAttributeValues: {
+            ':value': { S: `${accepted_at} ${id}` },
+            ':expires': { N: String(unixSeconds(accepted_at) + KEPT) },
+          },
+        }),
+      ),
+    )
+  }
+  const acceptedOf = (item: Item, name: string): Accepted | undefined => {
+    const [accepted_at, id] = item[name]?.S?.split(' ') ?? []
+    return id === undefined ? undefined : { id, accepted_at: Number(accepted_at) }
+  }
+
+  return {
+    announceCreate: (order: OrderKey, create: Accepted) => announce(order, 'create', create),
+    announceWithdrawal: (order: OrderKey, { of, ...withdrawal }: Withdrawal) =>
+      announce(order, `withdraw_${of}`, withdrawal),
+
+    /** Reads at half the price what may be some milliseconds old: a withdrawal may always come too late. */
+    async get(order: OrderKey): Promise<Announced> {
+      const { Item = {} } = await dynamodb.send(
+        new GetItemCommand({ TableName: table, Key: keyOf(order), ConsistentRead: false }),
+      )
+      const create = acceptedOf(Item, 'create')
+      return {
+        ...(create !== undefined && { create }),
+        withdrawals: REQUEST_KINDS.flatMap(of => {
+          const withdrawal = acceptedOf(Item, `withdraw_${of}`)
+          return withdrawal === undefined ? [] : [{ ...withdrawal, of }]
+        }),
+      }
+    },
+  }
+}
+
+export type Announcements = ReturnType<typeof announcementRepository>

@@ -1,0 +1,37 @@
+import { hash } from 'node:crypto'
+import { SendMessageCommand } from '@aws-sdk/client-sqs'
+import { type OrderKey, orderName } from '../protocol/order.ts'
+import type { Sqs } from './clients.ts'
+
+/**
+ * The message group of an order: SQS allows 128 characters of a limited alphabet, while an `external_id` is
+ * free text, so the group is a hash of both parts of the key.
+ */
+export const messageGroupOf = (order: OrderKey): string => hash('sha256', orderName(order))
+
+/** SQS refuses U+FFFE and U+FFFF. In JSON they occur only in strings, where an escape means the same. */
+const escapeForSqs = (json: string): string =>
+  json.replace(/[\uFFFE\uFFFF]/g, unit => `\\u${unit.charCodeAt(0).toString(16)}`)
+
+/**
+ * Sends one message to a FIFO queue in the message group of an order, behind everything that already waits
+ * there for that order.
+ *
+ * @param id the deduplication id: SQS drops a second message with the same id within five minutes
+ * @param json JSON text of an event of the order queue or of a feed message
+ */
+export const sendInOrder = async (
+  sqs: Sqs,
+  queueUrl: string,
+  order: OrderKey,
+  { id, json }: { id: string; json: string },
+): Promise<void> => {
+  await sqs.send(
+    new SendMessageCommand({
+      QueueUrl: queueUrl,
+      MessageBody: escapeForSqs(json),
+      MessageGroupId: messageGroupOf(order),
+      MessageDeduplicationId: id,
+    }),
+  )
+}

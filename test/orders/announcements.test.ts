@@ -1,0 +1,97 @@
+import { expect, test } from '@jest/globals'
+import { announcementRepository } from '../../lib/orders/announcements.ts'
+import { messageGroupOf } from '../../lib/platform/fifo.ts'
+import { deliveryRepository } from '../../lib/webhook/deliveries.ts'
+import { scan } from '../support/parts.ts'
+import { stackForTests } from '../support/stack.ts'
+
+const { stack } = await stackForTests()
+const announcements = announcementRepository(stack.dynamodb, 'deliveries')
+const NOW = Date.parse('2026-01-02T03:04:05.006Z')
+const DAY = 24 * 60 * 60
+
+const keyOf = (external_id: string) => ({ source: 'shop', external_id })
+const create = { id: 'c', accepted_at: NOW }
+const withdrawal = { id: 'w', of: 'payment', accepted_at: NOW } as const
+
+test('nothing is announced of an order that has no item', async () => {
+  expect(await announcements.get(keyOf('none'))).toEqual({ withdrawals: [] })
+})
+
+test('a create and a withdrawal of each kind are announced in one item, whatever the number of the order', async () => {
+  const order = keyOf('سفارش/1?#')
+  await announcements.announceCreate(order, create)
+  await announcements.announceWithdrawal(order, { id: 'r', of: 'refund', accepted_at: NOW + 2 })
+  await announcements.announceWithdrawal(order, withdrawal)
+  await announcements.announceWithdrawal(order, { id: 'x', of: 'create', accepted_at: NOW + 1 })
+  expect(await announcements.get(order)).toEqual({
+    create,
+    withdrawals: [
+      { id: 'x', of: 'create', accepted_at: NOW + 1 },
+      withdrawal,
+      { id: 'r', of: 'refund', accepted_at: NOW + 2 },
+    ],
+  })
+  expect(await announcements.get({ source: 'web', external_id: order.external_id })).toEqual({ withdrawals: [] })
+  expect(await scan(stack.dynamodb, 'orders')).toEqual([])
+})
+
+test('the last one of its name replaces those before it', async () => {
+  const order = keyOf('later')
+  const [first, last] = [withdrawal, { ...withdrawal, id: 'w2', accepted_at: NOW + 1 }]
+  for (const each of [first, last]) await announcements.announceWithdrawal(order, each)
+  for (const each of [create, { id: 'c2', accepted_at: NOW + 1 }]) await announcements.announceCreate(order, each)
+  expect(await announcements.get(order)).toEqual({
+    create: { id: 'c2', accepted_at: NOW + 1 },
+    withdrawals: [last],
+  })
+})
+
+test('an older one does not replace it, nor does a repetition', async () => {
+  const order = keyOf('older')
+  await announcements.announceCreate(order, create)
+  await announcements.announceWithdrawal(order, withdrawal)
+  const [item] = (await scan(stack.dynamodb, 'deliveries')).filter(({ create }) => create?.S?.endsWith(' c'))
+  await announcements.announceCreate(order, { id: 'before', accepted_at: NOW - 1 })
+  await announcements.announceWithdrawal(order, { ...withdrawal, id: 'before', accepted_at: NOW - DAY * 1000 })
+  await announcements.announceWithdrawal(order, withdrawal)
+  expect(await announcements.get(order)).toEqual({ create, withdrawals: [withdrawal] })
+  expect(item).toBeDefined()
+  expect(await scan(stack.dynamodb, 'deliveries')).toContainEqual(item)
+})
+
+test('it expires thirty days after the last one was accepted', async () => {
+  const order = keyOf('expires')
+  await announcements.announceCreate(order, create)
+  await announcements.announceWithdrawal(order, { ...withdrawal, accepted_at: NOW + DAY * 1000 })
+  const key = `announced ${messageGroupOf(order)}`
+  const item = (await scan(stack.dynamodb, 'deliveries')).find(({ delivery }) => delivery?.S === key)
+  expect(item?.expires_at).toEqual({ N: String(Math.floor(NOW / 1000) + 31 * DAY) })
+})
+
+test('it is written in one request, and read at half the price', async () => {
+  const order = keyOf('cheap')
+  await announcements.announceCreate(order, create)
+  await announcements.get(order)
+  expect(stack.calls).toMatchObject([
+    { command: 'UpdateItem', input: { TableName: 'deliveries' } },
+    { command: 'GetItem', input: { TableName: 'deliveries', ConsistentRead: false } },
+  ])
+})
+
+test('its failure is thrown to the stores\' API, which decides what it means', async () => {
+  stack.faults.set('UpdateItem', 'before')
+  await expect(announcements.announceCreate(keyOf('failing'), create)).rejects.toThrow('no response to UpdateItem')
+  stack.faults.clear()
+  expect(await announcements.get(keyOf('failing'))).toEqual({ withdrawals: [] })
+})
+
+test('no delivery of a webhook can be mistaken for it', async () => {
+  const order = keyOf('both')
+  await announcements.announceWithdrawal(order, withdrawal)
+  const deliveries = deliveryRepository(stack.dynamodb, 'deliveries')
+  const delivery = '00000000-0000-4000-8000-000000000001'
+  await deliveries.record({ ...order, delivery, status: 'paid' }, NOW / 1000)
+  expect(await deliveries.find(delivery, NOW / 1000)).toEqual(order)
+  expect(await announcements.get(order)).toEqual({ withdrawals: [withdrawal] })
+})
