@@ -14,7 +14,14 @@ import { orderOf } from '../lib/orders/stored.ts'
 import { parseJson } from '../lib/protocol/json.ts'
 import type { Expected, ServiceDocument } from './scenarios.ts'
 
-const STATES = ['waiting', 'held', 'registered', 'duplicate', 'rejected', 'withdrawn'] as const satisfies RequestState[]
+const STATES = [
+  'waiting',
+  'held',
+  'registered',
+  'duplicate',
+  'rejected',
+  'withdrawn',
+] as const satisfies RequestState[]
 
 /** What must hold once nothing is under way any more. Shared by the crash harness and the chaos harness. */
 

@@ -11,8 +11,11 @@ export const DAY = 24 * HOUR
  * in milliseconds of the scenario; a harness in real time scales them.
  */
 export type Lifecycle = {
-  /** `relay`: by the store through the relay. `service`: by the store at the service, before it used a relay. */
-  createdBy: 'relay' | 'service'
+  /**
+   * `relay`: by the store through the relay. `service`: by the store at the service, before it used a relay. `both`:
+   * at the service, and then once more through the relay. `nobody`: never.
+   */
+  createdBy: 'relay' | 'service' | 'both' | 'nobody'
   /**
    * The service refuses the order because it does not know its product: `always`; `later`, until it is added a
    * day later; or `first`, until the store is notified, has it added and sends the order again.
@@ -33,8 +36,12 @@ export type Lifecycle = {
   fixedAfter?: number
   /** The store asks the relay to register the payment. */
   pays?: boolean
+  /** The store asks for the payment again, so long after it has withdrawn it. */
+  paysAgain?: number
   /** The store asks the relay to register the return, once the payment was accepted. */
   refunds?: boolean
+  /** The store asks for the return more often than the relay keeps. */
+  asksTooOften?: true
   /** What the accountant does by himself, counted from the creation: a payment, or a change of the total. */
   accountant?: readonly { after: number; does: 'payment' | 'edit' }[]
 }
@@ -66,17 +73,25 @@ const all = (...others: RequestState[]): Ends => ({ registered: [0], others })
  */
 export const expectedOf = (lifecycle: Lifecycle, wasFaster = false): Expected => {
   const { createdBy, unknownProduct, paidAtOnce, review, fixedAfter, accountant, withdraws } = lifecycle
-  const withdrawn = withdraws === undefined || wasFaster ? undefined : withdraws.what
+  const isPaidAgain = lifecycle.paysAgain !== undefined
+  const withdrawn = withdraws === undefined || wasFaster || isPaidAgain ? undefined : withdraws.what
   const requests: { [kind in StoreRequestKind]?: Ends } =
     withdraws === undefined
       ? {}
       : {
           [withdraws.what]: {
-            registered: withdraws.surely ? [0] : [0, 1],
+            registered: isPaidAgain ? [1] : withdraws.surely ? [0] : [0, 1],
             others: ['withdrawn', 'duplicate'],
           },
           withdrawal: { registered: withdraws.surely ? [1] : [0, 1], others: ['rejected'] },
         }
+  if (createdBy === 'nobody') {
+    const payment: Ends = { registered: [0], others: ['rejected', 'withdrawn'] }
+    return {
+      ...{ status: undefined, documents: [], holdsPayment: false },
+      requests: { ...requests, payment },
+    }
+  }
   if (unknownProduct === 'always' || withdrawn === 'create') {
     return {
       ...{ status: undefined, documents: [], holdsPayment: false },
@@ -87,6 +102,7 @@ export const expectedOf = (lifecycle: Lifecycle, wasFaster = false): Expected =>
     lifecycle.pays && withdrawn !== 'payment',
     lifecycle.refunds && withdrawn !== 'refund',
   ]
+  const overflow: RequestState[] = lifecycle.asksTooOften ? ['rejected'] : []
   const isFinal = review !== true || fixedAfter !== undefined
   const isPaidByOthers = paidAtOnce || accountant?.some(({ does }) => does === 'payment')
   const isPaid = isFinal && (pays || isPaidByOthers)
@@ -101,10 +117,11 @@ export const expectedOf = (lifecycle: Lifecycle, wasFaster = false): Expected =>
     holdsPayment: !isFinal && (paidAtOnce === true || pays === true),
     requests: {
       ...(createdBy === 'relay' && { create: unknownProduct === undefined ? once() : once('rejected') }),
+      ...(createdBy === 'both' && { create: all('duplicate') }),
       ...(pays && {
         payment: isFinal ? { ...once(), registered: isPaidByOthers ? [0, 1] : [1] } : all('held'),
       }),
-      ...(lifecycle.refunds && { refund: isFinal ? once() : all('waiting') }),
+      ...(lifecycle.refunds && { refund: isFinal ? once() : all('waiting', ...overflow) }),
       ...requests,
     },
   }

@@ -1,8 +1,8 @@
 import type { Announced } from '../orders/announcements.ts'
 import {
   type OpenRequest,
-  openRequests,
   type Order,
+  openRequests,
   type RequestState,
   refusalBody,
   refusalOf,
@@ -48,7 +48,8 @@ export const answerOf = ({ order }: StoredOrder, id: string): Answered | undefin
   if (reason !== undefined) return { state, response: refused(reason) }
   if (state === 'withdrawn') return { state, response: refusals.withdrawn(kind) }
   const { source, external_id, result } = order
-  if (kind === 'withdrawal') return { state, response: { status: 200, body: { id, source, external_id, of, state } } }
+  if (kind === 'withdrawal')
+    return { state, response: { status: 200, body: { id, source, external_id, of, state } } }
   if (kind !== 'create') return { state, response: { status: 200, body: { ...result } } }
   const duplicate = state === 'duplicate'
   return { state, response: { status: duplicate ? 200 : 201, body: { ...result, duplicate } } }
@@ -66,7 +67,10 @@ export const relayView = ({ order, updated_at }: StoredOrder) => ({
 })
 
 /** The same while a create is on its way to the worker. */
-export const announcedView = ({ id, accepted_at }: NonNullable<Announced['create']>, stored: StoredOrder | undefined) => ({
+export const announcedView = (
+  { id, accepted_at }: NonNullable<Announced['create']>,
+  stored: StoredOrder | undefined,
+) => ({
   relay: {
     version: stored?.order.version ?? 0,
     updated_at: new Date(accepted_at).toISOString(),

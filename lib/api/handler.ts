@@ -20,7 +20,10 @@ export type ApiDependencies = AccountingDependencies & {
   dynamodb: DynamoDB
   sqs: Sqs
   stores: readonly Store[]
-  settings: Pick<Settings, 'ordersTable' | 'deliveriesTable' | 'ordersQueueUrl' | 'accountingTimeZone' | 'waitSeconds'>
+  settings: Pick<
+    Settings,
+    'ordersTable' | 'deliveriesTable' | 'ordersQueueUrl' | 'accountingTimeZone' | 'waitSeconds'
+  >
   sleep: Sleep
   /** Creates the id of an accepted request: a UUID. */
   newId: () => string

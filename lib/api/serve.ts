@@ -142,7 +142,10 @@ const change = async (
   const decided = outcome === 'bulk' ? undefined : outcome
   if (decided === undefined) await announceWithdrawal()
   if (outcome === undefined && action.to === 'create') {
-    await attempt('create not announced', announcements.announceCreate(order, { id, accepted_at: receivedAt }))
+    await attempt(
+      'create not announced',
+      announcements.announceCreate(order, { id, accepted_at: receivedAt }),
+    )
   }
   const { response, state } = decided ?? accepted(order, id, of)
   const applied = [

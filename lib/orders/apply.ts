@@ -86,9 +86,7 @@ const applyInput = (
   circumstances: Circumstances,
 ): Step => {
   if ('event' in input) return applyEvent(step, input)
-  return 'to' in input
-    ? applyCall(step, input, circumstances)
-    : addWithdrawal(step, input.announced, true)
+  return 'to' in input ? applyCall(step, input, circumstances) : addWithdrawal(step, input.announced, true)
 }
 
 /** The order when a worker that died may have sent its payment. */
@@ -162,7 +160,8 @@ const applyResult = ({ order, notices }: Step, result: OrderResult, delivery?: s
 /** Sends what was refused once more: the cause may be removed. */
 const retryRefused = (step: Step): Step =>
   openRequests(step.order).reduce(
-    (next, request) => (request.stage === 'refused' ? withRequest(next, { ...request, stage: 'unsent' }) : next),
+    (next, request) =>
+      request.stage === 'refused' ? withRequest(next, { ...request, stage: 'unsent' }) : next,
     step,
   )
 
@@ -200,8 +199,7 @@ const unanswered = (request: OpenRequest): OpenRequest => {
 /** The service does not know the order: what is known stays, and what it has refused is rejected. */
 const clearDoubt = ({ order, notices }: Step): Step =>
   openRequests(order).reduce<Step>(
-    (next, request) =>
-      request.stage === 'unclear' ? end(next, request, 'rejected', request.reason) : next,
+    (next, request) => (request.stage === 'unclear' ? end(next, request, 'rejected', request.reason) : next),
     { order: { ...order, doubt: false }, notices },
   )
 
@@ -235,7 +233,14 @@ const unclear = (step: Step, kind: 'payment' | 'refund', reason: Refusal): Step 
   const refused = refusedBefore(request)
   const status = step.order.result?.status
   return doubted(
-    withRequest(step, { ...fieldsOf(request), kind, stage: 'unclear', reason, status, ...(refused && { refused }) }),
+    withRequest(step, {
+      ...fieldsOf(request),
+      kind,
+      stage: 'unclear',
+      reason,
+      status,
+      ...(refused && { refused }),
+    }),
   )
 }
 
@@ -272,7 +277,8 @@ const settle = (step: Step, kind: RequestKind, circumstances: Circumstances): St
   if (order.result === undefined) return settleBehindCreate(step, request)
   if (request.stage === 'behind create') return settle(resend(step, request), kind, circumstances)
   const { status } = order.result
-  const settled = kind === 'payment' ? settlePayment(step, request, status) : settleRefund(step, request, status)
+  const settled =
+    kind === 'payment' ? settlePayment(step, request, status) : settleRefund(step, request, status)
   if (settled !== undefined || request.stage !== 'unclear') return settled ?? step
   // Refused in another status, it crossed a change of the order on its way.
   return request.status === status

@@ -5,7 +5,13 @@ import { feedQueues, siblingQueueUrl } from '../platform/names.ts'
 import type { Store } from '../platform/stores.ts'
 import type { Refusal } from '../protocol/errors.ts'
 import type { OrderKey, OrderResult } from '../protocol/order.ts'
-import { type Order, type RequestState, type RequestView, requestViews, type StoreRequestKind } from './order.ts'
+import {
+  type Order,
+  type RequestState,
+  type RequestView,
+  requestViews,
+  type StoreRequestKind,
+} from './order.ts'
 import type { Notice } from './requests.ts'
 
 /** What a message of a store's feed says. */
@@ -47,7 +53,10 @@ const contentOf = (
   const view = views.get(notice.request)
   if (view === undefined) return undefined
   const { id, kind, reason } = view
-  return { event: notice.event, data: { source, external_id, request: kind, id, ...(reason && { error: reason }) } }
+  return {
+    event: notice.event,
+    data: { source, external_id, request: kind, id, ...(reason && { error: reason }) },
+  }
 }
 
 /**

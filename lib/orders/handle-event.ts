@@ -4,7 +4,7 @@ import type { OrderKey } from '../protocol/order.ts'
 import type { Announcements } from './announcements.ts'
 import { apply, type CallResult, perhapsAttempted } from './apply.ts'
 import type { OrderEvent } from './events.ts'
-import { feedMessages, type Outbox, type Publish } from './feed.ts'
+import { type FeedMessage, feedMessages, type Outbox, type Publish } from './feed.ts'
 import { historyEntry, type MadeCall, madeCall, type RecordChange } from './history.ts'
 import { type AccountingCall, nextCall } from './next-call.ts'
 import { newOrder, type Order } from './order.ts'
@@ -80,10 +80,14 @@ export const handleEvent = async (
     versionsFrom = 0,
   }: HandleDependencies,
 ): Promise<Handled> => {
-  const { source, external_id } = event.data
+  const key = { source: event.data.source, external_id: event.data.external_id }
   const cause = { event: event.event, delivery: event.delivery }
-  const stored = await orders.get({ source, external_id })
-  const known = stored?.order ?? newOrder({ source, external_id })
+  // A request is sent at once, so what is to be withdrawn is read beside its order.
+  const [stored, announced] = await Promise.all([
+    orders.get(key),
+    'request' in event.data ? announcements.get(key) : undefined,
+  ])
+  const known = stored?.order ?? newOrder(key)
   const isApplied = stored?.outbox?.cause.delivery === event.delivery
   const isFailing = stored?.failing !== undefined
   let saved = { ...known, version: Math.max(known.version, versionsFrom) }
@@ -99,8 +103,7 @@ export const handleEvent = async (
   /** Made since the last save. */
   let made: MadeCall[] = []
 
-  const publishAll = async (order: Order, outbox: Outbox) => {
-    const messages = feedMessages(order, outbox)
+  const publishAll = async (messages: readonly FeedMessage[]) => {
     for (const message of messages) await publish(message)
     published += messages.length
   }
@@ -108,7 +111,10 @@ export const handleEvent = async (
   /** @param succeeds whether the event, which may have failed before, has succeeded */
   const saveAndPublish = async (
     { order, notices }: Step,
-    { succeeds = true, outbox = { cause, notices } }: { succeeds?: boolean; outbox?: Outbox | undefined } = {},
+    {
+      succeeds = true,
+      outbox = { cause, notices },
+    }: { succeeds?: boolean; outbox?: Outbox | undefined } = {},
   ): Promise<Step> => {
     const next = notices.length === 0 ? order : { ...order, version: order.version + 1 }
     const isChanged = bulk !== savedBulk || !isDeepStrictEqual(saved, next)
@@ -117,9 +123,11 @@ export const handleEvent = async (
     const time = Math.max(now(), previous === undefined ? 0 : Date.parse(previous) + 1)
     const at = new Date(time).toISOString()
     const messages = feedMessages(next, outbox)
-    await recordChange?.(historyEntry(saved, next, { at, previous, ...cause, request, calls: made, messages }))
+    await recordChange?.(
+      historyEntry(saved, next, { at, previous, ...cause, request, calls: made, messages }),
+    )
     await orders.save({ order: next, outbox, bulk }, revision++, time)
-    await publishAll(next, outbox)
+    await publishAll(messages)
     saved = next
     savedBulk = bulk
     previous = at
@@ -143,7 +151,8 @@ export const handleEvent = async (
 
   // Of a later event of the same batch, or of one that was given up.
   const mayBeUnpublished = isApplied || redelivered || isFailing
-  if (stored?.outbox !== undefined && mayBeUnpublished) await publishAll(stored.order, stored.outbox)
+  if (stored?.outbox !== undefined && mayBeUnpublished)
+    await publishAll(feedMessages(stored.order, stored.outbox))
   if (defer !== undefined && bulk !== undefined) {
     // Not applied here: what was saved before stays as it is.
     request = undefined
@@ -153,11 +162,16 @@ export const handleEvent = async (
   if (redelivered) step = { ...step, order: perhapsAttempted(step.order) }
   let areWithdrawalsKnown = false
   let failure: { error: unknown } | undefined
-  for (let next = nextCall(step.order); next !== undefined && failure === undefined; next = nextCall(step.order)) {
+  for (
+    let next = nextCall(step.order);
+    next !== undefined && failure === undefined;
+    next = nextCall(step.order)
+  ) {
     if (next.to !== 'read' && !areWithdrawalsKnown) {
       areWithdrawalsKnown = true
-      for (const announced of (await announcements.get({ source, external_id })).withdrawals)
-        step = append(step, applied(step.order, { announced }))
+      const { withdrawals } = (calls === 0 && announced) || (await announcements.get(key))
+      for (const withdrawal of withdrawals)
+        step = append(step, applied(step.order, { announced: withdrawal }))
       continue
     }
     if (step.notices.length > 0) step = await saveAndPublish(step)

@@ -10,14 +10,7 @@ export type RequestKind = (typeof REQUEST_KINDS)[number]
 export type StoreRequestKind = RequestKind | 'withdrawal'
 
 /** The state of a request as its store reads it. The first two are open, the others final. */
-export const REQUEST_STATES = [
-  'waiting',
-  'held',
-  'registered',
-  'duplicate',
-  'rejected',
-  'withdrawn',
-] as const
+export const REQUEST_STATES = ['waiting', 'held', 'registered', 'duplicate', 'rejected', 'withdrawn'] as const
 export type RequestState = (typeof REQUEST_STATES)[number]
 export type FinalState = Exclude<RequestState, 'waiting' | 'held'>
 
@@ -29,7 +22,11 @@ export type Refused = {
 }
 
 /** A withdrawal of a store: it concerns only requests that were accepted before it. */
-export type Withdrawal = { id: string; of: RequestKind; /** Unix time in milliseconds. */ accepted_at: number }
+export type Withdrawal = {
+  id: string
+  of: RequestKind /** Unix time in milliseconds. */
+  accepted_at: number
+}
 
 type OpenFields = {
   /** The id of the request whose body counts: the most recent one, or the one that the service holds. */

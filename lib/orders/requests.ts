@@ -36,7 +36,10 @@ export const notify = (step: Step, state: RequestState, ids: readonly string[]):
     const requests = [...(last.requests ?? []), ...ids]
     return { order, notices: [...notices.slice(0, -1), { ...last, requests }] }
   }
-  return { order, notices: [...notices, ...ids.map(request => ({ event: `order.${state}` as const, request }))] }
+  return {
+    order,
+    notices: [...notices, ...ids.map(request => ({ event: `order.${state}` as const, request }))],
+  }
 }
 
 /** The step with another version of one of its open requests. */
@@ -108,7 +111,12 @@ export const end = (step: Step, request: OpenRequest, state: FinalState, reason?
       ? addEnded(addEnded(closed, group([id], state)), group(others, 'duplicate'))
       : addEnded(closed, group([...others, id], state))
   if (state === 'withdrawn') return endWithdrawals(ended, kind, withdrawals)
-  return endWithdrawals(ended, kind, withdrawals, state === 'rejected' ? CONFLICTS.nothing : CONFLICTS.registered)
+  return endWithdrawals(
+    ended,
+    kind,
+    withdrawals,
+    state === 'rejected' ? CONFLICTS.nothing : CONFLICTS.registered,
+  )
 }
 
 /** The service holds a payment, which can then not be withdrawn. */

@@ -1,4 +1,4 @@
-import type { OrderKey } from '../protocol/order.ts'
+import { type OrderKey, orderName } from '../protocol/order.ts'
 import { backoff } from './retry.ts'
 
 const FIRST_PAUSE_MS = 1000
@@ -54,9 +54,9 @@ export const breaker = ({
   }
 
   /** Whether a pause begins. */
-  const fail = (circuit: Circuit, { source, external_id }: OrderKey, sources: number): boolean => {
-    if (circuit.orders.size < orders) circuit.orders.add(JSON.stringify([source, external_id]))
-    if (circuit.sources.size < sources) circuit.sources.add(source)
+  const fail = (circuit: Circuit, order: OrderKey, sources: number): boolean => {
+    if (circuit.orders.size < orders) circuit.orders.add(orderName(order))
+    if (circuit.sources.size < sources) circuit.sources.add(order.source)
     if (circuit.orders.size < orders || circuit.sources.size < sources) return false
     circuit.until = now() + backoff(FIRST_PAUSE_MS, MAX_PAUSE_MS, ++circuit.pauses, random())
     return true

@@ -129,7 +129,16 @@ export const createWorker = (dependencies: WorkerDependencies) => {
     const handle = (event: OrderEvent, record: SQSRecord) => {
       const redelivered = Number(record.attributes.ApproximateReceiveCount) > 1
       const versionsFrom = Number(settings.feedVersionsFrom)
-      const common = { orders, announcements, publish, recordChange, now, retryRefused, redelivered, versionsFrom }
+      const common = {
+        orders,
+        announcements,
+        publish,
+        recordChange,
+        now,
+        retryRefused,
+        redelivered,
+        versionsFrom,
+      }
       if (!isFrom(record, QUEUES.orders)) return handleEvent(event, { ...common, call: callInTime })
       return handleEvent(event, {
         ...common,

@@ -24,9 +24,13 @@ const bugsIn = (file: string, bugs: Readonly<Record<string, Change>>): Bug[] =>
 
 const UNKNOWN_ORDER = 'webhooks of an order that the relay does not know'
 const WHOLE_LIFE = 'an order created, paid, refunded and read'
-const DOWN_FOR_AN_HOUR = 'the service is down for two orders for an hour'
+const DOWN_FOR_AN_HOUR = 'the service is down for three orders for an hour'
 
-const PUBLISH = 'await waitForAll(publishAll(), recordChange?.(entry) ?? Promise.resolve())'
+const SAVE = 'await orders.save({ order: next, outbox, bulk }, revision++, time)'
+const RECORD = `await recordChange?.(
+      historyEntry(saved, next, { at, previous, ...cause, request, calls: made, messages }),
+    )`
+const PUBLISH = 'await publishAll(messages)'
 const ENQUEUE = 'await enqueue({ source, external_id }, { id: delivery, json: reading.text })'
 const ENQUEUE_EVENT = 'await enqueue(order, { id, json: JSON.stringify(event) })'
 
@@ -92,7 +96,6 @@ export const BUGS: readonly Bug[] = [
     "the stores' API answers before the queue has the event": [...unawaited(ENQUEUE_EVENT), WHOLE_LIFE],
   }),
   ...bugsIn('worker/handler.ts', {
-    'the worker has no deadline': ['call: callInTime', 'call: callInTime && call'],
     'the worker does not extend visibility': [
       'extendVisibility([record, ...behind], seconds).finally(() => noted)',
       'noted',
@@ -101,10 +104,10 @@ export const BUGS: readonly Bug[] = [
     'the worker logs what it cannot read': ['aboutMessage(body), messageId }', 'aboutMessage(body), body }'],
   }),
   ...bugsIn('worker/calls.ts', {
+    'the worker has no deadline': ['remaining() < TIMEOUT_MS + RESERVED_MS', 'remaining() < 0'],
     'an unavailable service is taken for a refusal': [
-      'if (!(error instanceof AccountingError) || error.reason === undefined) throw error',
-      `if (!(error instanceof AccountingError)) throw error
-      if (error.reason === undefined) return { to: call.to, outcome: 'refused', reason: { status: 503, message: '' } }`,
+      "if (code !== 'unknown_order' || reason === undefined)",
+      "if (reason === undefined) return { to, outcome: 'refused', reason: { status: 503, message: '' } }\n      if (code !== 'unknown_order')",
     ],
   }),
   ...bugsIn('accounting/errors.ts', {
@@ -113,28 +116,49 @@ export const BUGS: readonly Bug[] = [
       'super(reason?.message ?? message)',
     ],
   }),
-  ...bugsIn('accounting/breaker.ts', {
-    'the breaker never closes': ['if (isProbe) probing = false', '', DOWN_FOR_AN_HOUR],
+  ...bugsIn('platform/breaker.ts', {
+    'the breaker never closes': [
+      'for (const circuit of probed) circuit.isProbing = false',
+      '',
+      DOWN_FOR_AN_HOUR,
+    ],
   }),
-  ...bugsIn('orders/process.ts', {
-    'an order is saved before it is published': [
-      PUBLISH,
-      `await recordChange?.(entry)
-    await orders.save(next, revision++, time)
-    await publishAll()
-    return next`,
+  ...bugsIn('orders/handle-event.ts', {
+    'an order is published before it is saved': [
+      `${SAVE}
+    ${PUBLISH}`,
+      `${PUBLISH}
+    ${SAVE}`,
+      'a payment of an order that nobody created is withdrawn while the service is slow',
+    ],
+    'what a worker that died has saved is not published': [
+      'stored?.outbox !== undefined && mayBeUnpublished',
+      'stored === null',
       UNKNOWN_ORDER,
     ],
     'the history is written after the order': [
-      PUBLISH,
-      `await publishAll()
-    await orders.save(next, revision++, time)
-    await recordChange?.(entry)
-    return next`,
+      `${RECORD}
+    ${SAVE}`,
+      `${SAVE}
+    ${RECORD}`,
       UNKNOWN_ORDER,
     ],
     'an event that has succeeded counts as failing': ['!(isFailing && succeeds)', 'true', UNKNOWN_ORDER],
+    'the version does not count up': ['version: order.version + 1', 'version: order.version'],
+    'the history does not find a request': [
+      'isRequest(event) && !isApplied ? event.delivery : undefined',
+      'isRequest(event) && isApplied ? event.delivery : undefined',
+    ],
     'the worker makes one call an event': ['const MAX_CALLS = 12', 'const MAX_CALLS = 1'],
+    'a withdrawal waits for the events before it': [
+      "next.to !== 'read' && !areWithdrawalsKnown",
+      'next === null',
+    ],
+    'a payment that may have been sent counts as unsent': [
+      'if (redelivered) step =',
+      'if (step === null) step =',
+      'a payment is withdrawn while the service is slow to hold it',
+    ],
   }),
   ...bugsIn('orders/repository.ts', {
     'an order is saved without its revision': [
@@ -151,47 +175,68 @@ export const BUGS: readonly Bug[] = [
     'a payment in review is not held': ["payment: { needs_review: 'held'", "payment: { needs_review: 'paid'"],
   }),
   ...bugsIn('orders/apply.ts', {
-    'a resend leaves out what a store has asked for': ['return known.reduce(', 'return [].reduce('],
-    'a webhook is believed whenever it differs': [': doubted(order)\n}', ': applyResult(order, result)\n}'],
-    'an early refusal is not tried again at once': ['const MAX_REFUSALS = 2', 'const MAX_REFUSALS = 1'],
+    'a resend leaves out what a store has asked for': [
+      'openRequests(order)\n    .filter(isNotified)',
+      'openRequests(order)\n    .filter(() => false)',
+    ],
+    'a webhook is believed whenever it differs': [
+      'known !== undefined && (movedBack ||',
+      'known === null && (movedBack ||',
+    ],
     'a refusal that may be fixed is final': ['status === 400 && !INVALID', 'status === 0 && !INVALID'],
-    'what was refused is never tried again': ['return retryRefused(doubted(order))', 'return doubted(order)'],
-    'what was refused is tried for ever': ['now - refused_at >= retryRefused', 'now < refused_at'],
+    'what was refused is never tried again': ['return retryRefused(doubted(step))', 'return doubted(step)'],
+    'what was refused is tried for ever': ['now - since >= retryRefused', 'now < since'],
     'the original result of a repeated create is believed': [
-      ': doubted(update(order, kind, { answer: state }))',
-      ': endIntents(applyResult(order, result), kind, state)',
+      "if (duplicate !== true) return end(applyResult(step, result), request, 'registered')",
+      "if (duplicate !== null) return end(applyResult(step, result), request, duplicate ? 'duplicate' : 'registered')",
     ],
-    'a repeated request counts as registered': ["intent.sent ? 'duplicate'", "intent.sent ? 'registered'"],
-    'the payments that are held are not published': [
-      'publish(replace(next, held), held)',
-      'replace(next, held)',
+    'a duplicate counts as registered': [
+      ": doubted(withRequest(step, { ...fieldsOf(request), kind, stage: 'known' }))",
+      ": end(applyResult(step, result), request, 'registered')",
+      'a create of orders that the service has, while it is down',
     ],
-    'the refunds that wait are not published': ['return published ? replaced', 'return true ? replaced'],
-    'a withdrawal waits for the events in front of it': [
-      'honourMarks(applyEvent(order, input))',
-      'applyEvent(order, input)',
+    'a payment is sent behind a refused create': [
+      "create?.stage !== 'refused' || !isToBeSent(request)",
+      'create !== null',
     ],
+    'a payment that may be held is withdrawn': [
+      "return stage === 'unanswered' || stage === 'perhaps sent' || stage === 'unclear'",
+      'return stage === null',
+      'a payment is withdrawn while the service is slow to hold it',
+    ],
+    'the refunds that wait are not published': ['return isNotified(request) ? next', 'return true ? next'],
   }),
-  ...bugsIn('orders/intents.ts', {
-    'a second request is never answered': ['intent !== except)', 'intent !== except && intent === leader)'],
+  ...bugsIn('orders/requests.ts', {
     'a result does not name its requests': ['{ ...last, requests }', 'last'],
-  }),
-  ...bugsIn('orders/withdrawals.ts', {
+    'the payments that are held are not published': [
+      "notify(withRequest(step, held), 'held', idsOf(held))",
+      'withRequest(step, held)',
+    ],
+    'a second request is never answered': ["group(others, 'duplicate')", "group([], 'duplicate')"],
     'a withdrawal does not ask whether it comes too late': [
-      "?.state === 'waiting' ? doubted(next)",
-      "?.state === 'held' ? doubted(next)",
+      'return doubted(withRequest(step, { ...request, withdrawals: [...request.withdrawals, withdrawal] }))',
+      'return withRequest(step, { ...request, withdrawals: [...request.withdrawals, withdrawal] })',
       'a payment is withdrawn at once',
     ],
-  }),
-  ...bugsIn('orders/history.ts', {
-    'the history does not find a request': ['knowsRequest(after) && !knowsRequest(before)', 'false'],
+    'a withdrawal takes back what is requested after it': [
+      'withdrawal === undefined || withdrawal.accepted_at < accepted_at',
+      'withdrawal === undefined',
+      'a payment is withdrawn, and requested again an hour later',
+    ],
+    'a request too many counts as a duplicate': [
+      "addEnded(step, { ids: [id], kind, state: 'rejected', reason: tooMany(kind) })",
+      "addEnded(step, { ids: [id], kind, state: 'duplicate' })",
+    ],
   }),
   ...bugsIn('orders/feed.ts', {
-    'the version does not count up': ['order.version + 1, pending: []', 'order.version, pending: []'],
-    'a repeated message has another id': ['contentId(order.source,', 'contentId(Math.random(),', WHOLE_LIFE],
+    'a repeated message has another id': [
+      'contentId(source, external_id, version, content)',
+      'contentId(Math.random(), content)',
+      WHOLE_LIFE,
+    ],
   }),
   ...bugsIn('platform/batch.ts', {
-    'a batch is acknowledged before it is processed': unawaited('await process(record)'),
+    'a batch is acknowledged before it is processed': unawaited('await handle(record)'),
     'one failure fails the whole batch': [
       'failed.flat().map(',
       '(failed.flat().length > 0 ? records : []).map(',

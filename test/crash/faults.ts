@@ -123,7 +123,10 @@ export const callsWith = (clock: Clock, { strike, outage, onTrouble, onCall }: C
             throw error
           }
           const result = noted(effect)
-          if (back < WAY + takes) throw new Error('TimeoutError: the answer takes too long')
+          if (back < WAY + takes) {
+            onTrouble(instance, place, 'lost')
+            throw new Error('TimeoutError: the answer takes too long')
+          }
           clock.after(back, () => instance.alive && resolve(result))
         } catch (error) {
           clock.after(back, () => instance.alive && reject(error))

@@ -176,7 +176,8 @@ test.each<[string, Pick<Scenario, 'adjust' | 'outage'>, string[]]>([
       orders: {
         1001: { ...PAID, at: 2 * MINUTE, mayRetry: true },
         1002: { ...PAID, at: 2 * MINUTE, mayRetry: true },
-        1003: { ...PAID, at: 61 * HOUR },
+        1003: { ...PAID, at: 2 * MINUTE, mayRetry: true },
+        1004: { ...PAID, at: 61.5 * HOUR },
       },
       lasting: { pages: [...others, 'order-stuck'], from: HOUR, until: 36 * HOUR },
       happens({ clock, queues: { orders } }) {
@@ -210,6 +211,33 @@ const publish = ({ queues }: World, external_id: string, version: number) => {
   const body = JSON.stringify({ event: 'order.updated', delivery, version, data })
   queues.webFeed.send({ group: external_id, dedup: delivery, body })
 }
+
+test('discards a withdrawal with its payment, and registers the payment that the store sends afterwards', async () => {
+  const key = { source: 'shop', external_id: '1001' }
+  const accepted: string[] = []
+  const { world } = await days({
+    orders: { 1001: { createdBy: 'service', mayRetry: true } },
+    outage: without('service', 60 * HOUR),
+    happens({ clock, stores, queues: { orders } }) {
+      clock.after(2 * MINUTE, async () => {
+        await stores.payment(key)
+        await stores.withdraw(key, 'payment')
+      })
+      clock.after(61 * HOUR, async () => {
+        expect(orders.dead().splice(0)).toHaveLength(2)
+        await stores.payment(key)
+        accepted.push(...(stores.accepted.get('1001') ?? []))
+      })
+    },
+  })
+  expect(world.service.find(key)).toMatchObject({ documents: ['invoice', 'receipt'] })
+  const [last] = world.stores.feedOf('1001').slice(-1)
+  expect(JSON.parse(String(last)).requests).toContainEqual({
+    id: accepted.at(-1),
+    kind: 'payment',
+    state: 'registered',
+  })
+})
 
 test('an endpoint that is down for nine days receives everything in order within forty minutes', async () => {
   const attempts: number[] = []

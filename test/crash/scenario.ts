@@ -13,6 +13,8 @@ export type PlannedOrder = Lifecycle & {
   source?: string
   /** The service does not answer for this order until so many milliseconds after the start. */
   downUntil?: number
+  /** The service answers 500 for this order until so many milliseconds after the start. */
+  failsUntil?: number
   /** How long the service takes to answer for this order, in milliseconds. */
   slow?: number
   /** When its lifecycle begins, counted from the start. @default 0 */

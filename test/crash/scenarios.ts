@@ -1,3 +1,4 @@
+import { MAX_OPEN } from '../../lib/orders/order.ts'
 import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import { PARAMETERS } from '../../lib/platform/names.ts'
 import { untilText } from '../../lib/platform/parameters.ts'
@@ -125,15 +126,100 @@ const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
       },
     },
   },
+  'a payment is withdrawn while the service is slow to hold it': {
+    orders: {
+      1001: {
+        createdBy: 'service',
+        review: true,
+        fixedAfter: HOUR,
+        pays: true,
+        slow: 1.5 * SECOND,
+        withdraws: { what: 'payment', after: 200 },
+        mayRetry: true,
+      },
+    },
+  },
+  'a payment of an order that nobody created is withdrawn while the service is slow': {
+    orders: {
+      1001: {
+        createdBy: 'nobody',
+        pays: true,
+        slow: 1.5 * SECOND,
+        withdraws: { what: 'payment', after: 200 },
+        mayRetry: true,
+      },
+    },
+  },
+  'a payment is withdrawn, and requested again an hour later': {
+    orders: {
+      1001: {
+        createdBy: 'service',
+        pays: true,
+        withdraws: { what: 'payment', after: 40 * MINUTE },
+        paysAgain: HOUR,
+        downUntil: 50 * MINUTE,
+        mayRetry: true,
+      },
+    },
+  },
+  'more refunds in review than the relay keeps': {
+    orders: { 1001: { createdBy: 'service', review: true, refunds: true, asksTooOften: true } },
+    happens: ({ clock, queues, keyOf }) =>
+      clock.after(MINUTE, () => {
+        for (let number = 0; number < MAX_OPEN; number++) {
+          const delivery = `66666666-6666-4666-8666-${String(number).padStart(12, '0')}`
+          const data = { ...keyOf('1001'), request: '{}', accepted_at: clock.now() }
+          const body = JSON.stringify({ event: 'order.refund', delivery, data })
+          queues.orders.send({ group: messageGroupOf(data), dedup: delivery, body })
+        }
+      }),
+  },
+  'a create of orders that the service has, while it is down': {
+    orders: Object.fromEntries(
+      ['1001', '1002', '1003', '1004'].map((external_id, index) => [
+        external_id,
+        { createdBy: 'both', downUntil: 10 * MINUTE, at: index * 20 * SECOND, mayRetry: true },
+      ]),
+    ),
+  },
+  'a payment behind a create that is refused for a day': {
+    orders: { 1001: { createdBy: 'relay', unknownProduct: 'later', pays: true } },
+    reconcileAt: [HOUR, DAY + HOUR, DAY + 4 * HOUR],
+  },
+  'orders whose numbers differ in case only': { orders: { 'n-1': REFUNDED, 'N-1': REFUNDED } },
+  "a store's orders fail with 500, and another store's are not delayed": {
+    orders: {
+      ...Object.fromEntries(
+        Array.from({ length: 3 }, (_, number) => [
+          `500${number}`,
+          { createdBy: 'relay' as const, source: WEB, failsUntil: MINUTE, mayRetry: true },
+        ]),
+      ),
+      1001: { ...PAID, at: 30 * SECOND },
+    },
+    warm: true,
+  },
+  'a store waits for as long as it prefers, although the default is not to wait': {
+    orders: { 1001: PAID },
+    adjust: (_name, dependencies) => ({
+      ...dependencies,
+      settings: { ...dependencies.settings, waitSeconds: '0' },
+    }),
+    warm: true,
+    happens({ clock, stores }) {
+      clock.after(500, () => stores.createAndWait({ source: SHOP, external_id: '1002' }))
+    },
+  },
   'an order that the service rejects at first': { orders: { 1001: { ...PAID, unknownProduct: 'first' } } },
   'the service is down for ten minutes': {
     orders: { 1001: { ...REFUNDED, downUntil: 10 * MINUTE, mayRetry: true } },
   },
-  'the service is down for two orders for an hour': {
+  'the service is down for three orders for an hour': {
     orders: {
       1001: { ...PAID, downUntil: HOUR, mayRetry: true },
       1002: { ...PAID, downUntil: HOUR, mayRetry: true },
-      1003: PAID,
+      1003: { ...PAID, downUntil: HOUR, mayRetry: true },
+      1004: { ...PAID, source: WEB },
     },
   },
   'the service answers slowly for one order, and an invocation runs out of time': {

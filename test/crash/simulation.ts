@@ -1,6 +1,6 @@
-import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import { hash } from 'node:crypto'
 import { feedSecretParameters } from '../../lib/feeds/secrets.ts'
+import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import { PARAMETERS } from '../../lib/platform/names.ts'
 import type { Telemetry } from '../../lib/platform/telemetry.ts'
 import { HEADERS, RETRY_SECONDS } from '../../lib/protocol/webhook.ts'

@@ -36,12 +36,13 @@ export const storeClients = (
   let notBefore = 0
   const listeners = new Map<string, (message: ReceivedMessage) => void>()
 
-  const request = (method: string, path: string, key: string, body?: object | string) =>
+  const request = (method: string, path: string, key: string, body?: object | string, headers: object = {}) =>
     functions.api(
       httpEvent({
+        receivedAt: clock.now(),
         method,
         path: `/api/v1/orders/${path}`,
-        headers: { authorization: `Bearer ${key}` },
+        headers: { authorization: `Bearer ${key}`, ...headers },
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       }),
     )
@@ -85,7 +86,7 @@ export const storeClients = (
     /** Ids of requests that were accepted, by order. */
     accepted,
     problems,
-    /** Deliveries that came before the endpoint asked for them. */
+    /** Deliveries that came before the endpoint asked for them, and answers before the store's time was over. */
     impatience,
     receive,
     /** Listens to the messages about an order. */
@@ -94,6 +95,13 @@ export const storeClients = (
     // With a date: to find today's takes a new environment as long as all else, and the world does not look at it.
     create: (order: OrderKey) =>
       change('POST', order, '', { ...order, date: '2026-01-01', customer: CUSTOMER, items: ITEMS }),
+    /** Creates an order and prefers to wait for the service's own answer. */
+    async createAndWait(order: OrderKey) {
+      const body = { ...order, date: '2026-01-01', items: ITEMS }
+      const answer = await request('POST', '', storeKeyOf(order.source), body, { prefer: 'wait=5' })
+      if (answer?.statusCode === 202)
+        impatience.push(`${order.external_id} was answered before it was decided`)
+    },
     payment: (order: OrderKey) =>
       change('POST', order, `${order.external_id}/payment/`, { method: 'card', reference: NAME }),
     refund: (order: OrderKey) => change('POST', order, `${order.external_id}/refund/`, { reason: REASON }),

@@ -1,6 +1,6 @@
-import { messageGroupOf } from '../../lib/platform/fifo.ts'
-import { requestViews } from '../../lib/orders/order.ts'
 import { entryOf, partitionOf, positionOf } from '../../lib/orders/history.ts'
+import { requestViews } from '../../lib/orders/order.ts'
+import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import {
   claim,
   historyViolations,
@@ -164,6 +164,7 @@ export const violationsOf = (run: Run): string[] => {
     ...new Set(gaps),
     ...[...leaks].map(line => `personal data in the log: ${line.slice(0, 200)}`),
     ...claim(isOver, 'something never comes to an end'),
+    ...claim(!isClean(run) || world.timeouts() === 0, 'a function ran out of time'),
     ...Object.entries(queues).flatMap(([name, queue]) => [
       ...(name === 'feedsDead' ? [] : queue.waiting()).map(
         ({ body }) => `stuck in ${name}: ${body.slice(0, 60)}`,

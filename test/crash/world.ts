@@ -12,7 +12,7 @@ import { virtualClock } from './clock.ts'
 import { dynamodbTables } from './dynamodb.ts'
 import { callsWith, type Fault, type Instance } from './faults.ts'
 import { ACCOUNTING_ORIGIN, LIMITS, lambda } from './functions.ts'
-import { leakIn, leakyError } from './personal.ts'
+import { leakIn, leakyError, NAME } from './personal.ts'
 import { APP, type FunctionName, SHOP, WEB } from './places.ts'
 import { fifoQueue, type QueuedMessage } from './queue.ts'
 import type { PlannedOrder, Scenario } from './scenario.ts'
@@ -149,10 +149,11 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     }
     const { to, key } = readCall(request)
     const planned = plannedOf(key.external_id)
-    const { downUntil = 0, slow = scenario.slowness?.(elapsed()) ?? 0 } = planned
+    const { downUntil = 0, failsUntil = 0, slow = scenario.slowness?.(elapsed()) ?? 0 } = planned
     const began = clock.now()
     const serve = () => {
       if (elapsed() < downUntil) throw new Error('connect ECONNREFUSED')
+      if (elapsed() < failsUntil) return { status: 500, headers: {}, text: NAME }
       // Nobody can withdraw what the service carries out minutes after the call timed out, see docs/crash.md.
       if (planned.withdraws !== undefined && clock.now() - began > MINUTE) throw new Error('reset')
       return service.handle(request)
@@ -164,6 +165,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
     request =>
       send(instance, name, request).catch(({ message }) => Promise.reject(leakyError(message)))
 
+  let timeouts = 0
   const retries: Retry[] = []
   /** Log lines with personal data. */
   const leaks = new Set<string>()
@@ -191,7 +193,10 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
   }
   const functions = lambda({
     ...{ clock, call, cloud, http, telemetry, now, scenario },
-    onTimeout: onTrouble,
+    onTimeout(instance) {
+      timeouts++
+      onTrouble(instance)
+    },
   })
   const strangers: Stranger[] = []
   const stores = storeClients(clock, functions, pattern, strangers)
@@ -233,17 +238,21 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
 
   /** Lets an order go through its lifecycle. */
   const begin = async (external_id: string) => {
-    const { createdBy, unknownProduct, twice, pays, refunds, withdraws } = plannedOf(external_id)
+    const { createdBy, unknownProduct, twice, pays, paysAgain, refunds, withdraws } = plannedOf(external_id)
     const key = keyOf(external_id)
     const ask = async (kind: RequestKind) => {
       await stores[kind](key)
       if (twice) await stores[kind](key)
       // What is repeated after its withdrawal is requested again.
-      if (withdraws?.what === kind) clock.after(withdraws.after, () => stores.withdraw(key, kind))
+      if (withdraws?.what !== kind) return
+      clock.after(withdraws.after, () => stores.withdraw(key, kind))
+      if (paysAgain !== undefined) clock.after(withdraws.after + paysAgain, () => stores.payment(key))
     }
     if (unknownProduct === 'later') clock.after(DAY, () => service.addProduct(external_id))
-    if (createdBy === 'service') service.create(key)
-    else if (unknownProduct === 'first') {
+    if (createdBy === 'service' || createdBy === 'both') service.create(key)
+    if (createdBy === 'service' || createdBy === 'nobody') {
+      // Nothing to ask of the relay.
+    } else if (unknownProduct === 'first') {
       const isRefused = new Promise<void>(resolve =>
         stores.onMessage(external_id, ({ event }) => event === 'order.waiting' && resolve()),
       )
@@ -258,6 +267,7 @@ const assemble = (scenario: Scenario, pattern: Pattern, faults: readonly Fault[]
 
   return {
     ...{ clock, elapsed, calls, gaps, cloud, queues, retries, queued, foreign, leaks, troubles, struck },
+    timeouts: () => timeouts,
     ...{ functions, strangers, stores, sender, service, sendWebhook, keyOf, begin },
   }
 }

@@ -32,7 +32,9 @@ test('a create and a withdrawal of each kind are announced in one item, whatever
       { id: 'r', of: 'refund', accepted_at: NOW + 2 },
     ],
   })
-  expect(await announcements.get({ source: 'web', external_id: order.external_id })).toEqual({ withdrawals: [] })
+  expect(await announcements.get({ source: 'web', external_id: order.external_id })).toEqual({
+    withdrawals: [],
+  })
   expect(await scan(stack.dynamodb, 'orders')).toEqual([])
 })
 
@@ -40,7 +42,8 @@ test('the last one of its name replaces those before it', async () => {
   const order = keyOf('later')
   const [first, last] = [withdrawal, { ...withdrawal, id: 'w2', accepted_at: NOW + 1 }]
   for (const each of [first, last]) await announcements.announceWithdrawal(order, each)
-  for (const each of [create, { id: 'c2', accepted_at: NOW + 1 }]) await announcements.announceCreate(order, each)
+  for (const each of [create, { id: 'c2', accepted_at: NOW + 1 }])
+    await announcements.announceCreate(order, each)
   expect(await announcements.get(order)).toEqual({
     create: { id: 'c2', accepted_at: NOW + 1 },
     withdrawals: [last],
@@ -53,7 +56,11 @@ test('an older one does not replace it, nor does a repetition', async () => {
   await announcements.announceWithdrawal(order, withdrawal)
   const [item] = (await scan(stack.dynamodb, 'deliveries')).filter(({ create }) => create?.S?.endsWith(' c'))
   await announcements.announceCreate(order, { id: 'before', accepted_at: NOW - 1 })
-  await announcements.announceWithdrawal(order, { ...withdrawal, id: 'before', accepted_at: NOW - DAY * 1000 })
+  await announcements.announceWithdrawal(order, {
+    ...withdrawal,
+    id: 'before',
+    accepted_at: NOW - DAY * 1000,
+  })
   await announcements.announceWithdrawal(order, withdrawal)
   expect(await announcements.get(order)).toEqual({ create, withdrawals: [withdrawal] })
   expect(item).toBeDefined()
@@ -79,9 +86,11 @@ test('it is written in one request, and read at half the price', async () => {
   ])
 })
 
-test('its failure is thrown to the stores\' API, which decides what it means', async () => {
+test("its failure is thrown to the stores' API, which decides what it means", async () => {
   stack.faults.set('UpdateItem', 'before')
-  await expect(announcements.announceCreate(keyOf('failing'), create)).rejects.toThrow('no response to UpdateItem')
+  await expect(announcements.announceCreate(keyOf('failing'), create)).rejects.toThrow(
+    'no response to UpdateItem',
+  )
   stack.faults.clear()
   expect(await announcements.get(keyOf('failing'))).toEqual({ withdrawals: [] })
 })

@@ -102,13 +102,19 @@ describe('a webhook', () => {
 
   test('does not end a doubt about the order', () => {
     const doubted = order('needs_review', { doubt: 'now' })
-    expect(apply(doubted, webhook('invoiced')).order).toMatchObject({ result: result('invoiced'), doubt: 'now' })
+    expect(apply(doubted, webhook('invoiced')).order).toMatchObject({
+      result: result('invoiced'),
+      doubt: 'now',
+    })
     expect(apply(order(undefined, { doubt: 'now' }), webhook('paid')).order.doubt).toBe('now')
   })
 
   test('is not believed once the order was moved back, and changes nothing when it repeats what is known', () => {
     const { order: movedBack } = apply(order('paid', { doubt: 'now' }), read('invoiced'))
-    expect(apply(movedBack, webhook('paid')).order).toMatchObject({ result: result('invoiced'), doubt: 'now' })
+    expect(apply(movedBack, webhook('paid')).order).toMatchObject({
+      result: result('invoiced'),
+      doubt: 'now',
+    })
     const again = applyAll(movedBack, read('paid'), webhook('refunded'))
     expect(again.order).toMatchObject({ result: result('paid'), doubt: 'now' })
     expect(apply(order('paid'), webhook('paid')).order).toEqual(order('paid'))
@@ -155,7 +161,9 @@ describe('a request', () => {
     expect(nextCall(next)).toEqual({ to: 'payment', body: '{"a":1}' })
     expect(apply(next, lost('payment')).order).toEqual(next)
     const notServed = { to: 'payment', outcome: 'not served', error: new Error('429') } as const
-    expect(apply(having('invoiced', open('payment')), notServed).order).toEqual(having('invoiced', open('payment')))
+    expect(apply(having('invoiced', open('payment')), notServed).order).toEqual(
+      having('invoiced', open('payment')),
+    )
   })
 
   test('create that the service had registered before is a duplicate once the order is read', () => {
@@ -170,7 +178,11 @@ describe('a request', () => {
     const same = apply(having('invoiced', open('create')), duplicate)
     expect([same.order.doubt, statesOf(same)]).toEqual([false, ['create duplicate']])
     // The service's own word, even after an attempt whose answer was lost.
-    const again = applyAll(having(undefined, open('create', { stage: 'unanswered' })), duplicate, read('paid'))
+    const again = applyAll(
+      having(undefined, open('create', { stage: 'unanswered' })),
+      duplicate,
+      read('paid'),
+    )
     expect(statesOf(again)).toEqual(['create duplicate'])
   })
 
@@ -220,14 +232,17 @@ describe('a request', () => {
 })
 
 describe('a repeated request', () => {
-  test.each(REQUEST_KINDS)('%s replaces the body of one that is not decided, and shares its outcome', kind => {
-    const { order: next } = apply(having(undefined, open(kind, { stage: 'unanswered' })), request(kind))
-    expect(next.open[kind]).toMatchObject({ id: 'later', body: '{}', others: [kind], stage: 'unanswered' })
-    const registered = [`later registered`, `${kind} duplicate`]
-    expect(statesOf(apply(next, answered(kind, 'refunded')))).toEqual(registered)
-    expect(statesOf(apply(next, refused(kind, invalid)))).toEqual([`${kind} rejected`, 'later rejected'])
-    expect(apply(next, request(kind)).order).toEqual(next)
-  })
+  test.each(REQUEST_KINDS)(
+    '%s replaces the body of one that is not decided, and shares its outcome',
+    kind => {
+      const { order: next } = apply(having(undefined, open(kind, { stage: 'unanswered' })), request(kind))
+      expect(next.open[kind]).toMatchObject({ id: 'later', body: '{}', others: [kind], stage: 'unanswered' })
+      const registered = [`later registered`, `${kind} duplicate`]
+      expect(statesOf(apply(next, answered(kind, 'refunded')))).toEqual(registered)
+      expect(statesOf(apply(next, refused(kind, invalid)))).toEqual([`${kind} rejected`, 'later rejected'])
+      expect(apply(next, request(kind)).order).toEqual(next)
+    },
+  )
 
   test.each<[string, OpenRequest, string]>([
     ['held', open('payment', { stage: 'held' }), 'order.held'],
@@ -255,7 +270,10 @@ describe('a repeated request', () => {
     ['refund', 'early'],
   ])('%s is rejected with 429 when sixteen are %s', (kind, stage) => {
     const others = Array.from({ length: MAX_OPEN - 1 }, (_, index) => `${index}`)
-    const { order: next, notices } = apply(having('needs_review', open(kind, { stage, others })), request(kind))
+    const { order: next, notices } = apply(
+      having('needs_review', open(kind, { stage, others })),
+      request(kind),
+    )
     expect(next.ended).toMatchObject([{ ids: ['later'], state: 'rejected', reason: { status: 429 } }])
     expect(notices).toEqual([{ event: 'order.rejected', request: 'later' }])
   })
@@ -294,7 +312,9 @@ describe('a refusal', () => {
     expect(statesOf(apply(again, answered('create', 'invoiced')))).toEqual(['create registered'])
     // The week counts from the first refusal, whatever is lost in between.
     const { order: unanswered } = apply(again, lost('create'))
-    expect(apply(unanswered, refused('create'), NOW + WEEK).order.ended).toMatchObject([{ state: 'rejected' }])
+    expect(apply(unanswered, refused('create'), NOW + WEEK).order.ended).toMatchObject([
+      { state: 'rejected' },
+    ])
   })
 
   test('of a payment that may be fixed is read, kept, and sent again when the order changes', () => {

@@ -6,7 +6,13 @@ import type { FeedMessage } from '../../lib/orders/feed.ts'
 import { handleEvent } from '../../lib/orders/handle-event.ts'
 import type { HistoryEntry, RecordChange } from '../../lib/orders/history.ts'
 import type { AccountingCall } from '../../lib/orders/next-call.ts'
-import { newOrder, type OpenRequest, type Order, requestViews, type Withdrawal } from '../../lib/orders/order.ts'
+import {
+  newOrder,
+  type OpenRequest,
+  type Order,
+  requestViews,
+  type Withdrawal,
+} from '../../lib/orders/order.ts'
 import type { Failing, StoredOrder } from '../../lib/orders/stored.ts'
 
 // What a crash between two steps leaves behind is in interleavings.test.ts, which runs `handleEvent` as well.
@@ -14,7 +20,11 @@ import type { Failing, StoredOrder } from '../../lib/orders/stored.ts'
 const KEY = { source: 'shop', external_id: '1' }
 const result = (status: string) => ({ ...KEY, status })
 const check: OrderEvent = { event: 'order.check', delivery: 'check', data: KEY }
-const create: OrderEvent = { event: 'order.create', delivery: 'create', data: { ...KEY, request: '{}', accepted_at: 1 } }
+const create: OrderEvent = {
+  event: 'order.create',
+  delivery: 'create',
+  data: { ...KEY, request: '{}', accepted_at: 1 },
+}
 const webhook = (status: string): OrderEvent => ({
   ...{ event: 'order.updated', delivery: `webhook ${status}`, data: result(status) },
 })
@@ -160,7 +170,10 @@ test('publishes what was saved before a worker died, with the same ids, and appl
 })
 
 test('publishes what an event that was given up has left, before it handles another', async () => {
-  const outbox = { cause: { event: 'order.check', delivery: 'dead' }, notices: [{ event: 'order.updated' }] } as const
+  const outbox = {
+    cause: { event: 'order.check', delivery: 'dead' },
+    notices: [{ event: 'order.updated' }],
+  } as const
   const paid = { ...newOrder(KEY), version: 4, result: result('paid') }
   const { steps } = await handled(webhook('refunded'), down, paid, { outbox, failing: {} as Failing })
   expect(steps).toEqual([
@@ -174,13 +187,22 @@ test('reads what is to be withdrawn once, immediately before it sends a request'
   const unknown = (to: AccountingCall['to']) =>
     ({ to, outcome: 'unknown order', reason: { status: 404, message: 'no' } }) as const
   const { steps, requests, from, entries } = await handled(create, unknown, newOrder(KEY), {}, [withdrawal])
-  expect(steps).toEqual(['read', 'save undefined v1, revision 1', 'publish order.withdrawn v1', 'publish order.registered v1'])
+  expect(steps).toEqual([
+    'read',
+    'save undefined v1, revision 1',
+    'publish order.withdrawn v1',
+    'publish order.registered v1',
+  ])
   expect(requests).toMatchObject([
     { id: 'create', state: 'withdrawn' },
     { id: 'w', state: 'registered' },
   ])
   // Its own event changes nothing, and is in the history.
-  const event = { event: 'order.withdraw', delivery: 'w', data: { ...KEY, kind: 'create', accepted_at: 2 } } as const
+  const event = {
+    event: 'order.withdraw',
+    delivery: 'w',
+    data: { ...KEY, kind: 'create', accepted_at: 2 },
+  } as const
   await from('orders', event, unknown)
   expect(entries.map(({ request }) => request)).toEqual(['create', 'w'])
 })

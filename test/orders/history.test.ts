@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { AccountingError } from '../../lib/accounting/errors.ts'
+import type { FeedMessage } from '../../lib/orders/feed.ts'
 import {
   entryItem,
   entryOf,
@@ -24,7 +25,15 @@ const between = (before: Partial<Order>, after: Partial<Order>, circumstances: C
     { ...newOrder(KEY), ...before },
     { ...newOrder(KEY), ...after },
     {
-      ...{ at, previous, event: 'order.payment', delivery: id(1), request: undefined, calls: [], messages: [] },
+      ...{
+        at,
+        previous,
+        event: 'order.payment',
+        delivery: id(1),
+        request: undefined,
+        calls: [],
+        messages: [],
+      },
       ...circumstances,
     },
   )
@@ -36,17 +45,17 @@ test('an entry names what a save has changed, without the words of the service',
   const reason = { status: 400, code: 'c', message: 'Sara Ahmadi' }
   const ended: EndedRequests[] = [
     { ids: [id(0)], kind: 'create', state: 'registered' },
-    { ids: [id(8), id(9)], kind: 'refund', state: 'rejected', reason },
+    { ids: [id(8)], kind: 'refund', state: 'rejected', reason },
     { ids: [id(7)], kind: 'withdrawal', of: 'refund', state: 'rejected', reason },
   ]
   const payment = { ...open, id: id(1), others: [id(2)], kind: 'payment', stage: 'unanswered' } as const
   const call: MadeCall = { to: 'payment', outcome: 'refused', status: 400, code: 'c', ms: 12 }
   const data = { ...KEY, request: 'refund', id: id(8), error: reason } as const
   const cause = { event: 'order.payment', delivery: id(1) }
-  const messages = [
-    { ...{ event: 'order.updated', delivery: id(4), data: result, version: 3, cause } },
-    { ...{ event: 'order.rejected', delivery: id(5), data, version: 3, cause } },
-  ] as const
+  const messages: FeedMessage[] = [
+    { event: 'order.updated', delivery: id(4), data: result, version: 3, cause },
+    { event: 'order.rejected', delivery: id(5), data, version: 3, cause },
+  ]
   const entry = between(
     {},
     { result, version: 3, ended, open: { payment } },
@@ -61,7 +70,7 @@ test('an entry names what a save has changed, without the words of the service',
     ],
     requests: [
       { id: id(0), kind: 'create', state: 'registered' },
-      ...[8, 9].map(each => ({ id: id(each), kind: 'refund', state: 'rejected' })),
+      { id: id(8), kind: 'refund', state: 'rejected' },
       { id: id(7), kind: 'withdrawal', state: 'rejected' },
       ...[2, 1].map(each => ({ id: id(each), kind: 'payment', state: 'waiting' })),
     ],
@@ -95,7 +104,11 @@ test('a call has the status of its answer and the code of a failure', () => {
     expect(madeCall({ to: 'read', outcome, error: answered }, 9)).toEqual({
       ...{ to: 'read', outcome, status: 503, code: 'busy', ms: 9 },
     })
-    for (const error of [new AccountingError('unavailable', 'no response'), new Error('Sara Ahmadi'), undefined])
+    for (const error of [
+      new AccountingError('unavailable', 'no response'),
+      new Error('Sara Ahmadi'),
+      undefined,
+    ])
       expect(madeCall({ to: 'read', outcome, error }, 8000)).toEqual({ to: 'read', outcome, ms: 8000 })
   }
 })
@@ -129,7 +142,11 @@ test('an entry fits into one write unit; what is too much is cut', () => {
   const held = { ...open, id: id(0), others, kind: 'payment', stage: 'held' } as const
   const external_id = 'س'.repeat(100)
   const status = 'س'.repeat(100)
-  const saved = between({}, { result: { ...result, status: `${status}س` }, open: { payment: held } }, { calls })
+  const saved = between(
+    {},
+    { result: { ...result, status: `${status}س` }, open: { payment: held } },
+    { calls },
+  )
   expect(saved.requests).toHaveLength(32)
   const long: HistoryEntry = { ...saved, external_id }
   const item = entryItem(long)

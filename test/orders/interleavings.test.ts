@@ -65,7 +65,8 @@ const violationsOf = ({ service, store, stored, requested, dead, unsaved }: Worl
     if (state === 'rejected' && !isWithdrawal && isAfterCreate && !isCreateRejected)
       violations.push(`${id} was rejected although its order was created before`)
     const isWithdrawn = requested.some(
-      other => other.isWithdrawal && other.kind === kind && other.at > at && stateOf(other.id) === 'registered',
+      other =>
+        other.isWithdrawal && other.kind === kind && other.at > at && stateOf(other.id) === 'registered',
     )
     if (isWithdrawn ? state === 'registered' || state === 'held' : state === 'withdrawn')
       violations.push(`${id} is ${state}, although it was ${isWithdrawn ? '' : 'not '}withdrawn`)
@@ -202,7 +203,10 @@ test.each<[string, ...Parameters<typeof world>]>([
   ['a payment that is withdrawn in review', inReview, { requests: ['payment', '-payment'], faults: 2 }],
   [
     'a withdrawal whose event is given up',
-    ...([invoiced, { requests: ['payment', '-payment', 'payment'], faults: 2, deaths: 2, replays: 1 }] as const),
+    ...([
+      invoiced,
+      { requests: ['payment', '-payment', 'payment'], faults: 2, deaths: 2, replays: 1 },
+    ] as const),
   ],
   [
     'a withdrawal whose event is given up in review',

@@ -81,7 +81,11 @@ describe('an order', () => {
       result: { ...result(id, 'archived'), total: null, unknown },
       open: {
         create: creates.refused,
-        payment: { ...payments.held, others: ['0', '5'], withdrawals: [{ id: 'w', of, accepted_at: NOW + 1 }] },
+        payment: {
+          ...payments.held,
+          others: ['0', '5'],
+          withdrawals: [{ id: 'w', of, accepted_at: NOW + 1 }],
+        },
       },
       withdrawn: { refund: { id: 'v', of: 'refund', accepted_at: NOW - 1 } },
       ended: [
@@ -311,7 +315,10 @@ describe('an event of the order queue', () => {
     ['Field "data.source" is ""', { data: { ...request, source: '' } }],
     ['Field "data.accepted_at" is missing', { data: { ...key, request: '{}' } }],
     ['Field "data.kind" is "check"', { event: 'order.withdraw', data: { ...request, kind: 'check' } }],
-    ['Field "data.accepted_at" is', { event: 'order.withdraw', data: { ...key, kind: 'refund', accepted_at: '1' } }],
+    [
+      'Field "data.accepted_at" is',
+      { event: 'order.withdraw', data: { ...key, kind: 'refund', accepted_at: '1' } },
+    ],
     ['Field "data.external_id" is', { event: 'order.check', data: keyOf('1'.repeat(101)) }],
     ['Field "data.external_id" is missing', { event: 'order.check', data: { source: 'shop' } }],
   ])('is unreadable: %s', (reason, changes) => {

@@ -44,7 +44,13 @@ export type World = Readonly<{
     states: { readonly [id: string]: readonly string[] }
   }>
   /** What the store has requested; `at` is the number of requests about the same kind before it. */
-  requested: readonly { id: string; kind: RequestKind; isWithdrawal: boolean; at: number; isAfterCreate: boolean }[]
+  requested: readonly {
+    id: string
+    kind: RequestKind
+    isWithdrawal: boolean
+    at: number
+    isAfterCreate: boolean
+  }[]
   /** The deliveries that the store has received. */
   received: readonly string[]
   /** What may still happen. */
@@ -230,7 +236,9 @@ export const moves = (world: World): Move[] => {
   const { left, webhooks, dead } = world
   return [
     ...when(left.deaths > 0 && isGivenUp(world), 'the event is given up', giveUp),
-    ...dead.flatMap((_event, index) => when(left.replays > 0, `dead letter ${index} is replayed`, replay(index))),
+    ...dead.flatMap((_event, index) =>
+      when(left.replays > 0, `dead letter ${index} is replayed`, replay(index)),
+    ),
     ...left.requests.flatMap((name, index) =>
       // Of equal requests the first: another order of them is no other story.
       when(left.requests.indexOf(name) === index, `store requests ${name}`, request(index)),

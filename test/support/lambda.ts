@@ -22,14 +22,20 @@ export type Request = {
   path?: string
   headers?: Record<string, string>
   body?: string | Uint8Array
+  /** Unix time in milliseconds. */
+  receivedAt?: number
 }
 
 /** A request as API Gateway passes it: the path decoded, and a body of bytes as base64. */
+/** After the time of any test, so that a request has just been received. */
+const LATER = Date.UTC(2100, 0)
+
 export const httpEvent = ({
   method = 'POST',
   path = '/webhook',
   headers = {},
   body,
+  receivedAt = LATER,
 }: Request): APIGatewayProxyEventV2 => {
   const { pathname, searchParams, search } = new URL(path, 'http://relay')
   const rawPath = decodeURIComponent(pathname)
@@ -50,8 +56,7 @@ export const httpEvent = ({
       routeKey: '$default',
       stage: '$default',
       time: '',
-      // It has just been received, whatever the time of a test is.
-      timeEpoch: Number.MAX_SAFE_INTEGER,
+      timeEpoch: receivedAt,
     },
     ...(body !== undefined && {
       body: typeof body === 'string' ? body : Buffer.from(body).toString('base64'),
