@@ -14,9 +14,9 @@ import { settingsWith } from '../test/support/settings.ts'
 import { OURS, SECRET } from './deliveries.ts'
 import { type Bundle, type Implementation, makeBundle } from './implementations.ts'
 import { startFunction } from './runtime/function.ts'
-import { type Call, startTap, startTls } from './ways.ts'
+import { type AwsCall, startTap, startTls } from './ways.ts'
 
-/** What a call to the accounting service takes. */
+/** Duration of a call to the accounting service. */
 const ACCOUNTING_MS = 100
 
 const SECRETS_PATH = '/order-relay/bench'
@@ -27,12 +27,12 @@ const idempotency: ReturnType<typeof tablesOf>[number]['schema'] = {
   KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
 }
 
-/** How a function reaches the emulators: directly, through the taps that count, or over TLS as on AWS. */
+/** How a function reaches the emulators: directly, through counting taps, or over TLS as on AWS. */
 export type Way = 'direct' | 'tapped' | 'tls'
 
 /**
- * Starts what every implementation is measured against: the emulators, each directly, behind a tap that counts, and
- * over TLS; and an accounting service.
+ * Starts the environment of the measurements: the emulators, each directly, behind a counting tap and over TLS; and an
+ * accounting service.
  */
 export const createContext = async () => {
   await using closing = new AsyncDisposableStack()
@@ -57,7 +57,7 @@ export const createContext = async () => {
   })
   closing.defer(accounting.close)
 
-  const calls: Call[] = []
+  const calls: AwsCall[] = []
   const tls = await startTls(folder)
   const before = async (start: (url: string) => Promise<{ url: string; close: () => Promise<void> }>) => {
     const started = async (url: string) => {
@@ -76,7 +76,7 @@ export const createContext = async () => {
   /** The environment of a function, as serverless.yml and Lambda set it, and what the peers need. */
   const environment = (way: Way): Record<string, string> => {
     const to = ways[way]
-    // The SDK sends to the queue's URL, whatever its endpoint is.
+    // The SDK sends to the queue's URL, regardless of its endpoint.
     const queueUrl = (name: string) => parts.queueUrl(name).replace(endpoints.sqs, to.sqs)
     const own = { secretsPath: SECRETS_PATH, accountingUrl: urlOf(accounting.port) }
     const values: Record<string, string> = settingsWith(queueUrl, own)
@@ -122,7 +122,7 @@ export const createContext = async () => {
 
 export type Context = Awaited<ReturnType<typeof createContext>>
 
-/** What the project asks for, and what was found. */
+/** A target of the project, and the measured value. */
 export type Target = { what: string; target: string; found: string; met: boolean }
 
 /** A ratio that must not exceed a limit. */
@@ -130,5 +130,5 @@ export const atMost = (what: string, limit: number, found: number): Target => ({
   ...{ what, target: `≤ ${limit} ×`, found: `${found} ×`, met: found <= limit },
 })
 
-/** One part of the benchmark: what it found, as JSON, and the targets that depend on it. */
+/** A part of the benchmark: its results as JSON, and the targets that depend on them. */
 export type Part = (context: Context) => Promise<{ results: unknown; targets?: readonly Target[] }>

@@ -14,7 +14,7 @@ export type Implementation = {
 export const relay: Implementation = { name: 'relay', entry: 'functions/webhook' }
 export const worker: Implementation = { name: 'worker', entry: 'functions/worker' }
 
-/** Answers at once and does nothing: what Node and the runtime client cost. */
+/** Responds immediately: the cost of Node and the runtime client. */
 export const empty: Implementation = { name: 'empty', entry: 'bench/peers/empty', asDocumented: true }
 
 /** Peer (b): middy and Powertools, as their documentation shows and bundles them. */

@@ -12,7 +12,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   ...{ coldstart, cpu, warm, calls, worker, sandbox, cost, growth, fairness },
 }
 
-const USAGE = `Measures the relay beside what one would build instead.
+const USAGE = `Measures the relay against the usual alternatives.
 
   npm run bench                    every part
   npm run bench -- coldstart cpu   these parts, of ${Object.keys(PARTS).join(', ')}
@@ -23,12 +23,12 @@ Prints the results as JSON, then each target and whether it is met. The exit cod
 
 const version = (folder: string) => JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')).version
 
-/** Where and with what the benchmark runs, without the name of the machine. */
+/** The environment of the benchmark, without the name of the machine. */
 const machine = () => ({
   date: new Date().toISOString().slice(0, 10),
   processor: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GB`,
   system: `${process.platform} ${process.arch}`,
-  /** Processes that wanted a processor; more of them than processors means that the machine was shared. */
+  /** The load average; more than the number of processors means that the machine was busy. */
   load: loadavg().map(value => Number(value.toFixed(1))),
   node: process.versions.node,
   runtimeClient: runtimeClient() && version('bench/runtime/node_modules/aws-lambda-ric'),

@@ -22,12 +22,12 @@ export const measured = (values: readonly number[]): Measured => ({
   calm: rounded(calm(values)),
 })
 
-/** How many times as large `these` are as `those`, by the calmest runs of both. */
+/** The ratio of `these` to `those`, by the calmest runs of both. */
 export const ratio = (these: readonly number[], those: readonly number[]): number =>
   rounded(calm(these) / calm(those))
 
 /**
- * Measures each in turn, round after round, so that all meet the same load of the machine.
+ * Measures each in turn, in rounds, so that all are measured under the same load.
  *
  * @param after called after each round
  * @returns what was found for each; the first rounds, in which caches fill, do not count

@@ -1,4 +1,4 @@
-// What may stand between a function and an emulator.
+// Proxies between a function and an emulator.
 
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,8 +12,8 @@ import { urlOf } from '../local/settings.ts'
 import { portOf } from '../test/support/address.ts'
 import { startServer } from '../test/support/server.ts'
 
-/** One call to AWS as it went over the wire, and what AWS would bill for it. */
-export type Call = {
+/** A call to AWS as sent over the wire, and its billed units. */
+export type AwsCall = {
   action: string
   /** DynamoDB request units. */
   readUnits: number
@@ -36,10 +36,10 @@ const response = v.looseObject({
 })
 
 /**
- * Stands in front of an emulator, forwards every call and reports it; has its own URL. Asks DynamoDB what each
- * call consumes, and adds the existing item to a refused conditional put, which dynalite cannot.
+ * A proxy that forwards every call to an emulator and reports it. Requests the consumed capacity from DynamoDB, and adds
+ * the existing item to a refused conditional put, which dynalite does not support.
  */
-export const startTap = async (target: string, onCall: (call: Call) => void) => {
+export const startTap = async (target: string, onCall: (call: AwsCall) => void) => {
   const { port, close } = await startServer(async ({ headers: given }, sent) => {
     const [service = '', action = ''] = String(given['x-amz-target']).split('.')
     const type = { 'content-type': String(given['content-type']) }
@@ -87,7 +87,7 @@ export const startTls = async (folder: string) => {
     throw new Error('Cannot make a certificate: openssl failed; install openssl', { cause })
   })
   const pem = await readFile(certificate)
-  /** Starts a server in front of an HTTP server. */
+  /** Starts a TLS proxy for an HTTP server. */
   const before = async (target: string) => {
     const { hostname, port } = new URL(target)
     const server = createServer({ cert: pem, key: pem, noDelay: true }, socket => {

@@ -6,7 +6,7 @@ import { ROOT } from '../cli/core/stack.ts'
 import { addCommands } from './program.ts'
 
 const HELP_STYLE = {
-  // The same in every command.
+  // They are the same for every command.
   showGlobalOptions: false,
   helpWidth: 100,
   visibleOptions: ({ options }: CommandUnknownOpts) => options.filter(option => !option.hidden),
@@ -34,7 +34,7 @@ const sections = (command: CommandUnknownOpts): string[] => [
 
 export const DOCUMENT = join(ROOT, 'docs', 'cli.md')
 
-/** The reference of the command in Markdown: the introduction that it has, and the command's help. */
+/** The reference of the command in Markdown: its existing introduction and the generated help. */
 export const cliDocument = (): string => {
   const [introduction] = readFileSync(DOCUMENT, 'utf8').split('\n## ', 1)
   const cli = createCli({ ...process, environment: {} }, () => undefined)

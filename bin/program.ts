@@ -32,7 +32,7 @@ Exit codes:
 Results go to standard output, progress and errors to standard error. With --json, both are JSON.
 Secrets are read from standard input or prompted for, never passed as arguments.`
 
-/** Each adds itself to the program, under its heading and in this order. */
+/** Adds the commands to the program, under their headings and in this order. */
 const COMMANDS = {
   'Set up:': [keyCommands, registerCommand, rotateCommand, unregisterCommand, storesCommands],
   'Monitor:': [
@@ -61,7 +61,7 @@ export const addCommands = (cli: Cli): void => {
     )
 }
 
-/** The deepest command that the arguments name, whose help is of use. */
+/** The deepest command that the arguments name, whose help is the most useful. */
 const commandNamedBy = (args: readonly string[], { program }: Cli): string => {
   const names = [program.name()]
   let { commands } = program
@@ -90,7 +90,7 @@ export const runRelay = async (args: readonly string[], terminal: Terminal): Pro
     return exitCode
   } catch (error) {
     const isUsage = error instanceof CommanderError
-    // Help, requested or shown for want of a subcommand, has been printed.
+    // Help has already been printed: requested, or because the subcommand is missing.
     if (isUsage && error.exitCode === 0) return EXIT.ok
     const isHelp = isUsage && error.code === 'commander.help'
     const isJson = args.includes('--json')

@@ -11,7 +11,7 @@ import { facts, lines, table } from './core/output.ts'
 import { itemsOf } from './core/table.ts'
 import { nowSeconds } from './core/webhook.ts'
 
-/** Scans the deliveries table for what was received since a time. */
+/** Scans the deliveries table for deliveries since a time. */
 export async function* deliveriesSince(context: Context, since: Date): AsyncGenerator<DeliveryRecord> {
   const deliveries = { TableName: context.nameOf(TABLES.deliveries), ConsistentRead: true }
   const filter = { 'received_at >=': Math.floor(since.getTime() / 1000) }
@@ -36,7 +36,7 @@ export const showDelivery = async (context: Context, delivery: string) => {
     ...record,
     received_at: isoDate(received_at),
     remembered_until: isoDate(expires_at),
-    // DynamoDB deletes expired items late; to the receiver this delivery would be new.
+    // DynamoDB deletes expired items late; the receiver would treat this delivery as new.
     forgotten: expires_at <= nowSeconds(),
   }
   return {
@@ -55,13 +55,13 @@ type Outcome = (typeof OUTCOMES)[number]
 
 const FAILED = ['delivery failed', 'delivery deferred']
 
-/** How the log names outcomes, where it has other words. */
+/** Outcomes that have other names in the log. */
 const LOGGED: Partial<Record<Outcome, readonly string[]>> = {
   refused: ['forged', 'contradictory', 'too_large'],
   quarantined: ['unreadable'],
 }
 
-/** What became of a delivery, and why, in the words of people. */
+/** The outcome of a delivery and its reason, in plain words. */
 export const outcomeOf = (outcome: string, why?: string): { outcome: string; why?: string } => {
   if (outcome === 'unreadable') return { outcome: 'quarantined' }
   if (!LOGGED.refused?.includes(outcome)) return { outcome, ...(why !== undefined && { why }) }
@@ -69,7 +69,7 @@ export const outcomeOf = (outcome: string, why?: string): { outcome: string; why
   return { outcome: 'refused', why: why === undefined ? kind : `${kind}, ${why}` }
 }
 
-/** What the receiver writes about a delivery to the log; it records only those that it queued or quarantined. */
+/** The log line of a delivery; the receiver records only deliveries that it queued or quarantined. */
 const received = v.object({
   outcome: v.string(),
   why: v.optional(v.string()),
@@ -80,7 +80,7 @@ const received = v.object({
 
 type ListOptions = { since: Date; limit: number; outcome?: Outcome | undefined; source?: string | undefined }
 
-/** The deliveries of the log, whatever became of them, the newest first. */
+/** The deliveries in the log with any outcome, newest first. */
 export const listDeliveries = async (context: Context, { since, limit, outcome, source }: ListOptions) => {
   const newest = {
     ...{ since, messages: outcome === 'failed' ? FAILED : ['delivery received', ...FAILED] },
@@ -92,7 +92,7 @@ export const listDeliveries = async (context: Context, { since, limit, outcome, 
   const found = await newestOf(context, newest, limit, ({ at, message, fields }) => {
     const line = v.safeParse(received, fields)
     const { outcome: name = 'failed', why, ...about } = line.success ? line.output : {}
-    // What identifies a delivery is missing where it could not be read, or is not trusted.
+    // The identifying fields are missing if they could not be read or are not trusted.
     const row = { at, ...outcomeOf(name, line.success ? why : message), ...about }
     if (why === 'probe' || (outcome ?? row.outcome) !== row.outcome || (source ?? row.source) !== row.source)
       return undefined
@@ -115,13 +115,13 @@ export const listDeliveries = async (context: Context, { since, limit, outcome, 
   }
 }
 
-/** `relay deliveries`: the webhooks that came in. */
+/** `relay deliveries`: the received webhooks. */
 export const deliveriesCommands = ({ program, run }: Cli): void => {
-  const deliveries = program.command('deliveries').description('Look up webhooks that came in.')
+  const deliveries = program.command('deliveries').description('Look up received webhooks.')
   deliveries
     .command('list')
     .description(
-      'List the deliveries in the log, the newest first: queued, duplicate, ignored, refused and why.',
+      'List the deliveries in the log, newest first: queued, duplicate, ignored, or refused and why.',
     )
     .addOption(periodOption('1h'))
     .addOption(new Option('--outcome <outcome>', 'only this outcome').choices(OUTCOMES))

@@ -3,7 +3,7 @@ import type { Cli } from './core/command.ts'
 import { since } from './core/options.ts'
 import { readInput, readSecret } from './core/terminal.ts'
 
-type Delivery = {
+type SignedRequest = {
   /** The value of X-Service-Signature. */
   signature: string
   body: Uint8Array
@@ -12,7 +12,12 @@ type Delivery = {
   receivedAt?: Date | undefined
 }
 
-export const explainDelivery = async ({ signature, body, secret, receivedAt = new Date() }: Delivery) => {
+export const explainDelivery = async ({
+  signature,
+  body,
+  secret,
+  receivedAt = new Date(),
+}: SignedRequest) => {
   const headers = { 'x-service-signature': signature }
   const data = await explainSignature({ headers, body, secret, receivedAt: receivedAt.getTime() / 1000 })
   return { data, text: [data.cause, data.remedy].filter(Boolean).join('\nRemedy: '), ok: data.valid }

@@ -10,8 +10,8 @@ import { depthOf } from './core/queue.ts'
 import { itemsOf } from './core/table.ts'
 
 /**
- * The orders that have events in the bulk queue: of which store, and when they came there, in seconds. SQS cannot tell
- * whose messages a queue has; the index of the orders table can.
+ * The orders with events in the bulk queue: their stores, and when they were moved there, in seconds. Read from the
+ * index of the orders table, since SQS does not report messages by store.
  */
 const waitingOrders = async (context: Context) => {
   const index = { TableName: (await context.stack()).ordersTable, IndexName: UNSETTLED_INDEX }
@@ -24,18 +24,18 @@ const waitingOrders = async (context: Context) => {
 const countOf = (orders: readonly { source: string }[]) =>
   new Map([...Map.groupBy(orders, ({ source }) => source)].map(([source, each]) => [source, each.length]))
 
-/** Rates are means of this time, from when a store was first seen, but at least since the reading before. */
+/** Rates are averaged over this time, from when a store was first seen, but at least since the previous reading. */
 const WINDOW_MS = 60_000
 
 type Counts = ReadonlyMap<string, number>
 
 /**
- * How many orders there were of each store: all, and those that came until a time. Of the latter, how many were done since
- * the reading before.
+ * The number of orders of each store: all, and those that arrived before a time; and how many of the latter were
+ * completed since the previous reading.
  */
 type Reading = { at: number; all: Counts; until: number; counts: Counts; done: Counts }
 
-/** Returns what reads how far imports are; it knows the rate of a store from its second reading on. */
+/** Creates a reader of the progress of imports; rates are known from the second reading on. */
 export const importsReader = (context: Context) => {
   const readings: Reading[] = []
   return async () => {
@@ -47,7 +47,7 @@ export const importsReader = (context: Context) => {
     const done = new Map(
       [...(before?.counts ?? [])].map(([source, count]) => [source, count - (left?.get(source) ?? 0)]),
     )
-    // What comes in during the last second may not be in the index yet.
+    // Orders of the last second may not be in the index yet.
     const until = unixSeconds(at) - 1
     const all = countOf(orders)
     readings.push({ at, all, until, counts: cameUntil(until), done })
@@ -89,13 +89,13 @@ const show = async (context: Context, { for: seconds }: { for: number }): Promis
   }
 }
 
-/** `relay imports`: how far imports are. */
+/** `relay imports`: the progress of imports. */
 export const importsCommand = ({ program, run }: Cli): void => {
   program
     .command('imports')
     .description(
-      'Show how many orders of each store wait in the bulk queue, how many are processed a second, and when the last is.',
+      'Show how many orders of each store wait in the bulk queue, how many are processed per second, and the estimated completion.',
     )
-    .addOption(durationOption('--for <duration>', 'how long to count what is processed', '10s'))
+    .addOption(durationOption('--for <duration>', 'how long to measure the rate', '10s'))
     .action(run(show))
 }

@@ -18,10 +18,10 @@ const check = async ({ stack }: Context, key: string): Promise<string> => {
   throw cannot('store the API key', `it could not be checked: ${access.unavailable}`, remedy)
 }
 
-/** What the secret is in a sentence. */
+/** The name of the secret in a sentence. */
 export const API_KEY = "the accounting service's API key"
 
-/** @throws Failure when the service does not accept the key */
+/** @throws Failure if the service does not accept the key */
 export const storeKey = async (context: Context, key: string, options: { check: boolean }) => {
   const checkedAt = options.check ? await check(context, key) : undefined
   await context.parameters.put(PARAMETERS.accountingKey, key)

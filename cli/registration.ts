@@ -18,9 +18,9 @@ import { nowSeconds, waitUntilAccepted } from './core/webhook.ts'
 type Registration = { id: string; secret: string; since: Date }
 
 /**
- * The webhook URL a command is about: the one given, otherwise the one registered, otherwise that of the stack.
+ * The webhook URL for a command: the given one, otherwise the registered one, otherwise that of the stack.
  *
- * @throws Failure when it is not an http or https address
+ * @throws Failure if it is not an http or https address
  */
 export const webhookUrlOf = async ({ stack, parameters }: Context, given: string | undefined) => {
   if (given === undefined) return (await parameters.get(PARAMETERS.webhookUrl)) ?? (await stack()).webhookUrl
@@ -29,13 +29,13 @@ export const webhookUrlOf = async ({ stack, parameters }: Context, given: string
   throw usageError(`use the URL "${given}"`, 'it is not an http or https address', remedy)
 }
 
-/** The command that registers a URL, whether or not it is the one that commands without --url are about. */
+/** The command that registers a URL, with an explicit --url. */
 export const registerCommandFor = ({ flags }: Pick<Context, 'flags'>, url: string): string =>
   `relay register --url ${shellWord(url)}${flags}`
 
 const prefixOf = (url: string) => `${createHash('sha256').update(url).digest('hex').slice(0, 8)}-`
 
-/** Every stored webhook secret, and those of a URL, the oldest first. */
+/** All stored webhook secrets, and those of a URL, oldest first. */
 export const registrationsOf = async ({ parameters, local, stack }: Context, url: string) => {
   const stored = await parameters.below(PARAMETERS.webhookSecrets)
   // The sandbox registered the URL of the local stack when that started.
@@ -53,7 +53,7 @@ export const registrationsOf = async ({ parameters, local, stack }: Context, url
 export const newestRegistration = async (context: Context, url: string): Promise<Registration | undefined> =>
   (await registrationsOf(context, url)).ofUrl.at(-1)
 
-/** Stores a secret beside the existing ones. Its id tells which URL it is for and when it was created. */
+/** Stores an additional secret. Its id contains the URL and the time of creation. */
 const storeSecret = async ({ parameters }: Context, url: string, secret: string) => {
   const since = new Date()
   const id = `${prefixOf(url)}${since.toISOString().replaceAll(/[-:.]/g, '')}`
@@ -64,7 +64,7 @@ const storeSecret = async ({ parameters }: Context, url: string, secret: string)
 const removeSecret = ({ parameters }: Context, { id }: Registration): Promise<void> =>
   parameters.remove(`${PARAMETERS.webhookSecrets}/${id}`)
 
-/** Remembers a URL that is not the stack's own, such as that of a custom domain, for commands without --url. */
+/** Remembers a URL other than the stack's, such as that of a custom domain, for commands without --url. */
 const rememberUrl = async ({ stack, parameters }: Context, url: string): Promise<void> => {
   if (url === (await stack()).webhookUrl) await parameters.remove(PARAMETERS.webhookUrl)
   else await parameters.put(PARAMETERS.webhookUrl, url)
@@ -74,7 +74,7 @@ type RegisterOptions = {
   url?: string | undefined
   again?: boolean | undefined
   check: boolean
-  /** Ends the wait of the check. */
+  /** Ends the check's wait. */
   signal?: AbortSignal
 }
 
@@ -103,7 +103,7 @@ export const register = async (context: Context, options: RegisterOptions) => {
 
 export const unregister = async (context: Context, options: { url?: string | undefined }) => {
   const url = await webhookUrlOf(context, options.url)
-  // At the service first: while it still sends, the relay must know the secret.
+  // At the service first: the relay must know the secret for as long as the service sends.
   await (await accountingOf(context)).removeWebhook(url)
   const { ofUrl } = await registrationsOf(context, url)
   for (const registration of ofUrl) await removeSecret(context, registration)
@@ -128,7 +128,7 @@ export const registerCommand = ({ program, run }: Cli): void => {
       'Register the webhook URL with the accounting service and store the secret. Does nothing when it is already registered.',
     )
     .option(...urlOption)
-    .option('--again', 'register even so, for example after the URL was removed at the service')
+    .option('--again', 'register again, for example after the URL was removed at the service')
     .option('--no-check', 'do not wait until the relay accepts the secret')
     .action(run(register))
 }
@@ -147,7 +147,7 @@ type RotateOptions = {
   lead: number
   overlap: number
   wait: boolean
-  /** Breaks it off while it waits; another run resumes it. */
+  /** Interrupts it while it waits; another run resumes it. */
   signal?: AbortSignal
 }
 
@@ -166,15 +166,15 @@ const waitFor = async ({ terminal }: Context, label: string, seconds: number, si
   }
 }
 
-/** Announces the exchange to the receivers, for a limited time in case this command is killed. */
+/** Announces the rotation to the receivers, for a limited time in case this command is killed. */
 const announce = ({ parameters }: Context, phase: RotationPhase, seconds: number): Promise<void> =>
   parameters.put(PARAMETERS.webhookRotation, untilText(phase, nowSeconds() + seconds))
 
 /**
- * Gets a new secret and stores it beside the old one. The service signs with it before the receivers can know
- * it, so the exchange is announced to them first.
+ * Gets a new secret and stores it in addition to the old one. The service signs with it before the receivers can know
+ * it, so the rotation is announced to them first.
  */
-const exchange = async (context: Context, url: string, { lead, signal }: RotateOptions) => {
+const replaceSecret = async (context: Context, url: string, { lead, signal }: RotateOptions) => {
   const accounting = await accountingOf(context)
   await announce(context, 'announced', lead + SWITCH_SECONDS)
   await waitFor(context, 'Announcing the new secret to the relay', lead, signal)
@@ -187,7 +187,7 @@ const exchange = async (context: Context, url: string, { lead, signal }: RotateO
   return storeSecret(context, url, secret)
 }
 
-/** The new secret, created now or by an earlier run that did not finish, and the old ones. */
+/** The new secret, created now or by an interrupted earlier run, and the old ones. */
 const renew = async (context: Context, url: string, options: RotateOptions) => {
   const { ofUrl } = await registrationsOf(context, url)
   const newest = ofUrl.at(-1)
@@ -198,7 +198,7 @@ const renew = async (context: Context, url: string, options: RotateOptions) => {
   const resumed = ofUrl.length > 1
   return resumed
     ? { fresh: newest, old: ofUrl.slice(0, -1), resumed }
-    : { fresh: await exchange(context, url, options), old: ofUrl, resumed }
+    : { fresh: await replaceSecret(context, url, options), old: ofUrl, resumed }
 }
 
 export const rotate = async (context: Context, options: RotateOptions) => {
@@ -229,7 +229,7 @@ export const rotate = async (context: Context, options: RotateOptions) => {
 }
 
 const HELP = `
-  1. Announces the exchange to the relay, for the duration of --lead.
+  1. Announces the rotation to the relay, for the duration of --lead.
   2. Has the accounting service create the new secret; both are accepted from then on.
   3. Retires the old secret after --overlap.
 No webhook is refused in the meantime. If interrupted, run it again: it resumes where it stopped.`
@@ -243,7 +243,7 @@ export const rotateCommand = ({ program, run }: Cli): void => {
     .addOption(
       durationOption(
         '--lead <duration>',
-        'how long to announce the exchange in advance; 0s is enough if no webhook was refused in the last minute',
+        'how long to announce the rotation in advance; 0s is enough if no webhook was refused in the last minute',
         `${LEAD_SECONDS}s`,
       ),
     )

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Runs on whatever Node the shell has and hands over to the project's own: the relay is TypeScript, which Node
-// runs as it is from version 24 on.
+// Runs on any Node and hands over to the project's own: the relay is TypeScript, which Node runs directly from
+// version 24 on.
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -36,7 +36,7 @@ const child = spawn(findNode(), [main, ...process.argv.slice(2)], {
   env: { NODE_COMPILE_CACHE: cache, ...process.env },
 })
 
-// Ctrl-C reaches the child by itself, and it alone decides when to end.
+// The terminal sends Ctrl-C to the child as well, which alone decides when to exit.
 process.on('SIGINT', () => undefined)
 process.on('SIGTERM', () => child.kill('SIGTERM'))
 child.on('error', error => fail(`${error.message}; run: npm ci`))

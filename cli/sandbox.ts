@@ -16,7 +16,7 @@ export const sandboxCommand = ({ program }: Cli): void => {
     .option('--data <file>', 'database file (default: .order-relay/sandbox.db)')
     .option('--speed <number>', 'speed up the retry schedule of webhooks by this factor (default: 1)', factor)
     .action(async options => {
-      // Slow to load, and only needed here.
+      // Slow to load and only needed here.
       const { main } = await import('../sandbox/main.ts')
       await main(Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]))
     })

@@ -43,7 +43,7 @@ const commandOf = ({ program }: Cli) =>
     .option('--event <event>', 'name of the event', ORDER_UPDATED)
     .option('--delivery <uuid>', 'id of the delivery (default: random)')
     .option('--age <seconds>', 'backdate the signature by this many seconds', seconds, 0)
-    .option('--wait <duration>', 'wait for so long until the order has the status', duration)
+    .option('--wait <duration>', 'wait up to this long for the order to have the status', duration)
     .option('--secret-stdin', 'read the secret from standard input, or prompt for it')
     .addHelpText(
       'after',
@@ -52,7 +52,7 @@ const commandOf = ({ program }: Cli) =>
 
 type Options = ReturnType<ReturnType<typeof commandOf>['opts']>
 
-/** A delivery that is made from these options, or has a body of its own. */
+/** A delivery built from these options, or with a given body. */
 type Sending = { [Name in keyof Options]: Options[Name] | undefined } & Pick<Options, 'age' | 'event'> & {
     body?: Buffer | undefined
     secret?: string | undefined
@@ -107,7 +107,7 @@ const waitUntilProcessed = async (context: Context, body: Buffer, seconds: numbe
   throw cannot('confirm that the webhook was processed', found, remedy)
 }
 
-/** What the secret is in a sentence. */
+/** The name of the secret in a sentence. */
 export const WEBHOOK_SECRET = 'the webhook secret'
 
 /** Signs a webhook and sends it. */
@@ -115,7 +115,7 @@ export const send = async (context: Context, given: string | undefined, options:
   const url = await webhookUrlOf(context, given)
   const body = bodyOf(options)
   const secret = options.secret ?? (await secretFor(context, url))
-  // The receiver refuses headers that contradict the body; a body that cannot be read contradicts none.
+  // The receiver refuses headers that contradict the body; an unreadable body contradicts none.
   const envelope = envelopeOf(body)
   const event = envelope.event ?? options.event
   const delivery = envelope.delivery ?? options.delivery ?? randomUUID()

@@ -24,13 +24,13 @@ const matches = ({ fields, level }: LogLine, { source, order, delivery, errors }
   (delivery === undefined || [fields.delivery, fields.feed_delivery].includes(delivery)) &&
   (!errors || level !== 'INFO')
 
-/** The values of fields that a line of the log must have. */
+/** Field values that a line of the log must have. */
 const fieldsOf = ({ source, order }: Filter) => ({
   ...(order !== undefined && { external_id: [order] }),
   ...(source !== undefined && { source: [source] }),
 })
 
-/** The lines of the log that match, until `signal` is aborted. */
+/** The matching lines of the log, until `signal` is aborted. */
 async function* linesOf(context: Context, range: Parameters<typeof logOf>[1], filter: Filter) {
   for await (const line of logOf(context, { ...range, fields: fieldsOf(filter) })) {
     if (range.signal?.aborted) return
@@ -44,20 +44,20 @@ const lineText = ({ at, from, ...entry }: LogLine) => {
   return `${time}  ${from === undefined ? '' : `${from.padEnd(9)}  `}${entryText({ level, message, ...fields })}`
 }
 
-/** All levels that a line of the log may have. */
+/** The levels of a line of the log. */
 const LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL', 'FATAL']
 
 /**
- * The last lines that match since a time, and then those to come, until the signal is aborted.
+ * The most recent matching lines since a time, then new ones until the signal is aborted.
  *
- * @param limit how many of the past
+ * @param limit maximum number of past lines
  */
 export async function* recentLines(
   context: Context,
   { since, signal, limit }: { since: Date; signal: AbortSignal; limit: number },
   filter: Filter,
 ) {
-  // What was written until then can be read now.
+  // Lines written until then are now available.
   const past = new Date(Math.max(since.getTime(), Date.now() - LATE_MS))
   const fields = { ...fieldsOf(filter), level: LEVELS.filter(level => !filter.errors || level !== 'INFO') }
   const isPast = (line: LogLine) => (line.at < past && matches(line, filter) ? line : undefined)
@@ -65,15 +65,15 @@ export async function* recentLines(
   yield* linesOf(context, { since: past, follow: true, signal }, filter)
 }
 
-/** A place in the bundle of a deployed function. */
+/** A position in the bundle of a deployed function. */
 const FRAME = /file:\/\/\/var\/task\/(functions\/\w+)\.mjs:(\d+):(\d+)/g
 
 const maps = new Map<string, Promise<SourceMap>>()
 
-/** The source map of a function, from bundling this checkout: its commit must be the one that is deployed. */
+/** The source map of a function, from bundling this checkout, which must be the deployed commit. */
 const mapOf = (source: string): Promise<SourceMap> => {
   const make = async () => {
-    // Slow to load, and only needed here.
+    // Slow to load and only needed here.
     const { bundle } = await import('../deploy/bundle.ts')
     return new SourceMap(JSON.parse((await bundle(source)).map))
   }
@@ -82,7 +82,7 @@ const mapOf = (source: string): Promise<SourceMap> => {
   return map
 }
 
-/** Replaces places in the bundles of deployed functions by those in the source. */
+/** Replaces positions in the bundles of deployed functions with positions in the source. */
 export const toSource = async (stack: string): Promise<string> => {
   let text = stack
   for (const [place, source = '', line, column] of stack.matchAll(FRAME)) {
@@ -94,7 +94,7 @@ export const toSource = async (stack: string): Promise<string> => {
   return text
 }
 
-/** The stack of an error that a line reports, in terms of this checkout's source. */
+/** The stack trace of a logged error, in terms of this checkout's source. */
 export const stackText = async ({ fields: { error } }: LogLine): Promise<string> => {
   if (!v.is(withStack, error)) return ''
   const stack = await toSource([error.stack].flat().join('\n'))
@@ -136,7 +136,7 @@ export const tailCommand = ({ program, run }: Cli): void => {
   program
     .command('tail')
     .description(
-      "Follow the functions' log: deliveries, requests and order events. With --json, prints one document a line; with --verbose, the stacks of errors, in terms of this checkout's source.",
+      "Follow the functions' log: deliveries, requests and order events. With --json, prints one document per line; with --verbose, prints stack traces of errors, in terms of this checkout's source.",
     )
     .option('--since <when>', 'start in the past: 10m, 2h, or a date', since)
     .addOption(SOURCE)

@@ -11,7 +11,7 @@ import { get, PERIODS, post } from './route.ts'
 /** One audit at a time. */
 const AUDIT = 'audit'
 
-/** What `relay audit` finds: it goes on, and its last result stays, whatever pages are shown. */
+/** The results of `relay audit`: it continues, and its last result stays available, whichever page is shown. */
 export const auditRoutes = (context: Context, live: Live) => {
   const jobs = createJobs(context, live, AUDIT)
   let last: (Omit<Balance, 'lists'> & { lists: ReturnType<typeof shortened> }) | undefined

@@ -8,12 +8,12 @@ export const consoleCommand = ({ program, run }: Cli): void => {
   program
     .command('console')
     .description(
-      'Serve a web page on this machine that shows the relay and acts on it as the other commands do. Prints the address, whose token opens a session; stop it with Ctrl-C.',
+      'Serve a web console on this machine that shows and controls the relay, like the other commands. Prints the address, whose token opens a session; stop it with Ctrl-C.',
     )
     .addOption(portOption('console'))
     .action(
       run(async (context, { port = context.consolePort }) => {
-        // Slow to load, and only needed here.
+        // Slow to load and only needed here.
         const { startConsole } = await import('./server.ts')
         const { environment, stdout } = context.terminal
         const { url, close } = await startConsole(context, { port, token: environment.CONSOLE_TOKEN }).catch(

@@ -8,7 +8,7 @@ import { get, post } from './route.ts'
 
 const source = v.string()
 
-/** Tests of stores, as `relay conformance` makes them; only the command starts and kills a store. */
+/** Tests of stores, as in `relay conformance`; only the command starts and kills a store. */
 export const conformanceRoutes = (context: Context, live: Live) => {
   const jobs = createJobs(context, live, 'conformance')
   const reports = new Map<string, Finding[]>()

@@ -6,7 +6,7 @@ import { get, PERIODS } from './route.ts'
 
 const LIMIT = 200
 
-/** Webhooks that came in, as `relay deliveries` has them. */
+/** Received webhooks, as in `relay deliveries`. */
 export const deliveriesRoutes = (context: Context) => [
   get(
     'deliveries',

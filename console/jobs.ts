@@ -2,25 +2,25 @@ import type { Context } from '../cli/core/context.ts'
 import { cannot, explain } from '../cli/core/errors.ts'
 import type { Live } from './live.ts'
 
-/** Work that takes longer than a request: how far it is and, once it has ended, what it says. */
+/** Work that takes longer than a request: its progress and, once it has ended, its outcome. */
 type Job = {
   progress?: { text: string; reached: number; total: number | undefined }
   end?: { at: Date; text?: string | undefined; failure?: string }
 }
 
-/** Runs work that takes long, at most one of a name at a time. Pages follow all of it as one kind of change. */
+/** Runs long work, at most one job per name at a time. Pages follow all jobs as one kind of change. */
 export const createJobs = (context: Context, live: Live, kind: string) => {
   const jobs = new Map<string, Job>()
   const stops = new Map<string, AbortController>()
   live.poll(kind, 500, async () => structuredClone([...jobs]))
   return {
-    /** The present or last work of this name. */
+    /** The current or last job with this name. */
     of: (name: string) => jobs.get(name),
-    stop: (name: string) => stops.get(name)?.abort(cannot('finish', 'broken off')),
+    stop: (name: string) => stops.get(name)?.abort(cannot('finish', 'interrupted')),
     /**
      * @param action such as `resend the orders`
-     * @param work reports its progress to the terminal of the given context, and returns what it has to say
-     * @throws Failure while the former work of this name goes on
+     * @param work reports its progress to the terminal of the given context, and returns its outcome
+     * @throws Failure while the previous job with this name is running
      */
     start: (
       name: string,
@@ -29,7 +29,7 @@ export const createJobs = (context: Context, live: Live, kind: string) => {
     ) => {
       const former = jobs.get(name)
       if (former !== undefined && former.end === undefined) {
-        throw cannot(action, 'the last one has not ended', 'wait for the end, or stop it')
+        throw cannot(action, 'the previous one is still running', 'wait for it to finish, or stop it')
       }
       const [job, stop]: [Job, AbortController] = [{}, new AbortController()]
       jobs.set(name, job)

@@ -2,18 +2,18 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '../cli/core/context.ts'
 import { logOf } from '../cli/core/log.ts'
 
-/** How long changes of a kind wait for each other, in milliseconds. */
+/** How long changes of a kind are collected, in milliseconds. */
 const SETTLE_MS = 250
 
-/** A value that takes long to read is read less often: the pause is so many times as long. */
+/** A value that is slow to read is read less often: minimum ratio of pause to reading time. */
 const REST = 4
 
 /** How long to wait for a log that does not exist yet, or cannot be read. */
 const LOG_RETRY_MS = 5000
 
 /**
- * What the pages follow. While at least one is connected, polled values are read again and the log is followed;
- * pages receive the name of what has changed: of a polled value, or the message of a new log line.
+ * Live changes for the pages. While at least one page is connected, values are polled and the log is followed; pages
+ * receive the name of a changed value, or the message of a new log line.
  */
 export const createLive = (context: Context, stopping: AbortSignal) => {
   const listeners = new Set<(change: { kind: string }) => void>()
@@ -37,7 +37,7 @@ export const createLive = (context: Context, stopping: AbortSignal) => {
         for await (const { message } of logOf(context, { since: new Date(), follow: true, signal }))
           emit(message)
       } catch {
-        // The page that needs the log says what is wrong with it.
+        // The page that needs the log shows the error.
       }
       if (!signal.aborted) await new Promise(resolve => setTimeout(resolve, LOG_RETRY_MS))
     }
@@ -47,7 +47,7 @@ export const createLive = (context: Context, stopping: AbortSignal) => {
     /** Aborts when the console ends. */
     stopping,
     /**
-     * A value that pages follow by its name. It is read when it is asked for and the last reading is older than its
+     * A value that pages follow by name. It is read when it is requested and the last reading is older than its
      * interval, and at this interval while a page is connected.
      */
     poll: <Value>(kind: string, everyMs: number, read: () => Promise<Value>) => {
@@ -72,7 +72,7 @@ export const createLive = (context: Context, stopping: AbortSignal) => {
         reading ??= readNow()
         return reading
       }
-      // At once when the first page connects, so that it hears of whatever changes from then on.
+      // Immediately when the first page connects, so that it is notified of all later changes.
       const keepOn = async () => {
         await again()
         clearTimeout(timer)

@@ -6,7 +6,7 @@ import { ORDER_UPDATED } from '../lib/protocol/webhook.ts'
 import { entryText } from '../local/log.ts'
 import { get, PERIODS } from './route.ts'
 
-/** So many lines of the past are shown. */
+/** Maximum number of past lines. */
 const LIMIT = 300
 
 const text = v.optional(v.string())

@@ -27,7 +27,7 @@ const KINDS = { dead: DEAD_LETTERS, quarantine: QUARANTINE }
 
 type Command = keyof typeof KINDS
 
-/** How many messages are read from a queue, and shown; a plan has all that are selected. */
+/** Maximum number of messages read from a queue and shown; a plan contains all selected ones. */
 const LIMIT = 1000
 
 const text = v.optional(v.string())
@@ -38,15 +38,15 @@ const selected = {
   since: v.optional(v.picklist(PERIODS)),
 }
 
-/** A plan that is carried out: what became of its messages, and how many were gone before. */
+/** A plan being carried out: the outcomes of its messages, and how many were already gone. */
 type Operation = { plan: Plan; counts: Record<string, number>; missing: number }
 
 /** One plan at a time. */
 const OPERATION = 'operation'
 
 /**
- * The dead letters and the quarantine. SQS shows a message to one reader at a time, so that a queue is read in turn, and
- * what was read is kept until its depth has changed or somebody asks to read again.
+ * The dead letters and the quarantine. SQS shows a message to one reader at a time, so readings of a queue take turns,
+ * and a reading is kept until the depth changes or a user asks for a new one.
  */
 export const messageRoutes = (context: Context, live: Live) => {
   const readings = new Map<Command, ReturnType<typeof readNow>>()
@@ -82,7 +82,7 @@ export const messageRoutes = (context: Context, live: Live) => {
   const planOf = (id: string): Plan => {
     const found = plans.get(id)
     if (found === undefined)
-      throw cannot('find the plan', 'the console was started again', 'make it again, or open its file')
+      throw cannot('find the plan', 'the console was restarted', 'make it again, or open its file')
     return found
   }
   const run = async (
@@ -121,7 +121,7 @@ export const messageRoutes = (context: Context, live: Live) => {
       return { at, hidden, groups: groupsOf(messages), messages: messages.map(shownOf) }
     }),
     post('messages/read', command, async ({ command }) => {
-      // It would wait for the end, when it is read anyway.
+      // It would wait for the end, when the queue is read anyway.
       if (!isRunning()) readings.delete(command)
     }),
     get('message', { ...command, id: v.string() }, async ({ command, id }) => {

@@ -41,14 +41,14 @@ type Filter = Partial<
   Record<'q' | 'source' | 'cursor' | 'status' | 'show' | 'since' | 'until', string | undefined>
 >
 
-/** What is found by a number or id, otherwise a page of the list. */
+/** The orders found by a number or id, otherwise a page of the list. */
 const pageOf = async (context: Context, { q, show, since, until, ...filter }: Filter): Promise<OrderPage> => {
   if (q !== undefined) return { orders: await findOrders(context, q) }
   if (show === 'failing') return failingOrders(context, { ...filter, limit: PAGE })
   return listOrders(context, {
     ...{ ...filter, unsettled: show === 'unsettled', limit: PAGE },
     since: since === undefined ? undefined : new Date(since),
-    // The day is meant to its end.
+    // The day is included.
     until: until === undefined ? undefined : new Date(Date.parse(until) + DAY_MS),
   })
 }

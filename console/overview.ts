@@ -12,16 +12,16 @@ import { agesOf, alarmsOf, byState, ratesOf } from '../cli/status/status.ts'
 import type { Live } from './live.ts'
 import { get } from './route.ts'
 
-/** How often each is read, in milliseconds: CloudWatch has a new value every minute, and each costs. */
+/** Polling intervals, in milliseconds: CloudWatch has a new value every minute, and each request costs. */
 const EVERY = {
   local: { queues: 1000, metrics: 2000, alarms: 1000 },
   aws: { queues: 10_000, metrics: 60_000, alarms: 30_000 },
 }
 
-/** So many queues are asked for their depth per second at most. */
+/** Maximum number of queue depths read per second. */
 const QUEUES_PER_SECOND = 20
 
-/** Failing orders are counted up to this many: each is read. */
+/** Maximum number of failing orders to count: each is read. */
 const FAILING_LISTED = 50
 
 export const overviewRoutes = (context: Context, live: Live) => {
@@ -49,7 +49,7 @@ export const overviewRoutes = (context: Context, live: Live) => {
   return [
     get('overview', {}, async () => {
       const problems = new Set<string>()
-      // What can be read is shown, whatever else cannot.
+      // Shows whatever can be read, even if other parts cannot.
       const readable = <Value>(value: Promise<Value>): Promise<Value | undefined> =>
         value.catch(error => {
           problems.add(explain(error, context).message)

@@ -7,7 +7,7 @@ export type Route = {
   /** Below `/api/`. */
   path: string
   input: ObjectSchema<ObjectEntries, undefined>
-  /** @param gone aborted once nobody waits for the answer any more */
+  /** @param gone aborted once the client has disconnected */
   handle: (input: never, gone: AbortSignal) => unknown
 }
 
@@ -18,7 +18,7 @@ type Handle<Entries extends ObjectEntries, Result> = (
   gone: AbortSignal,
 ) => Result
 
-/** A route of its own type, by which the pages know what it takes and answers. */
+/** A route with its type, from which the pages infer its input and response. */
 type Typed<Method, Path, Entries extends ObjectEntries, Result> = {
   method: Method
   path: Path
@@ -31,7 +31,7 @@ const route =
   <const Path extends string, Entries extends ObjectEntries, Result>(
     path: Path,
     entries: Entries,
-    /** Returns the JSON of the response or, as an async generator, one document a line. */
+    /** Returns the JSON of the response or, as an async generator, one document per line. */
     handle: Handle<Entries, Result>,
   ): Typed<Method, Path, Entries, Result> => ({ method, path, input: v.object(entries), handle })
 

@@ -21,7 +21,7 @@ import { createJobs } from './jobs.ts'
 import type { Live } from './live.ts'
 import { confirmName, get, post } from './route.ts'
 
-/** What is registered with the accounting service. */
+/** The registration with the accounting service. */
 const serviceOf = async (context: Context) => {
   const { parameters } = context
   const [url, { accountingUrl }, key] = await Promise.all([
@@ -33,7 +33,7 @@ const serviceOf = async (context: Context) => {
   return {
     ...{ url, accountingUrl, hasKey: key !== undefined },
     secrets: ofUrl.map(({ id, since }) => ({ id, since })),
-    // What `relay rotate` takes by default.
+    // The defaults of `relay rotate`.
     rotation: { lead: LEAD_SECONDS, overlap: TOLERANCE_SECONDS },
   }
 }
@@ -46,10 +46,10 @@ const time = v.optional(
   v.pipe(v.string(), v.isoTimestamp('Received must be a time such as 2026-11-22T08:00:00Z')),
 )
 
-/** All that changes the registration of the webhook: one at a time. */
+/** The job name of changes to the webhook's registration: one at a time. */
 const WEBHOOK = 'webhook'
 
-/** What `relay doctor` finds, and the commands that set up the accounting service's webhook or test it. */
+/** The findings of `relay doctor`, and the commands that set up or test the accounting service's webhook. */
 export const setupRoutes = (context: Context, live: Live) => {
   const jobs = createJobs(context, live, WEBHOOK)
   return [

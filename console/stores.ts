@@ -9,7 +9,7 @@ import { get, post } from './route.ts'
 
 const source = v.string()
 
-/** Stores, their keys and their feeds, as `relay stores` has them. */
+/** Stores, their keys and their feeds, as in `relay stores`. */
 export const storesRoutes = (context: Context, live: Live) => {
   const resends = createJobs(context, live, 'resends')
   return [

@@ -26,7 +26,7 @@ const template = v.pipe(
 )
 const table = v.looseObject({ Properties: v.looseObject({ TableName: v.string() }) })
 
-/** What osls packages: the template that it deploys first, with the deployment bucket only, and the whole one. */
+/** The templates that osls packages: the first, with only the deployment bucket, and the complete one. */
 export type Packaged = { initial: string; complete: string }
 
 const pack = async (stage: string, region: string): Promise<Packaged> => {
@@ -72,8 +72,8 @@ export type AdoptDependencies = {
  * Imports the orders table into the stack: a new one with the deployment bucket, or an existing one that does not
  * contain it.
  *
- * @returns what was done and what comes next
- * @throws when there is no table, or the stack contains it or cannot be changed
+ * @returns a message with the result and the next step
+ * @throws if there is no table, or if the stack contains it or cannot be changed
  */
 export const adoptOrders = async (
   stage: string,
@@ -83,7 +83,7 @@ export const adoptOrders = async (
   const refuse = (why: string) => new Error(`Cannot adopt the orders: ${why}`)
   const stack = await find(cloudformation, StackName)
   const status: string | undefined = stack?.StackStatus
-  // A stack in review has no resources yet: it was left by a change set that was never executed.
+  // A stack in review has no resources yet: its change set was never executed.
   const isNew = status === undefined || status === 'REVIEW_IN_PROGRESS'
   if (!isNew && status.endsWith('_IN_PROGRESS'))
     throw refuse(`the stack ${StackName} is ${status}; wait until it ends`)
@@ -105,7 +105,7 @@ export const adoptOrders = async (
     throw refuse(`the stack ${StackName} contains them; run npx serverless deploy`)
   }
   const orders = v.parse(table, wanted[id])
-  // The deployment that comes next has these, so it sets them: a restored table has neither.
+  // A restored table has neither; the next deployment sets them.
   const { PointInTimeRecoverySpecification, DeletionProtectionEnabled, ...Properties } = orders.Properties
   const { TableName } = Properties
   if (!(await tableExists(dynamodb, TableName))) {
@@ -117,7 +117,7 @@ export const adoptOrders = async (
   const Resources = { ...current.Resources, [id]: adopted }
   const body = JSON.stringify({ ...current, Resources })
   const bucket = stack?.Outputs?.find(({ OutputKey }) => OutputKey === 'ServerlessDeploymentBucketName')
-  // A whole template is longer than CloudFormation takes in a request; a new stack's has the bucket and the table.
+  // The complete template exceeds a CloudFormation request; that of a new stack has only the bucket and the table.
   const key = `serverless/order-relay/${stage}/adopt-orders.json`
   const source =
     bucket?.OutputValue === undefined

@@ -18,9 +18,9 @@ const fromAlarms = (Action: unknown, Resource: unknown) => ({
   Condition: { StringEquals: { 'aws:SourceAccount': ACCOUNT } },
 })
 
-/** The encrypted topic that alarms are sent to, with a subscription when there is an e-mail address. */
+/** The encrypted topic for alarms, with a subscription if there is an e-mail address. */
 const topic = (service: string, email: string): Resources => ({
-  // A key of its own: CloudWatch may not use the account's aws/sns key.
+  // A customer managed key: CloudWatch may not use the account's aws/sns key.
   AlarmKey: {
     Type: 'AWS::KMS::Key',
     DeletionPolicy: 'Delete',
@@ -57,14 +57,14 @@ const topic = (service: string, email: string): Resources => ({
   }),
 })
 
-/** Counts the requests that the API refuses for their number: API Gateway has no metric of its own for them. */
+/** Counts throttled requests: API Gateway has no metric for them. */
 const throttledRequests = (service: string): Resource => ({
   Type: 'AWS::Logs::MetricFilter',
   Properties: {
     LogGroupName: ref('HttpApiLogGroup'),
-    // Not those of scanners, whose limit is low.
+    // Without the default route, which only scanners use and whose limit is low.
     FilterPattern: '{ ($.status = "429") && ($.route != "$default") }',
-    // A filter takes dimensions only from the log, so the stack's name is the namespace.
+    // A metric filter takes dimensions only from the log, so the stack's name is the namespace.
     MetricTransformations: [
       { MetricNamespace: service, MetricName: THROTTLED, MetricValue: '1', Unit: 'Count' },
     ],
@@ -86,7 +86,7 @@ const alarmResource = (service: string, alarm: Alarm): Resource => {
   }
 }
 
-/** @param email receives the alarms; empty for nobody */
+/** @param email the recipient of the alarms, if any */
 export const alarmResources = (stack: Stack, email: string): Resources => {
   const service = stackName(stack.stage)
   const resources = (alarms: Record<string, Alarm>) =>

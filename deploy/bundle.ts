@@ -5,8 +5,8 @@ import { lambdaSdk } from './lambda-sdk.ts'
 import { readStores } from './stores.ts'
 
 /**
- * Bundles stores.yml as a validated constant: functions start without a YAML parser, and a mistake in the file
- * stops the deployment, not an order.
+ * Bundles stores.yml as a validated constant: functions start without a YAML parser, and an error in the file fails the
+ * deployment instead of an order.
  */
 const storesFile: Plugin = {
   name: 'stores.yml',
@@ -29,10 +29,10 @@ export const BUNDLING: BuildOptions & { plugins: Plugin[] } = {
 }
 
 /**
- * Bundles a function as a deployment does. Its source map stays out of the zip: Node would read it at every cold
- * start. `relay tail --verbose` makes it again from the same commit.
+ * Bundles a function as a deployment does. Its source map is not in the zip: Node would read it at every cold start.
+ * `relay tail --verbose` rebuilds it from the same commit.
  *
- * @param source of the function, without extension: `functions/webhook`
+ * @param source path of the function without extension: `functions/webhook`
  */
 export const bundle = async (source: string, plugins = BUNDLING.plugins) => {
   const { outputFiles } = await build({
@@ -49,7 +49,7 @@ export const bundle = async (source: string, plugins = BUNDLING.plugins) => {
   return { code: file(false)?.contents ?? new Uint8Array(), map: file(true)?.text ?? '' }
 }
 
-/** A fixed date, so that unchanged code gives the same zip and is not deployed again; readable by everyone, as on Unix. */
+/** A fixed date, so that unchanged code gives the same zip and is not deployed again; world-readable. */
 const ZIP: ZipOptions = { level: 9, mtime: new Date(1980, 0, 1), os: 3, attrs: 0o100644 * 2 ** 16 }
 
 /** The zip that Lambda loads. */

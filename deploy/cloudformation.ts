@@ -1,13 +1,13 @@
 import { PARAMETERS } from '../lib/platform/names.ts'
 import type { Store } from '../lib/platform/stores.ts'
 
-/** What varies from stack to stack. */
+/** The parameters of a stack. */
 export type Stack = {
   stage: string
   /** Precedes every queue and table name: `order-relay-<stage>-`, empty for the local stack. */
   prefix: string
   stores: readonly Store[]
-  /** The orders table, without the prefix: another one after a restore. @default `orders` */
+  /** The orders table without the prefix; a restore creates a new one. @default `orders` */
   ordersTable?: string
 }
 
@@ -20,7 +20,7 @@ export type Resource = {
 }
 export type Resources = Record<string, Resource>
 
-/** What a deployment and a command are about, unless they say otherwise. */
+/** The default stage and region of deployments and commands. */
 export const DEFAULT_STAGE = 'production'
 export const DEFAULT_REGION = 'eu-central-1'
 
@@ -50,7 +50,7 @@ export const denyWithoutTls = (Action: string, Resource: unknown) => ({
   Condition: { Bool: { 'aws:SecureTransport': 'false' } },
 })
 
-/** A role of a service with the given statements and nothing else. */
+/** A service role with exactly the given statements. */
 export const roleOf = (service: string, Description: string, statements: readonly object[]): Resource => ({
   Type: 'AWS::IAM::Role',
   Properties: {
@@ -67,8 +67,8 @@ export const pascal = (name: string) =>
   name.replaceAll(/(?:^|-)(.)/g, (_match, letter) => letter.toUpperCase())
 
 /**
- * A stack inside the stack, with room for 500 resources of its own; none without resources, which CloudFormation
- * refuses. deploy/package.ts replaces the template by the URL that it uploads it to.
+ * A nested stack, which may have another 500 resources. Returns none if there are no resources, since CloudFormation
+ * refuses an empty stack. deploy/package.ts uploads the template and replaces it with the URL.
  *
  * @param Parameters values of the outer stack that the resources refer to by name
  */

@@ -28,12 +28,12 @@ export const EVENTS: Record<OrderEvent['event'], string> = {
 export const STATUSES = ['200', '201', '202', '400', '401', '403', '404', '409', '413', '503']
 const COLUMNS = 24
 
-/** A metric as a dashboard writes it: namespace, name, dimension names and values, rendering options. */
+/** A metric in the syntax of a dashboard: namespace, name, dimension names and values, rendering options. */
 type Series = (string | { label: string; stat?: string })[]
 type Widget = { type: string; properties: { metrics?: Series[]; [property: string]: unknown } }
 type Row = [height: number, ...widgets: Widget[]]
 
-/** A placeholder that CloudFormation replaces in the dashboard's body, which is text. */
+/** A placeholder that CloudFormation replaces in the dashboard's body, a string. */
 const placeholder = (name: string) => `\${${name}}`
 
 const STACKED = { stacked: true }
@@ -45,10 +45,10 @@ const graph = (title: string, metrics: Series[], { stat = 'Sum', stacked = false
   },
 })
 
-/** CloudWatch shows at most 100 alarms in a widget, and people can tell fewer lines apart. */
+/** CloudWatch shows at most 100 alarms in a widget, and people cannot tell that many lines apart. */
 const PER_WIDGET = 100
 
-/** The items in as many widgets as they need. */
+/** Splits the items into widgets. */
 const split = <Item>(
   items: readonly Item[],
   widget: (part: Item[], title: string) => Widget,
@@ -65,7 +65,7 @@ const alarmWidget = (alarms: string[], title: string): Widget => ({
   properties: { title, states: ['ALARM'], alarms },
 })
 
-/** Series of a service's own metrics: a resource, the metric's name, its label, and rendering options. */
+/** Series of a service's metrics: resource, metric name, label and rendering options. */
 const seriesOf =
   (namespace: string, dimension: string, attribute = '') =>
   (id: string, name: string, label: string, options = {}): Series => [

@@ -1,5 +1,5 @@
-// Leaves out of the functions' bundles what AWS's SDK never needs in Lambda: it would be read and compiled at every
-// cold start. docs/performance.md has the measurements.
+// Leaves parts of AWS's SDK that Lambda never needs out of the bundles: they would be read and compiled at every cold
+// start. docs/performance.md has the measurements.
 
 import { readFile } from 'node:fs/promises'
 import { builtinModules } from 'node:module'
@@ -59,7 +59,7 @@ export class EventStreamSerde {
 }
 export const eventStreamSerdeProvider = undefined`
 
-/** The exceptions of Systems Manager that stay classes. The others are SSMServiceException, with the same name. */
+/** The exceptions of Systems Manager that remain classes. The others become SSMServiceException with the same name. */
 const PARAMETER_STORE = /^(?:Parameter|InvalidKeyId|InternalServerError|ThrottlingException)/
 
 const NAMED = /^n0_registry\.registerError\((\w+)\$, \w+\);$/gm
@@ -72,8 +72,8 @@ const replaced = (source: string, pattern: RegExp, by: (...groups: string[]) => 
 }
 
 /**
- * Lets the bundler drop the schemas that no used command refers to. As they are, computed keys keep them: their
- * evaluation could have side effects.
+ * Lets the bundler drop the schemas that no used command refers to. Computed keys would keep them, since evaluating
+ * those could have side effects.
  */
 const pureSchemas: Rewrite = source =>
   replaced(source, SCHEMA, (_, declaration, schema) => `${declaration}/* @__PURE__ */ (() => ${schema})();`)
@@ -86,15 +86,15 @@ const onlyParameterStore: Rewrite = source =>
 const onlyVersion: Rewrite = source =>
   `export default ${JSON.stringify(v.parse(v.object({ version: v.string() }), JSON.parse(source)))}`
 
-/** A digest of a copy leaves the hash open for more data, but the SDK takes one digest of each; a copy costs 10 µs. */
+/** Digesting a copy keeps the hash open for more data, but the SDK digests each hash once; a copy costs 10 µs. */
 const digestOnce: Rewrite = source => replaced(source, /this\.hash\.copy\(\)/, () => 'this.hash')
 
-/** Node 24 takes 18 µs to start an HMAC with a key in a buffer, and 6 µs with a key object made for it. */
+/** Node 24 takes 18 µs to create an HMAC from a buffer, and 6 µs from a key object. */
 const keyObjects: Rewrite = source =>
   `import { createSecretKey } from 'node:crypto'
 ${replaced(source, /toBuffer\(this\.secret\)/, () => 'createSecretKey(Buffer.from(this.secret))')}`
 
-/** The error that an attempt may replace is never thrown itself, and its stack trace takes longer than a signature. */
+/** The placeholder error of an attempt is never thrown, and its stack trace costs more than a signature. */
 const noPlaceholderError: Rewrite = source =>
   replaced(source, /let lastError = new Error\(\);/, () => 'let lastError;')
 
@@ -113,18 +113,18 @@ const escapeUserAgent = pair => {
 
 const CONFIG = '@smithy/core/dist-es/submodules/config'
 
-/** Modules by their path in node_modules; a path with `<client>` stands for that module of each client. */
+/** Modules by their path in node_modules; `<client>` stands for each client. */
 const REWRITES: Readonly<Record<string, Rewrite>> = {
   '@aws-sdk/credential-provider-node/dist-es/index.js': () => CREDENTIALS,
-  // Settings that are not in the environment have their defaults at once: no file is looked for, and no error made.
+  // Settings that are not in the environment get their defaults immediately, without a search for files or an error.
   [`${CONFIG}/node-config-provider/configLoader.js`]: () => FROM_ENVIRONMENT,
   // Called when AWS_REGION is not set.
   [`${CONFIG}/config-resolver/regionConfig/getInstanceMetadataRegion.js`]: () =>
     'export const getInstanceMetadataRegion = async () => undefined',
   '@smithy/core/dist-es/submodules/event-streams/index.js': () => NO_EVENT_STREAMS,
-  // Copies each input and output for a logger, and the functions set none.
+  // Copies each input and output for a logger, which the functions do not set.
   '@aws-sdk/core/dist-es/submodules/client/middleware-logger/loggerMiddleware.js': () => NO_LOGGER,
-  // Bodies are strings and Node streams. Asking for the globals makes Node load its web streams and Blob.
+  // Bodies are strings and Node streams. Accessing the globals makes Node load web streams and Blob.
   '@smithy/core/dist-es/submodules/serde/util-stream/stream-type-check.js': () =>
     'export const isReadableStream = () => false; export const isBlob = () => false',
   '@smithy/core/dist-es/submodules/checksum/sha256/Sha256Node.js': source => keyObjects(digestOnce(source)),
@@ -146,7 +146,7 @@ const REWRITES_OF: Readonly<Record<string, Readonly<Record<string, Rewrite>>>> =
   '@aws-sdk/client-ssm': { '@aws-sdk/client-ssm/dist-es/schemas/schemas_0.js': onlyParameterStore },
 }
 
-/** What the rewrites keep out, whatever else comes to import it. */
+/** Modules that the rewrites must keep out, whatever imports them. */
 const LEFT_OUT: readonly RegExp[] = [
   /^@aws-sdk\/credential-provider-(?!env\/|node\/dist-es\/index\.js$)/,
   /^@aws-sdk\/(?:nested-clients|token-providers|endpoint-cache|signature-v4-multi-region|xml-builder)\//,
@@ -172,7 +172,7 @@ const expected = (clients: readonly string[]): string[] => [
   ...clients.flatMap(client => Object.keys(REWRITES_OF[client] ?? {})),
 ]
 
-/** What is wrong with a bundle; nothing when it holds no client of the SDK. */
+/** What is wrong with a bundle; nothing if it contains no SDK client. */
 const faults = ({ inputs, outputs }: Metafile, rewritten: ReadonlySet<string>): string[] => {
   const clients = [...new Set(Object.keys(inputs).flatMap(path => clientOf(inModules(path)) ?? []))]
   if (clients.length === 0) return []
@@ -192,8 +192,8 @@ const faults = ({ inputs, outputs }: Metafile, rewritten: ReadonlySet<string>): 
 }
 
 /**
- * The esbuild plugin. The build fails when a module that it rewrites is no longer where it was, so that an upgrade of
- * the SDK cannot make the bundles grow unnoticed. Functions behave the same without the plugin.
+ * The esbuild plugin. The build fails if a rewritten module has moved, so that an upgrade of the SDK cannot make the
+ * bundles grow unnoticed. Functions behave the same without the plugin.
  */
 export const lambdaSdk: Plugin = {
   name: 'lambda-sdk',

@@ -14,7 +14,7 @@ type Lambda = Versioned & {
   package?: Values
 }
 
-/** What this plugin uses of osls. */
+/** The parts of osls that this plugin uses. */
 type Provider = {
   getServerlessDeploymentBucketName: () => Promise<string>
   getDeploymentPrefix: () => string
@@ -22,7 +22,7 @@ type Provider = {
 type Serverless = {
   serviceDir: string
   getProvider: (name: 'aws') => Provider
-  /** An error of this class is shown without its stack. */
+  /** osls shows an error of this class without a stack trace. */
   classes: { Error: new (message: string) => Error }
   service: {
     service: string
@@ -51,8 +51,8 @@ const templateUrl = v.object({ 'Fn::Sub': v.string() })
  * Checks the settings of a deployment, then bundles each function and packages it as a zip of one file.
  * serverless-esbuild bundles with 100 packages of 85 MB.
  *
- * The templates of nested stacks, which deploy/cloudformation.ts puts in place of their URLs, are uploaded beside
- * the directories of the deployments, under a hash, so that an unchanged one keeps its URL.
+ * The templates of nested stacks, which deploy/cloudformation.ts puts in place of their URLs, are uploaded next to the
+ * deployment directories, named by their hash, so that an unchanged template keeps its URL.
  */
 export default class PackagePlugin {
   readonly hooks: Record<string, () => Promise<void>>

@@ -4,7 +4,7 @@ const FUNCTIONS = ['Webhook', 'Api', 'Worker', 'Feeder', 'Reconcile']
 
 const ABOUT = 'source, external_id, delivery'
 
-/** Queries for CloudWatch Logs Insights, by name. Those about one order or delivery are completed by the operator. */
+/** Queries for CloudWatch Logs Insights, by name. The operator fills in the order or delivery. */
 export const QUERIES: Readonly<Record<string, string>> = {
   errors: `fields @timestamp, @log, message, ${ABOUT}, error.message, record.status
 | filter level in ["WARN", "ERROR", "FATAL"] or record.status in ["timeout", "error", "failure"]
@@ -25,7 +25,7 @@ export const QUERIES: Readonly<Record<string, string>> = {
     pct(record.metrics.durationMs, 99) as p99_ms, max(record.metrics.maxMemoryUsedMB) as max_memory_mb by @log`,
 }
 
-/** The saved queries of a stack, in a folder of its name. */
+/** The saved queries of a stack, in a folder with its name. */
 export const queryResources = ({ stage }: Pick<Stack, 'stage'>): Resources =>
   Object.fromEntries(
     Object.entries(QUERIES).map(([name, QueryString]) => [

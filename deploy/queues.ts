@@ -15,14 +15,14 @@ import {
   sub,
 } from './cloudformation.ts'
 
-/** How long SQS keeps a message: fourteen days, the most it allows. */
+/** Retention of a message: fourteen days, the maximum of SQS. */
 export const RETENTION_SECONDS = 14 * 24 * 60 * 60
-/** SQS limits queue names to this many characters. */
+/** Maximum length of an SQS queue name. */
 const NAME_MAX = 80
-/** SQS lets a dead-letter queue name this many source queues. */
+/** Maximum number of source queues that a dead-letter queue can name. */
 const SOURCES_MAX = 10
 
-/** A queue, in terms that the template and the local stack share. */
+/** A queue, as defined for the template and the local stack. */
 export type Queue = {
   /** The CloudFormation logical id. */
   id: string
@@ -64,9 +64,9 @@ export const fullFeedName = (
 /** The queues of all feeds: a policy with an ARN for each store would be too long. */
 export const feedsArn = (prefix: string) => arn('sqs', prefix + feedQueueName('', '*'))
 
-/** The most that SQS allows, stated because its default is less: an accepted create may need nearly all of it. */
+/** The maximum of SQS, above its default: an accepted create may need nearly all of it. */
 const kept = { MessageRetentionPeriod: RETENTION_SECONDS, MaximumMessageSize: 1_048_576 } as const
-/** Of a dead-letter queue: nothing reads it at a high rate. */
+/** For dead-letter queues, which nothing reads at a high rate. */
 const fifo = { FifoQueue: true, ...kept } as const
 const highThroughput = {
   ...fifo,
@@ -76,8 +76,8 @@ const highThroughput = {
 
 /**
  * An HTTP feed's queue, read by the feeder. The visibility timeout is six times the feeder's timeout. The feeder
- * dead-letters a failing message by age, after thirteen days, and its retry delays keep the receive count below
- * 1000, the most that SQS counts, until then; the redrive policy only catches what the feeder could not handle.
+ * dead-letters a failing message by age, after thirteen days, and its retry delays keep the receive count below 1000,
+ * the maximum of SQS, until then; the redrive policy only catches messages that the feeder could not handle.
  */
 const readByFeeder = {
   attributes: { ...highThroughput, VisibilityTimeout: 720 },
@@ -91,7 +91,7 @@ const readByWorker = {
   deadLetters: { queueId: QUEUE_IDS.ordersDead, maxReceiveCount: MAX_RECEIVES },
 }
 
-/** The queue of a feed, after that of its dead letters. */
+/** The queues of a feed: its dead-letter queue, if any, then its own. */
 const feedOf = (prefix: string, store: Store): Queue[] => {
   const { source, feed, dead_letter_after: maxReceiveCount } = store
   const own = { id: feedQueueId(source), name: fullFeedName(prefix, store) }
@@ -122,7 +122,7 @@ export const queuesOf = ({ prefix, stores }: Pick<Stack, 'prefix' | 'stores'>): 
   ...stores.flatMap(store => feedOf(prefix, store)),
 ]
 
-/** Sources by name: they already refer to the dead-letter queue, and resources cannot refer to each other. */
+/** Source queues by name: they already refer to the dead-letter queue, and references must not be circular. */
 const allowOnly = (names: readonly string[]) => {
   if (names.length === 0) return { redrivePermission: 'denyAll' }
   if (names.length > SOURCES_MAX) return { redrivePermission: 'allowAll' }
@@ -156,7 +156,7 @@ const queuePolicy = (Queues: readonly unknown[], resource: unknown, ...more: obj
   Properties: { Queues, PolicyDocument: policy(denyWithoutTls('sqs:*', resource), ...more) },
 })
 
-/** What a function needs to read a queue. */
+/** The actions that a function needs to read a queue. */
 export const READ_QUEUE = [
   'sqs:ReceiveMessage',
   'sqs:DeleteMessage',
@@ -164,16 +164,16 @@ export const READ_QUEUE = [
   'sqs:GetQueueAttributes',
 ]
 
-/** What the consumer of a feed may do with its queue. */
+/** The actions that the consumer of a feed may perform on its queue. */
 export const CONSUME = [...READ_QUEUE, 'sqs:GetQueueUrl']
 
-/** A queue has one policy. CloudFormation empties it with the resource, though another one has written it since. */
+/** A queue has one policy. Deleting a policy resource clears it, even if another resource has written it since. */
 const retained = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' } as const
 
 /**
- * The policies of the queues with consumers in other accounts, each of its own: whoever may read the attributes of a
- * queue reads its policy, and no store learns the accounts of others. They are in a nested stack, and come after the
- * shared policy, which releases their queues.
+ * The policies of the queues with consumers in other accounts, one per queue: whoever may read a queue's attributes can
+ * read its policy, and no store must learn the accounts of others. They are in a nested stack, created after the shared
+ * policy, which releases their queues.
  */
 const consumerPolicies = (prefix: string, stores: readonly Store[], after: readonly string[]): Resources => {
   const policies = stores.map((store): [string, Resource] => {
@@ -187,8 +187,8 @@ const consumerPolicies = (prefix: string, stores: readonly Store[], after: reado
 }
 
 /**
- * The queues as CloudFormation resources, with policies that deny requests without TLS. The feeds share one: the
- * stack has room for one resource of each store.
+ * The queues as CloudFormation resources, with policies that deny requests without TLS. The feeds share one policy: the
+ * stack has room for one resource per store.
  */
 export const queueResources = ({ prefix, stores }: Pick<Stack, 'prefix' | 'stores'>): Resources => {
   const queues = queuesOf({ prefix, stores })
@@ -208,18 +208,18 @@ export const queueResources = ({ prefix, stores }: Pick<Stack, 'prefix' | 'store
   }
 }
 
-/** How the feeder reads a queue. */
+/** The feeder's event source settings. */
 const FEEDER = { batchSize: 10, functionResponseType: 'ReportBatchItemFailures' } as const
 
-/** The feeder's event sources in the local stack: the queue of each store with an HTTP feed. */
+/** The feeder's event sources in the local stack: the queues of the stores with HTTP feeds. */
 export const feederEvents = ({ stores }: Pick<Stack, 'stores'>) =>
   httpStores(stores).map(({ source }) => ({ sqs: { arn: arnOf(feedQueueId(source)), ...FEEDER } }))
 
 /**
- * The same on AWS, in a nested stack: with them, the queues would not fit into one.
+ * The same on AWS, in a nested stack: the main stack has no room for them in addition to the queues.
  *
  * @param feeder ARN of the function or its alias
- * @param concurrency executions for each of them, so that a slow store does not use up those of the account
+ * @param concurrency executions per queue, so that a slow store cannot exhaust the concurrency of the account
  */
 export const httpFeedResources = (
   { prefix, stores }: Pick<Stack, 'prefix' | 'stores'>,

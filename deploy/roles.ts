@@ -54,7 +54,7 @@ export const roleResources = ({ stage, prefix, ...stack }: Stack): Resources => 
       read('GetParameter', 'accountingKey'),
     ]),
     role('Worker', [
-      // It notes a failing event with its order.
+      // It records a failing event on its order.
       allow(['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], [orders]),
       allow(['dynamodb:GetItem'], [arnOf(DELIVERIES_ID)]),
       allow(['dynamodb:PutItem'], [arnOf(HISTORY_ID)]),

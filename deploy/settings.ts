@@ -15,11 +15,11 @@ export type DeploymentSettings = {
   certificateArn: string
 }
 
-/** What is wrong with the base URL of the accounting service: the worker sends it the API key. */
+/** What is wrong with the base URL of the accounting service, to which the worker sends the API key. */
 const problemOf = (accountingUrl: string): string | undefined => {
   if (accountingUrl === '') return 'is not set'
   const url = URL.parse(accountingUrl)
-  // A password must not reach the log of a deployment.
+  // A password must not appear in the log of a deployment.
   const shown = JSON.stringify(accountingUrl.replace(/^(\w+:\/\/)?.*@/, '$1***@'))
   if (url === null) return `is ${shown}, which is not a URL`
   if (url.protocol !== 'https:') return `is ${shown}, which does not begin with https://`
@@ -58,7 +58,7 @@ const RULES: Readonly<Partial<Record<keyof DeploymentSettings, Rule>>> = {
 }
 
 /**
- * Checks that a deployment uses nothing that only the local stack may use: the stage `local` is exempt.
+ * Checks that a deployment has no settings that are reserved for the local stack; the stage `local` is exempt.
  *
  * @throws with the value and the remedy
  */

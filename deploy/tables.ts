@@ -2,7 +2,7 @@ import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb'
 import { FAILING_INDEX, HISTORY_INDEXES, TABLES, UNSETTLED_INDEX } from '../lib/platform/names.ts'
 import type { Resource, Resources, Stack } from './cloudformation.ts'
 
-/** A table, in terms that the template and the local stack share: keys and indexes as CreateTable takes them. */
+/** A table, as defined for the template and the local stack: keys and indexes in the form of CreateTable. */
 export type Table = {
   /** The CloudFormation logical id. */
   id: string
@@ -14,7 +14,7 @@ export type Table = {
   aws: Record<string, unknown>
 }
 
-/** The key of a table or an index: what it is divided by, and what it is sorted by. */
+/** The key of a table or an index: partition key and sort key. */
 const keySchema = (hash: string, ...range: string[]) => [
   { AttributeName: hash, KeyType: 'HASH' as const },
   ...range.map(AttributeName => ({ AttributeName, KeyType: 'RANGE' as const })),
@@ -28,7 +28,7 @@ export const HISTORY_ID = 'HistoryTable'
 
 /**
  * The logical id of the orders table. A restored table, which has another name, is another resource: CloudFormation
- * can import it and release the old one, but not exchange the one for the other.
+ * can import it and release the old one, but cannot replace one with the other.
  */
 export const ordersId = ({ ordersTable = TABLES.orders }: Pick<Stack, 'ordersTable'>): string =>
   `OrdersTable${ordersTable === TABLES.orders ? '' : Buffer.from(ordersTable).toString('hex')}`
@@ -38,7 +38,7 @@ export const tablesOf = ({
   ordersTable = TABLES.orders,
 }: Pick<Stack, 'prefix' | 'ordersTable'>): Table[] => [
   {
-    // The deliveries that were queued. The table may be lost: the worker is idempotent by state.
+    // The queued deliveries. Losing the table is harmless: the worker is idempotent by state.
     id: DELIVERIES_ID,
     name: prefix + TABLES.deliveries,
     schema: {
@@ -49,13 +49,13 @@ export const tablesOf = ({
     aws: { TimeToLiveSpecification: { AttributeName: 'expires_at', Enabled: true } },
   },
   {
-    // What the worker did to the orders, for people. The table may be lost: nothing is decided by it.
+    // The history of the orders, for people. Losing the table is harmless: no decision depends on it.
     id: HISTORY_ID,
     name: prefix + TABLES.history,
     schema: {
       AttributeDefinitions: definitions('S', 'partition', 'at', ...HISTORY_INDEXES),
       KeySchema: keySchema('partition', 'at'),
-      // Sparse: only entries that say something new have these attributes.
+      // Sparse: only entries with new information have these attributes.
       GlobalSecondaryIndexes: HISTORY_INDEXES.map(name => ({
         IndexName: name,
         KeySchema: keySchema(name),
@@ -83,7 +83,7 @@ export const tablesOf = ({
           Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['checks'] },
         },
         {
-          // Sparse: only orders whose event fails.
+          // Sparse: only orders with a failing event.
           IndexName: FAILING_INDEX,
           KeySchema: keySchema('failing_shard', 'failing_since'),
           Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['failing'] },
@@ -104,7 +104,7 @@ export const tableResources = (tables: readonly Table[]): Resources =>
       const given = { TableName: name, BillingMode: 'PAY_PER_REQUEST', ...schema, ...aws }
       const resource: Resource = {
         Type: 'AWS::DynamoDB::Table',
-        // A deployment that fails while it creates the table leaves none behind, unless it is protected already.
+        // A deployment that fails while creating the table removes it again, unless it is already protected.
         DeletionPolicy: retained ? 'RetainExceptOnCreate' : 'Delete',
         UpdateReplacePolicy: retained ? 'Retain' : 'Delete',
         Properties: { ...given, SSESpecification: { SSEEnabled: true } },

@@ -9,7 +9,7 @@ import { aliasId, isGradual, shiftResources } from './shift.ts'
 import { readStores } from './stores.ts'
 import { DELIVERIES_ID, ordersId, tableResources, tablesOf } from './tables.ts'
 
-/** What osls passes to a function that provides a value of serverless.yml. */
+/** The argument of a function that provides a value for serverless.yml. */
 type Context = { resolveVariable: (name: string) => Promise<string | number> }
 
 /** The parameters of serverless.yml that the resources depend on. */
@@ -25,11 +25,11 @@ const isOffline = () => process.argv.includes('offline')
 /** `serverless offline` without --stage is the local stack, any other command production. */
 export const stage = (): string => (isOffline() ? 'local' : DEFAULT_STAGE)
 
-/** Neither command needs the other's plugins, and loading them takes longer than everything else. */
+/** Neither command needs the other's plugins, which take longer to load than everything else. */
 export const plugins = (): string[] =>
   isOffline() ? ['./local/plugin.ts', 'serverless-offline'] : ['./deploy/package.ts']
 
-/** Ends osls with one message: it would print a stack trace for each value that needs the stores. */
+/** Ends osls with a single message; it would print a stack trace for each value that needs the stores. */
 const stores = () => {
   try {
     return readStores('stores.yml')
@@ -39,13 +39,13 @@ const stores = () => {
   }
 }
 
-/** On AWS they are in a nested stack. */
+/** On AWS, they are in a nested stack. */
 export const feederEvents = () => (isOffline() ? queues.feederEvents({ stores: stores() }) : [])
 
-/** Requests a second, and at once after a pause. */
+/** Requests per second, and burst. */
 type Throttle = { rate: number; burst: number }
 
-/** For scanners: the `$default` route carries nothing that a store or the accounting service sends. */
+/** For scanners: neither stores nor the accounting service use the `$default` route. */
 const UNKNOWN_PATHS: Throttle = { rate: 5, burst: 10 }
 
 const routeSettings = ({ rate, burst }: Throttle) => ({
@@ -55,8 +55,8 @@ const routeSettings = ({ rate, burst }: Throttle) => ({
 })
 
 /**
- * Limits for each route of the API's stage, so that a flood of one does not take the share of another. They also
- * bound the cost of a flood.
+ * Limits for each route of the API's stage, so that a flood on one route does not starve the others. They also bound
+ * the cost of a flood.
  */
 const stageExtension = (throttle: Throttle) => ({
   // API Gateway refuses settings of a route that does not exist yet.
@@ -80,10 +80,10 @@ const reservedConcurrency = (executions: number) => {
 
 const ofDomain = (name: string) => ({ 'Fn::GetAtt': ['Domain', name] })
 
-/** Where the record of the domain must point: a CNAME, if Route 53 has no zone of it. */
+/** The target of the domain's record: for a CNAME, if Route 53 has no zone for it. */
 const DOMAIN_TARGET = ofDomain('RegionalDomainName')
 
-/** A domain of one's own, with its record when Route 53 has its zone. */
+/** A custom domain, with its record if Route 53 has the zone. */
 const domainResources = ({ domain, certificateArn, hostedZoneId }: Parameters): Resources => {
   if (domain === '') return {}
   const configuration = {
@@ -110,13 +110,13 @@ const domainResources = ({ domain, certificateArn, hostedZoneId }: Parameters): 
   }
 }
 
-/** With a domain of its own, the API's address at AWS answers nothing, unless it is kept while senders move. */
+/** With a custom domain, the API's AWS endpoint is disabled, unless it is kept while senders migrate. */
 const domainExtension = ({ domain, defaultEndpoint }: Parameters) =>
   domain === ''
     ? {}
     : { HttpApi: { Properties: { DisableExecuteApiEndpoint: defaultEndpoint !== 'enabled' } } }
 
-/** API Gateway has its permission first: when a stack changes to aliases or from them, no request must fail. */
+/** API Gateway gets its permission first: no request must fail while a stack starts or stops using aliases. */
 const permissionsFirst = {
   HttpApiIntegrationWebhook: { DependsOn: ['WebhookLambdaPermissionHttpApi'] },
   HttpApiIntegrationApi: { DependsOn: ['ApiLambdaPermissionHttpApi'] },
@@ -129,7 +129,7 @@ const outputs = (stack: Stack, { domain }: Parameters) => {
   const values: Record<string, [description: string, value: unknown]> = {
     WebhookUrl: ['Webhook URL to register with the accounting service', at(WEBHOOK_PATH)],
     ApiUrl: ["Base URL of the stores' API", at('')],
-    ...(domain !== '' && { DomainTarget: ['Where the record of the domain points', DOMAIN_TARGET] }),
+    ...(domain !== '' && { DomainTarget: ['Target of the record of the domain', DOMAIN_TARGET] }),
     OrdersQueueUrl: ['Order queue', ref(queues.QUEUE_IDS.orders)],
     OrdersDeadQueueUrl: ['Dead letters of the order queue', ref(queues.QUEUE_IDS.ordersDead)],
     QuarantineQueueUrl: ['Unreadable or contradictory authentic input', ref(queues.QUEUE_IDS.quarantine)],
@@ -144,7 +144,7 @@ const outputs = (stack: Stack, { domain }: Parameters) => {
   )
 }
 
-/** The CloudFormation resources beside the functions, and the stack's outputs. */
+/** The CloudFormation resources other than the functions, and the stack's outputs. */
 export const resources = async ({ resolveVariable }: Context) => {
   const textOf = async (name: string) => String(await resolveVariable(name))
   const parameter = async (name: keyof Parameters) => [name, await textOf(`param:${name}`)] as const

@@ -32,7 +32,7 @@ function isAuthentic(string $header, string $body, array $secrets): bool
     return $authentic;
 }
 
-/** What the store does with a message; what it writes belongs in the same transaction. */
+/** The store's own handling of a message; its writes belong in the same transaction. */
 function handle(array $message): void
 {
     $data = $message['data'];
@@ -64,14 +64,14 @@ function handleOnce(PDO $database, array $message): void
 }
 
 $body = file_get_contents('php://input');
-// Two while the secret is exchanged; without any, nothing is authentic.
+// Two while the secret is being rotated; without any, every request is refused.
 $secrets = array_filter(explode(',', (string) getenv('FEED_SECRET')));
 if (!isAuthentic($_SERVER['HTTP_X_SERVICE_SIGNATURE'] ?? '', $body, $secrets)) {
     http_response_code(401);
     return;
 }
-// Until all of this has succeeded: where PHP displays errors, it answers 200 to an exception. The relay sends what was
-// answered with 500 again.
+// Until everything has succeeded: if PHP displays errors, it returns 200 for an exception. After a 500, the relay sends
+// the message again.
 http_response_code(500);
 $database = new PDO('sqlite:' . (getenv('DATABASE') ?: 'store.sqlite'), null, null, [PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION]);
 $database->exec('CREATE TABLE IF NOT EXISTS seen (source, external_id, version INTEGER, deliveries, PRIMARY KEY (source, external_id))');

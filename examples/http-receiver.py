@@ -17,7 +17,7 @@ import sqlite3
 import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
-# Two while the secret is exchanged; without any, nothing is authentic.
+# Two while the secret is being rotated; without any, every request is refused.
 SECRETS = [secret for secret in os.environ["FEED_SECRET"].split(",") if secret]
 PORT = int(os.environ.get("PORT", "8080"))
 TOLERANCE_SECONDS = 300
@@ -39,7 +39,7 @@ def is_authentic(header, body):
 
 
 def handle(message):
-    """What the store does with a message; what it writes belongs in the same transaction."""
+    """The store's own handling of a message; its writes belong in the same transaction."""
     data = message["data"]
     version, status = f"v{message['version']}", data.get("status", "")
     print("applied:", data["external_id"], version, message["event"], status, message["delivery"], flush=True)
@@ -67,7 +67,7 @@ class Receiver(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
         status = 401
         if is_authentic(self.headers.get("X-Service-Signature"), body):
-            # An exception ends the connection without an answer, and the relay sends the message again.
+            # An exception closes the connection without a response, and the relay sends the message again.
             message = json.loads(body)
             if message["event"] != "relay.test":
                 handle_once(message)
@@ -81,7 +81,7 @@ class Receiver(BaseHTTPRequestHandler):
 
 
 class Server(HTTPServer):
-    # Orders come side by side; a connection that finds the queue full is tried again after a second or more.
+    # Orders arrive in parallel; a connection that finds the backlog full is retried after a second or more.
     request_queue_size = 128
 
 

@@ -17,9 +17,9 @@ if (FEED_SECRET === '')
   throw new Error('Cannot start: FEED_SECRET is not set; set it to the secret of your feed')
 
 const receive = createReceiver({
-  secrets: FEED_SECRET.split(',').filter(Boolean), // Two while the secret is exchanged.
+  secrets: FEED_SECRET.split(',').filter(Boolean), // Two while the secret is being rotated.
   once: onceIn(DATABASE),
-  // What the store does with a message; what it writes belongs in the same transaction.
+  // The store's own handling of a message; its writes belong in the same transaction.
   handle: ({ event, data, version, delivery }) => {
     const status = 'status' in data ? data.status : ''
     console.log('applied:', data.external_id, `v${version}`, event, status, delivery)

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 // In your own project: from 'order-relay-store'
 import { nextSeen, type Once, type Seen } from '../kit/src/index.ts'
 
-/** Remembers in a SQLite file what was handled, in the transaction in which it is handled. */
+/** Remembers the handled messages in a SQLite file, in the transaction that handles them. */
 export const onceIn = (file: string): Once<DatabaseSync> => {
   const db = new DatabaseSync(file)
   db.exec(

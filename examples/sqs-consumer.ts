@@ -16,7 +16,7 @@ await consumeFeed({
   sqs: new SQSClient(),
   queueUrl: process.argv[2] ?? '',
   once: onceIn(process.env.DATABASE ?? 'store.sqlite'),
-  // What the store does with a message; what it writes belongs in the same transaction.
+  // The store's own handling of a message; its writes belong in the same transaction.
   handle: ({ event, data, version, delivery }) => {
     const status = 'status' in data ? data.status : ''
     console.log('applied:', data.external_id, `v${version}`, event, status, delivery)

@@ -15,7 +15,7 @@ type BuildOptions = {
 
 export type Build = { close: () => Promise<void> }
 
-/** An entry point for each handler, which runs it by {@link asLambda}. */
+/** An entry point for each handler, which runs it with {@link asLambda}. */
 const entries: Plugin = {
   name: 'entries',
   setup: build => {
@@ -35,10 +35,10 @@ const entries: Plugin = {
 }
 
 /**
- * Builds all functions at once for serverless-offline. Shared code is built and loaded once, which takes a fifth of
- * the time of separate bundles.
+ * Builds all functions at once for serverless-offline. Shared code is built and loaded once, in a fifth of the time
+ * of separate bundles.
  *
- * @throws Error when a function cannot be built, after esbuild has printed why
+ * @throws Error if a function cannot be built; esbuild has printed the reason
  */
 export const buildFunctions = async (options: BuildOptions): Promise<Build> => {
   const { serviceDir, handlers, outdir, onRebuilt } = options

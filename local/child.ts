@@ -2,7 +2,7 @@ import { type ChildProcess, type Serializable, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** How long a child may take to start, and to stop before it is killed, milliseconds. */
+/** Timeouts of a child, in milliseconds: to start, and to stop before it is killed. */
 const START_MS = 60_000
 const STOP_MS = 15_000
 
@@ -17,7 +17,7 @@ export type ChildOptions = {
   environment: Record<string, string | undefined>
   /** Called with every line of its output. */
   onLine: (line: string) => void
-  /** The line that says that it is ready. @default none: it sends the message `ready` */
+  /** The line of output that reports readiness. @default none: it sends the message `ready` */
   readyLine?: RegExp | undefined
 }
 
@@ -25,12 +25,12 @@ export type Child = {
   /**
    * Waits until the child is ready.
    *
-   * @throws Error when it ends before, or after a minute
+   * @throws Error if it exits first, or after a minute
    */
   ready: () => Promise<void>
   send: (message: Serializable) => void
   kill: (signal: NodeJS.Signals) => void
-  /** Resolves when it has ended, with how. */
+  /** Resolves when it has exited, with the reason. */
   ended: Promise<string>
   /** Stops it, by force if necessary, and waits for its end. */
   stop: () => Promise<void>
@@ -38,7 +38,7 @@ export type Child = {
 
 const onLines = (stream: Readable | null, onLine: (line: string) => void) => {
   let rest = ''
-  // readline would split at U+2028 as well.
+  // readline would also split at U+2028.
   stream?.setEncoding('utf8').on('data', (chunk: string) => {
     const lines = `${rest}${chunk}`.split('\n')
     rest = lines.pop() ?? ''
@@ -86,7 +86,7 @@ export const startChild = (options: ChildOptions): Child => {
       const failure = await Promise.race([ready.promise, ended, late])
       if (failure !== undefined) throw new Error(`Cannot start the ${name}: it ${failure}${lastError}`)
     },
-    // A child that has ended is reported by `ended`.
+    // `ended` reports a child that has exited.
     send: message => void child.send(message, () => undefined),
     kill: signal => void child.kill(signal),
     ended,

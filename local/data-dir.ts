@@ -2,10 +2,10 @@ import { chmod, lstat, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { codeOf } from './ports.ts'
 
-/** What the relay keeps in the directory. The sandbox takes care of its own database. */
+/** The relay's files in the directory. The sandbox manages its own database. */
 const OWN = ['build', 'dynamodb', 'queues', 'parameters.json', 'relay.log', 'relay.log.old']
 
-/** Takes the access of other users away from a file or directory and all below it, if it exists. */
+/** Removes other users' access to a file or directory and everything below it, if it exists. */
 const keepPrivate = async (path: string): Promise<void> => {
   const found = await lstat(path).catch(() => undefined)
   if (found?.isFile()) await chmod(path, 0o600)
@@ -15,8 +15,8 @@ const keepPrivate = async (path: string): Promise<void> => {
 }
 
 /**
- * Creates the directory of the local stack's data. Customers and secrets in it are readable by their owner only,
- * those that an earlier version wrote included.
+ * Creates the data directory of the local stack. Customers and secrets in it are readable only by their owner, including
+ * those that an earlier version wrote.
  *
  * @throws Error when the path is not a directory or cannot be created
  */

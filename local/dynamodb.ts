@@ -53,8 +53,8 @@ const assertLogsIntact = async (path: string) => {
 }
 
 /**
- * Opens the database first, since dynalite never answers when it cannot, and removes tables whose creation was
- * interrupted: they would stay CREATING.
+ * Opens the database first, since dynalite never responds if it cannot, and removes tables whose creation was
+ * interrupted: they would remain CREATING.
  */
 const prepare = async (path: string) => {
   await mkdir(path, { recursive: true })
@@ -62,10 +62,10 @@ const prepare = async (path: string) => {
   try {
     await assertLogsIntact(path)
     await db.open()
-    // It drops damaged entries from its log, and says so only there.
+    // It drops damaged entries from its log and reports that only there.
     const dropped = /\d+\.log: dropping .*/.exec(await readFile(join(path, 'LOG'), 'utf8'))?.[0]
     if (dropped !== undefined) throw new Error(dropped)
-    // Reads everything, since a damaged block is an error only when it is read.
+    // Reads everything, since a damaged block causes an error only when it is read.
     for await (const [key, value] of db.iterator()) {
       if (key >= TABLES.gte && key < TABLES.lt && v.is(unfinished, value)) await db.del(key)
     }
@@ -88,7 +88,7 @@ type Shape = Keys & { GlobalSecondaryIndexes?: (Keys & { IndexName?: string | un
 const keysOf = ({ KeySchema = [] }: Keys) =>
   KeySchema.map(({ KeyType, AttributeName }) => `${KeyType} ${AttributeName}`).join(', ')
 
-/** The keys of a table and its indexes in one line, to compare and to print. */
+/** The keys of a table and its indexes in one line, for comparison and output. */
 const shapeOf = ({ GlobalSecondaryIndexes = [], ...table }: Shape) =>
   [keysOf(table), ...GlobalSecondaryIndexes.map(index => `${index.IndexName}: ${keysOf(index)}`).sort()].join(
     '; ',
@@ -127,7 +127,7 @@ export const createTables = async (
   await Promise.all(tables.map(table => createTable(client, table)))
 }
 
-/** Creates the tables through a port that nobody else knows. */
+/** Creates the tables through a temporary port. */
 const createTablesIn = async (server: Server, tables: Parameters<typeof createTables>[1]) => {
   const entrance = createServer((request, response) => server.emit('request', request, response))
   await listen(entrance, 0)
@@ -143,9 +143,9 @@ const createTablesIn = async (server: Server, tables: Parameters<typeof createTa
 
 export type DynamodbOptions = {
   port: number
-  /** The directory in which the tables are kept. */
+  /** The directory of the tables. */
   path: string
-  /** Tables to create before the port opens, where they do not exist. */
+  /** Tables to create before the port opens, if they do not exist. */
   tables?: Parameters<typeof createTables>[1]
 }
 

@@ -15,9 +15,9 @@ const partialFailure = v.looseObject({
 })
 
 /**
- * The failed messages of a batch, from the response of a function that reports batch item failures, as AWS reads
- * it: nothing, an empty object, or a missing or empty list means success; a response of another form, an empty
- * identifier, or one that is not in the batch means that the whole batch failed.
+ * The failed messages of a batch, from the response of a function that reports batch item failures, by AWS's rules: no
+ * response, an empty object, or a missing or empty list means success; a malformed response, an empty identifier, or one
+ * that is not in the batch means that the whole batch failed.
  */
 export const failedIds = (response: unknown, ids: readonly string[]): ReadonlySet<string> => {
   if (response === undefined || response === null) return new Set()
@@ -77,19 +77,19 @@ export type EventSourceOptions = {
   batchSize?: number
   /** Whether the function reports batch item failures; otherwise its response is ignored. @default true */
   reportsFailures?: boolean
-  /** How many batches are processed at the same time at most. @default as many as Lambda begins with */
+  /** Maximum number of concurrent batches. @default Lambda's initial number */
   maximumConcurrency?: number | undefined
   /** Calls the function and returns its response. */
   invoke: (event: unknown) => Promise<unknown>
-  /** Called when a whole batch fails and when the queue cannot be read. */
+  /** Called when a whole batch fails, or when the queue cannot be read. */
   onError: (error: unknown) => void
 }
 
 const idOf = ({ MessageId = '' }: Message) => MessageId
 
 /**
- * Feeds a function from its queue as AWS does: batches run side by side, messages that succeeded are deleted, and
- * messages that failed are left to their visibility timeout and the queue's redrive policy.
+ * Invokes a function with the messages of its queue as AWS does: batches run in parallel, successful messages are
+ * deleted, and failed ones are left to their visibility timeout and the queue's redrive policy.
  */
 export const startEventSource = (options: EventSourceOptions): EventSource => {
   const { sqs, queueUrl, batchSize = 10, reportsFailures = true, invoke, onError } = options
@@ -136,7 +136,7 @@ export const startEventSource = (options: EventSourceOptions): EventSource => {
   return {
     stop: async () => {
       stopping = true
-      // A poll that only waits is aborted; one whose messages are with the function may finish.
+      // An idle poll is aborted; one whose messages are being processed may finish.
       const finished = [...busy].map(
         consumer => new Promise<void>(resolve => consumer.once('response_processed', () => resolve())),
       )

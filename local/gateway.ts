@@ -3,7 +3,7 @@ import type PQueue from 'p-queue'
 import Lambda, { type LambdaFunction } from 'serverless-offline/lambda'
 import * as v from 'valibot'
 
-/** What is used of hapi, which serverless-offline builds its API Gateway on. */
+/** The parts used of hapi, on which serverless-offline builds its API Gateway. */
 type Response = {
   code: (status: number) => unknown
   type: (mime: string) => Response
@@ -86,13 +86,13 @@ const decoded = (text: string): string => {
 }
 
 /**
- * Corrects where serverless-offline differs from an HTTP API: responses have no CORS headers, the raw path is
- * decoded, a body that is JSON, `null` included, is the text that was sent, and a function that failed or timed out
- * is answered with 500.
+ * Corrects where serverless-offline differs from an HTTP API: responses have no CORS headers, the raw path is decoded, a
+ * JSON body (including `null`) is passed as the text that was sent, and a function that failed or timed out results in
+ * a 500.
  */
 export const actAsHttpApi = (gateway: Gateway): void => {
   gateway.ext('onRequest', (request, h) => {
-    // It sends CORS headers to every caller that has an origin.
+    // It sends CORS headers to every caller with an origin.
     delete request.headers.origin
     // It passes on the raw headers, which an injected request lacks.
     request.raw.req.rawHeaders ??= Object.entries(request.headers).flat()
@@ -101,7 +101,7 @@ export const actAsHttpApi = (gateway: Gateway): void => {
   gateway.ext('onPreHandler', (request, h) => {
     const [path = ''] = (request.raw.req.url ?? '').split('?')
     Object.defineProperty(request.url, 'pathname', { value: decoded(path) })
-    // It parses the bodies of JSON types, and passes values such as null on instead of the text.
+    // It parses bodies of JSON types and passes on values such as null instead of the text.
     request.mime = 'application/octet-stream'
     return h.continue
   })
@@ -112,7 +112,7 @@ export const actAsHttpApi = (gateway: Gateway): void => {
   )
 }
 
-/** hapi's own response, when serverless-offline cannot use what the function returned. */
+/** hapi's own response, for a result that serverless-offline cannot use. */
 const boom = v.looseObject({
   isBoom: v.literal(true),
   output: v.looseObject({ statusCode: v.pipe(v.number(), v.minValue(500)) }),
@@ -132,21 +132,21 @@ const failure = v.looseObject({
 
 const noBody = v.looseObject({ body: v.null() })
 
-/** How long Lambda lets the code of a function load, milliseconds. */
+/** Lambda's time limit for a function's initialization, in milliseconds. */
 const INIT_MS = 10_000
 
-/** What is decided for each function, by its key in serverless.yml. */
+/** The limits of each function, by its key in serverless.yml. */
 export type Limits = {
-  /** Its invocations run in this queue. */
+  /** The queue of its invocations. */
   queue: PQueue
-  /** How long an invocation may take, milliseconds. */
+  /** Time limit of an invocation, in milliseconds. */
   timeout: number
 }
 
 /**
- * Limits how often each function runs at the same time, where serverless-offline starts a thread for each event of a
- * burst, and leaves out the body of a request that has none, as an HTTP API does. The timeout is that of Lambda, which
- * does not count the time that a new instance takes to load; serverless-offline does.
+ * Limits the concurrency of each function, since serverless-offline starts a thread for each event of a burst, and omits
+ * the body of a request without one, as an HTTP API does. The timeout excludes initialization, as in Lambda;
+ * serverless-offline includes it.
  */
 export const limitFunctions = (limitsOf: (key: string) => Limits): void => {
   const { get } = Lambda.prototype
@@ -157,7 +157,7 @@ export const limitFunctions = (limitsOf: (key: string) => Limits): void => {
     const budget = loaded.has(lambda) ? timeout : timeout + INIT_MS
     loaded.add(lambda)
     const ended = sleep(budget, undefined, { signal: late.signal }).then(async () => {
-      // Ends its thread. The pool keeps it as busy, so the next invocation has another instance.
+      // Terminates its thread. The pool still counts it as busy, so the next invocation gets another instance.
       await lambda.cleanup?.()
       throw new Error(`Task timed out after ${timeout / 1000} seconds`)
     })

@@ -13,9 +13,9 @@ const refuse = (response: ServerResponse, found: string) => {
 }
 
 /**
- * Refuses requests of web pages of another origin on every HTTP server that this process starts from now on, the
- * Lambda port of serverless-offline included, which cannot be reached otherwise. They also keep idle connections,
- * which Node closes after five seconds.
+ * Refuses requests from web pages of another origin on every HTTP server that this process starts from now on, including
+ * the Lambda port of serverless-offline, which offers no other hook. The servers also keep idle connections, which Node
+ * would close after five seconds.
  *
  * @param isPublic whether a request may come from anywhere
  */

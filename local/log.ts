@@ -2,17 +2,17 @@ import { createWriteStream, existsSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
 
-/** A log larger than this is renamed at the next start, replacing the one before. */
+/** A log larger than this is renamed at the next start, replacing the previous one. */
 const LARGE_BYTES = 64 * 1024 * 1024
 
-/** Where the output of the functions is kept, for `relay tail` and `relay audit`. */
+/** The file with the output of the functions, for `relay tail` and `relay audit`. */
 export const logFile = (dataDir: string): string => join(dataDir, 'relay.log')
 
 export const openLog = (dataDir: string): { write: (line: string) => void; close: () => Promise<void> } => {
   const path = logFile(dataDir)
   if (existsSync(path) && statSync(path).size > LARGE_BYTES) renameSync(path, `${path}.old`)
   const stream = createWriteStream(path, { flags: 'a', mode: 0o600 })
-  // A full disk must not stop the stack: the output is printed as well.
+  // A full disk must not stop the stack: the output is also printed.
   stream.on('error', () => undefined)
   return {
     write: line => void stream.write(`${line}\n`),
@@ -25,7 +25,7 @@ const metrics = v.looseObject({ _aws: v.unknown() })
 const entry = v.looseObject({ level: v.string(), message: v.string() })
 const named = v.looseObject({ name: v.string(), message: v.string() })
 
-/** Fields that are the same in every line. */
+/** Fields with the same value in every line. */
 const CONSTANT = new Set(['level', 'message', 'timestamp', 'service', 'sampling_rate', 'xray_trace_id'])
 
 const formatted = (value: unknown): string => {

@@ -5,7 +5,7 @@ declare module 'dynalite' {
   export default function dynalite(options: {
     /** Directory of the database; in memory without it. */
     path?: string
-    /** How long a new table stays CREATING, milliseconds. @default 500 */
+    /** How long a new table remains CREATING, in milliseconds. @default 500 */
     createTableMs?: number
   }): Server
 }
@@ -15,7 +15,7 @@ declare module 'serverless-offline/lambda' {
     setEvent: (event: unknown) => void
     setClientContext: (context: unknown) => void
     runHandler: () => Promise<unknown>
-    /** Ends its thread. What local/gateway.ts puts in its place has none. */
+    /** Terminates its thread. The replacement in local/gateway.ts has none. */
     cleanup?: () => Promise<void>
   }
 

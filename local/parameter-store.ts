@@ -71,7 +71,7 @@ const shown = (found: Parameter, decrypted: boolean) => ({
   DataType: 'text',
 })
 
-/** The parameter of a name. @throws ParameterStoreError when there is none */
+/** The parameter with a name. @throws ParameterStoreError if there is none */
 const found = (parameters: Parameters, name: string): Parameter => {
   const held = parameters.get(name)
   if (held === undefined) throw new ParameterStoreError('ParameterNotFound')
@@ -146,7 +146,7 @@ const load = async (path: string): Promise<Parameters> => {
     return new Map(parameters.map(held => [held.Name, held]))
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return new Map()
-    // The error quotes the file, which holds secrets.
+    // The error quotes the file, which contains secrets.
     throw new Error(
       `Cannot read ${path}: ${codeOf(error) ?? 'it is damaged'}; remove the file, and the next start creates keys and secrets again`,
       { cause: error },
@@ -194,7 +194,7 @@ export const startParameterStore = async (options: ParameterStoreOptions) => {
   const { port, path, seed } = options
   await mkdir(dirname(path), { recursive: true })
   let parameters = await load(path)
-  // One at a time, so that each sees what the one before it wrote.
+  // One at a time, so that each sees the writes of the previous one.
   const turns = new PQueue({ concurrency: 1 })
 
   const replace = async (changed: Parameters) => {

@@ -32,10 +32,10 @@ const processOf = async (pid: number): Promise<Process | undefined> => {
 const isShell = (name: string) => /(?:^|\/)-?(?:sh|dash|bash|zsh|ash|ksh)$/.test(name)
 
 /**
- * Calls `exited` once when the npm that runs this process has ended, even when it was killed. npm runs scripts
+ * Calls `exited` once when the npm process that runs this one has exited, even if it was killed. npm runs scripts
  * through a shell, so the shell's parent is watched as well.
  *
- * Without npm nothing is watched: a process may outlive the shell that started it.
+ * Without npm, nothing is watched: a process may outlive the shell that started it.
  */
 export const onNpmExit = async (exited: () => void): Promise<void> => {
   if (process.env.npm_execpath === undefined) return

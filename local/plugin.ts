@@ -16,7 +16,7 @@ import { awsEnvironment, settingsFrom, urlOf } from './settings.ts'
 
 type Values = Record<string, unknown>
 
-/** What this plugin uses of osls. */
+/** The parts of osls that this plugin uses. */
 type Serverless = {
   serviceDir: string
   processedInput: { commands: readonly string[] }
@@ -30,7 +30,7 @@ type Serverless = {
 }
 type Log = Record<'notice' | 'warning' | 'error', (text: string) => void>
 
-/** What `npm start` sends once the sandbox is registered. */
+/** The message of `npm start` once the sandbox is registered. */
 const registered = v.object({ webhookSecret: v.string() })
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
@@ -44,16 +44,16 @@ const replaceAwsVariables = (environment: NodeJS.ProcessEnv, replacement: Record
 }
 
 /**
- * Makes `serverless offline` the whole of the relay: embedded DynamoDB, SQS and Parameter Store with the tables
- * and queues of the stack, and the event sources between the queues and the functions. It runs in place of
- * serverless-offline's own start, which opens its ports before anything works.
+ * Makes `serverless offline` run the complete relay: embedded DynamoDB, SQS and Parameter Store with the tables and
+ * queues of the stack, and the event sources between queues and functions. It replaces serverless-offline's own start,
+ * which opens its ports before anything works.
  */
 export default class LocalPlugin {
   readonly hooks: Record<string, () => Promise<void>>
 
   constructor(serverless: Serverless, _options: unknown, { log }: { log: Log }) {
     const { service, serviceDir, pluginManager, processedInput, configSchemaHandler } = serverless
-    // It compiles eight megabytes of generated code, a fifth of the start, and a deployment validates as well.
+    // It compiles eight megabytes of generated code, a fifth of the start time, and a deployment validates as well.
     if (processedInput.commands[0] === 'offline') configSchemaHandler.validateConfig = async () => undefined
     const parent = process.send === undefined ? undefined : once(process, 'message')
     let relay: Relay | undefined
@@ -62,7 +62,7 @@ export default class LocalPlugin {
 
     const rebuilt = async () => {
       await relay?.pause()
-      // Ends the threads that run the old code.
+      // Terminates the threads that run the old code.
       await pluginManager.spawn('offline:functionsUpdated')
       relay?.resume()
     }
@@ -70,7 +70,7 @@ export default class LocalPlugin {
     const start = async () => {
       const settings = settingsFrom(process.env)
       const { ports, dataDir, watch } = settings
-      // People test webhooks through a tunnel, with its Host, and the signature protects that route.
+      // Webhooks are tested through tunnels, with another Host; the signature protects this route.
       refuseForeignRequests(
         ({ method, url, socket }) =>
           method === 'POST' && url === WEBHOOK_PATH && socket.localPort === ports.relay,
@@ -84,7 +84,7 @@ export default class LocalPlugin {
       const storesRead = readFileSync(storesFile, 'utf8')
       const read = readService(service, serviceDir, ports)
 
-      // Imported late: the AWS SDK takes a while to load, and a taken port is reported at once.
+      // Imported late: the AWS SDK takes a while to load, and a taken port is reported immediately.
       const { startRelay } = await import('./relay.ts')
       relay = await startRelay({
         service: read,
@@ -94,10 +94,10 @@ export default class LocalPlugin {
         onError: error => log.error(messageOf(error)),
       })
       const options = service.custom['serverless-offline']
-      // Beside the data, so that several stacks and a deployment can build at the same time.
+      // Next to the data, so that several stacks and a deployment can build concurrently.
       const outdir = join(dataDir, 'build')
       options.location = relative(serviceDir, outdir)
-      // Timeouts are local/gateway.ts's.
+      // local/gateway.ts enforces timeouts.
       options.noTimeout = true
       building = buildFunctions({
         ...{ serviceDir, outdir, handlers: read.handlers },
@@ -110,7 +110,7 @@ export default class LocalPlugin {
       }
 
       replaceAwsVariables(process.env, awsEnvironment(ports))
-      // Stacks of errors name the source, as those of a deployment do in `relay tail`.
+      // Stack traces refer to the source, as they do in `relay tail` for a deployment.
       service.provider.environment = { ...read.environment, NODE_OPTIONS: '--enable-source-maps' }
       for (const [key, lambda] of Object.entries(service.functions)) {
         lambda.environment = read.environments[key]
@@ -122,7 +122,7 @@ export default class LocalPlugin {
         `Relay ${urlOf(ports.relay)}, DynamoDB ${urlOf(ports.dynamodb)}, SQS ${urlOf(ports.sqs)}, ` +
           `Parameter Store ${urlOf(ports.ssm)}, data in ${dataDir}`,
       )
-      // Queues, keys and event sources follow from it, not only the functions.
+      // Queues, keys and event sources depend on it, not only the functions.
       watchFile(storesFile, { persistent: false, interval: 1000 }, ({ size }) => {
         if (size === 0 || readFileSync(storesFile, 'utf8') === storesRead) return
         log.warning('stores.yml has changed: restart this command to use it')
@@ -137,7 +137,7 @@ export default class LocalPlugin {
         () => undefined,
       )
       await endOffline?.()
-      // Left running, the esbuild service prints an error when the process exits.
+      // If left running, the esbuild service prints an error when the process exits.
       const { stop: stopEsbuild } = await import('esbuild')
       await stopEsbuild()
     }

@@ -30,7 +30,7 @@ const tryPort = async (port: number): Promise<void> => {
 /**
  * Checks before anything starts that each of these ports is free.
  *
- * @throws Error naming the first port that is not, and the variable that moves it
+ * @throws Error naming the first port that is not, and the variable that changes it
  */
 export const assertFree = async (ports: Ports, names: readonly PortName[] = PORT_NAMES): Promise<void> => {
   for (const name of names) {
@@ -63,7 +63,7 @@ const freePort = async (): Promise<number> => {
   throw new Error(`Cannot find a free port: all from ${FIRST} to ${FIRST + COUNT} are taken`)
 }
 
-/** Free ports that this process has not handed out before, for stacks that run side by side. */
+/** Free ports that this process has not used before, for stacks that run concurrently. */
 export const freePorts = async (): Promise<Ports> => {
   const ports = await Promise.all(PORT_NAMES.map(freePort))
   return eachPort(name => ports[PORT_NAMES.indexOf(name)] ?? 0)

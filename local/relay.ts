@@ -28,10 +28,10 @@ import {
 } from './settings.ts'
 import { startSqs } from './sqs.ts'
 
-/** How many requests, and how many batches of messages, the functions process at the same time. */
+/** Maximum number of requests, and of batches of messages, that the functions process concurrently. */
 const CONCURRENCY = Math.max(4, 2 * availableParallelism())
 
-/** How long running functions may take to finish before they are terminated, milliseconds. */
+/** How long running functions may take to finish before they are terminated, in milliseconds. */
 const FINISH_MS = 5_000
 
 /**
@@ -45,7 +45,7 @@ export const seed = async (
   webhookSecrets: readonly string[],
 ) => {
   await parameters.put(`${path}/${PARAMETERS.accountingKey}`, SANDBOX_KEY)
-  // Made before these keys were.
+  // Created before these keys existed.
   await parameters.deleteAll(name => name.startsWith(`${indexOf(`${path}/${PARAMETERS.storeKeys}`)}/`))
   for (const source of sources) {
     for (const key of [
@@ -72,7 +72,7 @@ const invoker = (port: number, functionName: string) => async (event: unknown) =
   return body === '' ? undefined : JSON.parse(body)
 }
 
-/** Loads every function once, so that the first order does not wait for it. */
+/** Loads every function once, so that the first order does not wait for that. */
 const load = async (
   { routes, eventSources, schedules }: Service,
   { gateway, ports, secret }: { gateway: Gateway; ports: Ports; secret: string },
@@ -91,7 +91,7 @@ const load = async (
   await Promise.all([...requests, ...batches, ...runs])
 }
 
-/** Runs functions at their intervals, as EventBridge does; returns what ends it. */
+/** Runs functions at their intervals, as EventBridge does; returns a function that stops it. */
 export const startSchedules = (
   schedules: Service['schedules'],
   run: (functionName: string) => Promise<unknown>,
@@ -123,7 +123,7 @@ export const startRelay = async (options: RelayOptions) => {
   const { service, settings, sources, webhookSecrets, onError } = options
   const { ports, dataDir } = settings
   const path = service.environment.SECRETS_PATH ?? ''
-  // A request waits for the worker most of its time.
+  // A request spends most of its time waiting for the worker.
   const requests = new PQueue({ concurrency: 2 * CONCURRENCY })
   const batches = new PQueue({ concurrency: CONCURRENCY })
   const readers = new Set(service.eventSources.map(({ key }) => key))
@@ -131,7 +131,7 @@ export const startRelay = async (options: RelayOptions) => {
     queue: readers.has(key) ? batches : requests,
     timeout: 1000 * (service.timeouts[key] ?? 0),
   }))
-  /** Starts no further function, and resolves when none of them runs. */
+  /** Starts no more functions, and resolves when none is running. */
   const pause = (queue: PQueue) => {
     queue.pause()
     return queue.onPendingZero()
@@ -173,7 +173,7 @@ export const startRelay = async (options: RelayOptions) => {
 
   return {
     ready,
-    /** Adds the secret that the sandbox signs its webhooks with, in place of that of the last start. */
+    /** Adds the secret with which the sandbox signs its webhooks, replacing that of the last start. */
     addWebhookSecret: async (added: string) => {
       secret = added
       await (await parameterStore).put(`${path}/${PARAMETERS.webhookSecrets}/${SANDBOX_SECRET_ID}`, added)
@@ -193,7 +193,7 @@ export const startRelay = async (options: RelayOptions) => {
       endSchedules = startSchedules(service.schedules, name => invoker(ports.lambda, name)({}), onError)
       await http.start()
     },
-    /** Holds new work back until the functions have finished what they have. */
+    /** Delays new work until the functions have finished their current work. */
     pause: () => inTime(pause(requests), pause(batches)),
     resume: () => {
       requests.start()
@@ -202,7 +202,7 @@ export const startRelay = async (options: RelayOptions) => {
     stop: async () => {
       endSchedules()
       await inTime(pause(requests), ...eventSources.map(source => source.stop()))
-      // Requests that still wait are cut off, and their senders retry.
+      // Waiting requests are aborted, and their senders retry.
       await gateway?.stop({ timeout: 0 })
       sqs.destroy()
       const started = await Promise.allSettled(parts)

@@ -3,8 +3,8 @@ type Handler = (...args: unknown[]) => unknown
 const errorOf = (thrown: unknown) => (thrown instanceof Error ? thrown : new Error(`threw ${String(thrown)}`))
 
 /**
- * Runs a handler as Lambda does: whatever it throws, at any time, fails its invocation and nothing else, and its
- * result is JSON. serverless-offline takes a thrown value that is no Error for a result, and ends with the thread.
+ * Runs a handler as Lambda does: anything it throws, at any time, fails only its invocation, and its result is JSON.
+ * serverless-offline treats a thrown value that is not an Error as a result, and exits with the thread.
  */
 export const asLambda = (handler: Handler): Handler => {
   // A thread runs one invocation at a time.

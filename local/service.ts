@@ -37,7 +37,7 @@ const lambda = v.looseObject({
   ),
 })
 
-/** What the local stack reads of a service that osls has loaded. */
+/** The parts that the local stack reads of a service loaded by osls. */
 const service = v.looseObject({
   provider: v.looseObject({ environment }),
   functions: v.record(v.string(), lambda),

@@ -2,7 +2,7 @@ import { devNull } from 'node:os'
 import { join, resolve } from 'node:path'
 import { HOST } from '../web/foreign.ts'
 
-/** Each address of the local stack: the variable that moves it, and its default. */
+/** The addresses of the local stack: variable and default. */
 export const ADDRESSES = {
   relay: { variable: 'RELAY_PORT', port: 3000 },
   lambda: { variable: 'LAMBDA_PORT', port: 3002 },
@@ -18,7 +18,7 @@ export type Ports = Readonly<Record<PortName, number>>
 export type Settings = {
   ports: Ports
   dataDir: string
-  /** Whether a change of the source rebuilds the functions. */
+  /** Whether a change in the source rebuilds the functions. */
   watch: boolean
 }
 
@@ -80,7 +80,7 @@ export const environmentOf = ({ ports, dataDir, watch }: Settings): Record<strin
 
 export const urlOf = (port: number): string => `http://${HOST}:${port}`
 
-/** The emulators check neither account, region nor credentials. */
+/** The emulators do not check account, region or credentials. */
 export const ACCOUNT_ID = '000000000000'
 export const REGION = 'eu-central-1'
 export const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' }
@@ -88,7 +88,7 @@ export const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' }
 export const queueUrl = (port: number, name: string): string => `${urlOf(port)}/${ACCOUNT_ID}/${name}`
 export const queueArn = (name: string): string => `arn:aws:sqs:${REGION}:${ACCOUNT_ID}:${name}`
 
-/** The variables that direct an AWS SDK to the emulators, and away from the developer's own account. */
+/** The variables that direct an AWS SDK to the emulators instead of the developer's own account. */
 export const awsEnvironment = (ports: Ports): Record<string, string> => ({
   AWS_REGION: REGION,
   AWS_DEFAULT_REGION: REGION,

@@ -34,14 +34,14 @@ const received = v.object({
 
 const withDatabase = v.looseObject({ db: v.instance(DatabaseSync) })
 
-/** @throws Error when the body of a message has been damaged, which SQLite does not notice */
+/** @throws Error if the body of a message is damaged, which SQLite does not detect */
 const assertBodiesIntact = (db: DatabaseSync) => {
   for (const row of db.prepare('SELECT body, md5_of_body FROM sqs_messages').iterate()) {
     if (hash('md5', String(row.body)) !== row.md5_of_body) throw new Error('a message is damaged')
   }
 }
 
-/** Loads the store from the directory, and writes through to it from then on. */
+/** Loads the store from the directory, and then writes through to it. */
 const persist = (store: SqsStore, path: string): PersistenceManager => {
   try {
     assertLogIntact(join(path, 'fauxqs.db'))
@@ -49,7 +49,7 @@ const persist = (store: SqsStore, path: string): PersistenceManager => {
     const { db } = v.parse(withDatabase, persistence)
     assertIntact(db)
     assertBodiesIntact(db)
-    // A commit need not reach the disk to outlive the process, and syncing each one takes most of the time.
+    // A commit outlives the process without reaching the disk, and syncing each one would dominate the time.
     db.exec('PRAGMA synchronous = NORMAL')
     // fauxqs resets the receive count to NULL, which its own table rejects.
     const makeVisible = db.prepare(
@@ -88,7 +88,7 @@ const attributesOf = ({ attributes, deadLetters }: Queue, queues: readonly Queue
  * @throws Error when the directory cannot be read
  */
 export const startSqs = async ({ port, path, queues = [], release = [] }: SqsOptions) => {
-  // Queue URLs that every program on this machine can reach, whatever port an earlier start used.
+  // Queue URLs that every program on this machine can reach, even if an earlier start used another port.
   const store = new (class extends SqsStore {
     override createQueue(...[name, , arn, attributes, tags]: Parameters<SqsStore['createQueue']>) {
       return super.createQueue(name, queueUrl(port, name), arn, attributes, tags)
@@ -111,7 +111,7 @@ export const startSqs = async ({ port, path, queues = [], release = [] }: SqsOpt
     // fauxqs takes the region from the signature and finds no queue for a caller of another region.
     request.headers.authorization = undefined
   })
-  // fauxqs also answers a consumer that ended while it waited; SQS keeps its messages for the next one.
+  // fauxqs also delivers to a consumer that disconnected while polling; SQS keeps the messages for the next one.
   app.addHook('onSend', async (request, _reply, payload) => {
     if (!request.socket.destroyed || request.headers['x-amz-target'] !== 'AmazonSQS.ReceiveMessage') return
     const { Messages } = v.parse(received, JSON.parse(String(payload)))

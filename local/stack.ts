@@ -24,11 +24,11 @@ const COMPILE_CACHE = join(PROJECT, 'node_modules/.cache/order-relay')
 const serverless = createRequire(import.meta.url).resolve('serverless/bin/serverless.js')
 
 export type StackOptions = Settings & {
-  /** Called with each line that the parts print. @default no output */
+  /** Called with each line of output of the components. @default no output */
   print?: (line: string) => void
-  /** Whether `print` receives everything unformatted. @default false: only what people want to know */
+  /** Whether `print` receives the raw output. @default false: only lines for people */
   verbose?: boolean
-  /** Aborts the start; nothing is left running then. */
+  /** Aborts the start, leaving nothing running. */
   signal?: AbortSignal
   /** How many times faster than real time the sandbox retries its webhooks. @default 1 */
   speed?: number
@@ -42,7 +42,7 @@ export type Stack = {
   webhookSecret: string
   /** The address that opens a session of the console, if it was started. */
   consoleUrl: string | undefined
-  /** Resolves when a part has ended unexpectedly, with which and how. */
+  /** Resolves when a component has exited unexpectedly, with its name and the reason. */
   broken: Promise<string>
   stop: () => Promise<void>
 }
@@ -55,7 +55,7 @@ const startParts = (
 ) => {
   const { ports, dataDir, print, verbose = false, speed = 1 } = options
   const environment = {
-    // Caching compiled code from start to start saves a quarter of the start.
+    // Caching compiled code between starts saves a quarter of the start time.
     NODE_COMPILE_CACHE: COMPILE_CACHE,
     ...process.env,
     ...environmentOf(options),
@@ -88,7 +88,7 @@ const startParts = (
 /**
  * Starts the sandbox and the relay, registers the relay's webhook, and resolves when both serve requests.
  *
- * @throws Error when stores.yml cannot be read, a port is taken, a part does not start, or `signal` is aborted; nothing is left running then
+ * @throws Error when stores.yml cannot be read, a port is taken, a component does not start, or `signal` is aborted; nothing is left running
  */
 export const startStack = async (options: StackOptions): Promise<Stack> => {
   const { ports, dataDir, signal, withConsole = false } = options

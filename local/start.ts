@@ -27,7 +27,7 @@ const main = async () => {
   const stopping = new AbortController()
   const stop = () => stopping.abort()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop)
-  // The reader of the output has ended, as with `npm start | head`.
+  // The reader of the output has exited, as with `npm start | head`.
   process.stdout.on('error', stop)
   await onNpmExit(stop)
 

@@ -2,7 +2,7 @@ export type Clock = {
   now: () => Date
   /** The time in ISO 8601. */
   iso: () => string
-  /** The day it is in the accounting time zone, `YYYY-MM-DD` (spec: `date`, default today). */
+  /** The current day in the accounting time zone, `YYYY-MM-DD` (spec: `date`, default today). */
   today: () => string
 }
 
@@ -17,7 +17,7 @@ export const DEFAULT_TIME_ZONE = 'Asia/Tehran'
  */
 export const clockIn = (timeZone: string, now = () => new Date()): Clock => {
   try {
-    // Swedish writes a date as ISO 8601 does.
+    // The Swedish locale formats dates as ISO 8601.
     const day = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' })
     return { now, iso: () => now().toISOString(), today: () => day.format(now()) }
   } catch (cause) {

@@ -3,12 +3,12 @@ import type { SCHEMAS } from './openapi/schemas.ts'
 import type { FaultRequest } from './panel-requests.ts'
 import type { Changes } from './store/changes.ts'
 
-/** A fault of the order API; null where it has no limit. */
+/** A fault of the order API; null means no limit. */
 export type Fault = InferOutput<typeof SCHEMAS.Fault>
 
 export type Faults = ReturnType<typeof createFaults>
 
-/** The faults on purpose. They are kept in memory: a restart ends them. */
+/** The intentional faults, kept in memory: a restart ends them. */
 export const createFaults = ({ note, announce }: Changes) => {
   let faults: readonly Fault[] = []
   let count = 0

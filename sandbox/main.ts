@@ -29,7 +29,7 @@ const fail = (error: unknown) => {
 }
 
 /**
- * Starts the sandbox, which runs until this process is asked to end.
+ * Starts the sandbox, which runs until this process is asked to stop.
  *
  * @throws Error when an argument is not valid, or the port or the database cannot be used
  */
@@ -59,7 +59,7 @@ export const main = async (args: string[]) => {
   const stop = () => sandbox.close().then(() => process.exit(0), fail)
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
-  // When another process started the sandbox: end with it, even if it was killed.
+  // If another process started the sandbox: exit with it, even if it was killed.
   process.on('disconnect', stop)
   process.stdout.write(`sandbox ready at ${sandbox.url}\n`)
 }

@@ -37,7 +37,7 @@ export const settingsChange = strict({
 
 export const review = strict({ error: required })
 
-/** Orders to retry: these, or every one whose cause is gone. */
+/** Orders to retry: the given ones, or every order whose cause is resolved. */
 export const retries = strict({
   orders: v.exactOptional(v.array(orderKey, 'must be an array')),
   dryRun: v.exactOptional(flag),
@@ -90,7 +90,7 @@ export const OPERATIONS = [
 
 export const FAULTS = ['reset', 'slow', 'error', 'lose'] as const
 
-/** A fault on purpose, for a time or for the next requests; without both, until it is ended. */
+/** An intentional fault, for a time or for the next requests; without both, until it is ended. */
 export const fault = strict({
   kind: v.picklist(FAULTS, `must be one of ${FAULTS.join(', ')}`),
   operation: v.exactOptional(v.picklist(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`)),
@@ -123,7 +123,7 @@ const limit = (preset: number) =>
     v.metadata({ default: preset }),
   )
 
-/** Which orders. */
+/** The filter of orders. */
 export const sumsQuery = v.object({
   status: v.optional(v.picklist(STATUSES, `must be one of ${STATUSES.join(', ')}`)),
   source: v.optional(text),

@@ -44,7 +44,7 @@ export const refusedField = (field: string, state: string, code: Refusal['code']
 
 const SHOWN = 60
 
-/** A value of the caller in a message: quoted, and shortened if it is long. */
+/** A caller's value in a message: quoted, and truncated if long. */
 export const quoted = (value: string): string =>
   `"${[...value].length > SHOWN ? `${[...value].slice(0, SHOWN).join('')}…` : value}"`
 

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { decimalOf } from '../lib/protocol/json.ts'
-import { normaliseMobile } from '../lib/protocol/mobile.ts'
 import { DEFAULT_SOURCE, externalId, text } from '../lib/protocol/order.ts'
 import { date, number, object, PAYMENT_METHODS, quantity } from '../lib/protocol/requests.ts'
+import { normaliseMobile } from './mobile.ts'
 
 /**
- * The requests as this service takes them. Where the spec leaves a rule open (negative amounts, a payment without
+ * The requests that this service accepts. Where the spec leaves a rule open (negative amounts, a payment without
  * `method`, other forms of a mobile number, an empty source), the rules here are the service's own.
  */
 

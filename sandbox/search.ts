@@ -1,9 +1,9 @@
-/** What NFKD leaves apart although Persian and Arabic writers mean the same letter. */
+/** Letters that NFKD keeps distinct although they are the same in Persian and Arabic. */
 const SAME: Record<string, string> = { ي: 'ی', ى: 'ی', ك: 'ک', ة: 'ه', ە: 'ه', ھ: 'ه', ٱ: 'ا' }
 
 /**
- * Text in the one spelling that a search compares: Arabic and Persian letters and digits alike, hamza and diacritics
- * taken off, without joiners and direction marks, in lower case.
+ * Text normalised for search: Arabic and Persian letters and digits unified, without hamza, diacritics, joiners and
+ * direction marks, in lower case.
  */
 export const normalised = (text: string): string =>
   text
@@ -14,16 +14,16 @@ export const normalised = (text: string): string =>
     .replace(/[يىكةەھٱ]/g, letter => SAME[letter] ?? letter)
     .replace(/[٠-٩۰-۹]/g, digit => String(digit.charCodeAt(0) & 15))
 
-/** What is searched of an order: its parts, one a line. */
+/** The searchable text of an order: its parts, one per line. */
 export const searchable = (invoice_number: number, parts: readonly string[]): string =>
   [`#${invoice_number}`, ...parts.map(normalised), ''].join('\n')
 
-/** Shorter parts of words are not in the index of trigrams. */
+/** Shorter parts of words are not in the trigram index. */
 const INDEXED = 3
 
 /**
- * The conditions in SQL under which the table `search` has every word of a text, and their parameters. `#57` is the
- * invoice of this number alone; a mobile number is found in its international form, too.
+ * The SQL conditions, with parameters, for rows of the table `search` that contain every word of a text. `#57` matches
+ * only the invoice with this number; a mobile number also matches its international form.
  */
 export const searching = (text: string): { sql: string; parameters: Record<string, string> } => {
   const words = normalised(text).split(' ').filter(Boolean)

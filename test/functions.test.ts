@@ -43,7 +43,7 @@ afterAll(async () => {
 
 const order = { source: 'shop', external_id: '1' }
 
-test('the receiver queues a delivery and quarantines what it cannot read', async () => {
+test('the receiver queues a delivery and quarantines an unreadable one', async () => {
   const { handler } = await import('../functions/webhook.ts')
   const post = async (body: string) => {
     const signature = sign({ secret: 'webhook secret', t: unixSeconds(Date.now()), body })
@@ -74,7 +74,7 @@ test('the worker publishes to the queue that a store has named', async () => {
   expect(await stack.taken(stack.shopFeedUrl)).toMatchObject([{ ...webhook, version: 1 }])
 })
 
-test('the feeder calls no address that is not public, and keeps what is too old', async () => {
+test('the feeder calls only public addresses and dead-letters messages that are too old', async () => {
   const { handler } = await import('../functions/feeder.ts')
   const message = { event: 'order.updated', delivery: 'd', data: { ...order, source: 'web' } }
   const run = async (sent: number) => {
@@ -87,7 +87,7 @@ test('the feeder calls no address that is not public, and keeps what is too old'
   expect(await stack.taken(stack.settings.feedsDeadQueueUrl)).toEqual([message])
 })
 
-test('the reconciliation queues a check of an order that is due', async () => {
+test('the reconciliation queues a check of a due order', async () => {
   const { handler } = await import('../functions/reconcile.ts')
   const orders = orderRepository(stack.dynamodb, 'orders', { random: () => 0 })
   const due = { ...newOrder({ ...order, external_id: '2' }), doubt: 'now' } as const

@@ -22,14 +22,14 @@ const withReceipt = (order: ServiceOrder): ServiceOrder => ({
   ...{ ...order, status: 'paid', holdsPayment: false, receipts: order.receipts + 1 },
 })
 
-type Call = 'read' | 'payment' | 'refund'
+type ServiceCall = 'read' | 'payment' | 'refund'
 
 /** Whether a call is refused: in review, all but reads (spec: States and transitions). */
-export const refuses = ({ status }: ServiceOrder, to: Call): boolean =>
+export const refuses = ({ status }: ServiceOrder, to: ServiceCall): boolean =>
   status === 'needs_review' && to !== 'read'
 
 /** What a call makes of an order; a payment that is refused is held. */
-export const called = (order: ServiceOrder, to: Call): ServiceOrder => {
+export const called = (order: ServiceOrder, to: ServiceCall): ServiceOrder => {
   const { status, returns } = order
   if (to === 'payment' && status === 'needs_review') return { ...order, holdsPayment: true }
   if (to === 'payment' && status === 'invoiced') return withReceipt(order)

@@ -7,7 +7,7 @@ export const DOCS_POLICY = policyWith({ 'style-src': "'self' 'unsafe-inline'", '
 
 type Docs = {
   title: string
-  /** What the endpoints accept on this machine, so that each can be tried. */
+  /** The keys that the endpoints accept on this machine, so that each can be tried. */
   key: string
   /** Other pages: their titles by address. */
   links: Readonly<Record<string, string>>

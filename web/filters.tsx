@@ -18,13 +18,13 @@ export const Choice = ({ label, value, options, onChoose }: ChoiceProps) => (
   </select>
 )
 
-/** What makes a filter show and set this parameter of the address. */
+/** Binds a filter to this parameter of the address. */
 export const parameter = (name: string, preset = '') => ({
   value: route.value.query.get(name) ?? preset,
   onChoose: (value: string) => replaceRoute(linkWith({ [name]: value })),
 })
 
-/** A filter by store, with one that has nothing to show yet while it is the one chosen. */
+/** A filter by store; includes the chosen one even if it has no data yet. */
 export const StoreChoice = ({ sources }: { sources: readonly string[] }) => {
   const { value, onChoose } = parameter('source')
   return (
@@ -38,7 +38,7 @@ export const StoreChoice = ({ sources }: { sources: readonly string[] }) => {
   )
 }
 
-/** A filter by a number or id that is typed in full. */
+/** A filter by a complete number or id. */
 export const TextChoice = ({ label, value, onChoose }: FilterProps) => (
   <input
     {...{ type: 'search', 'aria-label': label, placeholder: label, dir: 'auto', autocomplete: 'off', value }}
@@ -56,7 +56,7 @@ export const DayChoice = ({ label, value, onChoose, kind = '' }: FilterProps & {
 
 const TYPING_MS = 100
 
-/** Searches by the parameter `q` of the address, which follows once typing pauses. */
+/** Searches by the parameter `q` of the address, which is updated when typing pauses. */
 export const SearchBox = ({ label, placeholder }: { label: string; placeholder: string }) => {
   const { value, onChoose } = parameter('q')
   const typed = useSignal<string | undefined>(undefined)
@@ -83,12 +83,12 @@ export const SearchBox = ({ label, placeholder }: { label: string; placeholder: 
 type PagerProps = {
   /** The name of the beginning. */
   first: string
-  /** Where the next page begins, if there is one. */
+  /** The start of the next page, if any. */
   cursor: string | null | undefined
   children?: ComponentChildren
 }
 
-/** Leads on to the older orders of a list, and back to its beginning. */
+/** Links to older orders of a list, and back to its start. */
 export const Pager = ({ first, cursor, children }: PagerProps) => {
   const isLater = route.value.query.has('cursor')
   if (!isLater && cursor == null) return null

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Where everything on this machine listens: no other machine reaches it. */
+/** The address on which all local servers listen: unreachable from other machines. */
 export const HOST = '127.0.0.1'
 
-/** Longer than clients reuse an idle connection, so that no server closes one under a request. */
+/** Longer than clients reuse an idle connection, so that no server closes one during a request. */
 export const KEEP_ALIVE_MS = 65_000
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i
@@ -11,8 +11,8 @@ const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i
 const quoted = (header: string) => JSON.stringify(header.slice(0, 60))
 
 /**
- * What shows that a request comes from a web page of another origin: its Host, when the page reached this machine
- * by DNS rebinding, else its Origin or, without one, Sec-Fetch-Site. Following a link is allowed.
+ * The evidence that a request comes from a web page of another origin: its Host, if the page reached this machine by DNS
+ * rebinding, otherwise its Origin or, without one, Sec-Fetch-Site. Following a link is allowed.
  *
  * @returns undefined for programs on this machine and for pages that the same port serves
  */

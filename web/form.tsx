@@ -14,7 +14,7 @@ import { translateMessage } from './messages.ts'
 import { hideToast } from './notices.ts'
 import { t } from './persian.ts'
 
-/** What was changed in a form and is not saved, by the name of the field. */
+/** The unsaved changes of a form, by field name. */
 export type Draft = Record<string, string | boolean>
 
 const FormContext = createContext<{ draft: Signal<Draft>; problem: Signal<Refusal | undefined> }>({
@@ -51,7 +51,7 @@ const valuesOf = (form: HTMLFormElement) => {
     required,
     /** @throws Refusal when it is not a number */
     number,
-    /** A number of which no digit counts beyond the sixteenth. @throws Refusal when it is not a number */
+    /** A number whose digits beyond the sixteenth do not matter. @throws Refusal if it is not a number */
     count: (field: string) => Number(JSON.stringify(number(field))),
     /** @throws Refusal when it is not a date */
     date: (field: string) => {
@@ -68,11 +68,11 @@ const controlOf = (form: HTMLFormElement, name: string | undefined) =>
 const quotedLabel = (control: Element | undefined) =>
   control instanceof HTMLInputElement ? `"${control.labels?.[0]?.textContent}"` : undefined
 
-/** The problem in the words of the form: its rule alone beside the field, and labels instead of names. */
+/** The problem in the form's terms: the rule next to the field, and labels instead of names. */
 const inWords = (error: unknown, form: HTMLFormElement) => {
   if (!(error instanceof Refusal)) return new Refusal(messageOf(error))
   const { field, message } = error
-  // The service may name a part of what one field holds.
+  // The service may name a part of a field's value.
   const known = [field, field?.split(/[.[]/)[0], field?.split('.').at(-1)].find(name => controlOf(form, name))
   if (known === undefined) return new Refusal(messageOf(error))
   const rule = message
@@ -88,18 +88,18 @@ const inWords = (error: unknown, form: HTMLFormElement) => {
 type FormProps = {
   label?: string
   class?: string
-  /** What the button that submits says. */
+  /** The label of the submit button. */
   action: string
   /** Marks an action that cannot be undone. */
   tone?: 'bad' | undefined
   submit: (values: Values) => Promise<unknown>
-  /** Keeps unsaved changes after the form is gone. */
+  /** Keeps unsaved changes after the form is closed. */
   draft?: Signal<Draft>
   buttons?: ComponentChildren
   children: ComponentChildren
 }
 
-/** A form that shows errors next to their fields and is not submitted twice at once. */
+/** A form that shows errors next to their fields and cannot be submitted twice concurrently. */
 export const Form = ({ label, class: kind, action, tone, submit, draft: kept, ...rest }: FormProps) => {
   const { buttons, children } = rest
   const own = useSignal<Draft>({})
@@ -117,7 +117,7 @@ export const Form = ({ label, class: kind, action, tone, submit, draft: kept, ..
     )
       return
     const value = target.type === 'checkbox' ? 'checked' in target && target.checked : target.value
-    // Of a secret, the field alone keeps what is typed.
+    // A secret is kept only in its field.
     if (target.type !== 'password') draft.value = { ...draft.value, [target.name]: value }
     if (problem.value?.field === target.name) problem.value = undefined
   }
@@ -166,13 +166,13 @@ export type FieldProps = {
   readOnly?: boolean
   /** Takes focus when its dialog opens, its text selected. */
   autofocus?: boolean
-  /** What there is to choose; without them, the value is typed. */
+  /** Suggestions; without them, the value is typed freely. */
   options?: OptionsProps['options']
 }
 
 type OptionsProps = { options: readonly (readonly [value: string, text: string])[] }
 
-/** What there is to choose in a `select`. */
+/** The options of a `select`. */
 export const Options = ({ options }: OptionsProps) =>
   options.map(([value, text]) => (
     <option key={value} value={value} dir="auto">
@@ -180,7 +180,7 @@ export const Options = ({ options }: OptionsProps) =>
     </option>
   ))
 
-/** What makes an input take a date for `exactDate`, as the reader writes it: browsers only pick Gregorian dates. */
+/** Input attributes for a date in the reader's calendar, for `exactDate`: browsers only pick Gregorian dates. */
 export const dateInput = (value: string) => {
   if (choices.calendar.chosen === 'gregory') return { type: 'date', value } as const
   return {
@@ -191,7 +191,7 @@ export const dateInput = (value: string) => {
   } as const
 }
 
-/** A labelled control with its explanation and room for its error. */
+/** A labelled control with its help text and error. */
 export const Field = ({ name, label, help, kind = 'text', value, options, ...rest }: FieldProps) => {
   const { draft, problem } = useContext(FormContext)
   const { suffix, readOnly = false, autofocus = false } = rest
@@ -226,7 +226,7 @@ export const Field = ({ name, label, help, kind = 'text', value, options, ...res
         )}
         {/* biome-ignore lint/a11y/useAriaPropsForRole: the state of a checkbox is its own. */}
         {kind === 'switch' && <input {...shared} type="checkbox" role="switch" checked={present === true} />}
-        {/* A date has the page's direction: its digits alone have none. */}
+        {/* A date takes the page's direction, since digits alone have none. */}
         {kind === 'date' && <input {...typed} {...dateInput(String(present))} dir={undefined} />}
         {kind === 'number' && <input {...typed} type="text" inputMode="decimal" />}
         {kind === 'text' && options === undefined && <input {...typed} type="text" />}
@@ -262,7 +262,7 @@ type Question = {
 const question = signal<(Question & { id: number }) | undefined>(undefined)
 let asked = 0
 
-/** Asks in a dialog. Escape closes it, and focus returns to where it came from. */
+/** Opens a dialog. Escape closes it, and focus returns to the previous element. */
 export const ask = (about: Question) => {
   asked += 1
   question.value = { ...about, id: asked }
@@ -270,13 +270,13 @@ export const ask = (about: Question) => {
 
 export const closeDialog = () => document.querySelector('dialog')?.close()
 
-/** The place of dialogs, once in a page. */
+/** The container of dialogs, once per page. */
 export const Dialogs = () => question.value && <Dialog key={question.value.id} {...question.value} />
 
 const Dialog = ({ id, title, text, fields = [], action, tone, submit }: Question & { id: number }) => {
   const dialog = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => dialog.current?.showModal(), [])
-  // It is removed after it was closed, so that the browser has returned the focus; the next one may be open by then.
+  // Removed after closing, so that the browser can return the focus; the next dialog may already be open.
   const onClose = () => {
     if (question.value?.id === id) question.value = undefined
   }

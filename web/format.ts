@@ -11,7 +11,7 @@ const otherDay = new Intl.DateTimeFormat(
   { dateStyle: 'long', timeZone: 'UTC' },
 )
 
-/** A decimal with its digits grouped: `1234567.25` is `1,234,567.25`. What is no number stays as it is. */
+/** A decimal with grouped digits: `1234567.25` becomes `1,234,567.25`. Other text is returned unchanged. */
 export const decimal = (value: string | number) => {
   const text = String(value)
   return /^-?\d+(\.\d+)?$/.test(text) ? exact.format(text as `${number}`).replace('-', '−') : text
@@ -22,7 +22,7 @@ export const formatMilliseconds = (duration: number) => milliseconds.format(dura
 const signs = Object.fromEntries([...'0123456789'].map(digit => [digit, exact.format(Number(digit))]))
 signs['.'] = exact.format(0.5).slice(1, 2)
 
-/** A number in the reader's digits, otherwise as it is written: those of documents and in fields are not grouped. */
+/** A number in the reader's digits, ungrouped: for document numbers and fields. */
 export const serial = (number: number | string) =>
   String(number).replace(/[\d.]/g, sign => signs[sign] ?? sign)
 
@@ -47,7 +47,7 @@ const UNITS = [
   ['day', 86_400, Number.POSITIVE_INFINITY],
 ] as const
 
-/** Seconds in a unit that is coarse enough to read. */
+/** Seconds in a readable unit. */
 const inUnit = (seconds: number) => {
   const [unit, length] = UNITS.find(([, , below]) => seconds < below) ?? UNITS[0]
   return { unit, count: Math.round(seconds / length) }
@@ -75,7 +75,7 @@ const textOf = (parts: readonly { value: string }[]) => parts.map(({ value }) =>
 /** How long it takes: `12 seconds`, `4 minutes`, `3 days`. */
 export const formatDuration = (seconds: number) => textOf(durationParts(seconds))
 
-/** How often it happens, after a word for every: `second`, `10 seconds`. */
+/** An interval, to follow "every": `second`, `10 seconds`. */
 export const formatInterval = (seconds: number) => {
   const parts = durationParts(seconds)
   const isOne = parts.some(({ type, value }) => type === 'integer' && value === exact.format(1))
@@ -89,7 +89,7 @@ const latinDigits = (text: string) =>
     .replace(/[٠-٩]/g, digit => String(digit.charCodeAt(0) - 0x0660))
 
 /**
- * A number as a person types it, Persian digits and grouping included, as exact JSON; undefined if it is none.
+ * A typed number, with Persian digits and grouping allowed, as exact JSON; undefined if it is not a number.
  */
 export const exactNumber = (typed: string) => {
   const latin = latinDigits(typed)
@@ -103,15 +103,15 @@ const persianDay = new Intl.DateTimeFormat('fa-IR-u-ca-persian-nu-latn', {
   ...{ year: 'numeric', month: 'numeric', day: 'numeric', timeZone: 'UTC' },
 })
 
-/** A calendar date `YYYY-MM-DD` as it is typed where Jalali dates are read: `1405/2/3`. */
+/** A calendar date `YYYY-MM-DD` in the form typed in a Jalali calendar: `1405/2/3`. */
 export const persianInput = (date: string) =>
   new Intl.DateTimeFormat(`fa-IR-u-ca-persian-nu-${choices.digits.chosen}`, {
     ...{ year: 'numeric', month: '2-digit', day: '2-digit', timeZone: 'UTC' },
   }).format(midnight(date))
 
 /**
- * A date as a person types it, `1405/2/3` or `2026-04-23`, as `YYYY-MM-DD`; undefined if there is no such day.
- * Years before 1700 are Jalali ones.
+ * A typed date, `1405/2/3` or `2026-04-23`, as `YYYY-MM-DD`; undefined if there is no such day. Years before 1700 are
+ * Jalali.
  */
 export const exactDate = (typed: string) => {
   const [year = 0, month = 0, date = 0] = latinDigits(typed).trim().split(/[/-]/).map(Number)

@@ -1,7 +1,7 @@
 import { translateMessage } from './messages.ts'
 import { t } from './persian.ts'
 
-/** A refusal of the service, with the field it is about if it names one; status 0 when there was no answer. */
+/** A refusal of the service, with the field if it names one; status 0 if there was no response. */
 export class Refusal extends Error {
   readonly status: number
   readonly field: string | undefined
@@ -13,16 +13,16 @@ export class Refusal extends Error {
   }
 }
 
-/** What went wrong, in the reader's language. */
+/** The error message in the reader's language. */
 export const messageOf = (error: unknown) =>
   translateMessage(error instanceof Error ? error.message : String(error))
 
 /** @throws Refusal when the service refuses or cannot be reached */
-export const request = async <Answer>(
+export const request = async <Data>(
   method: 'GET' | 'PUT' | 'POST' | 'DELETE',
   path: string,
   body?: unknown,
-): Promise<Answer> => {
+): Promise<Data> => {
   const response = await fetch(path, {
     method,
     headers: {
@@ -40,7 +40,7 @@ export const request = async <Answer>(
   throw new Refusal(message, { status, field })
 }
 
-/** A query string; what is empty is left out. */
+/** A query string without empty values. */
 export const queryOf = (parameters: Record<string, string | number | null | undefined>) => {
   const given = Object.entries(parameters).filter(([, value]) => value != null && value !== '')
   return given.length === 0

@@ -2,9 +2,9 @@ import type { ComponentChild } from 'preact'
 
 /**
  * The language, digits and calendar of a page: the reader chooses them in the header, and the browser keeps them.
- * They are constant while a page is shown, since choosing others loads it again; module constants may hold text.
+ * They are constant while a page is shown, since a change reloads it; module constants may hold text.
  *
- * Each set of pages has its Persian texts beside it, by their English texts:
+ * Each set of pages has its Persian texts next to it, keyed by the English texts:
  *
  *     export const t = translator({ Paid: 'پرداخت‌شده', 'Order {id}': 'سفارش {id}' })
  *
@@ -26,7 +26,7 @@ const stored = (name: string) => {
   try {
     return localStorage.getItem(name)
   } catch {
-    // The reader's browser keeps nothing.
+    // The browser does not allow storage.
     return null
   }
 }
@@ -45,7 +45,7 @@ const choice = <First extends string, Second extends string>(
   return { chosen, other, choose }
 }
 
-/** What the reader can choose: the present choice, the other one, and to choose that. */
+/** A choice of the reader: the current value, the other one, and a function that selects it. */
 export const choices = (() => {
   const language = choice('language', ['en', 'fa'], /^fa\b/.test(navigator.language) ? 'fa' : 'en')
   const { digits, calendar } = READINGS[language.chosen]
@@ -67,11 +67,11 @@ const integer = new Intl.NumberFormat(locale)
 const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\u2067\u2068]/u
 const OVERRIDES = /[\u202a-\u202e]/g
 
-/** Text of others, cut where it is longer than any name: a page with 200 KB in a row takes the browser seconds. */
+/** External text, truncated: a browser takes seconds to lay out 200 KB without a break. */
 export const shortened = (text: string, longest = 300) =>
   text.length > longest ? `${text.slice(0, longest)}…` : text
 
-/** Text within text of the page: it keeps its own direction, and cannot change that of its surroundings. */
+/** Isolates the direction of a text from its surroundings. */
 export const isolated = (text: string) => {
   const plain = shortened(text.replace(OVERRIDES, ''))
   return language === 'fa' || RIGHT_TO_LEFT.test(plain) ? `\u2068${plain}\u2069` : plain

@@ -11,7 +11,7 @@ const PLACE = /\{(=?\w+)\}/g
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 /**
- * Teaches the page what its service writes, in Persian by the English templates: `'"{=sku}" needs {needed}'`. Values
+ * Registers Persian translations of the service's messages by English templates: `'"{=sku}" needs {needed}'`. Values
  * may be numbers, dates or messages themselves; those with `=` are taken literally. Lists of known messages, with
  * commas, semicolons or full stops between them, are known, too.
  */
@@ -55,7 +55,7 @@ const phraseIn = (text: string) => {
   return undefined
 }
 
-/** Longer texts were written by people, and looking for phrases in them takes long. */
+/** Longer texts were written by people, and searching them for phrases is slow. */
 const LONGEST = 1000
 
 const translated = (text: string): string | undefined =>
@@ -63,9 +63,9 @@ const translated = (text: string): string | undefined =>
 
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
 
-/** What the service wrote, in the reader's language, calendar and time; what the page has not learned stays as it is. */
+/** A message of the service in the reader's language, calendar and time; unknown messages are returned unchanged. */
 export const translateMessage = (message: string) =>
   shortened(language === 'en' ? message : (translated(message) ?? message), LONGEST)
     .replace(INSTANT, formatMoment)
-    // A sentence that begins with a value is still Persian, which browsers tell by its first letter.
+    // Browsers determine direction by the first letter, but a Persian sentence may begin with a Latin value.
     .replace(/^\u2068(?=.*\u2069.*[\u0600-\u06ff])/s, '\u200f$&')

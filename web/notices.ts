@@ -7,12 +7,12 @@ const SHOWN_MS = 7000
 
 export const shownToast = signal<Toast | undefined>(undefined)
 
-/** What changed by itself, for screen readers: others see it on the page. */
+/** Announces background changes to screen readers; others see them on the page. */
 export const announcement = signal('')
 
 let hiding: ReturnType<typeof setTimeout> | undefined
 
-/** Shows the outcome of what the person just did, until the next page or action. */
+/** Shows the outcome of the user's last action, until the next page or action. */
 export const toast = (text: string, tone?: 'bad') => {
   shownToast.value = { text, tone }
   clearTimeout(hiding)
@@ -23,7 +23,7 @@ export const hideToast = () => {
   shownToast.value = undefined
 }
 
-/** What a button does, with a toast that says what came of it. */
+/** A button's action, with a toast for its outcome. */
 export const attempt = async (action: () => Promise<unknown>, done?: string) => {
   try {
     await action()

@@ -7,14 +7,14 @@ import { t } from './persian.ts'
 
 const OPTION = /(?<!\S)(--[a-z][\w-]*)/
 
-/** Text whose names of options stay whole: browsers break them behind a hyphen. */
+/** Text in which option names do not wrap: browsers break them after a hyphen. */
 export const unbroken = (text: string): ComponentChildren =>
   text.split(OPTION).map((part, index) => (index % 2 === 0 ? part : <span class="nowrap">{part}</span>))
 
 const shown = (children: ComponentChildren) =>
   typeof children === 'string' ? unbroken(shortened(children)) : children
 
-/** Text from a store, in whatever direction it reads. */
+/** Text from a store, in its own direction. */
 export const Name = ({ children }: { children: ComponentChildren }) => <bdi dir="auto">{shown(children)}</bdi>
 
 /** A code, a number or an address. */
@@ -24,7 +24,7 @@ export const Code = ({ children }: { children: ComponentChildren }) => (
   </bdi>
 )
 
-/** What a thing means for its reader: it waits, is under way, done, taken back, or failed. */
+/** The meaning of a state: waiting, in progress, done, undone or failed. */
 export type Tone = 'wait' | 'open' | 'good' | 'undone' | 'bad'
 
 export const Chip = ({ tone, children }: { tone: Tone; children: ComponentChildren }) => (
@@ -92,14 +92,14 @@ export const Button = ({ onClick, label, kind = '', tone, children }: ButtonProp
 
 type LinkProps = { href: string; children: ComponentChildren }
 
-/** Leads to another page, where a button stands. */
+/** A link to another page that looks like a button. */
 export const LinkButton = ({ href, children }: LinkProps) => (
   <a class="button" href={href}>
     {children}
   </a>
 )
 
-/** What to do while there is nothing to show. */
+/** An empty state. */
 export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
   <div class="empty">
     <h2>{title}</h2>
@@ -107,7 +107,7 @@ export const Empty = ({ title, children }: { title: string; children?: Component
   </div>
 )
 
-/** What the page or its section is called, for the heading and the tables below it. */
+/** The title of the page or section, for its heading and tables. */
 export const Title = createContext('')
 
 type SectionProps = { id: string; title: string; aside?: ComponentChildren; children: ComponentChildren }
@@ -122,7 +122,7 @@ export const Section = ({ id, title, aside, children }: SectionProps) => (
   </section>
 )
 
-/** Facts by name; those without a value are left out. */
+/** Facts by name, without those that have no value. */
 export const Facts = ({ facts, kind = '' }: { facts: Record<string, ComponentChildren>; kind?: string }) => (
   <dl class={`facts ${kind}`}>
     {Object.entries(facts).map(
@@ -137,9 +137,9 @@ export const Facts = ({ facts, kind = '' }: { facts: Record<string, ComponentChi
   </dl>
 )
 
-/** A part of a page that scrolls sideways, reached by the keyboard. */
+/** A horizontally scrolling part of a page, accessible by keyboard. */
 export const Scrolls = ({ label, children }: { label: string; children: ComponentChildren }) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls takes focus, so that arrow keys scroll it.
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: it takes focus, so that arrow keys scroll it.
   <section class="scrolls" tabIndex={0} aria-label={label}>
     {children}
   </section>
@@ -162,7 +162,7 @@ export const Happened = ({ what, at, tone, children }: HappenedProps) => (
 
 const copied = signal('')
 
-/** A command to run, or another text, which can be copied. */
+/** A command or other text that can be copied. */
 export const Command = ({ text }: { text: string }) => {
   const copy = async () => {
     await navigator.clipboard.writeText(text)
@@ -199,14 +199,14 @@ type TableProps<Row> = {
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   keyOf: (row: Row) => string
-  /** What stands in its place while it has no rows. */
+  /** Shown instead of the table while it has no rows. */
   children?: ComponentChildren
 }
 
 const ROW_HEADER = { role: 'rowheader', scope: 'row' } as const
 const CELL = { role: 'cell' } as const
 
-/** A table whose rows become cards on narrow screens. Its roles are stated, since that takes them away. */
+/** A table whose rows become cards on narrow screens. Roles are explicit, since that layout removes them. */
 export const Table = <Row,>({ rows, children, ...about }: TableProps<Row>) =>
   rows.length === 0 && children !== undefined ? children : <Rows {...{ rows, ...about }} />
 

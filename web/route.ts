@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { queryOf } from './http.ts'
 
-/** What the address names: `#/orders/1001?source=api` has the path ['orders', '1001'] and its query. */
+/** The parsed address: `#/orders/1001?source=api` has the path ['orders', '1001'] and its query. */
 export type Route = { path: readonly string[]; query: URLSearchParams; hash: string }
 
 const decoded = (text: string) => {
@@ -17,28 +17,28 @@ const parse = (hash: string): Route => {
   return { path: path.split('/').map(decoded), query: new URLSearchParams(query), hash }
 }
 
-/** The address of a page; what is empty is left out of its query. */
+/** The address of a page, without empty query parameters. */
 export const linkTo = (path: readonly string[], query: Record<string, string | null | undefined> = {}) =>
   `#/${path.map(encodeURIComponent).join('/')}${queryOf(query)}`
 
 export const route = signal(parse(location.hash))
 
-/** The address of the present page with other parameters, from the beginning of what they list. */
+/** The address of the current page with other parameters, at the start of its list. */
 export const linkWith = (change: Record<string, string | null>) => {
   const { path, query } = route.value
   return linkTo(path, { ...Object.fromEntries(query), cursor: null, limit: null, ...change })
 }
 
-/** Changes the address without a new entry in the history, as a filter does. */
+/** Changes the address without a new history entry, for filters. */
 export const replaceRoute = (link: string) => {
   history.replaceState(history.state, '', link)
   route.value = parse(link)
 }
 
-/** How the present page was reached: a scroll position if it was shown before, and the page one comes from. */
+/** How the current page was reached: its scroll position if it was shown before, and the previous page. */
 type Arrival = { scroll?: number; from?: Route }
 
-// An entry of the history has a state once it was shown.
+// A history entry has a state once it was shown.
 let arrival: Arrival | undefined = { scroll: history.state?.scroll }
 
 /** Follows the address. */
@@ -48,7 +48,7 @@ export const followAddress = () => {
   const keepScroll = () =>
     location.hash === route.value.hash && history.replaceState({ scroll: window.scrollY }, '')
   window.addEventListener('scrollend', keepScroll)
-  // A link may be followed before its scrolling has ended.
+  // A link may be followed before scrolling has ended.
   window.addEventListener('click', keepScroll, true)
   window.addEventListener('hashchange', () => {
     arrival = { scroll: history.state?.scroll, from: route.value }
@@ -58,15 +58,15 @@ export const followAddress = () => {
 }
 
 /**
- * Takes the reader to the right place, once a page shows what its address names: the top of a new page, or the
- * place where a page was left. Focus goes to the heading, or back to the link that was followed.
+ * Restores scrolling and focus once a page is shown: the top of a new page, or the position where a page was left. Focus
+ * moves to the heading, or back to the link that was followed.
  */
 export const arrive = (main: HTMLElement) => {
   if (arrival === undefined) return
   const { scroll, from } = arrival
   arrival = undefined
   window.scrollTo(0, scroll ?? 0)
-  // Filters stay under the hand that sets them.
+  // Filters keep the focus while they are used.
   if (from === undefined || document.activeElement?.closest('[data-keeps-focus]')) return
   const followed = scroll !== undefined && main.querySelector(`a[href="${CSS.escape(from.hash)}"]`)
   const target = followed || main.querySelector('h1')

@@ -16,13 +16,13 @@ type PageAbout = {
   title: string
   /** The path that its files are served at, with a slash at its end. */
   base: string
-  /** What is said to those without JavaScript. */
+  /** The text for browsers without JavaScript. */
   noscript: string
 }
 
 /**
  * The files of a web page by name, with their types: its HTML, its icon, and the script and style sheet that its
- * `main.tsx` becomes. They are built when the first one is asked for, since many processes never show their page.
+ * `main.tsx` becomes. They are built at the first request, since many processes never show their page.
  */
 export const pageFiles = (folder: string, about: PageAbout) => {
   const { name } = about
@@ -68,13 +68,13 @@ export const policyWith = (changes: Partial<typeof DIRECTIVES> = {}): string =>
 
 export const POLICY = policyWith()
 
-/** Proxies and browsers close a stream that stays silent. */
+/** Proxies and browsers close a silent stream. */
 const HEARTBEAT_MS = 15_000
 
 /**
  * Streams every change until the client disconnects or the server stops.
  *
- * @param listen calls back with each change, and returns what ends that
+ * @param listen calls back with each change, and returns a function that ends this
  */
 export const changeStream = <E extends Env>(
   context: Context<E>,
@@ -104,7 +104,7 @@ export const changeStream = <E extends Env>(
 /**
  * Listens on this machine only, and returns the port.
  *
- * @param variable the environment variable that moves it
+ * @param variable the environment variable that changes it
  * @throws Error when the port is taken
  */
 export const listen = async (server: Server, port: number, variable: string): Promise<number> => {

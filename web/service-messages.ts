@@ -1,6 +1,6 @@
 import { learnMessages } from './messages.ts'
 
-/** What the accounting service says on its own pages and to the relay, as accountants in Iran have it. */
+/** Messages of the accounting service, on its own pages and to the relay, in the terms of Iranian accountants. */
 learnMessages({
   // States of an order.
   needs_review: 'نیازمند بررسی',

@@ -8,8 +8,8 @@ import { choices, direction, language } from './language.ts'
 import { announcement, hideToast, shownToast } from './notices.ts'
 import { t } from './persian.ts'
 import { Button, Empty, Name, Title } from './pieces.tsx'
+import { connection, type DataOf, listen, type Resources, refresh, useResources } from './resources.ts'
 import { arrive, followAddress, linkTo, type Route, replaceRoute, route } from './route.ts'
-import { connection, type DataOf, listen, refresh, type Sources, useSources } from './sources.ts'
 
 const pageTitle = signal('')
 
@@ -27,7 +27,7 @@ type Item = {
   badge?: Badge | undefined
 }
 
-/** How many things wait somewhere, or a mark, and what it means. */
+/** A badge: a count or a symbol, with its meaning. */
 type Badge = false | readonly [text: string | number, meaning: string]
 
 type View = (props: { route: Route }) => ComponentChildren
@@ -46,7 +46,7 @@ type ShellProps = {
   /** How many things wait for the person, for the title of the browser's tab. */
   waiting: number
   pages: Pages
-  /** What the navigation has besides. */
+  /** Additional content of the navigation. */
   links?: readonly Item[]
   /** By the names of pages. */
   badges: Readonly<Record<string, Badge>>
@@ -111,7 +111,7 @@ const LANGUAGES = { en: 'English', fa: 'فارسی' }
 const DIGITS = { latn: ['123', t('Latin digits')], arabext: ['۱۲۳', t('Persian digits')] } as const
 const CALENDARS = { gregory: t('Gregorian'), persian: t('Jalali') }
 
-/** Language, digits and calendar: each button names what it changes to. */
+/** Language, digits and calendar: each button names the alternative. */
 const Choices = () => {
   const { language, digits, calendar } = choices
   const [example, name] = DIGITS[digits.other]
@@ -247,7 +247,7 @@ type HeadProps = {
   children?: ComponentChildren
 }
 
-/** The heading of a page, with what stands beside it. */
+/** The heading of a page, with its buttons. */
 export const PageHead = ({ title, kind = '', children }: HeadProps) => {
   const titleOfPage = useContext(Title)
   return (
@@ -263,7 +263,7 @@ export const PageHead = ({ title, kind = '', children }: HeadProps) => {
   )
 }
 
-type Spec<S extends Sources> = {
+type Spec<S extends Resources> = {
   title: (route: Route) => string
   reads: (route: Route) => S
   /** What to tell a screen reader when the data changed while the page was open. */
@@ -272,9 +272,9 @@ type Spec<S extends Sources> = {
 
 /** A page: it shows its data as soon as they are read, says why it cannot, and follows their changes. */
 export const page =
-  <S extends Sources>(spec: Spec<S>, View: (props: DataOf<S> & { route: Route }) => ComponentChildren) =>
+  <S extends Resources>(spec: Spec<S>, View: (props: DataOf<S> & { route: Route }) => ComponentChildren) =>
   ({ route }: { route: Route }) => {
-    const { data, fresh, error } = useSources(spec.reads(route))
+    const { data, fresh, error } = useResources(spec.reads(route))
     const title = spec.title(route)
     // While the connection is broken, what is shown stays.
     const failed =

@@ -22,7 +22,7 @@ const isKnown = (status: string): status is Status => Object.hasOwn(STATUS_NAMES
 
 type StatusProps = { status: string | undefined; children?: ComponentChildren }
 
-/** The status of an order; one that the service adds is shown as it is. Without one, the order is not registered. */
+/** The status of an order; an unknown one is shown unchanged. Without a status, the order is not registered. */
 export const StatusChip = ({ status = '', children }: StatusProps) => (
   <Chip tone={isKnown(status) ? TONES[status] : 'undone'}>
     {isKnown(status) ? STATUS_NAMES[status] : status || t('Not registered')} {children}

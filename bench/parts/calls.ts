@@ -6,7 +6,7 @@ import { bodyOf, eventOf, FOREIGN, messagesOf } from '../deliveries.ts'
 import { type Implementation, relay, stack, tutorial, worker } from '../implementations.ts'
 import prices from '../prices.json' with { type: 'json' }
 import type { RunningFunction } from '../runtime/function.ts'
-import type { Call } from '../ways.ts'
+import type { AwsCall } from '../ways.ts'
 
 const KINDS = ['first', 'duplicate', 'foreign', 'forged'] as const
 type Kind = (typeof KINDS)[number]
@@ -30,7 +30,7 @@ const averageOf = async ({ calls }: Context, running: RunningFunction, run: () =
   const before = running.logged()
   await run()
   const [after, made] = [running.logged(), calls()]
-  const each = (of: (call: Call) => number) => made.reduce((total, call) => total + of(call), 0) / EACH
+  const each = (of: (call: AwsCall) => number) => made.reduce((total, call) => total + of(call), 0) / EACH
   return {
     calls: made.length / EACH,
     actions: [...new Set(made.map(({ action }) => action))],

@@ -9,17 +9,17 @@ import { quantile } from '../statistics.ts'
 const DESIGNS = ['one queue', 'a queue for each store', 'delayed beyond the share', 'a bulk queue'] as const
 type Design = (typeof DESIGNS)[number]
 
-/** Events that a store sends at even intervals, all through the run or so many. */
+/** Events that a store sends at even intervals: a number of them, or throughout the run. */
 type Traffic = { store: string; event: 'call' | 'webhook'; perSecond: number; count?: number }
 
 type Load = {
   traffic: readonly Traffic[]
-  /** How many calls the service takes a second. */
+  /** Calls per second that the service handles. */
   capacity: number
   /** How long an idle service takes for a call, in milliseconds. */
   latency: number
   seconds: number
-  /** How many batches of the order queue are processed at the same time. @default as shipped */
+  /** Number of concurrent batches of the order queue. @default as shipped */
   workers?: number
   /** Numbers from 0 up to 1, for events that arrive at random instead of at even intervals. */
   random?: () => number
@@ -40,9 +40,9 @@ const HOUR = 60 * 60
 const VISIBILITY = { visibility: 180_000, maxReceives: 200 }
 
 /**
- * Plays a load in virtual time, by the rules of SQS FIFO queues and of Lambda's event source.
+ * Simulates a load in virtual time, by the rules of SQS FIFO queues and of Lambda's event source.
  *
- * @returns how long each event of the store "other" took, in milliseconds, and what became of the others
+ * @returns the latency of each event of the store "other", in milliseconds, and the outcome of the rest
  */
 const play = async (design: Design, load: Load) => {
   const { traffic, capacity, latency, seconds, workers = WORKERS.orders, random } = load
@@ -153,7 +153,7 @@ const slow = (latency: number): Load => ({
   ],
 })
 
-/** Each of so many stores imports 100,000 orders, a hundred a second, which is what its API lets through. */
+/** Stores that each import 100,000 orders at a hundred per second, the limit of the API. */
 const importing = (stores: number, orders = 100_000): Load => ({
   ...{ capacity: 50, latency: 50, seconds: (stores * orders) / 50 + 60 },
   traffic: [
@@ -195,7 +195,7 @@ export const fairness: Part = async () => {
 
 const RATES = [1, 10, 100, 300, 1000, 3000, 10_000]
 
-/** How long the service takes for a call when the model grows, in milliseconds. */
+/** Duration of a call in the growth model, in milliseconds. */
 const LATENCY = 100
 
 /** Random numbers from 0 up to 1 that a seed repeats (mulberry32). */

@@ -13,7 +13,7 @@ type Implementation = implementations.Implementation
 const { empty, relay, stack, leanStack, tutorial } = implementations
 const ALL = [empty, relay, stack, leanStack, tutorial]
 
-/** A first delivery of 2 KB that is taken all the way. */
+/** A first delivery of 2 KB that is processed completely. */
 const deliver = (running: RunningFunction) => running.invoke(eventOf('2 KB'), '"statusCode":200')
 
 /** Milliseconds from the start of the process; CPU of all its threads until the first answer. */
@@ -65,7 +65,7 @@ export const coldstart: Part = async context => {
   }
 }
 
-/** A process of its own with a handler and without a runtime client, which takes deliveries. */
+/** A separate process that runs a handler without a runtime client. */
 const startLoop = async ({ bundle, environment }: Context, implementation: Implementation, size: Size) => {
   const { folder, handler } = await bundle(implementation)
   const child = fork('bench/runtime/loop.ts', [join(folder, handler.replace(/\.handler$/, '.mjs')), size], {
@@ -145,7 +145,7 @@ export const warm: Part = async context => {
   }
 }
 
-/** A batch of ten different orders beside a batch of one, when each call to the service takes 100 ms. */
+/** A batch of ten different orders compared with a batch of one, with calls to the service of 100 ms. */
 export const worker: Part = async context => {
   const running = await context.start(implementations.worker, 'direct')
   const timed = async (orders: number): Promise<number> => {

@@ -1,2 +1,2 @@
-/** A function that does nothing: what Node and Lambda's runtime cost by themselves. */
+/** A function that does nothing: the cost of Node and Lambda's runtime alone. */
 export const handler = async () => ({ statusCode: 200, body: '{}' })

@@ -12,7 +12,7 @@ export const runtimeClient = (): string | undefined => {
   return existsSync(join(client, 'rapid-client.node')) ? join(client, 'index.mjs') : undefined
 }
 
-/** Takes its place: see there. */
+/** The replacement; see there. */
 const MINIMAL_LOOP = join(import.meta.dirname, 'minimal-loop.mjs')
 
 /** Set by Lambda for Node 24. */
@@ -24,7 +24,7 @@ const UNSAMPLED = 'Root=1-00000000-000000000000000000000000;Parent=0000000000000
 type Answered = {
   /** The result of the function, as JSON text. */
   body: string
-  /** When the event was handed over and when the result came, in milliseconds of `performance.now()`. */
+  /** When the event was passed and when the result arrived, in milliseconds of `performance.now()`. */
   from: number
   to: number
 }
@@ -43,7 +43,7 @@ const cpuOf = (pid: number): number | undefined => {
 }
 
 /**
- * Starts a function as Lambda does: a process of its own with the runtime client, which asks Lambda's Runtime API
+ * Starts a function as Lambda does: a separate process with the runtime client, which polls Lambda's Runtime API
  * (2018-06-01) on the loopback address for one event at a time.
  *
  * @param environment what serverless.yml sets
@@ -125,7 +125,7 @@ export const startFunction = async (
       if (!result.body.includes(expected)) throw new Error(`Cannot measure: the answer was ${result.body}`)
       return result
     },
-    /** What the function has logged so far. */
+    /** The function's log so far. */
     logged: () => ({ ...logged }),
     cpu: () => (child.pid === undefined ? undefined : cpuOf(child.pid)),
     stop: async () => {

@@ -44,13 +44,13 @@ const readQueues = async (context: Context): Promise<QueueState> => {
   }
 }
 
-/** Adds the lines of the log since a time; false when there is no log. */
+/** Adds the lines of the log since a time; returns false if there is no log. */
 const readLog = async (context: Context, since: Date, add: (line: LogLine) => void) => {
   try {
     for await (const line of logOf(context, { since, follow: false })) add(line)
     return true
   } catch (error) {
-    // The tables and queues alone still give a balance, if a less detailed one.
+    // The tables and queues alone still give a balance, but a less detailed one.
     if (context.local && error instanceof Failure) return false
     throw error
   }
@@ -96,8 +96,8 @@ const compare = async (context: Context, keys: readonly OrderKey[], rate: number
 }
 
 /**
- * Collects the evidence for an audit. Reads the queues first: whatever they held then, the log and the tables
- * show by the time they are read.
+ * Collects the evidence for an audit. Reads the queues first: any message that leaves them afterwards appears in the log
+ * and the tables, which are read later.
  *
  * @param rate orders to read from the service per second; undefined to read none
  */
@@ -108,9 +108,9 @@ const collect = async (context: Context, since: Date, until: Date, rate: number 
   const logged = hasLog ? lines : undefined
   const recorded = new Map<string, DeliveryRecord>()
   for await (const record of deliveriesSince(context, since)) {
-    // The table has whole seconds: at the start of the period the log decides.
+    // The table has whole seconds: at the start of the period, the log is authoritative.
     const isWithin = record.received_at * 1000 >= since.getTime() || logged?.queued.has(record.delivery)
-    // Quarantined bodies are recorded as well, under an id made of their content.
+    // Quarantined bodies are recorded as well, under an id derived from their content.
     if (isWithin && record.status !== QUARANTINED) recorded.set(record.delivery, record)
   }
   const keys = await changedOrders(context, since, logged, recorded.values())
@@ -118,8 +118,8 @@ const collect = async (context: Context, since: Date, until: Date, rate: number 
 }
 
 /**
- * The evidence once more, read again where it shows a difference: events may still have been in progress, and
- * CloudWatch shows log lines late.
+ * Reads the evidence again where it shows a difference: events may still have been in progress, and CloudWatch shows
+ * log lines late.
  */
 const collectAgain = async (
   context: Context,
@@ -151,7 +151,7 @@ const shares = (counts: Readonly<Record<string, number>>) =>
 const differenceText = ({ what, id, source, external_id }: Difference) =>
   visible(`  ${source} ${external_id}: ${what}${id === undefined ? '' : ` (${id})`}`)
 
-/** The number of differences the text lists; --json lists all. */
+/** Maximum number of differences in the text; --json lists all. */
 const LISTED = 20
 
 const balanceText = (audited: Omit<Balance, 'lists'>): string => {
@@ -188,7 +188,7 @@ const INTERVAL_MS = { local: 1000, aws: 5000 }
 
 type Period = { since: Date; rate: number; service: boolean }
 
-/** Accounts for everything since a time; what differs is read again, since it may still be in progress. */
+/** Accounts for everything since a time; reads differences again, since events may still be in progress. */
 export const auditSince = async (context: Context, { since, rate, service }: Period): Promise<Balance> => {
   const asked = service ? rate : undefined
   let evidence: Evidence = await collect(context, since, new Date(), asked)
@@ -201,12 +201,12 @@ export const auditSince = async (context: Context, { since, rate, service }: Per
   }
 }
 
-/** Of each number, so many of what it counts are listed. */
+/** Maximum number of listed members of each count. */
 const MEMBERS = 200
 
 const memberOf = ({ source, external_id, id }: Member) => ({ source, external_id, id })
 
-/** What each number counts. */
+/** The members of each count. */
 export const shortened = (lists: Record<string, Partial<Record<string, readonly Member[]>>>) =>
   Object.fromEntries(
     Object.entries(lists).map(([topic, groups]) => {
@@ -240,7 +240,7 @@ With --json, it lists what each number counts, up to ${MEMBERS} of each.`
 
 export const RATE = 20
 
-const REPAIR = new Option('--repair', 'have the worker read the orders from the service that differ from it')
+const REPAIR = new Option('--repair', 'have the worker read orders that differ from the service again')
 REPAIR.conflicts('service')
 
 /** `relay audit`: the balance of everything that came in. */

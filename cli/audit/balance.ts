@@ -7,7 +7,7 @@ import type { DeliveryRecord } from '../../lib/webhook/deliveries.ts'
 import type { ServiceOrder } from '../core/accounting.ts'
 import type { Logged } from './logged.ts'
 
-/** An order as the relay has it and, unless it was not asked, as the service has it. */
+/** An order as stored by the relay and, if the service was asked, by the service. */
 export type ComparedOrder = {
   key: OrderKey
   stored: StoredOrder | undefined
@@ -16,9 +16,9 @@ export type ComparedOrder = {
 
 /** The state of the queues at the time of the audit. */
 export type QueueState = {
-  /** Ids of the deliveries and requests among the dead letters that SQS shows. */
+  /** Ids of the deliveries and requests among the visible dead letters. */
   dead: ReadonlySet<string>
-  /** Number of dead letters that it does not show. */
+  /** Number of dead letters that are not visible. */
   deadHidden: number
   /** Ids of the deliveries and requests that the worker quarantined. */
   quarantined: ReadonlySet<string>
@@ -27,7 +27,7 @@ export type QueueState = {
   left: { dead: number; quarantined: number }
 }
 
-/** What an audit is based on. */
+/** The evidence for an audit. */
 export type Evidence = QueueState & {
   since: Date
   until: Date
@@ -39,7 +39,7 @@ export type Evidence = QueueState & {
   orders: ReadonlyMap<string, ComparedOrder>
 }
 
-/** What became of a queued delivery or an accepted request. */
+/** The outcome of a queued delivery or an accepted request. */
 const OUTCOMES = ['applied', 'unchanged', 'dead', 'quarantined', 'waiting', 'unaccounted'] as const
 type Outcome = (typeof OUTCOMES)[number]
 
@@ -48,23 +48,23 @@ type Entry = OrderKey & {
   id: string
   /** The order's status according to a delivery. */
   status?: string
-  /** What a store requested; undefined for a delivery. */
+  /** The kind of a store's request; undefined for a delivery. */
   kind?: StoreRequestKind
 }
 
-/** Something that does not add up. */
+/** A discrepancy. */
 export type Difference = OrderKey & {
   what: string
-  /** Of the delivery or request. */
+  /** Id of the delivery or request. */
   id?: string
-  /** Whether the order would agree with the service if the worker read it there. */
+  /** Whether reading the order from the service would resolve the difference. */
   outdated?: true
 }
 
 const entriesOf = ({ logged, recorded, until }: Evidence): Entry[] => {
   const entries = new Map<string, Entry>()
   for (const [id, { source, external_id, status, received_at }] of recorded) {
-    // The table has whole seconds: at the end of the period the log decides.
+    // The table has whole seconds: at the end of the period, the log is authoritative.
     if ((received_at + 1) * 1000 <= until.getTime() || logged?.queued.has(id))
       entries.set(id, { id, source, external_id, status })
   }
@@ -76,7 +76,7 @@ const entriesOf = ({ logged, recorded, until }: Evidence): Entry[] => {
   return [...entries.values()]
 }
 
-/** Whether the stored order shows that an entry was processed, in case the log has lost it. */
+/** Whether the stored order shows that an entry was processed, in case the log does not. */
 const isStored = ({ id, status, kind }: Entry, { stored }: ComparedOrder): boolean => {
   if (kind !== undefined) return stored !== undefined && isKnown(stored.order, id)
   const held = stored?.order.result?.status
@@ -93,7 +93,7 @@ const outcomesOf = (evidence: Evidence): { entry: Entry; outcome: Outcome }[] =>
     const order = orders.get(orderName(entry))
     return order !== undefined && isStored(entry, order) ? 'applied' : undefined
   }
-  // SQS counts waiting messages, and dead letters behind others of their order, without showing them.
+  // SQS counts, but does not return, waiting messages and dead letters behind others of their order.
   let open = 0
   return entriesOf(evidence).map(entry => {
     const known = knownOutcome(entry)
@@ -116,7 +116,7 @@ const requestState = (
   const request = requests.find(({ id }) => id === entry.id)
   if (request !== undefined) return request.state
   if (outcome !== 'applied' && outcome !== 'unchanged') return outcome
-  // An order keeps only the last requests that have ended.
+  // An order keeps only the most recently ended requests.
   return requests.some(other => other.kind === kind && !isOpen(other.state)) ? 'superseded' : 'unaccounted'
 }
 
@@ -125,7 +125,7 @@ const differingFields = (ours: Record<string, unknown>, theirs: Record<string, u
     field => !isDeepStrictEqual(ours[field], theirs[field]),
   )
 
-/** How an order differs from the service's; undefined when it does not, or was not compared. */
+/** How an order differs from the service's; undefined if it does not, or was not compared. */
 const disagreement = ({ stored, service }: ComparedOrder): string | undefined => {
   if (service === undefined) return undefined
   if ('unread' in service) return `cannot be read from the service: ${service.unread}`
@@ -141,7 +141,7 @@ const disagreement = ({ stored, service }: ComparedOrder): string | undefined =>
     : `is "${ours.status}" here and "${theirs.status}" at the service`
 }
 
-/** What a number of the balance counts. */
+/** A member of a count of the balance. */
 export type Member = OrderKey & { id?: string }
 
 const counts = (groups: Readonly<Partial<Record<string, readonly Member[]>>>): Record<string, number> =>
@@ -154,7 +154,7 @@ const differenceOf = ({ id, kind, source, external_id }: Entry, found: string): 
   external_id,
 })
 
-/** Balances what came in against what became of it, and names every difference. Pure. */
+/** Balances everything received against its outcome, and names every difference. Pure. */
 export const balance = (evidence: Evidence) => {
   const { since, until, logged, recorded, orders, left } = evidence
   const all = outcomesOf(evidence)
@@ -210,18 +210,18 @@ export const balance = (evidence: Evidence) => {
   return {
     since,
     until,
-    /** Outcomes of the deliveries received; undefined without a log. */
+    /** Outcomes of the received deliveries; undefined without a log. */
     deliveries: logged === undefined ? undefined : { received, outcomes },
-    /** Outcomes of what was added to the order queue. */
+    /** Outcomes of the events added to the order queue. */
     queue: { entered: all.length, ...(Object.fromEntries(counted) as Record<Outcome, number>) },
     /** States of the accepted requests. */
     requests: { accepted: requests.length, states: counts(lists.requests) },
     /** States of all requests of the orders that changed. */
     stored: counts(lists.stored),
     orders: { known: known.length, asked: asked.length, agree: asked.length - disagreements.length },
-    /** What waits for a person, whatever its age. */
+    /** Messages that wait for a person, regardless of their age. */
     left,
-    /** What the numbers of events, requests and orders count. */
+    /** The members of the counts of events, requests and orders. */
     lists,
     differences,
   }

@@ -4,13 +4,13 @@ import type { OrderKey } from '../../lib/protocol/order.ts'
 import type { LogLine } from '../core/log.ts'
 import { outcomeOf } from '../deliveries.ts'
 
-/** What the functions' log says about a period. */
+/** The content of the functions' log for a period. */
 export type Logged = {
   /** Number of deliveries by outcome: `queued`, `ignored: foreign source`, `refused: forged, stale`. */
   outcomes: Map<string, number>
   /** By delivery id. */
   queued: Map<string, OrderKey>
-  /** By the id the store was given: what it requested. */
+  /** Kinds of requests, by the id the store was given. */
   accepted: Map<string, OrderKey & { kind: StoreRequestKind }>
   /** Whether an event changed its order, by the id of the delivery, request or check. */
   processed: Map<string, boolean>
@@ -21,7 +21,7 @@ const delivery = v.object({ outcome: v.string(), why: v.optional(v.string()) })
 const queued = v.object({ outcome: v.literal('queued'), delivery: v.string(), ...orderKey })
 const accepted = v.object({
   action: v.picklist(['create', 'payment', 'refund', 'withdraw']),
-  // Whatever its status: what is refused before it is accepted has none.
+  // Regardless of the status: a request refused before acceptance has none.
   delivery: v.string(),
   ...orderKey,
 })
@@ -70,12 +70,12 @@ export const addLine = (logged: Logged, { message, fields, at }: LogLine, until:
   }
 }
 
-/** Adds a line that may have been added before, of an event that has been processed since. */
+/** Adds a line, possibly again, of an event that has been processed in the meantime. */
 export const addLateLine = (
   { processed: known }: Logged,
   { message, fields }: Pick<LogLine, 'message' | 'fields'>,
 ): void => {
   if (message !== 'event processed' || !v.is(processed, fields)) return
-  // After a crash an event is processed again and may find its change already made.
+  // After a crash, an event is processed again and may find its change already applied.
   known.set(fields.delivery, fields.changed || known.get(fields.delivery) === true)
 }

@@ -4,27 +4,27 @@ import { FEED_TEST } from '../../lib/feeds/deliver.ts'
 import { TOLERANCE_SECONDS } from '../../lib/protocol/signature.ts'
 import { type Feed, type HttpSend, refused, type Sent } from './feeds.ts'
 
-/** What the checks play with. */
+/** The fixture of the checks. */
 export type Play = {
   feed: Feed
   /** A message about a test order of this run. */
   message: (order: string, version: number, event?: string) => Sent
-  /** How often the store has handled a message, as far as that is known. */
+  /** How often the store has handled a message, if known. */
   timesHandled: (message: Sent) => Promise<number>
-  /** Resolves once the store has handled one of these, or all, or its time is up. */
+  /** Resolves once the store has handled one of these, or all, or the time is up. */
   untilHandled: (which: 'some' | 'every', messages: readonly Sent[]) => Promise<unknown>
-  /** Does the work while the store is killed, if the command may do that. */
+  /** Runs the work while the store is down, if the command may kill it. */
   whileKilled: (work: () => Promise<void>) => Promise<void>
 }
 
-/** What the store should have done, and what it did wrong. */
+/** The expected behaviour of the store, and what it did wrong. */
 export type Outcome = {
-  /** To be handled, those of an order in this order. */
+  /** Messages that must be handled, those of one order in this sequence. */
   handled?: readonly Sent[]
-  /** Not to be handled. */
+  /** Messages that must not be handled. */
   dropped?: readonly Sent[]
   wrong?: string | false | undefined
-  /** A store that was killed may have noted what its database then rolled back. */
+  /** A killed store may have logged a delivery that its database then rolled back. */
   mayRepeat?: boolean
 }
 
@@ -37,7 +37,7 @@ export type Check = {
 
 const REMEMBER = 'remember the version and deliveries of an order in the transaction that handles a message'
 
-/** Within this time a store tries the message behind one that it has handled. */
+/** How soon a store tries the message after one that it has handled. */
 const TRY_MS = 1000
 
 const three = (message: Play['message'], order: string) =>
@@ -49,23 +49,23 @@ const backlog = (message: Play['message'], name: string) =>
     Array.from({ length: 20 }, (_, order) => message(`${name}-${order}`, 20 - order + step)),
   )
 
-/** What holds for both kinds of feed. */
+/** The checks for both kinds of feed. */
 export const feedChecks = (play: Play) => {
   const { feed, message, timesHandled, untilHandled, whileKilled } = play
-  /** The outcome is that everything is handled, unless it says otherwise. */
+  /** By default, the expected outcome is that everything is handled. */
   const deliver = async (published: readonly Sent[], outcome: Outcome = {}): Promise<Outcome> => {
     await feed.publish(published)
     return { handled: published, wrong: await feed.settle(), ...outcome }
   }
   return {
     delivery: {
-      when: 'When the first message came',
+      when: 'When the first message arrived',
       remedy:
         'start the store with the secret or queue of its feed; it verifies the raw bytes of the body ("relay explain-signature" helps), and notes each delivery that it handles, once',
       play: () => deliver([message('first', 1)]),
     },
     duplicates: {
-      when: 'When messages came again',
+      when: 'When messages were repeated',
       remedy: REMEMBER,
       play: () => {
         const [first, second] = three(message, 'duplicate')
@@ -73,7 +73,7 @@ export const feedChecks = (play: Play) => {
       },
     },
     'same version': {
-      when: 'When another message of the same version came',
+      when: 'When another message of the same version arrived',
       remedy: 'compare the delivery, too, when the version is the last one',
       play: () => {
         const [first, second] = [message('same', 1), message('same', 1, 'order.rejected')]
@@ -81,7 +81,7 @@ export const feedChecks = (play: Play) => {
       },
     },
     'old versions': {
-      when: 'When an older version came late',
+      when: 'When an older version arrived late',
       remedy: REMEMBER,
       play: () => {
         const [late, newer] = three(message, 'old')
@@ -89,7 +89,7 @@ export const feedChecks = (play: Play) => {
       },
     },
     reordering: {
-      when: 'When the messages of many orders came mixed',
+      when: 'When the messages of many orders were interleaved',
       remedy: 'remember versions by source and external_id, and handle the messages of an order one by one',
       play: () => deliver(backlog(message, 'mixed')),
     },
@@ -100,7 +100,7 @@ export const feedChecks = (play: Play) => {
         const [before, { json: _, ...unread }, after] = three(message, 'failed')
         const broken = { ...unread, json: JSON.stringify(unread) }
         const others = three(message, 'other')
-        // To an SQS consumer that starts they come in one batch.
+        // A starting SQS consumer receives them in one batch.
         await whileKilled(() => feed.publish([before, broken, after, ...others]))
         await untilHandled('every', [before, ...others])
         await sleep(TRY_MS)
@@ -119,7 +119,7 @@ export const feedChecks = (play: Play) => {
   } satisfies Record<string, Check>
 }
 
-/** What holds for HTTP feeds. */
+/** The checks for HTTP feeds. */
 export const httpChecks = (
   { feed, message }: Play,
   { send, secret }: { send: HttpSend; secret: string },
@@ -142,7 +142,7 @@ export const httpChecks = (
       },
     },
     'raw body': {
-      when: 'When the JSON of a message had white space',
+      when: 'When the JSON of a message contained white space',
       remedy: 'verify the bytes of the body before anything parses it',
       play: async () => {
         const compact = message('raw', 1)
@@ -151,14 +151,14 @@ export const httpChecks = (
         return { handled: [spaced], wrong: failure && refused(spaced, failure) }
       },
     },
-    'secret exchange': {
-      when: 'While its secret was exchanged, and after',
+    'secret rotation': {
+      when: 'While its secret was being rotated, and afterwards',
       remedy: 'compare every v1 of X-Service-Signature',
       play: async () => {
-        const handled = three(message, 'exchange')
-        const exchange = [[other, secret], [secret, other], [secret]]
+        const handled = three(message, 'rotation')
+        const rotation = [[other, secret], [secret, other], [secret]]
         for (const [index, sent] of handled.entries()) {
-          const failure = await send(sent, { secrets: exchange[index] ?? [] })
+          const failure = await send(sent, { secrets: rotation[index] ?? [] })
           if (failure !== undefined) return { wrong: refused(sent, failure) }
         }
         return { handled }
@@ -186,7 +186,7 @@ export const httpChecks = (
   }
 }
 
-/** What can be judged only if the command may kill the store and knows what it has handled. */
+/** Checks that require that the command may kill the store and knows what it has handled. */
 export const killChecks = ({ feed, message, untilHandled, whileKilled }: Play): Record<string, Check> => ({
   restarts: {
     when: 'After a restart',
@@ -211,7 +211,7 @@ export const killChecks = ({ feed, message, untilHandled, whileKilled }: Play): 
     },
   },
   kills: {
-    when: 'When it was killed at work',
+    when: 'When it was killed while handling a message',
     remedy: 'answer 2xx, or delete, only after the transaction that handles the message',
     play: async () => {
       const handled = backlog(message, 'kill')

@@ -23,26 +23,26 @@ import {
   storeProcess,
 } from './feeds.ts'
 
-/** No store has such an order: every id of a run begins with this and the run's own number. */
+/** No real order has such an id: every id of a run begins with this and the run's number. */
 const PREFIX = 'relay-conformance-'
 
 type Playing = Patience & {
   source: string
   feed: Feed
-  /** Of an HTTP feed. */
+  /** The secret of an HTTP feed. */
   http?: { send: HttpSend; secret: string }
   /** The store, if it may be killed and started. */
   store?: StoreProcess
-  /** Text that has the `delivery` of each message that the store has handled, once, in the order of handling. */
+  /** Text with the `delivery` of each handled message, once, in the sequence of handling. */
   handled?: () => Promise<string>
-  /** Which checks, after the first. @default all */
+  /** Checks to run after the first. @default all */
   only?: readonly string[]
   /** Where progress is shown. */
   terminal: Terminal
   onFinding?: ((finding: Finding) => void) | undefined
 }
 
-/** Within this time a store notes what it should not have handled. */
+/** How long to watch for messages that the store should not handle. */
 const SETTLE_MS = 150
 
 const FIRST = 'delivery'
@@ -52,7 +52,7 @@ const NEEDS_STORE = 'pass the command that starts the store after "--"'
 const placesIn = (text: string, { delivery }: Sent) =>
   [...text.matchAll(new RegExp(delivery, 'g'))].map(({ index }) => index)
 
-/** What the store did wrong, by the text in which it notes what it handles. */
+/** What the store did wrong, according to its log of handled messages. */
 const faultIn = (text: string, { handled = [], dropped = [], mayRepeat = false }: Outcome) => {
   const taken = dropped.find(message => placesIn(text, message).length > 0)
   if (taken !== undefined) return `handled version ${taken.version}, which it must drop: the order is wrong`
@@ -72,13 +72,13 @@ const faultIn = (text: string, { handled = [], dropped = [], mayRepeat = false }
   return undefined
 }
 
-/** What a store has printed last, such as the error for which it handles nothing. */
+/** The last output of a store, such as the error that keeps it from handling messages. */
 const lastWords = async (store: StoreProcess | undefined) => {
   const words = (await store?.output())?.trim().split('\n').at(-1)?.slice(-300)
   return words ? `; it printed last: ${words}` : ''
 }
 
-/** Makes messages about orders whose ids begin with a prefix. */
+/** Creates messages about orders whose ids begin with a prefix. */
 export const messageMaker =
   (source: string, prefix: string): Play['message'] =>
   (order, version, event = 'order.updated') => {
@@ -88,9 +88,9 @@ export const messageMaker =
   }
 
 /**
- * Plays every check that can be judged against a store; a finding names each.
+ * Runs every check that can be judged for a store, with one finding each.
  *
- * @throws the reason of the signal that breaks it off; the store is then not started again
+ * @throws the signal's reason when aborted; the store is then not restarted
  */
 export const play = async (options: Playing): Promise<readonly Finding[]> => {
   const { source, feed, http, store, handled, only, signal, terminal, onFinding } = options
@@ -124,7 +124,7 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
       await stage.untilHandled('every', expected)
       await sleep(SETTLE_MS)
     }
-    const ended = store?.ends() !== ends && 'ended by itself: nothing is handled until it is started again'
+    const ended = store?.ends() !== ends && 'exited: nothing is handled until it is restarted'
     const wrong = ended || outcome.wrong || (handled && faultIn(await handled(), outcome))
     const why = name === FIRST || ended ? await lastWords(store) : ''
     if (wrong) return problem(name, `${when}, the store ${wrong}${why}`, remedy)
@@ -136,7 +136,7 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
 
   const kills = killChecks(stage)
   const { failures, ...always } = feedChecks(stage)
-  // A message can be taken back from a queue only while its consumer is down.
+  // A message can be removed from a queue only while its consumer is down.
   const [ofFeed, ofStore] = http ? [{ failures }, kills] : [{}, { failures, ...kills }]
   const checks: Record<string, Check> = {
     ...{ ...always, ...ofFeed },
@@ -152,7 +152,7 @@ export const play = async (options: Playing): Promise<readonly Finding[]> => {
   using shown = progress(terminal, 'Checking', chosen.length)
   for (const [name, check] of chosen) {
     const before = findings.at(-1)
-    // What one check has left would be taken for the next one's.
+    // Messages left by one check would be taken for those of the next.
     if (before?.level === 'problem' && (before.check === FIRST || (await feed.settle()) !== undefined)) {
       add(note('other checks', 'not judged', `first fix "${before.check}"`))
       return findings
@@ -174,7 +174,7 @@ type Options = {
   testStore?: boolean | undefined
 }
 
-/** What a file or a URL says now. */
+/** The current content of a file or URL. */
 const textAt = async (place: string): Promise<string> => {
   try {
     if (!/^https?:/.test(place)) return await readFile(place, 'utf8')
@@ -202,10 +202,10 @@ const feedOf = async (context: Context, source: string, patience: Patience) => {
 }
 
 /**
- * Tests a store, and passes on what it finds.
+ * Tests a store and yields the findings.
  *
  * @param command starts the store, which may then be killed
- * @throws Failure if it must not be tested, or once the signal is aborted; the store has then been killed
+ * @throws Failure if the store must not be tested, or when the signal is aborted; the store has then been killed
  */
 export const testStore = async (
   context: Context,
@@ -246,21 +246,21 @@ const conformance = async (
   return findingsReport(findings, where, { source, testOrders: `${PREFIX}*` })
 }
 
-/** `relay conformance`: what a store would lose or double. */
+/** `relay conformance`: what a store would lose or process twice. */
 export const conformanceCommand = ({ program, run }: Cli): void => {
   program
     .command('conformance')
     .description(
-      'Play duplicates, old versions, time-outs, failures, an exchange of the secret and outages against a test store, and say what it would lose or double. ' +
+      'Send duplicates, old versions, time-outs, failures, a secret rotation and outages to a test store, and report what it would lose or process twice. ' +
         `The external_id of every test order begins with "${PREFIX}". The exit code is 1 when there is a problem.`,
     )
     .argument('<source>', 'source of the store')
-    // The command after "--" starts the store; as an argument it would widen the list of all commands.
+    // The command after "--" starts the store; declared as an argument, it would widen the list of commands.
     .allowExcessArguments()
     .usage('[options] <source> [-- <command that starts the store, to be killed and started again>]')
     .option(
       '--handled <file or URL>',
-      'where the store notes the delivery of each message that it has handled (default: what the command prints)',
+      'where the store logs the delivery of each handled message (default: the output of the command)',
     )
     .addOption(durationOption('--wait <duration>', 'how long the store may take', '2m'))
     .option('--only <checks>', 'only these checks, separated by commas, after the first')

@@ -15,15 +15,15 @@ import { depthOf } from '../core/queue.ts'
 /** A message as the checks publish it. */
 export type Sent = { order: OrderKey; version: number; event: string; delivery: string; json: string }
 
-/** How the checks reach a store; it acts as the relay does. */
+/** Delivers the messages of the checks to a store, as the relay does. */
 export type Feed = {
   /** Publishes messages; does not wait for a store that is down. */
   publish: (messages: readonly Sent[]) => Promise<void>
-  /** Resolves once everything published is acknowledged, else with why it is not. */
+  /** Resolves once all published messages are acknowledged, otherwise with the reason. */
   settle: () => Promise<string | undefined>
-  /** Takes back a message that the store could not handle, if it has left it, in front of the one behind it. */
+  /** Removes a message that the store could not handle and left in the queue, ahead of the next one. */
   takeBack: (message: Sent, behind: Sent) => Promise<boolean>
-  /** Starts the store, if the command may; resolves once it can be reached, and what waits is on its way. */
+  /** Starts the store, if the command may; resolves once it is reachable and waiting messages are being sent. */
   resume: (start: () => Promise<unknown>) => Promise<void>
 }
 
@@ -33,11 +33,11 @@ export type HttpSend = (
   changes?: { secrets?: readonly string[]; now?: () => number },
 ) => Promise<string | undefined>
 
-/** What it leads to that a message was not accepted. */
+/** The consequence of a message that was not accepted. */
 export const refused = ({ version }: Sent, failure: string) =>
   `did not acknowledge version ${version} (${failure}): the relay would try again until it is a dead letter, and hold up the order`
 
-/** How often a message that is not accepted is repeated, with a pause in between. */
+/** Number of attempts to send a message, with a pause in between. */
 const ATTEMPTS = 3
 
 const orderOf = ({ order }: Sent) => order.external_id
@@ -53,7 +53,7 @@ export const httpFeed = ({ url, secret, ...patience }: { url: string; secret: st
   }
   let waiting = new Map<string, Sent[]>()
 
-  /** Sends what waits, orders side by side; an order stops at the first message that is not accepted. */
+  /** Sends the waiting messages, orders in parallel; an order stops at the first message that is not accepted. */
   const attempt = async (): Promise<string | undefined> => {
     const outcomes = [...waiting.values()].map(async messages => {
       for (let [first] = messages; first !== undefined; [first] = messages) {
@@ -91,7 +91,7 @@ export const httpFeed = ({ url, secret, ...patience }: { url: string; secret: st
       await start()
       const test = { source: '', external_id: FEED_TEST }
       const probe = { order: test, version: 0, event: FEED_TEST, delivery: randomUUID(), json: '{}' }
-      // Any answer will do, and nothing is handled that another secret has signed.
+      // Any response will do: a message signed with another secret is not handled.
       await within(patience, async () => {
         const failure = await send(probe, { secrets: [randomUUID()] })
         return failure?.includes('ECONNREFUSED') ? undefined : true
@@ -107,7 +107,7 @@ export const sqsFeed = ({ sqs, queueUrl, ...patience }: { sqs: SQS; queueUrl: st
   const depth = async () => (await depthOf({ sqs, queueUrl: async () => queueUrl }, queueUrl)).all
   const feed: Feed = {
     async publish(messages) {
-      // Under an id of its own: SQS itself drops a repetition within five minutes.
+      // With its own deduplication id: SQS drops repetitions within five minutes.
       for (const { order, json } of messages)
         await sendInOrder(sqs, queueUrl, order, { id: randomUUID(), json })
     },
@@ -127,7 +127,7 @@ export const sqsFeed = ({ sqs, queueUrl, ...patience }: { sqs: SQS; queueUrl: st
         const isIt = message?.Body === json
         if (isIt) await sqs.deleteMessage({ QueueUrl: queueUrl, ReceiptHandle })
         else await sqs.changeMessageVisibility({ QueueUrl: queueUrl, ReceiptHandle, VisibilityTimeout: 0 })
-        // In a message group nothing comes before what is in front of it.
+        // SQS returns the messages of a group in sequence.
         return isIt || (message?.Body === behind.json ? false : undefined)
       })
       if (isTaken !== undefined) return isTaken
@@ -138,7 +138,7 @@ export const sqsFeed = ({ sqs, queueUrl, ...patience }: { sqs: SQS; queueUrl: st
   return { feed }
 }
 
-/** A store that a command starts, and that the checks kill and start again. */
+/** A store that a command starts and that the checks kill and restart. */
 export const storeProcess = (
   [program = '', ...args]: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -152,7 +152,7 @@ export const storeProcess = (
     if (child?.pid === undefined || !isRunning()) return
     ends--
     const ended = once(child, 'close')
-    // With whatever it has started: it leads a process group.
+    // Kills its child processes as well: it leads a process group.
     process.kill(-child.pid, 'SIGKILL')
     await ended
   }
@@ -165,9 +165,9 @@ export const storeProcess = (
   return {
     isRunning,
     kill,
-    /** How often it has ended by itself. */
+    /** How often it has exited without being killed. */
     ends: () => ends,
-    /** Everything that it has printed. */
+    /** Its complete output. */
     output: async () => printed.join(''),
     async start() {
       const started = spawn(program, args, {

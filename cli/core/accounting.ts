@@ -22,10 +22,10 @@ export const accountingOf = async ({ stack, parameters, title, flags }: Context)
   return accountingClient({ baseUrl: accountingUrl, apiKey: async () => key })
 }
 
-/** An order as the service has it: its result, or why there is none. */
+/** An order at the service: its result, or why there is none. */
 export type ServiceOrder = { result: OrderResult } | { unknown: Refusal }
 
-/** Reads orders from the service, and changes nothing. */
+/** Reads orders from the service without changing anything. */
 export const orderReader =
   (accounting: Pick<Accounting, 'read'>) =>
   async (order: OrderKey): Promise<ServiceOrder> => {

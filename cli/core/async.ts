@@ -14,10 +14,10 @@ export const pace = (rate: number): (() => Promise<unknown>) => {
 /** The pause between two attempts, in milliseconds. */
 export const POLL_MS = 200
 
-/** How long to wait, in seconds, unless the signal is aborted before. */
+/** Maximum wait in seconds, and a signal that ends it. */
 export type Patience = { wait: number; signal?: AbortSignal | undefined }
 
-/** Calls `attempt` until it returns something or the time is up. */
+/** Calls `attempt` until it returns a value or the time is up. */
 export const within = async <Value>(
   { wait, signal }: Patience,
   attempt: () => Promise<Value | undefined>,
@@ -44,7 +44,7 @@ export const interruptible = async <Result>(work: (signal: AbortSignal) => Promi
   }
 }
 
-/** Several lists, each in order, as one in order. Reads them in parallel and holds one element of each. */
+/** Merges sorted lists. Reads them in parallel and holds one element of each. */
 export async function* merged<Each>(
   lists: readonly AsyncIterator<Each>[],
   isBefore: (a: Each, b: Each) => boolean,

@@ -5,10 +5,10 @@ import { type Program, program, type SharedOptions } from './options.ts'
 import { type Report, visibleLines } from './output.ts'
 import { coloured, type Terminal } from './terminal.ts'
 
-/** What each command adds itself to. */
+/** The program to which each command adds itself. */
 export type Cli = {
   program: Program
-  /** The action of a command: its work against the relay its options choose, whose report is printed. */
+  /** The action of a command: runs its work against the relay selected by the options, and prints the report. */
   run: <Args extends unknown[]>(
     work: (context: Context, ...args: Args) => Promise<Report | undefined>,
   ) => (this: { optsWithGlobals: () => SharedOptions }, ...args: Args) => Promise<void>
@@ -21,7 +21,7 @@ const programFor = (terminal: Terminal): Program => {
     .exitOverride()
     .configureOutput({
       writeOut: text => terminal.stdout.write(visibleLines(text)),
-      // The help for want of a subcommand; with --json, the error alone is printed.
+      // Help, because the subcommand is missing; with --json, only the error is printed.
       writeErr: text => root.opts().json || terminal.stderr.write(visibleLines(text)),
       outputError: () => undefined,
     })

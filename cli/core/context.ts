@@ -13,7 +13,7 @@ import { parameterStore } from './parameters.ts'
 import { awsStack, localStack, ROOT } from './stack.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Makes something when it is first asked for. */
+/** Creates a value on first use. */
 const once = <Made extends object>(make: () => Made) => {
   let made: Made | undefined
   return (): Made => {
@@ -23,9 +23,9 @@ const once = <Made extends object>(make: () => Made) => {
 }
 
 /**
- * Connects to the relay the options choose.
+ * Connects to the relay selected by the options.
  *
- * @throws Failure when they contradict each other
+ * @throws Failure if they contradict each other
  */
 export const createContext = ({ stage, region: given, ...flagged }: SharedOptions, terminal: Terminal) => {
   const { local, json, verbose } = { local: false, json: false, verbose: false, ...flagged }
@@ -50,7 +50,7 @@ export const createContext = ({ stage, region: given, ...flagged }: SharedOption
   const lambda = new Lambda(clientOptions(ports.lambda))
   const opened: { destroy: () => void }[] = [dynamodb, sqs, ssm, lambda]
   type Opens<Client> = new (options: { region: string }) => Client
-  /** A client that only some commands need on AWS, and whose package is slow to load. */
+  /** A client that only some commands need, only on AWS, and whose package is slow to load. */
   const lazily = <Client extends { destroy: () => void }>(load: () => Promise<Opens<Client>>) =>
     once(async () => {
       const client = new (await load())({ region })
@@ -78,9 +78,9 @@ export const createContext = ({ stage, region: given, ...flagged }: SharedOption
     ...target,
     /** The name of the stack, and of the service in its metrics: `order-relay-<stage>`. */
     service,
-    /** What to call the relay in a sentence. */
+    /** The relay's name in a sentence. */
     title: local ? 'the local stack' : `stage "${target.stage}" in ${region}`,
-    /** The options that choose this relay, to be appended to commands in messages. */
+    /** The options that select this relay, to be appended to commands in messages. */
     flags: flags.map(flag => ` ${flag}`).join(''),
     /** The full name of a queue or table. */
     nameOf: (resource: string): string => prefix + resource,
@@ -104,7 +104,7 @@ export const createContext = ({ stage, region: given, ...flagged }: SharedOption
     stores: once(() => readStores(join(ROOT, 'stores.yml'))),
     /** Directory of the local stack's data and logs. */
     dataDir,
-    /** Where the console listens by default. */
+    /** Default address of the console. */
     consolePort: ports.console,
     close: () => {
       for (const client of opened) client.destroy()
@@ -112,7 +112,7 @@ export const createContext = ({ stage, region: given, ...flagged }: SharedOption
   }
 }
 
-/** What a command works with: one relay, on AWS or on this machine, and the terminal it runs in. */
+/** The context of a command: one relay, on AWS or on this machine, and the terminal. */
 export type Context = ReturnType<typeof createContext>
 
 /** @throws Failure when stores.yml has no such store */

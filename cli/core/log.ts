@@ -10,7 +10,7 @@ import { cannot } from './errors.ts'
 
 type Local = Pick<Context, 'dataDir'>
 
-/** The log of the local stack, after the one before it. */
+/** The logs of the local stack: the previous one, then the current one. */
 const filesOf = ({ dataDir }: Local) => {
   const path = logFile(dataDir)
   if (existsSync(path)) return [`${path}.old`, path].filter(existsSync)
@@ -19,14 +19,14 @@ const filesOf = ({ dataDir }: Local) => {
 }
 
 /**
- * A line may come behind others that are so much newer: the functions write side by side, and CloudWatch shows lines
- * seconds after they were written.
+ * Lines may be out of sequence by this much: the functions write concurrently, and CloudWatch shows lines seconds after
+ * they were written.
  */
 export const LATE_MS = 30_000
 
 const SAMPLE_BYTES = 64 * 1024
 
-/** Where in a file what was written since a time begins, by bisection; most of a log is older than what is asked for. */
+/** Finds the offset of a time in a file by bisection; most of a log is older than the requested period. */
 const beginOf = async (file: FileHandle, since: Date) => {
   const from = new Date(since.getTime() - LATE_MS).toISOString()
   const sample = Buffer.alloc(SAMPLE_BYTES)
@@ -43,7 +43,7 @@ const beginOf = async (file: FileHandle, since: Date) => {
 
 const NEWLINE = 10
 
-/** Reads, at each call, the lines that were completed in a file since the last one; at the first, since a time. */
+/** Each call returns the lines that a file gained since the previous call; the first, those since a time. */
 const newLines = (path: string, since: Date) => {
   let read: number | undefined
   let rest = Buffer.alloc(0)
@@ -52,7 +52,7 @@ const newLines = (path: string, since: Date) => {
       await using file = await open(path)
       read = await beginOf(file, since)
     }
-    // The stack has started a new file.
+    // The stack has started a new log file.
     if ((await stat(path)).size < read) {
       read = 0
       rest = Buffer.alloc(0)
@@ -68,7 +68,7 @@ const newLines = (path: string, since: Date) => {
   }
 }
 
-/** Reads, at each call, what the local stack has written to its log since the last one, metrics included. */
+/** Each call returns what the local stack has logged since the previous call, including metrics. */
 export const localLines = (context: Local, since: Date) => {
   let files: ReturnType<typeof newLines>[] | undefined
   return async function* (): AsyncGenerator<string> {
@@ -81,7 +81,7 @@ export const localLines = (context: Local, since: Date) => {
 
 const CHUNK_BYTES = 4 * 1024 * 1024
 
-/** The lines of a chunk that have one of some texts, the last first. */
+/** The lines of a chunk that contain one of the texts, newest first. */
 function* linesWith(chunk: Buffer, texts: readonly string[]): Generator<string> {
   const ends = new Map<number, number>()
   for (const text of texts.map(each => Buffer.from(each))) {
@@ -95,8 +95,8 @@ function* linesWith(chunk: Buffer, texts: readonly string[]): Generator<string> 
 }
 
 /**
- * The lines since a time that have one of some texts, the last first. Reading ends with the reader's interest; a
- * hundred megabytes without the texts take a tenth of a second, if the texts have a dozen characters.
+ * The lines since a time that contain one of the texts, newest first. Stops reading when the consumer stops; searching
+ * a hundred megabytes takes a tenth of a second for texts of a dozen characters.
  */
 async function* lastLocalLines(context: Local, since: Date, texts: readonly string[]) {
   let buffer = Buffer.allocUnsafe(CHUNK_BYTES)
@@ -108,10 +108,10 @@ async function* lastLocalLines(context: Local, since: Date, texts: readonly stri
       const start = Math.max(begin, end - buffer.length)
       const { bytesRead } = await file.read(buffer, 0, end - start, start)
       const chunk = buffer.subarray(0, bytesRead)
-      // What is before belongs to a line that the next chunk has.
+      // The first line continues in the next chunk.
       const whole = start === begin ? 0 : chunk.indexOf(NEWLINE) + 1
       if (start > begin && (whole === 0 || whole === bytesRead)) {
-        // A line is longer than the buffer.
+        // The line is longer than the buffer.
         buffer = Buffer.allocUnsafe(2 * buffer.length)
         continue
       }
@@ -124,7 +124,7 @@ async function* lastLocalLines(context: Local, since: Date, texts: readonly stri
 /** A line of the functions' structured log. */
 export type LogLine = {
   at: Date
-  /** The function that wrote it, where known. */
+  /** The function that wrote it, if known. */
   from: string | undefined
   level: string
   message: string
@@ -138,28 +138,28 @@ type Range = {
   signal?: AbortSignal | undefined
   /** Only lines with one of these messages. */
   messages?: readonly string[] | undefined
-  /** Locally, only lines whose fields have one of these values. Of the newest, the rarest field is best named first. */
+  /** Locally, only lines whose fields have one of these values; when reading backwards, list the rarest field first. */
   fields?: Readonly<Record<string, readonly string[]>> | undefined
 }
 
 const time = v.pipe(v.string(), v.isoTimestamp())
 const parsed = v.pipe(v.string(), v.startsWith('{'), v.parseJson())
 
-/** A line that a function wrote, or Node's runtime for it: then the message may be an error. */
+/** A line by a function, or by Node's runtime, whose message may be an error. */
 const entry = v.looseObject({
   level: v.string(),
   message: v.union([v.string(), v.looseObject({ errorType: v.string(), errorMessage: v.string() })]),
   timestamp: time,
 })
 
-/** Lambda's own report of an invocation or a start that timed out or failed. */
+/** Lambda's report of an invocation or initialization that timed out or failed. */
 const failed = v.object({
   time,
   type: v.picklist(['platform.report', 'platform.initReport']),
   record: v.looseObject({ status: v.picklist(['timeout', 'error', 'failure']) }),
 })
 
-/** Reads a line of the log; undefined for metrics and whatever else the functions did not log. */
+/** Reads a line of the log; undefined for metrics and lines that are not from the functions. */
 const logLineOf = (line: string, from?: string): LogLine | undefined => {
   const text = line.trim()
   const json = v.safeParse(parsed, text)
@@ -181,16 +181,16 @@ const logLineOf = (line: string, from?: string): LogLine | undefined => {
   }
 }
 
-/** The log of the relay's functions: CloudWatch Logs, or the file the local stack writes. */
+/** The log of the functions: CloudWatch Logs, or the file that the local stack writes. */
 export const logOf = (context: Context, range: Range): AsyncGenerator<LogLine> =>
   context.local ? localLog(context, range) : cloudWatchLog(context, range)
 
 const LOCAL_INTERVAL_MS = 250
 
-/** Of each field, the texts of which a line has one: most lines have none, and parsing takes its time. */
+/** Per field, texts of which a line must contain one: a cheap test before the parsing of the few that do. */
 const textsOf = ({ fields, messages }: Pick<Range, 'fields' | 'messages'>) =>
   Object.entries({ ...fields, ...(messages && { message: messages }) }).map(([name, values]) =>
-    // As the logger writes it.
+    // In the logger's serialization.
     values.map(value => visible(JSON.stringify({ [name]: value }).slice(1, -1))),
   )
 
@@ -220,10 +220,10 @@ async function* newestLocal(context: Context, { since, ...wanted }: Newest) {
 }
 
 /**
- * What a person wants of the log, the newest first.
+ * Searches the log, newest first.
  *
- * @param limit how many to find; one more shows that there are others
- * @param pick what is wanted of a line, if anything
+ * @param limit maximum number of results; one more is returned if there are others
+ * @param pick extracts the result from a line, if any
  */
 export const newestOf = async <Found>(
   context: Context,
@@ -233,7 +233,7 @@ export const newestOf = async <Found>(
 ): Promise<Found[]> => {
   const found: Found[] = []
   const { local } = context
-  // CloudWatch reads from the oldest line on.
+  // CloudWatch returns the oldest lines first.
   for await (const line of local
     ? newestLocal(context, newest)
     : logOf(context, { ...newest, follow: false })) {
@@ -247,7 +247,7 @@ export const newestOf = async <Found>(
 
 const CLOUDWATCH_INTERVAL_MS = 3000
 
-/** Leaves out metrics, and what Lambda reports of invocations that succeed. */
+/** Excludes metrics and Lambda's reports of successful invocations. */
 const LOG_LINES =
   '{ $.level = * || $.record.status = "timeout" || $.record.status = "error" || $.record.status = "failure" }'
 
@@ -260,7 +260,7 @@ async function* cloudWatchLog({ aws, stack }: Context, range: Range): AsyncGener
   const { since, follow, signal, messages } = range
   const { functions } = await stack()
   const client = await aws.logs()
-  /** What the next poll may meet again. */
+  /** Lines that the next poll may return again. */
   const seen = new Map<string, number>()
 
   async function* linesOf(key: string, name: string, from: number, keepFrom: number) {

@@ -48,7 +48,7 @@ export const since = (text: string): Date => {
   return date
 }
 
-/** `--since` of a command that looks back this far by default. */
+/** `--since` with a default. */
 export const periodOption = (period: string) =>
   new Option('--since <when>', 'start of the period: 2h, 7d, or a date')
     .argParser(since)
@@ -66,7 +66,7 @@ const port = (text: string): number => {
   throw new InvalidArgumentError('Expected a port number.')
 }
 
-/** An option that is the TCP port of what listens there. */
+/** An option for a TCP port. */
 export const portOption = (name: PortName) => {
   const { variable, port: preset } = ADDRESSES[name]
   const description = `port on 127.0.0.1 (default: ${variable}, else ${preset})`

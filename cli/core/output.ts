@@ -7,7 +7,7 @@ export type Report = {
   text: string
   /** Whether everything is fine; otherwise the exit code is 1. @default true */
   ok?: boolean
-  /** The colour of a line of the text on a terminal. */
+  /** The colour of a line of text on a terminal. */
   colourOf?: (line: string) => Colour | undefined
 }
 
@@ -17,10 +17,10 @@ const cellText = (cell: Cell) => visible(cell instanceof Date ? cell.toISOString
 
 const width = (text: string) => [...text].length
 
-/** Escapes what would act on a terminal, in text of several lines or JSON. */
+/** Escapes characters that would control a terminal, in multi-line text or JSON. */
 export const visibleLines = (text: string): string => text.split('\n').map(visible).join('\n')
 
-/** Rows below their headings, in columns. */
+/** Formats rows in columns below their headings. */
 export const table = (headings: readonly string[], rows: readonly (readonly Cell[])[]): string => {
   const lines = [headings, ...rows].map(row => row.map((cell = '-') => cellText(cell)))
   const widths = headings.map((_, column) => Math.max(...lines.map(line => width(line[column] ?? ''))))
@@ -28,14 +28,14 @@ export const table = (headings: readonly string[], rows: readonly (readonly Cell
   return lines.map(line => line.map(padded).join('  ').trimEnd()).join('\n')
 }
 
-/** Names and values, one pair a line; undefined values are left out. */
+/** Names and values, one pair per line; undefined values are omitted. */
 export const facts = (pairs: Readonly<Record<string, Cell>>): string => {
   const known = Object.entries(pairs).filter(([, value]) => value !== undefined)
   const longest = Math.max(0, ...known.map(([name]) => width(name)))
   return known.map(([name, value]) => `${name.padEnd(longest)}  ${cellText(value)}`).join('\n')
 }
 
-/** An argument as a shell takes it. */
+/** Quotes an argument for a shell. */
 export const shellWord = (word: string): string =>
   /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
@@ -43,11 +43,11 @@ export const shellWord = (word: string): string =>
 export const count = (number: number, one: string, many = `${one}s`): string =>
   `${number} ${number === 1 ? one : many}`
 
-/** Text of several lines, without those that do not apply. */
+/** Joins lines, without those that do not apply. */
 export const lines = (...parts: readonly (string | readonly string[] | false)[]): string =>
   parts.flatMap(part => (part === false ? [] : part)).join('\n')
 
-/** What one check found. */
+/** The result of a check. */
 export type Finding = {
   check: string
   /** `problem`: needs attention. `note`: worth knowing. */
@@ -63,7 +63,7 @@ const finding =
   })
 export const [ok, note, problem] = [finding('ok'), finding('note'), finding('problem')] as const
 
-/** A check that says the same whether it holds or not, but for the remedy. */
+/** A check whose text is the same whether it holds or not, except for the remedy. */
 export const judged = (check: string, holds: boolean, found: string, remedy: string): Finding =>
   holds ? ok(check, found) : problem(check, found, remedy)
 
@@ -72,7 +72,7 @@ const COLOURS: Readonly<Record<string, Colour>> = {
   ...{ [MARKS.ok]: 'green', [MARKS.note]: 'yellow', [MARKS.problem]: 'red' },
 }
 
-/** @param where was checked, in a sentence */
+/** @param where what was checked, in a sentence */
 export const findingsReport = (findings: readonly Finding[], where: string, about: object = {}): Report => {
   const problems = findings.filter(({ level }) => level === 'problem').length
   return {

@@ -29,7 +29,7 @@ const messageOf = ({ MessageId, Body, ReceiptHandle, Attributes = {} }: Message)
   receives: Number(Attributes.ApproximateReceiveCount ?? 0),
 })
 
-/** The number of messages in a queue, by state and in all, and its attributes. */
+/** The number of messages in a queue, by state and in total, and its attributes. */
 export const depthOf = async ({ sqs, queueUrl }: Pick<Context, 'sqs' | 'queueUrl'>, queue: string) => {
   const { Attributes: attributes = {} } = await sqs.getQueueAttributes({
     QueueUrl: await queueUrl(queue),
@@ -44,7 +44,7 @@ export const depthOf = async ({ sqs, queueUrl }: Pick<Context, 'sqs' | 'queueUrl
 /** Messages that may be received now, and those being processed or waiting for a retry. */
 export type Depth = { waiting: number; inFlight: number }
 
-/** The depth of every queue; undefined for a feed that has none. */
+/** The depth of every queue; undefined for a feed without a queue. */
 export const queuesOf = async (context: Context) => {
   const depth = async (queue: string): Promise<Depth> => {
     const { visible, all } = await depthOf(context, queue)
@@ -98,7 +98,7 @@ export const browse = async (
       QueueUrl,
       MaxNumberOfMessages: Math.min(BATCH, most),
       VisibilityTimeout: HOLD_SECONDS,
-      // Without waiting, AWS asks only some of its servers and may miss messages.
+      // Short polling queries only some of the SQS servers and may miss messages.
       WaitTimeSeconds: local ? 0 : 1,
       MessageSystemAttributeNames: ['All'],
     })
@@ -109,7 +109,7 @@ export const browse = async (
     const messages = [...held.values()]
     held.clear()
     for (let at = 0; at < messages.length; at += BATCH) {
-      // What cannot be released, since it was held for too long, becomes visible by itself.
+      // A message that cannot be released was held too long and is visible again.
       await extendVisibility(messages.slice(at, at + BATCH), 0).catch(() => undefined)
     }
   }
@@ -118,7 +118,7 @@ export const browse = async (
     for (let visited = 0; visited < limit && !isDone(); ) {
       const messages = await receive(limit - visited)
       if (messages.length === 0) break
-      // A message that returns was held for too long, and is held again.
+      // A message received again was held too long, and is held again.
       const fresh = messages.filter(({ id }) => !held.has(id))
       for (const message of messages) held.set(message.id, message)
       visited += fresh.length

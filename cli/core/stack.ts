@@ -9,7 +9,7 @@ import { WEBHOOK_PATH } from '../../lib/platform/names.ts'
 import { type Ports, urlOf } from '../../local/settings.ts'
 import { cannot } from './errors.ts'
 
-/** The checkout this command belongs to, whatever the current directory. */
+/** The checkout of this command, independent of the current directory. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** The properties of a deployed stack that do not follow from its name. */
@@ -19,9 +19,9 @@ export type Stack = {
   apiUrl: string
   accountingUrl: string
   ordersTable: string
-  /** By their names in serverless.yml; `timeout` in seconds, `target` what is invoked: an alias, if it has one. */
+  /** By name in serverless.yml; `timeout` in seconds; `target` is invoked: the alias, if there is one. */
   functions: Readonly<Record<string, { name: string; target: string; timeout: number }>>
-  /** What exists only on AWS. */
+  /** Resources that exist only on AWS. */
   aws?: {
     /** The topic that alarms are sent to. */
     alarmTopic: string
@@ -30,7 +30,7 @@ export type Stack = {
   }
 }
 
-/** What the command reads of serverless.yml. */
+/** The part of serverless.yml that the command reads. */
 const serverless = v.looseObject({
   params: v.looseObject({ default: v.looseObject({ ordersTable: v.string() }) }),
   functions: v.record(v.string(), v.looseObject({ timeout: v.optional(v.number(), 6) })),

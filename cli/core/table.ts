@@ -4,18 +4,18 @@ import type { Context } from './context.ts'
 type Value = string | number
 
 /**
- * Conditions by attribute and operator, such as `{ 'status =': 'paid', 'at BETWEEN': [from, to] }`; those without a
- * value are left out.
+ * Conditions by attribute and operator, such as `{ 'status =': 'paid', 'at BETWEEN': [from, to] }`; undefined values
+ * are ignored.
  */
 type Conditions = Readonly<Record<string, Value | readonly Value[] | undefined>>
 
-/** The items of a table or index: those with the key, or all of them, as far as they pass the filter. */
+/** The items of a table or index that match the key, if given, and the filter. */
 export async function* itemsOf(
   { dynamodb }: Pick<Context, 'dynamodb'>,
   table: Pick<QueryCommandInput, 'TableName'> & Partial<QueryCommandInput>,
   { key = {}, filter = {} }: { key?: Conditions; filter?: Conditions },
 ): AsyncGenerator<Record<string, AttributeValue>> {
-  // Some attributes have the names of reserved words.
+  // Some attribute names are reserved words.
   const names: Record<string, string> = {}
   const values: Record<string, AttributeValue> = {}
   const placeholder = (value: Value) => {

@@ -5,13 +5,13 @@ import { styleText } from 'node:util'
 import { isCancel, password, text as prompt } from '@clack/prompts'
 import { cannot, messageOf } from './errors.ts'
 
-/** The process a command runs in, as far as it uses it; tests replace it. */
+/** The parts of the process that a command uses; tests replace them. */
 export type Terminal = {
   stdin: Readable & { isTTY?: boolean }
   stdout: Writable & { isTTY?: boolean }
   stderr: Writable & { isTTY?: boolean }
   environment: Readonly<Record<string, string | undefined>>
-  /** Receives the progress of long operations, in place of a terminal. */
+  /** Receives the progress of long operations instead of a terminal. */
   onProgress?: (text: string, reached: number, total: number | undefined) => void
 }
 
@@ -55,7 +55,7 @@ export const readInput = (file: string): Promise<Buffer> =>
     throw cannot(`read "${file}"`, messageOf(error))
   })
 
-/** @throws Failure when it is empty or contains whitespace; it does not hold the secret */
+/** @throws Failure if it is empty or contains whitespace; the error does not contain the secret */
 export const validSecret = (input: string, what: string): string => {
   if (input === '') throw cannot(`read ${what}`, 'it is empty')
   if (/[\s\p{Cc}]/u.test(input))
@@ -64,8 +64,8 @@ export const validSecret = (input: string, what: string): string => {
 }
 
 /**
- * Reads a secret from standard input, or prompts for it on a terminal. As an argument it would stay in the
- * shell's history and appear in the process list.
+ * Reads a secret from standard input, or prompts for it on a terminal. An argument would be kept in the shell's history
+ * and appear in the process list.
  *
  * @param what its name in the prompt and in errors
  * @throws Failure when there is no secret or it contains whitespace
@@ -84,11 +84,11 @@ export const readSecret = async ({ stdin, stderr }: Terminal, what: string): Pro
 }
 
 /**
- * Requires that what is about to be destroyed is named.
+ * Requires confirmation of a destructive action by name.
  *
  * @param action such as `discard all 3`
- * @param given the name, where it was passed as an option
- * @throws Failure when another name is given
+ * @param given the name, if it was passed as an option
+ * @throws Failure if another name is given
  */
 export const confirmName = async (terminal: Terminal, action: string, name: string, given?: string) => {
   const { stdin, stderr } = terminal

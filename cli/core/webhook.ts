@@ -22,7 +22,7 @@ const envelope = v.looseObject({
   data: v.fallback(v.optional(v.looseObject({ source: text, external_id: text })), undefined),
 })
 
-/** What identifies a webhook, an event or a feed message, as far as it can be read; never throws. */
+/** The identifying fields of a webhook, event or feed message, as far as they can be read; never throws. */
 export const envelopeOf = (body: Body) => {
   const { event, delivery, data } = v.parse(v.fallback(envelope, {}), jsonOf(body))
   return { event, delivery, source: data?.source, external_id: data?.external_id }
@@ -43,7 +43,7 @@ export type WebhookResponse = { status: number; body: string }
 const reasonOf = (error: unknown) => {
   if (!(error instanceof Error)) return messageOf(error)
   if (error.name === 'TimeoutError') return `no response within ${SENDER_TIMEOUT_SECONDS} s`
-  // fetch wraps the network's error.
+  // fetch wraps the network error.
   return error.cause === undefined ? error.message : messageOf(error.cause)
 }
 
@@ -70,7 +70,7 @@ export const sendWebhook = async (request: WebhookRequest): Promise<WebhookRespo
   }
 }
 
-/** Sends a signed webhook that is none: a relay that accepts the secret ignores it and answers 200. */
+/** Sends a signed ping: a relay that accepts the secret ignores it and returns 200. */
 export const ping = (url: string, secret: string): Promise<WebhookResponse> => {
   const delivery = randomUUID()
   const body = Buffer.from(JSON.stringify({ event: PROBE, delivery, data: {} }))
@@ -81,15 +81,15 @@ export const isAccepted = ({ status }: WebhookResponse): boolean => status === 2
 
 const PING_INTERVAL_MS = 1000
 
-/** The relay looks for new secrets at the first signature that does not match, but at a bounded rate. */
+/** The relay reads new secrets at the first signature that does not match, but at a bounded rate. */
 const MAX_WAIT_MS = REFRESH_INTERVAL_MS + 10_000
 
 const REMEDY = 'the secret is stored; check that this is the URL of this relay, and run the command again'
 
 /**
- * Waits until the relay accepts what is signed with a secret.
+ * Waits until the relay accepts signatures of a secret.
  *
- * @throws Failure when it does not within 70 seconds
+ * @throws Failure if it does not within 70 seconds
  */
 export const waitUntilAccepted = async (
   terminal: Terminal,
@@ -107,7 +107,7 @@ export const waitUntilAccepted = async (
       throw cannot('confirm that the secret is accepted', messageOf(error), REMEDY, error)
     })
     if (isAccepted(response)) return
-    // 503 is the answer while the secret is being exchanged.
+    // The relay returns 503 while the secret is being rotated.
     if (![401, 503].includes(response.status) || Date.now() > until) {
       const found = `${url} answered a signed ping with ${response.status}`
       throw cannot('confirm that the secret is accepted', found, REMEDY)

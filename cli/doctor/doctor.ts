@@ -107,7 +107,7 @@ const clockOffset = async (url: string): Promise<number | undefined> => {
   }
 }
 
-/** More than the header's whole seconds and the network explain. */
+/** More than the rounding of the header and network latency can explain. */
 const NOTABLE_SECONDS = 30
 
 const clocks = async (context: Context, webhookUrl: string): Promise<Finding> => {
@@ -215,7 +215,7 @@ const alarms = async ({ aws }: Context, TopicArn: string): Promise<Finding> => {
     : note(check, `nobody is subscribed to ${TopicArn}`, remedy)
 }
 
-/** The scheduled check, and one for each endpoint that has none reserved. */
+/** Concurrency for the scheduled check, and for each endpoint without reserved concurrency. */
 const OTHER_EXECUTIONS = { scheduled: 1, endpoints: 2 }
 
 const executions = async ({ lambda, stack }: Context, reserved: number): Promise<Finding> => {
@@ -241,13 +241,13 @@ const account: Check = async context => {
   return [await alarms(context, aws.alarmTopic), await executions(context, aws.reserved)]
 }
 
-/** Everything the doctor checks, by topic. */
+/** The checks by topic. */
 export const CHECKS: Readonly<Record<string, Check>> = { settings, webhook, service, queues, stores, account }
 
-/** The findings of each topic, as soon as it is checked. */
+/** The findings of each topic, as they become available. */
 export async function* diagnose(context: Context, given?: string): AsyncGenerator<Finding[]> {
   const url = await webhookUrlOf(context, given)
-  // Fails when there is no relay at all, before every check does.
+  // Fails once if there is no relay at all, instead of in every check.
   await context.queueUrl(QUEUES.orders)
   for (const [topic, check] of Object.entries(CHECKS)) {
     yield await check(context, url).catch(error => [
@@ -266,12 +266,12 @@ const doctor = async (context: Context, options: { url?: string | undefined }) =
   return findingsReport(findings, context.title)
 }
 
-/** `relay doctor`: finds problems and says how to fix them. */
+/** `relay doctor`: finds problems and explains how to fix them. */
 export const doctorCommand = ({ program, run }: Cli): void => {
   program
     .command('doctor')
     .description(
-      'Check settings, secrets, the accounting service, queues and stores, and say how to fix what is wrong. The exit code is 1 when there is a problem.',
+      'Check settings, secrets, the accounting service, queues and stores, and explain how to fix each problem. The exit code is 1 if there is a problem.',
     )
     .addOption(URL_OPTION)
     .action(run(doctor))

@@ -6,14 +6,14 @@ import { type Finding, judged, problem } from '../core/output.ts'
 /** How long the accounting service retries a delivery, in seconds. */
 const SENDER_RETRIES = RETRY_SECONDS.reduce<number>((sum, wait) => sum + wait, 0)
 
-/** Durations that must fit together, in seconds. */
+/** Durations that must be consistent, in seconds. */
 export type Windows = {
   /** How long a delivery is remembered. */
   deliveryTtl: number
   deadRetention: number
   queueRetention: number
   queueVisibility: number
-  /** Receives before a message becomes a dead letter; undefined when it never does. */
+  /** Receives before a message becomes a dead letter; undefined if it never does. */
   maxReceives: number | undefined
   webhookTimeout: number
   workerTimeout: number
@@ -45,7 +45,7 @@ const deadLetterCheck = (maxReceives: number | undefined, retention: number): Fi
   )
 }
 
-/** Checks that the settings of the parts fit together. Pure. */
+/** Checks that the settings are consistent. Pure. */
 export const windowFindings = (windows: Windows): Finding[] => {
   const { deliveryTtl, deadRetention, queueVisibility, webhookTimeout, workerTimeout } = windows
   return [

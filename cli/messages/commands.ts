@@ -70,13 +70,13 @@ const history = async (context: Context, { command }: Kind, limit: number): Prom
   }
 }
 
-/** Which messages are named, and how. */
+/** The selected messages. */
 type Named = Selection & { all?: true | undefined; from?: string | undefined }
 
 /**
  * Requires an explicit selection, so that nothing acts on every message by accident.
  *
- * @throws Failure when there is none, or one contradicts another
+ * @throws Failure if there is none, or if selections contradict each other
  */
 const requireSelection = (action: string, { ids, all, from, limit: _, ...filters }: Named): void => {
   const isFiltered = Object.values(filters).some(value => value !== undefined)
@@ -119,7 +119,7 @@ const act = async (context: Context, kind: Kind, action: Operation['action'], op
   let name = plan?.name ?? nameOf(selection)
   if (action === 'discard') {
     if (selection.ids === undefined) {
-      // What arrives from here on is not deleted.
+      // Messages that arrive from here on are not deleted.
       const { messages } = await collect(context, kind, selection)
       name = nameOf(selection, messages.length)
       selection = { ids: messages.map(({ raw }) => raw.id), limit: selection.limit }
@@ -145,7 +145,7 @@ const reportOf = (
     done.flatMap(({ message, outcome }) => (outcome === wanted ? [message.raw.id] : []))
   const succeeded = idsWith(DONE[action])
   const others = done.filter(({ outcome }) => outcome !== DONE[action])
-  // Messages named by their ids leave others on purpose.
+  // A selection by ids leaves the others intentionally.
   const left = selection.ids === undefined || missing.length > 0 ? hidden : 0
   return {
     data: {
@@ -198,7 +198,7 @@ export const messageCommands = (
       .addOption(EVENT)
       .addOption(SINCE)
       .addOption(GROUP)
-  filtered('groups', 'Group the messages by what failed, with their number and the first and last time.')
+  filtered('groups', 'Group the messages by failure, with their number and the first and last time.')
     .addOption(LIMIT)
     .action(run((context, options) => list(context, kind, options, true)))
   filtered('list', help.list)
@@ -215,18 +215,18 @@ export const messageCommands = (
     filtered(name, description)
       .argument('[ids...]', ID)
       .option('--all', 'every message')
-      .option('--dry-run', 'only show the plan: which messages, and the calls to the service they lead to')
-      .option('--plan <file>', 'as --dry-run, and write the plan to a file')
-      .option('--from <file>', 'carry out the plan in this file, with its messages and no others')
-      .option('--reason <text>', 'why, for the history')
+      .option('--dry-run', 'only show the plan: the messages, and the calls to the service that they cause')
+      .option('--plan <file>', 'like --dry-run, and write the plan to a file')
+      .option('--from <file>', 'carry out the plan in this file, with exactly its messages')
+      .option('--reason <text>', 'reason, for the history')
       .addOption(limitOption().default(Number.POSITIVE_INFINITY, 'all'))
   action('replay', help.replay)
     .option('--rate <number>', 'messages to replay per second', positive, PACING.rate)
-    .option('--stop-after <number>', 'stop when so many fail in a row', positive, PACING.stopAfter)
+    .option('--stop-after <number>', 'stop after this many consecutive failures', positive, PACING.stopAfter)
     .action(run((context, ids, options) => act(context, kind, 'replay', { ...idsIn(ids), ...options })))
   action(
     'discard',
-    'Delete messages permanently, after their name is typed: the id, or the filter and the number of messages. With --json, their content is printed once more.',
+    'Delete messages permanently, after confirmation by typing their name: the id, or the filter and the number of messages. With --json, their content is printed first.',
   )
     .option('--yes <name>', 'the name, for scripts')
     .action(run((context, ids, options) => act(context, kind, 'discard', { ...idsIn(ids), ...options })))

@@ -5,7 +5,7 @@ import { TABLES } from '../../lib/platform/names.ts'
 import type { Context } from '../core/context.ts'
 import { itemsOf } from '../core/table.ts'
 
-/** The partition of the history table that holds what operators did. */
+/** The partition of the history table with the operators' actions. */
 const PARTITION = 'operations'
 
 export const operation = v.object({
@@ -13,26 +13,26 @@ export const operation = v.object({
   reason: v.optional(v.string()),
   command: v.picklist(['dead', 'quarantine']),
   action: v.picklist(['replay', 'discard']),
-  /** What it was done with, as the operator names it: an id, a group, filters, or all. */
+  /** The selection, as the operator named it: an id, a group, filters, or all. */
   name: v.string(),
   /** The plan that was carried out. */
   plan: v.optional(v.string()),
-  /** Absent while it runs, or when its process was killed. */
+  /** Absent while it runs, or if its process was killed. */
   ended: v.optional(v.string()),
   /** Why it ended early. */
   stopped: v.optional(v.string()),
-  /** How many messages had each outcome. */
+  /** Number of messages by outcome. */
   counts: v.record(v.string(), v.number()),
-  /** The first of the messages that are gone from their queue. */
+  /** The first messages that were removed from their queue. */
   messages: v.array(v.string()),
 })
 
 export type Operation = v.InferOutput<typeof operation>
 
-/** An item has room for 400 KB, an id has 36 characters. */
+/** An item may have 400 KB; an id has 36 characters. */
 const MAX_MESSAGES = 1000
 
-/** Who uses the command: the caller of AWS, or the user of this machine. */
+/** The user of the command: the AWS caller, or the user of this machine. */
 const operatorOf = async ({ local, aws }: Context): Promise<string> => {
   if (local) return userInfo().username
   const { Arn = 'unknown' } = await (await aws.sts()).getCallerIdentity({})
@@ -40,9 +40,9 @@ const operatorOf = async ({ local, aws }: Context): Promise<string> => {
 }
 
 /**
- * Writes down what an operator does, before it is done: what is killed halfway is in the history, too.
+ * Records an operator's action before it starts, so that an interrupted one is in the history, too.
  *
- * @returns writes down how it ended
+ * @returns a function that records how it ended
  */
 export const beginOperation = async (
   context: Context,
@@ -63,7 +63,7 @@ export const beginOperation = async (
   }
 }
 
-/** What operators did with messages of a kind, the last first. */
+/** The operators' actions on messages of a kind, newest first. */
 export const operationsOf = async (context: Context, command: Operation['command'], limit: number) => {
   const found: (Operation & { at: string })[] = []
   const history = { TableName: context.nameOf(TABLES.history), ScanIndexForward: false }

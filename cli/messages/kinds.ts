@@ -14,12 +14,12 @@ import { ordersOf } from '../orders/orders.ts'
 import { messageCommands } from './commands.ts'
 import type { Kind, Message, Reading } from './message.ts'
 
-/** What the worker answers: the messages that failed. */
+/** The worker's response: the messages that failed. */
 const answer = v.pipe(v.string(), v.parseJson(), v.object({ batchItemFailures: v.array(v.unknown()) }))
 
 /**
- * Has the worker process a dead letter at once. Sent to the order queue, it would end up behind later events of its
- * order that still wait there to be retried.
+ * Has the worker process a dead letter immediately. In the order queue, it would end up behind later events of its order
+ * that are still waiting to be retried.
  *
  * @returns whether it succeeded; otherwise it remains a dead letter
  */
@@ -32,7 +32,7 @@ const processNow = async (context: Context, { id, body, group, sent }: QueueMess
     attributes: {
       MessageGroupId: group ?? id,
       SentTimestamp: String(sent.getTime()),
-      // Not the first time: a call made then may have taken effect.
+      // Not the first receive: an earlier call may have taken effect.
       ApproximateReceiveCount: '2',
     },
   }
@@ -76,7 +76,7 @@ export const DEAD_LETTERS: Kind = {
     SINCE: ({ at }) => at,
   },
 
-  // The next save of the order forgets it.
+  // The next save of the order removes it.
   explain: async (context, message) => {
     const { from, source, external_id, delivery } = message
     if (from === 'feed' || source === undefined || external_id === undefined) return message
@@ -89,7 +89,7 @@ export const DEAD_LETTERS: Kind = {
     const sources = new Set(stores().map(({ source }) => source))
     const queueOf = feedQueues(stores())
     return async ({ raw, from, source, reading }) => {
-      // A feed message names the store whose queue it goes back to.
+      // A feed message names its store, to whose queue it is returned.
       if (from === 'feed') {
         if (source === undefined || !sources.has(source)) return { outcome: 'foreign' }
         const sendToFeed = async () => {
@@ -97,7 +97,7 @@ export const DEAD_LETTERS: Kind = {
             QueueUrl: await queueUrl(queueOf(source)),
             MessageBody: raw.body,
             MessageGroupId: raw.group ?? raw.id,
-            // Under its old id, SQS might drop the message as a duplicate.
+            // With its old deduplication id, SQS might drop the message as a duplicate.
             MessageDeduplicationId: randomUUID(),
           })
           return true
@@ -120,12 +120,12 @@ export const deadCommands = (cli: Cli): void =>
     list: 'List the dead letters of the order queue and of feeds.',
     show: 'Show a dead letter and its body.',
     replay:
-      'Have the worker process dead letters now, in order within each order; return messages of feeds to their feed. What fails again remains a dead letter. Repeating a replay is safe.',
+      'Have the worker process dead letters now, in sequence within each order; return feed messages to their feed. Messages that fail again remain dead letters. Repeating a replay is safe.',
   })
 
 const entry = v.pipe(v.string(), v.parseJson(), quarantineEntry)
 
-/** Reads what was quarantined as the relay, perhaps a newer one by now, reads it. */
+/** Reads quarantined input with the current version of the relay. */
 const readContent = (from: Message['from'], body: Buffer): Reading => {
   if (from !== 'webhook') return readOrderEvent(body)
   const reading = readWebhook(body)
@@ -191,7 +191,7 @@ export const QUARANTINE: Kind = {
       const send = async () => {
         const enqueue = orderQueue(sqs, await queueUrl(QUEUES.orders))
         await enqueue(event.data, { id: randomUUID(), json: text })
-        // A delivery id that belongs to another order stays recorded for that one.
+        // A delivery id of another order stays recorded for that order.
         if (webhook === undefined || recorded !== undefined) return true
         const { delivery, data } = webhook
         await deliveries.record({ delivery, source, external_id, status: data.status }, nowSeconds())
@@ -206,7 +206,7 @@ export const QUARANTINE: Kind = {
 export const quarantineCommands = (cli: Cli): void =>
   messageCommands(cli, QUARANTINE, {
     command: 'Inspect and replay the quarantine: authentic input that could not be read.',
-    list: 'List the messages in quarantine and whether the relay can read them by now.',
+    list: 'List the messages in quarantine and whether the relay can now read them.',
     show: 'Show a message in quarantine and its body.',
-    replay: 'Add messages to the order queue that can be read by now; the others are kept.',
+    replay: 'Add the messages that can now be read to the order queue; the others are kept.',
   })

@@ -14,7 +14,7 @@ export type Reading = { event: OrderEvent; text: string } | { unreadable: string
 /** A message that waits for a person's decision: a dead letter, or one in quarantine. */
 export type Message = {
   raw: QueueMessage
-  /** The queue it is in. */
+  /** Its queue. */
   queue: string
   /** Where it failed. */
   from: 'order queue' | 'feed' | 'webhook' | 'worker' | 'unknown'
@@ -24,9 +24,9 @@ export type Message = {
   /** Id of the delivery or request. */
   delivery?: string | undefined
   at: Date
-  /** Why it failed, as far as that is known. */
+  /** Why it failed, if known. */
   error?: string | undefined
-  /** What the relay received. */
+  /** The content that the relay received. */
   body: Buffer
   reading: Reading
   /** Additional properties in output. */
@@ -35,16 +35,16 @@ export type Message = {
   content: object
 }
 
-/** What is done with a message. */
+/** The action on a message. */
 export type Step =
   /**
    * Sends it; `send` resolves to false when it failed again. `event` is what the worker will read; `note` says what
    * follows when it reads none.
    */
   | { outcome: 'replayed'; send: () => Promise<boolean>; event?: OrderEvent; note: string }
-  /** Only deletes it: as asked, or since the same delivery was received again in the meantime. */
+  /** Only deletes it: as requested, or because the same delivery was received again in the meantime. */
   | { outcome: 'discarded' | 'duplicate' }
-  /** Keeps it: unreadable, of no store in stores.yml, behind another message of its order, or failed again. */
+  /** Keeps it: it is unreadable, of an unknown store, behind another message of its order, or failed again. */
   | { outcome: 'unreadable' | 'foreign' | 'behind' | 'failed' }
 
 export type Outcome = Step['outcome']
@@ -52,7 +52,7 @@ export type Outcome = Step['outcome']
 export const isKept = (outcome: Outcome): boolean =>
   outcome !== 'replayed' && outcome !== 'duplicate' && outcome !== 'discarded'
 
-/** What distinguishes dead letters from the quarantine. */
+/** The differences between dead letters and the quarantine. */
 export type Kind = {
   command: 'dead' | 'quarantine'
   /** The key of the messages in JSON output. */
@@ -65,12 +65,12 @@ export type Kind = {
   read: (raw: QueueMessage, queue: string) => Message
   /** The columns of a listing, by heading. */
   columns: Readonly<Record<string, (message: Message) => string | number | boolean | Date | undefined>>
-  /** Adds what only the tables know: why it failed. */
+  /** Adds why it failed, which only the tables know. */
   explain?: (context: Context, message: Message) => Promise<Message>
   planner: (context: Context) => (message: Message) => Promise<Step>
 }
 
-/** Which messages a command acts on. */
+/** The messages that a command acts on. */
 export type Selection = {
   /** Ids of messages or of the deliveries or requests in them. @default any */
   ids?: readonly string[] | undefined
@@ -88,35 +88,35 @@ export type Selection = {
 export const idsOf = ({ raw, delivery }: Message): readonly string[] =>
   delivery === undefined ? [raw.id] : [raw.id, delivery]
 
-/** What identifies a message, for output. */
+/** The identifying fields of a message, for output. */
 export const summaryOf = (message: Message) => {
   const { raw, from, source, external_id, event, delivery, at, error, details } = message
   return { id: raw.id, from, source, external_id, event, delivery, at, error, ...details }
 }
 
-/** Its body for people, indented if it is JSON. */
+/** The body for people, indented if it is JSON. */
 export const textOf = ({ body }: Message): string => {
   const json = jsonOf(body)
   return json === undefined ? body.toString('utf8') : JSON.stringify(json, null, 2)
 }
 
-/** When SQS deletes it. In a FIFO queue, the time starts anew when a message becomes a dead letter. */
+/** When SQS deletes it. In a FIFO queue, retention restarts when a message becomes a dead letter. */
 export const deletedAt = ({ raw }: Message): Date => new Date(raw.sent.getTime() + RETENTION_SECONDS * 1000)
 
-/** An error without what differs from one message to the next: ids, values and numbers other than a status. */
+/** An error without the parts that vary between messages: ids, values and numbers other than a status. */
 const normalised = (error: string): string =>
   error
     .replaceAll(/[\da-f]{8}-[\da-f-]{27}/gi, '…')
     .replaceAll(/(?<!Field )"[^"]*"/g, '"…"')
     .replaceAll(/(?<!answered )(?<!\w)-?\d[\d.]*/g, '…')
 
-/** What failed in the same way: by the error, or by the store and event while that is not known. */
+/** The group of a failure: its error or, if unknown, its store and event. */
 const failureOf = ({ from, error, event, source }: Message): string =>
   `${from}: ${error === undefined ? `${event ?? 'message'} of ${source ?? 'no store'}` : normalised(error)}`
 
 export const groupOf = (message: Message): string => hash('sha256', failureOf(message)).slice(0, 8)
 
-/** Messages that failed in the same way, the most frequent failure first. */
+/** Messages grouped by failure, the most frequent first. */
 export const groupsOf = (messages: readonly Message[]) =>
   [...Map.groupBy(messages, groupOf)]
     .map(([group, found]) => {
@@ -131,7 +131,7 @@ export const groupsOf = (messages: readonly Message[]) =>
     })
     .toSorted((a, b) => b.count - a.count)
 
-/** A message that does not say what a filter asks for is not selected. */
+/** A message without the field of a filter is not selected. */
 const isSelected = (message: Message, { ids, source, order, event, since, group }: Selection): boolean =>
   (ids === undefined || idsOf(message).some(id => ids.includes(id))) &&
   (source === undefined || message.source === source) &&
@@ -143,7 +143,7 @@ const isSelected = (message: Message, { ids, source, order, event, since, group 
 /**
  * Visits the selected messages of every queue of a kind; all others are kept.
  *
- * @returns how many messages there are in all, and how many of them could not be read
+ * @returns the total number of messages, and how many of them could not be read
  */
 const visitSelected = async (
   context: Context,
@@ -155,7 +155,7 @@ const visitSelected = async (
   let total = 0
   let visited = 0
   const awaited = new Set(selection.ids)
-  // A delivery may be in several messages.
+  // Several messages may contain one delivery.
   const isDone = () => selection.ids !== undefined && awaited.size === 0
   for (const queue of kind.queues(context)) {
     total += await browse(
@@ -187,14 +187,13 @@ export const collect = async (context: Context, kind: Kind, selection: Selection
   return { messages, ...counts }
 }
 
-/** What is to be done, and with which messages. */
+/** An action and its messages. */
 export type Task = { action: Operation['action']; selection: Selection }
 
 /**
- * Decides for each selected message what is done with it. A replayed message never overtakes one of its group that
- * is kept.
+ * Decides the action on each selected message. A replayed message never overtakes a kept one of its group.
  *
- * @param take does it, and returns its outcome; nothing when it was only looked at
+ * @param take performs the action and returns its outcome; undefined if the message was only inspected
  */
 export const eachStep = (
   context: Context,
@@ -219,17 +218,17 @@ export const eachStep = (
   return visitSelected(context, kind, selection, visit, skip)
 }
 
-/** The service has its daily work beside a replay, and so many failures in a row mean that the cause is not fixed. */
+/** Leaves the service capacity for its daily work; this many consecutive failures mean that the cause is not fixed. */
 export const PACING = { rate: 20, stopAfter: 5 } as const
 
 /**
- * Carries out a task and keeps it in the history. Each message is sent and only then deleted: a crash in between sends
- * it twice, which is safe. What ends early, for whatever reason, can be repeated: what was done is gone from the queue.
+ * Carries out a task and records it in the history. Each message is first sent, then deleted: a crash in between sends
+ * it twice, which is safe. A task that ends early can be repeated: completed messages are no longer in the queue.
  *
- * @param rate messages a second
- * @param stopAfter replays that fail in a row before the rest is left
- * @param signal breaks it off between two messages
- * @throws when the first message cannot be taken
+ * @param rate messages per second
+ * @param stopAfter number of consecutive failed replays after which it stops
+ * @param signal stops it between two messages
+ * @throws if the first message cannot be processed
  */
 export const carryOut = async (
   context: Context,

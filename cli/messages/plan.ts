@@ -23,10 +23,10 @@ import { eachStep, type Kind, type Outcome, type Selection, summaryOf, type Task
 
 type CallKind = AccountingCall['to']
 
-/** A call to the accounting service that a replay leads to, and its expected outcome. */
+/** A call to the accounting service that a replay causes, and its expected outcome. */
 type ExpectedCall = { to: CallKind; body?: string; outcome: string }
 
-/** What a replay leads to, as far as it can be predicted. */
+/** The effects of a replay, as far as they can be predicted. */
 type Prediction = {
   calls: ExpectedCall[]
   /** Messages to the store's feed. */
@@ -43,10 +43,10 @@ const hasPayment = (body: string) => {
 }
 
 /**
- * What the service is expected to answer, and the order as it then has it (spec: States and transitions).
- * Only the service knows whether it can finalize a new order, or refuses one for its content.
+ * The expected response of the service, and the resulting order (spec: States and transitions). Only the service knows
+ * whether it can finalize a new order, or refuses its content.
  *
- * @throws Failure when the spec does not know the order's status
+ * @throws Failure if the spec does not define the order's status
  */
 const predictCall = (
   call: AccountingCall,
@@ -89,9 +89,9 @@ const predictCall = (
 }
 
 /**
- * Predicts what replaying events would lead to: runs the worker's own `handleEvent` on the stored order, with
- * calls answered by the spec's rules. Reads the store and the service; changes nothing. Each event finds what
- * the events before it would have left behind.
+ * Predicts the effects of replaying events: runs the worker's own `handleEvent` on the stored order, with calls answered
+ * by the spec's rules. Reads the store and the service; changes nothing. Each event starts from the predicted result of
+ * the previous ones.
  */
 export const dryRun = ({
   orders,
@@ -145,7 +145,7 @@ export const dryRun = ({
   }
 }
 
-/** A prediction, one call or message a line. */
+/** A prediction, one call or message per line. */
 const predictionText = ({ calls, publishes, unknown }: Prediction): string[] => [
   ...calls.map(({ to, body, outcome }) =>
     to === 'read' ? `GET order: ${outcome}` : `POST ${to} ${body ?? ''}: ${outcome}`,
@@ -176,16 +176,16 @@ export const OUTCOMES: Readonly<Record<Outcome, string>> = {
   failed: 'kept: it failed again, and relay tail --errors shows why',
 }
 
-/** What an action does with which messages, from a file that may have been edited. */
+/** A plan from a file that may have been edited: an action and its messages. */
 const plan = v.object({
   plan: v.pipe(v.string(), v.uuid()),
   command: operation.entries.command,
   action: operation.entries.action,
-  /** The relay that it was made for. */
+  /** The relay it was made for. */
   relay: v.string(),
   name: v.string(),
   made_at: v.string(),
-  /** `does` says what is done with it, one call or message a line. */
+  /** `does` describes the effects, one call or message per line. */
   messages: v.array(
     v.looseObject({
       ...{ id: v.string(), does: v.array(v.string()) },
@@ -197,13 +197,13 @@ const plan = v.object({
     }),
   ),
   calls: v.object({ create: v.number(), payment: v.number(), refund: v.number(), read: v.number() }),
-  /** Messages that could not be read, and are no part of it. */
+  /** Number of messages that could not be read and are not part of it. */
   hidden: v.number(),
 })
 
 export type Plan = v.InferOutput<typeof plan>
 
-/** What is acted on, as an operator names it: an id, or a group, filters or all, and how many messages it is. */
+/** The selection in an operator's terms: an id; or a group, filters or all, with the number of messages. */
 export const nameOf = ({ ids = [], limit: _, ...filters }: Selection, found?: number): string => {
   if (ids.length === 1) return ids[0] ?? ''
   const given = Object.entries(filters).flatMap(([name, value]) =>
@@ -213,7 +213,7 @@ export const nameOf = ({ ids = [], limit: _, ...filters }: Selection, found?: nu
   return [given.join(' ') || 'all', ...(found === undefined ? [] : [found])].join(' ')
 }
 
-/** Finds out what an action would do; sends and deletes nothing. */
+/** Determines what an action would do; sends and deletes nothing. */
 export const makePlan = async (context: Context, kind: Kind, task: Task): Promise<Plan> => {
   let reader: Promise<ReturnType<typeof orderReader>> | undefined
   const predictEvent = dryRun({
@@ -244,8 +244,8 @@ export const makePlan = async (context: Context, kind: Kind, task: Task): Promis
 /**
  * Reads a plan from the text of its file.
  *
- * @param action the only one that it may be for. @default any
- * @throws Failure when it is none, or is for something else
+ * @param action the only action that it may be for. @default any
+ * @throws Failure if it is not a plan, or for another action
  */
 export const readPlan = (
   text: string,
@@ -260,7 +260,7 @@ export const readPlan = (
   throw cannot('carry out the plan', `it is for relay ${madeFor}`)
 }
 
-/** The messages of a plan, and no others. */
+/** Selects exactly the messages of a plan. */
 export const selectionOf = ({ messages }: Pick<Plan, 'messages'>): Selection => ({
   ids: messages.map(({ id }) => id),
   limit: Number.POSITIVE_INFINITY,

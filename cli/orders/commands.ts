@@ -46,7 +46,7 @@ const show = async (context: Context, source: string, external_id: string): Prom
   const waiting = whyWaiting(stored, Date.now(), announced)
   const others = Object.entries({ ...result, source, external_id, status: result?.status ?? 'unknown' })
   const text = facts({
-    // First, wherever the service has them.
+    // First, regardless of their position in the service's response.
     ...{ source, external_id, status: '' },
     ...Object.fromEntries(
       others.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
@@ -104,13 +104,13 @@ const ordersText = (orders: readonly ReturnType<typeof summary>[]) => {
   )
 }
 
-/** One order more than `limit` tells that there are others. */
+/** One order more than `limit` shows that there are others. */
 const cut = (orders: readonly StoredOrder[], limit: number) => ({
   orders: orders.slice(0, limit),
   more: orders.length > limit,
 })
 
-/** The table is not sorted by time, so all of it is read; no more than twice the limit is held. */
+/** The table is not sorted by time, so it is read completely; at most twice the limit is held in memory. */
 const scanned = async (context: Context, { limit, unsettled, until, ...filter }: ListOptions) => {
   let orders: StoredOrder[] = []
   const newest = () => orders.sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1)).slice(0, limit + 1)
@@ -165,16 +165,16 @@ const check = async (context: Context, source: string, external_id: string): Pro
 }
 
 const LIMIT = 100
-const FAILING = new Option('--failing', 'only orders whose event fails, the longest failing first')
+const FAILING = new Option('--failing', 'only orders with a failing event, longest failing first')
 FAILING.conflicts(['scan', 'status', 'since', 'until', 'unsettled'])
 
 const COST = `
-Reads the history, the last change first, a store of stores.yml beside the other, and ends with the cursor of the next
-page. With --scan it reads the whole table of orders instead, also those that have no history: they last changed
-before this version of the relay, or the history was lost. A million orders of 1 KB then take a minute or two and cost
+Reads the history of all stores in stores.yml, newest change first, and prints the cursor of the next page.
+With --scan, reads the whole orders table instead, including orders without a history: they last changed before
+this version of the relay, or the history was lost. A million orders of 1 KB then take a minute or two and cost
 about 0.03 dollars.`
 
-/** `relay orders`: the orders as the relay has them. */
+/** `relay orders`: the orders stored by the relay. */
 export const ordersCommands = ({ program, run }: Cli): void => {
   const orders = program.command('orders').description('Look up orders.')
   const ofOrder = (name: string, description: string) =>
@@ -183,28 +183,25 @@ export const ordersCommands = ({ program, run }: Cli): void => {
       .description(description)
       .argument('<source>', 'source of the store')
       .argument('<external_id>', "the order's number in the store")
-  ofOrder(
-    'show',
-    'Show one order: its result, the requests of its store, why it waits, and its history.',
-  ).action(run(show))
+  ofOrder('show', 'Show an order: its result, its requests, why it waits, and its history.').action(run(show))
   ofOrder('check', 'Have the worker read an order from the service now.').action(run(check))
   orders
     .command('find')
-    .description('Find orders by order number, id of a request or delivery, or invoice number.')
+    .description('Find orders by order number, request or delivery id, or invoice number.')
     .argument('<text>', 'the number or id, in full')
     .action(run(find))
   orders
     .command('list')
-    .description('List orders, the most recently changed first.')
+    .description('List orders, most recently changed first.')
     .addOption(SOURCE)
     .addOption(new Option('--status <status>', 'only this status').choices(STATUSES))
     .option('--since <when>', 'only orders changed since: 2h, 7d, or a date', since)
     .option('--until <when>', 'only orders that last changed before', since)
     .option('--unsettled', 'only orders in review, in doubt, or with an open request')
     .option('--limit <number>', 'maximum number of orders to list', positive, LIMIT)
-    .option('--cursor <cursor>', 'where the page before ended')
+    .option('--cursor <cursor>', 'cursor printed with the previous page')
     .addOption(FAILING)
-    .addOption(new Option('--scan', 'read the table of orders, not the history').conflicts('cursor'))
+    .addOption(new Option('--scan', 'read the orders table instead of the history').conflicts('cursor'))
     .addHelpText('after', COST)
     .action(run(list))
 }

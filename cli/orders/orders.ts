@@ -13,17 +13,17 @@ import { cannot, usageError } from '../core/errors.ts'
 import { itemsOf } from '../core/table.ts'
 import { deliveryWith } from '../deliveries.ts'
 
-/** The orders table, for reading single orders. */
+/** Reads single orders from the orders table. */
 export const ordersOf = async ({ dynamodb, stack }: Context) =>
   orderRepository(dynamodb, (await stack()).ordersTable, { random: Math.random })
 
 export const announcementsOf = ({ dynamodb, nameOf }: Context) =>
   announcementRepository(dynamodb, nameOf(TABLES.deliveries))
 
-/** DynamoDB takes this many keys in one request. */
+/** Maximum number of keys in a DynamoDB request. */
 const BATCH = 100
 
-/** The keys of orders, each once. */
+/** The keys of orders, without duplicates. */
 export const orderKeys = (orders: readonly OrderKey[]): OrderKey[] => {
   const keys = orders.map(({ source, external_id }) => ({ source, external_id }))
   return [...new Map(keys.map(key => [orderName(key), key])).values()]
@@ -55,7 +55,7 @@ export type OrderFilter = {
   until?: Date | undefined
 }
 
-/** Where the next page begins. */
+/** The start of the next page. */
 type Position = { position: string; source: string }
 
 const cursorOf = ({ position, source }: Position) =>
@@ -71,7 +71,7 @@ const readCursor = (cursor: string): Position => {
   }
 }
 
-/** The newest first, and of the same instant in the order of their stores. */
+/** Newest first; of the same instant, sorted by store. */
 const isBefore = (a: Position, b: Position) =>
   a.position === b.position ? a.source < b.source : a.position > b.position
 
@@ -79,7 +79,7 @@ const placeOf = (entry: HistoryEntry): Position => ({ position: positionOf(entry
 
 async function* entriesOf(context: Context, source: string, { since, until }: OrderFilter, after?: Position) {
   const from = since?.toISOString() ?? '0'
-  // Behind every position of that instant.
+  // After every position of that instant.
   const to = after?.position ?? (until === undefined ? '9' : `${until.toISOString()}$`)
   if (to < from) return
   const items = itemsOf(
@@ -100,18 +100,18 @@ async function* entriesOf(context: Context, source: string, { since, until }: Or
 
 export type OrderPage = {
   orders: readonly StoredOrder[]
-  /** Undefined when there are no more. */
+  /** Undefined if there are no more. */
   cursor?: string
-  /** The time of the last change that was looked at: what matches may be further back. */
+  /** The time of the last change examined: further matches may be older. */
   searched?: string
 }
 
-/** Changes to be looked at for one page. */
+/** Maximum number of changes to examine for a page. */
 const READ_MOST = 2000
 
 /**
- * Orders, the last changed first, over any number of them. Reads the history, in which each change has an entry; an
- * order is listed where its entry is that of its present state.
+ * Orders, most recently changed first, for any number of orders. Reads the history, which has an entry for each change;
+ * an order is listed at the entry of its current state.
  */
 export const listOrders = async (
   context: Context,
@@ -152,7 +152,7 @@ export const listOrders = async (
   return { orders, ...(last !== undefined && { searched: last.at }) }
 }
 
-/** The orders whose event fails, the longest failing first. */
+/** The orders with a failing event, longest failing first. */
 export const failingOrders = async (
   context: Context,
   { limit, source, cursor }: { limit: number; source?: string | undefined; cursor?: string | undefined },
@@ -175,7 +175,7 @@ export const failingOrders = async (
       if (after.source === orderName(key)) after = undefined
       continue
     }
-    // The order that the page before ended with may have succeeded since.
+    // The last order of the previous page may have succeeded since.
     after = undefined
     if (source === undefined || key.source === source) found.push({ ...key, position })
     if (found.length > limit) break
@@ -189,7 +189,7 @@ export const failingOrders = async (
   }
 }
 
-/** Orders found by their own number, the id of a request or delivery, or their invoice number. */
+/** Finds orders by order number, request or delivery id, or invoice number. */
 export const findOrders = async (context: Context, text: string): Promise<StoredOrder[]> => {
   const TableName = context.nameOf(TABLES.history)
   const indexed = HISTORY_INDEXES.map(async IndexName => {
@@ -211,18 +211,18 @@ export const findOrders = async (context: Context, text: string): Promise<Stored
 type Timeline = {
   stored: StoredOrder
   announced: Announced
-  /** The last change first. */
+  /** Newest first. */
   entries: readonly HistoryEntry[]
-  /** Whether the first change is among them: older ones may not have been recorded, or are beyond the limit. */
+  /** Whether the first change is included: it may be unrecorded, or beyond the limit. */
   complete: boolean
 }
 
 const TIMELINE_MOST = 200
 
 /**
- * An order and what happened to it.
+ * An order and its history.
  *
- * @throws Failure when the relay does not know it
+ * @throws Failure if the relay does not know it
  */
 export const timelineOf = async (context: Context, key: OrderKey): Promise<Timeline> => {
   const orders = await ordersOf(context)
@@ -252,7 +252,7 @@ export const timelineOf = async (context: Context, key: OrderKey): Promise<Timel
 }
 
 /**
- * Scans the orders table, or queries one store's part of it, from a number on: for every order, also those without a
+ * Scans the orders table, or queries one store's orders, starting after an order number: includes orders without a
  * history.
  */
 export async function* ordersWhere(

@@ -5,16 +5,16 @@ import { count, lines, shellWord } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
 import { orderEvents, ordersOf, ordersWhere } from './orders.ts'
 
-/** A store receives its daily messages beside it; the accounting service is not called. */
+/** Leaves the store capacity for its daily messages; the accounting service is not called. */
 export const RESEND_RATE = 50
 
 type Selection = {
   source: string
-  /** Only the orders changed since. */
+  /** Only orders changed since. */
   since?: Date | undefined
   /** Only this order. */
   external_id?: string | undefined
-  /** Only the orders whose number comes after this one. */
+  /** Only orders whose number sorts after this one. */
   after?: string | undefined
 }
 
@@ -22,7 +22,7 @@ const select = async (context: Context, { external_id, ...filter }: Selection): 
   const { source } = filter
   const ids: string[] = []
   if (external_id === undefined) {
-    // Without a revision, only a failing event is noted.
+    // Without a revision, only a failing event is recorded.
     for await (const { order, revision } of ordersWhere(context, filter))
       if (revision > 0) ids.push(order.external_id)
     return ids
@@ -32,17 +32,17 @@ const select = async (context: Context, { external_id, ...filter }: Selection): 
 }
 
 type ResendOptions = Selection & {
-  /** Orders a second. */
+  /** Orders per second. */
   rate: number
-  /** Ends the run after the present order. */
+  /** Ends the run after the current order. */
   signal?: AbortSignal
 }
 
 /**
- * Has the worker publish the present state of orders to their store's feed once more, each with its next version.
+ * Has the worker publish the current state of orders to their store's feed again, each with its next version.
  *
  * @returns how many of the selected orders were passed to the worker, and the last of them
- * @throws Failure that says how far it came
+ * @throws Failure with the progress
  */
 export const resend = async (context: Context, { rate, signal, ...selection }: ResendOptions) => {
   const { source } = storeNamed(context, selection.source)

@@ -12,7 +12,7 @@ export type Series = {
   stat: 'Sum' | 'Maximum'
 }
 
-/** From a time on, in intervals of so many milliseconds: whole minutes. */
+/** A start time and an interval in milliseconds, a multiple of a minute. */
 export type Intervals = { from: number; step: number; count: number }
 
 /** Reads a value for each interval, undefined without data. */
@@ -30,7 +30,7 @@ const outcomes = (...names: (keyof typeof OUTCOMES)[]) =>
 const isFailure = (status: string) => status.startsWith('5')
 const requests = (statuses: string[]) => own('Requests', ...statuses.map(status => ({ status })))
 
-/** What passes through the relay, each the sum of several metrics. */
+/** The throughput of the relay, each rate the sum of several metrics. */
 const FLOW = {
   queued: outcomes('queued'),
   repeated: outcomes('duplicate', 'ignored'),
@@ -49,7 +49,7 @@ const FLOW = {
 export type FlowName = keyof typeof FLOW
 export const FLOW_NAMES = Object.keys(FLOW) as FlowName[]
 
-/** How much of each kind passed in each interval. */
+/** The values of each rate by interval. */
 export const flowRates = async (
   read: ReadSeries,
   intervals: Intervals,
@@ -89,7 +89,7 @@ const written = v.pipe(
 const keyOf = (name: string, dimensions: Readonly<Record<string, unknown>>) =>
   JSON.stringify([name, ...Object.entries(dimensions).sort(([a], [b]) => (a < b ? -1 : 1))])
 
-/** Reads the metrics in the local log: each call reads on from where the last one ended. */
+/** Reads the metrics in the local log; each call continues where the previous one ended. */
 const localSeries = (context: Context): ReadSeries => {
   const lines = localLines(context, new Date(Date.now() - KEPT_MS))
   /** By metric and minute. */
@@ -138,7 +138,7 @@ const localSeries = (context: Context): ReadSeries => {
 const namedValues = (dimensions: Readonly<Record<string, string>>) =>
   Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value }))
 
-/** CloudWatch takes so many metrics in a call. */
+/** Maximum number of metrics in a CloudWatch call. */
 const CALL_MAX = 500
 
 const cloudWatchSeries =
@@ -177,7 +177,7 @@ const cloudWatchSeries =
 export const seriesOf = (context: Context): ReadSeries =>
   context.local ? localSeries(context) : cloudWatchSeries(context)
 
-/** The last so many intervals, the present one included. */
+/** The most recent intervals, including the current one. */
 export const lastIntervals = (count: number, minutes: number): Intervals => {
   const step = minutes * MINUTE
   return { from: (Math.floor(Date.now() / step) - count + 1) * step, step, count }

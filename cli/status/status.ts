@@ -12,9 +12,9 @@ export type AlarmState = {
   /** The page of docs/runbook. */
   page: string
   summary: string
-  /** `unknown`: not enough data yet or, locally, a condition that only AWS can measure. */
+  /** `unknown`: not enough data or, locally, a condition that only AWS can measure. */
   state: 'ok' | 'alarm' | 'unknown'
-  /** When it came to this state, where that is known. */
+  /** When it entered this state, if known. */
   since?: string
 }
 
@@ -27,7 +27,7 @@ const STATES: Readonly<Record<string, AlarmState['state']>> = { OK: 'ok', ALARM:
 
 type State = Pick<AlarmState, 'state' | 'since'>
 
-/** The states that CloudWatch knows, by the names of alarms. */
+/** The states in CloudWatch, by alarm name. */
 const cloudWatchStates = async ({ service, aws }: Context) => {
   const found = new Map<string, State>()
   const pages = (await aws.cloudWatch()).paginateDescribeAlarms({ AlarmNamePrefix: `${service}-` })
@@ -41,7 +41,7 @@ const cloudWatchStates = async ({ service, aws }: Context) => {
 
 const WATCHED = ['ordersDead', 'feedsDead', 'quarantine'] as const
 
-/** What the local stack can judge: conditions of its own metrics, and of what waits in queues. */
+/** The alarms that the local stack can evaluate: conditions on its own metrics and on queue depths. */
 const localState = async ({ condition }: Alarm, queues: Queues, read: ReadSeries): Promise<State> => {
   const { Namespace, MetricName, Dimensions, Statistic, Period, ComparisonOperator, Threshold } = condition
   const judged = (value: number, since?: string): State => {
@@ -67,7 +67,7 @@ const localState = async ({ condition }: Alarm, queues: Queues, read: ReadSeries
   return judged(value, first === -1 ? undefined : since)
 }
 
-/** The state of every alarm: CloudWatch's or, in the local stack, what the same conditions give. */
+/** The state of every alarm, from CloudWatch or, in the local stack, evaluated with the same conditions. */
 export const alarmsOf = async (context: Context, queues: Queues, read: ReadSeries): Promise<AlarmState[]> => {
   const { local, service } = context
   const known = local ? undefined : await cloudWatchStates(context)
@@ -82,13 +82,13 @@ export const alarmsOf = async (context: Context, queues: Queues, read: ReadSerie
 
 const ORDER = { alarm: 0, unknown: 1, ok: 2 }
 
-/** What is wrong first. */
+/** Active alarms first. */
 export const byState = (alarms: readonly AlarmState[]): AlarmState[] =>
   alarms.toSorted((a, b) => ORDER[a.state] - ORDER[b.state])
 
 const RECENT_MINUTES = 5
 
-/** What passed in the last five minutes, in the last hour by minutes and in the last day by quarters. */
+/** The throughput of the last five minutes, the last hour by minutes and the last day by quarters of an hour. */
 export const ratesOf = async (read: ReadSeries) => {
   const [hour, day] = [lastIntervals(60, 1), lastIntervals(96, 15)]
   const [hourly, daily] = await Promise.all([flowRates(read, hour), flowRates(read, day)])
@@ -106,8 +106,8 @@ export const ratesOf = async (read: ReadSeries) => {
 const AGE_MINUTES = 10
 
 /**
- * The age of the oldest message of each queue that is not empty, in seconds. SQS reports it to CloudWatch only: the
- * local stack does not know it.
+ * The age of the oldest message of each non-empty queue, in seconds. SQS reports it only to CloudWatch, so it is unknown
+ * in the local stack.
  */
 export const agesOf = async (context: Context, { orders, bulk, feeds }: Queues, read: ReadSeries) => {
   if (context.local) return {}
@@ -132,7 +132,7 @@ export const agesOf = async (context: Context, { orders, bulk, feeds }: Queues, 
   )
 }
 
-/** A name of the JSON document as people read it: `requestsFailed` as "requests failed". */
+/** A field name in plain words: `requestsFailed` as "requests failed". */
 const wordsOf = (name: string): string => name.replaceAll(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
 
 const status = async (context: Context): Promise<Report> => {
@@ -187,7 +187,7 @@ export const statusCommand = ({ program, run }: Cli): void => {
   program
     .command('status')
     .description(
-      'Show the active alarms, what waits in each queue, and what passed in the last five minutes, with --json also in the last hour by minutes and the last day by quarters of an hour. The exit code is 1 when an alarm is active.',
+      'Show the active alarms, the depth of each queue, and the throughput of the last five minutes; with --json also of the last hour by minutes and the last day by quarters of an hour. The exit code is 1 if an alarm is active.',
     )
     .action(run(status))
 }

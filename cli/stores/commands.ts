@@ -17,14 +17,17 @@ export const storesCommands = ({ program, run }: Cli): void => {
     .description(
       'List the stores with their feeds and queues, the number of waiting messages, and their keys.',
     )
-    .option('--errors', `with the last error of each HTTP feed in the log of the last ${ERROR_HOURS} hours`)
+    .option(
+      '--errors',
+      `include the last error of each HTTP feed in the log of the last ${ERROR_HOURS} hours`,
+    )
     .action(run(listStores))
   ofStore(
     'show',
-    "Show a store's feed: its queue with policy, consumers and number of waiting messages, and what its developer needs: code of a consumer or receiver, and the policy of the consumer's role.",
+    "Show a store's feed: its queue with policy, consumers and number of waiting messages; and for its developer: the code of a consumer or receiver, and the policy of the consumer's role.",
   ).action(run(showStore))
   ofStore('key', "Create a key for the stores' API. It is shown once; only its hash is stored.")
-    .option('--read-only', 'a key that can read orders, but not create, pay, refund or withdraw them')
+    .option('--read-only', 'create a key that can read orders, but not create, pay, refund or withdraw them')
     .action(run(createKey))
   ofStore('revoke', 'Revoke a key.')
     .argument('<id>', 'id of the key, as listed by relay stores list')
@@ -43,15 +46,15 @@ export const storesCommands = ({ program, run }: Cli): void => {
     .action(run(setSecret))
   ofStore(
     'test',
-    `Send a signed message with the event ${FEED_TEST} to an HTTP feed, and show what it answers. The exit code is 1 unless it is 2xx.`,
+    `Send a signed message with the event ${FEED_TEST} to an HTTP feed and show the response. The exit code is 1 unless it is 2xx.`,
   ).action(run(testFeed))
   ofStore(
     'resend',
-    'Publish the present state of orders again, with the next version of each, after a store has lost its data. Repeating it is safe; when interrupted, it says how to continue.',
+    'Publish the current state of orders again, each with its next version, after a store has lost its data. Safe to repeat; if interrupted, it prints how to continue.',
   )
     .option(
       '--since <when>',
-      'the orders changed since: 2h, 7d, or a date; either this or --order is required',
+      'orders changed since: 2h, 7d, or a date; either this or --order is required',
       since,
     )
     .addOption(ORDER)

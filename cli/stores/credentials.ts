@@ -9,17 +9,17 @@ import { count, lines, shellWord } from '../core/output.ts'
 import { readSecret } from '../core/terminal.ts'
 import { nowSeconds } from '../core/webhook.ts'
 
-/** The stored keys of the stores' API, each with the name of its store. */
+/** The stored keys of the stores' API, with the name of their store. */
 export const storeKeysOf = async ({ parameters }: Context) =>
   (await parameters.below(PARAMETERS.storeKeys)).map(({ name, modified }) => {
     const [store = '', id = ''] = name.split('/')
     return { store, id, since: modified }
   })
 
-/** What the functions read from an index. */
+/** The folders that the functions read from an index. */
 export const INDEXED = [PARAMETERS.storeKeys, PARAMETERS.feedSecrets] as const
 
-/** The names of the stores whose HTTP feed has a secret. */
+/** Names of the stores whose HTTP feed has a secret. */
 export const storesWithSecret = async ({ parameters }: Context): Promise<ReadonlySet<string>> =>
   new Set((await parameters.below(PARAMETERS.feedSecrets)).map(({ name }) => name))
 
@@ -90,7 +90,7 @@ export const setSecret = async (context: Context, source: string, { stdin = fals
 /**
  * The secret that signs the messages of an HTTP feed.
  *
- * @param action what needs it
+ * @param action the action that needs it
  */
 export const feedSecretOf = async (
   { parameters, flags }: Pick<Context, 'parameters' | 'flags'>,

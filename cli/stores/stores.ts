@@ -18,7 +18,7 @@ import { ROOT } from '../core/stack.ts'
 import { jsonOf } from '../core/webhook.ts'
 import { feedSecretOf, storeKeysOf, storesWithSecret } from './credentials.ts'
 
-/** So far back errors of endpoints are looked for. */
+/** How far back to search for endpoint errors. */
 export const ERROR_HOURS = 24
 
 const FAILURES = ['feed message retried', 'feed message dead-lettered', 'feed disabled']
@@ -74,13 +74,13 @@ export const listStores = async (context: Context, { errors: isAsked = false }: 
 
 const PACKAGE_IMPORT = /\/\/ In your own project: from ('[^']+')\n(import .* from) '[^']+'/
 
-/** An example as a project of a store's own needs it: without its header, and with the package in place of its path. */
+/** An example for a store's own project: without its header, and importing the package instead of a path. */
 const example = (file: string): string => {
   const text = readFileSync(join(ROOT, 'examples', file), 'utf8')
   return text.slice(text.indexOf('import ')).replace(PACKAGE_IMPORT, '$2 $1').trimEnd()
 }
 
-/** What the developer of a store with an SQS feed needs. */
+/** Information for the developer of a store with an SQS feed. */
 const forConsumer = ({ local, region }: Context, url: string, arn: string) => {
   // Version 1 of the AWS CLI ignores AWS_ENDPOINT_URL_SQS.
   const aws = local ? `aws --endpoint-url ${new URL(url).origin} sqs` : 'aws sqs'
@@ -90,7 +90,7 @@ const forConsumer = ({ local, region }: Context, url: string, arn: string) => {
 ${aws} delete-message --queue-url ${url} --receipt-handle "$RECEIPT_HANDLE"`,
     environment: {
       AWS_REGION: region,
-      // The AWS CLI before version 2, and Python.
+      // For the AWS CLI before version 2, and Python.
       AWS_DEFAULT_REGION: region,
       ...(local && {
         AWS_ENDPOINT_URL_SQS: new URL(url).origin,
@@ -137,7 +137,7 @@ export const showStore = async (context: Context, source: string) => {
   }
 }
 
-/** Delivers a message that is about no order, and shows what the store's endpoint answers. */
+/** Delivers a test message without an order, and shows the response of the store's endpoint. */
 export const testFeed = async (context: Context, source: string) => {
   const { feed } = storeNamed(context, source)
   if (feed === 'sqs')

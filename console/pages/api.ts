@@ -1,45 +1,45 @@
 import { queryOf, Refusal, request } from '../../web/http.ts'
-import { refresh, source } from '../../web/sources.ts'
+import { refresh, resource } from '../../web/resources.ts'
 import type { Routes } from '../routes.ts'
 
-/** A type as JSON that the browser has read. */
+/** A type after the browser has parsed its JSON. */
 type Read<T> = T extends Date ? string : T extends object ? { [Field in keyof T]: Read<T[Field]> } : T
 
 type RouteOf<Path extends Routes['path']> = Extract<Routes, { path: Path }>
 
 type Items<T> = T extends AsyncIterable<infer Item> ? Item : T
 
-/** What a route answers, or each document of its stream. */
-export type Answer<Path extends Routes['path']> = Read<Items<Awaited<ReturnType<RouteOf<Path>['handle']>>>>
+/** The response of a route, or each document of its stream. */
+export type RouteData<Path extends Routes['path']> = Read<Items<Awaited<ReturnType<RouteOf<Path>['handle']>>>>
 
 /**
- * A source for a page: what a route answers to a query.
+ * A resource of a page: the response of a route to a query.
  *
- * @param kinds changes after which it is read again: polled values, and messages of the log
+ * @param kinds changes after which it is read again: polled values and log messages
  */
 export const reads = <Path extends Extract<Routes, { method: 'get' }>['path']>(
   path: Path,
   query: Record<string, string | number | null | undefined> = {},
   ...kinds: string[]
-) => source<Answer<Path>>(`/api/${path}${queryOf(query)}`, ...kinds)
+) => resource<RouteData<Path>>(`/api/${path}${queryOf(query)}`, ...kinds)
 
 /** Each change of an order writes one of these lines to the log. */
 export const ORDER_CHANGES = ['event processed', 'event retried', 'event deferred']
 
 export const OVERVIEW = reads('overview', {}, 'queues', 'rates', 'ages', 'alarms', 'failing', 'imports')
 
-/** Changes something, and then reads what is shown. */
+/** Sends a change, then refreshes the page. */
 export const act = async <Path extends Extract<Routes, { method: 'post' }>['path']>(
   path: Path,
   body: Parameters<RouteOf<Path>['handle']>[0],
-): Promise<Answer<Path>> => {
-  const answer = await request<Answer<Path>>('POST', `/api/${path}`, body)
+): Promise<RouteData<Path>> => {
+  const answer = await request<RouteData<Path>>('POST', `/api/${path}`, body)
   await refresh()
   return answer
 }
 
 /**
- * Reads the documents of a stream as they come.
+ * Reads the documents of a stream as they arrive.
  *
  * @throws Refusal when it ends with an error
  */
@@ -47,7 +47,7 @@ export async function* streams<Path extends Extract<Routes, { method: 'get' }>['
   path: Path,
   query: Record<string, string | number>,
   signal: AbortSignal | null = null,
-): AsyncGenerator<Answer<Path>> {
+): AsyncGenerator<RouteData<Path>> {
   const response = await fetch(`/api/${path}${queryOf(query)}`, { signal })
   const decoder = new TextDecoder()
   let rest = ''

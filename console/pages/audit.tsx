@@ -9,17 +9,17 @@ import { attempt, toast } from '../../web/notices.ts'
 import { Button, Code, type Column, Moment, Name, Section, Table } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
-import { type Answer, act, reads } from './api.ts'
+import { act, type RouteData, reads } from './api.ts'
 import { t } from './persian.ts'
 import { linkToOrder, Message, PERIODS } from './pieces.tsx'
 
-type Balance = NonNullable<Answer<'balance'>['balance']>
+type Balance = NonNullable<RouteData<'balance'>['balance']>
 type Difference = Balance['differences'][number]
 type Group = NonNullable<Balance['lists'][string]>[number]
 
 const CHOICES = [...PERIODS, ['30d', t('Last 30 days')]] as const
 
-/** It stays while other pages are shown. */
+/** Kept while other pages are shown. */
 const period = signal<(typeof CHOICES)[number][0]>('24h')
 
 const OrderLink = ({ source, external_id }: { source: string; external_id: string }) => (
@@ -38,14 +38,18 @@ const repair = (orders: readonly Difference[]) =>
   ask({
     title: t('Repair {count} {count|order|orders}', { count: orders.length }),
     text: t(
-      'The worker reads each from the accounting service, takes over what it finds, and publishes it to the store. Nothing changes in the service.',
+      'The worker reads each order from the accounting service, applies the result, and publishes it to the store. Nothing changes in the service.',
     ),
-    action: t('Have them read'),
+    action: t('Re-read orders'),
     submit: async () => {
       const { checked } = await act('audit/repair', {
         orders: orders.map(({ source, external_id }) => ({ source, external_id })),
       })
-      toast(t('{count} {count|order is|orders are} being read; then audit again.', { count: checked }))
+      toast(
+        t('{count} {count|order is|orders are} being re-read. Run the audit again afterwards.', {
+          count: checked,
+        }),
+      )
     },
   })
 
@@ -81,7 +85,7 @@ const Line = ({ count, children }: { count: number; children: ComponentChildren 
   </>
 )
 
-/** A number that opens to what it counts. */
+/** A count that expands to its members. */
 const Counted = ({ name, count, members }: Group) => {
   const words = name.split(' ').map(word => STATES[word] ?? translateMessage(word))
   const line = <Line count={count}>{words.join(' ')}</Line>
@@ -139,7 +143,7 @@ const Numbers = ({ deliveries, lists, left, since, until }: Balance) => {
       </p>
       <div class="graphs">
         <Part title={t('Webhooks received')}>
-          {deliveries === undefined && <p>{t('There is no log, which alone counts them.')}</p>}
+          {deliveries === undefined && <p>{t('Not counted, because there is no log.')}</p>}
           {deliveries !== undefined && outcomes.length === 0 && <p class="muted">{t('none')}</p>}
           <ul>
             {outcomes.map(([name, count]) => (
@@ -180,7 +184,7 @@ const Numbers = ({ deliveries, lists, left, since, until }: Balance) => {
   )
 }
 
-/** Everything that came in, and what became of it. */
+/** Everything received, and its outcome. */
 export const Audit = page(
   {
     title: () => t('Audit'),

@@ -1,7 +1,7 @@
 import { ask, type FieldProps } from '../../web/form.tsx'
 import { formatDuration } from '../../web/format.ts'
 import { Button, Section } from '../../web/pieces.tsx'
-import { useSources } from '../../web/sources.ts'
+import { useResources } from '../../web/resources.ts'
 import { act, reads } from './api.ts'
 import { t } from './persian.ts'
 import { Job } from './pieces.tsx'
@@ -11,25 +11,28 @@ const WAITS = [120, 30, 600]
 
 const FIELDS: FieldProps[] = [
   {
-    ...{ name: 'handled', label: t('Where it notes what it has handled') },
-    help: t('A file or URL with the delivery of each message that it has handled; it tells what is doubled.'),
+    ...{ name: 'handled', label: t('Log of handled messages') },
+    help: t('A file or URL with the delivery of each handled message; it shows what was processed twice.'),
   },
   {
-    ...{ name: 'wait', label: t('How long it may take') },
+    ...{ name: 'wait', label: t('Time limit for the store') },
     options: WAITS.map(seconds => [String(seconds), formatDuration(seconds)]),
   },
 ]
 
-/** Says what a test of a store does before it starts. */
+/** Explains a test of a store before it starts. */
 const askTest = (source: string, local: boolean) =>
   ask({
     title: t('Test the store {source}', { source }),
     text: t(
-      'It gets messages about test orders, whose numbers begin with relay-conformance-, as the relay sends them in bad times: again, late, mixed, unreadable and, over HTTP, wrongly signed. It takes these orders for real ones and keeps them. The accounting service is not called.',
+      'The store receives messages about test orders, whose numbers begin with relay-conformance-: repeated, late, interleaved, unreadable and, over HTTP, with wrong signatures. It treats these orders as real and keeps them. The accounting service is not called.',
     ),
     fields: local
       ? FIELDS
-      : [...FIELDS, { name: 'testStore', label: t('It is for tests and has no customers'), kind: 'switch' }],
+      : [
+          ...FIELDS,
+          { name: 'testStore', label: t('This is a test store without customers'), kind: 'switch' },
+        ],
     action: t('Start the test'),
     submit: ({ text, isOn }) =>
       act('conformance/start', {
@@ -38,9 +41,9 @@ const askTest = (source: string, local: boolean) =>
       }),
   })
 
-/** What a store would lose or double. */
+/** What a store would lose or process twice. */
 export const Conformance = ({ source }: { source: string }) => {
-  const { data } = useSources({ about: reads('conformance', { source }, 'conformance') })
+  const { data } = useResources({ about: reads('conformance', { source }, 'conformance') })
   if (data === undefined) return null
   const { local, job, findings } = data.about
   const isRunning = job !== undefined && job.end === undefined
@@ -51,7 +54,7 @@ export const Conformance = ({ source }: { source: string }) => {
       aside={!isRunning && <Button onClick={() => askTest(source, local)}>{t('Test the store…')}</Button>}
     >
       {job === undefined ? (
-        <p class="muted">{t('A test finds out what the store would lose or double.')}</p>
+        <p class="muted">{t('A test shows what the store would lose or process twice.')}</p>
       ) : (
         <>
           <Job job={job} stop={() => act('conformance/stop', { source })} />

@@ -4,11 +4,11 @@ import { Choice, parameter } from '../../web/filters.tsx'
 import { Chip, Code, type Column, Empty, LinkButton, Moment, Table, type Tone } from '../../web/pieces.tsx'
 import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
-import { type Answer, reads } from './api.ts'
+import { type RouteData, reads } from './api.ts'
 import { t } from './persian.ts'
 import { Fields, linkToOrder, Message, OF_ORDER, PERIODS, StoreFilter } from './pieces.tsx'
 
-type Row = Answer<'deliveries'>['deliveries'][number]
+type Row = RouteData<'deliveries'>['deliveries'][number]
 
 const OUTCOMES: Readonly<Record<string, readonly [name: string, tone: Tone]>> = {
   queued: [t('queued'), 'good'],
@@ -83,7 +83,7 @@ const Filters = () => (
   </div>
 )
 
-/** The webhooks that came in, and what became of each. */
+/** The received webhooks and their outcomes. */
 export const Deliveries = page(
   {
     title: () => t('Deliveries'),
@@ -96,7 +96,7 @@ export const Deliveries = page(
       <p class="small muted note">
         {more
           ? t('The {count} newest webhooks in the log.', { count: deliveries.length })
-          : t('Webhooks in the log, the newest first: {count}.', { count: deliveries.length })}
+          : t('Webhooks in the log, newest first: {count}.', { count: deliveries.length })}
       </p>
       <Table columns={COLUMNS} rows={deliveries} keyOf={({ at, delivery }) => `${at} ${delivery}`}>
         <Empty title={t('No delivery matches')}>

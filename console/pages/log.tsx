@@ -6,21 +6,21 @@ import { messageOf } from '../../web/http.ts'
 import { Button, Moment } from '../../web/pieces.tsx'
 import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
-import { type Answer, streams } from './api.ts'
+import { type RouteData, streams } from './api.ts'
 import { t } from './persian.ts'
 import { linkToOrder, PERIODS, StoreFilter } from './pieces.tsx'
 
-type Line = Answer<'log'> & { number: number }
+type Line = RouteData<'log'> & { number: number }
 
 type Filter = { since: string; source?: string; order?: string; delivery?: string; errors?: string }
 
-/** So many lines are shown. */
+/** Maximum number of lines shown. */
 const SHOWN = 300
 
-/** Lines wait for each other before they are shown, in milliseconds. */
+/** How long lines are collected before they are shown, in milliseconds. */
 const SETTLE_MS = 100
 
-/** A line; what all lines were chosen by is not repeated. */
+/** A line, without the fields that the filter fixes. */
 const LineItem = ({ line, filter }: { line: Line; filter: Filter }) => {
   const { at, from, level, message, order, delivery, isWebhook, text, stack } = line
   return (
@@ -47,10 +47,10 @@ const LineItem = ({ line, filter }: { line: Line; filter: Filter }) => {
   )
 }
 
-/** Follows the log: the lines that match, the newest first. */
+/** Follows the log: the matching lines, newest first. */
 export const Lines = (filter: Filter) => {
   const lines = useSignal<readonly Line[]>([])
-  /** What is shown while the list stands still. */
+  /** The lines shown while the list is paused. */
   const paused = useSignal<readonly Line[] | undefined>(undefined)
   const problem = useSignal('')
   const round = useSignal(0)

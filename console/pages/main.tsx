@@ -1,5 +1,5 @@
+import { useResources } from '../../web/resources.ts'
 import { type Pages, Shell, start } from '../../web/shell.tsx'
-import { useSources } from '../../web/sources.ts'
 import { OVERVIEW } from './api.ts'
 import { Audit } from './audit.tsx'
 import { Deliveries, Delivery } from './deliveries.tsx'
@@ -53,7 +53,7 @@ const PAGES: Pages = {
 }
 
 const Console = () => {
-  const { data } = useSources({ overview: OVERVIEW })
+  const { data } = useResources({ overview: OVERVIEW })
   const { alarms = [], stage = '' } = data?.overview ?? {}
   const active = alarms.filter(isActive).length
   const badges = {

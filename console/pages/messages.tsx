@@ -19,19 +19,19 @@ import {
 } from '../../web/pieces.tsx'
 import { linkTo, linkWith, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
-import { type Answer, act, reads } from './api.ts'
+import { act, type RouteData, reads } from './api.ts'
 import { t } from './persian.ts'
 import { Fields, linkToOrder, Message, OF_ORDER, PERIODS } from './pieces.tsx'
 
-type Plan = Answer<'plan'>
-type Operation = Answer<'operations'>['operations'][number]
+type Plan = RouteData<'plan'>
+type Operation = RouteData<'operations'>['operations'][number]
 
 const commandOf = ({ path: [name] }: Route) => (name === 'quarantine' ? 'quarantine' : 'dead')
 
 const TITLES = { dead: t('Dead letters'), quarantine: t('Quarantine') }
 const EMPTY = {
-  dead: t('An event that keeps failing for days comes here, to be replayed once its cause is fixed.'),
-  quarantine: t('An authentic webhook that cannot be read comes here, to be replayed once it can be.'),
+  dead: t('Events that keep failing for days are moved here. Replay them once the cause is fixed.'),
+  quarantine: t('Authentic webhooks that cannot be read are kept here. Replay them once they can be read.'),
 }
 const ACTIONS = { replay: t('Replay'), discard: t('Delete') }
 const TONES = { replay: undefined, discard: 'bad' } as const
@@ -40,8 +40,8 @@ const OUTCOMES = {
   discarded: t('deleted'),
   duplicate: t('deleted as duplicates'),
   unreadable: t('still unreadable'),
-  foreign: t('of no store'),
-  behind: t('behind another that is kept'),
+  foreign: t('of an unknown store'),
+  behind: t('behind another kept message'),
   failed: t('failed again'),
 }
 
@@ -50,13 +50,13 @@ const countsText = (counts: Operation['counts']) =>
     .flatMap(([outcome, text]) => (counts[outcome] ? [`${text} ${decimal(counts[outcome])}`] : []))
     .join(', ') || '–'
 
-/** Leads to a plan once there is one. */
+/** Opens a plan once it exists. */
 const show = (command: Plan['command'], made: Promise<{ plan: string }>) =>
   attempt(async () => {
     location.hash = linkTo([command, 'plan', (await made).plan])
   })
 
-/** Buttons that make a plan for what is selected, and lead to it. */
+/** Buttons that create a plan for the selection and open it. */
 const Planning = ({ route, selection }: { route: Route; selection: object }) => {
   const command = commandOf(route)
   const make = (action: keyof typeof ACTIONS) => () =>
@@ -79,7 +79,7 @@ const OpenPlan = ({ command }: Pick<Plan, 'command'>) => {
         command,
         file.text().then(text => act('plans/open', { command, file: text })),
       )
-    // So that the same file can be chosen again.
+    // Allows choosing the same file again.
     currentTarget.value = ''
   }
   return (
@@ -104,8 +104,8 @@ const HISTORY: Column<Operation>[] = [
   { label: t('Reason'), kind: 'breaks sentences', cell: ({ reason }) => reason && <Name>{reason}</Name> },
 ]
 
-/** How far the plan is that was started last. */
-const Progress = ({ plan, counts, missing, end }: NonNullable<Answer<'operation'>['operation']>) => {
+/** The progress of the most recently started plan. */
+const Progress = ({ plan, counts, missing, end }: NonNullable<RouteData<'operation'>['operation']>) => {
   const done = Object.values(counts).reduce((sum, each) => sum + each, 0)
   return (
     <section class="card progress" aria-label={t('Progress')}>
@@ -123,9 +123,9 @@ const Progress = ({ plan, counts, missing, end }: NonNullable<Answer<'operation'
   )
 }
 
-type Row = Answer<'messages'>['messages'][number]
+type Row = RouteData<'messages'>['messages'][number]
 
-/** What messages are selected by, beside their age. */
+/** The fields by which messages are selected, in addition to their age. */
 const FILTERS = {
   group: ({ group }: Row) => group,
   source: ({ source }: Row) => source,
@@ -149,7 +149,7 @@ const only = (name: keyof typeof FILTERS, text: string | undefined, value = text
     </a>
   )
 
-const GROUPS: Column<Answer<'messages'>['groups'][number]>[] = [
+const GROUPS: Column<RouteData<'messages'>['groups'][number]>[] = [
   { label: t('Failure'), kind: 'breaks', cell: ({ group, failure }) => only('group', failure, group) },
   { label: t('Messages'), kind: 'number', cell: ({ count }) => decimal(count) },
   { label: t('First'), cell: ({ first }) => <Ago iso={first} /> },
@@ -204,7 +204,7 @@ const List = page(
             })}
         </p>
         {messages.length === 0 ? (
-          <Empty title={t('Nothing is here.')}>
+          <Empty title={t('Nothing here.')}>
             <p>{EMPTY[command]}</p>
           </Empty>
         ) : (
@@ -277,7 +277,7 @@ const confirm = ({ plan, command, action, name }: Plan) => {
   const isDeletion = action === 'discard'
   const naming: FieldProps[] = isDeletion ? [{ name: 'name', label: t('Type {name}', { name }) }] : []
   ask({
-    title: isDeletion ? t('Delete for good?') : t('Replay now?'),
+    title: isDeletion ? t('Delete permanently?') : t('Replay now?'),
     fields: [...naming, { name: 'reason', label: t('Reason, for the history') }],
     action: ACTIONS[action],
     tone: TONES[action],
@@ -305,7 +305,7 @@ const STEPS: Column<Plan['messages'][number]>[] = [
   },
 ]
 
-/** So many messages of a plan are shown; its file has all. */
+/** Maximum number of messages of a plan shown; its file has all. */
 const SHOWN = 200
 
 const PlanPage = page(
@@ -337,7 +337,7 @@ const PlanPage = page(
   },
 )
 
-/** Dead letters, or the quarantine: what failed, its messages, and plans to replay or delete them. */
+/** Dead letters, or the quarantine: failures, messages, and plans to replay or delete them. */
 export const Messages = ({ route }: { route: Route }) => {
   const View = { message: MessagePage, plan: PlanPage }[route.path[1] ?? ''] ?? List
   return <View route={route} />

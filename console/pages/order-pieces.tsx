@@ -1,13 +1,13 @@
 import { Ago, Chip, Code, Moment, Section, type Tone, Wait } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
-import type { Answer } from './api.ts'
+import type { RouteData } from './api.ts'
 import { t } from './persian.ts'
 import { Message } from './pieces.tsx'
 
-/** Names of a fixed set, and what the service may add to it as it is. */
+/** The name of a known value; unknown values of the service are shown as they are. */
 export const nameIn = (names: Readonly<Record<string, string>>, word: string) => names[word] ?? word
 
-/** What happens to an order: events of the order queue, requests, and what a chain of waiting is made of. */
+/** Names of events, requests, and the links of a chain of waiting. */
 export const NAMES: Readonly<Record<string, string>> = {
   create: t('Create'),
   payment: t('Payment'),
@@ -56,21 +56,21 @@ export const OpenRequests = ({ requests }: { requests: readonly Request[] }) => 
   </ul>
 )
 
-type Link = Answer<'order'>['why']['links'][number]
+type Link = RouteData<'order'>['why']['links'][number]
 
 const FOR: Record<Link['for'], readonly [text: string, tone: Tone]> = {
   accountant: [t('the accountant'), 'wait'],
   service: [t('the accounting service'), 'bad'],
   'service key': [t('an API key that the service accepts'), 'bad'],
-  relay: [t('AWS, or the repair of a defect'), 'bad'],
+  relay: [t('AWS, or a fix for a defect'), 'bad'],
   operator: [t('an operator'), 'bad'],
   'bulk queue': [t('its turn in the bulk queue'), 'open'],
   check: [t('the next check'), 'open'],
   worker: [t('the worker'), 'open'],
-  'in front': [t('what stands in front of it'), 'wait'],
+  'in front': [t('the event ahead of it'), 'wait'],
 }
 
-/** Whom something waits for, and why, in short. */
+/** What an item waits for, and why, in short. */
 export const WaitsFor = ({ link: { for: whom, reason } }: { link: Link }) => (
   <span>
     <span class="strong">{FOR[whom][0]}</span>
@@ -117,12 +117,12 @@ const ACTIONS = {
   withdraw: t('Withdraw'),
 } as const
 
-/** Why the order waits: what is in front, what stands behind it, and what each action would do. */
+/** Why the order waits: what blocks it, what is queued behind that, and what each action would do. */
 export const Waiting = ({
   source,
   external_id,
   why: { links, actions },
-}: Pick<Answer<'order'>, 'source' | 'external_id' | 'why'>) => (
+}: Pick<RouteData<'order'>, 'source' | 'external_id' | 'why'>) => (
   <Section id="waiting" title={t('Why it waits')}>
     <ol class="timeline chain">
       {links.map((link, index) => (
@@ -147,8 +147,8 @@ export const Waiting = ({
   </Section>
 )
 
-/** When an event that fails is tried again, and how often it was. */
-export const Attempts = ({ failing }: { failing: NonNullable<Answer<'order'>['failing']> }) => (
+/** When a failing event is retried, and how often it was tried. */
+export const Attempts = ({ failing }: { failing: NonNullable<RouteData<'order'>['failing']> }) => (
   <p class="small muted">
     {t('{count} {count|attempt|attempts}, the last one {when}', {
       count: failing.receives,

@@ -7,13 +7,13 @@ import { Button, Code, Facts, Happened, Moment, Name, Section, type Tone } from 
 import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { StatusChip } from '../../web/status.tsx'
-import { type Answer, act, ORDER_CHANGES, reads } from './api.ts'
+import { act, ORDER_CHANGES, type RouteData, reads } from './api.ts'
 import { Lines } from './log.tsx'
 import { Attempts, NAMES, nameIn, RequestChip, Waiting } from './order-pieces.tsx'
 import { t } from './persian.ts'
 import { Message } from './pieces.tsx'
 
-type Data = Answer<'order'>
+type Data = RouteData<'order'>
 type Entry = Data['entries'][number]
 type Key = { source: string; external_id: string }
 
@@ -28,7 +28,7 @@ const check = (key: Key) =>
 const resend = (key: Key) =>
   attempt(
     () => act('orders/resend', key),
-    t('The worker publishes the present state of the order to its store, with the next version.'),
+    t('The worker publishes the current state of the order to its store, with the next version.'),
   )
 
 const OUTCOMES: Readonly<Record<string, string>> = {
@@ -75,7 +75,7 @@ const Change = ({ entry }: { entry: Entry }) => {
             })}
           </li>
         ))}
-        {cut && <li>{t('… and more than the history keeps')}</li>}
+        {cut && <li>{t('… and more, beyond the limit of the history')}</li>}
         <li>
           {event === DELIVERED ? (
             <a href={linkTo(['deliveries', delivery])}>
@@ -100,7 +100,7 @@ const Timeline = ({ entries, complete }: Data) => (
     {!complete && <p class="muted">{t('Earlier changes are not in the history.')}</p>}
     <p class="small muted note">
       {t(
-        'One entry for each change, for as long as the orders are kept; it costs one write unit. Deliveries are kept for thirty days, in the write unit that their record costs anyway.',
+        'One entry per change, kept as long as the order; each costs one write unit. Deliveries are kept for thirty days, at no extra cost.',
       )}
     </p>
   </Section>
@@ -126,7 +126,7 @@ const Requests = ({ requests }: Data) => (
             )}
             {refused_at !== undefined && (
               <p class="small muted">
-                {t('refused for the first time {when}', {
+                {t('first refused {when}', {
                   when: <Moment iso={new Date(refused_at * 1000).toISOString()} />,
                 })}
               </p>
@@ -138,7 +138,7 @@ const Requests = ({ requests }: Data) => (
   </Section>
 )
 
-/** An amount is a text of digits, a number that of a document. */
+/** Amounts are strings of digits; numbers are those of documents. */
 const shown = (value: unknown) =>
   translateMessage(visible(typeof value === 'string' ? decimal(value) : JSON.stringify(value)))
 
@@ -156,7 +156,7 @@ const Result = ({ result, version, updated_at, doubt }: Data) => (
           ),
           [t('Version of the feed')]: serial(version),
           [t('Last change')]: updated_at && <Moment iso={updated_at} />,
-          [t('In doubt')]: doubt !== false && t('It may be out of date, and is read from the service.'),
+          [t('In doubt')]: doubt !== false && t('It may be out of date and will be read from the service.'),
         }}
       />
     </div>
@@ -182,7 +182,7 @@ const Log = (key: Key) => {
   )
 }
 
-/** One order: why it waits, what happened to it, its requests, its result, and the log about it. */
+/** An order: why it waits, its history, its requests, its result, and its log. */
 export const Order = page(
   {
     title: route => t('Order {order}', { order: visible(keyOf(route).external_id) }),

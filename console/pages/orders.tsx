@@ -5,12 +5,12 @@ import { Ago, type Column, Empty, LinkButton, Name, Table } from '../../web/piec
 import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { STATUS_NAMES, StatusChip } from '../../web/status.tsx'
-import { type Answer, ORDER_CHANGES, reads } from './api.ts'
+import { ORDER_CHANGES, type RouteData, reads } from './api.ts'
 import { OpenRequests, WaitsFor } from './order-pieces.tsx'
 import { t } from './persian.ts'
 import { linkToOrder, StoreFilter } from './pieces.tsx'
 
-type List = Answer<'orders'>
+type List = RouteData<'orders'>
 type Row = List['orders'][number]
 
 const FILTERS = ['q', 'source', 'status', 'show', 'since', 'until', 'cursor'] as const
@@ -34,13 +34,13 @@ const DAYS = [
 const Filters = ({ route }: { route: Route }) => (
   <search class="filters row" data-keeps-focus>
     <SearchBox
-      label={t('Find by order number, request, delivery or invoice number, in full')}
+      label={t('Find by complete order number, request id, delivery id or invoice number')}
       placeholder={t('Order, request, delivery or invoice')}
     />
     {!isSearch(route) && (
       <>
         <StoreFilter />
-        <Choice label={t('What is shown')} options={SHOWN} {...parameter('show')} />
+        <Choice label={t('Orders to show')} options={SHOWN} {...parameter('show')} />
         {route.query.get('show') !== 'failing' && (
           <>
             <Choice
@@ -92,7 +92,7 @@ const COLUMNS: Column<Row>[] = [
 const titleOfNone = (route: Route, cursor: string | undefined) => {
   if (isSearch(route)) return t('Nothing has this number or id')
   if (route.query.size === 0) return t('There are no orders yet')
-  return cursor === undefined ? t('No order matches') : t('No order matches so far')
+  return cursor === undefined ? t('No order matches') : t('No matching order so far')
 }
 
 const changesOf = (before: List, after: List) => {
@@ -103,7 +103,7 @@ const changesOf = (before: List, after: List) => {
   return changed.length > 0 ? t('{count} {count|order|orders} changed', { count: changed.length }) : undefined
 }
 
-/** The orders, the last changed first, or those that a number or id finds. */
+/** The orders, most recently changed first, or those found by a number or id. */
 export const Orders = page(
   {
     title: () => t('Orders'),
@@ -115,7 +115,7 @@ export const Orders = page(
       <PageHead />
       <Filters route={route} />
       <Table
-        caption={isSearch(route) ? t('Orders found') : t('Orders, the last changed first')}
+        caption={isSearch(route) ? t('Orders found') : t('Orders, most recently changed first')}
         columns={COLUMNS}
         rows={orders}
         kind="orders"

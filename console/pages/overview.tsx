@@ -3,11 +3,11 @@ import { decimal, formatDuration, formatInterval, formatMoment } from '../../web
 import { Ago, Chip, type Column, LinkButton, Name, Section, Table } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
-import { type Answer, OVERVIEW } from './api.ts'
+import { OVERVIEW, type RouteData } from './api.ts'
 import { t } from './persian.ts'
 import { type Bars, Chart, Figure, linkToOrder, Message, ROW_OF_STORE } from './pieces.tsx'
 
-type Data = Answer<'overview'>
+type Data = RouteData<'overview'>
 type Alarm = Data['alarms'][number]
 
 const STATES = {
@@ -45,7 +45,7 @@ const IMPORTS: Column<NonNullable<Data['imports']>['stores'][number]>[] = [
   { label: t('Done in'), cell: ({ doneIn }) => (doneIn === undefined ? '–' : formatDuration(doneIn)) },
 ]
 
-/** How far the imports of stores are, whose orders wait in the bulk queue. */
+/** The progress of imports of stores with orders in the bulk queue. */
 const Imports = ({ imports }: Data) =>
   imports && (
     <Section id="imports" title={t('Imports')}>
@@ -55,7 +55,7 @@ const Imports = ({ imports }: Data) =>
     </Section>
   )
 
-/** What is wrong, since when, and what to do about it. */
+/** The active alarms, since when, and what to do about them. */
 const Verdict = ({ alarms, problems }: Data) => {
   const active = alarms.filter(isActive)
   if (problems.length > 0) {
@@ -106,7 +106,7 @@ const Stage = ({ title, children }: { title: string; children: ComponentChildren
 
 const sum = (values: readonly number[]) => values.reduce((total, each) => total + each, 0)
 
-/** So many stores are named, those with most waiting messages. */
+/** Maximum number of stores named: those with the most waiting messages. */
 const LISTED = 4
 
 type Depth = { waiting: number; inFlight: number }
@@ -130,7 +130,7 @@ const depthOf = (label: string, depth: Depth | undefined, age?: number, href?: s
   </Figure>
 )
 
-/** The way of an order's events through the relay. */
+/** The path of an order's events through the relay. */
 const Flow = ({ queues, ages = {}, failing, rates }: Data) => {
   const { recent, minutes } = rates ?? { minutes: 1 }
   const behind = (queues?.feeds ?? [])
@@ -261,11 +261,14 @@ export const Overview = page(
         <Section id="flow" title={t('Flow')}>
           <Flow {...overview} />
           <p class="small muted note">
-            {t('Queues are read every {queues}, metrics every {metrics}; rates are means of five minutes.', {
-              queues: formatInterval(every.queues / 1000),
-              metrics: formatInterval(every.metrics / 1000),
-            })}{' '}
-            {local && t('The age of the oldest message is known on AWS only.')}
+            {t(
+              'Queues are read every {queues}, metrics every {metrics}; rates are averages over five minutes.',
+              {
+                queues: formatInterval(every.queues / 1000),
+                metrics: formatInterval(every.metrics / 1000),
+              },
+            )}{' '}
+            {local && t('The age of the oldest message is only available on AWS.')}
           </p>
         </Section>
         <Imports {...overview} />
@@ -289,7 +292,7 @@ export const Overview = page(
             {unknown > 0 && (
               <p class="small muted note">
                 {local
-                  ? t('The unknown ones measure what only AWS reports.')
+                  ? t('The unknown ones depend on metrics that only AWS reports.')
                   : t('The unknown ones have no data yet.')}
               </p>
             )}

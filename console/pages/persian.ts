@@ -19,7 +19,7 @@ export const t = translator({
   'What to do': 'چه باید کرد',
   '{all} {all|alarm|alarms}: {active} active, {unknown} unknown':
     '{all} هشدار: {active} فعال، {unknown} نامعلوم',
-  'The unknown ones measure what only AWS reports.':
+  'The unknown ones depend on metrics that only AWS reports.':
     'هشدارهای نامعلوم چیزی را می‌سنجند که فقط AWS گزارش می‌کند.',
   'The unknown ones have no data yet.': 'برای هشدارهای نامعلوم هنوز داده‌ای نیست.',
   Flow: 'جریان رویدادها',
@@ -48,9 +48,9 @@ export const t = translator({
   Quarantine: 'قرنطینه',
   '{rate} / min': '{rate} در دقیقه',
   'oldest {age}': 'قدیمی‌ترین {age}',
-  'Queues are read every {queues}, metrics every {metrics}; rates are means of five minutes.':
+  'Queues are read every {queues}, metrics every {metrics}; rates are averages over five minutes.':
     'صف‌ها هر {queues} و سنجه‌ها هر {metrics} خوانده می‌شوند؛ نرخ‌ها میانگین پنج دقیقه‌اند.',
-  'The age of the oldest message is known on AWS only.': 'سن قدیمی‌ترین پیام فقط در AWS معلوم است.',
+  'The age of the oldest message is only available on AWS.': 'سن قدیمی‌ترین پیام فقط در AWS معلوم است.',
   Imports: 'ورودهای انبوه',
   'Orders waiting': 'سفارش‌های در انتظار',
   'Per second': 'در ثانیه',
@@ -73,7 +73,7 @@ export const t = translator({
   'The {count} newest webhooks in the log.': '{count} وب‌هوک آخر گزارش.',
   'Runbook: {page}': 'دستورالعمل: {page}',
   'The runbook is in English.': 'دستورالعمل‌ها به انگلیسی نوشته شده‌اند.',
-  'Webhooks in the log, the newest first: {count}.': 'وب‌هوک‌های گزارش، تازه‌ترین در آغاز: {count}.',
+  'Webhooks in the log, newest first: {count}.': 'وب‌هوک‌های گزارش، تازه‌ترین در آغاز: {count}.',
   'The record of a delivery is kept for thirty days.': 'ثبت هر تحویل سی روز می‌ماند.',
   Received: 'زمان دریافت',
   Why: 'چرا',
@@ -101,10 +101,10 @@ export const t = translator({
   'Differences: {count}': 'اختلاف‌ها: {count}',
   'Repair…': 'ترمیم…',
   'Repair {count} {count|order|orders}': 'ترمیم {count} سفارش',
-  'The worker reads each from the accounting service, takes over what it finds, and publishes it to the store. Nothing changes in the service.':
+  'The worker reads each order from the accounting service, applies the result, and publishes it to the store. Nothing changes in the service.':
     'پردازشگر هر سفارش را از سرویس حسابداری می‌خواند، همان را ثبت و به فروشگاه اعلام می‌کند. در سرویس چیزی تغییر نمی‌کند.',
-  'Have them read': 'خوانده شوند',
-  '{count} {count|order is|orders are} being read; then audit again.':
+  'Re-read orders': 'خوانده شوند',
+  '{count} {count|order is|orders are} being re-read. Run the audit again afterwards.':
     '{count} سفارش در حال خوانده شدن است؛ سپس دوباره حسابرسی کنید.',
   'and {count} more': 'و {count} مورد دیگر',
   applied: 'اعمال‌شده',
@@ -122,7 +122,7 @@ export const t = translator({
   'All requests of the orders that changed': 'همهٔ درخواست‌های سفارش‌های تغییریافته',
   Balance: 'تراز',
   'Webhooks received': 'وب‌هوک‌های دریافتی',
-  'There is no log, which alone counts them.': 'گزارشی نیست؛ تنها گزارش آن‌ها را می‌شمارد.',
+  'Not counted, because there is no log.': 'گزارشی نیست؛ تنها گزارش آن‌ها را می‌شمارد.',
   none: 'هیچ',
   'Waiting for a decision': 'منتظر تصمیم',
   Setup: 'راه‌اندازی',
@@ -134,7 +134,7 @@ export const t = translator({
   Note: 'نکته',
   'Set the API key…': 'تعیین کلید API…',
   'Set the API key': 'تعیین کلید API',
-  'The relay uses it for {url} within a minute. It is checked first: with a refund of an order that cannot exist.':
+  'The relay uses it for {url} within a minute. It is first checked with a refund of an order that cannot exist.':
     'رله تا یک دقیقهٔ دیگر آن را برای {url} به کار می‌برد. نخست آزموده می‌شود: با برگشت سفارشی که نمی‌تواند وجود داشته باشد.',
   'API key': 'کلید API',
   'Store the key': 'ذخیرهٔ کلید',
@@ -143,15 +143,15 @@ export const t = translator({
   'Stored; it takes effect within a minute.': 'ذخیره شد؛ تا یک دقیقهٔ دیگر به کار می‌رود.',
   'Register…': 'ثبت…',
   'Register the webhook': 'ثبت وب‌هوک',
-  'The accounting service sends its webhooks to this URL from then on, signed with a new secret, which the relay stores. If it is registered already, nothing changes.':
+  'The accounting service then sends its webhooks to this URL, signed with a new secret that the relay stores. If the URL is already registered, nothing changes.':
     'سرویس حسابداری از آن پس وب‌هوک‌هایش را به این نشانی می‌فرستد و با کلید امضای تازه‌ای امضا می‌کند که رله نگه می‌دارد. اگر ثبت شده باشد، چیزی تغییر نمی‌کند.',
-  'Even if it is registered': 'حتی اگر ثبت شده باشد',
+  'Register again': 'حتی اگر ثبت شده باشد',
   'For example after it was removed at the service.': 'مثلاً پس از آنکه در سرویس حذف شده است.',
   'Wait until the relay accepts the secret': 'صبر تا پذیرش کلید امضا در رله',
   'This takes up to a minute.': 'تا یک دقیقه می‌کشد.',
   'Rotate the secret…': 'تعویض کلید امضا…',
   'Rotate the webhook secret': 'تعویض کلید امضای وب‌هوک',
-  'The exchange is announced to the relay, the accounting service creates a new secret, both are accepted for a while, and the old one is deleted. No webhook is refused. If it is stopped, the next rotation resumes it.':
+  'The rotation is announced to the relay, the accounting service creates a new secret, both secrets are accepted for a while, and the old one is deleted. No webhook is refused. If interrupted, the next rotation resumes it.':
     'تعویض به رله اعلام می‌شود، سرویس حسابداری کلید امضای تازه‌ای می‌سازد، هر دو چندی پذیرفته‌اند و کلید پیشین حذف می‌شود. هیچ وب‌هوکی رد نمی‌شود. اگر متوقف شود، تعویض بعدی ادامه‌اش می‌دهد.',
   'Announce, seconds': 'اعلام پیش از تعویض، ثانیه',
   'Accept both, seconds': 'پذیرش هر دو، ثانیه',
@@ -160,7 +160,7 @@ export const t = translator({
   Rotate: 'تعویض',
   'Unregister…': 'لغو ثبت…',
   'Unregister the webhook': 'لغو ثبت وب‌هوک',
-  'The accounting service sends no more webhooks to this URL, and its secrets are deleted. Until it is registered again, only the scheduled check finds changes.':
+  'The accounting service stops sending webhooks to this URL, and its secrets are deleted. Until it is registered again, only the scheduled check finds changes.':
     'سرویس حسابداری دیگر وب‌هوکی به این نشانی نمی‌فرستد و کلیدهای امضایش حذف می‌شود. تا ثبت دوباره، تغییرها را فقط بررسی زمان‌بندی‌شده پیدا می‌کند.',
   'Type the URL': 'نشانی را بنویسید',
   Unregister: 'لغو ثبت',
@@ -168,12 +168,12 @@ export const t = translator({
   stored: 'ذخیره شده',
   Secrets: 'کلیدهای امضا',
   'Send a test delivery': 'ارسال تحویل آزمایشی',
-  'Signs a webhook as the accounting service does, and sends it. The relay takes it for one: the order becomes what it says, and the store is notified.':
+  'Signs a webhook as the accounting service does and sends it. The relay treats it as genuine: it updates the order and notifies the store.':
     'وب‌هوکی را مانند سرویس حسابداری امضا می‌کند و می‌فرستد. رله آن را وب‌هوکی واقعی می‌شمارد: سفارش همان می‌شود که در آن آمده و فروشگاه خبردار می‌شود.',
   'Order number': 'شمارهٔ سفارش',
   'Total, rials': 'جمع، ریال',
   'Invoice number': 'شمارهٔ فاکتور',
-  'Of an order that needs review.': 'برای سفارشی که نیازمند بررسی است.',
+  'For an order that needs review.': 'برای سفارشی که نیازمند بررسی است.',
   'Receipt number': 'شمارهٔ رسید',
   'Empty: the invoice number, if paid.': 'خالی: اگر پرداخت شده باشد، شمارهٔ فاکتور.',
   'Return number': 'شمارهٔ برگشت',
@@ -183,14 +183,14 @@ export const t = translator({
   Body: 'متن',
   'Pasting changes line breaks; a file keeps every byte.':
     'چسباندن نشانه‌های پایان سطر را تغییر می‌دهد؛ پرونده همهٔ بایت‌ها را نگه می‌دارد.',
-  'Instead of all above. {help}': 'به جای همهٔ موارد بالا. {help}',
+  'Replaces all fields above. {help}': 'به جای همهٔ موارد بالا. {help}',
   'Empty: the stored one.': 'خالی: کلید ذخیره‌شده.',
   'Age of the signature, seconds': 'سن امضا، ثانیه',
   'Wait for the order, seconds': 'صبر برای سفارش، ثانیه',
   Send: 'ارسال',
   More: 'بیشتر',
   'Explain a signature': 'بررسی یک امضا',
-  'Names the cause of a signature that does not verify: a changed body, another form of the secret, the clock. The secret goes to the console on this machine only, and is not kept.':
+  'Names the cause of a signature that does not verify: a changed body, another form of the secret, the clock. The secret is sent only to the console on this machine and is not stored.':
     'علت نادرستی امضا را می‌گوید: متن تغییریافته، شکل دیگری از کلید امضا، ساعت. کلید امضا فقط به کنسول روی همین دستگاه می‌رود و نگه داشته نمی‌شود.',
   'Such as {example}. Empty: now.': 'مانند {example}. خالی: اکنون.',
   Explain: 'بررسی',
@@ -209,13 +209,13 @@ export const t = translator({
     'این کلید امضا فقط همین یک بار نشان داده می‌شود. فروشگاه پیام‌هایش را با آن می‌سنجد.',
   Keys: 'کلیدها',
   'Last error': 'آخرین خطا',
-  'Every store of stores.yml. Errors of endpoints are those of the last {hours} hours.':
+  'All stores in stores.yml, with endpoint errors of the last {hours} hours.':
     'همهٔ فروشگاه‌های stores.yml. خطاهای نقاط دریافت از {hours} ساعت گذشته‌اند.',
   'Messages waiting': 'پیام‌های در انتظار',
   Queue: 'صف',
   Consumers: 'مصرف‌کنندگان',
   'Dead letters after': 'پیام ناکام پس از',
-  'For its developer': 'برای برنامه‌نویس فروشگاه',
+  'For the developer of the store': 'برای برنامه‌نویس فروشگاه',
   'Policy of the queue': 'سیاست صف',
   "Policy of the consumer's role": 'سیاست نقش مصرف‌کننده',
   'Environment variables': 'متغیرهای محیط',
@@ -227,14 +227,14 @@ export const t = translator({
   'The index of keys and secrets is written.': 'نمایهٔ کلیدها نوشته شد.',
   'Resend orders': 'فرستادن دوبارهٔ سفارش‌ها',
   'Resend the orders of {source}': 'فرستادن دوبارهٔ سفارش‌های {source}',
-  'The worker publishes the present state of every order that has changed since then, each with its next version, fifty a second. The accounting service is not called.':
+  'The worker publishes the current state of every order changed since then, each with its next version, fifty per second. The accounting service is not called.':
     'پردازشگر وضع کنونی هر سفارشی را که از آن زمان تغییر کرده است با نسخهٔ بعدی‌اش می‌فرستد، پنجاه سفارش در ثانیه. سرویس حسابداری فراخوانده نمی‌شود.',
   'Changed since': 'تغییریافته از',
   Resend: 'فرستادن دوباره',
   Stop: 'توقف',
   'API reference': 'مستندات API',
   'Send a test event': 'ارسال رویداد آزمایشی',
-  'The endpoint accepted it in {time}.': 'نقطهٔ دریافت آن را در {time} پذیرفت.',
+  'The endpoint accepted the event in {time}.': 'نقطهٔ دریافت آن را در {time} پذیرفت.',
   'Keys of the API': 'کلیدهای API',
   'New key': 'کلید تازه',
   'New key for {source}': 'کلید تازه برای {source}',
@@ -252,17 +252,17 @@ export const t = translator({
     'تا یک دقیقهٔ دیگر از کار می‌افتد و بازگشت‌پذیر نیست.',
   'Revoked; it stops working within a minute.': 'باطل شد؛ تا یک دقیقهٔ دیگر از کار می‌افتد.',
   Conformance: 'سازگاری',
-  'Where it notes what it has handled': 'جایی که پیام‌های انجام‌شده را یادداشت می‌کند',
-  'A file or URL with the delivery of each message that it has handled; it tells what is doubled.':
+  'Log of handled messages': 'جایی که پیام‌های انجام‌شده را یادداشت می‌کند',
+  'A file or URL with the delivery of each handled message; it shows what was processed twice.':
     'پرونده یا نشانی‌ای با شناسهٔ تحویل هر پیامی که انجام داده است؛ نشان می‌دهد چه چیزی دوباره انجام شده.',
-  'How long it may take': 'چقدر فرصت دارد',
+  'Time limit for the store': 'چقدر فرصت دارد',
   'Test the store {source}': 'آزمودن فروشگاه {source}',
-  'It gets messages about test orders, whose numbers begin with relay-conformance-, as the relay sends them in bad times: again, late, mixed, unreadable and, over HTTP, wrongly signed. It takes these orders for real ones and keeps them. The accounting service is not called.':
+  'The store receives messages about test orders, whose numbers begin with relay-conformance-: repeated, late, interleaved, unreadable and, over HTTP, with wrong signatures. It treats these orders as real and keeps them. The accounting service is not called.':
     'پیام‌هایی دربارهٔ سفارش‌های آزمایشی می‌گیرد که شماره‌شان با relay-conformance-\u200e آغاز می‌شود، آن‌گونه که رله در روزهای بد می‌فرستد: تکراری، دیر، درهم، ناخوانا و در HTTP با امضای نادرست. فروشگاه این سفارش‌ها را واقعی می‌گیرد و نگه می‌دارد. سرویس حسابداری فراخوانده نمی‌شود.',
-  'It is for tests and has no customers': 'برای آزمایش است و مشتری ندارد',
+  'This is a test store without customers': 'برای آزمایش است و مشتری ندارد',
   'Start the test': 'آغاز آزمون',
   'Test the store…': 'آزمودن فروشگاه…',
-  'A test finds out what the store would lose or double.':
+  'A test shows what the store would lose or process twice.':
     'آزمون نشان می‌دهد فروشگاه چه چیزی را گم یا دوباره انجام می‌دهد.',
   Replay: 'پردازش دوباره',
   Delete: 'حذف',
@@ -270,8 +270,8 @@ export const t = translator({
   deleted: 'حذف شد',
   'deleted as duplicates': 'تکراری بود و حذف شد',
   'still unreadable': 'هنوز خوانا نیست',
-  'of no store': 'از فروشگاهی ناشناس',
-  'behind another that is kept': 'پشت پیامی که مانده است',
+  'of an unknown store': 'از فروشگاهی ناشناس',
+  'behind another kept message': 'پشت پیامی که مانده است',
   'failed again': 'دوباره ناموفق',
   'Plan a replay': 'برنامهٔ پردازش دوباره',
   'Plan a deletion': 'برنامهٔ حذف',
@@ -293,11 +293,11 @@ export const t = translator({
   '{count} more {count|is|are} beyond 1,000, behind others of the same order, or being read.':
     '{count} پیام دیگر بیش از ۱٬۰۰۰، پشت پیام دیگری از همان سفارش، یا در حال خواندن است.',
   'The plan has ended.': 'اجرای برنامه پایان یافت.',
-  'Nothing is here.': 'چیزی اینجا نیست.',
+  'Nothing here.': 'چیزی اینجا نیست.',
   'No message matches': 'پیامی با این مشخصات نیست',
-  'An event that keeps failing for days comes here, to be replayed once its cause is fixed.':
+  'Events that keep failing for days are moved here. Replay them once the cause is fixed.':
     'رویدادی که روزها پیاپی ناموفق باشد به اینجا می‌آید تا پس از رفع علت دوباره پردازش شود.',
-  'An authentic webhook that cannot be read comes here, to be replayed once it can be.':
+  'Authentic webhooks that cannot be read are kept here. Replay them once they can be read.':
     'وب‌هوک معتبری که خوانده نمی‌شود به اینجا می‌آید تا وقتی خواندنی شد دوباره پردازش شود.',
   'What failed': 'خطاها',
   Message: 'پیام',
@@ -309,7 +309,7 @@ export const t = translator({
   '{action}: {name}': '{action}: {name}',
   'Reason, for the history': 'دلیل، برای تاریخچه',
   'Type {name}': 'بنویسید {name}',
-  'Delete for good?': 'برای همیشه حذف شود؟',
+  'Delete permanently?': 'برای همیشه حذف شود؟',
   'Replay now?': 'اکنون دوباره پردازش شود؟',
   'What happens': 'چه می‌شود',
   Plan: 'برنامه',
@@ -328,10 +328,10 @@ export const t = translator({
   'done before': 'تکراری',
   'order unknown': 'سفارش ناشناس',
   // The list.
-  'Find by order number, request, delivery or invoice number, in full':
+  'Find by complete order number, request id, delivery id or invoice number':
     'جستجو با شمارهٔ کامل سفارش، درخواست، تحویل یا فاکتور',
   'Order, request, delivery or invoice': 'سفارش، درخواست، تحویل یا فاکتور',
-  'What is shown': 'چه نشان داده شود',
+  'Orders to show': 'چه نشان داده شود',
   'All orders': 'همهٔ سفارش‌ها',
   'Not settled': 'تسویه‌نشده',
   Failing: 'ناموفق',
@@ -344,13 +344,13 @@ export const t = translator({
   'Last changed': 'تازه‌ترین تغییرها',
   'Searched back to {time}': 'تا {time} جستجو شد',
   'Show all orders': 'نمایش همهٔ سفارش‌ها',
-  'Orders, the last changed first': 'سفارش‌ها، نخست آخرین تغییر',
+  'Orders, most recently changed first': 'سفارش‌ها، نخست آخرین تغییر',
   'Orders found': 'سفارش‌های یافته‌شده',
   'There are no orders yet': 'هنوز سفارشی نیست',
   'They appear here once a store sends one, or the accounting service a webhook.':
     'همین که فروشگاهی سفارشی بفرستد یا سرویس حسابداری وب‌هوکی، اینجا دیده می‌شوند.',
   'No order matches': 'هیچ سفارشی مطابقت ندارد',
-  'No order matches so far': 'تا اینجا هیچ سفارشی مطابقت ندارد',
+  'No matching order so far': 'تا اینجا هیچ سفارشی مطابقت ندارد',
   'Nothing has this number or id': 'چیزی با این شماره یا شناسه نیست',
   '{count} {count|order|orders} changed': '{count} سفارش تغییر کرد',
   // Why it waits.
@@ -361,12 +361,12 @@ export const t = translator({
   'the accountant': 'حسابدار',
   'the accounting service': 'سرویس حسابداری',
   'an API key that the service accepts': 'کلیدی که سرویس بپذیرد',
-  'AWS, or the repair of a defect': 'AWS یا رفع یک نقص',
+  'AWS, or a fix for a defect': 'AWS یا رفع یک نقص',
   'an operator': 'اپراتور',
   'its turn in the bulk queue': 'نوبتش در صف انبوه',
   'the next check': 'بررسی بعدی',
   'the worker': 'پردازشگر',
-  'what stands in front of it': 'آنچه جلوی آن است',
+  'the event ahead of it': 'آنچه جلوی آن است',
   'next attempt now': 'تلاش بعدی همین حالا',
   '{count} other {count|request shares|requests share} its fate': '{count} درخواست دیگر همین سرنوشت را دارند',
   '{count} {count|attempt|attempts}, the last one {when}': '{count} تلاش، آخرین {when}',
@@ -377,24 +377,24 @@ export const t = translator({
   'The check is in the order queue: the worker reads the order from the service.':
     'بررسی در صف سفارش‌هاست: پردازشگر سفارش را از سرویس می‌خواند.',
   'Resend to the store': 'فرستادن دوباره به فروشگاه',
-  'The worker publishes the present state of the order to its store, with the next version.':
+  'The worker publishes the current state of the order to its store, with the next version.':
     'پردازشگر وضع کنونی سفارش را با نسخهٔ بعدی به فروشگاه می‌فرستد.',
   // What happened.
   'Call to the service: {call}': 'فراخوانی سرویس: {call}',
   'To the store: {event}, version {version}': 'به فروشگاه: {event}، نسخهٔ {version}',
-  '… and more than the history keeps': '… و بیش از آنچه تاریخچه نگه می‌دارد',
+  '… and more, beyond the limit of the history': '… و بیش از آنچه تاریخچه نگه می‌دارد',
   'Earlier changes are not in the history.': 'تغییرهای پیشین در تاریخچه نیست.',
-  'One entry for each change, for as long as the orders are kept; it costs one write unit. Deliveries are kept for thirty days, in the write unit that their record costs anyway.':
+  'One entry per change, kept as long as the order; each costs one write unit. Deliveries are kept for thirty days, at no extra cost.':
     'برای هر تغییر یک رکورد، تا هر زمان که سفارش‌ها نگه داشته می‌شوند؛ هزینهٔ آن یک واحد نوشتن است. تحویل‌ها سی روز نگه داشته می‌شوند، در همان واحد نوشتنی که رکوردشان در هر حال دارد.',
   'The order has changed.': 'سفارش تغییر کرد.',
   'Requests of the store': 'درخواست‌های فروشگاه',
   'None: the order came from the accounting service.': 'هیچ: سفارش از سرویس حسابداری آمده است.',
   'of: {kind}': 'از: {kind}',
-  'refused for the first time {when}': 'نخستین رد {when}',
+  'first refused {when}': 'نخستین رد {when}',
   'Last result of the service': 'آخرین نتیجهٔ سرویس',
   'Version of the feed': 'نسخهٔ خوراک',
   'In doubt': 'مورد تردید',
-  'It may be out of date, and is read from the service.': 'شاید کهنه باشد و از سرویس خوانده می‌شود.',
+  'It may be out of date and will be read from the service.': 'شاید کهنه باشد و از سرویس خوانده می‌شود.',
   Log: 'گزارش',
   'Show the lines of the last day': 'نمایش سطرهای یک روز گذشته',
   'Following the log: no line matches yet.': 'گزارش دنبال می‌شود: هنوز سطری مطابقت ندارد.',

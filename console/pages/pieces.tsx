@@ -4,29 +4,29 @@ import { StoreChoice } from '../../web/filters.tsx'
 import { decimal } from '../../web/format.ts'
 import { translateMessage } from '../../web/messages.ts'
 import { Button, Code, type Column, Facts, Name, Scrolls } from '../../web/pieces.tsx'
+import { useResources } from '../../web/resources.ts'
 import { linkTo } from '../../web/route.ts'
-import { useSources } from '../../web/sources.ts'
-import { type Answer, OVERVIEW } from './api.ts'
+import { OVERVIEW, type RouteData } from './api.ts'
 import { t } from './persian.ts'
 
 export const linkToOrder = (source: string, external_id: string) => linkTo(['orders', source, external_id])
 
 /** A filter by the stores of stores.yml. */
 export const StoreFilter = () => {
-  const { data } = useSources({ overview: OVERVIEW })
+  const { data } = useResources({ overview: OVERVIEW })
   return <StoreChoice sources={data?.overview.sources ?? []} />
 }
 
 type MessageProps = { text: string | undefined; as?: 'span' | 'p' | 'dd'; kind?: string }
 
-/** What the relay or the service wrote, in the reader's language. */
+/** A message of the relay or the service, in the reader's language. */
 export const Message = ({ text = '', as: Element = 'span', kind }: MessageProps) => (
   <Element class={kind}>
     <Name>{translateMessage(visible(text))}</Name>
   </Element>
 )
 
-/** The columns of what is about an order, where that is known. */
+/** The columns for a row about an order, if it is known. */
 export const OF_ORDER: Column<{ source?: string | undefined; external_id?: string | undefined }>[] = [
   { label: t('Store'), kind: 'breaks', cell: ({ source }) => source && <Name>{visible(source)}</Name> },
   {
@@ -58,7 +58,7 @@ const shown = (value: unknown) =>
     .map(visible)
     .join('\n')
 
-/** What needs lines of its own, as a body does. */
+/** Whether a value needs a separate block, like a body. */
 const isText = (value: unknown) => typeof value === 'object' || /\n|.{100}/.test(String(value))
 
 /** A record by the names of its fields. */
@@ -89,9 +89,9 @@ export const Fields = ({ of }: { of: object }) => {
   )
 }
 
-type JobProps = { job: NonNullable<Answer<'service'>['job']>; stop: () => unknown }
+type JobProps = { job: NonNullable<RouteData<'service'>['job']>; stop: () => unknown }
 
-/** How far work is that takes long, and what came of it. */
+/** The progress and outcome of a long job. */
 export const Job = ({ job: { progress, end }, stop }: JobProps) => {
   const text = translateMessage(progress?.text ?? '')
   return (
@@ -115,7 +115,7 @@ export const Job = ({ job: { progress, end }, stop }: JobProps) => {
   )
 }
 
-/** A number with what it counts. */
+/** A count with its label. */
 export const Figure = ({
   label,
   value,
@@ -126,7 +126,7 @@ export const Figure = ({
   label: string
   value: number | string
   tone?: 'bad' | 'wait' | undefined
-  /** Where to read more. */
+  /** A link to further reading. */
   href?: string | undefined
   children?: ComponentChildren
 }) => (
@@ -146,7 +146,7 @@ export type Bars = {
 
 const HEIGHT = 48
 
-/** How much of several kinds there was in each interval, as stacked bars. */
+/** The amounts of several kinds in each interval, as stacked bars. */
 export const Chart = ({ label, bars }: { label: string; bars: readonly Bars[] }) => {
   const count = bars[0]?.values.length ?? 0
   const totals = Array.from({ length: count }, (_, index) =>

@@ -3,15 +3,15 @@ import { useEffect, useRef } from 'preact/hooks'
 import { ask, type FieldProps } from '../../web/form.tsx'
 import { toast } from '../../web/notices.ts'
 import { Button, Code, Facts, Moment, Section } from '../../web/pieces.tsx'
-import { type Answer, act, reads } from './api.ts'
+import { act, type RouteData, reads } from './api.ts'
 import { t } from './persian.ts'
 import { Job } from './pieces.tsx'
 
 export const SERVICE = reads('service', {}, 'webhook')
 
-type Service = Answer<'service'>
+type Service = RouteData<'service'>
 
-/** How often something was done that the doctor checks. */
+/** Counts actions that affect the doctor's checks. */
 export const changes = signal(0)
 
 export const changed = () => {
@@ -36,7 +36,7 @@ const askKey = ({ accountingUrl }: Service) =>
   ask({
     title: t('Set the API key'),
     text: t(
-      'The relay uses it for {url} within a minute. It is checked first: with a refund of an order that cannot exist.',
+      'The relay uses it for {url} within a minute. It is first checked with a refund of an order that cannot exist.',
       { url: accountingUrl },
     ),
     fields: [
@@ -55,16 +55,11 @@ const askRegister = (service: Service) =>
   ask({
     title: t('Register the webhook'),
     text: t(
-      'The accounting service sends its webhooks to this URL from then on, signed with a new secret, which the relay stores. If it is registered already, nothing changes.',
+      'The accounting service then sends its webhooks to this URL, signed with a new secret that the relay stores. If the URL is already registered, nothing changes.',
     ),
     fields: [
       urlField(service),
-      onOff(
-        'again',
-        false,
-        t('Even if it is registered'),
-        t('For example after it was removed at the service.'),
-      ),
+      onOff('again', false, t('Register again'), t('For example after it was removed at the service.')),
       onOff('check', true, t('Wait until the relay accepts the secret'), t('This takes up to a minute.')),
     ],
     action: t('Register'),
@@ -76,7 +71,7 @@ const askRotate = (service: Service) =>
   ask({
     title: t('Rotate the webhook secret'),
     text: t(
-      'The exchange is announced to the relay, the accounting service creates a new secret, both are accepted for a while, and the old one is deleted. No webhook is refused. If it is stopped, the next rotation resumes it.',
+      'The rotation is announced to the relay, the accounting service creates a new secret, both secrets are accepted for a while, and the old one is deleted. No webhook is refused. If interrupted, the next rotation resumes it.',
     ),
     fields: [
       urlField(service),
@@ -101,7 +96,7 @@ const askUnregister = (service: Service) =>
   ask({
     title: t('Unregister the webhook'),
     text: t(
-      'The accounting service sends no more webhooks to this URL, and its secrets are deleted. Until it is registered again, only the scheduled check finds changes.',
+      'The accounting service stops sending webhooks to this URL, and its secrets are deleted. Until it is registered again, only the scheduled check finds changes.',
     ),
     fields: [urlField(service), { name: 'name', label: t('Type the URL'), autofocus: true }],
     action: t('Unregister'),
@@ -122,7 +117,7 @@ export const askIndex = () =>
     },
   })
 
-/** What the page can do of a remedy, by the command in it: ask, or lead to a page. */
+/** The button for a remedy, by the command in it: opens a dialog or a page. */
 const REMEDIES: readonly (readonly [
   command: string,
   label: string,
@@ -151,7 +146,7 @@ export const Remedy = ({ remedy, service }: { remedy: string; service: Service }
   )
 }
 
-/** What is registered with the accounting service, and what changes it. */
+/** The registration with the accounting service, and its actions. */
 export const Registration = (service: Service) => {
   const { url, accountingUrl, hasKey, secrets, job } = service
   const end = job?.end?.at

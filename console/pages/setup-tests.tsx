@@ -6,7 +6,7 @@ import { translateMessage } from '../../web/messages.ts'
 import { Chip } from '../../web/pieces.tsx'
 import { linkTo, type Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
-import { type Answer, act, OVERVIEW } from './api.ts'
+import { act, OVERVIEW, type RouteData } from './api.ts'
 import { t } from './persian.ts'
 import { Fields, Message } from './pieces.tsx'
 import { SERVICE, urlField } from './remedies.tsx'
@@ -33,7 +33,7 @@ const sending = async ({ text, required, count, base64 }: Values) => {
   })
 }
 
-const Sent = ({ status, taken, ...sent }: Answer<'send'>) => (
+const Sent = ({ status, taken, ...sent }: RouteData<'send'>) => (
   <>
     <p class="row">
       <Chip tone={taken ? 'good' : 'bad'}>{String(status)}</Chip>
@@ -51,7 +51,7 @@ type TestProps = {
   children: ComponentChildren
 }
 
-/** A form, and beside it what came of it. */
+/** A form with its outcome next to it. */
 const Test = ({ text, action, submit, result, children }: TestProps) => (
   <>
     <PageHead />
@@ -70,7 +70,7 @@ const Test = ({ text, action, submit, result, children }: TestProps) => (
 const SendPage = page(
   { title: () => t('Send a test delivery'), reads: () => ({ service: SERVICE, overview: OVERVIEW }) },
   ({ service, overview: { sources } }) => {
-    const sent = useSignal<Answer<'send'> | undefined>(undefined)
+    const sent = useSignal<RouteData<'send'> | undefined>(undefined)
     const order: FieldProps[] = [
       { name: 'source', label: t('Store'), options: sources.map(source => [source, source]) },
       { name: 'externalId', label: t('Order number') },
@@ -80,7 +80,7 @@ const SendPage = page(
       },
       { name: 'total', label: t('Total, rials'), kind: 'number', value: 1000 },
       { name: 'invoiceNumber', label: t('Invoice number'), kind: 'number', value: 1 },
-      { name: 'error', label: t('Reason'), help: t('Of an order that needs review.') },
+      { name: 'error', label: t('Reason'), help: t('For an order that needs review.') },
     ]
     const more: FieldProps[] = [
       {
@@ -93,7 +93,7 @@ const SendPage = page(
       },
       { name: 'event', label: t('Event'), value: 'order.updated' },
       { name: 'delivery', label: t('Delivery id'), help: t('Empty: a new one.') },
-      { ...BODY, help: t('Instead of all above. {help}', { help: PASTED }) },
+      { ...BODY, help: t('Replaces all fields above. {help}', { help: PASTED }) },
       urlField(service),
       { name: 'secret', label: t('Secret'), kind: 'secret', help: t('Empty: the stored one.') },
       { name: 'age', label: t('Age of the signature, seconds'), kind: 'number', value: 0 },
@@ -102,7 +102,7 @@ const SendPage = page(
     return (
       <Test
         text={t(
-          'Signs a webhook as the accounting service does, and sends it. The relay takes it for one: the order becomes what it says, and the store is notified.',
+          'Signs a webhook as the accounting service does and sends it. The relay treats it as genuine: it updates the order and notifies the store.',
         )}
         action={t('Send')}
         submit={async values => {
@@ -127,7 +127,7 @@ const SendPage = page(
 )
 
 const SignaturePage = page({ title: () => t('Explain a signature'), reads: () => ({}) }, () => {
-  const found = useSignal<Answer<'signature'> | undefined>(undefined)
+  const found = useSignal<RouteData<'signature'> | undefined>(undefined)
   const explain = async ({ required, text, base64 }: Values) => {
     found.value = await act('signature', {
       ...{ signature: required('signature'), secret: required('secret'), body: await base64('body') },
@@ -138,7 +138,7 @@ const SignaturePage = page({ title: () => t('Explain a signature'), reads: () =>
   return (
     <Test
       text={t(
-        'Names the cause of a signature that does not verify: a changed body, another form of the secret, the clock. The secret goes to the console on this machine only, and is not kept.',
+        'Names the cause of a signature that does not verify: a changed body, another form of the secret, the clock. The secret is sent only to the console on this machine and is not stored.',
       )}
       action={t('Explain')}
       submit={explain}
@@ -164,6 +164,6 @@ const SignaturePage = page({ title: () => t('Explain a signature'), reads: () =>
   )
 })
 
-/** What tests the webhook: a delivery to send, or the signature of one to explain. */
+/** Tests of the webhook: send a delivery, or explain a signature. */
 export const Tests = ({ route }: { route: Route }) =>
   route.path[1] === 'send' ? <SendPage route={route} /> : <SignaturePage route={route} />

@@ -2,15 +2,15 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { messageOf } from '../../web/http.ts'
 import { Button, Chip, LinkButton } from '../../web/pieces.tsx'
+import { useResources } from '../../web/resources.ts'
 import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
-import { useSources } from '../../web/sources.ts'
-import { type Answer, streams } from './api.ts'
+import { type RouteData, streams } from './api.ts'
 import { t } from './persian.ts'
 import { Message } from './pieces.tsx'
 import { changed, changes, Registration, Remedy, SERVICE } from './remedies.tsx'
 
-type Finding = Answer<'setup'>['findings'][number]
+type Finding = RouteData<'setup'>['findings'][number]
 
 const LEVELS = {
   problem: [t('Problem'), 'bad'],
@@ -23,7 +23,7 @@ export const problemsText = (findings: readonly Finding[]) => {
   return count === 0 ? t('No problems found.') : t('{count} {count|problem|problems}', { count })
 }
 
-type ItemProps = { finding: Finding; service: Answer<'service'> | undefined }
+type ItemProps = { finding: Finding; service: RouteData<'service'> | undefined }
 
 const FindingItem = ({ finding: { check, level, found, remedy }, service }: ItemProps) => (
   <li class="finding">
@@ -59,7 +59,7 @@ export const Setup = page({ title: () => t('Setup'), reads: () => ({}) }, () => 
   const findings = useSignal<readonly Finding[]>([])
   const progress = useSignal({ done: 0, all: 0 })
   const error = useSignal('')
-  const { data } = useSources({ service: SERVICE })
+  const { data } = useResources({ service: SERVICE })
   useEffect(() => {
     const stopping = new AbortController()
     const check = async () => {

@@ -18,13 +18,13 @@ import {
   Table,
 } from '../../web/pieces.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
-import { type Answer, act, reads } from './api.ts'
+import { act, type RouteData, reads } from './api.ts'
 import { Conformance } from './conformance.tsx'
 import { t } from './persian.ts'
 import { Job, Message, ROW_OF_STORE } from './pieces.tsx'
 import { askIndex } from './remedies.tsx'
 
-type Store = Answer<'stores'>['stores'][number]
+type Store = RouteData<'stores'>['stores'][number]
 type Key = Store['keys'][number]
 
 const STORES = reads('stores', {}, 'queues', 'resends', 'feed message retried', 'feed message delivered')
@@ -62,7 +62,7 @@ export const Stores = page(
         </span>
       </PageHead>
       <p class="small muted note">
-        {t('Every store of stores.yml. Errors of endpoints are those of the last {hours} hours.', { hours })}
+        {t('All stores in stores.yml, with endpoint errors of the last {hours} hours.', { hours })}
       </p>
       <Table columns={COLUMNS} rows={stores} keyOf={({ source }) => source} />
     </>
@@ -73,7 +73,7 @@ const sendTest = (source: string) =>
   attempt(async () => {
     const { accepted, failure, milliseconds } = await act('stores/test', { source })
     if (!accepted) throw new Error(failure)
-    toast(t('The endpoint accepted it in {time}.', { time: formatMilliseconds(milliseconds) }))
+    toast(t('The endpoint accepted the event in {time}.', { time: formatMilliseconds(milliseconds) }))
   })
 
 const revoke = (source: string, { id }: Key) =>
@@ -100,7 +100,7 @@ const askResend = (source: string) =>
   ask({
     title: t('Resend the orders of {source}', { source }),
     text: t(
-      'The worker publishes the present state of every order that has changed since then, each with its next version, fifty a second. The accounting service is not called.',
+      'The worker publishes the current state of every order changed since then, each with its next version, fifty per second. The accounting service is not called.',
     ),
     fields: [
       {
@@ -114,7 +114,7 @@ const askResend = (source: string) =>
     submit: ({ date }) => act('stores/resend', { source, since: date('since') }),
   })
 
-/** What is shown once. */
+/** A secret that is shown once. */
 const Shown = ({ text, children }: { text: string; children: ComponentChildren }) => (
   <div class="card made" role="status">
     <p>{children}</p>
@@ -122,7 +122,7 @@ const Shown = ({ text, children }: { text: string; children: ComponentChildren }
   </div>
 )
 
-type Shop = Answer<'store'>
+type Shop = RouteData<'store'>
 
 const SNIPPETS: Readonly<Record<string, string>> = {
   url: t('Queue'),
@@ -134,9 +134,9 @@ const SNIPPETS: Readonly<Record<string, string>> = {
   code: t('Code of the store'),
 }
 
-/** What the developer of the store needs. */
+/** Information for the store's developer. */
 const ForDeveloper = ({ queue: { url, arn, policy }, snippets }: Shop) => (
-  <Section id="developer" title={t('For its developer')}>
+  <Section id="developer" title={t('For the developer of the store')}>
     {Object.entries({ url, arn, policy, ...snippets }).map(
       ([name, content]) =>
         content && (
@@ -151,7 +151,7 @@ const ForDeveloper = ({ queue: { url, arn, policy }, snippets }: Shop) => (
 
 const Details = ({ shop, ...store }: Store & { shop: Shop }) => {
   const { source, feed, queue, waiting, keys, error, resend } = store
-  const made = useSignal<Answer<'stores/key'> | undefined>(undefined)
+  const made = useSignal<RouteData<'stores/key'> | undefined>(undefined)
   const secret = useSignal<string | undefined>(undefined)
   const create = () =>
     ask({

@@ -31,8 +31,8 @@ export type OrderRequest = {
   payment?: Payment
 }
 
-/** The answer to a create, payment, refund or withdrawal. */
-export type Answer = {
+/** The result of a create, payment, refund or withdrawal. */
+export type RequestResult = {
   /** 201 or 200 as the accounting service answers; 202 when the request is accepted and has not ended yet. */
   status: number
   /** The id and state of the request; undefined when the accounting service itself has answered. */
@@ -54,13 +54,13 @@ export type OrderRead = Partial<OrderResult> & {
 /** A request was refused, or could not be made. */
 export class RequestError extends Error {
   override readonly name = 'RequestError'
-  /** `unreachable` when no answer arrived in the time and number of attempts allowed. */
+  /** `unreachable` if no response arrived within the allowed time and attempts. */
   readonly code: ErrorCode | 'unreachable'
-  /** The status of the answer; undefined when there was none. */
+  /** The status of the response; undefined if there was none. */
   readonly status: number | undefined
   /** The field that caused the error, such as `items[3].quantity`. */
   readonly field: string | undefined
-  /** Under which the refused request stays open, see docs/integrate.md; withdraw or correct it. */
+  /** The id under which the refused request stays open, see docs/integrate.md; withdraw or correct it. */
   readonly id: string | undefined
   readonly state: RequestState | undefined
 
@@ -94,19 +94,19 @@ export type ClientOptions = {
 }
 
 export type RequestOptions = {
-  /** How long the relay waits for the accounting service, in seconds, 0 to 10; 0 answers 202 at once. */
+  /** How long the relay waits for the accounting service, in seconds, 0 to 10; with 0 it returns 202 immediately. */
   wait?: number
   /** Refuses fields that have no effect, instead of reporting them as `warnings`. @default false */
   strict?: boolean
   signal?: AbortSignal
 }
 
-/** Statuses that concern the moment, not the request. */
+/** Statuses of temporary failures. */
 const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504])
 
 /**
- * Seconds to wait before the next attempt: as the answer asks, by a number or a date, but at most half a minute; else
- * growing, with jitter.
+ * Seconds to wait before the next attempt: `Retry-After`, as a number or a date, up to half a minute; otherwise
+ * exponential backoff with jitter.
  */
 const delayOf = (attempt: number, retryAfter = '') => {
   const isNumber = /^\d+$/.test(retryAfter)
@@ -119,7 +119,7 @@ const objectOf = (value: unknown): Record<string, unknown> =>
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
-/** A proxy in between may answer with something else than JSON. */
+/** A proxy may respond with something other than JSON. */
 const jsonOf = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -129,7 +129,7 @@ const jsonOf = (text: string): unknown => {
 }
 
 /** @throws RequestError for anything but a 2xx with JSON, or 204 */
-const readAnswer = ({ response, json }: { response: Response; json: unknown }) => {
+const readResponse = ({ response, json }: { response: Response; json: unknown }) => {
   const { status, headers, ok } = response
   const id = headers.get('relay-request-id') ?? undefined
   const state = (headers.get('relay-request-state') ?? undefined) as RequestState | undefined
@@ -144,8 +144,8 @@ const readAnswer = ({ response, json }: { response: Response; json: unknown }) =
 }
 
 /**
- * A client of the stores' API, which is the accounting service's own order API: with the service's base URL it works
- * alike. Every method rejects with a {@link RequestError}, or with the reason of an aborted `signal`.
+ * A client of the stores' API, which is the accounting service's own order API: it also works with the service's base
+ * URL. Every method rejects with a {@link RequestError}, or with the reason of an aborted `signal`.
  */
 export const createClient = ({
   baseUrl,
@@ -178,7 +178,7 @@ export const createClient = ({
           ...(preferences.length > 0 && { prefer: preferences.join(', ') }),
         },
         body: body === undefined ? null : JSON.stringify(body),
-        // Not followed, so that the key goes nowhere else; Cloudflare Workers refuse `error`.
+        // Redirects are not followed, so that the key is sent nowhere else; Cloudflare Workers do not support `error`.
         redirect: 'manual',
         signal: signal === undefined ? aborted : AbortSignal.any([signal, aborted]),
       })
@@ -191,39 +191,40 @@ export const createClient = ({
         if (isLast) throw new RequestError(`Cannot reach ${api}`, {}, { cause })
         return undefined
       })
-      if (answer !== undefined && (isLast || !RETRIED.has(answer.response.status))) return readAnswer(answer)
+      if (answer !== undefined && (isLast || !RETRIED.has(answer.response.status)))
+        return readResponse(answer)
       const retryAfter = answer?.response.headers.get('retry-after') ?? undefined
       await pause(delayOf(number, retryAfter) * 1000, signal)
       signal?.throwIfAborted()
     }
   }
 
-  const request = async (...parameters: Parameters<typeof requestJson>): Promise<Answer> => {
+  const request = async (...parameters: Parameters<typeof requestJson>): Promise<RequestResult> => {
     const { json, ...answer } = await requestJson(...parameters)
-    return { ...answer, order: json as Answer['order'] }
+    return { ...answer, order: json as RequestResult['order'] }
   }
 
   return {
-    /** Creates an order (spec: POST orders). Repeating it creates nothing twice. */
-    create: (order: OrderRequest, options?: RequestOptions): Promise<Answer> =>
+    /** Creates an order (spec: POST orders). Safe to repeat. */
+    create: (order: OrderRequest, options?: RequestOptions): Promise<RequestResult> =>
       request('POST', 'orders/', { source, ...order }, options),
-    /** Reads an order (spec: GET orders); a {@link RequestError} with `not_found` when there is none. */
+    /** Reads an order (spec: GET orders); rejects with a {@link RequestError} `not_found` if there is none. */
     read: async (external_id: string, options?: RequestOptions): Promise<OrderRead> =>
       (await request('GET', pathOf(external_id), undefined, options)).order,
     /** Registers the payment of the whole invoice (spec: POST payment). */
-    pay: (external_id: string, payment: Payment, options?: RequestOptions): Promise<Answer> =>
+    pay: (external_id: string, payment: Payment, options?: RequestOptions): Promise<RequestResult> =>
       request('POST', pathOf(external_id, 'payment/'), payment, options),
     /** Registers a full return (spec: POST refund). */
-    refund: (external_id: string, reason?: string, options?: RequestOptions): Promise<Answer> =>
+    refund: (external_id: string, reason?: string, options?: RequestOptions): Promise<RequestResult> =>
       request('POST', pathOf(external_id, 'refund/'), { ...(reason !== undefined && { reason }) }, options),
-    /** Withdraws a request that still waits; the relay alone knows this, and answers 409 when nothing waits. */
+    /** Withdraws a waiting request; only the relay supports it, and it returns 409 if nothing is waiting. */
     withdraw: (
       external_id: string,
       of: 'create' | 'payment' | 'refund',
       options?: RequestOptions,
-    ): Promise<Answer> =>
+    ): Promise<RequestResult> =>
       request('DELETE', pathOf(external_id, of === 'create' ? '' : `${of}/`), undefined, options),
-    /** Registers a webhook URL at the accounting service itself (spec: PUT webhook); the relay has none. */
+    /** Registers a webhook URL at the accounting service (spec: PUT webhook); not supported by the relay. */
     registerWebhook: async (
       url: string,
       options?: RequestOptions,

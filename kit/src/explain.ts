@@ -11,11 +11,11 @@ import {
 } from './signature.ts'
 
 export type Explanation = {
-  /** Whether the delivery is authentic as it is. */
+  /** Whether the signature is valid. */
   valid: boolean
-  /** What is wrong, in a sentence. */
+  /** The cause, in a sentence. */
   cause: string
-  /** What to change; absent when it is valid. */
+  /** What to change; absent if the signature is valid. */
   remedy?: string
 }
 
@@ -25,7 +25,7 @@ const decoder = new TextDecoder()
 const fromHex = (text: string) =>
   Uint8Array.from(text.match(/[0-9a-f]{2}/gi) ?? [], byte => Number.parseInt(byte, 16))
 
-/** Python's json.dumps: spaces after separators, everything but ASCII escaped. */
+/** Python's json.dumps: spaces after separators, non-ASCII characters escaped. */
 const ascii = (json: string) =>
   json.replace(/[\u007f-\uffff]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 const spaced = (value: unknown): string => {
@@ -36,7 +36,7 @@ const spaced = (value: unknown): string => {
     .join(', ')}}`
 }
 
-/** The bytes of a text in Latin-1, or in what most programs call so, Windows-1252; not every runtime has it. */
+/** The bytes of a text in Windows-1252, which many programs call Latin-1; not every runtime supports it. */
 const windows1252 = (text: string) => {
   const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte)
   const characters = new TextDecoder('windows-1252').decode(bytes)
@@ -49,9 +49,9 @@ const windows1252 = (text: string) => {
 const RAW = 'verify the raw bytes of the request before anything parses or changes them'
 const PARSED = 'the body was parsed and written again'
 const LINES = 'line breaks of the body were changed'
-const CHARACTERS = 'the body was read in another character set than UTF-8'
+const CHARACTERS = 'the body was read in a character set other than UTF-8'
 
-/** What may have changed a body, and how it was signed before that; throws where it cannot have been. */
+/** Possible changes of a body, each with a function that restores the signed text; throws if it does not apply. */
 const CHANGES: readonly [
   cause: string,
   before: (text: string) => string | Uint8Array | undefined,
@@ -74,7 +74,7 @@ const CHANGES: readonly [
   ],
 ]
 
-/** The bodies that may have been signed before something changed them into the given one. */
+/** The bodies that may have been signed before they were changed. */
 const bodiesBefore = (body: Uint8Array): Variant[] => {
   const text = decoder.decode(body)
   return CHANGES.flatMap(([cause, before, remedy = RAW]) => {
@@ -89,7 +89,7 @@ const bodiesBefore = (body: Uint8Array): Variant[] => {
 
 const VERBATIM = 'use the secret as it was shown, character for character; its UTF-8 bytes are the key'
 
-/** The secrets that may be meant by the given one. */
+/** The secrets that the given one may stand for. */
 const secretsMeant = (secret: string): Variant[] => {
   const bare = secret.replace(/^whsec_/, '')
   const unquoted = secret.trim().replace(/^(["'])(.*)\1$/, '$2')
@@ -115,13 +115,13 @@ const secretsMeant = (secret: string): Variant[] => {
 
 const invalid = (cause: string, remedy: string): Explanation => ({ valid: false, cause, remedy })
 
-/** What the body itself tells when no key that could be meant has signed it. */
+/** What the body itself reveals if none of the possible secrets has signed it. */
 const traceIn = (body: Uint8Array): string | undefined => {
   const text = decoder.decode(body)
   if (text === '') return 'the body is empty: something else has read it'
   if (text.includes('\ufffd')) return 'the body was read in another character set, and some of it is lost'
   try {
-    // Maps of Go and columns of PostgreSQL sort the fields; the sender writes `event` first.
+    // Go maps and PostgreSQL's jsonb sort the fields; the sender writes `event` first.
     const [first = 'event'] = Object.keys(JSON.parse(text))
     if (first !== 'event') return 'the body was parsed and written again, with its fields in another order'
   } catch {
@@ -132,7 +132,7 @@ const traceIn = (body: Uint8Array): string | undefined => {
 
 /**
  * Names the cause of a signature that does not verify: a changed body, another form of the secret, the clock or the
- * header. Everything is computed locally; the secret goes nowhere.
+ * header. Everything is computed locally; the secret is sent nowhere.
  */
 export const explainSignature = async ({
   headers,

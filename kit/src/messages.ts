@@ -1,4 +1,4 @@
-/** A status that the interface names; a service may add others, so treat any other text as unknown. */
+/** A status of the interface; the service may add others, so treat any other text as unknown. */
 export type OrderStatus = 'invoiced' | 'paid' | 'needs_review' | 'refunded' | (string & {})
 
 /** The state of an order in the accounting service (spec: Order result). Unknown fields are passed through. */
@@ -8,7 +8,7 @@ export type OrderResult = {
   status: OrderStatus
   /** A label for people. */
   status_display?: string
-  /** The invoice total in whole rials, as a string of digits: it may be larger than a number holds exactly. */
+  /** The invoice total in whole rials, as a string of digits: it may exceed the exact range of a number. */
   total?: string
   invoice_number?: number | null
   /** `posted` once the invoice is finalized. */
@@ -31,7 +31,7 @@ export type Refusal = { status: number; message: string; code?: ErrorCode; field
 export type RequestView = {
   id: string
   kind: RequestKind
-  /** What a withdrawal takes back. */
+  /** The request that a withdrawal withdraws. */
   of?: 'create' | 'payment' | 'refund'
   state: RequestState
   reason?: Refusal
@@ -39,22 +39,22 @@ export type RequestView = {
 
 type Envelope<Event extends string, Data> = {
   event: Event
-  /** Identifies the message: a repetition has the same id. */
+  /** Identifies the message; a repetition has the same id. */
   delivery: string
   /** Counts up per order. Messages that result from one step share a version. */
   version: number
-  /** What led to the message; the event is `order.resend` when the present state was published again. */
+  /** The cause of the message; its event is `order.resend` if the current state was published again. */
   cause: { event: string; delivery: string }
   data: Data
 }
 
 /** The order has changed. */
 export type OrderUpdated = Envelope<'order.updated', OrderResult> & {
-  /** The requests that this change has ended. */
+  /** The requests that ended with this change. */
   requests?: readonly RequestView[]
 }
 
-/** The state of a request has changed, and the order has not. */
+/** The state of a request has changed, but not the order. */
 export type RequestChanged = {
   [State in RequestState]: Envelope<
     `order.${State}`,
@@ -62,7 +62,7 @@ export type RequestChanged = {
   >
 }[RequestState]
 
-/** A message of a store's feed, the same by SQS and by HTTP. */
+/** A message of a store's feed, identical for SQS and HTTP. */
 export type FeedMessage = OrderUpdated | RequestChanged
 
 /** The `code` of an error response. Those of the accounting service are known for its sandbox only. */
@@ -101,7 +101,7 @@ export class MessageError extends Error {
 /**
  * Reads the JSON of a feed message.
  *
- * @throws MessageError when it is none
+ * @throws MessageError if it is not a feed message
  */
 export const readMessage = (json: string): FeedMessage => {
   let value: unknown

@@ -1,11 +1,11 @@
 import type { FeedMessage } from './messages.ts'
 
-/** What a store remembers of an order: the last version, and the messages that it has handled of it. */
+/** What a store remembers of an order: the last version and its handled messages. */
 export type Seen = { version: number; deliveries: readonly string[] }
 
 /**
- * What to remember after a message; undefined when it changes nothing, because it or a higher version was handled.
- * Messages of one version differ in `delivery`.
+ * What to remember after a message; undefined if the message or a higher version was already handled. Messages of one
+ * version differ in `delivery`.
  */
 export const nextSeen = (
   seen: Seen | undefined,
@@ -17,9 +17,8 @@ export const nextSeen = (
 }
 
 /**
- * Calls `handle` if {@link nextSeen} says so, and remembers the message, both or neither: in one transaction of
- * the store's database, which `handle` gets. Two calls for one order must not overlap. Resolves with whether it
- * called `handle`.
+ * Calls `handle` unless {@link nextSeen} returns undefined, and remembers the message, in one transaction of the
+ * store's database, which is passed to `handle`. Calls for one order must not overlap. Resolves to whether `handle` was called.
  */
 export type Once<Transaction = undefined> = (
   message: FeedMessage,
@@ -28,13 +27,13 @@ export type Once<Transaction = undefined> = (
 
 /** How the messages of a feed are handled. */
 export type Handling<Transaction> = {
-  /** Called once for each message, in the order of an order's versions. When it throws, the message comes again. */
+  /** Called once for each message, in the sequence of an order's versions. If it throws, the message is redelivered. */
   handle: (message: FeedMessage, transaction: Transaction) => unknown
-  /** Called with every failure, after which the feed goes on. @default console.error */
+  /** Called with every failure; the feed then continues. @default console.error */
   onError?: (error: unknown) => void
 } & (undefined extends Transaction
   ? {
-      /** Remembers the versions. @default in memory, which a restart forgets */
+      /** Remembers the versions. @default in memory, lost at a restart */
       once?: Once<Transaction>
     }
   : { once: Once<Transaction> })

@@ -1,4 +1,4 @@
-/** Waits, but not longer than until `signal` is aborted. */
+/** Waits, at most until `signal` is aborted. */
 export const pause = (milliseconds: number, signal: AbortSignal | undefined) =>
   new Promise<void>(resolve => {
     const end = () => {

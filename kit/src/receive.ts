@@ -3,11 +3,11 @@ import { type Handling, type Once, onceInMemory } from './once.ts'
 import { bytesOf, type HeadersLike, SignatureError, verifySignature } from './signature.ts'
 
 export type ReceiveOptions<Transaction> = Handling<Transaction> & {
-  /** The secret of the feed, or a function that returns every valid one: two while it is exchanged. */
+  /** The secret of the feed, or a function that returns every valid one: two while it is being rotated. */
   secrets: string | readonly string[] | (() => Promise<string | readonly string[]>)
 }
 
-/** Whoever forges messages would otherwise fill the log with stacks. */
+/** Without a stack, with which forged messages would fill the log. */
 const report = (error: unknown) =>
   console.error(error instanceof SignatureError || error instanceof MessageError ? error.message : error)
 
@@ -17,7 +17,7 @@ export type Receive = (
   body: unknown,
 ) => Promise<{ status: 200 | 400 | 401 | 500; error?: string }>
 
-/** The mistake most often made: a framework has parsed the body, and the bytes that were signed are gone. */
+/** The most common mistake: a framework has parsed the body, and the signed bytes are gone. */
 const rawBody = (body: unknown): string | Uint8Array => {
   if (typeof body === 'string' || body instanceof Uint8Array) return body
   throw new TypeError(
@@ -27,8 +27,8 @@ const rawBody = (body: unknown): string | Uint8Array => {
 }
 
 /**
- * The receiver of an HTTP feed, independent of any framework: verifies the signature, drops what was handled
- * already, and calls `handle`. Pass it to `fetchHandler`, `nodeHandler` or `fastifyHandler`.
+ * The receiver of an HTTP feed, independent of any framework: verifies the signature, drops messages that were already
+ * handled, and calls `handle`. Pass it to `fetchHandler`, `nodeHandler` or `fastifyHandler`.
  */
 export const createReceiver = <Transaction = undefined>(options: ReceiveOptions<Transaction>): Receive => {
   const { secrets, handle, onError = report } = options
@@ -39,7 +39,7 @@ export const createReceiver = <Transaction = undefined>(options: ReceiveOptions<
       const raw = rawBody(body)
       await verifySignature({ headers, body: raw, secrets: valid })
       const message = readMessage(new TextDecoder().decode(bytesOf(raw)))
-      // `relay stores test` asks whether the endpoint works.
+      // `relay stores test` checks that the endpoint works.
       if ((message.event as string) === 'relay.test') return { status: 200 }
       await once(message, transaction => handle(message, transaction))
       return { status: 200 }
@@ -52,7 +52,7 @@ export const createReceiver = <Transaction = undefined>(options: ReceiveOptions<
   }
 }
 
-/** What takes the body from a request. A client that goes away while it sends must not end the process. */
+/** Reads the body of a request. A client that disconnects while sending must not crash the process. */
 const receiveFrom = (receive: Receive, headers: HeadersLike, body: Promise<unknown>): ReturnType<Receive> =>
   body.then(
     bytes => receive(headers, bytes),
@@ -61,7 +61,7 @@ const receiveFrom = (receive: Receive, headers: HeadersLike, body: Promise<unkno
 
 const methodNotAllowed = 'Only POST is allowed'
 
-/** For everything that speaks `Request` and `Response`: Next.js route handlers, Hono, Bun, Deno, Workers. */
+/** For frameworks with `Request` and `Response`: Next.js route handlers, Hono, Bun, Deno, Workers. */
 export const fetchHandler =
   (receive: Receive) =>
   async (request: Request): Promise<Response> => {
@@ -83,10 +83,10 @@ type NodeResponse = {
   end(text: string): unknown
 }
 
-/** No message is larger, since it waits in SQS before; whoever forges one must not fill the memory. */
+/** The limit of SQS, which no real message exceeds; forged ones must not fill the memory. */
 const MAX_BYTES = 1024 * 1024
 
-/** The raw bytes: what a parser of raw bodies has left, or the stream itself. */
+/** The raw bytes: from a raw body parser, or from the stream itself. */
 const read = async (request: NodeRequest): Promise<unknown> => {
   if (request.body !== undefined) return request.body
   const chunks: Uint8Array<ArrayBuffer>[] = []
@@ -116,7 +116,7 @@ type FastifyRequest = { headers: NodeRequest['headers']; body: unknown }
 type FastifyReply = { code(status: number): { send(body: unknown): unknown } }
 
 /**
- * For Fastify, in a plugin of its own with the raw body:
+ * For Fastify, in a separate plugin with the raw body:
  * `addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => done(null, body))`.
  */
 export const fastifyHandler =

@@ -6,7 +6,7 @@ export type HeadersLike =
 /** Why a delivery is not authentic. */
 export type SignatureErrorCode = 'malformed' | 'stale' | 'mismatch'
 
-/** The delivery was not signed with the store's secret within the last five minutes: answer 401. */
+/** The delivery was not signed with the store's secret within the last five minutes: return 401. */
 export class SignatureError extends Error {
   override readonly name = 'SignatureError'
   readonly code: SignatureErrorCode
@@ -25,7 +25,7 @@ const encoder = new TextEncoder()
 export const bytesOf = (text: string | Uint8Array): Uint8Array<ArrayBuffer> =>
   typeof text === 'string' ? encoder.encode(text) : new Uint8Array(text)
 
-/** The value of a header, whatever its case; undefined when there is none or several. */
+/** The value of a header, in any case; undefined if there is none or several. */
 export const headerOf = (headers: HeadersLike, name: string): string | undefined => {
   if (typeof headers.get === 'function') return headers.get(name) ?? undefined
   const entry = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1]
@@ -36,7 +36,7 @@ export const headerOf = (headers: HeadersLike, name: string): string | undefined
 export const hmac = async (secret: string | Uint8Array, t: string, body: Uint8Array): Promise<Uint8Array> => {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
   const bytes = bytesOf(secret)
-  // Where it is not set, some runtimes would take the empty key, which everybody has.
+  // If the secret is not set, some runtimes would accept an empty key, which anyone can use.
   if (bytes.length === 0) throw new TypeError('Cannot sign or verify: the secret is empty')
   const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign'])
   const prefix = bytesOf(`${t}.`)
@@ -46,7 +46,7 @@ export const hmac = async (secret: string | Uint8Array, t: string, body: Uint8Ar
   return new Uint8Array(await crypto.subtle.sign(algorithm, key, signed))
 }
 
-/** The bytes of base64; undefined when the text is none. */
+/** The bytes of base64; undefined if the text is not base64. */
 export const fromBase64 = (text: string): Uint8Array | undefined =>
   /^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.length % 4 === 0
     ? Uint8Array.from(atob(text), character => character.charCodeAt(0))
@@ -74,7 +74,7 @@ export const sign = async (
   return `t=${t}${(await Promise.all(signatures)).join('')}`
 }
 
-/** Takes the same time wherever the first difference is. */
+/** Compares in constant time. */
 const isEqual = (a: string, b: string) => {
   if (a.length !== b.length) return false
   let difference = 0
@@ -101,12 +101,12 @@ const parse = (header: string | undefined) => {
 
 export type VerifyOptions = {
   headers: HeadersLike
-  /** The body as it was received: the raw bytes, or their text. Never JSON that was parsed and written again. */
+  /** The body as received: the raw bytes or their text, never JSON that was parsed and serialized again. */
   body: string | Uint8Array
-  /** The secret, or all that are valid while it is exchanged. */
+  /** The secret, or all that are valid while it is being rotated. */
   secrets: string | readonly string[]
   /**
-   * When the delivery was received, in unix seconds: the time of its arrival, if it waited in a queue since.
+   * When the delivery was received, in unix seconds: the time of arrival, if it was queued afterwards.
    * @default now
    */
   receivedAt?: number
@@ -117,7 +117,7 @@ export type VerifyOptions = {
 /**
  * Verifies the signature of a delivery of the relay or of the accounting service (spec: Signature).
  *
- * @throws SignatureError when it is not authentic
+ * @throws SignatureError if it is not authentic
  */
 export const verifySignature = async ({
   headers,
@@ -128,7 +128,7 @@ export const verifySignature = async ({
 }: VerifyOptions): Promise<void> => {
   const { t, signatures } = parse(headerOf(headers, 'x-service-signature'))
   const age = Math.round(receivedAt - Number(t))
-  // NaN is neither inside nor outside of the tolerance.
+  // NaN is neither inside nor outside the tolerance.
   if (Number.isNaN(age - tolerance))
     throw new TypeError('Cannot verify the signature: receivedAt and tolerance must be numbers of seconds')
   if (Math.abs(age) > tolerance) {

@@ -11,12 +11,12 @@ import { pause } from './pause.ts'
 
 export type ConsumeOptions<Transaction> = Handling<Transaction> & {
   sqs: SQSClient
-  /** The URL of the feed's queue, as `relay stores show` prints it. */
+  /** The URL of the feed's queue, shown by `relay stores show`. */
   queueUrl: string
-  /** Ends the consumer, which first finishes what it has received. */
+  /** Stops the consumer once it has handled the messages it has received. */
   signal?: AbortSignal
   /**
-   * How long `handle` may take with the messages of one receive before they return, in seconds.
+   * The visibility timeout: how long `handle` may take for the messages of one receive, in seconds.
    * @default 60
    */
   visibilityTimeout?: number
@@ -30,8 +30,8 @@ const entriesOf = (messages: readonly Message[]) =>
 
 /**
  * Consumes the queue of a feed until `signal` is aborted: different orders in parallel, the messages of one order
- * (a message group) in order. A message for which `handle` throws returns after a growing delay, and with it those
- * behind it of the same order.
+ * (a message group) in sequence. If `handle` throws, the message and those behind it of the same order are redelivered
+ * after an increasing delay.
  */
 export const consumeFeed = async <Transaction = undefined>(
   options: ConsumeOptions<Transaction>,
@@ -59,7 +59,7 @@ export const consumeFeed = async <Transaction = undefined>(
       await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries })).catch(onError)
     }
     if (done.length === 0) return
-    // What could not be deleted returns, and is then dropped as handled.
+    // A message that could not be deleted is redelivered, and then dropped as handled.
     const deletion = new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries: entriesOf(done) })
     const { Failed = [] } = await sqs.send(deletion)
     if (Failed.length > 0) throw new Error(`Cannot delete ${Failed.length} messages: ${Failed[0]?.Message}`)

@@ -1,7 +1,7 @@
 import type { FeedMessage, OrderResult, RequestChanged, RequestState } from './messages.ts'
 import { bytesOf, fromBase64, hmac, sign, toBase64 } from './signature.ts'
 
-/** The message of a changed order as the relay would send it, for a store's own tests. */
+/** A message about a changed order, as the relay would send it; for tests of a store. */
 export const orderUpdated = (
   data: Partial<OrderResult> & { external_id: string },
   version = 1,
@@ -24,7 +24,7 @@ export const orderUpdated = (
   },
 })
 
-/** The message of a request whose state has changed, such as `rejected` with an `error`. */
+/** A message about a request whose state has changed, such as `rejected` with an `error`. */
 export const requestChanged = (
   state: RequestState,
   data: Partial<RequestChanged['data']> & { external_id: string },
@@ -40,7 +40,7 @@ export const requestChanged = (
   }
 }
 
-/** `webhook-signature` of Standard Webhooks, whose key is what the secret says in base64. */
+/** `webhook-signature` of Standard Webhooks, whose key is the base64-decoded secret. */
 const standardSignatures = async (secrets: readonly string[], signed: string, body: string) => {
   const keys = secrets.map(secret => fromBase64(secret.replace(/^whsec_/, '')))
   const signatures = keys.map(async key => key && `v1,${toBase64(await hmac(key, signed, bytesOf(body)))}`)

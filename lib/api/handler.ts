@@ -29,7 +29,7 @@ export type ApiDependencies = AccountingDependencies & {
   newId: () => string
 }
 
-/** How long the service has to answer a read, in milliseconds: the store waits for it. */
+/** Timeout of a read at the service, in milliseconds: the store is waiting for the response. */
 const READ_TIMEOUT_MS = 3000
 
 /** The endpoints `/api/v1/orders/...`: the stores' API, with the spec's own paths and bodies (spec: Endpoints). */
@@ -54,7 +54,7 @@ export const createApi = (dependencies: ApiDependencies) => {
     }),
     waitSeconds: Number(settings.waitSeconds),
     today() {
-      // Sweden writes dates as the spec does. It takes as long to make as everything else that a request needs.
+      // The Swedish locale formats dates as YYYY-MM-DD. Creating the formatter costs as much as the rest of a request.
       dateFormat ??= new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' })
       return dateFormat.format(now())
     },

@@ -8,8 +8,8 @@ const hashOf = (key: string) => createHash('sha256').update(key).digest()
 const READ_ONLY = '-read-only'
 
 /**
- * The Parameter Store entry for a store's key: its SHA-256, never the key itself. The entry is named by the
- * beginning of the hash, so that a store can have several keys, and one can be revoked, and by its scope.
+ * The Parameter Store entry for a store's key: its SHA-256, never the key itself. Its name contains the beginning of
+ * the hash, so that a store can have several keys and revoke one, and the scope.
  *
  * @param secretsPath such as `/order-relay/production`
  */
@@ -31,8 +31,8 @@ export type AccessOfKey = (key: string) => Promise<Access | undefined>
 
 /**
  * Looks keys up among the stored hashes, by `<name of the store>/<key id>`. Compares every hash in constant time and
- * never stops early, so the time taken reveals nothing about them. A new key works immediately: an unknown
- * one makes the hashes be read again, at most once a minute. A revoked key stops working within a minute.
+ * never stops early, so the time taken reveals nothing about them. A new key works immediately: an unknown key causes
+ * the hashes to be read again, at most once a minute. A revoked key stops working within a minute.
  */
 export const storeKeys = (cache: ParameterCache, stores: readonly Store[]): AccessOfKey => {
   const sources = new Map(stores.map(({ source }) => [storeName(source), source]))

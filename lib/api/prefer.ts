@@ -1,4 +1,4 @@
-/** How a client prefers to be answered (RFC 7240, sections 4.1, 4.3 and 4.4). */
+/** The preferences of a client for its response (RFC 7240, sections 4.1, 4.3 and 4.4). */
 export type Preferences = {
   respondAsync: boolean
   /** Seconds. */
@@ -9,21 +9,21 @@ export type Preferences = {
 
 const QUOTED = '"(?:[^"\\\\]|\\\\.)*"'
 
-/** The members of the list: commas in quoted strings do not end them. */
+/** The members of the list; commas inside quoted strings do not separate them. */
 const MEMBER = new RegExp(`(?:${QUOTED}|[^",])+`, 'g')
 
-/** Name and value of a preference; of its parameters none is known here. */
+/** Name and value of a preference; its parameters are ignored. */
 const PREFERENCE = new RegExp(`^\\s*([^\\s"=;]+)(?:\\s*=\\s*(${QUOTED}|[^\\s"=;]+)?)?\\s*(?:;|$)`)
 
 const unquoted = (word: string) => (word.startsWith('"') ? word.slice(1, -1).replace(/\\(.)/g, '$1') : word)
 
 /**
- * Reads `Prefer`, whose fields API Gateway joins with commas. Unknown and malformed preferences are ignored,
- * and of a repeated one all but the first (RFC 7240, section 2).
+ * Reads `Prefer`, whose fields API Gateway joins with commas. Ignores unknown and malformed preferences, and all but
+ * the first occurrence of a repeated one (RFC 7240, section 2).
  */
 export const readPreferences = (header = ''): Preferences => {
   const found = new Map<string, string>()
-  // Far more than any preference takes; searching for the ends of quoted strings takes quadratic time.
+  // Far longer than any valid header; the search for closing quotes takes quadratic time.
   for (const [member] of header.slice(0, 1000).matchAll(MEMBER)) {
     const [, name, value = ''] = PREFERENCE.exec(member) ?? []
     const key = name?.toLowerCase()

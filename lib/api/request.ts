@@ -13,7 +13,7 @@ import { type Warning, warningsOf } from './warnings.ts'
 /** By lower-case name. */
 export type HttpHeaders = Readonly<Record<string, string | undefined>>
 
-/** What is asked of which order; a create has the order's id in its body. */
+/** The requested action and its order; a create has the order's id in its body. */
 export type Action =
   | { to: 'create' }
   | { to: 'read' | 'payment' | 'refund'; external_id: string }
@@ -22,14 +22,14 @@ export type Action =
 type Refused = { refused: HttpResponse }
 
 /**
- * The action of a request (spec: Endpoints), with or without a trailing slash. An id may contain slashes and
- * anything else, so it is what stands between the fixed beginning and the fixed end of the path.
+ * The action of a request (spec: Endpoints), with or without a trailing slash. An id may contain any character,
+ * slashes included, so it is whatever lies between the fixed prefix and the fixed suffix of the path.
  *
  * @param path the path as API Gateway passes it, percent-decoded; API Gateway cuts it at a question mark,
  *   even an escaped one
  */
 export const route = (method: string, path: string): { action: Action } | Refused => {
-  // POST /webhook has a route of its own; its other methods arrive here.
+  // POST /webhook has its own route; other methods arrive here.
   if (path.replace(/\/$/, '') === WEBHOOK_PATH) return { refused: refusals.notAllowed(method, 'POST') }
   if (!`${path}/`.startsWith(ORDERS_PATH)) return { refused: refusals.unknownPath }
   const rest = path.slice(ORDERS_PATH.length).replace(/\/$/, '')
@@ -46,18 +46,18 @@ export const route = (method: string, path: string): { action: Action } | Refuse
   return { action: { to: of, external_id } }
 }
 
-/** A request that may be acted on. */
+/** A valid request. */
 export type OrderRequest = {
   order: OrderKey
   /** The body as JSON text. */
   text: string
-  /** What of the body has no effect. */
+  /** The parts of the body that have no effect. */
   warnings: readonly Warning[]
-  /** The answer to an invalid create, unless the order is registered: the body then does not count. */
+  /** The response to an invalid create, unless the order is already registered: its body is then irrelevant. */
   invalid?: HttpResponse
 }
 
-/** As a string in an event, of which SQS may have every character escaped, this fits a message of 1 MiB. */
+/** Fits an SQS message of 1 MiB even when every character of the event has to be escaped. */
 const MAX_BODY_BYTES = 500_000
 
 const BODIES = { create: orderIdentity, payment: paymentRequest, refund: refundRequest }
@@ -65,7 +65,7 @@ const BODIES = { create: orderIdentity, payment: paymentRequest, refund: refundR
 const isBlank = (body: Body) =>
   typeof body === 'string' ? body.trim() === '' : body.every(byte => byte <= 0x20)
 
-/** Why a body is not declared as plain JSON, as the service requires it (spec: Authentication). */
+/** Why the headers do not declare a plain JSON body, which the service requires (spec: Authentication). */
 const typeRefusal = (headers: HttpHeaders): HttpResponse | undefined => {
   const { 'content-type': type, 'content-encoding': encoding = 'identity' } = headers
   if (type !== undefined && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
@@ -105,12 +105,12 @@ const isAddressable = (external_id: string) =>
   !external_id.includes('?') && !external_id.split('/').some(segment => segment === '.' || segment === '..')
 
 /**
- * Validates a request by the rules of the spec (Resources and their fields). Its order is the one that the
- * service takes it for, whichever way that reads what the spec leaves open: a source in the query of a create
- * is passed on in its body as well, and an empty source with the request for the service to judge.
+ * Validates a request by the rules of the spec (Resources and their fields). The relay and the service must agree on
+ * the order, whichever way the service reads what the spec leaves open: the source in the query of a create is also
+ * passed on in its body, and an empty source is passed on for the service to judge.
  *
  * @param query the sources named in the query
- * @param strict refuses a body of which a part has no effect
+ * @param strict refuses a body with parts that have no effect
  * @param keySource the source the caller's key belongs to
  * @param today the date of an order that has none
  */
@@ -154,7 +154,7 @@ export const readRequest = (
   const [warning] = warnings
   if (strict && warning !== undefined) return { refused: refusals.ineffective(warning) }
 
-  // Written from what is validated here, not from the bytes received: a duplicate key must not mean one
+  // Serialized from the validated value, not from the bytes received: a duplicate key must not mean one
   // thing to the relay and another to the service. Numbers keep their digits, see `protocol/json.ts`.
   const isNamedByQuery = inBody.source == null && given !== undefined
   const text = JSON.stringify({

@@ -4,10 +4,10 @@ import { scanJson } from '../protocol/scan-json.ts'
 /** A field of a request that has no effect. */
 export type Warning = { field: string; message: string }
 
-/** A request with more is hardly an order, and the list goes into a header. */
+/** The list is sent in a header; a request with more unknown fields is hardly an order. */
 const MAX_WARNINGS = 10
 
-/** How many characters must be changed, added or removed to make one word of the other. */
+/** The edit distance: the number of characters to change, add or remove to turn one word into the other. */
 const distance = (a: string, b: string): number => {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (const [i, character] of [...a].entries()) {
@@ -21,7 +21,7 @@ const distance = (a: string, b: string): number => {
   return row.at(-1) ?? 0
 }
 
-/** The known name that is almost the same; no two names of one object are as similar to each other. */
+/** The known name that is almost the same, if any; the names of one object differ more from each other. */
 const nearest = (name: string, known: readonly string[]): string | undefined =>
   name.length > 30
     ? undefined
@@ -40,7 +40,7 @@ const shape = v.object({
 function* unknownFields(schema: unknown, value: unknown, path: string): Generator<Warning> {
   if (typeof value !== 'object' || value === null || !v.is(shape, schema)) return
   const { pipe, wrapped, getter, item, entries } = schema
-  // A pipe also has the fields of its first schema.
+  // A pipe has the fields of its first schema.
   if (pipe !== undefined) {
     for (const part of pipe) yield* unknownFields(part, value, path)
     return
@@ -65,7 +65,7 @@ function* unknownFields(schema: unknown, value: unknown, path: string): Generato
   }
 }
 
-/** What of a valid request has no effect, as far as the schema tells: the spec ignores it in silence. */
+/** The parts of a valid request that have no effect according to the schema; the spec ignores them silently. */
 export const warningsOf = (schema: v.GenericSchema, json: unknown, text: string): Warning[] => {
   const scan = scanJson(text)
   const repeated = ('repeated' in scan ? scan.repeated : []).map(field => ({

@@ -9,11 +9,11 @@ export const FEED_TEST = 'relay.test'
 /** A store's endpoint did not accept a message. */
 export class FeedError extends Error {
   override readonly name = 'FeedError'
-  /** Seconds after which the store asks to be called again. */
+  /** The store's `Retry-After`, in seconds. */
   readonly retryAfter: number | undefined
-  /** What the store answered. */
+  /** Status code of the store's response. */
   readonly status: number | undefined
-  /** Why it could not be reached, such as `ECONNREFUSED`. */
+  /** Why the store could not be reached, such as `ECONNREFUSED`. */
   readonly code: string | undefined
 
   constructor(message: string, about: Partial<Pick<FeedError, 'retryAfter' | 'status' | 'code'>> = {}) {
@@ -25,20 +25,20 @@ export class FeedError extends Error {
 }
 
 /** One message for a store's endpoint. */
-type Delivery = {
+type FeedDelivery = {
   url: string
-  /** During an exchange the message is signed with the old and the new secret. */
+  /** During a rotation the message is signed with the old and the new secret. */
   secrets: readonly string[]
   event: string
   delivery: string
-  /** The message as it waited in the store's queue; exactly these bytes are signed and sent. */
+  /** The message exactly as queued; these bytes are signed and sent. */
   body: string
 }
 
 /**
- * The headers of Standard Webhooks (https://www.standardwebhooks.com), so that its libraries verify a message, too.
- * Its key is what the secret says in base64, after an optional `whsec_`; a secret that is no base64 has no such
- * signature.
+ * The headers of Standard Webhooks (https://www.standardwebhooks.com), so that its libraries can verify a message. The
+ * key is the base64-decoded secret, without an optional `whsec_` prefix; for a secret that is not base64 the signature
+ * is omitted.
  *
  * @param t unix time in seconds
  */
@@ -47,7 +47,7 @@ export const standardHeaders = ({
   delivery,
   body,
   t,
-}: Pick<Delivery, 'secrets' | 'delivery' | 'body'> & { t: number }): Record<string, string> => {
+}: Pick<FeedDelivery, 'secrets' | 'delivery' | 'body'> & { t: number }): Record<string, string> => {
   const keys = secrets.map(secret => secret.replace(/^whsec_/, ''))
   const signatures = keys
     .filter(key => /^[A-Za-z0-9+/]+={0,2}$/.test(key) && key.length % 4 === 0)
@@ -61,12 +61,12 @@ export const standardHeaders = ({
 }
 
 /** Resolves when the store has accepted the message with any 2xx. */
-export type Deliver = (delivery: Delivery) => Promise<void>
+export type Deliver = (delivery: FeedDelivery) => Promise<void>
 
 /**
  * Sends a message as the accounting service sends a webhook (spec: Delivery, Signature), so that a store's
- * existing receiver works unchanged, and with the headers of Standard Webhooks beside. Redirects are not followed:
- * a message signed for one address is not passed to another.
+ * existing receiver works unchanged, and adds the headers of Standard Webhooks. Does not follow redirects: a message
+ * signed for one address is not sent to another.
  *
  * The returned function throws a {@link FeedError} for anything but a 2xx within ten seconds.
  */

@@ -7,36 +7,36 @@ import type { Telemetry } from '../platform/telemetry.ts'
 import { parseJsonLoosely, readJson } from '../protocol/json.ts'
 import { type Deliver, FeedError } from './deliver.ts'
 
-/** SQS keeps a message for fourteen days; on the last of them it is dead-lettered, like those behind it. */
+/** SQS keeps a message for fourteen days; on the last day it is dead-lettered, as are those queued behind it. */
 const DEAD_LETTER_AFTER_MS = 13 * 24 * 60 * 60 * 1000
 
 const head = v.looseObject({ event: v.string(), delivery: v.string() })
 
 export type FeederDependencies = {
   deliver: Deliver
-  /** The secrets with which a store verifies its messages: one, or two during an exchange. */
+  /** The secrets with which a store verifies its messages: one, or two during a rotation. */
   secretsOf: (source: string) => Promise<readonly string[]>
-  /** Keeps a message outside of the store's queue, for an operator. */
+  /** Moves a message out of the store's queue, for an operator to handle. */
   deadLetter: (record: SQSRecord) => Promise<void>
   now: () => number
   telemetry: Telemetry
 }
 
 /**
- * Delivers one message of a store's queue to its HTTP endpoint (promise P9); when the returned function
- * rejects, the message must come again.
+ * Delivers one message of a store's queue to its HTTP endpoint (promise P9). If the returned function rejects, the
+ * message must be received again.
  *
  * When a message has failed for longer than the store's `disable_after`, its endpoint is disabled: it is only
- * probed, once in fifteen minutes at most, until it accepts a message again. A message that is not accepted
+ * probed, at most every fifteen minutes, until it accepts a message again. A message that is not accepted
  * within thirteen days is dead-lettered, so that nothing is lost.
  */
 export const feeder = (
   { source, feed }: HttpStore,
   { deliver, secretsOf, deadLetter, now, telemetry }: FeederDependencies,
 ) => {
-  /** When this environment of the function saw the endpoint accept a message, in milliseconds of unix time. */
+  /** When this execution environment last saw the endpoint accept a message, in unix milliseconds. */
   let acceptedAt = 0
-  /** Until when the endpoint is not called because it is disabled; 0 while it is enabled. */
+  /** The time of the next probe of a disabled endpoint; 0 while it is enabled. */
   let disabledUntil = 0
   const disable = () => {
     disabledUntil = now() + MAX_RETRY_SECONDS * 1000
@@ -57,9 +57,9 @@ export const feeder = (
     } catch (error) {
       const limit = now() - feed.disable_after * 1000
       const isOld = Number(attributes.ApproximateFirstReceiveTimestamp) <= limit
-      // When the endpoint has accepted others since, the fault is the message's, and others need not wait.
+      // If the endpoint has since accepted other messages, the fault lies with this message; the others need not wait.
       if (isOld && acceptedAt <= limit) disable()
-      // A failed probe counts whatever the age of its message: the alarm lasts as long as the feed is disabled.
+      // A failed probe counts regardless of the age of its message: the alarm lasts as long as the feed is disabled.
       if (isOld || disabledUntil !== 0) {
         telemetry.warn('feed disabled', { ...aboutMessage(body), source })
         telemetry.count('FeedDisabled')

@@ -16,8 +16,8 @@ import { feeder } from './feeder.ts'
 import { feedSecrets } from './secrets.ts'
 
 /**
- * SQS counts a thousand receives at most, which a quarter of an hour apart would last ten days. A message
- * received a hundred times, which takes half a day at least, is received every 22 to 25 minutes from then on.
+ * SQS counts at most a thousand receives, which at one per quarter of an hour are used up in ten days. After a hundred
+ * receives, which take at least half a day, a message is therefore retried only every 22 to 25 minutes.
  */
 const MANY_RECEIVES = 100
 const SLOW_RETRY_SECONDS = 22 * 60
@@ -25,14 +25,14 @@ const SLOW_RETRY_SECONDS = 22 * 60
 export type FeedDependencies = Runtime & {
   sqs: Sqs
   ssm: Ssm
-  /** Makes the client that calls the stores; `assertAddress` throws for an address that it must not call. */
+  /** Creates the HTTP client for calls to stores; `assertAddress` throws for an address that it must not call. */
   client: (assertAddress: (address: string) => void) => HttpClient
   telemetry: Telemetry
   stores: readonly Store[]
   settings: Pick<Settings, 'ordersQueueUrl' | 'feedsDeadQueueUrl' | 'secretsPath' | 'feedAddresses'>
 }
 
-/** Delays a failed feed message, and the messages behind it in its message group. */
+/** Delays a failed feed message and those behind it in its message group. */
 const delayFeedMessage =
   (
     source: string,
@@ -72,7 +72,7 @@ const feedsDeadQueue =
     )
   }
 
-/** The consumer of the queues of HTTP feeds; a batch always comes from one queue. */
+/** Consumes the queues of the HTTP feeds; all messages of a batch are from one queue. */
 export const createFeeder = (dependencies: FeedDependencies) => {
   const { sqs, ssm, client, telemetry, stores, settings, now } = dependencies
   const allowed = settings.feedAddresses === 'loopback' ? 'loopback' : 'public'

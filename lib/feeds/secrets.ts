@@ -3,13 +3,12 @@ import { type Runtime, unixSeconds } from '../platform/environment.ts'
 import { feedSecretName, PARAMETERS, storeName } from '../platform/names.ts'
 import { indexedParameters, parameterCache, untilText, valueUntil } from '../platform/parameters.ts'
 
-/** How long messages are also signed with the secret that was replaced, in seconds. */
-const SECRET_EXCHANGE_SECONDS = 24 * 60 * 60
+/** How long messages are signed with the replaced secret as well, in seconds. */
+const SECRET_OVERLAP_SECONDS = 24 * 60 * 60
 
 /**
- * The Parameter Store entries that exchange a store's signing secret, in the order in which they must be stored:
- * the one that is replaced, with which messages are signed as well until the store uses the new one, and the new
- * one.
+ * The Parameter Store entries that rotate a store's signing secret, in the order in which they must be stored: first
+ * the replaced secret, which continues to sign until the store uses the new one, then the new secret.
  *
  * @param now unix time in seconds
  */
@@ -20,17 +19,17 @@ export const feedSecretParameters = (
   now: number,
 ) => ({
   ...(replaced !== undefined && {
-    [feedSecretName(source) + PREVIOUS]: untilText(replaced, now + SECRET_EXCHANGE_SECONDS),
+    [feedSecretName(source) + PREVIOUS]: untilText(replaced, now + SECRET_OVERLAP_SECONDS),
   }),
   [feedSecretName(source)]: secret,
 })
 
-/** Ends the name of the entry of a replaced secret; the name of a store has no dot. */
+/** Suffix of the entry of a replaced secret; a store's name has no dot. */
 const PREVIOUS = '.previous'
 
 /**
- * Looks up the secrets that sign a store's messages. A missing one is looked up again at most once a minute,
- * so that a new store is soon notified.
+ * Looks up the secrets that sign a store's messages. A missing secret is looked up again at most once a minute, so a
+ * new store is notified soon.
  *
  * The returned function throws when a store has no secret.
  */
@@ -40,7 +39,7 @@ export const feedSecrets = (ssm: Ssm, secretsPath: string, runtime: Runtime) => 
   return async (source: string): Promise<readonly string[]> => {
     const name = storeName(source)
     const found = await secrets.find(stored => {
-      // Every object has a "constructor", and a store may be called so.
+      // A store may be called "constructor", which every object inherits.
       const current = Object.hasOwn(stored, name) ? stored[name] : undefined
       if (current === undefined) return undefined
       const previous = valueUntil(stored[name + PREVIOUS], unixSeconds(runtime.now()))

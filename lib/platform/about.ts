@@ -3,14 +3,14 @@ import { type Body, parseJsonLoosely, readJson } from '../protocol/json.ts'
 import { externalId, source } from '../protocol/order.ts'
 
 /**
- * What a log line is about: the order, and the delivery or request that led to it, under the same names from the
+ * The subject of a log line: the order and the delivery or request that caused it, under the same names from the
  * endpoint to the feed. `relay tail` filters by them.
  */
 export type About = Partial<
   Record<'delivery' | 'source' | 'external_id' | 'feed_delivery', string | undefined>
 >
 
-/** Anything else in its place may be personal data (promise P11). */
+/** Any other value may be personal data (promise P11). */
 const id = v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/))
 const optional = <const Schema extends v.GenericSchema>(schema: Schema) =>
   v.fallback(v.optional(schema), undefined)
@@ -22,8 +22,8 @@ const message = v.object({
 })
 
 /**
- * What a message of the order queue or of a feed is about, as far as it can be read; never throws. A feed message
- * has a `cause`: the delivery or request that led to it, beside an id of its own.
+ * The subject of a message of the order queue or of a feed, as far as it can be read; never throws. A feed message has
+ * its own id and a `cause`: the delivery or request that led to it.
  */
 export const aboutMessage = (body: Body): About => {
   const reading = readJson(body, parseJsonLoosely)
@@ -39,7 +39,7 @@ export const aboutMessage = (body: Body): About => {
 
 const failures = new WeakMap<object, About>()
 
-/** Passes an error on and remembers what it is about, for the line that reports it. */
+/** Rethrows an error and remembers its subject for the log line that reports it. */
 export const failAbout =
   (about: About) =>
   (error: unknown): never => {
@@ -47,6 +47,6 @@ export const failAbout =
     throw error
   }
 
-/** What {@link failAbout} remembered of an error; empty when nothing. */
+/** The subject that {@link failAbout} remembered for an error; empty by default. */
 export const aboutError = (error: unknown): About =>
   (typeof error === 'object' && error !== null && failures.get(error)) || {}

@@ -9,7 +9,7 @@ const listOf = (...ranges: [network: string, prefix: number][]) => {
 
 const loopback = listOf(['127.0.0.0', 8], ['::1', 128])
 
-/** This host, link-local addresses, and with them the metadata services and Lambda's own runtime API. */
+/** This host and link-local addresses, which include the metadata services and Lambda's runtime API. */
 const internal = listOf(['0.0.0.0', 8], ['169.254.0.0', 16], ['::', 128], ['fe80::', 10], ['fd00:ec2::', 32])
 
 const isIn = (list: BlockList, address: string) => {
@@ -17,7 +17,7 @@ const isIn = (list: BlockList, address: string) => {
   return version !== 0 && list.check(address, version === 6 ? 'ipv6' : 'ipv4')
 }
 
-/** The host of a URL as an address: IPv6 without brackets. */
+/** The host of a URL; IPv6 without brackets. */
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '')
 
 /** Whether a host is this machine, by name or address. */

@@ -5,15 +5,15 @@ import type { Telemetry } from './telemetry.ts'
 const byGroup = (records: readonly SQSRecord[]) =>
   Map.groupBy(records, record => record.attributes.MessageGroupId ?? record.messageId)
 
-/** A record that failed, and the records behind it in its message group, which must not overtake it. */
+/** A failed record and the records behind it in its message group, which must not overtake it. */
 export type FailedRecord = { error: unknown; record: SQSRecord; behind: readonly SQSRecord[] }
 
 /**
- * Handles a FIFO batch: message groups in parallel, in order within a group. A group stops at its first
- * failure, so that nothing overtakes what failed.
+ * Handles a FIFO batch: message groups in parallel, in order within a group. A group stops at its first failure, so that
+ * no record overtakes the failed one.
  *
- * @param onFailure extends the visibility timeout of what failed; its own failure is only logged, since the
- *   messages then return after the queue's visibility timeout
+ * @param onFailure extends the visibility timeout of the failed records; if it fails, the error is only logged, since
+ *   the messages return after the queue's own visibility timeout
  */
 export const processBatch = async (
   records: readonly SQSRecord[],

@@ -4,15 +4,14 @@ import { SSMClient, type SSMClientConfig } from '@aws-sdk/client-ssm'
 import { keptAgents } from './agents.ts'
 import { traced } from './tracing.ts'
 
-/** What the relay uses of AWS: commands sent by AWS's own clients. */
+/** The AWS commands that the relay uses, sent by AWS's own clients. */
 export type DynamoDB = Pick<DynamoDBClient, 'send'>
 export type Sqs = Pick<SQSClient, 'send'>
 export type Ssm = Pick<SSMClient, 'send'>
 
 /**
- * The sender of a webhook waits ten seconds for an answer that needs up to three calls, and the function's own
- * timeout ends what takes nine. An attempt that hangs must leave time for another one, and a busy machine time
- * to answer.
+ * The sender of a webhook waits ten seconds for a response that needs up to three calls, and the function times out
+ * after nine. A hanging attempt must leave time for another one, and a busy machine needs time to respond.
  */
 const options = {
   maxAttempts: 3,
@@ -22,8 +21,8 @@ const options = {
 }
 
 /**
- * The connections of one client. Where one of them breaks, the idle ones are closed: a NAT gateway resets all
- * connections that were idle for as long, and after a batch they are more than a call has attempts.
+ * The connections of one client. When one breaks, the idle ones are closed: a NAT gateway resets all connections that
+ * were idle equally long, and after a batch there are more of them than a call has attempts.
  */
 const connections = () => {
   const { httpAgent, httpsAgent } = keptAgents()
@@ -43,10 +42,10 @@ const connections = () => {
   }
 }
 
-/** Next to the connection, where an attempt fails only when there is no response. */
+/** Closest to the connection, where an attempt fails only if there is no response. */
 const ATTEMPT = { step: 'deserialize', priority: 'low' } as const
 
-/** Around all attempts, when there is a request. */
+/** Around all attempts, once the request is built. */
 const CALL = { step: 'build' } as const
 
 /** DynamoDB and Systems Manager answer 400, SQS 403. */
@@ -96,7 +95,7 @@ type Attachable = {
   }
 }
 
-/** A client with connections of its own, whose calls are recorded. */
+/** A client with its own connections, whose calls are traced. */
 const connected = <Config extends object, Client extends Attachable>(
   Constructor: new (config: Config) => Client,
   config: Config,
@@ -108,7 +107,7 @@ const connected = <Config extends object, Client extends Attachable>(
   return client
 }
 
-/** @param config where a harness runs its own AWS; a function takes everything from its environment */
+/** @param config for a harness with its own AWS; a function takes everything from its environment */
 export const dynamodbClient = (config: DynamoDBClientConfig = {}) => connected(DynamoDBClient, config)
 
 export const sqsClient = (config: SQSClientConfig = {}) => connected(SQSClient, config)

@@ -1,4 +1,4 @@
-/** The variable of the environment that holds each setting. */
+/** The environment variable of each setting. */
 export const VARIABLES = {
   ordersTable: 'ORDERS_TABLE',
   deliveriesTable: 'DELIVERIES_TABLE',
@@ -10,13 +10,13 @@ export const VARIABLES = {
   secretsPath: 'SECRETS_PATH',
   /** Base URL of the accounting service. */
   accountingUrl: 'ACCOUNTING_URL',
-  /** How many days a request stays open that the service has refused for a cause an accountant can fix. */
+  /** How many days a request stays open after a refusal that an accountant can resolve. */
   refusedRetryDays: 'REFUSED_RETRY_DAYS',
-  /** The least version of feed messages, above every one that was published before the orders were restored. */
+  /** The lowest version of feed messages; after a restore, above every version published before. */
   feedVersionsFrom: 'FEED_VERSIONS_FROM',
   /** The time zone in which the accounting service dates its documents, such as `Asia/Tehran`. */
   accountingTimeZone: 'ACCOUNTING_TIME_ZONE',
-  /** How long a store waits for the service's answer, in seconds. */
+  /** How long a store's request waits for the service's answer, in seconds. */
   waitSeconds: 'WAIT_SECONDS',
   /** `public`, or `loopback` on a developer's machine: the addresses HTTP feeds may have. */
   feedAddresses: 'FEED_ADDRESSES',
@@ -40,7 +40,7 @@ export const readSettings = <Name extends keyof Settings>(...names: Name[]): Pic
   return Object.fromEntries(values) as Pick<Settings, Name>
 }
 
-/** Time and chance, which tests replace. */
+/** Clock and randomness, which tests replace. */
 export type Runtime = {
   /** Unix time in milliseconds. */
   now: () => number
@@ -59,8 +59,8 @@ export const DAY = 24 * HOUR
 export const unixSeconds = (milliseconds: number): number => Math.floor(milliseconds / 1000)
 
 /**
- * Options of every handler. middy's early timeout would answer before the function times out and leave its
- * calls frozen in the environment, where they resume in the middle of a later invocation; without it, Lambda
- * ends the environment and whatever was under way in it.
+ * Options of every handler. middy's early timeout would respond before the function times out and leave its calls
+ * frozen in the environment, to resume in the middle of a later invocation; without it, Lambda terminates the
+ * environment with everything in progress.
  */
 export const invocation = { timeoutEarlyInMillis: 0 }

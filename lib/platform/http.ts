@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
 import type { Body } from '../protocol/json.ts'
 
-/** The answer to a request, before it takes the shape API Gateway expects; a body of text is JSON already. */
+/** A response, before it takes the shape API Gateway expects; a string body is already JSON. */
 export type HttpResponse = { status: number; body: object | string; headers?: Record<string, string> }
 
 /** The body of a request as API Gateway passes it. */
@@ -31,7 +31,7 @@ export const errorResponse = (
 })
 
 /**
- * Nothing was promised, and whoever asked must ask again.
+ * Nothing was accepted; the client must retry.
  *
  * @param retryAfter seconds
  */

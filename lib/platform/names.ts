@@ -7,7 +7,7 @@ import { hash } from 'node:crypto'
 export const QUEUES = {
   /** Everything that happens to an order; one message group is one order. */
   orders: 'orders.fifo',
-  /** Events whose calls to the accounting service would be in the way of others. */
+  /** Events whose calls to the accounting service would delay other stores. */
   bulk: 'orders-bulk.fifo',
   ordersDead: 'orders-dead.fifo',
   feedsDead: 'feeds-dead.fifo',
@@ -20,13 +20,13 @@ export const TABLES = { orders: 'orders', deliveries: 'deliveries', history: 'hi
 /** The sparse index of orders that are not settled. */
 export const UNSETTLED_INDEX = 'unsettled'
 
-/** The sparse index of orders whose event fails. */
+/** The sparse index of orders with a failing event. */
 export const FAILING_INDEX = 'failing'
 
-/** The sparse indexes of the history, each named by the attribute that it finds. */
+/** The sparse indexes of the history, named after the attribute that they index. */
 export const HISTORY_INDEXES = ['request', 'invoice_number'] as const
 
-/** The namespace of every stack's own metrics; their dimension `service` is the name of the stack. */
+/** The namespace of the metrics of all stacks; the dimension `service` is the name of the stack. */
 export const METRICS_NAMESPACE = 'order-relay'
 
 /** Where the accounting service sends its webhooks. */
@@ -34,14 +34,14 @@ export const WEBHOOK_PATH = '/webhook'
 
 /** Parameter Store entries, relative to the stack's path (`/order-relay/<stage>`). */
 export const PARAMETERS = {
-  /** Holds the secrets and, during an exchange, its announcement: the receiver reads both in one call. */
+  /** Holds the secrets and, during a rotation, its announcement, so that the receiver reads both in one call. */
   webhook: 'webhook',
   webhookSecrets: 'webhook/secrets',
   webhookRotation: 'webhook/rotation',
   storeKeys: 'store-keys',
   feedSecrets: 'feed-secrets',
   accountingKey: 'accounting-key',
-  /** The webhook URL that was registered, where it is not the API's own. */
+  /** The registered webhook URL, if it is not that of the API. */
   webhookUrl: 'webhook-url',
 } as const
 
@@ -71,9 +71,9 @@ const slugOf = (text: string): string =>
     .replace(/-$/, '')
 
 /**
- * What a store is called where AWS allows only letters, digits, `-` and `_`: queues, parameters, alarms. A plain
- * source is its own name; any other is a readable slug and a hash, which keeps sources apart that differ in
- * case, punctuation or Unicode normalization only. stores.yml is refused when two stores share a name all the same.
+ * A store's name where AWS allows only letters, digits, `-` and `_`: queues, parameters, alarms. A plain source is
+ * used as it is; any other becomes a readable slug and a hash, which keeps sources apart that differ only in case,
+ * punctuation or Unicode normalization. If two stores share a name nevertheless, stores.yml is refused.
  */
 export const storeName = (source: string): string =>
   PLAIN.test(source) ? source : `${slugOf(source) || 'store'}-${hash('sha256', source).slice(0, HASH_DIGITS)}`
@@ -81,14 +81,14 @@ export const storeName = (source: string): string =>
 /** The Parameter Store entry of the secret that signs a store's messages. */
 export const feedSecretName = (source: string): string => `${PARAMETERS.feedSecrets}/${storeName(source)}`
 
-/** The queue of a store's feed, which stores.yml may name. */
+/** The queue of a store's feed; stores.yml may override its name. */
 export const feedQueueName = (source: string, queue = storeName(source)): string => `feed-${queue}.fifo`
 
-/** The queue that keeps what an SQS feed's consumer has received too often, where stores.yml asks for one. */
+/** The dead-letter queue of an SQS feed, if stores.yml configures one. */
 export const feedDeadQueueName = (source: string, queue = storeName(source)): string =>
   feedQueueName(source, `${queue}-dead`)
 
-/** The queue of each store's feed by its source; one that is not in stores.yml has the name made of it. */
+/** The queue of each store's feed by source; a store missing from stores.yml has the default name. */
 export const feedQueues = (
   stores: readonly { source: string; queue?: string | undefined }[],
 ): ((source: string) => string) => {

@@ -9,16 +9,16 @@ const TTL_MS = 60_000
 /** After a miss, parameters are read again at most this often: a miss may be a new secret, or a forgery. */
 export const REFRESH_INTERVAL_MS = 60_000
 
-/** How long Parameter Store is left alone after a failed read: more requests would sustain a throttle. */
+/** Pause after a failed read: more requests would sustain a throttle. */
 const FAILURE_PAUSE_MS = 30_000
 
-/** While Parameter Store fails, the last values read remain in use for this long and no longer. */
+/** How long the last values remain in use while Parameter Store fails. */
 const MAX_STALE_MS = 60 * 60_000
 
-/** The text of a parameter whose value holds until a unix time in seconds. */
+/** The text of a parameter whose value is valid until a unix time in seconds. */
 export const untilText = (value: string, until: number): string => `${value} until ${until}`
 
-/** The value in {@link untilText}, before that time. */
+/** The value of {@link untilText}, unless it has expired. */
 export const valueUntil = (text: string | undefined, now: number): string | undefined => {
   const [, value, until] = /^(.+) until (\d{1,15})$/.exec(text ?? '') ?? []
   return Number(until) > now ? value : undefined
@@ -55,14 +55,14 @@ export const parametersBelow =
 /** The parameters of an index: one page of GetParametersByPath. */
 const SHARDS = 10
 
-/** The same for a secret and the one it replaces, whose name goes on with a dot. */
+/** A secret and the one it replaces, whose name has a suffix after a dot, belong together. */
 const shardOf = (name: string) =>
   [...name.replace(/\..*/s, '')].reduce((sum, character) => sum + character.charCodeAt(0), 0) % SHARDS
 
 /** The path of the index of the parameters below a path. */
 export const indexOf = (path: string): string => `${path}-index`
 
-/** The index of parameters: their names and values in ten texts. Each has its place, whatever the others are. */
+/** The index of parameters: names and values in ten texts, sharded by a stable hash of the name. */
 export const indexTexts = (parameters: Parameters): string[] =>
   Array.from({ length: SHARDS }, (_, shard) => {
     const entries = Object.entries(parameters).filter(([name]) => shardOf(name) === shard)
@@ -72,8 +72,8 @@ export const indexTexts = (parameters: Parameters): string[] =>
 const indexText = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.string()))
 
 /**
- * Reads all parameters below a path from their index, with one call however many they are: Parameter Store allows 40
- * calls a second, of ten parameters each. Without a complete index, it reads the parameters themselves.
+ * Reads all parameters below a path from their index, with one call regardless of their number: Parameter Store allows
+ * 40 calls a second, of ten parameters each. Without a complete index, reads the parameters themselves.
  */
 export const indexedParameters =
   (ssm: Ssm, path: string): LoadParameters =>
@@ -99,21 +99,21 @@ export const singleParameter =
   }
 
 /**
- * Parameters kept in memory. Whatever the requests, Parameter Store is read at a bounded rate: once a minute
- * in use, once per interval after a miss, and every half minute while it fails (promise P4). Callers that
- * arrive during a read share it.
+ * Parameters kept in memory. Regardless of the number of requests, Parameter Store is read at a bounded rate: once a
+ * minute in use, once per interval after a miss, and every half minute while it fails (promise P4). Concurrent callers
+ * share a read.
  */
 export type ParameterCache = {
   /**
    * The current values.
    *
-   * @throws what Parameter Store failed with, when nothing has been read within the last hour
+   * @throws the error of Parameter Store, if nothing was read within the last hour
    */
   get: () => Promise<Parameters>
   /**
-   * Finds something in the current values and, when it is missing, in freshly read ones.
+   * Searches the current values and, after a miss, freshly read ones.
    *
-   * @param interval the least time between two reads that follow a miss, in milliseconds
+   * @param interval minimum time between two reads after a miss, in milliseconds
    */
   find: <Found>(
     search: (parameters: Parameters) => Found | undefined,

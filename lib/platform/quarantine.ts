@@ -5,18 +5,18 @@ import type { Sqs } from './clients.ts'
 
 /** A message of the quarantine queue: authentic input that cannot be read, kept whole (promise P12). */
 export const quarantineEntry = v.object({
-  /** The function that received it. */
+  /** The function that received the input. */
   from: v.picklist(['webhook', 'worker']),
   /** What is wrong with it. */
   reason: v.string(),
-  /** Exactly the bytes received. */
+  /** The exact bytes received. */
   body_base64: v.string(),
   received_at: v.string(),
 })
 
 type QuarantineEntry = v.InferOutput<typeof quarantineEntry>
 
-/** Keeps what cannot be read; resolves once SQS has stored it. */
+/** Stores unreadable input; resolves once SQS has it. */
 export type Quarantine = (unreadable: {
   from: QuarantineEntry['from']
   reason: string

@@ -5,41 +5,41 @@ import type { Sqs } from './clients.ts'
 const FIRST_SECONDS = 5
 export const MAX_RETRY_SECONDS = 15 * 60
 
-/** After so many receives an event becomes a dead letter: with these delays it takes one to two days. */
+/** Receives after which an event becomes a dead letter; with these delays, after one to two days. */
 export const MAX_RECEIVES = 200
 
 /** SQS limits the visibility timeout to twelve hours from the first receive. */
 const MAX_VISIBILITY_SECONDS = 11 * 60 * 60
 
-/** How long to wait after a failure, of so many: doubles from the first wait to the longest, jittered down to half. */
+/** Exponential backoff from the first to the longest wait, jittered to 50–100 %. */
 export const backoff = (first: number, longest: number, failures: number, random: number): number => {
   const ceiling = Math.min(first * 2 ** (failures - 1), longest)
   return ceiling / 2 + (ceiling / 2) * random
 }
 
 /**
- * The delay before a failed message is tried again, in seconds: from 5 s to 15 min, and never shorter than the
- * receiver asked for (promise P8).
+ * The delay before a failed message is retried, in seconds: from 5 s to 15 min, and never less than `retryAfter`
+ * (promise P8).
  *
  * @param receives how often the message has been received, from 1
  * @param random a number from 0 to 1
- * @param retryAfter seconds the receiver asked for
+ * @param retryAfter the receiver's `Retry-After`, in seconds
  */
 export const retryDelay = (receives: number, random: number, retryAfter = 0): number => {
   const delay = backoff(FIRST_SECONDS, MAX_RETRY_SECONDS, receives, random)
   return Math.ceil(Math.min(Math.max(delay, retryAfter * (1 + random / 10)), MAX_VISIBILITY_SECONDS))
 }
 
-/** Hides up to ten received messages of one batch for a number of seconds from now. */
+/** Hides up to ten received messages of a batch for a number of seconds from now. */
 export type ExtendVisibility = (
   records: readonly Pick<SQSRecord, 'receiptHandle'>[],
   seconds: number,
 ) => Promise<void>
 
 /**
- * Extends the visibility timeout of received messages; without it they return after the queue's own timeout.
+ * Extends the visibility timeout of received messages, which otherwise return after the queue's own timeout.
  *
- * @throws when SQS refuses some of the entries even the second time
+ * @throws if SQS refuses entries twice
  */
 export const visibilityExtender = (sqs: Sqs, queueUrl: string): ExtendVisibility => {
   const extend = async (records: Parameters<ExtendVisibility>[0], seconds: number) => {
@@ -53,7 +53,7 @@ export const visibilityExtender = (sqs: Sqs, queueUrl: string): ExtendVisibility
 
   return async (records, seconds) => {
     const failed = await extend(records, seconds)
-    // An expired receipt handle is the caller's fault and stays invalid; anything else may pass.
+    // An expired receipt handle stays invalid; any other error may be temporary.
     const refused = failed.filter(({ SenderFault }) => SenderFault === true)
     const passing = failed.filter(entry => !refused.includes(entry))
     const again = passing.flatMap(({ Id }) => records[Number(Id)] ?? [])

@@ -28,7 +28,7 @@ const duration = v.pipe(
   v.string(must('a time such as 90m, 24h or 3d')),
   v.regex(/^[1-9]\d{0,3}[mhd]$/, must('a time such as 90m, 24h or 3d')),
   v.transform(text => secondsOf(text) ?? 0),
-  // SQS keeps a message for fourteen days, and some of them are needed to probe the endpoint.
+  // SQS keeps a message for fourteen days, some of which are needed to probe the endpoint.
   v.maxValue(10 * DAY, 'must be 10d or less: SQS keeps a message for fourteen days'),
 )
 
@@ -67,8 +67,8 @@ const CONSUMER =
   'the ARN of a role, such as arn:aws:iam::111122223333:role/shop, or the id of an account in quotes, "111122223333"'
 
 /**
- * SQS takes 50 principals in the policy of a queue, and 8,192 bytes; CloudFormation takes a megabyte for all policies.
- * Both leave some for the rest.
+ * SQS allows 50 principals and 8,192 bytes in the policy of a queue; CloudFormation allows a megabyte for all policies.
+ * Both limits leave a margin.
  */
 const MAX_CONSUMERS = { count: 50, characters: 6000, inAll: 500_000 }
 
@@ -109,28 +109,28 @@ const store = v.strictObject(
         `must have 1 to ${SOURCE_MAX} characters`,
       ),
     ),
-    /** Names the queue of the feed, `feed-<queue>.fifo`, in place of the source. */
+    /** Names the queue of the feed, `feed-<queue>.fifo`, instead of the source. */
     queue: v.optional(v.pipe(v.string(must(QUEUE_RULE)), v.regex(PLAIN, must(QUEUE_RULE)))),
     /** How the store is notified. */
     feed: v.lazy((feed: unknown) => (typeof feed === 'object' && feed !== null ? httpFeed : sqsFeed)),
     /** Roles and accounts that may consume an SQS feed from another account. */
     consumers: v.optional(consumers),
-    /** How often a message of an SQS feed is received before it is moved to a dead-letter queue of the store's own. */
+    /** Receives after which a message of an SQS feed moves to the store's own dead-letter queue. */
     dead_letter_after: v.optional(receives),
   },
   keys('a store has "source", "feed" and optionally "queue", "consumers" and "dead_letter_after"'),
 )
 
-/** A store of stores.yml: the source of its orders, and how it is notified. */
+/** A store of stores.yml: the source of its orders and how it is notified. */
 export type Store = v.InferOutput<typeof store>
 
-/** The queues of a store: that of its feed, and that of its dead letters, if it has one. */
+/** The queues of a store: its feed and, if configured, its dead letters. */
 export const queueNames = ({ source, queue, dead_letter_after }: Omit<Store, 'feed'>): string[] => [
   feedQueueName(source, queue),
   ...(dead_letter_after === undefined ? [] : [feedDeadQueueName(source, queue)]),
 ]
 
-/** Why two stores cannot both be in the file: they share a source, a queue, or the name of keys and alarms. */
+/** Why a store conflicts with an earlier one: they share a source, a queue, or the name of keys and alarms. */
 const clash = ({ source }: Store, taken: string, owner: string | undefined) => {
   if (owner === source) return `has the source "${source}" of another store: remove one of them`
   const remedy = taken.endsWith('.fifo') ? 'set another "queue"' : 'choose another source'
@@ -179,12 +179,12 @@ export const storesFile = v.strictObject(
 /** A store with an HTTP feed. */
 export type HttpStore = Omit<Store, 'feed'> & { feed: v.InferOutput<typeof httpFeed> }
 
-/** The stores that are notified at an HTTP endpoint. */
+/** The stores with an HTTP feed. */
 export const httpStores = (stores: readonly Store[]): readonly HttpStore[] =>
   stores.flatMap(({ feed, ...store }) => (feed === 'sqs' ? [] : [{ ...store, feed }]))
 
 /**
- * Checks that no HTTP feed leads to the machine that runs the relay, which only the local stack may have.
+ * Checks that no HTTP feed is an address of the machine that runs the relay; only the local stack may have those.
  *
  * @throws naming the store
  */

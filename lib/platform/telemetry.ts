@@ -6,7 +6,7 @@ import { visible } from './visible.ts'
 /** Fields of a log line: ids, outcomes, counts. Never a secret, name, mobile number or e-mail (promise P11). */
 type Fields = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** The metrics of the stack, which its alarms and dashboard read, and their dimensions beside `service`. */
+/** The metrics of the stack, used by its alarms and dashboard, and their dimensions in addition to `service`. */
 export const METRICS = {
   Deliveries: ['outcome'],
   DeliveryFailed: [],
@@ -41,8 +41,8 @@ export type Telemetry = {
 }
 
 /**
- * An error with nothing but its name, message, stack and codes. Powertools logs every property and the cause of
- * an error, which may hold data: Node attaches the raw bytes of a response that it cannot parse (promise P11).
+ * An error reduced to its name, message, stack and codes. Powertools logs every property and the cause of an error,
+ * which may contain data: Node attaches the raw bytes of a response that it cannot parse (promise P11).
  */
 const loggable = (error: unknown): Error => {
   if (!(error instanceof Error)) return new Error(String(error))
@@ -51,7 +51,7 @@ const loggable = (error: unknown): Error => {
   return Object.assign(new Error(message), { name, stack }, Object.fromEntries(codes))
 }
 
-/** JSON leaves some characters as they are that split a line or act on a terminal. */
+/** JSON does not escape some characters that split a line or control a terminal. */
 const escaped = (text: string) => {
   const json = JSON.stringify(text)
   const shown = visible(json)

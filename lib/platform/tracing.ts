@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:dgram'
 
 /**
- * What a subsegment says about a call, in the fields of X-Ray's segment documents. Only names of services, tables and
- * queues: paths and messages hold order numbers and may hold personal data (promise P11).
+ * The data of a subsegment, in the fields of X-Ray's segment documents. Only names of services, tables and queues:
+ * paths and messages contain order numbers and may contain personal data (promise P11).
  */
 export type CallRecord = {
   name: string
   namespace: 'aws' | 'remote'
-  /** Of the answer; none when there was no answer. */
+  /** Of the response, if there was one. */
   status: number | undefined
   throttle?: boolean
   request?: { method: string; url: string }
@@ -22,7 +22,7 @@ const FORMAT = '{"format":"json","version":1}\n'
 
 let socket: Socket | undefined
 
-/** Sends a document to the daemon of Lambda; a trace is never worth a failure. */
+/** Sends a document to Lambda's X-Ray daemon; errors are ignored, since a trace is never worth a failure. */
 const send = (daemon: string, document: object) => {
   const [host, port] = daemon.split(':')
   try {
@@ -30,23 +30,22 @@ const send = (daemon: string, document: object) => {
     socket ??= process.getBuiltinModule('node:dgram').createSocket('udp4').unref()
     socket.send(FORMAT + JSON.stringify(document), Number(port), host, () => undefined)
   } catch {
-    // An address that is none.
+    // Not an address.
   }
 }
 
 const newId = () => randomBytes(8).toString('hex')
 
 /**
- * Makes a call and records it as a subsegment of the invocation's trace when Lambda samples that; otherwise it only
- * makes the call.
+ * Makes a call and, if Lambda samples the invocation, records it as a subsegment of its trace.
  *
- * @param call is given the trace header with which what it calls belongs to the subsegment
+ * @param call receives the trace header that links further calls to the subsegment
  */
 export const traced = async <Result>(
   call: (traceHeader?: string) => Promise<Result>,
   recordOf: (outcome: Outcome<Result>) => CallRecord,
 ): Promise<Result> => {
-  // Lambda sets the header for each invocation; there is none while a function starts.
+  // Lambda sets the header for each invocation; it is missing during initialization.
   const { _X_AMZN_TRACE_ID: header = '', AWS_XRAY_DAEMON_ADDRESS: daemon } = process.env
   const [, root, parent] = /^Root=([^;]+);Parent=([^;]+);Sampled=1/.exec(header) ?? []
   if (daemon === undefined || root === undefined) return call()

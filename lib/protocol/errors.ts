@@ -4,13 +4,13 @@ import { ExactNumber } from './json.ts'
 /** The body of every error response: what went wrong, and in which field (design: What the spec leaves open). */
 export type ErrorBody = { error: { code: string; message: string; field?: string } }
 
-/** Why the accounting service refused a request, in its words where it gave any; they may hold personal data. */
+/** Why the accounting service refused a request, in its own words if it gave any; may contain personal data. */
 export type Refusal = {
   status: number
   code?: string
   message: string
   field?: string
-  /** The JSON of the answer, where it says something else than the fields above, and is not too large. */
+  /** The JSON of the response, if it contains more than the fields above and is not too large. */
   body?: string
 }
 
@@ -24,8 +24,8 @@ export const fieldOf = (issue: BaseIssue<unknown>): string | undefined =>
 const shown = (received: string) => (received.length > 60 ? `${received.slice(0, 60)}…` : received)
 
 /**
- * The value found, as the caller wrote it, and in no language, since pages translate what is around it. Of a value that
- * is too short valibot reports only the length.
+ * The value found, as the caller wrote it and without words, since pages translate the text around it. For a value that
+ * is too short, valibot reports only the length.
  */
 const found = ({ input, received }: BaseIssue<unknown>) => {
   if (received === 'undefined') return 'is missing'

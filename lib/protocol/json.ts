@@ -1,8 +1,8 @@
 /**
  * A JSON number that a double cannot hold exactly, kept as its source text.
  *
- * Money in the spec is a plain JSON number without a bound, so 9007199254740993 must not become
- * ...992 on its way through. Numbers that a double holds exactly stay ordinary numbers.
+ * Money in the spec is an unbounded JSON number, so the relay must not turn 9007199254740993 into ...992. Numbers that
+ * a double holds exactly stay ordinary numbers.
  */
 export class ExactNumber {
   readonly text: string
@@ -25,7 +25,7 @@ const withoutTrailingZeros = (digits: string): string => {
   return digits.slice(0, end)
 }
 
-/** A decimal as `digits × 10^exponent`, without trailing zeros; undefined when the text is no JSON number. */
+/** A decimal as `digits × 10^exponent`, without trailing zeros; undefined if the text is not a JSON number. */
 export const decimalOf = (value: JsonNumber) => {
   const text = typeof value === 'number' ? String(value) : value.text
   const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text)
@@ -42,7 +42,7 @@ export const decimalOf = (value: JsonNumber) => {
   }
 }
 
-/** Whether the double nearest to this JSON number, printed shortest, is the same decimal. */
+/** Whether the shortest form of the double nearest to this JSON number is the same decimal. */
 const isExact = (value: number, source: string) => {
   // Stryker disable next-line ConditionalExpression: a shortcut; the comparison below gives the same result
   if (String(value) === source) return true
@@ -51,11 +51,11 @@ const isExact = (value: number, source: string) => {
   return a?.digits === b?.digits && a?.exponent === b?.exponent
 }
 
-/** Sixteen digits or more, or an exponent: without one, a double holds every number of the text exactly. */
+/** Sixteen digits or more, or an exponent; without a match, doubles hold all numbers of the text exactly. */
 // Stryker disable next-line Regex: more texts take the slow path, with the same result
 const PERHAPS_INEXACT = /[\d.]{16}|(?:^|[:[,\s])-?\d[\d.]*[eE]/
 
-/** No amount needs more, and every reader of the number would have to bear it. */
+/** No amount needs more, and every reader of the number would have to handle it. */
 const MAX_NUMBER_LENGTH = 1000
 
 class NumberTooLongError extends SyntaxError {}
@@ -93,16 +93,16 @@ const isTooDeep = (value: unknown, levels = MAX_LEVELS): boolean =>
 
 /**
  * The body of a request: text where API Gateway has decoded it, bytes where it passes base64. A signature
- * covers the bytes; the UTF-8 encoding of the text is the same bytes.
+ * covers the bytes; encoding the text as UTF-8 restores them.
  */
 export type Body = string | Uint8Array
 
-/** A webhook has less than a kilobyte; in base64, in quarantine, this still fits an SQS message. */
+/** A webhook has less than a kilobyte; this limit still fits an SQS message when quarantined as base64. */
 export const MAX_BODY_BYTES = 256 * 1024
 
-/** Whether a body has more bytes than a limit, that of a webhook unless another one is given. */
+/** Whether a body exceeds a limit in bytes, by default that of a webhook. */
 export const isTooLarge = (body: Body, limit = MAX_BODY_BYTES): boolean =>
-  // A UTF-16 unit takes three bytes at most, and most texts are far too short to be worth counting.
+  // A UTF-16 unit takes at most three bytes, so most texts need no counting.
   body.length > limit / 3 && Buffer.byteLength(body) > limit
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -112,10 +112,9 @@ const BYTE_ORDER_MARK = '\uFEFF'
 export type JsonReading = { json: unknown; text: string } | { unreadable: string }
 
 /**
- * Reads a body that comes from outside. Every endpoint, the worker and the command read bodies here, so that
- * all of them agree on what is readable.
+ * Reads a body from outside. Every endpoint, the worker and the command use it, so that they agree on what is readable.
  *
- * @param parse {@link parseJsonLoosely} where the value is only validated and the text is passed on
+ * @param parse {@link parseJsonLoosely} if the value is only validated and the text is passed on
  */
 export const readJson = (body: Body, parse: (text: string) => unknown = parseJson): JsonReading => {
   let text: string

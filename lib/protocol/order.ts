@@ -19,10 +19,10 @@ export const externalId = v.pipe(
   v.metadata({ maxLength: EXTERNAL_ID_MAX }),
 )
 
-/** An order result has a few hundred bytes. It is stored with the store's requests in one DynamoDB item. */
+/** An order result has a few hundred bytes; it is stored with the store's requests in one DynamoDB item. */
 export const MAX_RESULT_BYTES = 65_536
 
-/** The store identifier used where a request names none (spec: Endpoints). */
+/** The default source of a request (spec: Endpoints). */
 export const DEFAULT_SOURCE = 'api'
 
 export const source = v.pipe(text, v.nonEmpty('must not be empty'))

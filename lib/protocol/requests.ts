@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { decimalOf, ExactNumber, type JsonNumber } from './json.ts'
 import { externalId, text } from './order.ts'
 
-// The rules that the spec states, and no others: what it leaves open is for the service to judge.
+// Only the rules that the spec states: what it leaves open is for the service to judge.
 
 /** valibot accepts an array as an object; JSON distinguishes them. */
 export const object = <const Entries extends v.ObjectEntries>(
@@ -76,7 +76,7 @@ const keyEntries = { external_id: externalId, source: v.nullish(text) }
 
 const BODY = 'must be a JSON object'
 
-/** What identifies the order of a create request. */
+/** The fields that identify the order of a create request. */
 export const orderIdentity = object(keyEntries, BODY)
 
 /** The body of create order (spec: Order request). */

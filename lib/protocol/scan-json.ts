@@ -1,9 +1,9 @@
-// A string has no control characters, quotation marks and backslashes but escaped ones.
+// In a string, control characters, quotation marks and backslashes are escaped.
 const TOKEN =
   /([[\]{},:])|("(?:[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/y
 const SPACE = /[ \t\r\n]*/y
 
-/** What JSON.parse does not tell of a text: where its first error is, and the names that an object has twice. */
+/** What JSON.parse does not report: the position of the first error, and names that occur twice in an object. */
 export type JsonScan = { errorAt: number } | { repeated: readonly string[] }
 
 type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | ', or end'
@@ -61,7 +61,7 @@ export const scanJson = (text: string): JsonScan => {
   }
 }
 
-/** Where a text that is not JSON goes wrong; empty for JSON. JSON.parse names the place of some errors only. */
+/** The position of the first error in a text that is not JSON; empty for JSON. JSON.parse reports it only sometimes. */
 export const placeOfError = (text: string): string => {
   const scan = scanJson(text)
   if (!('errorAt' in scan)) return ''

@@ -16,7 +16,7 @@ const digest = (secret: string, t: string, body: Body) =>
 /**
  * Creates the `X-Service-Signature` header for a body (spec: Events, Signature).
  *
- * @param secret one secret or, while it is exchanged, several: each adds a `v1`
+ * @param secret one secret or, while it is being rotated, several: each adds a `v1`
  * @param t unix time of sending, in whole seconds
  */
 export const sign = ({
@@ -41,13 +41,13 @@ const parse = (header: string) => {
     const scheme = part.slice(0, Math.max(at, 0))
     const value = part.slice(at + 1)
     if (scheme === 't') times.push(value)
-    // The sender never makes a malformed v1, so one invalidates the header.
+    // The sender never creates a malformed v1, so one invalidates the header.
     if (scheme === 'v1') {
       if (!/^[0-9a-f]{64}$/.test(value)) return undefined
       signatures.push(Buffer.from(value, 'hex'))
     }
   }
-  // Empty without a `t`, with a comma for several. Ten digits reach the year 2286; fifteen stay exact as a double.
+  // Empty without a `t`, with a comma if there are several. Ten digits last until 2286; fifteen are exact as a double.
   const t = times.join()
   return signatures.length > 0 && /^[0-9]{1,15}$/.test(t) ? { t, signatures } : undefined
 }

@@ -5,19 +5,19 @@ import { sign } from './signature.ts'
 /** The one event of the spec (Events). */
 export const ORDER_UPDATED = 'order.updated'
 
-/** An event of the relay's own, with which it tests the way of a webhook; the service sends none of that name. */
+/** The relay's own event for testing the path of a webhook; the service sends none with this name. */
 export const PROBE = 'relay.probe'
 
 /**
- * How long the sender of a webhook waits before each further attempt, in seconds. The spec leaves it open; the sandbox
- * waits so, and what the relay remembers must last longer.
+ * The delays of a webhook sender before each further attempt, in seconds. The spec leaves them open; the sandbox uses
+ * these, and the relay must remember deliveries for longer.
  */
 export const RETRY_SECONDS = [5, 30, 2 * 60, 10 * 60, 60 * 60, 6 * 60 * 60, 24 * 60 * 60] as const
 
-/** How long the sender waits for a response, in seconds; stores' receivers are built for that. */
+/** How long the sender waits for a response, in seconds; stores' receivers rely on it. */
 export const SENDER_TIMEOUT_SECONDS = 10
 
-/** The fields of every webhook, whatever its event (spec: Delivery, Body). */
+/** The fields of every webhook, regardless of its event (spec: Delivery, Body). */
 export const envelope = v.looseObject({
   event: v.pipe(v.string('must be a string'), v.nonEmpty('must not be empty')),
   delivery: v.pipe(v.string('must be a string'), v.uuid('must be a UUID')),
@@ -33,14 +33,14 @@ export const orderUpdated = v.looseObject({
 
 export type OrderUpdated = v.InferOutput<typeof orderUpdated>
 
-/** Header names of a delivery, in lower case as HTTP libraries pass them (spec: Delivery). */
+/** Header names of a delivery, in lower case as in HTTP libraries (spec: Delivery). */
 export const HEADERS = {
   signature: 'x-service-signature',
   delivery: 'x-service-delivery',
   event: 'x-service-event',
 } as const
 
-/** The headers of a delivery as the service sends it (spec: Delivery), and as HTTP feeds do. */
+/** The headers of a delivery of the service (spec: Delivery), and of HTTP feeds. */
 export const deliveryHeaders = ({
   event,
   delivery,

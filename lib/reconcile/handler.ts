@@ -7,7 +7,7 @@ import { contentId } from '../platform/content-id.ts'
 import { invocation, type Runtime, type Settings, unixSeconds } from '../platform/environment.ts'
 import type { Telemetry } from '../platform/telemetry.ts'
 
-/** Orders checked in one run, which bounds the load on the service beside its daily work. */
+/** Maximum number of orders checked in one run, which bounds the load on the service. */
 const CHECKS_PER_RUN = 340
 
 export type ReconcilerDependencies = Runtime & {
@@ -18,10 +18,10 @@ export type ReconcilerDependencies = Runtime & {
 }
 
 /**
- * Finds webhooks that never arrived: adds a check of every unsettled order that is due to the order queue,
- * where the worker reads the order from the service (promise P10).
+ * Finds webhooks that never arrived: enqueues a check of every unsettled order that is due, for which the worker reads
+ * the order from the service (promise P10).
  *
- * Enqueues first and postpones second: a crash in between checks once too often, never once too rarely.
+ * Enqueues first, then postpones: a crash in between repeats a check instead of skipping it.
  */
 export const createReconciler = (dependencies: ReconcilerDependencies) => {
   const { dynamodb, sqs, telemetry, settings, now, random } = dependencies
@@ -33,7 +33,7 @@ export const createReconciler = (dependencies: ReconcilerDependencies) => {
     const due = await orders.due(shard, time, CHECKS_PER_RUN / SHARDS.length)
     for (const order of due) {
       const { source, external_id } = order
-      // The same check always has the same id, so that a repeated run does not ask twice.
+      // The same check always has the same id, so a repeated run does not enqueue it twice.
       const id = contentId(source, external_id, order.check_at)
       const event = { event: 'order.check', delivery: id, data: { source, external_id } }
       await enqueue(order, { id, json: JSON.stringify(event) })

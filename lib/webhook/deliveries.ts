@@ -4,12 +4,12 @@ import { itemBytes, WRITE_UNIT } from '../platform/dynamodb.ts'
 import type { OrderKey } from '../protocol/order.ts'
 
 /**
- * How long a delivery is remembered: longer than the sender retries (31.2 hours) and than a dead letter can
- * wait for its replay (14 days).
+ * How long a delivery is remembered: longer than the sender retries (31.2 hours), and longer than a dead letter can be
+ * replayed (14 days).
  */
 export const DELIVERY_TTL_SECONDS = 30 * 24 * 60 * 60
 
-/** The record of a delivery that was queued, or of one that was quarantined, by its content. */
+/** The record of a queued delivery, or of a quarantined one, identified by its content. */
 export type DeliveryRecord = OrderKey & {
   delivery: string
   /** Of the order result; {@link QUARANTINED} for a delivery in quarantine. */
@@ -18,18 +18,18 @@ export type DeliveryRecord = OrderKey & {
   received_at: number
   /** Unix time in seconds from which the delivery counts as unknown. */
   expires_at: number
-  /** Those worth showing, and the `t` of the signature. */
+  /** The headers worth showing, and the `t` of the signature. */
   headers?: Readonly<Record<string, string | undefined>>
-  /** As it was received, if it fits; `cut` says that it did not. */
+  /** As received, if it fits; otherwise `cut` is set. */
   body?: string
   cut?: true
 }
 
 export const QUARANTINED = 'quarantined'
 
-/** The deliveries that were received, by delivery id; `now` in unix seconds. */
+/** The received deliveries by delivery id; `now` in unix seconds. */
 export type Deliveries = {
-  /** The order a recorded delivery belongs to; undefined when it is not recorded. */
+  /** The order of a recorded delivery; undefined if it is not recorded. */
   find: (delivery: string, now: number) => Promise<OrderKey | undefined>
   record: (delivery: Omit<DeliveryRecord, 'received_at' | 'expires_at'>, now: number) => Promise<void>
 }
@@ -47,7 +47,7 @@ export const deliveryOf = (item: Record<string, AttributeValue>): DeliveryRecord
   ...(item.cut?.BOOL === true && { cut: true }),
 })
 
-/** The record of a delivery, which may have expired: DynamoDB deletes up to days late. */
+/** The record of a delivery, possibly expired: DynamoDB may delete it days late. */
 export const readDelivery = async (
   dynamodb: DynamoDB,
   table: string,
@@ -59,11 +59,11 @@ export const readDelivery = async (
   return Item === undefined ? undefined : deliveryOf(Item)
 }
 
-/** The deliveries table: one item a delivery, which expires (promise P3). */
+/** The deliveries table: one expiring item per delivery (promise P3). */
 export const deliveryRepository = (dynamodb: DynamoDB, table: string): Deliveries => ({
   async find(delivery, now) {
     const found = await readDelivery(dynamodb, table, delivery)
-    // A record that does not say when it expires must not swallow a webhook, so NaN counts as expired.
+    // A record without an expiry must not swallow a webhook, so NaN counts as expired.
     if (found === undefined || !(found.expires_at > now)) return undefined
     return { source: found.source, external_id: found.external_id }
   },
@@ -79,7 +79,7 @@ export const deliveryRepository = (dynamodb: DynamoDB, table: string): Deliverie
       ...(headers !== undefined && { headers: { S: JSON.stringify(headers) } }),
     }
     const whole = body === undefined ? item : { ...item, body: { S: body } }
-    // A usual webhook fits into the write unit that its record costs anyway.
+    // A typical webhook fits in the write unit that its record costs anyway.
     const Item = itemBytes(whole) <= WRITE_UNIT ? whole : { ...item, cut: { BOOL: true } }
     await dynamodb.send(new PutItemCommand({ TableName: table, Item }))
   },

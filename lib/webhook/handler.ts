@@ -12,7 +12,7 @@ import type { Store } from '../platform/stores.ts'
 import type { Telemetry } from '../platform/telemetry.ts'
 import { deliveryRepository } from './deliveries.ts'
 import { type ReceiveDependencies, type Received, receive } from './receive.ts'
-import { SecretExchangeError, webhookSecrets } from './secrets.ts'
+import { SecretRotationError, webhookSecrets } from './secrets.ts'
 
 export type ReceiverDependencies = Runtime & {
   dynamodb: DynamoDB
@@ -44,8 +44,8 @@ const responseTo = (received: Received): HttpResponse => {
 const notStored = unavailable('The delivery could not be stored; send it again')
 
 /**
- * The endpoint `POST /webhook`, which receives the accounting service's webhooks (spec: Events). Reads the
- * secrets before it returns, while Lambda gives a starting function a whole processor.
+ * The endpoint `POST /webhook`, which receives the accounting service's webhooks (spec: Events). Reads the secrets
+ * before it returns, since Lambda gives a function a full CPU during initialization.
  */
 export const createReceiver = async (dependencies: ReceiverDependencies) => {
   const { dynamodb, sqs, ssm, telemetry, stores, settings, now, random } = dependencies
@@ -66,12 +66,12 @@ export const createReceiver = async (dependencies: ReceiverDependencies) => {
     },
     now,
   }
-  // A failure shows at the first delivery, which reads the secrets itself.
+  // A failure is reported by the first delivery, which reads the secrets again.
   await parameters.get().catch(() => undefined)
 
   return middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>(invocation)
     .onError(request => {
-      if (request.error instanceof SecretExchangeError) telemetry.warn('delivery deferred')
+      if (request.error instanceof SecretRotationError) telemetry.warn('delivery deferred')
       else {
         telemetry.error('delivery failed', request.error, aboutError(request.error))
         telemetry.count('DeliveryFailed')
@@ -80,7 +80,7 @@ export const createReceiver = async (dependencies: ReceiverDependencies) => {
     })
     .handler(async event => {
       const received = await receive({ headers: event.headers, body: bodyOf(event) }, receiving)
-      // The reason quotes the body, which may hold personal data (P11); quarantine keeps it.
+      // The reason quotes the body, which may contain personal data (P11); the quarantine keeps it.
       const { reason: _, ...about } = { reason: undefined, ...received }
       telemetry.info('delivery received', about)
       telemetry.count('Deliveries', { outcome: received.outcome })

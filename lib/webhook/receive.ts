@@ -18,13 +18,14 @@ import {
 import { type Deliveries, QUARANTINED } from './deliveries.ts'
 import type { WebhookSecrets } from './secrets.ts'
 
-export type Delivery = {
+/** A request to the webhook endpoint; nothing in it is trusted yet. */
+export type WebhookRequest = {
   /** By lower-case name. */
   headers: Readonly<Record<string, string | undefined>>
   body: Body
 }
 
-/** What became of a delivery; the HTTP response follows from it. */
+/** The outcome of a delivery, which determines the HTTP response. */
 export type Received =
   | { outcome: 'queued' | 'duplicate'; delivery: string; source: string; external_id: string }
   | { outcome: 'ignored'; delivery: string; why: 'foreign source' | 'other event' | 'probe' }
@@ -47,12 +48,12 @@ export type ReceiveDependencies = {
 export type WebhookReading =
   | { kind: 'order.updated'; webhook: OrderUpdated; text: string }
   | { kind: 'other event'; event: string; delivery: string }
-  /** `source` and `delivery` are present when at least the envelope could be read. */
+  /** `source` and `delivery` are present if at least the envelope could be read. */
   | { kind: 'unreadable'; reason: string; source?: string; delivery?: string }
 
 /** Reads the body of an authentic webhook (spec: Delivery, Body); never throws. */
 export const readWebhook = (body: Body): WebhookReading => {
-  // The text itself is queued, so numbers need no exact form here.
+  // The text itself is queued, so numbers need not be exact here.
   const reading = readJson(body, parseJsonLoosely)
   if ('unreadable' in reading) return { kind: 'unreadable', reason: reading.unreadable }
   const { json, text } = reading
@@ -72,8 +73,8 @@ export const readWebhook = (body: Body): WebhookReading => {
   }
 }
 
-/** What is kept of the headers with the record of a delivery. */
-const shownHeaders = (headers: Delivery['headers']) =>
+/** The headers kept with the record of a delivery. */
+const shownHeaders = (headers: WebhookRequest['headers']) =>
   Object.fromEntries(
     ['content-type', 'user-agent'].flatMap(name => {
       const value = headers[name]?.slice(0, 100)
@@ -84,10 +85,10 @@ const shownHeaders = (headers: Delivery['headers']) =>
 /**
  * Receives a webhook: verify, read, filter, then read–send–record (spec: Events; promises P1–P4, P12).
  *
- * Rejects when SQS, DynamoDB or Parameter Store fail: the event is then not safe, and the sender must retry.
+ * Rejects if SQS, DynamoDB or Parameter Store fails: the event is then not safe, and the sender must retry.
  */
 export const receive = async (
-  { headers, body }: Delivery,
+  { headers, body }: WebhookRequest,
   { secrets, isKnownSource, deliveries, enqueue, quarantine, now }: ReceiveDependencies,
 ): Promise<Received> => {
   if (isTooLarge(body)) return { outcome: 'too_large' }
@@ -99,7 +100,7 @@ export const receive = async (
   )
   if (!verified.valid) return { outcome: 'forged', why: verified.reason }
 
-  /** Quarantines a body once, however often it is sent again or replayed. */
+  /** Quarantines a body once, regardless of how often it is sent again or replayed. */
   const quarantineOnce = async (reason: string) => {
     const id = contentId('quarantine', Buffer.from(body).toString('base64'))
     if ((await deliveries.find(id, seconds)) !== undefined) return
@@ -119,14 +120,14 @@ export const receive = async (
 
   const { event, delivery } = reading.kind === 'order.updated' ? reading.webhook : reading
   const isOurs = reading.kind === 'order.updated' && isKnownSource(reading.webhook.data.source)
-  // The body is signed, so what contradicts it is kept: the fault may be the sender's.
+  // The body is signed, so a contradictory delivery is kept: the fault may be the sender's.
   const contradict = async (reason: string): Promise<Received> => {
     if (!isOurs) return { outcome: 'contradictory', reason, delivery }
     await quarantineOnce(reason)
     const { source, external_id } = reading.webhook.data
     return { outcome: 'contradictory', reason, delivery, source, external_id }
   }
-  // Headers are not signed: one that disagrees with the body was changed on the way (P2).
+  // Headers are not signed: one that disagrees with the body was changed in transit (P2).
   for (const [header, value] of [
     [HEADERS.delivery, delivery],
     [HEADERS.event, event],

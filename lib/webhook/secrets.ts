@@ -4,17 +4,17 @@ import { type ParameterCache, type Parameters, valueUntil } from '../platform/pa
 import type { Verification } from '../protocol/signature.ts'
 
 /**
- * The service creates a webhook's new secret itself, and signs with it before anybody can have passed it to
- * the relay. So an exchange of the secret is announced in Parameter Store:
+ * The service creates a webhook's new secret and signs with it before the relay can know it. A rotation is therefore
+ * announced in Parameter Store:
  *
- * - `announced`: a new secret will follow soon; look for it more often
- * - `switching`: the service is creating it at this moment
+ * - `announced`: a new secret will follow soon; read the secrets more often
+ * - `switching`: the service is creating it now
  *
- * The announcement names the time after which it expires by itself (`untilText`).
+ * The announcement contains the time at which it expires (`untilText`).
  */
 export type RotationPhase = 'announced' | 'switching'
 
-/** How often the secrets are read while an exchange is announced, in milliseconds. */
+/** How often the secrets are read while a rotation is announced, in milliseconds. */
 const ROTATION_INTERVAL_MS = 1000
 
 /** Names relative to the `webhook` path of Parameter Store. */
@@ -22,30 +22,30 @@ const nameBelow = (name: string) => name.slice(PARAMETERS.webhook.length + 1)
 const SECRETS_PREFIX = `${nameBelow(PARAMETERS.webhookSecrets)}/`
 const ROTATION = nameBelow(PARAMETERS.webhookRotation)
 
-/** The phase of an exchange that is under way, or undefined; `now` in unix seconds. */
+/** The phase of the rotation under way, or undefined; `now` in unix seconds. */
 export const rotationPhase = (value: string | undefined, now: number): RotationPhase | undefined => {
   const phase = valueUntil(value, now)
   return phase === 'announced' || phase === 'switching' ? phase : undefined
 }
 
-/** A signature that may be made with a secret that is still on its way; the sender must try again. */
-export class SecretExchangeError extends Error {
-  override readonly name = 'SecretExchangeError'
+/** The signature may be made with a secret that the relay does not have yet; the sender must retry. */
+export class SecretRotationError extends Error {
+  override readonly name = 'SecretRotationError'
 }
 
 export type WebhookSecrets = {
   /**
-   * Verifies a signature with the secrets in use and, after a mismatch, once more with freshly read ones.
+   * Verifies a signature with the secrets in use and, after a mismatch, with freshly read ones.
    *
-   * @throws SecretExchangeError when it matches none while the service is creating a new secret
+   * @throws SecretRotationError if none matches while the service is creating a new secret
    */
   verify: (attempt: (secrets: readonly string[]) => Verification) => Promise<Verification>
 }
 
 /**
- * The secrets in use. A rotation needs no deployment: a new secret is found at the first signature that does
- * not match. Secrets are read at most once a minute for that, or once a second while an exchange is announced,
- * so that a flood of forgeries causes no AWS calls (promise P4).
+ * The secrets in use. A rotation needs no deployment: the first signature that does not match causes the secrets to be
+ * read again, at most once a minute, or once a second while a rotation is announced, so that a flood of forgeries does
+ * not cause a flood of AWS calls (promise P4).
  */
 export const webhookSecrets = (cache: ParameterCache, now: () => number): WebhookSecrets => {
   const secretsOf = (parameters: Parameters) =>
@@ -70,7 +70,7 @@ export const webhookSecrets = (cache: ParameterCache, now: () => number): Webhoo
       )
       if (verified !== undefined) return verified
       if (phaseOf(parameters) === 'switching') {
-        throw new SecretExchangeError('Cannot verify the signature: the webhook secret is being exchanged')
+        throw new SecretRotationError('Cannot verify the signature: the webhook secret is being rotated')
       }
       return { valid: false, reason: 'mismatch' }
     },

@@ -9,7 +9,7 @@ import { SOURCE, story } from './story.ts'
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
-/** Plays the story; returns the step that failed, or undefined. */
+/** Runs the story; returns the failed step, or undefined. */
 const play = async (stack: Stack): Promise<string | undefined> => {
   const parties = partiesOf(stack.urls, SOURCE)
   const began = performance.now()
@@ -37,7 +37,7 @@ const play = async (stack: Stack): Promise<string | undefined> => {
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
 
-// Its own ports and data, so that it runs beside `npm start`.
+// Separate ports and data, so that it can run alongside `npm start`.
 const dataDir = await mkdtemp(join(tmpdir(), 'order-relay-demo-'))
 say('Starting the relay and a sandbox of the accounting service …')
 try {

@@ -7,7 +7,7 @@ import { ACCOUNT_ID, CREDENTIALS, REGION, SANDBOX_KEY } from '../settings.ts'
 
 const TIMEOUT_MS = 20_000
 
-/** Polls until something is found. @throws after 20 seconds */
+/** Polls until a value is found. @throws after 20 seconds */
 const until = async <Found>(what: string, look: () => Promise<Found | undefined>): Promise<Found> => {
   for (const end = Date.now() + TIMEOUT_MS; Date.now() < end; await sleep(50)) {
     const found = await look()
@@ -80,7 +80,7 @@ export const partiesOf = ({ relay, sandbox, sqs }: Addresses, source: string) =>
       create: (body: object) => send('POST', relay + ORDERS_PATH, { source, ...body }, asStore),
       payment: (id: string, body: object) => send('POST', `${relay}${path(id, 'payment/')}`, body, asStore),
       refund: (id: string, body: object) => send('POST', `${relay}${path(id, 'refund/')}`, body, asStore),
-      /** The status in the table. An order is saved after the message about it is sent: until then, `relay` is missing or old. */
+      /** The status in the table. An order is saved after its message is sent; until then, `relay` is missing or old. */
       saved: (id: string) =>
         until(`the table to have order ${id}`, async () => {
           const { body } = await send('GET', `${relay}${path(id)}`, undefined, asStore)
@@ -107,7 +107,7 @@ export const partiesOf = ({ relay, sandbox, sqs }: Addresses, source: string) =>
       retry: async (id: string, of = source) =>
         (await send('POST', `${sandbox}/panel/orders/${id}/retry?source=${encodeURIComponent(of)}`)).body
           .status,
-      /** The answer to an order's webhook, once there is one. */
+      /** The response to an order's webhook, once there is one. */
       delivered: (id: string) =>
         until(`an answered webhook about ${id}`, async () => {
           const attempt = (await deliveryOf(id))?.attempts.at(-1)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Parties } from './parties.ts'
 
-/** What someone does, and what must be observed then. */
+/** An action, and what must be observed afterwards. */
 export type Step = readonly [
   where: string,
   what: string,
@@ -12,7 +12,7 @@ export type Step = readonly [
 export const SOURCE = 'demo-shop'
 const item = (sku: string, quantity: number) => ({ items: [{ sku, quantity, unit_price: 1_500_000 }] })
 
-/** A webhook from review to the store's feed, then everything that must not get through. */
+/** A webhook from review to the store's feed, then everything that must be rejected. */
 const webhookStory: readonly Step[] = [
   [
     'store → service',

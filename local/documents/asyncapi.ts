@@ -1,16 +1,16 @@
 import { jsonSchemas, refTo, type SchemaName } from './schemas.ts'
 
-const SQS = `Each store has a FIFO queue of its own. The messages of one order are a message group; a message that is not deleted
-returns, and with it those behind it of the same order.`
+const SQS = `Each store has its own FIFO queue. The messages of one order are a message group; a message that is not deleted is
+redelivered, together with those behind it in its group.`
 
-const HTTP = `A POST with the message as its body. Any 2xx within ten seconds accepts it; after anything else it is sent again,
-at growing intervals for thirteen days, and meanwhile nothing behind it of the same order is sent.
+const HTTP = `A POST with the message as its body. Any 2xx within ten seconds accepts it; otherwise it is retried at
+growing intervals for thirteen days, and later messages of the same order wait.
 \`X-Service-Signature\` is \`t=<unix time>,v1=<hex>\`, the HMAC-SHA256 of \`<t>.<raw body>\` keyed with the store's secret; while
-the secret is exchanged there are two \`v1\`. The headers of Standard Webhooks sign the same body for its libraries.`
+the secret is being rotated there are two \`v1\`. The headers of Standard Webhooks sign the same body for its libraries.`
 
-const DESCRIPTION = `Messages are delivered at least once, those of one order in order. Handle a message if its \`version\` is higher
+const DESCRIPTION = `Messages are delivered at least once, and in sequence per order. Handle a message if its \`version\` is higher
 than the last one of its order, or equal to it with another \`delivery\`; ignore it otherwise. With
-\`order.resend\` as \`cause.event\`, an operator has had the present state published again.`
+\`order.resend\` as \`cause.event\`, an operator has had the current state published again.`
 
 const headers = (names: Record<string, string>) => ({
   type: 'object',
@@ -24,7 +24,7 @@ const HTTP_HEADERS = headers({
   'X-Service-Event': 'The event of the message.',
   'X-Service-Delivery': 'The delivery id of the message.',
   'X-Service-Signature':
-    't=<unix time>,v1=<64 lower-case hexadecimal digits>, once more v1 during an exchange.',
+    't=<unix time>,v1=<64 lower-case hexadecimal digits>, with a second v1 during a rotation.',
   'webhook-id': 'The delivery id of the message (Standard Webhooks).',
   'webhook-timestamp': 'Unix time of sending (Standard Webhooks).',
   'webhook-signature': 'Signatures of Standard Webhooks; absent when the secret is not base64.',
@@ -77,7 +77,7 @@ export const asyncApi = () => {
           ...messages({ headers: HTTP_HEADERS }),
           test: message(
             'Test',
-            'A test by `relay stores test`, about no order: acknowledge it and do nothing',
+            'A test by `relay stores test`, without an order: acknowledge it and do nothing',
             {
               headers: HTTP_HEADERS,
             },

@@ -79,7 +79,7 @@ const prefer = {
   in: 'header',
   required: false,
   description:
-    '`wait=n` waits up to n seconds, at most 10; `respond-async` answers 202 at once; `handling=strict` refuses fields without effect (RFC 7240).',
+    '`wait=n` waits up to n seconds, at most 10; `respond-async` returns 202 immediately; `handling=strict` refuses fields without effect (RFC 7240).',
   schema: { type: 'string' } as JsonSchema,
 }
 
@@ -97,7 +97,7 @@ const body = (required: boolean, example: object, ...names: SchemaName[]) => {
 const withdraw = (of: string, operationId: string) =>
   operation(operationId, `Withdraw the ${of} that still waits`, [id, source, prefer], {
     responses: {
-      200: done('It is withdrawn.', 'Withdrawn'),
+      200: done('The request is withdrawn.', 'Withdrawn'),
       ...accepted(WAITS),
       409: error(
         `There is no ${of} to withdraw: it is registered, held by the service, or was never requested.`,
@@ -141,7 +141,7 @@ export const openApi = () => ({
       get: operation('readOrder', 'Read an order', [id, source], {
         responses: {
           200: { description: 'The order, and its requests.', ...content('Order') },
-          202: { description: 'The order is on its way.', ...content('ExpectedOrder') },
+          202: { description: 'The order is accepted and not registered yet.', ...content('ExpectedOrder') },
           ...ORDER_FAILURES,
         },
       }),

@@ -26,7 +26,7 @@ const optional = {
   error: v.nullish(text('Reason for `needs_review`, or null.')),
 }
 
-/** Passed through as the accounting service answers it; what it adds is passed through, too. */
+/** The accounting service's response, passed through with any additional fields. */
 const result = {
   ...key,
   status: v.union([v.picklist(STATUSES), text('A status that the interface does not name yet.')]),
@@ -34,7 +34,9 @@ const result = {
 }
 
 const kind = v.picklist([...REQUEST_KINDS, 'withdrawal'])
-const of = v.optional(v.pipe(v.picklist(REQUEST_KINDS), v.description('What a withdrawal takes back.')))
+const of = v.optional(
+  v.pipe(v.picklist(REQUEST_KINDS), v.description('The request that a withdrawal withdraws.')),
+)
 
 const refusalEntries = {
   message: text('Description for people.'),
@@ -61,7 +63,7 @@ const relay = v.pipe(
     updated_at: text('Time of the last change.'),
     requests: v.array(requestView),
   }),
-  v.description('What the relay knows of the order beside its result.'),
+  v.description('What the relay knows of the order in addition to its result.'),
 )
 
 const warnings = v.optional(
@@ -79,14 +81,14 @@ const accepted = {
 }
 
 const message = {
-  delivery: text('Identifies the message: a repetition has the same id.'),
+  delivery: text('Identifies the message; a repetition has the same id.'),
   version: integer('Counts up per order. Messages that result from one step share a version.'),
   cause: v.pipe(
     v.object({
       event: text('The event of the order queue.'),
       delivery: text('Its id: that of the webhook, or of the request.'),
     }),
-    v.description('What led to the message.'),
+    v.description('The cause of the message.'),
   ),
 }
 
@@ -118,7 +120,7 @@ export const SCHEMAS = {
     event: v.literal(ORDER_UPDATED),
     data: v.looseObject(result),
     requests: v.optional(
-      v.pipe(v.array(requestView), v.description('The requests that this change has ended.')),
+      v.pipe(v.array(requestView), v.description('The requests that ended with this change.')),
     ),
     ...message,
   }),

@@ -34,7 +34,7 @@ const DRAFT = 'its invoice is a draft; finalize it with a retry first'
 const [REVIEW, INVOICED, PAID, REFUNDED] = [['needs_review'], ['invoiced'], ['paid'], ['refunded']] as const
 const RETRIED = ['needs_review', 'invoiced', 'paid'] as const
 
-/** The statuses that each action of the accountant can lead to, or why it is refused and what to do instead. */
+/** The status that each action of the accountant leads to, or why it is refused and what to do instead. */
 const TRANSITIONS: Readonly<Record<Action, Readonly<Record<Status, readonly Status[] | string>>>> = {
   retry: { needs_review: RETRIED, invoiced: NOT_DRAFT, paid: NOT_DRAFT, refunded: NOT_DRAFT },
   pay: { needs_review: DRAFT, invoiced: PAID, paid: HAS_RECEIPT, refunded: RETURNED },
@@ -51,8 +51,8 @@ const cannot = (action: Action, { external_id, status }: Order, reason: string):
   new Refusal('conflict', `Cannot ${action} order ${quoted(external_id)}: it is ${status}, and ${reason}`)
 
 /**
- * Stores a webhook for every registered URL. It runs in the transaction of the change, so that neither exists
- * without the other (spec: Events).
+ * Stores a webhook for every registered URL, in the transaction of the change, so that neither exists without the other
+ * (spec: Events).
  */
 const announce = (order: Order, store: Store) => {
   const { invoice_number, status } = order
@@ -66,7 +66,7 @@ const announce = (order: Order, store: Store) => {
 }
 
 /**
- * Runs an action of the accountant as one transaction. When it changes the status or the total of the order, a
+ * Runs an action of the accountant as one transaction. If it changes the status or the total of the order, a
  * webhook is sent (spec: Events).
  *
  * @throws Refusal when the order is not registered or its status does not allow the action
@@ -98,7 +98,7 @@ export const retryOrder = (key: OrderKey, store: Store): void =>
     if (finalize(order, held, store)) store.heldPayments.remove(invoice_number)
   })
 
-/** How the retry of an order ended: with its status, and the reason if it is not finalized. */
+/** The result of a retry: the order's status, and the reason if it is not finalized. */
 const retried = ({ source, external_id }: OrderKey, store: Store) => {
   const key = { source, external_id }
   let refusal: string | undefined
@@ -113,20 +113,20 @@ const retried = ({ source, external_id }: OrderKey, store: Store) => {
   return { ...key, status, total, error: refusal ?? error }
 }
 
-/** The orders in review, oldest first, whose causes are gone after those before them took their goods. */
+/** The orders in review that a retry would finalize, oldest first, each after the previous ones took their goods. */
 function* ready(store: Store) {
-  // All are read first: a retry changes what the list reads.
+  // All are read first, because a retry changes the list.
   const numbers = store.orders.numbers({ status: 'needs_review' }, { sort: 'invoice_number', limit: -1 })
   for (const order of store.orders.list(numbers))
     if (obstaclesNow(order, store).obstacles.length === 0) yield order
 }
 
-/** Undoes a dry run. */
+/** Rolls back a dry run. */
 const UNDO = new Error('Dry run')
 
 /**
- * Retries orders one after the other, since they share the stock, in one transaction. A dry run does the same and
- * undoes it, so that it shows exactly what would happen.
+ * Retries orders in sequence, since they share the stock, in one transaction. A dry run does the same and rolls it back,
+ * so that it shows exactly what would happen.
  */
 export const retryOrders = ({ orders, dryRun = false }: Retries, store: Store) => {
   const results: ReturnType<typeof retried>[] = []
@@ -180,10 +180,10 @@ export const reversePayment = (key: OrderKey, store: Store): void =>
   })
 
 /**
- * Makes an invoice a draft again. Its return and its receipt are cancelled, and the payment is held, to be registered
- * with the next finalization. The goods go back to stock, unless the return put them there already.
+ * Turns an invoice back into a draft. Its return and its receipt are cancelled, and the payment is held until the next
+ * finalization. The goods go back to stock, unless the return already put them there.
  *
- * @param error why, for the order result
+ * @param error the reason, for the order result
  */
 export const reviewOrder = (key: OrderKey, error: string, store: Store): void =>
   changeOrder('review', key, store, order => {
@@ -202,7 +202,7 @@ export const reviewOrder = (key: OrderKey, error: string, store: Store): void =>
     store.history.add(invoice_number, 'reviewed', message)
   })
 
-/** What the invoice lists now, as an order would ask for it. */
+/** The current content of the invoice, in the form of an order request. */
 const saleOf = ({ invoice_number, order_discount }: Order, store: Store): Sale => {
   const rows = store.invoiceRows.list(invoice_number)
   const shipping = rows.find(({ kind }) => kind === 'shipping')?.unit_price ?? '0'
@@ -215,12 +215,12 @@ const saleOf = ({ invoice_number, order_discount }: Order, store: Store): Sale =
 
 /**
  * Corrects the rows, shipping, discount or customer of an order. The invoice keeps its number, date and tax rate and is
- * priced anew; the stock of a finalized one follows the difference.
+ * repriced; the stock of a finalized one is adjusted by the difference.
  *
  * A receipt is evidence of the money received, so the total of a paid order can only change after its payment has been
  * reversed.
  *
- * @throws Refusal when the order would be refused as a create, or the stock or the receipt does not allow the correction
+ * @throws Refusal if the order would be refused as a create, or if the stock or the receipt does not allow the correction
  */
 export const correctOrder = (key: OrderKey, change: Correction, store: Store): void =>
   changeOrder('correct', key, store, order => {

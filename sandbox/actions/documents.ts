@@ -23,7 +23,7 @@ const demandOf = ({ invoice_number }: Invoice, store: Store): Demand[] => {
   })
 }
 
-/** What the invoice takes beyond the stock. */
+/** The quantities by which an invoice exceeds the stock. */
 export const shortagesOf = (invoice: Invoice, store: Store) =>
   demandOf(invoice, store)
     .filter(({ product, quantity }) => isLess(product.stock, quantity))
@@ -113,7 +113,7 @@ export const returnInvoice = ({ invoice_number }: Order, reason: string | null, 
 
 export const OBSTACLES = ['stock', 'finalization', 'account'] as const
 
-/** Everything that prevents finalization now, described for the accountant (spec: `needs_review`). */
+/** Everything that currently prevents finalization, described for the accountant (spec: `needs_review`). */
 const obstaclesOf = (order: Order, isPaid: boolean, store: Store) => {
   const { automaticFinalization, orderPaymentReceivingAccount } = store.settings.read()
   const shortages = shortagesOf(order, store)
@@ -129,7 +129,7 @@ const obstaclesOf = (order: Order, isPaid: boolean, store: Store) => {
   return { obstacles, shortages }
 }
 
-/** What prevents an order in review from being finalized now, whatever prevented it when it was last tried. */
+/** What currently prevents an order in review from being finalized, regardless of the cause at the last attempt. */
 export const obstaclesNow = (order: Order, store: Store) =>
   order.status === 'needs_review'
     ? obstaclesOf(order, store.heldPayments.find(order.invoice_number) !== undefined, store)

@@ -1,4 +1,4 @@
-import { normaliseMobile } from '../../lib/protocol/mobile.ts'
+import { normaliseMobile } from '../mobile.ts'
 import { digitsOf, type PricedRow, price, type Taxation } from '../pricing.ts'
 import { quoted, refusedField } from '../refusal.ts'
 import type { OrderRequest } from '../requests.ts'

@@ -77,7 +77,7 @@ const registerOrder = (request: OrderRequest, store: Store): Result => {
   return result
 }
 
-/** What a repeated create answers: the present state of the order, or by the settings the original result. */
+/** The response to a repeated create: the current state of the order or, by the settings, the original result. */
 const duplicateOf = (order: Order, store: Store): Result =>
   store.settings.read().duplicatesReturnOriginal ? JSON.parse(order.original) : resultOf(order)
 
@@ -98,10 +98,10 @@ export const createOrder = (body: unknown, store: Store): Result & { duplicate: 
 }
 
 /**
- * Does what a store requests of an order in its status; in any other, the request has no effect.
+ * Carries out a store's request in the statuses that allow it; in any other, the request has no effect.
  *
- * @param draft what becomes of the request while the invoice is not finalized
- * @throws Refusal when the invoice is not finalized
+ * @param draft what happens to the request while the invoice is not finalized
+ * @throws Refusal if the invoice is not finalized
  */
 const register = (
   key: OrderKey,
@@ -122,7 +122,7 @@ const register = (
   throw new Refusal('not_finalized', `The invoice is not finalized (${order.error}): ${draft}`)
 }
 
-/** Holds the first payment; another one is only recorded, for the accountant to clear up. */
+/** Holds the first payment; further ones are only recorded, for the accountant to resolve. */
 const hold = ({ invoice_number }: Order, payment: HeldPayment, store: Store) => {
   const { method, reference, date } = payment
   const isFirst = store.heldPayments.find(invoice_number) === undefined

@@ -27,7 +27,7 @@ const summary = (order: ListedOrder, store: Store) => ({
 
 const sum = (amounts: readonly string[]) => String(amounts.reduce((all, each) => all + BigInt(each), 0n))
 
-/** The sums of all orders of a filter; those that are paid or returned have sums of their own. */
+/** The totals of all orders of a filter, with separate totals of paid and returned orders. */
 const totalsOf = (filter: OrderFilter, sums: readonly StatusSums[]) => {
   const counted = sums.filter(({ status }) => status === (filter.status ?? status))
   const total = (wanted?: Status) =>
@@ -65,8 +65,8 @@ const COLUMNS = [
 ]
 
 /**
- * Spreadsheets take text that begins like this for a formula, unless an apostrophe is before it. Some skip what is
- * invisible, and take the wide signs of East Asian writing for the same.
+ * Spreadsheets interpret text that begins like this as a formula, unless an apostrophe precedes it. Some skip invisible
+ * characters and treat full-width signs as equivalent.
  */
 const FORMULA = /^([\t\r]|[\s\p{C}]*[=+\-@＝＋－＠])/u
 
@@ -75,12 +75,12 @@ const cell = (value: string | number | null) => {
   return /[",;\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** So few that other requests hardly wait for them. */
+/** Few enough that other requests hardly have to wait. */
 const EXPORTED_AT_ONCE = 500
 
 /**
  * All matching orders as CSV (RFC 4180), in parts between which other requests are answered; the byte order mark tells
- * spreadsheets that it is UTF-8. Which orders they are, and in what order, is settled at the start.
+ * spreadsheets that it is UTF-8. The orders and their sequence are fixed at the start.
  */
 export async function* exportOrders({ sort, ...filter }: ExportQuery, store: Store): AsyncGenerator<string> {
   const numbers = store.orders.numbers(filter, { sort, limit: -1 })

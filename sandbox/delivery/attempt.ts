@@ -7,7 +7,7 @@ import type { Attempt, Delivery } from '../store/webhooks.ts'
 const TIMEOUT_MS = 10_000
 const EXCERPT_BYTES = 500
 
-/** The part of a response that the log keeps. The rest may be endless and is not read. */
+/** The part of a response kept in the log. The rest may be endless and is not read. */
 const excerpt = async (response: Response) => {
   const chunks: Uint8Array[] = []
   let length = 0
@@ -18,7 +18,7 @@ const excerpt = async (response: Response) => {
       if (length >= EXCERPT_BYTES) break
     }
   } catch {
-    // The status was received, and only the status decides.
+    // The status was received, and only the status counts.
   }
   return Buffer.concat(chunks).subarray(0, EXCERPT_BYTES).toString('utf8')
 }

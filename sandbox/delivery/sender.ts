@@ -6,13 +6,13 @@ import type { Store } from '../store/open.ts'
 import type { Attempt, Delivery, Progress, Webhook } from '../store/webhooks.ts'
 import { attempt, headersOf, isMade } from './attempt.ts'
 
-/** Enough that a slow receiver does not block the others, without a socket for every delivery. */
+/** Enough that a slow receiver does not block the others, without opening a socket for every delivery. */
 const AT_ONCE = 16
 
-/** Timers hold 31 bits; a longer wait takes several. */
+/** Timers are limited to 31 bits; a longer wait uses several. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** How long a replaced secret still signs beside the new one, so that a receiver can take its time to exchange them. */
+/** How long a replaced secret signs in addition to the new one, so that receivers have time to switch. */
 const OVERLAP_MS = 24 * 60 * 60 * 1000
 
 const secretsOf = ({ secret, replaced_secret, created_at }: Webhook, now: Date, speed: number) =>
@@ -80,7 +80,7 @@ export type Sender = ReturnType<typeof startSender>
 /**
  * Sends the pending deliveries of the store, including those of an earlier run.
  *
- * @param speed how many times faster than real time the retry schedule and the exchange of a secret run
+ * @param speed how many times faster than real time the retry schedule and the rotation of a secret run
  */
 export const startSender = (store: Store, speed: number) => {
   const { clock } = store
@@ -94,7 +94,7 @@ export const startSender = (store: Store, speed: number) => {
     if (delivery === undefined || webhook === undefined) return
     const secrets = secretsOf(webhook, clock.now(), speed)
     const made = await attempt(delivery, secrets, clock.now, stopping.signal)
-    // An attempt that a stop interrupted is repeated by the next run.
+    // The next run repeats an attempt that was interrupted by a stop.
     if (!stopping.signal.aborted) record(id, made, { scheduled, speed }, store)
   }
 
@@ -140,7 +140,7 @@ export const startSender = (store: Store, speed: number) => {
       await send(id, false)
     },
     /**
-     * Sends a webhook about an order that does not exist, to see what the receiver answers. It is not recorded.
+     * Sends a webhook about an order that does not exist, to see the receiver's response. It is not recorded.
      *
      * @throws Refusal when the URL is not registered
      */

@@ -5,7 +5,7 @@ import { quoted, Refusal } from '../refusal.ts'
 /** An order of 500 rows has about 60 KB. */
 const MAX_BYTES = 1024 * 1024
 
-/** How much of a body that is too large is still read, because many clients send all of it before they read. */
+/** How much of an oversized body is still read, because many clients send all of it before they read. */
 const MAX_DISCARDED_BYTES = 64 * 1024 * 1024
 
 const read = async (request: IncomingMessage): Promise<Buffer> => {

@@ -12,13 +12,13 @@ import type { Store } from '../store/open.ts'
 /** Who may call: any key, a key with the scope `orders.write`, or any program on this machine. */
 export type Access = 'read' | 'write' | 'local'
 
-/** What the endpoints work with; `stopping` ends the event streams. */
+/** The dependencies of the endpoints; `stopping` ends the event streams. */
 export type Services = { store: Store; sender: Sender; faults: Faults; stopping: AbortSignal }
 
 export type Environment = { Bindings: HttpBindings }
 
 /** A request; `body` is the parsed JSON, undefined when the request has no body. */
-export type Call = Services & {
+export type EndpointRequest = Services & {
   context: Context<Environment>
   parameters: Record<string, string>
   query: URLSearchParams
@@ -33,7 +33,7 @@ export type Route = {
   path: string
   access: Access
   /** Returns the JSON of a 200 response, or a Response. */
-  handle: (call: Call) => object | Promise<object>
+  handle: (request: EndpointRequest) => object | Promise<object>
 }
 
 /** A route and its documentation: one description serves both the router and the OpenAPI document. */
@@ -46,15 +46,15 @@ export type Endpoint = Route & {
   body?: { forms: readonly SchemaName[]; required: boolean }
   /** Successful responses by status. */
   answers: Record<number, { schema?: SchemaName; type?: string; when: string }>
-  /** Refusals by status, where they differ from those that the document adds itself. */
+  /** Refusals by status, if they differ from the generated ones. */
   refusals?: Record<number, string>
-  /** A request that works on a new sandbox after the examples of the preceding endpoints. */
+  /** A request that succeeds on a new sandbox after the examples of the preceding endpoints. */
   example?: { path?: Record<string, string>; query?: string; body?: unknown }
 }
 
 type About = Omit<Endpoint, 'method' | 'path' | 'id' | 'summary' | 'access'>
 
-/** Makes the endpoints of callers with this access, by their methods. */
+/** Creates endpoints for callers with this access, by method. */
 export const endpointsFor = (access: Access) => {
   const of = (method: Route['method']) => (path: string, id: string, summary: string, about: About) => ({
     ...{ method, path, id, access, summary },
@@ -72,10 +72,10 @@ export const endpointsFor = (access: Access) => {
 export const accepts = <Schema extends v.GenericSchema>(
   schema: Schema,
   forms: readonly SchemaName[],
-  handle: (body: v.InferOutput<Schema>, call: Call) => ReturnType<Route['handle']>,
+  handle: (body: v.InferOutput<Schema>, request: EndpointRequest) => ReturnType<Route['handle']>,
 ): Pick<Endpoint, 'body' | 'handle'> => ({
   body: { forms, required: schema.type !== 'optional' },
-  handle: call => handle(valid(schema, call.body), call),
+  handle: request => handle(valid(schema, request.body), request),
 })
 
 /**
@@ -95,8 +95,8 @@ const sourceQuery = v.object({ source: v.optional(required, DEFAULT_SOURCE) })
 /** The query of every endpoint whose path has an `external_id`. */
 export const SOURCE = sourceQuery.entries
 
-/** The order of a call: `external_id` in the path, `source` in the query or body (spec: Endpoints). */
-export const keyOf = ({ parameters, query }: Call, inBody?: string | null): OrderKey => ({
+/** The order of a request: `external_id` in the path, `source` in the query or body (spec: Endpoints). */
+export const keyOf = ({ parameters, query }: EndpointRequest, inBody?: string | null): OrderKey => ({
   external_id: parameters.external_id ?? '',
   source: valid(sourceQuery, { source: either('source', query, inBody) }).source,
 })

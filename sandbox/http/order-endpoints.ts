@@ -3,14 +3,22 @@ import { createOrder, readOrder, registerPayment, registerRefund } from '../acti
 import { registerWebhook, removeWebhook } from '../actions/webhooks.ts'
 import { valid } from '../refusal.ts'
 import { paymentRequest, refundRequest, webhookRemoval, webhookRequest, webhookUrl } from '../requests.ts'
-import { accepts, type Call, type Endpoint, either, endpointsFor, keyOf, SOURCE } from './endpoint.ts'
+import {
+  accepts,
+  type Endpoint,
+  type EndpointRequest,
+  either,
+  endpointsFor,
+  keyOf,
+  SOURCE,
+} from './endpoint.ts'
 import { respond } from './respond.ts'
 
 const { get } = endpointsFor('read')
 const { post, put, remove } = endpointsFor('write')
 
-/** The body of create order, with the source of the query if it has none itself. */
-const orderBody = (body: unknown, { query }: Call): unknown => {
+/** The body of create order, with the source of the query if the body has none. */
+const orderBody = (body: unknown, { query }: EndpointRequest): unknown => {
   if (!query.has('source') || typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const inBody = 'source' in body ? body.source : null
   if (inBody != null && typeof inBody !== 'string') return body
@@ -63,17 +71,17 @@ export const orderEndpoints: readonly Endpoint[] = [
         shipping: 450000,
       },
     },
-    // The action validates the body, because a repeated order is a success whatever else the body contains.
-    ...accepts(v.unknown(), ['OrderRequest'], (body, call) => {
-      const result = createOrder(orderBody(body, call), call.store)
-      return respond(call.context, result.duplicate ? 200 : 201, result)
+    // The action validates the body, because a repeated order is a success regardless of the rest of the body.
+    ...accepts(v.unknown(), ['OrderRequest'], (body, request) => {
+      const result = createOrder(orderBody(body, request), request.store)
+      return respond(request.context, result.duplicate ? 200 : 201, result)
     }),
   }),
   get('/api/v1/orders/{external_id}/', 'readOrder', 'Read an order', {
     query: SOURCE,
     answers: { 200: { schema: 'OrderResult', when: 'The order.' } },
     example: { path: { external_id: '1001' } },
-    handle: call => readOrder(keyOf(call), call.store),
+    handle: request => readOrder(keyOf(request), request.store),
   }),
   post('/api/v1/orders/{external_id}/payment/', 'registerPayment', 'Register a payment', {
     description:
@@ -84,8 +92,8 @@ export const orderEndpoints: readonly Endpoint[] = [
       400: 'The body is invalid, no receiving account is selected, or the invoice is not finalized (`not_finalized`). In the last case the payment is held and registered when the invoice is finalized; do not send it again.',
     },
     example: { path: { external_id: '1001' }, body: { method: 'card', reference: '123456' } },
-    ...accepts(paymentRequest, ['PaymentRequest', 'NestedPaymentRequest'], ({ source, payment }, call) =>
-      registerPayment(keyOf(call, source), payment, call.store),
+    ...accepts(paymentRequest, ['PaymentRequest', 'NestedPaymentRequest'], ({ source, payment }, request) =>
+      registerPayment(keyOf(request, source), payment, request.store),
     ),
   }),
   post('/api/v1/orders/{external_id}/refund/', 'registerRefund', 'Register a full return', {
@@ -94,8 +102,8 @@ export const orderEndpoints: readonly Endpoint[] = [
     answers: { 200: { schema: 'OrderResult', when: 'The order, `refunded`, with its return number.' } },
     refusals: { 400: 'The body is invalid or the invoice is not finalized.' },
     example: { path: { external_id: '1001' }, body: { reason: 'Wrong size' } },
-    ...accepts(v.optional(refundRequest, {}), ['RefundRequest'], ({ source, reason }, call) =>
-      registerRefund(keyOf(call, source), reason ?? null, call.store),
+    ...accepts(v.optional(refundRequest, {}), ['RefundRequest'], ({ source, reason }, request) =>
+      registerRefund(keyOf(request, source), reason ?? null, request.store),
     ),
   }),
   ...webhookEndpoints,

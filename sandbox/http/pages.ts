@@ -3,7 +3,7 @@ import { apiDocs, DOCS_POLICY } from '../../web/api-docs.ts'
 import { POLICY, pageFiles } from '../../web/serve.ts'
 import { openApi } from '../openapi/document.ts'
 import { quoted, Refusal } from '../refusal.ts'
-import type { Call, Route } from './endpoint.ts'
+import type { EndpointRequest, Route } from './endpoint.ts'
 import { respondBytes } from './respond.ts'
 
 const panelFile = pageFiles(join(import.meta.dirname, '..', 'panel'), {
@@ -20,18 +20,18 @@ const docs = apiDocs({
 const respondWith = (
   found: Awaited<ReturnType<typeof panelFile>>,
   name: string,
-  { context }: Call,
+  { context }: EndpointRequest,
   headers = {},
 ) => {
   if (found === undefined) throw new Refusal('not_found', `The file ${quoted(name)} does not exist`)
   return respondBytes(context, 200, ...found, { 'cache-control': 'no-cache', ...headers })
 }
 
-const file = async (name: string, call: Call, headers = {}) =>
-  respondWith(await panelFile(name), name, call, headers)
+const file = async (name: string, request: EndpointRequest, headers = {}) =>
+  respondWith(await panelFile(name), name, request, headers)
 
-const docsFile = async (name: string, call: Call) =>
-  respondWith(await docs(name), name, call, { 'content-security-policy': DOCS_POLICY })
+const docsFile = async (name: string, request: EndpointRequest) =>
+  respondWith(await docs(name), name, request, { 'content-security-policy': DOCS_POLICY })
 
 const page = (path: string, handle: Route['handle']): Route => ({
   ...{ method: 'get', access: 'local', path, handle },
@@ -41,9 +41,9 @@ const document = openApi()
 
 /** The panel, its files, and the API documentation as JSON and as a web page. */
 export const pages: readonly Route[] = [
-  page('/', call => file('index.html', call, { 'content-security-policy': POLICY })),
-  page('/panel/static/:path{.+}', call => file(call.context.req.param('path') ?? '', call)),
+  page('/', request => file('index.html', request, { 'content-security-policy': POLICY })),
+  page('/panel/static/:path{.+}', request => file(request.context.req.param('path') ?? '', request)),
   page('/openapi.json', () => document),
-  page('/docs', call => docsFile('', call)),
-  page('/docs/:path{.+}', call => docsFile(call.context.req.param('path') ?? '', call)),
+  page('/docs', request => docsFile('', request)),
+  page('/docs/:path{.+}', request => docsFile(request.context.req.param('path') ?? '', request)),
 ]

@@ -17,36 +17,40 @@ import * as requests from '../panel-requests.ts'
 import { valid } from '../refusal.ts'
 import { payment, refundRequest, webhookRequest } from '../requests.ts'
 import type { Store } from '../store/open.ts'
-import { accepts, type Call, type Endpoint, endpointsFor, keyOf, SOURCE } from './endpoint.ts'
+import { accepts, type Endpoint, type EndpointRequest, endpointsFor, keyOf, SOURCE } from './endpoint.ts'
 import { webhookEndpoints } from './order-endpoints.ts'
 
 const { get, post, put, remove } = endpointsFor('local')
 
-/** What takes a query. HTML forms send an empty parameter for a field left blank. */
+/** A handler with a validated query. HTML forms send an empty parameter for a blank field. */
 const asks = <Entries extends v.ObjectEntries>(
   schema: v.ObjectSchema<Entries, undefined>,
-  handle: (query: v.InferOutput<typeof schema>, call: Call) => ReturnType<Endpoint['handle']>,
+  handle: (query: v.InferOutput<typeof schema>, request: EndpointRequest) => ReturnType<Endpoint['handle']>,
 ): Pick<Endpoint, 'query' | 'handle'> => ({
   query: schema.entries,
-  handle: call => {
-    const given = [...call.query].filter(([, value]) => value !== '')
-    return handle(valid(schema, Object.fromEntries(given)), call)
+  handle: request => {
+    const given = [...request.query].filter(([, value]) => value !== '')
+    return handle(valid(schema, Object.fromEntries(given)), request)
   },
 })
 
-/** What an action needs of a call. */
+/** What an action needs of a request. */
 const onStore =
   <Input>(act: (input: Input, store: Store) => object) =>
-  (input: Input, { store }: Call) =>
+  (input: Input, { store }: EndpointRequest) =>
     act(input, store)
 
 const productPath = v.object({ sku: v.pipe(v.string(), v.nonEmpty('must not be empty')) })
 
-/** An action of the accountant on an order, and the order after it. */
-const changed = (call: Call, act: (key: OrderKey, store: Store) => void, source?: string | null) => {
-  const key = keyOf(call, source)
-  act(key, call.store)
-  return showOrder(key, call.store)
+/** An action of the accountant on an order; returns the order after it. */
+const changed = (
+  request: EndpointRequest,
+  act: (key: OrderKey, store: Store) => void,
+  source?: string | null,
+) => {
+  const key = keyOf(request, source)
+  act(key, request.store)
+  return showOrder(key, request.store)
 }
 
 const action = (
@@ -96,44 +100,44 @@ const orders: readonly Endpoint[] = [
     query: SOURCE,
     answers: { 200: { schema: 'OrderDetail', when: 'The order.' } },
     example: { path: { external_id: '1001' } },
-    handle: call => showOrder(keyOf(call), call.store),
+    handle: request => showOrder(keyOf(request), request.store),
   }),
   action('review', 'reviewOrder', 'Move an order back to review', {
     description:
       'Makes the invoice a draft again. Its return and its receipt are cancelled, the payment is held, and goods that were not returned go back to stock.',
     example: { error: 'The customer asked for other goods' },
-    ...accepts(requests.review, ['Review'], ({ error }, call) =>
-      changed(call, (key, store) => accountant.reviewOrder(key, error, store)),
+    ...accepts(requests.review, ['Review'], ({ error }, request) =>
+      changed(request, (key, store) => accountant.reviewOrder(key, error, store)),
     ),
   }),
   action('correct', 'correctOrder', 'Correct an order', {
     description:
       'Prices the invoice anew, with its own date, tax rate and number; the stock of a finalized one follows. The total of a paid order only changes after its payment is reversed.',
     example: { items: [{ sku: 'SKU-2', quantity: 1.5, unit_price: 1250000 }], shipping: 0 },
-    ...accepts(requests.correction, ['Correction'], (change, call) =>
-      changed(call, (key, store) => accountant.correctOrder(key, change, store)),
+    ...accepts(requests.correction, ['Correction'], (change, request) =>
+      changed(request, (key, store) => accountant.correctOrder(key, change, store)),
     ),
   }),
   action('retry', 'retryOrder', 'Finalize a draft again', {
     description:
       'Use it after fixing the cause. On success, the held payment is registered. If a cause remains, the order stays in `needs_review` and no webhook is sent.',
-    handle: call => changed(call, accountant.retryOrder),
+    handle: request => changed(request, accountant.retryOrder),
   }),
   action('reverse-payment', 'reversePayment', 'Reverse a payment', {
     description: 'Cancels the receipt of a paid order, whose money did not arrive; it is `invoiced` again.',
-    handle: call => changed(call, accountant.reversePayment),
+    handle: request => changed(request, accountant.reversePayment),
   }),
   action('pay', 'payOrder', 'Register a payment', {
     description: 'Pays the whole total of an invoiced order.',
     example: { method: 'transfer', reference: '98765' },
-    ...accepts(payment, ['Payment'], (paid, call) =>
-      changed(call, (key, store) => accountant.payOrder(key, paid, store)),
+    ...accepts(payment, ['Payment'], (paid, request) =>
+      changed(request, (key, store) => accountant.payOrder(key, paid, store)),
     ),
   }),
   action('return', 'returnOrder', 'Register a full return', {
     description: 'Returns all goods of an invoiced or paid order to stock.',
-    ...accepts(v.optional(refundRequest, {}), ['RefundRequest'], ({ source, reason }, call) =>
-      changed(call, (key, store) => accountant.returnOrder(key, reason ?? null, store), source),
+    ...accepts(v.optional(refundRequest, {}), ['RefundRequest'], ({ source, reason }, request) =>
+      changed(request, (key, store) => accountant.returnOrder(key, reason ?? null, store), source),
     ),
   }),
 ]
@@ -144,10 +148,10 @@ const read = (
   id: string,
   summary: string,
   schema: SchemaName,
-  of: (store: Store, call: Call) => object,
+  of: (store: Store, request: EndpointRequest) => object,
 ) =>
   get(path, id, summary, {
-    ...{ example: {}, handle: call => of(call.store, call) },
+    ...{ example: {}, handle: request => of(request.store, request) },
     answers: { 200: { schema, when: 'The current state.' } },
   })
 
@@ -161,7 +165,7 @@ const settings: readonly Endpoint[] = [
   remove('/panel/settings', 'restoreSettings', 'Restore the default settings', {
     example: {},
     answers: { 200: { schema: 'Settings', when: 'The settings of a new database.' } },
-    handle: call => catalogue.restoreSettings(call.store),
+    handle: request => catalogue.restoreSettings(request.store),
   }),
   read('/panel/products', 'listProducts', 'List products', 'ProductList', catalogue.listProducts),
   put('/panel/products', 'stockAll', 'Set the stock of every product', {

@@ -36,7 +36,7 @@ const requireKey = ({ authorization }: IncomingHttpHeaders, access: 'read' | 'wr
   }
 }
 
-/** Path parameters by name. Hono's own accept malformed percent-encoding. */
+/** Path parameters by name. Hono's own parser accepts malformed percent-encoding. */
 const parametersOf = (template: string, path: string): Record<string, string> => {
   const segments = path.split('/')
   const parameters: Record<string, string> = {}
@@ -71,7 +71,7 @@ const FAULT = { error: { code: 'fault', message: 'The service fails on purpose' 
  * Answers a request with a fault.
  *
  * @param answer does the work
- * @param stopping ends the wait of a slow answer
+ * @param stopping ends the delay of a slow response
  */
 const answerWith = async (
   { kind, delay, status, retryAfter }: Fault,
@@ -133,7 +133,7 @@ const createApp = (services: Services): Hono<Environment> => {
   for (const route of [...operations, ...pages]) {
     app.on(route.method, patternOf(route.path), context => {
       const answer = () => serve(route, services, context)
-      // The panel ends faults, so it has none.
+      // The panel ends faults, so it is exempt.
       const fault = route.access === 'local' ? undefined : services.faults.hit(route.id ?? '')
       return fault === undefined ? answer() : answerWith(fault, context, answer, services.stopping)
     })

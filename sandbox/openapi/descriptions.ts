@@ -41,7 +41,7 @@ const DESCRIPTIONS: Record<string, string> = {
   AccountList: 'All accounts.',
   OrderSummary: 'An order in a list.',
   OrderList: 'A page of orders, newest first.',
-  OrderSums: 'What the matching orders add up to.',
+  OrderSums: 'Totals of the matching orders.',
   OrderDetail: 'An order with all its documents and its history.',
   WebhookList: 'All registered URLs.',
   Delivery: 'One webhook to one URL, with every attempt.',
@@ -54,7 +54,7 @@ const DESCRIPTIONS: Record<string, string> = {
   items: 'The items, at least one.',
   shipping: 'Shipping cost and fees, in rials; becomes a taxed invoice row.',
   discount: 'Discount on the whole row, in rials, not per unit.',
-  'Correction.items': 'All items of the order, instead of the present ones.',
+  'Correction.items': 'All items of the order, replacing the current ones.',
   'Correction.discount': 'Discount on the whole order, in rials; spread over the item rows by amount.',
   'OrderRequest.discount': 'Discount on the whole order, in rials; spread over the item rows by amount.',
   payment: 'The payment.',
@@ -103,7 +103,7 @@ const DESCRIPTIONS: Record<string, string> = {
   pricesIncludeTax: 'Whether prices include tax; if not, tax is added.',
   automaticFinalization: 'Whether invoices are finalized automatically; if not, orders need review.',
   duplicatesReturnOriginal:
-    'Whether a repeated create returns the original result; if not, the present state of the order.',
+    'Whether a repeated create returns the original result; if not, the current state of the order.',
   stock: 'Quantity in stock; fractions are allowed.',
   kind: 'Kind.',
   from: 'First day.',
@@ -148,15 +148,15 @@ const DESCRIPTIONS: Record<string, string> = {
   faults: 'The active faults, oldest first.',
   id: 'Identifier of the fault.',
   'FaultRequest.kind':
-    '`reset`: the connection is reset; `slow`: the answer is late; `error`: an error is the answer; `lose`: the work is done and the answer is lost.',
-  operation: 'The only request that it hits, by `operationId`; by default all of the order API.',
+    '`reset`: the connection is reset; `slow`: the response is delayed; `error`: the response is an error; `lose`: the work is done and the response is lost.',
+  operation: 'The only operation affected, by `operationId`; by default the whole order API.',
   seconds: 'How long it lasts, in seconds.',
-  requests: 'How many requests it hits.',
-  delay: 'How long a slow answer takes, in milliseconds; 3000 by default.',
+  requests: 'Number of requests affected.',
+  delay: 'Delay of a slow response, in milliseconds; 3000 by default.',
   'FaultRequest.status': 'Status of an error, 400 to 599; 500 by default.',
   'Fault.status': 'Status of an error.',
-  retryAfter: 'What `Retry-After` says with an error, in seconds; without it, the header is missing.',
-  until: 'When it ends by itself, or null.',
+  retryAfter: '`Retry-After` of an error, in seconds; without it, the header is missing.',
+  until: 'When it ends automatically, or null.',
   'Examples.orders': 'How many, up to 1000; 20 by default.',
   body: 'The body as it was sent and signed.',
   headers: 'The headers that were sent, with the signature.',
@@ -199,7 +199,7 @@ const DESCRIPTIONS: Record<string, string> = {
  * The description of a schema, field or parameter.
  *
  * @param path names separated by dots, such as `Delivery.attempts.status`
- * @throws Error when it has no description
+ * @throws Error if it has no description
  */
 export const describe = (path: string): string => {
   const description = DESCRIPTIONS[path] ?? DESCRIPTIONS[path.slice(path.lastIndexOf('.') + 1)]

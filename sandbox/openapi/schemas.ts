@@ -211,14 +211,14 @@ const simplified = (schema: JsonSchema): JsonSchema => {
   return { ...first, ...rest, type: [first.type, 'null'] }
 }
 
-/** How schemas of ours become JSON Schemas. */
+/** The conversion of our schemas to JSON Schemas. */
 export const CONVERSION: ConversionConfig = {
   target: 'draft-2020-12',
   typeMode: 'output',
   // A check is a function; its JSON Schema equivalent, if any, is in the metadata next to it.
   ignoreActions: ['check'],
   overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
-  // An ExactNumber is a number that a double cannot hold: in JSON, a number.
+  // An ExactNumber is a number that a double cannot hold; in JSON, it is a number.
   overrideSchema: ({ valibotSchema, jsonSchema }) =>
     valibotSchema.type === 'instance' ? { type: 'number' } : simplified(jsonSchema),
 }

@@ -3,11 +3,11 @@ import { decimal, exactNumber, serial } from '../../web/format.ts'
 import { toast } from '../../web/notices.ts'
 import { Button } from '../../web/pieces.tsx'
 import { STATUS_NAMES, type Status } from '../../web/status.tsx'
-import { type Answer, act } from './api.ts'
+import { act, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
 import { PAYMENT_METHODS } from './pieces.tsx'
 
-type Order = Answer<'OrderDetail'>
+type Order = SchemaData<'OrderDetail'>
 
 type Action = {
   name: string
@@ -140,7 +140,7 @@ const askTo = ({ name, label, effect, fields, bodyOf }: Action, order: Order) =>
     },
   })
 
-/** What the accountant can do with an order in its status, besides fixing and retrying it. */
+/** The accountant's actions on an order in its status, besides fixing and retrying it. */
 export const Actions = ({ order }: { order: Order }) => (
   // biome-ignore lint/a11y/useSemanticElements: a fieldset groups fields, not buttons.
   <div class="row" role="group" aria-label={t('Actions')}>

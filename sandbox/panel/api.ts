@@ -1,18 +1,18 @@
 import type { InferOutput } from 'valibot'
 import type { ExactNumber } from '../../lib/protocol/json.ts'
 import { queryOf, request } from '../../web/http.ts'
-import { refresh, source } from '../../web/sources.ts'
+import { refresh, resource } from '../../web/resources.ts'
 import type { SCHEMAS } from '../openapi/schemas.ts'
 
 type Schemas = typeof SCHEMAS
 
-/** A type as JSON that the browser has read. */
+/** A type after the browser has parsed its JSON. */
 type Read<T> = T extends ExactNumber ? number : T extends object ? { [Field in keyof T]: Read<T[Field]> } : T
 
-/** The service's answer with this schema. */
-export type Answer<Name extends keyof Schemas> = Read<InferOutput<Schemas[Name]>>
+/** The data of a response with this schema. */
+export type SchemaData<Name extends keyof Schemas> = Read<InferOutput<Schemas[Name]>>
 
-export type Key = Pick<Answer<'OrderResult'>, 'source' | 'external_id'>
+export type Key = Pick<SchemaData<'OrderResult'>, 'source' | 'external_id'>
 
 const orderPath = ({ source, external_id }: Key, action = '') =>
   `/panel/orders/${encodeURIComponent(external_id)}${action}${queryOf({ source })}`
@@ -20,28 +20,28 @@ const orderPath = ({ source, external_id }: Key, action = '') =>
 type Filter = Record<string, string | number | null | undefined>
 
 export const ordersOf = (filter: Filter) =>
-  source<Answer<'OrderList'>>(`/panel/orders${queryOf(filter)}`, 'order', 'product', 'settings')
+  resource<SchemaData<'OrderList'>>(`/panel/orders${queryOf(filter)}`, 'order', 'product', 'settings')
 
 export const sumsOf = (filter: Filter = {}) =>
-  source<Answer<'OrderSums'>>(`/panel/sums${queryOf(filter)}`, 'order')
+  resource<SchemaData<'OrderSums'>>(`/panel/sums${queryOf(filter)}`, 'order')
 
 export const orderOf = (key: Key) =>
-  source<Answer<'OrderDetail'>>(orderPath(key), 'order', 'product', 'settings', 'account', 'delivery')
+  resource<SchemaData<'OrderDetail'>>(orderPath(key), 'order', 'product', 'settings', 'account', 'delivery')
 
 export const deliveriesOf = (filter: Filter) =>
-  source<Answer<'DeliveryList'>>(`/panel/deliveries${queryOf(filter)}`, 'delivery')
+  resource<SchemaData<'DeliveryList'>>(`/panel/deliveries${queryOf(filter)}`, 'delivery')
 
 export const customersOf = (filter: Filter = {}) =>
-  source<Answer<'CustomerList'>>(`/panel/customers${queryOf(filter)}`, 'customer')
+  resource<SchemaData<'CustomerList'>>(`/panel/customers${queryOf(filter)}`, 'customer')
 
-export const PRODUCTS = source<Answer<'ProductList'>>('/panel/products', 'product')
-export const ACCOUNTS = source<Answer<'AccountList'>>('/panel/accounts', 'account')
-export const FISCAL_YEARS = source<Answer<'FiscalYears'>>('/panel/fiscal-years', 'fiscal-year')
-export const SETTINGS = source<Answer<'Settings'>>('/panel/settings', 'settings')
-export const FAULTS = source<Answer<'FaultList'>>('/panel/faults', 'fault')
-export const WEBHOOKS = source<Answer<'WebhookList'>>('/panel/webhooks', 'webhook')
+export const PRODUCTS = resource<SchemaData<'ProductList'>>('/panel/products', 'product')
+export const ACCOUNTS = resource<SchemaData<'AccountList'>>('/panel/accounts', 'account')
+export const FISCAL_YEARS = resource<SchemaData<'FiscalYears'>>('/panel/fiscal-years', 'fiscal-year')
+export const SETTINGS = resource<SchemaData<'Settings'>>('/panel/settings', 'settings')
+export const FAULTS = resource<SchemaData<'FaultList'>>('/panel/faults', 'fault')
+export const WEBHOOKS = resource<SchemaData<'WebhookList'>>('/panel/webhooks', 'webhook')
 
-/** Changes something in the service, and then reads what is shown. */
+/** Sends a change to the service, then refreshes the page. */
 export const change = async <Result>(method: 'PUT' | 'POST' | 'DELETE', path: string, body?: unknown) => {
   const result = await request<Result>(method, `/panel/${path}`, body)
   await refresh()
@@ -50,4 +50,4 @@ export const change = async <Result>(method: 'PUT' | 'POST' | 'DELETE', path: st
 
 /** Runs an action of the accountant on an order. */
 export const act = (key: Key, action: string, body?: unknown) =>
-  change<Answer<'OrderDetail'>>('POST', orderPath(key, `/${action}`).replace('/panel/', ''), body)
+  change<SchemaData<'OrderDetail'>>('POST', orderPath(key, `/${action}`).replace('/panel/', ''), body)

@@ -2,11 +2,11 @@ import { SearchBox } from '../../web/filters.tsx'
 import { Code, type Column, Empty, LinkButton, Name, Table } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
-import { type Answer, customersOf } from './api.ts'
+import { customersOf, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
 import { limitOf, ShowMore } from './pieces.tsx'
 
-type Customer = Answer<'CustomerList'>['customers'][number]
+type Customer = SchemaData<'CustomerList'>['customers'][number]
 
 const nameOf = ({ name, code }: Customer) => name || code
 

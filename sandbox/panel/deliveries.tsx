@@ -3,18 +3,18 @@ import { translateMessage } from '../../web/messages.ts'
 import { attempt, toast } from '../../web/notices.ts'
 import { Button, Chip, Code, type Column, Moment, Name, Table, Wait } from '../../web/pieces.tsx'
 import { STATUS_NAMES } from '../../web/status.tsx'
-import { type Answer, change } from './api.ts'
+import { change, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
 import { linkToOrder } from './pieces.tsx'
 
-type Delivery = Answer<'Delivery'>
+type Delivery = SchemaData<'Delivery'>
 type Attempt = Delivery['attempts'][number]
 
 const STATES = { pending: t('Pending'), delivered: t('Delivered'), failed: t('Failed') }
 
 const TONES = { pending: 'wait', delivered: 'good', failed: 'bad' } as const
 
-/** What an attempt came to. */
+/** The outcome of an attempt. */
 export const resultOf = ({ status, error }: Pick<Attempt, 'status' | 'error'>) =>
   status === null
     ? error === null

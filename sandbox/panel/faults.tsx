@@ -2,12 +2,12 @@ import { signal } from '@preact/signals'
 import { type Draft, Field, type FieldProps, Form, type Values } from '../../web/form.tsx'
 import { attempt } from '../../web/notices.ts'
 import { Button, LinkButton, Moment, Section, Wait } from '../../web/pieces.tsx'
+import { useResources } from '../../web/resources.ts'
 import { PageHead, page } from '../../web/shell.tsx'
-import { useSources } from '../../web/sources.ts'
-import { type Answer, change, FAULTS, SETTINGS } from './api.ts'
+import { change, FAULTS, type SchemaData, SETTINGS } from './api.ts'
 import { t } from './persian.ts'
 
-type Fault = Answer<'Fault'>
+type Fault = SchemaData<'Fault'>
 
 const KINDS: Record<Fault['kind'], string> = {
   reset: t('Down: the connection is reset'),
@@ -32,7 +32,7 @@ const number = (name: string, label: string, value?: number): FieldProps => ({
   ...(value === undefined ? { help: t('Empty: none.') } : { value }),
 })
 
-/** What each kind has besides its limits. */
+/** The fields of each kind, in addition to the limits. */
 const VALUES: Partial<Record<Fault['kind'], readonly FieldProps[]>> = {
   slow: [number('delay', t('Delay in milliseconds'), 3000)],
   error: [number('status', t('Status'), 500), number('retryAfter', t('Retry-After in seconds'))],
@@ -64,9 +64,9 @@ const Item = ({ fault: { id, kind, operation, until, requests } }: { fault: Faul
   </li>
 )
 
-/** Says on every page that the service fails on purpose, how and until when. */
+/** Shows the active faults on every page. */
 export const ActiveFaults = () => {
-  const { data } = useSources({ active: FAULTS })
+  const { data } = useResources({ active: FAULTS })
   const faults = data?.active.faults ?? []
   if (faults.length === 0) return null
   return (
@@ -111,19 +111,19 @@ const FaultForm = () => (
 
 type Click = readonly [label: string, done: string, ...request: Parameters<typeof change>]
 
-const clicksOf = ({ automaticFinalization: isOn }: Answer<'Settings'>): readonly Click[] => [
+const clicksOf = ({ automaticFinalization: isOn }: SchemaData<'Settings'>): readonly Click[] => [
   [t('Create 20 example orders'), t('20 example orders created'), 'POST', 'examples', {}],
   [t('Empty the stock'), t('No product is in stock'), 'PUT', 'products', { stock: 0 }],
   [t('Stock 100 of each product'), t('100 of each product are in stock'), 'PUT', 'products', { stock: 100 }],
   [
-    isOn ? t('Switch automatic finalization off') : t('Switch automatic finalization on'),
+    isOn ? t('Turn off automatic finalization') : t('Turn on automatic finalization'),
     isOn ? t('Orders now wait for review') : t('Invoices are finalized automatically'),
     ...(['PUT', 'settings', { automaticFinalization: !isOn }] as const),
   ],
   [t('Restore the default settings'), t('The settings are those of a new service'), 'DELETE', 'settings', {}],
 ]
 
-/** What helps to test a store or the relay: faults, example orders, stock and settings at a click. */
+/** Aids for testing a store or the relay: faults, example orders, stock and settings. */
 export const Testing = page(
   { title: () => t('Testing'), reads: () => ({ settings: SETTINGS }) },
   ({ settings }) => (
@@ -131,7 +131,7 @@ export const Testing = page(
       <PageHead>
         <LinkButton href="/docs">{t('API reference')}</LinkButton>
       </PageHead>
-      <Section id="faults" title={t('Faults on purpose')}>
+      <Section id="faults" title={t('Intentional faults')}>
         <p class="muted">
           {t(
             'The order API fails for stores and the relay; this panel keeps working. A restart ends all faults.',

@@ -1,10 +1,10 @@
 import { decimal, serial, sum } from '../../web/format.ts'
 import { Chip, Code, type Column, DayInBoth, Facts, Name, Scrolls, Table } from '../../web/pieces.tsx'
-import type { Answer } from './api.ts'
+import type { SchemaData } from './api.ts'
 import { t } from './persian.ts'
 import { StoreName } from './pieces.tsx'
 
-type Order = Answer<'OrderDetail'>
+type Order = SchemaData<'OrderDetail'>
 type Row = Order['rows'][number]
 
 const INVOICE = { draft: t('Draft'), posted: t('Posted') }
@@ -34,7 +34,7 @@ const amount = (label: string, of: (row: Row) => string | number, kind = ''): Co
   cell: row => decimal(of(row)),
 })
 
-/** What is taken off. */
+/** A column of deductions. */
 const taken = (label: string, of: (row: Row) => string): Column<Row> => ({
   label,
   kind: 'number',
@@ -87,7 +87,7 @@ const Totals = ({ totals, tax_rate, prices_include_tax }: Order) => {
   )
 }
 
-/** What belongs to an invoice: its receipt and its return. */
+/** The documents of an invoice: its receipt and its return. */
 const documentsOf = ({ receipt, return: goods }: Order) => [
   receipt && {
     title: t('Receipt {number}', { number: serial(receipt.number) }),
@@ -111,7 +111,7 @@ const documentsOf = ({ receipt, return: goods }: Order) => [
   },
 ]
 
-/** The invoice as an invoice is drawn, with the documents that belong to it. */
+/** The invoice in its usual layout, with its documents. */
 export const Invoice = ({ order }: { order: Order }) => (
   <article class="card invoice" aria-labelledby="invoice">
     <header class="row spread">

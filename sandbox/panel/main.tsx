@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks'
+import { useResources } from '../../web/resources.ts'
 import { type Pages, Shell, start } from '../../web/shell.tsx'
-import { useSources } from '../../web/sources.ts'
 import { sumsOf } from './api.ts'
 import { Customers } from './customers.tsx'
 import { ActiveFaults, Testing } from './faults.tsx'
@@ -45,7 +45,7 @@ const PAGES: Pages = {
 const REFERENCE = { href: '/docs', label: t('API reference'), icon: 'M5 4h14v16H5zM9 8h6M9 12h6M9 16h3' }
 
 const Panel = () => {
-  const { data } = useSources({ all: sumsOf() })
+  const { data } = useResources({ all: sumsOf() })
   const waiting = data?.all.counts.needs_review ?? 0
   const isUnsaved = Object.keys(unsavedSettings.value).length > 0
   useEffect(() => {

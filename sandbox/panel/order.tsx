@@ -5,7 +5,7 @@ import type { Route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { STATUS_NAMES } from '../../web/status.tsx'
 import { Actions } from './actions.tsx'
-import { ACCOUNTS, type Answer, deliveriesOf, orderOf } from './api.ts'
+import { ACCOUNTS, deliveriesOf, orderOf, type SchemaData } from './api.ts'
 import { Deliveries } from './deliveries.tsx'
 import { Invoice } from './invoice.tsx'
 import { t } from './persian.ts'
@@ -33,8 +33,8 @@ const HISTORY: Record<string, readonly [name: string, tone?: Tone]> = {
   webhook: [t('Webhook')],
 }
 
-/** What happened to an order, oldest first. */
-const Timeline = ({ history }: Pick<Answer<'OrderDetail'>, 'history'>) => (
+/** The history of an order, oldest first. */
+const Timeline = ({ history }: Pick<SchemaData<'OrderDetail'>, 'history'>) => (
   <ol class="timeline">
     {history.map(({ at, kind, message }, index) => {
       const [name, tone] = HISTORY[kind] ?? [kind]
@@ -49,7 +49,7 @@ const Timeline = ({ history }: Pick<Answer<'OrderDetail'>, 'history'>) => (
   </ol>
 )
 
-/** One order: what it waits for, what can be done with it, its invoice, its history and its deliveries. */
+/** An order: what it waits for, its actions, its invoice, its history and its deliveries. */
 export const Order = page(
   {
     title: route => t('Order {order}', { order: keyOf(route).external_id }),
@@ -93,7 +93,7 @@ export const Order = page(
             {deliveries.length === 0 ? (
               <p class="muted">
                 {t(
-                  'None. A webhook is sent when the status or the total changes here in the service, not for what the store itself asked.',
+                  'None. A webhook is sent when the status or the total changes in the service, not for changes that the store itself requested.',
                 )}
               </p>
             ) : (

@@ -8,13 +8,13 @@ import { type Column, Command, Day, Empty, Facts, LinkButton, Name, Table } from
 import { linkTo, linkWith, type Route, route } from '../../web/route.ts'
 import { PageHead, page } from '../../web/shell.tsx'
 import { STATUS_NAMES } from '../../web/status.tsx'
-import { type Answer, ordersOf, sumsOf } from './api.ts'
+import { ordersOf, type SchemaData, sumsOf } from './api.ts'
 import { t } from './persian.ts'
 import { linkToOrder, OrderStatus, StoreName } from './pieces.tsx'
 import { CHOICE, Retries } from './retry.tsx'
 
-type OrderList = Answer<'OrderList'>
-type OrderSums = Answer<'OrderSums'>
+type OrderList = SchemaData<'OrderList'>
+type OrderSums = SchemaData<'OrderSums'>
 type Summary = OrderList['orders'][number]
 
 const PAGE_SIZE = 50
@@ -36,7 +36,7 @@ const DAYS = [
 const SORTS = [
   ['', t('Newest first')],
   ['invoice_number', t('Oldest first')],
-  ['-updated_at', t('Last changed first')],
+  ['-updated_at', t('Most recently changed first')],
   ['-date', t('Latest date first')],
   ['date', t('Earliest date first')],
   ['-total', t('Largest total first')],
@@ -46,7 +46,7 @@ const SORTS = [
 /** On a phone, the orders come first. */
 const isPhone = matchMedia('(max-width: 50rem)').matches
 
-/** The days and the order of the list, and the sums of all that it shows on its pages. */
+/** Dates and sorting of the list, and the totals over all of its pages. */
 const Sums = ({ count, ...sums }: OrderSums['totals']) => {
   const { sort, filter } = filterOf(route.value)
   const sorting = parameter('sort')
@@ -106,7 +106,7 @@ const Tabs = ({ counts }: Pick<OrderSums, 'counts'>) => {
   )
 }
 
-/** Why an order waits now; its own reason is from the last attempt. */
+/** Why an order currently waits; its stored reason is from the last attempt. */
 const Cause = ({ obstacles, error }: Summary) =>
   error !== null && (
     <p class="cause small muted">
@@ -214,7 +214,7 @@ export const Orders = page(
     title: () => t('Orders'),
     reads: route => {
       const { sort, before, filter } = filterOf(route)
-      // The list is there before its sums, which take their time with a search that most orders match.
+      // The list is shown before its totals, which are slow for a search that matches most orders.
       return { list: ordersOf({ ...filter, sort, before, limit: PAGE_SIZE }), sums: sumsOf(filter) }
     },
     announce: (before, after) => changesOf(before.list, after.list),

@@ -62,7 +62,7 @@ export const t = translator({
   Corrected: 'اصلاح شد',
   Refused: 'رد شد',
   'Webhook deliveries': 'ارسال‌های وب‌هوک',
-  'None. A webhook is sent when the status or the total changes here in the service, not for what the store itself asked.':
+  'None. A webhook is sent when the status or the total changes in the service, not for changes that the store itself requested.':
     'ارسالی نیست. وب‌هوک زمانی فرستاده می‌شود که وضعیت یا مبلغ سفارش اینجا تغییر کند، نه برای آنچه خود فروشگاه خواسته است.',
   // The review of an order.
   '{held}: {method}, {date}. It is registered automatically once the invoice is finalized.':
@@ -73,7 +73,7 @@ export const t = translator({
   'Stock of {code}': 'موجودی {code}',
   'The order takes {needed}, the service has {available}.':
     'نیاز سفارش {needed} و موجودی انبار {available} است.',
-  'Switch automatic finalization on': 'روشن کردن قطعی‌سازی خودکار',
+  'Turn on automatic finalization': 'روشن کردن قطعی‌سازی خودکار',
   'It is off, so every invoice stays a draft.': 'خاموش است و فاکتورها پیش‌نویس می‌مانند.',
   'None is selected, so the held payment has nowhere to go.':
     'حسابی انتخاب نشده است و وجه نگه‌داشته‌شده جایی برای ثبت ندارد.',
@@ -191,7 +191,7 @@ export const t = translator({
   'Days, sorting and sums': 'تاریخ، ترتیب و جمع‌ها',
   'Newest first': 'تازه‌ترین',
   'Oldest first': 'قدیمی‌ترین',
-  'Last changed first': 'آخرین تغییر',
+  'Most recently changed first': 'آخرین تغییر',
   'Latest date first': 'نزدیک‌ترین تاریخ',
   'Earliest date first': 'دورترین تاریخ',
   'Largest total first': 'بیشترین مبلغ',
@@ -222,7 +222,7 @@ export const t = translator({
   'Every change of status or total is sent to it. An address that is already registered gets a new secret.':
     'هر تغییر وضعیت یا مبلغ به آن فرستاده می‌شود. نشانی ثبت‌شده کلید تازه می‌گیرد.',
   'Remove this address?': 'این نشانی حذف شود؟',
-  '{url} receives nothing more, not even what is waiting to be sent.':
+  '{url} receives no more webhooks, not even pending ones.':
     'به {url} دیگر چیزی فرستاده نمی‌شود، حتی آنچه در صف ارسال است.',
   'Registered address': 'نشانی ثبت شد',
   'Test webhook': 'وب‌هوک آزمایشی',
@@ -256,7 +256,7 @@ export const t = translator({
   'Duration in seconds': 'مدت به ثانیه',
   'Number of requests': 'برای چند درخواست بعدی',
   'Empty: no limit.': 'خالی: بی‌نهایت.',
-  'Faults on purpose': 'خطاهای عمدی',
+  'Intentional faults': 'خطاهای عمدی',
   'The order API fails for stores and the relay; this panel keeps working. A restart ends all faults.':
     'سرویس برای فروشگاه‌ها و رله خطا می‌دهد و این پنل کار می‌کند. راه‌اندازی دوباره به همه خطاها پایان می‌دهد.',
   'Orders, stock and settings': 'سفارش‌ها، موجودی و تنظیمات',
@@ -268,7 +268,7 @@ export const t = translator({
   'Restore the default settings': 'بازگرداندن تنظیمات پیش‌فرض',
   'The settings are those of a new service': 'تنظیمات پیش‌فرض برگشت',
   '100 of each product are in stock': 'موجودی هر کالا ۱۰۰ شد',
-  'Switch automatic finalization off': 'خاموش کردن قطعی‌سازی خودکار',
+  'Turn off automatic finalization': 'خاموش کردن قطعی‌سازی خودکار',
   'Orders now wait for review': 'سفارش‌ها از این پس نیازمند بررسی می‌مانند',
   'Invoices are finalized automatically': 'فاکتورها خودکار قطعی می‌شوند',
   // Settings.
@@ -292,7 +292,7 @@ export const t = translator({
   'Off: every invoice stays a draft and its order waits for review.':
     'خاموش: هر فاکتور پیش‌نویس می‌ماند و سفارش آن نیازمند بررسی است.',
   'Duplicates return the original result': 'پاسخ نخست برای سفارش تکراری',
-  'On: a repeated order gets the answer that the first one got. Off: the present state of the order.':
+  'On: a repeated order returns the original result. Off: it returns the current state of the order.':
     'روشن: سفارش تکراری همان پاسخ نخست را می‌گیرد. خاموش: وضعیت کنونی سفارش را.',
   Discard: 'صرف نظر',
   'Unsaved changes': 'تغییرات ذخیره‌نشده',

@@ -2,11 +2,11 @@ import { language } from '../../web/language.ts'
 import { LinkButton, Name } from '../../web/pieces.tsx'
 import { linkTo, linkWith, type Route, route } from '../../web/route.ts'
 import { StatusChip } from '../../web/status.tsx'
-import type { Answer, Key } from './api.ts'
+import type { Key, SchemaData } from './api.ts'
 import { t } from './persian.ts'
 
 /** The status of an order; in English with the service's own Persian label. */
-export const OrderStatus = ({ status, status_display }: Answer<'OrderResult'>) => (
+export const OrderStatus = ({ status, status_display }: SchemaData<'OrderResult'>) => (
   <StatusChip status={status}>
     {language === 'en' && (
       <bdi lang="fa" dir="auto">
@@ -26,10 +26,10 @@ export const StoreName = ({ source }: Pick<Key, 'source'>) => (
 
 const STEP = 50
 
-/** How many rows of a list the address asks for. */
+/** The number of rows requested by the address. */
 export const limitOf = ({ query }: Route) => Number(query.get('limit')) || STEP
 
-/** More of a list that shows as many as the address asks for. */
+/** A link that extends a list whose length is in the address. */
 export const ShowMore = ({ shown }: { shown: number }) => {
   const limit = limitOf(route.value)
   return (
@@ -41,7 +41,7 @@ export const ShowMore = ({ shown }: { shown: number }) => {
   )
 }
 
-type Account = Answer<'Account'>
+type Account = SchemaData<'Account'>
 
 export const ACCOUNT_KINDS = { cash: t('Cash box'), bank: t('Bank account') } as const
 

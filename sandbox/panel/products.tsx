@@ -3,10 +3,10 @@ import { decimal } from '../../web/format.ts'
 import { toast } from '../../web/notices.ts'
 import { Button, buttons, Chip, Code, type Column, Name, Table } from '../../web/pieces.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
-import { type Answer, change, PRODUCTS } from './api.ts'
+import { change, PRODUCTS, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
 
-type Product = Answer<'Product'>
+type Product = SchemaData<'Product'>
 
 const STOCK = { name: 'stock', label: t('Stock'), kind: 'number' } as const
 

@@ -6,13 +6,13 @@ import { translateMessage } from '../../web/messages.ts'
 import { attempt, toast } from '../../web/notices.ts'
 import { Button, type Column, Name, Table } from '../../web/pieces.tsx'
 import { STATUS_NAMES } from '../../web/status.tsx'
-import { type Answer, change, type Key } from './api.ts'
+import { change, type Key, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
 import { linkToOrder, StoreName } from './pieces.tsx'
 
-type Results = Answer<'RetryResults'>
+type Results = SchemaData<'RetryResults'>
 type Result = Results['orders'][number]
-type Summary = Answer<'OrderSummary'>
+type Summary = SchemaData<'OrderSummary'>
 
 const nameOf = ({ source, external_id }: Key) => JSON.stringify([source, external_id])
 
@@ -61,7 +61,7 @@ const countsOf = (orders: readonly Result[]) => {
   }
 }
 
-/** Says what a retry would do, and does it once that is confirmed. */
+/** Shows what a retry would do, and does it after confirmation. */
 const askToRetry = (waiting: number, orders?: readonly Key[]) =>
   attempt(async () => {
     const post = { ...(orders !== undefined && { orders }) }
@@ -87,7 +87,7 @@ const askToRetry = (waiting: number, orders?: readonly Key[]) =>
     })
   })
 
-/** What can be done with many orders in review at once. */
+/** Bulk actions on orders in review. */
 export const Retries = ({ orders, waiting }: { orders: readonly Summary[]; waiting: number }) => {
   const listed = orders.filter(isWaiting)
   const { size } = chosen.value
@@ -133,7 +133,7 @@ const COLUMNS: Column<Result>[] = [
 
 const LISTED = 100
 
-/** How many retries ended, those first that did not succeed. */
+/** The results of retries, failed ones first. */
 const Outcomes = ({ orders }: { orders: readonly Result[] }) => {
   const { paid, invoiced, left } = countsOf(orders)
   const rows = orders.toSorted((a, b) => Number(a.error === null) - Number(b.error === null))

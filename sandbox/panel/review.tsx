@@ -7,13 +7,13 @@ import { translateMessage } from '../../web/messages.ts'
 import { Code, Name } from '../../web/pieces.tsx'
 import { linkTo } from '../../web/route.ts'
 import { STATUS_NAMES } from '../../web/status.tsx'
-import { type Answer, act } from './api.ts'
+import { act, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
 import { accountOptions, PAYMENT_METHODS } from './pieces.tsx'
 
-type Order = Answer<'OrderDetail'>
+type Order = SchemaData<'OrderDetail'>
 
-/** Changes what stands in the way, as far as the form says so. */
+/** Applies the fixes selected in the form. */
 const fix = async ({ obstacles, shortages }: Order, values: Values) => {
   const stocks = shortages.map((_, index) => values.number(`stock-${index}`))
   for (const [index, { sku }] of shortages.entries()) {
@@ -42,9 +42,9 @@ const HeldPayment = ({ held_payment: held }: Order) =>
     </p>
   )
 
-type Accounts = Answer<'AccountList'>['accounts']
+type Accounts = SchemaData<'AccountList'>['accounts']
 
-/** What fixes an order right here. */
+/** The fields that fix an order in place. */
 const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts): FieldProps[] => {
   const everywhere = (
     <>
@@ -67,7 +67,7 @@ const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts): FieldProp
     })),
     finalization: [
       {
-        ...{ name: 'finalization', label: t('Switch automatic finalization on') },
+        ...{ name: 'finalization', label: t('Turn on automatic finalization') },
         ...{ kind: 'switch', value: true },
         help: (
           <>
@@ -93,7 +93,7 @@ const fixesOf = ({ shortages, obstacles }: Order, accounts: Accounts): FieldProp
 
 type ReviewProps = { order: Order; accounts: Accounts; retries: number; onRetried: () => void }
 
-/** Why the order waits, and what fixes it right here. */
+/** Why the order waits, and a form that fixes it. */
 export const Review = ({ order, accounts, retries, onRetried }: ReviewProps) => {
   const { obstacles, error } = order
   const reason = obstacles.map(({ message }) => message).join('. ')
@@ -141,7 +141,7 @@ export const Review = ({ order, accounts, retries, onRetried }: ReviewProps) => 
   )
 }
 
-/** How a retry ended; it takes focus, so that reading goes on there. */
+/** The outcome of a retry; takes focus for screen readers. */
 const Outcome = ({ children, ...attributes }: HTMLAttributes<HTMLElement>) => {
   const element = useRef<HTMLElement>(null)
   useLayoutEffect(() => element.current?.focus(), [])
@@ -152,7 +152,7 @@ const Outcome = ({ children, ...attributes }: HTMLAttributes<HTMLElement>) => {
   )
 }
 
-/** How a retry ended that led out of review. */
+/** The outcome of a successful retry. */
 export const Finalized = ({ status, invoice_number, receipt_number }: Order) => (
   <Outcome class="notice" data-tone="good">
     <p>

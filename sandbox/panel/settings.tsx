@@ -15,13 +15,13 @@ import {
   Table,
 } from '../../web/pieces.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
-import { ACCOUNTS, type Answer, change, customersOf, FISCAL_YEARS, SETTINGS } from './api.ts'
+import { ACCOUNTS, change, customersOf, FISCAL_YEARS, type SchemaData, SETTINGS } from './api.ts'
 import { t } from './persian.ts'
 import { ACCOUNT_KINDS, accountOptions } from './pieces.tsx'
 
-type Settings = Answer<'Settings'>
-type Account = Answer<'Account'>
-type FiscalYear = Answer<'FiscalYear'>
+type Settings = SchemaData<'Settings'>
+type Account = SchemaData<'Account'>
+type FiscalYear = SchemaData<'FiscalYear'>
 
 /** Kept while other pages are shown, until they are saved or discarded. */
 export const unsavedSettings = signal<Draft>({})
@@ -45,9 +45,9 @@ const save = async (values: Values) => {
   toast(t('Settings saved. They apply to orders from now on.'))
 }
 
-type Choices = { customers: Answer<'CustomerList'>['customers']; accounts: readonly Account[] }
+type Choices = { customers: SchemaData<'CustomerList'>['customers']; accounts: readonly Account[] }
 
-/** As many customers as the service lists at once. */
+/** Maximum number of customers that the service lists. */
 const CHOICES = 500
 
 const NONE = ['', t('None selected')] as const
@@ -59,7 +59,7 @@ const fieldsOf = ({ customers, accounts }: Choices): (FieldProps & { name: keyof
     help: t(
       'Orders without a mobile number are booked to this customer; while none is selected, they are refused.',
     ),
-    // Among too many to choose from, it is named by its code.
+    // If there are too many to choose from, it is entered by code.
     ...(customers.length < CHOICES && {
       options: [
         NONE,
@@ -104,7 +104,7 @@ const fieldsOf = ({ customers, accounts }: Choices): (FieldProps & { name: keyof
     name: 'duplicatesReturnOriginal',
     label: t('Duplicates return the original result'),
     help: t(
-      'On: a repeated order gets the answer that the first one got. Off: the present state of the order.',
+      'On: a repeated order returns the original result. Off: it returns the current state of the order.',
     ),
     kind: 'switch',
   },

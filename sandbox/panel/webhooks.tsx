@@ -13,15 +13,15 @@ import {
   Table,
 } from '../../web/pieces.tsx'
 import { PageHead, page } from '../../web/shell.tsx'
-import { type Answer, change, deliveriesOf, WEBHOOKS } from './api.ts'
+import { change, deliveriesOf, type SchemaData, WEBHOOKS } from './api.ts'
 import { Deliveries, Message, resultOf } from './deliveries.tsx'
 import { t } from './persian.ts'
 import { limitOf, ShowMore } from './pieces.tsx'
 
-type Webhook = Answer<'WebhookList'>['webhooks'][number]
+type Webhook = SchemaData<'WebhookList'>['webhooks'][number]
 
-/** What came of the last registration or test. */
-const outcome = signal<Answer<'WebhookRegistration'> | Answer<'WebhookTest'> | undefined>(undefined)
+/** The outcome of the last registration or test. */
+const outcome = signal<SchemaData<'WebhookRegistration'> | SchemaData<'WebhookTest'> | undefined>(undefined)
 
 const askForAddress = () =>
   ask({
@@ -41,7 +41,7 @@ const askToRemove = ({ url }: Webhook) =>
     title: t('Remove this address?'),
     action: t('Remove'),
     tone: 'bad',
-    text: t('{url} receives nothing more, not even what is waiting to be sent.', { url }),
+    text: t('{url} receives no more webhooks, not even pending ones.', { url }),
     submit: async () => {
       await change('DELETE', `webhooks?url=${encodeURIComponent(url)}`)
       outcome.value = undefined

@@ -1,4 +1,4 @@
-/** A change, as `GET /panel/events` reports it. */
+/** A change reported by `GET /panel/events`. */
 export type Change = {
   kind:
     | 'order'
@@ -30,14 +30,14 @@ export const changes = () => {
       pending = []
       for (const change of announced) for (const listener of listeners) listener(change)
     },
-    /** @returns the function that discards what is added from now on, after a rollback */
+    /** @returns a function that discards later additions, for a rollback */
     mark: () => {
       const { length } = pending
       return () => {
         pending.length = length
       }
     },
-    /** @returns the function that removes the listener */
+    /** @returns a function that removes the listener */
     listen: (listener: (change: Change) => void) => {
       listeners.add(listener)
       return () => {

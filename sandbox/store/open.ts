@@ -20,7 +20,7 @@ import { addFunctions, type Sql, statements } from './query.ts'
 import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
 import { deliveries, webhooks } from './webhooks.ts'
 
-/** The database when no file is given; it ends when it is closed. */
+/** The database if no file is given; closing it deletes it. */
 const IN_MEMORY = ':memory:'
 
 /** The database holds customers and webhook secrets. SQLite gives its -wal and -shm files the same mode. */
@@ -44,7 +44,7 @@ const tables = (sql: Sql, clock: Clock) => ({
 
 export type Tables = ReturnType<typeof tables>
 
-/** The content of a new database, with which a first order succeeds. */
+/** The content of a new database, sufficient for a first order to succeed. */
 const seed = (store: Tables, { today }: Clock): void => {
   store.customers.insert({ code: 'walk-in', mobile: null, name: 'مشتری متفرقه', email: null })
   store.accounts.put({ code: 'cash-1', name: 'صندوق فروشگاه', kind: 'cash' })
@@ -60,13 +60,13 @@ const seed = (store: Tables, { today }: Clock): void => {
 }
 
 /**
- * Runs an action as one transaction, or as a part of one that is under way: if it throws, nothing of it is stored and
- * none of its changes is announced.
+ * Runs an action as a transaction, or as part of the current one: if it throws, none of its changes is stored or
+ * announced.
  */
 type Transact = <Result>(action: () => Result) => Result
 
 const transactions = (db: DatabaseSync, { run }: Sql, { announce, mark }: Changes): Transact => {
-  // IMMEDIATE takes the write lock at once, so that no other process can take a number read inside.
+  // IMMEDIATE takes the write lock first, so that no other process can use a number read inside.
   const whole = { begin: 'BEGIN IMMEDIATE', commit: 'COMMIT', undo: 'ROLLBACK' }
   const part = { begin: 'SAVEPOINT part', commit: 'RELEASE part', undo: 'ROLLBACK TO part; RELEASE part' }
   return action => {
@@ -100,7 +100,7 @@ const open = (db: DatabaseSync, sql: Sql, transact: Transact, clock: Clock): Tab
       db.exec(SCHEMA)
       seed(opened, clock)
     }
-    // A database of the same version may have been made before there was the index.
+    // A database of the same version may predate the index.
     db.exec(CUSTOMERS_INDEX)
     return opened
   })
@@ -132,7 +132,7 @@ export const openStore = (file: string | undefined, clock: Clock) => {
     const transact = transactions(db, sql, log)
     assertIntact(db)
     const opened = open(db, sql, transact, clock)
-    // Only now, since the file may have been something else.
+    // Only now, since the file might not have been a database.
     if (file !== undefined) for (const suffix of ['', '-wal', '-shm']) chmodSync(file + suffix, OWNER_ONLY)
     return { ...opened, clock, changes: log, transact, close: () => db.close() }
   } catch (cause) {

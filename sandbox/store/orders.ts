@@ -36,7 +36,7 @@ export type NewOrder = Omit<
   'invoice_number' | 'original' | 'created_at' | 'updated_at' | 'receipt_number' | 'return_number'
 >
 
-/** What can order a list, descending with a minus; equals are in the order of their invoice numbers. */
+/** The sort orders of a list, descending with a minus; ties are sorted by invoice number. */
 const SORTED_BY = {
   invoice_number: [],
   date: ['o.date'],
@@ -48,12 +48,12 @@ type Sort = keyof typeof SORTED_BY
 
 export const SORTS = (Object.keys(SORTED_BY) as Sort[]).flatMap(each => [`-${each}`, each] as const)
 
-/** Which orders; what is undefined matches all. `from` and `to` are days, `q` is any text of the order. */
+/** A filter of orders; undefined fields match all. `from` and `to` are days, `q` is any text of the order. */
 export type OrderFilter = Partial<Record<'source' | 'from' | 'to' | 'q', string | undefined>> & {
   status?: Status | undefined
 }
 
-/** A part of a list: `before` is the invoice number that ends the previous page. */
+/** A page of a list: `before` is the last invoice number of the previous page. */
 export type OrderPage = { sort: (typeof SORTS)[number]; before?: number | undefined; limit: number }
 
 /** An order in a list, with its customer. */
@@ -82,7 +82,7 @@ const matching = ({ q = '', ...filter }: OrderFilter) => {
   return {
     isSearch,
     from: isSearch ? 'search s CROSS JOIN orders o ON o.invoice_number = s.rowid' : 'orders o',
-    // The search has its rows in this order, so that it ends with the last one of a page.
+    // The search returns rows in this order, so that it can stop at the end of a page.
     number: isSearch ? 's.rowid' : 'o.invoice_number',
     where: ['true', ...conditions, ...(isSearch ? [words.sql] : [])].join(' AND '),
     parameters: { ...(Object.fromEntries(given) as Record<string, string>), ...words.parameters },
@@ -94,7 +94,7 @@ const exactSum = (column: string) =>
   `plus(CAST(coalesce(sum(CAST(${column} AS INTEGER)) FILTER (WHERE length(${column}) < 14), 0) AS TEXT),
      sum_of(${column}) FILTER (WHERE length(${column}) > 13)) AS ${column}`
 
-/** What an order is found by, one a row. */
+/** The searchable parts of an order, one per row. */
 const PARTS = `SELECT external_id AS part FROM orders WHERE invoice_number = ?1
   UNION SELECT name FROM customers c JOIN orders o ON code = customer_code WHERE invoice_number = ?1
   UNION SELECT mobile FROM customers c JOIN orders o ON code = customer_code WHERE invoice_number = ?1
@@ -134,7 +134,7 @@ export const orders = ({ one, all, run, insert, update }: Sql, { iso }: Clock) =
     const sql = `SELECT status, ${sums} FROM ${table} WHERE ${where} GROUP BY +status`
     return all<StatusSums>(sql, parameters).filter(({ count }) => count > 0)
   },
-  /** Makes an order found by what it has now. */
+  /** Updates the search index of an order. */
   index: (invoice_number: number) => {
     const parts = all<{ part: string | null }>(PARTS, invoice_number).flatMap(({ part }) => part ?? [])
     const text = searchable(invoice_number, parts)
@@ -190,7 +190,7 @@ const PAYMENT = 'method, reference, date'
 export const heldPayments = ({ one, run, insert }: Sql) => ({
   find: (invoice_number: number) =>
     one<HeldPayment>(`SELECT ${PAYMENT} FROM held_payments WHERE invoice_number = ?`, invoice_number),
-  /** An invoice has one held payment at most. */
+  /** An invoice has at most one held payment. */
   put: (invoice_number: number, { method, reference, date }: HeldPayment) =>
     insert('held_payments', { invoice_number, method, reference, date }),
   remove: (invoice_number: number) =>

@@ -4,8 +4,8 @@ import { normalised } from '../search.ts'
 type Fields = Record<string, SQLInputValue>
 
 /**
- * Runs SQL; each text is prepared once. Rows are not validated at run time, because SQLite enforces the type: every table
- * is STRICT and has NOT NULL and CHECK constraints.
+ * Runs SQL; each statement is prepared once. Rows are not validated at run time, because SQLite enforces their types:
+ * every table is STRICT and has NOT NULL and CHECK constraints.
  */
 export const statements = (db: DatabaseSync) => {
   const prepared = new Map<string, StatementSync>()
@@ -14,7 +14,7 @@ export const statements = (db: DatabaseSync) => {
     prepared.set(sql, statement)
     return statement
   }
-  /** Writes a row, whose fields are columns of the table; returns its number, where the table has one. */
+  /** Inserts a row, whose fields are columns of the table; returns its number, if the table has one. */
   const insert = (table: string, row: Fields, conflict = ''): number => {
     const columns = Object.keys(row)
     const values = columns.map(column => `$${column}`)
@@ -25,18 +25,18 @@ export const statements = (db: DatabaseSync) => {
   return {
     one: <Row>(sql: string, ...values: SQLInputValue[]) => prepare(sql).get(...values) as Row | undefined,
     all: <Row>(sql: string, ...values: SQLInputValue[] | [Fields]) =>
-      // The two ways of giving values are overloads, between which the compiler cannot choose here.
+      // The two ways of passing values are overloads, between which the compiler cannot choose here.
       prepare(sql).all(...(values as SQLInputValue[])) as Row[],
     run,
     insert,
-    /** Changes the rows that have these values. */
+    /** Updates the rows with these values. */
     update: (table: string, having: Fields, row: Fields) => {
       const changes = Object.keys(row).map(column => `${column} = ?`)
       const conditions = Object.keys(having).map(column => `${column} = ?`)
       const sql = `UPDATE ${table} SET ${changes} WHERE ${conditions.join(' AND ')}`
       run(sql, ...Object.values(row), ...Object.values(having))
     },
-    /** Inserts a row, or changes the one with its key. */
+    /** Inserts a row, or updates the one with its key. */
     put: (table: string, key: Fields, row: Fields) => {
       const changes = Object.keys(row).map(column => `${column} = excluded.${column}`)
       insert(table, { ...key, ...row }, `ON CONFLICT (${Object.keys(key)}) DO UPDATE SET ${changes}`)

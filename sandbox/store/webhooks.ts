@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Sql } from './query.ts'
 
-/** `replaced_secret` is the one before the last registration, at `created_at`. */
+/** `replaced_secret` is the secret before the last registration, at `created_at`. */
 export type Webhook = { url: string; secret: string; replaced_secret: string | null; created_at: string }
 
 export const webhooks = ({ one, all, run }: Sql, { iso }: Clock) => ({
@@ -33,7 +33,7 @@ export type Delivery = {
 
 export type NewDelivery = Pick<Delivery, 'delivery' | 'url' | 'invoice_number' | 'status' | 'body'>
 
-/** How far a delivery has come. */
+/** The progress of a delivery. */
 export type Progress = Pick<Delivery, 'delivery' | 'state' | 'tries' | 'next_attempt_at'>
 
 /** One attempt; `t` is the signed Unix time, `signature` the header, `status` that of the response, if any. */
@@ -59,7 +59,7 @@ export const deliveries = ({ one, all, insert, update }: Sql, { iso }: Clock) =>
       `${SELECT} WHERE ?1 IS NULL OR o.external_id = ?1 ORDER BY d.number DESC LIMIT ?2`,
       ...[external_id, limit],
     ),
-  /** Pending deliveries that are due, the oldest first. */
+  /** Pending deliveries that are due, oldest first. */
   due: (now: string, limit: number) =>
     all<Delivery>(
       `${SELECT} WHERE d.state = 'pending' AND d.next_attempt_at <= ? ORDER BY d.next_attempt_at LIMIT ?`,

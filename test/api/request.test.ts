@@ -76,7 +76,7 @@ describe('a key', () => {
     expect((await accessOf(key))?.source).toBe(source)
   })
 
-  test('is stored as its hash, under the beginning of that', () => {
+  test('is stored as its hash, named by the first characters of the hash', () => {
     const { Name, Type, Value } = storeKeyParameter(PATH, 'shop', 'first')
     expect([Type, Value]).toEqual(['SecureString', expect.stringMatching(/^[0-9a-f]{64}$/)])
     expect(Name).toBe(`/order-relay/test/store-keys/shop/${Value.slice(0, 12)}`)
@@ -143,7 +143,7 @@ describe('the body', () => {
     ['payment', { payment: { ref: '1' }, note: 1 }, `Field "note" ${NONE}`, `Field "payment.ref" ${NONE}`],
     ['refund', { reson: 'x' }, `Field "reson" ${NONE}: did you mean "reason"?`],
     ['refund', { constructor: 'x' }, `Field "constructor" ${NONE}`],
-  ])('of a %s: what has no effect in %j', (to, body, ...messages) => {
+  ])('of a %s: warns about fields without effect in %j', (to, body, ...messages) => {
     const reading = read(to, body)
     const warnings = 'warnings' in reading ? reading.warnings.map(({ message }) => message) : []
     expect(warnings.toSorted()).toEqual(messages)
@@ -164,7 +164,7 @@ describe('the body', () => {
     expect(read('create', order({ items: [], zzz: 1 }), { strict: true })).toMatchObject(invalid)
   })
 
-  test('that is not JSON is refused with the place', () => {
+  test('that is not JSON is refused with the position of the error', () => {
     const place = 'The body is not JSON: see line 1, column 21'
     expect(read('create', '{"external_id": "1",}')).toMatchObject(refusal(400, place))
   })
@@ -176,7 +176,7 @@ describe('the body', () => {
     [{ 'content-type': 'text/plain' }, false],
     [{ 'content-type': 'application/x-www-form-urlencoded' }, false],
     [{ 'content-encoding': 'gzip' }, false],
-  ])('with the headers %j is taken: %p', (headers, isTaken) => {
+  ])('with the headers %j is accepted: %p', (headers, isTaken) => {
     const expected = isTaken ? { text: '{}' } : { refused: { status: 415 } }
     expect(read('refund', '{}', { headers })).toMatchObject(expected)
     expect(read('refund', '', { headers })).not.toHaveProperty('refused')
@@ -200,8 +200,8 @@ describe('the body', () => {
       order({ items: Array.from({ length: 3000 }, (_, sku) => ({ sku: `${sku}`, ...ROW })) }),
       undefined,
     ],
-    ['numbers that grow when they are written out', 'create', GROWS, undefined],
-  ])('of much %s in a %s is refused if it cannot be stored: %#', (_name, to, body, message) => {
+    ['numbers that grow when serialized', 'create', GROWS, undefined],
+  ])('with too much %s in a %s is refused if it cannot be stored: %#', (_name, to, body, message) => {
     expect(read(to, body)).toMatchObject(message ? refusal(413, message) : { order: { external_id: '1' } })
   })
 
@@ -212,7 +212,7 @@ describe('the body', () => {
     expect(read('create', order({ external_id }))).toMatchObject(expected)
   })
 
-  test('may be about any other order, of which the service has none with more than 100 characters', () => {
+  test('may name any other order up to 100 characters, the limit of the service', () => {
     const about = (external_id: string) => read('refund', {}, { action: { to: 'refund', external_id } })
     expect(about('..')).toMatchObject({ order: { external_id: '..' } })
     expect(about('x'.repeat(101))).toMatchObject({

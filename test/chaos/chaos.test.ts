@@ -19,13 +19,13 @@ const chaos = async (seed: number, ...options: string[]) => {
   return { output, report: JSON.parse(report) }
 }
 
-test.concurrent('orders among faults end in agreement', async () => {
+test.concurrent('service, relay and stores agree on orders after faults', async () => {
   const { output, report } = await chaos(7, '--orders', '8')
   expect(output).toMatch(/\nagreed: .*\nexit code 0$/)
   expect(Object.keys(report.faultsByLink).length).toBeGreaterThan(4)
 })
 
-test.concurrent('webhooks alone arrive whole, at the known cost', async () => {
+test.concurrent('a flood of webhooks arrives complete, at the expected cost', async () => {
   const { output, report } = await chaos(8, '--flood', '--orders', '15')
   expect(output).toMatch(/\nagreed: .*\nexit code 0$/)
   expect(Object.keys(report.answers)).toEqual(
@@ -33,7 +33,7 @@ test.concurrent('webhooks alone arrive whole, at the known cost', async () => {
   )
 })
 
-test.concurrent('a planted bug is found, in a few orders alone', async () => {
+test.concurrent('finds a planted bug with a few orders', async () => {
   const { output, report } = await chaos(8, '--flood', '--only', '3,4,9', '--bug', 'a time behind')
   expect(output).toMatch(/o0000\d: a webhook replayed later was answered 200 queued.*\nexit code 1$/s)
   expect(report.verdict).toBe('violated')

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { urlOf } from '../../local/settings.ts'
-import { type Answer, startServer } from '../support/server.ts'
+import { type PlainResponse, startServer } from '../support/server.ts'
 import { type Fault, type Faults, type Link, notifiesStore } from './faults.ts'
 import { deliveryIn, type Journal } from './journal.ts'
 
-type Forward = () => Promise<Answer>
+type Forward = () => Promise<PlainResponse>
 
 export type ProxyOptions = {
   link: Link
@@ -17,11 +17,11 @@ export type ProxyOptions = {
 }
 
 const isToAws = (link: Link) => /to (AWS|SQS)$/.test(link)
-const serverError = (link: Link): Answer => ({
+const serverError = (link: Link): PlainResponse => ({
   status: 500,
   body: isToAws(link) ? '{"__type":"InternalFailure","message":"chaos"}' : '{}',
 })
-const throttled = (link: Link): Answer =>
+const throttled = (link: Link): PlainResponse =>
   isToAws(link)
     ? { status: 400, body: '{"__type":"ThrottlingException","message":"chaos"}' }
     : { status: 429, headers: { 'retry-after': '1' } }
@@ -50,7 +50,7 @@ export const startProxy = async ({ link, to, faults, journal, patience }: ProxyO
       .finally(() => journal.underWay--)
   }
 
-  const inject = async ({ kind, ms }: Fault, forward: Forward): Promise<Answer | undefined> => {
+  const inject = async ({ kind, ms }: Fault, forward: Forward): Promise<PlainResponse | undefined> => {
     switch (kind) {
       case 'delay':
         return later(forward, ms)

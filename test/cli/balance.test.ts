@@ -84,7 +84,7 @@ test('an event is applied, dead, quarantined or waiting', () => {
   expect(differences).toEqual([])
 })
 
-test('an event without a trace is a difference', () => {
+test('reports an event without a trace', () => {
   const { queue, differences } = balanceOf([queued('lost'), accepted('gone', 'refund')])
   expect(queue.unaccounted).toBe(2)
   expect(differences).toEqual([
@@ -93,12 +93,12 @@ test('an event without a trace is a difference', () => {
   ])
 })
 
-test('a delivery that was queued but not recorded is a difference', () => {
+test('reports a delivery that was queued but not recorded', () => {
   const { differences } = balanceOf([queued('a'), processed('a')], { recorded: new Map() })
   expect(differences).toMatchObject([{ id: 'a', what: expect.stringContaining('not recorded') }])
 })
 
-test('without a log, the tables decide', () => {
+test('relies on the tables without a log', () => {
   const recorded = new Map([['a', recordOf('a')]])
   const orders = ordersOf(compared('a', { result: paid('a') }))
   const { deliveries, queue } = balanceOf([], { logged: undefined, recorded, orders })
@@ -143,7 +143,7 @@ test('a request that is handled and not with its order is a difference, unless l
   expect(differences).toMatchObject([{ id: 'a', what: expect.stringContaining('payment request') }])
 })
 
-test('an order that differs from the service is a difference', () => {
+test('reports an order that differs from the service', () => {
   const unknown = { unknown: { status: 404, message: 'not registered' } }
   const ours = (id: string, service: ComparedOrder['service']) => compared(id, { result: paid(id) }, service)
   const { orders, differences } = balanceOf([], {

@@ -22,7 +22,7 @@ const received = async () => {
 }
 
 export const rotateTests = () => {
-  test('a rotation refuses nothing, and the next run finishes what an earlier one left', async () => {
+  test('a rotation refuses no webhook, and the next run finishes an interrupted one', async () => {
     await local.sandbox('PUT', '/panel/settings', { automaticFinalization: false })
     const ids = Array.from({ length: ORDERS }, (_, index) => `rotated-${index}`)
     for (const id of ids) await local.create(id)
@@ -67,7 +67,7 @@ export const storedSecret = async () => {
 export const monitorTests = () => {
   const folder = useFolder()
 
-  test('a webhook is sent, traced by its delivery, and seen in the order', async () => {
+  test('sends a webhook, traces it by its delivery, and shows it in the order', async () => {
     const { code, data } = await local.json(['send', '--external-id', 'w-1', '--status', 'needs_review'])
     expect(data).toMatchObject({ taken: true, status: 200, answer: { status: 'queued' } })
     expect(code).toBe(0)
@@ -108,7 +108,7 @@ export const monitorTests = () => {
     expect(refused).toMatch(/^RECEIVED .*\n\S+ +refused +forged, stale /)
   })
 
-  test('imports: how many orders of each store wait, how fast they are processed, and when the last one is', async () => {
+  test('imports shows the waiting orders of each store, their rate and the estimated completion', async () => {
     const orders = orderRepository(local.stack().dynamodb, 'orders', { random: Math.random })
     const source = 'demo-shop'
     const waiting = ['i-1', 'i-2', 'i-3', 'i-4'].map(external_id => newOrder({ source, external_id }))
@@ -129,7 +129,7 @@ export const monitorTests = () => {
     await Promise.all(waiting.slice(0, 2).map(save(1)))
   })
 
-  test('a file is sent byte for byte, and signed with a secret from the environment or standard input', async () => {
+  test('sends a file byte for byte, signed with a secret from the environment or standard input', async () => {
     const file = folder('body.json')
     const delivery = '0a9c3c5e-6d0f-4d1c-9c52-0d5a1b3c7e11'
     const data = `{"source":"api","external_id":"file","status":"paid"}`
@@ -175,7 +175,7 @@ export const auditTests = () => {
     since = new Date().toISOString()
   })
 
-  test('the warm-up of the functions and the probes of the commands are not counted', async () => {
+  test('does not count the warm-up of the functions and the probes of the commands', async () => {
     const { data } = await local.json(['audit', '--since', '1d', '--no-service'])
     expect(data.deliveries.outcomes).not.toHaveProperty(['refused: forged, malformed'])
   })
@@ -212,7 +212,7 @@ export const auditTests = () => {
     expect(out).toMatch(/Everything is accounted for\.\n$/)
   })
 
-  test('a delivery that the worker has quarantined is accounted for', async () => {
+  test('accounts for a delivery that the worker has quarantined', async () => {
     const data = { source: 'api', external_id: 'odd', status: 'paid' }
     const delivery = randomUUID()
     // Long enough ago for the table's whole seconds.
@@ -229,7 +229,7 @@ export const auditTests = () => {
     await local.stack().dynamodb.deleteItem({ TableName: 'deliveries', Key })
   })
 
-  test('an order that differs from the service is a difference', async () => {
+  test('reports an order that differs from the service', async () => {
     await local.relay(['send', '--external-id', 'made-up'])
     await local.enqueue('orders-dead.fifo', 'order.check', { external_id: 'dead' })
     await until(() => isPaid('made-up'))

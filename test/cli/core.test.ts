@@ -64,7 +64,7 @@ test.each([
   expect(coloured({ ...process, environment }, { isTTY }, 'red', 'x')).toBe(expected)
 })
 
-test('a remedy names the store as a shell takes it, and the relay that was chosen', async () => {
+test('a remedy quotes the store for the shell and repeats the options of the relay', async () => {
   const context = { parameters: { get: async () => undefined }, flags: ' --local' } as unknown as Context
   const remedy = "create it: relay stores secret 'web shop' --local"
   await expect(feedSecretOf(context, 'web shop', 'test the feed')).rejects.toThrow(remedy)
@@ -78,7 +78,7 @@ test("a stack of a deployed bundle is shown in terms of this checkout's source",
   expect(shown).toMatch(/^Error: x\n {4}at f \(lib\/webhook\/handler\.ts:\d+:\d+\)$/)
 })
 
-describe('the settings that must fit together', () => {
+describe('the settings that must be consistent', () => {
   /** Those of serverless.yml. */
   const sound: Windows = {
     ...{ deliveryTtl: 30 * DAY, deadRetention: 14 * DAY, queueRetention: 14 * DAY },
@@ -98,7 +98,7 @@ describe('the settings that must fit together', () => {
     [{ webhookTimeout: 10 }, [ANSWERED]],
     [{ maxReceives: 1500 }, [DEAD]],
     [{ maxReceives: undefined }, [DEAD]],
-  ])('with %j there are the problems %j, with remedies', (change, expected) => {
+  ])('with %j, reports the problems %j with remedies', (change, expected) => {
     const findings = windowFindings({ ...sound, ...change })
     expect(findings.map(({ check }) => check)).toEqual([RETRIES, REPLAYS, INVISIBLE, ANSWERED, DEAD])
     const problems = findings.filter(({ level }) => level === 'problem')
@@ -144,7 +144,7 @@ describe('the log of the local stack', () => {
     expect(await newestOf(context, newest, COUNT, numberOf)).toEqual(found.toReversed())
   })
 
-  test('has the newest lines with a message and fields, and one more than asked for', async () => {
+  test('returns the newest lines with a message and fields, and one more than requested', async () => {
     const fields = { external_id: ['\u202eo-3', '\u202eo-4'], source: ['shop'] }
     const newest = { since: minute(500), messages: ['event processed'], fields }
     const expected = everything.filter(each => each >= 500 && each % 3 === 0 && each % 10 === 3).toReversed()

@@ -71,7 +71,7 @@ test('a new order is invoiced, or paid when its request includes a payment', asy
   expect(await callsOf(dryRunOf(unknown), paid)).toEqual(['create: expected status "paid"'])
 })
 
-test('a known or later status leads to no call, an earlier one to a read', async () => {
+test('predicts no call for a known or later status, and a read for an earlier one', async () => {
   expect(await callsOf(dryRunOf(at('paid'), 'paid'), webhook('paid'))).toEqual([])
   expect(await dryRunOf(at('paid'), 'invoiced')(webhook('paid'))).toEqual({
     calls: [],
@@ -87,7 +87,7 @@ test('a status that the spec does not define cannot be predicted', async () => {
   })
 })
 
-test('each event finds what the one before would have left', async () => {
+test('each event starts from the predicted result of the previous one', async () => {
   const run = dryRunOf(at('invoiced'), 'invoiced')
   expect(await callsOf(run, request('payment'))).toEqual(['payment: expected status "paid"'])
   expect(await callsOf(run, request('refund'))).toEqual(['refund: expected status "refunded"'])

@@ -85,12 +85,12 @@ const paged = async (pages: number, ...options: string[]) => {
   return found
 }
 
-test('orders are listed over all stores, the last changed first, page by page', async () => {
+test('lists the orders of all stores, most recently changed first, page by page', async () => {
   expect(await listed()).toEqual(['1', '0', '9', '8', '7', '6', '5', '4', '3', '2'])
   expect(await paged(4, '--limit', '3')).toEqual(await listed())
 })
 
-test('orders are filtered, also by their table, which needs no history', async () => {
+test('filters orders, with or without the history', async () => {
   for (const scan of [[], ['--scan']]) {
     expect(await listed('--source', 'demo-shop', ...scan)).toEqual(['1', '9', '7', '5', '3'])
     expect(await listed('--status', 'invoiced', ...scan)).toEqual(['1', '4', '3', '2'])
@@ -109,7 +109,7 @@ test('orders are filtered, also by their table, which needs no history', async (
   expect((await relay(['orders', 'list', '--cursor', 'x'])).err).toContain('"x" is no cursor')
 })
 
-test('a page ends after two thousand changes that do not match, and says how far back it looked', async () => {
+test('a page ends after two thousand changes without a match, and reports how far back it searched', async () => {
   const item = (number: number) => {
     const about = {
       ...api('busy'),
@@ -164,14 +164,14 @@ test('an order shows its history back to the first change, and why it waits', as
   expect(await shown()).toMatch(/^Earlier changes are not in the history\.$/m)
 })
 
-test('an order is checked at once', async () => {
+test('checks an order immediately', async () => {
   const { out } = await relay(['orders', 'check', 'api', '2'])
   expect(out).toContain('see relay orders show api 2 --local\n')
   const taken = await stack.taken(stack.settings.ordersQueueUrl)
   expect(taken).toMatchObject([{ event: 'order.check', data: api('2') }])
 })
 
-test('failing orders are listed page by page, the longest failing first', async () => {
+test('lists failing orders page by page, longest failing first', async () => {
   await Promise.all([fails(api('2'), 21), fails(shop('3'), 25), fails(api('4'), 10)])
   const all = await listed('--failing')
   expect(all).toEqual(['4', expect.stringMatching(/[12]/), expect.stringMatching(/[12]/), '3'])

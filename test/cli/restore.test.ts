@@ -88,7 +88,7 @@ test('the stack continues with the restored orders', async () => {
   expect(await statusOf('unknown')).toBeUndefined()
 })
 
-test('the scheduled check finds what happened to the orders that were unsettled', async () => {
+test('the scheduled check finds later changes of unsettled orders', async () => {
   const { dynamodb, sqs } = local.stack()
   const reconcile = createReconciler({
     dynamodb,
@@ -103,7 +103,7 @@ test('the scheduled check finds what happened to the orders that were unsettled'
   await reaches('in-review', 'invoiced')
 })
 
-test('the audit finds the others, repairs them, and names the request that was lost', async () => {
+test('the audit finds and repairs the other orders, and names the lost request', async () => {
   const [repair = '', audit = '', show = ''] = commandsOf()
   const repaired = await local.relay(repair.split(' '))
   expect(repaired.code).toBe(1)

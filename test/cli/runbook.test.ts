@@ -290,7 +290,7 @@ const commandsOf = (page: string): string[] => {
   return [...new Set([...found].map(([, command = '']) => command.replaceAll(/\s+/g, ' ')))]
 }
 
-test('the situation of every page with commands is known', () => {
+test('every page with commands has a scenario', () => {
   const pages = readdirSync(RUNBOOK).map(name => name.replace('.md', ''))
   expect(pages.filter(page => commandsOf(page).length > 0)).toEqual(Object.keys(PAGES).sort())
 })
@@ -316,13 +316,13 @@ test.each(Object.entries(PAGES))('%s: every command prints what the page says', 
   }
 })
 
-test('a replayed dead letter came before a later event of its order that waits to be retried', async () => {
+test('a replayed dead letter is processed before a later event of its order that is waiting for a retry', async () => {
   // Refunded first, the order would have refused the payment.
   const order = { status: 'refunded', receipt_number: expect.any(Number) }
   expect(await local.order('refunded')).toMatchObject(order)
 })
 
-test('the stack of an error names the source', async () => {
+test('the stack trace of an error names the source', async () => {
   const { out } = await local.relay(['tail', '--no-follow', '--since', '1h', '--errors', '--verbose'])
   expect(out).toMatch(/^ +at \S.* \(\S+\/lib\/accounting\/client\.ts:\d+:\d+\)$/m)
 })

@@ -50,7 +50,7 @@ test.each([
   ['doctor --local --stage test', 'the local stack has no stage "test"'],
   ['send ftp://shop.example --external-id 1', 'it is not an http or https address'],
   ['send http://127.0.0.1:1', 'no order is given; name one with --external-id'],
-])('the usage error "%s" exits with 2 and says why on standard error', async (command, why) => {
+])('"%s" exits with 2 and prints the usage error to standard error', async (command, why) => {
   const { code, out, err } = await relay(command.split(' '))
   expect(err).toContain(why)
   expect(err).toMatch(/^Cannot /)
@@ -58,7 +58,7 @@ test.each([
   expect({ code, out }).toEqual({ code: 2, out: '' })
 })
 
-test('words are completed', async () => {
+test('completes words', async () => {
   const { out } = await startRelay(['complete', '--', 'orders', 'list', '--s']).ended
   expect(out).toMatch(/^--source\t.*\n--status\t.*\n--since\t/)
   expect((await startRelay(['completion', 'bash']).ended).out).toContain('complete -F __relay_complete relay')
@@ -92,7 +92,7 @@ test('the launcher runs under any Node; without credentials the remedy is to sig
   expect(code).toBe(1)
 })
 
-test('the sandbox runs with its options until the command is asked to end', async () => {
+test('the sandbox runs with its options until the command is stopped', async () => {
   const options = ['--port', '0', '--data', file('sandbox.db'), '--speed', '100']
   const { child, ended, printed } = startRelay(['sandbox', ...options])
   const [, url = ''] = (await printed(/^sandbox ready at (http:\S+)$/m)) ?? []

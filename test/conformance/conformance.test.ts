@@ -61,7 +61,7 @@ const CASES: Case[] = [
   [PY, 'duplicates, old versions, restarts', [PY, 'version < last or ', '']],
   [PY, 'signatures', [PY, 'TOLERANCE_SECONDS = 300', 'TOLERANCE_SECONDS = 3000']],
   [TS, 'raw body', PARSED],
-  [PY, 'secret exchange', [PY, '[1:])', '[1:2])']],
+  [PY, 'secret rotation', [PY, '[1:])', '[1:2])']],
   [PY, 'test message', [PY, 'if message["event"] != "relay.test"', 'if True']],
   [PY, 'failures', [PY, 'if message["event"] != "relay.test"', 'if message.get("data")']],
   [TS, 'time-outs', FORGETFUL],

@@ -75,7 +75,7 @@ test.each<[string, Headers]>([
   ['Origin', { origin: 'http://relay.example' }],
   ['Origin', { origin: 'null' }],
   ['Sec-Fetch-Site', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }],
-])('a request of another page is refused by its %s', async (name, headers) => {
+])('refuses a request from another page by its %s', async (name, headers) => {
   // fetch sets these itself.
   const answer = await new Promise<string>(resolve => {
     const sent = request(`${url}/api/overview`, { headers: { cookie, ...headers } }, async response =>
@@ -127,13 +127,13 @@ test.each([
   ['send', { ...webhook, url: 'nowhere' }, 'it is not an http or https address'],
   ['send', { ...webhook, secret: 'two words' }, 'it contains whitespace or line breaks'],
   ['signature', { signature: '', body: '', secret: 'two words' }, 'it contains whitespace or line breaks'],
-])('%s of %j is refused, and says why', async (path, body, why) => {
+])('refuses %s of %j with a reason', async (path, body, why) => {
   const { status, text } = await post(path, body)
   expect([status, text]).toEqual([409, expect.stringContaining(why)])
   expect(text).not.toContain('two words')
 })
 
-test('the orders of a store are resent at its request', async () => {
+test('resends the orders of a store', async () => {
   await local.create('resent-in-console', {}, 'relay')
   await post('stores/resend', { source: 'api', since: new Date().toISOString().slice(0, 10) })
   await until(async () => (await storeOf('api')).resend.progress?.reached > 0)
@@ -142,7 +142,7 @@ test('the orders of a store are resent at its request', async () => {
   expect((await storeOf('api')).resend.end).not.toHaveProperty('failure')
 })
 
-test('a change right after the first page has connected is heard', async () => {
+test('reports a change right after the first page has connected', async () => {
   const live = createLive(context, new AbortController().signal)
   let value = 1
   live.poll('value', 50, async () => value)

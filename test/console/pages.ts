@@ -55,7 +55,7 @@ const VIEWS = [
   ['#/log', 'Following the log'],
   ['#/dead', 'Read again'],
   ['#/quarantine', 'Read again'],
-  ['#/stores', 'Every store of'],
+  ['#/stores', 'All stores in'],
   ['#/stores/api', 'Code of the store'],
 ] as const
 
@@ -87,7 +87,7 @@ export const pageTests = (open: Open) => {
     expect(errors.filter(error => !(isRefused && error.includes('409')))).toEqual([])
   }
 
-  test('an order is found by its request, says why it waits, and is checked or resent', async () => {
+  test('an order is found by its request, shows why it waits, and can be checked or resent', async () => {
     const external_id = '<b>in\u202E-console</b>'
     const item = { sku: 'sold by nobody', quantity: 1, unit_price: 1 }
     expect((await local.store('POST', '', { external_id, items: [item] })).status).toBe(400)
@@ -152,7 +152,7 @@ export const pageTests = (open: Open) => {
     })
   })
 
-  test('an audit names differences, counts what it lists, and has differing orders read again', () =>
+  test('an audit names differences, lists the members of its counts, and re-reads differing orders', () =>
     visit({ hash: '#/audit' }, async ({ page, click, isAccessible }) => {
       await local.create('audited', {}, 'relay')
       // The service has not been paid.
@@ -165,11 +165,11 @@ export const pageTests = (open: Open) => {
       await listed.getByRole('link', { name: 'api audited' }).waitFor()
       await isAccessible()
       await click('button', 'Repair…')
-      await click('button', 'Have them read')
+      await click('button', 'Re-read orders')
       await until(async () => (await shownOrder('audited')).status === 'invoiced')
     }))
 
-  test('a group of dead letters is inspected, planned, broken off, resumed, and kept in the history', async () => {
+  test('a replay of a group of dead letters is planned, stopped, resumed, and recorded in the history', async () => {
     await local.empty('orders-dead.fifo', 'feeds-dead.fifo')
     const ids = Array.from({ length: 40 }, (_, index) => `page-${index}`)
     await Promise.all(ids.map(id => local.create(id)))
@@ -192,7 +192,7 @@ export const pageTests = (open: Open) => {
       await submit('Replay')
       await page.locator('.progress', { hasText: /replayed \d/ }).waitFor()
       await click('button', 'Break off')
-      await page.getByText('broken off').first().waitFor()
+      await page.getByText('interrupted').first().waitFor()
       await click('button', 'Resume')
       await submit('Replay')
       await page.getByText(/(was|were) gone before/).waitFor()
@@ -221,11 +221,11 @@ export const pageTests = (open: Open) => {
       const { letters } = (await local.json(['dead', 'list', '--order', 'later'])).data
       await fill('Type', letters[0].id)
       await submit('Delete')
-      await page.getByText('Nothing is here.').waitFor()
+      await page.getByText('Nothing here.').waitFor()
     })
   })
 
-  test('the webhook is unregistered, registered where its absence is found, and a rotation broken off', () =>
+  test('the webhook is unregistered, registered from the finding, and a rotation stopped', () =>
     visit({ hash: '#/setup', isRefused: true }, async ({ page, click, fill, submit, isAccessible }) => {
       await click('button', 'Set the API key…')
       await fill('API key', 'nonsense')
@@ -256,7 +256,7 @@ export const pageTests = (open: Open) => {
       const announcing = { name: /^Announcing the new secret to the relay: \d+ of 600/ }
       await page.getByRole('progressbar', announcing).waitFor()
       await click('button', 'Stop')
-      await page.getByText('broken off').waitFor()
+      await page.getByText('interrupted').waitFor()
       expect((await local.relay(['doctor'])).out).toContain('No problems found')
     }))
 
@@ -296,7 +296,7 @@ export const pageTests = (open: Open) => {
     }),
   )
 
-  test('the overview follows how far the import of a store is', () =>
+  test('the overview follows the progress of an import', () =>
     visit({ hash: '#/overview' }, async ({ page, isAccessible }) => {
       await page.getByText('No order waits in the bulk queue.').waitFor()
       await page.getByText('Queues are read every second, metrics every 2 seconds').waitFor()
@@ -319,7 +319,7 @@ export const pageTests = (open: Open) => {
       await page.getByText('No order waits in the bulk queue.').waitFor()
     }))
 
-  test('the log is followed live, filtered and paused, and leads to orders and deliveries', async () => {
+  test('the log is followed live, filtered and paused, and links to orders and deliveries', async () => {
     const send = (id: string) => local.json(['send', '--external-id', id, '--wait', '20s'])
     await send('logged-1')
     const { data } = await send('logged-2')
@@ -351,7 +351,7 @@ export const pageTests = (open: Open) => {
     })
   })
 
-  test('a store is tested: it says what happens, what it finds as it finds it, and can be broken off', async () => {
+  test('a test of a store explains itself, shows findings as they appear, and can be stopped', async () => {
     await local.empty(FEED)
     const stop = new AbortController()
     const handled = folder('handled.txt')
@@ -384,7 +384,7 @@ export const pageTests = (open: Open) => {
     })
   })
 
-  test('the overview follows what happens, and setup says what it finds, in Persian too', () =>
+  test('the overview follows events, and setup shows findings, also in Persian', () =>
     visit({ hash: '#/setup', locale: 'fa-IR' }, async ({ page }) => {
       await page.getByRole('status').filter({ hasText: /مشکل/ }).waitFor()
       const found = await page.locator('.finding p').allInnerTexts()

@@ -110,7 +110,7 @@ test.each<[string, Account, string]>([
     { status: 'UPDATE_ROLLBACK_COMPLETE', resources: { Bucket: BUCKET }, tables: [TABLE] },
     'UPDATE_COMPLETE',
   ],
-])('the orders are adopted when %s', async (_when, state, status) => {
+])('adopts the orders when %s', async (_when, state, status) => {
   await expect(adopt(state)).resolves.toMatch(/now contains the table order-relay-production-orders\. Next: /)
   expect(state.status).toBe(status)
   expect(Object.keys(state.resources ?? {})).toEqual(['Bucket', 'OrdersTable'])
@@ -118,7 +118,7 @@ test.each<[string, Account, string]>([
   expect(state.resources?.OrdersTable?.DeletionPolicy).toBe('Retain')
 })
 
-test('a restored table is adopted beside the one it replaces, and protected by the next deployment', async () => {
+test('adopts a restored table alongside the old one; the next deployment protects it', async () => {
   const resources = { Bucket: BUCKET, Role: ROLE, ...ordersTable() }
   const restored = `${TABLE}-2`
   const state: Account = { status: 'UPDATE_COMPLETE', resources, tables: [TABLE, restored] }
@@ -148,6 +148,6 @@ test.each<[string, Account, RegExp]>([
     /is ROLLBACK_COMPLETE, .* run aws cloudformation delete-stack/,
   ],
   ['the stack changes', { status: 'UPDATE_IN_PROGRESS', tables: [TABLE] }, /wait until it ends/],
-])('the orders are not adopted when %s, and the message says what to do', async (_when, state, message) => {
+])('does not adopt the orders when %s, and the message says what to do', async (_when, state, message) => {
   await expect(adopt(state)).rejects.toThrow(message)
 })

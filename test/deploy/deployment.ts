@@ -186,7 +186,7 @@ described('a deployment', () => {
     expect(await resources()).not.toContain('IamRoleLambdaExecution')
   })
 
-  test('has key and webhook set with the policy of an operator, encrypted', async () => {
+  test('gets an encrypted key and webhook secret with the policy of an operator', async () => {
     await it.relay(['key', 'set'], 'sandbox-key')
     await it.relay(['register', '--url', reachable('/webhook')])
     const { Parameters = [] } = await it.ssm.getParametersByPath({
@@ -206,7 +206,7 @@ described('a deployment', () => {
     await until(async () => (await savedStatus('1001')) === 'paid', PASSING_MS)
   })
 
-  test('takes the request of a store', async () => {
+  test('accepts a request of a store', async () => {
     const { key } = JSON.parse(await it.relay(['stores', 'key', SOURCE, '--json']))
     await it.accounting.service.stock('1003', 10)
     const body = createRequest(SOURCE, '1003')
@@ -267,7 +267,7 @@ described('a deployment', () => {
     expect(await savedStatus('1001')).toBe('paid')
   })
 
-  test('gives stores consumers in another account and dead letters of their own, and takes them away again', async () => {
+  test('adds consumers in another account and dead-letter queues of stores, and removes them again', async () => {
     const QueueUrl = siblingQueueUrl(outputs.OrdersQueueUrl ?? '', feedQueueName(SOURCE))
     const entry = (source: string) => `  - source: ${source}\n    feed: sqs\n`
     const options = '    consumers: ["111122223333"]\n    dead_letter_after: 5\n'
@@ -290,7 +290,7 @@ described('a deployment', () => {
     expect(await statements()).toEqual(tlsOnly)
   })
 
-  test('is removed, and leaves the orders alone', async () => {
+  test('is removed without the orders', async () => {
     await must('remove', serverless(it.project, it.deployer, 'remove', ...AT))
     await expect(outputsNow()).rejects.toThrow('does not exist')
     expect((await it.sqs.listQueues({ QueueNamePrefix: STACK })).QueueUrls ?? []).toEqual([])
@@ -299,7 +299,7 @@ described('a deployment', () => {
     expect((await fetch(reachable('/webhook'), { method: 'POST' })).status).not.toBe(401)
   })
 
-  test('is not deployed over the retained orders', async () => {
+  test('cannot be deployed over the retained orders', async () => {
     await expect(it.deploy()).rejects.toThrow(`'${ORDERS}' already exists`)
   })
 

@@ -7,7 +7,7 @@ import { BUNDLING, zipped } from '../../deploy/bundle.ts'
 import { lambdaSdk } from '../../deploy/lambda-sdk.ts'
 import { urlOf } from '../../local/settings.ts'
 import { useFolder } from '../support/folder.ts'
-import { type Answer, startServer } from '../support/server.ts'
+import { type PlainResponse, startServer } from '../support/server.ts'
 
 // The same function, bundled with the plugin and without it, calls a local server: it behaves the same.
 
@@ -49,7 +49,7 @@ process.on('message', async ({ call, environment, host }) => {
 })
 `
 
-type Call = 'get' | 'put' | 'send' | 'parameter'
+type SdkCall = 'get' | 'put' | 'send' | 'parameter'
 
 const MD5_OF_HELLO = '5d41402abc4b2a76b9719d911017c592'
 const ENVIRONMENT = {
@@ -59,7 +59,7 @@ const ENVIRONMENT = {
   AWS_SESSION_TOKEN: 'session',
 }
 
-const answer = (status: number, body: object, headers: Record<string, string> = {}): Answer => ({
+const answer = (status: number, body: object, headers: Record<string, string> = {}): PlainResponse => ({
   status,
   headers: { 'content-type': 'application/x-amz-json-1.0', ...headers },
   body: JSON.stringify(body),
@@ -80,7 +80,7 @@ const bundle = (outfile: string, plugins: Plugin[]) =>
 const folder = useFolder()
 let metafile: Metafile
 const functions = new Map<string, ChildProcess>()
-let answers: (Answer | undefined)[] = []
+let answers: (PlainResponse | undefined)[] = []
 let requests: IncomingHttpHeaders[] = []
 
 let server: Awaited<ReturnType<typeof startServer>>
@@ -110,7 +110,11 @@ const ask = async (name: string, message: object): Promise<unknown> => {
 }
 
 /** What both bundles do when the server gives the answers in turn, which must be the same. */
-const run = async (call: Call, given: readonly (Answer | undefined)[], environment: object = ENVIRONMENT) => {
+const run = async (
+  call: SdkCall,
+  given: readonly (PlainResponse | undefined)[],
+  environment: object = ENVIRONMENT,
+) => {
   const runs = []
   for (const name of ['without', 'with']) {
     answers = [...given]
@@ -125,7 +129,7 @@ const run = async (call: Call, given: readonly (Answer | undefined)[], environme
   return reduced
 }
 
-test('signs with the credentials of the environment, session token included', async () => {
+test('signs with the credentials of the environment, including the session token', async () => {
   const { requests: sent } = await run('get', [answer(200, { Item: { delivery: { S: 'd' } } })])
   const signature = /^AWS4-HMAC-SHA256 Credential=AKIDTEST\/\d{8}\/eu-central-1\/dynamodb\/aws4_request/
   expect(sent[0]).toMatchObject({ 'x-amz-security-token': 'session' })
@@ -141,7 +145,7 @@ const [taken, throttled, down] = [
   answer(503, {}),
 ]
 
-test.each<[string, Call, (Answer | undefined)[], object]>([
+test.each<[string, SdkCall, (PlainResponse | undefined)[], object]>([
   ['retries after a reset connection and throttling', 'put', [reset, throttled, taken], {}],
   ['gives up after three server errors', 'send', [down, down, down], { classes: [] }],
   ['accepts a message that SQS has received', 'send', [received(MD5_OF_HELLO)], { MessageId: 'm' }],
@@ -153,7 +157,7 @@ test.each<[string, Call, (Answer | undefined)[], object]>([
   expect(found.requests).toHaveLength(given.length)
 })
 
-test.each<[string, Call, string]>([
+test.each<[string, SdkCall, string]>([
   ['ConditionalCheckFailedException', 'put', DYNAMODB],
   ['QueueDoesNotExist', 'send', 'com.amazonaws.sqs#'],
   ['ParameterNotFound', 'parameter', ''],
@@ -176,7 +180,7 @@ test.each([
   [{ AWS_USE_FIPS_ENDPOINT: 'true' }, '-fips.us-east-1.amazonaws.com'],
   [{ AWS_USE_DUALSTACK_ENDPOINT: 'true' }, '.us-east-1.api.aws'],
   [{ AWS_REGION: 'cn-north-1' }, '.cn-north-1.amazonaws.com.cn'],
-])('calls the endpoints that the environment %j asks for', async (asked, host) => {
+])('calls the endpoints selected by the environment %j', async (asked, host) => {
   const environment = { ...ENVIRONMENT, AWS_REGION: 'us-east-1', ...asked }
   for (const name of ['with', 'without']) {
     expect(await ask(name, { call: 'get', host: true, environment })).toBe(`dynamodb${host}`)
@@ -198,7 +202,7 @@ test('the bundle imports no built-in, and is small', () => {
   expect(output?.bytes).toBeLessThan(500_000)
 })
 
-test('unchanged code gives the same zip, of a file that everybody may read', () => {
+test('unchanged code gives the same zip, with a world-readable file', () => {
   const zip = Buffer.from(zipped('functions/webhook', Buffer.from('export {}')))
   const entry = zip.indexOf('PK\u0001\u0002')
   const [system, date, attributes] = [

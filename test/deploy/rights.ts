@@ -2,12 +2,12 @@ import { runSimulation } from '@cloud-copilot/iam-simulate'
 import type { FunctionName } from '../crash/places.ts'
 import type { Template } from './packaged.ts'
 import { ACCOUNT, arn } from './resolve.ts'
-import { type Call, FUNCTIONS, idOf, type Uses } from './use.ts'
+import { type AwsCall, FUNCTIONS, idOf, type Uses } from './use.ts'
 
 type Statement = Record<string, unknown>
 type Policy = { Version: string; Statement: readonly Statement[] }
 
-type Request = Call & {
+type Request = AwsCall & {
   /** The ARN of a role. */
   principal: string
   identity: Policy
@@ -73,7 +73,7 @@ export const targetArn = (Resources: Template['Resources'], name: FunctionName) 
 }
 
 /** What Lambda itself does with the role of a function: reads its queues, writes its log, sends its traces. */
-const callsOfLambda = ({ Resources }: Template, name: FunctionName): Call[] => {
+const callsOfLambda = ({ Resources }: Template, name: FunctionName): AwsCall[] => {
   const self = targetArn(Resources, name)
   const group = `log-group:${Resources[`${idOf(name)}LogGroup`]?.Properties.LogGroupName}:log-stream:1`
   const sources = Object.values(Resources).filter(
@@ -106,8 +106,8 @@ const kindOf = (resource: string) => resource.replace(/:feed-.*(?=\.fifo$)/, ':f
 const rightsOf = async (
   name: string,
   identity: Policy,
-  calls: readonly Call[],
-  everyCall: readonly Call[],
+  calls: readonly AwsCall[],
+  everyCall: readonly AwsCall[],
 ): Promise<string[]> => {
   const principal = arn('iam', `role/${name}Role`)
   const found: string[] = []
@@ -141,7 +141,7 @@ const decided = new Map<string, Promise<string[]>>()
 const AMBIGUOUS = 'lambda:GetProvisionedConcurrencyConfig'
 
 /** What CodeDeploy does with its role to move the aliases: what AWS's own policy for it allows, without hooks. */
-const callsOfCodeDeploy = ({ Resources }: Template): Call[] => {
+const callsOfCodeDeploy = ({ Resources }: Template): AwsCall[] => {
   const shifted = FUNCTIONS.filter(name => `${idOf(name)}LiveAlias` in Resources)
   return [
     ...shifted.flatMap(name => [

@@ -82,7 +82,7 @@ test('a stage whose queues the functions of another stage could reach is refused
   )
 })
 
-test('a deployment stops before anything is packaged, with the message alone', async () => {
+test('a deployment stops before packaging, with only the message', async () => {
   const env = { ...process.env, ACCOUNTING_URL: 'http://accounting.example' }
   const { code, output } = await serverless(process.cwd(), env, 'package')
   expect(output).toContain(
@@ -92,7 +92,7 @@ test('a deployment stops before anything is packaged, with the message alone', a
   expect(code).toBe(1)
 })
 
-test('without a shift, a single function is deployed as all are; nothing is uploaded in vain', async () => {
+test('without a shift, a single function can be deployed; no unused file is uploaded', async () => {
   const [functions, compiledCloudFormationTemplate] = [{ worker: {} }, { Resources: {} }]
   const hooksWith = (changes: Partial<DeploymentSettings> = {}): Record<string, () => Promise<void>> => {
     const provider = { shouldNotDeploy: true, compiledCloudFormationTemplate }
@@ -131,19 +131,19 @@ const namesOf = async (stage: string): Promise<string[]> => {
   )
 }
 
-test('two stages of one account have no name in common', async () => {
+test('two stages in one account share no names', async () => {
   const [production, trial] = await Promise.all([namesOf('production'), namesOf('trial')])
   expect(production.length).toBeGreaterThan(25)
   expect(production.filter(name => trial.includes(name))).toEqual([])
   expect(production.filter(name => !name.includes('order-relay-production'))).toEqual([])
 })
 
-describe('what a stack does not ask for', () => {
+describe('a resource that a stack does not need', () => {
   const folder = useFolder()
   const project = process.cwd()
   afterAll(() => process.chdir(project))
 
-  test('is not there', async () => {
+  test('is not in the template', async () => {
     const domain = { domain: 'relay.example', certificateArn: 'certificate' }
     const parts = await partsOf('trial')
     const all = { ...domain, hostedZoneId: 'zone', alarmEmail: 'operator@example.com', shift: 'AllAtOnce' }
@@ -157,7 +157,7 @@ describe('what a stack does not ask for', () => {
       ['DomainTarget'],
       ['ApiLambdaFunction', 'HttpApi', 'WebhookLambdaFunction'],
     ])
-    // CloudFormation does not exchange one table for another.
+    // CloudFormation cannot replace one table with another.
     const restored = await partsOf('trial', { ordersTable: 'orders-2' })
     expect(restored.Resources).not.toHaveProperty('OrdersTable')
     // Neither store of stores.yml has one.
@@ -226,13 +226,13 @@ describe('the quotas of AWS', () => {
     ],
     ['alarms of a widget', count => dashboard([{ alarms: items(count) }]), 100],
     ['characters beyond ASCII in a template', count => ({ Description: 'ف'.repeat(count) }), 0],
-  ])('one more than the allowed %s is found', (name, templateOf, allowed) => {
+  ])('reports one more than the allowed %s', (name, templateOf, allowed) => {
     expect(exceeded(JSON.stringify(templateOf(allowed)))).toEqual([])
     const [found] = exceeded(JSON.stringify(templateOf(allowed + 1)))
     expect(found).toBe(`${name}: ${allowed + 1}, and AWS allows ${allowed}`)
   })
 
-  test('what CloudFormation resolves is measured as long as an ARN', () => {
+  test('measures values resolved by CloudFormation as long as an ARN', () => {
     const role = (count: number) => one({ Policies: Array.from({ length: count }, () => ({ Ref: 'Queue' })) })
     expect(exceeded(JSON.stringify(role(71)))).toEqual([])
     expect(exceeded(JSON.stringify(role(72)))).toHaveLength(1)

@@ -18,13 +18,13 @@ beforeAll(async () => {
   uses = await recordUse(resolved(template))
 }, 120_000)
 
-test('the template keeps every promise, and each role allows what its function does, neither less nor more', async () => {
+test('the template keeps every promise, and each role allows exactly what its function does', async () => {
   const found: string[] = []
   for await (const violation of violations(resolved(template), uses)) found.push(violation)
   expect(found).toEqual([])
 })
 
-test('deploying it needs the rights of docs/iam/deployer.json, neither fewer nor more', () => {
+test('deploying it requires exactly the permissions of docs/iam/deployer.json', () => {
   const { Statement } = JSON.parse(readFileSync('docs/iam/deployer.json', 'utf8'))
   const granted = Statement.flatMap(({ Action }: { Action: string[] }) => Action)
   expect([...new Set(granted)].sort()).toEqual(neededActions())
@@ -40,7 +40,7 @@ const firstViolation = async (resolve: () => Template): Promise<string | undefin
   }
 }
 
-test('whatever is removed from the template, changed in it or added to it is noticed, or excused by name', async () => {
+test('every removal, change or addition in the template fails a check, or is an exception listed by name', async () => {
   const resolve = incrementally(template)
   const unnoticed: string[] = []
   let count = 0

@@ -17,10 +17,10 @@ export const isEndpoint = (name: FunctionName) => name === 'webhook' || name ===
 export const idOf = (name: FunctionName) => `${name.charAt(0).toUpperCase()}${name.slice(1)}`
 
 /** A request that IAM authorizes. */
-export type Call = { action: string; resource: string }
+export type AwsCall = { action: string; resource: string }
 
 /** What a function did in the scenarios: its calls of AWS, and the variables of its environment that it read. */
-type Use = { calls: readonly Call[]; variables: Readonly<Record<string, string>> }
+type Use = { calls: readonly AwsCall[]; variables: Readonly<Record<string, string>> }
 export type Uses = Readonly<Record<FunctionName, Use>>
 
 const each = <Value>(of: (name: FunctionName) => Value): Readonly<Record<FunctionName, Value>> => ({
@@ -31,7 +31,7 @@ const each = <Value>(of: (name: FunctionName) => Value): Readonly<Record<Functio
 const environment = v.object({ Variables: v.record(v.string(), v.string()) })
 
 /** The action and resource on which IAM decides about a command. */
-const callOf = (command: { input: object }): Call => {
+const callOf = (command: { input: object }): AwsCall => {
   const name = command.constructor.name.replace(/Command$/, '')
   const { TableName, IndexName, QueueUrl, Path, Name }: Partial<Record<string, string>> = { ...command.input }
   if (TableName !== undefined) {
@@ -66,7 +66,10 @@ const scenarios = (): Scenario[] => {
  * @throws when a scenario violates a promise
  */
 export const recordUse = async ({ Resources }: Template): Promise<Uses> => {
-  const recorded = each(() => ({ calls: new Map<string, Call>(), variables: {} as Record<string, string> }))
+  const recorded = each(() => ({
+    calls: new Map<string, AwsCall>(),
+    variables: {} as Record<string, string>,
+  }))
   const adjust = (name: FunctionName, dependencies: Dependencies): Dependencies => {
     const { calls, variables } = recorded[name]
     const { Variables } = v.parse(

@@ -113,7 +113,7 @@ const DEFAULTS: Step = {
 export const item = (changes: object = {}) => ({ sku: 'SKU-1', quantity: 1, unit_price: 1000, ...changes })
 
 export const persianTests = () => {
-  test('an order of a store with a Persian source goes its way, and no log line has personal data or a secret', async () => {
+  test('relays orders of stores with Persian names, and logs no personal data or secret', async () => {
     const { data } = await local.json(['stores', 'key', PERSIAN])
     const store = relayWith(() => data.key)
     const query = `?source=${encodeURIComponent(PERSIAN)}`
@@ -158,7 +158,7 @@ export const relayTests = () => {
     await published()
   })
 
-  describe('the relay answers as the service does:', () => {
+  describe('the relay responds as the service does:', () => {
     let direct: Awaited<ReturnType<typeof startSandbox>>
     let service: Target
     let relay: Target
@@ -200,7 +200,7 @@ export const relayTests = () => {
     })
   })
 
-  test('what waits is withdrawn at once, and what is held or registered is not', async () => {
+  test('withdraws a waiting request immediately, but not a held or registered one', async () => {
     const relay = relayWith(source => `local-${source}`)
     const ask = (ask: string, body?: Json) => send(relay, { ask, ...(body && { body }) })
     const withdraw = async (path: string) => {
@@ -226,7 +226,7 @@ export const relayTests = () => {
     })
   })
 
-  test("a client made from the service's OpenAPI document needs nothing but another base URL", async () => {
+  test("a client generated from the service's OpenAPI document only needs another base URL", async () => {
     const definition = JSON.parse(await readFile('docs/openapi.json', 'utf8'))
     const clientOf = (url: string, key: string) =>
       new OpenAPIClientAxios({

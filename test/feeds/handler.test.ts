@@ -121,7 +121,7 @@ describe('a message', () => {
   })
 
   test.each(['feed-shop', 'feed-unknown', 'other-feed-web'])(
-    'of the queue %s, which is not that of an HTTP feed, fails the batch',
+    'from the queue %s, which is not that of an HTTP feed, fails the batch',
     async queue => {
       await expect(run(record('a', { queue }))).rejects.toThrow(
         `Cannot deliver messages of ${ARN}${queue}.fifo: stores.yml has no such HTTP feed`,
@@ -147,7 +147,7 @@ describe('a failed message', () => {
     ...{ Id, ReceiptHandle: `handle-${id}`, VisibilityTimeout },
   })
 
-  test('is delayed with those behind it in its order, and other orders are delivered', async () => {
+  test('is delayed together with later messages of its order, while other orders are delivered', async () => {
     answer = delivery => (delivery === 'a' ? 500 : 200)
     now = START + 90_000
     const group = 'order'
@@ -198,7 +198,7 @@ describe('a failed message', () => {
 
 describe('an endpoint that fails', () => {
   // For how long it is tried before, and that a probe enables it again, is in test/crash/outages.test.ts.
-  test('for the time in stores.yml is disabled: it is probed with one message in fifteen minutes', async () => {
+  test('for the time in stores.yml is disabled: it is probed with one message every fifteen minutes', async () => {
     answer = () => 500
     now = START + DAY
     await run(record('waited', { received: now }))
@@ -235,7 +235,7 @@ describe('an endpoint that fails', () => {
     expect(recorded.counted()).toContain('FeedDisabled')
   })
 
-  test('loses nothing: after thirteen days messages are dead-lettered as they are, in their order', async () => {
+  test('loses nothing: after thirteen days, messages are dead-lettered unchanged and in sequence', async () => {
     answer = () => 500
     const dead = () => drain(stack.sqs, stack.settings.feedsDeadQueueUrl)
     now = START + 13 * DAY - 1
@@ -329,7 +329,7 @@ describe('a delivery', () => {
 
   afterEach(() => void jest.useRealTimers())
 
-  test('is sent and signed as the accounting service does it, with each secret of an exchange', async () => {
+  test('is sent and signed as the accounting service does, with each secret of a rotation', async () => {
     const secrets = ['new', 'not base64']
     const { headers, request } = await deliver(...secrets)
     expect(request).toEqual({
@@ -347,7 +347,7 @@ describe('a delivery', () => {
     expect(headers).not.toHaveProperty('webhook-signature')
   })
 
-  test('is verified by the library of Standard Webhooks, with either secret of an exchange', async () => {
+  test('is verified by the library of Standard Webhooks, with either secret of a rotation', async () => {
     const secrets = ['new', 'old'].map(name => `whsec_${Buffer.from(name.repeat(8)).toString('base64')}`)
     const { headers } = await deliver(...secrets)
     jest.useFakeTimers({ now })
@@ -366,7 +366,7 @@ describe('a delivery', () => {
     },
   )
 
-  test('has arrived with any 2xx and nothing else', async () => {
+  test('is accepted by any 2xx and nothing else', async () => {
     retryAfter = new Date(now + 120_000).toUTCString()
     for (const status of [200, 299]) {
       answer = () => status

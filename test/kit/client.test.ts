@@ -12,7 +12,7 @@ describe('against the accounting service itself', () => {
   const sandbox = useSandbox()
   const client = () => createClient({ baseUrl: `${sandbox().url}/`, key: 'sandbox-key', source: 'shop.ir' })
 
-  test('an order lives from its creation to its refund, by any id', async () => {
+  test('an order goes from creation to refund, with any id', async () => {
     const id = 'سفارش/1 %'
     const created = { source: 'shop.ir', external_id: id, status: 'invoiced', duplicate: false }
     expect(await client().create(order(id))).toMatchObject({ status: 201, order: created })
@@ -21,7 +21,7 @@ describe('against the accounting service itself', () => {
     expect(await client().read(id)).toMatchObject({ status: 'refunded', return_number: expect.any(Number) })
   })
 
-  test('a refusal is an error with its code, field and words', async () => {
+  test('a refusal is an error with code, field and message', async () => {
     const message = expect.stringContaining('none')
     const refused = { status: 400, code: 'unknown_sku', field: 'items[0].sku', message }
     await expect(client().create(order('2', 'none'))).rejects.toMatchObject(refused)
@@ -51,7 +51,7 @@ const answered = (
   return { requests, client: createClient({ baseUrl: 'http://a.test', key: 'k', fetch: send, ...options }) }
 }
 
-test('what concerns the moment is repeated, a lost connection included', async () => {
+test('retries temporary failures, including a lost connection', async () => {
   const { client, requests } = answered([503, 429, 0])
   expect(await client.create(order('1'))).toMatchObject({ status: 200, id: 'i' })
   expect(requests).toHaveLength(4)
@@ -67,7 +67,7 @@ test('Retry-After may be a date', async () => {
 test.each<[string, number[], object, object, object?]>([
   ['too many failures', [503, 503], { attempts: 2 }, { status: 503 }],
   ['too many lost connections', [0], { attempts: 1 }, { code: 'unreachable' }],
-  ['a refusal, which is not repeated,', [400], {}, { status: 400, code: 'unknown', id: 'i' }],
+  ['a refusal, which is not retried,', [400], {}, { status: 400, code: 'unknown', id: 'i' }],
   ['a page instead of JSON', [200], {}, { status: 200, code: 'unknown' }, { body: '<html>' }],
 ])('%s is an error', async (_name, answers, options, error, response = {}) => {
   const { client, requests } = answered(answers, options, response)
@@ -77,7 +77,7 @@ test.each<[string, number[], object, object, object?]>([
   expect(requests).toHaveLength(answers.length)
 })
 
-test('a redirect is an error: neither followed nor repeated', async () => {
+test('a redirect is an error: neither followed nor retried', async () => {
   const paths: unknown[] = []
   const { port, close } = await startServer(async ({ url }) => {
     paths.push(url)
@@ -89,14 +89,14 @@ test('a redirect is an error: neither followed nor repeated', async () => {
   expect(paths).toEqual(['/api/v1/orders/1/?source=api'])
 })
 
-test('the caller chooses the wait', async () => {
+test('the caller can choose the wait', async () => {
   const { client, requests } = answered([])
   for (const wait of [0, 7]) await client.create(order('1'), { wait, strict: wait > 0 })
   const preferred = requests.map(({ headers }) => new Headers(headers).get('prefer'))
   expect(preferred).toEqual(['respond-async', 'wait=7, handling=strict'])
 })
 
-test('a slow answer times out, and the caller can break off', async () => {
+test('a slow response times out, and the caller can abort', async () => {
   const hangs: typeof fetch = (_url, init) =>
     new Promise((_resolve, reject) =>
       init?.signal?.addEventListener('abort', ({ target }) => reject((target as AbortSignal).reason)),

@@ -22,7 +22,7 @@ const COMPILER_OPTIONS = {
   noEmit: true,
 }
 
-test('the package installs from its tarball; the snippets of its README compile, and run on every Node here', async () => {
+test('the package installs from its tarball; the snippets of its README compile and run on every available Node', async () => {
   const project = folder()
   // Of a source file that there is no more.
   await mkdir(join(ROOT, 'kit/dist'), { recursive: true })

@@ -103,7 +103,7 @@ test('a parsed body is a clear error', async () => {
 })
 
 describe('a receiver', () => {
-  test('handles the messages of an order one after another, and other orders meanwhile', async () => {
+  test('handles the messages of an order in sequence, and other orders concurrently', async () => {
     const handled: string[] = []
     const [entered, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const { send } = receiving(async ({ data, version }) => {
@@ -123,7 +123,7 @@ describe('a receiver', () => {
     expect(handled).toEqual(['b7', 'a1', 'a2'])
   })
 
-  test('refuses what its handler throws for, so that it comes again', async () => {
+  test('refuses a message when its handler throws, so that it is redelivered', async () => {
     let fails = true
     const { send, errors } = receiving(
       () => {
@@ -138,12 +138,12 @@ describe('a receiver', () => {
     expect(errors).toEqual([new Error('The database is away')])
   })
 
-  test.each(['{', '{"event":"order.updated"}'])('answers the signed body %s with 400', async body => {
+  test.each(['{', '{"event":"order.updated"}'])('returns 400 for the signed body %s', async body => {
     const headers = { 'x-service-signature': await sign(body, SECRET) }
     expect((await receiving(ignore).receive(headers, body)).status).toBe(400)
   })
 
-  test('accepts the test of the relay, and does not handle it', async () => {
+  test('accepts the test message of the relay without handling it', async () => {
     const { send, errors } = receiving(() => expect('handled').toBe('not handled'))
     const message = { ...orderUpdated({ external_id: FEED_TEST }, 0), event: FEED_TEST }
     expect(await send(await request(message as FeedMessage))).toBe(200)
@@ -152,8 +152,8 @@ describe('a receiver', () => {
 
   test.each([
     ['goes away', 100],
-    ['sends more than any message has', 3e6],
-  ])('outlives a client that %s while it sends', async (_what, bytes) => {
+    ['sends more than the maximum size', 3e6],
+  ])('survives a client that %s while sending', async (_what, bytes) => {
     const handle = nodeHandler(receiving(ignore).receive)
     const handled = Promise.withResolvers<void>()
     const address = await listen((message, response) => {
@@ -166,7 +166,7 @@ describe('a receiver', () => {
     client.destroy()
   })
 
-  test('says in one line why it refuses what anybody can send', async () => {
+  test('logs one line for a request that it refuses without a valid signature', async () => {
     const error = jest.spyOn(console, 'error').mockImplementation(ignore)
     const receive = createReceiver({ secrets: SECRET, handle: ignore })
     expect((await receive({}, '{}')).status).toBe(401)
@@ -174,12 +174,12 @@ describe('a receiver', () => {
     error.mockRestore()
   })
 
-  test('takes POST alone', async () => {
+  test('accepts only POST', async () => {
     expect(await receiving(ignore).send(new Request('http://store.test/'))).toBe(405)
   })
 })
 
-test('what the tester signs is verified by Standard Webhooks, too, while a secret is exchanged as well', async () => {
+test('requests of the testing module are verified by Standard Webhooks, also during a rotation', async () => {
   const message = requestChanged('rejected', { external_id: '1', error: { status: 404, message: 'none' } })
   for (const secrets of [SECRET, ['a text', 'whsec_c2VjcmV0', SECRET]]) {
     const signed = await request(message, secrets)
@@ -189,7 +189,7 @@ test('what the tester signs is verified by Standard Webhooks, too, while a secre
   expect((await request(message, 'a text')).headers.has('webhook-signature')).toBe(false)
 })
 
-test('messages of one version are all handled, and an older version is not', async () => {
+test('handles all messages of one version, but not an older version', async () => {
   const once = onceInMemory()
   /** The types of the package admit whatever the relay publishes. */
   const isNew = (message: Published) => once(message, () => undefined)

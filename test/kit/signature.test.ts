@@ -55,18 +55,18 @@ test.each(cases)('independent vector: $name', async ({ secret, header, bodyBase6
   expect(verdict === 'valid').toBe(valid)
 })
 
-test('what the package signs is what the relay signs', async () => {
+test('the package signs exactly as the relay does', async () => {
   expect(await sign(BODY, ['a', 'b'], T)).toBe(relay.sign({ secret: ['a', 'b'], t: T, body: BODY }))
 })
 
-test('a delivery that waited in a queue is verified at the time of its arrival', async () => {
+test('verifies a queued delivery at the time of its arrival', async () => {
   const delivery = { headers: new Headers({ 'x-service-signature': SIGNED }), body: BODY, secrets: SECRET }
   await verifySignature({ ...delivery, receivedAt: T + 300 })
   await expect(verifySignature(delivery)).rejects.toThrow('Cannot accept the signature')
 })
 
 const WRITTEN = 'the body was parsed and written again'
-const CHARACTERS = 'read in another character set'
+const CHARACTERS = 'character set'
 const [indented, shifted] = [2, 1].map(spaces => JSON.stringify(JSON.parse(BODY), null, spaces))
 const lost = Buffer.from(BODY)
   .toString('ascii')
@@ -102,26 +102,23 @@ test.each<
   ['must have v1=<64', { header: `t=${T}` }],
   ['must have one t=', { header: 'v1=00' }],
   ['must have one t=', { header: `t=${T},${SIGNED}` }],
-])(
-  'the cause is named: %s',
-  async (cause, { body = BODY, secret = SECRET, header, at = T }, signed = BODY) => {
-    const value = header ?? relay.sign({ secret: SECRET, t: T, body: signed })
-    const headers = { 'X-Service-Signature': value }
-    const explanation = await explainSignature({ headers, body, secret, receivedAt: at })
-    expect(explanation.cause).toContain(cause)
-    expect(explanation.valid).toBe(explanation.remedy === undefined)
-    expect(JSON.stringify(explanation)).not.toContain(SECRET.slice(6))
-  },
-)
+])('names the cause: %s', async (cause, { body = BODY, secret = SECRET, header, at = T }, signed = BODY) => {
+  const value = header ?? relay.sign({ secret: SECRET, t: T, body: signed })
+  const headers = { 'X-Service-Signature': value }
+  const explanation = await explainSignature({ headers, body, secret, receivedAt: at })
+  expect(explanation.cause).toContain(cause)
+  expect(explanation.valid).toBe(explanation.remedy === undefined)
+  expect(JSON.stringify(explanation)).not.toContain(SECRET.slice(6))
+})
 
-test('a missing header is named', async () => {
+test('names a missing header', async () => {
   const explanation = await explainSignature({ headers: {}, body: BODY, secret: SECRET })
   expect(explanation).toMatchObject({ valid: false, cause: expect.stringContaining('is missing') })
 })
 
 test.each([
   ['the time of arrival is not known', { receivedAt: Number.NaN }, 'numbers of seconds'],
-  ['the tolerance is no number', { tolerance: Number.NaN }, 'numbers of seconds'],
+  ['the tolerance is not a number', { tolerance: Number.NaN }, 'numbers of seconds'],
   ['a secret is empty', { secrets: ['', SECRET] }, 'the secret is empty'],
 ])('nothing is authentic when %s', async (_what, options, message) => {
   await expect(verify(options)).rejects.toThrow(message)

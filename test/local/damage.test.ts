@@ -75,7 +75,7 @@ test.each([
   ['stopped', 'ssm', 'parameters.json', cut],
   ['stopped', 'sqs', 'queues/fauxqs.db', cut],
 ] as const)(
-  'data of a %s %s with damage in %s is an error that names it and the remedy',
+  'damaged data of a %s %s (%s) is an error with the remedy',
   async (state, part, name, damaged) => {
     const data = folder('damaged')
     await rm(data, { recursive: true, force: true })
@@ -94,7 +94,7 @@ test.each([
 )
 
 test.each(['killed', 'stopped'])(
-  'intact data of %s parts is opened, with a write that a kill cut off',
+  'opens intact data of %s components, including a write cut off by a kill',
   async state => {
     const data = folder('intact')
     await cp(folder(state), data, { recursive: true })

@@ -77,7 +77,7 @@ test.each([
   },
 )
 
-test('an endpoint can be tried on the page, with a key that the server accepts', async () => {
+test('an endpoint can be called from the page, with a key that the server accepts', async () => {
   const { page } = await openAt(`${sandbox.url}/docs`)
   await page.getByText('/api/v1/orders/{external_id}/', { exact: true }).first().click()
   await page.getByRole('button', { name: 'Try it out' }).click()

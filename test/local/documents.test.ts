@@ -136,14 +136,14 @@ test.each<[(typeof FILES)[number], string, string]>([
   ['relay.openapi', 'paths /api/v1/orders/{external_id}/refund/ delete', 'DELETE'],
   ['feeds.asyncapi', 'components schemas OrderUpdated properties version', 'version'],
   ['feeds.asyncapi', 'channels http', 'http'],
-])('a breaking change of docs/%s.json is named: without %s', (name, path, named) => {
+])('names a breaking change of docs/%s.json: without %s', (name, path, named) => {
   const changed = current(name)
   without(changed, path)
   expect(breakingChanges(current(name), changed).join()).toContain(named)
   expect(breakingChanges(current(name), { ...changed, info: { version: '2.0.0' } })).toEqual([])
 })
 
-test('every message and answer in docs/integrate.md is as the documents say', () => {
+test('every message and response in docs/integrate.md matches the documents', () => {
   const blocks = codeBlocks('docs/integrate.md', 'json').map(block => JSON.parse(block))
   const errors = blocks.map(body =>
     'event' in body ? undocumentedMessage(body) : bodyErrors('relay' in body ? 'Order' : 'Accepted', body),

@@ -52,7 +52,7 @@ const feed = (
   })
 }
 
-test('only a failed message is received again, after its visibility timeout, and its group waits for it', async () => {
+test('receives only a failed message again, after its visibility timeout, while its group waits', async () => {
   const queue = await createFifo()
   const seen: string[] = []
   let failures = 1
@@ -120,7 +120,7 @@ test('a batch whose function throws is moved to the dead-letter queue after its 
   expect((await drain(parts.sqs, dead.url)).map(({ Body }) => Body)).toEqual(['poison'])
 })
 
-test('a function receives what Lambda passes to it, and is believed only if it reports failures', async () => {
+test('a function receives the event of Lambda, and its response counts only if it reports failures', async () => {
   const queue = await createFifo()
   const { promise: received, resolve: receive } = Promise.withResolvers<SQSEvent>()
   const report = async (event: SQSEvent) => {
@@ -157,7 +157,7 @@ test('a function receives what Lambda passes to it, and is believed only if it r
   expect(errors).toEqual([])
 })
 
-test('stopping waits for the function and for the deletion that follows, and takes nothing more', async () => {
+test('stopping waits for the function and the deletion after it, and receives nothing more', async () => {
   const queue = await createFifo({ VisibilityTimeout: '30' })
   const [started, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   feed(queue, () => {
@@ -194,6 +194,6 @@ test.each<[response: unknown, failed: readonly string[]]>([
   ...[[{ id: 'a' }], 'a', { itemIdentifier: 'a' }].map(
     batchItemFailures => [{ batchItemFailures }, IDS] as [unknown, string[]],
   ),
-])('with the response %j, the messages that AWS takes for failed have failed', (response, failed) => {
+])('treats the same messages as failed as AWS does for the response %j', (response, failed) => {
   expect([...failedIds(response, IDS)]).toEqual(failed)
 })

@@ -4,7 +4,7 @@ import PQueue from 'p-queue'
 import Lambda from 'serverless-offline/lambda'
 import { limitFunctions } from '../../local/gateway.ts'
 
-test('a run that takes too long loses its thread; only the first has time to load, and one in time keeps it', async () => {
+test('an invocation that times out loses its thread; only the first has extra time to load, and a timely one keeps its thread', async () => {
   const cleanup = jest.fn(async () => undefined)
   const runHandler = jest.fn<() => Promise<unknown>>(async () => 'done')
   const lambda = { setEvent: () => undefined, setClientContext: () => undefined, runHandler, cleanup }

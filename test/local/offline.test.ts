@@ -77,7 +77,7 @@ test('the HTTP port opens once keys and secrets are known and the functions are 
   })
 })
 
-test('a function finds its tables and queues, and nothing of the developer’s own AWS account', async () => {
+test('a function sees its tables and queues, but not the developer’s own AWS account', async () => {
   const environment = (await (await endpoint('environment')).json()) as Record<string, string>
   const { ports } = settings
   expect(environment).toMatchObject({
@@ -103,7 +103,7 @@ test.each([
   'endpoint/exit',
   'endpoint/nothing',
   'slow/hang',
-])('a function that fails, as in %s, is answered with 500 and no detail, as by an HTTP API', async path => {
+])('a function that fails, as in %s, results in 500 without detail, as in an HTTP API', async path => {
   const response = await fetch(`${urlOf(settings.ports.relay)}/${path}`)
   expect([response.status, await response.json()]).toEqual([500, { message: 'Internal Server Error' }])
   expect((await endpoint('elsewhere')).status).toBe(404)
@@ -146,7 +146,7 @@ test('a burst waits for a few threads, and every request is answered', async () 
   expect(new Set(responses.map(({ thread }) => thread)).size).toBeLessThanOrEqual(16)
 })
 
-test('callers that disconnect, waiting or at the function, do not block others', async () => {
+test('callers that disconnect, while waiting or being served, do not block others', async () => {
   for (const patience of [1, 30]) {
     const signal = AbortSignal.timeout(patience)
     const sent = await Promise.allSettled(Array.from({ length: 25 }, () => endpoint('wait', { signal })))
@@ -156,7 +156,7 @@ test('callers that disconnect, waiting or at the function, do not block others',
   expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200))
 })
 
-test('changed code is used without a restart and without losing a request; broken code is a 500', async () => {
+test('uses changed code without a restart or a lost request; broken code results in 500', async () => {
   const source = projectPath('functions/endpoint.ts')
   const before = await readFile(source, 'utf8')
   const statuses = new Set<number>()

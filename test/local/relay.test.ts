@@ -121,7 +121,7 @@ test('the port opens once every function is loaded, with the secret of the sandb
   expect(verify({ ...signed, now: Date.now() / 1000 }).valid).toBe(true)
 })
 
-test('batches run side by side, one that the last process held as well; a pause holds new ones back', async () => {
+test('batches run in parallel, including one left by the last process; a pause delays new ones', async () => {
   await send('b')
   // Sooner than a long poll would give its socket to another.
   await until(() => begun.length === 2, 10_000)

@@ -9,7 +9,7 @@ import { readService } from '../../local/service.ts'
 import { environmentOf, settingsFrom } from '../../local/settings.ts'
 import { ROOT } from '../support/project.ts'
 
-test('the defaults are those of the README', () => {
+test('the defaults match the README', () => {
   expect(settingsFrom({})).toEqual({
     ports: { relay: 3000, lambda: 3002, sandbox: 4000, dynamodb: 8000, sqs: 9324, ssm: 9325, console: 5000 },
     dataDir: resolve('.order-relay'),
@@ -32,7 +32,7 @@ test.each(['abc', '0', '-1', '65536', '80.5', '1e3', ' '])('"%s" is not a port',
   )
 })
 
-test('equal ports are refused, and both variables named', () => {
+test('refuses equal ports and names both variables', () => {
   expect(() => settingsFrom({ SQS_PORT: '8000' })).toThrow(/DYNAMODB_PORT and SQS_PORT are both 8000/)
 })
 
@@ -120,7 +120,7 @@ test('a function with a rate runs at that rate until the stack ends, whether it 
   }
 })
 
-test('functions run as serverless.yml says', () => {
+test('functions run as configured in serverless.yml', () => {
   const given = { batchSize: 3, functionResponseType: 'ReportBatchItemFailures', maximumConcurrency: 2 }
   const events = [{ httpApi: 'ANY /api/{proxy+}' }, ...sqs('OrdersQueue', given), ...sqs('BulkQueue')]
   const { eventSources, timeouts, routes, tables } = read(

@@ -80,7 +80,7 @@ describe('the embedded SQS', () => {
     }
   })
 
-  test('makes a message visible at once when its visibility timeout is set to zero', async () => {
+  test('makes a message visible immediately when its visibility timeout is set to zero', async () => {
     const url = await createQueue(sqs, 'orders.fifo')
     await send(url, 'g', 'one')
     const [{ ReceiptHandle } = {}] = await receive(url)
@@ -89,7 +89,7 @@ describe('the embedded SQS', () => {
     expect(await receive(url)).toMatchObject([{ Body: 'one', Attributes: { ApproximateReceiveCount: '2' } }])
   })
 
-  test('gives nothing to a consumer that is gone', async () => {
+  test('delivers nothing to a consumer that has disconnected', async () => {
     const url = await createQueue(sqs, 'orders.fifo')
     const gone = new AbortController()
     const waiting = sqs.receiveMessage({ QueueUrl: url, WaitTimeSeconds: 20 }, { abortSignal: gone.signal })

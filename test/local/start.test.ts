@@ -67,7 +67,7 @@ describe('npm start', () => {
     expect(code).toBe(0)
   })
 
-  test('can be set up anew by commands alone', async () => {
+  test('can be set up again with commands alone', async () => {
     const url = `${urlOf(settings.ports.relay)}/webhook`
     expect((await local.relay(['unregister'])).code).toBe(0)
     const unregistered = await local.relay(['doctor'])
@@ -96,7 +96,7 @@ describe('npm start', () => {
     expect((await local.json(['unregister', '--url', url])).data.removed).toHaveLength(1)
   })
 
-  test('refuses a second start, and a part that ends stops the others', async () => {
+  test('refuses a second start; a component that exits stops the others', async () => {
     const { code, output } = await (await start(READY)).ended
     expect(code).toBe(1)
     expect(output).toBe(
@@ -109,7 +109,7 @@ describe('npm start', () => {
   })
 })
 
-test('stopped or killed at any moment it leaves no process behind', async () => {
+test('leaves no process behind when stopped or killed at any moment', async () => {
   const early = /^sandbox \| sandbox ready/m
   const stopped = await start(early)
   await kill(stopped, 'SIGINT')
@@ -119,7 +119,7 @@ test('stopped or killed at any moment it leaves no process behind', async () => 
   await kill(await npmStart(early), 'SIGKILL')
 })
 
-test('a start that is aborted, or that a part cannot finish, leaves no process behind', async () => {
+test('an aborted or failed start leaves no process behind', async () => {
   const running = async () => (await alive(await familyOf(process.pid))).length
   const before = await running()
   const starting = new AbortController()
@@ -168,7 +168,7 @@ describe('a mistake', () => {
     expect(rest).toEqual([''])
   })
 
-  test('in ORDER_RELAY_DATA is an error that names it', async () => {
+  test('in ORDER_RELAY_DATA is an error that names the variable', async () => {
     await cp(join(ROOT, 'stores.yml'), join(folder(), 'stores.yml'))
     const dataDir = join(folder(), 'package.json')
     for (const path of [dataDir, join(dataDir, 'below')]) {

@@ -26,7 +26,7 @@ const failing = (...ids: string[]) => ({
 })
 
 describe('a batch', () => {
-  test('whose onFailure fails has this logged, and its message still counts as failed', async () => {
+  test('logs a failure of onFailure, and its message still counts as failed', async () => {
     const error = new Error('no visibility')
     const onFailure = () => Promise.reject(error)
     const delivery = '00000000-0000-4000-8000-000000000001'
@@ -53,7 +53,7 @@ describe('a batch', () => {
     expect(most).toBe(5)
   })
 
-  test('fails what failed and what follows it in its group, if it has one', async () => {
+  test('fails a message and those behind it in its group, if it has one', async () => {
     const member = fc.record({ group: fc.constantFrom('a', 'b', 'c', 'd', ''), fails: fc.boolean() })
     await fc.assert(
       fc.asyncProperty(fc.array(member, { maxLength: 10 }), async batch => {

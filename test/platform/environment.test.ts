@@ -26,7 +26,7 @@ test('unix time is in whole seconds', () => {
   expect(unixSeconds(1999)).toBe(1)
 })
 
-test('the queue of a feed has the account, region and prefix of the order queue, and of no other', () => {
+test('the URL of a feed queue has the account, region and prefix of the order queue', () => {
   const stack = 'https://sqs.eu-central-1.amazonaws.com/123456789012/order-relay-production-'
   expect(siblingQueueUrl(`${stack}orders.fifo`, feedQueueName('shop'))).toBe(`${stack}feed-shop.fifo`)
   expect(() => siblingQueueUrl('https://sqs/quarantine', 'feed-shop.fifo')).toThrow(

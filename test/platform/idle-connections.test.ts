@@ -103,7 +103,7 @@ test('a NAT gateway that resets idle connections delays nothing', async () => {
   ])
 })
 
-test('an attempt that AWS leaves without an answer ends while the sender of a webhook still waits, and with it all idle connections', async () => {
+test('an attempt without a response from AWS ends while the sender of a webhook still waits, and closes all idle connections', async () => {
   const done = Promise.resolve({ status: 200 })
   const answers = [done, new Promise<undefined>(() => undefined), done]
   const server = await startServer(async () => answers.shift())

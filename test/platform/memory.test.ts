@@ -43,7 +43,7 @@ const FUNCTIONS: [name: string, handle: (body: string) => Promise<unknown>, expe
   ],
 ]
 
-test.each(FUNCTIONS)('the %s keeps nothing of what it has processed', async (_name, handle, expected) => {
+test.each(FUNCTIONS)('the %s does not leak memory', async (_name, handle, expected) => {
   const heapAfter = async (events: number) => {
     for (let count = 0; count < events; count++) {
       const data = { source: 'shop', external_id: randomUUID(), status: 'paid', total: '1'.repeat(1000) }

@@ -23,7 +23,7 @@ describe('Parameter Store', () => {
     expect(stack.commands()).toEqual(['GetParametersByPath', 'GetParametersByPath'])
   })
 
-  test('any number of parameters is read from their index with one call, if it is complete', async () => {
+  test('reads any number of parameters with one call if their index is complete', async () => {
     const names = Array.from({ length: 300 }, (_, index) => `shop-${index}/${randomBytes(6).toString('hex')}`)
     const expected = Object.fromEntries(names.map(name => [name, randomBytes(16).toString('hex')]))
     const [first, ...texts] = indexTexts(expected)
@@ -44,7 +44,7 @@ describe('Parameter Store', () => {
     expect(indexTexts({ shop: 'x', 'shop.1': 'y' }).filter(text => text !== '{}')).toHaveLength(1)
   })
 
-  test('a single parameter is read by its name, and a missing one is no error', async () => {
+  test('reads a single parameter by name; a missing one is not an error', async () => {
     await stack.set('single', 'one')
     const load = (name: string) => singleParameter(ssm, secretsPath, name)()
     expect([await load('single'), await load('missing')]).toEqual([{ single: 'one' }, {}])
@@ -95,7 +95,7 @@ describe('cached parameters', () => {
     [0, 22_500],
     [0.5, 30_000],
     [1, 37_500],
-  ])('are left alone after a failed read, for half a minute jittered by %p: %p ms', async (random, pause) => {
+  ])('are not read after a failed read, for half a minute jittered by %p: %p ms', async (random, pause) => {
     Object.assign(state, { random, stored: new Error('throttled') })
     for (state.now of [0, 1, pause - 1]) await expect(find('a')).rejects.toThrow('throttled')
     expect(state.reads).toBe(1)
@@ -115,7 +115,7 @@ describe('cached parameters', () => {
     await expect(find('a')).rejects.toThrow('down')
   })
 
-  test('have nothing to be found while the read after a miss fails', async () => {
+  test('find nothing while the read after a miss fails', async () => {
     await cache.get()
     state.stored = new Error('down')
     expect(await find('b')).toBeUndefined()

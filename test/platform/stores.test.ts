@@ -36,7 +36,7 @@ describe('stores.yml', () => {
     expect(parseStores(file(store))).toMatchObject([{ feed: { disable_after: seconds } }])
   })
 
-  test('takes a source of a hundred characters, whatever they are', () => {
+  test('takes a source of any hundred characters', () => {
     const store = { source: '😀'.repeat(100), feed: 'sqs' }
     expect(parseStores(JSON.stringify({ stores: [store] }))).toEqual([store])
   })
@@ -48,7 +48,7 @@ describe('stores.yml', () => {
   })
 
   test.each(['http://127.0.0.1:8080/', 'https://localhost/', 'http://[::1]/', 'https://shop.localhost/'])(
-    'takes the feed %s, which cannot be deployed',
+    'accepts the feed %s locally, but does not deploy it',
     address => {
       const stores = parseStores(file(http(address)))
       expect(() => assertPublicFeeds(stores)).toThrow('the HTTP feed of the store "a"')
@@ -176,7 +176,7 @@ describe('the name of a store', () => {
     )
   })
 
-  test('is another for every other source, even where case does not count', () => {
+  test('differs for every source, even if case is ignored', () => {
     fc.assert(
       fc.property(fc.uniqueArray(source, { minLength: 2, maxLength: 100 }), sources => {
         const names = sources.map(text => (plain(text) ? storeName(text) : storeName(text).toLowerCase()))
@@ -186,7 +186,7 @@ describe('the name of a store', () => {
     )
   })
 
-  test('leaves a queue name that SQS allows, or an error that says why not', () => {
+  test('results in a valid SQS queue name, or an error with the reason', () => {
     const prefix = 'order-relay-production-'
     const long = 'x'.repeat(50)
     expect(() => queueOf(prefix, long)).toThrow(

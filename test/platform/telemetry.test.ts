@@ -32,7 +32,7 @@ test('an error is logged with its codes, and without any other property or its c
   })
 })
 
-test('a log line stays one line for every reader, and its fields arrive as they are', () => {
+test('a log entry remains one line for every reader, and its fields are preserved', () => {
   const external_id = 'a\u2028b\u0085c\u001b[2J\u009b\n'
   const output = powertoolsOutput(({ info, error }) => {
     info('delivery received', { external_id })

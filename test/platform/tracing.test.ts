@@ -10,7 +10,7 @@ import { startFunction } from '../../bench/runtime/function.ts'
 import { dynamodbClient } from '../../lib/platform/clients.ts'
 import { httpClient } from '../../lib/platform/http-client.ts'
 import { urlOf } from '../../local/settings.ts'
-import { type Answer, startServer } from '../support/server.ts'
+import { type PlainResponse, startServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
 const ROOT = '1-5759e988-bd862e3fe1be46a994272793'
@@ -114,12 +114,12 @@ test('the packaged worker records its calls for a create, when Lambda samples it
   }
 })
 
-const answer = (status: number, type?: string): Answer => ({
+const answer = (status: number, type?: string): PlainResponse => ({
   status,
   body: JSON.stringify({ __type: type, message: 'سفارش ۱' }),
 })
 
-test.each<[string, Answer | undefined, string, string]>([
+test.each<[string, PlainResponse | undefined, string, string]>([
   ['a condition that fails', answer(400, 'ConditionalCheckFailedException'), 'error', 'error'],
   ['a throttle of DynamoDB', answer(400, 'ThrottlingException'), 'throttle error', 'error'],
   ['too many requests', answer(429), 'throttle error', 'throttle error'],

@@ -6,11 +6,11 @@ import { readRequest, route } from '../../lib/api/request.ts'
 import { readOrderEvent } from '../../lib/orders/events.ts'
 import { retryAfterSeconds } from '../../lib/platform/http-client.ts'
 import { readJson } from '../../lib/protocol/json.ts'
-import { normaliseMobile } from '../../lib/protocol/mobile.ts'
 import { scanJson } from '../../lib/protocol/scan-json.ts'
 import { sign, verify } from '../../lib/protocol/signature.ts'
 import { readWebhook } from '../../lib/webhook/receive.ts'
 import { rotationPhase } from '../../lib/webhook/secrets.ts'
+import { normaliseMobile } from '../../sandbox/mobile.ts'
 
 const create = (more: string) => `{"source":"shop","external_id":"1","items":[${more}]}`
 const readCreate = (body: string) =>
@@ -87,7 +87,7 @@ test('a number has at most 1,000 characters, wherever it is read', () => {
   expect(readOrderEvent(`[${long}]`)).toEqual({ unreadable: reason })
 })
 
-test('a request with 87,000 invalid items is refused at the first', () => {
+test('refuses a request with 87,000 invalid items at the first one', () => {
   const body = create(Array.from({ length: 87_000 }, () => '1').join(','))
   expect(readCreate(body)).toMatchObject({ invalid: { status: 400, body: { error: { field: 'items[0]' } } } })
   // Collecting an issue for every item takes some hundred times as long as reading them.

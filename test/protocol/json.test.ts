@@ -72,7 +72,7 @@ describe('decimalOf', () => {
 })
 
 describe('readJson', () => {
-  test('reads the same from text as from its bytes, and returns the text', () => {
+  test('reads text and its bytes alike, and returns the text', () => {
     const property = fc.property(fc.json(), text => {
       expect(readJson(text)).toMatchObject({ text })
       expect(readJson(Buffer.from(text))).toEqual(readJson(text))
@@ -144,7 +144,7 @@ describe('a scan', () => {
   test.each([
     ['{"a":1,"b":{"a":2}}', []],
     ['{"a":1,"\\u0061":2,"b":[{"c":1},{"c":1,"c":2}]}', ['a', 'c']],
-  ])('finds the names that %s has twice', (text, repeated) => {
+  ])('finds repeated names in %s', (text, repeated) => {
     expect(scanJson(text)).toEqual({ repeated })
   })
 
@@ -154,7 +154,7 @@ describe('a scan', () => {
     ['[1', 'line 1, column 3'],
     ['', 'line 1, column 1'],
     ['[1]', ''],
-  ])('finds the place of the error in %j', (text, place) => {
+  ])('finds the position of the error in %j', (text, place) => {
     expect(placeOfError(text)).toBe(place)
   })
 })

@@ -4,7 +4,6 @@ import fc from 'fast-check'
 import * as v from 'valibot'
 import { fieldOf, invalid } from '../../lib/protocol/errors.ts'
 import { ExactNumber, parseJson } from '../../lib/protocol/json.ts'
-import { normaliseMobile } from '../../lib/protocol/mobile.ts'
 import { externalId, orderResult } from '../../lib/protocol/order.ts'
 import {
   customer,
@@ -105,20 +104,20 @@ describe('a refusal names the field, the value and the rule', () => {
     expect(refusal(schema, body)).toEqual({ code: 'invalid', message, ...(field && { field }) })
   })
 
-  test('of a long value only the first sixty characters are shown', () => {
+  test('shows only the first sixty characters of a long value', () => {
     const shown = (length: number) => refusal(v.literal('x', 'no'), 'y'.repeat(length))?.message
     expect(shown(58)).toBe(`The body is "${'y'.repeat(58)}": no`)
     expect(shown(59)).toBe(`The body is "${'y'.repeat(59)}…: no`)
   })
 
-  test('a field is named by its path as a caller would write it', () => {
+  test('names a field by its path as a caller would write it', () => {
     const schema = v.array(v.object({ a: v.object({ b: v.string() }) }))
     const [issue] = v.safeParse(schema, [{ a: { b: 1 } }]).issues ?? []
     expect(issue && fieldOf(issue)).toBe('[0].a.b')
   })
 })
 
-describe('accepted is', () => {
+describe('accepts', () => {
   const nothing = { source: null, date: null, customer: null, shipping: null, discount: null, payment: null }
   test.each<[string, Schema, unknown]>([
     ['null in every optional field', orderRequest, order(nothing)],
@@ -163,7 +162,7 @@ describe('accepted is', () => {
   })
 })
 
-test('the limits are in the metadata of the schemas, and the names those of the spec', () => {
+test('the metadata of the schemas has the limits, and the field names match the spec', () => {
   expect(v.getMetadata(externalId)).toEqual({ maxLength: 100 })
   expect(v.getMetadata(date)).toEqual({ format: 'date' })
   expect(v.getMetadata(item.pipe[2].entries.quantity)).toEqual({ exclusiveMinimum: 0 })
@@ -190,30 +189,6 @@ describe('a status', () => {
     const all = [...STATUSES, 'archived']
     for (const [at, from] of all.entries())
       expect(all.filter(to => isForward(from, to))).toEqual(STATUSES.slice(at + 1))
-  })
-})
-
-describe('a mobile number', () => {
-  type Vectors = { canonical: string; forms: { form: string; why: string }[]; invalid: string[] }
-  const vectors: Vectors = JSON.parse(readFileSync('test/vectors/mobile.json', 'utf8'))
-
-  test.each([
-    ...vectors.forms.map(({ form, why }) => [why, form, vectors.canonical]),
-    ['Arabic digits, which some keyboards type for Persian ones', '٠٩٨٧٦٥٤٣٢١٠', '09876543210'],
-    ['mixed digits', '+٩٨٩۱۲۳٤۵٦۷۸۹', '09123456789'],
-    ['white space around it', ' 09123456789\n', '09123456789'],
-    ...[
-      ...vectors.invalid,
-      '989123456789',
-      'x9123456789',
-      '009123456789',
-      '091234567890',
-      '0912 3456789',
-    ].map(form => {
-      return ['is none', form, undefined]
-    }),
-  ])('%s: %p', (_why, form = '', canonical) => {
-    expect(normaliseMobile(form)).toBe(canonical)
   })
 })
 

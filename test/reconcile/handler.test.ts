@@ -59,7 +59,7 @@ test('an order that stays unsettled is checked at growing intervals', async () =
   expect([checkInterval(0, 0), checkInterval(0, 1)]).toEqual([540, 660])
 })
 
-test('a run checks at most twenty orders of each of sixteen shards, the longest due first', async () => {
+test('a run checks at most twenty orders in each of sixteen shards, longest due first', async () => {
   const ids = Array.from({ length: 400 }, (_, index) => `many-${index}`)
   const shardOf = (external_id: string) => messageGroupOf({ source: 'shop', external_id }).slice(0, 1)
   const first = ids.filter(id => shardOf(id) === shardOf('many-0'))
@@ -70,7 +70,7 @@ test('a run checks at most twenty orders of each of sixteen shards, the longest 
   expect(await drain(stack.sqs, stack.settings.ordersQueueUrl)).toEqual([])
 })
 
-test('a run fails with any of its shards, and the next one makes the checks that could not be queued', async () => {
+test('a run fails if any of its shards fails, and the next run makes the missing checks', async () => {
   await save('again', { doubt: 'now' })
   for (const command of ['Query', 'SendMessage']) {
     stack.faults.set(command, 'before')

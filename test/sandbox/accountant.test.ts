@@ -153,7 +153,7 @@ describe('the list of orders', () => {
   })
 })
 
-test('names are found in Arabic and in Persian spelling, with or without joiners, hamza and diacritics', async () => {
+test('finds names in Arabic and Persian spelling, with or without joiners, hamza and diacritics', async () => {
   const { create, panel } = sandbox()
   const written = 'علی‌پور عليپور كاظمی کاظمي مؤمنی مومنی آرش ارش رضائی رضایی هُدیٰ هدی'.split(' ')
   for (const [index, name] of written.entries())
@@ -164,7 +164,7 @@ test('names are found in Arabic and in Persian spelling, with or without joiners
   }
 })
 
-test('the totals are exact, and those of the filtered orders; the export has them all, and no formula', async () => {
+test('totals of filtered orders are exact; the export contains all orders and no formula', async () => {
   const { create, refund, panel } = sandbox()
   const hostile = { mobile: '09123456789', name: '=HYPERLINK("http://evil.example";"x")' }
   await create(order('+1', { customer: hostile, payment: { method: 'card', reference: ' ＠a;b' } }))
@@ -195,7 +195,7 @@ test('the totals are exact, and those of the filtered orders; the export has the
   expect(rest).toEqual([''])
 })
 
-test('an export lets others work, and has each order once although orders move while it is made', async () => {
+test('an export does not block other requests, and contains each order once although orders change meanwhile', async () => {
   const store = openStore(undefined, clockIn('Asia/Tehran'))
   createExamples({ orders: 1000 }, store)
   const parts = exportOrders({ sort: '-updated_at' }, store)
@@ -215,7 +215,7 @@ test('an export lets others work, and has each order once although orders move w
 describe('many retries', () => {
   const retries = async (body: object) => (await sandbox().post('retries', body)).body
 
-  test('finalize what the stock allows, oldest first, after a dry run that says so and changes nothing', async () => {
+  test('finalize what the stock allows, oldest first, after a dry run that predicts it and changes nothing', async () => {
     const { create, product, read, register, list, stock, detail } = sandbox()
     await register('http://127.0.0.1:9/')
     for (const [index, quantity] of [2, 2, 3, 1].entries())
@@ -235,7 +235,7 @@ describe('many retries', () => {
     expect((await retries({})).orders).toEqual([])
   })
 
-  test('of chosen orders have a result each, whatever becomes of the others', async () => {
+  test('of selected orders each have their own result', async () => {
     const { create, detail } = sandbox()
     await create(order('paid', { payment: PAYMENT }))
     await create(order('short', SHORT))
@@ -373,7 +373,7 @@ describe('each action in each status: the status after it, or why it is refused'
   })
 })
 
-test('a returned order in review has no documents, its payment is held, and a retry makes new ones', async () => {
+test('a returned order in review has no documents, its payment is held, and a retry creates new ones', async () => {
   await orderIn('refunded')
   const { stock, pay } = sandbox()
   expect((await act('review')).body).toMatchObject({
@@ -457,7 +457,7 @@ describe('a correction', () => {
   })
 })
 
-test('customers are listed by code, as many as asked for, with the text that is searched', async () => {
+test('lists customers by code, up to a limit, filtered by text', async () => {
   const customers = [
     { mobile: '09120000002', name: 'Neda' },
     { mobile: '09120000001', email: 'NEDA@example.com' },
@@ -513,7 +513,7 @@ const steps = fc.record({
   paid: fc.boolean(),
 })
 
-test('whatever stores and accountant do, documents, stock and numbers agree', () => {
+test('documents, stock and numbers agree after any actions of stores and accountant', () => {
   const clock = clockIn('Asia/Tehran')
   fc.assert(
     fc.property(fc.array(steps, { minLength: 5, maxLength: 40 }), story => {

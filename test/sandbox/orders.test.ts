@@ -93,7 +93,7 @@ describe('creating an order', () => {
     expect((await read('1', 'other')).body).toMatchObject({ source: 'other', invoice_number: 2 })
   })
 
-  test('has the present state as a duplicate, or by the settings the original result', async () => {
+  test('returns the current state as a duplicate or, by the settings, the original result', async () => {
     const { create, pay, settings } = sandbox()
     const { body: original } = await create(order('1'))
     const paid = { ...(await pay('1')).body, duplicate: true }
@@ -110,7 +110,7 @@ test.each([PAYMENT, { payment: PAYMENT }])('the payment %j pays the whole invoic
   expect((await detail('1')).receipt).toMatchObject({ amount: '2200', reference: 'r-1' })
 })
 
-test('the first payment of a draft is held until a retry, another one is only in the history', async () => {
+test('holds the first payment of a draft until a retry; another one is only recorded in the history', async () => {
   const { create, pay, detail, product, retry } = sandbox()
   await create(order('1', { ...SHORT, date: '2026-05-06' }))
   for (const payment of [PAYMENT, { method: 'online', reference: 'r-2' }]) await pay('1', payment)
@@ -190,7 +190,7 @@ describe('the customer (rules 1 to 3)', () => {
 })
 
 describe('the rows (rules 4 and 5)', () => {
-  test('have the product name unless the store names them; shipping is a taxed row of its own', async () => {
+  test('have the product name unless the store names them; shipping is a separate taxed row', async () => {
     const { create, detail } = sandbox()
     const item = row('SKU-1', 1)
     const items = [item, { ...item, name: 'gift' }, { ...item, name: null }]
@@ -207,7 +207,7 @@ describe('the rows (rules 4 and 5)', () => {
     expect(totals).toEqual({ amount: '3500', orderDiscount: '300', net: '3200', tax: '320', total: '3520' })
   })
 
-  test('are those of the independent pricing vectors, over HTTP', async () => {
+  test('match the independent pricing vectors, over HTTP', async () => {
     const { create, detail, settings, product } = sandbox()
     const { cases } = JSON.parse(readFileSync('test/vectors/pricing.json', 'utf8'))
     for (let sku = 0; sku < 5; sku++) await product(`SKU-${sku}`, { stock: 1_000_000 })
@@ -307,7 +307,7 @@ test('stock decreases by the exact sum of the rows of a product', async () => {
 const priced = (order: Priceable, taxRate = 10, pricesIncludeTax = false) =>
   price(order, { taxRate: decimal(taxRate), pricesIncludeTax })
 
-test('of equal remainders of the order discount, the earlier row has the rial', () => {
+test('assigns the rial of equal remainders of the order discount to the earlier row', () => {
   const items = Array(3).fill({ quantity: 1, unit_price: 100 })
   const { rows } = priced({ items, discount: 10 })
   expect(rows.map(({ orderDiscount }) => orderDiscount)).toEqual([4n, 3n, 3n])

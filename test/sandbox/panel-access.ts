@@ -15,7 +15,7 @@ const VIEWS = [
   ['#/products', 'Add product', 'افزودن کالا'],
   ['#/customers', 'E-mail', 'ایمیل'],
   ['#/webhooks', 'Registered addresses', 'نشانی‌های ثبت‌شده'],
-  ['#/testing', 'Faults on purpose', 'خطاهای عمدی'],
+  ['#/testing', 'Intentional faults', 'خطاهای عمدی'],
   ['#/settings', 'Fiscal years', 'سال‌های مالی'],
 ] as const
 
@@ -131,7 +131,7 @@ export const accessTests = (openAt: OpenAt) => {
   })
 
   // Last: it finalizes the order in review.
-  test('the keyboard alone leads from the list of orders to a finalized invoice', async () => {
+  test('the keyboard alone suffices from the list of orders to a finalized invoice', async () => {
     const { page, errors } = await openAt(sandbox().url)
     await page.getByText('review').first().waitFor()
     const press = (key: string) => page.keyboard.press(key)

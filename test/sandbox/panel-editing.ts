@@ -138,7 +138,7 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await row.getByText('20 Mar 2024').waitFor()
   })
 
-  test('a fault is shown on every page until it ends; examples, stock and settings are there at a click', async () => {
+  test('a fault is shown on every page until it ends; examples, stock and settings take one click', async () => {
     const { page, errors } = await open('#/testing')
     await page.getByRole('button', { name: 'Create 20 example orders' }).click()
     await page.getByRole('button', { name: 'Stock 100 of each product' }).click()

@@ -59,12 +59,12 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     const { page, errors } = await open('#/orders/1002?source=api')
 
     await page.getByLabel('Order payment receiving account').selectOption('cash-1')
-    await page.getByLabel('Switch automatic finalization on').uncheck()
+    await page.getByLabel('Turn on automatic finalization').uncheck()
     await page.getByRole('button', { name: 'Fix and retry' }).click()
     await page.getByText('Retried, and it still needs review').waitFor()
     expect((await client().read('1002')).body.status).toBe('needs_review')
 
-    await page.getByLabel('Switch automatic finalization on').check()
+    await page.getByLabel('Turn on automatic finalization').check()
     await page.getByRole('button', { name: 'Fix and retry' }).click()
     await page.getByText('The order is now paid').waitFor()
     const { body } = await client().panel('settings')
@@ -148,7 +148,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByText('سارا محمدی').waitFor()
   })
 
-  test('chosen orders, and all whose cause is gone, are retried after the page has said what will happen', async () => {
+  test('selected orders, and all that are ready, are retried after a preview', async () => {
     for (const [index, quantity] of [1, 2, 9].entries())
       await client().create(order(`o-${index}`, { ...SAFFRON, items: [row('SKU-3', quantity)] }))
     const { page, errors } = await open('#/orders')
@@ -209,7 +209,7 @@ export const orderTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByText('No order matches').waitFor()
   })
 
-  test('the list follows many orders with few requests, and Back returns to the place that was left', async () => {
+  test('the list follows many orders with few requests, and Back restores the position', async () => {
     const { page } = await open('#/orders')
     let requests = 0
     page.on('request', request => {

@@ -89,7 +89,7 @@ test('after a kill during many creates, every confirmed order exists once, and i
   await close()
 })
 
-test('only its owner can read the data, in a directory of an earlier version as well, and it outlives SIGTERM', async () => {
+test('only its owner can read the data, even in a directory of an earlier version, and it survives SIGTERM', async () => {
   const data = folder('.order-relay')
   await mkdir(data)
   await chmod(data, 0o755)
@@ -125,7 +125,7 @@ test.each<[string, string[], string, Record<string, string>?]>([
   ['an unknown flag', ['--sped', '2'], "Unknown option '--sped'"],
   ['no database', ['--port', '0', '--data', 'package.json'], 'Cannot open the database "package.json"'],
   ['an unknown zone', ['--port', '0'], 'Cannot use the accounting time zone "Tehran"', ZONE],
-])('%s is an error that says so', async (_name, args, message, environment = {}) => {
+])('%s is a clear error', async (_name, args, message, environment = {}) => {
   const before = process.env
   process.env = { ...before, ...environment }
   await expect(main(args)).rejects.toThrow(message)

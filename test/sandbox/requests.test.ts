@@ -67,7 +67,7 @@ describe('a request that is refused with the field and the rule', () => {
   })
 })
 
-test('a URL is one in capitals, too', async () => {
+test('accepts a URL in capitals', async () => {
   expect((await sandbox().register('HTTPS://RELAY.EXAMPLE')).status).toBe(200)
 })
 
@@ -292,7 +292,7 @@ test.each<[fault: object, answer: unknown[], isRegistered: boolean]>([
   [{ kind: 'error', status: 503 }, [503, 'fault'], false],
   [{ kind: 'error', status: 429, retryAfter: 7 }, [429, '7', 'fault'], false],
   [{ kind: 'slow', delay: 50 }, [201], true],
-])('%j hits the next requests of a kind, and then no more', async (fault, answer, isRegistered) => {
+])('%j affects the next requests of a kind, and then no more', async (fault, answer, isRegistered) => {
   const { panel, read } = sandbox()
   const { status, body } = await add({ ...fault, operation: 'createOrder', requests: 2 })
   expect({ status, body }).toMatchObject({ status: 200, body: { id: 1, requests: 2, until: null } })
@@ -307,7 +307,7 @@ test.each<[fault: object, answer: unknown[], isRegistered: boolean]>([
   expect(await created('1')).toEqual([isRegistered ? 200 : 201])
 })
 
-test('a fault of the whole order API lasts for a time, or until it is ended; the oldest one hits', async () => {
+test('a fault of the whole order API lasts for a time or until it is ended; the oldest one applies', async () => {
   await add({ kind: 'error', seconds: 1 })
   await add({ kind: 'error', status: 429 })
   expect((await sandbox().read('1')).status).toBe(500)

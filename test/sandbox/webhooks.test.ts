@@ -92,7 +92,7 @@ test("neither a store's own requests nor a retry without effect sends a webhook"
   expect(await list('deliveries')).toEqual([])
 })
 
-test('every attempt has a new t and the same delivery id and body until one is accepted, which no redirect is', async () => {
+test('every attempt has a new t and the same delivery id and body until one is accepted; a redirect does not count', async () => {
   // Slow enough that t, in seconds, differs between the first and the last attempt.
   const slow = clientOf(closed(await startSandbox({ port: 0, speed: 30 })).url)
   const answers = [302, 'hang up', 204] as const
@@ -153,7 +153,7 @@ test('a URL is registered, tested and removed in the panel, and each delivery is
   expect((await test()).status).toBe(409)
 })
 
-test('every registered URL receives the webhook, signed with its own secret, however slow another is', async () => {
+test('every registered URL receives the webhook, signed with its own secret, even if another is slow', async () => {
   const hanging = await receiver(() => 'hang')
   await sandbox().register(hanging.url)
   const first = await receiver()
@@ -228,7 +228,7 @@ test('the outcome reports a timeout and an unreachable receiver', async () => {
   expect(await attemptTo(url)).toMatchObject({ status: null, error: expect.stringContaining('ECONNREFUSED') })
 })
 
-test('the status of an endless response decides, and only its beginning is kept', async () => {
+test('uses the status of an endless response and keeps only its beginning', async () => {
   const { url, close } = await listening((_request, response) => {
     const more = () => response.write('x'.repeat(10_000), more)
     more()

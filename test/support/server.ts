@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import { buffer } from 'node:stream/consumers'
 import { addressOf, portOf } from './address.ts'
 
-export type Answer = { status: number; headers?: Record<string, string>; body?: string }
+export type PlainResponse = { status: number; headers?: Record<string, string>; body?: string }
 
 /** An HTTP server on a free port of the loopback address. */
 export const listening = async (listener: RequestListener) => {
@@ -29,7 +29,7 @@ export const listening = async (listener: RequestListener) => {
  * has no answer, the connection breaks.
  */
 export const startServer = (
-  respond: (request: IncomingMessage, body: Buffer) => Promise<Answer | undefined>,
+  respond: (request: IncomingMessage, body: Buffer) => Promise<PlainResponse | undefined>,
 ) =>
   listening((request, response) => {
     buffer(request)

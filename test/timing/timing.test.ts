@@ -14,7 +14,7 @@ test.each<Places>(
       ]
     : [[0, 63]],
 )(
-  'the time of a signature wrong at %d or %d does not tell where, as a leaky comparison does',
+  'timing does not reveal whether a signature is wrong at %d or %d, unlike a leaky comparison',
   (...places) => {
     const leak = race(leaky, places, PAIRS)
     const own = race(ours, places, PAIRS)

@@ -133,16 +133,19 @@ describe('an authentic webhook of a known store', () => {
   test.each([
     ['has expired', NOW, 'queued'],
     ['expires in a second', NOW + 1, 'duplicate'],
-    ['does not say when it expires', undefined, 'queued'],
-  ])('whose record %s counts as expected, whatever DynamoDB has deleted', async (_name, expires, outcome) => {
-    const hook = webhook()
-    const Item = {
-      ...{ delivery: { S: hook.delivery }, source: { S: 'shop' }, external_id: { S: '1001' } },
-      ...(expires !== undefined && { expires_at: { N: String(expires) } }),
-    }
-    await stack.dynamodb.putItem({ TableName: 'deliveries', Item })
-    expect(await post(hook)).toMatchObject(ok(outcome))
-  })
+    ['has no expiry', undefined, 'queued'],
+  ])(
+    'whose record %s counts as expected, even if DynamoDB has not deleted it',
+    async (_name, expires, outcome) => {
+      const hook = webhook()
+      const Item = {
+        ...{ delivery: { S: hook.delivery }, source: { S: 'shop' }, external_id: { S: '1001' } },
+        ...(expires !== undefined && { expires_at: { N: String(expires) } }),
+      }
+      await stack.dynamodb.putItem({ TableName: 'deliveries', Item })
+      expect(await post(hook)).toMatchObject(ok(outcome))
+    },
+  )
 
   test.each<[string, object, (json: string) => string | Uint8Array]>([
     ['bytes, which API Gateway passes as base64', { error: 'کمبود' }, json => Buffer.from(`\uFEFF${json}`)],
@@ -168,7 +171,7 @@ describe('an authentic webhook of a known store', () => {
   )
 })
 
-describe('what is not queued', () => {
+describe('a request that is not queued', () => {
   const ANSWERS: Readonly<Record<string, (reason: unknown) => object>> = {
     ignored: () => ok('ignored'),
     forged: () => refused(401, 'unauthorized', 'The signature is missing or not valid'),
@@ -248,7 +251,7 @@ test.each<[string, Content]>([
   ...STORED.map((command): [string, Content] => [command, webhook()]),
   ['SendMessage', '[1]'],
   ['PutItem', '[2]'],
-])('while AWS fails at %s, the sender is asked to try again', async (command, content) => {
+])('returns 503 while AWS fails at %s', async (command, content) => {
   stack.faults.set(command, 'before')
   expect(await post(content)).toMatchObject(unavailable)
   const fields = typeof content === 'string' ? {} : { ...KEY, delivery: expect.any(String) }
@@ -256,7 +259,7 @@ test.each<[string, Content]>([
   expect(recorded.counted()).toEqual([...(content === '[2]' ? ['Quarantined'] : []), 'DeliveryFailed'])
 })
 
-test('a function starts when it has read the secrets, or could not, and tries again in half a minute', async () => {
+test('a function starts even if it cannot read the secrets, and retries after half a minute', async () => {
   let reads = 0
   const send = async () => {
     await new Promise(setImmediate)
@@ -275,7 +278,7 @@ test('a function starts when it has read the secrets, or could not, and tries ag
   }
 })
 
-test('an exchange of the secret defers what is signed with one that is still unknown, which is no failure', async () => {
+test('a rotation defers webhooks signed with a secret that is not known yet, without counting a failure', async () => {
   await stack.set('webhook/rotation', untilText('switching', NOW + 60))
   handler = await create()
   recorded.clear()

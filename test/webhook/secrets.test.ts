@@ -4,7 +4,7 @@ import { sign, verify } from '../../lib/protocol/signature.ts'
 import {
   type RotationPhase,
   rotationPhase,
-  SecretExchangeError,
+  SecretRotationError,
   webhookSecrets,
 } from '../../lib/webhook/secrets.ts'
 import { parametersForTests } from '../support/parameters.ts'
@@ -27,7 +27,7 @@ const accepts = async (secret: string) => {
 const rotation = (phase: RotationPhase, seconds = 60) => ({ rotation: untilText(phase, seconds) })
 
 // How often parameters are read, and what happens while they cannot be, is in test/platform/parameters.test.ts.
-test('a signature is verified with every stored secret, and with nothing else', async () => {
+test('verifies a signature with every stored secret, and with nothing else', async () => {
   state.stored = { ...BOTH, ...rotation('announced') }
   const found = ['one', 'two', 'three', state.stored.rotation ?? ''].map(accepts)
   expect(await Promise.all(found)).toEqual([true, true, false, false])
@@ -41,7 +41,7 @@ test.each([
   expect([verified, state.reads]).toEqual([{ valid: false, reason }, 0])
 })
 
-describe('an exchange of the secret', () => {
+describe('a rotation of the secret', () => {
   test.each([
     ['announced until 2000', 1999, 'announced'],
     ['switching until 2000', 1999, 'switching'],
@@ -55,7 +55,7 @@ describe('an exchange of the secret', () => {
   })
 
   test.each(['announced', 'switching'] as const)(
-    'that is %s causes one read a second at most, whatever the forgeries, and finds a new secret by it',
+    'that is %s causes at most one read per second, despite forgeries, and finds a new secret',
     async phase => {
       state.stored = { ...ONE, ...rotation(phase) }
       for (; state.now < 5000; state.now += 100) await accepts('forged').catch(() => undefined)
@@ -66,11 +66,11 @@ describe('an exchange of the secret', () => {
     },
   )
 
-  test('that is switching defers what no secret matches, and accepts the rest', async () => {
+  test('that is switching defers signatures without a matching secret, and accepts the others', async () => {
     await accepts('one')
     // First seen after the mismatch.
     state.stored = { ...ONE, ...rotation('switching') }
-    await expect(accepts('two')).rejects.toThrow(SecretExchangeError)
+    await expect(accepts('two')).rejects.toThrow(SecretRotationError)
     expect(await accepts('one')).toBe(true)
     state.stored = ONE
     state.now += 1000
@@ -82,7 +82,7 @@ describe('an exchange of the secret', () => {
     await accepts('one')
     state.stored = new Error('throttled')
     state.now = 299_000
-    await expect(accepts('two')).rejects.toThrow(SecretExchangeError)
+    await expect(accepts('two')).rejects.toThrow(SecretRotationError)
     expect(await accepts('one')).toBe(true)
     state.now += 1000
     expect(await accepts('two')).toBe(false)

@@ -2,16 +2,16 @@ import { batch, type Signal, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { request } from './http.ts'
 
-/** Something to read from the service, and to read again whenever things of these kinds change. */
-export type Source<Answer> = { path: string; kinds: readonly string[]; answer?: Answer }
+/** Data of the service, read again whenever something of these kinds changes. */
+export type Resource<Data> = { path: string; kinds: readonly string[]; answer?: Data }
 
-export type Sources = Record<string, Source<unknown>>
+export type Resources = Record<string, Resource<unknown>>
 
-export type DataOf<S extends Sources> = {
-  [Name in keyof S]: S[Name] extends Source<infer Answer> ? Answer : never
+export type DataOf<S extends Resources> = {
+  [Name in keyof S]: S[Name] extends Resource<infer Data> ? Data : never
 }
 
-export const source = <Answer>(path: string, ...kinds: string[]): Source<Answer> => ({ path, kinds })
+export const resource = <Data>(path: string, ...kinds: string[]): Resource<Data> => ({ path, kinds })
 
 type Entry = {
   path: string
@@ -19,18 +19,18 @@ type Entry = {
   data: Signal<unknown>
   error: Signal<unknown>
   readers: number
-  /** When it may be read again because of changes. */
+  /** The earliest time of the next reading because of changes. */
   rested: number
   reading?: Promise<void>
   stale: boolean
   timer?: ReturnType<typeof setTimeout> | undefined
 }
 
-/** What was read, by path. It stays after its page was left, so that Back shows the page at once. */
+/** The data by path. It is kept when its page is left, so that Back shows the page immediately. */
 const entries = new Map<string, Entry>()
 const KEPT = 60
 
-const entryOf = ({ path, kinds }: Source<unknown>): Entry => {
+const entryOf = ({ path, kinds }: Resource<unknown>): Entry => {
   const known = entries.get(path)
   if (known !== undefined) return known
   for (const { path: old } of [...entries.values()].filter(({ readers }) => readers === 0).slice(0, -KEPT)) {
@@ -41,7 +41,7 @@ const entryOf = ({ path, kinds }: Source<unknown>): Entry => {
   return entry
 }
 
-// Changes come in bursts: they wait for each other, and then until the service has rested from the last reading.
+// Changes come in bursts: they are collected, and then wait for a pause after the last reading.
 const SETTLE_MS = 50
 const SPACING_MS = 500
 const REST = 4
@@ -64,7 +64,7 @@ const readUntilFresh = async (entry: Entry) => {
   delete entry.reading
 }
 
-/** Reads now, and once more if something changes while reading. */
+/** Reads now, and again if something changes meanwhile. */
 const read = (entry: Entry) => {
   entry.stale = true
   entry.reading ??= readUntilFresh(entry)
@@ -84,7 +84,7 @@ const readSoon = (entry: Entry) => {
 
 const shown = () => [...entries.values()].filter(({ readers }) => readers > 0)
 
-/** Reads everything that is shown, for the person who has just changed something. */
+/** Reads everything that is shown, after a change by the user. */
 export const refresh = async () => {
   await Promise.all(shown().map(read))
 }
@@ -93,11 +93,11 @@ export const connection = signal<'connecting' | 'live' | 'broken'>('connecting')
 
 const RECONNECT_MS = 2000
 
-/** Listens to the service's changes, and connects again whenever the connection breaks. */
+/** Listens to the service's changes, and reconnects whenever the connection breaks. */
 export const listen = (path: string) => {
   const events = new EventSource(path)
   events.addEventListener('open', () => {
-    // Changes may have been missed while it was broken.
+    // Changes may have been missed while disconnected.
     if (connection.value === 'broken') refresh()
     connection.value = 'live'
   })
@@ -107,23 +107,23 @@ export const listen = (path: string) => {
   })
   events.addEventListener('error', () => {
     connection.value = 'broken'
-    // The browser reconnects by itself, but gives up after an answer that is no stream.
+    // The browser reconnects automatically, but gives up after a response that is not a stream.
     if (events.readyState !== EventSource.CLOSED) return
-    // Why, the answers to what is shown say.
+    // The responses to the page's own requests show why.
     refresh()
     setTimeout(() => listen(path), RECONNECT_MS)
   })
 }
 
 /**
- * Reads sources while a component is shown. When a path changes, as with a filter, the former data of each source stay
+ * Reads resources while a component is shown. When a path changes, as with a filter, the former data of each resource stay
  * until the new are there.
  *
  * @returns the data, undefined until all are read; whether they belong to the present paths; the first error
  */
-export const useSources = <S extends Sources>(sources: S) => {
+export const useResources = <S extends Resources>(resources: S) => {
   const last = useRef<Record<string, unknown>>({})
-  const named = Object.entries(sources).map(([name, each]) => [name, entryOf(each)] as const)
+  const named = Object.entries(resources).map(([name, each]) => [name, entryOf(each)] as const)
   useEffect(() => {
     for (const [, entry] of named) {
       entry.readers += 1
@@ -136,7 +136,7 @@ export const useSources = <S extends Sources>(sources: S) => {
   last.current = Object.fromEntries(named.map(([name, { data }]) => [name, data.value ?? last.current[name]]))
   const values = Object.values(last.current)
   return {
-    // Each value has the type of its source, which the compiler cannot follow through the list of names.
+    // Each value has the type of its resource, which the compiler cannot infer through the list of names.
     data: values.includes(undefined) ? undefined : (last.current as DataOf<S>),
     fresh: named.every(([, { data }]) => data.value !== undefined),
     error: named.map(([, { error }]) => error.value).find(Boolean),

@@ -3,8 +3,8 @@ const DIGITS: Record<string, string> = Object.fromEntries(
 )
 
 /**
- * The leading-zero local form (`09123456789`) of a mobile number in any accepted form: local, without the
- * zero, `+98`, Persian digits (spec: business rule 2). Undefined when it is none of them.
+ * The local form with a leading zero (`09123456789`) of a mobile number in any accepted form: local, without the zero,
+ * `+98`, Persian digits (spec: business rule 2). Undefined for any other text.
  */
 export const normaliseMobile = (text: string): string | undefined => {
   const latin = text.replace(/[۰-۹٠-٩]/g, digit => DIGITS[digit] ?? digit)
