@@ -2,7 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { errorOf } from '../../lib/accounting/errors.ts'
 import { answerOf } from '../../lib/api/answers.ts'
+import { announcementRepository } from '../../lib/orders/announcements.ts'
 import { storedBytes } from '../../lib/orders/bodies.ts'
+import type { OrderEvent } from '../../lib/orders/events.ts'
+import { handleEvent } from '../../lib/orders/handle-event.ts'
 import {
   type EndedRequests,
   MAX_OPEN,
@@ -16,9 +19,6 @@ import {
 } from '../../lib/orders/order.ts'
 import { orderRepository } from '../../lib/orders/repository.ts'
 import { withinLimit } from '../../lib/orders/requests.ts'
-import { handleEvent } from '../../lib/orders/handle-event.ts'
-import { announcementRepository } from '../../lib/orders/announcements.ts'
-import type { OrderEvent } from '../../lib/orders/events.ts'
 import { messageGroupOf } from '../../lib/platform/fifo.ts'
 import { toApiGateway } from '../../lib/platform/http.ts'
 import type { IncomingResponse } from '../../lib/platform/http-client.ts'
@@ -322,7 +322,12 @@ test.each<[string, Partial<Order>, number | undefined, object?]>([
   ],
   ['rejected', ended('create', 'rejected', { reason: REASON }), 400, { error: { code: REASON.code } }],
   ['rejected', ended('refund', 'rejected', { reason: TOO_MANY }), 429, { error: { code: TOO_MANY.code } }],
-  ['registered', ended('withdrawal', 'registered', { of: 'refund' }), 200, { id: 'withdrawal', of: 'refund' }],
+  [
+    'registered',
+    ended('withdrawal', 'registered', { of: 'refund' }),
+    200,
+    { id: 'withdrawal', of: 'refund' },
+  ],
   ['held', open('payment', { stage: 'held' }), 202, { ...RESULT, id: 'payment', state: 'held' }],
   // These are carried out by the relay.
   ['waiting', open('refund', { stage: 'early' }), 202, { ...RESULT, id: 'refund', state: 'waiting' }],
@@ -347,7 +352,10 @@ test.each<[string, Partial<Order>, number | undefined, object?]>([
 
 test('the seventeenth refund in review is refused with 429, and says when to try again', async () => {
   const others = Array.from({ length: MAX_OPEN - 1 }, (_, index) => `${index}`)
-  const inReview = { ...newOrder({ ...KEY, external_id: 'full' }), result: { ...RESULT, external_id: 'full' } }
+  const inReview = {
+    ...newOrder({ ...KEY, external_id: 'full' }),
+    result: { ...RESULT, external_id: 'full' },
+  }
   await orders.save(saved({ ...inReview, ...open('refund', { stage: 'early', others }) }), 0, world.now)
   world.meanwhile = async () => {
     const [{ event, data } = { event: {}, data: {} }] = await queued()

@@ -198,15 +198,12 @@ test.each([
   ['GetItem', 'POST'],
   ['UpdateItem', 'POST'],
   ['UpdateItem', 'DELETE'],
-])(
-  'once the request is queued, a failure of %s does not fail a %s',
-  async (command, method) => {
-    stack.faults.set(command, 'before')
-    expect(await ask({ method })).toMatchObject({ status: 202, body: { state: 'waiting' } })
-    // A wait ends when the order or the depth of the queue cannot be read.
-    expect(world.pauses.length === 1).toBe(command.startsWith('Get'))
-    const fields = expect.objectContaining({ ...order, delivery: expect.any(String) })
-    expect(recorded.lines).toContainEqual(expect.objectContaining({ level: 'error', fields }))
-    expect(await stack.taken(ordersQueueUrl)).toHaveLength(1)
-  },
-)
+])('once the request is queued, a failure of %s does not fail a %s', async (command, method) => {
+  stack.faults.set(command, 'before')
+  expect(await ask({ method })).toMatchObject({ status: 202, body: { state: 'waiting' } })
+  // A wait ends when the order or the depth of the queue cannot be read.
+  expect(world.pauses.length === 1).toBe(command.startsWith('Get'))
+  const fields = expect.objectContaining({ ...order, delivery: expect.any(String) })
+  expect(recorded.lines).toContainEqual(expect.objectContaining({ level: 'error', fields }))
+  expect(await stack.taken(ordersQueueUrl)).toHaveLength(1)
+})

@@ -246,8 +246,7 @@ describe('a failed event', () => {
 
   const NAMES = ['create', 'create', 'payment', 'refund', 'check']
   const runEach = async () => {
-    for (const name of NAMES)
-      await run(record('1', request(`open-${name}`, name)))
+    for (const name of NAMES) await run(record('1', request(`open-${name}`, name)))
   }
 
   test('is delayed without a call once calls for three orders found the service unavailable', async () => {
