@@ -95,14 +95,14 @@ const Step = ({ link, isFirst }: { link: Link; isFirst: boolean }) => {
     <li data-tone={tone}>
       <p>
         <strong>{t('{what} waits for {whom}', { what: nameIn(NAMES, what), whom })}</strong>{' '}
-        <span class="small muted">{isFirst ? t('in front') : t('behind it')}</span>
+        <span class="small muted">{isFirst ? t('first') : t('behind it')}</span>
       </p>
       <Message text={link.reason} as="p" kind="muted breaks" />
       <p class="row small muted">
         {since !== undefined && <Ago iso={since} />}
         {next !== undefined && <Next at={next} />}
         {others > 0 && (
-          <span>{t('{count} other {count|request shares|requests share} its fate', { count: others })}</span>
+          <span>{t('{count} other {count|request shares|requests share} its outcome', { count: others })}</span>
         )}
         {id !== undefined && <Code>{id}</Code>}
       </p>

@@ -35,7 +35,8 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   result: t('answered'),
   refused: t('refused'),
   'unknown order': t('order unknown'),
-  lost: t('failed'),
+  unanswered: t('no answer'),
+  'not served': t('not served'),
 }
 
 const Call = ({ call: { to, outcome, status, code, ms } }: { call: Entry['calls'][number] }) => (
@@ -46,7 +47,7 @@ const Call = ({ call: { to, outcome, status, code, ms } }: { call: Entry['calls'
 )
 
 const toneOf = ({ calls, requests, status }: Entry): Tone | undefined => {
-  if (calls.some(({ outcome }) => outcome === 'lost')) return 'bad'
+  if (calls.some(({ outcome }) => outcome === 'unanswered' || outcome === 'not served')) return 'bad'
   if (requests.some(({ state }) => state === 'rejected')) return 'bad'
   return status === 'needs_review' ? 'wait' : undefined
 }

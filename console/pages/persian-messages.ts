@@ -57,19 +57,23 @@ learnMessages({
   'the service refused it': 'سرویس آن را رد کرد',
   'the service refused it: {status} {reason}': 'سرویس آن را با {status} رد کرد: {reason}',
   'the event "{=event}" fails': 'رویداد «{event}» ناموفق است',
+  'the service does not know the order before that': 'سرویس پیش از آن سفارش را نمی‌شناسد',
   'it is to be sent': 'باید فرستاده شود',
+  'the answer of the service was lost: it is sent again': 'پاسخ سرویس نرسید: دوباره فرستاده می‌شود',
+  'it is in review': 'در بررسی است',
   'it is in review: {reason}': 'در بررسی است: {reason}',
   'it is a dead letter after {count} attempts: {=reason}': 'پس از {count} تلاش پیام ناکام است: {reason}',
-  'calls of an import would be in the way of others': 'فراخوانی‌های یک ورود انبوه جلوی دیگران را می‌گرفت',
+  'calls of an import would delay those of other stores':
+    'فراخوانی‌های یک ورود انبوه فروشگاه‌های دیگر را معطل می‌کرد',
   'it may be out of date and is read from the service': 'شاید کهنه باشد و از سرویس خوانده می‌شود',
   'it is in the order queue': 'در صف سفارش‌هاست',
   'The worker reads the order from the service.': 'پردازشگر سفارش را از سرویس می‌خواند.',
-  'The worker reads the order from the service, which would happen by itself at {=time}.':
-    'پردازشگر سفارش را از سرویس می‌خواند؛ خودبه‌خود در {time} نیز انجام می‌شود.',
+  'The worker reads the order from the service, which is due at {=time}.':
+    'پردازشگر سفارش را از سرویس می‌خواند؛ موعد آن {time} است.',
   'The worker reads the order from the service and sends what was refused again.':
     'پردازشگر سفارش را از سرویس می‌خواند و آنچه رد شده بود دوباره می‌فرستد.',
-  'The worker reads the order from the service and sends what was refused again, which would happen by itself at {=time}.':
-    'پردازشگر سفارش را از سرویس می‌خواند و آنچه رد شده بود دوباره می‌فرستد؛ خودبه‌خود در {time} نیز انجام می‌شود.',
+  'The worker reads the order from the service and sends what was refused again, which is due at {=time}.':
+    'پردازشگر سفارش را از سرویس می‌خواند و آنچه رد شده بود دوباره می‌فرستد؛ موعد آن {time} است.',
   'The check waits behind "{=event}" and changes nothing before that succeeds.':
     'بررسی پشت «{event}» می‌ماند و تا آن موفق نشود چیزی را تغییر نمی‌دهد.',
   'The worker processes "{=event}" at once.': 'پردازشگر «{event}» را بی‌درنگ پردازش می‌کند.',

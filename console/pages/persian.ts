@@ -327,6 +327,8 @@ export const t = translator({
   'held by the service': 'نگه‌داشته نزد سرویس',
   'done before': 'تکراری',
   'order unknown': 'سفارش ناشناس',
+  'no answer': 'بی‌پاسخ',
+  'not served': 'انجام‌نشده',
   // The list.
   'Find by complete order number, request id, delivery id or invoice number':
     'جستجو با شمارهٔ کامل سفارش، درخواست، تحویل یا فاکتور',
@@ -356,7 +358,7 @@ export const t = translator({
   // Why it waits.
   'Why it waits': 'چرا منتظر است',
   '{what} waits for {whom}': '{what} منتظر {whom} است',
-  'in front': 'جلوی صف',
+  first: 'نخست',
   'behind it': 'پشت آن',
   'the accountant': 'حسابدار',
   'the accounting service': 'سرویس حسابداری',
@@ -368,7 +370,7 @@ export const t = translator({
   'the worker': 'پردازشگر',
   'the event ahead of it': 'آنچه جلوی آن است',
   'next attempt now': 'تلاش بعدی همین حالا',
-  '{count} other {count|request shares|requests share} its fate': '{count} درخواست دیگر همین سرنوشت را دارند',
+  '{count} other {count|request shares|requests share} its outcome': '{count} درخواست دیگر همین نتیجه را می‌گیرند',
   '{count} {count|attempt|attempts}, the last one {when}': '{count} تلاش، آخرین {when}',
   'Check now': 'بررسی همین حالا',
   'Replay the dead letter': 'اجرای دوبارهٔ پیام ناکام',

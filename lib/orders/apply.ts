@@ -11,7 +11,6 @@ import {
   type Order,
   openRequests,
   REQUEST_KINDS,
-  type Refused,
   type RequestKind,
   type Withdrawal,
 } from './order.ts'
@@ -59,7 +58,8 @@ export type Circumstances = {
   retryRefused: number
 }
 
-type NotCreate = Extract<OpenRequest, { kind: 'payment' | 'refund' }>
+/** A request that may have to wait for its order. */
+type LaterRequest = Extract<OpenRequest, { kind: 'payment' | 'refund' }>
 
 /** The codes of the service that mean the request itself is wrong. */
 const INVALID = ['invalid', 'malformed']
@@ -97,6 +97,12 @@ export const perhapsAttempted = (order: Order): Order => {
     : order
 }
 
+const KINDS = {
+  'order.create': 'create',
+  'order.payment': 'payment',
+  'order.refund': 'refund',
+} as const
+
 const applyEvent = (step: Step, { event, delivery: id, data }: OrderEvent): Step => {
   switch (event) {
     case 'order.updated':
@@ -105,14 +111,12 @@ const applyEvent = (step: Step, { event, delivery: id, data }: OrderEvent): Step
       return retryRefused(doubted(step))
     case 'order.resend':
       return notifyAgain(step)
-    case 'order.create':
-      return addRequest(step, 'create', { id, body: data.request, accepted_at: data.accepted_at })
-    case 'order.payment':
-      return addRequest(step, 'payment', { id, body: data.request, accepted_at: data.accepted_at })
-    case 'order.refund':
-      return addRequest(step, 'refund', { id, body: data.request, accepted_at: data.accepted_at })
     case 'order.withdraw':
       return addWithdrawal(step, { id, of: data.kind, accepted_at: data.accepted_at }, false)
+    default: {
+      const { request: body, accepted_at } = data
+      return addRequest(step, KINDS[event], { id, body, accepted_at })
+    }
   }
 }
 
@@ -178,11 +182,11 @@ const applyCall = (step: Step, call: CallResult, circumstances: Circumstances): 
       return applySuccess(step, request, call)
     case 'refused':
     case 'unknown order':
-      return to === 'create' || !mayBeFixed(call.reason)
+      return request.kind === 'create' || !mayBeFixed(call.reason)
         ? refuse(step, request, call.reason, circumstances)
-        : unclear(step, to, call.reason)
+        : unclear(step, request, call.reason)
     case 'unanswered':
-      return withRequest(step, unanswered(request))
+      return toSend(step, request, 'unanswered')
     case 'not served':
       return step
   }
@@ -191,9 +195,9 @@ const applyCall = (step: Step, call: CallResult, circumstances: Circumstances): 
 /** The last refusal that a request has met, while it is open because of it. */
 const refusedBefore = (request: OpenRequest) => ('refused' in request ? request.refused : undefined)
 
-const unanswered = (request: OpenRequest): OpenRequest => {
+const toSend = (step: Step, request: OpenRequest, stage: 'unsent' | 'unanswered' = 'unsent'): Step => {
   const refused = refusedBefore(request)
-  return { ...fieldsOf(request), kind: request.kind, stage: 'unanswered', ...(refused && { refused }) }
+  return withRequest(step, { ...fieldsOf(request), kind: request.kind, stage, ...(refused && { refused }) })
 }
 
 /** The service does not know the order: what is known stays, and what it has refused is rejected. */
@@ -210,38 +214,28 @@ const applySuccess = (
   { result, duplicate }: Extract<CallResult, { outcome: 'result' }>,
 ): Step => {
   const { kind } = request
-  if (kind === 'create') {
+  if (request.kind === 'create') {
     if (duplicate !== true) return end(applyResult(step, result), request, 'registered')
     return isDeepStrictEqual(step.order.result, result)
       ? end(step, request, 'duplicate')
-      : doubted(withRequest(step, { ...fieldsOf(request), kind, stage: 'known' }))
+      : doubted(withRequest(step, { ...fieldsOf(request), kind: 'create', stage: 'known' }))
   }
   const wasDone = isDone(step.order, kind)
   const next = applyResult(step, result)
   if (kind === 'payment' && effectOf(kind, result.status) === 'held') return hold(next, request)
   if (kind === 'refund' && effectOf(kind, result.status) !== 'settled') {
     const message = `The order is "${result.status}" after the refund`
-    return unclear(next, kind, { status: 200, message })
+    return unclear(next, request, { status: 200, message })
   }
   return end(next, request, wasDone ? 'duplicate' : 'registered')
 }
 
 /** A refused payment may be held and a refused refund may be early: only the order's state tells (P7). */
-const unclear = (step: Step, kind: 'payment' | 'refund', reason: Refusal): Step => {
-  const { [kind]: request } = step.order.open
-  if (request === undefined) return step
+const unclear = (step: Step, request: LaterRequest, reason: Refusal): Step => {
   const refused = refusedBefore(request)
-  const status = step.order.result?.status
-  return doubted(
-    withRequest(step, {
-      ...fieldsOf(request),
-      kind,
-      stage: 'unclear',
-      reason,
-      status,
-      ...(refused && { refused }),
-    }),
-  )
+  const stage = { stage: 'unclear', reason, status: step.order.result?.status } as const
+  const { kind } = request
+  return doubted(withRequest(step, { ...fieldsOf(request), kind, ...stage, ...(refused && { refused }) }))
 }
 
 /** Rejects what is refused, or keeps it open for some time when the cause may be fixed; the store is notified of both. */
@@ -275,7 +269,7 @@ const settle = (step: Step, kind: RequestKind, circumstances: Circumstances): St
     return end(step, request, isDone(order, kind) ? 'duplicate' : 'withdrawn')
   if (request.kind === 'create') return request.stage === 'known' ? end(step, request, 'duplicate') : step
   if (order.result === undefined) return settleBehindCreate(step, request)
-  if (request.stage === 'behind create') return settle(resend(step, request), kind, circumstances)
+  if (request.stage === 'behind create') return settle(toSend(step, request), kind, circumstances)
   const { status } = order.result
   const settled =
     kind === 'payment' ? settlePayment(step, request, status) : settleRefund(step, request, status)
@@ -283,43 +277,38 @@ const settle = (step: Step, kind: RequestKind, circumstances: Circumstances): St
   // Refused in another status, it crossed a change of the order on its way.
   return request.status === status
     ? refuse(step, request, request.reason, circumstances)
-    : resend(step, request, request.refused)
-}
-
-const resend = (step: Step, request: OpenRequest, refused?: Refused): Step => {
-  const { kind } = request
-  return withRequest(step, { ...fieldsOf(request), kind, stage: 'unsent', ...(refused && { refused }) })
+    : toSend(step, request)
 }
 
 /** A payment or refund of an order that the service does not know waits for its create. */
-const settleBehindCreate = (step: Step, request: NotCreate): Step => {
+const settleBehindCreate = (step: Step, request: LaterRequest): Step => {
   const { create } = step.order.open
   const { kind, stage } = request
-  if (stage === 'behind create') return create === undefined ? resend(step, request) : step
+  if (stage === 'behind create') return create === undefined ? toSend(step, request) : step
   if (create?.stage !== 'refused' || !isToBeSent(request)) return step
   const behind = { ...fieldsOf(request), kind, stage: 'behind create' } as const
   return notify(withRequest(step, behind), 'waiting', idsOf(request))
 }
 
 /** What the status means for a payment that is held or was refused. */
-const settlePayment = (step: Step, request: NotCreate, status: string): Step | undefined => {
+const settlePayment = (step: Step, request: LaterRequest, status: string): Step | undefined => {
   const { stage } = request
   if (stage !== 'held' && stage !== 'unclear') return undefined
   // The service has held it, and has registered it since.
   if (isDone(step.order, 'payment')) return end(step, request, 'registered')
   if (effectOf('payment', status) === 'held') return stage === 'held' ? step : hold(step, request)
   // Finalized without the held payment: it has to be sent after all.
-  return stage === 'held' ? resend(step, request) : undefined
+  return stage === 'held' ? toSend(step, request) : undefined
 }
 
 /** A refund waits while the order is in review. */
-const settleRefund = (step: Step, request: NotCreate, status: string): Step | undefined => {
+const settleRefund = (step: Step, request: LaterRequest, status: string): Step | undefined => {
   const { stage } = request
   if (effectOf('refund', status) === 'refused') {
     if (stage === 'early') return step
     const next = withRequest(step, { ...fieldsOf(request), kind: 'refund', stage: 'early' })
     return isNotified(request) ? next : notify(next, 'waiting', idsOf(request))
   }
-  if (stage === 'early') return resend(step, request)
+  if (stage === 'early') return toSend(step, request)
   return stage === 'unclear' && isDone(step.order, 'refund') ? end(step, request, 'duplicate') : undefined
 }

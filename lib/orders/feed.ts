@@ -32,14 +32,16 @@ export type FeedMessage = FeedContent & {
    */
   version: number
   /** The event of the order queue that led to this message. */
-  cause: Cause
+  cause: { event: string; delivery: string }
 }
 
-/** An event of the order queue, by its name and its id. */
-export type Cause = { event: string; delivery: string }
-
 /** What was saved with an order and is published after that: a worker that dies in between leaves it to the next. */
-export type Outbox = { cause: Cause; notices: readonly Notice[] }
+export type Outbox = {
+  cause: FeedMessage['cause']
+  notices: readonly Notice[]
+  /** The event came from another queue, and does not hold up those of the order queue until it is acknowledged. */
+  isUnordered?: true
+}
 
 const contentOf = (
   { source, external_id, result }: Order,

@@ -14,6 +14,9 @@ import type { Step } from './requests.ts'
 /** A create, a payment and a refund, each with the reads that it may take: more is a loop. */
 const MAX_CALLS = 12
 
+/** Longer than the visibility timeout of a queue, and as long as SQS drops duplicates. */
+const UNACKNOWLEDGED_MS = 5 * 60_000
+
 const tooManyCalls = async (): Promise<never> => {
   throw new Error(`Cannot settle the order: ${MAX_CALLS} calls were not enough`)
 }
@@ -113,7 +116,7 @@ export const handleEvent = async (
     { order, notices }: Step,
     {
       succeeds = true,
-      outbox = { cause, notices },
+      outbox = { cause, notices, ...(defer === undefined && { isUnordered: true }) },
     }: { succeeds?: boolean; outbox?: Outbox | undefined } = {},
   ): Promise<Step> => {
     const next = notices.length === 0 ? order : { ...order, version: order.version + 1 }
@@ -149,8 +152,11 @@ export const handleEvent = async (
   const applied = (order: Order, input: Parameters<typeof apply>[1]) =>
     apply(order, input, { now: unixSeconds(now()), retryRefused })
 
-  // Of a later event of the same batch, or of one that was given up.
-  const mayBeUnpublished = isApplied || redelivered || isFailing
+  // The event itself may have left it, or a later one of the same batch, one that was given up, or just now one that
+  // another worker has not acknowledged. SQS drops what was published already.
+  const isRecent = previous !== undefined && now() - Date.parse(previous) < UNACKNOWLEDGED_MS
+  const mayBeUnpublished =
+    isApplied || redelivered || isFailing || (stored?.outbox?.isUnordered === true && isRecent)
   if (stored?.outbox !== undefined && mayBeUnpublished)
     await publishAll(feedMessages(stored.order, stored.outbox))
   if (defer !== undefined && bulk !== undefined) {

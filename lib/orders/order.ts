@@ -24,7 +24,8 @@ export type Refused = {
 /** A withdrawal of a store: it concerns only requests that were accepted before it. */
 export type Withdrawal = {
   id: string
-  of: RequestKind /** Unix time in milliseconds. */
+  of: RequestKind
+  /** Unix time in milliseconds. */
   accepted_at: number
 }
 
@@ -159,13 +160,13 @@ export const isSettled = (order: Pick<Order, 'result' | 'doubt' | 'open'>): bool
   openRequests(order).length === 0
 
 /** A refusal without the service's own JSON. */
-export const wordsOf = ({ body: _, ...words }: Refusal): Omit<Refusal, 'body'> => words
+const wordsOf = ({ body: _, ...words }: Refusal): Omit<Refusal, 'body'> => words
 
 /** The error body of a refusal as JSON text, as the service wrote it. */
 export const refusalBody = ({ body, status: _, ...error }: Refusal): string =>
   body ?? JSON.stringify({ error })
 
-/** Whether an order is not decided about a request. */
+/** Whether a request has not ended. */
 export const isOpen = (state: RequestState): boolean => state === 'waiting' || state === 'held'
 
 /** A request as the store reads it, on its feed and from the API. */
@@ -179,9 +180,9 @@ export type RequestView = {
   reason?: Omit<Refusal, 'body'>
 }
 
-/** The refusal that an open request has met and that still stands. */
+/** The refusal that stands until the service answers again; its store was notified of it. */
 export const refusalOf = (request: OpenRequest): Refused | undefined =>
-  request.stage === 'refused' || request.stage === 'unsent' || request.stage === 'perhaps sent'
+  'refused' in request && request.stage !== 'unanswered' && request.stage !== 'unclear'
     ? request.refused
     : undefined
 

@@ -9,10 +9,10 @@ import { useFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 import { local, startRelay } from './relay.ts'
 
-const payment = { request: JSON.stringify({ method: 'card', reference: 'r-1' }) }
+const payment = { request: JSON.stringify({ method: 'card', reference: 'r-1' }), accepted_at: Date.now() }
 
 const dead = (event: string, external_id: string, more: object = {}) =>
-  local.enqueue('orders-dead.fifo', `order.${event}`, { external_id, request: '{}', ...more })
+  local.enqueue('orders-dead.fifo', `order.${event}`, { external_id, request: '{}', accepted_at: Date.now(), ...more })
 
 /** What the command prints with `--json`. */
 const data = async (...args: string[]) => (await local.json(args)).data

@@ -63,7 +63,8 @@ const goTo = (page: Page, hash: string) => page.evaluate(`location.hash = ${JSON
 
 const letter = (external_id: string) =>
   local.enqueue('orders-dead.fifo', 'order.payment', {
-    ...{ external_id, request: JSON.stringify({ method: 'card', reference: '<b>\u202er</b>' }) },
+    ...{ external_id, accepted_at: Date.now() },
+    request: JSON.stringify({ method: 'card', reference: '<b>\u202er</b>' }),
   })
 
 const shownOrder = async (external_id: string) =>

@@ -191,7 +191,7 @@ export const BUGS: readonly Bug[] = [
       "if (duplicate !== null) return end(applyResult(step, result), request, duplicate ? 'duplicate' : 'registered')",
     ],
     'a duplicate counts as registered': [
-      ": doubted(withRequest(step, { ...fieldsOf(request), kind, stage: 'known' }))",
+      ": doubted(withRequest(step, { ...fieldsOf(request), kind: 'create', stage: 'known' }))",
       ": end(applyResult(step, result), request, 'registered')",
       'a create of orders that the service has, while it is down',
     ],

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
 import type { CallResult } from '../../lib/orders/apply.ts'
 import type { OrderEvent } from '../../lib/orders/events.ts'
-import type { FeedMessage } from '../../lib/orders/feed.ts'
+import type { FeedMessage, Outbox } from '../../lib/orders/feed.ts'
 import { handleEvent } from '../../lib/orders/handle-event.ts'
 import type { HistoryEntry, RecordChange } from '../../lib/orders/history.ts'
 import type { AccountingCall } from '../../lib/orders/next-call.ts'
@@ -18,6 +18,7 @@ import type { Failing, StoredOrder } from '../../lib/orders/stored.ts'
 // What a crash between two steps leaves behind is in interleavings.test.ts, which runs `handleEvent` as well.
 
 const KEY = { source: 'shop', external_id: '1' }
+const NOW = 5000
 const result = (status: string) => ({ ...KEY, status })
 const check: OrderEvent = { event: 'order.check', delivery: 'check', data: KEY }
 const create: OrderEvent = {
@@ -93,7 +94,7 @@ const world = (
         steps.push(`publish ${message.event} v${message.version}`)
         published.push(message)
       },
-      now: () => 5000,
+      now: () => NOW,
       retryRefused: 60,
       redelivered: false,
     })
@@ -180,6 +181,20 @@ test('publishes what an event that was given up has left, before it handles anot
     ...['publish order.updated v4', 'save refunded v5, revision 1', 'publish order.updated v5'],
   ])
   expect((await handled(webhook('paid'), down, paid, { outbox })).steps).toEqual([])
+})
+
+test.each([
+  ['publishes', 299_999, ['publish order.updated v4']],
+  ['does not publish', 300_000, []],
+])('%s what an event of another queue has saved %d ms before', async (_name, ms, expected) => {
+  const outbox: Outbox = {
+    cause: { event: 'order.check', delivery: 'in the bulk queue' },
+    notices: [{ event: 'order.updated' }],
+    isUnordered: true,
+  }
+  const paid = { ...newOrder(KEY), version: 4, result: result('paid') }
+  const updated_at = new Date(NOW - ms).toISOString()
+  expect((await handled(webhook('paid'), down, paid, { outbox, updated_at })).steps).toEqual(expected)
 })
 
 test('reads what is to be withdrawn once, immediately before it sends a request', async () => {
