@@ -67,7 +67,8 @@ const FOR: Record<Link['for'], readonly [text: string, tone: Tone]> = {
   'bulk queue': [t('its turn in the bulk queue'), 'open'],
   check: [t('the next check'), 'open'],
   worker: [t('the worker'), 'open'],
-  'in front': [t('the event ahead of it'), 'wait'],
+  create: [t('its create'), 'wait'],
+  'earlier event': [t('an earlier event'), 'wait'],
 }
 
 /** What an item waits for, and why, in short. */

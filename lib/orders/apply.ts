@@ -173,7 +173,7 @@ const applyCall = (step: Step, call: CallResult, circumstances: Circumstances): 
   const { to } = call
   if (to === 'read') {
     if (call.outcome === 'result') return applyResult(step, call.result)
-    return call.outcome === 'unknown order' ? clearDoubt(step) : step
+    return call.outcome === 'unknown order' || call.outcome === 'refused' ? clearDoubt(step) : step
   }
   const request = step.order.open[to]
   if (request === undefined) return step
@@ -200,7 +200,7 @@ const toSend = (step: Step, request: OpenRequest, stage: 'unsent' | 'unanswered'
   return withRequest(step, { ...fieldsOf(request), kind: request.kind, stage, ...(refused && { refused }) })
 }
 
-/** The service does not know the order: what is known stays, and what it has refused is rejected. */
+/** The service does not show the order: what is known stays, and what it has refused is rejected. */
 const clearDoubt = ({ order, notices }: Step): Step =>
   openRequests(order).reduce<Step>(
     (next, request) => (request.stage === 'unclear' ? end(next, request, 'rejected', request.reason) : next),

@@ -415,6 +415,13 @@ describe('a withdrawal', () => {
   })
 })
 
+test.each([
+  unknown,
+  { to: 'read', outcome: 'refused', reason: invalid } as const,
+])('a read that shows no order ends the doubt: %j', answer => {
+  expect(apply(order('paid', { doubt: 'now' }), answer).order).toEqual(order('paid'))
+})
+
 test('a payment that is still to be sent may have been sent by a worker that died', () => {
   const start = having('needs_review', open('payment'), open('refund', { stage: 'early' }))
   expect(perhapsAttempted(start).open.payment?.stage).toBe('perhaps sent')
