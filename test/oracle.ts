@@ -233,7 +233,7 @@ export const historyViolations = (
   find: (at: string) => HistoryEntry | undefined,
 ): string[] => {
   const { order, updated_at } = orderOf(item)
-  if (item.requests === undefined) return []
+  if (item.revision === undefined) return []
   const last = find(updated_at)
   const requests = new Set<string>()
   let complete = true

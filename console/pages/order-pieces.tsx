@@ -103,7 +103,9 @@ const Step = ({ link, isFirst }: { link: Link; isFirst: boolean }) => {
         {since !== undefined && <Ago iso={since} />}
         {next !== undefined && <Next at={next} />}
         {others > 0 && (
-          <span>{t('{count} other {count|request shares|requests share} its outcome', { count: others })}</span>
+          <span>
+            {t('{count} other {count|request shares|requests share} its outcome', { count: others })}
+          </span>
         )}
         {id !== undefined && <Code>{id}</Code>}
       </p>

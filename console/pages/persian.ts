@@ -371,7 +371,8 @@ export const t = translator({
   'its create': 'ثبت سفارش خود',
   'an earlier event': 'رویدادی پیش از خود',
   'next attempt now': 'تلاش بعدی همین حالا',
-  '{count} other {count|request shares|requests share} its outcome': '{count} درخواست دیگر همین نتیجه را می‌گیرند',
+  '{count} other {count|request shares|requests share} its outcome':
+    '{count} درخواست دیگر همین نتیجه را می‌گیرند',
   '{count} {count|attempt|attempts}, the last one {when}': '{count} تلاش، آخرین {when}',
   'Check now': 'بررسی همین حالا',
   'Replay the dead letter': 'اجرای دوبارهٔ پیام ناکام',

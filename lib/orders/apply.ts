@@ -106,7 +106,7 @@ const KINDS = {
 const applyEvent = (step: Step, { event, delivery: id, data }: OrderEvent): Step => {
   switch (event) {
     case 'order.updated':
-      return applyWebhook(step, data, id)
+      return applyWebhook(step, data)
     case 'order.check':
       return retryRefused(doubted(step))
     case 'order.resend':
@@ -136,28 +136,24 @@ const notifyAgain = (step: Step): Step => {
  * back, so even a webhook that moves it forward may have been overtaken: the next check confirms it, and once
  * an order was moved back, no webhook is believed.
  */
-const applyWebhook = (step: Step, result: OrderResult, delivery: string): Step => {
+const applyWebhook = (step: Step, result: OrderResult): Step => {
   const { result: known, movedBack, doubt } = step.order
   if (isDeepStrictEqual(known, result)) return step
   if (known !== undefined && (movedBack || !isForward(known.status, result.status))) return doubted(step)
-  const { order, notices } = applyResult(step, result, delivery)
+  const { order, notices } = applyResult(step, result, true)
   const remaining = doubt === 'now' ? 'now' : known !== undefined && 'later'
   return { order: { ...order, doubt: remaining }, notices }
 }
 
-/**
- * A result that is known to be the service's present one.
- *
- * @param delivery the webhook that is passed on with it
- */
-const applyResult = ({ order, notices }: Step, result: OrderResult, delivery?: string): Step => {
+/** A result that is known to be the service's present one. */
+const applyResult = ({ order, notices }: Step, result: OrderResult, isWebhook = false): Step => {
   const certain: Order = { ...order, doubt: false }
   const { result: before } = order
   if (isDeepStrictEqual(before, result)) return { order: certain, notices }
   const isBack = before !== undefined && isForward(result.status, before.status)
   return retryRefused({
     order: { ...certain, result, movedBack: order.movedBack || isBack },
-    notices: [...notices, { event: 'order.updated', ...(delivery !== undefined && { delivery }) }],
+    notices: [...notices, { event: 'order.updated', ...(isWebhook && { isWebhook }) }],
   })
 }
 

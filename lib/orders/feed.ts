@@ -73,8 +73,8 @@ export const feedMessages = (order: Order, { cause, notices }: Outbox): FeedMess
   return notices.flatMap(notice => {
     const content = contentOf(order, views, notice)
     if (content === undefined) return []
-    const webhook = 'delivery' in notice ? notice.delivery : undefined
-    const delivery = webhook ?? contentId(source, external_id, version, content)
+    const isWebhook = 'isWebhook' in notice && notice.isWebhook
+    const delivery = isWebhook ? cause.delivery : contentId(source, external_id, version, content)
     return [{ delivery, ...content, version, cause }]
   })
 }

@@ -18,8 +18,8 @@ import {
 export type Notice =
   | {
       event: 'order.updated'
-      /** The id of the webhook that is passed on as it is. */
-      delivery?: string
+      /** The webhook that led to it is passed on, with its delivery id. */
+      isWebhook?: true
       /** The requests that this result has ended. */
       requests?: readonly string[]
     }

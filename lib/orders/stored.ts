@@ -57,7 +57,7 @@ export const keyOf = ({ source, external_id }: Item): OrderKey => ({
 
 type StoredRequests = Pick<Order, 'open' | 'withdrawn' | 'ended'>
 
-/** The attributes for the requests of an order: large bodies are stored beside them, by kind. */
+/** The attributes for the requests of an order, if it has any: large bodies are stored beside them, by kind. */
 export const requestsItem = ({ open, withdrawn, ended }: StoredRequests): Item => {
   const bodies: Item = {}
   const stored = Object.values(open).map(request => {
@@ -66,8 +66,11 @@ export const requestsItem = ({ open, withdrawn, ended }: StoredRequests): Item =
     bodies[request.kind] = { B: body }
     return [request.kind, { ...request, body: '' }]
   })
+  const isEmpty = [open, withdrawn, ended].every(each => Object.keys(each).length === 0)
   return {
-    requests: { S: JSON.stringify({ open: Object.fromEntries(stored), withdrawn, ended }) },
+    ...(!isEmpty && {
+      requests: { S: JSON.stringify({ open: Object.fromEntries(stored), withdrawn, ended }) },
+    }),
     ...(Object.keys(bodies).length > 0 && { bodies: { M: bodies } }),
   }
 }

@@ -12,7 +12,12 @@ import { local, startRelay } from './relay.ts'
 const payment = { request: JSON.stringify({ method: 'card', reference: 'r-1' }), accepted_at: Date.now() }
 
 const dead = (event: string, external_id: string, more: object = {}) =>
-  local.enqueue('orders-dead.fifo', `order.${event}`, { external_id, request: '{}', accepted_at: Date.now(), ...more })
+  local.enqueue('orders-dead.fifo', `order.${event}`, {
+    external_id,
+    request: '{}',
+    accepted_at: Date.now(),
+    ...more,
+  })
 
 /** What the command prints with `--json`. */
 const data = async (...args: string[]) => (await local.json(args)).data

@@ -88,7 +88,7 @@ describe('a webhook', () => {
   ])('is applied when it moves the order from %s to %s; the doubt is then %s', (known, status, doubt) => {
     const next = apply(order(known), webhook(status))
     expect(next.order).toMatchObject({ result: result(status), doubt })
-    expect(next.notices).toEqual([{ event: 'order.updated', delivery: DELIVERY }])
+    expect(next.notices).toEqual([{ event: 'order.updated', isWebhook: true }])
   })
 
   test.each([
@@ -415,12 +415,12 @@ describe('a withdrawal', () => {
   })
 })
 
-test.each([
-  unknown,
-  { to: 'read', outcome: 'refused', reason: invalid } as const,
-])('a read that shows no order ends the doubt: %j', answer => {
-  expect(apply(order('paid', { doubt: 'now' }), answer).order).toEqual(order('paid'))
-})
+test.each([unknown, { to: 'read', outcome: 'refused', reason: invalid } as const])(
+  'a read that shows no order ends the doubt: %j',
+  answer => {
+    expect(apply(order('paid', { doubt: 'now' }), answer).order).toEqual(order('paid'))
+  },
+)
 
 test('a payment that is still to be sent may have been sent by a worker that died', () => {
   const start = having('needs_review', open('payment'), open('refund', { stage: 'early' }))

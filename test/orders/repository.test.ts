@@ -149,7 +149,7 @@ describe('an order', () => {
       { bulk: 'delivery' },
       {
         ...{ status: { S: 'paid' }, result: { S: JSON.stringify(result('bulk', 'paid')) } },
-        ...{ requests: { S: JSON.stringify(none) }, bulk: { S: 'delivery' }, unsettled: { S: 'bulk' } },
+        ...{ bulk: { S: 'delivery' }, unsettled: { S: 'bulk' } },
         check_at: { N: String(SECONDS + 24 * 60 * 60) },
       },
     ],
@@ -169,7 +169,6 @@ describe('an order', () => {
       {},
       {
         ...{ status: { S: 'paid' }, result: { S: JSON.stringify(result('settled', 'paid')) } },
-        requests: { S: JSON.stringify(none) },
       },
     ],
   ])(
