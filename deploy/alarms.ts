@@ -63,7 +63,7 @@ const olderThan = (name: unknown, period: number, seconds: number) =>
 /** The metric of refused requests, in the namespace of the stack's own name. */
 export const THROTTLED = 'Throttled'
 
-/** The runbook pages of the alarms that share one; any other alarm has a page of its own. */
+/** The runbook pages of the alarms that share one; any other alarm has its own page. */
 const PAGES: Readonly<Record<string, string>> = {
   'quarantined-by-webhook': 'quarantine',
   'quarantined-by-worker': 'quarantine',

@@ -7,7 +7,7 @@ import { AccountingError, errorOf } from './errors.ts'
 export type AccountingOptions = {
   /** Base URL of the service, such as `https://accounting.example`. */
   baseUrl: string
-  /** Returns the API key; called before every request, so that the key can be exchanged. */
+  /** Returns the API key; called before every request, so that the key can be rotated. */
   apiKey: () => Promise<string>
   /**
    * Timeout of one call, connection and body included, in milliseconds.
@@ -21,7 +21,7 @@ export type AccountingOptions = {
 }
 
 /** An answer about an order, with its HTTP status. */
-type Answer = { status: number; result: OrderResult }
+type OrderAnswer = { status: number; result: OrderResult }
 
 /**
  * Every method rejects with an {@link AccountingError}, or with the error of `apiKey`, before which no call is made; none
@@ -29,13 +29,13 @@ type Answer = { status: number; result: OrderResult }
  */
 export type Accounting = {
   /** Creates an order (spec: POST orders). `duplicate` is true when it was registered before. */
-  create: (order: OrderKey, request: string) => Promise<Answer>
+  create: (order: OrderKey, request: string) => Promise<OrderAnswer>
   /** Reads an order (spec: GET orders). */
-  read: (order: OrderKey) => Promise<Answer>
+  read: (order: OrderKey) => Promise<OrderAnswer>
   /** Registers the payment of the whole invoice (spec: POST payment). */
-  payment: (order: OrderKey, request: string) => Promise<Answer>
+  payment: (order: OrderKey, request: string) => Promise<OrderAnswer>
   /** Registers a full return (spec: POST refund). */
-  refund: (order: OrderKey, request: string) => Promise<Answer>
+  refund: (order: OrderKey, request: string) => Promise<OrderAnswer>
   /** Registers a webhook URL and returns its signing secret (spec: PUT webhook). */
   registerWebhook: (url: string) => Promise<{ url: string; secret: string }>
   /** Removes a webhook URL (spec: DELETE webhook). */

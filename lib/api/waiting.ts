@@ -39,11 +39,11 @@ export const queueDepth = (sqs: Sqs, queueUrl: string, { now }: Pick<Runtime, 'n
 }
 
 /** Polls for up to `time` ms. Never rejects: the request is already queued. */
-export type Wait = <Answer>(
-  read: () => Promise<Answer | undefined>,
+export type Wait = <Found>(
+  read: () => Promise<Found | undefined>,
   time: number,
   order: OrderKey & About,
-) => Promise<Answer | undefined>
+) => Promise<Found | undefined>
 
 /**
  * Waits only while waiting helps, so that neither a burst nor an outage occupies environments of the function: not

@@ -23,7 +23,7 @@ const KEPT = 30 * DAY
 const keyOf = (order: OrderKey): Item => ({ delivery: { S: `announced ${messageGroupOf(order)}` } })
 
 /**
- * What the stores' API leaves for the worker, in an item of its own in the deliveries table: only the worker writes the
+ * What the stores' API leaves for the worker, in a separate item of the deliveries table: only the worker writes the
  * order's item. An event may wait behind one that cannot be processed, so the worker reads here what is to be withdrawn
  * immediately before it sends a request, and the API what is on its way.
  */

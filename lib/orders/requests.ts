@@ -28,7 +28,7 @@ export type Notice =
 /** An order, and the notices that follow from what led to it. */
 export type Step = { order: Order; notices: readonly Notice[] }
 
-/** Adds a notice of requests. A result carries those that it has ended; anything else is a message of its own. */
+/** Adds a notice of requests. A result names the requests that it has ended; any other state is a separate message. */
 export const notify = (step: Step, state: RequestState, ids: readonly string[]): Step => {
   const { order, notices } = step
   const last = notices.at(-1)

@@ -112,6 +112,7 @@ const PAGES: Readonly<
     },
     commands: {
       doctor: /!! {4}the accounting service accepts the API key: .*: 503 /,
+      'orders list --failing': /api +refunded +\S+ +.*refund waiting .*The accounting service answered 503/,
       [ERRORS_30M]:
         /ERROR event retried .*source=api external_id=refunded .*The accounting service answered 503/,
     },

@@ -19,8 +19,11 @@ export const ACCOUNTING_KEY = 'accounting-key-of-the-relay'
 type Action = 'create' | 'read' | 'payment' | 'refund'
 
 /** What the service answers. */
-type Answer = { status: number; body: object }
-const refused = (status: number, code: string): Answer => ({ status, body: { error: { code, ...REFUSAL } } })
+type ServiceAnswer = { status: number; body: object }
+const refused = (status: number, code: string): ServiceAnswer => ({
+  status,
+  body: { error: { code, ...REFUSAL } },
+})
 
 const PATH = /^\/base\/api\/v1\/orders\/(?:([^/]+)\/(?:(payment|refund)\/)?\?source=(.*))?$/
 
@@ -53,7 +56,7 @@ export const accountingService = (
     announce(resultOf(key, next), does)
   }
 
-  const create = (key: OrderKey): Answer => {
+  const create = (key: OrderKey): ServiceAnswer => {
     const { unknownProduct, review, fixedAfter, paidAtOnce, accountant = [] } = lifecycleOf(key.external_id)
     if (unknownProduct !== undefined && !products.has(key.external_id)) return refused(400, 'unknown_sku')
     const name = nameOf(key)
@@ -69,7 +72,7 @@ export const accountingService = (
     return { status: 200, body: { ...result, duplicate: false } }
   }
 
-  const serve = (to: Action, key: OrderKey): Answer => {
+  const serve = (to: Action, key: OrderKey): ServiceAnswer => {
     if (to === 'create') return create(key)
     const order = orders.get(nameOf(key))
     if (order === undefined) return refused(404, 'not_found')

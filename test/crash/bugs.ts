@@ -63,7 +63,7 @@ export const BUGS: readonly Bug[] = [
       'name.startsWith(SECRETS_PREFIX) ? [secret]',
       'name !== SECRETS_PREFIX ? [secret]',
     ],
-    'the receiver refuses signatures during an exchange of the secret': ["=== 'switching') {", '=== null) {'],
+    'the receiver refuses signatures during a rotation of the secret': ["=== 'switching') {", '=== null) {'],
   }),
   ...bugsIn('protocol/signature.ts', {
     'a time ahead of the clock is tolerated': ['Math.abs(now - Number(parsed.t))', 'now - Number(parsed.t)'],

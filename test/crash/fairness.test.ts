@@ -7,7 +7,7 @@ import { SHOP, WEB } from './places.ts'
 import { violationsOf } from './violations.ts'
 import { type PlannedOrder, runScenario, type Scenario } from './world.ts'
 
-/** Orders that begin one after the other, so many milliseconds apart. */
+/** Orders that begin one after the other, `apart` milliseconds apart. */
 const every = (apart: number, count: number, name: string, planned: PlannedOrder) =>
   Object.fromEntries(
     Array.from({ length: count }, (_, number) => [`${name}${number}`, { ...planned, at: number * apart }]),

@@ -56,7 +56,7 @@ const without =
 const PAID: Lifecycle = { createdBy: 'relay', pays: true }
 const REVIEWED: Lifecycle = { createdBy: 'relay', review: true, pays: true }
 
-test('with a wrong API key orders wait, what needs no call continues, and the right key is used by itself', async () => {
+test('delays orders while the API key is wrong, handles what needs no call, and takes up the right key', async () => {
   const at: Record<string, number> = {}
   const { violations, alarms } = await days({
     orders: {
@@ -81,7 +81,7 @@ test('with a wrong API key orders wait, what needs no call continues, and the ri
   within(at['1002 paid'], HOUR, 1.3 * HOUR)
 })
 
-test('a secret exchanged without the relay raises an alarm, and once the relay has it the retries come in', async () => {
+test('raises an alarm for a secret that was rotated without the relay, and accepts the retries once the relay has it', async () => {
   const { violations, alarms, world } = await days({
     orders: { 1001: { ...REVIEWED, fixedAfter: 2 * MINUTE } },
     warm: true,

@@ -31,7 +31,7 @@ export type QueueOptions = {
 
 const FIVE_MINUTES = 5 * 60 * 1000
 
-/** While so many messages of a FIFO queue are in flight, SQS hands out no more, and says nothing. */
+/** The number of messages of a FIFO queue that may be in flight; above it SQS returns none, without an error. */
 const MAX_IN_FLIGHT = 120_000
 
 /**

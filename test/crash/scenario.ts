@@ -11,9 +11,9 @@ import type { World } from './world.ts'
 export type PlannedOrder = Lifecycle & {
   /** @default 'shop' */
   source?: string
-  /** The service does not answer for this order until so many milliseconds after the start. */
+  /** The service does not answer for this order until this many milliseconds after the start. */
   downUntil?: number
-  /** The service answers 500 for this order until so many milliseconds after the start. */
+  /** The service answers 500 for this order until this many milliseconds after the start. */
   failsUntil?: number
   /** How long the service takes to answer for this order, in milliseconds. */
   slow?: number

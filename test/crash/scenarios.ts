@@ -6,7 +6,7 @@ import { HEADERS } from '../../lib/protocol/webhook.ts'
 import { DAY, HOUR, type Lifecycle, MINUTE, SECOND } from '../scenarios.ts'
 import { NAME, REASON } from './personal.ts'
 import { SHOP, WEB } from './places.ts'
-import { AFTER_EXCHANGE, type Scenario, STRANGERS, type World } from './world.ts'
+import { AFTER_ROTATION, type Scenario, STRANGERS, type World } from './world.ts'
 
 const UNREADABLE = `{"event":"order.updated","name":"${NAME}"`
 const DEAD_LETTER = JSON.stringify({
@@ -22,7 +22,7 @@ const webhookAbout = (number: number, source: string, prefix = STRANGERS, event 
   data: { source, external_id: '1009', status: 'refunded' },
 })
 
-/** Exchanges the webhook secret as `relay rotate` does: announce, switch, store, end, and later delete the old one. */
+/** Rotates the webhook secret as `relay rotate` does: announce, switch, store, end, and later delete the old one. */
 export const rotateSecret = ({ clock, cloud: { parameters }, sender }: World, next = 'second') => {
   const rotation = PARAMETERS.webhookRotation
   const until = Math.floor(clock.now() / 1000) + 600
@@ -37,7 +37,7 @@ export const rotateSecret = ({ clock, cloud: { parameters }, sender }: World, ne
   clock.after(20 * MINUTE, () => parameters.delete(old))
   // The old secret is worth nothing a minute after it was deleted, and the announcement never was a secret.
   const forge = (name: string, expected: number, number: number, secret: string) =>
-    sender.stranger(name, expected, webhookAbout(number, SHOP, AFTER_EXCHANGE), { secret })
+    sender.stranger(name, expected, webhookAbout(number, SHOP, AFTER_ROTATION), { secret })
   clock.after(62.5 * SECOND, () =>
     forge('signed with the announcement', 503, 1, untilText('switching', until)),
   )
@@ -312,7 +312,7 @@ const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
     orders: { 1001: { ...PAID, downUntil: MINUTE, mayRetry: true } },
     failingEntries: 1,
   },
-  'the webhook secret is exchanged while webhooks arrive': {
+  'the webhook secret is rotated while webhooks arrive': {
     orders: {
       1001: {
         createdBy: 'service',

@@ -132,7 +132,7 @@ const plan = (simulation: Simulation) => {
     sender.replay(Math.floor(roll(13) * sender.sent.length))
   }
 
-  const exchangeFeedSecret = ({ clock, cloud: { parameters }, stores }: World, { from, dice }: Incident) => {
+  const rotateFeedSecret = ({ clock, cloud: { parameters }, stores }: World, { from, dice }: Incident) => {
     const secret = `whsec_feed_${from}`
     const replaced = parameters.get(`${PARAMETERS.feedSecrets}/${WEB}`)
     const entries = feedSecretParameters(WEB, secret, replaced, Math.floor(clock.now() / 1000))
@@ -147,7 +147,7 @@ const plan = (simulation: Simulation) => {
       onStep?.(from, `=== ${kind} begins`)
       current.add(kind)
       if (kind === 'webhook secret') rotateSecret(started, `of-${from}`)
-      if (kind === 'feed secret') exchangeFeedSecret(started, incident)
+      if (kind === 'feed secret') rotateFeedSecret(started, incident)
       if (kind === 'deployments')
         for (let at = 0; at < 20 * MINUTE; at += MINUTE) clock.after(at, functions.deploy)
     })

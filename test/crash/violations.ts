@@ -12,7 +12,7 @@ import {
 import { expectedOf, HOUR, MINUTE } from '../scenarios.ts'
 import { quarantinedBytes } from './aws.ts'
 import type { Sent } from './sender.ts'
-import { AFTER_EXCHANGE, type Run } from './world.ts'
+import { AFTER_ROTATION, type Run } from './world.ts'
 
 const TOLERANCE_SECONDS = 300
 
@@ -124,7 +124,7 @@ const senderViolations = (run: Run): string[] => {
 /** What must not be queued is not, and is refused, or answered as it should be where nothing fails. */
 const strangerViolations = (run: Run): string[] => {
   // The last secrets that were read remain in use while a fault keeps the receiver from reading them again.
-  const isExcused = (text: string) => run.faults.length > 0 && text.includes(`"delivery":"${AFTER_EXCHANGE}`)
+  const isExcused = (text: string) => run.faults.length > 0 && text.includes(`"delivery":"${AFTER_ROTATION}`)
   return [
     ...run.world.strangers
       .filter(({ status, expected, body }) => status !== expected && !isExcused(body))

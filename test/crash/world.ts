@@ -33,7 +33,7 @@ const WEBHOOK_SECRET = 'whsec_first'
 /** How the deliveries of forged and foreign webhooks begin, which must never be queued. */
 export const STRANGERS = '33333333'
 /** Likewise, but the relay uses what it has read before while Parameter Store fails. */
-export const AFTER_EXCHANGE = '44444444'
+export const AFTER_ROTATION = '44444444'
 
 /** The delivery of an event in the order queue; undefined when the message is not an event. */
 const deliveryOf = (body: string): string | undefined => {
@@ -44,7 +44,7 @@ const deliveryOf = (body: string): string | undefined => {
 
 const isForeign = (body: string) =>
   body.includes(`"delivery":"${STRANGERS}`) ||
-  body.includes(`"delivery":"${AFTER_EXCHANGE}`) ||
+  body.includes(`"delivery":"${AFTER_ROTATION}`) ||
   /"source":"(?!shop"|web"|app")/.test(body)
 
 const nothing = () => undefined

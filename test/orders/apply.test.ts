@@ -213,7 +213,7 @@ describe('a request', () => {
     expect(statesOf(apply(next, read(status)))).toEqual(states)
   })
 
-  test('payment or refund waits behind a create that the service refuses, and goes on when that has ended', () => {
+  test('payment or refund waits for a create that the service refuses, and is sent when that has ended', () => {
     const { order: created } = apply(having(undefined, open('create')), refused('create'))
     const behind = apply(created, request('payment'))
     expect([behind.order.open.payment?.stage, noticesOf(behind)]).toEqual([

@@ -44,7 +44,7 @@ const inReview: Order = {
 }
 
 /** What the service answers to each call; undefined where a call has to wait. */
-type Answer = ((to: AccountingCall['to']) => CallResult) | undefined
+type Respond = ((to: AccountingCall['to']) => CallResult) | undefined
 
 /** What a worker does, and where it dies. */
 type Journal = { steps: string[]; entries: HistoryEntry[]; isDying?: 'saving' | 'publishing' | undefined }
@@ -62,7 +62,7 @@ const world = (
   const { steps, entries } = journal
 
   /** Handles an event from one of the queues. */
-  const from = (queue: 'orders' | 'bulk', event: OrderEvent, answer: Answer) =>
+  const from = (queue: 'orders' | 'bulk', event: OrderEvent, answer: Respond) =>
     handleEvent(event, {
       orders: {
         get: async () => stored,
@@ -104,7 +104,7 @@ const world = (
 /** Handles an event of an order, and returns everything that it does. */
 const handled = async (
   event: OrderEvent,
-  answer: Answer,
+  answer: Respond,
   start = inReview,
   more = {},
   announced: readonly Withdrawal[] = [],

@@ -118,7 +118,7 @@ const nameOf = (world: World) =>
 /** Explores every order of events, with a crash of the worker at every await. */
 const explore = async (start: World): Promise<{ worlds: number; violated: string[] }> => {
   const worked = new Map<string, Awaited<ReturnType<typeof work>>>()
-  /** What the worker does by itself with the first event. */
+  /** What the worker does with the first event, undisturbed. */
   const undisturbed = async (world: World, name: string) => {
     const after = worked.get(name) ?? (await work(world))
     worked.set(name, after)

@@ -172,7 +172,7 @@ describe('an order', () => {
       },
     ],
   ])(
-    'is in the index while it is unsettled, in a partition of its own while it is in the bulk queue: %s',
+    'is in the index while it is unsettled, in its own partition while it is in the bulk queue: %s',
     async (id, changes, more, attributes) => {
       await save(orderOf(id, changes), 0, more)
       expect(await itemOf(id)).toEqual({

@@ -344,7 +344,7 @@ describe('the calls of an environment', () => {
     }).catch(() => undefined)
     return makeCall !== undefined
   }
-  /** Which of so many calls are made. */
+  /** Which of a number of calls are made. */
   const calls = async (count: number, source: (index: number) => string, messages?: number) => {
     const made: boolean[] = []
     for (let index = 0; index < count; index++) made.push(await call(source(index), messages))
