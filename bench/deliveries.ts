@@ -60,7 +60,7 @@ export const messagesOf = (...bodies: readonly string[]): { Records: SQSRecord[]
 /** A message with a new order: the worker reads it, calls the accounting service, publishes to the feed and saves. */
 export const createMessage = (): string => {
   const order = { source: OURS, external_id: newId() }
-  const request = JSON.stringify({ ...order, items: [{ sku: 'A', quantity: 1, unit_price: 1_500_000 }] })
-  const data = { ...order, request, accepted_at: Date.now() }
+  const body = JSON.stringify({ ...order, items: [{ sku: 'A', quantity: 1, unit_price: 1_500_000 }] })
+  const data = { ...order, body, accepted_at: Date.now() }
   return JSON.stringify({ event: 'order.create', delivery: newId(), data })
 }

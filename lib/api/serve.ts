@@ -110,7 +110,7 @@ const change = async (
   const id = newId()
   const about = { ...order, delivery: id }
   const of = action.to === 'withdraw' ? action.of : undefined
-  const data = { ...order, ...(of === undefined ? { request: text } : { kind: of }), accepted_at: receivedAt }
+  const data = { ...order, ...(of === undefined ? { body: text } : { kind: of }), accepted_at: receivedAt }
   const event = { event: `order.${action.to}`, delivery: id, data }
   await enqueue(order, { id, json: JSON.stringify(event) }).catch(failAbout(about))
   /** The change is promised: from here nothing makes the request fail. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Refusal } from '../protocol/errors.ts'
 import type { OrderResult } from '../protocol/order.ts'
 import { effectOf, isForward, isInReview } from '../protocol/status.ts'
-import type { OrderEvent } from './events.ts'
+import { type OrderEvent, SENT_KINDS } from './events.ts'
 import type { AccountingCall } from './next-call.ts'
 import {
   isNotified,
@@ -97,12 +97,6 @@ export const perhapsAttempted = (order: Order): Order => {
     : order
 }
 
-const KINDS = {
-  'order.create': 'create',
-  'order.payment': 'payment',
-  'order.refund': 'refund',
-} as const
-
 const applyEvent = (step: Step, { event, delivery: id, data }: OrderEvent): Step => {
   switch (event) {
     case 'order.updated':
@@ -113,10 +107,8 @@ const applyEvent = (step: Step, { event, delivery: id, data }: OrderEvent): Step
       return notifyAgain(step)
     case 'order.withdraw':
       return addWithdrawal(step, { id, of: data.kind, accepted_at: data.accepted_at }, false)
-    default: {
-      const { request: body, accepted_at } = data
-      return addRequest(step, KINDS[event], { id, body, accepted_at })
-    }
+    default:
+      return addRequest(step, SENT_KINDS[event], { id, body: data.body, accepted_at: data.accepted_at })
   }
 }
 

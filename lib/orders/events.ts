@@ -10,7 +10,14 @@ import { REQUEST_KINDS } from './order.ts'
 /** When the stores' API accepted a request: unix time in milliseconds. */
 const accepted_at = v.number()
 
-const request = v.object({ source, external_id: externalId, request: v.string(), accepted_at })
+const request = v.object({ source, external_id: externalId, body: v.string(), accepted_at })
+
+/** The events of requests that are sent to the accounting service, and their kinds. */
+export const SENT_KINDS = {
+  'order.create': 'create',
+  'order.payment': 'payment',
+  'order.refund': 'refund',
+} as const
 
 const event = <const Name extends string, const Data extends v.GenericSchema>(name: Name, data: Data) =>
   v.object({ event: v.literal(name), delivery: v.pipe(v.string(), v.uuid()), data })

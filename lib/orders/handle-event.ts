@@ -3,7 +3,7 @@ import { unixSeconds } from '../platform/environment.ts'
 import type { OrderKey } from '../protocol/order.ts'
 import type { Announcements } from './announcements.ts'
 import { apply, type CallResult, perhapsAttempted } from './apply.ts'
-import type { OrderEvent } from './events.ts'
+import { type OrderEvent, SENT_KINDS } from './events.ts'
 import { type FeedMessage, feedMessages, type Outbox, type Publish } from './feed.ts'
 import { historyEntry, type MadeCall, madeCall, type RecordChange } from './history.ts'
 import { type AccountingCall, nextCall } from './next-call.ts'
@@ -88,7 +88,7 @@ export const handleEvent = async (
   // A request is sent at once, so what is to be withdrawn is read beside its order.
   const [stored, announced] = await Promise.all([
     orders.get(key),
-    'request' in event.data ? announcements.get(key) : undefined,
+    event.event in SENT_KINDS ? announcements.get(key) : undefined,
   ])
   const known = stored?.order ?? newOrder(key)
   const isApplied = stored?.outbox?.cause.delivery === event.delivery
@@ -200,8 +200,7 @@ export const handleEvent = async (
   return handled(step.order)
 }
 
-const isRequest = ({ event }: OrderEvent) =>
-  ['order.create', 'order.payment', 'order.refund', 'order.withdraw'].includes(event)
+const isRequest = ({ event }: OrderEvent) => event in SENT_KINDS || event === 'order.withdraw'
 
 /** A step after another. */
 const append = ({ notices }: Step, next: Step): Step => ({

@@ -50,7 +50,7 @@ const order = (changes: object = {}) => ({
 const queued = async () =>
   (await drain(stack.sqs, stack.settings.ordersQueueUrl)).map(({ Body = '', Attributes }) => {
     const { data, ...event } = JSON.parse(Body)
-    return { event, data, request: data.request, group: Attributes?.MessageGroupId }
+    return { event, data, request: data.body, group: Attributes?.MessageGroupId }
   })
 
 describe('an accepted change', () => {
@@ -75,7 +75,7 @@ describe('an accepted change', () => {
       expect(stack.commands()).toEqual(['SendMessage', ...(action === 'create' ? ['UpdateItem'] : [])])
       const [{ request = '', ...first } = {}, ...more] = await queued()
       const event = { event: `order.${action}`, delivery: id }
-      const data = { ...KEY, request, accepted_at: world.now }
+      const data = { ...KEY, body: request, accepted_at: world.now }
       expect([first, more]).toEqual([{ event, data, group: messageGroupOf(KEY) }, []])
       expect(JSON.parse(request)).toEqual(sent)
       const fields = { status: 202, action, ...KEY, delivery: id, state: 'waiting' }

@@ -9,12 +9,12 @@ import { useFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 import { local, startRelay } from './relay.ts'
 
-const payment = { request: JSON.stringify({ method: 'card', reference: 'r-1' }), accepted_at: Date.now() }
+const payment = { body: JSON.stringify({ method: 'card', reference: 'r-1' }), accepted_at: Date.now() }
 
 const dead = (event: string, external_id: string, more: object = {}) =>
   local.enqueue('orders-dead.fifo', `order.${event}`, {
     external_id,
-    request: '{}',
+    body: '{}',
     accepted_at: Date.now(),
     ...more,
   })
@@ -76,7 +76,7 @@ export const messageTests = () => {
       const delivery = await dead('payment', 'shown', payment)
       const { id, ...shown } = await data('dead', 'show', delivery)
       expect(shown).toMatchObject({ event: 'order.payment', external_id: 'shown', delivery })
-      expect(JSON.parse(shown.body).data.request).toBe(payment.request)
+      expect(JSON.parse(shown.body).data.body).toBe(payment.body)
       expect((await data('dead', 'show', id)).id).toBe(id)
       const refused = await local.relay(['dead', 'discard', delivery], { input: 'yes' })
       expect(refused).toMatchObject({ code: 1, err: expect.stringContaining(`pass --yes "${delivery}"`) })

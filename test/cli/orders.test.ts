@@ -63,7 +63,7 @@ const seed = async () => {
     await happens(each, webhook(store(`${each}`), each < 5 ? 'invoiced' : 'needs_review'))
   }
   await happens(20, webhook(api('0'), 'paid', { invoice_number: 4711 }))
-  const data = { ...shop('1'), request: '{}', accepted_at: BEGIN }
+  const data = { ...shop('1'), body: '{}', accepted_at: BEGIN }
   const payment = happens(21, { event: 'order.payment', delivery: uuid(100), data })
   await expect(payment).rejects.toThrow('down')
   await fails(shop('1'), 21)

@@ -129,9 +129,9 @@ const PAGES: Readonly<
   },
   'dead-letters': {
     situation: async () => {
-      const request = JSON.stringify({ method: 'card', reference: 'r' })
+      const body = JSON.stringify({ method: 'card', reference: 'r' })
       await local.enqueue('orders-dead.fifo', 'order.payment', {
-        ...{ external_id: 'refunded', request, accepted_at: Date.now() },
+        ...{ external_id: 'refunded', body, accepted_at: Date.now() },
       })
       await local.sandbox('DELETE', '/panel/faults')
       values.file = folder('plan.json')

@@ -168,7 +168,7 @@ const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
       clock.after(MINUTE, () => {
         for (let number = 0; number < MAX_OPEN; number++) {
           const delivery = `66666666-6666-4666-8666-${String(number).padStart(12, '0')}`
-          const data = { ...keyOf('1001'), request: '{}', accepted_at: clock.now() }
+          const data = { ...keyOf('1001'), body: '{}', accepted_at: clock.now() }
           const body = JSON.stringify({ event: 'order.refund', delivery, data })
           queues.orders.send({ group: messageGroupOf(data), dedup: delivery, body })
         }

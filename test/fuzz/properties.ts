@@ -169,10 +169,15 @@ const message = fc.oneof(
     weight: 20,
     arbitrary: mostly({
       event: words(
-        ...['updated', 'create', 'payment', 'refund', 'check', 'resend'].map(name => `order.${name}`),
+        ...['updated', 'create', 'payment', 'refund', 'withdraw', 'check', 'resend'].map(
+          name => `order.${name}`,
+        ),
       ),
       delivery: uuid,
-      data: mostly({ source: words('shop'), external_id: words('1', '2'), status, request: anyText }),
+      data: mostly({
+        ...{ source: words('shop'), external_id: words('1', '2'), status, body: anyText },
+        ...{ accepted_at: fc.nat().map(String), kind: words('create', 'payment', 'refund') },
+      }),
     }),
   },
   { weight: 2, arbitrary: anyJsonText },

@@ -66,7 +66,7 @@ const webhook = (status: string, changes: object = {}) =>
   ({ event: 'order.updated', delivery: DELIVERY, data: { ...result(status), ...changes } }) as const
 const request = (kind: RequestKind, id = 'later', accepted_at = 9): OrderEvent => ({
   ...{ event: `order.${kind}`, delivery: id },
-  data: { ...KEY, request: '{}', accepted_at },
+  data: { ...KEY, body: '{}', accepted_at },
 })
 const withdraw = (kind: RequestKind, accepted_at = 5) =>
   ({ event: 'order.withdraw', delivery: 'withdrawal', data: { ...KEY, kind, accepted_at } }) as const

@@ -24,7 +24,7 @@ const check: OrderEvent = { event: 'order.check', delivery: 'check', data: KEY }
 const create: OrderEvent = {
   event: 'order.create',
   delivery: 'create',
-  data: { ...KEY, request: '{}', accepted_at: 1 },
+  data: { ...KEY, body: '{}', accepted_at: 1 },
 }
 const webhook = (status: string): OrderEvent => ({
   ...{ event: 'order.updated', delivery: `webhook ${status}`, data: result(status) },

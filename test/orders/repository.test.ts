@@ -283,7 +283,7 @@ test('the stored size is that of the JSON string if it is small enough, else wha
 describe('an event of the order queue', () => {
   const delivery = '00000000-0000-4000-8000-000000000001'
   const key = keyOf('1')
-  const request = { ...key, request: '{}', accepted_at: NOW }
+  const request = { ...key, body: '{}', accepted_at: NOW }
 
   test.each([
     ['order.updated', { ...key, status: 'paid', total: '1', new: { deep: [1] } }],
@@ -310,9 +310,9 @@ describe('an event of the order queue', () => {
     ['The body is nested too deeply', `${'['.repeat(65)}${']'.repeat(65)}`],
     ['Field "delivery" is "x"', { delivery: 'x' }],
     ['Field "event" is "order.shipped"', { event: 'order.shipped' }],
-    ['Field "data.request" is missing', { data: key }],
+    ['Field "data.body" is missing', { data: key }],
     ['Field "data.source" is ""', { data: { ...request, source: '' } }],
-    ['Field "data.accepted_at" is missing', { data: { ...key, request: '{}' } }],
+    ['Field "data.accepted_at" is missing', { data: { ...key, body: '{}' } }],
     ['Field "data.kind" is "check"', { event: 'order.withdraw', data: { ...request, kind: 'check' } }],
     [
       'Field "data.accepted_at" is',

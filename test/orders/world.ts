@@ -131,7 +131,7 @@ const request =
           { ...next, unannounced: [...unannounced, { id: delivery, of: kind, accepted_at: at }] },
           { event: 'order.withdraw', delivery, data: { ...KEY, kind, accepted_at: at } },
         )
-      : enqueue(next, { event: `order.${kind}`, delivery, data: { ...KEY, request: '{}', accepted_at: at } })
+      : enqueue(next, { event: `order.${kind}`, delivery, data: { ...KEY, body: '{}', accepted_at: at } })
   }
 
 const announce = (world: World): World => {

@@ -44,7 +44,7 @@ const event = (external_id: string, name: string, data: object) => ({
   data: { ...keyOf(external_id), ...data },
 })
 const request = (external_id: string, kind: string, body = '{}') =>
-  event(external_id, `order.${kind}`, { request: body, accepted_at: NOW })
+  event(external_id, `order.${kind}`, { body, accepted_at: NOW })
 const webhook = (external_id: string, status = 'paid') => event(external_id, 'order.updated', { status })
 const create = (external_id: string, body?: string) => request(external_id, 'create', body)
 const result = (external_id: string, status: string, more: object = {}) => ({
