@@ -221,7 +221,8 @@ const applySuccess = (
 /** A refused payment may be held and a refused refund may be early: only the order's state tells (P7). */
 const unclear = (step: Step, request: LaterRequest, reason: Refusal): Step => {
   const refused = refusedBefore(request)
-  const stage = { stage: 'unclear', reason, status: step.order.result?.status } as const
+  const isLast = request.stage === 'crossed'
+  const stage = { stage: 'unclear', reason, status: step.order.result?.status, isLast } as const
   const { kind } = request
   return doubted(withRequest(step, { ...fieldsOf(request), kind, ...stage, ...(refused && { refused }) }))
 }
@@ -245,7 +246,7 @@ const refuse = (
 const mayBeHeld = (request: OpenRequest, status: string | undefined): boolean => {
   if (request.kind !== 'payment' || status === undefined || !isInReview(status)) return false
   const { stage } = request
-  return stage === 'unanswered' || stage === 'perhaps sent' || stage === 'unclear'
+  return ['unanswered', 'perhaps sent', 'unclear', 'crossed'].includes(stage)
 }
 
 /** Brings the open request of a kind in line with what is known of the order. */
@@ -262,10 +263,10 @@ const settle = (step: Step, kind: RequestKind, circumstances: Circumstances): St
   const settled =
     kind === 'payment' ? settlePayment(step, request, status) : settleRefund(step, request, status)
   if (settled !== undefined || request.stage !== 'unclear') return settled ?? step
-  // Refused in another status, it crossed a change of the order on its way.
-  return request.status === status
-    ? refuse(step, request, request.reason, circumstances)
-    : toSend(step, request)
+  const { reason, refused, isLast } = request
+  if (request.status === status || isLast) return refuse(step, request, reason, circumstances)
+  const crossed = { stage: 'crossed', ...(refused && { refused }) } as const
+  return withRequest(step, { ...fieldsOf(request), kind: request.kind, ...crossed })
 }
 
 /** A payment or refund of an order that the service does not know waits for its create. */

@@ -58,9 +58,11 @@ type LaterStage =
   | { stage: 'behind create' }
   /**
    * Refused, which may mean that the service holds the payment or that the refund is early: the order is read.
-   * `status` is that of the order as it was known when the request was sent.
+   * `status` is that of the order as it was known when the request was sent; `isLast`: it was sent twice.
    */
-  | { stage: 'unclear'; reason: Refusal; status: string | undefined; refused?: Refused }
+  | { stage: 'unclear'; reason: Refusal; status: string | undefined; isLast: boolean; refused?: Refused }
+  /** The refusal crossed a change of the order on its way: sent once more. */
+  | { stage: 'crossed'; refused?: Refused }
 
 type OpenCreate =
   | Stage
@@ -89,7 +91,7 @@ export type OpenRequest = OpenFields &
 
 /** Whether a request is to be sent. */
 export const isToBeSent = ({ stage }: OpenRequest): boolean =>
-  stage === 'unsent' || stage === 'unanswered' || stage === 'perhaps sent'
+  ['unsent', 'unanswered', 'perhaps sent', 'crossed'].includes(stage)
 
 /** Whether the store was notified that a request is open. */
 export const isNotified = (request: OpenRequest): boolean =>

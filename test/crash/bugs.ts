@@ -200,7 +200,7 @@ export const BUGS: readonly Bug[] = [
       'create !== null',
     ],
     'a payment that may be held is withdrawn': [
-      "return stage === 'unanswered' || stage === 'perhaps sent' || stage === 'unclear'",
+      "return ['unanswered', 'perhaps sent', 'unclear', 'crossed'].includes(stage)",
       'return stage === null',
       'a payment is withdrawn while the service is slow to hold it',
     ],

@@ -136,6 +136,7 @@ describe('a request', () => {
     ['unanswered', open('create', { stage: 'unanswered' }), true],
     ['refused', open('create', { stage: 'refused', refused: refusal }), false],
     ['known', open('create', { stage: 'known' }), false],
+    ['crossed', open('payment', { stage: 'crossed' }), true],
     ['unclear', open('payment', { stage: 'unclear', reason: fixable, status: 'paid' }), false],
     ['behind create', open('payment', { stage: 'behind create' }), false],
     ['held', open('payment', { stage: 'held' }), false],
@@ -328,6 +329,9 @@ describe('a refusal', () => {
   test('in a status that has changed since is sent again at once', () => {
     const { order: next } = applyAll(having(undefined, open('refund')), refused('refund'), read('invoiced'))
     expect(nextCall(next)).toMatchObject({ to: 'refund' })
+    // Only once, whatever the service shows.
+    const again = applyAll(next, refused('refund'), read('paid'))
+    expect(again.order.open.refund).toMatchObject({ stage: 'refused' })
   })
 
   test.each([
@@ -386,7 +390,7 @@ describe('a withdrawal', () => {
     expect(apply(start, { announced: withdrawalOf('payment') })).toEqual({ order: start, notices: [] })
   })
 
-  test.each(['unanswered', 'perhaps sent'])(
+  test.each(['unanswered', 'perhaps sent', 'crossed'])(
     'of a payment in review that is %s sends it once more, since only that shows whether it is held',
     stage => {
       const start = having('needs_review', open('payment', { stage }))

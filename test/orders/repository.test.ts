@@ -45,7 +45,16 @@ const later = <const Kind extends 'payment' | 'refund'>(kind: Kind) => ({
   unanswered: { ...fields('2'), kind, stage: 'unanswered' as const, refused },
   refused: { ...fields('3'), kind, stage: 'refused' as const, refused },
   'behind create': { ...fields('4'), kind, stage: 'behind create' as const },
-  unclear: { ...fields('5'), kind, stage: 'unclear' as const, reason, status: 'invoiced', refused },
+  unclear: {
+    ...fields('5'),
+    kind,
+    stage: 'unclear' as const,
+    reason,
+    status: 'invoiced',
+    isLast: true,
+    refused,
+  },
+  crossed: { ...fields('9'), kind, stage: 'crossed' as const, refused },
 })
 const creates: Stages<'create'> = {
   unsent: { ...fields('1'), kind: 'create', stage: 'unsent', refused },
