@@ -64,7 +64,7 @@ const goTo = (page: Page, hash: string) => page.evaluate(`location.hash = ${JSON
 const letter = (external_id: string) =>
   local.enqueue('orders-dead.fifo', 'order.payment', {
     ...{ external_id, accepted_at: Date.now() },
-    request: JSON.stringify({ method: 'card', reference: '<b>\u202er</b>' }),
+    body: JSON.stringify({ method: 'card', reference: '<b>\u202er</b>' }),
   })
 
 const shownOrder = async (external_id: string) =>
