@@ -21,7 +21,10 @@ export type OrderResult = {
 
 export type RequestKind = 'create' | 'payment' | 'refund' | 'withdrawal'
 
-/** `waiting` and `held` are open; a request ends exactly once, in one of the other four. */
+/**
+ * `waiting` and `held` are open; a request ends exactly once, in one of the other four. `duplicate` is a success: the
+ * service had registered it before, perhaps by an attempt whose answer was lost.
+ */
 export type RequestState = 'waiting' | 'held' | 'registered' | 'duplicate' | 'rejected' | 'withdrawn'
 
 /** Why a request was refused, in the words of the accounting service. */
@@ -80,6 +83,7 @@ export type ErrorCode =
   | 'held'
   | 'registered'
   | 'too_large'
+  | 'too_many_requests'
   | 'unsupported_content'
   | 'unavailable'
   // The sandbox's.

@@ -28,7 +28,10 @@ const error = (description: string, headers: object = {}) => ({ description, hea
 const FAILURES = {
   401: error('The key is missing or unknown.'),
   403: error('The key belongs to another source, or can only read.'),
-  429: { description: 'Too many requests; answered by API Gateway.' },
+  429: {
+    description:
+      'Too many requests: answered by API Gateway, or, with `Retry-After`, because 16 requests of this kind are open.',
+  },
   500: { description: 'The relay has failed; answered by API Gateway. Send the request again.' },
   503: error('Nothing was stored. Send the request again.', retryAfter),
 }

@@ -82,7 +82,9 @@ const accepted = {
 
 const message = {
   delivery: text('Identifies the message; a repetition has the same id.'),
-  version: integer('Counts up per order. Messages that result from one step share a version.'),
+  version: integer(
+    'Counts up per order. Messages that result from one step share a version; a version never has another content.',
+  ),
   cause: v.pipe(
     v.object({
       event: text('The event of the order queue.'),
@@ -101,7 +103,12 @@ export const SCHEMAS = {
   OrderResult: v.looseObject(result),
   CreateResult: v.looseObject({
     ...result,
-    duplicate: v.pipe(v.boolean(), v.description('Whether the order was registered before.')),
+    duplicate: v.pipe(
+      v.boolean(),
+      v.description(
+        'Whether the service had registered the order before, perhaps by an attempt whose answer was lost; a success.',
+      ),
+    ),
   }),
   Accepted: v.looseObject({ ...key, status: v.optional(result.status), ...optional, ...accepted }),
   Withdrawn: v.object({
