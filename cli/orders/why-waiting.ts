@@ -1,6 +1,7 @@
 import type { Announced } from '../../lib/orders/announcements.ts'
 import {
   isKnown,
+  isRefused,
   type OpenRequest,
   openRequests,
   type RequestKind,
@@ -34,7 +35,7 @@ type Reason = {
 }
 
 /**
- * An event of the order queue, a request by its kind with the number of others that share its fate, the invoice, the
+ * An event of the order queue, a request by its kind with the number of others that share its outcome, the invoice, the
  * result, or the order as a whole.
  */
 type WaitingLink = Reason & { what: string; id?: string; others?: number }
@@ -85,7 +86,7 @@ const whyOpen = (request: OpenRequest, stored: StoredOrder): Reason => {
 const whyToBeSent = (request: OpenRequest, stored: StoredOrder): Reason => {
   const { bulk, failing } = stored
   const refused = refusalOf(request)
-  if (refused !== undefined) {
+  if (refused !== undefined && isRefused(request)) {
     const { status, message } = refused.reason
     const reason = `the service refused it: ${status} ${message}`
     return { for: 'accountant', reason, since: iso(refused.since), ...nextCheck(stored) }
@@ -138,11 +139,11 @@ const discarded = ({ event, delivery }: Failing, { order }: StoredOrder): string
 const actionsOf = (stored: StoredOrder): WaitingAction[] => {
   const { order, failing, check_at } = stored
   const isBlocked = failing !== undefined && !isDead(failing)
-  const isRefused = openRequests(order).some(request => refusalOf(request) !== undefined)
+  const hasRefused = openRequests(order).some(isRefused)
   const soon = check_at === undefined ? '' : `, which is due at ${iso(check_at)}`
   const check = isBlocked
     ? `The check waits behind "${failing.event}" and changes nothing before that succeeds.`
-    : `The worker reads the order from the service${isRefused ? ' and sends what was refused again' : ''}${soon}.`
+    : `The worker reads the order from the service${hasRefused ? ' and sends what was refused again' : ''}${soon}.`
   const when = isBlocked ? 'When the service answers again, the' : 'The'
   return [
     { action: 'check', effect: check },

@@ -1,5 +1,6 @@
 import type { Announced } from '../orders/announcements.ts'
 import {
+  isRefused,
   type OpenRequest,
   type Order,
   openRequests,
@@ -33,7 +34,7 @@ const openAnswer = ({ source, external_id, result }: Order, request: OpenRequest
       return { state, response: { status: 202, body: { ...result, id, source, external_id, state } } }
     default: {
       const refusal = refusalOf(request)
-      return refusal && { state, response: refused(refusal.reason) }
+      return refusal && isRefused(request) ? { state, response: refused(refusal.reason) } : undefined
     }
   }
 }
@@ -89,6 +90,6 @@ export const orderView = (stored: StoredOrder): HttpResponse | undefined => {
   const { source, external_id, result, open } = stored.order
   if (result !== undefined) return { status: 200, body: { ...result, ...relayView(stored) } }
   const { create } = open
-  if (create === undefined || refusalOf(create) !== undefined) return undefined
+  if (create === undefined || isRefused(create)) return undefined
   return { status: 202, body: { source, external_id, ...relayView(stored) } }
 }

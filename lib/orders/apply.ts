@@ -12,6 +12,7 @@ import {
   openRequests,
   REQUEST_KINDS,
   type RequestKind,
+  refusalOf,
   type Withdrawal,
 } from './order.ts'
 import {
@@ -180,11 +181,8 @@ const applyCall = (step: Step, call: CallResult, circumstances: Circumstances): 
   }
 }
 
-/** The last refusal that a request has met, while it is open because of it. */
-const refusedBefore = (request: OpenRequest) => ('refused' in request ? request.refused : undefined)
-
 const toSend = (step: Step, request: OpenRequest, stage: 'unsent' | 'unanswered' = 'unsent'): Step => {
-  const refused = refusedBefore(request)
+  const refused = refusalOf(request)
   return withRequest(step, { ...fieldsOf(request), kind: request.kind, stage, ...(refused && { refused }) })
 }
 
@@ -220,7 +218,7 @@ const applySuccess = (
 
 /** A refused payment may be held and a refused refund may be early: only the order's state tells (P7). */
 const unclear = (step: Step, request: LaterRequest, reason: Refusal): Step => {
-  const refused = refusedBefore(request)
+  const refused = refusalOf(request)
   const isLast = request.stage === 'crossed'
   const stage = { stage: 'unclear', reason, status: step.order.result?.status, isLast } as const
   const { kind } = request
@@ -234,7 +232,7 @@ const refuse = (
   reason: Refusal,
   { now, retryRefused }: Circumstances,
 ): Step => {
-  const before = refusedBefore(request)
+  const before = refusalOf(request)
   const since = before?.since ?? now
   if (!mayBeFixed(reason) || now - since >= retryRefused) return end(step, request, 'rejected', reason)
   const { kind } = request

@@ -182,11 +182,13 @@ export type RequestView = {
   reason?: Omit<Refusal, 'body'>
 }
 
-/** The refusal that stands until the service answers again; its store was notified of it. */
+/** The last refusal that a request has met, while it is open because of it. */
 export const refusalOf = (request: OpenRequest): Refused | undefined =>
-  'refused' in request && request.stage !== 'unanswered' && request.stage !== 'unclear'
-    ? request.refused
-    : undefined
+  'refused' in request ? request.refused : undefined
+
+/** Whether a refusal is the last that is known of a request: no call since may have registered it. */
+export const isRefused = (request: OpenRequest): boolean =>
+  refusalOf(request) !== undefined && request.stage !== 'unanswered' && request.stage !== 'unclear'
 
 /** Every request of an order as its store reads it: those that ended, then those that are open. */
 export const requestViews = (order: Pick<Order, 'open' | 'ended'>): RequestView[] => [

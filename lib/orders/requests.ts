@@ -5,6 +5,7 @@ import {
   type FinalState,
   isKnown,
   isNotified,
+  isRefused,
   MAX_OPEN,
   type OpenRequest,
   type Order,
@@ -88,8 +89,11 @@ const endWithdrawals = (
   const ids = all.filter(id => !step.order.ended.some(ended => ended.ids.includes(id)))
   if (conflictOf !== undefined)
     return addEnded(step, { ids, kind: 'withdrawal', of, state: 'rejected', reason: conflictOf(of) })
-  const last = withdrawals.at(-1)
-  const withdrawn = { ...step.order.withdrawn, ...(last && { [of]: last }) }
+  const { [of]: before } = step.order.withdrawn
+  const last = [...(before ? [before] : []), ...withdrawals].reduce((latest, each) =>
+    each.accepted_at > latest.accepted_at ? each : latest,
+  )
+  const withdrawn = { ...step.order.withdrawn, [of]: last }
   const next = { order: { ...step.order, withdrawn }, notices: step.notices }
   return addEnded(next, { ids, kind: 'withdrawal', of, state: 'registered' })
 }
@@ -151,9 +155,8 @@ export const addRequest = (
   }
   // A dead letter that is replayed may be older than what has come since.
   const isNewer = accepted_at >= before.accepted_at
-  const refused = refusalOf(before)
-  if (refused !== undefined && isNewer)
-    return withRequest(end(step, before, 'rejected', refused.reason), unsent)
+  if (isRefused(before) && isNewer)
+    return withRequest(end(step, before, 'rejected', refusalOf(before)?.reason), unsent)
   if (idsOf(before).length >= MAX_OPEN)
     return addEnded(step, { ids: [id], kind, state: 'rejected', reason: tooMany(kind) })
   const next =

@@ -311,8 +311,10 @@ describe('a refusal', () => {
     expect(noticesOf(apply(again, refused('create', error)))).toEqual(['order.waiting create'])
     expect(apply(again, refused('create'), NOW + WEEK).order.ended).toMatchObject([{ state: 'rejected' }])
     expect(statesOf(apply(again, answered('create', 'invoiced')))).toEqual(['create registered'])
-    // The week counts from the first refusal, whatever is lost in between.
+    // The week counts from the first refusal, whatever is lost in between, and the store still knows of it.
     const { order: unanswered } = apply(again, lost('create'))
+    expect(requestViews(unanswered)).toMatchObject([{ state: 'waiting', reason: fixable }])
+    expect(noticesOf(apply(unanswered, request('create')))).toEqual(['order.waiting later'])
     expect(apply(unanswered, refused('create'), NOW + WEEK).order.ended).toMatchObject([
       { state: 'rejected' },
     ])
@@ -410,6 +412,15 @@ describe('a withdrawal', () => {
     expect(statesOf(apply(earlier, read('invoiced')))).toEqual([
       ...['payment withdrawn', 'withdrawal registered', 'earlier withdrawn'],
     ])
+  })
+
+  test('counts from the latest one that took something back, whichever came first', () => {
+    const { order: read1 } = apply(having('invoiced', open('payment')), {
+      announced: withdrawalOf('payment', 20),
+    })
+    const first = { ...withdraw('payment', 10), delivery: 'first' }
+    const { order: done } = applyAll(read1, first, read('invoiced'))
+    expect(nextCall(apply(done, request('payment', 'between', 15)).order)).toEqual({ to: 'read' })
   })
 
   test('that is not decided yet is rejected when the store requests the same again', () => {
