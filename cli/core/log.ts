@@ -187,7 +187,7 @@ export const logOf = (context: Context, range: Range): AsyncGenerator<LogLine> =
 
 const LOCAL_INTERVAL_MS = 250
 
-/** Per field, texts of which a line must contain one: a cheap test before the parsing of the few that do. */
+/** For each field, a line must contain one of its texts: a cheap test before the few that do are parsed. */
 const textsOf = ({ fields, messages }: Pick<Range, 'fields' | 'messages'>) =>
   Object.entries({ ...fields, ...(messages && { message: messages }) }).map(([name, values]) =>
     // In the logger's serialization.

@@ -26,7 +26,7 @@ const MINUTE = 60_000
 const uuid = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 const orders = () => orderRepository(stack.dynamodb, 'orders', { random: () => 0 })
 
-/** Handles an event as the worker does, so many minutes after the beginning. */
+/** Handles an event as the worker does, `minutes` after the beginning. */
 const happens = (minutes: number, event: OrderEvent) =>
   handleEvent(event, {
     orders: orders(),
@@ -48,7 +48,7 @@ const shop = (external_id: string) => ({ source: 'demo-shop', external_id })
 
 const minute = (number: number) => new Date(BEGIN + number * MINUTE).toISOString()
 
-/** Notes that the payment of an order fails, since so many minutes after the beginning. */
+/** Notes that the payment of an order fails, since `minutes` after the beginning. */
 const fails = (key: OrderKey, since: number) =>
   orders().fail(key, {
     ...{ event: 'order.payment', delivery: uuid(100), queue: 'orders', receives: 2, behind: 0 },
