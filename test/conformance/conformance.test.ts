@@ -112,7 +112,7 @@ test.concurrent.each(cases.filter(([example]) => !missing.includes(programOf(exa
       const problems = findings.filter(({ level }) => level === 'problem')
       for (const { found } of problems)
         expect(found).toMatch(
-          /^(When|While|After) .*, the store (acknowledged|handled|did|left|exited) .*: .*/,
+          /^(When|While|After) .*, the store (acknowledged|handled|did|left|exited)\b.*: .*/,
         )
       expect(problems.map(({ check }) => check).join(', ')).toBe(names)
     } finally {

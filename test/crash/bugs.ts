@@ -92,6 +92,14 @@ export const BUGS: readonly Bug[] = [
       '{ path: event.rawPath, ...about }',
     ],
   }),
+  ...bugsIn('api/waiting.ts', {
+    'a request that does not wait counts as a failed wait': [
+      `if (time < SHORTEST_PAUSE) return undefined
+    const admission = admit(order)`,
+      `const admission = admit(order)
+    if (time < SHORTEST_PAUSE) return void ('end' in admission && admission.end('failure'))`,
+    ],
+  }),
   ...bugsIn('api/serve.ts', {
     "the stores' API answers before the queue has the event": [...unawaited(ENQUEUE_EVENT), WHOLE_LIFE],
   }),
@@ -117,6 +125,10 @@ export const BUGS: readonly Bug[] = [
     ],
   }),
   ...bugsIn('platform/breaker.ts', {
+    "one store's failures open the breaker for all": [
+      'fail(everybody, order, 2)',
+      'fail(everybody, order, 1)',
+    ],
     'the breaker never closes': [
       'for (const circuit of probed) circuit.isProbing = false',
       '',
