@@ -120,7 +120,7 @@ export const deadCommands = (cli: Cli): void =>
     list: 'List the dead letters of the order queue and of feeds.',
     show: 'Show a dead letter and its body.',
     replay:
-      'Have the worker process dead letters now, in sequence within each order; return feed messages to their feed. Messages that fail again remain dead letters. Repeating a replay is safe.',
+      'Have the worker handle dead letters now, in sequence within each order; return feed messages to their feed. Messages that fail again remain dead letters. Repeating a replay is safe.',
   })
 
 const entry = v.pipe(v.string(), v.parseJson(), quarantineEntry)

@@ -33,7 +33,10 @@ export type OrderRequest = {
 
 /** The result of a create, payment, refund or withdrawal. */
 export type RequestResult = {
-  /** 201 or 200 as the accounting service answers; 202 when the request is accepted and has not ended yet. */
+  /**
+   * 201 or 200 as the accounting service answers; 202 when the request is accepted and has not ended yet: it is to be sent,
+   * or waits for the invoice to be finalized or for a create that the service refuses.
+   */
   status: number
   /** The id and state of the request; undefined when the accounting service itself has answered. */
   id: string | undefined
@@ -60,7 +63,7 @@ export class RequestError extends Error {
   readonly status: number | undefined
   /** The field that caused the error, such as `items[3].quantity`. */
   readonly field: string | undefined
-  /** The id under which the refused request stays open, see docs/integrate.md; withdraw or correct it. */
+  /** The id of the refused request. While its `state` is `waiting`, it is sent again: withdraw or correct it. */
   readonly id: string | undefined
   readonly state: RequestState | undefined
 
@@ -217,7 +220,10 @@ export const createClient = ({
     /** Registers a full return (spec: POST refund). */
     refund: (external_id: string, reason?: string, options?: RequestOptions): Promise<RequestResult> =>
       request('POST', pathOf(external_id, 'refund/'), { ...(reason !== undefined && { reason }) }, options),
-    /** Withdraws a waiting request; only the relay supports it, and it returns 409 if nothing is waiting. */
+    /**
+     * Withdraws a request that was accepted before and still waits; only the relay supports it. Rejects with a
+     * {@link RequestError} `nothing_waits`, `registered`, or `held` for a payment that the service holds or may hold.
+     */
     withdraw: (
       external_id: string,
       of: 'create' | 'payment' | 'refund',

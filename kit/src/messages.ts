@@ -27,7 +27,7 @@ export type RequestKind = 'create' | 'payment' | 'refund' | 'withdrawal'
  */
 export type RequestState = 'waiting' | 'held' | 'registered' | 'duplicate' | 'rejected' | 'withdrawn'
 
-/** Why a request was refused, in the words of the accounting service. */
+/** Why a request was refused, in the words of the accounting service; 409 and 429 are the relay's own. */
 export type Refusal = { status: number; message: string; code?: ErrorCode; field?: string }
 
 /** A request of the store, and its state. */
@@ -42,11 +42,11 @@ export type RequestView = {
 
 type Envelope<Event extends string, Data> = {
   event: Event
-  /** Identifies the message; a repetition has the same id. */
+  /** Identifies the message; a repetition is identical. */
   delivery: string
-  /** Counts up per order. Messages that result from one step share a version. */
+  /** Counts up per order. Messages that result from one step share a version, whose content never changes. */
   version: number
-  /** The cause of the message; its event is `order.resend` if the current state was published again. */
+  /** The cause of the message; its event is `order.resend` if the current state was published again, as a new version. */
   cause: { event: string; delivery: string }
   data: Data
 }

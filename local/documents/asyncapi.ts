@@ -8,9 +8,10 @@ growing intervals for thirteen days, and later messages of the same order wait.
 \`X-Service-Signature\` is \`t=<unix time>,v1=<hex>\`, the HMAC-SHA256 of \`<t>.<raw body>\` keyed with the store's secret; while
 the secret is being rotated there are two \`v1\`. The headers of Standard Webhooks sign the same body for its libraries.`
 
-const DESCRIPTION = `Messages are delivered at least once, and in sequence per order. Handle a message if its \`version\` is higher
+const DESCRIPTION = `Messages are delivered at least once, and in sequence per order. A repeated message has the same
+\`delivery\`, \`version\` and content. Handle a message if its \`version\` is higher
 than the last one of its order, or equal to it with another \`delivery\`; ignore it otherwise. With
-\`order.resend\` as \`cause.event\`, an operator has had the current state published again.`
+\`order.resend\` as \`cause.event\`, an operator has had the current state published again, as a new version.`
 
 const headers = (names: Record<string, string>) => ({
   type: 'object',

@@ -28,10 +28,7 @@ const error = (description: string, headers: object = {}) => ({ description, hea
 const FAILURES = {
   401: error('The key is missing or unknown.'),
   403: error('The key belongs to another source, or can only read.'),
-  429: {
-    description:
-      'Too many requests: answered by API Gateway, or, with `Retry-After`, because 16 requests of this kind are open.',
-  },
+  429: { description: 'Too many requests a second; answered by API Gateway.' },
   500: { description: 'The relay has failed; answered by API Gateway. Send the request again.' },
   503: error('Nothing was stored. Send the request again.', retryAfter),
 }
@@ -53,6 +50,10 @@ const BODY_FAILURES = {
   409: error('The request was withdrawn while it waited.'),
   413: error('The body is too large.'),
   415: error('The body is not declared as JSON.'),
+  429: error(
+    'The order has 16 open requests of this kind (`too_many_requests`); or too many requests a second, answered by API Gateway without this body.',
+    retryAfter,
+  ),
 }
 
 const ORDER = {
@@ -97,13 +98,13 @@ const body = (required: boolean, example: object, ...names: SchemaName[]) => {
   const { schema } = content(...names).content['application/json']
   return { requestBody: { required, content: { 'application/json': { schema, example } } } }
 }
-const withdraw = (of: string, operationId: string) =>
+const withdraw = (of: string, operationId: string, more = '') =>
   operation(operationId, `Withdraw the ${of} that still waits`, [id, source, prefer], {
     responses: {
       200: done('The request is withdrawn.', 'Withdrawn'),
       ...accepted(WAITS),
       409: error(
-        `There is no ${of} to withdraw: it is registered, held by the service, or was never requested.`,
+        `Nothing is withdrawn: the ${of} is registered, or none that was accepted before waits.${more}`,
       ),
       ...ORDER_FAILURES,
     },
@@ -132,11 +133,11 @@ export const openApi = () => ({
       post: operation('createOrder', 'Create an order', [source, prefer], {
         ...body(true, ORDER, 'OrderRequest'),
         responses: {
-          200: done('The order was registered before; the body is ignored.', 'CreateResult'),
+          200: done('The service had registered the order before; the body is ignored.', 'CreateResult'),
           201: done('The order is registered.', 'CreateResult'),
           ...accepted(WAITS),
-          ...BODY_FAILURES,
           ...FAILURES,
+          ...BODY_FAILURES,
         },
       }),
     },
@@ -155,21 +156,29 @@ export const openApi = () => ({
         ...body(false, { method: 'card', reference: 'R-1' }, 'PaymentRequest', 'NestedPaymentRequest'),
         responses: {
           200: done('The payment is registered, or nothing was to be paid.', 'OrderResult'),
-          ...accepted(`${WAITS} With the state \`held\`, the service registers it after finalization.`),
-          ...BODY_FAILURES,
+          ...accepted(
+            `${WAITS} With the state \`held\`, the service registers it after finalization. A payment waits for a create that the service refuses and that is still open.`,
+          ),
           ...ORDER_FAILURES,
+          ...BODY_FAILURES,
         },
       }),
-      delete: withdraw('payment', 'withdrawPayment'),
+      delete: withdraw(
+        'payment',
+        'withdrawPayment',
+        ' While the order is in review, a payment that the service holds or may have received cannot be withdrawn (`held`).',
+      ),
     },
     [`${ORDERS_PATH}{external_id}/refund/`]: {
       post: operation('registerRefund', 'Register a full return', [id, source, prefer], {
         ...body(false, { reason: 'returned' }, 'RefundRequest'),
         responses: {
           200: done('The return is registered.', 'OrderResult'),
-          ...accepted(`${WAITS} A refund of an order in review waits for its finalization.`),
-          ...BODY_FAILURES,
+          ...accepted(
+            `${WAITS} A refund waits for the finalization of an order in review, and for a create that the service refuses and that is still open.`,
+          ),
           ...ORDER_FAILURES,
+          ...BODY_FAILURES,
         },
       }),
       delete: withdraw('refund', 'withdrawRefund'),

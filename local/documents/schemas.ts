@@ -45,15 +45,24 @@ const refusalEntries = {
 }
 
 const refusal = v.object({
-  status: integer('Status with which the accounting service refused the request.'),
+  status: integer(
+    'Status with which the request was refused: by the accounting service, or by the relay (409, 429).',
+  ),
   ...refusalEntries,
 })
+
+const state = v.pipe(
+  v.picklist(REQUEST_STATES),
+  v.description(
+    '`waiting` and `held` are open, the others final. `duplicate` is a success: the service had registered the request before, perhaps by an attempt whose answer was lost.',
+  ),
+)
 
 const requestView = v.object({
   id: text('Id of the request, as in the header `Relay-Request-Id`.'),
   kind,
   of,
-  state: v.picklist(REQUEST_STATES),
+  state,
   reason: v.optional(refusal),
 })
 
@@ -83,7 +92,7 @@ const accepted = {
 const message = {
   delivery: text('Identifies the message; a repetition has the same id.'),
   version: integer(
-    'Counts up per order. Messages that result from one step share a version; a version never has another content.',
+    'Counts up per order. Messages that result from one step share a version, whose content never changes.',
   ),
   cause: v.pipe(
     v.object({
@@ -106,7 +115,7 @@ export const SCHEMAS = {
     duplicate: v.pipe(
       v.boolean(),
       v.description(
-        'Whether the service had registered the order before, perhaps by an attempt whose answer was lost; a success.',
+        'Whether the service had registered the order before, which ends the request as `duplicate`.',
       ),
     ),
   }),
@@ -115,7 +124,7 @@ export const SCHEMAS = {
     ...key,
     id: accepted.id,
     of,
-    state: v.picklist(['registered', 'duplicate']),
+    state: v.literal('registered'),
   }),
   Order: v.looseObject({ ...result, relay: v.optional(relay) }),
   ExpectedOrder: v.object({ ...key, relay }),
