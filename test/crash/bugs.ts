@@ -125,10 +125,6 @@ export const BUGS: readonly Bug[] = [
     ],
   }),
   ...bugsIn('platform/breaker.ts', {
-    "one store's failures open the breaker for all": [
-      'fail(everybody, order, 2)',
-      'fail(everybody, order, 1)',
-    ],
     'the breaker never closes': [
       'for (const circuit of probed) circuit.isProbing = false',
       '',
