@@ -38,7 +38,8 @@ export const tablesOf = ({
   ordersTable = TABLES.orders,
 }: Pick<Stack, 'prefix' | 'ordersTable'>): Table[] => [
   {
-    // The queued deliveries. Losing the table is harmless: the worker is idempotent by state.
+    // The queued deliveries and what the stores' API announces to the worker. Losing its items is harmless: the worker is
+    // idempotent by state, and an announced request is in the order queue, too.
     id: DELIVERIES_ID,
     name: prefix + TABLES.deliveries,
     schema: {

@@ -104,8 +104,14 @@ export type RequestOptions = {
   signal?: AbortSignal
 }
 
+type Answer = { response: Response; json: unknown }
+
 /** Statuses of temporary failures. */
 const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504])
+
+/** Too many open requests for an order end in hours, if not days. */
+const isTemporary = ({ response, json }: Answer) =>
+  RETRIED.has(response.status) && objectOf(objectOf(json).error).code !== 'too_many_requests'
 
 /**
  * Seconds to wait before the next attempt: `Retry-After`, as a number or a date, up to half a minute; otherwise
@@ -132,7 +138,7 @@ const jsonOf = (text: string): unknown => {
 }
 
 /** @throws RequestError for anything but a 2xx with JSON, or 204 */
-const readResponse = ({ response, json }: { response: Response; json: unknown }) => {
+const readResponse = ({ response, json }: Answer) => {
   const { status, headers, ok } = response
   const id = headers.get('relay-request-id') ?? undefined
   const state = (headers.get('relay-request-state') ?? undefined) as RequestState | undefined
@@ -194,8 +200,7 @@ export const createClient = ({
         if (isLast) throw new RequestError(`Cannot reach ${api}`, {}, { cause })
         return undefined
       })
-      if (answer !== undefined && (isLast || !RETRIED.has(answer.response.status)))
-        return readResponse(answer)
+      if (answer !== undefined && (isLast || !isTemporary(answer))) return readResponse(answer)
       const retryAfter = answer?.response.headers.get('retry-after') ?? undefined
       await pause(delayOf(number, retryAfter) * 1000, signal)
       signal?.throwIfAborted()

@@ -18,7 +18,8 @@ import * as refusals from './refusals.ts'
 /** The response to a request, and the state of the request. */
 export type Answered = { response: HttpResponse; state: RequestState }
 
-const refused = ({ status, ...reason }: Refusal): HttpResponse => ({
+/** The answer to a request that is refused. */
+export const refused = ({ status, ...reason }: Refusal): HttpResponse => ({
   ...{ status, body: refusalBody({ status, ...reason }) },
   ...(status === 429 && { headers: refusals.RETRY_LATER }),
 })

@@ -2,14 +2,16 @@ import type { Accounting } from '../accounting/client.ts'
 import { AccountingError } from '../accounting/errors.ts'
 import type { Announcements } from '../orders/announcements.ts'
 import type { Enqueue } from '../orders/events.ts'
-import { isKnown, refusalBody } from '../orders/order.ts'
+import { isKnown, type RequestKind, refusalBody } from '../orders/order.ts'
 import type { Orders } from '../orders/repository.ts'
+import { tooMany } from '../orders/requests.ts'
 import type { StoredOrder } from '../orders/stored.ts'
 import { type About, failAbout } from '../platform/about.ts'
 import type { HttpResponse } from '../platform/http.ts'
+import type { Refusal } from '../protocol/errors.ts'
 import { type Body, parseJson } from '../protocol/json.ts'
 import type { OrderKey } from '../protocol/order.ts'
-import { type Answered, accepted, announcedView, answerOf, orderView, relayView } from './answers.ts'
+import { type Answered, accepted, announcedView, answerOf, orderView, refused, relayView } from './answers.ts'
 import { type AccessOfKey, bearerKey } from './keys.ts'
 import { type Preferences, readPreferences } from './prefer.ts'
 import * as refusals from './refusals.ts'
@@ -100,6 +102,21 @@ const readThrough = async (
   }
 }
 
+/**
+ * Why the order takes no more requests of this kind, before anything is promised. The worker decides on those that
+ * arrive at the same time, and on all while the order cannot be read.
+ */
+const excessOf = async (
+  order: OrderKey,
+  kind: RequestKind,
+  { orders, onError }: ServeDependencies,
+): Promise<Refusal | undefined> => {
+  const stored = await orders
+    .get(order, 'eventual')
+    .catch(error => void onError('order not read', error, order))
+  return stored && tooMany(stored.order, kind)
+}
+
 /** Enqueues a change, waits for the worker to decide on it, and answers as the service did. */
 const change = async (
   { action, order, text }: { action: Change; order: OrderKey; text: string },
@@ -141,7 +158,7 @@ const change = async (
   )
   const decided = outcome === 'bulk' ? undefined : outcome
   if (decided === undefined) await announceWithdrawal()
-  if (outcome === undefined && action.to === 'create') {
+  if (decided === undefined && action.to === 'create') {
     await attempt(
       'create not announced',
       announcements.announceCreate(order, { id, accepted_at: receivedAt }),
@@ -195,8 +212,8 @@ export const serve = async (request: HttpRequest, dependencies: ServeDependencie
   const access = key === undefined ? undefined : await accessOf(key)
   if (access === undefined) return { response: refusals.unauthorized }
   const { source } = access
-  const refused = (response: HttpResponse) => ({ response, about: { action: action.to, source } })
-  if (access.readOnly && action.to !== 'read') return refused(refusals.readOnly)
+  const refuse = (response: HttpResponse) => ({ response, about: { action: action.to, source } })
+  if (access.readOnly && action.to !== 'read') return refuse(refusals.readOnly)
 
   const query = request.query.getAll('source')
   const { body, headers: given } = request
@@ -206,7 +223,7 @@ export const serve = async (request: HttpRequest, dependencies: ServeDependencie
     source,
     today,
   )
-  if ('refused' in reading) return refused(reading.refused)
+  if ('refused' in reading) return refuse(reading.refused)
   const { order, text, invalid, warnings } = reading
   const about = { action: action.to, ...order }
 
@@ -217,7 +234,9 @@ export const serve = async (request: HttpRequest, dependencies: ServeDependencie
     const known = stored === undefined ? undefined : orderView(stored)
     return { response: known ?? (await readUnknown(order, stored, dependencies)), about }
   }
-  if (invalid !== undefined && (await get())?.order.result === undefined) return refused(invalid)
+  if (invalid !== undefined && (await get())?.order.result === undefined) return refuse(invalid)
+  const excess = action.to === 'withdraw' ? undefined : await excessOf(order, action.to, dependencies)
+  if (excess !== undefined) return refuse(refused(excess))
 
   const { response, id, state } = await change({ action, order, text }, preferred, request, dependencies)
   return { response: withWarnings(response, warnings), about: { ...about, delivery: id, state } }

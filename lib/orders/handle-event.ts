@@ -165,7 +165,7 @@ export const handleEvent = async (
     return deferred({ order: saved, notices: [] }, stored?.outbox)
   }
   let step = isApplied ? { order: saved, notices: [] } : applied(saved, event)
-  if (redelivered) step = { ...step, order: perhapsAttempted(step.order) }
+  if (redelivered || isFailing) step = { ...step, order: perhapsAttempted(step.order) }
   let areWithdrawalsKnown = false
   let failure: { error: unknown } | undefined
   for (

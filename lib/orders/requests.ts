@@ -130,10 +130,18 @@ export const hold = (step: Step, request: OpenRequest): Step => {
   return endWithdrawals(next, 'payment', request.withdrawals, CONFLICTS.held)
 }
 
-const tooMany = (kind: RequestKind): Refusal => ({
-  ...{ status: 429, code: 'too_many_requests' },
-  message: `${MAX_OPEN} requests of this kind are open: send the ${kind} again when they have ended`,
-})
+/**
+ * Why an order takes no more requests of a kind; undefined while it does.
+ *
+ * @param isNewer the request is the most recent one, which ends one that was refused
+ */
+export const tooMany = ({ open }: Order, kind: RequestKind, isNewer = true): Refusal | undefined => {
+  const { [kind]: request } = open
+  if (request === undefined || idsOf(request).length < MAX_OPEN) return undefined
+  if (isNewer && isRefused(request)) return undefined
+  const message = `${MAX_OPEN} requests of this kind are open: send the ${kind} again when they have ended`
+  return { status: 429, code: 'too_many_requests', message }
+}
 
 /**
  * Adds a request of a store. The same id is the same request. The most recent request replaces an earlier one that is
@@ -155,10 +163,10 @@ export const addRequest = (
   }
   // A dead letter that is replayed may be older than what has come since.
   const isNewer = accepted_at >= before.accepted_at
+  const reason = tooMany(step.order, kind, isNewer)
+  if (reason !== undefined) return addEnded(step, { ids: [id], kind, state: 'rejected', reason })
   if (isRefused(before) && isNewer)
     return withRequest(end(step, before, 'rejected', refusalOf(before)?.reason), unsent)
-  if (idsOf(before).length >= MAX_OPEN)
-    return addEnded(step, { ids: [id], kind, state: 'rejected', reason: tooMany(kind) })
   const next =
     before.stage === 'held' || !isNewer
       ? withRequest(step, { ...before, others: [...before.others, id] })

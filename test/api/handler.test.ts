@@ -72,7 +72,11 @@ describe('an accepted change', () => {
         body: { id: expect.stringMatching(/^[0-9a-f-]{36}$/), ...KEY, state: 'waiting' },
         headers: { ...relay, 'preference-applied': 'respond-async' },
       })
-      expect(stack.commands()).toEqual(['SendMessage', ...(action === 'create' ? ['UpdateItem'] : [])])
+      expect(stack.commands()).toEqual([
+        'GetItem',
+        'SendMessage',
+        ...(action === 'create' ? ['UpdateItem'] : []),
+      ])
       const [{ request = '', ...first } = {}, ...more] = await queued()
       const event = { event: `order.${action}`, delivery: id }
       const data = { ...KEY, body: request, accepted_at: world.now }
@@ -350,23 +354,49 @@ test.each<[string, Partial<Order>, number | undefined, object?]>([
   expect(answered.response.headers?.['retry-after']).toBe(status === 429 ? '600' : undefined)
 })
 
-test('the seventeenth refund in review is refused with 429, and says when to try again', async () => {
+describe('the seventeenth refund in review', () => {
   const others = Array.from({ length: MAX_OPEN - 1 }, (_, index) => `${index}`)
   const inReview = {
     ...newOrder({ ...KEY, external_id: 'full' }),
     result: { ...RESULT, external_id: 'full' },
   }
-  await orders.save(saved({ ...inReview, ...open('refund', { stage: 'early', others }) }), 0, world.now)
-  world.meanwhile = async () => {
-    const [{ event, data } = { event: {}, data: {} }] = await queued()
-    await handleEvent({ ...event, data } as OrderEvent, {
-      ...{ orders, announcements, redelivered: false, retryRefused: 1, now: () => world.now },
-      ...{ call: () => Promise.reject(new Error('not called')), publish: async () => undefined },
-    })
+  const refund = (prefer = 'wait=10') =>
+    api.ask('POST', `${ORDERS}full/refund/?source=shop`, {}, { headers: { prefer } })
+  const fill = async (ids: readonly string[]) => {
+    const revision = (await orders.get(inReview))?.revision ?? 0
+    const full = { ...inReview, ...open('refund', { stage: 'early', others: ids }) }
+    await orders.save(saved(full), revision, world.now)
   }
-  const answer = await api.ask('POST', `${ORDERS}full/refund/?source=shop`, {})
-  expect(answer).toMatchObject({ status: 429, body: { error: { code: 'too_many_requests' } } })
-  expect(answer.headers).toMatchObject({ 'retry-after': '600', 'relay-request-state': 'rejected' })
+  const refused = { status: 429, body: { error: { code: 'too_many_requests' } } }
+
+  test.each(['wait=10', 'respond-async'])('returns 429 and queues nothing with Prefer: %s', async prefer => {
+    await fill(others)
+    const answer = await refund(prefer)
+    expect(answer).toMatchObject({ ...refused, headers: { 'retry-after': '600' } })
+    expect(await queued()).toEqual([])
+  })
+
+  test('is accepted while the order cannot be read, since the worker decides', async () => {
+    await fill(others)
+    stack.faults.set('GetItem', 'before')
+    expect((await refund('respond-async')).status).toBe(202)
+    expect(recorded.lines[0]).toMatchObject({ level: 'error', message: 'order not read' })
+  })
+
+  test('returns 429 when the worker rejects it, behind one that arrived at the same time', async () => {
+    await fill(others.slice(1))
+    world.meanwhile = async () => {
+      await fill(others)
+      const [{ event, data } = { event: {}, data: {} }] = await queued()
+      await handleEvent({ ...event, data } as OrderEvent, {
+        ...{ orders, announcements, redelivered: false, retryRefused: 1, now: () => world.now },
+        ...{ call: () => Promise.reject(new Error('not called')), publish: async () => undefined },
+      })
+    }
+    const answer = await refund()
+    expect(answer).toMatchObject(refused)
+    expect(answer.headers).toMatchObject({ 'retry-after': '600', 'relay-request-state': 'rejected' })
+  })
 })
 
 test.each([

@@ -130,6 +130,11 @@ export const BUGS: readonly Bug[] = [
       '',
       DOWN_FOR_AN_HOUR,
     ],
+    "one store's failing orders open the breaker for all stores": [
+      'fail(everybody, order, 2)',
+      'fail(everybody, order, 1)',
+      DOWN_FOR_AN_HOUR,
+    ],
   }),
   ...bugsIn('orders/handle-event.ts', {
     'an order is published before it is saved': [
@@ -163,7 +168,7 @@ export const BUGS: readonly Bug[] = [
       'next === null',
     ],
     'a payment that may have been sent counts as unsent': [
-      'if (redelivered) step =',
+      'if (redelivered || isFailing) step =',
       'if (step === null) step =',
       'a payment is withdrawn while the service is slow to hold it',
     ],
@@ -232,7 +237,7 @@ export const BUGS: readonly Bug[] = [
       'a payment is withdrawn, and requested again an hour later',
     ],
     'a request too many counts as a duplicate': [
-      "addEnded(step, { ids: [id], kind, state: 'rejected', reason: tooMany(kind) })",
+      "addEnded(step, { ids: [id], kind, state: 'rejected', reason })",
       "addEnded(step, { ids: [id], kind, state: 'duplicate' })",
     ],
   }),

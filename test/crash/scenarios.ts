@@ -219,7 +219,7 @@ const STORIES: Readonly<Record<string, Omit<Scenario, 'name'>>> = {
       1001: { ...PAID, downUntil: HOUR, mayRetry: true },
       1002: { ...PAID, downUntil: HOUR, mayRetry: true },
       1003: { ...PAID, downUntil: HOUR, mayRetry: true },
-      1004: { ...PAID, source: WEB },
+      1004: { ...PAID, source: WEB, at: 2 * MINUTE },
     },
   },
   'the service answers slowly for one order, and an invocation runs out of time': {

@@ -52,7 +52,10 @@ const scenarios = (): Scenario[] => {
   const ofApp = ofWeb.map(scenario => ({
     ...scenario,
     orders: Object.fromEntries(
-      Object.entries(scenario.orders).map(([id, order]) => [id, { ...order, source: APP }]),
+      Object.entries(scenario.orders).map(([id, order]) => [
+        id,
+        order.source === WEB ? { ...order, source: APP } : order,
+      ]),
     ),
   }))
   return [...SCENARIOS, ...ofApp]

@@ -68,6 +68,13 @@ test.each<[string, number[], object, object, object?]>([
   ['too many failures', [503, 503], { attempts: 2 }, { status: 503 }],
   ['too many lost connections', [0], { attempts: 1 }, { code: 'unreachable' }],
   ['a refusal, which is not retried,', [400], {}, { status: 400, code: 'unknown', id: 'i' }],
+  [
+    'too many open requests for the order',
+    [429],
+    {},
+    { status: 429, code: 'too_many_requests' },
+    { body: '{"error":{"code":"too_many_requests"}}' },
+  ],
   ['a page instead of JSON', [200], {}, { status: 200, code: 'unknown' }, { body: '<html>' }],
 ])('%s is an error', async (_name, answers, options, error, response = {}) => {
   const { client, requests } = answered(answers, options, response)

@@ -183,6 +183,29 @@ test('publishes what an event that was given up has left, before it handles anot
   expect((await handled(webhook('paid'), down, paid, { outbox })).steps).toEqual([])
 })
 
+test('does not withdraw a payment that a worker may have sent in the last receive of its event', async () => {
+  const payment = { kind: 'payment', stage: 'unsent', id: 'p', body: '{}', accepted_at: 1 } as const
+  const open = { payment: { ...payment, others: [], withdrawals: [] } }
+  const order = { ...newOrder(KEY), result: result('needs_review'), open }
+  const data = { ...KEY, kind: 'payment', accepted_at: 2 } as const
+  const withdraw = { event: 'order.withdraw', delivery: 'w', data } as const
+  const reads = (to: AccountingCall['to']): CallResult =>
+    to === 'read'
+      ? answered('read', 'needs_review')
+      : { to, outcome: 'refused', reason: { status: 400, message: 'In review' } }
+  const statesOf = async (more: object) => (await handled(withdraw, reads, order, more)).requests
+  const isWithdrawn = [
+    { id: 'p', state: 'withdrawn' },
+    { id: 'w', state: 'registered' },
+  ]
+  expect(await statesOf({})).toMatchObject(isWithdrawn)
+  const isHeld = [
+    { id: 'w', state: 'rejected', reason: { code: 'held' } },
+    { id: 'p', state: 'held' },
+  ]
+  expect(await statesOf({ failing: {} as Failing })).toMatchObject(isHeld)
+})
+
 test.each([
   ['publishes', 299_999, ['publish order.updated v4']],
   ['does not publish', 300_000, []],
