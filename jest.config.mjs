@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os'
 export default {
   testEnvironment: 'node',
   testRunner: '<rootDir>/test/support/runner.mjs',
-  modulePathIgnorePatterns: ['<rootDir>/\\.(serverless|order-relay)/'],
-  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  modulePathIgnorePatterns: ['<rootDir>/\\.(serverless|order-relay)/', '<rootDir>/packages/\\w+/dist/'],
+  testMatch: ['<rootDir>/{test,packages,proofs}/**/*.test.ts'],
   testSequencer: '<rootDir>/test/support/sequencer.mjs',
   // Many tests wait for the parts that they start, so more workers than cores keep the cores busy.
   maxWorkers: Math.ceil(availableParallelism() * 1.5),

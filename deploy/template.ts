@@ -27,7 +27,7 @@ export const stage = (): string => (isOffline() ? 'local' : DEFAULT_STAGE)
 
 /** Neither command needs the other's plugins, which take longer to load than everything else. */
 export const plugins = (): string[] =>
-  isOffline() ? ['./local/plugin.ts', 'serverless-offline'] : ['./deploy/package.ts']
+  isOffline() ? ['./packages/local/plugin.ts', 'serverless-offline'] : ['./deploy/package.ts']
 
 /** Ends osls with a single message; it would print a stack trace for each value that needs the stores. */
 const stores = () => {

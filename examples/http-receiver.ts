@@ -8,8 +8,7 @@
 //     feed: { http: http://127.0.0.1:8080/webhook }
 
 import { createServer } from 'node:http'
-// In your own project: from 'order-relay-store'
-import { createReceiver, nodeHandler } from '../kit/src/index.ts'
+import { createReceiver, nodeHandler } from 'order-relay-store'
 import { onceIn } from './once.ts'
 
 const { FEED_SECRET = '', PORT = '8080', DATABASE = 'store.sqlite' } = process.env

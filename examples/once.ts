@@ -1,6 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-// In your own project: from 'order-relay-store'
-import { nextSeen, type Once, type Seen } from '../kit/src/index.ts'
+import { nextSeen, type Once, type Seen } from 'order-relay-store'
 
 /** Remembers the handled messages in a SQLite file, in the transaction that handles them. */
 export const onceIn = (file: string): Once<DatabaseSync> => {

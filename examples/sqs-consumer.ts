@@ -5,8 +5,7 @@
 //   node examples/sqs-consumer.ts http://127.0.0.1:9324/000000000000/feed-demo-shop.fifo
 
 import { SQSClient } from '@aws-sdk/client-sqs'
-// In your own project: from 'order-relay-store/sqs'
-import { consumeFeed } from '../kit/src/sqs.ts'
+import { consumeFeed } from 'order-relay-store/sqs'
 import { onceIn } from './once.ts'
 
 const stop = new AbortController()

@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from '@jest/globals'
 
-const PAGES = globSync('{*,kit/*,sandbox/*,docs/**/*}.md')
+const PAGES = globSync('{*,packages/store/*,packages/sandbox/*,docs/**/*}.md')
 
 const anchorOf = (heading: string) =>
   heading

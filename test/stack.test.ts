@@ -1,15 +1,15 @@
 import { describe } from '@jest/globals'
-import { awsTests } from './cli/aws.ts'
-import { policyTests } from './cli/calls.ts'
-import { auditTests, keyTests, monitorTests, rotateTests } from './cli/commands.ts'
-import { feedTests } from './cli/feeds.ts'
-import { messageTests } from './cli/messages.ts'
-import { useLocalStack } from './cli/relay.ts'
+import { machineTests, prepareData } from '@order-relay/local/test/machine.ts'
+import { awsTests } from '@order-relay/operator/test/aws.ts'
+import { auditTests, keyTests, monitorTests, rotateTests } from '@order-relay/operator/test/commands.ts'
+import { feedTests } from '@order-relay/operator/test/feeds.ts'
+import { messageTests } from '@order-relay/operator/test/messages.ts'
+import { storeTests } from 'order-relay-store/test/stack.ts'
 import { accountantTests } from './e2e/accountant.ts'
 import { persianTests, projectWithPersianStore, relayTests } from './e2e/relay.ts'
-import { storeTests } from './kit/stack.ts'
-import { machineTests, prepareData } from './local/machine.ts'
+import { policyTests } from './support/calls.ts'
 import { useFolder } from './support/folder.ts'
+import { useLocalStack } from './support/relay.ts'
 
 /** Everything that needs a whole stack shares one. */
 const folder = useFolder()

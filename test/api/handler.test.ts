@@ -192,7 +192,7 @@ describe('nothing is queued', () => {
   })
 })
 
-// Every call that may fail is in test/crash.
+// Every call that may fail is in proofs/crash.
 test.each<[string, string, string, Body]>([
   ['SendMessage', 'POST', '', order({ external_id: '1003' })],
   // Before an invalid create is refused, and before an order is read from the service.

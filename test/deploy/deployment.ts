@@ -8,14 +8,14 @@ import { DynamoDB } from '@aws-sdk/client-dynamodb'
 import { SQS } from '@aws-sdk/client-sqs'
 import { SSM } from '@aws-sdk/client-ssm'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { urlOf } from '@order-relay/local/settings.ts'
+import { startSandbox } from 'order-relay-sandbox/src/start.ts'
 import { feedQueueName, siblingQueueUrl } from '../../lib/platform/names.ts'
-import { urlOf } from '../../local/settings.ts'
-import { startSandbox } from '../../sandbox/start.ts'
-import { FEED_SECRET } from '../chaos/backends.ts'
-import { createRequest, serviceClient } from '../chaos/service.ts'
-import { newInbox, startWebStore } from '../chaos/stores.ts'
-import { readFeedMessage } from '../oracle.ts'
+import { FEED_SECRET } from '../../proofs/chaos/backends.ts'
+import { createRequest, serviceClient } from '../../proofs/chaos/service.ts'
+import { newInbox, startWebStore } from '../../proofs/chaos/stores.ts'
 import { fetchJson } from '../support/fetch-json.ts'
+import { readFeedMessage } from '../support/oracle.ts'
 import { runProgram } from '../support/program.ts'
 import { change, copyProject } from '../support/project.ts'
 import { until } from '../support/until.ts'
@@ -108,12 +108,12 @@ const prepare = async (python: string) => {
     adopt: () => must('adopt-orders', run('deploy/adopt-orders.ts', [], deployer)),
     /** Runs the command as an operator; returns its output. */
     relay: (args: readonly string[], input?: string) =>
-      must(`relay ${args.join(' ')}`, run('bin/main.ts', args, operator, input)),
+      must(`relay ${args.join(' ')}`, run('packages/operator/main.ts', args, operator, input)),
     /** Sends a webhook signed with the stored secret, or with another; returns the status. */
     send: async (source: string, external_id: string, options: readonly string[], secret?: string) => {
       const env = { ...operator, ...(secret && { RELAY_WEBHOOK_SECRET: secret }) }
       const args = ['send', '--source', source, '--external-id', external_id, ...options]
-      return Number.parseInt((await run('bin/main.ts', args, env)).out, 10)
+      return Number.parseInt((await run('packages/operator/main.ts', args, env)).out, 10)
     },
     async close() {
       await emulator.stop()

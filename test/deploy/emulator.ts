@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { devNull } from 'node:os'
 import { dirname, join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { freePorts } from '../../local/ports.ts'
+import { freePorts } from '@order-relay/local/ports.ts'
 import { ROOT } from '../support/project.ts'
 import { until } from '../support/until.ts'
 

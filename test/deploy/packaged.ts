@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { stringify } from 'yaml'
-import { ACCOUNTING_ORIGIN, STORES } from '../crash/functions.ts'
+import { ACCOUNTING_ORIGIN, STORES } from '../../proofs/crash/functions.ts'
 import { change, copyProject } from '../support/project.ts'
 import { must, serverless } from './serverless.ts'
 

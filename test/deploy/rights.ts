@@ -1,5 +1,5 @@
 import { runSimulation } from '@cloud-copilot/iam-simulate'
-import type { FunctionName } from '../crash/places.ts'
+import type { FunctionName } from '../../proofs/crash/places.ts'
 import type { Template } from './packaged.ts'
 import { ACCOUNT, arn } from './resolve.ts'
 import { type AwsCall, FUNCTIONS, idOf, type Uses } from './use.ts'

@@ -7,8 +7,8 @@ import { DELIVERIES_ID, HISTORY_ID, ordersId, tablesOf } from '../../deploy/tabl
 import { VARIABLES } from '../../lib/platform/environment.ts'
 import { retryDelay } from '../../lib/platform/retry.ts'
 import { METRICS } from '../../lib/platform/telemetry.ts'
-import { BATCH_SIZE, LIMITS, STORES } from '../crash/functions.ts'
-import { type FunctionName, SHOP } from '../crash/places.ts'
+import { BATCH_SIZE, LIMITS, STORES } from '../../proofs/crash/functions.ts'
+import { type FunctionName, SHOP } from '../../proofs/crash/places.ts'
 import { NEEDED } from './deployer.ts'
 import { SETTINGS, type Template } from './packaged.ts'
 import { ACCOUNT, arn, queueUrl } from './resolve.ts'
@@ -540,7 +540,7 @@ function* facts({ Resources, Outputs }: Template, use: Uses) {
     const { Name, QueryString, LogGroupNames } = Properties
     yield [`folder of ${id}`, String(Name).split('/')[0], service] as const
     yield [`logs of ${id}`, [...(LogGroupNames as string[])].sort(), logs] as const
-    // That functions log what the queries name is in test/crash/crash.test.ts.
+    // That functions log what the queries name is in proofs/crash/crash.test.ts.
     yield [`text of ${id}`, Object.values(QUERIES).includes(String(QueryString)), true] as const
   }
   const ageOf = alarms.flatMap(({ MetricName, Dimensions }) =>

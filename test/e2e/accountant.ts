@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect, test } from '@jest/globals'
-import { local } from '../cli/relay.ts'
+import { local } from '../support/relay.ts'
 import { until } from '../support/until.ts'
 import { item, published, type Reply, relayWith, send, type Target } from './relay.ts'
 

@@ -7,9 +7,9 @@ import { feedSecretParameters } from '../../lib/feeds/secrets.ts'
 import type { HttpClient, OutgoingRequest } from '../../lib/platform/http-client.ts'
 import { storeName } from '../../lib/platform/names.ts'
 import { verify } from '../../lib/protocol/signature.ts'
-import { DAY, MINUTE } from '../scenarios.ts'
 import { context, failedIds, sqsEvent, sqsRecord } from '../support/lambda.ts'
 import { drain } from '../support/parts.ts'
+import { DAY, MINUTE } from '../support/scenarios.ts'
 import { STORES, stackForTests } from '../support/stack.ts'
 
 const START = Date.parse('2026-03-01T00:00:00Z')
@@ -197,7 +197,7 @@ describe('a failed message', () => {
 })
 
 describe('an endpoint that fails', () => {
-  // For how long it is tried before, and that a probe enables it again, is in test/crash/outages.test.ts.
+  // For how long it is tried before, and that a probe enables it again, is in proofs/crash/outages.test.ts.
   test('for the time in stores.yml is disabled: it is probed with one message every fifteen minutes', async () => {
     answer = () => 500
     now = START + DAY

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { isOpen, isSettled, type RequestState, requestViews } from '../../lib/orders/order.ts'
-import { resultOf, serviceOrder } from '../service-order.ts'
+import { resultOf, serviceOrder } from '../support/service-order.ts'
 import { arrive, check, KEY, moves, movesMeanwhile, type World, work } from './world.ts'
 
 const QUIET = { outsidePayments: 0, reversals: 0, edits: 0, repeats: 0, faults: 0, deaths: 0, replays: 0 }

@@ -6,7 +6,7 @@ import type { AccountingCall } from '../../lib/orders/next-call.ts'
 import type { RequestKind, Withdrawal } from '../../lib/orders/order.ts'
 import type { Failing, SavedOrder } from '../../lib/orders/stored.ts'
 import type { OrderResult } from '../../lib/protocol/order.ts'
-import { ACTS, called, refuses, resultOf, type ServiceOrder, serviceOrder } from '../service-order.ts'
+import { ACTS, called, refuses, resultOf, type ServiceOrder, serviceOrder } from '../support/service-order.ts'
 
 /** A model of everything around one order: service, order queue, worker, feed and store. Nothing in it is changed. */
 export type World = Readonly<{

@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals'
 import { sign } from '../../lib/protocol/signature.ts'
 import { createReceiver } from '../../lib/webhook/handler.ts'
 import { createWorker } from '../../lib/worker/handler.ts'
-import { SETTINGS, STORES } from '../crash/functions.ts'
+import { SETTINGS, STORES } from '../../proofs/crash/functions.ts'
 import { context, httpEvent, sqsEvent, sqsRecord } from '../support/lambda.ts'
 
 setFlagsFromString('--expose-gc')

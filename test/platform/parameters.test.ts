@@ -6,8 +6,8 @@ import {
   parametersBelow,
   singleParameter,
 } from '../../lib/platform/parameters.ts'
-import { MINUTE, SECOND } from '../scenarios.ts'
 import { parametersForTests } from '../support/parameters.ts'
+import { MINUTE, SECOND } from '../support/scenarios.ts'
 import { stackForTests } from '../support/stack.ts'
 
 const { stack } = await stackForTests()

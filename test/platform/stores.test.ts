@@ -5,7 +5,7 @@ import { feedQueueId, queuesOf } from '../../deploy/queues.ts'
 import { parseStores, readStores } from '../../deploy/stores.ts'
 import { storeName } from '../../lib/platform/names.ts'
 import { assertPublicFeeds, MAX_STORES } from '../../lib/platform/stores.ts'
-import { aliasBomb } from '../fuzz/properties.ts'
+import { aliasBomb } from '../../proofs/fuzz/properties.ts'
 
 /** A file with these stores, each in a line of its own. */
 const file = (...stores: string[]) => ['stores:', ...stores.map(store => `  - ${store}`)].join('\n')

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import { normaliseMobile } from 'order-relay-sandbox/src/mobile.ts'
 import { errorOf } from '../../lib/accounting/errors.ts'
 import { bearerKey } from '../../lib/api/keys.ts'
 import { readPreferences } from '../../lib/api/prefer.ts'
@@ -10,7 +11,6 @@ import { scanJson } from '../../lib/protocol/scan-json.ts'
 import { sign, verify } from '../../lib/protocol/signature.ts'
 import { readWebhook } from '../../lib/webhook/receive.ts'
 import { rotationPhase } from '../../lib/webhook/secrets.ts'
-import { normaliseMobile } from '../../sandbox/mobile.ts'
 
 const create = (more: string) => `{"source":"shop","external_id":"1","items":[${more}]}`
 const readCreate = (body: string) =>

@@ -192,7 +192,7 @@ describe('a status', () => {
   })
 })
 
-// Headers of every kind, and clocks around the tolerance, are in test/fuzz/signature.ts.
+// Headers of every kind, and clocks around the tolerance, are in proofs/fuzz/signature.ts.
 describe('a signature', () => {
   type Case = {
     name: string

@@ -43,7 +43,7 @@ const save = (external_id: string, changes: Partial<Order>, { revision = 0, at =
   )
 const result = (external_id: string, status: string) => ({ source: 'shop', external_id, status })
 
-// That a missed webhook is found, and that a check is enqueued before it is postponed, is in test/crash.
+// That a missed webhook is found, and that a check is enqueued before it is postponed, is in proofs/crash.
 test('an order that stays unsettled is checked at growing intervals', async () => {
   await save('waits', { version: 1, result: result('waits', 'needs_review') })
   await save('moved', {}, { bulk: 'delivery' })

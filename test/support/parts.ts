@@ -11,11 +11,11 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs'
 import { SSM } from '@aws-sdk/client-ssm'
-import { type DynamodbOptions, startDynamodb } from '../../local/dynamodb.ts'
-import { startParameterStore } from '../../local/parameter-store.ts'
-import { freePorts } from '../../local/ports.ts'
-import { CREDENTIALS, type Ports, queueUrl, REGION, urlOf } from '../../local/settings.ts'
-import { type SqsOptions, startSqs } from '../../local/sqs.ts'
+import { type DynamodbOptions, startDynamodb } from '@order-relay/local/dynamodb.ts'
+import { startParameterStore } from '@order-relay/local/parameter-store.ts'
+import { freePorts } from '@order-relay/local/ports.ts'
+import { CREDENTIALS, type Ports, queueUrl, REGION, urlOf } from '@order-relay/local/settings.ts'
+import { type SqsOptions, startSqs } from '@order-relay/local/sqs.ts'
 
 /** The SDK's clients of the embedded services on these ports. */
 export const clientsAt = (

@@ -1,4 +1,4 @@
-import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** The project's own directory. */
@@ -9,24 +9,29 @@ const PARTS = [
   'serverless.yml',
   'stores.yml',
   'package.json',
-  'bin',
-  'cli',
-  'console',
-  'kit',
   'deploy',
   'examples',
   'functions',
   'lib',
-  'local',
-  'sandbox',
-  'web',
+  'packages',
 ]
+
+/** Links the installed packages into a copy of the project, where the workspaces are the copy's. */
+export const linkModules = async (folder: string): Promise<void> => {
+  const [from, to] = [join(ROOT, 'node_modules'), join(folder, 'node_modules')]
+  await mkdir(to)
+  for (const name of await readdir(from)) {
+    if (/^@?order-relay/.test(name))
+      await cp(join(from, name), join(to, name), { recursive: true, verbatimSymlinks: true })
+    else await symlink(join(from, name), join(to, name))
+  }
+}
 
 /** Copies the project, so that the test can change it. */
 export const copyProject = async (folder: string): Promise<void> => {
   await mkdir(folder)
   for (const part of PARTS) await cp(join(ROOT, part), join(folder, part), { recursive: true })
-  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'dir')
+  await linkModules(folder)
 }
 
 /**

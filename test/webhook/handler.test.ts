@@ -246,7 +246,7 @@ describe('a request that is not queued', () => {
   })
 })
 
-// Every call that may fail, before and after its effect, is in test/crash.
+// Every call that may fail, before and after its effect, is in proofs/crash.
 test.each<[string, Content]>([
   ...STORED.map((command): [string, Content] => [command, webhook()]),
   ['SendMessage', '[1]'],

@@ -74,7 +74,7 @@ const callsOf = async (id: string) =>
     .map(entryOf)
     .flatMap(({ external_id, calls }) => (external_id === id ? calls : []))
 
-// That events are applied, published and saved, and that failures are waited out, is in test/crash.
+// That events are applied, published and saved, and that failures are waited out, is in proofs/crash.
 
 describe('an event', () => {
   test('is applied, published to the feed of its store and saved; one that changes nothing is counted as such', async () => {

@@ -1,0 +1,78 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { BUNDLING } from '@order-relay/deploy/bundle.ts'
+import { context, type Plugin } from 'esbuild'
+
+type BuildOptions = {
+  serviceDir: string
+  /** The functions' handlers, such as `functions/webhook.handler`. */
+  handlers: readonly string[]
+  /** The output directory, emptied first. */
+  outdir: string
+  /** Called after each rebuild caused by a change of the source. Sources are not watched without it. */
+  onRebuilt: (() => void) | undefined
+}
+
+export type Build = { close: () => Promise<void> }
+
+/** An entry point for each handler, which runs it with {@link asLambda}. */
+const entries: Plugin = {
+  name: 'entries',
+  setup: build => {
+    build.onResolve({ filter: /^lambda:/ }, ({ path }) => ({ path: path.slice(7), namespace: 'lambda' }))
+    build.onLoad({ filter: /.*/, namespace: 'lambda' }, ({ path: handler }) => {
+      const dot = handler.lastIndexOf('.')
+      const [file, name] = [`./${handler.slice(0, dot)}.ts`, handler.slice(dot + 1)]
+      return {
+        contents:
+          `import { asLambda } from ${JSON.stringify(join(import.meta.dirname, 'runtime.ts'))}\n` +
+          `import { ${name} as handler } from ${JSON.stringify(file)}\n` +
+          `const run = asLambda(handler)\nexport { run as ${name} }\n`,
+        resolveDir: build.initialOptions.absWorkingDir ?? '.',
+      }
+    })
+  },
+}
+
+/**
+ * Builds all functions at once for serverless-offline. Shared code is built and loaded once, in a fifth of the time
+ * of separate bundles.
+ *
+ * @throws Error if a function cannot be built; esbuild has printed the reason
+ */
+export const buildFunctions = async (options: BuildOptions): Promise<Build> => {
+  const { serviceDir, handlers, outdir, onRebuilt } = options
+  const first = Promise.withResolvers<boolean>()
+  let built = false
+  const notify: Plugin = {
+    name: 'notify',
+    setup: build =>
+      build.onEnd(({ errors }) => {
+        if (built && errors.length === 0) onRebuilt?.()
+        built = true
+        first.resolve(errors.length === 0)
+      }),
+  }
+
+  await rm(outdir, { recursive: true, force: true })
+  const building = await context({
+    ...BUNDLING,
+    sourcemap: true,
+    absWorkingDir: serviceDir,
+    entryPoints: Object.fromEntries(
+      handlers.map(handler => [handler.slice(0, handler.lastIndexOf('.')), `lambda:${handler}`]),
+    ),
+    outdir,
+    outExtension: { '.js': '.mjs' },
+    splitting: true,
+    plugins: [entries, ...BUNDLING.plugins, notify],
+    logLevel: 'warning',
+  })
+  if (onRebuilt === undefined) await building.rebuild().catch(() => undefined)
+  else await building.watch()
+  if (!(await first.promise)) {
+    await building.dispose()
+    throw new Error('Cannot build the functions: see above')
+  }
+  return { close: () => building.dispose() }
+}

@@ -1,0 +1,205 @@
+import { ORDERS_PATH } from '@order-relay/lib/protocol/order.ts'
+import type { JsonSchema } from 'order-relay-sandbox/src/openapi/schemas.ts'
+import { jsonSchemas, refTo, type SchemaName } from './schemas.ts'
+
+const DESCRIPTION = `The accounting service's own order API, with the same paths, bodies and answers, and what the relay adds:
+ids and states of requests, withdrawals, and 202 when the service does not answer in time. Money is whole rials, in numbers of up to 40 digits. Texts are well-formed
+Unicode: half of a surrogate pair is refused.`
+
+const content = (...names: SchemaName[]) => {
+  const forms = names.map(refTo)
+  const schema: JsonSchema = forms.length === 1 ? { ...forms[0] } : { anyOf: forms }
+  return { content: { 'application/json': { schema } } }
+}
+
+const HEADERS = {
+  'Relay-Request-Id': 'Id of the request.',
+  'Relay-Request-State': 'State of the request.',
+  'Relay-Warnings': 'Fields of the request that have no effect, percent-encoded and separated by commas.',
+  'Preference-Applied': 'The preferences that were honored.',
+}
+const requestHeaders = Object.fromEntries(
+  Object.entries(HEADERS).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+)
+const retryAfter = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } }
+
+const error = (description: string, headers: object = {}) => ({ description, headers, ...content('Error') })
+
+const FAILURES = {
+  401: error('The key is missing or unknown.'),
+  403: error('The key belongs to another source, or can only read.'),
+  429: { description: 'Too many requests a second; answered by API Gateway.' },
+  500: { description: 'The relay has failed; answered by API Gateway. Send the request again.' },
+  503: error('Nothing was stored. Send the request again.', retryAfter),
+}
+const ORDER_FAILURES = { ...FAILURES, 404: error('The order is not registered.') }
+
+const accepted = (when: string) => ({
+  202: { description: when, headers: requestHeaders, ...content('Accepted') },
+})
+const done = (description: string, ...names: SchemaName[]) => ({
+  description,
+  headers: requestHeaders,
+  ...content(...names),
+})
+
+const WAITS = 'The request is accepted and will be sent; do not send it again.'
+
+const BODY_FAILURES = {
+  400: error('The relay or the accounting service refused the request.'),
+  409: error('The request was withdrawn while it waited.'),
+  413: error('The body is too large.'),
+  415: error('The body is not declared as JSON.'),
+  429: error(
+    'The order has 16 open requests of this kind (`too_many_requests`); or too many requests a second, answered by API Gateway without this body.',
+    retryAfter,
+  ),
+}
+
+const ORDER = {
+  source: 'demo-shop',
+  external_id: '1001',
+  items: [{ sku: 'SKU-1', quantity: 1, unit_price: 1_500_000 }],
+}
+
+const id = {
+  name: 'external_id',
+  in: 'path',
+  required: true,
+  description: 'The order number in the store, percent-encoded.',
+  example: ORDER.external_id,
+  schema: { type: 'string', minLength: 1, maxLength: 100 } as JsonSchema,
+}
+const source = {
+  name: 'source',
+  in: 'query',
+  required: false,
+  description: 'The source of the store, `api` by default.',
+  example: ORDER.source,
+  schema: { type: 'string' } as JsonSchema,
+}
+const prefer = {
+  name: 'Prefer',
+  in: 'header',
+  required: false,
+  description:
+    '`wait=n` waits up to n seconds, at most 10; `respond-async` returns 202 immediately; `handling=strict` refuses fields without effect (RFC 7240).',
+  schema: { type: 'string' } as JsonSchema,
+}
+
+const operation = (
+  operationId: string,
+  summary: string,
+  parameters: readonly object[],
+  rest: { responses: object; requestBody?: object },
+) => ({ operationId, tags: ['Orders'], summary, parameters, ...rest })
+
+const body = (required: boolean, example: object, ...names: SchemaName[]) => {
+  const { schema } = content(...names).content['application/json']
+  return { requestBody: { required, content: { 'application/json': { schema, example } } } }
+}
+const withdraw = (of: string, operationId: string, more = '') =>
+  operation(operationId, `Withdraw the ${of} that still waits`, [id, source, prefer], {
+    responses: {
+      200: done('The request is withdrawn.', 'Withdrawn'),
+      ...accepted(WAITS),
+      409: error(
+        `Nothing is withdrawn: the ${of} is registered, or none that was accepted before waits.${more}`,
+      ),
+      ...ORDER_FAILURES,
+    },
+  })
+
+/** The OpenAPI 3.1 document of the stores' API, from the schemas that validate its requests. */
+export const openApi = () => ({
+  openapi: '3.1.0',
+  info: {
+    title: 'Order relay',
+    version: '1.0.0',
+    description: DESCRIPTION,
+    license: { name: 'MIT', identifier: 'MIT' },
+  },
+  servers: [{ url: '/' }],
+  security: [{ key: [] }],
+  tags: [
+    {
+      name: 'Orders',
+      description: 'The API for stores. On this machine, the key of a store is `local-<source>`.',
+    },
+    { name: 'Feed', description: 'What an HTTP feed receives; the messages of an SQS feed are the same.' },
+  ],
+  paths: {
+    [ORDERS_PATH]: {
+      post: operation('createOrder', 'Create an order', [source, prefer], {
+        ...body(true, ORDER, 'OrderRequest'),
+        responses: {
+          200: done('The service had registered the order before; the body is ignored.', 'CreateResult'),
+          201: done('The order is registered.', 'CreateResult'),
+          ...accepted(WAITS),
+          ...FAILURES,
+          ...BODY_FAILURES,
+        },
+      }),
+    },
+    [`${ORDERS_PATH}{external_id}/`]: {
+      get: operation('readOrder', 'Read an order', [id, source], {
+        responses: {
+          200: { description: 'The order, and its requests.', ...content('Order') },
+          202: { description: 'The order is accepted and not registered yet.', ...content('ExpectedOrder') },
+          ...ORDER_FAILURES,
+        },
+      }),
+      delete: withdraw('create', 'withdrawCreate'),
+    },
+    [`${ORDERS_PATH}{external_id}/payment/`]: {
+      post: operation('registerPayment', 'Register the payment of the whole invoice', [id, source, prefer], {
+        ...body(false, { method: 'card', reference: 'R-1' }, 'PaymentRequest', 'NestedPaymentRequest'),
+        responses: {
+          200: done('The payment is registered, or nothing was to be paid.', 'OrderResult'),
+          ...accepted(
+            `${WAITS} With the state \`held\`, the service registers it after finalization. A payment waits for a create that the service refuses and that is still open.`,
+          ),
+          ...ORDER_FAILURES,
+          ...BODY_FAILURES,
+        },
+      }),
+      delete: withdraw(
+        'payment',
+        'withdrawPayment',
+        ' While the order is in review, a payment that the service holds or may have received cannot be withdrawn (`held`).',
+      ),
+    },
+    [`${ORDERS_PATH}{external_id}/refund/`]: {
+      post: operation('registerRefund', 'Register a full return', [id, source, prefer], {
+        ...body(false, { reason: 'returned' }, 'RefundRequest'),
+        responses: {
+          200: done('The return is registered.', 'OrderResult'),
+          ...accepted(
+            `${WAITS} A refund waits for the finalization of an order in review, and for a create that the service refuses and that is still open.`,
+          ),
+          ...ORDER_FAILURES,
+          ...BODY_FAILURES,
+        },
+      }),
+      delete: withdraw('refund', 'withdrawRefund'),
+    },
+  },
+  webhooks: {
+    feed: {
+      post: {
+        operationId: 'feed',
+        tags: ['Feed'],
+        summary: 'A change of an order, or of the state of a request',
+        description:
+          'Signed with `X-Service-Signature` and by Standard Webhooks; docs/feeds.asyncapi.json has it all.',
+        requestBody: { required: true, ...content('OrderUpdated', 'RequestChanged', 'Test') },
+        responses: { '2XX': { description: 'Accepted. After anything else the message is sent again.' } },
+        security: [],
+      },
+    },
+  },
+  components: {
+    securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'A key of the store.' } },
+    schemas: jsonSchemas(),
+  },
+})

@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SQSClient } from '@aws-sdk/client-sqs'
+import { storeKeyParameter } from '@order-relay/lib/api/keys.ts'
+import { unixSeconds } from '@order-relay/lib/platform/environment.ts'
+import { PARAMETERS, storeName } from '@order-relay/lib/platform/names.ts'
+import { indexOf } from '@order-relay/lib/platform/parameters.ts'
+import { sign } from '@order-relay/lib/protocol/signature.ts'
+import { HEADERS, PROBE } from '@order-relay/lib/protocol/webhook.ts'
+import PQueue from 'p-queue'
+import { serveDocuments } from './documents/serve.ts'
+import { startDynamodb } from './dynamodb.ts'
+import { type EventSource, startEventSource } from './event-source.ts'
+import { actAsHttpApi, type Gateway, limitFunctions } from './gateway.ts'
+import { type ParameterStore, startParameterStore } from './parameter-store.ts'
+import type { Service } from './service.ts'
+import {
+  CREDENTIALS,
+  type Ports,
+  queueUrl,
+  REGION,
+  SANDBOX_KEY,
+  SANDBOX_SECRET_ID,
+  type Settings,
+  urlOf,
+} from './settings.ts'
+import { startSqs } from './sqs.ts'
+
+/** Maximum number of requests, and of batches of messages, that the functions process concurrently. */
+const CONCURRENCY = Math.max(4, 2 * availableParallelism())
+
+/** How long running functions may take to finish before they are terminated, in milliseconds. */
+const FINISH_MS = 5_000
+
+/**
+ * Writes the keys and secrets that only the local stack has: the sandbox's API key, the keys `local-<name>`
+ * and `local-<name>-read` of each store, and the given webhook secrets in place of those of earlier starts.
+ */
+export const seed = async (
+  parameters: ParameterStore,
+  path: string,
+  sources: readonly string[],
+  webhookSecrets: readonly string[],
+) => {
+  await parameters.put(`${path}/${PARAMETERS.accountingKey}`, SANDBOX_KEY)
+  // Created before these keys existed.
+  await parameters.deleteAll(name => name.startsWith(`${indexOf(`${path}/${PARAMETERS.storeKeys}`)}/`))
+  for (const source of sources) {
+    for (const key of [
+      storeKeyParameter(path, source, `local-${storeName(source)}`),
+      storeKeyParameter(path, source, `local-${storeName(source)}-read`, true),
+    ]) {
+      await parameters.put(key.Name, key.Value)
+    }
+  }
+  const secrets = `${path}/${PARAMETERS.webhookSecrets}`
+  await parameters.deleteAll(name => name.startsWith(`${secrets}/local-`))
+  for (const [index, secret] of webhookSecrets.entries()) {
+    await parameters.put(`${secrets}/local-${index + 1}`, secret)
+  }
+}
+
+/** Calls a function through serverless-offline's copy of Lambda's Invoke API. */
+const invoker = (port: number, functionName: string) => async (event: unknown) => {
+  const url = `${urlOf(port)}/2015-03-31/functions/${encodeURIComponent(functionName)}/invocations`
+  const response = await fetch(url, { method: 'POST', body: JSON.stringify(event) })
+  const body = await response.text()
+  const failed = !response.ok || response.headers.has('x-amz-function-error')
+  if (failed) throw new Error(`Cannot run ${functionName}: HTTP ${response.status} ${body.slice(0, 500)}`)
+  return body === '' ? undefined : JSON.parse(body)
+}
+
+/** Loads every function once, so that the first order does not wait for that. */
+const load = async (
+  { routes, eventSources, schedules }: Service,
+  { gateway, ports, secret }: { gateway: Gateway; ports: Ports; secret: string },
+) => {
+  const payload = JSON.stringify({ event: PROBE, delivery: randomUUID(), data: {} })
+  const headers = { [HEADERS.signature]: sign({ secret, t: unixSeconds(Date.now()), body: payload }) }
+  const requests = routes.map(async ({ method, path }) => {
+    const url = path.replaceAll(/\{[^}]*\}/g, 'load')
+    const { statusCode } = await gateway.inject({ method, url, payload, headers })
+    if (statusCode >= 500) throw new Error(`Cannot load the function of "${method} ${path}": see above`)
+  })
+  const batches = [...new Set(eventSources.map(({ functionName }) => functionName))].map(functionName =>
+    invoker(ports.lambda, functionName)({ Records: [] }),
+  )
+  const runs = schedules.map(({ functionName }) => invoker(ports.lambda, functionName)({}))
+  await Promise.all([...requests, ...batches, ...runs])
+}
+
+/** Runs functions at their intervals, as EventBridge does; returns a function that stops it. */
+export const startSchedules = (
+  schedules: Service['schedules'],
+  run: (functionName: string) => Promise<unknown>,
+  onError: (error: unknown) => void,
+): (() => void) => {
+  const timers = schedules.map(({ functionName, interval }) =>
+    setInterval(() => run(functionName).catch(onError), interval),
+  )
+  return () => {
+    for (const timer of timers) clearInterval(timer)
+  }
+}
+
+export type RelayOptions = {
+  service: Service
+  settings: Settings
+  sources: readonly string[]
+  webhookSecrets: readonly string[]
+  onError: (error: unknown) => void
+}
+
+/**
+ * The parts of the relay around its functions. Resolves once the data directory is locked for this process
+ * and the tables are there; `ready` resolves once queues, keys and secrets are.
+ *
+ * @throws Error when the data directory is in use or cannot be read
+ */
+export const startRelay = async (options: RelayOptions) => {
+  const { service, settings, sources, webhookSecrets, onError } = options
+  const { ports, dataDir } = settings
+  const path = service.environment.SECRETS_PATH ?? ''
+  // A request spends most of its time waiting for the worker.
+  const requests = new PQueue({ concurrency: 2 * CONCURRENCY })
+  const batches = new PQueue({ concurrency: CONCURRENCY })
+  const readers = new Set(service.eventSources.map(({ key }) => key))
+  limitFunctions(key => ({
+    queue: readers.has(key) ? batches : requests,
+    timeout: 1000 * (service.timeouts[key] ?? 0),
+  }))
+  /** Starts no more functions, and resolves when none is running. */
+  const pause = (queue: PQueue) => {
+    queue.pause()
+    return queue.onPendingZero()
+  }
+  const inTime = (...work: Promise<unknown>[]) =>
+    Promise.race([Promise.all(work), sleep(FINISH_MS, undefined, { ref: false })])
+  let gateway: Gateway | undefined
+  let [secret = 'unknown'] = webhookSecrets
+  let eventSources: EventSource[] = []
+  let endSchedules: () => void = () => undefined
+
+  const dynamodb = await startDynamodb({
+    port: ports.dynamodb,
+    path: join(dataDir, 'dynamodb'),
+    tables: service.tables,
+  })
+  const queues = startSqs({
+    port: ports.sqs,
+    path: join(dataDir, 'queues'),
+    queues: service.queues,
+    release: service.eventSources.map(({ queue }) => queue),
+  })
+  const parameterStore = startParameterStore({
+    port: ports.ssm,
+    path: join(dataDir, 'parameters.json'),
+    seed: parameters => seed(parameters, path, sources, webhookSecrets),
+  })
+  const parts = [Promise.resolve(dynamodb), queues, parameterStore]
+  const ready = Promise.all(parts).then(() => undefined)
+  // A failure is handled where `ready` is awaited.
+  ready.catch(() => undefined)
+  const sqs = new SQSClient({
+    region: REGION,
+    credentials: CREDENTIALS,
+    endpoint: urlOf(ports.sqs),
+    // Each event source occupies one while it waits for messages.
+    requestHandler: { httpAgent: { maxSockets: Number.POSITIVE_INFINITY } },
+  })
+
+  return {
+    ready,
+    /** Adds the secret with which the sandbox signs its webhooks, replacing that of the last start. */
+    addWebhookSecret: async (added: string) => {
+      secret = added
+      await (await parameterStore).put(`${path}/${PARAMETERS.webhookSecrets}/${SANDBOX_SECRET_ID}`, added)
+    },
+    /** Loads the functions, opens the HTTP port and starts the event sources. */
+    serve: async (http: Gateway) => {
+      gateway = http
+      actAsHttpApi(http)
+      serveDocuments(http)
+      await load(service, { gateway: http, ports, secret })
+      eventSources = service.eventSources.map(({ functionName, queue, ...options }) =>
+        startEventSource({
+          ...{ ...options, sqs, onError, queueUrl: queueUrl(ports.sqs, queue) },
+          invoke: invoker(ports.lambda, functionName),
+        }),
+      )
+      endSchedules = startSchedules(service.schedules, name => invoker(ports.lambda, name)({}), onError)
+      await http.start()
+    },
+    /** Delays new work until the functions have finished their current work. */
+    pause: () => inTime(pause(requests), pause(batches)),
+    resume: () => {
+      requests.start()
+      batches.start()
+    },
+    stop: async () => {
+      endSchedules()
+      await inTime(pause(requests), ...eventSources.map(source => source.stop()))
+      // Waiting requests are aborted, and their senders retry.
+      await gateway?.stop({ timeout: 0 })
+      sqs.destroy()
+      const started = await Promise.allSettled(parts)
+      await Promise.all(started.map(part => part.status === 'fulfilled' && part.value.close()))
+    },
+  }
+}
+
+export type Relay = Awaited<ReturnType<typeof startRelay>>

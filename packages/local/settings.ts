@@ -1,0 +1,109 @@
+import { devNull } from 'node:os'
+import { join, resolve } from 'node:path'
+import { HOST } from '@order-relay/web/foreign.ts'
+
+/** The addresses of the local stack: variable and default. */
+export const ADDRESSES = {
+  relay: { variable: 'RELAY_PORT', port: 3000 },
+  lambda: { variable: 'LAMBDA_PORT', port: 3002 },
+  sandbox: { variable: 'SANDBOX_PORT', port: 4000 },
+  dynamodb: { variable: 'DYNAMODB_PORT', port: 8000 },
+  sqs: { variable: 'SQS_PORT', port: 9324 },
+  ssm: { variable: 'SSM_PORT', port: 9325 },
+  console: { variable: 'CONSOLE_PORT', port: 5000 },
+} as const
+
+export type PortName = keyof typeof ADDRESSES
+export type Ports = Readonly<Record<PortName, number>>
+export type Settings = {
+  ports: Ports
+  dataDir: string
+  /** Whether a change in the source rebuilds the functions. */
+  watch: boolean
+}
+
+export const PORT_NAMES = Object.keys(ADDRESSES) as PortName[]
+
+/** A value for each port. */
+export const eachPort = <Value>(of: (name: PortName) => Value) =>
+  Object.fromEntries(PORT_NAMES.map(name => [name, of(name)])) as Readonly<Record<PortName, Value>>
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+const portFrom = (environment: Environment, name: PortName) => {
+  const { variable, port } = ADDRESSES[name]
+  const text = environment[variable]
+  if (text === undefined || text === '') return port
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || value < 1 || value > 65535) {
+    throw new Error(`Cannot start: ${variable} is "${text}"; set it to a port number from 1 to 65535`)
+  }
+  return value
+}
+
+const assertDistinct = (ports: Ports) => {
+  const owners = new Map<number, string>()
+  for (const name of PORT_NAMES) {
+    const { variable } = ADDRESSES[name]
+    const owner = owners.get(ports[name])
+    if (owner !== undefined) {
+      throw new Error(
+        `Cannot start: ${owner} and ${variable} are both ${ports[name]}; set them to different ports`,
+      )
+    }
+    owners.set(ports[name], variable)
+  }
+}
+
+/**
+ * The settings in `RELAY_PORT` and the other port variables, `ORDER_RELAY_DATA` (a directory, default
+ * `.order-relay` of this checkout) and `ORDER_RELAY_WATCH` (`false` turns rebuilding off).
+ *
+ * @throws Error when a port variable is not a port number or two of them are equal
+ */
+export const settingsFrom = (environment: Environment): Settings => {
+  const ports = eachPort(name => portFrom(environment, name))
+  assertDistinct(ports)
+  return {
+    ports,
+    dataDir: resolve(environment.ORDER_RELAY_DATA || join(import.meta.dirname, '../../.order-relay')),
+    watch: environment.ORDER_RELAY_WATCH !== 'false',
+  }
+}
+
+/** The environment variables from which a child process reads these settings. */
+export const environmentOf = ({ ports, dataDir, watch }: Settings): Record<string, string> => ({
+  ...Object.fromEntries(PORT_NAMES.map(name => [ADDRESSES[name].variable, String(ports[name])])),
+  ORDER_RELAY_DATA: dataDir,
+  ORDER_RELAY_WATCH: String(watch),
+})
+
+export const urlOf = (port: number): string => `http://${HOST}:${port}`
+
+/** The emulators do not check account, region or credentials. */
+export const ACCOUNT_ID = '000000000000'
+export const REGION = 'eu-central-1'
+export const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' }
+
+export const queueUrl = (port: number, name: string): string => `${urlOf(port)}/${ACCOUNT_ID}/${name}`
+export const queueArn = (name: string): string => `arn:aws:sqs:${REGION}:${ACCOUNT_ID}:${name}`
+
+/** The variables that direct an AWS SDK to the emulators instead of the developer's own account. */
+export const awsEnvironment = (ports: Ports): Record<string, string> => ({
+  AWS_REGION: REGION,
+  AWS_DEFAULT_REGION: REGION,
+  AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
+  AWS_CONFIG_FILE: devNull,
+  AWS_SHARED_CREDENTIALS_FILE: devNull,
+  AWS_EC2_METADATA_DISABLED: 'true',
+  AWS_ENDPOINT_URL_DYNAMODB: urlOf(ports.dynamodb),
+  AWS_ENDPOINT_URL_SQS: urlOf(ports.sqs),
+  AWS_ENDPOINT_URL_SSM: urlOf(ports.ssm),
+})
+
+/** The id of the webhook secret with which the sandbox signs. */
+export const SANDBOX_SECRET_ID = 'sandbox'
+
+/** A key of the sandbox with the scope `orders.write`. */
+export const SANDBOX_KEY = 'sandbox-key'

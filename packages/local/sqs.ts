@@ -1,0 +1,124 @@
+import { hash } from 'node:crypto'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { Queue } from '@order-relay/deploy/queues.ts'
+import { HOST } from '@order-relay/web/foreign.ts'
+import { buildApp } from 'fauxqs'
+import { assertIntact, assertLogIntact } from 'order-relay-sandbox/src/store/intact.ts'
+import * as v from 'valibot'
+// fauxqs exports only its server, which listens on every network interface.
+import { PersistenceManager } from '../../node_modules/fauxqs/dist/persistence.js'
+import { S3Store } from '../../node_modules/fauxqs/dist/s3/s3Store.js'
+import { SnsStore } from '../../node_modules/fauxqs/dist/sns/snsStore.js'
+import { SqsStore } from '../../node_modules/fauxqs/dist/sqs/sqsStore.js'
+import { INVALID_MESSAGE_BODY_CHAR } from '../../node_modules/fauxqs/dist/sqs/sqsTypes.js'
+import { queueArn, queueUrl, REGION } from './settings.ts'
+
+// SQS accepts characters beyond U+FFFF; fauxqs tests UTF-16 code units and rejects them.
+const INVALID = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u
+INVALID_MESSAGE_BODY_CHAR.test = text => INVALID.test(text)
+
+export type SqsOptions = {
+  port: number
+  /** The directory in which queues and messages outlive the process. @default none, they are kept in memory */
+  path?: string
+  /** Queues to create or update before the port opens. */
+  queues?: readonly Queue[]
+  /** Names of queues whose consumers ended with the last process: their messages in flight become visible. */
+  release?: readonly string[]
+}
+
+const received = v.object({
+  Messages: v.optional(v.array(v.object({ ReceiptHandle: v.string() })), []),
+})
+
+const withDatabase = v.looseObject({ db: v.instance(DatabaseSync) })
+
+/** @throws Error if the body of a message is damaged, which SQLite does not detect */
+const assertBodiesIntact = (db: DatabaseSync) => {
+  for (const row of db.prepare('SELECT body, md5_of_body FROM sqs_messages').iterate()) {
+    if (hash('md5', String(row.body)) !== row.md5_of_body) throw new Error('a message is damaged')
+  }
+}
+
+/** Loads the store from the directory, and then writes through to it. */
+const persist = (store: SqsStore, path: string): PersistenceManager => {
+  try {
+    assertLogIntact(join(path, 'fauxqs.db'))
+    const persistence = new PersistenceManager(path)
+    const { db } = v.parse(withDatabase, persistence)
+    assertIntact(db)
+    assertBodiesIntact(db)
+    // A commit outlives the process without reaching the disk, and syncing each one would dominate the time.
+    db.exec('PRAGMA synchronous = NORMAL')
+    // fauxqs resets the receive count to NULL, which its own table rejects.
+    const makeVisible = db.prepare(
+      'UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL WHERE message_id = ?',
+    )
+    persistence.updateMessageReady = id => void makeVisible.run(id)
+    persistence.loadSqsAndSns(store, new SnsStore())
+    store.persistence = persistence
+    for (const queue of store.allQueues()) queue.persistence = persistence
+    return persistence
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new Error(
+      `Cannot open ${path}/fauxqs.db: ${why}; remove the directory to begin with empty queues`,
+      { cause: error },
+    )
+  }
+}
+
+/** The queue's attributes as SetQueueAttributes takes them. */
+const attributesOf = ({ attributes, deadLetters }: Queue, queues: readonly Queue[]) => ({
+  VisibilityTimeout: '30',
+  ...Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, String(value)])),
+  RedrivePolicy:
+    deadLetters === undefined
+      ? ''
+      : JSON.stringify({
+          deadLetterTargetArn: queueArn(queues.find(({ id }) => id === deadLetters.queueId)?.name ?? ''),
+          maxReceiveCount: deadLetters.maxReceiveCount,
+        }),
+})
+
+/**
+ * Starts the embedded SQS on the loopback address.
+ *
+ * @throws Error when the directory cannot be read
+ */
+export const startSqs = async ({ port, path, queues = [], release = [] }: SqsOptions) => {
+  // Queue URLs that every program on this machine can reach, even if an earlier start used another port.
+  const store = new (class extends SqsStore {
+    override createQueue(...[name, , arn, attributes, tags]: Parameters<SqsStore['createQueue']>) {
+      return super.createQueue(name, queueUrl(port, name), arn, attributes, tags)
+    }
+  })()
+  const persistence = path === undefined ? undefined : persist(store, path)
+  for (const queue of queues) {
+    const { name } = queue
+    const found = store.getQueueByName(name) ?? store.createQueue(name, '', queueArn(name))
+    found.setAttributes(attributesOf(queue, queues))
+  }
+  for (const name of release) {
+    for (const held of store.getQueueByName(name)?.inflightMessages.values() ?? [])
+      held.visibilityDeadline = 0
+  }
+
+  const stores = { sqsStore: store, snsStore: new SnsStore(), s3Store: new S3Store() }
+  const app = buildApp({ logger: false, defaultRegion: REGION, stores })
+  app.addHook('preHandler', async request => {
+    // fauxqs takes the region from the signature and finds no queue for a caller of another region.
+    request.headers.authorization = undefined
+  })
+  // fauxqs also delivers to a consumer that disconnected while polling; SQS keeps the messages for the next one.
+  app.addHook('onSend', async (request, _reply, payload) => {
+    if (!request.socket.destroyed || request.headers['x-amz-target'] !== 'AmazonSQS.ReceiveMessage') return
+    const { Messages } = v.parse(received, JSON.parse(String(payload)))
+    for (const { ReceiptHandle } of Messages)
+      for (const queue of store.allQueues()) queue.changeVisibility(ReceiptHandle, 0)
+  })
+  app.addHook('onClose', async () => persistence?.close())
+  await app.listen({ host: HOST, port })
+  return { close: () => app.close() }
+}

@@ -1,0 +1,71 @@
+import type { DynamoDB } from '@aws-sdk/client-dynamodb'
+import { beforeEach, expect, test } from '@jest/globals'
+import { tablesOf } from '@order-relay/deploy/tables.ts'
+import { eachWithFolder } from '@order-relay/test-support/folder.ts'
+import { clientsAt } from '@order-relay/test-support/parts.ts'
+import { until } from '@order-relay/test-support/until.ts'
+import { Level } from 'level'
+import { createTables, type DynamodbOptions, startDynamodb } from '../dynamodb.ts'
+import { codeOf, freePorts } from '../ports.ts'
+
+let port: number
+let client: DynamoDB
+let server: Awaited<ReturnType<typeof startDynamodb>>
+
+/** A table with this partition key. */
+const tableWith = (AttributeName: string) => {
+  const AttributeDefinitions = [{ AttributeName, AttributeType: 'S' as const }]
+  const KeySchema = [{ AttributeName, KeyType: 'HASH' as const }]
+  return [{ name: 'orders', schema: { AttributeDefinitions, KeySchema } }]
+}
+const orders = tableWith('id')
+
+const start = async (tables: NonNullable<DynamodbOptions['tables']>) => {
+  server = await startDynamodb({ port, path: folder(), tables })
+}
+
+const folder = eachWithFolder(async () => {
+  client.destroy()
+  await server.close()
+})
+beforeEach(async () => {
+  const ports = await freePorts()
+  port = ports.dynamodb
+  client = clientsAt(ports, { maxAttempts: 3 }).dynamodb
+})
+
+test('the port opens with the tables of the stack and their index', async () => {
+  const first = until(async () => {
+    const call = client.describeTable({ TableName: 'orders' })
+    return call.then(
+      () => true,
+      error => {
+        expect(codeOf(error)).toBe('ECONNREFUSED')
+        return false
+      },
+    )
+  })
+  await start(tablesOf({ prefix: '' }))
+  await first
+  const { Table } = await client.describeTable({ TableName: 'orders' })
+  expect([Table?.TableStatus, Table?.GlobalSecondaryIndexes?.[0]?.IndexName]).toEqual(['ACTIVE', 'unsettled'])
+  expect((await client.listTables({})).TableNames).toEqual(['deliveries', 'history', 'orders'])
+})
+
+test('a table of an earlier start with other keys is an error that names both', async () => {
+  await start(orders)
+  await expect(createTables(client, tableWith('key'))).rejects.toThrow(
+    /^Cannot use table "orders" of an earlier start: its keys are \(HASH id\), not \(HASH key\); remove/,
+  )
+})
+
+test('a table whose creation was interrupted is created again', async () => {
+  await start(orders)
+  await server.close()
+  const db = new Level<string, object>(folder(), { valueEncoding: 'json' })
+  await db.put('table~orders', { ...(await db.get('table~orders')), TableStatus: 'CREATING' })
+  await db.close()
+  await start(orders)
+  const { Table } = await client.describeTable({ TableName: 'orders' })
+  expect(Table?.TableStatus).toBe('ACTIVE')
+})

@@ -1,0 +1,181 @@
+import { appendFile, cp, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { useFolder } from '@order-relay/test-support/folder.ts'
+import { endPrograms, type Program, runProgram, startProgram } from '@order-relay/test-support/program.ts'
+import { copyProject, ROOT } from '@order-relay/test-support/project.ts'
+import { relayOf } from '@order-relay/test-support/relay.ts'
+import { until } from '@order-relay/test-support/until.ts'
+import { freePorts } from '../ports.ts'
+import { environmentOf, type Settings, urlOf } from '../settings.ts'
+import { startStack } from '../stack.ts'
+import { alive, familyOf } from './processes.ts'
+
+let settings: Settings
+const local = relayOf(() => environmentOf(settings))
+
+const dataDir = useFolder(endPrograms)
+beforeAll(async () => {
+  settings = { ports: await freePorts(), dataDir: dataDir(), watch: false }
+})
+
+/** Runs `npm start`, or its script alone, until it has printed something. */
+const start = async (awaited: RegExp, ...npm: string[]) => {
+  const env = { ...process.env, ...environmentOf(settings) }
+  const [program, args] = npm.length > 0 ? ['npm', npm] : [process.execPath, ['packages/local/start.ts']]
+  const started = startProgram(args, { env, program })
+  await started.printed(awaited)
+  return started
+}
+
+/** The line with the console's address and its token. */
+const READY = /^ready.*?(http:\S+\?token=([\w-]{32}))/m
+
+const npmStart = (awaited: RegExp) => start(awaited, 'start', '--silent')
+
+/** Ends one process of a start and waits until all the others have ended. */
+const kill = async ({ child: { pid = 0 } }: Program, signal: NodeJS.Signals, script?: string) => {
+  const family = await familyOf(pid)
+  expect(family.length).toBeGreaterThan(2)
+  const victim =
+    script === undefined
+      ? pid
+      : family.find(({ command }) => command.includes(script) && !command.startsWith('sh'))?.pid
+  if (victim === undefined) throw new Error(`Cannot find a child of ${pid} that runs ${script}`)
+  process.kill(victim, signal)
+  await until(async () => (await alive(family)).length === 0)
+}
+
+describe('npm start', () => {
+  let first: Program
+  beforeAll(async () => {
+    first = await npmStart(READY)
+  })
+
+  test('prints the addresses when it is ready', async () => {
+    const { ports } = settings
+    const [, address = '', token = ''] = (await first.printed(READY)) ?? []
+    expect(address).toBe(`${urlOf(ports.console)}/?token=${token}`)
+    expect(first.lines().filter(line => line.includes(token))).toEqual([
+      `ready: relay ${urlOf(ports.relay)}, console ${address}, sandbox panel ${urlOf(ports.sandbox)}/, feeds ${urlOf(ports.sqs)}/000000000000/feed-<source>.fifo`,
+    ])
+    expect((await fetch(address, { redirect: 'manual' })).status).toBe(303)
+    expect((await fetch(`${urlOf(ports.relay)}/webhook`, { method: 'POST', body: '{}' })).status).toBe(401)
+    expect((await fetch(`${urlOf(ports.sandbox)}/`)).status).toBe(200)
+    const { code, out } = await local.relay(['doctor'])
+    expect(out).toContain('No problems found in the local stack.')
+    expect(code).toBe(0)
+  })
+
+  test('can be set up again with commands alone', async () => {
+    const url = `${urlOf(settings.ports.relay)}/webhook`
+    expect((await local.relay(['unregister'])).code).toBe(0)
+    const unregistered = await local.relay(['doctor'])
+    expect(unregistered.code).toBe(1)
+    expect(unregistered.out).toMatch(/!! {4}the webhook is registered: no secret is stored/)
+    expect(unregistered.out).toContain(`→ relay register --url '${url}' --local`)
+
+    const kept = await local.relay(['key', 'set'], { input: 'sandbox-key\n' })
+    expect(kept.out).toContain(`${urlOf(settings.ports.sandbox)} accepts it, with the scope orders.write`)
+    expect(kept.out + kept.err).not.toContain('sandbox-key')
+
+    const registered = await local.json(['register'])
+    expect(registered.data).toMatchObject({ url, registered: 'now', accepted: true })
+    const again = await local.json(['register'])
+    expect(again.data).toMatchObject({ registered: 'before', secret: registered.data.secret, accepted: true })
+    expect(await local.json(['doctor'])).toMatchObject({ code: 0, data: { ok: true, problems: 0 } })
+  })
+
+  test('reports a secret of another URL as such', async () => {
+    const url = 'http://127.0.0.1:9/webhook'
+    const { code, err } = await local.relay(['register', '--url', url])
+    expect(err).toContain('Cannot confirm that the secret is accepted')
+    expect(code).toBe(1)
+    const { data } = await local.json(['doctor'])
+    expect(JSON.stringify(data.findings)).toContain(`not of ${urlOf(settings.ports.relay)}/webhook`)
+    expect((await local.json(['unregister', '--url', url])).data.removed).toHaveLength(1)
+  })
+
+  test('refuses a second start; a component that exits stops the others', async () => {
+    const { code, output } = await (await start(READY)).ended
+    expect(code).toBe(1)
+    expect(output).toBe(
+      `Cannot start: port ${settings.ports.relay} is taken; set RELAY_PORT to a free port, or stop the process that uses it\n`,
+    )
+    await kill(first, 'SIGKILL', 'serverless')
+    const ended = await first.ended
+    expect(ended.code).toBe(1)
+    expect(ended.output).toMatch(/^Stopped: the relay was ended by SIGKILL$/m)
+  })
+})
+
+test('leaves no process behind when stopped or killed at any moment', async () => {
+  const early = /^sandbox \| sandbox ready/m
+  const stopped = await start(early)
+  await kill(stopped, 'SIGINT')
+  expect((await stopped.ended).code).toBe(0)
+  await kill(await start(early), 'SIGKILL')
+  // npm itself, which cannot notify anyone.
+  await kill(await npmStart(early), 'SIGKILL')
+})
+
+test('an aborted or failed start leaves no process behind', async () => {
+  const running = async () => (await alive(await familyOf(process.pid))).length
+  const before = await running()
+  const starting = new AbortController()
+  const print = () => starting.abort()
+  const aborted = startStack({ ...settings, dataDir: dataDir('aborted'), signal: starting.signal, print })
+  // The end of a part, at once.
+  await expect(aborted).rejects.not.toHaveProperty('name', 'AbortError')
+  expect(await running()).toBeLessThanOrEqual(before)
+
+  const broken = startStack({ ...settings, dataDir: dataDir('broken'), speed: 0 })
+  await expect(broken).rejects.toThrow(/^Cannot start the sandbox: it ended with exit code 1 \(.*--speed/)
+  expect(await running()).toBeLessThanOrEqual(before)
+})
+
+describe('a mistake', () => {
+  const project = useFolder()
+  const folder = () => project('project')
+  let line: number
+  beforeAll(async () => {
+    await copyProject(folder())
+    line = (await readFile(join(folder(), 'stores.yml'), 'utf8')).split('\n').length
+    await appendFile(join(folder(), 'stores.yml'), '  - source: third\n    fed: sqs\n')
+  })
+
+  const run = (args: readonly string[], changes: Partial<Settings> = {}) => {
+    const env = {
+      ...{ ...process.env, ...environmentOf({ ...settings, ...changes }) },
+      ACCOUNTING_URL: 'https://accounting.example',
+      // Jest sets it, and Serverless then prints less.
+      NODE_ENV: undefined,
+    }
+    return runProgram(args, { cwd: folder(), env })
+  }
+
+  test.each([
+    ['npm start', ['packages/local/start.ts']],
+    ['npx serverless offline', ['node_modules/serverless/bin/serverless.js', 'offline']],
+    ['npx relay', ['packages/operator/main.ts', 'stores', 'secret', 'third', '--local']],
+  ])('in stores.yml is one message in %s', async (_name, args) => {
+    const { code, output } = await run(args)
+    expect(code).toBe(1)
+    const [start, missing, unknown, ...rest] = output.split('\n')
+    expect(start).toMatch(/^(?:Cannot finish: )?Cannot read (?:\/.*)?stores\.yml:$/)
+    expect(missing).toMatch(`line ${line}: "stores[2].feed" is missing: `)
+    expect(unknown).toMatch(`line ${line + 1}: "stores[2].fed" is not a known key: `)
+    expect(rest).toEqual([''])
+  })
+
+  test('in ORDER_RELAY_DATA is an error that names the variable', async () => {
+    await cp(join(ROOT, 'stores.yml'), join(folder(), 'stores.yml'))
+    const dataDir = join(folder(), 'package.json')
+    for (const path of [dataDir, join(dataDir, 'below')]) {
+      expect(await run(['packages/local/start.ts'], { dataDir: path })).toMatchObject({
+        code: 1,
+        output: `Cannot keep data in ${path}: it is not a directory; set ORDER_RELAY_DATA to a directory that you can write to\n`,
+      })
+    }
+  })
+})

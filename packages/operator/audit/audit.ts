@@ -1,0 +1,261 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Option } from '@commander-js/extra-typings'
+import { AccountingError } from '@order-relay/lib/accounting/errors.ts'
+import { QUEUES } from '@order-relay/lib/platform/names.ts'
+import { visible } from '@order-relay/lib/platform/visible.ts'
+import { type OrderKey, orderName } from '@order-relay/lib/protocol/order.ts'
+import {
+  DELIVERY_TTL_SECONDS,
+  type DeliveryRecord,
+  QUARANTINED,
+} from '@order-relay/lib/webhook/deliveries.ts'
+import { accountingOf, orderReader } from '../core/accounting.ts'
+import { pace } from '../core/async.ts'
+import type { Cli } from '../core/command.ts'
+import type { Context } from '../core/context.ts'
+import { Failure, serviceMessage } from '../core/errors.ts'
+import { LATE_MS, type LogLine, logOf } from '../core/log.ts'
+import { periodOption, positive } from '../core/options.ts'
+import { count, lines } from '../core/output.ts'
+import { depthOf } from '../core/queue.ts'
+import { progress } from '../core/terminal.ts'
+import { deliveriesSince, deliveryWith } from '../deliveries.ts'
+import { DEAD_LETTERS, QUARANTINE } from '../messages/kinds.ts'
+import { collect as collectMessages, idsOf } from '../messages/message.ts'
+import { checkOrders, orderKeys, ordersOf, ordersWhere } from '../orders/orders.ts'
+import {
+  type Balance,
+  balance,
+  type ComparedOrder,
+  type Difference,
+  type Evidence,
+  type Member,
+  type QueueState,
+} from './balance.ts'
+import { addLateLine, addLine, emptyLog, type Logged } from './logged.ts'
+
+const EVERY_MESSAGE = { limit: 10_000 }
+
+const readQueues = async (context: Context): Promise<QueueState> => {
+  const letters = await collectMessages(context, DEAD_LETTERS, EVERY_MESSAGE)
+  const entries = await collectMessages(context, QUARANTINE, EVERY_MESSAGE)
+  return {
+    dead: new Set(letters.messages.flatMap(idsOf)),
+    deadHidden: letters.hidden,
+    quarantined: new Set(entries.messages.filter(({ from }) => from === 'worker').flatMap(idsOf)),
+    waiting: (await depthOf(context, QUEUES.orders)).all + (await depthOf(context, QUEUES.bulk)).all,
+    left: { dead: letters.total, quarantined: entries.total },
+  }
+}
+
+/** Adds the lines of the log since a time; returns false if there is no log. */
+const readLog = async (context: Context, since: Date, add: (line: LogLine) => void) => {
+  try {
+    for await (const line of logOf(context, { since, follow: false })) add(line)
+    return true
+  } catch (error) {
+    // The tables and queues alone still give a balance, but a less detailed one.
+    if (context.local && error instanceof Failure) return false
+    throw error
+  }
+}
+
+const keyOf = ({ source, external_id }: OrderKey) => ({ source, external_id })
+
+const changedOrders = async (
+  context: Context,
+  since: Date,
+  logged: Logged | undefined,
+  recorded: Iterable<DeliveryRecord>,
+): Promise<OrderKey[]> => {
+  const changed: OrderKey[] = []
+  for await (const { order } of ordersWhere(context, { since })) changed.push(keyOf(order))
+  const { queued = new Map(), accepted = new Map() } = logged ?? {}
+  return orderKeys([...changed, ...recorded, ...queued.values(), ...accepted.values()])
+}
+
+/** Reads orders from the table and, at a bounded rate, from the service. */
+const compare = async (context: Context, keys: readonly OrderKey[], rate: number | undefined) => {
+  const table = await ordersOf(context)
+  const read = rate === undefined ? undefined : orderReader(await accountingOf(context))
+  const readService = async (key: OrderKey): Promise<ComparedOrder['service']> => {
+    try {
+      return await read?.(key)
+    } catch (error) {
+      if (error instanceof AccountingError) return { unread: serviceMessage(error) }
+      throw error
+    }
+  }
+
+  using shown = progress(context.terminal, 'Comparing orders with the service', keys.length)
+  const inTime = pace(rate ?? Number.POSITIVE_INFINITY)
+  const orders = new Map<string, ComparedOrder>()
+  for (const key of keys) {
+    await inTime()
+    const [service, stored] = await Promise.all([readService(key), table.get(key)])
+    orders.set(orderName(key), { key, service, stored })
+    shown.advance()
+  }
+  return orders
+}
+
+/**
+ * Collects the evidence for an audit. Reads the queues first: any message that leaves them afterwards appears in the log
+ * and the tables, which are read later.
+ *
+ * @param rate orders to read from the service per second; undefined to read none
+ */
+const collect = async (context: Context, since: Date, until: Date, rate: number | undefined) => {
+  const queues = await readQueues(context)
+  const lines = emptyLog()
+  const hasLog = await readLog(context, since, line => addLine(lines, line, until))
+  const logged = hasLog ? lines : undefined
+  const recorded = new Map<string, DeliveryRecord>()
+  for await (const record of deliveriesSince(context, since)) {
+    // The table has whole seconds: at the start of the period, the log is authoritative.
+    const isWithin = record.received_at * 1000 >= since.getTime() || logged?.queued.has(record.delivery)
+    // Quarantined bodies are recorded as well, under an id derived from their content.
+    if (isWithin && record.status !== QUARANTINED) recorded.set(record.delivery, record)
+  }
+  const keys = await changedOrders(context, since, logged, recorded.values())
+  return { ...queues, since, until, logged, recorded, orders: await compare(context, keys, rate) }
+}
+
+/**
+ * Reads the evidence again where it shows a difference: events may still have been in progress, and CloudWatch shows
+ * log lines late.
+ */
+const collectAgain = async (
+  context: Context,
+  evidence: Evidence,
+  differences: readonly Difference[],
+  rate: number | undefined,
+): Promise<Evidence> => {
+  const { logged, until, orders } = evidence
+  const recorded = new Map(evidence.recorded)
+  const queues = await readQueues(context)
+  if (logged !== undefined) {
+    const late = new Date(until.getTime() - LATE_MS)
+    await readLog(context, late, line => addLateLine(logged, line))
+  }
+  for (const { id } of differences) {
+    const record = id === undefined ? undefined : await deliveryWith(context, id)
+    if (record !== undefined) recorded.set(record.delivery, record)
+  }
+  const compared = await compare(context, orderKeys(differences), rate)
+  return { ...evidence, ...queues, recorded, orders: new Map([...orders, ...compared]) }
+}
+
+const shares = (counts: Readonly<Record<string, number>>) =>
+  Object.entries(counts)
+    .filter(([, number]) => number > 0)
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, number]) => `  ${String(number).padStart(8)}  ${name}`)
+
+const differenceText = ({ what, id, source, external_id }: Difference) =>
+  visible(`  ${source} ${external_id}: ${what}${id === undefined ? '' : ` (${id})`}`)
+
+/** Maximum number of differences in the text; --json lists all. */
+const LISTED = 20
+
+const balanceText = (audited: Omit<Balance, 'lists'>): string => {
+  const { deliveries, queue, requests, stored, orders, left, differences } = audited
+  const { entered, ...outcomes } = queue
+  const { accepted } = requests
+  return lines(
+    `From ${audited.since.toISOString()} to ${audited.until.toISOString()}`,
+    audited.since.getTime() < Date.now() - DELIVERY_TTL_SECONDS * 1000 &&
+      'Logs and deliveries are kept for 30 days: of what came in before, only the orders are compared.',
+    '',
+    deliveries === undefined
+      ? 'No log found: duplicate, ignored and refused deliveries are not counted.'
+      : [`${count(deliveries.received, 'delivery', 'deliveries')} received:`, ...shares(deliveries.outcomes)],
+    '',
+    `${count(entered, 'event')} added to the order queue (${count(entered - accepted, 'delivery', 'deliveries')}, ${count(accepted, 'request')} of stores):`,
+    shares(outcomes),
+    accepted > 0 && ['', `${count(accepted, 'request')} of stores:`, ...shares(requests.states)],
+    Object.keys(stored).length > 0 && ['', 'All requests of the orders that changed:', ...shares(stored)],
+    '',
+    `${count(orders.known, 'order')} changed; ${orders.asked === 0 ? 'not compared with the service' : `${orders.agree} of ${orders.asked} agree with the service`}.`,
+    left.dead + left.quarantined > 0 &&
+      `Waiting for a decision: ${count(left.dead, 'dead letter')}, ${left.quarantined} in quarantine.`,
+    '',
+    differences.length === 0 ? 'Everything is accounted for.' : `${count(differences.length, 'difference')}:`,
+    differences.slice(0, LISTED).map(differenceText),
+    differences.length > LISTED && `  and ${differences.length - LISTED} more; see --json`,
+  )
+}
+
+/** Recent events may still be in progress, and CloudWatch shows log lines late. */
+const ATTEMPTS = 3
+const INTERVAL_MS = { local: 1000, aws: 5000 }
+
+type Period = { since: Date; rate: number; service: boolean }
+
+/** Accounts for everything since a time; reads differences again, since events may still be in progress. */
+export const auditSince = async (context: Context, { since, rate, service }: Period): Promise<Balance> => {
+  const asked = service ? rate : undefined
+  let evidence: Evidence = await collect(context, since, new Date(), asked)
+  for (let attempt = 1; ; attempt++) {
+    const audited = balance(evidence)
+    const { differences } = audited
+    if (differences.length === 0 || attempt === ATTEMPTS) return audited
+    await sleep(INTERVAL_MS[context.local ? 'local' : 'aws'])
+    evidence = await collectAgain(context, evidence, differences, asked)
+  }
+}
+
+/** Maximum number of listed members of each count. */
+const MEMBERS = 200
+
+const memberOf = ({ source, external_id, id }: Member) => ({ source, external_id, id })
+
+/** The members of each count. */
+export const shortened = (lists: Record<string, Partial<Record<string, readonly Member[]>>>) =>
+  Object.fromEntries(
+    Object.entries(lists).map(([topic, groups]) => {
+      const counted = Object.entries(groups).map(([name, members = []]) => ({
+        ...{ name, count: members.length, members: members.slice(0, MEMBERS).map(memberOf) },
+      }))
+      return [topic, counted]
+    }),
+  )
+
+const audit = async (context: Context, options: Period & { repair?: true | undefined }) => {
+  const { lists, ...audited } = await auditSince(context, options)
+  const balanced = audited.differences.length === 0
+  const outdated = options.repair ? audited.differences.filter(each => each.outdated) : []
+  await checkOrders(context, outdated)
+  const repaired = outdated.length
+  const next = `The worker reads ${count(repaired, 'order')} from the service; then run the audit again.`
+  return {
+    data: { balanced, ...audited, lists: shortened(lists), repaired },
+    ok: balanced,
+    text: lines(balanceText(audited), repaired > 0 && next),
+  }
+}
+
+const HELP = `
+Every delivery must have one outcome in the functions' log: queued, duplicate, ignored, refused (forged,
+contradictory, too large) or quarantined. Every queued delivery and accepted request must have one outcome in the
+log, the tables or the queues: applied, unchanged, dead, quarantined or waiting. Every order that changed must
+equal the service's, from which it is read. The audit names each difference; the exit code is then 1.
+With --json, it lists what each number counts, up to ${MEMBERS} of each.`
+
+export const RATE = 20
+
+const REPAIR = new Option('--repair', 'have the worker read orders that differ from the service again')
+REPAIR.conflicts('service')
+
+/** `relay audit`: the balance of everything that came in. */
+export const auditCommand = ({ program, run }: Cli): void => {
+  program
+    .command('audit')
+    .description('Account for everything received, and compare the orders with the accounting service.')
+    .addOption(periodOption('24h'))
+    .option('--rate <number>', 'orders to read from the service per second', positive, RATE)
+    .option('--no-service', 'do not compare with the service')
+    .addOption(REPAIR)
+    .addHelpText('after', HELP)
+    .action(run(audit))
+}

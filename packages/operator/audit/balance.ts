@@ -1,0 +1,230 @@
+import { isDeepStrictEqual } from 'node:util'
+import { isKnown, isOpen, requestViews, type StoreRequestKind } from '@order-relay/lib/orders/order.ts'
+import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
+import { type OrderKey, orderName } from '@order-relay/lib/protocol/order.ts'
+import { isForward } from '@order-relay/lib/protocol/status.ts'
+import type { DeliveryRecord } from '@order-relay/lib/webhook/deliveries.ts'
+import type { ServiceOrder } from '../core/accounting.ts'
+import type { Logged } from './logged.ts'
+
+/** An order as stored by the relay and, if the service was asked, by the service. */
+export type ComparedOrder = {
+  key: OrderKey
+  stored: StoredOrder | undefined
+  service: ServiceOrder | { unread: string } | undefined
+}
+
+/** The state of the queues at the time of the audit. */
+export type QueueState = {
+  /** Ids of the deliveries and requests among the visible dead letters. */
+  dead: ReadonlySet<string>
+  /** Number of dead letters that are not visible. */
+  deadHidden: number
+  /** Ids of the deliveries and requests that the worker quarantined. */
+  quarantined: ReadonlySet<string>
+  /** Number of messages in the order queue. */
+  waiting: number
+  left: { dead: number; quarantined: number }
+}
+
+/** The evidence for an audit. */
+export type Evidence = QueueState & {
+  since: Date
+  until: Date
+  /** Undefined without a log. */
+  logged: Logged | undefined
+  /** The deliveries recorded since the start of the period, by delivery id. */
+  recorded: ReadonlyMap<string, DeliveryRecord>
+  /** By `orderName`. */
+  orders: ReadonlyMap<string, ComparedOrder>
+}
+
+/** The outcome of a queued delivery or an accepted request. */
+const OUTCOMES = ['applied', 'unchanged', 'dead', 'quarantined', 'waiting', 'unaccounted'] as const
+type Outcome = (typeof OUTCOMES)[number]
+
+/** A delivery or request that was added to the order queue. */
+type Entry = OrderKey & {
+  id: string
+  /** The order's status according to a delivery. */
+  status?: string
+  /** The kind of a store's request; undefined for a delivery. */
+  kind?: StoreRequestKind
+}
+
+/** A discrepancy. */
+export type Difference = OrderKey & {
+  what: string
+  /** Id of the delivery or request. */
+  id?: string
+  /** Whether reading the order from the service would resolve the difference. */
+  outdated?: true
+}
+
+const entriesOf = ({ logged, recorded, until }: Evidence): Entry[] => {
+  const entries = new Map<string, Entry>()
+  for (const [id, { source, external_id, status, received_at }] of recorded) {
+    // The table has whole seconds: at the end of the period, the log is authoritative.
+    if ((received_at + 1) * 1000 <= until.getTime() || logged?.queued.has(id))
+      entries.set(id, { id, source, external_id, status })
+  }
+  for (const [id, { source, external_id }] of logged?.queued ?? []) {
+    if (!entries.has(id)) entries.set(id, { id, source, external_id })
+  }
+  for (const [id, { source, external_id, kind }] of logged?.accepted ?? [])
+    entries.set(id, { id, source, external_id, kind })
+  return [...entries.values()]
+}
+
+/** Whether the stored order shows that an entry was processed, in case the log does not. */
+const isStored = ({ id, status, kind }: Entry, { stored }: ComparedOrder): boolean => {
+  if (kind !== undefined) return stored !== undefined && isKnown(stored.order, id)
+  const held = stored?.order.result?.status
+  return held !== undefined && status !== undefined && (held === status || isForward(status, held))
+}
+
+const outcomesOf = (evidence: Evidence): { entry: Entry; outcome: Outcome }[] => {
+  const { logged, dead, quarantined, orders, waiting, deadHidden } = evidence
+  const knownOutcome = (entry: Entry): Outcome | undefined => {
+    const changed = logged?.processed.get(entry.id)
+    if (changed !== undefined) return changed ? 'applied' : 'unchanged'
+    if (dead.has(entry.id)) return 'dead'
+    if (quarantined.has(entry.id)) return 'quarantined'
+    const order = orders.get(orderName(entry))
+    return order !== undefined && isStored(entry, order) ? 'applied' : undefined
+  }
+  // SQS counts, but does not return, waiting messages and dead letters behind others of their order.
+  let open = 0
+  return entriesOf(evidence).map(entry => {
+    const known = knownOutcome(entry)
+    if (known !== undefined) return { entry, outcome: known }
+    const index = open++
+    if (index < waiting) return { entry, outcome: 'waiting' }
+    return { entry, outcome: index < waiting + deadHidden ? 'dead' : 'unaccounted' }
+  })
+}
+
+/** The state of an accepted request, according to its stored order. */
+const requestState = (
+  entry: Entry,
+  kind: StoreRequestKind,
+  outcome: Outcome,
+  { orders }: Evidence,
+): string => {
+  const order = orders.get(orderName(entry))?.stored?.order
+  const requests = order === undefined ? [] : requestViews(order)
+  const request = requests.find(({ id }) => id === entry.id)
+  if (request !== undefined) return request.state
+  if (outcome !== 'applied' && outcome !== 'unchanged') return outcome
+  // An order keeps only the most recently ended requests.
+  return requests.some(other => other.kind === kind && !isOpen(other.state)) ? 'superseded' : 'unaccounted'
+}
+
+const differingFields = (ours: Record<string, unknown>, theirs: Record<string, unknown>) =>
+  [...new Set([...Object.keys(ours), ...Object.keys(theirs)])].filter(
+    field => !isDeepStrictEqual(ours[field], theirs[field]),
+  )
+
+/** How an order differs from the service's; undefined if it does not, or was not compared. */
+const disagreement = ({ stored, service }: ComparedOrder): string | undefined => {
+  if (service === undefined) return undefined
+  if ('unread' in service) return `cannot be read from the service: ${service.unread}`
+  const ours = stored?.order.result
+  if ('unknown' in service)
+    return ours === undefined ? undefined : `is "${ours.status}" here and unknown to the service`
+  const theirs = service.result
+  if (ours === undefined) return `is unknown here and "${theirs.status}" at the service`
+  const fields = differingFields(ours, theirs)
+  if (fields.length === 0) return undefined
+  return ours.status === theirs.status
+    ? `differs in ${fields.join(', ')}`
+    : `is "${ours.status}" here and "${theirs.status}" at the service`
+}
+
+/** A member of a count of the balance. */
+export type Member = OrderKey & { id?: string }
+
+const counts = (groups: Readonly<Partial<Record<string, readonly Member[]>>>): Record<string, number> =>
+  Object.fromEntries(Object.entries(groups).map(([name, members = []]) => [name, members.length]))
+
+const differenceOf = ({ id, kind, source, external_id }: Entry, found: string): Difference => ({
+  what: `${kind === undefined ? 'delivery' : `${kind} request`} ${found}`,
+  id,
+  source,
+  external_id,
+})
+
+/** Balances everything received against its outcome, and names every difference. Pure. */
+export const balance = (evidence: Evidence) => {
+  const { since, until, logged, recorded, orders, left } = evidence
+  const all = outcomesOf(evidence)
+  const requests = all.flatMap(({ entry, outcome }) =>
+    entry.kind === undefined
+      ? []
+      : [{ entry, outcome, state: requestState(entry, entry.kind, outcome, evidence) }],
+  )
+  const asked = [...orders.values()].filter(({ service }) => service !== undefined)
+  const disagreements = asked.flatMap(order => {
+    const found = disagreement(order)
+    const isOutdated = order.service !== undefined && 'result' in order.service
+    return found === undefined
+      ? []
+      : [{ what: `order ${found}`, ...order.key, ...(isOutdated && ({ outdated: true } as const)) }]
+  })
+
+  const stored = [...orders.values()].flatMap(({ key, stored }) =>
+    stored === undefined
+      ? []
+      : requestViews(stored.order).map(({ id, kind, state }) => ({ ...key, id, name: `${kind} ${state}` })),
+  )
+  const known = [...orders.values()].filter(({ stored }) => stored !== undefined)
+  const lists = {
+    queue: Object.groupBy(
+      all.map(({ entry, outcome }) => ({ ...entry, outcome })),
+      ({ outcome }) => outcome,
+    ),
+    requests: Object.groupBy(
+      requests.map(({ entry, state }) => ({ ...entry, state })),
+      ({ state }) => state,
+    ),
+    stored: Object.groupBy(stored, ({ name }) => name),
+    orders: { known: known.map(({ key }) => key), asked: asked.map(({ key }) => key) },
+  } satisfies Record<string, Partial<Record<string, readonly Member[]>>>
+  const outcomes = Object.fromEntries(logged?.outcomes ?? [])
+  const received = Object.values(outcomes).reduce((sum, number) => sum + number, 0)
+  const counted = OUTCOMES.map(outcome => [outcome, lists.queue[outcome]?.length ?? 0])
+  const differences: Difference[] = [
+    ...[...(logged?.queued ?? [])]
+      .filter(([id]) => !recorded.has(id))
+      .map(([id, key]) =>
+        differenceOf({ id, ...key }, 'was queued but not recorded: a repetition would be queued again'),
+      ),
+    ...all
+      .filter(({ outcome }) => outcome === 'unaccounted')
+      .map(({ entry }) => differenceOf(entry, 'was added to the order queue and left no trace')),
+    ...requests
+      .filter(({ outcome, state }) => state === 'unaccounted' && outcome !== 'unaccounted')
+      .map(({ entry }) => differenceOf(entry, 'was processed but is not stored with its order')),
+    ...disagreements,
+  ]
+  return {
+    since,
+    until,
+    /** Outcomes of the received deliveries; undefined without a log. */
+    deliveries: logged === undefined ? undefined : { received, outcomes },
+    /** Outcomes of the events added to the order queue. */
+    queue: { entered: all.length, ...(Object.fromEntries(counted) as Record<Outcome, number>) },
+    /** States of the accepted requests. */
+    requests: { accepted: requests.length, states: counts(lists.requests) },
+    /** States of all requests of the orders that changed. */
+    stored: counts(lists.stored),
+    orders: { known: known.length, asked: asked.length, agree: asked.length - disagreements.length },
+    /** Messages that wait for a person, regardless of their age. */
+    left,
+    /** The members of the counts of events, requests and orders. */
+    lists,
+    differences,
+  }
+}
+
+export type Balance = ReturnType<typeof balance>

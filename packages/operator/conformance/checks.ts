@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { FEED_TEST } from '@order-relay/lib/feeds/deliver.ts'
+import { TOLERANCE_SECONDS } from '@order-relay/lib/protocol/signature.ts'
+import { type Feed, type HttpSend, refused, type Sent } from './feeds.ts'
+
+/** The fixture of the checks. */
+export type Play = {
+  feed: Feed
+  /** A message about a test order of this run. */
+  message: (order: string, version: number, event?: string) => Sent
+  /** How often the store has handled a message, if known. */
+  timesHandled: (message: Sent) => Promise<number>
+  /** Resolves once the store has handled one of these, or all, or the time is up. */
+  untilHandled: (which: 'some' | 'every', messages: readonly Sent[]) => Promise<unknown>
+  /** Runs the work while the store is down, if the command may kill it. */
+  whileKilled: (work: () => Promise<void>) => Promise<void>
+}
+
+/** The expected behaviour of the store, and what it did wrong. */
+export type Outcome = {
+  /** Messages that must be handled, those of one order in this sequence. */
+  handled?: readonly Sent[]
+  /** Messages that must not be handled. */
+  dropped?: readonly Sent[]
+  wrong?: string | false | undefined
+  /** A killed store may have logged a delivery that its database then rolled back. */
+  mayRepeat?: boolean
+}
+
+export type Check = {
+  /** Begins the sentence about what the store did. */
+  when: string
+  remedy: string
+  play: () => Promise<Outcome>
+}
+
+const REMEMBER = 'remember the version and deliveries of an order in the transaction that handles a message'
+
+/** How soon a store tries the message after one that it has handled. */
+const TRY_MS = 1000
+
+const three = (message: Play['message'], order: string) =>
+  [1, 2, 3].map(version => message(order, version)) as [Sent, Sent, Sent]
+
+/** Three messages of each of twenty orders, whose versions differ. */
+const backlog = (message: Play['message'], name: string) =>
+  [0, 1, 2].flatMap(step =>
+    Array.from({ length: 20 }, (_, order) => message(`${name}-${order}`, 20 - order + step)),
+  )
+
+/** The checks for both kinds of feed. */
+export const feedChecks = (play: Play) => {
+  const { feed, message, timesHandled, untilHandled, whileKilled } = play
+  /** By default, the expected outcome is that everything is handled. */
+  const deliver = async (published: readonly Sent[], outcome: Outcome = {}): Promise<Outcome> => {
+    await feed.publish(published)
+    return { handled: published, wrong: await feed.settle(), ...outcome }
+  }
+  return {
+    delivery: {
+      when: 'When the first message arrived',
+      remedy:
+        'start the store with the secret or queue of its feed; it verifies the raw bytes of the body ("relay explain-signature" helps), and notes each delivery that it handles, once',
+      play: () => deliver([message('first', 1)]),
+    },
+    duplicates: {
+      when: 'When messages were repeated',
+      remedy: REMEMBER,
+      play: () => {
+        const [first, second] = three(message, 'duplicate')
+        return deliver([first, first, second, second, first], { handled: [first, second] })
+      },
+    },
+    'same version': {
+      when: 'When another message of the same version arrived',
+      remedy: 'compare the delivery, too, when the version is the last one',
+      play: () => {
+        const [first, second] = [message('same', 1), message('same', 1, 'order.rejected')]
+        return deliver([first, second, first], { handled: [first, second] })
+      },
+    },
+    'old versions': {
+      when: 'When an older version arrived late',
+      remedy: REMEMBER,
+      play: () => {
+        const [late, newer] = three(message, 'old')
+        return deliver([newer, late], { handled: [newer], dropped: [late] })
+      },
+    },
+    reordering: {
+      when: 'When the messages of many orders were interleaved',
+      remedy: 'remember versions by source and external_id, and handle the messages of an order one by one',
+      play: () => deliver(backlog(message, 'mixed')),
+    },
+    failures: {
+      when: 'When it could not read one message of a batch',
+      remedy: 'answer 500, or delete neither the message nor those behind it of its order; go on with others',
+      play: async () => {
+        const [before, { json: _, ...unread }, after] = three(message, 'failed')
+        const broken = { ...unread, json: JSON.stringify(unread) }
+        const others = three(message, 'other')
+        // A starting SQS consumer receives them in one batch.
+        await whileKilled(() => feed.publish([before, broken, after, ...others]))
+        await untilHandled('every', [before, ...others])
+        await sleep(TRY_MS)
+        const overtook = (await timesHandled(after)) > 0
+        let isKept = false
+        await whileKilled(async () => {
+          isKept = await feed.takeBack(broken, after)
+        })
+        if (!isKept)
+          return { wrong: 'acknowledged version 2, which it had not handled: a change of the order is lost' }
+        if (overtook)
+          return { wrong: 'handled version 3 before version 2, which had failed: the order is set back' }
+        return { handled: [before, after, ...others], wrong: await feed.settle(), mayRepeat: true }
+      },
+    },
+  } satisfies Record<string, Check>
+}
+
+/** The checks for HTTP feeds. */
+export const httpChecks = (
+  { feed, message }: Play,
+  { send, secret }: { send: HttpSend; secret: string },
+): Record<string, Check> => {
+  const other = `whsec_${Buffer.from(randomUUID()).toString('base64')}`
+  const shifted = (seconds: number) => ({ now: () => Date.now() + seconds * 1000 })
+  const outside = TOLERANCE_SECONDS + 60
+  return {
+    signatures: {
+      when: 'When a signature was not valid',
+      remedy: `verify X-Service-Signature over the raw body, and its t within ${TOLERANCE_SECONDS} seconds; answer 401`,
+      play: async () => {
+        const forged = message('forged', 1)
+        for (const signed of [{ secrets: [other] }, shifted(-outside), shifted(outside)]) {
+          const answer = (await send(forged, signed)) ?? 'it acknowledged the message'
+          const how = 'now' in signed ? 'was signed at another time' : 'another secret signed'
+          if (answer !== 'it answered 401') return { wrong: `did not answer 401 to what ${how}: ${answer}` }
+        }
+        return { dropped: [forged] }
+      },
+    },
+    'raw body': {
+      when: 'When the JSON of a message contained white space',
+      remedy: 'verify the bytes of the body before anything parses it',
+      play: async () => {
+        const compact = message('raw', 1)
+        const spaced = { ...compact, json: JSON.stringify(JSON.parse(compact.json), null, 1) }
+        const failure = await send(spaced)
+        return { handled: [spaced], wrong: failure && refused(spaced, failure) }
+      },
+    },
+    'secret rotation': {
+      when: 'While its secret was being rotated, and afterwards',
+      remedy: 'compare every v1 of X-Service-Signature',
+      play: async () => {
+        const handled = three(message, 'rotation')
+        const rotation = [[other, secret], [secret, other], [secret]]
+        for (const [index, sent] of handled.entries()) {
+          const failure = await send(sent, { secrets: rotation[index] ?? [] })
+          if (failure !== undefined) return { wrong: refused(sent, failure) }
+        }
+        return { handled }
+      },
+    },
+    'test message': {
+      when: `When "relay stores test" sent ${FEED_TEST}, which is about no order`,
+      remedy: 'answer 2xx and do nothing',
+      play: async () => {
+        const test = message('test', 0, FEED_TEST)
+        const failure = await send(test)
+        return { dropped: [test], wrong: failure && refused(test, failure) }
+      },
+    },
+    'time-outs': {
+      when: 'After a time-out, when a message was repeated',
+      remedy: `${REMEMBER}, which begins with a lock of the order, and answer 2xx to what was handled before`,
+      play: async () => {
+        const slow = message('slow', 1)
+        await Promise.all(Array.from({ length: 5 }, () => send(slow)))
+        await feed.publish([slow])
+        return { handled: [slow], wrong: await feed.settle() }
+      },
+    },
+  }
+}
+
+/** Checks that require that the command may kill the store and knows what it has handled. */
+export const killChecks = ({ feed, message, untilHandled, whileKilled }: Play): Record<string, Check> => ({
+  restarts: {
+    when: 'After a restart',
+    remedy: `${REMEMBER}, in a database`,
+    play: async () => {
+      const handled = three(message, 'restart')
+      const before = handled.slice(0, 2)
+      await feed.publish(before)
+      await feed.settle()
+      await untilHandled('every', before)
+      await whileKilled(() => feed.publish([...before.toReversed(), ...handled]))
+      return { handled, wrong: await feed.settle() }
+    },
+  },
+  outages: {
+    when: 'After an outage',
+    remedy: 'handle the messages of an order one by one, however many orders wait',
+    play: async () => {
+      const handled = backlog(message, 'outage')
+      await whileKilled(() => feed.publish(handled))
+      return { handled, wrong: await feed.settle() }
+    },
+  },
+  kills: {
+    when: 'When it was killed while handling a message',
+    remedy: 'answer 2xx, or delete, only after the transaction that handles the message',
+    play: async () => {
+      const handled = backlog(message, 'kill')
+      const published = feed.publish(handled)
+      await untilHandled('some', handled)
+      await whileKilled(() => published)
+      return { handled, wrong: await feed.settle(), mayRepeat: true }
+    },
+  },
+})

@@ -1,0 +1,269 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { feedQueueName } from '@order-relay/lib/platform/names.ts'
+import { orderUpdated } from 'order-relay-store/testing'
+import { interruptible, type Patience, within } from '../core/async.ts'
+import type { Cli } from '../core/command.ts'
+import { type Context, storeNamed } from '../core/context.ts'
+import { cannot, messageOf } from '../core/errors.ts'
+import { durationOption } from '../core/options.ts'
+import { count, type Finding, findingsReport, note, ok, problem } from '../core/output.ts'
+import { depthOf } from '../core/queue.ts'
+import { progress, type Terminal } from '../core/terminal.ts'
+import { feedSecretOf } from '../stores/credentials.ts'
+import { type Check, feedChecks, httpChecks, killChecks, type Outcome, type Play } from './checks.ts'
+import {
+  type Feed,
+  type HttpSend,
+  httpFeed,
+  type Sent,
+  type StoreProcess,
+  sqsFeed,
+  storeProcess,
+} from './feeds.ts'
+
+/** No real order has such an id: every id of a run begins with this and the run's number. */
+const PREFIX = 'relay-conformance-'
+
+type Playing = Patience & {
+  source: string
+  feed: Feed
+  /** The secret of an HTTP feed. */
+  http?: { send: HttpSend; secret: string }
+  /** The store, if it may be killed and started. */
+  store?: StoreProcess
+  /** Text with the `delivery` of each handled message, once, in the sequence of handling. */
+  handled?: () => Promise<string>
+  /** Checks to run after the first. @default all */
+  only?: readonly string[]
+  /** Where progress is shown. */
+  terminal: Terminal
+  onFinding?: ((finding: Finding) => void) | undefined
+}
+
+/** How long to watch for messages that the store should not handle. */
+const SETTLE_MS = 150
+
+const FIRST = 'delivery'
+const NEEDS_HANDLED = 'pass --handled, or the command that starts the store'
+const NEEDS_STORE = 'pass the command that starts the store after "--"'
+
+const placesIn = (text: string, { delivery }: Sent) =>
+  [...text.matchAll(new RegExp(delivery, 'g'))].map(({ index }) => index)
+
+/** What the store did wrong, according to its log of handled messages. */
+const faultIn = (text: string, { handled = [], dropped = [], mayRepeat = false }: Outcome) => {
+  const taken = dropped.find(message => placesIn(text, message).length > 0)
+  if (taken !== undefined) return `handled version ${taken.version}, which it must drop: the order is wrong`
+  const last = new Map<string, { at: number; version: number }>()
+  for (const message of handled) {
+    const { order, version } = message
+    const [at, ...more] = placesIn(text, message)
+    if (at === undefined)
+      return `acknowledged version ${version} and did not handle it: a change of the order is lost`
+    if (more.length > 0 && !mayRepeat)
+      return `handled version ${version} ${more.length + 1} times: the order is doubled`
+    const before = last.get(order.external_id)
+    if (before !== undefined && before.at > at)
+      return `handled version ${version} before version ${before.version}: the order is set back`
+    last.set(order.external_id, { at, version })
+  }
+  return undefined
+}
+
+/** The last output of a store, such as the error that keeps it from handling messages. */
+const lastWords = async (store: StoreProcess | undefined) => {
+  const words = (await store?.output())?.trim().split('\n').at(-1)?.slice(-300)
+  return words ? `; it printed last: ${words}` : ''
+}
+
+/** Creates messages about orders whose ids begin with a prefix. */
+export const messageMaker =
+  (source: string, prefix: string): Play['message'] =>
+  (order, version, event = 'order.updated') => {
+    const message = { ...orderUpdated({ source, external_id: `${prefix}-${order}` }, version), event }
+    const { delivery, data } = message
+    return { order: data, version, event, delivery, json: JSON.stringify(message) }
+  }
+
+/**
+ * Runs every check that can be judged for a store, with one finding each.
+ *
+ * @throws the signal's reason when aborted; the store is then not restarted
+ */
+export const play = async (options: Playing): Promise<readonly Finding[]> => {
+  const { source, feed, http, store, handled, only, signal, terminal, onFinding } = options
+  const start = () => {
+    signal?.throwIfAborted()
+    return feed.resume(async () => store?.start())
+  }
+  const stage: Play = {
+    feed,
+    message: messageMaker(source, `${PREFIX}${randomUUID().slice(0, 8)}`),
+    timesHandled: async message => placesIn((await handled?.()) ?? '', message).length,
+    untilHandled: async (which, messages) =>
+      handled &&
+      within(options, async () => {
+        const text = await handled()
+        return messages[which](message => placesIn(text, message).length > 0) || undefined
+      }),
+    async whileKilled(work) {
+      await store?.kill()
+      await work()
+      await start()
+    },
+  }
+
+  const judge = async (name: string, { play: playCheck, when, remedy }: Check): Promise<Finding> => {
+    if (store?.isRunning() === false) await start()
+    const ends = store?.ends()
+    const outcome = await playCheck()
+    const expected = outcome.handled ?? []
+    if (!outcome.wrong) {
+      await stage.untilHandled('every', expected)
+      await sleep(SETTLE_MS)
+    }
+    const ended = store?.ends() !== ends && 'exited: nothing is handled until it is restarted'
+    const wrong = ended || outcome.wrong || (handled && faultIn(await handled(), outcome))
+    const why = name === FIRST || ended ? await lastWords(store) : ''
+    if (wrong) return problem(name, `${when}, the store ${wrong}${why}`, remedy)
+    if (expected.length === 0) return ok(name, `${when}, the store handled nothing`)
+    if (handled !== undefined) return ok(name, `${when}, the store handled each change once and in order`)
+    const found = `${when}, the store acknowledged everything; what it handled is not known`
+    return note(name, found, NEEDS_HANDLED)
+  }
+
+  const kills = killChecks(stage)
+  const { failures, ...always } = feedChecks(stage)
+  // A message can be removed from a queue only while its consumer is down.
+  const [ofFeed, ofStore] = http ? [{ failures }, kills] : [{}, { failures, ...kills }]
+  const checks: Record<string, Check> = {
+    ...{ ...always, ...ofFeed },
+    ...(http && httpChecks(stage, http)),
+    ...(store && handled && ofStore),
+  }
+  const chosen = Object.entries(checks).filter(([name]) => name === FIRST || only?.includes(name) !== false)
+  const findings: Finding[] = []
+  const add = (finding: Finding) => {
+    findings.push(finding)
+    onFinding?.(finding)
+  }
+  using shown = progress(terminal, 'Checking', chosen.length)
+  for (const [name, check] of chosen) {
+    const before = findings.at(-1)
+    // Messages left by one check would be taken for those of the next.
+    if (before?.level === 'problem' && (before.check === FIRST || (await feed.settle()) !== undefined)) {
+      add(note('other checks', 'not judged', `first fix "${before.check}"`))
+      return findings
+    }
+    signal?.throwIfAborted()
+    add(await judge(name, check))
+    shown.advance()
+  }
+  for (const name of only ?? [])
+    if (!(name in checks)) add(note(name, 'not judged', 'it is no check of this feed, or needs the store'))
+  if (store === undefined) add(note(Object.keys(ofStore).join(', '), 'not judged', NEEDS_STORE))
+  return findings
+}
+
+type Options = {
+  handled?: string | undefined
+  wait: number
+  only?: string | undefined
+  testStore?: boolean | undefined
+}
+
+/** The current content of a file or URL. */
+const textAt = async (place: string): Promise<string> => {
+  try {
+    if (!/^https?:/.test(place)) return await readFile(place, 'utf8')
+    const response = await fetch(place)
+    if (response.ok) return await response.text()
+    throw new Error(`it answered ${response.status}`)
+  } catch (error) {
+    throw cannot(`read what the store has handled from "${place}"`, messageOf(error), 'check --handled')
+  }
+}
+
+const feedOf = async (context: Context, source: string, patience: Patience) => {
+  const { feed, queue } = storeNamed(context, source)
+  if (feed !== 'sqs') {
+    const secret = await feedSecretOf(context, source, 'test the store')
+    return httpFeed({ url: feed.http, secret, ...patience })
+  }
+  const name = feedQueueName(source, queue)
+  const { all } = await depthOf(context, name)
+  if (all > 0) {
+    const found = `${count(all, 'message')} of real orders may wait in ${name}`
+    throw cannot(`test the store "${source}"`, found, 'let the store consume them first')
+  }
+  return sqsFeed({ sqs: context.sqs, queueUrl: await context.queueUrl(name), ...patience })
+}
+
+/**
+ * Tests a store and yields the findings.
+ *
+ * @param command starts the store, which may then be killed
+ * @throws Failure if the store must not be tested, or when the signal is aborted; the store has then been killed
+ */
+export const testStore = async (
+  context: Context,
+  source: string,
+  { handled: place, only, testStore: isAllowed = false, wait }: Options,
+  { signal, onFinding }: Pick<Playing, 'signal' | 'onFinding'>,
+  command: readonly string[] = [],
+) => {
+  const { terminal, local, title } = context
+  if (!local && !isAllowed) {
+    const found = `a store of ${title} would take messages about test orders`
+    const remedy = 'use --local, or pass --test-store if it has no customers'
+    throw cannot(`test the store "${source}"`, found, remedy)
+  }
+  const patience = { wait, signal }
+  const feed = await feedOf(context, source, patience)
+  const store = command.length === 0 ? undefined : storeProcess(command, terminal.environment)
+  const handled = place === undefined ? store?.output : () => textAt(place)
+  await handled?.()
+  const kill = async () => store?.kill()
+  signal?.addEventListener('abort', kill)
+  return play({
+    ...{ source, ...feed, ...patience, terminal, onFinding },
+    ...(store && { store }),
+    ...(handled && { handled }),
+    ...(only !== undefined && { only: only.split(',') }),
+  }).finally(kill)
+}
+
+const conformance = async (
+  context: Context,
+  source: string,
+  options: Options,
+  { args: [, ...command] }: { args: readonly string[] },
+) => {
+  const findings = await interruptible(signal => testStore(context, source, options, { signal }, command))
+  const where = `the store "${source}", which now has test orders "${PREFIX}…"`
+  return findingsReport(findings, where, { source, testOrders: `${PREFIX}*` })
+}
+
+/** `relay conformance`: what a store would lose or process twice. */
+export const conformanceCommand = ({ program, run }: Cli): void => {
+  program
+    .command('conformance')
+    .description(
+      'Send duplicates, old versions, time-outs, failures, a secret rotation and outages to a test store, and report what it would lose or process twice. ' +
+        `The external_id of every test order begins with "${PREFIX}". The exit code is 1 when there is a problem.`,
+    )
+    .argument('<source>', 'source of the store')
+    // The command after "--" starts the store; declared as an argument, it would widen the list of commands.
+    .allowExcessArguments()
+    .usage('[options] <source> [-- <command that starts the store, to be killed and started again>]')
+    .option(
+      '--handled <file or URL>',
+      'where the store logs the delivery of each handled message (default: the output of the command)',
+    )
+    .addOption(durationOption('--wait <duration>', 'how long the store may take', '2m'))
+    .option('--only <checks>', 'only these checks, separated by commas, after the first')
+    .option('--test-store', 'allow a store of a deployed stage, which must be one for tests')
+    .action(run(conformance))
+}

@@ -1,0 +1,188 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { SQS } from '@aws-sdk/client-sqs'
+import { FEED_TEST, httpDelivery } from '@order-relay/lib/feeds/deliver.ts'
+import { sendInOrder } from '@order-relay/lib/platform/fifo.ts'
+import { httpClient } from '@order-relay/lib/platform/http-client.ts'
+import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
+import { type Patience, POLL_MS, within } from '../core/async.ts'
+import { cannot, messageOf } from '../core/errors.ts'
+import { count } from '../core/output.ts'
+import { depthOf } from '../core/queue.ts'
+
+/** A message as the checks publish it. */
+export type Sent = { order: OrderKey; version: number; event: string; delivery: string; json: string }
+
+/** Delivers the messages of the checks to a store, as the relay does. */
+export type Feed = {
+  /** Publishes messages; does not wait for a store that is down. */
+  publish: (messages: readonly Sent[]) => Promise<void>
+  /** Resolves once all published messages are acknowledged, otherwise with the reason. */
+  settle: () => Promise<string | undefined>
+  /** Removes a message that the store could not handle and left in the queue, ahead of the next one. */
+  takeBack: (message: Sent, behind: Sent) => Promise<boolean>
+  /** Starts the store, if the command may; resolves once it is reachable and waiting messages are being sent. */
+  resume: (start: () => Promise<unknown>) => Promise<void>
+}
+
+/** Sends one request; resolves with why it was not accepted, such as "it answered 409". */
+export type HttpSend = (
+  message: Sent,
+  changes?: { secrets?: readonly string[]; now?: () => number },
+) => Promise<string | undefined>
+
+/** The consequence of a message that was not accepted. */
+export const refused = ({ version }: Sent, failure: string) =>
+  `did not acknowledge version ${version} (${failure}): the relay would try again until it is a dead letter, and hold up the order`
+
+/** Number of attempts to send a message, with a pause in between. */
+const ATTEMPTS = 3
+
+const orderOf = ({ order }: Sent) => order.external_id
+
+export const httpFeed = ({ url, secret, ...patience }: { url: string; secret: string } & Patience) => {
+  const http = httpClient()
+  const send: HttpSend = async ({ event, delivery, json }, { secrets = [secret], now = Date.now } = {}) => {
+    patience.signal?.throwIfAborted()
+    return httpDelivery({ http, now })({ url, secrets, event, delivery, body: json }).then(
+      () => undefined,
+      error => messageOf(error).replace(/^Cannot .*?: /, ''),
+    )
+  }
+  let waiting = new Map<string, Sent[]>()
+
+  /** Sends the waiting messages, orders in parallel; an order stops at the first message that is not accepted. */
+  const attempt = async (): Promise<string | undefined> => {
+    const outcomes = [...waiting.values()].map(async messages => {
+      for (let [first] = messages; first !== undefined; [first] = messages) {
+        const failure = await send(first)
+        if (failure !== undefined) return refused(first, failure)
+        messages.shift()
+      }
+      return undefined
+    })
+    return (await Promise.all(outcomes)).find(failure => failure !== undefined)
+  }
+
+  const feed: Feed = {
+    async publish(messages) {
+      for (const [order, added] of Map.groupBy(messages, orderOf))
+        waiting.set(order, [...(waiting.get(order) ?? []), ...added])
+      await attempt()
+    },
+    async settle() {
+      let failure = await attempt()
+      for (let repeated = 1; failure !== undefined && repeated < ATTEMPTS; repeated++) {
+        await sleep(POLL_MS)
+        failure = await attempt()
+      }
+      waiting = new Map()
+      return failure
+    },
+    async takeBack(message) {
+      const messages = waiting.get(orderOf(message)) ?? []
+      const at = messages.indexOf(message)
+      if (at >= 0) messages.splice(at, 1)
+      return at >= 0
+    },
+    async resume(start) {
+      await start()
+      const test = { source: '', external_id: FEED_TEST }
+      const probe = { order: test, version: 0, event: FEED_TEST, delivery: randomUUID(), json: '{}' }
+      // Any response will do: a message signed with another secret is not handled.
+      await within(patience, async () => {
+        const failure = await send(probe, { secrets: [randomUUID()] })
+        return failure?.includes('ECONNREFUSED') ? undefined : true
+      })
+      await attempt()
+    },
+  }
+  return { feed, http: { send, secret } }
+}
+
+export const sqsFeed = ({ sqs, queueUrl, ...patience }: { sqs: SQS; queueUrl: string } & Patience) => {
+  const { wait } = patience
+  const depth = async () => (await depthOf({ sqs, queueUrl: async () => queueUrl }, queueUrl)).all
+  const feed: Feed = {
+    async publish(messages) {
+      // With its own deduplication id: SQS drops repetitions within five minutes.
+      for (const { order, json } of messages)
+        await sendInOrder(sqs, queueUrl, order, { id: randomUUID(), json })
+    },
+    async settle() {
+      const emptied = await within(patience, async () => (await depth()) === 0 || undefined)
+      if (emptied) return undefined
+      return `left ${count(await depth(), 'message')} in the queue for ${wait} s (--wait): what is not deleted returns, and holds up its order`
+    },
+    async takeBack({ json }, behind) {
+      const isTaken = await within(patience, async () => {
+        const { Messages: [message] = [] } = await sqs.receiveMessage({
+          QueueUrl: queueUrl,
+          WaitTimeSeconds: 1,
+        })
+        const ReceiptHandle = message?.ReceiptHandle
+        if (ReceiptHandle === undefined) return (await depth()) === 0 ? false : undefined
+        const isIt = message?.Body === json
+        if (isIt) await sqs.deleteMessage({ QueueUrl: queueUrl, ReceiptHandle })
+        else await sqs.changeMessageVisibility({ QueueUrl: queueUrl, ReceiptHandle, VisibilityTimeout: 0 })
+        // SQS returns the messages of a group in sequence.
+        return isIt || (message?.Body === behind.json ? false : undefined)
+      })
+      if (isTaken !== undefined) return isTaken
+      throw cannot('take back a message', `it did not return within ${wait} s`, 'pass a longer --wait')
+    },
+    resume: async start => void (await start()),
+  }
+  return { feed }
+}
+
+/** A store that a command starts and that the checks kill and restart. */
+export const storeProcess = (
+  [program = '', ...args]: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+) => {
+  const printed: string[] = []
+  let child: ChildProcess | undefined
+  let ends = 0
+  const isRunning = () => child !== undefined && child.exitCode === null && child.signalCode === null
+  let killing: Promise<void> | undefined
+  const killNow = async () => {
+    if (child?.pid === undefined || !isRunning()) return
+    ends--
+    const ended = once(child, 'close')
+    // Kills its child processes as well: it leads a process group.
+    process.kill(-child.pid, 'SIGKILL')
+    await ended
+  }
+  const kill = async () => {
+    killing ??= killNow().finally(() => {
+      killing = undefined
+    })
+    await killing
+  }
+  return {
+    isRunning,
+    kill,
+    /** How often it has exited without being killed. */
+    ends: () => ends,
+    /** Its complete output. */
+    output: async () => printed.join(''),
+    async start() {
+      const started = spawn(program, args, {
+        detached: true,
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: { ...environment },
+      })
+      child = started.on('exit', () => ends++)
+      for (const stream of [started.stdout, started.stderr])
+        stream.setEncoding('utf8').on('data', (text: string) => printed.push(text))
+      await once(started, 'spawn').catch(error => {
+        throw cannot('start the store', messageOf(error), 'check the command after "--"')
+      })
+    },
+  }
+}
+
+export type StoreProcess = ReturnType<typeof storeProcess>

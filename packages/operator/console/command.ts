@@ -1,0 +1,30 @@
+import { once } from 'node:events'
+import type { Cli } from '../core/command.ts'
+import { cannot } from '../core/errors.ts'
+import { portOption } from '../core/options.ts'
+
+/** `relay console`: the operators' web page. */
+export const consoleCommand = ({ program, run }: Cli): void => {
+  program
+    .command('console')
+    .description(
+      'Serve a web console on this machine that shows and controls the relay, like the other commands. Prints the address, whose token opens a session; stop it with Ctrl-C.',
+    )
+    .addOption(portOption('console'))
+    .action(
+      run(async (context, { port = context.consolePort }) => {
+        // Slow to load and only needed here.
+        const { startConsole } = await import('./server.ts')
+        const { environment, stdout } = context.terminal
+        const { url, close } = await startConsole(context, { port, token: environment.CONSOLE_TOKEN }).catch(
+          error => {
+            throw cannot('start the console', error.message, undefined, error)
+          },
+        )
+        stdout.write(`Console of ${context.title}: ${url}\n`)
+        await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+        await close()
+        return undefined
+      }),
+    )
+}

@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import type { Context } from '../core/context.ts'
+import { cannot, explain } from '../core/errors.ts'
+import { queuesOf } from '../core/queue.ts'
+import { ROOT } from '../core/stack.ts'
+import { importsReader } from '../imports.ts'
+import { failingOrders } from '../orders/orders.ts'
+import { seriesOf } from '../status/metrics.ts'
+import { agesOf, alarmsOf, byState, ratesOf } from '../status/status.ts'
+import type { Live } from './live.ts'
+import { get } from './route.ts'
+
+/** Polling intervals, in milliseconds: CloudWatch has a new value every minute, and each request costs. */
+const EVERY = {
+  local: { queues: 1000, metrics: 2000, alarms: 1000 },
+  aws: { queues: 10_000, metrics: 60_000, alarms: 30_000 },
+}
+
+/** Maximum number of queue depths read per second. */
+const QUEUES_PER_SECOND = 20
+
+/** Maximum number of failing orders to count: each is read. */
+const FAILING_LISTED = 50
+
+export const overviewRoutes = (context: Context, live: Live) => {
+  const every = EVERY[context.local ? 'local' : 'aws']
+  const series = seriesOf(context)
+  const everyQueues = Math.max(every.queues, (context.stores().length * 1000) / QUEUES_PER_SECOND)
+  const queues = live.poll('queues', everyQueues, () => queuesOf(context))
+  const rates = live.poll('rates', every.metrics, () => ratesOf(series))
+  const imports = live.poll('imports', every.metrics, importsReader(context))
+  const failing = live.poll('failing', every.alarms, async () => {
+    const { orders, cursor } = await failingOrders(context, { limit: FAILING_LISTED })
+    const [longest] = orders
+    return {
+      count: orders.length,
+      more: cursor !== undefined,
+      longest: longest && {
+        source: longest.order.source,
+        external_id: longest.order.external_id,
+        since: longest.failing?.since,
+      },
+    }
+  })
+  const ages = live.poll('ages', every.metrics, async () => agesOf(context, await queues(), series))
+  const alarms = live.poll('alarms', every.alarms, async () => alarmsOf(context, await queues(), series))
+  return [
+    get('overview', {}, async () => {
+      const problems = new Set<string>()
+      // Shows whatever can be read, even if other parts cannot.
+      const readable = <Value>(value: Promise<Value>): Promise<Value | undefined> =>
+        value.catch(error => {
+          problems.add(explain(error, context).message)
+          return undefined
+        })
+      const found = {
+        queues: await readable(queues()),
+        ages: await readable(ages()),
+        rates: await readable(rates()),
+        imports: await readable(imports()),
+        failing: await readable(failing()),
+        alarms: byState((await readable(alarms())) ?? []),
+      }
+      const { stage, local } = context
+      const sources = context.stores().map(({ source }) => source)
+      return {
+        stage,
+        local,
+        sources,
+        every: { ...every, queues: everyQueues },
+        ...found,
+        problems: [...problems],
+      }
+    }),
+    get('runbook', { page: v.pipe(v.string(), v.regex(/^[\w-]+$/)) }, async ({ page }) => {
+      const known = (await alarms()).some(alarm => alarm.page === page)
+      if (!known) throw cannot('show the runbook', `there is no page "${page}"`)
+      return { text: await readFile(join(ROOT, 'docs', 'runbook', `${page}.md`), 'utf8') }
+    }),
+  ]
+}

@@ -1,0 +1,136 @@
+import { visible } from '@order-relay/lib/platform/visible.ts'
+import { Choice, parameter } from '@order-relay/web/filters.tsx'
+import {
+  Chip,
+  Code,
+  type Column,
+  Empty,
+  LinkButton,
+  Moment,
+  Table,
+  type Tone,
+} from '@order-relay/web/pieces.tsx'
+import { linkTo, type Route } from '@order-relay/web/route.ts'
+import { PageHead, page } from '@order-relay/web/shell.tsx'
+import type { TargetedSubmitEvent } from 'preact'
+import { type RouteData, reads } from './api.ts'
+import { t } from './persian.ts'
+import { Fields, linkToOrder, Message, OF_ORDER, PERIODS, StoreFilter } from './pieces.tsx'
+
+type Row = RouteData<'deliveries'>['deliveries'][number]
+
+const OUTCOMES: Readonly<Record<string, readonly [name: string, tone: Tone]>> = {
+  queued: [t('queued'), 'good'],
+  duplicate: [t('duplicate'), 'undone'],
+  ignored: [t('ignored'), 'undone'],
+  refused: [t('refused'), 'wait'],
+  quarantined: [t('quarantined'), 'bad'],
+  failed: [t('failed'), 'bad'],
+}
+
+const COLUMNS: Column<Row>[] = [
+  { label: t('Received'), kind: 'plain', cell: ({ at }) => <Moment iso={at} /> },
+  {
+    label: t('Outcome'),
+    cell: ({ outcome }) => {
+      const [name = outcome, tone = 'undone'] = OUTCOMES[outcome] ?? []
+      return <Chip tone={tone}>{name}</Chip>
+    },
+  },
+  { label: t('Why'), cell: ({ why }) => why && <Message text={why} /> },
+  ...OF_ORDER,
+  {
+    label: t('Delivery'),
+    kind: 'breaks',
+    cell: ({ delivery, outcome }) => {
+      if (!delivery) return null
+      return outcome === 'queued' ? (
+        <a href={linkTo(['deliveries', delivery])} class="row-link">
+          <Code>{delivery}</Code>
+        </a>
+      ) : (
+        <Code>{visible(delivery)}</Code>
+      )
+    },
+  },
+]
+
+const filterOf = ({ query }: Route) => ({
+  since: query.get('since') ?? '1h',
+  outcome: query.get('outcome'),
+  source: query.get('source'),
+})
+
+const find = (event: TargetedSubmitEvent<HTMLFormElement>) => {
+  event.preventDefault()
+  const id = String(new FormData(event.currentTarget).get('id') ?? '').trim()
+  if (id !== '') location.hash = linkTo(['deliveries', id])
+}
+
+const Filters = () => (
+  <div class="filters row" data-keeps-focus>
+    <Choice label={t('Period')} options={PERIODS} {...parameter('since', '1h')} />
+    <Choice
+      {...{ label: t('Outcome'), ...parameter('outcome') }}
+      options={[
+        ['', t('Every outcome')],
+        ...Object.entries(OUTCOMES).map(([name, [text]]) => [name, text] as const),
+      ]}
+    />
+    <StoreFilter />
+    <form onSubmit={find} class="find row">
+      <input
+        name="id"
+        aria-label={t('Find by delivery id')}
+        placeholder={t('Find by delivery id')}
+        dir="ltr"
+      />
+      <button type="submit" class="button">
+        {t('Find')}
+      </button>
+    </form>
+  </div>
+)
+
+/** The received webhooks and their outcomes. */
+export const Deliveries = page(
+  {
+    title: () => t('Deliveries'),
+    reads: route => ({ list: reads('deliveries', filterOf(route), 'delivery received', 'delivery failed') }),
+  },
+  ({ list: { deliveries, more } }) => (
+    <>
+      <PageHead />
+      <Filters />
+      <p class="small muted note">
+        {more
+          ? t('The {count} newest webhooks in the log.', { count: deliveries.length })
+          : t('Webhooks in the log, newest first: {count}.', { count: deliveries.length })}
+      </p>
+      <Table columns={COLUMNS} rows={deliveries} keyOf={({ at, delivery }) => `${at} ${delivery}`}>
+        <Empty title={t('No delivery matches')}>
+          <LinkButton href={linkTo(['deliveries'], { since: '7d' })}>
+            {t('Show all of the last week')}
+          </LinkButton>
+        </Empty>
+      </Table>
+    </>
+  ),
+)
+
+/** The record of a delivery. */
+export const Delivery = page(
+  {
+    title: ({ path: [, id = ''] }) => t('Delivery {id}', { id }),
+    reads: ({ path: [, id = ''] }) => ({ record: reads('delivery', { id }) }),
+  },
+  ({ record }) => (
+    <>
+      <PageHead>
+        <LinkButton href={linkToOrder(record.source, record.external_id)}>{t('Show the order')}</LinkButton>
+      </PageHead>
+      <Fields of={record} />
+      <p class="small muted note">{t('The record of a delivery is kept for thirty days.')}</p>
+    </>
+  ),
+)

@@ -1,0 +1,73 @@
+import { useResources } from '@order-relay/web/resources.ts'
+import { type Pages, Shell, start } from '@order-relay/web/shell.tsx'
+import { OVERVIEW } from './api.ts'
+import { Audit } from './audit.tsx'
+import { Deliveries, Delivery } from './deliveries.tsx'
+import { Log } from './log.tsx'
+import { Messages } from './messages.tsx'
+import { Order } from './order.tsx'
+import { Orders } from './orders.tsx'
+import { isActive, Overview } from './overview.tsx'
+import { t } from './persian.ts'
+import { Runbook } from './runbook.tsx'
+import { Setup } from './setup.tsx'
+import { Tests } from './setup-tests.tsx'
+import { Store, Stores } from './stores.tsx'
+import './console.css'
+
+const PAGES: Pages = {
+  overview: { Page: Overview, label: t('Overview'), icon: 'M3 12h4l3-8 4 16 3-8h4' },
+  orders: {
+    Page: Orders,
+    Detail: Order,
+    label: t('Orders'),
+    icon: 'M6 3h12v18l-3-2-3 2-3-2-3 2zM9 8h6M9 12h6',
+  },
+  deliveries: {
+    Page: Deliveries,
+    Detail: Delivery,
+    label: t('Deliveries'),
+    icon: 'M4 13v6h16v-6M12 3v11M8 10l4 4 4-4',
+  },
+  stores: {
+    Page: Stores,
+    Detail: Store,
+    label: t('Stores'),
+    icon: 'M4 9.5 5.5 4h13L20 9.5M4 9.5V20h16V9.5M4 9.5h16M9 20v-6h6v6',
+  },
+  audit: {
+    Page: Audit,
+    label: t('Audit'),
+    icon: 'M12 4v16M6 20h12M5 7h14M5 7l-2.5 6h5zM19 7l-2.5 6h5z',
+  },
+  log: { Page: Log, label: t('Log'), icon: 'M4 5h16M4 10h10M4 15h16M4 20h7' },
+  setup: {
+    Page: Setup,
+    Detail: Tests,
+    label: t('Setup'),
+    icon: 'M9 11.5l2.5 2.5L20 5.5M20 12v7H5V5h9',
+  },
+  dead: { Page: Messages, label: t('Dead letters'), icon: 'M3 5h18v14H3zM3 6l9 7 9-7M9 16l6 0' },
+  quarantine: { Page: Messages, label: t('Quarantine'), icon: 'M12 3l9 16H3zM12 9v5M12 16.5v.5' },
+  runbook: { Page: Runbook },
+}
+
+const Console = () => {
+  const { data } = useResources({ overview: OVERVIEW })
+  const { alarms = [], stage = '' } = data?.overview ?? {}
+  const active = alarms.filter(isActive).length
+  const badges = {
+    overview: active > 0 && ([active, t('{count|alarm is|alarms are} active', { count: active })] as const),
+  }
+  const brand = (
+    <>
+      <img src="/icon.svg" alt="" width="28" height="28" />
+      <span>
+        order-relay <span class="muted">{stage}</span>
+      </span>
+    </>
+  )
+  return <Shell title="order-relay" waiting={active} pages={PAGES} {...{ brand, badges }} />
+}
+
+start(<Console />, '/api/events')

@@ -1,0 +1,222 @@
+import { visible } from '@order-relay/lib/platform/visible.ts'
+import { decimal, formatMilliseconds, serial } from '@order-relay/web/format.ts'
+import { translateMessage } from '@order-relay/web/messages.ts'
+import { attempt } from '@order-relay/web/notices.ts'
+import { Button, Code, Facts, Happened, Moment, Name, Section, type Tone } from '@order-relay/web/pieces.tsx'
+import { linkTo, type Route } from '@order-relay/web/route.ts'
+import { PageHead, page } from '@order-relay/web/shell.tsx'
+import { StatusChip } from '@order-relay/web/status.tsx'
+import { useSignal } from '@preact/signals'
+import { act, ORDER_CHANGES, type RouteData, reads } from './api.ts'
+import { Lines } from './log.tsx'
+import { Attempts, NAMES, nameIn, RequestChip, Waiting } from './order-pieces.tsx'
+import { t } from './persian.ts'
+import { Message } from './pieces.tsx'
+
+type Data = RouteData<'order'>
+type Entry = Data['entries'][number]
+type Key = { source: string; external_id: string }
+
+const keyOf = ({ path: [, source = '', external_id = ''] }: Route): Key => ({ source, external_id })
+
+const check = (key: Key) =>
+  attempt(
+    () => act('orders/check', key),
+    t('The check is in the order queue: the worker reads the order from the service.'),
+  )
+
+const resend = (key: Key) =>
+  attempt(
+    () => act('orders/resend', key),
+    t('The worker publishes the current state of the order to its store, with the next version.'),
+  )
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  result: t('answered'),
+  refused: t('refused'),
+  'unknown order': t('order unknown'),
+  unanswered: t('no answer'),
+  'not served': t('not served'),
+}
+
+const Call = ({ call: { to, outcome, status, code, ms } }: { call: Entry['calls'][number] }) => (
+  <li>
+    {t('Call to the service: {call}', { call: nameIn(NAMES, to) })}: {nameIn(OUTCOMES, outcome)}{' '}
+    {status && serial(status)} {code !== undefined && <Code>{visible(code)}</Code>} ({formatMilliseconds(ms)})
+  </li>
+)
+
+const toneOf = ({ calls, requests, status }: Entry): Tone | undefined => {
+  if (calls.some(({ outcome }) => outcome === 'unanswered' || outcome === 'not served')) return 'bad'
+  if (requests.some(({ state }) => state === 'rejected')) return 'bad'
+  return status === 'needs_review' ? 'wait' : undefined
+}
+
+const DELIVERED = 'order.updated'
+
+const Change = ({ entry }: { entry: Entry }) => {
+  const { at, event, delivery, calls, published, requests, version, cut } = entry
+  return (
+    <Happened what={nameIn(NAMES, event)} at={at} tone={toneOf(entry)}>
+      <p class="row">
+        <StatusChip status={entry.status} />
+        {requests.map(request => (
+          <RequestChip key={request.id} {...request} />
+        ))}
+      </p>
+      <ul class="small muted">
+        {calls.map((call, index) => (
+          <Call key={String(index)} call={call} />
+        ))}
+        {published.map(message => (
+          <li key={message.delivery}>
+            {t('To the store: {event}, version {version}', {
+              event: <Code>{message.event}</Code>,
+              version: serial(version),
+            })}
+          </li>
+        ))}
+        {cut && <li>{t('… and more, beyond the limit of the history')}</li>}
+        <li>
+          {event === DELIVERED ? (
+            <a href={linkTo(['deliveries', delivery])}>
+              <Code>{delivery}</Code>
+            </a>
+          ) : (
+            <Code>{delivery}</Code>
+          )}
+        </li>
+      </ul>
+    </Happened>
+  )
+}
+
+const Timeline = ({ entries, complete }: Data) => (
+  <Section id="history" title={t('History')}>
+    <ol class="timeline">
+      {entries.map(entry => (
+        <Change key={entry.at} entry={entry} />
+      ))}
+    </ol>
+    {!complete && <p class="muted">{t('Earlier changes are not in the history.')}</p>}
+    <p class="small muted note">
+      {t(
+        'One entry per change, kept as long as the order; each costs one write unit. Deliveries are kept for thirty days, at no extra cost.',
+      )}
+    </p>
+  </Section>
+)
+
+const Requests = ({ requests }: Data) => (
+  <Section id="requests" title={t('Requests of the store')}>
+    {requests.length === 0 ? (
+      <p class="muted">{t('None: the order came from the accounting service.')}</p>
+    ) : (
+      <ul class="card list">
+        {requests.map(({ id, kind, state, of, reason, refused_at }) => (
+          <li key={id}>
+            <RequestChip kind={kind} state={state} />
+            <p class="small muted breaks">
+              <Code>{id}</Code>
+            </p>
+            {of !== undefined && <p class="muted">{t('of: {kind}', { kind: nameIn(NAMES, of) })}</p>}
+            {reason !== undefined && (
+              <p class="breaks">
+                {serial(reason.status)} <Message text={reason.message} />
+              </p>
+            )}
+            {refused_at !== undefined && (
+              <p class="small muted">
+                {t('first refused {when}', {
+                  when: <Moment iso={new Date(refused_at * 1000).toISOString()} />,
+                })}
+              </p>
+            )}
+          </li>
+        ))}
+      </ul>
+    )}
+  </Section>
+)
+
+/** Amounts are strings of digits; numbers are those of documents. */
+const shown = (value: unknown) =>
+  translateMessage(visible(typeof value === 'string' ? decimal(value) : JSON.stringify(value)))
+
+const Result = ({ result, version, updated_at, doubt }: Data) => (
+  <Section id="result" title={t('Last result of the service')}>
+    <div class="card made">
+      <Facts
+        facts={{
+          ...Object.fromEntries(
+            Object.entries(result ?? {})
+              .filter(
+                ([name, value]) => !['source', 'external_id', 'status'].includes(name) && value !== null,
+              )
+              .map(([name, value]) => [translateMessage(name), <Name key={name}>{shown(value)}</Name>]),
+          ),
+          [t('Version of the feed')]: serial(version),
+          [t('Last change')]: updated_at && <Moment iso={updated_at} />,
+          [t('In doubt')]: doubt !== false && t('It may be out of date and will be read from the service.'),
+        }}
+      />
+    </div>
+  </Section>
+)
+
+const Log = (key: Key) => {
+  const isOpen = useSignal(false)
+  return (
+    <Section id="log" title={t('Log')}>
+      {isOpen.value ? (
+        <Lines since="24h" source={key.source} order={key.external_id} />
+      ) : (
+        <Button
+          onClick={() => {
+            isOpen.value = true
+          }}
+        >
+          {t('Show the lines of the last day')}
+        </Button>
+      )}
+    </Section>
+  )
+}
+
+/** An order: why it waits, its history, its requests, its result, and its log. */
+export const Order = page(
+  {
+    title: route => t('Order {order}', { order: visible(keyOf(route).external_id) }),
+    reads: route => ({ order: reads('order', keyOf(route), ...ORDER_CHANGES, 'feed message delivered') }),
+    announce: ({ order: before }, { order }) =>
+      before.updated_at === order.updated_at ? undefined : t('The order has changed.'),
+  },
+  ({ order }) => (
+    <>
+      <PageHead>
+        <StatusChip status={order.status} />
+        <span class="small muted">
+          <Name>{visible(order.source)}</Name>
+        </span>
+        <span class="row">
+          <Button kind="small" onClick={() => check(order)}>
+            {t('Check now')}
+          </Button>
+          <Button kind="small" onClick={() => resend(order)}>
+            {t('Resend to the store')}
+          </Button>
+        </span>
+      </PageHead>
+      {order.why.links.length > 0 && <Waiting {...order} />}
+      {order.failing !== undefined && <Attempts failing={order.failing} />}
+      <div class="columns">
+        <Timeline {...order} />
+        <div>
+          <Requests {...order} />
+          <Result {...order} />
+        </div>
+      </div>
+      <Log {...{ source: order.source, external_id: order.external_id }} />
+    </>
+  ),
+)

@@ -1,0 +1,139 @@
+import { visible } from '@order-relay/lib/platform/visible.ts'
+import { Choice, DayChoice, Pager, parameter, SearchBox } from '@order-relay/web/filters.tsx'
+import { serial } from '@order-relay/web/format.ts'
+import { Ago, type Column, Empty, LinkButton, Name, Table } from '@order-relay/web/pieces.tsx'
+import { linkTo, type Route } from '@order-relay/web/route.ts'
+import { PageHead, page } from '@order-relay/web/shell.tsx'
+import { STATUS_NAMES, StatusChip } from '@order-relay/web/status.tsx'
+import { ORDER_CHANGES, type RouteData, reads } from './api.ts'
+import { OpenRequests, WaitsFor } from './order-pieces.tsx'
+import { t } from './persian.ts'
+import { linkToOrder, StoreFilter } from './pieces.tsx'
+
+type List = RouteData<'orders'>
+type Row = List['orders'][number]
+
+const FILTERS = ['q', 'source', 'status', 'show', 'since', 'until', 'cursor'] as const
+
+const filterOf = ({ query }: Route) =>
+  Object.fromEntries(FILTERS.map(name => [name, query.get(name)?.trim()]))
+
+const isSearch = (route: Route) => Boolean(filterOf(route).q)
+
+const SHOWN = [
+  ['', t('All orders')],
+  ['unsettled', t('Not settled')],
+  ['failing', t('Failing')],
+] as const
+
+const DAYS = [
+  ['since', t('from')],
+  ['until', t('to')],
+] as const
+
+const Filters = ({ route }: { route: Route }) => (
+  <search class="filters row" data-keeps-focus>
+    <SearchBox
+      label={t('Find by complete order number, request id, delivery id or invoice number')}
+      placeholder={t('Order, request, delivery or invoice')}
+    />
+    {!isSearch(route) && (
+      <>
+        <StoreFilter />
+        <Choice label={t('Orders to show')} options={SHOWN} {...parameter('show')} />
+        {route.query.get('show') !== 'failing' && (
+          <>
+            <Choice
+              {...{ label: t('Status'), ...parameter('status') }}
+              options={[['', t('Any status')], ...Object.entries(STATUS_NAMES)]}
+            />
+            {DAYS.map(([name, label]) => (
+              <DayChoice kind="row muted" {...{ key: name, label, ...parameter(name) }} />
+            ))}
+          </>
+        )}
+      </>
+    )}
+  </search>
+)
+
+const COLUMNS: Column<Row>[] = [
+  {
+    label: t('Order'),
+    kind: 'cell-order',
+    cell: order => (
+      <>
+        <a href={linkToOrder(order.source, order.external_id)} class="row-link">
+          <Name>{visible(order.external_id)}</Name>
+        </a>{' '}
+        <span class="small muted nowrap">
+          <Name>{visible(order.source)}</Name>
+        </span>
+      </>
+    ),
+  },
+  { label: t('Status'), cell: ({ status }) => <StatusChip status={status} /> },
+  {
+    label: t('Invoice'),
+    kind: 'number',
+    // It may be any text.
+    cell: ({ invoice_number: number }) =>
+      number != null && <Name>{serial(visible(String(number).slice(0, 16)))}</Name>,
+  },
+  { label: t('Open requests'), cell: ({ open }) => open.length > 0 && <OpenRequests requests={open} /> },
+  {
+    label: t('Waits for'),
+    kind: 'breaks sentences cell-waiting',
+    cell: ({ waiting }) => waiting && <WaitsFor link={waiting} />,
+  },
+  { label: t('Last change'), cell: ({ updated_at }) => updated_at && <Ago iso={updated_at} /> },
+]
+
+const titleOfNone = (route: Route, cursor: string | undefined) => {
+  if (isSearch(route)) return t('Nothing has this number or id')
+  if (route.query.size === 0) return t('There are no orders yet')
+  return cursor === undefined ? t('No order matches') : t('No matching order so far')
+}
+
+const changesOf = (before: List, after: List) => {
+  const known = new Set(before.orders.map(({ external_id, updated_at }) => `${external_id} ${updated_at}`))
+  const changed = after.orders.filter(
+    ({ external_id, updated_at }) => !known.has(`${external_id} ${updated_at}`),
+  )
+  return changed.length > 0 ? t('{count} {count|order|orders} changed', { count: changed.length }) : undefined
+}
+
+/** The orders, most recently changed first, or those found by a number or id. */
+export const Orders = page(
+  {
+    title: () => t('Orders'),
+    reads: route => ({ list: reads('orders', filterOf(route), ...ORDER_CHANGES) }),
+    announce: (before, after) => changesOf(before.list, after.list),
+  },
+  ({ list: { orders, cursor, searched }, route }) => (
+    <>
+      <PageHead />
+      <Filters route={route} />
+      <Table
+        caption={isSearch(route) ? t('Orders found') : t('Orders, most recently changed first')}
+        columns={COLUMNS}
+        rows={orders}
+        kind="orders"
+        keyOf={({ source, external_id }) => `${source}/${external_id}`}
+      >
+        <Empty title={titleOfNone(route, cursor)}>
+          {route.query.size > 0 ? (
+            <LinkButton href={linkTo(['orders'])}>{t('Show all orders')}</LinkButton>
+          ) : (
+            <p>{t('They appear here once a store sends one, or the accounting service a webhook.')}</p>
+          )}
+        </Empty>
+      </Table>
+      <Pager first={t('Last changed')} cursor={cursor}>
+        {cursor !== undefined && searched !== undefined && (
+          <span class="small muted">{t('Searched back to {time}', { time: <Ago iso={searched} /> })}</span>
+        )}
+      </Pager>
+    </>
+  ),
+)

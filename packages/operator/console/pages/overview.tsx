@@ -1,0 +1,305 @@
+import { decimal, formatDuration, formatInterval, formatMoment } from '@order-relay/web/format.ts'
+import { Ago, Chip, type Column, LinkButton, Name, Section, Table } from '@order-relay/web/pieces.tsx'
+import { linkTo } from '@order-relay/web/route.ts'
+import { PageHead, page } from '@order-relay/web/shell.tsx'
+import type { ComponentChildren } from 'preact'
+import { OVERVIEW, type RouteData } from './api.ts'
+import { t } from './persian.ts'
+import { type Bars, Chart, Figure, linkToOrder, Message, ROW_OF_STORE } from './pieces.tsx'
+
+type Data = RouteData<'overview'>
+type Alarm = Data['alarms'][number]
+
+const STATES = {
+  alarm: [t('Alarm'), 'bad'],
+  ok: [t('OK'), 'good'],
+  unknown: [t('Unknown'), 'undone'],
+} as const
+
+export const isActive = ({ state }: Alarm) => state === 'alarm'
+
+const runbookOf = ({ page }: Alarm) => linkTo(['runbook', page])
+
+const ALARMS: Column<Alarm>[] = [
+  {
+    label: t('Alarm'),
+    cell: alarm => (
+      <a href={runbookOf(alarm)}>
+        <Name>{alarm.name}</Name>
+      </a>
+    ),
+  },
+  { label: t('State'), cell: ({ state }) => <Chip tone={STATES[state][1]}>{STATES[state][0]}</Chip> },
+  { label: t('Meaning'), kind: 'breaks sentences', cell: ({ summary }) => <Message text={summary} /> },
+  { label: t('Since'), cell: ({ since }) => since && <Ago iso={since} /> },
+]
+
+const IMPORTS: Column<NonNullable<Data['imports']>['stores'][number]>[] = [
+  ROW_OF_STORE,
+  { label: t('Orders waiting'), kind: 'number', cell: ({ orders }) => decimal(orders) },
+  {
+    label: t('Per second'),
+    kind: 'number',
+    cell: ({ perSecond }) => (perSecond === undefined ? t('being counted') : decimal(perSecond)),
+  },
+  { label: t('Done in'), cell: ({ doneIn }) => (doneIn === undefined ? '–' : formatDuration(doneIn)) },
+]
+
+/** The progress of imports of stores with orders in the bulk queue. */
+const Imports = ({ imports }: Data) =>
+  imports && (
+    <Section id="imports" title={t('Imports')}>
+      <Table columns={IMPORTS} rows={imports.stores} keyOf={({ source }) => source}>
+        <p class="muted">{t('No order waits in the bulk queue.')}</p>
+      </Table>
+    </Section>
+  )
+
+/** The active alarms, since when, and what to do about them. */
+const Verdict = ({ alarms, problems }: Data) => {
+  const active = alarms.filter(isActive)
+  if (problems.length > 0) {
+    return (
+      <div class="verdict card" data-tone="wait" role="status">
+        {problems.map(problem => (
+          <Message key={problem} text={problem} as="p" />
+        ))}
+      </div>
+    )
+  }
+  if (active.length === 0) {
+    return (
+      <p class="verdict card" data-tone="good">
+        {t('No alarm is active.')}
+      </p>
+    )
+  }
+  return (
+    <ul class="verdict card list" data-tone="bad">
+      {active.map(alarm => (
+        <li key={alarm.name} class="row spread">
+          <p>
+            <strong>
+              <Name>{alarm.name}</Name>
+            </strong>{' '}
+            {alarm.since && (
+              <span class="small">
+                <Ago iso={alarm.since} />
+              </span>
+            )}
+            <br />
+            <Message text={alarm.summary} />
+          </p>
+          <LinkButton href={runbookOf(alarm)}>{t('What to do')}</LinkButton>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const Stage = ({ title, children }: { title: string; children: ComponentChildren }) => (
+  <li class="stage card">
+    <h3>{title}</h3>
+    <dl>{children}</dl>
+  </li>
+)
+
+const sum = (values: readonly number[]) => values.reduce((total, each) => total + each, 0)
+
+/** Maximum number of stores named: those with the most waiting messages. */
+const LISTED = 4
+
+type Depth = { waiting: number; inFlight: number }
+
+const rateOf = (label: string, number: number | undefined, minutes = 1, tone?: 'bad' | 'wait') => (
+  <Figure
+    label={label}
+    value={number === undefined ? '–' : t('{rate} / min', { rate: decimal((number / minutes).toFixed(1)) })}
+    tone={number ? tone : undefined}
+  />
+)
+
+const depthOf = (label: string, depth: Depth | undefined, age?: number, href?: string, tone?: 'bad') => (
+  <Figure
+    label={label}
+    value={depth ? depth.waiting + depth.inFlight : '–'}
+    tone={depth?.waiting ? tone : undefined}
+    href={href}
+  >
+    <small>{age !== undefined && t('oldest {age}', { age: formatDuration(age) })}</small>
+  </Figure>
+)
+
+/** The path of an order's events through the relay. */
+const Flow = ({ queues, ages = {}, failing, rates }: Data) => {
+  const { recent, minutes } = rates ?? { minutes: 1 }
+  const behind = (queues?.feeds ?? [])
+    .map(({ source, depth = { waiting: 0, inFlight: 0 } }) => ({ source, depth }))
+    .toSorted((a, b) => b.depth.waiting - a.depth.waiting)
+  return (
+    <ol class="flow">
+      <Stage title={t('Endpoints')}>
+        {rateOf(t('Webhooks queued'), recent?.queued, minutes)}
+        {rateOf(t('Webhooks refused'), recent?.refused, minutes, 'wait')}
+        {rateOf(t('Requests of stores'), recent?.requests, minutes)}
+        {rateOf(t('Requests failed'), recent?.requestsFailed, minutes, 'bad')}
+      </Stage>
+      <Stage title={t('Order queue')}>
+        {depthOf(t('Waiting or in progress'), queues?.orders, ages.orders)}
+        {depthOf(t('Bulk queue'), queues?.bulk, ages.bulk)}
+      </Stage>
+      <Stage title={t('Worker')}>
+        {rateOf(t('Events processed'), recent?.processed, minutes)}
+        {rateOf(t('Events retried'), recent?.retried, minutes, 'wait')}
+        <Figure
+          label={t('Failing orders')}
+          value={failing?.more ? t('over {count}', { count: failing.count }) : (failing?.count ?? '–')}
+          tone={failing?.count ? 'wait' : undefined}
+        >
+          {failing?.longest?.since && (
+            <small>
+              <a href={linkToOrder(failing.longest.source, failing.longest.external_id)}>
+                {t('the longest')} <Ago iso={failing.longest.since} />
+              </a>
+            </small>
+          )}
+        </Figure>
+        {recent && recent.breakerOpened > 0 && (
+          <Figure label={t('Accounting service')} value={t('unavailable')} tone="bad" />
+        )}
+      </Stage>
+      <Stage title={t('Feeds')}>
+        {behind
+          .slice(0, LISTED)
+          .map(({ source, depth }) =>
+            depthOf(source, depth, ages[`feed ${source}`], linkTo(['stores', source])),
+          )}
+        {behind.length > LISTED && (
+          <Figure
+            label={t('Other stores: {count}', { count: behind.length - LISTED })}
+            value={sum(behind.slice(LISTED).map(({ depth }) => depth.waiting + depth.inFlight))}
+          />
+        )}
+        {rateOf(t('Deliveries retried'), recent?.feedsRetried, minutes, 'wait')}
+      </Stage>
+      <Stage title={t('Not processed')}>
+        {depthOf(t('Dead letters'), queues?.ordersDead, undefined, '#/dead', 'bad')}
+        {depthOf(t('Dead letters of feeds'), queues?.feedsDead, undefined, '#/dead', 'bad')}
+        {depthOf(t('Quarantine'), queues?.quarantine, undefined, '#/quarantine', 'bad')}
+      </Stage>
+    </ol>
+  )
+}
+
+const Graph = ({ title, from, bars }: { title: string; from: number; bars: Bars[] }) => {
+  const totals = bars.map(({ label, values }) => `${label} ${decimal(sum(values))}`)
+  return (
+    <figure class="card graph">
+      <figcaption class="strong small">{title}</figcaption>
+      <p class="row small">
+        {bars.map(({ label, tone, values }) => (
+          <span key={label} class="key" data-tone={tone}>
+            {label} {decimal(sum(values))}
+          </span>
+        ))}
+      </p>
+      <Chart label={`${title}: ${totals.join(', ')}`} bars={bars} />
+      <p class="row spread small muted">
+        <span>{formatMoment(new Date(from).toISOString())}</span>
+        <span>{t('now')}</span>
+      </p>
+    </figure>
+  )
+}
+
+type Series = NonNullable<Data['rates']>['hour']
+
+const GRAPHS: readonly (readonly [
+  title: string,
+  ...bars: [of: keyof Series['values'], label: string, tone: Bars['tone']][],
+])[] = [
+  [
+    t('Webhooks'),
+    ['queued', t('queued'), 'good'],
+    ['repeated', t('repeated or ignored'), 'undone'],
+    ['refused', t('refused'), 'bad'],
+  ],
+  [t('Requests of stores'), ['requests', t('answered'), 'good'], ['requestsFailed', t('failed'), 'bad']],
+  [t('Events'), ['processed', t('processed'), 'good'], ['retried', t('retried'), 'wait']],
+]
+
+const Graphs = ({ from, values }: Series) => (
+  <div class="graphs">
+    {GRAPHS.map(([title, ...bars]) => (
+      <Graph
+        {...{ key: title, title, from }}
+        bars={bars.map(([of, label, tone]) => ({ label, tone, values: values[of] }))}
+      />
+    ))}
+  </div>
+)
+
+export const Overview = page(
+  {
+    title: () => t('Overview'),
+    reads: () => ({ overview: OVERVIEW }),
+    announce: ({ overview: before }, { overview: after }) => {
+      const names = (data: Data) => data.alarms.filter(isActive).map(({ name }) => name)
+      const [old, fresh] = [names(before), names(after)]
+      const raised = fresh.filter(name => !old.includes(name))
+      if (raised.length > 0) return t('Alarm: {names}', { names: raised.join(', ') })
+      return old.length > 0 && fresh.length === 0 ? t('No alarm is active.') : undefined
+    },
+  },
+  ({ overview }) => {
+    const { alarms, rates, every, local } = overview
+    const unknown = alarms.filter(({ state }) => state === 'unknown').length
+    return (
+      <>
+        <PageHead />
+        <Verdict {...overview} />
+        <Section id="flow" title={t('Flow')}>
+          <Flow {...overview} />
+          <p class="small muted note">
+            {t(
+              'Queues are read every {queues}, metrics every {metrics}; rates are averages over five minutes.',
+              {
+                queues: formatInterval(every.queues / 1000),
+                metrics: formatInterval(every.metrics / 1000),
+              },
+            )}{' '}
+            {local && t('The age of the oldest message is only available on AWS.')}
+          </p>
+        </Section>
+        <Imports {...overview} />
+        {rates && (
+          <>
+            <Section id="hour" title={t('The last hour, by minutes')}>
+              <Graphs {...rates.hour} />
+            </Section>
+            <Section id="day" title={t('The last day, by quarters of an hour')}>
+              <Graphs {...rates.day} />
+            </Section>
+          </>
+        )}
+        <Section id="alarms" title={t('Alarms')}>
+          <details>
+            <summary>
+              {t('{all} {all|alarm|alarms}: {active} active, {unknown} unknown', {
+                ...{ all: alarms.length, active: alarms.filter(isActive).length, unknown },
+              })}
+            </summary>
+            {unknown > 0 && (
+              <p class="small muted note">
+                {local
+                  ? t('The unknown ones depend on metrics that only AWS reports.')
+                  : t('The unknown ones have no data yet.')}
+              </p>
+            )}
+            <Table columns={ALARMS} rows={alarms} keyOf={({ name }) => name} />
+          </details>
+        </Section>
+      </>
+    )
+  },
+)

@@ -1,0 +1,193 @@
+import { ask, type FieldProps } from '@order-relay/web/form.tsx'
+import { toast } from '@order-relay/web/notices.ts'
+import { Button, Code, Facts, Moment, Section } from '@order-relay/web/pieces.tsx'
+import { signal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { act, type RouteData, reads } from './api.ts'
+import { t } from './persian.ts'
+import { Job } from './pieces.tsx'
+
+export const SERVICE = reads('service', {}, 'webhook')
+
+type Service = RouteData<'service'>
+
+/** Counts actions that affect the doctor's checks. */
+export const changes = signal(0)
+
+export const changed = () => {
+  changes.value += 1
+}
+
+export const urlField = ({ url: value }: Service): FieldProps => ({
+  name: 'url',
+  label: t('Webhook URL'),
+  value,
+})
+
+const onOff = (name: string, value: boolean, label: string, help: string): FieldProps => ({
+  ...{ name, label, help, value, kind: 'switch' },
+})
+
+const seconds = (name: string, value: number, label: string): FieldProps => ({
+  ...{ name, label, value, kind: 'number' },
+})
+
+const askKey = ({ accountingUrl }: Service) =>
+  ask({
+    title: t('Set the API key'),
+    text: t(
+      'The relay uses it for {url} within a minute. It is first checked with a refund of an order that cannot exist.',
+      { url: accountingUrl },
+    ),
+    fields: [
+      { name: 'key', label: t('API key'), kind: 'secret', autofocus: true },
+      onOff('unchecked', false, t('Store it unchecked'), t('While the service cannot be reached.')),
+    ],
+    action: t('Store the key'),
+    submit: async ({ required, isOn }) => {
+      await act('key', { key: required('key'), check: !isOn('unchecked') })
+      toast(t('Stored; it takes effect within a minute.'))
+      changed()
+    },
+  })
+
+const askRegister = (service: Service) =>
+  ask({
+    title: t('Register the webhook'),
+    text: t(
+      'The accounting service then sends its webhooks to this URL, signed with a new secret that the relay stores. If the URL is already registered, nothing changes.',
+    ),
+    fields: [
+      urlField(service),
+      onOff('again', false, t('Register again'), t('For example after it was removed at the service.')),
+      onOff('check', true, t('Wait until the relay accepts the secret'), t('This takes up to a minute.')),
+    ],
+    action: t('Register'),
+    submit: ({ required, isOn }) =>
+      act('webhook/register', { url: required('url'), again: isOn('again'), check: isOn('check') }),
+  })
+
+const askRotate = (service: Service) =>
+  ask({
+    title: t('Rotate the webhook secret'),
+    text: t(
+      'The rotation is announced to the relay, the accounting service creates a new secret, both secrets are accepted for a while, and the old one is deleted. No webhook is refused. If interrupted, the next rotation resumes it.',
+    ),
+    fields: [
+      urlField(service),
+      seconds('lead', service.rotation.lead, t('Announce, seconds')),
+      seconds('overlap', service.rotation.overlap, t('Accept both, seconds')),
+      onOff(
+        'wait',
+        true,
+        t('Delete the old secret at the end'),
+        t('Otherwise, a later rotation deletes it.'),
+      ),
+    ],
+    action: t('Rotate'),
+    submit: ({ required, count, isOn }) =>
+      act('webhook/rotate', {
+        ...{ url: required('url'), wait: isOn('wait') },
+        ...{ lead: count('lead'), overlap: count('overlap') },
+      }),
+  })
+
+const askUnregister = (service: Service) =>
+  ask({
+    title: t('Unregister the webhook'),
+    text: t(
+      'The accounting service stops sending webhooks to this URL, and its secrets are deleted. Until it is registered again, only the scheduled check finds changes.',
+    ),
+    fields: [urlField(service), { name: 'name', label: t('Type the URL'), autofocus: true }],
+    action: t('Unregister'),
+    submit: ({ required, text }) => act('webhook/unregister', { url: required('url'), name: text('name') }),
+  })
+
+export const askIndex = () =>
+  ask({
+    title: t('Write the index of keys and secrets'),
+    text: t(
+      'The functions read keys and secrets from an index. It needs to be written only if parameters were changed by hand; no key changes.',
+    ),
+    action: t('Write the index'),
+    submit: async () => {
+      await act('stores/index', {})
+      toast(t('The index of keys and secrets is written.'))
+      changed()
+    },
+  })
+
+/** The button for a remedy, by the command in it: opens a dialog or a page. */
+const REMEDIES: readonly (readonly [
+  command: string,
+  label: string,
+  does: string | ((service: Service) => void),
+])[] = [
+  ['relay key set', t('Set the API key…'), askKey],
+  ['relay register', t('Register…'), askRegister],
+  ['relay rotate', t('Rotate the secret…'), askRotate],
+  ['relay unregister', t('Unregister…'), askUnregister],
+  ['relay stores index', t('Write the index'), askIndex],
+  ['relay stores', t('Stores'), '#/stores'],
+  ['relay dead', t('Dead letters'), '#/dead'],
+  ['relay quarantine', t('Quarantine'), '#/quarantine'],
+  ['relay imports', t('Overview'), '#/overview'],
+  ['relay tail', t('Log'), '#/log'],
+]
+
+export const Remedy = ({ remedy, service }: { remedy: string; service: Service }) => {
+  const [, label, does] = REMEDIES.find(([command]) => remedy.includes(command)) ?? []
+  if (label === undefined || does === undefined) return null
+  if (typeof does === 'string') return <a href={does}>{label}</a>
+  return (
+    <Button kind="small" onClick={() => does(service)}>
+      {label}
+    </Button>
+  )
+}
+
+/** The registration with the accounting service, and its actions. */
+export const Registration = (service: Service) => {
+  const { url, accountingUrl, hasKey, secrets, job } = service
+  const end = job?.end?.at
+  const last = useRef(end)
+  useEffect(() => {
+    if (end !== undefined && end !== last.current) changed()
+    last.current = end
+  }, [end])
+  return (
+    <Section
+      id="service"
+      title={t('Accounting service')}
+      aside={
+        <span class="row">
+          {REMEDIES.slice(0, 4).map(
+            ([, label, does]) =>
+              typeof does === 'function' && (
+                <Button key={label} onClick={() => does(service)}>
+                  {label}
+                </Button>
+              ),
+          )}
+        </span>
+      }
+    >
+      {job && <Job job={job} stop={() => act('webhook/stop', {})} />}
+      <Facts
+        facts={{
+          [t('Address')]: <Code>{accountingUrl}</Code>,
+          [t('API key')]: hasKey ? t('stored') : t('none'),
+          [t('Webhook URL')]: <Code>{url}</Code>,
+          [t('Secrets')]:
+            secrets.length === 0
+              ? t('none')
+              : secrets.map(({ id, since }) => (
+                  <p key={id}>
+                    <Code>{id}</Code> <Moment iso={since} />
+                  </p>
+                )),
+        }}
+      />
+    </Section>
+  )
+}

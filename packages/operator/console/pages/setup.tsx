@@ -1,0 +1,99 @@
+import { messageOf } from '@order-relay/web/http.ts'
+import { Button, Chip, LinkButton } from '@order-relay/web/pieces.tsx'
+import { useResources } from '@order-relay/web/resources.ts'
+import { linkTo } from '@order-relay/web/route.ts'
+import { PageHead, page } from '@order-relay/web/shell.tsx'
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { type RouteData, streams } from './api.ts'
+import { t } from './persian.ts'
+import { Message } from './pieces.tsx'
+import { changed, changes, Registration, Remedy, SERVICE } from './remedies.tsx'
+
+type Finding = RouteData<'setup'>['findings'][number]
+
+const LEVELS = {
+  problem: [t('Problem'), 'bad'],
+  note: [t('Note'), 'wait'],
+  ok: [t('OK'), 'good'],
+} as const
+
+export const problemsText = (findings: readonly Finding[]) => {
+  const count = findings.filter(({ level }) => level === 'problem').length
+  return count === 0 ? t('No problems found.') : t('{count} {count|problem|problems}', { count })
+}
+
+type ItemProps = { finding: Finding; service: RouteData<'service'> | undefined }
+
+const FindingItem = ({ finding: { check, level, found, remedy }, service }: ItemProps) => (
+  <li class="finding">
+    <Chip tone={LEVELS[level][1]}>{LEVELS[level][0]}</Chip>
+    <div>
+      <Message text={check} as="p" kind="strong" />
+      <Message text={found} as="p" kind="breaks" />
+      {remedy && <Message text={remedy} as="p" kind="breaks remedy" />}
+      {remedy && service && <Remedy {...{ remedy, service }} />}
+    </div>
+  </li>
+)
+
+type FindingsProps = { findings: readonly Finding[]; service?: ItemProps['service'] }
+
+/** Findings, problems first. */
+export const Findings = ({ findings, service }: FindingsProps) => {
+  const levels = Object.keys(LEVELS)
+  const sorted = findings.toSorted((a, b) => levels.indexOf(a.level) - levels.indexOf(b.level))
+  return (
+    sorted.length > 0 && (
+      <ul class="card list">
+        {sorted.map(finding => (
+          <FindingItem key={`${finding.check} ${finding.found}`} {...{ finding, service }} />
+        ))}
+      </ul>
+    )
+  )
+}
+
+/** The findings of the doctor, problems first, as soon as each topic is checked. */
+export const Setup = page({ title: () => t('Setup'), reads: () => ({}) }, () => {
+  const findings = useSignal<readonly Finding[]>([])
+  const progress = useSignal({ done: 0, all: 0 })
+  const error = useSignal('')
+  const { data } = useResources({ service: SERVICE })
+  useEffect(() => {
+    const stopping = new AbortController()
+    const check = async () => {
+      findings.value = []
+      error.value = ''
+      for await (const { findings: found, ...reached } of streams('setup', {}, stopping.signal)) {
+        findings.value = [...findings.value, ...found]
+        progress.value = reached
+      }
+    }
+    check().catch(reason => {
+      if (!stopping.signal.aborted) error.value = messageOf(reason)
+    })
+    return () => stopping.abort()
+  }, [changes.value])
+  const { done, all } = progress.value
+  const isDone = all > 0 && done === all
+  return (
+    <>
+      <PageHead>
+        <span class="row">
+          <LinkButton href={linkTo(['setup', 'send'])}>{t('Send a test delivery')}</LinkButton>
+          <LinkButton href={linkTo(['setup', 'signature'])}>{t('Explain a signature')}</LinkButton>
+          <Button onClick={changed}>{t('Check again')}</Button>
+        </span>
+      </PageHead>
+      {data && <Registration {...data.service} />}
+      <p role="status" class="note">
+        {isDone ? problemsText(findings.value) : t('Checking: {done} of {all} topics', { done, all })}
+      </p>
+      <p class="error" role="alert">
+        {error.value}
+      </p>
+      <Findings findings={findings.value} service={data?.service} />
+    </>
+  )
+})

@@ -1,0 +1,247 @@
+import { ask } from '@order-relay/web/form.tsx'
+import { decimal, formatMilliseconds } from '@order-relay/web/format.ts'
+import { attempt, toast } from '@order-relay/web/notices.ts'
+import {
+  Ago,
+  Button,
+  buttons,
+  Code,
+  type Column,
+  Command,
+  Empty,
+  Facts,
+  LinkButton,
+  Moment,
+  Section,
+  Table,
+} from '@order-relay/web/pieces.tsx'
+import { PageHead, page } from '@order-relay/web/shell.tsx'
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { act, type RouteData, reads } from './api.ts'
+import { Conformance } from './conformance.tsx'
+import { t } from './persian.ts'
+import { Job, Message, ROW_OF_STORE } from './pieces.tsx'
+import { askIndex } from './remedies.tsx'
+
+type Store = RouteData<'stores'>['stores'][number]
+type Key = Store['keys'][number]
+
+const STORES = reads('stores', {}, 'queues', 'resends', 'feed message retried', 'feed message delivered')
+
+const FeedName = ({ feed }: Store) => (
+  <>
+    {feed.kind === 'sqs' && t('SQS queue')}
+    {feed.kind === 'http' && <Code>{feed.url}</Code>}
+    {feed.kind === 'http' && !feed.secret && <> ({t('without a secret')})</>}
+  </>
+)
+
+const LastError = ({ at, message }: NonNullable<Store['error']>) => (
+  <span class="breaks">
+    <Ago iso={at} />: <Message text={message} />
+  </span>
+)
+
+const COLUMNS: Column<Store>[] = [
+  ROW_OF_STORE,
+  { label: t('Feed'), kind: 'breaks', cell: store => <FeedName {...store} /> },
+  { label: t('Messages waiting'), kind: 'number', cell: ({ waiting }) => decimal(waiting) },
+  { label: t('Keys'), kind: 'number', cell: ({ keys }) => decimal(keys.length) },
+  { label: t('Last error'), cell: ({ error }) => error && <LastError {...error} /> },
+]
+
+export const Stores = page(
+  { title: () => t('Stores'), reads: () => ({ known: STORES }) },
+  ({ known: { stores, hours, reference } }) => (
+    <>
+      <PageHead>
+        <span class="row">
+          {reference && <LinkButton href={reference}>{t('API reference')}</LinkButton>}
+          <Button onClick={askIndex}>{t('Write the index')}</Button>
+        </span>
+      </PageHead>
+      <p class="small muted note">
+        {t('All stores in stores.yml, with endpoint errors of the last {hours} hours.', { hours })}
+      </p>
+      <Table columns={COLUMNS} rows={stores} keyOf={({ source }) => source} />
+    </>
+  ),
+)
+
+const sendTest = (source: string) =>
+  attempt(async () => {
+    const { accepted, failure, milliseconds } = await act('stores/test', { source })
+    if (!accepted) throw new Error(failure)
+    toast(t('The endpoint accepted the event in {time}.', { time: formatMilliseconds(milliseconds) }))
+  })
+
+const revoke = (source: string, { id }: Key) =>
+  ask({
+    title: t('Revoke key {id}', { id }),
+    text: t('It stops working within a minute, and cannot be restored.'),
+    action: t('Revoke'),
+    tone: 'bad',
+    submit: async () => {
+      await act('stores/revoke', { source, id })
+      toast(t('Revoked; it stops working within a minute.'))
+    },
+  })
+
+const keyColumns = (source: string): Column<Key>[] => [
+  { label: t('Id'), cell: ({ id }) => <Code>{id}</Code> },
+  { label: t('Created'), cell: ({ since }) => <Moment iso={since} /> },
+  buttons<Key>([t('Revoke'), ({ id }) => t('Revoke key {id}', { id }), key => revoke(source, key)]),
+]
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+const askResend = (source: string) =>
+  ask({
+    title: t('Resend the orders of {source}', { source }),
+    text: t(
+      'The worker publishes the current state of every order changed since then, each with its next version, fifty per second. The accounting service is not called.',
+    ),
+    fields: [
+      {
+        name: 'since',
+        label: t('Changed since'),
+        kind: 'date',
+        value: new Date(Date.now() - DAY_MS).toISOString().slice(0, 10),
+      },
+    ],
+    action: t('Resend'),
+    submit: ({ date }) => act('stores/resend', { source, since: date('since') }),
+  })
+
+/** A secret that is shown once. */
+const Shown = ({ text, children }: { text: string; children: ComponentChildren }) => (
+  <div class="card made" role="status">
+    <p>{children}</p>
+    <Command text={text} />
+  </div>
+)
+
+type Shop = RouteData<'store'>
+
+const SNIPPETS: Readonly<Record<string, string>> = {
+  url: t('Queue'),
+  arn: 'ARN',
+  policy: t('Policy of the queue'),
+  role_policy: t("Policy of the consumer's role"),
+  aws_cli: 'AWS CLI',
+  environment: t('Environment variables'),
+  code: t('Code of the store'),
+}
+
+/** Information for the store's developer. */
+const ForDeveloper = ({ queue: { url, arn, policy }, snippets }: Shop) => (
+  <Section id="developer" title={t('For the developer of the store')}>
+    {Object.entries({ url, arn, policy, ...snippets }).map(
+      ([name, content]) =>
+        content && (
+          <details key={name}>
+            <summary>{SNIPPETS[name] ?? <Code>{name}</Code>}</summary>
+            <Command text={typeof content === 'string' ? content : JSON.stringify(content, null, 2)} />
+          </details>
+        ),
+    )}
+  </Section>
+)
+
+const Details = ({ shop, ...store }: Store & { shop: Shop }) => {
+  const { source, feed, queue, waiting, keys, error, resend } = store
+  const made = useSignal<RouteData<'stores/key'> | undefined>(undefined)
+  const secret = useSignal<string | undefined>(undefined)
+  const create = () =>
+    ask({
+      title: t('New key for {source}', { source }),
+      text: t('It is shown once; only its hash is stored.'),
+      fields: [{ name: 'readOnly', label: t('Can only read orders'), kind: 'switch' }],
+      action: t('Create key'),
+      submit: async ({ isOn }) => {
+        made.value = await act('stores/key', { source, readOnly: isOn('readOnly') })
+      },
+    })
+  const createSecret = () =>
+    ask({
+      title: t('New secret for {source}', { source }),
+      text: t('It signs the messages within a minute; the previous one remains in use for a day.'),
+      action: t('Create secret'),
+      submit: async () => {
+        secret.value = (await act('stores/secret', { source })).secret
+      },
+    })
+  return (
+    <>
+      <Section
+        id="feed"
+        title={t('Feed')}
+        aside={
+          <span class="row">
+            {feed.kind === 'http' && (
+              <>
+                <Button onClick={() => sendTest(source)}>{t('Send a test event')}</Button>
+                <Button onClick={createSecret}>{t('New secret')}</Button>
+              </>
+            )}
+            <Button onClick={() => askResend(source)}>{t('Resend orders')}</Button>
+          </span>
+        }
+      >
+        {resend && <Job job={resend} stop={() => act('stores/resend-stop', { source })} />}
+        {secret.value && (
+          <Shown text={secret.value}>
+            {t('This secret is shown only once. The store verifies its messages with it.')}
+          </Shown>
+        )}
+        <Facts
+          facts={{
+            [t('Feed')]: <FeedName {...store} />,
+            [t('Queue')]: <Code>{queue}</Code>,
+            [t('Messages waiting')]: decimal(waiting),
+            [t('Consumers')]: shop.feed.consumers?.join(', '),
+            [t('Dead letters')]: shop.feed.dead_letters !== undefined && decimal(shop.feed.dead_letters),
+            [t('Dead letters after')]: shop.feed.dead_letter_after,
+            [t('Last error')]: error && <LastError {...error} />,
+          }}
+        />
+      </Section>
+      <Section
+        id="keys"
+        title={t('Keys of the API')}
+        aside={<Button onClick={create}>{t('New key')}</Button>}
+      >
+        {made.value && (
+          <Shown text={made.value.key}>
+            {t('This key is shown only once. The store sends it to {api} as {header}.', {
+              api: `${made.value.api}/api/v1/orders/`,
+              header: <Code>{'Authorization: Bearer <key>'}</Code>,
+            })}
+          </Shown>
+        )}
+        <Table columns={keyColumns(source)} rows={keys} keyOf={({ id }) => id}>
+          <Empty title={t('No key: the store cannot use the API.')} />
+        </Table>
+      </Section>
+      <ForDeveloper {...shop} />
+      <Conformance source={source} />
+    </>
+  )
+}
+
+export const Store = page(
+  {
+    title: ({ path: [, source = ''] }) => source,
+    reads: ({ path: [, source] }) => ({ known: STORES, shop: reads('store', { source }) }),
+  },
+  ({ known: { stores }, shop, route: { path } }) => {
+    const store = stores.find(({ source }) => source === path[1])
+    return (
+      <>
+        <PageHead />
+        {store && <Details key={store.source} shop={shop} {...store} />}
+      </>
+    )
+  },
+)

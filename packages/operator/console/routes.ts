@@ -1,0 +1,31 @@
+import type { Context } from '../core/context.ts'
+import { auditRoutes } from './audit.ts'
+import { conformanceRoutes } from './conformance.ts'
+import { deliveriesRoutes } from './deliveries.ts'
+import type { Live } from './live.ts'
+import { logRoutes } from './log.ts'
+import { messageRoutes } from './messages.ts'
+import { orderRoutes } from './orders.ts'
+import { overviewRoutes } from './overview.ts'
+import type { Route } from './route.ts'
+import { setupRoutes } from './setup.ts'
+import { storesRoutes } from './stores.ts'
+
+/**
+ * Everything that the pages call. To add a page: its routes in a module of this folder, listed here, and the page in
+ * `pages/`, listed in `pages/main.tsx`.
+ */
+export const routesOf = (context: Context, live: Live) =>
+  [
+    ...overviewRoutes(context, live),
+    ...messageRoutes(context, live),
+    ...storesRoutes(context, live),
+    ...conformanceRoutes(context, live),
+    ...setupRoutes(context, live),
+    ...orderRoutes(context),
+    ...deliveriesRoutes(context),
+    ...logRoutes(context),
+    ...auditRoutes(context, live),
+  ] satisfies Route[]
+
+export type Routes = ReturnType<typeof routesOf>[number]

@@ -1,0 +1,139 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { foreignHeader, HOST } from '@order-relay/web/foreign.ts'
+import { changeStream, listen, POLICY, pageFiles, stop } from '@order-relay/web/serve.ts'
+import { Hono, type Context as HonoContext } from 'hono'
+import { getCookie, setCookie } from 'hono/cookie'
+import { stream } from 'hono/streaming'
+import * as v from 'valibot'
+import type { Context } from '../core/context.ts'
+import { cannot, explain, Failure } from '../core/errors.ts'
+import { createLive } from './live.ts'
+import type { Route } from './route.ts'
+import { routesOf } from './routes.ts'
+
+type Environment = { Bindings: HttpBindings }
+
+const refuse = (c: HonoContext, status: 400 | 401 | 403 | 404 | 409 | 415 | 500, message: string) =>
+  c.json({ error: { message } }, status)
+
+const hash = (text: string) => createHash('sha256').update(text).digest()
+const isSame = (given: string | undefined, secret: string) => timingSafeEqual(hash(given ?? ''), hash(secret))
+
+const isIterable = (result: unknown): result is AsyncIterable<unknown> =>
+  typeof result === 'object' && result !== null && Symbol.asyncIterator in result
+
+const SIGN_IN = 'open the address that npm start or relay console printed'
+
+/** Maximum body size: the file of a plan for about ten thousand messages. */
+const BODY_MAX = 16 * 1024 * 1024
+
+/**
+ * Starts the operators' console: a page for one relay, served to this machine only.
+ *
+ * @param token opens a session when present in the address. @default a random one
+ * @throws Error when the port is taken
+ */
+export const startConsole = async (
+  context: Context,
+  { port, token = randomBytes(24).toString('base64url') }: { port: number; token?: string | undefined },
+) => {
+  const session = randomBytes(32).toString('base64url')
+  const stopping = new AbortController()
+  const live = createLive(context, stopping.signal)
+  const failureOf = (error: unknown) => explain(error, context).message
+  // Cookies are shared by all ports of a host.
+  const cookieName = (c: HonoContext<Environment>) => `console-${c.env.incoming.socket.localPort}`
+
+  const serve = async (c: HonoContext<Environment>, { method, input, handle }: Route) => {
+    const given = method === 'get' ? c.req.query() : await c.req.json().catch(() => undefined)
+    const valid = v.safeParse(input, given)
+    if (!valid.success) {
+      const [{ message }] = valid.issues
+      return refuse(c, 400, `Cannot read the request: ${message}`)
+    }
+    // The schema of the route is that of its handler: `get` and `post` take both together.
+    const gone = new AbortController()
+    const result = handle(valid.output as never, AbortSignal.any([gone.signal, stopping.signal]))
+    if (!isIterable(result)) return c.json((await result) ?? {})
+    c.header('content-type', 'application/x-ndjson')
+    return stream(c, async output => {
+      output.onAbort(() => gone.abort())
+      const write = (line: object) => output.write(`${JSON.stringify(line)}\n`)
+      try {
+        for await (const item of result) {
+          if (output.aborted) return
+          await write({ item })
+        }
+      } catch (error) {
+        await write({ error: { message: failureOf(error) } })
+      }
+    })
+  }
+
+  const app = new Hono<Environment>()
+  app.use(async (c, next) => {
+    c.header('x-content-type-options', 'nosniff')
+    c.header('referrer-policy', 'no-referrer')
+    c.header('content-security-policy', POLICY)
+    c.header('cache-control', 'no-store')
+    const { headers, method } = c.env.incoming
+    const found = foreignHeader(headers)
+    if (found !== undefined) return refuse(c, 403, `${found}: the console takes no requests from other pages`)
+    if (method === 'GET') return next()
+    if (headers.origin === undefined) {
+      return refuse(c, 403, 'Origin is missing: only the console itself makes changes')
+    }
+    if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')) {
+      return refuse(c, 415, 'Content-Type must be application/json')
+    }
+    if (!(Number(headers['content-length']) <= BODY_MAX)) return refuse(c, 400, 'The body is too large')
+    return next()
+  })
+  app.use('/api/*', async (c, next) =>
+    isSame(getCookie(c, cookieName(c)), session)
+      ? next()
+      : refuse(c, 401, `The session has ended: ${SIGN_IN}`),
+  )
+  // These files are public and need no session: a browser that follows a link from another page does not send the
+  // cookie yet.
+  const pageFile = pageFiles(join(import.meta.dirname, 'pages'), {
+    ...{ name: 'console', title: 'order-relay', base: '/' },
+    noscript: 'The console needs JavaScript. The command relay does the same: npx relay --help.',
+  })
+  const file = (name: string) => async (c: HonoContext<Environment>) => {
+    const [type = '', content = ''] = (await pageFile(name)) ?? []
+    return c.body(content, 200, { 'content-type': type })
+  }
+  app.get('/', (c, next) => {
+    const given = c.req.query('token')
+    if (given === undefined) return next()
+    if (!isSame(given, token)) return c.text(`The token is not valid: ${SIGN_IN}`, 401)
+    setCookie(c, cookieName(c), session, { httpOnly: true, sameSite: 'Strict', path: '/' })
+    return c.redirect('/', 303)
+  })
+  app.get('/', file('index.html'))
+  for (const name of ['icon.svg', 'console.js', 'console.css']) app.get(`/${name}`, file(name))
+  app.get('/api/events', c => changeStream(c, stopping.signal, live.listen))
+  for (const route of routesOf(context, live)) {
+    app.on(route.method, `/api/${route.path}`, c => serve(c, route))
+  }
+  app.notFound(c => refuse(c, 404, 'The path does not exist'))
+  app.onError((error, c) => {
+    // A Failure has a message with a remedy; any other error is shown as it is.
+    return refuse(c, error instanceof Failure ? 409 : 500, failureOf(error))
+  })
+
+  const server = createServer(getRequestListener(app.fetch, { hostname: HOST }))
+  const bound = await listen(server, port, 'CONSOLE_PORT')
+  return {
+    /** The address that opens a session. */
+    url: `http://${HOST}:${bound}/?token=${token}`,
+    close: async () => {
+      stopping.abort(cannot('finish', 'the console was stopped'))
+      await stop(server)
+    },
+  }
+}

@@ -1,0 +1,104 @@
+import { PARAMETERS } from '@order-relay/lib/platform/names.ts'
+import { TOLERANCE_SECONDS } from '@order-relay/lib/protocol/signature.ts'
+import { STATUSES } from '@order-relay/lib/protocol/status.ts'
+import { ORDER_UPDATED } from '@order-relay/lib/protocol/webhook.ts'
+import * as v from 'valibot'
+import type { Context } from '../core/context.ts'
+import { validSecret } from '../core/terminal.ts'
+import { CHECKS, diagnose } from '../doctor/doctor.ts'
+import { explainDelivery } from '../explain-signature.ts'
+import { API_KEY, storeKey } from '../key.ts'
+import { LEAD_SECONDS, register, registrationsOf, rotate, unregister, webhookUrlOf } from '../registration.ts'
+import { send, WEBHOOK_SECRET } from '../send.ts'
+import { createJobs } from './jobs.ts'
+import type { Live } from './live.ts'
+import { confirmName, get, post } from './route.ts'
+
+/** The registration with the accounting service. */
+const serviceOf = async (context: Context) => {
+  const { parameters } = context
+  const [url, { accountingUrl }, key] = await Promise.all([
+    webhookUrlOf(context, undefined),
+    context.stack(),
+    parameters.get(PARAMETERS.accountingKey),
+  ])
+  const { ofUrl } = await registrationsOf(context, url)
+  return {
+    ...{ url, accountingUrl, hasKey: key !== undefined },
+    secrets: ofUrl.map(({ id, since }) => ({ id, since })),
+    // The defaults of `relay rotate`.
+    rotation: { lead: LEAD_SECONDS, overlap: TOLERANCE_SECONDS },
+  }
+}
+
+const url = v.string()
+const seconds = v.pipe(v.number(), v.integer(), v.minValue(0))
+const number = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const text = v.optional(v.string())
+const time = v.optional(
+  v.pipe(v.string(), v.isoTimestamp('Received must be a time such as 2026-11-22T08:00:00Z')),
+)
+
+/** The job name of changes to the webhook's registration: one at a time. */
+const WEBHOOK = 'webhook'
+
+/** The findings of `relay doctor`, and the commands that set up or test the accounting service's webhook. */
+export const setupRoutes = (context: Context, live: Live) => {
+  const jobs = createJobs(context, live, WEBHOOK)
+  return [
+    get('setup', {}, async function* () {
+      const all = Object.keys(CHECKS).length
+      let done = 0
+      yield { done, all, findings: [] }
+      for await (const findings of diagnose(context)) yield { done: ++done, all, findings }
+    }),
+    get('service', {}, async () => ({ ...(await serviceOf(context)), job: jobs.of(WEBHOOK) })),
+    post('key', { key: v.string(), check: v.boolean() }, async ({ key, check }) => {
+      return (await storeKey(context, validSecret(key, API_KEY), { check })).data
+    }),
+    post('webhook/register', { url, again: v.boolean(), check: v.boolean() }, async options =>
+      jobs.start(WEBHOOK, 'register the webhook', (context, signal) =>
+        register(context, { ...options, signal }),
+      ),
+    ),
+    post('webhook/rotate', { url, lead: seconds, overlap: seconds, wait: v.boolean() }, async options =>
+      jobs.start(WEBHOOK, 'rotate the webhook secret', (context, signal) =>
+        rotate(context, { ...options, signal }),
+      ),
+    ),
+    post('webhook/unregister', { url, name: v.string() }, async ({ url, name }) => {
+      confirmName('unregister the webhook', url, name)
+      jobs.start(WEBHOOK, 'unregister the webhook', context => unregister(context, { url }))
+    }),
+    post('webhook/stop', {}, async () => jobs.stop(WEBHOOK)),
+    post(
+      'send',
+      {
+        ...{ url, source: v.string(), externalId: text, status: v.picklist(STATUSES), error: text },
+        ...{ total: number, invoiceNumber: number, event: text, delivery: text, body: text, secret: text },
+        ...{ receiptNumber: v.optional(number), returnNumber: v.optional(number) },
+        ...{ age: v.pipe(v.number(), v.integer()), wait: seconds },
+      },
+      async ({ url, event = ORDER_UPDATED, total, wait, body, secret, ...options }) => {
+        const { data } = await send(context, url, {
+          ...{ ...options, event, total: String(total) },
+          wait: wait > 0 ? wait : undefined,
+          body: body === undefined ? undefined : Buffer.from(body, 'base64'),
+          secret: secret === undefined ? undefined : validSecret(secret, WEBHOOK_SECRET),
+        })
+        return data
+      },
+    ),
+    post(
+      'signature',
+      { signature: v.string(), body: v.string(), secret: v.string(), receivedAt: time },
+      async ({ signature, body, secret, receivedAt }) => {
+        const { data } = await explainDelivery({
+          ...{ signature, body: Buffer.from(body, 'base64'), secret: validSecret(secret, 'the secret') },
+          receivedAt: receivedAt === undefined ? undefined : new Date(receivedAt),
+        })
+        return data
+      },
+    ),
+  ]
+}

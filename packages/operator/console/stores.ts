@@ -1,0 +1,41 @@
+import * as v from 'valibot'
+import type { Context } from '../core/context.ts'
+import { RESEND_RATE, resend } from '../orders/resend.ts'
+import { createKey, revokeKey, setSecret, writeIndexes } from '../stores/credentials.ts'
+import { ERROR_HOURS, listStores, showStore, testFeed } from '../stores/stores.ts'
+import { createJobs } from './jobs.ts'
+import type { Live } from './live.ts'
+import { get, post } from './route.ts'
+
+const source = v.string()
+
+/** Stores, their keys and their feeds, as in `relay stores`. */
+export const storesRoutes = (context: Context, live: Live) => {
+  const resends = createJobs(context, live, 'resends')
+  return [
+    get('stores', {}, async () => {
+      const { data } = await listStores(context, { errors: true })
+      const stores = data.stores.map(store => ({ ...store, resend: resends.of(store.source) }))
+      // Only the local stack serves the reference.
+      const reference = context.local ? `${(await context.stack()).apiUrl}/docs` : undefined
+      return { hours: ERROR_HOURS, reference, stores }
+    }),
+    post('stores/resend', { source, since: v.pipe(v.string(), v.isoDate()) }, async ({ source, since }) => {
+      resends.start(source, 'resend the orders', async (context, signal) => {
+        await resend(context, { source, since: new Date(since), rate: RESEND_RATE, signal })
+        return undefined
+      })
+    }),
+    post('stores/resend-stop', { source }, async ({ source }) => resends.stop(source)),
+    get('store', { source }, async ({ source }) => (await showStore(context, source)).data),
+    post('stores/index', {}, async () => (await writeIndexes(context)).data),
+    post('stores/key', { source, readOnly: v.boolean() }, async ({ source, readOnly }) => {
+      return (await createKey(context, source, { readOnly })).data
+    }),
+    post('stores/secret', { source }, async ({ source }) => (await setSecret(context, source, {})).data),
+    post('stores/revoke', { source, id: v.string() }, async ({ source, id }) => {
+      return (await revokeKey(context, source, id)).data
+    }),
+    post('stores/test', { source }, async ({ source }) => (await testFeed(context, source)).data),
+  ]
+}

@@ -1,0 +1,124 @@
+import { join } from 'node:path'
+import { DynamoDB } from '@aws-sdk/client-dynamodb'
+import { Lambda } from '@aws-sdk/client-lambda'
+import { SQS } from '@aws-sdk/client-sqs'
+import { SSM } from '@aws-sdk/client-ssm'
+import { DEFAULT_REGION, DEFAULT_STAGE, secretsPath, stackName } from '@order-relay/deploy/cloudformation.ts'
+import { readStores } from '@order-relay/deploy/stores.ts'
+import type { Store } from '@order-relay/lib/platform/stores.ts'
+import { CREDENTIALS, settingsFrom, urlOf } from '@order-relay/local/settings.ts'
+import { cannot, usageError } from './errors.ts'
+import type { SharedOptions } from './options.ts'
+import { parameterStore } from './parameters.ts'
+import { awsStack, localStack, ROOT } from './stack.ts'
+import type { Terminal } from './terminal.ts'
+
+/** Creates a value on first use. */
+const once = <Made extends object>(make: () => Made) => {
+  let made: Made | undefined
+  return (): Made => {
+    made ??= make()
+    return made
+  }
+}
+
+/**
+ * Connects to the relay selected by the options.
+ *
+ * @throws Failure if they contradict each other
+ */
+export const createContext = ({ stage, region: given, ...flagged }: SharedOptions, terminal: Terminal) => {
+  const { local, json, verbose } = { local: false, json: false, verbose: false, ...flagged }
+  if (local && stage !== undefined) {
+    const remedy = 'omit one of them'
+    throw usageError('use --local with --stage', `the local stack has no stage "${stage}"`, remedy)
+  }
+  const { environment } = terminal
+  const { ports, dataDir } = settingsFrom(environment)
+  const region = given ?? environment.AWS_REGION ?? DEFAULT_REGION
+  const target = { stage: local ? 'local' : (stage ?? DEFAULT_STAGE), region }
+  const service = stackName(target.stage)
+  const prefix = local ? '' : `${service}-`
+  const clientOptions = (port: number) => ({
+    region,
+    ...(local && { endpoint: urlOf(port), credentials: CREDENTIALS, maxAttempts: 1 }),
+  })
+
+  const dynamodb = new DynamoDB(clientOptions(ports.dynamodb))
+  const sqs = new SQS(clientOptions(ports.sqs))
+  const ssm = new SSM(clientOptions(ports.ssm))
+  const lambda = new Lambda(clientOptions(ports.lambda))
+  const opened: { destroy: () => void }[] = [dynamodb, sqs, ssm, lambda]
+  type Opens<Client> = new (options: { region: string }) => Client
+  /** A client that only some commands need, only on AWS, and whose package is slow to load. */
+  const lazily = <Client extends { destroy: () => void }>(load: () => Promise<Opens<Client>>) =>
+    once(async () => {
+      const client = new (await load())({ region })
+      opened.push(client)
+      return client
+    })
+  const aws = {
+    cloudFormation: lazily(async () => (await import('@aws-sdk/client-cloudformation')).CloudFormation),
+    cloudWatch: lazily(async () => (await import('@aws-sdk/client-cloudwatch')).CloudWatch),
+    logs: lazily(async () => (await import('@aws-sdk/client-cloudwatch-logs')).CloudWatchLogs),
+    sns: lazily(async () => (await import('@aws-sdk/client-sns')).SNS),
+    sts: lazily(async () => (await import('@aws-sdk/client-sts')).STS),
+  }
+  const path = secretsPath(target.stage)
+  const queueUrls = new Map<string, Promise<string>>()
+
+  const flags = [
+    ...(local ? ['--local'] : []),
+    ...(stage === undefined ? [] : [`--stage ${stage}`]),
+    ...(given === undefined || local ? [] : [`--region ${given}`]),
+  ]
+
+  return {
+    ...{ terminal, json, verbose, local },
+    ...target,
+    /** The name of the stack, and of the service in its metrics: `order-relay-<stage>`. */
+    service,
+    /** The relay's name in a sentence. */
+    title: local ? 'the local stack' : `stage "${target.stage}" in ${region}`,
+    /** The options that select this relay, to be appended to commands in messages. */
+    flags: flags.map(flag => ` ${flag}`).join(''),
+    /** The full name of a queue or table. */
+    nameOf: (resource: string): string => prefix + resource,
+    /** Such as `/order-relay/production`. */
+    secretsPath: path,
+    dynamodb,
+    sqs,
+    lambda,
+    aws,
+    parameters: parameterStore(ssm, path),
+    /** The URL of a queue, by its name without the prefix of the stack. */
+    queueUrl: (queue: string): Promise<string> => {
+      const url =
+        queueUrls.get(queue) ??
+        sqs.getQueueUrl({ QueueName: prefix + queue }).then(({ QueueUrl = '' }) => QueueUrl)
+      queueUrls.set(queue, url)
+      return url
+    },
+    stack: once(async () => (local ? localStack(ports) : awsStack(await aws.cloudFormation(), service))),
+    /** The stores of this checkout's stores.yml. */
+    stores: once(() => readStores(join(ROOT, 'stores.yml'))),
+    /** Directory of the local stack's data and logs. */
+    dataDir,
+    /** Default address of the console. */
+    consolePort: ports.console,
+    close: () => {
+      for (const client of opened) client.destroy()
+    },
+  }
+}
+
+/** The context of a command: one relay, on AWS or on this machine, and the terminal. */
+export type Context = ReturnType<typeof createContext>
+
+/** @throws Failure when stores.yml has no such store */
+export const storeNamed = ({ stores }: Pick<Context, 'stores'>, source: string): Store => {
+  const store = stores().find(candidate => candidate.source === source)
+  if (store !== undefined) return store
+  const known = stores().map(each => `"${each.source}"`)
+  throw cannot(`find the store "${source}"`, `stores.yml has ${known.join(', ')}`, 'add it there and deploy')
+}

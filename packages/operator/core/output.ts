@@ -1,0 +1,90 @@
+import { visible } from '@order-relay/lib/platform/visible.ts'
+import type { Colour } from './terminal.ts'
+
+/** The result of a command, for programs (`--json`) and for people. */
+export type Report = {
+  data: unknown
+  text: string
+  /** Whether everything is fine; otherwise the exit code is 1. @default true */
+  ok?: boolean
+  /** The colour of a line of text on a terminal. */
+  colourOf?: (line: string) => Colour | undefined
+}
+
+type Cell = string | number | boolean | Date | undefined
+
+const cellText = (cell: Cell) => visible(cell instanceof Date ? cell.toISOString() : String(cell))
+
+const width = (text: string) => [...text].length
+
+/** Escapes characters that would control a terminal, in multi-line text or JSON. */
+export const visibleLines = (text: string): string => text.split('\n').map(visible).join('\n')
+
+/** Formats rows in columns below their headings. */
+export const table = (headings: readonly string[], rows: readonly (readonly Cell[])[]): string => {
+  const lines = [headings, ...rows].map(row => row.map((cell = '-') => cellText(cell)))
+  const widths = headings.map((_, column) => Math.max(...lines.map(line => width(line[column] ?? ''))))
+  const padded = (cell: string, column: number) => cell + ' '.repeat((widths[column] ?? 0) - width(cell))
+  return lines.map(line => line.map(padded).join('  ').trimEnd()).join('\n')
+}
+
+/** Names and values, one pair per line; undefined values are omitted. */
+export const facts = (pairs: Readonly<Record<string, Cell>>): string => {
+  const known = Object.entries(pairs).filter(([, value]) => value !== undefined)
+  const longest = Math.max(0, ...known.map(([name]) => width(name)))
+  return known.map(([name, value]) => `${name.padEnd(longest)}  ${cellText(value)}`).join('\n')
+}
+
+/** Quotes an argument for a shell. */
+export const shellWord = (word: string): string =>
+  /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+
+/** "1 message", "2 messages". */
+export const count = (number: number, one: string, many = `${one}s`): string =>
+  `${number} ${number === 1 ? one : many}`
+
+/** Joins lines, without those that do not apply. */
+export const lines = (...parts: readonly (string | readonly string[] | false)[]): string =>
+  parts.flatMap(part => (part === false ? [] : part)).join('\n')
+
+/** The result of a check. */
+export type Finding = {
+  check: string
+  /** `problem`: needs attention. `note`: worth knowing. */
+  level: 'ok' | 'note' | 'problem'
+  found: string
+  remedy?: string
+}
+
+const finding =
+  (level: Finding['level']) =>
+  (check: string, found: string, remedy?: string): Finding => ({
+    ...{ check, level, found, ...(remedy !== undefined && { remedy }) },
+  })
+export const [ok, note, problem] = [finding('ok'), finding('note'), finding('problem')] as const
+
+/** A check whose text is the same whether it holds or not, except for the remedy. */
+export const judged = (check: string, holds: boolean, found: string, remedy: string): Finding =>
+  holds ? ok(check, found) : problem(check, found, remedy)
+
+const MARKS = { ok: '  ok  ', note: 'note  ', problem: '!!    ' } as const
+const COLOURS: Readonly<Record<string, Colour>> = {
+  ...{ [MARKS.ok]: 'green', [MARKS.note]: 'yellow', [MARKS.problem]: 'red' },
+}
+
+/** @param where what was checked, in a sentence */
+export const findingsReport = (findings: readonly Finding[], where: string, about: object = {}): Report => {
+  const problems = findings.filter(({ level }) => level === 'problem').length
+  return {
+    data: { ...about, ok: problems === 0, problems, findings },
+    ok: problems === 0,
+    colourOf: line => COLOURS[line.slice(0, MARKS.ok.length)],
+    text: lines(
+      findings.map(
+        ({ check, level, found, remedy }) =>
+          `${MARKS[level]}${check}: ${found}${remedy === undefined ? '' : `\n      → ${remedy}`}`,
+      ),
+      `${problems === 0 ? 'No problems' : count(problems, 'problem')} found in ${where}.`,
+    ),
+  }
+}

@@ -1,0 +1,137 @@
+import { type Message, QueueDoesNotExist } from '@aws-sdk/client-sqs'
+import { feedQueueName, QUEUES } from '@order-relay/lib/platform/names.ts'
+import { visibilityExtender } from '@order-relay/lib/platform/retry.ts'
+import { interruptible } from './async.ts'
+import type { Context } from './context.ts'
+import { progress } from './terminal.ts'
+
+/** How long a message stays invisible to others if this command is killed, in seconds. */
+const HOLD_SECONDS = 300
+const BATCH = 10
+
+/** A received message. */
+export type QueueMessage = {
+  id: string
+  body: string
+  receiptHandle: string
+  /** Message group, in a FIFO queue. */
+  group: string | undefined
+  sent: Date
+  receives: number
+}
+
+const messageOf = ({ MessageId, Body, ReceiptHandle, Attributes = {} }: Message): QueueMessage => ({
+  id: MessageId ?? '',
+  body: Body ?? '',
+  receiptHandle: ReceiptHandle ?? '',
+  group: Attributes.MessageGroupId,
+  sent: new Date(Number(Attributes.SentTimestamp ?? 0)),
+  receives: Number(Attributes.ApproximateReceiveCount ?? 0),
+})
+
+/** The number of messages in a queue, by state and in total, and its attributes. */
+export const depthOf = async ({ sqs, queueUrl }: Pick<Context, 'sqs' | 'queueUrl'>, queue: string) => {
+  const { Attributes: attributes = {} } = await sqs.getQueueAttributes({
+    QueueUrl: await queueUrl(queue),
+    AttributeNames: ['All'],
+  })
+  const visible = Number(attributes.ApproximateNumberOfMessages ?? 0)
+  const inFlight = Number(attributes.ApproximateNumberOfMessagesNotVisible ?? 0)
+  const delayed = Number(attributes.ApproximateNumberOfMessagesDelayed ?? 0)
+  return { visible, inFlight, all: visible + inFlight + delayed, attributes }
+}
+
+/** Messages that may be received now, and those being processed or waiting for a retry. */
+export type Depth = { waiting: number; inFlight: number }
+
+/** The depth of every queue; undefined for a feed without a queue. */
+export const queuesOf = async (context: Context) => {
+  const depth = async (queue: string): Promise<Depth> => {
+    const { visible, all } = await depthOf(context, queue)
+    return { waiting: visible, inFlight: all - visible }
+  }
+  const missing = (error: unknown) => {
+    if (error instanceof QueueDoesNotExist) return undefined
+    throw error
+  }
+  const names = Object.keys(QUEUES) as (keyof typeof QUEUES)[]
+  const [own, feeds] = await Promise.all([
+    Promise.all(names.map(async name => [name, await depth(QUEUES[name])] as const)),
+    Promise.all(
+      context.stores().map(async ({ source, queue }) => ({
+        source,
+        depth: await depth(feedQueueName(source, queue)).catch(missing),
+      })),
+    ),
+  ])
+  return { ...(Object.fromEntries(own) as Record<keyof typeof QUEUES, Depth>), feeds }
+}
+
+export type Queues = Awaited<ReturnType<typeof queuesOf>>
+
+/**
+ * Visits up to `limit` messages of a queue. SQS cannot browse: each message is received, kept invisible in
+ * the meantime, and released at the end, unless `visit` chose to delete it.
+ *
+ * In a FIFO queue, messages behind another of their group are only received once that one is deleted, or
+ * together with it in one batch of ten.
+ *
+ * @param isDone whether no other message needs to be visited
+ * @returns the number of messages that were in the queue, visited or not
+ */
+export const browse = async (
+  context: Context,
+  queue: string,
+  limit: number,
+  visit: (message: QueueMessage) => Promise<'delete' | 'keep'>,
+  isDone = () => false,
+): Promise<number> => {
+  const { sqs, local, terminal } = context
+  const QueueUrl = await context.queueUrl(queue)
+  const before = await depthOf(context, queue)
+  const held = new Map<string, QueueMessage>()
+  using shown = progress(terminal, 'Reading messages', Math.min(before.visible, limit))
+  const extendVisibility = visibilityExtender(sqs, QueueUrl)
+
+  const receive = async (most: number) => {
+    const { Messages = [] } = await sqs.receiveMessage({
+      QueueUrl,
+      MaxNumberOfMessages: Math.min(BATCH, most),
+      VisibilityTimeout: HOLD_SECONDS,
+      // Short polling queries only some of the SQS servers and may miss messages.
+      WaitTimeSeconds: local ? 0 : 1,
+      MessageSystemAttributeNames: ['All'],
+    })
+    return Messages.map(messageOf)
+  }
+
+  const release = async () => {
+    const messages = [...held.values()]
+    held.clear()
+    for (let at = 0; at < messages.length; at += BATCH) {
+      // A message that cannot be released was held too long and is visible again.
+      await extendVisibility(messages.slice(at, at + BATCH), 0).catch(() => undefined)
+    }
+  }
+
+  const visitAll = async (signal: AbortSignal) => {
+    for (let visited = 0; visited < limit && !isDone(); ) {
+      const messages = await receive(limit - visited)
+      if (messages.length === 0) break
+      // A message received again was held too long, and is held again.
+      const fresh = messages.filter(({ id }) => !held.has(id))
+      for (const message of messages) held.set(message.id, message)
+      visited += fresh.length
+      for (const message of fresh) {
+        signal.throwIfAborted()
+        if ((await visit(message)) === 'keep') continue
+        await sqs.deleteMessage({ QueueUrl, ReceiptHandle: message.receiptHandle })
+        held.delete(message.id)
+      }
+      shown.advance(fresh.length)
+    }
+  }
+
+  await interruptible(visitAll).finally(release)
+  return before.all
+}

@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { unixSeconds } from '@order-relay/lib/platform/environment.ts'
+import { REFRESH_INTERVAL_MS } from '@order-relay/lib/platform/parameters.ts'
+import { type Body, readJson } from '@order-relay/lib/protocol/json.ts'
+import { deliveryHeaders, PROBE, SENDER_TIMEOUT_SECONDS } from '@order-relay/lib/protocol/webhook.ts'
+import * as v from 'valibot'
+import { cannot, messageOf } from './errors.ts'
+import { progress, type Terminal } from './terminal.ts'
+
+/** JSON as a value; undefined when the text is not JSON. */
+export const jsonOf = (body: Body): unknown => {
+  const reading = readJson(body)
+  return 'unreadable' in reading ? undefined : reading.json
+}
+
+const text = v.fallback(v.optional(v.string()), undefined)
+
+const envelope = v.looseObject({
+  event: text,
+  delivery: text,
+  data: v.fallback(v.optional(v.looseObject({ source: text, external_id: text })), undefined),
+})
+
+/** The identifying fields of a webhook, event or feed message, as far as they can be read; never throws. */
+export const envelopeOf = (body: Body) => {
+  const { event, delivery, data } = v.parse(v.fallback(envelope, {}), jsonOf(body))
+  return { event, delivery, source: data?.source, external_id: data?.external_id }
+}
+
+export type WebhookRequest = {
+  url: string
+  body: Uint8Array
+  secret: string
+  event: string
+  delivery: string
+  /** Unix time of signing, in seconds. */
+  t: number
+}
+
+export type WebhookResponse = { status: number; body: string }
+
+const reasonOf = (error: unknown) => {
+  if (!(error instanceof Error)) return messageOf(error)
+  if (error.name === 'TimeoutError') return `no response within ${SENDER_TIMEOUT_SECONDS} s`
+  // fetch wraps the network error.
+  return error.cause === undefined ? error.message : messageOf(error.cause)
+}
+
+export const nowSeconds = (): number => unixSeconds(Date.now())
+
+/**
+ * Sends a signed webhook as the accounting service does (spec: Delivery, Signature).
+ *
+ * @throws Failure when there is no response
+ */
+export const sendWebhook = async (request: WebhookRequest): Promise<WebhookResponse> => {
+  const { url, ...signed } = request
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: deliveryHeaders(signed),
+      body: Buffer.from(signed.body),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(SENDER_TIMEOUT_SECONDS * 1000),
+    })
+    return { status: response.status, body: await response.text() }
+  } catch (error) {
+    throw cannot(`send a webhook to ${url}`, reasonOf(error), 'check the URL and that the relay is up', error)
+  }
+}
+
+/** Sends a signed ping: a relay that accepts the secret ignores it and returns 200. */
+export const ping = (url: string, secret: string): Promise<WebhookResponse> => {
+  const delivery = randomUUID()
+  const body = Buffer.from(JSON.stringify({ event: PROBE, delivery, data: {} }))
+  return sendWebhook({ url, body, secret, event: PROBE, delivery, t: nowSeconds() })
+}
+
+export const isAccepted = ({ status }: WebhookResponse): boolean => status === 200
+
+const PING_INTERVAL_MS = 1000
+
+/** The relay reads new secrets at the first signature that does not match, but at a bounded rate. */
+const MAX_WAIT_MS = REFRESH_INTERVAL_MS + 10_000
+
+const REMEDY = 'the secret is stored; check that this is the URL of this relay, and run the command again'
+
+/**
+ * Waits until the relay accepts signatures of a secret.
+ *
+ * @throws Failure if it does not within 70 seconds
+ */
+export const waitUntilAccepted = async (
+  terminal: Terminal,
+  { url, secret, signal }: { url: string; secret: string; signal?: AbortSignal | undefined },
+): Promise<void> => {
+  using shown = progress(
+    terminal,
+    'Waiting for the relay to accept the secret',
+    MAX_WAIT_MS / PING_INTERVAL_MS,
+  )
+  const until = Date.now() + MAX_WAIT_MS
+  for (;;) {
+    signal?.throwIfAborted()
+    const response = await ping(url, secret).catch(error => {
+      throw cannot('confirm that the secret is accepted', messageOf(error), REMEDY, error)
+    })
+    if (isAccepted(response)) return
+    // The relay returns 503 while the secret is being rotated.
+    if (![401, 503].includes(response.status) || Date.now() > until) {
+      const found = `${url} answered a signed ping with ${response.status}`
+      throw cannot('confirm that the secret is accepted', found, REMEDY)
+    }
+    await sleep(PING_INTERVAL_MS)
+    shown.advance()
+  }
+}

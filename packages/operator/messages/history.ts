@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto'
+import { userInfo } from 'node:os'
+import { TABLES } from '@order-relay/lib/platform/names.ts'
+import * as v from 'valibot'
+import type { Context } from '../core/context.ts'
+import { itemsOf } from '../core/table.ts'
+
+/** The partition of the history table with the operators' actions. */
+const PARTITION = 'operations'
+
+export const operation = v.object({
+  by: v.string(),
+  reason: v.optional(v.string()),
+  command: v.picklist(['dead', 'quarantine']),
+  action: v.picklist(['replay', 'discard']),
+  /** The selection, as the operator named it: an id, a group, filters, or all. */
+  name: v.string(),
+  /** The plan that was carried out. */
+  plan: v.optional(v.string()),
+  /** Absent while it runs, or if its process was killed. */
+  ended: v.optional(v.string()),
+  /** Why it ended early. */
+  stopped: v.optional(v.string()),
+  /** Number of messages by outcome. */
+  counts: v.record(v.string(), v.number()),
+  /** The first messages that were removed from their queue. */
+  messages: v.array(v.string()),
+})
+
+export type Operation = v.InferOutput<typeof operation>
+
+/** An item may have 400 KB; an id has 36 characters. */
+const MAX_MESSAGES = 1000
+
+/** The user of the command: the AWS caller, or the user of this machine. */
+const operatorOf = async ({ local, aws }: Context): Promise<string> => {
+  if (local) return userInfo().username
+  const { Arn = 'unknown' } = await (await aws.sts()).getCallerIdentity({})
+  return Arn
+}
+
+/**
+ * Records an operator's action before it starts, so that an interrupted one is in the history, too.
+ *
+ * @returns a function that records how it ended
+ */
+export const beginOperation = async (
+  context: Context,
+  what: Pick<Operation, 'reason' | 'command' | 'action' | 'name' | 'plan'>,
+) => {
+  const { dynamodb, nameOf } = context
+  const began = { ...what, by: await operatorOf(context), counts: {}, messages: [] }
+  const at = `${new Date().toISOString()} ${randomUUID().slice(0, 8)}`
+  const write = (written: Operation) =>
+    dynamodb.putItem({
+      TableName: nameOf(TABLES.history),
+      Item: { partition: { S: PARTITION }, at: { S: at }, operation: { S: JSON.stringify(written) } },
+    })
+  await write(began)
+  return ({ messages, ...end }: Pick<Operation, 'stopped' | 'counts' | 'messages'>) => {
+    const kept = messages.slice(0, MAX_MESSAGES)
+    return write({ ...began, ...end, messages: kept, ended: new Date().toISOString() })
+  }
+}
+
+/** The operators' actions on messages of a kind, newest first. */
+export const operationsOf = async (context: Context, command: Operation['command'], limit: number) => {
+  const found: (Operation & { at: string })[] = []
+  const history = { TableName: context.nameOf(TABLES.history), ScanIndexForward: false }
+  for await (const item of itemsOf(context, history, { key: { 'partition =': PARTITION } })) {
+    if (found.length === limit) break
+    const each = v.parse(v.pipe(v.string(), v.parseJson(), operation), item.operation?.S)
+    if (each.command === command) found.push({ at: item.at?.S?.split(' ')[0] ?? '', ...each })
+  }
+  return found
+}

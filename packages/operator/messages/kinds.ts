@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto'
+import { orderQueue, readOrderEvent } from '@order-relay/lib/orders/events.ts'
+import { feedQueues, QUEUES, TABLES } from '@order-relay/lib/platform/names.ts'
+import { quarantineEntry } from '@order-relay/lib/platform/quarantine.ts'
+import { queueNames } from '@order-relay/lib/platform/stores.ts'
+import { deliveryRepository } from '@order-relay/lib/webhook/deliveries.ts'
+import { readWebhook } from '@order-relay/lib/webhook/receive.ts'
+import * as v from 'valibot'
+import type { Cli } from '../core/command.ts'
+import type { Context } from '../core/context.ts'
+import type { QueueMessage } from '../core/queue.ts'
+import { envelopeOf, nowSeconds } from '../core/webhook.ts'
+import { ordersOf } from '../orders/orders.ts'
+import { messageCommands } from './commands.ts'
+import type { Kind, Message, Reading } from './message.ts'
+
+/** The worker's response: the messages that failed. */
+const answer = v.pipe(v.string(), v.parseJson(), v.object({ batchItemFailures: v.array(v.unknown()) }))
+
+/**
+ * Has the worker process a dead letter immediately. In the order queue, it would end up behind later events of its order
+ * that are still waiting to be retried.
+ *
+ * @returns whether it succeeded; otherwise it remains a dead letter
+ */
+const processNow = async (context: Context, { id, body, group, sent }: QueueMessage) => {
+  const { lambda, stack, nameOf, region } = context
+  const { functions } = await stack()
+  const record = {
+    ...{ messageId: id, body, receiptHandle: '', messageAttributes: {}, eventSource: 'aws:sqs' },
+    eventSourceARN: `arn:aws:sqs:${region}::${nameOf(QUEUES.ordersDead)}`,
+    attributes: {
+      MessageGroupId: group ?? id,
+      SentTimestamp: String(sent.getTime()),
+      // Not the first receive: an earlier call may have taken effect.
+      ApproximateReceiveCount: '2',
+    },
+  }
+  const { Payload, FunctionError } = await lambda.invoke({
+    FunctionName: functions.worker?.target,
+    Payload: JSON.stringify({ Records: [record] }),
+  })
+  if (FunctionError !== undefined) return false
+  return v.parse(answer, Buffer.from(Payload ?? []).toString()).batchItemFailures.length === 0
+}
+
+/** Messages of the order queue and of feeds that exhausted their retries (promise P8). */
+export const DEAD_LETTERS: Kind = {
+  command: 'dead',
+  key: 'letters',
+  none: 'No dead letters',
+  where: 'among the visible dead letters',
+  queues: ({ stores }) => [
+    ...[QUEUES.ordersDead, QUEUES.feedsDead],
+    ...stores().flatMap(store => queueNames(store).slice(1)),
+  ],
+
+  read: (raw, queue) => ({
+    raw,
+    queue,
+    from: queue === QUEUES.ordersDead ? 'order queue' : 'feed',
+    ...envelopeOf(raw.body),
+    at: raw.sent,
+    body: Buffer.from(raw.body),
+    reading: readOrderEvent(raw.body),
+    details: {},
+    content: { receives: raw.receives, body: raw.body },
+  }),
+
+  columns: {
+    ID: ({ raw }) => raw.id,
+    FROM: ({ from }) => from,
+    SOURCE: ({ source }) => source,
+    ORDER: ({ external_id }) => external_id,
+    EVENT: ({ event }) => event,
+    SINCE: ({ at }) => at,
+  },
+
+  // The next save of the order removes it.
+  explain: async (context, message) => {
+    const { from, source, external_id, delivery } = message
+    if (from === 'feed' || source === undefined || external_id === undefined) return message
+    const { failing } = (await (await ordersOf(context)).get({ source, external_id })) ?? {}
+    return failing?.delivery === delivery ? { ...message, error: failing?.message } : message
+  },
+
+  planner: context => {
+    const { sqs, queueUrl, stores } = context
+    const sources = new Set(stores().map(({ source }) => source))
+    const queueOf = feedQueues(stores())
+    return async ({ raw, from, source, reading }) => {
+      // A feed message names its store, to whose queue it is returned.
+      if (from === 'feed') {
+        if (source === undefined || !sources.has(source)) return { outcome: 'foreign' }
+        const sendToFeed = async () => {
+          await sqs.sendMessage({
+            QueueUrl: await queueUrl(queueOf(source)),
+            MessageBody: raw.body,
+            MessageGroupId: raw.group ?? raw.id,
+            // With its old deduplication id, SQS might drop the message as a duplicate.
+            MessageDeduplicationId: randomUUID(),
+          })
+          return true
+        }
+        return { outcome: 'replayed', send: sendToFeed, note: 'no call: the store is notified again' }
+      }
+      return {
+        ...{ outcome: 'replayed', send: () => processNow(context, raw) },
+        ...('event' in reading && { event: reading.event }),
+        note: 'no call: the worker cannot read it and quarantines it',
+      }
+    }
+  },
+}
+
+/** `relay dead`: messages that exhausted their retries. */
+export const deadCommands = (cli: Cli): void =>
+  messageCommands(cli, DEAD_LETTERS, {
+    command: 'Inspect and replay dead letters: messages that exhausted their retries.',
+    list: 'List the dead letters of the order queue and of feeds.',
+    show: 'Show a dead letter and its body.',
+    replay:
+      'Have the worker handle dead letters now, in sequence within each order; return feed messages to their feed. Messages that fail again remain dead letters. Repeating a replay is safe.',
+  })
+
+const entry = v.pipe(v.string(), v.parseJson(), quarantineEntry)
+
+/** Reads quarantined input with the current version of the relay. */
+const readContent = (from: Message['from'], body: Buffer): Reading => {
+  if (from !== 'webhook') return readOrderEvent(body)
+  const reading = readWebhook(body)
+  switch (reading.kind) {
+    case 'order.updated':
+      return { event: reading.webhook, text: reading.text }
+    case 'other event':
+      return { unreadable: `The relay does not handle the event "${reading.event}"` }
+    case 'unreadable':
+      return { unreadable: reading.reason }
+  }
+}
+
+const shown = (body: Buffer, reason: string, reading: Reading) => ({
+  details: { bytes: body.length, reason, readable: 'event' in reading },
+  content: { body: body.toString('utf8'), body_base64: body.toString('base64') },
+})
+
+/** Authentic input that could not be read (promise P12). */
+export const QUARANTINE: Kind = {
+  command: 'quarantine',
+  key: 'entries',
+  none: 'Nothing in quarantine',
+  where: 'in quarantine',
+  queues: () => [QUEUES.quarantine],
+
+  read: (raw, queue) => {
+    const parsed = v.safeParse(entry, raw.body)
+    if (!parsed.success) {
+      const reading = { unreadable: 'It was not sent by the relay' }
+      const body = Buffer.from(raw.body)
+      const about = shown(body, reading.unreadable, reading)
+      return { raw, queue, from: 'unknown', at: raw.sent, body, reading, ...about }
+    }
+    const { from, reason, body_base64, received_at: at } = parsed.output
+    const body = Buffer.from(body_base64, 'base64')
+    const reading = readContent(from, body)
+    const known = { raw, queue, from, ...envelopeOf(body), at: new Date(at), body, reading, error: reason }
+    return { ...known, ...shown(body, reason, reading) }
+  },
+
+  columns: {
+    ID: ({ raw }) => raw.id,
+    FROM: ({ from }) => from,
+    SINCE: ({ at }) => at,
+    BYTES: ({ details }) => details.bytes,
+    'READABLE NOW': ({ details }) => (details.readable ? 'yes' : 'no'),
+    REASON: ({ details }) => details.reason,
+  },
+
+  // The rest of the receiving path (promise P3): send, then record.
+  planner: ({ sqs, queueUrl, stores, dynamodb, nameOf }) => {
+    const sources = new Set(stores().map(({ source }) => source))
+    const deliveries = deliveryRepository(dynamodb, nameOf(TABLES.deliveries))
+    return async ({ from, reading }) => {
+      if ('unreadable' in reading) return { outcome: 'unreadable' }
+      const { event, text } = reading
+      if (!sources.has(event.data.source)) return { outcome: 'foreign' }
+      const { source, external_id } = event.data
+      const webhook = from === 'webhook' && event.event === 'order.updated' ? event : undefined
+      const recorded = webhook && (await deliveries.find(webhook.delivery, nowSeconds()))
+      if (recorded?.source === source && recorded.external_id === external_id) return { outcome: 'duplicate' }
+      const send = async () => {
+        const enqueue = orderQueue(sqs, await queueUrl(QUEUES.orders))
+        await enqueue(event.data, { id: randomUUID(), json: text })
+        // A delivery id of another order stays recorded for that order.
+        if (webhook === undefined || recorded !== undefined) return true
+        const { delivery, data } = webhook
+        await deliveries.record({ delivery, source, external_id, status: data.status }, nowSeconds())
+        return true
+      }
+      return { outcome: 'replayed', send, event, note: '' }
+    }
+  },
+}
+
+/** `relay quarantine`: authentic input that could not be read. */
+export const quarantineCommands = (cli: Cli): void =>
+  messageCommands(cli, QUARANTINE, {
+    command: 'Inspect and replay the quarantine: authentic input that could not be read.',
+    list: 'List the messages in quarantine and whether the relay can now read them.',
+    show: 'Show a message in quarantine and its body.',
+    replay: 'Add the messages that can now be read to the order queue; the others are kept.',
+  })

@@ -1,0 +1,279 @@
+import { hash } from 'node:crypto'
+import { RETENTION_SECONDS } from '@order-relay/deploy/queues.ts'
+import type { OrderEvent } from '@order-relay/lib/orders/events.ts'
+import { pace } from '../core/async.ts'
+import type { Context } from '../core/context.ts'
+import { cannot, explain } from '../core/errors.ts'
+import { browse, type QueueMessage } from '../core/queue.ts'
+import { jsonOf } from '../core/webhook.ts'
+import { beginOperation, type Operation } from './history.ts'
+
+/** The event in a message and its text, or why the relay cannot read it. */
+export type Reading = { event: OrderEvent; text: string } | { unreadable: string }
+
+/** A message that waits for a person's decision: a dead letter, or one in quarantine. */
+export type Message = {
+  raw: QueueMessage
+  /** Its queue. */
+  queue: string
+  /** Where it failed. */
+  from: 'order queue' | 'feed' | 'webhook' | 'worker' | 'unknown'
+  source?: string | undefined
+  external_id?: string | undefined
+  event?: string | undefined
+  /** Id of the delivery or request. */
+  delivery?: string | undefined
+  at: Date
+  /** Why it failed, if known. */
+  error?: string | undefined
+  /** The content that the relay received. */
+  body: Buffer
+  reading: Reading
+  /** Additional properties in output. */
+  details: Readonly<Record<string, string | number | boolean>>
+  /** The exact content, for JSON output. */
+  content: object
+}
+
+/** The action on a message. */
+export type Step =
+  /**
+   * Sends it; `send` resolves to false when it failed again. `event` is what the worker will read; `note` says what
+   * follows when it reads none.
+   */
+  | { outcome: 'replayed'; send: () => Promise<boolean>; event?: OrderEvent; note: string }
+  /** Only deletes it: as requested, or because the same delivery was received again in the meantime. */
+  | { outcome: 'discarded' | 'duplicate' }
+  /** Keeps it: it is unreadable, of an unknown store, behind another message of its order, or failed again. */
+  | { outcome: 'unreadable' | 'foreign' | 'behind' | 'failed' }
+
+export type Outcome = Step['outcome']
+
+export const isKept = (outcome: Outcome): boolean =>
+  outcome !== 'replayed' && outcome !== 'duplicate' && outcome !== 'discarded'
+
+/** The differences between dead letters and the quarantine. */
+export type Kind = {
+  command: 'dead' | 'quarantine'
+  /** The key of the messages in JSON output. */
+  key: 'letters' | 'entries'
+  /** "No dead letters", "Nothing in quarantine". */
+  none: string
+  /** "among the visible dead letters", "in quarantine". */
+  where: string
+  queues: (context: Context) => readonly string[]
+  read: (raw: QueueMessage, queue: string) => Message
+  /** The columns of a listing, by heading. */
+  columns: Readonly<Record<string, (message: Message) => string | number | boolean | Date | undefined>>
+  /** Adds why it failed, which only the tables know. */
+  explain?: (context: Context, message: Message) => Promise<Message>
+  planner: (context: Context) => (message: Message) => Promise<Step>
+}
+
+/** The messages that a command acts on. */
+export type Selection = {
+  /** Ids of messages or of the deliveries or requests in them. @default any */
+  ids?: readonly string[] | undefined
+  source?: string | undefined
+  event?: string | undefined
+  since?: Date | undefined
+  order?: string | undefined
+  /** A group of failures, by its name. */
+  group?: string | undefined
+  /** Maximum number of messages to read from each queue. */
+  limit: number
+}
+
+/** Ids by which a message can be named. */
+export const idsOf = ({ raw, delivery }: Message): readonly string[] =>
+  delivery === undefined ? [raw.id] : [raw.id, delivery]
+
+/** The identifying fields of a message, for output. */
+export const summaryOf = (message: Message) => {
+  const { raw, from, source, external_id, event, delivery, at, error, details } = message
+  return { id: raw.id, from, source, external_id, event, delivery, at, error, ...details }
+}
+
+/** The body for people, indented if it is JSON. */
+export const textOf = ({ body }: Message): string => {
+  const json = jsonOf(body)
+  return json === undefined ? body.toString('utf8') : JSON.stringify(json, null, 2)
+}
+
+/** When SQS deletes it. In a FIFO queue, retention restarts when a message becomes a dead letter. */
+export const deletedAt = ({ raw }: Message): Date => new Date(raw.sent.getTime() + RETENTION_SECONDS * 1000)
+
+/** An error without the parts that vary between messages: ids, values and numbers other than a status. */
+const normalised = (error: string): string =>
+  error
+    .replaceAll(/[\da-f]{8}-[\da-f-]{27}/gi, '…')
+    .replaceAll(/(?<!Field )"[^"]*"/g, '"…"')
+    .replaceAll(/(?<!answered )(?<!\w)-?\d[\d.]*/g, '…')
+
+/** The group of a failure: its error or, if unknown, its store and event. */
+const failureOf = ({ from, error, event, source }: Message): string =>
+  `${from}: ${error === undefined ? `${event ?? 'message'} of ${source ?? 'no store'}` : normalised(error)}`
+
+export const groupOf = (message: Message): string => hash('sha256', failureOf(message)).slice(0, 8)
+
+/** Messages grouped by failure, the most frequent first. */
+export const groupsOf = (messages: readonly Message[]) =>
+  [...Map.groupBy(messages, groupOf)]
+    .map(([group, found]) => {
+      const times = found.map(({ at }) => at.getTime())
+      return {
+        group,
+        count: found.length,
+        first: new Date(Math.min(...times)),
+        last: new Date(Math.max(...times)),
+        failure: found.map(failureOf)[0],
+      }
+    })
+    .toSorted((a, b) => b.count - a.count)
+
+/** A message without the field of a filter is not selected. */
+const isSelected = (message: Message, { ids, source, order, event, since, group }: Selection): boolean =>
+  (ids === undefined || idsOf(message).some(id => ids.includes(id))) &&
+  (source === undefined || message.source === source) &&
+  (order === undefined || message.external_id === order) &&
+  (event === undefined || message.event === event) &&
+  (group === undefined || groupOf(message) === group) &&
+  (since === undefined || message.at >= since)
+
+/**
+ * Visits the selected messages of every queue of a kind; all others are kept.
+ *
+ * @returns the total number of messages, and how many of them could not be read
+ */
+const visitSelected = async (
+  context: Context,
+  kind: Kind,
+  selection: Selection,
+  visit: (message: Message) => Promise<'delete' | 'keep'>,
+  skip: (message: Message) => void = () => undefined,
+): Promise<{ total: number; hidden: number }> => {
+  let total = 0
+  let visited = 0
+  const awaited = new Set(selection.ids)
+  // Several messages may contain one delivery.
+  const isDone = () => selection.ids !== undefined && awaited.size === 0
+  for (const queue of kind.queues(context)) {
+    total += await browse(
+      context,
+      queue,
+      selection.limit,
+      async raw => {
+        visited++
+        awaited.delete(raw.id)
+        const message = kind.read(raw, queue)
+        const explained = (await kind.explain?.(context, message)) ?? message
+        if (isSelected(explained, selection)) return visit(explained)
+        skip(explained)
+        return 'keep'
+      },
+      isDone,
+    )
+  }
+  return { total, hidden: Math.max(0, total - visited) }
+}
+
+/** Reads the selected messages, and keeps them. */
+export const collect = async (context: Context, kind: Kind, selection: Selection) => {
+  const messages: Message[] = []
+  const counts = await visitSelected(context, kind, selection, async message => {
+    messages.push(message)
+    return 'keep'
+  })
+  return { messages, ...counts }
+}
+
+/** An action and its messages. */
+export type Task = { action: Operation['action']; selection: Selection }
+
+/**
+ * Decides the action on each selected message. A replayed message never overtakes a kept one of its group.
+ *
+ * @param take performs the action and returns its outcome; undefined if the message was only inspected
+ */
+export const eachStep = (
+  context: Context,
+  kind: Kind,
+  { action, selection }: Task,
+  take: (message: Message, step: Step) => Promise<Outcome | undefined>,
+) => {
+  const stepOf = kind.planner(context)
+  const blocked = new Set<string>()
+  const groupOf = ({ queue, raw }: Message) => `${queue} ${raw.group ?? raw.id}`
+  const decide = async (message: Message): Promise<Step> => {
+    if (action === 'discard') return { outcome: 'discarded' }
+    return blocked.has(groupOf(message)) ? { outcome: 'behind' } : stepOf(message)
+  }
+  const skip = (message: Message) => blocked.add(groupOf(message))
+  const visit = async (message: Message) => {
+    const step = await decide(message)
+    const outcome = await take(message, step)
+    if (isKept(outcome ?? step.outcome)) skip(message)
+    return outcome === undefined || isKept(outcome) ? 'keep' : 'delete'
+  }
+  return visitSelected(context, kind, selection, visit, skip)
+}
+
+/** Leaves the service capacity for its daily work; this many consecutive failures mean that the cause is not fixed. */
+export const PACING = { rate: 20, stopAfter: 5 } as const
+
+/**
+ * Carries out a task and records it in the history. Each message is first sent, then deleted: a crash in between sends
+ * it twice, which is safe. A task that ends early can be repeated: completed messages are no longer in the queue.
+ *
+ * @param rate messages per second
+ * @param stopAfter number of consecutive failed replays after which it stops
+ * @param signal stops it between two messages
+ * @throws if the first message cannot be processed
+ */
+export const carryOut = async (
+  context: Context,
+  kind: Kind,
+  task: Task & Pick<Operation, 'name' | 'plan' | 'reason'>,
+  pacing: { rate: number; stopAfter: number; signal?: AbortSignal; onStep?: (outcome: Outcome) => void },
+) => {
+  const { selection, ...what } = task
+  const { rate, stopAfter, signal, onStep } = pacing
+  const done: { message: Message; outcome: Outcome }[] = []
+  const inTime = pace(rate)
+  let failures = 0
+  let end: Awaited<ReturnType<typeof beginOperation>> | undefined
+
+  const take = async (message: Message, step: Step) => {
+    signal?.throwIfAborted()
+    if (failures === stopAfter)
+      throw cannot('go on', `${failures} replays failed in a row`, 'fix the cause first')
+    if (!isKept(step.outcome)) end ??= await beginOperation(context, { command: kind.command, ...what })
+    let { outcome } = step
+    if (step.outcome === 'replayed') {
+      await inTime()
+      if (!(await step.send())) outcome = 'failed'
+      failures = outcome === 'failed' ? failures + 1 : 0
+    }
+    done.push({ message, outcome })
+    onStep?.(outcome)
+    return outcome
+  }
+
+  let hidden = 0
+  let stopped: string | undefined
+  try {
+    hidden = (await eachStep(context, kind, task, take)).hidden
+  } catch (error) {
+    if (done.length === 0) throw error
+    stopped = explain(error, context).message
+  }
+  const counts = Map.groupBy(done, ({ outcome }) => outcome)
+  await end?.({
+    ...(stopped !== undefined && { stopped }),
+    counts: Object.fromEntries([...counts].map(([outcome, { length }]) => [outcome, length])),
+    messages: done.flatMap(({ message, outcome }) => (isKept(outcome) ? [] : [message.raw.id])),
+  })
+  const found = new Set(done.flatMap(({ message }) => idsOf(message)))
+  const missing = stopped === undefined ? (selection.ids ?? []).filter(id => !found.has(id)) : []
+  return { done, missing, hidden, stopped }
+}

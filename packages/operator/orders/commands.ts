@@ -1,0 +1,207 @@
+import { Option } from '@commander-js/extra-typings'
+import type { HistoryEntry } from '@order-relay/lib/orders/history.ts'
+import { isSettled, type RequestView, requestViews } from '@order-relay/lib/orders/order.ts'
+import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
+import { STATUSES } from '@order-relay/lib/protocol/status.ts'
+import type { Cli } from '../core/command.ts'
+import type { Context } from '../core/context.ts'
+import { positive, SOURCE, since } from '../core/options.ts'
+import { facts, lines, type Report, shellWord, table } from '../core/output.ts'
+import { progress } from '../core/terminal.ts'
+import {
+  checkOrders,
+  failingOrders,
+  findOrders,
+  listOrders,
+  type OrderFilter,
+  ordersWhere,
+  timelineOf,
+} from './orders.ts'
+import { whyWaiting } from './why-waiting.ts'
+
+const requestText = ({ id, kind, of, state, reason }: RequestView) =>
+  `${kind.padEnd(10)}  ${of === undefined ? '' : `of the ${of}: `}${state}, request ${id}${reason === undefined ? '' : `: ${reason.status} ${reason.message}`}`
+
+const callText = ({ to, outcome, status, code, ms }: HistoryEntry['calls'][number]) =>
+  `${to}: ${[status ?? outcome, code].filter(Boolean).join(' ')}, ${ms} ms`
+
+const entryRow = (entry: HistoryEntry) => [
+  entry.at,
+  entry.event,
+  entry.delivery,
+  entry.status,
+  [
+    ...entry.calls.map(callText),
+    ...entry.requests.map(({ kind, state }) => `${kind} ${state}`),
+    ...entry.published.map(({ event }) => `feed: ${event} v${entry.version}`),
+    ...(entry.cut ? ['and more'] : []),
+  ].join('; '),
+]
+
+const show = async (context: Context, source: string, external_id: string): Promise<Report> => {
+  const { stored, announced, entries, complete } = await timelineOf(context, { source, external_id })
+  const { order, updated_at, failing } = stored
+  const { result, doubt, version } = order
+  const requests = requestViews(order)
+  const waiting = whyWaiting(stored, Date.now(), announced)
+  const others = Object.entries({ ...result, source, external_id, status: result?.status ?? 'unknown' })
+  const text = facts({
+    // First, regardless of their position in the service's response.
+    ...{ source, external_id, status: '' },
+    ...Object.fromEntries(
+      others.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
+    ),
+    'feed version': version,
+    'last change': updated_at,
+    doubt: doubt === 'now' ? 'the next event of this order reads it from the service' : undefined,
+  })
+  return {
+    data: {
+      ...{ source, external_id, result, doubt, version, requests, updated_at, failing, waiting },
+      history: { entries, complete },
+    },
+    text: lines(
+      text,
+      requests.map(requestText),
+      ['', waiting.summary],
+      waiting.actions.map(
+        ({ action, of, effect }) => `  ${[action, of].filter(Boolean).join(' ')}: ${effect}`,
+      ),
+      entries.length > 0 && [
+        '',
+        table(['CHANGE', 'EVENT', 'ID', 'STATUS', 'WHAT HAPPENED'], entries.map(entryRow)),
+      ],
+      !complete && 'Earlier changes are not in the history.',
+    ),
+  }
+}
+
+const summary = ({ order, updated_at, failing }: StoredOrder) => ({
+  source: order.source,
+  external_id: order.external_id,
+  status: order.result?.status,
+  doubt: order.doubt,
+  requests: requestViews(order).map(({ kind, state }) => ({ kind, state })),
+  updated_at,
+  ...(failing && { failing }),
+})
+
+const ordersText = (orders: readonly ReturnType<typeof summary>[]) => {
+  const fails = orders.some(({ failing }) => failing !== undefined)
+  return table(
+    ['SOURCE', 'ORDER', 'STATUS', 'REQUESTS', 'LAST CHANGE', ...(fails ? ['FAILING SINCE', 'ERROR'] : [])],
+    orders.map(({ source, external_id, status, requests, updated_at, failing }) => [
+      source,
+      external_id,
+      status,
+      requests
+        .filter(({ state }) => state !== 'registered')
+        .map(({ kind, state }) => `${kind} ${state}`)
+        .join(', '),
+      updated_at,
+      ...(fails ? [failing?.since, failing?.message] : []),
+    ]),
+  )
+}
+
+/** One order more than `limit` shows that there are others. */
+const cut = (orders: readonly StoredOrder[], limit: number) => ({
+  orders: orders.slice(0, limit),
+  more: orders.length > limit,
+})
+
+/** The table is not sorted by time, so it is read completely; at most twice the limit is held in memory. */
+const scanned = async (context: Context, { limit, unsettled, until, ...filter }: ListOptions) => {
+  let orders: StoredOrder[] = []
+  const newest = () => orders.sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1)).slice(0, limit + 1)
+  using shown = progress(context.terminal, 'Reading orders')
+  for await (const stored of ordersWhere(context, filter)) {
+    shown.advance()
+    if (unsettled && isSettled(stored.order)) continue
+    if (until !== undefined && stored.updated_at > until.toISOString()) continue
+    if (orders.push(stored) > 2 * limit) orders = newest()
+  }
+  return cut(newest(), limit)
+}
+
+type ListOptions = OrderFilter & {
+  limit: number
+  cursor?: string | undefined
+  failing?: true | undefined
+  scan?: true | undefined
+}
+
+const list = async (context: Context, { failing, scan, ...options }: ListOptions): Promise<Report> => {
+  const { limit } = options
+  const listed = failing ? failingOrders : scan ? scanned : listOrders
+  const page: Awaited<ReturnType<typeof listOrders>> & { more?: boolean } = await listed(context, options)
+  const orders = page.orders.map(summary)
+  const { cursor, searched, more } = page
+  return {
+    data: { orders, cursor, searched, more },
+    text: lines(
+      orders.length === 0 ? `No matching orders in ${context.title}.` : ordersText(orders),
+      more === true && `There are more; raise --limit, which is ${limit}.`,
+      cursor !== undefined &&
+        `${searched === undefined ? 'There are more' : `Searched back to ${searched}`}; continue with --cursor ${cursor}`,
+    ),
+  }
+}
+
+const find = async (context: Context, text: string): Promise<Report> => {
+  const orders = (await findOrders(context, text)).map(summary)
+  return {
+    data: { orders },
+    ok: orders.length > 0,
+    text: orders.length === 0 ? `Nothing found in ${context.title}.` : ordersText(orders),
+  }
+}
+
+const check = async (context: Context, source: string, external_id: string): Promise<Report> => {
+  await checkOrders(context, [{ source, external_id }])
+  const order = `${shellWord(source)} ${shellWord(external_id)}${context.flags}`
+  const text = `The worker reads the order from the service; see relay orders show ${order}`
+  return { data: { source, external_id }, text }
+}
+
+const LIMIT = 100
+const FAILING = new Option('--failing', 'only orders with a failing event, longest failing first')
+FAILING.conflicts(['scan', 'status', 'since', 'until', 'unsettled'])
+
+const COST = `
+Reads the history of all stores in stores.yml, newest change first, and prints the cursor of the next page.
+With --scan, reads the whole orders table instead, including orders without a history: they last changed before
+this version of the relay, or the history was lost. A million orders of 1 KB then take a minute or two and cost
+about 0.03 dollars.`
+
+/** `relay orders`: the orders stored by the relay. */
+export const ordersCommands = ({ program, run }: Cli): void => {
+  const orders = program.command('orders').description('Look up orders.')
+  const ofOrder = (name: string, description: string) =>
+    orders
+      .command(name)
+      .description(description)
+      .argument('<source>', 'source of the store')
+      .argument('<external_id>', "the order's number in the store")
+  ofOrder('show', 'Show an order: its result, its requests, why it waits, and its history.').action(run(show))
+  ofOrder('check', 'Have the worker read an order from the service now.').action(run(check))
+  orders
+    .command('find')
+    .description('Find orders by order number, request or delivery id, or invoice number.')
+    .argument('<text>', 'the number or id, in full')
+    .action(run(find))
+  orders
+    .command('list')
+    .description('List orders, most recently changed first.')
+    .addOption(SOURCE)
+    .addOption(new Option('--status <status>', 'only this status').choices(STATUSES))
+    .option('--since <when>', 'only orders changed since: 2h, 7d, or a date', since)
+    .option('--until <when>', 'only orders that last changed before', since)
+    .option('--unsettled', 'only orders in review, in doubt, or with an open request')
+    .option('--limit <number>', 'maximum number of orders to list', positive, LIMIT)
+    .option('--cursor <cursor>', 'cursor printed with the previous page')
+    .addOption(FAILING)
+    .addOption(new Option('--scan', 'read the orders table instead of the history').conflicts('cursor'))
+    .addHelpText('after', COST)
+    .action(run(list))
+}

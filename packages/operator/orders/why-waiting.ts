@@ -1,0 +1,185 @@
+import type { Announced } from '@order-relay/lib/orders/announcements.ts'
+import {
+  isKnown,
+  isRefused,
+  type OpenRequest,
+  openRequests,
+  type RequestKind,
+  refusalOf,
+} from '@order-relay/lib/orders/order.ts'
+import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
+import { MAX_RECEIVES } from '@order-relay/lib/platform/retry.ts'
+import { isInReview } from '@order-relay/lib/protocol/status.ts'
+
+/** Whom or what something waits for, in the words of a sentence. */
+const FOR = {
+  accountant: 'the accountant',
+  service: 'the accounting service',
+  'service key': 'an API key that the accounting service accepts',
+  relay: 'AWS, or the repair of a defect',
+  operator: 'an operator',
+  'bulk queue': 'its turn in the bulk queue',
+  check: 'the next check',
+  worker: 'the worker',
+  create: 'its create',
+  'earlier event': 'an earlier event',
+} as const
+
+/** Times are ISO 8601. */
+type Reason = {
+  for: keyof typeof FOR
+  reason: string
+  since?: string
+  /** When it is tried again, at the latest. */
+  next?: string
+}
+
+/**
+ * An event of the order queue, a request by its kind with the number of others that share its outcome, the invoice, the
+ * result, or the order as a whole.
+ */
+type WaitingLink = Reason & { what: string; id?: string; others?: number }
+
+/** What somebody can do about an order, and what follows; `of` is what a withdrawal takes back. */
+type WaitingAction = { action: 'check' | 'replay' | 'discard' | 'withdraw'; of?: RequestKind; effect: string }
+
+export type Waiting = {
+  summary: string
+  /** The first is what the others wait behind. */
+  links: readonly WaitingLink[]
+  actions: readonly WaitingAction[]
+}
+
+const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
+
+const nextCheck = ({ check_at }: StoredOrder) => (check_at === undefined ? {} : { next: iso(check_at) })
+
+const isDead = ({ receives }: Failing): boolean => receives >= MAX_RECEIVES
+
+const whyFailing = (failing: Failing): Reason => {
+  const { code, since, next_at: next, message, receives } = failing
+  if (isDead(failing))
+    return { for: 'operator', since, reason: `it is a dead letter after ${receives} attempts: ${message}` }
+  const isService = ['unavailable', 'failed', 'throttled', 'not_called'].includes(code)
+  return {
+    for: code === 'unauthorized' ? 'service key' : isService ? 'service' : 'relay',
+    since,
+    next,
+    reason: message,
+  }
+}
+
+/** Why an open request waits. */
+const whyOpen = (request: OpenRequest, stored: StoredOrder): Reason => {
+  switch (request.stage) {
+    case 'held':
+      return { for: 'accountant', reason: 'the service holds it until the invoice is finalized' }
+    case 'early':
+      return { for: 'accountant', reason: 'the service takes it once the invoice is finalized' }
+    case 'behind create':
+      return { for: 'create', reason: 'the service does not know the order before that' }
+    default:
+      return whyToBeSent(request, stored)
+  }
+}
+
+const whyToBeSent = (request: OpenRequest, stored: StoredOrder): Reason => {
+  const { bulk, failing } = stored
+  const refused = refusalOf(request)
+  if (refused !== undefined && isRefused(request)) {
+    const { status, message } = refused.reason
+    const reason = `the service refused it: ${status} ${message}`
+    return { for: 'accountant', reason, since: iso(refused.since), ...nextCheck(stored) }
+  }
+  if (failing !== undefined && !isDead(failing))
+    return { for: 'earlier event', reason: `the event "${failing.event}" fails`, next: failing.next_at }
+  const reason =
+    request.stage === 'unanswered'
+      ? 'the answer of the service was lost: it is sent again'
+      : 'it is to be sent'
+  return { for: bulk === undefined ? 'worker' : 'bulk queue', reason, ...nextCheck(stored) }
+}
+
+const linksOf = (stored: StoredOrder, create: Announced['create']): WaitingLink[] => {
+  const { order, failing, bulk } = stored
+  const { result, doubt } = order
+  const links: WaitingLink[] = []
+  const add = (what: string, reason: Reason, id?: string, others = 0) =>
+    links.push({ what, ...(id !== undefined && { id }), ...reason, ...(others > 0 && { others }) })
+  if (failing !== undefined) add(failing.event, whyFailing(failing), failing.delivery)
+  if (bulk !== undefined)
+    add('order', { for: 'bulk queue', reason: 'calls of an import would delay those of other stores' })
+  if (result !== undefined && isInReview(result.status)) {
+    const error = typeof result.error === 'string' ? `: ${result.error}` : ''
+    add('invoice', { for: 'accountant', reason: `it is in review${error}`, ...nextCheck(stored) })
+  }
+  for (const request of openRequests(order))
+    if (request.id !== failing?.delivery)
+      add(request.kind, whyOpen(request, stored), request.id, request.others.length)
+  if (failing !== undefined) return links
+  if (doubt !== false)
+    add('result', {
+      for: 'check',
+      reason: 'it may be out of date and is read from the service',
+      ...nextCheck(stored),
+    })
+  if (create !== undefined && !isKnown(order, create.id))
+    add('create', { for: 'worker', reason: 'it is in the order queue' }, create.id)
+  return links
+}
+
+/** What becomes of a dead letter that is discarded. */
+const discarded = ({ event, delivery }: Failing, { order }: StoredOrder): string => {
+  if (isKnown(order, delivery)) return 'The request is kept with the order, and the next check sends it.'
+  return ['order.create', 'order.payment', 'order.refund', 'order.withdraw'].includes(event)
+    ? 'The request is lost, and its store is not notified.'
+    : 'Nothing is lost once a check has read the order from the service.'
+}
+
+const actionsOf = (stored: StoredOrder): WaitingAction[] => {
+  const { order, failing, check_at } = stored
+  const isBlocked = failing !== undefined && !isDead(failing)
+  const hasRefused = openRequests(order).some(isRefused)
+  const soon = check_at === undefined ? '' : `, which is due at ${iso(check_at)}`
+  const check = isBlocked
+    ? `The check waits behind "${failing.event}" and changes nothing before that succeeds.`
+    : `The worker reads the order from the service${hasRefused ? ' and sends what was refused again' : ''}${soon}.`
+  const when = isBlocked ? 'When the service answers again, the' : 'The'
+  return [
+    { action: 'check', effect: check },
+    ...(failing !== undefined && isDead(failing)
+      ? ([
+          { action: 'replay', effect: `The worker processes "${failing.event}" at once.` },
+          { action: 'discard', effect: discarded(failing, stored) },
+        ] as const)
+      : []),
+    ...openRequests(order)
+      .filter(({ stage }) => stage !== 'held')
+      .map(({ kind: of }) => {
+        const effect = `${when} order is read, and the ${of} withdrawn unless it is done already.`
+        return { action: 'withdraw', of, effect } as const
+      }),
+  ]
+}
+
+const summaryOf = ([first, ...behind]: readonly WaitingLink[], now: number): string => {
+  if (first === undefined) return 'Nothing waits.'
+  const { what, reason, since, next } = first
+  const attempt = next !== undefined && Date.parse(next) > now ? `at ${next}` : 'now'
+  return [
+    `${what} waits for ${FOR[first.for]}${since === undefined ? '' : ` since ${since}`}: ${reason}`,
+    ...(next === undefined ? [] : [`next attempt ${attempt}`]),
+    ...(behind.length === 0 ? [] : [`${behind.map(link => link.what).join(', ')} behind it`]),
+  ].join('; ')
+}
+
+/**
+ * Why an order waits: for what, since when, and what could be done. Pure.
+ *
+ * @param now unix time in milliseconds
+ * @param announced what the stores' API has accepted and the worker may not have handled yet
+ */
+export const whyWaiting = (stored: StoredOrder, now: number, announced?: Announced): Waiting => {
+  const links = linksOf(stored, announced?.create)
+  return { summary: summaryOf(links, now), links, actions: links.length === 0 ? [] : actionsOf(stored) }
+}

@@ -1,0 +1,193 @@
+import { type Alarm, alarmName, alarmsFor, feedAlarmsFor } from '@order-relay/deploy/alarms.ts'
+import { QUEUE_IDS } from '@order-relay/deploy/queues.ts'
+import { feedQueues, METRICS_NAMESPACE, QUEUES } from '@order-relay/lib/platform/names.ts'
+import type { Cli } from '../core/command.ts'
+import type { Context } from '../core/context.ts'
+import { count, facts, lines, type Report, table } from '../core/output.ts'
+import { type Depth, type Queues, queuesOf } from '../core/queue.ts'
+import { FLOW_NAMES, flowRates, lastIntervals, type ReadSeries, type Series, seriesOf } from './metrics.ts'
+
+export type AlarmState = {
+  name: string
+  /** The page of docs/runbook. */
+  page: string
+  summary: string
+  /** `unknown`: not enough data or, locally, a condition that only AWS can measure. */
+  state: 'ok' | 'alarm' | 'unknown'
+  /** When it entered this state, if known. */
+  since?: string
+}
+
+const tableOf = ({ service, nameOf, stores }: Context): Alarm[] => [
+  ...Object.values(alarmsFor(service)),
+  ...Object.values(feedAlarmsFor({ prefix: nameOf(''), stores: stores() })),
+]
+
+const STATES: Readonly<Record<string, AlarmState['state']>> = { OK: 'ok', ALARM: 'alarm' }
+
+type State = Pick<AlarmState, 'state' | 'since'>
+
+/** The states in CloudWatch, by alarm name. */
+const cloudWatchStates = async ({ service, aws }: Context) => {
+  const found = new Map<string, State>()
+  const pages = (await aws.cloudWatch()).paginateDescribeAlarms({ AlarmNamePrefix: `${service}-` })
+  for await (const { MetricAlarms = [] } of pages)
+    for (const { AlarmName = '', StateValue = '', StateTransitionedTimestamp: since } of MetricAlarms) {
+      const state = STATES[StateValue] ?? 'unknown'
+      found.set(AlarmName, { state, ...(since !== undefined && { since: since.toISOString() }) })
+    }
+  return found
+}
+
+const WATCHED = ['ordersDead', 'feedsDead', 'quarantine'] as const
+
+/** The alarms that the local stack can evaluate: conditions on its own metrics and on queue depths. */
+const localState = async ({ condition }: Alarm, queues: Queues, read: ReadSeries): Promise<State> => {
+  const { Namespace, MetricName, Dimensions, Statistic, Period, ComparisonOperator, Threshold } = condition
+  const judged = (value: number, since?: string): State => {
+    const exceeds = ComparisonOperator === 'GreaterThanThreshold' ? value > Threshold : value >= Threshold
+    return exceeds ? { state: 'alarm', ...(since !== undefined && { since }) } : { state: 'ok' }
+  }
+  if (Namespace === 'AWS/SQS' && MetricName === 'ApproximateNumberOfMessagesVisible') {
+    const id = JSON.stringify(Dimensions)
+    const queue = WATCHED.find(name => id.includes(`"${QUEUE_IDS[name]}"`))
+    return queue === undefined ? { state: 'unknown' } : judged(queues[queue].waiting)
+  }
+  if (Namespace !== METRICS_NAMESPACE || Statistic === 'p99') return { state: 'unknown' }
+  const dimensions = Object.fromEntries(
+    Dimensions.filter(({ Name }) => Name !== 'service').map(({ Name, Value }) => [Name, String(Value)]),
+  )
+  const series: Series = { namespace: Namespace, name: MetricName, dimensions, stat: Statistic }
+  const intervals = lastIntervals(Period / 60, 1)
+  const [minutes = []] = await read([series], intervals)
+  const values = minutes.filter(value => value !== undefined)
+  const first = minutes.findIndex(value => value !== undefined)
+  const since = new Date(intervals.from + first * intervals.step).toISOString()
+  const value = Statistic === 'Sum' ? values.reduce((sum, each) => sum + each, 0) : Math.max(0, ...values)
+  return judged(value, first === -1 ? undefined : since)
+}
+
+/** The state of every alarm, from CloudWatch or, in the local stack, evaluated with the same conditions. */
+export const alarmsOf = async (context: Context, queues: Queues, read: ReadSeries): Promise<AlarmState[]> => {
+  const { local, service } = context
+  const known = local ? undefined : await cloudWatchStates(context)
+  const alarms = tableOf(context).map(async ({ condition, ...alarm }) => ({
+    ...alarm,
+    ...(known === undefined
+      ? await localState({ condition, ...alarm }, queues, read)
+      : (known.get(alarmName(service, alarm)) ?? ({ state: 'unknown' } as const))),
+  }))
+  return Promise.all(alarms)
+}
+
+const ORDER = { alarm: 0, unknown: 1, ok: 2 }
+
+/** Active alarms first. */
+export const byState = (alarms: readonly AlarmState[]): AlarmState[] =>
+  alarms.toSorted((a, b) => ORDER[a.state] - ORDER[b.state])
+
+const RECENT_MINUTES = 5
+
+/** The throughput of the last five minutes, the last hour by minutes and the last day by quarters of an hour. */
+export const ratesOf = async (read: ReadSeries) => {
+  const [hour, day] = [lastIntervals(60, 1), lastIntervals(96, 15)]
+  const [hourly, daily] = await Promise.all([flowRates(read, hour), flowRates(read, day)])
+  const recent = Object.fromEntries(
+    FLOW_NAMES.map(name => [name, hourly[name].slice(-RECENT_MINUTES).reduce((sum, each) => sum + each, 0)]),
+  ) as Record<(typeof FLOW_NAMES)[number], number>
+  return {
+    minutes: RECENT_MINUTES,
+    recent,
+    hour: { ...hour, values: hourly },
+    day: { ...day, values: daily },
+  }
+}
+
+const AGE_MINUTES = 10
+
+/**
+ * The age of the oldest message of each non-empty queue, in seconds. SQS reports it only to CloudWatch, so it is unknown
+ * in the local stack.
+ */
+export const agesOf = async (context: Context, { orders, bulk, feeds }: Queues, read: ReadSeries) => {
+  if (context.local) return {}
+  const queueOf = feedQueues(context.stores())
+  const all = [
+    { name: 'orders', queue: QUEUES.orders, depth: orders },
+    { name: 'bulk', queue: QUEUES.bulk, depth: bulk },
+    ...feeds.map(({ source, depth }) => ({ name: `feed ${source}`, queue: queueOf(source), depth })),
+  ].filter(({ depth }) => depth !== undefined && depth.waiting + depth.inFlight > 0)
+  const series = all.map(
+    ({ queue }): Series => ({
+      ...{ namespace: 'AWS/SQS', name: 'ApproximateAgeOfOldestMessage', stat: 'Maximum' },
+      dimensions: { QueueName: context.nameOf(queue) },
+    }),
+  )
+  const values = await read(series, lastIntervals(AGE_MINUTES, 1))
+  return Object.fromEntries(
+    all.flatMap(({ name }, index) => {
+      const age = values[index]?.findLast(value => value !== undefined)
+      return age === undefined ? [] : [[name, age]]
+    }),
+  )
+}
+
+/** A field name in plain words: `requestsFailed` as "requests failed". */
+const wordsOf = (name: string): string => name.replaceAll(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
+
+const status = async (context: Context): Promise<Report> => {
+  const read = seriesOf(context)
+  const queues = await queuesOf(context)
+  const [alarms, rates, ages] = await Promise.all([
+    alarmsOf(context, queues, read),
+    ratesOf(read),
+    agesOf(context, queues, read),
+  ])
+  const active = alarms.filter(({ state }) => state === 'alarm')
+  const unknown = alarms.filter(({ state }) => state === 'unknown').length
+  const { feeds, ...own } = queues
+  const depths = [
+    ...Object.entries(own).map(([name, depth]): [string, Depth] => [wordsOf(name), depth]),
+    ...feeds.map(({ source, depth }): [string, Depth | undefined] => [`feed ${source}`, depth]),
+  ]
+  return {
+    data: {
+      ...{ queues, ages, rates: { minutes: rates.minutes, ...rates.recent }, alarms },
+      ...{ hour: rates.hour, day: rates.day },
+    },
+    ok: active.length === 0,
+    text: lines(
+      active.length === 0
+        ? 'No alarm is active.'
+        : active.map(({ name, summary, page, since }) =>
+            lines(
+              `!! ${name}: ${summary}${since === undefined ? '' : `, since ${since}`}`,
+              `   → docs/runbook/${page}.md`,
+            ),
+          ),
+      unknown > 0 &&
+        `${count(unknown, 'alarm')} cannot be judged${context.local ? ' locally' : ': no data yet'}.`,
+      '',
+      table(
+        ['QUEUE', 'WAITING', 'IN FLIGHT', 'OLDEST'],
+        depths.map(([name, depth]) => [
+          ...[name, depth?.waiting, depth?.inFlight],
+          ages[name] === undefined ? undefined : `${Math.round(ages[name])} s`,
+        ]),
+      ),
+      '',
+      `The last ${rates.minutes} minutes:`,
+      facts(Object.fromEntries(FLOW_NAMES.map(name => [wordsOf(name), rates.recent[name]]))),
+    ),
+  }
+}
+
+/** `relay status`: what the console's overview shows. */
+export const statusCommand = ({ program, run }: Cli): void => {
+  program
+    .command('status')
+    .description(
+      'Show the active alarms, the depth of each queue, and the throughput of the last five minutes; with --json also of the last hour by minutes and the last day by quarters of an hour. The exit code is 1 if an alarm is active.',
+    )
+    .action(run(status))
+}

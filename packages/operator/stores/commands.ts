@@ -1,0 +1,64 @@
+import { FEED_TEST } from '@order-relay/lib/feeds/deliver.ts'
+import type { Cli } from '../core/command.ts'
+import { ORDER, positive, since } from '../core/options.ts'
+import { RESEND_RATE, resendOrders } from '../orders/resend.ts'
+import { createKey, revokeKey, setSecret, writeIndexes } from './credentials.ts'
+import { ERROR_HOURS, listStores, showStore, testFeed } from './stores.ts'
+
+/** `relay stores`: the stores, their keys and their feeds. */
+export const storesCommands = ({ program, run }: Cli): void => {
+  const stores = program
+    .command('stores')
+    .description('Manage the keys and feeds of the stores in stores.yml.')
+  const ofStore = (name: string, description: string) =>
+    stores.command(name).description(description).argument('<source>', 'source of the store')
+  stores
+    .command('list')
+    .description(
+      'List the stores with their feeds and queues, the number of waiting messages, and their keys.',
+    )
+    .option(
+      '--errors',
+      `include the last error of each HTTP feed in the log of the last ${ERROR_HOURS} hours`,
+    )
+    .action(run(listStores))
+  ofStore(
+    'show',
+    "Show a store's feed: its queue with policy, consumers and number of waiting messages; and for its developer: the code of a consumer or receiver, and the policy of the consumer's role.",
+  ).action(run(showStore))
+  ofStore('key', "Create a key for the stores' API. It is shown once; only its hash is stored.")
+    .option('--read-only', 'create a key that can read orders, but not create, pay, refund or withdraw them')
+    .action(run(createKey))
+  ofStore('revoke', 'Revoke a key.')
+    .argument('<id>', 'id of the key, as listed by relay stores list')
+    .action(run(revokeKey))
+  stores
+    .command('index')
+    .description(
+      'Write the index from which the functions read keys and secrets, in case parameters were changed by hand.',
+    )
+    .action(run(writeIndexes))
+  ofStore(
+    'secret',
+    'Create the secret that signs the messages of an HTTP feed, or replace it. It is shown once; the previous one remains in use for a day.',
+  )
+    .option('--stdin', 'read the secret from standard input, or prompt for it, instead of creating one')
+    .action(run(setSecret))
+  ofStore(
+    'test',
+    `Send a signed message with the event ${FEED_TEST} to an HTTP feed and show the response. The exit code is 1 unless it is 2xx.`,
+  ).action(run(testFeed))
+  ofStore(
+    'resend',
+    'Publish the current state of orders again, each with its next version, after a store has lost its data. Safe to repeat; if interrupted, it prints how to continue.',
+  )
+    .option(
+      '--since <when>',
+      'orders changed since: 2h, 7d, or a date; either this or --order is required',
+      since,
+    )
+    .addOption(ORDER)
+    .option('--after <external_id>', 'continue after this order')
+    .option('--rate <number>', 'orders per second', positive, RESEND_RATE)
+    .action(run(resendOrders))
+}

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { allow, policy } from '@order-relay/deploy/cloudformation.ts'
+import { CONSUME } from '@order-relay/deploy/queues.ts'
+import { FEED_TEST, httpDelivery } from '@order-relay/lib/feeds/deliver.ts'
+import { httpClient } from '@order-relay/lib/platform/http-client.ts'
+import { feedQueueName, feedSecretName, storeName } from '@order-relay/lib/platform/names.ts'
+import { queueNames } from '@order-relay/lib/platform/stores.ts'
+import { CREDENTIALS } from '@order-relay/local/settings.ts'
+import * as v from 'valibot'
+import { type Context, storeNamed } from '../core/context.ts'
+import { cannot, messageOf } from '../core/errors.ts'
+import { logOf } from '../core/log.ts'
+import { facts, lines, table } from '../core/output.ts'
+import { depthOf } from '../core/queue.ts'
+import { ROOT } from '../core/stack.ts'
+import { jsonOf } from '../core/webhook.ts'
+import { feedSecretOf, storeKeysOf, storesWithSecret } from './credentials.ts'
+
+/** How far back to search for endpoint errors. */
+export const ERROR_HOURS = 24
+
+const FAILURES = ['feed message retried', 'feed message dead-lettered', 'feed disabled']
+const DELIVERED = 'feed message delivered'
+
+const failed = v.object({ error: v.object({ message: v.string() }) })
+
+/** The last error of each store's endpoint in the log, unless it has accepted a message since. */
+const feedErrors = async (context: Context) => {
+  const errors = new Map<string, { at: Date; message: string }>()
+  if (context.stores().every(({ feed }) => feed === 'sqs')) return errors
+  const since = new Date(Date.now() - ERROR_HOURS * 60 * 60 * 1000)
+  const log = logOf(context, { since, follow: false, messages: [...FAILURES, DELIVERED] })
+  for await (const { at, message, fields } of log) {
+    const source = String(fields.source)
+    if (message === DELIVERED) errors.delete(source)
+    else errors.set(source, { at, message: v.is(failed, fields) ? fields.error.message : message })
+  }
+  return errors
+}
+
+export const listStores = async (context: Context, { errors: isAsked = false }: { errors?: boolean }) => {
+  const errors = isAsked ? await feedErrors(context) : undefined
+  const keys = await storeKeysOf(context)
+  const secrets = await storesWithSecret(context)
+  const stores = []
+  for (const { source, queue: given, feed } of context.stores()) {
+    const name = storeName(source)
+    const queue = feedQueueName(source, given)
+    stores.push({
+      source,
+      feed:
+        feed === 'sqs'
+          ? { kind: 'sqs' as const }
+          : { kind: 'http' as const, url: feed.http, secret: secrets.has(name) },
+      queue: await context.queueUrl(queue),
+      waiting: (await depthOf(context, queue)).all,
+      keys: keys.filter(({ store }) => store === name).map(({ id, since }) => ({ id, since })),
+      error: errors?.get(source),
+    })
+  }
+  const rows = stores.map(({ source, feed, queue, waiting, keys: ids, error }) => [
+    source,
+    feed.kind === 'sqs' ? 'sqs' : `${feed.url}${feed.secret ? '' : ' (no secret)'}`,
+    queue.slice(queue.lastIndexOf('/') + 1),
+    waiting,
+    ids.map(({ id }) => id).join(', '),
+    ...(errors ? [error && `${error.at.toISOString()} ${error.message}`] : []),
+  ])
+  const columns = ['SOURCE', 'FEED', 'QUEUE', 'WAITING', 'KEYS', ...(errors ? ['LAST ERROR'] : [])]
+  return { data: { stores }, text: table(columns, rows) }
+}
+
+/** An example without its header. */
+const example = (file: string): string => {
+  const text = readFileSync(join(ROOT, 'examples', file), 'utf8')
+  return text.slice(text.indexOf('import ')).trimEnd()
+}
+
+/** Information for the developer of a store with an SQS feed. */
+const forConsumer = ({ local, region }: Context, url: string, arn: string) => {
+  // Version 1 of the AWS CLI ignores AWS_ENDPOINT_URL_SQS.
+  const aws = local ? `aws --endpoint-url ${new URL(url).origin} sqs` : 'aws sqs'
+  return {
+    role_policy: policy(allow(CONSUME, [arn])),
+    aws_cli: `${aws} receive-message --queue-url ${url} --message-system-attribute-names MessageGroupId --max-number-of-messages 10 --wait-time-seconds 20
+${aws} delete-message --queue-url ${url} --receipt-handle "$RECEIPT_HANDLE"`,
+    environment: {
+      AWS_REGION: region,
+      // For the AWS CLI before version 2, and Python.
+      AWS_DEFAULT_REGION: region,
+      ...(local && {
+        AWS_ENDPOINT_URL_SQS: new URL(url).origin,
+        AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
+        AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
+      }),
+    },
+    code: example('sqs-consumer.ts').replace("process.argv[2] ?? ''", `'${url}'`),
+  }
+}
+
+const forReceiver = () => ({
+  environment: { FEED_SECRET: 'the secret of the feed', PORT: '8080' },
+  code: example('http-receiver.ts'),
+})
+
+/** `relay stores show`. */
+export const showStore = async (context: Context, source: string) => {
+  const store = storeNamed(context, source)
+  const { feed, consumers, dead_letter_after } = store
+  const [name = '', deadName] = queueNames(store)
+  const [url, { all: waiting, attributes }] = [await context.queueUrl(name), await depthOf(context, name)]
+  const dead_letters = deadName === undefined ? undefined : (await depthOf(context, deadName)).all
+  const { QueueArn: arn = '', Policy = '' } = attributes
+  const secret = await context.parameters.get(feedSecretName(source))
+  const kind =
+    feed === 'sqs'
+      ? { kind: 'sqs', consumers, dead_letter_after, dead_letters }
+      : { kind: 'http', url: feed.http, secret: secret !== undefined }
+  const forStore = feed === 'sqs' ? forConsumer(context, url, arn) : forReceiver()
+  // The code imports it.
+  const snippets = { ...forStore, 'once.ts': example('once.ts') }
+  const queue = { url, arn, waiting, policy: jsonOf(Policy) }
+  const sections = Object.entries({ ...(Policy !== '' && { policy: queue.policy }), ...snippets })
+  return {
+    data: { source, feed: kind, queue, snippets },
+    text: lines(
+      facts({ source, ...kind, consumers: consumers?.join(', '), queue: url, arn, waiting }),
+      ...sections.map(([title, content]) => [
+        `\n${title}:\n`,
+        typeof content === 'string' ? content : JSON.stringify(content, null, 2),
+      ]),
+    ),
+  }
+}
+
+/** Delivers a test message without an order, and shows the response of the store's endpoint. */
+export const testFeed = async (context: Context, source: string) => {
+  const { feed } = storeNamed(context, source)
+  if (feed === 'sqs')
+    throw cannot(`test the feed of "${source}"`, 'it is an SQS queue, which refuses no message')
+  const secret = await feedSecretOf(context, source, `test the feed of "${source}"`)
+  const event = FEED_TEST
+  const delivery = randomUUID()
+  const data = { source, external_id: event }
+  const body = JSON.stringify({ event, delivery, version: 0, cause: { event, delivery }, data })
+  const began = performance.now()
+  const deliver = httpDelivery({ http: httpClient(), now: Date.now })
+  const failure = await deliver({ url: feed.http, secrets: [secret], event, delivery, body }).then(
+    () => undefined,
+    messageOf,
+  )
+  const milliseconds = Math.round(performance.now() - began)
+  return {
+    data: { source, url: feed.http, delivery, accepted: failure === undefined, failure, milliseconds },
+    ok: failure === undefined,
+    text: `${failure ?? 'Accepted'} (${feed.http}, ${milliseconds} ms)`,
+  }
+}

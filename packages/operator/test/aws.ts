@@ -1,0 +1,250 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { answerCalls } from '@order-relay/test-support/calls.ts'
+import { relay } from '@order-relay/test-support/relay.ts'
+
+const resource = (Type: string, Properties: object) => ({ Type: `AWS::Lambda::${Type}`, Properties })
+const lambda = (name: string) =>
+  resource('Function', {
+    ...{ FunctionName: `order-relay-production-${name}`, Timeout: 9 },
+    Environment: { Variables: { ACCOUNTING_URL: 'http://127.0.0.1:1' } },
+  })
+const WorkerLiveAlias = resource('Alias', { FunctionName: { Ref: 'Worker' }, Name: 'live' })
+const Resources = { Webhook: lambda('webhook'), Worker: lambda('worker'), WorkerLiveAlias }
+const OUTPUTS = {
+  WebhookUrl: 'http://127.0.0.1:1/webhook',
+  ApiUrl: 'http://127.0.0.1:1',
+  OrdersTableName: 'order-relay-production-orders',
+  AlarmTopicArn: 'arn:aws:sns:eu-central-1:000000000000:order-relay-production-alarms',
+}
+
+const at = (second: number) => new Date(Date.UTC(2026, 2, 21, 9, 30, second)).toISOString()
+const line = (second: number, level: string, message: string, fields: object = {}) => ({
+  ...{ timestamp: at(second), level, message, source: 'api', external_id: '1', ...fields },
+})
+const platform = (second: number, type: string, status: string) => ({
+  ...{ time: at(second), type: `platform.${type}`, record: { requestId: 'r', status } },
+})
+/** In two pages each, as CloudWatch returns them; Lambda's own lines as with its log format JSON. */
+const LOGS: Readonly<Record<string, object[][]>> = {
+  webhook: [
+    [line(1, 'INFO', 'first'), { _aws: { Timestamp: 1 }, Deliveries: 1 }],
+    [line(4, 'ERROR', 'fourth', { error: { name: 'E', message: 'm', stack: 'E\n at x' } })],
+  ],
+  worker: [
+    [line(2, 'INFO', 'second'), platform(2, 'report', 'success')],
+    [platform(3, 'report', 'timeout'), platform(5, 'initReport', 'error')],
+  ],
+}
+
+type Letter = { id: string; event: string; source?: string; external_id: string }
+
+/** The state of the account, and what the command did in it. */
+const NEW = {
+  ...{ confirmed: 0, pending: 0, unreserved: 10 },
+  ...{ letters: [] as readonly Letter[], hidden: 0, fails: [] as readonly string[] },
+}
+let account = NEW
+let [unread, processed, deleted, written]: [Letter[], string[], string[], string[]] = [[], [], [], []]
+
+/** The queue in which there are messages; of the others, SQS hands out none. */
+const LETTERS = 'orders-dead.fifo'
+
+const OPERATOR = 'arn:aws:sts::000000000000:assumed-role/operators/sara'
+
+/** The fields of all commands, so far as the answers depend on them. */
+type Input = Partial<
+  Record<'QueueName' | 'QueueUrl' | 'ReceiptHandle' | 'logGroupName' | 'nextToken', string>
+> & {
+  Item?: { operation: { S: string } }
+  Payload?: string
+  MetricDataQueries?: {
+    Id: string
+    MetricStat: { Metric: { MetricName: string; Dimensions: { Value: string }[] } }
+  }[]
+  EndTime?: Date
+}
+
+const messageOf = ({ id, event, source = 'api', external_id }: Letter) => ({
+  ...{ MessageId: id, ReceiptHandle: id, Body: JSON.stringify({ event, data: { source, external_id } }) },
+  Attributes: { MessageGroupId: external_id, SentTimestamp: '0' },
+})
+
+const alarm = (name: string, StateValue: string, StateTransitionedTimestamp?: Date) => ({
+  ...{ AlarmName: `order-relay-production-${name}`, StateValue, StateTransitionedTimestamp },
+})
+
+const METRICS: Readonly<Record<string, number>> = {
+  'Deliveries order-relay-production forged': 3,
+  'Deliveries order-relay-production unreadable': 2,
+  'EventRetried order-relay-production': 7,
+}
+
+/** What AWS answers, by command; nothing to any other. */
+const ANSWERS: Readonly<Record<string, (input: Input) => object>> = {
+  DescribeStacks() {
+    const Outputs = Object.entries(OUTPUTS).map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue }))
+    return { Stacks: [{ Outputs }] }
+  },
+  GetTemplate: () => ({ TemplateBody: JSON.stringify({ Resources }) }),
+  GetTopicAttributes: () => ({
+    Attributes: {
+      SubscriptionsConfirmed: `${account.confirmed}`,
+      SubscriptionsPending: `${account.pending}`,
+    },
+  }),
+  GetAccountSettings: () => ({
+    AccountLimit: { ConcurrentExecutions: 10, UnreservedConcurrentExecutions: account.unreserved },
+  }),
+  ListEventSourceMappings: () => ({ EventSourceMappings: [{ ScalingConfig: { MaximumConcurrency: 5 } }] }),
+  Invoke({ Payload = '' }) {
+    const [{ messageId }] = JSON.parse(Payload).Records
+    processed.push(messageId)
+    const batchItemFailures = account.fails.includes(messageId) ? [{ itemIdentifier: messageId }] : []
+    return { Payload: Buffer.from(JSON.stringify({ batchItemFailures })) }
+  },
+  FilterLogEvents({ logGroupName = '', nextToken }) {
+    const page = LOGS[logGroupName.split('-').at(-1) ?? '']?.[nextToken === undefined ? 0 : 1] ?? []
+    const messages = page.map(each => JSON.stringify(each))
+    const events = messages.map(message => ({ message, timestamp: 1, eventId: message }))
+    return { events, ...(nextToken === undefined && { nextToken: '2' }) }
+  },
+  GetQueueUrl: ({ QueueName }) => ({ QueueUrl: `https://sqs.example/000000000000/${QueueName}` }),
+  GetQueueAttributes: ({ QueueUrl }) => ({
+    Attributes: QueueUrl?.endsWith(LETTERS) && {
+      ApproximateNumberOfMessages: `${account.letters.length}`,
+      ApproximateNumberOfMessagesNotVisible: `${account.hidden}`,
+    },
+  }),
+  // Messages of one group come together, as from AWS.
+  ReceiveMessage: ({ QueueUrl }) => ({
+    Messages: QueueUrl?.endsWith(LETTERS) ? unread.splice(0, 10).map(messageOf) : [],
+  }),
+  DeleteMessage: ({ ReceiptHandle = '' }) => ({ deleted: deleted.push(ReceiptHandle) }),
+  GetCallerIdentity: () => ({ Arn: OPERATOR }),
+  PutItem: ({ Item }) => ({ written: written.push(Item?.operation.S ?? '') }),
+  DescribeAlarms: () => ({
+    MetricAlarms: [
+      ...[alarm('dead-letters', 'ALARM', new Date(1000)), alarm('queue-age', 'OK')],
+      // Of a stage whose name begins like this one's.
+      alarm('two-queue-age', 'ALARM'),
+    ],
+  }),
+  GetMetricData: ({ MetricDataQueries = [], EndTime }) => ({
+    MetricDataResults: MetricDataQueries.map(({ Id, MetricStat: { Metric } }) => {
+      const name = [Metric.MetricName, ...Metric.Dimensions.map(({ Value }) => Value)].join(' ')
+      return { Id, Timestamps: [new Date(Number(EndTime) - 60_000)], Values: [METRICS[name] ?? 0] }
+    }),
+  }),
+}
+
+const letter = (id: string, external_id: string, event = 'order.payment') => ({ id, event, external_id })
+const THREE = [
+  letter('payment-of-a', 'a'),
+  letter('refund-of-a', 'a', 'order.refund'),
+  letter('refund-of-b', 'b', 'order.refund'),
+]
+
+/** What the command asks of AWS and the local stack does not have. */
+export const awsTests = () => {
+  beforeAll(() => answerCalls((action, input) => ANSWERS[action]?.(input) ?? {}))
+  afterAll(() => answerCalls(undefined))
+
+  const prepare = (state: Partial<typeof NEW> = {}) => {
+    account = { ...NEW, ...state }
+    unread = [...account.letters]
+    ;[processed, deleted, written] = [[], [], []]
+  }
+  beforeEach(() => prepare())
+
+  test.each([
+    [{ confirmed: 0, pending: 0 }, /note {2}alarms reach somebody: nobody is subscribed/],
+    [{ confirmed: 0, pending: 1 }, /note {2}alarms reach somebody: the subscription is not confirmed/],
+    [{ confirmed: 1 }, /ok {2}alarms reach somebody: 1 subscription/],
+    [{ unreserved: 8 }, /ok {2}the account's Lambda concurrency suffices/],
+    [{ unreserved: 7 }, /!! {4}the account's Lambda concurrency suffices: quota 10, 7 of them/],
+  ])('the doctor checks the subscriptions of alarms and the quota (%j)', async (state, expected) => {
+    prepare(state)
+    expect((await relay(['doctor'])).out).toMatch(expected)
+  })
+
+  test('status shows the alarms of CloudWatch, the depths of SQS and sums of metrics', async () => {
+    prepare({ letters: THREE, hidden: 1 })
+    const { code, out } = await relay(['status', '--json'])
+    const { alarms, queues, rates } = JSON.parse(out)
+    const states = alarms.flatMap(({ name, state, since }: Record<string, string>) =>
+      state === 'unknown' ? [] : [[name, state, since]],
+    )
+    expect(states).toEqual([
+      ['dead-letters', 'alarm', '1970-01-01T00:00:01.000Z'],
+      ['queue-age', 'ok', undefined],
+    ])
+    expect(queues.ordersDead).toEqual({ waiting: 3, inFlight: 1 })
+    expect(rates).toMatchObject({ refused: 5, retried: 7, processed: 0 })
+    expect(code).toBe(1)
+  })
+
+  const tail = (...args: string[]) => relay(['tail', '--no-follow', '--since', '1h', ...args])
+
+  test('tail shows the logs of all functions in order, with time-outs, and stacks with --verbose', async () => {
+    const lines = (await tail()).out.trim().split('\n')
+    expect(lines.map(each => each.slice(11, 19))).toEqual([1, 2, 3, 4, 5].map(second => `09:30:0${second}`))
+    expect(lines[2]).toContain('worker     ERROR invocation ended with timeout')
+    expect(lines[4]).toContain('worker     ERROR start of the function ended with error')
+    const errors = await tail('--errors', '--verbose', '--order', '1')
+    expect(errors.out).toMatch(/^\S+ \S+ {2}webhook {4}ERROR fourth .*\n {4}at x\n$/)
+    expect(await tail('--order', '2')).toMatchObject({ code: 0, out: '', err: 'No matching lines.\n' })
+  })
+
+  const replay = (...args: string[]) => relay(['dead', 'replay', ...args, '--rate', '100000'])
+
+  test.each([
+    ['is not replayed', ['--event', 'order.refund'], []],
+    ['fails again, and remains a dead letter', ['--all'], ['payment-of-a']],
+  ])('a replay never lets an event overtake one of its order that %s', async (_, args, fails) => {
+    prepare({ letters: THREE, fails })
+    const { code, out } = await replay(...args)
+    expect([processed, deleted, code]).toEqual([[...fails, 'refund-of-b'], ['refund-of-b'], 1])
+    const kept = [
+      ...fails.map(id => `${id} {2}kept: it failed again.*\\n`),
+      'refund-of-a {2}kept: an earlier message',
+    ]
+    expect(out).toMatch(new RegExp(`^Replayed 1 message\\.\\n${kept.join('')}`))
+  })
+
+  test('when errors return, the replay stops by itself, and the history names the caller', async () => {
+    const letters = Array.from({ length: 9 }, (_, index) => letter(`m${index}`, `o${index}`))
+    const ids = letters.map(({ id }) => id)
+    prepare({ letters, fails: ids.filter(id => id !== 'm2') })
+    const { code, out } = await replay('--all', '--reason', 'the service is back')
+    expect([processed, deleted]).toEqual([ids.slice(0, 8), ['m2']])
+    expect(out).toMatch(/^Replayed 1 message\.\n[\s\S]*\nStopped: Cannot go on: 5 replays failed in a row; /)
+    expect(code).toBe(1)
+    const [before, after] = written.map(text => JSON.parse(text))
+    const begun = { by: OPERATOR, action: 'replay', name: 'all', reason: 'the service is back' }
+    expect(before).toMatchObject(begun)
+    expect(before.ended).toBeUndefined()
+    expect(after).toMatchObject({ ...before, counts: { replayed: 1, failed: 7 }, messages: ['m2'] })
+    expect(after.stopped).toContain('5 replays failed')
+  })
+
+  test('a replay is paced by --rate', async () => {
+    prepare({ letters: THREE })
+    const began = performance.now()
+    await relay(['dead', 'replay', '--all', '--rate', '10'])
+    expect(processed).toHaveLength(3)
+    // The first is not delayed.
+    expect(performance.now() - began).toBeGreaterThan(190)
+  })
+
+  test('all are read, however many, and what could not be seen is reported', async () => {
+    const others = Array.from({ length: 1234 }, (_, index) => letter(`m${index}`, `o${index}`))
+    prepare({ letters: [...others, letter('last', 'z', 'order.refund')] })
+    const last = await replay('--event', 'order.refund')
+    expect(last).toMatchObject({ code: 0, out: 'Replayed 1 message.\n' })
+    expect(processed).toEqual(['last'])
+    prepare({ letters: THREE, hidden: 2 })
+    const { code, out } = await replay('--all')
+    expect(out).toMatch(/^Replayed 3 messages\.\n2 more messages not shown/)
+    expect(code).toBe(1)
+  })
+}

@@ -1,0 +1,168 @@
+import { expect, test } from '@jest/globals'
+import { newOrder, type Order } from '@order-relay/lib/orders/order.ts'
+import { orderName } from '@order-relay/lib/protocol/order.ts'
+import { balance, type ComparedOrder, type Evidence } from '../audit/balance.ts'
+import { addLine, emptyLog } from '../audit/logged.ts'
+
+const SINCE = new Date('2026-03-21T00:00:00Z')
+const UNTIL = new Date('2026-03-22T00:00:00Z')
+const NOON = new Date('2026-03-21T12:00:00Z')
+
+const key = (external_id: string) => ({ source: 'api', external_id })
+const paid = (external_id: string) => ({ ...key(external_id), status: 'paid' })
+
+const compared = (id: string, change: Partial<Order>, service?: ComparedOrder['service']): ComparedOrder => ({
+  ...{ key: key(id), service },
+  stored: {
+    ...{ outbox: undefined, bulk: undefined, revision: 1, updated_at: '' },
+    order: { ...newOrder(key(id)), ...change },
+  },
+})
+const ordersOf = (...orders: ComparedOrder[]) => new Map(orders.map(each => [orderName(each.key), each]))
+
+const recordOf = (id: string) => ({
+  delivery: id,
+  ...paid(id),
+  received_at: NOON.getTime() / 1000,
+  expires_at: 0,
+})
+const NOTHING = {
+  ...{ dead: new Set<string>(), quarantined: new Set<string>(), deadHidden: 0, waiting: 0 },
+  ...{ left: { dead: 0, quarantined: 0 }, orders: ordersOf() },
+}
+
+type Line = { message: string; at?: Date; [field: string]: unknown }
+
+const balanceOf = (lines: Line[], change: Partial<Evidence> = {}) => {
+  const logged = emptyLog()
+  for (const { message, at = NOON, ...fields } of lines)
+    addLine(logged, { at, message, fields, level: 'INFO', from: undefined }, UNTIL)
+  const recorded = new Map([...logged.queued.keys()].map(id => [id, recordOf(id)]))
+  return balance({ since: SINCE, until: UNTIL, logged, recorded, ...NOTHING, ...change })
+}
+const received = (outcome: string, more: object = {}): Line => ({
+  ...{ message: 'delivery received', outcome, ...more },
+})
+const queued = (id: string) => received('queued', { delivery: id, ...key(id) })
+const processed = (id: string, changed = true): Line => ({
+  message: 'event processed',
+  delivery: id,
+  changed,
+})
+const accepted = (id: string, action: string): Line => ({
+  ...{ message: 'request answered', status: 202, action, delivery: id, ...key(id) },
+})
+
+test('every delivery has exactly one outcome', () => {
+  const { deliveries, queue, differences } = balanceOf([
+    ...[queued('a'), processed('a'), queued('b'), processed('b', false)],
+    received('duplicate', { delivery: 'a', ...key('a') }),
+    received('ignored', { delivery: 'c', why: 'foreign source' }),
+    received('forged', { why: 'stale' }),
+    received('too_large'),
+    received('unreadable', { reason: 'The body is not JSON' }),
+    { message: 'delivery failed' },
+    { message: 'feed message delivered', delivery: 'a' },
+    { ...queued('later'), at: new Date(UNTIL.getTime() + 1) },
+  ])
+  const outcomes = {
+    ...{ queued: 2, duplicate: 1, quarantined: 1, failed: 1 },
+    ...{ 'ignored: foreign source': 1, 'refused: forged, stale': 1, 'refused: too large': 1 },
+  }
+  expect(deliveries).toEqual({ received: 8, outcomes })
+  expect(queue).toMatchObject({ entered: 2, applied: 1, unchanged: 1, unaccounted: 0 })
+  expect(differences).toEqual([])
+})
+
+test('an event is applied, dead, quarantined or waiting', () => {
+  const { queue, differences } = balanceOf(['dead', 'odd', 'waits', 'hidden', 'crashed'].map(queued), {
+    ...{ dead: new Set(['dead']), quarantined: new Set(['odd']), waiting: 1, deadHidden: 1 },
+    orders: ordersOf(compared('crashed', { result: paid('crashed') })),
+  })
+  const found = { applied: 1, unchanged: 0, dead: 2, quarantined: 1, waiting: 1, unaccounted: 0 }
+  expect(queue).toEqual({ entered: 5, ...found })
+  expect(differences).toEqual([])
+})
+
+test('reports an event without a trace', () => {
+  const { queue, differences } = balanceOf([queued('lost'), accepted('gone', 'refund')])
+  expect(queue.unaccounted).toBe(2)
+  expect(differences).toEqual([
+    { what: 'delivery was added to the order queue and left no trace', id: 'lost', ...key('lost') },
+    { what: 'refund request was added to the order queue and left no trace', id: 'gone', ...key('gone') },
+  ])
+})
+
+test('reports a delivery that was queued but not recorded', () => {
+  const { differences } = balanceOf([queued('a'), processed('a')], { recorded: new Map() })
+  expect(differences).toMatchObject([{ id: 'a', what: expect.stringContaining('not recorded') }])
+})
+
+test('relies on the tables without a log', () => {
+  const recorded = new Map([['a', recordOf('a')]])
+  const orders = ordersOf(compared('a', { result: paid('a') }))
+  const { deliveries, queue } = balanceOf([], { logged: undefined, recorded, orders })
+  expect(deliveries).toBeUndefined()
+  expect(queue).toMatchObject({ entered: 1, applied: 1 })
+})
+
+test('a request is registered, duplicate, held, waiting, rejected or superseded', () => {
+  const ended = (order: string, id: string, state: 'registered' | 'duplicate' | 'rejected') =>
+    compared(order, { ended: [{ ids: ['shared', id], kind: 'payment', state }] })
+  const open = (id: string, stage: 'held' | 'unsent') => {
+    const about = { id, body: '{}', accepted_at: 0, others: [], withdrawals: [] }
+    return compared(id, { open: { payment: { ...about, kind: 'payment', stage } } })
+  }
+  const done = ['a', 'b', 'c', 'd', 'e', 'old']
+  const lines = [...done, 'new'].map(id => accepted(id, 'payment'))
+  const { requests, stored, differences } = balanceOf([...lines, ...done.map(id => processed(id))], {
+    waiting: 1,
+    orders: ordersOf(
+      ended('a', 'a', 'registered'),
+      ended('b', 'b', 'duplicate'),
+      ended('c', 'c', 'rejected'),
+      open('d', 'held'),
+      open('e', 'unsent'),
+      ended('old', 'another', 'registered'),
+    ),
+  })
+  const states = { registered: 1, duplicate: 1, held: 1, rejected: 1, superseded: 1, waiting: 2 }
+  expect(requests).toEqual({ accepted: 7, states })
+  expect(stored).toEqual({
+    ...{ 'payment registered': 4, 'payment duplicate': 2, 'payment rejected': 2 },
+    ...{ 'payment held': 1, 'payment waiting': 1 },
+  })
+  expect(differences).toEqual([])
+})
+
+test('a request that is handled and not with its order is a difference, unless later ones have ended', () => {
+  const { requests, differences } = balanceOf([accepted('a', 'payment'), processed('a')], {
+    orders: ordersOf(compared('a', { ended: [{ ids: ['b'], kind: 'refund', state: 'registered' }] })),
+  })
+  expect(requests.states).toEqual({ unaccounted: 1 })
+  expect(differences).toMatchObject([{ id: 'a', what: expect.stringContaining('payment request') }])
+})
+
+test('reports an order that differs from the service', () => {
+  const unknown = { unknown: { status: 404, message: 'not registered' } }
+  const ours = (id: string, service: ComparedOrder['service']) => compared(id, { result: paid(id) }, service)
+  const { orders, differences } = balanceOf([], {
+    orders: ordersOf(
+      ours('same', { result: paid('same') }),
+      compared('rejected', {}, unknown),
+      ours('status', { result: { ...key('status'), status: 'refunded' } }),
+      ours('field', { result: { ...paid('field'), total: '7' } }),
+      compared('theirs', {}, { result: paid('theirs') }),
+      ours('ours', unknown),
+      ours('away', { unread: 'no answer' }),
+    ),
+  })
+  expect(orders).toEqual({ known: 7, asked: 7, agree: 2 })
+  expect(differences.map(({ external_id, what }) => `${external_id}: ${what}`)).toEqual([
+    'status: order is "paid" here and "refunded" at the service',
+    'field: order differs in total',
+    'theirs: order is unknown here and "paid" at the service',
+    'ours: order is "paid" here and unknown to the service',
+    'away: order cannot be read from the service: no answer',
+  ])
+})

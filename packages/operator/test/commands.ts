@@ -1,0 +1,313 @@
+import { randomUUID } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { beforeAll, expect, test } from '@jest/globals'
+import { newOrder, type Order, type RequestView } from '@order-relay/lib/orders/order.ts'
+import { orderRepository } from '@order-relay/lib/orders/repository.ts'
+import { parametersBelow } from '@order-relay/lib/platform/parameters.ts'
+import { deliveryRepository } from '@order-relay/lib/webhook/deliveries.ts'
+import { useFolder } from '@order-relay/test-support/folder.ts'
+import { local, type RunOptions, startRelay } from '@order-relay/test-support/relay.ts'
+import { until } from '@order-relay/test-support/until.ts'
+
+const ORDERS = 24
+
+/** What the receiver has logged. */
+const received = async () => {
+  const { out } = await local.relay(['tail', '--no-follow', '--since', '2m', '--json'])
+  return out
+    .split('\n')
+    .filter(line => line.includes('"delivery received"'))
+    .map(line => JSON.parse(line))
+}
+
+export const rotateTests = () => {
+  test('a rotation refuses no webhook, and the next run finishes an interrupted one', async () => {
+    await local.sandbox('PUT', '/panel/settings', { automaticFinalization: false })
+    const ids = Array.from({ length: ORDERS }, (_, index) => `rotated-${index}`)
+    for (const id of ids) await local.create(id)
+    await local.sandbox('PUT', '/panel/settings', { automaticFinalization: true })
+
+    let rotating = true
+    const rotation = local.json(['rotate', '--lead', '0s', '--no-wait']).finally(() => {
+      rotating = false
+    })
+    for (const external_id of ids) {
+      const { body } = await local.sandbox('POST', `/panel/orders/${external_id}/retry?source=api`, {})
+      expect(body.status).toBe('invoiced')
+      if (rotating) await sleep(50)
+    }
+    const { data: begun } = await rotation
+    expect(begun).toMatchObject({ retired: false, resumed: false, old: [expect.any(String)] })
+
+    // A webhook whose secret is not known yet is deferred, and sent again.
+    await until(async () => {
+      const queued = (await received()).filter(({ outcome }) => outcome === 'queued')
+      return new Set(queued.map(({ external_id }) => external_id)).size === ORDERS
+    })
+    expect((await received()).filter(({ why }) => why === 'mismatch')).toEqual([])
+
+    expect((await local.relay(['doctor'])).out).toContain('a rotation is not finished')
+    const { data } = await local.json(['rotate', '--overlap', '0s'])
+    expect(data).toMatchObject({ fresh: begun.fresh, old: begun.old, retired: true, resumed: true })
+    expect((await local.relay(['doctor'])).out).toContain('No problems found')
+  })
+}
+
+const isKnown = async (external_id: string) =>
+  (await local.relay(['orders', 'show', 'api', external_id])).code === 0
+
+/** The webhook secret the stack accepts. */
+export const storedSecret = async () => {
+  const { ssm } = local.stack()
+  const [secret = ''] = Object.values(await parametersBelow(ssm, '/order-relay/local/webhook/secrets')())
+  return secret
+}
+
+export const monitorTests = () => {
+  const folder = useFolder()
+
+  test('sends a webhook, traces it by its delivery, and shows it in the order', async () => {
+    const { code, data } = await local.json(['send', '--external-id', 'w-1', '--status', 'needs_review'])
+    expect(data).toMatchObject({ taken: true, status: 200, answer: { status: 'queued' } })
+    expect(code).toBe(0)
+    expect((await local.json(['deliveries', 'show', data.delivery])).data).toMatchObject({
+      external_id: 'w-1',
+      status: 'needs_review',
+      forgotten: false,
+      headers: { t: expect.stringMatching(/^\d+$/), 'content-type': 'application/json; charset=utf-8' },
+      body: expect.stringContaining('insufficient stock'),
+    })
+
+    await until(() => isKnown('w-1'))
+    const { data: order } = await local.json(['orders', 'show', 'api', 'w-1'])
+    const result = { status: 'needs_review', error: 'insufficient stock' }
+    expect(order).toMatchObject({ version: 1, result })
+    const { data: found } = await local.json(['orders', 'find', data.delivery])
+    expect(found.orders).toMatchObject([{ source: 'api', external_id: 'w-1' }])
+
+    const { out } = await local.relay(['tail', '--no-follow', '--since', '1m', '--delivery', data.delivery])
+    // The worker may be done before the receiver writes its line.
+    expect(out).toMatch(/delivery received outcome=queued /)
+    expect(out).toMatch(/event processed .*external_id=w-1/)
+
+    const again = await local.json(['send', '--external-id', 'w-1', '--delivery', data.delivery])
+    expect(again.data.answer).toEqual({ status: 'duplicate' })
+
+    const outcomes = async (...filter: string[]) => {
+      const { deliveries } = (await local.json(['deliveries', 'list', ...filter])).data
+      return deliveries.flatMap((each: Record<string, string>) =>
+        each.delivery === data.delivery ? [each.outcome] : [],
+      )
+    }
+    expect(await outcomes()).toEqual(['duplicate', 'queued'])
+    expect(await outcomes('--outcome', 'queued', '--source', 'api')).toEqual(['queued'])
+    expect(await outcomes('--source', 'demo-shop')).toEqual([])
+    await local.relay(['send', '--external-id', 'w-1', '--age', '301'])
+    const { out: refused } = await local.relay(['deliveries', 'list', '--outcome', 'refused', '--limit', '1'])
+    expect(refused).toMatch(/^RECEIVED .*\n\S+ +refused +forged, stale /)
+  })
+
+  test('imports shows the waiting orders of each store, their rate and the estimated completion', async () => {
+    const orders = orderRepository(local.stack().dynamodb, 'orders', { random: Math.random })
+    const source = 'demo-shop'
+    const waiting = ['i-1', 'i-2', 'i-3', 'i-4'].map(external_id => newOrder({ source, external_id }))
+    const save = (revision: number, bulk?: string) => (order: Order) =>
+      orders.save({ order, outbox: undefined, bulk }, revision, Date.now() - 5000)
+    expect((await local.json(['imports'])).data).toEqual({ events: 0, stores: [] })
+    await Promise.all(waiting.map(save(0, 'its delivery')))
+    const counting = local.json(['imports', '--for', '2s'])
+    await until(async () => (await orders.due('bulk', Number.MAX_SAFE_INTEGER, 10)).length === 4)
+    await sleep(1000)
+    await Promise.all(waiting.slice(2).map(save(1)))
+    const { data } = await counting
+    const [{ perSecond, doneIn, ...about }] = data.stores
+    expect(about).toEqual({ source, orders: 2 })
+    // Two were done in two seconds or, on a busy machine, more; the rate has one decimal.
+    expect(perSecond).toBeLessThanOrEqual(1)
+    expect(Math.abs(doneIn - 2 / perSecond)).toBeLessThan(1.5)
+    await Promise.all(waiting.slice(0, 2).map(save(1)))
+  })
+
+  test('sends a file byte for byte, signed with a secret from the environment or standard input', async () => {
+    const file = folder('body.json')
+    const delivery = '0a9c3c5e-6d0f-4d1c-9c52-0d5a1b3c7e11'
+    const data = `{"source":"api","external_id":"file","status":"paid"}`
+    await writeFile(file, `{ "event":"order.updated",  "delivery":"${delivery}", "data":${data}}`)
+    const send = (options?: RunOptions, ...args: string[]) =>
+      local.json(['send', '--file', file, ...args], options)
+    const secret = await storedSecret()
+    const sent = await send({ environment: { RELAY_WEBHOOK_SECRET: secret } })
+    expect(sent).toMatchObject({ code: 0, data: { taken: true, delivery } })
+    const again = await send({ input: `${secret}\n` }, '--secret-stdin')
+    expect(again.data.answer).toEqual({ status: 'duplicate' })
+    const forged = await send({ environment: { RELAY_WEBHOOK_SECRET: 'wrong' } })
+    expect(forged).toMatchObject({ code: 1, data: { taken: false, status: 401 } })
+    expect(await send({}, '--age', '301')).toMatchObject({ code: 1, data: { status: 401 } })
+  })
+
+  test('tail follows the log until it is interrupted', async () => {
+    const args = ['tail', '--local', '--order', 'live', '--json', '--since', '1m']
+    const { child, ended, printed } = startRelay(args, local.stack().environment)
+    await local.relay(['send', '--external-id', 'live'])
+    // The functions write side by side.
+    for (const message of [/delivery received/, /event processed/]) await printed(message)
+    child.kill('SIGINT')
+    const { signal, out } = await ended
+    expect(signal).toBe('SIGINT')
+    const messages = out
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line).message)
+    expect(messages).toEqual(expect.arrayContaining(['delivery received', 'event processed']))
+  })
+}
+
+export const auditTests = () => {
+  const orderHere = async (external_id: string) =>
+    (await local.json(['orders', 'show', 'api', external_id]).catch(() => undefined))?.data
+  const isPaid = async (external_id: string) => (await orderHere(external_id))?.result?.status === 'paid'
+
+  let since: string
+  beforeAll(async () => {
+    await local.empty('orders-dead.fifo', 'feeds-dead.fifo', 'quarantine')
+    await until(async () => (await local.relay(['doctor'])).out.includes('no messages wait'))
+    since = new Date().toISOString()
+  })
+
+  test('does not count the warm-up of the functions and the probes of the commands', async () => {
+    const { data } = await local.json(['audit', '--since', '1d', '--no-service'])
+    expect(data.deliveries.outcomes).not.toHaveProperty(['refused: forged, malformed'])
+  })
+
+  test('everything received is accounted for and agrees with the service', async () => {
+    await local.sandbox('PUT', '/panel/settings', { automaticFinalization: false })
+    await local.create('r-1', {}, 'relay')
+    expect((await local.store('POST', 'r-1/payment/', { method: 'card' })).status).toBe(202)
+    await until(async () =>
+      (await orderHere('r-1'))?.requests.some(({ state }: RequestView) => state === 'held'),
+    )
+    await local.sandbox('PUT', '/panel/settings', { automaticFinalization: true })
+    await local.sandbox('POST', '/panel/orders/r-1/retry?source=api', {})
+    await until(() => isPaid('r-1'))
+    await local.relay(['send', '--external-id', 'x', '--source', 'nobody'])
+    await local.relay(['send', '--external-id', 'x'], { environment: { RELAY_WEBHOOK_SECRET: 'wrong' } })
+
+    const { code, data } = await local.json(['audit', '--since', since])
+    expect(data).toMatchObject({
+      balanced: true,
+      deliveries: { outcomes: { queued: 1, 'ignored: foreign source': 1, 'refused: forged, mismatch': 1 } },
+      queue: { entered: 3, applied: 3, unaccounted: 0 },
+      requests: { accepted: 2, states: { registered: 2 } },
+      stored: { 'create registered': 1, 'payment registered': 1 },
+      orders: { known: 1, asked: 1, agree: 1 },
+      left: { dead: 0, quarantined: 0 },
+      differences: [],
+      lists: { orders: [{ name: 'known', count: 1, members: [{ source: 'api', external_id: 'r-1' }] }, {}] },
+    })
+    expect(code).toBe(0)
+    const { out } = await local.relay(['audit', '--since', since])
+    expect(out).not.toContain('only the orders are compared')
+    expect(out).toContain('1 order changed; 1 of 1 agree with the service.')
+    expect(out).toMatch(/Everything is accounted for\.\n$/)
+  })
+
+  test('accounts for a delivery that the worker has quarantined', async () => {
+    const data = { source: 'api', external_id: 'odd', status: 'paid' }
+    const delivery = randomUUID()
+    // Long enough ago for the table's whole seconds.
+    const recorded = Math.floor(Date.now() / 1000) - 5
+    await deliveryRepository(local.stack().dynamodb, 'deliveries').record({ delivery, ...data }, recorded)
+    await local.quarantine('worker', JSON.stringify({ event: 'order.updated', delivery, data }))
+    const from = new Date(recorded * 1000).toISOString()
+    const { lists, differences } = (await local.json(['audit', '--since', from, '--no-service'])).data
+    const members = [expect.objectContaining({ id: delivery })]
+    expect(lists.queue).toContainEqual({ name: 'quarantined', count: 1, members })
+    expect(differences).not.toContainEqual(expect.objectContaining({ id: delivery }))
+    await local.empty('quarantine')
+    const Key = { delivery: { S: delivery } }
+    await local.stack().dynamodb.deleteItem({ TableName: 'deliveries', Key })
+  })
+
+  test('reports an order that differs from the service', async () => {
+    await local.relay(['send', '--external-id', 'made-up'])
+    await local.enqueue('orders-dead.fifo', 'order.check', { external_id: 'dead' })
+    await until(() => isPaid('made-up'))
+    const { code, out } = await local.relay(['audit', '--since', since])
+    expect(out).toContain('1 difference:\n  api made-up: order is "paid" here and unknown to the service')
+    expect(out).toContain('Waiting for a decision: 1 dead letter, 0 in quarantine.')
+    expect(code).toBe(1)
+    const unasked = await local.json(['audit', '--since', since, '--no-service'])
+    expect(unasked).toMatchObject({ code: 0, data: { balanced: true, orders: { asked: 0 } } })
+    const longer = await local.relay(['audit', '--since', '31d', '--no-service'])
+    expect(longer.out).toContain('are kept for 30 days: of what came in before, only the orders are compared')
+  })
+}
+
+export const keyTests = () => {
+  const NONE = ': no message "none" is among the visible dead letters'
+  test.each([
+    ['key set', 'sandbox-read-key', '403 The key lacks the scope orders.write'],
+    ['key set', 'nonsense', '401 The key is not known'],
+    ['key set', '', 'standard input is empty'],
+    ['key set', 'two words', 'it contains whitespace or line breaks'],
+    ['stores key nobody', '', 'Cannot find the store "nobody": stores.yml has "api", "demo-shop"'],
+    ['orders show api none', '', 'the relay has no order "none" of "api"; see relay orders list --local'],
+    ['stores resend api --order none', '', 'the relay has no order "none" of "api"'],
+    ['deliveries show none', '', 'no delivery "none" was queued'],
+    [
+      'send --source nobody --external-id a&b --wait 1s',
+      ...['', `the order is not "paid" after 1 s; see relay tail --since 10m --order 'a&b' --local`],
+    ],
+    ['send --file /none/body', '', 'Cannot read "/none/body": ENOENT'],
+    ['dead show none', '', `Cannot show the message${NONE}`],
+    ['dead replay none', '', `Cannot replay the message${NONE}`],
+    ['dead discard none --yes none', '', `Cannot discard the message${NONE}`],
+  ])('%s, with the input "%s", fails, and says why', async (command, input, why) => {
+    const { code, err } = await local.relay(command.split(' '), { input })
+    expect(err).toContain(why)
+    expect(code).toBe(1)
+  })
+
+  test('a refused key leaves the stored one in place', async () => {
+    expect((await local.relay(['doctor'])).out).toContain('ok  the accounting service accepts the API key')
+  })
+
+  test('a key can be stored unchecked while the service is down', async () => {
+    const away = { environment: { SANDBOX_PORT: '1' } }
+    const refused = await local.relay(['key', 'set'], { input: 'sandbox-key', ...away })
+    expect(refused.err).toContain('store it unchecked with --no-check')
+    expect(refused.code).toBe(1)
+    const { data } = await local.json(['key', 'set', '--no-check'], { input: 'sandbox-key', ...away })
+    expect(data).toMatchObject({ kept: 'accounting-key', checked: false })
+  })
+
+  test("a store's key is shown once, and works until it is revoked", async () => {
+    const made = await local.json(['stores', 'key', 'demo-shop'])
+    const { key, id, api } = made.data
+    const read = () =>
+      fetch(`${api}/api/v1/orders/none/?source=demo-shop`, { headers: { authorization: `Bearer ${key}` } })
+    expect((await read()).status).toBe(404)
+
+    const listed = await local.relay(['stores', 'list'])
+    expect(listed.out).toContain(id)
+    expect(listed.out).not.toContain(key)
+
+    const revoked = await local.json(['stores', 'revoke', 'demo-shop', id])
+    expect(revoked.data).toMatchObject({ revoked: id })
+    const twice = await local.relay(['stores', 'revoke', 'demo-shop', id])
+    expect(twice.err).toContain(`Cannot revoke the key "${id}": the store "demo-shop" has `)
+    expect(twice.code).toBe(1)
+  })
+
+  test('the URL given to register is remembered until it is unregistered', async () => {
+    const own = `${local.stack().urls.relay}/webhook`
+    const url = own.replace('127.0.0.1', 'localhost')
+    const registered = async (...args: string[]) =>
+      (await local.json(['register', '--no-check', ...args])).data
+    expect(await registered('--url', url)).toMatchObject({ url, registered: 'now' })
+    expect(await registered()).toMatchObject({ url, registered: 'before' })
+    expect((await local.json(['unregister'])).data).toMatchObject({ url, removed: [expect.any(String)] })
+    expect(await registered()).toMatchObject({ url: own, registered: 'before' })
+  })
+}

@@ -1,0 +1,160 @@
+import { request } from 'node:http'
+import { Readable, Writable } from 'node:stream'
+import { text as textOf } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { withBrowser } from '@order-relay/test-support/browser.ts'
+import { local, useLocalStack } from '@order-relay/test-support/relay.ts'
+import { until } from '@order-relay/test-support/until.ts'
+import { createLive } from '../../console/live.ts'
+import { startConsole } from '../../console/server.ts'
+import { type Context, createContext } from '../../core/context.ts'
+import { pageTests } from './pages.ts'
+
+type Headers = Record<string, string>
+
+const TOKEN = 'the token of this test'
+
+useLocalStack({})
+
+let url: string
+let close: () => Promise<void>
+let cookie: string
+let context: Context
+beforeAll(async () => {
+  const nothing = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const { environment } = local.stack()
+  const terminal = { stdin: Readable.from([]), stdout: nothing, stderr: nothing, environment }
+  context = createContext({ local: true }, terminal)
+  const started = await startConsole(context, { port: 0, token: TOKEN })
+  url = new URL(started.url).origin
+  close = async () => {
+    await started.close()
+    context.close()
+  }
+  const opened = await fetch(started.url, { redirect: 'manual' })
+  cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? ''
+})
+afterAll(() => close())
+
+const call = async (path: string, init: RequestInit = {}) => {
+  const response = await fetch(url + path, { redirect: 'manual', ...init })
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+const post = (path: string, body: object, headers: Headers = {}) =>
+  call(`/api/${path}`, {
+    method: 'POST',
+    headers: { cookie, origin: url, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+
+const storeOf = async (source: string) => {
+  const { text } = await call('/api/stores', { headers: { cookie } })
+  return JSON.parse(text).stores.find((each: { source: string }) => each.source === source)
+}
+
+test('the token in the address opens a session, and nothing else does', async () => {
+  const opened = await call(`/?token=${encodeURIComponent(TOKEN)}`)
+  expect([opened.status, opened.headers.get('location')]).toEqual([303, '/'])
+  expect(opened.headers.get('set-cookie')).toMatch(
+    /^console-\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/,
+  )
+  expect((await call('/api/overview', { headers: { cookie } })).status).toBe(200)
+  for (const given of ['', `${cookie}x`, cookie.replace(/-\d+=/, '-1='), `console=${TOKEN}`]) {
+    for (const path of ['/api/overview', '/api/events'])
+      expect((await call(path, { headers: { cookie: given } })).status).toBe(401)
+  }
+  const wrong = await call('/?token=another')
+  expect([wrong.status, wrong.headers.get('set-cookie')]).toEqual([401, null])
+  const page = await call('/')
+  expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'; /)
+  expect(page.text).not.toMatch(/<script>|style=/)
+})
+
+test.each<[string, Headers]>([
+  ['Host', { host: 'relay.example' }],
+  ['Origin', { origin: 'http://relay.example' }],
+  ['Origin', { origin: 'null' }],
+  ['Sec-Fetch-Site', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }],
+])('refuses a request from another page by its %s', async (name, headers) => {
+  // fetch sets these itself.
+  const answer = await new Promise<string>(resolve => {
+    const sent = request(`${url}/api/overview`, { headers: { cookie, ...headers } }, async response =>
+      resolve(`${response.statusCode} ${await textOf(response)}`),
+    )
+    sent.end()
+  })
+  expect(answer).toMatch(new RegExp(`^403 .*${name} is `))
+})
+
+test('a change needs a session, the Origin of the console and JSON', async () => {
+  const keys = async () => (await storeOf('demo-shop')).keys.length
+  const before = await keys()
+  const key = { source: 'demo-shop', readOnly: false }
+  const withoutOrigin = {
+    method: 'POST',
+    headers: { cookie, 'content-type': 'application/json' },
+    body: '{}',
+  }
+  expect((await call('/api/stores/key', withoutOrigin)).text).toContain('Origin is missing')
+  expect((await post('stores/key', key, { 'content-type': 'text/plain' })).status).toBe(415)
+  expect((await post('stores/key', key, { cookie: '' })).status).toBe(401)
+  expect((await post('stores/key', { ...key, source: 7 })).status).toBe(400)
+  expect((await post('stores/key', { ...key, source: 'x'.repeat(17e6) })).text).toContain('too large')
+  expect(await post('stores/key', { ...key, source: 'nobody' })).toMatchObject({
+    ...{ status: 409, text: expect.stringContaining('Cannot find the store') },
+  })
+  expect(await keys()).toBe(before)
+
+  const made = await post('stores/key', key)
+  expect(await keys()).toBe(before + 1)
+  await post('stores/revoke', { source: 'demo-shop', id: JSON.parse(made.text).id })
+  expect(await keys()).toBe(before)
+  expect((await post('stores/index', {})).status).toBe(200)
+})
+
+const webhook = {
+  url: 'http://127.0.0.1/webhook',
+  source: 'api',
+  status: 'paid',
+  total: 1,
+  invoiceNumber: 1,
+  age: 0,
+  wait: 0,
+}
+test.each([
+  ['key', { key: 'two words', check: false }, 'it contains whitespace or line breaks'],
+  ['send', webhook, 'no order is given'],
+  ['send', { ...webhook, url: 'nowhere' }, 'it is not an http or https address'],
+  ['send', { ...webhook, secret: 'two words' }, 'it contains whitespace or line breaks'],
+  ['signature', { signature: '', body: '', secret: 'two words' }, 'it contains whitespace or line breaks'],
+])('refuses %s of %j with a reason', async (path, body, why) => {
+  const { status, text } = await post(path, body)
+  expect([status, text]).toEqual([409, expect.stringContaining(why)])
+  expect(text).not.toContain('two words')
+})
+
+test('resends the orders of a store', async () => {
+  await local.create('resent-in-console', {}, 'relay')
+  await post('stores/resend', { source: 'api', since: new Date().toISOString().slice(0, 10) })
+  await until(async () => (await storeOf('api')).resend.progress?.reached > 0)
+  expect((await post('stores/resend-stop', { source: 'api' })).status).toBe(200)
+  await until(async () => (await storeOf('api')).resend.end !== undefined)
+  expect((await storeOf('api')).resend.end).not.toHaveProperty('failure')
+})
+
+test('reports a change right after the first page has connected', async () => {
+  const live = createLive(context, new AbortController().signal)
+  let value = 1
+  live.poll('value', 50, async () => value)
+  const heard: string[] = []
+  const leave = live.listen(({ kind }) => heard.push(kind))
+  value = 2
+  await until(async () => heard.includes('value')).finally(leave)
+})
+
+describe('in a browser', () => {
+  const openAt = withBrowser()
+  pageTests(options =>
+    openAt(`${url}/?token=${encodeURIComponent(TOKEN)}`, { reducedMotion: 'reduce', ...options }),
+  )
+})

@@ -1,0 +1,402 @@
+import { createHmac } from 'node:crypto'
+import { appendFile, writeFile } from 'node:fs/promises'
+import { expect, test } from '@jest/globals'
+import { newOrder } from '@order-relay/lib/orders/order.ts'
+import { orderRepository } from '@order-relay/lib/orders/repository.ts'
+import { violationsOf } from '@order-relay/test-support/axe.ts'
+import type { Opened } from '@order-relay/test-support/browser.ts'
+import { useFolder } from '@order-relay/test-support/folder.ts'
+import { local } from '@order-relay/test-support/relay.ts'
+import { until } from '@order-relay/test-support/until.ts'
+import { onceInMemory } from 'order-relay-store'
+import { consumeFeed } from 'order-relay-store/sqs'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+
+type Open = (options?: BrowserContextOptions) => Promise<Opened>
+
+type Address = BrowserContextOptions & {
+  hash: string
+  /** The console refuses something. */
+  isRefused?: boolean
+}
+
+const HOSTILE = '<img src=/x onerror=alert(1)>'
+
+/** How long things may take on a busy machine, in milliseconds; the relay looks for new secrets once in a minute. */
+const PATIENCE_MS = 30_000
+const LOOKUP = { timeout: 75_000 }
+
+const FEED = 'feed-demo-shop.fifo'
+
+/** What a visit does with its page, by the names that a person reads. */
+const handsOn = (page: Page) => {
+  const dialog = page.getByRole('dialog')
+  return {
+    page,
+    click: (role: 'link' | 'button', name: string) =>
+      page.getByRole(role, { name, exact: true }).first().click(),
+    /** Fills a field of the dialog. */
+    fill: (label: string, text: string) => dialog.getByLabel(label).fill(text),
+    submit: (name: string) => dialog.getByRole('button', { name, exact: true }).click(),
+    isAccessible: async () => expect(await violationsOf(page)).toEqual([]),
+  }
+}
+
+/** Every page, with text that only this page shows. */
+const VIEWS = [
+  ['#/overview', 'The last hour'],
+  ['#/runbook/queue-age', 'Diagnosis'],
+  ['#/orders', 'Last change'],
+  ['#/deliveries?outcome=queued', `${HOSTILE}\\u202e`],
+  ['#/audit', 'Accounts for every'],
+  ['#/setup', 'Webhook URL'],
+  ['#/setup/send', 'Signs a webhook'],
+  ['#/setup/signature', 'Names the cause'],
+  ['#/log', 'Following the log'],
+  ['#/dead', 'Read again'],
+  ['#/quarantine', 'Read again'],
+  ['#/stores', 'All stores in'],
+  ['#/stores/api', 'Code of the store'],
+] as const
+
+const goTo = (page: Page, hash: string) => page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+
+const letter = (external_id: string) =>
+  local.enqueue('orders-dead.fifo', 'order.payment', {
+    ...{ external_id, accepted_at: Date.now() },
+    body: JSON.stringify({ method: 'card', reference: '<b>\u202er</b>' }),
+  })
+
+const shownOrder = async (external_id: string) =>
+  (await local.json(['orders', 'show', 'api', external_id])).data.result
+
+/** The pages, with the local stack of this file. */
+export const pageTests = (open: Open) => {
+  const folder = useFolder()
+
+  /** Visits a page, which then is accessible and has caused no errors but those that the visit expects. */
+  const visit = async (
+    { hash, isRefused = false, ...options }: Address,
+    act: (hands: ReturnType<typeof handsOn>) => Promise<unknown>,
+  ) => {
+    const { page, errors } = await open(options)
+    page.setDefaultTimeout(PATIENCE_MS)
+    const hands = handsOn(page)
+    await goTo(page, hash)
+    await act(hands)
+    await hands.isAccessible()
+    expect(errors.filter(error => !(isRefused && error.includes('409')))).toEqual([])
+  }
+
+  test('an order is found by its request, shows why it waits, and can be checked or resent', async () => {
+    const external_id = '<b>in\u202E-console</b>'
+    const item = { sku: 'sold by nobody', quantity: 1, unit_price: 1 }
+    expect((await local.store('POST', '', { external_id, items: [item] })).status).toBe(400)
+    const { body } = await local.store('GET', encodeURIComponent(external_id))
+    await visit({ hash: '#/orders' }, async ({ page, click, isAccessible }) => {
+      await page.getByText('Last change').first().waitFor()
+      await page.keyboard.press('/')
+      await page.keyboard.type(body.relay.requests[0].id)
+      const found = page.getByRole('table', { name: 'Orders found' })
+      await found.waitFor()
+      await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+      expect(await page.locator('.nav, .top, .button, .filters').filter({ visible: true }).count()).toBe(0)
+      expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(
+        'rgb(255, 255, 255)',
+      )
+      await page.emulateMedia({ media: 'screen', colorScheme: 'light' })
+      await found.getByRole('link', { name: '<b>in\\u202e-console</b>', exact: true }).click()
+      await page.getByText('Create waits for the accountant').waitFor()
+      // Nothing of the order's number is markup, and what would turn the text around is shown.
+      expect(await page.locator('h1').innerText()).toBe('Order <b>in\\u202e-console</b>')
+      await isAccessible()
+      await click('button', 'Resend to the store')
+      await page.getByText(', version 2').waitFor()
+      await click('button', 'Check now')
+      await page.getByText('The check is in the order queue').waitFor()
+      await click('button', 'Show the lines of the last day')
+      await page.getByText('event processed').first().waitFor()
+    })
+    const order = { hash: `#/orders/api/${encodeURIComponent(external_id)}`, locale: 'fa-IR' }
+    const why = /منتظر .*حسابدار/
+    await visit(order, ({ page }) => page.getByText(why).first().waitFor())
+  })
+
+  test('every page is accessible, in dark mode too, fits a phone, and shows what stores sent as text', async () => {
+    await local.relay(['send', '--external-id', `${HOSTILE}\u202e`])
+    const words = `\u2067${HOSTILE}\u202e`.repeat(500)
+    const external_id = 'L'.repeat(100)
+    await local.enqueue('orders.fifo', 'order.updated', {
+      ...{ external_id, status: 'needs_review', error: words, invoice_number: words },
+    })
+    await until(async () => (await local.json(['orders', 'find', external_id])).data.orders.length > 0)
+    await visit({ hash: '' }, async ({ page }) => {
+      const width = () => page.evaluate('document.documentElement.scrollWidth')
+      for (const [hash, words] of VIEWS) {
+        await page.setViewportSize({ width: 1280, height: 800 })
+        await goTo(page, hash)
+        await page.getByText(words).first().waitFor()
+        expect({ hash, width: await width(), text: await page.locator('body').innerText() }).toMatchObject({
+          ...{ hash, width: 1280, text: expect.not.stringMatching(/[\u202a-\u202e\u2066\u2067]/) },
+        })
+        await page.emulateMedia({ colorScheme: 'light' })
+        const found = [await violationsOf(page)]
+        await page.emulateMedia({ colorScheme: 'dark' })
+        found.push(await violationsOf(page, ['color-contrast']))
+        await page.setViewportSize({ width: 390, height: 844 })
+        found.push(await violationsOf(page))
+        expect({ hash, found, width: await width() }).toEqual({ hash, found: [[], [], []], width: 390 })
+      }
+      await goTo(page, '#/deliveries?outcome=queued')
+      await page.locator('td a code, td a .code').first().click()
+      await page.getByRole('link', { name: 'Show the order' }).waitFor()
+    })
+  })
+
+  test('an audit names differences, lists the members of its counts, and re-reads differing orders', () =>
+    visit({ hash: '#/audit' }, async ({ page, click, isAccessible }) => {
+      await local.create('audited', {}, 'relay')
+      // The service has not been paid.
+      await local.relay(['send', '--external-id', 'audited', '--status', 'paid', '--wait', '20s'])
+      await page.getByLabel('Period').selectOption('1h')
+      await click('button', 'Audit')
+      await page.getByRole('row', { name: 'api audited order is "paid" here and "invoiced"' }).waitFor()
+      const listed = page.locator('details', { hasText: 'compared with the service' })
+      await listed.locator('summary').click()
+      await listed.getByRole('link', { name: 'api audited' }).waitFor()
+      await isAccessible()
+      await click('button', 'Repair…')
+      await click('button', 'Re-read orders')
+      await until(async () => (await shownOrder('audited')).status === 'invoiced')
+    }))
+
+  test('a replay of a group of dead letters is planned, stopped, resumed, and recorded in the history', async () => {
+    await local.empty('orders-dead.fifo', 'feeds-dead.fifo')
+    const ids = Array.from({ length: 40 }, (_, index) => `page-${index}`)
+    await Promise.all(ids.map(id => local.create(id)))
+    await Promise.all(ids.map(letter))
+    await visit({ hash: '#/dead', isRefused: true }, async ({ page, click, fill, submit, isAccessible }) => {
+      await click('link', 'order queue: order.payment of api')
+      await isAccessible()
+      await click('link', 'page-7')
+      // Hostile text is shown as it is, without effect.
+      await page.getByText('<b>\\u202er</b>').waitFor()
+      await isAccessible()
+      await page.goBack()
+      await click('button', 'Plan a replay')
+      await page.getByText('payment 40').waitFor()
+      await isAccessible()
+      await letter('later')
+
+      await click('button', 'Replay')
+      await fill('Reason', 'the service is back')
+      await submit('Replay')
+      await page.locator('.progress', { hasText: /replayed \d/ }).waitFor()
+      await click('button', 'Break off')
+      await page.getByText('interrupted').first().waitFor()
+      await click('button', 'Resume')
+      await submit('Replay')
+      await page.getByText(/(was|were) gone before/).waitFor()
+      await page.getByRole('row', { name: /replayed \d+ .*the service is back/ }).waitFor()
+      await isAccessible()
+      const paid = await Promise.all(ids.map(local.order))
+      expect(new Set(paid.map(({ status }) => status))).toEqual(new Set(['paid']))
+
+      const openPlan = (plan: object) =>
+        page.locator('input[type=file]').setInputFiles({
+          ...{ name: 'plan.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(plan)) },
+        })
+      await openPlan({})
+      await page.getByText('the file holds none').waitFor()
+      await openPlan((await local.json(['dead', 'replay', '--order', 'later', '--dry-run'])).data)
+      await page.getByRole('heading', { name: 'Replay: order=later 1' }).waitFor()
+      await isAccessible()
+      await page.goBack()
+      await page.getByLabel('Period').selectOption('1h')
+      await click('link', 'later')
+      await click('button', 'Plan a deletion')
+      await click('button', 'Delete')
+      await fill('Type', 'something else')
+      await submit('Delete')
+      await page.getByText('it was not confirmed by the name').waitFor()
+      const { letters } = (await local.json(['dead', 'list', '--order', 'later'])).data
+      await fill('Type', letters[0].id)
+      await submit('Delete')
+      await page.getByText('Nothing here.').waitFor()
+    })
+  })
+
+  test('the webhook is unregistered, registered from the finding, and a rotation stopped', () =>
+    visit({ hash: '#/setup', isRefused: true }, async ({ page, click, fill, submit, isAccessible }) => {
+      await click('button', 'Set the API key…')
+      await fill('API key', 'nonsense')
+      await submit('Store the key')
+      await page.getByText('401 The key is not known').waitFor()
+      await fill('API key', 'sandbox-key')
+      await submit('Store the key')
+      await page.getByText('Stored; it takes effect within a minute.').waitFor()
+
+      await click('button', 'Unregister…')
+      await fill('Type the URL', 'http://127.0.0.1/another')
+      await submit('Unregister')
+      await page.getByText('it was not confirmed by the name').waitFor()
+      await fill('Type the URL', await page.getByLabel('Webhook URL').inputValue())
+      await isAccessible()
+      await submit('Unregister')
+      await page.getByText('1 secret deleted').waitFor()
+
+      const missing = page.locator('.finding', { hasText: 'the webhook is registered' })
+      await missing.getByRole('button', { name: 'Register…' }).click()
+      await submit('Register')
+      await page.getByText('The relay accepts webhooks signed with it.').waitFor(LOOKUP)
+      await isAccessible()
+
+      await click('button', 'Rotate the secret…')
+      await fill('Announce', '600')
+      await submit('Rotate')
+      const announcing = { name: /^Announcing the new secret to the relay: \d+ of 600/ }
+      await page.getByRole('progressbar', announcing).waitFor()
+      await click('button', 'Stop')
+      await page.getByText('interrupted').waitFor()
+      expect((await local.relay(['doctor'])).out).toContain('No problems found')
+    }))
+
+  test('a test delivery is sent', () =>
+    visit({ hash: '#/setup/send' }, async ({ page, click }) => {
+      await click('button', 'Send')
+      await page.getByText('Fill this in').waitFor()
+      await page.getByLabel('Order number').fill('sent-by-the-console')
+      await page.getByText('More').click()
+      await page.getByLabel('Receipt number').fill('7')
+      await page.getByLabel('Wait for the order').fill('20')
+      await click('button', 'Send')
+      await page.getByText('200', { exact: true }).waitFor()
+      const result = { status: 'paid', total: '1000', receipt_number: 7 }
+      expect(await shownOrder('sent-by-the-console')).toMatchObject(result)
+    }))
+
+  test.each([
+    ['en-GB', ['Body', 'Secret'], 'a line break at the end of the body was removed'],
+    ['fa-IR', ['متن', 'کلید امضا'], 'پایان سطرِ آخر متن حذف شده است'],
+  ] as const)('a signature is explained in %s', (locale, [bodyLabel, secretLabel], cause) =>
+    visit({ hash: '#/setup/signature', locale }, async ({ page, isAccessible }) => {
+      const t = Math.round(Date.now() / 1000)
+      const body = '{"event":"x"}\n'
+      const v1 = createHmac('sha256', 'whsec_secret').update(`${t}.${body}`).digest('hex')
+      const explain = page.locator('form button[type=submit]')
+      await page.getByLabel('X-Service-Signature').fill(`t=${t},v1=${v1}`)
+      await page.getByLabel(bodyLabel, { exact: true }).fill(body.trim())
+      await page.getByLabel(secretLabel, { exact: true }).fill('whsec_secret')
+      await explain.click()
+      await page.getByText(cause).waitFor()
+      await isAccessible()
+      const file = { name: 'body', mimeType: 'application/json', buffer: Buffer.from(body) }
+      await page.locator('input[type=file]').setInputFiles(file)
+      await explain.click()
+      await page.locator('.chip[data-tone=good]').waitFor()
+    }),
+  )
+
+  test('the overview follows the progress of an import', () =>
+    visit({ hash: '#/overview' }, async ({ page, isAccessible }) => {
+      await page.getByText('No order waits in the bulk queue.').waitFor()
+      await page.getByText('Queues are read every second, metrics every 2 seconds').waitFor()
+      const orders = orderRepository(local.stack().dynamodb, 'orders', { random: Math.random })
+      const imported = ['1', '2', '3', '4'].map(id =>
+        newOrder({ source: 'demo-shop', external_id: `import-${id}` }),
+      )
+      const save = (from: number, to: number, revision: number, bulk?: string) =>
+        Promise.all(
+          imported
+            .slice(from, to)
+            .map(order => orders.save({ order, outbox: undefined, bulk }, revision, Date.now() - 5000)),
+        )
+      await save(0, 4, 0, 'its delivery')
+      await page.getByRole('row', { name: /^demo-shop 4 / }).waitFor()
+      await save(0, 2, 1)
+      await page.getByRole('row', { name: /^demo-shop 2 \S+ \d+ \w+$/ }).waitFor()
+      await isAccessible()
+      await save(2, 4, 1)
+      await page.getByText('No order waits in the bulk queue.').waitFor()
+    }))
+
+  test('the log is followed live, filtered and paused, and links to orders and deliveries', async () => {
+    const send = (id: string) => local.json(['send', '--external-id', id, '--wait', '20s'])
+    await send('logged-1')
+    const { data } = await send('logged-2')
+    await visit({ hash: '#/log' }, async ({ page, click, isAccessible }) => {
+      const lines = page.getByRole('list', { name: 'Log' }).getByRole('listitem')
+      const processed = (id: string) => lines.filter({ hasText: `event processed api ${id}` })
+      await processed('logged-1').waitFor()
+      await page.getByLabel('Order number').fill('logged-2')
+      await page.keyboard.press('Enter')
+      await processed('logged-1').waitFor({ state: 'detached' })
+      // What all lines have in common is not repeated.
+      await lines.filter({ hasText: /event processed\s+[0-9a-f-]{36}/ }).waitFor()
+
+      await click('button', 'Pause')
+      const before = await lines.count()
+      await local.relay(['send', '--external-id', 'logged-2', '--delivery', data.delivery])
+      await page.getByText('1 new line').waitFor()
+      expect(await lines.count()).toBe(before)
+      await click('button', 'Resume')
+      await lines.filter({ hasText: 'outcome=duplicate' }).waitFor()
+      await page.getByLabel('Level').selectOption('Warnings, errors')
+      await page.getByText('no line matches yet').waitFor()
+      await page.getByLabel('Level').selectOption('All lines')
+      await lines.first().waitFor()
+      await isAccessible()
+      await lines.getByRole('link', { name: data.delivery }).last().click()
+      await click('link', 'Show the order')
+      await page.getByRole('heading', { name: 'Order logged-2' }).waitFor()
+    })
+  })
+
+  test('a test of a store explains itself, shows findings as they appear, and can be stopped', async () => {
+    await local.empty(FEED)
+    const stop = new AbortController()
+    const handled = folder('handled.txt')
+    await writeFile(handled, '')
+    const consuming = consumeFeed({
+      ...{ sqs: local.stack().sqs, queueUrl: local.queue(FEED), once: onceInMemory(), signal: stop.signal },
+      handle: ({ delivery }) => appendFile(handled, `${delivery}\n`),
+    })
+    await visit({ hash: '#/stores/demo-shop', locale: 'fa-IR' }, async ({ page, isAccessible }) => {
+      const start = async () => {
+        await page.getByRole('button', { name: 'آزمودن فروشگاه' }).click()
+        await page.getByRole('dialog').getByText('relay-conformance-').waitFor()
+        await isAccessible()
+        await page.getByLabel('جایی که').fill(handled)
+        await page.getByRole('button', { name: 'آغاز آزمون' }).click()
+      }
+      await start()
+      await page.getByText('مشکلی پیدا نشد').waitFor()
+      const found = await page.locator('.finding p').allInnerTexts()
+      expect(found.filter(text => !/[\u0600-\u06ff]/.test(text))).toEqual([])
+      expect(found.join()).toContain('هر تغییر را یک بار و به ترتیب انجام داد')
+      await isAccessible()
+
+      stop.abort()
+      await consuming
+      await start()
+      await page.getByRole('button', { name: 'توقف' }).click()
+      await page.getByRole('alert').filter({ hasText: 'متوقف شد' }).waitFor()
+      await local.empty(FEED)
+    })
+  })
+
+  test('the overview follows events, and setup shows findings, also in Persian', () =>
+    visit({ hash: '#/setup', locale: 'fa-IR' }, async ({ page }) => {
+      await page.getByRole('status').filter({ hasText: /مشکل/ }).waitFor()
+      const found = await page.locator('.finding p').allInnerTexts()
+      // Commands and addresses remain as they are.
+      expect(found.filter(text => !/[\u0600-\u06ff]|^relay |^http:/.test(text))).toEqual([])
+      await goTo(page, '#/overview')
+      await page.getByRole('heading', { name: 'نمای کلی' }).waitFor()
+      await local.enqueue('orders-dead.fifo', 'order.check', { external_id: 'dead-for-the-console' })
+      await page.locator('.verdict', { hasText: 'dead-letters' }).waitFor()
+      await page.getByRole('link', { name: 'چه باید کرد' }).click()
+      await page.getByText('دستورالعمل‌ها به انگلیسی نوشته شده‌اند').waitFor()
+      await local.empty('orders-dead.fifo')
+    }))
+}

@@ -1,0 +1,158 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import { bundle } from '@order-relay/deploy/bundle.ts'
+import { DAY, HOUR } from '@order-relay/lib/platform/environment.ts'
+import { secondsOf } from '@order-relay/lib/platform/stores.ts'
+import { visible } from '@order-relay/lib/platform/visible.ts'
+import { logFile } from '@order-relay/local/log.ts'
+import type { Context } from '../core/context.ts'
+import { type LogLine, logOf, newestOf } from '../core/log.ts'
+import { since } from '../core/options.ts'
+import { count, facts, shellWord, table } from '../core/output.ts'
+import { coloured } from '../core/terminal.ts'
+import { type Windows, windowFindings } from '../doctor/windows.ts'
+import { feedSecretOf } from '../stores/credentials.ts'
+import { toSource } from '../tail.ts'
+
+test.each([
+  ['90s', 90],
+  ['15m', 900],
+  ['2h', 7200],
+  ['7d', 604_800],
+  ['7', undefined],
+  ['m', undefined],
+  ['1.5h', undefined],
+  ['-1h', undefined],
+])('the duration "%s" is %s seconds', (text, seconds) => {
+  expect(secondsOf(text)).toBe(seconds)
+})
+
+test('--since takes a duration or a date', () => {
+  expect(Math.abs(since('2h').getTime() - (Date.now() - 7_200_000))).toBeLessThan(1000)
+  expect(since('2026-03-21').toISOString()).toBe('2026-03-21T00:00:00.000Z')
+  expect(since('2026-03-21T09:30:00+03:30').toISOString()).toBe('2026-03-21T06:00:00.000Z')
+  for (const wrong of ['', 'yesterday', '2026-13-01', '21.3.2026', '1'])
+    expect(() => since(wrong)).toThrow('date')
+})
+
+test.each([
+  ['shop-1.ir', 'shop-1.ir'],
+  ['فروشگاه شمالی', "'فروشگاه شمالی'"],
+  ["Ann's $hop", "'Ann'\\''s $hop'"],
+])('%s is an argument of a shell as %s', (word, quoted) => {
+  expect(shellWord(word)).toBe(quoted)
+})
+
+test('columns are aligned, and control characters are escaped', () => {
+  const rows = [['xyz', 1] as const, [undefined, 'a\u001b[2Jb'] as const]
+  expect(table(['A', 'LONG'], rows)).toBe('A    LONG\nxyz  1\n-    a\\u001b[2Jb')
+  expect(facts({ a: 1, longer: 'x\n', none: undefined })).toBe('a       1\nlonger  x\\u000a')
+  expect(visible('فار\u200cسی 🛒')).toBe('فار\u200cسی 🛒')
+  expect(visible('a\u2028b\u009bc\u202ed')).toBe('a\\u2028b\\u009bc\\u202ed')
+  expect([1, 2, 0].map(number => count(number, 'message'))).toEqual(['1 message', '2 messages', '0 messages'])
+  expect(count(0, 'reply', 'replies')).toBe('0 replies')
+})
+
+test.each([
+  [true, {}, '\u001b[31mx\u001b[39m'],
+  [true, { NO_COLOR: '' }, '\u001b[31mx\u001b[39m'],
+  [true, { NO_COLOR: '1' }, 'x'],
+  [false, {}, 'x'],
+])('text is coloured on a terminal, unless NO_COLOR is set (%p, %j)', (isTTY, environment, expected) => {
+  expect(coloured({ ...process, environment }, { isTTY }, 'red', 'x')).toBe(expected)
+})
+
+test('a remedy quotes the store for the shell and repeats the options of the relay', async () => {
+  const context = { parameters: { get: async () => undefined }, flags: ' --local' } as unknown as Context
+  const remedy = "create it: relay stores secret 'web shop' --local"
+  await expect(feedSecretOf(context, 'web shop', 'test the feed')).rejects.toThrow(remedy)
+})
+
+test("a stack of a deployed bundle is shown in terms of this checkout's source", async () => {
+  const { code } = await bundle('functions/webhook')
+  const before = Buffer.from(code).toString().split('"delivery failed"')[0]?.split('\n') ?? []
+  const frame = `    at f (file:///var/task/functions/webhook.mjs:${before.length}:${(before.at(-1)?.length ?? 0) + 1})`
+  const shown = await toSource(`Error: x\n${frame}`)
+  expect(shown).toMatch(/^Error: x\n {4}at f \(lib\/webhook\/handler\.ts:\d+:\d+\)$/)
+})
+
+describe('the settings that must be consistent', () => {
+  /** Those of serverless.yml. */
+  const sound: Windows = {
+    ...{ deliveryTtl: 30 * DAY, deadRetention: 14 * DAY, queueRetention: 14 * DAY },
+    ...{ queueVisibility: 180, maxReceives: 200, webhookTimeout: 9, workerTimeout: 30 },
+  }
+  const RETRIES = 'deliveries are remembered for as long as the sender retries'
+  const REPLAYS = 'deliveries are remembered for as long as dead letters can be replayed'
+  const INVISIBLE = 'messages stay invisible while the worker processes them'
+  const ANSWERED = 'the receiver responds before the sender gives up'
+  const DEAD = 'failing messages become dead letters before they expire'
+
+  test.each<[Partial<Windows>, string[]]>([
+    [{}, []],
+    [{ deliveryTtl: 31 * HOUR }, [RETRIES, REPLAYS]],
+    [{ deliveryTtl: 13 * DAY }, [REPLAYS]],
+    [{ workerTimeout: 31 }, [INVISIBLE]],
+    [{ webhookTimeout: 10 }, [ANSWERED]],
+    [{ maxReceives: 1500 }, [DEAD]],
+    [{ maxReceives: undefined }, [DEAD]],
+  ])('with %j, reports the problems %j with remedies', (change, expected) => {
+    const findings = windowFindings({ ...sound, ...change })
+    expect(findings.map(({ check }) => check)).toEqual([RETRIES, REPLAYS, INVISIBLE, ANSWERED, DEAD])
+    const problems = findings.filter(({ level }) => level === 'problem')
+    expect(problems.map(({ check }) => check)).toEqual(expected)
+    expect(findings.filter(({ remedy }) => remedy !== undefined)).toEqual(problems)
+  })
+})
+
+describe('the log of the local stack', () => {
+  const BEGIN = Date.parse('2026-11-21T12:00:00Z')
+  const COUNT = 4000
+  const minute = (index: number) => new Date(BEGIN + index * 60_000)
+
+  /** A line a minute, long enough for bisection; one is longer than what is read at once. */
+  const lineOf = (index: number) =>
+    visible(
+      JSON.stringify({
+        ...{ level: 'INFO', message: index % 3 === 0 ? 'event processed' : 'delivery received' },
+        ...{ timestamp: minute(index), source: index % 2 === 0 ? 'api' : 'shop' },
+        ...{ external_id: `\u202eo-${index % 10}`, number: index },
+        text: 'x'.repeat(index === 1500 ? 4_500_000 : 150),
+      }),
+    )
+  const lines = Array.from({ length: COUNT }, (_, index) => `${lineOf(index)}\n{"_aws":{}}\nnot JSON\n`)
+  const dataDir = mkdtempSync(join(tmpdir(), 'order-relay-log-'))
+  writeFileSync(`${logFile(dataDir)}.old`, lines.slice(0, 1000).join(''))
+  // The stack is writing the last line.
+  writeFileSync(logFile(dataDir), `${lines.slice(1000).join('')}${lineOf(COUNT).slice(0, 100)}`)
+
+  const context = { local: true, dataDir } as Context
+  const numberOf = ({ fields }: LogLine) => Number(fields.number)
+  const everything = lines.map((_, index) => index)
+  const read = async (range: Omit<Parameters<typeof logOf>[1], 'follow'>) => {
+    const found: number[] = []
+    for await (const line of logOf(context, { ...range, follow: false })) found.push(numberOf(line))
+    return found
+  }
+
+  test.each([0, 1000, 1501, COUNT])('is read from minute %d on', async first => {
+    const found = await read({ since: minute(first) })
+    expect(found).toEqual(everything.slice(first))
+    const newest = { since: minute(first), fields: { source: ['api', 'shop'] } }
+    expect(await newestOf(context, newest, COUNT, numberOf)).toEqual(found.toReversed())
+  })
+
+  test('returns the newest lines with a message and fields, and one more than requested', async () => {
+    const fields = { external_id: ['\u202eo-3', '\u202eo-4'], source: ['shop'] }
+    const newest = { since: minute(500), messages: ['event processed'], fields }
+    const expected = everything.filter(each => each >= 500 && each % 3 === 0 && each % 10 === 3).toReversed()
+    expect(await newestOf(context, newest, COUNT, numberOf)).toEqual(expected)
+    expect(await read(newest)).toEqual(expected.toReversed())
+    expect(await newestOf(context, newest, 2, numberOf)).toEqual(expected.slice(0, 3))
+    const odd = (line: LogLine) => (numberOf(line) % 100 === 3 ? numberOf(line) : undefined)
+    const two = expected.filter(each => each % 100 === 3).slice(0, 2)
+    expect(await newestOf(context, newest, 1, odd)).toEqual(two)
+  })
+})

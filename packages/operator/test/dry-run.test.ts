@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto'
+import { expect, test } from '@jest/globals'
+import type { OrderEvent } from '@order-relay/lib/orders/events.ts'
+import { newOrder, type RequestKind, type Withdrawal } from '@order-relay/lib/orders/order.ts'
+import type { ServiceOrder } from '../core/accounting.ts'
+import { dryRun } from '../messages/plan.ts'
+
+const key = { source: 'api', external_id: '1' }
+const unknown: ServiceOrder = { unknown: { status: 404, message: 'not registered' } }
+const at = (status: string): ServiceOrder => ({ result: { ...key, status } })
+
+/** A dry run of an order as the service and the relay have it. */
+const dryRunOf = (service: ServiceOrder, status?: string, withdrawals: readonly Withdrawal[] = []) => {
+  const result = status === undefined ? undefined : { ...key, status }
+  const order = { ...newOrder(key), result }
+  const stored = { order, outbox: undefined, bulk: undefined, revision: 1, updated_at: '' }
+  return dryRun({
+    orders: { get: async () => stored },
+    announcements: { get: async () => ({ withdrawals }) },
+    readService: async () => service,
+  })
+}
+
+const request = (kind: RequestKind, body = '{}'): OrderEvent => ({
+  ...{ event: `order.${kind}`, delivery: randomUUID(), data: { ...key, body, accepted_at: 1000 } },
+})
+const webhook = (status: string): OrderEvent => ({
+  ...{ event: 'order.updated', delivery: randomUUID(), data: { ...key, status } },
+})
+
+const callsOf = async (run: ReturnType<typeof dryRun>, event: OrderEvent) =>
+  (await run(event)).calls.map(({ to, outcome }) => `${to}: ${outcome}`)
+
+test.each([
+  ['payment', 'invoiced', ['payment: expected status "paid"']],
+  ['payment', 'paid', ['payment: no change: already "paid"']],
+  ['payment', 'refunded', ['payment: no change: already "refunded"']],
+  ['payment', 'needs_review', ['payment: held until the invoice is finalized', 'read: "needs_review"']],
+  ['refund', 'invoiced', ['refund: expected status "refunded"']],
+  ['refund', 'paid', ['refund: expected status "refunded"']],
+  ['refund', 'refunded', ['refund: no change: already "refunded"']],
+  ['create', 'paid', ['create: no change: already "paid"', 'read: "paid"']],
+] as const)('a %s of an order that is "%s" at the service', async (kind, status, expected) => {
+  expect(await callsOf(dryRunOf(at(status)), request(kind))).toEqual(expected)
+})
+
+test('a payment that was withdrawn since is not sent', async () => {
+  const withdrawal = { id: randomUUID(), of: 'payment', accepted_at: 1001 } as const
+  const { calls, publishes } = await dryRunOf(at('invoiced'), 'invoiced', [withdrawal])(request('payment'))
+  expect(calls).toMatchObject([{ to: 'read', outcome: '"invoiced"' }])
+  expect(publishes).toEqual([{ event: 'order.withdrawn' }, { event: 'order.registered' }])
+  const earlier = { ...withdrawal, accepted_at: 999 }
+  expect(await callsOf(dryRunOf(at('invoiced'), 'invoiced', [earlier]), request('payment'))).toEqual([
+    'payment: expected status "paid"',
+  ])
+})
+
+test('a refund waits while the order is in review', async () => {
+  expect(await callsOf(dryRunOf(at('needs_review'), 'needs_review'), request('refund'))).toEqual([])
+})
+
+test.each(['payment', 'refund'] as const)('a %s of an order that the service does not know', async kind => {
+  const { calls, publishes } = await dryRunOf(unknown)(request(kind))
+  expect(calls).toMatchObject([{ to: kind, outcome: 'rejected: the service does not know the order' }])
+  expect(publishes).toEqual([{ event: 'order.rejected' }])
+})
+
+test('a new order is invoiced, or paid when its request includes a payment', async () => {
+  expect(await callsOf(dryRunOf(unknown), request('create'))).toEqual(['create: expected status "invoiced"'])
+  const paid = request('create', JSON.stringify({ payment: { method: 'cash' } }))
+  expect(await callsOf(dryRunOf(unknown), paid)).toEqual(['create: expected status "paid"'])
+})
+
+test('predicts no call for a known or later status, and a read for an earlier one', async () => {
+  expect(await callsOf(dryRunOf(at('paid'), 'paid'), webhook('paid'))).toEqual([])
+  expect(await dryRunOf(at('paid'), 'invoiced')(webhook('paid'))).toEqual({
+    calls: [],
+    publishes: [{ event: 'order.updated', status: 'paid' }],
+  })
+  expect(await callsOf(dryRunOf(at('paid'), 'paid'), webhook('invoiced'))).toEqual(['read: "paid"'])
+})
+
+test('a status that the spec does not define cannot be predicted', async () => {
+  expect(await dryRunOf(at('archived'))(request('payment'))).toMatchObject({
+    calls: [],
+    unknown: 'Cannot predict the payment: the spec does not define the status "archived"',
+  })
+})
+
+test('each event starts from the predicted result of the previous one', async () => {
+  const run = dryRunOf(at('invoiced'), 'invoiced')
+  expect(await callsOf(run, request('payment'))).toEqual(['payment: expected status "paid"'])
+  expect(await callsOf(run, request('refund'))).toEqual(['refund: expected status "refunded"'])
+})

@@ -1,0 +1,109 @@
+import { symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { messageGroupOf } from '@order-relay/lib/platform/fifo.ts'
+import { feedQueueName } from '@order-relay/lib/platform/names.ts'
+import { undocumentedMessage } from '@order-relay/test-support/documents.ts'
+import { useFolder } from '@order-relay/test-support/folder.ts'
+import { drain } from '@order-relay/test-support/parts.ts'
+import { startProgram } from '@order-relay/test-support/program.ts'
+import { ROOT } from '@order-relay/test-support/project.ts'
+import { local, startRelay } from '@order-relay/test-support/relay.ts'
+import { until } from '@order-relay/test-support/until.ts'
+import { PERSIAN } from '../../../test/e2e/relay.ts'
+
+const FEED = feedQueueName(PERSIAN)
+
+const send = (external_id: string) =>
+  local.relay(['send', '--source', PERSIAN, '--external-id', external_id, '--wait', '20s'])
+const resend = (...args: string[]) => local.json(['stores', 'resend', PERSIAN, ...args])
+
+/** What waits in the feed, which is then empty: order, version and cause of each message. */
+const received = async () =>
+  (await drain(local.stack().sqs, local.queue(FEED))).map(({ Body = '', Attributes }) => {
+    const message = JSON.parse(Body)
+    expect(undocumentedMessage(message)).toBeUndefined()
+    expect(Attributes?.MessageGroupId).toBe(messageGroupOf(message.data))
+    return `${message.data.external_id} v${message.version} ${message.cause.event}`
+  })
+
+export const feedTests = () => {
+  const folder = useFolder()
+  let began: string
+
+  test('a message received too often becomes a dead letter of its feed, and is replayed to it', async () => {
+    await received()
+    began = new Date().toISOString()
+    await send('poison')
+    const list = async () => (await local.json(['dead', 'list', '--source', PERSIAN])).data.letters
+    await until(async () => {
+      await local.stack().sqs.receiveMessage({ QueueUrl: local.queue(FEED), VisibilityTimeout: 0 })
+      return (await list()).length > 0
+    })
+    expect((await local.relay(['doctor'])).out).toContain('1 dead letter that its consumer could not handle')
+    expect(await list()).toMatchObject([{ from: 'feed', external_id: 'poison', event: 'order.updated' }])
+    const { out } = await local.relay(['dead', 'replay', '--source', PERSIAN])
+    expect(out).toBe('Replayed 1 message.\n')
+    expect(await received()).toEqual(['poison v1 order.updated'])
+  })
+
+  test('resends the orders of a store since a time, after an order, or one by one, each with its next version', async () => {
+    for (const id of ['resent', 'shown']) await send(id)
+    await received()
+    const found: string[] = []
+    const resent = async (expected: object, ...args: string[]) => {
+      const { data } = await resend(...args)
+      expect(data).toMatchObject(expected)
+      found.length = 0
+      await until(async () => found.push(...(await received())) === data.sent)
+      return found.toSorted()
+    }
+    const all = await resent({ sent: 3, total: 3, last: 'shown' }, '--since', began)
+    expect(all).toEqual(['poison', 'resent', 'shown'].map(id => `${id} v2 order.resend`))
+    const rest = await resent({ sent: 2 }, '--since', began, '--after', 'poison')
+    expect(rest).toEqual(['resent', 'shown'].map(id => `${id} v3 order.resend`))
+    expect(await resent({ sent: 1 }, '--order', 'shown')).toEqual(['shown v4 order.resend'])
+    expect((await local.relay(['stores', 'resend', PERSIAN])).code).toBe(2)
+  })
+
+  test('an interrupted resend prints how to continue', async () => {
+    const args = ['stores', 'resend', 'demo-shop', '--local', '--since', '1h', '--rate', '1']
+    const { child, ended } = startRelay(args, local.stack().environment)
+    const feed = local.queue(feedQueueName('demo-shop'))
+    await until(async () => JSON.stringify(await drain(local.stack().sqs, feed)).includes('order.resend'))
+    child.kill('SIGINT')
+    const next = /Interrupted: \d+ remain; continue with .* --since \S+ --after \S+ --local\n$/
+    expect(await ended).toMatchObject({ code: 1, out: expect.stringMatching(next) })
+  })
+
+  test('shows a store with its queue, its consumers, and consumer code that runs as printed', async () => {
+    await received()
+    await send('consumed')
+    const { data } = await local.json(['stores', 'show', PERSIAN])
+    const { environment, code, 'once.ts': remembering, aws_cli } = data.snippets
+    const url = local.queue(FEED)
+    const arn = expect.stringMatching(new RegExp(`^arn:aws:sqs:.*:${FEED}$`))
+    // Python and version 1 of the AWS CLI take no other variable, and the latter no address from one.
+    expect(environment.AWS_DEFAULT_REGION).toBe(environment.AWS_REGION)
+    expect(aws_cli.split(`aws --endpoint-url ${new URL(url).origin} sqs `)).toHaveLength(3)
+    expect(data).toMatchObject({
+      feed: { kind: 'sqs', consumers: ['111122223333'], dead_letter_after: 2, dead_letters: 0 },
+      queue: { url, arn, waiting: 1 },
+      snippets: { role_policy: { Statement: [{ Action: expect.any(Array), Resource: [arn] }] } },
+    })
+    const { out } = await local.relay(['stores', 'show', PERSIAN])
+    for (const part of [url, code, remembering, aws_cli]) expect(out).toContain(part)
+
+    // As in a project that has the package installed.
+    const write = (name: string, content: string) => writeFile(folder(name), content)
+    await write('consumer.ts', code)
+    await write('once.ts', remembering)
+    await symlink(join(ROOT, 'node_modules'), folder('node_modules'))
+    const env = { ...process.env, ...environment }
+    const consumer = startProgram(['consumer.ts'], { cwd: folder(), env })
+    await consumer.printed(/\n/)
+    consumer.child.kill('SIGINT')
+    const { output } = await consumer.ended
+    expect(output).toMatch(/^applied: consumed v1 order.updated paid [\da-f-]{36}\n$/)
+  })
+}

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { announcementRepository } from '@order-relay/lib/orders/announcements.ts'
+import type { OrderEvent } from '@order-relay/lib/orders/events.ts'
+import { handleEvent } from '@order-relay/lib/orders/handle-event.ts'
+import { entryItem, historyRecorder } from '@order-relay/lib/orders/history.ts'
+import { orderRepository } from '@order-relay/lib/orders/repository.ts'
+import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
+import { deliveryRepository } from '@order-relay/lib/webhook/deliveries.ts'
+import { environmentOf } from '@order-relay/local/settings.ts'
+import { relayOf } from '@order-relay/test-support/relay.ts'
+import { startStack } from '@order-relay/test-support/stack.ts'
+
+let stack: Awaited<ReturnType<typeof startStack>>
+beforeAll(async () => {
+  stack = await startStack()
+  await seed()
+})
+afterAll(() => stack.close())
+
+const { relay, json } = relayOf(() =>
+  environmentOf({ ports: stack.ports, dataDir: '/nonexistent', watch: false }),
+)
+
+const BEGIN = Date.parse('2026-01-02T00:00:00Z')
+const MINUTE = 60_000
+const uuid = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
+const orders = () => orderRepository(stack.dynamodb, 'orders', { random: () => 0 })
+
+/** Handles an event as the worker does, `minutes` after the beginning. */
+const happens = (minutes: number, event: OrderEvent) =>
+  handleEvent(event, {
+    orders: orders(),
+    announcements: announcementRepository(stack.dynamodb, 'deliveries'),
+    call: async ({ to }) => ({ to, outcome: 'unanswered', error: new Error('down') }),
+    recordChange: historyRecorder(stack.dynamodb, 'history'),
+    publish: async () => undefined,
+    now: () => BEGIN + minutes * MINUTE,
+    retryRefused: 60,
+    redelivered: false,
+  })
+
+let deliveries = 0
+const webhook = (key: OrderKey, status: string, more: object = {}): OrderEvent => ({
+  ...{ event: 'order.updated', delivery: uuid(++deliveries), data: { ...key, status, ...more } },
+})
+const api = (external_id: string) => ({ source: 'api', external_id })
+const shop = (external_id: string) => ({ source: 'demo-shop', external_id })
+
+const minute = (number: number) => new Date(BEGIN + number * MINUTE).toISOString()
+
+/** Notes that the payment of an order fails, since `minutes` after the beginning. */
+const fails = (key: OrderKey, since: number) =>
+  orders().fail(key, {
+    ...{ event: 'order.payment', delivery: uuid(100), queue: 'orders', receives: 2, behind: 0 },
+    ...{ since: minute(since), at: minute(since + 1), next_at: minute(since + 9) },
+    ...{ code: 'unavailable', status: 503, message: 'The accounting service answered 503' },
+  })
+
+/** Ten orders of two stores, of which one changes again later, and one whose payment fails. */
+const seed = async () => {
+  for (let each = 0; each < 10; each++) {
+    const store = each % 2 === 0 ? api : shop
+    await happens(each, webhook(store(`${each}`), each < 5 ? 'invoiced' : 'needs_review'))
+  }
+  await happens(20, webhook(api('0'), 'paid', { invoice_number: 4711 }))
+  const data = { ...shop('1'), body: '{}', accepted_at: BEGIN }
+  const payment = happens(21, { event: 'order.payment', delivery: uuid(100), data })
+  await expect(payment).rejects.toThrow('down')
+  await fails(shop('1'), 21)
+}
+
+const idsOf = ({ orders: listed }: { orders: OrderKey[] }) => listed.map(({ external_id }) => external_id)
+const listed = async (...options: string[]) => idsOf((await json(['orders', 'list', ...options])).data)
+
+/** What as many pages list, the last of which has no cursor. */
+const paged = async (pages: number, ...options: string[]) => {
+  const found: string[] = []
+  let cursor: string[] = []
+  for (let page = 0; page < pages; page++) {
+    const { data } = await json(['orders', 'list', ...options, ...cursor])
+    found.push(...idsOf(data))
+    cursor = data.cursor === undefined ? [] : ['--cursor', data.cursor]
+  }
+  expect(cursor).toEqual([])
+  return found
+}
+
+test('lists the orders of all stores, most recently changed first, page by page', async () => {
+  expect(await listed()).toEqual(['1', '0', '9', '8', '7', '6', '5', '4', '3', '2'])
+  expect(await paged(4, '--limit', '3')).toEqual(await listed())
+})
+
+test('filters orders, with or without the history', async () => {
+  for (const scan of [[], ['--scan']]) {
+    expect(await listed('--source', 'demo-shop', ...scan)).toEqual(['1', '9', '7', '5', '3'])
+    expect(await listed('--status', 'invoiced', ...scan)).toEqual(['1', '4', '3', '2'])
+    expect(await listed('--unsettled', '--since', minute(7), ...scan)).toEqual(['1', '0', '9', '8', '7'])
+  }
+  expect(await listed('--since', minute(7), '--until', minute(20))).toEqual(['0', '9', '8', '7'])
+  expect(await listed('--failing')).toEqual(['1'])
+  expect(await listed('--failing', '--source', 'api')).toEqual([])
+  const { out } = await relay(['orders', 'list', '--failing'])
+  expect(out).toMatch(/FAILING SINCE +ERROR\n.* 2026-01-02T00:21:00.000Z +The accounting .* answered 503\n$/)
+  for (const other of ['--since=1d', '--status=paid', '--unsettled', '--scan'])
+    expect(await relay(['orders', 'list', '--failing', other])).toMatchObject({ code: 2 })
+  const scanned = async (limit: string) => (await relay(['orders', 'list', '--scan', '--limit', limit])).out
+  expect(await scanned('9')).toContain('\nThere are more; raise --limit, which is 9.\n')
+  expect(await scanned('10')).not.toContain('There are more')
+  expect((await relay(['orders', 'list', '--cursor', 'x'])).err).toContain('"x" is no cursor')
+})
+
+test('a page ends after two thousand changes without a match, and reports how far back it searched', async () => {
+  const item = (number: number) => {
+    const about = {
+      ...api('busy'),
+      at: minute(30 + number / MINUTE),
+      event: 'order.updated',
+      delivery: uuid(0),
+    }
+    const entry = { status: 'paid', settled: true, version: 1, calls: [], published: [], requests: [] }
+    return { PutRequest: { Item: entryItem({ ...about, ...entry }) } }
+  }
+  for (let from = 0; from < 2000; from += 25) {
+    const history = Array.from({ length: 25 }, (_, each) => item(from + each))
+    await stack.dynamodb.batchWriteItem({ RequestItems: { history } })
+  }
+  const { data } = await json(['orders', 'list', '--status', 'needs_review'])
+  expect(data).toMatchObject({ orders: [], searched: '2026-01-02T00:30:00.000Z' })
+  expect(await listed('--status', 'needs_review', '--cursor', data.cursor)).toEqual(['9', '8', '7', '6', '5'])
+})
+
+test('an order is found by its number, a request, a delivery or its invoice', async () => {
+  const found = async (text: string) => idsOf((await json(['orders', 'find', text])).data)
+  expect(await found('4')).toEqual(['4'])
+  expect(await found('4711')).toEqual(['0'])
+  expect(await found(uuid(100))).toEqual(['1'])
+  const delivery = { delivery: uuid(7), ...api('6'), status: 'needs_review' }
+  await deliveryRepository(stack.dynamodb, 'deliveries').record(delivery, BEGIN / 1000)
+  expect(await found(uuid(7))).toEqual(['6'])
+  const nothing = { code: 1, out: 'Nothing found in the local stack.\n' }
+  expect(await relay(['orders', 'find', 'nothing'])).toMatchObject(nothing)
+})
+
+test('an order shows its history back to the first change, and why it waits', async () => {
+  const { data } = await json(['orders', 'show', 'demo-shop', '1'])
+  expect(data.history).toMatchObject({
+    complete: true,
+    entries: [
+      {
+        ...{ at: '2026-01-02T00:21:00.000Z', event: 'order.payment', request: uuid(100), settled: false },
+        calls: [{ to: 'payment', outcome: 'unanswered' }],
+        requests: [{ id: uuid(100), kind: 'payment', state: 'waiting' }],
+      },
+      { at: '2026-01-02T00:01:00.000Z', event: 'order.updated', status: 'invoiced', version: 1 },
+    ],
+  })
+  const shown = async () => (await relay(['orders', 'show', 'demo-shop', '1'])).out
+  const out = await shown()
+  expect(out).toMatch(/^order\.payment waits for the accounting service since .*: .* answered 503;/m)
+  expect(out).toMatch(/^ {2}check: The check waits behind "order.payment"/m)
+  expect(out).toMatch(/order\.payment .* invoiced +payment: unanswered, 0 ms; payment waiting$/m)
+  const Key = { partition: { S: 'orders demo-shop' }, at: { S: '2026-01-02T00:01:00.000Z#1' } }
+  await stack.dynamodb.deleteItem({ TableName: 'history', Key })
+  expect(await shown()).toMatch(/^Earlier changes are not in the history\.$/m)
+})
+
+test('checks an order immediately', async () => {
+  const { out } = await relay(['orders', 'check', 'api', '2'])
+  expect(out).toContain('see relay orders show api 2 --local\n')
+  const taken = await stack.taken(stack.settings.ordersQueueUrl)
+  expect(taken).toMatchObject([{ event: 'order.check', data: api('2') }])
+})
+
+test('lists failing orders page by page, longest failing first', async () => {
+  await Promise.all([fails(api('2'), 21), fails(shop('3'), 25), fails(api('4'), 10)])
+  const all = await listed('--failing')
+  expect(all).toEqual(['4', expect.stringMatching(/[12]/), expect.stringMatching(/[12]/), '3'])
+  expect(await paged(4, '--failing', '--limit', '1')).toEqual(all)
+  const { out } = await relay(['orders', 'list', '--failing', '--limit', '3'])
+  expect(out).toMatch(/There are more; continue with --cursor \S+\n$/)
+})

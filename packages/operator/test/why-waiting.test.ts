@@ -1,0 +1,188 @@
+import { expect, test } from '@jest/globals'
+import type { Announced } from '@order-relay/lib/orders/announcements.ts'
+import { isSettled, newOrder, type Order } from '@order-relay/lib/orders/order.ts'
+import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
+import { whyWaiting } from '../orders/why-waiting.ts'
+
+const NOW = Date.parse('2026-01-02T03:00:00Z')
+const KEY = { source: 'shop', external_id: '1' }
+const inReview = { ...KEY, status: 'needs_review', error: 'insufficient stock' }
+const invoiced = { ...KEY, status: 'invoiced' }
+const fields = { body: '{}', accepted_at: NOW, others: [], withdrawals: [] }
+const create = { ...fields, id: 'c', kind: 'create', stage: 'unsent' } as const
+const payment = { ...fields, id: 'p', kind: 'payment', stage: 'unsent' } as const
+const refund = { ...fields, id: 'r', kind: 'refund', stage: 'unsent' } as const
+const held = { ...payment, stage: 'held' } as const
+const early = { ...refund, stage: 'early' } as const
+const reason = { status: 400, code: 'unknown_sku', message: 'No product "A"' }
+const refused = { ...create, stage: 'refused', refused: { since: NOW / 1000 - 60, reason } } as const
+
+const failing: Failing = {
+  ...{ event: 'order.payment', delivery: 'p', queue: 'orders', receives: 3, behind: 1 },
+  ...{
+    since: '2026-01-02T02:00:00.000Z',
+    at: '2026-01-02T02:59:50.000Z',
+    next_at: '2026-01-02T03:00:10.000Z',
+  },
+  ...{ code: 'unavailable', status: 503, message: 'The accounting service answered 503' },
+}
+
+/** What is stored with the order, and what the stores' API has announced. */
+type More = Partial<StoredOrder> & { announced?: Announced }
+
+const why = (order: Partial<Order>, { announced, ...more }: More = {}) => {
+  const bare = { outbox: undefined, bulk: undefined, revision: 1, updated_at: '' }
+  const stored = { order: { ...newOrder(KEY), ...order }, ...bare, ...more }
+  const check = isSettled(stored.order) ? {} : { check_at: NOW / 1000 + 600 }
+  return whyWaiting({ ...check, ...stored }, NOW, announced)
+}
+const CHECK = '2026-01-02T03:10:00.000Z'
+
+const DOWN = 'since 2026-01-02T02:00:00.000Z: The accounting service answered 503'
+const announced = (id: string): Announced => ({ create: { id, accepted_at: NOW }, withdrawals: [] })
+const REFUSED = `since 2026-01-02T02:59:00.000Z: the service refused it: 400 No product "A"; next attempt at ${CHECK}`
+
+test.each<[string, Partial<Order>, string, More?]>([
+  ['a settled order', { result: invoiced }, 'Nothing waits.'],
+  [
+    'an order in review',
+    { result: inReview, open: { payment: held, refund: early } },
+    `invoice waits for the accountant: it is in review: insufficient stock; next attempt at ${CHECK}; payment, refund behind it`,
+  ],
+  [
+    'a refusal that an accountant can fix',
+    { open: { create: refused } },
+    `create waits for the accountant ${REFUSED}`,
+  ],
+  [
+    'a refused create that is to be sent once more',
+    { open: { create: { ...refused, stage: 'unsent' } } },
+    `create waits for the accountant ${REFUSED}`,
+  ],
+  [
+    'a payment and a refund behind a refused create',
+    {
+      open: {
+        create: refused,
+        payment: { ...payment, stage: 'behind create' },
+        refund: { ...refund, stage: 'behind create' },
+      },
+    },
+    `create waits for the accountant ${REFUSED}; payment, refund behind it`,
+  ],
+  [
+    'a call without an answer',
+    { result: invoiced, open: { payment: { ...payment, stage: 'unanswered' } } },
+    `payment waits for the worker: the answer of the service was lost: it is sent again; next attempt at ${CHECK}`,
+  ],
+  [
+    'a service that is down',
+    { result: invoiced, open: { payment, refund } },
+    `order.payment waits for the accounting service ${DOWN}; next attempt at 2026-01-02T03:00:10.000Z; refund behind it`,
+    { failing },
+  ],
+  [
+    'a key that is refused',
+    { result: invoiced },
+    `order.payment waits for an API key that the accounting service accepts ${DOWN}; next attempt now`,
+    { failing: { ...failing, code: 'unauthorized', next_at: '2026-01-02T02:59:00.000Z' } },
+  ],
+  [
+    'a dead letter',
+    { result: invoiced },
+    `order.payment waits for an operator ${DOWN.replace(': ', ': it is a dead letter after 200 attempts: ')}`,
+    { failing: { ...failing, receives: 200 } },
+  ],
+  [
+    'an import',
+    { open: { create } },
+    'order waits for its turn in the bulk queue: calls of an import would delay those of other stores; create behind it',
+    { bulk: 'c' },
+  ],
+  [
+    'a webhook that is not confirmed',
+    { result: invoiced, doubt: 'later' },
+    `result waits for the next check: it may be out of date and is read from the service; next attempt at ${CHECK}`,
+  ],
+  [
+    'a create that was announced',
+    {},
+    'create waits for the worker: it is in the order queue',
+    { announced: announced('c') },
+  ],
+  [
+    'a create that was announced and is handled',
+    { result: invoiced, ended: [{ ids: ['c'], kind: 'create', state: 'registered' }] },
+    'Nothing waits.',
+    { announced: announced('c') },
+  ],
+])('%s: what waits, for whom, since when, and what is behind it', (_name, order, summary, ...[more]) => {
+  expect(why(order, more).summary).toBe(summary)
+})
+
+test.each([
+  ['the accounting service', ['unavailable', 'failed', 'throttled', 'not_called']],
+  ['an API key that the accounting service accepts', ['unauthorized']],
+  ['AWS, or the repair of a defect', ['TypeError', 'rejected']],
+])('an event waits for %s when it fails with %j', (whom, codes) => {
+  for (const code of codes)
+    expect(why({ result: invoiced }, { failing: { ...failing, code } }).summary).toContain(
+      `order.payment waits for ${whom} since`,
+    )
+})
+
+test('requests that share an outcome share a link', () => {
+  expect(why({ result: inReview, open: { refund: { ...early, others: ['r0'] } } }).links).toMatchObject([
+    { what: 'invoice' },
+    { what: 'refund', id: 'r', for: 'accountant', others: 1 },
+  ])
+})
+
+test('a request behind one that fails waits for that, and a dead letter blocks nothing', () => {
+  const next = failing.next_at
+  expect(why({ result: invoiced, open: { payment, refund } }, { failing }).links).toMatchObject([
+    { what: 'order.payment', id: 'p', for: 'service', next },
+    { what: 'refund', id: 'r', for: 'earlier event', reason: 'the event "order.payment" fails', next },
+  ])
+  const dead = { ...failing, receives: 200 }
+  expect(why({ result: invoiced, open: { refund } }, { failing: dead }).links).toMatchObject([
+    { what: 'order.payment', for: 'operator' },
+    { what: 'refund', for: 'worker', next: CHECK },
+  ])
+})
+
+const effects = (...[order, stored]: Parameters<typeof why>) =>
+  Object.fromEntries(
+    why(order, stored).actions.map(({ action, of, effect }) => [
+      of === undefined ? action : `${action} ${of}`,
+      effect,
+    ]),
+  )
+
+test('what can be done about an order, and what follows', () => {
+  expect(effects({ result: invoiced }, {})).toEqual({})
+  expect(effects({ open: { create: refused } })).toEqual({
+    check: `The worker reads the order from the service and sends what was refused again, which is due at ${CHECK}.`,
+    'withdraw create': 'The order is read, and the create withdrawn unless it is done already.',
+  })
+  expect(effects({ result: invoiced, open: { payment } }, { failing })).toEqual({
+    check: 'The check waits behind "order.payment" and changes nothing before that succeeds.',
+    'withdraw payment':
+      'When the service answers again, the order is read, and the payment withdrawn unless it is done already.',
+  })
+  const dead = { failing: { ...failing, receives: 200 } }
+  expect(effects({ result: invoiced }, dead)).toEqual({
+    check: 'The worker reads the order from the service.',
+    replay: 'The worker processes "order.payment" at once.',
+    discard: 'The request is lost, and its store is not notified.',
+  })
+  expect(effects({ result: invoiced, open: { payment } }, dead).discard).toMatch(/kept with the order/)
+  const follower = { ...payment, id: 'p2', others: ['p'] }
+  expect(effects({ result: invoiced, open: { payment: follower } }, dead).discard).toMatch(
+    /kept with the order/,
+  )
+  const webhook = { failing: { ...dead.failing, event: 'order.updated' } }
+  expect(effects({ result: invoiced }, webhook).discard).toMatch(/^Nothing is lost/)
+  const actions = Object.keys(effects({ result: inReview, open: { payment: held, refund: early } }))
+  expect(actions).toEqual(['check', 'withdraw refund'])
+})

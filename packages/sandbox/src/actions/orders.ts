@@ -1,0 +1,158 @@
+import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
+import type { Status } from '@order-relay/lib/protocol/status.ts'
+import { shown } from '../decimal.ts'
+import { quoted, Refusal, valid } from '../refusal.ts'
+import { type OrderRequest, orderKey, orderRequest, type Payment } from '../requests.ts'
+import type { Store } from '../store/open.ts'
+import type { HeldPayment, Order } from '../store/orders.ts'
+import { requireFiscalYear } from './catalogue.ts'
+import { finalize, inWords, payInvoice, paymentOf, returnInvoice } from './documents.ts'
+import { customerFor, invoiceOf } from './invoice.ts'
+
+const LABELS: Record<Status, string> = {
+  needs_review: 'نیازمند بررسی',
+  invoiced: 'فاکتور شده',
+  paid: 'پرداخت شده',
+  refunded: 'مرجوع شده',
+}
+
+/** The order result, without `duplicate` (spec: Order result). Drafts have an invoice number too. */
+export const resultOf = (order: Order) => ({
+  source: order.source,
+  external_id: order.external_id,
+  status: order.status,
+  status_display: LABELS[order.status],
+  total: order.total,
+  invoice_number: order.invoice_number,
+  invoice_status: order.status === 'needs_review' ? 'draft' : 'posted',
+  receipt_number: order.receipt_number,
+  return_number: order.return_number,
+  error: order.error,
+})
+
+export type Result = ReturnType<typeof resultOf>
+
+/** @throws Refusal when the order is not registered */
+export const findOrder = (key: OrderKey, store: Store): Order => {
+  const order = store.orders.find(key)
+  if (order !== undefined) return order
+  const name = `${quoted(key.external_id)} of source ${quoted(key.source)}`
+  throw new Refusal('not_found', `Order ${name} is not registered`, 'external_id')
+}
+
+/** The order result (spec: GET orders). */
+export const readOrder = (key: OrderKey, store: Store): Result => resultOf(findOrder(key, store))
+
+/** Stores the draft and its rows. */
+const draft = (request: OrderRequest, store: Store) => {
+  const { source, external_id } = request
+  const { taxRate, pricesIncludeTax } = store.settings.read()
+  const date = request.date ?? store.clock.today()
+  requireFiscalYear('Field "date" is', date, store, 'date')
+  const { rows, sums } = invoiceOf(request, { taxRate, pricesIncludeTax }, store)
+  const invoice_number = store.orders.insert({
+    ...{ source, external_id, status: 'needs_review', error: 'Not finalized yet', date },
+    customer_code: customerFor(request.customer, store),
+    tax_rate: shown(taxRate),
+    prices_include_tax: pricesIncludeTax ? 1 : 0,
+    ...sums,
+  })
+  store.invoiceRows.replace(invoice_number, rows)
+  return findOrder({ source, external_id }, store)
+}
+
+const registerOrder = (request: OrderRequest, store: Store): Result => {
+  const { source, external_id, payment } = request
+  const invoice = draft(request, store)
+  const { invoice_number, date } = invoice
+  const message = `Order received${payment ? ' with its payment' : ''}, invoice ${invoice_number} drafted`
+  store.history.add(invoice_number, 'created', message)
+  const paid = payment ? paymentOf(payment, date, store, 'payment.date') : undefined
+  const isFinal = finalize(invoice, paid, store)
+  if (!isFinal && paid) store.heldPayments.put(invoice_number, paid)
+  const result = readOrder({ source, external_id }, store)
+  store.orders.index(invoice_number)
+  store.orders.setOriginal(invoice_number, JSON.stringify(result))
+  store.changes.note({ kind: 'order', source, external_id })
+  return result
+}
+
+/** The response to a repeated create: the current state of the order or, by the settings, the original result. */
+const duplicateOf = (order: Order, store: Store): Result =>
+  store.settings.read().duplicatesReturnOriginal ? JSON.parse(order.original) : resultOf(order)
+
+/**
+ * Turns a store order into an invoice, and a receipt if it is paid (spec: POST orders). For an order that is
+ * already registered, ignores the rest of the body, even if it is invalid.
+ *
+ * @param body the parsed JSON body, not yet validated
+ * @throws Refusal when the order is rejected; nothing is registered
+ */
+export const createOrder = (body: unknown, store: Store): Result & { duplicate: boolean } => {
+  const key = valid(orderKey, body)
+  return store.transact(() => {
+    const registered = store.orders.find(key)
+    if (registered !== undefined) return { ...duplicateOf(registered, store), duplicate: true }
+    return { ...registerOrder(valid(orderRequest, body), store), duplicate: false }
+  })
+}
+
+/**
+ * Carries out a store's request in the statuses that allow it; in any other, the request has no effect.
+ *
+ * @param draft what happens to the request while the invoice is not finalized
+ * @throws Refusal if the invoice is not finalized
+ */
+const register = (
+  key: OrderKey,
+  actions: Partial<Record<Status, (order: Order) => void>>,
+  draft: string,
+  store: Store,
+): Result => {
+  const order = store.transact(() => {
+    const found = findOrder(key, store)
+    const act = actions[found.status]
+    if (act === undefined) return found
+    act(found)
+    store.orders.index(found.invoice_number)
+    store.changes.note({ kind: 'order', ...key })
+    return found
+  })
+  if (order.status !== 'needs_review') return readOrder(key, store)
+  throw new Refusal('not_finalized', `The invoice is not finalized (${order.error}): ${draft}`)
+}
+
+/** Holds the first payment; further ones are only recorded, for the accountant to resolve. */
+const hold = ({ invoice_number }: Order, payment: HeldPayment, store: Store) => {
+  const { method, reference, date } = payment
+  const isFirst = store.heldPayments.find(invoice_number) === undefined
+  if (isFirst) store.heldPayments.put(invoice_number, payment)
+  const label = `${inWords(method)}, ${date}${reference && `, reference ${reference}`}`
+  const outcome = isFirst ? 'held until the invoice is finalized' : 'not held: another payment already is'
+  store.history.add(invoice_number, 'held', `Payment (${label}) ${outcome}`)
+}
+
+/**
+ * Registers a payment of the whole invoice (spec: POST payment). Repeating it for a paid or refunded
+ * order has no effect.
+ *
+ * @throws Refusal when the invoice is not finalized; the first payment is held and registered when it is
+ */
+export const registerPayment = (key: OrderKey, payment: Payment, store: Store): Result => {
+  const by = (act: typeof hold) => (order: Order) => act(order, paymentOf(payment, order.date, store), store)
+  const actions = { invoiced: by(payInvoice), needs_review: by(hold) }
+  return register(key, actions, 'a payment is held and will be registered with it', store)
+}
+
+/**
+ * Registers a full return and puts the goods back in stock (spec: POST refund). Repeating it has no effect.
+ *
+ * @throws Refusal when the invoice is not finalized
+ */
+export const registerRefund = (key: OrderKey, reason: string | null, store: Store): Result => {
+  const returned = (order: Order) => returnInvoice(order, reason, store)
+  const refused = ({ invoice_number }: Order) =>
+    store.history.add(invoice_number, 'refused', 'Return refused: the invoice is not finalized')
+  const actions = { invoiced: returned, paid: returned, needs_review: refused }
+  return register(key, actions, 'it cannot be returned', store)
+}

@@ -1,0 +1,233 @@
+import { ExactNumber } from '@order-relay/lib/protocol/json.ts'
+import { PAYMENT_METHODS } from '@order-relay/lib/protocol/requests.ts'
+import { STATUSES } from '@order-relay/lib/protocol/status.ts'
+import { ORDER_UPDATED } from '@order-relay/lib/protocol/webhook.ts'
+import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
+import * as v from 'valibot'
+import { OBSTACLES } from '../actions/documents.ts'
+import * as panel from '../panel-requests.ts'
+import * as requests from '../requests.ts'
+
+const text = v.string()
+const number = v.pipe(v.number(), v.integer())
+const digits = v.pipe(text, v.regex(/^\d+$/))
+const day = v.pipe(text, v.isoDate())
+const time = v.pipe(text, v.isoTimestamp())
+const exact = v.union([v.number(), v.instance(ExactNumber)])
+const uuid = v.pipe(text, v.uuid())
+const status = v.picklist(STATUSES)
+
+const key = { source: text, external_id: text }
+
+const result = {
+  ...key,
+  status,
+  status_display: text,
+  total: digits,
+  invoice_number: number,
+  invoice_status: v.picklist(['draft', 'posted']),
+  receipt_number: v.nullable(number),
+  return_number: v.nullable(number),
+  error: v.nullable(text),
+}
+
+const orderResult = v.strictObject(result)
+
+const error = v.strictObject({
+  error: v.strictObject({ code: text, message: text, field: v.exactOptional(text) }),
+})
+
+const settings = v.strictObject({
+  defaultCustomer: v.nullable(text),
+  automaticCustomerCreation: v.boolean(),
+  orderPaymentReceivingAccount: v.nullable(text),
+  taxRate: exact,
+  pricesIncludeTax: v.boolean(),
+  automaticFinalization: v.boolean(),
+  duplicatesReturnOriginal: v.boolean(),
+})
+
+const product = v.strictObject({ sku: text, name: text, stock: exact })
+
+const buyer = v.strictObject({ code: text, mobile: v.nullable(text), name: text, email: v.nullable(text) })
+
+const dated = { ...result, date: day, created_at: time, updated_at: time }
+
+const obstacles = v.array(v.strictObject({ kind: v.picklist(OBSTACLES), message: text }))
+
+const orderSummary = v.strictObject({
+  ...dated,
+  customer: v.nullable(v.strictObject({ code: text, name: text, mobile: v.nullable(text) })),
+  obstacles,
+})
+
+const money = { amount: digits, orderDiscount: digits, net: digits, tax: digits }
+
+const invoiceRow = v.strictObject({
+  kind: v.picklist(['item', 'shipping']),
+  sku: v.nullable(text),
+  name: text,
+  quantity: v.union([v.number(), text]),
+  unit_price: text,
+  discount: text,
+  ...money,
+})
+
+const orderDetail = v.strictObject({
+  ...dated,
+  customer: v.nullable(buyer),
+  rows: v.array(invoiceRow),
+  totals: v.strictObject({ ...money, total: digits }),
+  tax_rate: exact,
+  prices_include_tax: v.boolean(),
+  receipt: v.nullable(
+    v.strictObject({
+      number,
+      method: v.picklist(PAYMENT_METHODS),
+      type: v.picklist(['cash', 'transfer', 'pos']),
+      amount: digits,
+      reference: text,
+      date: day,
+      account: v.strictObject({ code: text, name: text }),
+    }),
+  ),
+  return: v.nullable(v.strictObject({ number, date: day, reason: v.nullable(text) })),
+  held_payment: v.nullable(
+    v.strictObject({ method: v.picklist(PAYMENT_METHODS), reference: text, date: day }),
+  ),
+  obstacles,
+  shortages: v.array(v.strictObject({ sku: text, name: text, needed: text, available: text })),
+  history: v.array(v.strictObject({ at: time, kind: text, message: text })),
+})
+
+const attempt = {
+  at: time,
+  t: number,
+  headers: v.record(text, text),
+  status: v.nullable(number),
+  latency_ms: number,
+  error: v.nullable(text),
+  response: v.nullable(text),
+}
+
+const fault = v.strictObject({
+  id: number,
+  kind: v.picklist(panel.FAULTS),
+  operation: v.nullable(v.picklist(panel.OPERATIONS)),
+  ...{ delay: number, status: number, retryAfter: v.nullable(number) },
+  until: v.nullable(time),
+  requests: v.nullable(number),
+})
+
+const delivery = v.strictObject({
+  delivery: uuid,
+  url: text,
+  event: v.literal(ORDER_UPDATED),
+  ...key,
+  status,
+  state: v.picklist(['pending', 'delivered', 'failed']),
+  created_at: time,
+  next_attempt_at: v.nullable(time),
+  body: text,
+  attempts: v.array(v.strictObject(attempt)),
+})
+
+const counts = v.strictObject({ needs_review: number, invoiced: number, paid: number, refunded: number })
+
+/** The schemas of the document by name: those that validate requests, and those of the responses. */
+export const SCHEMAS = {
+  OrderRequest: requests.orderRequest,
+  Customer: requests.customer,
+  Item: requests.item,
+  Payment: requests.payment,
+  PaymentRequest: requests.directPayment,
+  NestedPaymentRequest: requests.nestedPayment,
+  RefundRequest: requests.refundRequest,
+  WebhookRequest: requests.webhookRequest,
+  WebhookRemoval: requests.webhookRemoval,
+  OrderResult: orderResult,
+  CreateResult: v.strictObject({ ...result, duplicate: v.boolean() }),
+  WebhookRegistration: v.strictObject({ url: text, secret: text }),
+  Webhook: v.strictObject({ event: v.literal(ORDER_UPDATED), data: orderResult, delivery: uuid }),
+  Error: error,
+  SettingsChange: panel.settingsChange,
+  Review: panel.review,
+  Retries: panel.retries,
+  StockChange: panel.stockChange,
+  FaultRequest: panel.fault,
+  Examples: panel.examples,
+  Correction: panel.correction,
+  ProductChange: panel.productChange,
+  Account: panel.account,
+  FiscalYear: panel.fiscalYear,
+  FiscalYears: panel.fiscalYearList,
+  Settings: settings,
+  Product: product,
+  ProductList: v.strictObject({ products: v.array(product) }),
+  CustomerList: v.strictObject({ customers: v.array(buyer) }),
+  AccountList: v.strictObject({ accounts: v.array(panel.account) }),
+  OrderSummary: orderSummary,
+  OrderList: v.strictObject({ orders: v.array(orderSummary), next: v.nullable(text) }),
+  OrderSums: v.strictObject({
+    counts,
+    totals: v.strictObject({
+      count: number,
+      ...{ net: digits, tax: digits, total: digits, paid: digits, refunded: digits },
+    }),
+    sources: v.array(text),
+  }),
+  OrderDetail: orderDetail,
+  WebhookList: v.strictObject({ webhooks: v.array(v.strictObject({ url: text, created_at: time })) }),
+  RetryResults: v.strictObject({
+    dryRun: v.boolean(),
+    orders: v.array(
+      v.strictObject({
+        ...key,
+        status: v.nullable(status),
+        total: v.nullable(digits),
+        error: v.nullable(text),
+      }),
+    ),
+  }),
+  WebhookTest: v.strictObject({ url: text, body: text, ...attempt }),
+  Fault: fault,
+  FaultList: v.strictObject({ faults: v.array(fault) }),
+  ExampleList: v.strictObject({ orders: v.array(v.strictObject({ ...key, status })) }),
+  Delivery: delivery,
+  DeliveryList: v.strictObject({ deliveries: v.array(delivery) }),
+} as const satisfies Record<string, v.GenericSchema>
+
+export type SchemaName = keyof typeof SCHEMAS
+
+export type JsonSchema = ReturnType<typeof toJsonSchemaDefs>[string]
+
+/** `anyOf: [X, X]` as X, and `anyOf: [X, null]` in its usual form, `type: [x, null]`. */
+const simplified = (schema: JsonSchema): JsonSchema => {
+  const [first, second, ...more] = schema.anyOf ?? []
+  if (typeof first !== 'object' || typeof second !== 'object' || more.length > 0) return schema
+  if (JSON.stringify(first) === JSON.stringify(second)) return first
+  if (second.type !== 'null' || typeof first.type !== 'string' || first.enum) return schema
+  const { anyOf: _, ...rest } = schema
+  return { ...first, ...rest, type: [first.type, 'null'] }
+}
+
+/** The conversion of our schemas to JSON Schemas. */
+export const CONVERSION: ConversionConfig = {
+  target: 'draft-2020-12',
+  typeMode: 'output',
+  // A check is a function; its JSON Schema equivalent, if any, is in the metadata next to it.
+  ignoreActions: ['check'],
+  overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+  // An ExactNumber is a number that a double cannot hold; in JSON, it is a number.
+  overrideSchema: ({ valibotSchema, jsonSchema }) =>
+    valibotSchema.type === 'instance' ? { type: 'number' } : simplified(jsonSchema),
+}
+
+/** The JSON Schema of every component; they refer to each other by `#/components/schemas/…`. */
+export const jsonSchemas = () => toJsonSchemaDefs(SCHEMAS, CONVERSION)
+
+/** The JSON Schema of a query parameter. */
+export const parameterSchema = (schema: v.GenericSchema): JsonSchema => {
+  const { $schema: _, ...jsonSchema } = toJsonSchema(schema, CONVERSION)
+  return jsonSchema
+}

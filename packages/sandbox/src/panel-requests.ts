@@ -1,0 +1,163 @@
+import { text } from '@order-relay/lib/protocol/order.ts'
+import { date } from '@order-relay/lib/protocol/requests.ts'
+import { STATUSES } from '@order-relay/lib/protocol/status.ts'
+import * as v from 'valibot'
+import { decimal, isLess } from './decimal.ts'
+import { amount, customer, item, orderKey, required } from './requests.ts'
+import { SORTS } from './store/orders.ts'
+
+/** An object with these fields and no others, so that a misspelt name is an error. */
+const strict = <const Entries extends v.ObjectEntries>(entries: Entries) => {
+  const rule = `must be an object with ${Object.keys(entries).join(', ')}`
+  return v.pipe(
+    v.unknown(),
+    v.check(body => !Array.isArray(body), rule),
+    v.strictObject(entries, issue => (issue.expected === 'never' ? 'is not known here' : rule)),
+  )
+}
+
+const flag = v.boolean('must be true or false')
+
+const percent = v.pipe(
+  amount,
+  v.check(value => !isLess(decimal(100), decimal(value)), 'must not exceed 100'),
+  v.metadata({ maximum: 100 }),
+)
+
+/** The settings to change; the others keep their values. */
+export const settingsChange = strict({
+  defaultCustomer: v.exactOptional(v.nullable(required)),
+  automaticCustomerCreation: v.exactOptional(flag),
+  orderPaymentReceivingAccount: v.exactOptional(v.nullable(required)),
+  taxRate: v.exactOptional(percent),
+  pricesIncludeTax: v.exactOptional(flag),
+  automaticFinalization: v.exactOptional(flag),
+  duplicatesReturnOriginal: v.exactOptional(flag),
+})
+
+export const review = strict({ error: required })
+
+/** Orders to retry: the given ones, or every order whose cause is resolved. */
+export const retries = strict({
+  orders: v.exactOptional(v.array(orderKey, 'must be an array')),
+  dryRun: v.exactOptional(flag),
+})
+
+/** The parts of an order to correct; `items` replaces all rows. */
+export const correction = strict({
+  items: v.exactOptional(
+    v.pipe(v.array(item, 'must be an array'), v.minLength(1, 'must have at least one item')),
+  ),
+  shipping: v.exactOptional(amount),
+  discount: v.exactOptional(amount),
+  customer: v.exactOptional(customer),
+})
+
+export const productChange = strict({ name: v.exactOptional(required), stock: v.exactOptional(amount) })
+
+export const account = strict({
+  code: required,
+  name: required,
+  kind: v.picklist(['cash', 'bank'], 'must be cash or bank'),
+})
+
+export const fiscalYear = strict({ from: date, to: date })
+
+export const fiscalYearList = strict({ fiscalYears: v.array(fiscalYear, 'must be an array') })
+
+/** A fiscal year to add, or a list that replaces all fiscal years. */
+export const fiscalYearsChange = v.lazy(body =>
+  typeof body === 'object' && body !== null && 'fiscalYears' in body ? fiscalYearList : fiscalYear,
+)
+
+const whole = (least: number, most: number) =>
+  v.pipe(
+    v.number('must be a number'),
+    v.integer('must be a whole number'),
+    v.minValue(least, `must be at least ${least}`),
+    v.maxValue(most, `must be at most ${most}`),
+  )
+
+/** The requests of the order API, by their `operationId`. */
+export const OPERATIONS = [
+  'createOrder',
+  'readOrder',
+  'registerPayment',
+  'registerRefund',
+  'registerWebhook',
+  'removeWebhook',
+] as const
+
+export const FAULTS = ['reset', 'slow', 'error', 'lose'] as const
+
+/** An intentional fault, for a time or for the next requests; without both, until it is ended. */
+export const fault = strict({
+  kind: v.picklist(FAULTS, `must be one of ${FAULTS.join(', ')}`),
+  operation: v.exactOptional(v.picklist(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`)),
+  seconds: v.exactOptional(whole(1, 86_400)),
+  requests: v.exactOptional(whole(1, 1_000_000)),
+  delay: v.exactOptional(whole(0, 600_000)),
+  status: v.exactOptional(whole(400, 599)),
+  retryAfter: v.exactOptional(whole(0, 86_400)),
+})
+
+export const examples = strict({ orders: v.exactOptional(whole(1, 1000)), source: v.exactOptional(required) })
+
+export const stockChange = strict({ stock: amount })
+
+const fromDigits = [
+  v.regex(/^\d{1,15}$/, 'must be a whole number'),
+  v.transform(Number),
+  v.number(),
+  v.integer(),
+] as const
+
+const identifier = v.pipe(text, ...fromDigits, v.metadata({ minimum: 0, maximum: 999_999_999_999_999 }))
+
+const limit = (preset: number) =>
+  v.pipe(
+    v.optional(text, String(preset)),
+    ...fromDigits,
+    v.minValue(1, 'must be at least 1'),
+    v.maxValue(500, 'must be at most 500'),
+    v.metadata({ default: preset }),
+  )
+
+/** The filter of orders. */
+export const sumsQuery = v.object({
+  status: v.optional(v.picklist(STATUSES, `must be one of ${STATUSES.join(', ')}`)),
+  source: v.optional(text),
+  from: v.optional(date),
+  to: v.optional(date),
+  q: v.optional(text),
+})
+
+export const exportQuery = v.object({
+  ...sumsQuery.entries,
+  sort: v.optional(v.picklist(SORTS, `must be one of ${SORTS.join(', ')}`), '-invoice_number'),
+})
+
+export const ordersQuery = v.object({
+  ...exportQuery.entries,
+  limit: limit(50),
+  before: v.optional(identifier),
+})
+
+export const faultsQuery = v.object({ id: v.optional(identifier) })
+
+export const deliveriesQuery = v.object({
+  order: v.optional(text),
+  limit: limit(50),
+})
+
+export const customersQuery = v.object({ q: v.optional(text), limit: limit(500) })
+
+export type SettingsChange = v.InferOutput<typeof settingsChange>
+export type FaultRequest = v.InferOutput<typeof fault>
+export type Examples = v.InferOutput<typeof examples>
+export type Retries = v.InferOutput<typeof retries>
+export type Correction = v.InferOutput<typeof correction>
+export type ProductChange = v.InferOutput<typeof productChange>
+export type FiscalYearsChange = v.InferOutput<typeof fiscalYearsChange>
+export type ExportQuery = v.InferOutput<typeof exportQuery>
+export type OrdersQuery = v.InferOutput<typeof ordersQuery>

@@ -1,0 +1,53 @@
+import type { ExactNumber } from '@order-relay/lib/protocol/json.ts'
+import { queryOf, request } from '@order-relay/web/http.ts'
+import { refresh, resource } from '@order-relay/web/resources.ts'
+import type { InferOutput } from 'valibot'
+import type { SCHEMAS } from '../openapi/schemas.ts'
+
+type Schemas = typeof SCHEMAS
+
+/** A type after the browser has parsed its JSON. */
+type Read<T> = T extends ExactNumber ? number : T extends object ? { [Field in keyof T]: Read<T[Field]> } : T
+
+/** The data of a response with this schema. */
+export type SchemaData<Name extends keyof Schemas> = Read<InferOutput<Schemas[Name]>>
+
+export type Key = Pick<SchemaData<'OrderResult'>, 'source' | 'external_id'>
+
+const orderPath = ({ source, external_id }: Key, action = '') =>
+  `/panel/orders/${encodeURIComponent(external_id)}${action}${queryOf({ source })}`
+
+type Filter = Record<string, string | number | null | undefined>
+
+export const ordersOf = (filter: Filter) =>
+  resource<SchemaData<'OrderList'>>(`/panel/orders${queryOf(filter)}`, 'order', 'product', 'settings')
+
+export const sumsOf = (filter: Filter = {}) =>
+  resource<SchemaData<'OrderSums'>>(`/panel/sums${queryOf(filter)}`, 'order')
+
+export const orderOf = (key: Key) =>
+  resource<SchemaData<'OrderDetail'>>(orderPath(key), 'order', 'product', 'settings', 'account', 'delivery')
+
+export const deliveriesOf = (filter: Filter) =>
+  resource<SchemaData<'DeliveryList'>>(`/panel/deliveries${queryOf(filter)}`, 'delivery')
+
+export const customersOf = (filter: Filter = {}) =>
+  resource<SchemaData<'CustomerList'>>(`/panel/customers${queryOf(filter)}`, 'customer')
+
+export const PRODUCTS = resource<SchemaData<'ProductList'>>('/panel/products', 'product')
+export const ACCOUNTS = resource<SchemaData<'AccountList'>>('/panel/accounts', 'account')
+export const FISCAL_YEARS = resource<SchemaData<'FiscalYears'>>('/panel/fiscal-years', 'fiscal-year')
+export const SETTINGS = resource<SchemaData<'Settings'>>('/panel/settings', 'settings')
+export const FAULTS = resource<SchemaData<'FaultList'>>('/panel/faults', 'fault')
+export const WEBHOOKS = resource<SchemaData<'WebhookList'>>('/panel/webhooks', 'webhook')
+
+/** Sends a change to the service, then refreshes the page. */
+export const change = async <Result>(method: 'PUT' | 'POST' | 'DELETE', path: string, body?: unknown) => {
+  const result = await request<Result>(method, `/panel/${path}`, body)
+  await refresh()
+  return result
+}
+
+/** Runs an action of the accountant on an order. */
+export const act = (key: Key, action: string, body?: unknown) =>
+  change<SchemaData<'OrderDetail'>>('POST', orderPath(key, `/${action}`).replace('/panel/', ''), body)

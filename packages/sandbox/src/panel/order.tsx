@@ -1,0 +1,107 @@
+import { translateMessage } from '@order-relay/web/messages.ts'
+import { Button, Happened, Section, type Tone } from '@order-relay/web/pieces.tsx'
+import type { Route } from '@order-relay/web/route.ts'
+import { PageHead, page } from '@order-relay/web/shell.tsx'
+import { STATUS_NAMES } from '@order-relay/web/status.tsx'
+import { useSignal } from '@preact/signals'
+import { Actions } from './actions.tsx'
+import { ACCOUNTS, deliveriesOf, orderOf, type SchemaData } from './api.ts'
+import { Deliveries } from './deliveries.tsx'
+import { Invoice } from './invoice.tsx'
+import { t } from './persian.ts'
+import { OrderStatus, StoreName } from './pieces.tsx'
+import { Finalized, Review } from './review.tsx'
+
+const DELIVERIES_SHOWN = 50
+
+const keyOf = ({ path, query }: Route) => ({
+  source: query.get('source') ?? 'api',
+  external_id: path[1] ?? '',
+})
+
+const HISTORY: Record<string, readonly [name: string, tone?: Tone]> = {
+  created: [t('Created')],
+  held: [t('Held for review'), 'wait'],
+  finalized: [t('Finalized'), 'open'],
+  paid: [STATUS_NAMES.paid, 'good'],
+  reversed: [t('Payment reversed')],
+  refunded: [STATUS_NAMES.refunded, 'undone'],
+  retried: [t('Retried')],
+  reviewed: [t('Moved back to review'), 'wait'],
+  corrected: [t('Corrected')],
+  refused: [t('Refused'), 'wait'],
+  webhook: [t('Webhook')],
+}
+
+/** The history of an order, oldest first. */
+const Timeline = ({ history }: Pick<SchemaData<'OrderDetail'>, 'history'>) => (
+  <ol class="timeline">
+    {history.map(({ at, kind, message }, index) => {
+      const [name, tone] = HISTORY[kind] ?? [kind]
+      return (
+        <Happened key={String(index)} {...{ what: name, at, tone }}>
+          <p class="muted" dir="auto">
+            {translateMessage(message)}
+          </p>
+        </Happened>
+      )
+    })}
+  </ol>
+)
+
+/** An order: what it waits for, its actions, its invoice, its history and its deliveries. */
+export const Order = page(
+  {
+    title: route => t('Order {order}', { order: keyOf(route).external_id }),
+    reads: route => ({
+      order: orderOf(keyOf(route)),
+      sent: deliveriesOf({ limit: DELIVERIES_SHOWN, order: keyOf(route).external_id }),
+      money: ACCOUNTS,
+    }),
+    announce: ({ order: before }, { order }) =>
+      before.status === order.status
+        ? undefined
+        : t('Order {order}: {status}', { order: order.external_id, status: STATUS_NAMES[order.status] }),
+  },
+  ({ order, sent, money: { accounts } }) => {
+    const retries = useSignal(0)
+    const deliveries = sent.deliveries.filter(({ source }) => source === order.source)
+    const onRetried = () => {
+      retries.value += 1
+    }
+    return (
+      <>
+        <PageHead kind="order-head">
+          <OrderStatus {...order} />
+          <StoreName {...order} />
+          <Button kind="small" onClick={() => window.print()}>
+            {t('Print invoice')}
+          </Button>
+        </PageHead>
+        {order.status === 'needs_review' ? (
+          <Review {...{ order, accounts, onRetried }} retries={retries.value} />
+        ) : (
+          retries.value > 0 && <Finalized {...order} />
+        )}
+        <Actions order={order} />
+        <Invoice order={order} />
+        <div class="columns">
+          <Section id="history" title={t('History')}>
+            <Timeline {...order} />
+          </Section>
+          <Section id="deliveries" title={t('Webhook deliveries')}>
+            {deliveries.length === 0 ? (
+              <p class="muted">
+                {t(
+                  'None. A webhook is sent when the status or the total changes in the service, not for changes that the store itself requested.',
+                )}
+              </p>
+            ) : (
+              <Deliveries deliveries={deliveries} />
+            )}
+          </Section>
+        </div>
+      </>
+    )
+  },
+)

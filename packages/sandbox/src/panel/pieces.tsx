@@ -1,0 +1,58 @@
+import { language } from '@order-relay/web/language.ts'
+import { LinkButton, Name } from '@order-relay/web/pieces.tsx'
+import { linkTo, linkWith, type Route, route } from '@order-relay/web/route.ts'
+import { StatusChip } from '@order-relay/web/status.tsx'
+import type { Key, SchemaData } from './api.ts'
+import { t } from './persian.ts'
+
+/** The status of an order; in English with the service's own Persian label. */
+export const OrderStatus = ({ status, status_display }: SchemaData<'OrderResult'>) => (
+  <StatusChip status={status}>
+    {language === 'en' && (
+      <bdi lang="fa" dir="auto">
+        {status_display}
+      </bdi>
+    )}
+  </StatusChip>
+)
+
+export const linkToOrder = ({ source, external_id }: Key) => linkTo(['orders', external_id], { source })
+
+export const StoreName = ({ source }: Pick<Key, 'source'>) => (
+  <span class="small muted">
+    <Name>{source}</Name>
+  </span>
+)
+
+const STEP = 50
+
+/** The number of rows requested by the address. */
+export const limitOf = ({ query }: Route) => Number(query.get('limit')) || STEP
+
+/** A link that extends a list whose length is in the address. */
+export const ShowMore = ({ shown }: { shown: number }) => {
+  const limit = limitOf(route.value)
+  return (
+    shown >= limit && (
+      <p class="row" data-keeps-focus>
+        <LinkButton href={linkWith({ limit: String(limit + STEP) })}>{t('Show more')}</LinkButton>
+      </p>
+    )
+  )
+}
+
+type Account = SchemaData<'Account'>
+
+export const ACCOUNT_KINDS = { cash: t('Cash box'), bank: t('Bank account') } as const
+
+/** Accounts to choose from. */
+export const accountOptions = (accounts: readonly Account[]) =>
+  accounts.map(({ code, name, kind }) => [code, `${name} (${ACCOUNT_KINDS[kind].toLowerCase()})`] as const)
+
+export const PAYMENT_METHODS = {
+  online: t('Online'),
+  transfer: t('Bank transfer'),
+  card: t('Card'),
+  pos: t('Card reader'),
+  cash: t('Cash'),
+} as const

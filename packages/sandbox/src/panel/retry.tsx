@@ -1,0 +1,166 @@
+import { ask } from '@order-relay/web/form.tsx'
+import { decimal, sum } from '@order-relay/web/format.ts'
+import { request } from '@order-relay/web/http.ts'
+import { translateMessage } from '@order-relay/web/messages.ts'
+import { attempt, toast } from '@order-relay/web/notices.ts'
+import { Button, type Column, Name, Table } from '@order-relay/web/pieces.tsx'
+import { STATUS_NAMES } from '@order-relay/web/status.tsx'
+import { signal } from '@preact/signals'
+import { change, type Key, type SchemaData } from './api.ts'
+import { t } from './persian.ts'
+import { linkToOrder, StoreName } from './pieces.tsx'
+
+type Results = SchemaData<'RetryResults'>
+type Result = Results['orders'][number]
+type Summary = SchemaData<'OrderSummary'>
+
+const nameOf = ({ source, external_id }: Key) => JSON.stringify([source, external_id])
+
+/** The orders to retry, by name. */
+const chosen = signal<ReadonlyMap<string, Key>>(new Map())
+const results = signal<readonly Result[]>([])
+
+const isWaiting = ({ status }: Summary) => status === 'needs_review'
+
+const choose = (orders: readonly Summary[], isChosen: boolean) => {
+  const names = new Map(chosen.value)
+  for (const order of orders) {
+    if (isChosen) names.set(nameOf(order), { source: order.source, external_id: order.external_id })
+    else names.delete(nameOf(order))
+  }
+  chosen.value = names
+}
+
+const chooseNone = () => {
+  chosen.value = new Map()
+}
+
+/** The column in which orders in review are chosen. */
+export const CHOICE: Column<Summary> = {
+  ...{ label: t('Select'), kind: 'choose', isBare: true },
+  cell: order =>
+    isWaiting(order) && (
+      <input
+        type="checkbox"
+        aria-label={t('Select order {order}', { order: order.external_id })}
+        checked={chosen.value.has(nameOf(order))}
+        onChange={({ currentTarget }) => choose([order], currentTarget.checked)}
+      />
+    ),
+}
+
+const inStatus = (orders: readonly Result[], wanted: Result['status']) =>
+  orders.filter(({ status, error }) => status === wanted && error === null)
+
+const countsOf = (orders: readonly Result[]) => {
+  const paid = inStatus(orders, 'paid')
+  const invoiced = inStatus(orders, 'invoiced')
+  return {
+    ...{ paid: paid.length, invoiced: invoiced.length, left: orders.length - paid.length - invoiced.length },
+    amount: decimal(sum(...paid.map(({ total }) => total ?? '0'))),
+  }
+}
+
+/** Shows what a retry would do, and does it after confirmation. */
+const askToRetry = (waiting: number, orders?: readonly Key[]) =>
+  attempt(async () => {
+    const post = { ...(orders !== undefined && { orders }) }
+    const plan = await request<Results>('POST', '/panel/retries', { ...post, dryRun: true })
+    if (plan.orders.length === 0) return toast(t('No order is ready to retry'))
+    const { paid, invoiced, amount } = countsOf(plan.orders)
+    const left = (orders?.length ?? waiting) - paid - invoiced
+    ask({
+      title: t('Retry orders: {count}', { count: plan.orders.length }),
+      action: t('Retry'),
+      text: [
+        paid > 0 && t('{paid} will be paid, with receipts of {amount} rials.', { paid, amount }),
+        invoiced > 0 && t('{invoiced} will be invoiced.', { invoiced }),
+        left > 0 && t('{left} will stay in review: the cause remains.', { left }),
+        paid + invoiced > 0 && t('The goods leave the stock, and a webhook is sent for each order.'),
+      ]
+        .filter(Boolean)
+        .join(' '),
+      submit: async () => {
+        results.value = (await change<Results>('POST', 'retries', post)).orders
+        chooseNone()
+      },
+    })
+  })
+
+/** Bulk actions on orders in review. */
+export const Retries = ({ orders, waiting }: { orders: readonly Summary[]; waiting: number }) => {
+  const listed = orders.filter(isWaiting)
+  const { size } = chosen.value
+  if (waiting === 0 && results.value.length === 0) return null
+  return (
+    <>
+      <div class="row">
+        {waiting > 0 && <Button onClick={() => askToRetry(waiting)}>{t('Retry all that are ready…')}</Button>}
+        {listed.length > 0 && <Button onClick={() => choose(listed, true)}>{t('Select all shown')}</Button>}
+        {size > 0 && (
+          <>
+            <Button kind="primary" onClick={() => askToRetry(waiting, [...chosen.value.values()])}>
+              {t('Retry {count} selected…', { count: size })}
+            </Button>
+            <Button onClick={chooseNone}>{t('Clear selection')}</Button>
+          </>
+        )}
+      </div>
+      {results.value.length > 0 && <Outcomes orders={results.value} />}
+    </>
+  )
+}
+
+const COLUMNS: Column<Result>[] = [
+  {
+    label: t('Order'),
+    cell: order => (
+      <>
+        <a href={linkToOrder(order)}>
+          <Name>{order.external_id}</Name>
+        </a>{' '}
+        <StoreName {...order} />
+      </>
+    ),
+  },
+  {
+    label: t('Result'),
+    cell: ({ status, error }) => (
+      <Name>{error === null && status !== null ? STATUS_NAMES[status] : translateMessage(error ?? '')}</Name>
+    ),
+  },
+]
+
+const LISTED = 100
+
+/** The results of retries, failed ones first. */
+const Outcomes = ({ orders }: { orders: readonly Result[] }) => {
+  const { paid, invoiced, left } = countsOf(orders)
+  const rows = orders.toSorted((a, b) => Number(a.error === null) - Number(b.error === null))
+  return (
+    <section class="notice" data-tone={left > 0 ? 'wait' : 'good'} aria-labelledby="retried">
+      <h2 id="retried">
+        {t('Retried: {paid} paid, {invoiced} invoiced, {left} not', { paid, invoiced, left })}
+      </h2>
+      <details>
+        <summary>{t('Result of each order')}</summary>
+        <Table
+          caption={t('Result of each order')}
+          columns={COLUMNS}
+          rows={rows.slice(0, LISTED)}
+          keyOf={nameOf}
+        />
+      </details>
+      <p>
+        <Button
+          kind="small"
+          onClick={() => {
+            results.value = []
+          }}
+        >
+          {t('Close')}
+        </Button>
+      </p>
+    </section>
+  )
+}

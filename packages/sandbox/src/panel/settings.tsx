@@ -1,0 +1,235 @@
+import { ask, type Draft, Field, type FieldProps, Form, type Values } from '@order-relay/web/form.tsx'
+import { formatDate } from '@order-relay/web/format.ts'
+import { toast } from '@order-relay/web/notices.ts'
+import {
+  Button,
+  buttons,
+  Chip,
+  Code,
+  type Column,
+  DayInBoth,
+  Empty,
+  Name,
+  Section,
+  Table,
+} from '@order-relay/web/pieces.tsx'
+import { PageHead, page } from '@order-relay/web/shell.tsx'
+import { signal } from '@preact/signals'
+import { ACCOUNTS, change, customersOf, FISCAL_YEARS, type SchemaData, SETTINGS } from './api.ts'
+import { t } from './persian.ts'
+import { ACCOUNT_KINDS, accountOptions } from './pieces.tsx'
+
+type Settings = SchemaData<'Settings'>
+type Account = SchemaData<'Account'>
+type FiscalYear = SchemaData<'FiscalYear'>
+
+/** Kept while other pages are shown, until they are saved or discarded. */
+export const unsavedSettings = signal<Draft>({})
+
+const discard = () => {
+  unsavedSettings.value = {}
+}
+
+/** The changed settings as the service takes them. */
+const changedSettings = (values: Values) =>
+  Object.fromEntries(
+    Object.entries(unsavedSettings.value).map(([name, value]) => {
+      if (typeof value === 'boolean') return [name, value]
+      return [name, name === 'taxRate' ? values.number(name) : value || null]
+    }),
+  )
+
+const save = async (values: Values) => {
+  await change('PUT', 'settings', changedSettings(values))
+  discard()
+  toast(t('Settings saved. They apply to orders from now on.'))
+}
+
+type Choices = { customers: SchemaData<'CustomerList'>['customers']; accounts: readonly Account[] }
+
+/** Maximum number of customers that the service lists. */
+const CHOICES = 500
+
+const NONE = ['', t('None selected')] as const
+
+const fieldsOf = ({ customers, accounts }: Choices): (FieldProps & { name: keyof Settings })[] => [
+  {
+    name: 'defaultCustomer',
+    label: t('Default customer'),
+    help: t(
+      'Orders without a mobile number are booked to this customer; while none is selected, they are refused.',
+    ),
+    // If there are too many to choose from, it is entered by code.
+    ...(customers.length < CHOICES && {
+      options: [
+        NONE,
+        ...customers.map(
+          ({ code, name }) => [code, name && name !== code ? `${name} (${code})` : code] as const,
+        ),
+      ],
+    }),
+  },
+  {
+    name: 'automaticCustomerCreation',
+    label: t('Automatic customer creation'),
+    help: t('An unknown mobile number creates a new customer.'),
+    kind: 'switch',
+  },
+  {
+    name: 'orderPaymentReceivingAccount',
+    label: t('Order payment receiving account'),
+    help: t('Receives the money of paid orders; while none is selected, paid orders wait for review.'),
+    options: [NONE, ...accountOptions(accounts)],
+  },
+  {
+    name: 'taxRate',
+    label: t('Tax rate'),
+    help: t('In percent, for all item rows and the shipping row.'),
+    kind: 'number',
+    suffix: t('%'),
+  },
+  {
+    name: 'pricesIncludeTax',
+    label: t('Prices include tax'),
+    help: t('On: tax is separated out of the prices. Off: tax is added to them.'),
+    kind: 'switch',
+  },
+  {
+    name: 'automaticFinalization',
+    label: t('Automatic finalization'),
+    help: t('Off: every invoice stays a draft and its order waits for review.'),
+    kind: 'switch',
+  },
+  {
+    name: 'duplicatesReturnOriginal',
+    label: t('Duplicates return the original result'),
+    help: t(
+      'On: a repeated order returns the original result. Off: it returns the current state of the order.',
+    ),
+    kind: 'switch',
+  },
+]
+
+const SettingsForm = ({ settings, ...choices }: Choices & { settings: Settings }) => {
+  const unsaved = Object.keys(unsavedSettings.value).length > 0 && (
+    <>
+      <Button onClick={discard}>{t('Discard')}</Button>
+      <Chip tone="wait">{t('Unsaved changes')}</Chip>
+    </>
+  )
+  const about = { class: 'card settings sided', label: t('Connection settings'), action: t('Save settings') }
+  return (
+    <Form {...about} submit={save} draft={unsavedSettings} buttons={unsaved}>
+      {fieldsOf(choices).map(field => (
+        <Field key={field.name} value={settings[field.name]} {...field} />
+      ))}
+    </Form>
+  )
+}
+
+const askForAccount = (account?: Account) =>
+  ask({
+    title: account === undefined ? t('Add an account') : t('Edit account {code}', { code: account.code }),
+    action: account === undefined ? t('Add') : t('Save'),
+    fields: [
+      { name: 'code', label: t('Code'), value: account?.code ?? '', readOnly: account !== undefined },
+      { name: 'name', label: t('Name'), value: account?.name ?? '', autofocus: account !== undefined },
+      {
+        name: 'kind',
+        label: t('Kind'),
+        help: t('A cash box gives cash receipts; a bank account gives transfer or card-reader receipts.'),
+        value: account?.kind ?? 'cash',
+        options: Object.entries(ACCOUNT_KINDS),
+      },
+    ],
+    submit: async values => {
+      const [code, name] = [values.required('code'), values.required('name')]
+      await change('PUT', 'accounts', { code, name, kind: values.text('kind') })
+      toast(t('Saved account {code}', { code }))
+    },
+  })
+
+const ACCOUNT_COLUMNS: Column<Account>[] = [
+  { label: t('Code'), kind: 'breaks', cell: ({ code }) => <Code>{code}</Code> },
+  { label: t('Name'), kind: 'breaks', cell: ({ name }) => <Name>{name}</Name> },
+  { label: t('Kind'), cell: ({ kind }) => ACCOUNT_KINDS[kind] },
+  buttons<Account>([t('Edit'), ({ code }) => t('Edit account {code}', { code }), askForAccount]),
+]
+
+const inWords = ({ from, to }: FiscalYear) =>
+  t('{from} to {to}', { from: formatDate(from), to: formatDate(to) })
+
+const askForYear = () =>
+  ask({
+    title: t('Add a fiscal year'),
+    action: t('Add'),
+    fields: [
+      { name: 'from', label: t('First day'), kind: 'date' },
+      { name: 'to', label: t('Last day'), kind: 'date' },
+    ],
+    submit: async values => {
+      const year = { from: values.date('from'), to: values.date('to') }
+      await change('PUT', 'fiscal-years', year)
+      toast(t('Added {year}', { year: inWords(year) }))
+    },
+  })
+
+const askToRemove = (year: FiscalYear, years: readonly FiscalYear[]) =>
+  ask({
+    title: t('Remove this fiscal year?'),
+    action: t('Remove'),
+    tone: 'bad',
+    text: t('New orders dated {year} will be refused. Orders that are already registered stay as they are.', {
+      year: inWords(year),
+    }),
+    submit: async () => {
+      await change('PUT', 'fiscal-years', { fiscalYears: years.filter(each => each !== year) })
+      toast(t('Removed {year}', { year: inWords(year) }))
+    },
+  })
+
+const yearColumns = (years: readonly FiscalYear[]): Column<FiscalYear>[] => [
+  { label: t('First day'), kind: 'plain', cell: ({ from }) => <DayInBoth date={from} /> },
+  { label: t('Last day'), cell: ({ to }) => <DayInBoth date={to} /> },
+  buttons<FiscalYear>([
+    t('Remove'),
+    year => t('Remove {year}', { year: inWords(year) }),
+    year => askToRemove(year, years),
+  ]),
+]
+
+/** The connection settings, the accounts that receive money, and the years that orders may be dated in. */
+export const SettingsPage = page(
+  {
+    title: () => t('Settings'),
+    reads: () => ({ settings: SETTINGS, people: customersOf(), money: ACCOUNTS, calendar: FISCAL_YEARS }),
+  },
+  ({ settings, people: { customers }, money: { accounts }, calendar: { fiscalYears } }) => (
+    <>
+      <PageHead />
+      <SettingsForm {...{ settings, customers, accounts }} />
+      <Section
+        id="accounts"
+        title={t('Accounts')}
+        aside={<Button onClick={() => askForAccount()}>{t('Add account')}</Button>}
+      >
+        <Table columns={ACCOUNT_COLUMNS} rows={accounts} keyOf={({ code }) => code} />
+      </Section>
+      <Section
+        id="fiscal-years"
+        title={t('Fiscal years')}
+        aside={<Button onClick={askForYear}>{t('Add fiscal year')}</Button>}
+      >
+        <Table
+          columns={yearColumns(fiscalYears)}
+          rows={fiscalYears}
+          keyOf={({ from, to }) => `${from}/${to}`}
+        >
+          <Empty title={t('No fiscal years')}>
+            <p>{t('Every order is refused until one is added.')}</p>
+          </Empty>
+        </Table>
+      </Section>
+    </>
+  ),
+)

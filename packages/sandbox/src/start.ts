@@ -1,0 +1,64 @@
+import { HOST } from '@order-relay/web/foreign.ts'
+import { listen, stop } from '@order-relay/web/serve.ts'
+import { clockIn, DEFAULT_TIME_ZONE } from './clock.ts'
+import { startSender } from './delivery/sender.ts'
+import { createFaults } from './faults.ts'
+import { httpServer } from './http/server.ts'
+import { openStore } from './store/open.ts'
+
+export const PORT = 4000
+
+export type SandboxOptions = {
+  /** TCP port on 127.0.0.1; 0 takes a free one. @default {@link PORT} */
+  port?: number
+  /** Path of the database file. @default none: the data is kept in memory */
+  data?: string
+  /** How many times faster than real time the webhook retry schedule and the rotation of a secret run. @default 1 */
+  speed?: number
+  /** IANA name of the accounting time zone, which determines the service's days. @default Asia/Tehran */
+  timeZone?: string
+  /** The current time. @default the system clock */
+  clock?: () => Date
+}
+
+export type Sandbox = {
+  /** Its address, such as `http://127.0.0.1:4000`. */
+  url: string
+  /** Stops it. Running requests complete; undelivered webhooks stay in the database for the next start. */
+  close: () => Promise<void>
+}
+
+/**
+ * Starts the accounting service and its panel on this machine.
+ *
+ * @throws Error when the port is taken, the data file cannot be opened, or the time zone is unknown
+ */
+export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
+  const { port = PORT, data, speed = 1, timeZone = DEFAULT_TIME_ZONE } = options
+  const store = openStore(data, clockIn(timeZone, options.clock))
+  const stopping = new AbortController()
+  const sender = startSender(store, speed)
+  const faults = createFaults(store.changes)
+  const server = httpServer({ store, sender, faults, stopping: stopping.signal })
+  try {
+    const bound = await listen(server, port, 'SANDBOX_PORT')
+    let closing: Promise<void> | undefined
+    const close = async () => {
+      stopping.abort()
+      faults.stop()
+      await Promise.all([stop(server), sender.stop()])
+      store.close()
+    }
+    return {
+      url: `http://${HOST}:${bound}`,
+      close: () => {
+        closing ??= close()
+        return closing
+      },
+    }
+  } catch (error) {
+    await sender.stop()
+    store.close()
+    throw error
+  }
+}

@@ -1,0 +1,256 @@
+import type { SQLInputValue } from 'node:sqlite'
+import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
+import type { Status } from '@order-relay/lib/protocol/status.ts'
+import type { Clock } from '../clock.ts'
+import type { Payment } from '../requests.ts'
+import { searchable, searching } from '../search.ts'
+import type { Sql } from './query.ts'
+
+/** An order with its invoice; amounts are whole rials as digits. */
+export type Order = OrderKey & {
+  invoice_number: number
+  status: Status
+  error: string | null
+  date: string
+  customer_code: string
+  tax_rate: string
+  prices_include_tax: 0 | 1
+  amount: string
+  order_discount: string
+  net: string
+  tax: string
+  total: string
+  /** The result of the create, as JSON. */
+  original: string
+  created_at: string
+  updated_at: string
+  receipt_number: number | null
+  return_number: number | null
+}
+
+/** The sums of an invoice. */
+export type Sums = Pick<Order, 'amount' | 'order_discount' | 'net' | 'tax' | 'total'>
+
+export type NewOrder = Omit<
+  Order,
+  'invoice_number' | 'original' | 'created_at' | 'updated_at' | 'receipt_number' | 'return_number'
+>
+
+/** The sort orders of a list, descending with a minus; ties are sorted by invoice number. */
+const SORTED_BY = {
+  invoice_number: [],
+  date: ['o.date'],
+  total: ['length(o.total)', 'o.total'],
+  updated_at: ['o.updated_at'],
+} as const
+
+type Sort = keyof typeof SORTED_BY
+
+export const SORTS = (Object.keys(SORTED_BY) as Sort[]).flatMap(each => [`-${each}`, each] as const)
+
+/** A filter of orders; undefined fields match all. `from` and `to` are days, `q` is any text of the order. */
+export type OrderFilter = Partial<Record<'source' | 'from' | 'to' | 'q', string | undefined>> & {
+  status?: Status | undefined
+}
+
+/** A page of a list: `before` is the last invoice number of the previous page. */
+export type OrderPage = { sort: (typeof SORTS)[number]; before?: number | undefined; limit: number }
+
+/** An order in a list, with its customer. */
+export type ListedOrder = Order & { customer_name: string; mobile: string | null; reference: string | null }
+
+const SELECT = `SELECT o.*, r.number AS receipt_number, b.number AS return_number, r.reference,
+    c.name AS customer_name, c.mobile
+  FROM orders o
+  JOIN customers c ON c.code = o.customer_code
+  LEFT JOIN receipts r ON r.invoice_number = o.invoice_number AND r.cancelled_at IS NULL
+  LEFT JOIN returns b ON b.invoice_number = o.invoice_number AND b.cancelled_at IS NULL`
+
+const CONDITIONS = {
+  status: 'status = $status',
+  source: 'source = $source',
+  from: 'date >= $from',
+  to: 'date <= $to',
+} as const
+
+/** The orders of a filter in SQL, and the parameters. */
+const matching = ({ q = '', ...filter }: OrderFilter) => {
+  const given = Object.entries(filter).filter(([, value]) => value !== undefined)
+  const words = searching(q)
+  const isSearch = words.sql !== ''
+  const conditions = given.map(([name]) => CONDITIONS[name as keyof typeof CONDITIONS])
+  return {
+    isSearch,
+    from: isSearch ? 'search s CROSS JOIN orders o ON o.invoice_number = s.rowid' : 'orders o',
+    // The search returns rows in this order, so that it can stop at the end of a page.
+    number: isSearch ? 's.rowid' : 'o.invoice_number',
+    where: ['true', ...conditions, ...(isSearch ? [words.sql] : [])].join(' AND '),
+    parameters: { ...(Object.fromEntries(given) as Record<string, string>), ...words.parameters },
+  }
+}
+
+/** The sum of a column. Amounts of up to 13 digits are added by SQLite, which is ten times as fast. */
+const exactSum = (column: string) =>
+  `plus(CAST(coalesce(sum(CAST(${column} AS INTEGER)) FILTER (WHERE length(${column}) < 14), 0) AS TEXT),
+     sum_of(${column}) FILTER (WHERE length(${column}) > 13)) AS ${column}`
+
+/** The searchable parts of an order, one per row. */
+const PARTS = `SELECT external_id AS part FROM orders WHERE invoice_number = ?1
+  UNION SELECT name FROM customers c JOIN orders o ON code = customer_code WHERE invoice_number = ?1
+  UNION SELECT mobile FROM customers c JOIN orders o ON code = customer_code WHERE invoice_number = ?1
+  UNION SELECT sku FROM invoice_rows WHERE invoice_number = ?1
+  UNION SELECT reference FROM receipts WHERE invoice_number = ?1 AND cancelled_at IS NULL
+  UNION SELECT reference FROM held_payments WHERE invoice_number = ?1`
+
+/** The count and the exact sums of orders in a status. */
+export type StatusSums = { status: Status; count: number; net: string; tax: string }
+
+export const orders = ({ one, all, run, insert, update }: Sql, { iso }: Clock) => ({
+  find: ({ source, external_id }: OrderKey) =>
+    one<Order>(`${SELECT} WHERE o.source = ? AND o.external_id = ?`, source, external_id),
+  /** The invoice numbers of the matching orders. */
+  numbers: (filter: OrderFilter, { sort, before, limit }: OrderPage) => {
+    const { from, number, where, parameters } = matching(filter)
+    const [direction, beyond] = sort.startsWith('-') ? ['DESC', '<'] : ['ASC', '>']
+    const sorted = SORTED_BY[sort.replace('-', '') as Sort]
+    const orderBy = [...sorted, number].map(each => `${each} ${direction}`)
+    const ended = `(SELECT ${[...sorted, 'invoice_number']} FROM orders o WHERE invoice_number = $before)`
+    const next = before === undefined ? '' : `AND (${[...sorted, number]}) ${beyond} ${ended}`
+    const sql = `SELECT ${number} AS number FROM ${from} WHERE ${where} ${next} ORDER BY ${orderBy} LIMIT $limit`
+    const given = { ...parameters, limit, ...(before !== undefined && { before }) }
+    return all<{ number: number }>(sql, given).map(({ number }) => number)
+  },
+  /** The orders with these invoice numbers, in their order. */
+  list: (numbers: readonly number[]) =>
+    all<ListedOrder>(
+      `${SELECT.replace('orders o', 'json_each(?) n CROSS JOIN orders o ON o.invoice_number = n.value')} ORDER BY n.key`,
+      JSON.stringify(numbers),
+    ),
+  /** The matching orders by status, regardless of the status of the filter. */
+  sums: ({ status: _, ...filter }: OrderFilter) => {
+    const { isSearch, from, where, parameters } = matching(filter)
+    const [count, table] = isSearch ? ['count(*)', from] : ['sum(count)', 'order_sums']
+    const sums = `${count} AS count, ${exactSum('net')}, ${exactSum('tax')}`
+    const sql = `SELECT status, ${sums} FROM ${table} WHERE ${where} GROUP BY +status`
+    return all<StatusSums>(sql, parameters).filter(({ count }) => count > 0)
+  },
+  /** Updates the search index of an order. */
+  index: (invoice_number: number) => {
+    const parts = all<{ part: string | null }>(PARTS, invoice_number).flatMap(({ part }) => part ?? [])
+    const text = searchable(invoice_number, parts)
+    run('INSERT OR REPLACE INTO search (rowid, text) VALUES (?, ?)', invoice_number, text)
+  },
+  sources: () => {
+    const rows = all<{ source: string }>('SELECT DISTINCT source FROM order_sums ORDER BY source')
+    return rows.map(({ source }) => source)
+  },
+  /** @returns the invoice number */
+  insert: (order: NewOrder, at = iso()) => insert('orders', { ...order, created_at: at, updated_at: at }),
+  setStatus: (invoice_number: number, status: Status, error: string | null) =>
+    update('orders', { invoice_number }, { status, error, updated_at: iso() }),
+  /** @param original the result of the create, as JSON */
+  setOriginal: (invoice_number: number, original: string) =>
+    update('orders', { invoice_number }, { original }),
+  correct: (invoice_number: number, customer_code: string, sums: Sums) =>
+    update('orders', { invoice_number }, { customer_code, ...sums, updated_at: iso() }),
+})
+
+/** A row of an invoice; amounts are whole rials as digits, quantity and unit price are exact decimals. */
+export type InvoiceRow = {
+  kind: 'item' | 'shipping'
+  sku: string | null
+  name: string
+  quantity: string
+  unit_price: string
+  discount: string
+  amount: string
+  order_discount: string
+  net: string
+  tax: string
+}
+
+export const invoiceRows = ({ all, run, insert }: Sql) => ({
+  list: (invoice_number: number) =>
+    all<InvoiceRow>(
+      `SELECT kind, sku, name, quantity, unit_price, discount, amount, order_discount, net, tax
+       FROM invoice_rows WHERE invoice_number = ? ORDER BY position`,
+      invoice_number,
+    ),
+  replace: (invoice_number: number, rows: readonly InvoiceRow[]) => {
+    run('DELETE FROM invoice_rows WHERE invoice_number = ?', invoice_number)
+    for (const [position, row] of rows.entries()) insert('invoice_rows', { invoice_number, position, ...row })
+  },
+})
+
+/** A payment that waits until its invoice is finalized. */
+export type HeldPayment = { method: Payment['method']; reference: string; date: string }
+
+const PAYMENT = 'method, reference, date'
+
+export const heldPayments = ({ one, run, insert }: Sql) => ({
+  find: (invoice_number: number) =>
+    one<HeldPayment>(`SELECT ${PAYMENT} FROM held_payments WHERE invoice_number = ?`, invoice_number),
+  /** An invoice has at most one held payment. */
+  put: (invoice_number: number, { method, reference, date }: HeldPayment) =>
+    insert('held_payments', { invoice_number, method, reference, date }),
+  remove: (invoice_number: number) =>
+    run('DELETE FROM held_payments WHERE invoice_number = ?', invoice_number),
+})
+
+/** The receipt of an invoice. */
+export type Receipt = HeldPayment & {
+  number: number
+  type: 'cash' | 'transfer' | 'pos'
+  amount: string
+  account_code: string
+}
+
+/** A sales return of a whole invoice. */
+export type SalesReturn = { number: number; date: string; reason: string | null }
+
+/** The documents of a kind, one for an invoice; a cancelled one keeps its number and is not found here. */
+const documents =
+  <Document extends { number: number }>(table: string, columns: string) =>
+  ({ one, insert, update }: Sql, { iso }: Clock) => ({
+    find: (invoice_number: number) =>
+      one<Document>(
+        `SELECT number, ${columns} FROM ${table} WHERE invoice_number = ? AND cancelled_at IS NULL`,
+        invoice_number,
+      ),
+    /** @returns the number of the document */
+    insert: (document: Omit<Document, 'number'> & Record<string, SQLInputValue>) => insert(table, document),
+    cancel: (number: number) => update(table, { number }, { cancelled_at: iso() }),
+  })
+
+export const receipts = documents<Receipt>('receipts', `${PAYMENT}, type, amount, account_code`)
+export const returns = documents<SalesReturn>('returns', 'date, reason')
+
+type HistoryKind =
+  | 'created'
+  | 'held'
+  | 'finalized'
+  | 'paid'
+  | 'reversed'
+  | 'refunded'
+  | 'retried'
+  | 'reviewed'
+  | 'corrected'
+  | 'refused'
+  | 'webhook'
+
+/** An entry in the history of an order, described for the accountant. */
+export type HistoryEntry = { at: string; kind: HistoryKind; message: string }
+
+export const history = ({ all, run }: Sql, { iso }: Clock) => ({
+  list: (invoice_number: number) =>
+    all<HistoryEntry>(
+      'SELECT at, kind, message FROM history WHERE invoice_number = ? ORDER BY position',
+      invoice_number,
+    ),
+  add: (invoice_number: number, kind: HistoryKind, message: string) =>
+    run(
+      `INSERT INTO history (invoice_number, position, at, kind, message)
+       SELECT ?1, coalesce(max(position), 0) + 1, ?2, ?3, ?4 FROM history WHERE invoice_number = ?1`,
+      ...[invoice_number, iso(), kind, message],
+    ),
+})

@@ -1,0 +1,578 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import {
+  correctOrder,
+  payOrder,
+  retryOrder,
+  returnOrder,
+  reversePayment,
+  reviewOrder,
+} from '../src/actions/accountant.ts'
+import { putProduct } from '../src/actions/catalogue.ts'
+import { createExamples } from '../src/actions/examples.ts'
+import { createOrder, registerPayment, registerRefund } from '../src/actions/orders.ts'
+import { exportOrders, showOrder, sumOrders } from '../src/actions/panel.ts'
+import { clockIn } from '../src/clock.ts'
+import { Refusal } from '../src/refusal.ts'
+import { openStore } from '../src/store/open.ts'
+import { eachWithSandbox, type Json, order, PAYMENT, row, SHORT } from './world.ts'
+
+const sandbox = eachWithSandbox({ clock: () => new Date('2026-11-21T12:00:00Z') })
+
+const DEFAULTS = {
+  ...{ defaultCustomer: 'walk-in', automaticCustomerCreation: true, orderPaymentReceivingAccount: 'bank-1' },
+  ...{ taxRate: 10, pricesIncludeTax: false, automaticFinalization: true, duplicatesReturnOriginal: false },
+}
+const YEAR = { from: '2029-03-21', to: '2030-03-20' }
+const NEXT = { from: '2030-03-21', to: '2031-03-20' }
+
+test('a new sandbox has settings, accounts, products and fiscal years with which a first order succeeds', async () => {
+  const { panel, list } = sandbox()
+  expect((await panel('settings')).body).toEqual(DEFAULTS)
+  expect(await list('accounts')).toMatchObject([
+    { code: 'bank-1', kind: 'bank' },
+    { code: 'cash-1', kind: 'cash' },
+  ])
+  expect((await list('products')).map(({ stock }) => stock)).toEqual([100, 100, 0])
+  expect(await list('fiscal-years')).toEqual(
+    [2025, 2026, 2027].map(year => ({ from: `${year}-01-01`, to: `${year}-12-31` })),
+  )
+})
+
+test('settings change one by one, accounts and products by code, fiscal years one by one or as a list', async () => {
+  const { panel, put, list } = sandbox()
+  const changes = { taxRate: 8.5, pricesIncludeTax: true, defaultCustomer: null }
+  for (const [name, value] of Object.entries(changes))
+    expect((await put('settings', { [name]: value })).body).toMatchObject({ [name]: value })
+  expect((await panel('settings')).body).toEqual({ ...DEFAULTS, ...changes })
+
+  const product = async (change: unknown) => (await put('products/%D9%85%2F1', change)).body
+  expect(await product({ stock: 2.5 })).toEqual({ sku: 'م/1', name: 'م/1', stock: 2.5 })
+  expect(await product({ name: 'میز' })).toEqual({ sku: 'م/1', name: 'میز', stock: 2.5 })
+  expect(await product({ stock: 0 })).toEqual({ sku: 'م/1', name: 'میز', stock: 0 })
+
+  for (const account of [
+    { code: 'pos', name: 'POS', kind: 'bank' },
+    { code: 'pos', name: 'Till', kind: 'cash' },
+  ])
+    expect((await put('accounts', account)).body).toEqual(account)
+  expect((await list('accounts')).at(-1)).toEqual({ code: 'pos', name: 'Till', kind: 'cash' })
+
+  for (const year of [YEAR, YEAR]) expect((await put('fiscal-years', year)).body.fiscalYears).toHaveLength(4)
+  await put('fiscal-years', { fiscalYears: [NEXT, YEAR] })
+  expect(await list('fiscal-years')).toEqual([YEAR, NEXT])
+})
+
+test.each<[at: string, change: unknown, field: string | undefined]>([
+  ['settings', { taxRate: -1 }, 'taxRate'],
+  ['settings', { taxRate: 100.5 }, 'taxRate'],
+  ['settings', { taxRate: '9' }, 'taxRate'],
+  ['settings', { pricesIncludeTax: true, automaticFinalization: 'no' }, 'automaticFinalization'],
+  ['settings', { pricesIncludeTax: true, automaticFinalisation: false }, 'automaticFinalisation'],
+  ['settings', { pricesIncludeTax: true, defaultCustomer: 'nobody' }, 'defaultCustomer'],
+  ['settings', { orderPaymentReceivingAccount: 'nowhere' }, 'orderPaymentReceivingAccount'],
+  ['products/x', { stock: -1 }, 'stock'],
+  ['products/x', { stock: '1' }, 'stock'],
+  ['products/x', { name: '' }, 'name'],
+  ['products/x', { price: 5 }, 'price'],
+  ['products/x', [], undefined],
+  ['accounts', { code: 'pos', name: 'Till', kind: 'purse' }, 'kind'],
+  ['fiscal-years', { from: '2031-01-01', to: '2030-01-01' }, 'to'],
+  ['fiscal-years', { from: '2031-01-01' }, 'to'],
+  ['fiscal-years', { fiscalYears: 'none' }, 'fiscalYears'],
+  ['fiscal-years', { fiscalYears: [{ from: 'a', to: 'b' }] }, 'fiscalYears[0].from'],
+])('%s refuses %j', async (at, change, field) => {
+  const { panel, put } = sandbox()
+  const shown = async () => (await panel(at.replace('/x', ''))).body
+  const before = await shown()
+  const { status, body } = await put(at, change)
+  expect({ status, field: body.error?.field }).toEqual({ status: 400, field })
+  expect(await shown()).toEqual(before)
+})
+
+describe('the list of orders', () => {
+  const ids = (orders: Json[]) => orders.map(({ external_id }) => String(external_id))
+
+  test('is sorted and paged', async () => {
+    const { create, panel } = sandbox()
+    for (const [index, price] of [90, 90, 10_000, 1000, 9].entries()) {
+      const payment = { ...PAYMENT, reference: index === 4 ? '' : 'card' }
+      const date = `2026-11-0${[1, 2, 9, 8, 2][index]}`
+      await create(order(String(index + 1), { items: [row('SKU-1', 1, price)], payment, date }))
+    }
+    for (const [query, expected] of [
+      ['', '54321'],
+      ['sort=invoice_number', '12345'],
+      ['sort=-date', '34521'],
+      ['sort=date', '12543'],
+      ['sort=total', '51243'],
+      ['sort=-total&q=card', '3421'],
+      ['sort=updated_at', '12345'],
+    ]) {
+      let found = ''
+      for (let before: unknown = ''; before !== null; ) {
+        const { orders, next } = (await panel(`orders?limit=2&${query}&before=${before}`)).body
+        found += ids([...(orders ?? [])]).join('')
+        before = next
+      }
+      expect([query, found]).toEqual([query, expected])
+    }
+  })
+
+  test('is filtered by status, source and text, with counts by status', async () => {
+    const { create, pay, refund, panel, list } = sandbox()
+    const customer = { mobile: '09123456789', name: 'سارا محمدی' }
+    await create(order('A-1', { customer }))
+    await create(order('A-2', { source: 'shop', customer }))
+    await create(order('B_3', SHORT))
+    await create(order('B-4'))
+    await pay('A-2', PAYMENT, 'shop')
+    await refund('B-4')
+    const found = async (query: string) => ids(await list(`orders?${query}`))
+    expect(await found('status=needs_review')).toEqual(['B_3'])
+    expect(await found('source=shop')).toEqual(['A-2'])
+    expect(await found('q=a-')).toEqual(['A-2', 'A-1'])
+    expect(await found('q=_')).toEqual(['B_3'])
+    const texts = 'سارا,سارا مُحمدى,محمدي,0912345,09123456789,+989123456789,۰۹۱۲۳۴۵۶۷۸۹,sku-1 a'
+    for (const text of texts.split(','))
+      expect([text, await found(`q=${encodeURIComponent(text)}`)]).toEqual([text, ['A-2', 'A-1']])
+    expect(await found('q=r-1')).toEqual(['A-2'])
+    expect(await found('q=%232')).toEqual(['A-2'])
+    expect(await found(`q=${encodeURIComponent('"*[a')}`)).toEqual([])
+    expect(await found('from=2026-11-21&to=2026-11-21')).toHaveLength(4)
+    expect(await found('from=2026-11-22')).toEqual([])
+    const counts = async (query: string) => Object.values((await panel(`sums?${query}`)).body.counts ?? {})
+    expect(await counts('status=paid')).toEqual([1, 1, 1, 1])
+    expect(await counts('q=a-')).toEqual([0, 1, 1, 0])
+    expect(await list('orders?source=shop')).toMatchObject([
+      {
+        ...{ status: 'paid', date: '2026-11-21', created_at: expect.stringMatching(/^2026-11-21T.*Z$/) },
+        customer: { code: '09123456789', ...customer },
+      },
+    ])
+  })
+})
+
+test('finds names in Arabic and Persian spelling, with or without joiners, hamza and diacritics', async () => {
+  const { create, panel } = sandbox()
+  const written = 'علی‌پور عليپور كاظمی کاظمي مؤمنی مومنی آرش ارش رضائی رضایی هُدیٰ هدی'.split(' ')
+  for (const [index, name] of written.entries())
+    await create(order(String(index), { customer: { mobile: `${9120000000 + index}`, name } }))
+  for (const [index, name] of written.entries()) {
+    const { counts } = (await panel(`sums?q=${encodeURIComponent(name)}`)).body
+    expect([index, counts?.invoiced]).toEqual([index, 2])
+  }
+})
+
+test('totals of filtered orders are exact; the export contains all orders and no formula', async () => {
+  const { create, refund, panel } = sandbox()
+  const hostile = { mobile: '09123456789', name: '=HYPERLINK("http://evil.example";"x")' }
+  await create(order('+1', { customer: hostile, payment: { method: 'card', reference: ' ＠a;b' } }))
+  await create(order('2', { items: [row('SKU-1', 1, 1e30)], payment: PAYMENT }))
+  await create(order('3', { payment: PAYMENT }))
+  await refund('3')
+  const totals = async (query: string) => (await panel(`sums?${query}`)).body.totals
+  const huge = '1100000000000000000000000000000'
+  expect(await totals('')).toEqual({
+    ...{ count: 3, net: '1000000000000000000000000004000', tax: '100000000000000000000000000400' },
+    ...{
+      total: '1100000000000000000000000004400',
+      paid: '1100000000000000000000000002200',
+      refunded: '2200',
+    },
+  })
+  const paid = { count: 1, total: huge, paid: huge, refunded: '0' }
+  expect(await totals('status=paid&q=r-1')).toMatchObject(paid)
+  const response = await fetch(`${sandbox().url}/panel/orders.csv?status=paid&sort=invoice_number`)
+  expect(response.headers.get('content-disposition')).toBe('attachment; filename="orders.csv"')
+  const csv = Buffer.from(await response.arrayBuffer()).toString()
+  const [head, first, second, ...rest] = csv.split('\r\n')
+  expect(head).toMatch(/^\uFEFFsource,external_id,date,customer_name,mobile,/)
+  expect(first).toBe(
+    `api,'+1,2026-11-21,"'=HYPERLINK(""http://evil.example"";""x"")",09123456789,paid,1,1,,"' ＠a;b",2000,200,2200,`,
+  )
+  expect(second).toContain(huge)
+  expect(rest).toEqual([''])
+})
+
+test('an export does not block other requests, and contains each order once although orders change meanwhile', async () => {
+  const store = openStore(undefined, clockIn('Asia/Tehran'))
+  createExamples({ orders: 1000 }, store)
+  const parts = exportOrders({ sort: '-updated_at' }, store)
+  let csv = (await parts.next()).value
+  for (const number of [1, 500, 999]) store.orders.setStatus(number, 'invoiced', null)
+  let turns = 0
+  for await (const part of parts) {
+    csv += part
+    turns += 1
+  }
+  expect(turns).toBeGreaterThan(1)
+  const ids = String(csv).match(/example-\d+/g)
+  expect([ids?.length, new Set(ids).size]).toEqual([1000, 1000])
+  store.close()
+})
+
+describe('many retries', () => {
+  const retries = async (body: object) => (await sandbox().post('retries', body)).body
+
+  test('finalize what the stock allows, oldest first, after a dry run that predicts it and changes nothing', async () => {
+    const { create, product, read, register, list, stock, detail } = sandbox()
+    await register('http://127.0.0.1:9/')
+    for (const [index, quantity] of [2, 2, 3, 1].entries())
+      await create(order(`${index}`, { items: [row('SKU-3', quantity)] }))
+    await product('SKU-3', { stock: 3 })
+    const retried = { source: 'api', status: 'invoiced', error: null }
+    const orders = [
+      { ...retried, external_id: '0', total: '2200' },
+      { ...retried, external_id: '3', total: '1100' },
+    ]
+    const before = await detail('0')
+    expect(await retries({ dryRun: true })).toEqual({ dryRun: true, orders })
+    expect([await detail('0'), await stock('SKU-3'), await list('deliveries')]).toEqual([before, 3, []])
+    expect(await retries({})).toEqual({ dryRun: false, orders })
+    expect([(await read('3')).body.status, await stock('SKU-3')]).toEqual(['invoiced', 0])
+    expect(await list('deliveries')).toHaveLength(2)
+    expect((await retries({})).orders).toEqual([])
+  })
+
+  test('of selected orders each have their own result', async () => {
+    const { create, detail } = sandbox()
+    await create(order('paid', { payment: PAYMENT }))
+    await create(order('short', SHORT))
+    const orders = ['paid', 'short', 'unknown'].map(external_id => ({ external_id }))
+    expect((await retries({ orders })).orders).toMatchObject([
+      { status: 'paid', error: expect.stringContaining('its invoice is finalized') },
+      { status: 'needs_review', error: 'Insufficient stock: "SKU-3" needs 2, available 0' },
+      { status: null, total: null, error: expect.stringContaining('is not registered') },
+    ])
+    const history = [...((await detail('short')).history ?? [])]
+    expect(history.map(({ kind }) => kind)).toEqual(['created', 'held', 'retried', 'held'])
+  })
+})
+
+test('the history of an order describes every step', async () => {
+  const { create, pay, refund, retry, product, detail } = sandbox()
+  await create(order('1', { items: [row('SKU-3', 2, 1_000_000)] }))
+  await pay('1', { method: 'card' })
+  await refund('1')
+  await product('SKU-3', { stock: 2 })
+  await retry('1')
+  await refund('1', { reason: 'broken' })
+  const lines = [...((await detail('1')).history ?? [])].map(({ kind, message }) => `${kind}: ${message}`)
+  expect(lines).toEqual([
+    'created: Order received, invoice 1 drafted',
+    'held: Insufficient stock: "SKU-3" needs 2, available 0',
+    'held: Payment (card, 2026-11-21) held until the invoice is finalized',
+    'refused: Return refused: the invoice is not finalized',
+    'retried: Retried by the accountant',
+    'finalized: Invoice 1 finalized, goods taken from stock',
+    'paid: Receipt 1 (card reader) of 2,200,000 rials into حساب بانک ملت',
+    'refunded: Sales return 1 (broken), goods back in stock',
+  ])
+})
+
+test('the event stream reports every change', async () => {
+  const { create, product, settings, register, retry, put, url } = sandbox()
+  const response = await fetch(`${url}/panel/events`)
+  expect(response.headers.get('content-type')).toContain('text/event-stream')
+  await create(order('1', { ...SHORT, customer: { mobile: '9123456789' } }))
+  await create(order('refused', { items: [row('no', 1)] }))
+  await product('SKU-3', { stock: 2 })
+  await settings({ taxRate: 9 })
+  await put('accounts', { code: 'a', name: 'A', kind: 'cash' })
+  await put('fiscal-years', { fiscalYears: [] })
+  await register('http://127.0.0.1:9/')
+  await retry('1')
+
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true })
+    if (text.includes(`"kind":"delivery"`)) break
+  }
+  const changes = [...text.matchAll(/^event: change\ndata: (.*)$/gm)]
+  const received = changes.map(([, data]) => JSON.parse(String(data)))
+  // The delivery attempts follow.
+  expect(received.slice(0, 10)).toEqual([
+    { kind: 'customer', code: '09123456789' },
+    { kind: 'order', source: 'api', external_id: '1' },
+    { kind: 'product', sku: 'SKU-3' },
+    { kind: 'settings' },
+    { kind: 'account', code: 'a' },
+    { kind: 'fiscal-year' },
+    { kind: 'webhook', url: 'http://127.0.0.1:9/' },
+    { kind: 'order', source: 'api', external_id: '1' },
+    { kind: 'product', sku: 'SKU-3' },
+    { kind: 'delivery', delivery: expect.any(String) },
+  ])
+})
+
+test('deliveries are listed newest first, optionally of one order', async () => {
+  const { create, register, act, list } = sandbox()
+  await register('http://127.0.0.1:9/')
+  for (const id of ['1', '2']) {
+    await create(order(id))
+    await act(id, 'return')
+  }
+  const listed = async (query = '') =>
+    (await list(`deliveries${query}`)).map(({ external_id }) => String(external_id))
+  expect([await listed(), await listed('?limit=1')]).toEqual([['2', '1'], ['2']])
+  const of1 = { event: 'order.updated', source: 'api', external_id: '1', status: 'refunded' }
+  expect(await list('deliveries?order=1')).toMatchObject([{ url: 'http://127.0.0.1:9/', ...of1 }])
+})
+
+const WHY = { error: 'Wrong goods' }
+const MORE = { items: [row('SKU-1', 5)] }
+const BODIES: Record<string, unknown> = { pay: PAYMENT, review: WHY, correct: MORE }
+
+const act = (action: string, body = BODIES[action], id = '1') => sandbox().act(id, action, body)
+
+/** Brings an order of two pieces of SKU-1 into a status. */
+const orderIn = async (status: string, id = '1') => {
+  const { create, refund, settings } = sandbox()
+  await settings({ automaticFinalization: status !== 'needs_review' })
+  await create(order(id, status === 'paid' || status === 'refunded' ? { payment: PAYMENT } : {}))
+  await settings({ automaticFinalization: true })
+  if (status === 'refunded') await refund(id)
+  await sandbox().register('http://127.0.0.1:9/')
+}
+
+const announced = async () => (await sandbox().list('deliveries')).map(({ status }) => String(status))
+
+const BACK = 'move it back to review first'
+const FINALIZE = 'finalize it with a retry first'
+const REVERSE = 'reverse its payment first'
+const STATUSES = ['needs_review', 'invoiced', 'paid', 'refunded']
+
+describe('each action in each status: the status after it, or why it is refused', () => {
+  test.each(
+    [
+      ['retry', 'invoiced', BACK, BACK, BACK],
+      ['pay', FINALIZE, 'paid', REVERSE, BACK],
+      ['reverse-payment', 'no receipt', 'no receipt', 'invoiced', BACK],
+      ['return', FINALIZE, 'refunded', 'refunded', 'goods are returned'],
+      ['review', 'in review', 'needs_review', 'needs_review', 'needs_review'],
+      ['correct', 'needs_review', 'invoiced', `receipt 1 has 2,200 rials, not 5,500; ${REVERSE}`, BACK],
+    ].flatMap(([action = '', ...ends]) =>
+      STATUSES.map((status, index) => [action, status, String(ends[index])] as const),
+    ),
+  )('%s, %s: %s', async (action, status, expected) => {
+    expect((await act(action)).status).toBe(404)
+    await orderIn(status)
+    const before = await sandbox().detail('1')
+    const reply = await act(action)
+    if (STATUSES.includes(expected)) {
+      expect(reply).toMatchObject({ status: 200, body: { status: expected } })
+      expect(await announced()).toEqual([expected])
+      expect((await sandbox().read('1')).body.status).toBe(expected)
+    } else {
+      const message = expect.stringMatching(new RegExp(`it is ${status}, and .*${expected}$`))
+      expect(reply).toMatchObject({ status: 409, body: { error: { code: 'conflict', message } } })
+      expect(await sandbox().detail('1')).toEqual(before)
+    }
+  })
+})
+
+test('a returned order in review has no documents, its payment is held, and a retry creates new ones', async () => {
+  await orderIn('refunded')
+  const { stock, pay } = sandbox()
+  expect((await act('review')).body).toMatchObject({
+    ...{ status: 'needs_review', invoice_status: 'draft', error: 'Wrong goods' },
+    ...{ receipt: null, return: null, receipt_number: null, return_number: null },
+    held_payment: { ...PAYMENT, date: '2026-11-21' },
+  })
+  expect(await stock('SKU-1')).toBe(100)
+  expect((await pay('1', { method: 'cash' })).status).toBe(400)
+  expect((await act('correct')).body).toMatchObject({ total: '5500', error: 'Wrong goods' })
+  expect((await act('retry')).body).toMatchObject({
+    ...{ status: 'paid', error: null, invoice_number: 1 },
+    receipt: { number: 2, method: 'card', amount: '5500', reference: 'r-1' },
+  })
+  expect(await stock('SKU-1')).toBe(95)
+  expect((await act('return', { reason: 'again' })).body).toMatchObject({ return: { number: 2 } })
+  expect(await announced()).toEqual(['refunded', 'paid', 'needs_review', 'needs_review'])
+})
+
+describe('a correction', () => {
+  test('prices with the tax of the order, and changes only what it names', async () => {
+    const { create, settings, stock } = sandbox()
+    const items = [{ ...row('SKU-1', 2), name: 'gift', discount: 100 }]
+    await create(order('1', { items, shipping: 500, discount: 300, customer: { mobile: '09123456789' } }))
+    await settings({ taxRate: 20, pricesIncludeTax: true })
+    const gift = {
+      kind: 'item',
+      sku: 'SKU-1',
+      name: 'gift',
+      amount: '1900',
+      orderDiscount: '300',
+      tax: '160',
+    }
+    expect((await act('correct', { shipping: 0 })).body).toMatchObject({
+      ...{ total: '1760', tax_rate: 10, prices_include_tax: false },
+      ...{ customer: { code: '09123456789' }, rows: [gift] },
+    })
+    expect((await act('correct', { discount: 0, shipping: 1000 })).body).toMatchObject({ total: '3190' })
+    const swapped = { items: [row('SKU-2', 0.5, 100)], customer: {} }
+    expect((await act('correct', swapped)).body).toMatchObject({
+      ...{ total: '1155', customer: { code: 'walk-in' }, rows: [{ sku: 'SKU-2' }, { kind: 'shipping' }] },
+    })
+    expect([await stock('SKU-1'), await stock('SKU-2')]).toEqual([100, 99.5])
+  })
+
+  test('keeps amounts that a double cannot hold', async () => {
+    await sandbox().create(
+      '{"external_id":"1","items":[{"sku":"SKU-1","quantity":1.00000000000000000001,"unit_price":90071992547409930}]}',
+    )
+    const { rows } = await sandbox().detail('1')
+    expect((await act('correct', { customer: { mobile: '09123456789' } })).body.rows).toEqual(rows)
+  })
+
+  test('that leaves the total of a paid order takes its goods, and sends no webhook', async () => {
+    await orderIn('paid')
+    const { body } = await act('correct', { items: [row('SKU-2', 1, 2000)] })
+    expect(body).toMatchObject({ status: 'paid', total: '2200', receipt: { number: 1 } })
+    expect(await sandbox().stock('SKU-2')).toBe(99)
+    expect(await announced()).toEqual([])
+  })
+
+  test.each<[number, string, object]>([
+    [409, '"SKU-3" needs 1, available 0', { items: [row('SKU-3', 1)] }],
+    [409, '"SKU-1" needs 101, available 100', { items: [row('SKU-1', 101)] }],
+    [400, 'items[0].sku', { items: [row('no', 1)] }],
+    [400, 'items', { items: [] }],
+    [400, 'items[0].quantity', { items: [row('SKU-1', 0)] }],
+    [400, 'discount', { discount: 2001, shipping: 500 }],
+    [400, 'shipping', { shipping: -1 }],
+    [400, 'customer.mobile', { customer: { mobile: '12' } }],
+    [400, 'date', { date: '2026-01-01' }],
+  ])('is refused as a whole: %s %s', async (status, words, change) => {
+    await orderIn('invoiced')
+    const { detail, stock, list } = sandbox()
+    const before = await detail('1')
+    const reply = await act('correct', { customer: { mobile: '09123456789' }, ...change })
+    const message = expect.stringContaining(words)
+    expect(reply).toMatchObject({ status, body: { error: { message } } })
+    expect([await detail('1'), await stock('SKU-1')]).toEqual([before, 98])
+    expect(await list('customers')).toHaveLength(1)
+  })
+})
+
+test('lists customers by code, up to a limit, filtered by text', async () => {
+  const customers = [
+    { mobile: '09120000002', name: 'Neda' },
+    { mobile: '09120000001', email: 'NEDA@example.com' },
+  ]
+  for (const customer of customers) await sandbox().create(order(customer.mobile, { customer }))
+  const listed = async (query: string) => (await sandbox().list(`customers?${query}`)).map(({ code }) => code)
+  expect(await listed('')).toEqual(['09120000001', '09120000002', 'walk-in'])
+  expect(await listed('limit=1')).toEqual(['09120000001'])
+  expect(await listed('q=neda')).toEqual(['09120000001', '09120000002'])
+  expect(await listed('q=۰۹۱۲۰۰۰۰۰۰۱')).toEqual(['09120000001'])
+  expect(await listed('q=مشتري')).toEqual(['walk-in'])
+})
+
+describe('fiscal years', () => {
+  test('cover every payment', async () => {
+    const { create, pay, detail } = sandbox()
+    await orderIn('needs_review')
+    await orderIn('invoiced', '2')
+    const payment = { method: 'cash', date: '2024-12-31' }
+    const error = { code: 'outside_fiscal_years', field: 'date' }
+    for (const reply of [await pay('1', payment), await pay('2', payment), await act('pay', payment, '2')])
+      expect(reply).toMatchObject({ status: 400, body: { error } })
+    expect((await create(order('3', { payment }))).body.error).toMatchObject({ field: 'payment.date' })
+    expect(await detail('1')).toMatchObject({ held_payment: null })
+  })
+
+  test.each([
+    ['reverse-payment', 'paid', 'Receipt 1'],
+    ['return', 'paid', 'The return'],
+    ['review', 'invoiced', 'Invoice 1'],
+    ['review', 'paid', 'Invoice 1'],
+    ['correct', 'invoiced', 'Invoice 1'],
+  ])('must still be open to %s an order that is %s', async (action, status, document) => {
+    await orderIn(status)
+    await sandbox().put('fiscal-years', { fiscalYears: [{ from: '2027-01-01', to: '2027-12-31' }] })
+    const message = `${document} is dated 2026-11-21: outside the fiscal years`
+    expect((await act(action)).body.error).toEqual({ code: 'outside_fiscal_years', message })
+  })
+})
+
+const item = fc.record({
+  ...{ sku: fc.constantFrom('SKU-1', 'SKU-2', 'SKU-3'), quantity: fc.integer({ min: 1, max: 6 }) },
+  unit_price: fc.integer({ min: 0, max: 50 }).map(price => price * 100),
+})
+
+/** The actions of stores and accountant on one of three orders. */
+const steps = fc.record({
+  external_id: fc.constantFrom('1', '2', '3'),
+  action: fc.constantFrom(
+    ...['create', 'pay', 'refund', 'retry', 'payOrder', 'reverse', 'return', 'review', 'correct', 'correct'],
+  ),
+  items: fc.array(item, { minLength: 1, maxLength: 2 }),
+  paid: fc.boolean(),
+})
+
+test('documents, stock and numbers agree after any actions of stores and accountant', () => {
+  const clock = clockIn('Asia/Tehran')
+  fc.assert(
+    fc.property(fc.array(steps, { minLength: 5, maxLength: 40 }), story => {
+      const store = openStore(undefined, clock)
+      putProduct('SKU-3', { stock: 8 }, store)
+      const initial = new Map(store.products.list().map(({ sku, stock }) => [sku, Number(stock.units)]))
+      const receipts = new Map<number, string>()
+      const payment = { method: 'card', reference: '', date: null } as const
+      for (const { external_id, action, items, paid } of story) {
+        const key = { source: 'api', external_id }
+        const run: Record<string, () => unknown> = {
+          create: () => createOrder({ external_id, items, ...(paid && { payment }) }, store),
+          pay: () => registerPayment(key, payment, store),
+          refund: () => registerRefund(key, null, store),
+          retry: () => retryOrder(key, store),
+          payOrder: () => payOrder(key, payment, store),
+          reverse: () => reversePayment(key, store),
+          return: () => returnOrder(key, null, store),
+          review: () => reviewOrder(key, 'why', store),
+          correct: () => correctOrder(key, { items, shipping: 100 }, store),
+        }
+        try {
+          run[action]?.()
+        } catch (error) {
+          if (!(error instanceof Refusal)) throw error
+        }
+
+        const taken = new Map<string, number>()
+        for (const id of ['1', '2', '3']) {
+          if (store.orders.find({ source: 'api', external_id: id }) === undefined) continue
+          const found = showOrder({ source: 'api', external_id: id }, store)
+          const { status, receipt, held_payment, total } = found
+          const isPosted = status === 'invoiced' || status === 'paid'
+          expect(found.return !== null).toBe(status === 'refunded')
+          if (status !== 'refunded') expect(receipt !== null).toBe(status === 'paid')
+          if (status !== 'needs_review') expect(held_payment).toBeNull()
+          if (receipt !== null) {
+            expect(receipt.amount).toBe(total)
+            const owner = receipts.get(receipt.number) ?? id
+            expect(owner).toBe(id)
+            receipts.set(receipt.number, id)
+          }
+          const sums = found.rows.map(({ net, tax }) => Number(net) + Number(tax))
+          expect(sums.reduce((a, b) => a + b, 0)).toBe(Number(total))
+          for (const { sku, quantity } of isPosted ? found.rows : []) {
+            if (sku !== null) taken.set(sku, (taken.get(sku) ?? 0) + Number(quantity))
+          }
+        }
+        for (const { sku, stock } of store.products.list()) {
+          expect(stock.units).toBeGreaterThanOrEqual(0n)
+          expect(Number(stock.units)).toBe((initial.get(sku) ?? 0) - (taken.get(sku) ?? 0))
+        }
+      }
+      const { totals } = sumOrders({}, store)
+      const listed = store.orders.list(store.orders.numbers({}, { sort: 'total', limit: -1 }))
+      const summed = listed.reduce((all, { total }) => all + Number(total), 0)
+      expect([totals.count, totals.total]).toEqual([listed.length, String(summed)])
+      store.close()
+    }),
+    { numRuns: 60 },
+  )
+})

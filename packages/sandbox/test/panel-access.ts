@@ -1,0 +1,164 @@
+import { beforeAll, expect, test } from '@jest/globals'
+import { violationsOf } from '@order-relay/test-support/axe.ts'
+import { focused, type OpenAt } from '@order-relay/test-support/browser.ts'
+import type { Page } from 'playwright-core'
+import { order, row, startReceiver, useSandbox } from './world.ts'
+
+/** Every page, with text that only this page shows. */
+const VIEWS = [
+  ['#/orders', 'retried', 'retried'],
+  ['#/orders?q=nothing', 'No order matches', 'سفارشی با این مشخصات نیست'],
+  ['#/orders/review?source=api', 'Fix and retry', 'رفع مشکل و تلاش دوباره'],
+  ['#/orders/paid?source=api', 'Card reader', 'کارتخوان'],
+  ['#/orders/refunded?source=api', 'Sales return 1', 'برگشت از فروش ⁨۱⁩'],
+  ['#/orders/changed?source=api', 'Corrected', 'اصلاح شد'],
+  ['#/products', 'Add product', 'افزودن کالا'],
+  ['#/customers', 'E-mail', 'ایمیل'],
+  ['#/webhooks', 'Registered addresses', 'نشانی‌های ثبت‌شده'],
+  ['#/testing', 'Intentional faults', 'خطاهای عمدی'],
+  ['#/settings', 'Fiscal years', 'سال‌های مالی'],
+] as const
+
+/** The words in Latin letters that stores and accountants have given: ids, codes, names and addresses. */
+const GIVEN =
+  /retried|changed|review|paid|refunded|api|SKU|R-1|walk-in|bank-1|cash-1|https?|hook|\b[\da-f-]{36}\b/g
+
+/** The other words in Latin letters that a page shows or tells a screen reader, besides the choice of English. */
+const latinWords = async (page: Page) => {
+  const text = await page.evaluate<string>(`[
+    document.title,
+    document.body.innerText,
+    ...[...document.querySelectorAll('*')].flatMap(each =>
+      ['aria-label', 'title', 'placeholder', 'data-label'].map(name => each.localName !== 'time' && each.getAttribute(name))),
+  ].filter(Boolean).join('\\n')`)
+  const words = text.replace(GIVEN, '').match(/\p{Script=Latin}+/gu) ?? []
+  return words.filter(word => word !== 'English')
+}
+
+const LONG = 'ن'.repeat(40)
+/** Everything that the accountant can do, so that the history has it. */
+const CHANGES = [
+  ['correct', { discount: 100 }],
+  ['review', { error: 'کالای اشتباه' }],
+  ['retry', {}],
+  ['reverse-payment', {}],
+  ['correct', { shipping: 90 }],
+  ['return', { reason: 'مشتری منصرف شد' }],
+  ['review', { error: 'کالای اشتباه' }],
+  ['retry', {}],
+] as const
+
+const PAID = { payment: { method: 'card', reference: 'R-1' }, discount: 100, shipping: 50 }
+
+const go = async (page: Page, hash: string, words: string) => {
+  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+  await page.getByText(words).first().waitFor()
+}
+
+/** Tests that share a sandbox with one order of each kind, long names and amounts. */
+export const accessTests = (openAt: OpenAt) => {
+  const sandbox = useSandbox()
+  beforeAll(async () => {
+    const { create, register, retry, product, refund, post, act } = sandbox()
+    const receiver = await startReceiver()
+    await register(receiver.url)
+    await create(order('paid', { ...PAID, customer: { mobile: '09120000001', name: LONG } }))
+    await create(order('refunded', PAID))
+    await refund('refunded', { reason: 'مشتری منصرف شد' })
+    const short = [row('SKU-3', 1, 900_719_925_474_099)]
+    await create(order('retried', { items: short }))
+    await product('SKU-3', { stock: 1 })
+    await retry('retried')
+    await receiver.until(1)
+    await receiver.close()
+    await create(order('changed', PAID))
+    for (const [action, body] of CHANGES) expect((await act('changed', action, body)).status).toBe(200)
+    await create(order('review', { ...PAID, items: short }))
+    // Shown on every page.
+    await post('faults', { kind: 'slow', operation: 'removeWebhook', seconds: 3600 })
+  })
+
+  test.each(['en', 'fa-IR'])(
+    'every page is accessible in %s, in dark mode too, and fits a phone',
+    async locale => {
+      const isPersian = locale === 'fa-IR'
+      // Without transitions, in the middle of which contrast would be measured.
+      const { page, errors } = await openAt(sandbox().url, { locale, reducedMotion: 'reduce' })
+      /** What is wrong with what is shown: Persian pages are in Persian words only. */
+      const wrong = async () => [...(await violationsOf(page)), ...(isPersian ? await latinWords(page) : [])]
+      for (const [hash, words, persian] of VIEWS) {
+        await go(page, hash, isPersian ? persian : words)
+        const found = await wrong()
+        await page.emulateMedia({ colorScheme: 'dark' })
+        found.push(...(await violationsOf(page, ['color-contrast'])))
+        await page.emulateMedia({ colorScheme: 'light' })
+        await page.setViewportSize({ width: 320, height: 740 })
+        const width = await page.evaluate('document.documentElement.scrollWidth')
+        if (hash.includes('/review')) found.push(...(await violationsOf(page)))
+        await page.setViewportSize({ width: 1280, height: 800 })
+        expect({ hash, found, width }).toEqual({ hash, found: [], width: 320 })
+      }
+      for (const hash of ['#/orders/paid?source=api', '#/products', '#/settings']) {
+        await go(page, hash, VIEWS.find(([each]) => each === hash)?.[isPersian ? 2 : 1] ?? '')
+        for (const button of await page.locator('main button:not([type=submit], .small)').all()) {
+          await button.click()
+          await page.getByRole('dialog').waitFor()
+          expect(await wrong()).toEqual([])
+          await page.keyboard.press('Escape')
+        }
+      }
+      expect(await page.locator('html').getAttribute('dir')).toBe(isPersian ? 'rtl' : 'ltr')
+      expect(errors).toEqual([])
+    },
+  )
+
+  test('printing shows only the invoice', async () => {
+    const { page } = await openAt(`${sandbox().url}/#/orders/paid?source=api`)
+    await page.getByRole('heading', { name: 'Invoice' }).waitFor()
+    await page.emulateMedia({ media: 'print' })
+    // A4 without margins.
+    await page.setViewportSize({ width: 680, height: 1000 })
+
+    expect(await page.getByRole('heading', { name: 'Invoice' }).isVisible()).toBe(true)
+    expect(await page.getByRole('heading', { name: 'Receipt' }).isVisible()).toBe(true)
+    for (const hidden of ['nav', '.page-head', '.columns', '.live']) {
+      expect([hidden, await page.locator(hidden).isVisible()]).toEqual([hidden, false])
+    }
+    const width = await page.evaluate<number>(
+      'document.querySelector(".invoice-rows").getBoundingClientRect().right',
+    )
+    expect(width).toBeLessThanOrEqual(680)
+  })
+
+  // Last: it finalizes the order in review.
+  test('the keyboard alone suffices from the list of orders to a finalized invoice', async () => {
+    const { page, errors } = await openAt(sandbox().url)
+    await page.getByText('review').first().waitFor()
+    const press = (key: string) => page.keyboard.press(key)
+    const tabTo = async (wanted: string) => {
+      for (let presses = 0; presses < 40 && (await focused(page)) !== wanted; presses += 1) await press('Tab')
+      expect(await focused(page)).toBe(wanted)
+    }
+
+    await press('Tab')
+    expect(await focused(page)).toBe('skip')
+    await press('Enter')
+    expect(await focused(page)).toBe('main')
+    await press('/')
+    expect(await focused(page)).toMatch(/^Search by order/)
+    await tabTo('changed')
+    await press('ArrowUp')
+    expect(await focused(page)).toBe('review')
+    await press('Enter')
+    await page.locator('h1:focus', { hasText: 'Order review' }).waitFor()
+    expect(await page.title()).toBe('(1) Order review · Accounting sandbox')
+    const orders = page.getByRole('link', { name: 'Orders 1 need review' })
+    expect(await orders.getAttribute('aria-current')).toBe('page')
+    await tabTo('field-stock-0')
+    await page.keyboard.type('4')
+    await press('Enter')
+    await page.locator('#outcome:focus').waitFor()
+    await page.getByText('The order is now paid').waitFor()
+    expect(errors).toEqual([])
+  })
+}

@@ -1,0 +1,200 @@
+import { expect, test } from '@jest/globals'
+import { violationsOf } from '@order-relay/test-support/axe.ts'
+import { fill, focused, type OpenAt } from '@order-relay/test-support/browser.ts'
+import type { Page } from 'playwright-core'
+import { type Client, eventually, order, startReceiver } from './world.ts'
+
+export const editingTests = (openAt: OpenAt, client: () => Client) => {
+  const open = (hash: string) => openAt(`${client().url}/${hash}`)
+
+  const showsRate = (page: Page, rate: string) =>
+    eventually(
+      () => page.getByLabel('Tax rate').inputValue(),
+      value => value === rate,
+    )
+
+  const REFUSED = 'Failed to load resource: the server responded with a status of 400 (Bad Request)'
+
+  test('all settings are saved, and show the changes of others', async () => {
+    const { page, errors } = await open('#/settings')
+    await page.getByLabel('Default customer').selectOption('')
+    await page.getByLabel('Automatic customer creation').uncheck()
+    await page.getByLabel('Order payment receiving account').selectOption('cash-1')
+    await page.getByLabel('Prices include tax').check()
+    await page.getByLabel('Automatic finalization').uncheck()
+    await page.getByLabel('Duplicates return the original result').check()
+    await fill(page, { 'Tax rate': '8.5' }, 'Save settings')
+
+    await page.getByText('Settings saved').waitFor()
+    expect((await client().panel('settings')).body).toEqual({
+      ...{ defaultCustomer: null, automaticCustomerCreation: false, orderPaymentReceivingAccount: 'cash-1' },
+      ...{ taxRate: 8.5, pricesIncludeTax: true, automaticFinalization: false },
+      duplicatesReturnOriginal: true,
+    })
+    await client().settings({ taxRate: 12, automaticFinalization: true })
+    await showsRate(page, '12')
+    expect(await page.getByLabel('Automatic finalization').isChecked()).toBe(true)
+    expect(errors).toEqual([])
+  })
+
+  test('the error of a refused setting is next to its field, and typing clears it', async () => {
+    const { page, errors } = await open('#/settings')
+    const rate = page.getByLabel('Tax rate')
+    await fill(page, { 'Tax rate': '101' }, 'Save settings')
+
+    await page.getByRole('alert').filter({ hasText: 'Must not exceed 100' }).waitFor()
+    expect(await focused(page)).toBe('field-taxRate')
+    expect(await rate.getAttribute('aria-invalid')).toBe('true')
+    expect(errors).toEqual([REFUSED])
+
+    await rate.fill('eight')
+    expect(await rate.getAttribute('aria-invalid')).toBeNull()
+    await page.getByRole('button', { name: 'Save settings' }).click()
+    await page.getByText('"eight" is not a number').waitFor()
+    expect((await client().panel('settings')).body.taxRate).toBe(10)
+  })
+
+  test('unsaved settings stay while the page follows others and while another page is shown', async () => {
+    const { page } = await open('#/settings')
+    await page.getByLabel('Tax rate').fill('7')
+    await client().settings({ automaticFinalization: false })
+    await page.getByRole('switch', { name: 'Automatic finalization', checked: false }).waitFor()
+    expect(await page.getByLabel('Tax rate').inputValue()).toBe('7')
+
+    await page.getByRole('link', { name: 'Products' }).click()
+    await page.getByRole('link', { name: 'Settings • unsaved changes' }).click()
+    expect(await page.getByLabel('Tax rate').inputValue()).toBe('7')
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await showsRate(page, '10')
+  })
+
+  test('a product is added and edited, and Escape cancels', async () => {
+    const { page, errors } = await open('#/products')
+    await page.getByRole('button', { name: 'Add product' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Add a product' })
+    await fill(dialog, { 'Code (SKU)': 'کد/1', Name: 'پسته', Stock: '1,250.5' }, 'Add')
+    const row = page.getByRole('row').filter({ hasText: 'پسته' })
+    await row.getByText('1,250.5').waitFor()
+
+    await row.getByRole('button', { name: 'Edit' }).click()
+    expect(await focused(page)).toBe('field-stock')
+    expect(await violationsOf(page)).toEqual([])
+    await page.keyboard.type('7')
+    await page.keyboard.press('Escape')
+    await row.getByText('1,250.5').waitFor()
+    expect(await focused(page)).toBe('Edit \u2068کد/1\u2069')
+
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('3.25')
+    await page.keyboard.press('Enter')
+    await row.getByText('3.25').waitFor()
+    expect(await client().stock('کد/1')).toBe(3.25)
+    expect(errors).toEqual([])
+  })
+
+  test('accounts and fiscal years are added, changed and removed in dialogs', async () => {
+    const { page } = await open('#/settings')
+    await page.getByRole('button', { name: 'Edit account bank-1' }).click()
+    await fill(page, { Name: 'بانک پاسارگاد' }, 'Save')
+    await page.getByRole('cell', { name: 'بانک پاسارگاد' }).waitFor()
+
+    await page.getByRole('button', { name: 'Add fiscal year' }).click()
+    await fill(page, { 'First day': '2031-03-21', 'Last day': '2031-01-01' }, 'Add')
+    await page.getByRole('alert').filter({ hasText: 'Must not be before "First day"' }).waitFor()
+    await fill(page, { 'Last day': '2032-03-19' }, 'Add')
+    await page.getByText('۱ فروردین ۱۴۱۰').waitFor()
+
+    await page.getByRole('button', { name: 'Remove 21 Mar 2031' }).click()
+    await page.getByRole('button', { name: 'Remove', exact: true }).click()
+    await page.getByText('۱ فروردین ۱۴۱۰').waitFor({ state: 'detached' })
+    expect(await client().list('fiscal-years')).toHaveLength(3)
+  })
+
+  test('in Persian, dates are Jalali, numbers have Persian digits, and both are typed as they are shown', async () => {
+    const { page } = await openAt(`${client().url}/#/settings`, { locale: 'fa-IR' })
+    await page.getByRole('button', { name: 'افزودن سال مالی' }).click()
+    // 1403 was a leap year, 1404 was not.
+    await fill(page, { 'نخستین روز': '۱۴۰۳/۱/۱', 'آخرین روز': '1404/12/30' }, 'افزودن')
+    await page.getByText('«⁨1404/12/30⁩» تاریخ نیست').waitFor()
+    await fill(page, { 'آخرین روز': '١٤٠٣-١٢-٣٠' }, 'افزودن')
+    await page.getByRole('rowheader', { name: '۱ فروردین ۱۴۰۳' }).waitFor()
+    await page.getByRole('cell', { name: '۳۰ اسفند ۱۴۰۳ ۲۰ مارس ۲۰۲۵' }).waitFor()
+    expect(await client().list('fiscal-years')).toContainEqual({ from: '2024-03-20', to: '2025-03-20' })
+
+    expect(await page.getByLabel('نرخ مالیات').inputValue()).toBe('۱۰')
+    await fill(page, { 'نرخ مالیات': '۱۰۱' }, 'ذخیره تنظیمات')
+    await page.getByText('نباید بیش از ۱۰۰ باشد').waitFor()
+
+    await client().create(order('2002', { customer: { mobile: '09120000001' }, date: '2024-03-20' }))
+    await page.evaluate('location.hash = "#/orders?q=۰۹۱۲۰۰۰۰۰۰۱"')
+    const row = page.getByRole('row').filter({ hasText: '2002' })
+    await row.getByText('۲٬۲۰۰').waitFor()
+    await row.getByText('۱ فروردین ۱۴۰۳').waitFor()
+    await page.getByRole('button', { name: '123' }).click()
+    await page.getByRole('button', { name: 'میلادی' }).click()
+    await row.getByText('20 مارس 2024').waitFor()
+    await row.getByText('2,200').waitFor()
+    await page.getByRole('button', { name: 'English' }).click()
+    await row.getByText('20 Mar 2024').waitFor()
+  })
+
+  test('a fault is shown on every page until it ends; examples, stock and settings take one click', async () => {
+    const { page, errors } = await open('#/testing')
+    await page.getByRole('button', { name: 'Create 20 example orders' }).click()
+    await page.getByRole('button', { name: 'Stock 100 of each product' }).click()
+    await page.getByText('100 of each product are in stock').waitFor()
+    const { body: preset } = await client().panel('settings')
+    await client().settings({ taxRate: 8.5, defaultCustomer: null, pricesIncludeTax: true })
+    await page.getByRole('button', { name: 'Restore the default settings' }).click()
+    await page.getByText('The settings are those of a new service').waitFor()
+    expect((await client().panel('settings')).body).toEqual(preset)
+    await page.getByLabel('Fault', { exact: true }).selectOption('Answers with an error')
+    await page.getByLabel('Applies to').selectOption('Read an order')
+    await fill(page, { 'Retry-After': '2', 'Number of requests': '2' }, 'Add fault')
+    const banner = page.getByRole('region', { name: 'The service fails on purpose' })
+    await banner.getByText(/Read an order · requests left: 2 · until .* \(in 1 min\)|in \d+ sec/).waitFor()
+    await page.getByRole('link', { name: 'Products' }).click()
+    expect((await client().read('example-1')).headers.get('retry-after')).toBe('2')
+    await banner.getByText('requests left: 1').waitFor()
+    await banner.getByRole('button', { name: 'End' }).click()
+    await banner.waitFor({ state: 'detached' })
+    expect((await client().read('example-1')).status).toBe(200)
+    expect(await client().stock('SKU-3')).toBe(100)
+    expect(errors).toEqual([])
+  })
+
+  test('an address is registered, its deliveries are shown and sent again, and it is tested and removed', async () => {
+    const receiver = await startReceiver(attempt => (attempt === 1 ? 503 : 200))
+    const { page, errors } = await open('#/webhooks')
+    await page.getByRole('button', { name: 'Register an address' }).click()
+    await fill(page.getByRole('dialog'), { Address: receiver.url }, 'Register')
+    await page.getByText(/^[0-9a-f]{64}$/).waitFor()
+    await client().create(order('2001'))
+    await client().act('2001', 'pay', { method: 'cash' })
+
+    const delivery = page.getByRole('listitem').filter({ hasText: 'Order 2001' })
+    await delivery.getByText('Pending').waitFor()
+    await delivery.getByText(/next attempt in \d s/).waitFor()
+    await delivery.getByText('1 attempt').click()
+    await delivery.getByText('answer 503').waitFor()
+    await delivery.getByRole('button', { name: 'Resend' }).click()
+
+    await delivery.getByText('Delivered').waitFor()
+    await delivery.getByText('2 attempts').waitFor()
+    await delivery.getByText('answer 200').waitFor()
+    await page.getByText('Sent again: HTTP 200').waitFor()
+    expect(receiver.received).toHaveLength(2)
+    const signature = String(receiver.received[1]?.headers['x-service-signature'])
+    await delivery.getByText('Headers, signature and payload').click()
+    await delivery.locator('pre').getByText(signature).waitFor()
+
+    await page.getByRole('button', { name: `Test ${receiver.url}` }).click()
+    await page.getByRole('region', { name: 'Test webhook' }).getByText('HTTP 200').waitFor()
+    expect(receiver.received).toHaveLength(3)
+    await page.getByRole('button', { name: `Remove ${receiver.url}` }).click()
+    await page.getByRole('button', { name: 'Remove', exact: true }).click()
+    await page.getByText('No address is registered').waitFor()
+    expect(errors).toEqual([])
+    await receiver.close()
+  })
+}

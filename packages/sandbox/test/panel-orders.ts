@@ -1,0 +1,299 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { expect, test } from '@jest/globals'
+import { violationsOf } from '@order-relay/test-support/axe.ts'
+import { fill, type OpenAt } from '@order-relay/test-support/browser.ts'
+import { startSandbox } from '../src/start.ts'
+import { type Client, clientOf, eventually, order, row, startReceiver } from './world.ts'
+
+export const orderTests = (openAt: OpenAt, client: () => Client) => {
+  const open = (hash: string) => openAt(`${client().url}/${hash}`)
+
+  const SAFFRON = {
+    items: [row('SKU-3', 2.5, 12_500_000)],
+    customer: { mobile: '۰۹۱۲۳۴۵۶۷۸۹', name: 'سارا محمدی' },
+    payment: { method: 'card', reference: '77120934' },
+  }
+
+  test('an order short of stock is fixed and retried on its page, and every open page shows it as paid', async () => {
+    const receiver = await startReceiver()
+    await client().register(receiver.url)
+    const list = await open('#/orders')
+    await list.page.getByText('No orders yet').waitFor()
+
+    await client().create(order('1001', SAFFRON))
+    const listed = list.page.getByRole('row').filter({ hasText: '1001' })
+    await listed.getByText('Needs review').waitFor()
+    expect(await listed.getByText('نیازمند بررسی').getAttribute('lang')).toBe('fa')
+    await list.page.getByRole('link', { name: 'Orders 1 need review' }).waitFor()
+
+    const { page, errors } = await open('#/orders/1001?source=api')
+    const review = page.getByRole('region', { name: 'Needs review' })
+    await review.getByText('Insufficient stock: "SKU-3" needs 2.5, available 0').waitFor()
+    await review.getByText('A payment is held: card').waitFor()
+    const stock = review.getByLabel('Stock of SKU-3')
+    expect(await stock.inputValue()).toBe('2.5')
+    await stock.fill('۱۰')
+    await review.getByRole('button', { name: 'Fix and retry' }).click()
+
+    const outcome = page.getByRole('region', { name: 'Outcome' })
+    const paid = 'The order is now paid: invoice 1 is finalized, receipt 1 is registered.'
+    await outcome.getByText(paid).waitFor()
+    await page.locator('#outcome:focus').waitFor()
+    await page.getByRole('heading', { name: 'Receipt 1' }).waitFor()
+    await page.getByText('Card reader', { exact: true }).waitFor()
+    await page.getByText('Retried by the accountant').waitFor()
+    await page.getByRole('region', { name: 'Webhook deliveries' }).getByText('Delivered').waitFor()
+
+    await listed.getByText('Paid').waitFor()
+    expect(await list.page.locator('#announcer').textContent()).toBe('Order 1001: Paid')
+    expect(await client().stock('SKU-3')).toBe(7.5)
+    expect(receiver.received).toHaveLength(1)
+    expect([...errors, ...list.errors]).toEqual([])
+    await receiver.close()
+  })
+
+  test('settings are fixed on the page of the order, and a retry without effect says so', async () => {
+    await client().settings({ automaticFinalization: false, orderPaymentReceivingAccount: null })
+    await client().create(order('1002', { payment: { method: 'cash' } }))
+    const { page, errors } = await open('#/orders/1002?source=api')
+
+    await page.getByLabel('Order payment receiving account').selectOption('cash-1')
+    await page.getByLabel('Turn on automatic finalization').uncheck()
+    await page.getByRole('button', { name: 'Fix and retry' }).click()
+    await page.getByText('Retried, and it still needs review').waitFor()
+    expect((await client().read('1002')).body.status).toBe('needs_review')
+
+    await page.getByLabel('Turn on automatic finalization').check()
+    await page.getByRole('button', { name: 'Fix and retry' }).click()
+    await page.getByText('The order is now paid').waitFor()
+    const { body } = await client().panel('settings')
+    expect(body).toMatchObject({ automaticFinalization: true, orderPaymentReceivingAccount: 'cash-1' })
+    expect(errors).toEqual([])
+  })
+
+  test('a cause that was fixed elsewhere leaves only the retry', async () => {
+    await client().create(order('1004', SAFFRON))
+    const list = await open('#/orders')
+    await list.page.getByText('"SKU-3" needs 2.5, available 0').waitFor()
+    const { page } = await open('#/orders/1004?source=api')
+    await page.getByLabel('Stock of SKU-3').waitFor()
+
+    await client().product('SKU-3', { stock: 3 })
+    await list.page.getByText('Ready to retry').waitFor()
+    await page.getByText('Ready to retry.').waitFor()
+    await page.getByRole('button', { name: 'Retry', exact: true }).click()
+
+    await page.getByText('The order is now paid').waitFor()
+  })
+
+  test('the accountant corrects, pays, reverses, returns and reviews an order on its page', async () => {
+    await client().create(order('1005', { items: [{ ...row('SKU-1', 2), name: 'Tea' }] }))
+    const { page, errors } = await open('#/orders/1005?source=api')
+    const act = async (action: string, effect: string, fields: Record<string, string> = {}) => {
+      await page.getByRole('group', { name: 'Actions' }).getByRole('button', { name: action }).click()
+      const dialog = page.getByRole('dialog', { name: `${action}: 1005` })
+      await dialog.getByText(effect).waitFor()
+      expect(await violationsOf(page)).toEqual([])
+      await fill(dialog, fields, action)
+      await dialog.waitFor({ state: 'detached' })
+    }
+    const changes = { 'Quantity of Tea': '90071992547409931', 'Order discount': '500' }
+    await client().product('SKU-1', { stock: 1e17 })
+    await act('Correct order', 'at 2,200 rials until now', { ...changes, 'Mobile number': '09123456789' })
+    await page.getByText('09123456789').first().waitFor()
+    expect((await client().read('1005')).body.total).toBe('99079191802150923550')
+
+    await act('Register payment', 'A receipt of 99,079,191,802,150,923,550 rials is registered')
+    await page.getByRole('heading', { name: 'Receipt 1' }).waitFor()
+    await act('Reverse payment', 'Receipt 1 is cancelled')
+    await act('Register return', 'All goods go back to stock', { Reason: 'broken' })
+    await page.getByRole('heading', { name: 'Sales return 1' }).waitFor()
+    await act('Move back to review', 'Sales return 1 is cancelled', { 'What to review': 'Wrong goods' })
+    await page.getByRole('region', { name: 'Needs review' }).getByText('Wrong goods').first().waitFor()
+    expect(errors).toEqual([])
+  })
+
+  test('the invoice shows the exact amounts of the service, even beyond 2^53', async () => {
+    const items = [{ sku: 'SKU-1', quantity: 2, unit_price: 'huge', discount: 1 }, row('SKU-2', 0.5)]
+    const big = order('big', { items, discount: 1000, shipping: 250 })
+    await client().create(JSON.stringify(big).replace('"huge"', '9007199254740993'))
+    const { rows, totals } = await client().detail('big')
+    const { page } = await open('#/orders/big?source=api')
+    const grouped = (value: unknown) => BigInt(String(value)).toLocaleString('en-US')
+
+    const table = page.getByRole('table', { name: 'Rows of invoice 1, in rials' })
+    await table.waitFor()
+    const cells = await table.getByRole('row').nth(1).getByRole('cell').allTextContents()
+    const [first] = rows ?? []
+    expect(String(first?.amount)).toBe('18014398509481985')
+    expect(cells).toEqual([
+      ...['2', '9,007,199,254,740,993', '−1', '18,014,398,509,481,985'],
+      ...[`−${grouped(first?.orderDiscount)}`, grouped(first?.net), grouped(first?.tax)],
+      grouped(BigInt(String(first?.net)) + BigInt(String(first?.tax))),
+    ])
+    await page.getByText(`${grouped(totals?.total)} rials`).waitFor()
+  })
+
+  test('the command on the empty order list creates a first order', async () => {
+    const { page } = await open('#/orders')
+    const command = await page.getByText('curl').textContent()
+    expect(await violationsOf(page)).toEqual([])
+    await page.setViewportSize({ width: 360, height: 740 })
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
+    await promisify(execFile)('sh', ['-c', command ?? ''])
+
+    await page.getByRole('link', { name: '1001' }).click()
+    await page.getByRole('heading', { name: 'Order 1001' }).waitFor()
+    await page.getByText('سارا محمدی').waitFor()
+  })
+
+  test('selected orders, and all that are ready, are retried after a preview', async () => {
+    for (const [index, quantity] of [1, 2, 9].entries())
+      await client().create(order(`o-${index}`, { ...SAFFRON, items: [row('SKU-3', quantity)] }))
+    const { page, errors } = await open('#/orders')
+    const posts: string[] = []
+    page.on('request', request => request.method() === 'POST' && posts.push(request.url()))
+    const retry = async (button: string, says: string) => {
+      await page.getByRole('button', { name: button }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText(says).waitFor()
+      expect(await violationsOf(page)).toEqual([])
+      await dialog.getByRole('button', { name: 'Retry' }).click()
+    }
+    await page.getByRole('button', { name: 'Retry all that are ready' }).click()
+    await page.getByText('No order is ready to retry').waitFor()
+    await client().product('SKU-3', { stock: 3 })
+    await page.getByLabel('Select order o-0').check()
+    await page.getByLabel('Select order o-2').check()
+    await retry('Retry 2 selected', '1 will be paid, with receipts of 1,100 rials. 1 will stay in review')
+    await page.getByRole('heading', { name: 'Retried: 1 paid, 0 invoiced, 1 not' }).waitFor()
+    await page.getByText('Result of each order').first().click()
+    const left = 'o-2 api Insufficient stock: "SKU-3" needs 9, available 2'
+    await page.getByRole('row', { name: left }).waitFor()
+    await retry('Retry all that are ready', '1 will be paid, with receipts of 2,200 rials.')
+    await page.getByRole('link', { name: 'Paid 2' }).waitFor()
+    expect(posts).toHaveLength(5)
+    expect(errors).toEqual([])
+  })
+
+  test('orders are found by status, store, date and customer, and sorted, added up and exported', async () => {
+    await client().create(order('first', { source: 'bulk', date: '2026-01-02' }))
+    await client().create(order('one', { customer: { mobile: '09120000001', name: 'علی' } }))
+    const { page } = await open('#/orders')
+    const rows = page.locator('tbody').getByRole('row')
+    const search = page.getByLabel('Search by order')
+    const held = Promise.withResolvers<void>()
+    await page.route('**/panel/sums?q=*', route => held.promise.then(() => route.continue()))
+    await search.fill('علي')
+    const found = await eventually(
+      () => rows.allTextContents(),
+      texts => texts.length === 1,
+    )
+    expect(found).toEqual([expect.stringContaining('علی')])
+    held.resolve()
+    await page.getByRole('link', { name: 'All 1' }).waitFor()
+
+    await search.fill('')
+    await page.getByLabel('Sort').selectOption('Earliest date first')
+    await rows.first().getByText('first', { exact: true }).waitFor()
+    await page.getByLabel('Last day').fill('2026-01-02')
+    await page.getByRole('link', { name: 'All 1' }).waitFor()
+    expect(await page.locator('.sums dd').allTextContents()).toEqual(['1', '2,000', '200', '2,200', '0', '0'])
+    const download = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Export CSV' }).click()
+    expect((await download).url()).toContain('/panel/orders.csv?to=2026-01-02&sort=date')
+    await page.getByLabel('Store').selectOption('bulk')
+    await page.getByRole('link', { name: 'first', exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Paid 0' }).click()
+    await page.getByText('No order matches').waitFor()
+  })
+
+  test('the list follows many orders with few requests, and Back restores the position', async () => {
+    const { page } = await open('#/orders')
+    let requests = 0
+    page.on('request', request => {
+      requests += Number(/\/panel\/(orders|sums)/.test(request.url()))
+    })
+    for (let index = 0; index < 60; index += 1) await client().create(order(`p-${index}`))
+    await page.getByRole('link', { name: 'p-59', exact: true }).waitFor()
+    expect(requests).toBeLessThan(30)
+
+    const scrolled = () => page.evaluate<number>('Math.round(scrollY)')
+    await page.getByRole('link', { name: 'p-15', exact: true }).scrollIntoViewIfNeeded()
+    const place = await eventually(scrolled, y => y > 0)
+    await page.getByRole('link', { name: 'p-15', exact: true }).click()
+    await page.getByRole('heading', { name: 'Order p-15' }).waitFor()
+    expect(await scrolled()).toBe(0)
+    await page.goBack()
+    await page.locator('a:focus', { hasText: 'p-15' }).waitFor()
+    expect(await scrolled()).toBe(place)
+
+    await page.getByRole('link', { name: 'Older' }).focus()
+    // Scrolling may end after the link was followed.
+    await page.evaluate('document.activeElement.click(); dispatchEvent(new Event("scrollend"))')
+    await page.getByRole('link', { name: 'p-0', exact: true }).waitFor()
+    expect(await page.locator('tbody').getByRole('row').count()).toBe(10)
+    expect(await scrolled()).toBe(0)
+  })
+
+  test('data of stores is shown as text, never as markup', async () => {
+    const hostile = '<img src=x onerror=document.title=1>'
+    const changes = { source: '</td>"', customer: { mobile: '09120000001', name: hostile } }
+    await client().create(order('a/b?c#d', changes))
+    const { page, errors } = await open('#/orders')
+
+    await page.getByText(hostile).waitFor()
+    await page.getByRole('link', { name: 'a/b?c#d' }).click()
+    await page.getByRole('heading', { name: 'Order a/b?c#d' }).waitFor()
+    await page.getByText(hostile).waitFor()
+    expect(await page.locator('main img').count()).toBe(0)
+
+    await client().create(order('r\u202e1'))
+    await page.evaluate('location.hash = "#/orders/r%E2%80%AE1?source=api"')
+    await page.getByText('Customer').first().waitFor()
+    expect(await page.title()).toBe('Order r1 · Accounting sandbox')
+
+    const sku = 'S'.repeat(3000)
+    await client().product(sku, { stock: 0 })
+    const items = [{ ...row(sku, 1), name: 'W'.repeat(100_000) }]
+    const customer = { mobile: '09120000002', name: 'ن\u202e'.repeat(50_000) }
+    await client().create(order('long', { items, customer }))
+    const long = page.getByText(/S{100}|(ن\u202e){100}/).first()
+    for (const [hash, heading] of [
+      ['#/orders?q=long', 'Orders'],
+      ['#/orders/long?source=api', 'Order long'],
+      ['#/products', 'Products'],
+      ['#/customers', 'Customers'],
+    ] as const) {
+      await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+      await page.getByRole('heading', { name: heading, level: 1, exact: true }).waitFor()
+      await long.waitFor()
+      expect([hash, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([hash, 1280])
+    }
+    expect(errors).toEqual([])
+  })
+
+  test('an unknown address leads to the first page, which the navigation marks', async () => {
+    const { page, errors } = await open('#/nowhere/else')
+    await page.locator('.nav [aria-current=page]', { hasText: 'Orders' }).waitFor()
+    await page.getByText('No orders yet').waitFor()
+    expect(new URL(page.url()).hash).toBe('#/orders')
+    expect(errors).toEqual([])
+  })
+
+  test('a lost connection is shown, and missed changes appear after it is back', async () => {
+    const first = await startSandbox({ port: 0 })
+    const { page } = await openAt(`${first.url}/#/products`)
+    await page.getByText('Live').waitFor()
+
+    await first.close()
+    await page.getByText('Disconnected').waitFor()
+    const second = await startSandbox({ port: Number(new URL(first.url).port) })
+    await clientOf(second.url).product('NEW-1', { stock: 5 })
+    await page.getByRole('rowheader', { name: 'NEW-1' }).waitFor({ timeout: 10_000 })
+    expect(await page.locator('.live').textContent()).toBe('Live')
+    await page.close()
+    await second.close()
+  })
+}

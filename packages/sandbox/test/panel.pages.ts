@@ -1,0 +1,14 @@
+import { describe } from '@jest/globals'
+import { withBrowser } from '@order-relay/test-support/browser.ts'
+import { accessTests } from './panel-access.ts'
+import { editingTests } from './panel-editing.ts'
+import { orderTests } from './panel-orders.ts'
+import { eachWithSandbox } from './world.ts'
+
+// In this order: pages are closed before the sandbox that serves them.
+const openAt = withBrowser()
+const client = eachWithSandbox()
+
+describe('orders', () => orderTests(openAt, client))
+describe('settings, products and deliveries', () => editingTests(openAt, client))
+describe('accessibility', () => accessTests(openAt))

@@ -1,0 +1,120 @@
+import { describe, expect, test } from '@jest/globals'
+import { startServer } from '@order-relay/test-support/server.ts'
+import { useSandbox } from 'order-relay-sandbox/test/world.ts'
+import { type ClientOptions, createClient, RequestError } from '../src/client.ts'
+
+const order = (external_id: string, sku = 'SKU-1') => ({
+  external_id,
+  items: [{ sku, quantity: 1.5, unit_price: 1_000_000 }],
+})
+
+describe('against the accounting service itself', () => {
+  const sandbox = useSandbox()
+  const client = () => createClient({ baseUrl: `${sandbox().url}/`, key: 'sandbox-key', source: 'shop.ir' })
+
+  test('an order goes from creation to refund, with any id', async () => {
+    const id = 'سفارش/1 %'
+    const created = { source: 'shop.ir', external_id: id, status: 'invoiced', duplicate: false }
+    expect(await client().create(order(id))).toMatchObject({ status: 201, order: created })
+    expect((await client().pay(id, { method: 'card' })).order).toMatchObject({ status: 'paid' })
+    expect((await client().refund(id, 'returned')).order.status).toBe('refunded')
+    expect(await client().read(id)).toMatchObject({ status: 'refunded', return_number: expect.any(Number) })
+  })
+
+  test('a refusal is an error with code, field and message', async () => {
+    const message = expect.stringContaining('none')
+    const refused = { status: 400, code: 'unknown_sku', field: 'items[0].sku', message }
+    await expect(client().create(order('2', 'none'))).rejects.toMatchObject(refused)
+    const stranger = createClient({ baseUrl: sandbox().url, key: async () => 'wrong' })
+    await expect(stranger.read('none')).rejects.toMatchObject({ status: 401, code: 'unauthorized' })
+  })
+
+  test('webhooks are registered and removed', async () => {
+    const url = 'http://127.0.0.1:1/webhook'
+    expect(await client().registerWebhook(url)).toEqual({ url, secret: expect.any(String) })
+    await client().removeWebhook(url)
+  })
+})
+
+/** A client of a service that gives these answers, of which 0 is a lost connection, and its requests. */
+const answered = (
+  answers: number[],
+  options: Partial<ClientOptions> = {},
+  { body = '{"external_id":"1"}', retryAfter = '0' } = {},
+) => {
+  const requests: RequestInit[] = []
+  const send: typeof fetch = async (_url, init = {}) => {
+    const status = answers[requests.push(init) - 1] ?? 200
+    if (status === 0) throw new TypeError('fetch failed')
+    return new Response(body, { status, headers: { 'retry-after': retryAfter, 'relay-request-id': 'i' } })
+  }
+  return { requests, client: createClient({ baseUrl: 'http://a.test', key: 'k', fetch: send, ...options }) }
+}
+
+test('retries temporary failures, including a lost connection', async () => {
+  const { client, requests } = answered([503, 429, 0])
+  expect(await client.create(order('1'))).toMatchObject({ status: 200, id: 'i' })
+  expect(requests).toHaveLength(4)
+})
+
+test('Retry-After may be a date', async () => {
+  const { client } = answered([503], {}, { retryAfter: new Date(Date.now() + 2500).toUTCString() })
+  const start = performance.now()
+  await client.read('1')
+  expect(performance.now() - start).toBeGreaterThan(1000)
+})
+
+test.each<[string, number[], object, object, object?]>([
+  ['too many failures', [503, 503], { attempts: 2 }, { status: 503 }],
+  ['too many lost connections', [0], { attempts: 1 }, { code: 'unreachable' }],
+  ['a refusal, which is not retried,', [400], {}, { status: 400, code: 'unknown', id: 'i' }],
+  [
+    'too many open requests for the order',
+    [429],
+    {},
+    { status: 429, code: 'too_many_requests' },
+    { body: '{"error":{"code":"too_many_requests"}}' },
+  ],
+  ['a page instead of JSON', [200], {}, { status: 200, code: 'unknown' }, { body: '<html>' }],
+])('%s is an error', async (_name, answers, options, error, response = {}) => {
+  const { client, requests } = answered(answers, options, response)
+  const failed = await client.read('1').catch((each: unknown) => each)
+  expect(failed).toBeInstanceOf(RequestError)
+  expect(failed).toMatchObject(error)
+  expect(requests).toHaveLength(answers.length)
+})
+
+test('a redirect is an error: neither followed nor retried', async () => {
+  const paths: unknown[] = []
+  const { port, close } = await startServer(async ({ url }) => {
+    paths.push(url)
+    return { status: 307, headers: { location: '/elsewhere' } }
+  })
+  const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, key: 'k' })
+  await expect(client.read('1')).rejects.toMatchObject({ status: 307 })
+  await close()
+  expect(paths).toEqual(['/api/v1/orders/1/?source=api'])
+})
+
+test('the caller can choose the wait', async () => {
+  const { client, requests } = answered([])
+  for (const wait of [0, 7]) await client.create(order('1'), { wait, strict: wait > 0 })
+  const preferred = requests.map(({ headers }) => new Headers(headers).get('prefer'))
+  expect(preferred).toEqual(['respond-async', 'wait=7, handling=strict'])
+})
+
+test('a slow response times out, and the caller can abort', async () => {
+  const hangs: typeof fetch = (_url, init) =>
+    new Promise((_resolve, reject) =>
+      init?.signal?.addEventListener('abort', ({ target }) => reject((target as AbortSignal).reason)),
+    )
+  const { client } = answered([], { fetch: hangs, attempts: 1, timeout: 20 })
+  await expect(client.read('1')).rejects.toMatchObject({ code: 'unreachable' })
+  const waits = answered([503], {}, { retryAfter: '30' })
+  const start = performance.now()
+  for (const patient of [answered([], { fetch: hangs }), waits]) {
+    const broken = patient.client.read('1', { signal: AbortSignal.timeout(20) })
+    await expect(broken).rejects.toMatchObject({ name: 'TimeoutError' })
+  }
+  expect(performance.now() - start).toBeLessThan(20_000)
+})

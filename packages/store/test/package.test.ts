@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from '@jest/globals'
+import { useFolder } from '@order-relay/test-support/folder.ts'
+import { ROOT } from '@order-relay/test-support/project.ts'
+
+const run = promisify(execFile)
+const folder = useFolder()
+
+const COMPILER_OPTIONS = {
+  target: 'es2024',
+  lib: ['es2024', 'dom', 'dom.iterable', 'esnext.disposable'],
+  module: 'nodenext',
+  types: ['node'],
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  verbatimModuleSyntax: true,
+  noEmit: true,
+}
+
+test('the package installs from its tarball; the snippets of its README compile and run on every available Node', async () => {
+  const project = folder()
+  // Of a source file that there is no more.
+  await mkdir(join(ROOT, 'packages/store/dist'), { recursive: true })
+  await writeFile(join(ROOT, 'packages/store/dist/stale.js'), '')
+  await run('npm', ['pack', '--pack-destination', project], { cwd: join(ROOT, 'kit') })
+  const [tarball = ''] = await readdir(project)
+  await writeFile(join(project, 'package.json'), JSON.stringify({ type: 'module', private: true }))
+  await run('npm', ['install', '--offline', '--no-audit', `./${tarball}`], { cwd: project })
+  for (const scope of ['@aws-sdk', '@types', '@smithy']) {
+    await mkdir(join(project, 'node_modules'), { recursive: true })
+    await symlink(join(ROOT, 'node_modules', scope), join(project, 'node_modules', scope))
+  }
+
+  expect(await readdir(join(project, 'node_modules/order-relay-store/dist'))).not.toContain('stale.js')
+
+  const readme = readFileSync(join(ROOT, 'packages/store/README.md'), 'utf8')
+  const snippets = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code)
+  expect(snippets.length).toBeGreaterThan(5)
+  for (const [index, code] of snippets.entries()) await writeFile(join(project, `${index}.ts`), code)
+  await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: COMPILER_OPTIONS }))
+  await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', project]).catch(({ stdout }) => {
+    throw new Error(stdout)
+  })
+
+  const program = `
+    import { createReceiver, explainSignature, fetchHandler } from 'order-relay-store'
+    import { orderUpdated, signedRequest } from 'order-relay-store/testing'
+    const handled = []
+    const receive = fetchHandler(createReceiver({ secrets: 's', handle: ({ data }) => handled.push(data.external_id) }))
+    const request = await signedRequest('http://store.test/', orderUpdated({ external_id: '1' }), 's')
+    const [copy, { headers }] = [request.clone(), request]
+    const { status } = await receive(request)
+    const { valid } = await explainSignature({ headers, body: await copy.text(), secret: 's' })
+    console.log(status, valid, handled.join())`
+  await writeFile(join(project, 'main.mjs'), program)
+  // npm may run on another Node than the tests.
+  for (const node of new Set([process.execPath, process.env.npm_node_execpath ?? 'node'])) {
+    expect((await run(node, ['main.mjs'], { cwd: project })).stdout).toBe('200 true 1\n')
+  }
+})

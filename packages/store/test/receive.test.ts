@@ -1,0 +1,196 @@
+import type { RequestListener } from 'node:http'
+import { connect } from 'node:net'
+import { afterEach, describe, expect, jest, test } from '@jest/globals'
+import { FEED_TEST } from '@order-relay/lib/feeds/deliver.ts'
+import type { FeedMessage as Published } from '@order-relay/lib/orders/feed.ts'
+import { listening } from '@order-relay/test-support/server.ts'
+import express from 'express'
+import fastify from 'fastify'
+import { Hono } from 'hono'
+import { Webhook } from 'standardwebhooks'
+import type { FeedMessage } from '../src/messages.ts'
+import { onceInMemory } from '../src/once.ts'
+import { createReceiver, fastifyHandler, fetchHandler, nodeHandler, type Receive } from '../src/receive.ts'
+import { sign } from '../src/signature.ts'
+import { orderUpdated, requestChanged, signedRequest } from '../src/testing.ts'
+
+const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='
+
+type Options = Parameters<typeof createReceiver>[0]
+type Handle = Options['handle']
+type Secrets = Options['secrets']
+
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+const listen = async (listener: RequestListener) => {
+  const { url, close } = await listening(listener)
+  closing.push(close)
+  return url
+}
+
+/** Every way to receive; each returns a function that sends it a request. */
+const SERVERS: Record<string, (receive: Receive) => Promise<(request: Request) => Promise<Response>>> = {
+  'Request and Response': async receive => fetchHandler(receive),
+  Hono: async receive => {
+    const app = new Hono().post('/webhook', ({ req }) => fetchHandler(receive)(req.raw))
+    return async request => app.fetch(request)
+  },
+  'node:http': async receive => sendingTo(await listen(nodeHandler(receive))),
+  Express: async receive =>
+    sendingTo(await listen(express().post('/webhook', nodeHandler(receive)).use(express.json()))),
+  'Express with express.raw': async receive =>
+    sendingTo(await listen(express().post('/webhook', express.raw({ type: '*/*' }), nodeHandler(receive)))),
+  Fastify: async receive => {
+    const app = fastify()
+    app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
+      done(null, body),
+    )
+    app.post('/webhook', fastifyHandler(receive))
+    closing.push(() => app.close())
+    return sendingTo(await app.listen({ host: '127.0.0.1', port: 0 }))
+  },
+}
+
+const sendingTo = (address: string) => async (request: Request) =>
+  fetch(`${address}/webhook`, {
+    method: request.method,
+    headers: request.headers,
+    body: new Uint8Array(await request.arrayBuffer()),
+  })
+
+const request = (message: FeedMessage, secrets: string | string[] = SECRET) =>
+  signedRequest('http://store.test/webhook', message, secrets)
+
+test.each(Object.entries(SERVERS))(
+  '%s: each message is handled once, and what is not authentic is refused',
+  async (_name, serve) => {
+    const handled: FeedMessage[] = []
+    const send = await serve(receiving(message => handled.push(message)).receive)
+    const message = orderUpdated({ external_id: 'سفارش 1' })
+    const signed = await request(message)
+    const forged = new Request(signed, { body: (await signed.clone().text()).replace('150', '950') })
+    const sent = [await request(message), await request(message), await request(message, 'other'), forged]
+    const statuses = []
+    for (const each of sent) statuses.push((await send(each)).status)
+    expect(statuses).toEqual([200, 200, 401, 401])
+    expect(handled).toEqual([message])
+  },
+)
+
+/** A receiver with this handler, and its errors. */
+const receiving = (handle: Handle, secrets: Secrets = SECRET) => {
+  const errors: unknown[] = []
+  const receive = createReceiver({ secrets, handle, onError: error => errors.push(error) })
+  return { receive, errors, send: async (sent: Request) => (await fetchHandler(receive)(sent)).status }
+}
+const ignore = () => undefined
+
+test('a parsed body is a clear error', async () => {
+  const { receive, errors } = receiving(ignore)
+  const app = express().use(express.json()).post('/webhook', nodeHandler(receive))
+  const send = sendingTo(await listen(app))
+  expect((await send(await request(orderUpdated({ external_id: '1' })))).status).toBe(500)
+  expect(String(errors[0])).toContain('receive the raw bytes')
+})
+
+describe('a receiver', () => {
+  test('handles the messages of an order in sequence, and other orders concurrently', async () => {
+    const handled: string[] = []
+    const [entered, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const { send } = receiving(async ({ data, version }) => {
+      entered.resolve()
+      if (data.external_id === 'a') await gate.promise
+      handled.push(`${data.external_id}${version}`)
+    })
+    const sending = async (message: FeedMessage) => send(await request(message))
+    const first = orderUpdated({ external_id: 'a' }, 1)
+    const sent = [sending(first)]
+    await entered.promise
+    sent.push(sending(first), sending(orderUpdated({ external_id: 'a' }, 2)))
+    await sending(orderUpdated({ external_id: 'b' }, 7))
+    expect(handled).toEqual(['b7'])
+    gate.resolve()
+    expect(await Promise.all(sent)).toEqual([200, 200, 200])
+    expect(handled).toEqual(['b7', 'a1', 'a2'])
+  })
+
+  test('refuses a message when its handler throws, so that it is redelivered', async () => {
+    let fails = true
+    const { send, errors } = receiving(
+      () => {
+        if (fails) throw new Error('The database is away')
+      },
+      async () => ['next', SECRET],
+    )
+    const message = orderUpdated({ external_id: '1' })
+    expect(await send(await request(message, ['old', 'next']))).toBe(500)
+    fails = false
+    expect(await send(await request(message))).toBe(200)
+    expect(errors).toEqual([new Error('The database is away')])
+  })
+
+  test.each(['{', '{"event":"order.updated"}'])('returns 400 for the signed body %s', async body => {
+    const headers = { 'x-service-signature': await sign(body, SECRET) }
+    expect((await receiving(ignore).receive(headers, body)).status).toBe(400)
+  })
+
+  test('accepts the test message of the relay without handling it', async () => {
+    const { send, errors } = receiving(() => expect('handled').toBe('not handled'))
+    const message = { ...orderUpdated({ external_id: FEED_TEST }, 0), event: FEED_TEST }
+    expect(await send(await request(message as FeedMessage))).toBe(200)
+    expect(errors).toEqual([])
+  })
+
+  test.each([
+    ['goes away', 100],
+    ['sends more than the maximum size', 3e6],
+  ])('survives a client that %s while sending', async (_what, bytes) => {
+    const handle = nodeHandler(receiving(ignore).receive)
+    const handled = Promise.withResolvers<void>()
+    const address = await listen((message, response) => {
+      handled.resolve(handle(message, response))
+      if (bytes === 100) client.destroy()
+    })
+    const client = connect(Number(new URL(address).port), '127.0.0.1').on('error', ignore)
+    client.write(`POST / HTTP/1.1\r\nhost: store.test\r\ncontent-length: 9000000\r\n\r\n${'a'.repeat(bytes)}`)
+    await handled.promise
+    client.destroy()
+  })
+
+  test('logs one line for a request that it refuses without a valid signature', async () => {
+    const error = jest.spyOn(console, 'error').mockImplementation(ignore)
+    const receive = createReceiver({ secrets: SECRET, handle: ignore })
+    expect((await receive({}, '{}')).status).toBe(401)
+    expect(error.mock.calls).toEqual([[expect.stringMatching(/^Cannot verify the signature: [^\n]*$/)]])
+    error.mockRestore()
+  })
+
+  test('accepts only POST', async () => {
+    expect(await receiving(ignore).send(new Request('http://store.test/'))).toBe(405)
+  })
+})
+
+test('requests of the testing module are verified by Standard Webhooks, also during a rotation', async () => {
+  const message = requestChanged('rejected', { external_id: '1', error: { status: 404, message: 'none' } })
+  for (const secrets of [SECRET, ['a text', 'whsec_c2VjcmV0', SECRET]]) {
+    const signed = await request(message, secrets)
+    const headers = Object.fromEntries(signed.headers)
+    expect(new Webhook(SECRET).verify(await signed.text(), headers)).toEqual(message)
+  }
+  expect((await request(message, 'a text')).headers.has('webhook-signature')).toBe(false)
+})
+
+test('handles all messages of one version, but not an older version', async () => {
+  const once = onceInMemory()
+  /** The types of the package admit whatever the relay publishes. */
+  const isNew = (message: Published) => once(message, () => undefined)
+  const data = { source: 'shop', external_id: '1', status: 'paid' }
+  const cause = { event: 'order.check', delivery: 'c' }
+  const messages = ['2a', '2b', '2a', '1c', '4d', '2b'].map(([version, delivery = '']) =>
+    isNew({ event: 'order.updated', version: Number(version), delivery, cause, data }),
+  )
+  expect(await Promise.all(messages)).toEqual([true, true, false, false, true, false])
+})

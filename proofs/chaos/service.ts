@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SANDBOX_KEY } from '@order-relay/local/settings.ts'
+import * as v from 'valibot'
+import { parseJson } from '../../lib/protocol/json.ts'
+import type { EndState } from '../../test/support/oracle.ts'
+import type { ServiceDocument } from '../../test/support/scenarios.ts'
+import type { Source } from './backends.ts'
+
+const panelOrder = v.looseObject({
+  status: v.string(),
+  held_payment: v.nullable(v.looseObject({})),
+  history: v.array(v.looseObject({ kind: v.string() })),
+})
+
+const deliveries = v.looseObject({
+  deliveries: v.array(
+    v.looseObject({ delivery: v.string(), state: v.picklist(['pending', 'delivered', 'failed']) }),
+  ),
+})
+
+const DOCUMENTS: Readonly<Record<string, ServiceDocument>> = {
+  created: 'invoice',
+  paid: 'receipt',
+  refunded: 'return',
+}
+
+/** The body of a create request; each order has a product of its own, which can be out of stock by itself. */
+export const createRequest = (source: Source, external_id: string, paid = false) => ({
+  source,
+  external_id,
+  items: [{ sku: `sku-${external_id}`, quantity: 1, unit_price: 1_500_000 }],
+  ...(paid && { payment: { method: 'card', reference: `ref-${external_id}` } }),
+})
+
+const RETRY_MS = 100
+
+/**
+ * The accounting service as its accountant, and a store without the relay, use it: without faults.
+ *
+ * @param mayBeDown whether they repeat what is not answered
+ */
+export const serviceClient = (url: string, mayBeDown = false) => {
+  const call = async (
+    method: string,
+    path: string,
+    body?: object,
+  ): Promise<{ status: number; json: unknown }> => {
+    try {
+      const response = await fetch(url + path, {
+        method,
+        headers: { authorization: `Bearer ${SANDBOX_KEY}`, 'content-type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+      return { status: response.status, json: parseJson((await response.text()) || 'null') }
+    } catch (error) {
+      if (!mayBeDown) throw error
+      await sleep(RETRY_MS)
+      return call(method, path, body)
+    }
+  }
+  const show = async (source: Source, id: string) => {
+    const { status, json } = await call('GET', `/panel/orders/${id}?source=${source}`)
+    return status === 404 ? undefined : v.parse(panelOrder, json)
+  }
+
+  const service = {
+    /** Adds the order's product, with so many in stock. */
+    stock: (id: string, stock: number) =>
+      call('PUT', `/panel/products/sku-${id}`, { name: `Product ${id}`, stock }),
+    /** The store creates the order without the relay. */
+    create: (source: Source, id: string, paid: boolean) =>
+      call('POST', '/api/v1/orders/', createRequest(source, id, paid)),
+    /** The accountant replenishes the stock and finalizes the order, which needs a review, unless that is done. */
+    async fix(source: Source, id: string): Promise<boolean> {
+      const { status } = (await show(source, id)) ?? {}
+      if (status !== 'needs_review') return status !== undefined
+      await service.stock(id, 10)
+      const retried = await call('POST', `/panel/orders/${id}/retry?source=${source}`)
+      return retried.status === 200
+    },
+    /** The webhooks of an order, and what became of them. */
+    async webhooks(id: string) {
+      const { json } = await call('GET', `/panel/deliveries?order=${id}`)
+      return v.parse(deliveries, json).deliveries
+    },
+    resendDelivery: (delivery: string) => call('POST', `/panel/deliveries/${delivery}/resend`),
+    /** The accountant sends all webhooks of the order again. */
+    async resend(id: string): Promise<void> {
+      for (const { delivery } of await service.webhooks(id)) await service.resendDelivery(delivery)
+    },
+    /** The service's own record of an order; undefined when it does not know the order. */
+    async record(source: Source, id: string): Promise<EndState['service']> {
+      const order = await show(source, id)
+      if (order === undefined) return undefined
+      const { json } = await call('GET', `/api/v1/orders/${id}/?source=${source}`)
+      return {
+        result: json,
+        documents: order.history.flatMap(({ kind }) => DOCUMENTS[kind] ?? []),
+        holdsPayment: order.held_payment !== null,
+      }
+    },
+  }
+  return service
+}
+
+export type Service = ReturnType<typeof serviceClient>

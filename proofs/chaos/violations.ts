@@ -1,0 +1,73 @@
+import { QUEUES } from '../../lib/platform/names.ts'
+import {
+  claim,
+  type EndState,
+  orderViolations,
+  type SentWebhook,
+  webhookViolations,
+} from '../../test/support/oracle.ts'
+import { expectedOf } from '../../test/support/scenarios.ts'
+import type { Source } from './backends.ts'
+import type { Link } from './faults.ts'
+import type { ChaosOrder } from './orders.ts'
+import type { World } from './world.ts'
+
+/** The queues that must be empty in the end although nothing reads them. */
+export const NOT_CONSUMED = [QUEUES.ordersDead, QUEUES.feedsDead, QUEUES.quarantine]
+
+/** The service's attempts; a webhook hit by as many faults may be given up, and is for the reconciliation. */
+const ATTEMPTS = 8
+const WEBHOOK_LINKS: readonly Link[] = ['service to relay', 'webhook to AWS']
+
+/** What is known of an order in the end. */
+export const endOf = async (world: World, { source, id }: { source: Source; id: string }) => ({
+  service: await world.service.record(source, id),
+  stored: await world.stored({ source, external_id: id }),
+  feed: world.inbox.of(id),
+  // What the relay has accepted is what it has stored: the crash tests know what the store was answered.
+  accepted: [],
+})
+
+/** What is wrong with an order in the end. */
+export const violationsOf = async (world: World, order: ChaosOrder): Promise<string[]> => {
+  const { journal, service, struck } = world
+  const { id, lifecycle } = order
+  const end: EndState = await endOf(world, order)
+  journal.results.push(end.service?.result)
+  const hits = journal.faults.filter(({ name, link }) => name.includes(id) && WEBHOOK_LINKS.includes(link))
+  const webhooks = await service.webhooks(id)
+  const sent = webhooks.map(({ delivery, state }): SentWebhook => {
+    if (journal.swallowed.has(delivery) || (state === 'failed' && hits.length >= ATTEMPTS))
+      return { delivery, state: 'pending' }
+    return { delivery, state: state === 'delivered' ? 'accepted' : state === 'failed' ? 'given up' : state }
+  })
+  const expected = expectedOf(lifecycle)
+  // The relay cannot know an order that nobody sent it, so a lost webhook stays lost.
+  const isAsked = Object.keys(expected.requests).length > 0
+  const mayBeUnknown = !isAsked && sent.every(({ state }) => state === 'pending')
+  const isMissed = webhooks.some(
+    ({ delivery }) => journal.swallowed.has(delivery) && !journal.queued.has(delivery),
+  )
+  if (isMissed && end.feed.length > 0) journal.found.add(id)
+  return [
+    ...(end.stored === undefined && mayBeUnknown ? [] : orderViolations(expected, end, struck(id))),
+    ...claim(end.stored?.order.doubt !== 'now', 'the order is in doubt'),
+    // Without proxies nobody sees what is queued.
+    ...webhookViolations(
+      sent,
+      journal.queued.size > 0 ? journal.queued : new Set(webhooks.map(w => w.delivery)),
+    ),
+  ]
+}
+
+const NUMBERS = ['invoice_number', 'receipt_number', 'return_number'] as const
+
+/** No document has the number of another. */
+export const numberViolations = (results: readonly unknown[]): string[] =>
+  NUMBERS.flatMap(name => {
+    const numbers = results.flatMap(result => {
+      const value = (result as Record<string, unknown> | undefined)?.[name]
+      return value === null || value === undefined ? [] : [value]
+    })
+    return claim(new Set(numbers).size === numbers.length, `two orders have the same ${name}`)
+  })

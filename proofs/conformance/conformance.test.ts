@@ -1,0 +1,126 @@
+import { spawnSync } from 'node:child_process'
+import { expect, test } from '@jest/globals'
+import { play } from '@order-relay/operator/conformance/conformance.ts'
+import { httpFeed, sqsFeed } from '@order-relay/operator/conformance/feeds.ts'
+import { type Change, programOf, useExamples } from './examples.ts'
+import { killTests } from './kills.ts'
+
+const examples = useExamples()
+const { parts, copyOf } = examples
+
+const CONSUMER = 'examples/sqs-consumer.ts'
+const TS = 'examples/http-receiver.ts'
+const PY = 'examples/http-receiver.py'
+const PHP = 'examples/http-receiver.php'
+const [ONCE, SEEN, RECEIVE] = [
+  'examples/once.ts',
+  'packages/store/src/once.ts',
+  'packages/store/src/receive.ts',
+] as const
+const SQS = 'packages/store/src/sqs.ts'
+const CALL = 'await once(message, transaction => handle(message, transaction))'
+const LATER: Change = [
+  RECEIVE,
+  CALL,
+  `globalThis.last = (globalThis.last ?? Promise.resolve())
+    .then(() => new Promise(resolve => setTimeout(resolve, 100)))
+    .then(() => once(message, transaction => handle(message, transaction)))`,
+]
+const FORGETFUL: Change = [
+  RECEIVE,
+  CALL,
+  'await new Promise(resolve => setTimeout(resolve, 50)); handle(message)',
+]
+const PARSED: Change = [
+  RECEIVE,
+  'body: raw,',
+  'body: JSON.stringify(JSON.parse(new TextDecoder().decode(bytesOf(raw)))),',
+]
+const MIXED: Change = [ONCE, '.get(source, external_id)', '.get(source, external_id.slice(0, -1))']
+/** Acknowledges what it receives, and handles it later, one message after the other. */
+const EAGER: Change[] = [
+  [
+    SQS,
+    'const done: Message[] = []',
+    `const done = []
+    await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries: entriesOf(messages) }))
+    await (globalThis.last = (globalThis.last ?? Promise.resolve()).then(() => pause(100)))`,
+  ],
+  [SQS, 'const results = await Promise', 'const results = []; Promise'],
+]
+
+/** The checks that an example fails with these changes to it or to the package; without any, all pass. */
+type Case = [example: string, names: string, ...changes: Change[]]
+
+/** Each example as it is, and each check with a store that fails it. */
+const CASES: Case[] = [
+  [CONSUMER, ''],
+  [TS, 'reordering, outages', MIXED],
+  [TS, 'kills', LATER],
+  [PY, ''],
+  [TS, ''],
+  [PHP, ''],
+  [PY, 'delivery', [PY, 'X-Service-Signature', 'X-Signature']],
+  [PY, 'duplicates, same version', [PY, ' or (version == last and delivery in deliveries)', '']],
+  [PY, 'duplicates, old versions, restarts', [PY, 'version < last or ', '']],
+  [PY, 'signatures', [PY, 'TOLERANCE_SECONDS = 300', 'TOLERANCE_SECONDS = 3000']],
+  [TS, 'raw body', PARSED],
+  [PY, 'secret rotation', [PY, '[1:])', '[1:2])']],
+  [PY, 'test message', [PY, 'if message["event"] != "relay.test"', 'if True']],
+  [PY, 'failures', [PY, 'if message["event"] != "relay.test"', 'if message.get("data")']],
+  [TS, 'time-outs', FORGETFUL],
+]
+
+/** Other ways to fail them, with `npm run proof -- conformance`. */
+const MORE: Case[] = [
+  [TS, 'restarts', [TS, 'once: onceIn(DATABASE),', '']],
+  [TS, 'kills', MIXED],
+  [TS, 'duplicates, restarts', [RECEIVE, CALL, `if (!(${CALL})) return { status: 409 }`]],
+  [TS, 'same version', [SEEN, 'seen.deliveries.includes(delivery)', 'true']],
+  [PHP, 'failures', [PHP, /throw new UnexpectedValueException.*/, 'http_response_code(200); return;']],
+  [CONSUMER, 'restarts', [CONSUMER, /once: .*/, '']],
+  [CONSUMER, 'duplicates, same version, restarts', [SEEN, 'seen.deliveries.includes(delivery)', 'false']],
+  [
+    ...([CONSUMER, 'failures'] as const),
+    [SQS, 'entriesOf(done)', 'entriesOf(messages)'],
+    [SQS, 'if (done.length === 0) return', ''],
+  ],
+  [CONSUMER, 'failures', [SQS, 'onError(error)', 'process.exit(1)']],
+  [CONSUMER, 'delivery', [SQS, 'if (done.length === 0) return', 'return']],
+  [CONSUMER, 'failures, kills', ...EAGER],
+]
+
+const cases = process.env.CONFORMANCE_ALL === undefined ? CASES : [...CASES, ...MORE]
+const programs = [...new Set(cases.map(([example]) => programOf(example)))]
+const missing = programs.filter(program => spawnSync(program, ['--version']).status !== 0)
+for (const program of missing)
+  process.stdout.write(`skipped: the examples for ${program}, which is not installed\n`)
+
+killTests(examples)
+
+// All side by side: a store mostly waits.
+test.concurrent.each(cases.filter(([example]) => !missing.includes(programOf(example))))(
+  '%s fails what it should: "%s"',
+  async (example, names, ...changes) => {
+    const { store, queueUrl, url, secret } = await copyOf(example, changes)
+    const wait = 20
+    try {
+      const findings = await play({
+        ...(example === CONSUMER
+          ? sqsFeed({ sqs: parts().sqs, queueUrl, wait })
+          : httpFeed({ url, secret, wait })),
+        ...{ source: 'فروشگاه', store, handled: store.output, terminal: { ...process, environment: {} } },
+        // What a broken store never does is not waited for as long.
+        ...(names === '' ? { wait } : { wait: 4, only: names.split(', ') }),
+      })
+      const problems = findings.filter(({ level }) => level === 'problem')
+      for (const { found } of problems)
+        expect(found).toMatch(
+          /^(When|While|After) .*, the store (acknowledged|handled|did|left|exited)\b.*: .*/,
+        )
+      expect(problems.map(({ check }) => check).join(', ')).toBe(names)
+    } finally {
+      await store.kill()
+    }
+  },
+)

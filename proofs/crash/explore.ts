@@ -1,0 +1,163 @@
+import { HOUR, MINUTE, SECOND } from '../../test/support/scenarios.ts'
+import { type Fault, MODES, type Mode } from './faults.ts'
+import { isRead, PLACES, type Place } from './places.ts'
+import { SCENARIOS } from './scenarios.ts'
+import type { Pattern } from './sender.ts'
+import { violationsOf } from './violations.ts'
+import { type Run, runScenario, type Scenario } from './world.ts'
+
+type NamedPattern = Pattern & { name: string }
+
+const LATER = [HOUR, 6 * HOUR, 24 * HOUR]
+
+/** One schedule retries within the five minutes in which SQS drops duplicates, the other after them. */
+const SCHEDULES = {
+  'retried within five minutes': [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, ...LATER],
+  'retried after five minutes': [6 * MINUTE, 10 * MINUTE, 30 * MINUTE, ...LATER],
+} as const
+
+const patternOf = (sends: Pattern['sends'], schedule: keyof typeof SCHEDULES): NamedPattern => ({
+  ...{ name: `${sends}, ${schedule}`, sends, waits: SCHEDULES[schedule] },
+})
+
+/** As the service and the stores send where nothing else is said. */
+export const ONCE = patternOf('once', 'retried within five minutes')
+
+/** How webhooks and requests are sent. */
+export const PATTERNS: readonly NamedPattern[] = (['once', 'repeated', 'concurrent'] as const).flatMap(
+  sends => [patternOf(sends, 'retried within five minutes'), patternOf(sends, 'retried after five minutes')],
+)
+
+/** One run: what went wrong by intention, and what was violated. */
+export type Case = {
+  scenario: string
+  pattern: string
+  faults: readonly { at: number; place: Place; mode: Mode }[]
+  violations: readonly string[]
+}
+
+export type Options = {
+  scenarios?: readonly Scenario[]
+  /** Only the scenario of this name. */
+  only?: string
+  /** The names of patterns. @default all */
+  patterns?: readonly string[]
+  /** How many faults strike in one run. @default 1 */
+  depth?: number
+  /** Only every n-th fault strikes, for a quick sample. @default 1 */
+  every?: number
+  /** Ends with the first run that violates something. @default false */
+  untilFirst?: boolean
+}
+
+export type Matrix = {
+  runs: number
+  violated: number
+  /** The first few runs that violated something. */
+  failures: Case[]
+  /** How many runs were struck first at each place, by mode and place. */
+  struck: Record<string, number>
+}
+
+const hitOf = ({ place, mode }: { place: Place; mode: Mode }) => `${mode} at "${place}"`
+
+const addTo = (counts: Record<string, number>, name: string, count = 1) => {
+  counts[name] = (counts[name] ?? 0) + count
+}
+
+/** How many failures, and how many violations of each, are shown. */
+const SHOWN = 5
+
+/**
+ * The modes that differ at a place. What takes no effect cannot take it late, and a response that comes after its
+ * time-out finds nobody: the run would be that of a call that is lost, step by step.
+ */
+const modesAt = (place: Place): readonly Mode[] => {
+  if (isRead(place)) return MODES.filter(mode => mode !== 'unanswered' && mode !== 'late')
+  return place.endsWith(': answer') ? MODES.filter(mode => mode !== 'late') : MODES
+}
+
+/** Runs with no fault, and then with a fault of every mode at every call that was made, down to the depth. */
+export const crashMatrix = async ({
+  scenarios = SCENARIOS,
+  only,
+  patterns,
+  depth = 1,
+  every = 1,
+  untilFirst = false,
+}: Options = {}): Promise<Matrix> => {
+  const matrix: Matrix = { runs: 0, violated: 0, failures: [], struck: {} }
+  let count = 0
+  const isOver = () => untilFirst && matrix.violated > 0
+
+  const note = ({ scenario, world, ...run }: Run, pattern: NamedPattern) => {
+    matrix.runs++
+    const faults = run.faults.flatMap(({ at, mode }) => {
+      const place = world.calls[at]
+      return place === undefined ? [] : [{ at, place, mode }]
+    })
+    if (faults[0] !== undefined) addTo(matrix.struck, hitOf(faults[0]))
+    const violations = violationsOf({ scenario, world, ...run })
+    if (violations.length === 0) return
+    matrix.violated++
+    if (matrix.failures.length < SHOWN)
+      matrix.failures.push({ scenario: scenario.name, pattern: pattern.name, faults, violations })
+  }
+  /** What was run, by scenario and faults, and what it asked of its pattern. */
+  const ran = new Map<string, { pattern: Pattern; asked: Set<keyof Pattern>; calls: readonly Place[] }[]>()
+  /** The calls of a run. Of a pattern that answers what another was asked likewise, they are the same, as is all else. */
+  const callsOf = async (scenario: Scenario, pattern: NamedPattern, faults: readonly Fault[]) => {
+    const name = JSON.stringify([scenario.name, faults])
+    const others = ran.get(name) ?? []
+    const same = others.find(other => [...other.asked].every(part => other.pattern[part] === pattern[part]))
+    if (same !== undefined) return same.calls
+    const asked = new Set<keyof Pattern>()
+    const observed = new Proxy<Pattern>(pattern, {
+      get(_target, part: keyof Pattern) {
+        asked.add(part)
+        return pattern[part]
+      },
+    })
+    const run = await runScenario(scenario, observed, faults)
+    note(run, pattern)
+    const { calls } = run.world
+    ran.set(name, [...others, { pattern, asked, calls }])
+    return calls
+  }
+  const explore = async (scenario: Scenario, pattern: NamedPattern, faults: readonly Fault[]) => {
+    const calls = await callsOf(scenario, pattern, faults)
+    if (faults.length === depth) return
+    for (const [at, place] of calls.entries())
+      for (const mode of at > (faults.at(-1)?.at ?? -1) ? modesAt(place) : [])
+        if (count++ % every === 0 && !isOver()) await explore(scenario, pattern, [...faults, { at, mode }])
+  }
+  for (const pattern of PATTERNS.filter(({ name }) => patterns?.includes(name) ?? true))
+    for (const scenario of scenarios.filter(({ name }) => name === (only ?? name)))
+      if (!isOver()) await explore(scenario, pattern, [])
+  return matrix
+}
+
+/** One matrix of the matrices of several scenarios. */
+export const mergeMatrices = (matrices: readonly Matrix[]): Matrix => {
+  const all: Matrix = { runs: 0, violated: 0, failures: [], struck: {} }
+  for (const { runs, violated, failures, struck } of matrices) {
+    all.runs += runs
+    all.violated += violated
+    all.failures.push(...failures.slice(0, SHOWN - all.failures.length))
+    for (const [hit, count] of Object.entries(struck)) addTo(all.struck, hit, count)
+  }
+  return all
+}
+
+/** Places and modes that no run was struck at: the matrix has a hole there. */
+export const holesOf = ({ struck }: Matrix): string[] =>
+  PLACES.flatMap(place => modesAt(place).map(mode => hitOf({ place, mode }))).filter(hit => !struck[hit])
+
+/** One case in a line, with what is needed to run it again. */
+export const describeCase = ({ scenario, pattern, faults, violations }: Case): string => {
+  const struck = faults.map(hitOf).join(', then ') || 'no fault'
+  const again = faults.map(({ at, mode }) => `${at}:${mode}`).join(',')
+  const more = violations.length > SHOWN ? `; and ${violations.length - SHOWN} more` : ''
+  const shown = violations.slice(0, SHOWN).join('; ') + more
+  return `${scenario}; ${pattern}; ${struck} (--fault "${again}"): ${shown}`
+}

@@ -1,0 +1,94 @@
+import { expect, test } from '@jest/globals'
+import { MINUTE, SECOND } from '../../test/support/scenarios.ts'
+import { quantile } from '../bench/statistics.ts'
+import { ONCE } from './explore.ts'
+import type { Adjust } from './functions.ts'
+import { SHOP, WEB } from './places.ts'
+import { violationsOf } from './violations.ts'
+import { type PlannedOrder, runScenario, type Scenario } from './world.ts'
+
+/** Orders that begin one after the other, `apart` milliseconds apart. */
+const every = (apart: number, count: number, name: string, planned: PlannedOrder) =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, number) => [`${name}${number}`, { ...planned, at: number * apart }]),
+  )
+
+/** The functions themselves between the models: how long events of the store "web" take, in seconds at the 99th percentile. */
+const play = async (scenario: Pick<Scenario, 'orders' | 'slowness'>) => {
+  /** When the service was first called for a payment. */
+  const called = new Map<string, number>()
+  const adjust: Adjust = (name, dependencies) => {
+    const { http, now } = dependencies
+    if (name !== 'worker') return dependencies
+    return {
+      ...dependencies,
+      http(request) {
+        const [, id = ''] = /\/([^/]+)\/payment\//.exec(request.path) ?? []
+        if (id !== '' && !called.has(id)) called.set(id, now())
+        return http(request)
+      },
+    }
+  }
+  const run = await runScenario({ name: 'fairness', warm: true, concurrency: 5, adjust, ...scenario }, ONCE)
+  const { world } = run
+  const published = new Map(
+    world.queues.webFeed.history().map(({ body, sentAt }) => [JSON.parse(body).delivery, sentAt]),
+  )
+  const waits: Record<'webhook' | 'payment', number[]> = { webhook: [], payment: [] }
+  for (const { body, sentAt } of world.queues.orders.history()) {
+    const { event, delivery, data } = JSON.parse(body)
+    if (data.source !== WEB) continue
+    if (event === 'order.updated') waits.webhook.push((published.get(delivery) ?? Infinity) - sentAt)
+    if (event === 'order.payment') waits.payment.push((called.get(data.external_id) ?? Infinity) - sentAt)
+  }
+  return {
+    violations: violationsOf(run),
+    webhook: quantile(waits.webhook, 0.99) / SECOND,
+    payment: waits.payment.length > 0 && quantile(waits.payment, 0.99) / SECOND,
+    moved: world.calls.filter(place => place === 'worker: send to the bulk queue').length,
+  }
+}
+
+const MAY_RETRY = { mayRetry: true } as const
+
+test('while a store imports its orders and the service takes 50 calls a second, another store hardly waits', async () => {
+  let free = 0
+  const { violations, webhook, payment, moved } = await play({
+    // The service answers in the order in which it is called.
+    slowness(elapsed) {
+      free = Math.max(free, elapsed) + SECOND / 50
+      return free - elapsed + 50
+    },
+    orders: {
+      ...every(10, 1500, 'import', { createdBy: 'relay', pays: true, source: SHOP, ...MAY_RETRY }),
+      ...every(500, 60, 'paid', { createdBy: 'service', pays: true, source: WEB, ...MAY_RETRY }),
+      ...every(500, 60, 'changed', {
+        ...{ createdBy: 'service', source: WEB, ...MAY_RETRY },
+        accountant: [{ after: 100, does: 'payment' }],
+      }),
+    },
+  })
+  expect(violations).toEqual([])
+  expect(webhook).toBeLessThan(5)
+  expect(payment).toBeLessThan(10)
+  expect(moved).toBeGreaterThan(500)
+})
+
+test.each([7, 10])(
+  'while every call takes %s seconds, a webhook that needs none hardly waits',
+  async seconds => {
+    const { violations, webhook, moved } = await play({
+      slowness: elapsed => (elapsed < 2 * MINUTE ? seconds * SECOND : 0),
+      orders: {
+        ...every(100, 800, 'created', { createdBy: 'relay', source: SHOP, ...MAY_RETRY }),
+        ...every(200, 300, 'changed', {
+          ...{ createdBy: 'service', source: WEB, ...MAY_RETRY },
+          accountant: [{ after: 100, does: 'payment' }],
+        }),
+      },
+    })
+    expect(violations).toEqual([])
+    expect(webhook).toBeLessThan(30)
+    expect(moved).toBeGreaterThan(10)
+  },
+)

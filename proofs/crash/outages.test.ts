@@ -1,0 +1,274 @@
+import { PutItemCommand } from '@aws-sdk/client-dynamodb'
+import { expect, test } from '@jest/globals'
+import { QUEUE_IDS } from '../../deploy/queues.ts'
+import { PARAMETERS } from '../../lib/platform/names.ts'
+import { alarmMonitor } from '../../test/support/alarms.ts'
+import { DAY, HOUR, type Lifecycle, MINUTE } from '../../test/support/scenarios.ts'
+import { recordingTelemetry } from '../../test/support/telemetry.ts'
+import { ACCOUNTING_KEY } from './accounting.ts'
+import { ONCE } from './explore.ts'
+import type { Adjust } from './functions.ts'
+import { TARGETS, type Target, WEB } from './places.ts'
+import { violationsOf } from './violations.ts'
+import { runScenario, type Scenario, type World } from './world.ts'
+
+type Days = Omit<Scenario, 'name'> & {
+  /** Alarms whose cause lasts: the times at which one of them is silent are reported. */
+  lasting?: { pages: readonly string[]; from: number; until: number }
+}
+
+const every = (interval: number, until: number) =>
+  Array.from({ length: Math.floor(until / interval) }, (_, count) => (count + 1) * interval)
+
+/** Plays days in virtual time, in which webhooks are retried by the schedule of the sandbox, with the alarms that the functions' metrics raise. */
+const days = async ({ lasting, ...scenario }: Days) => {
+  let elapsed = () => 0
+  const alarms = alarmMonitor(() => elapsed())
+  const { telemetry } = recordingTelemetry(alarms.measure)
+  const silent: string[] = []
+  const happens = (world: World) => {
+    elapsed = world.elapsed
+    for (const at of lasting === undefined ? [] : every(5 * MINUTE, lasting.until))
+      world.clock.after(at, () => {
+        const pages = lasting?.pages.filter(page => at > lasting.from && !alarms.isRaised(page)) ?? []
+        silent.push(...pages.map(page => `${page} after ${at / HOUR} hours`))
+      })
+    scenario.happens?.(world)
+  }
+  const run = await runScenario({ name: 'days', telemetry, ...scenario, happens }, ONCE)
+  expect(silent).toEqual([])
+  return { world: run.world, alarms, violations: violationsOf(run) }
+}
+
+const within = (time: number | undefined, from: number, to: number) => {
+  expect(time).toBeGreaterThan(from)
+  expect(time).toBeLessThan(to)
+}
+
+/** Does not answer from a minute after the start; everything before it works. */
+const without =
+  (target: Target, until: number): NonNullable<Scenario['outage']> =>
+  (place, elapsed) =>
+    TARGETS[place] === target && elapsed > MINUTE && elapsed < until
+      ? new Error(`${target} is down`)
+      : undefined
+
+const PAID: Lifecycle = { createdBy: 'relay', pays: true }
+const REVIEWED: Lifecycle = { createdBy: 'relay', review: true, pays: true }
+
+test('delays orders while the API key is wrong, handles what needs no call, and takes up the right key', async () => {
+  const at: Record<string, number> = {}
+  const { violations, alarms } = await days({
+    orders: {
+      1001: { ...REVIEWED, fixedAfter: 10 * MINUTE },
+      1002: { ...PAID, at: 2 * MINUTE, mayRetry: true },
+    },
+    warm: true,
+    lasting: { pages: ['service-unauthorized'], from: 4 * MINUTE, until: HOUR },
+    happens({ clock, cloud: { parameters }, stores, elapsed }) {
+      for (const id of ['1001', '1002'])
+        stores.onMessage(id, ({ data }) => {
+          if ('status' in data) at[`${id} ${data.status}`] = elapsed()
+        })
+      clock.after(MINUTE, () => parameters.set(PARAMETERS.accountingKey, 'revoked'))
+      clock.after(HOUR, () => parameters.set(PARAMETERS.accountingKey, ACCOUNTING_KEY))
+    },
+  })
+  expect(violations).toEqual([])
+  expect(alarms.raised()).toEqual(['order-stuck', 'service-unauthorized'])
+  within(alarms.raisedAt('service-unauthorized'), MINUTE, 4 * MINUTE)
+  within(at['1001 paid'], 10 * MINUTE, 11 * MINUTE)
+  within(at['1002 paid'], HOUR, 1.3 * HOUR)
+})
+
+test('raises an alarm for a secret that was rotated without the relay, and accepts the retries once the relay has it', async () => {
+  const { violations, alarms, world } = await days({
+    orders: { 1001: { ...REVIEWED, fixedAfter: 2 * MINUTE } },
+    warm: true,
+    happens({ clock, cloud: { parameters }, sender }) {
+      clock.after(MINUTE, () => sender.signWith('whsec_new'))
+      clock.after(HOUR, () => parameters.set(`${PARAMETERS.webhookSecrets}/new`, 'whsec_new'))
+    },
+  })
+  const [webhook] = world.sender.sent
+  const refused = `webhook ${webhook?.delivery} is authentic and was answered 401`
+  expect(violations).toEqual(Array(5).fill(refused))
+  expect(alarms.raised()).toEqual(['signature-failures'])
+  within(alarms.raisedAt('signature-failures'), 2 * MINUTE, 15 * MINUTE)
+})
+
+const TWO_DAYS = (elapsed: number) => (elapsed < 2 * DAY ? 6 * MINUTE : 0)
+
+test('a clock off for longer than the service retries costs webhooks: reconciliation, or the service again, tells', async () => {
+  const { violations, world } = await days({
+    orders: {
+      1001: { ...REVIEWED, fixedAfter: HOUR },
+      // Nothing looks for what a settled order misses.
+      1002: { ...PAID, accountant: [{ after: 2 * HOUR, does: 'edit' }] },
+    },
+    skew: TWO_DAYS,
+    reconcileAt: every(30 * MINUTE, 3 * DAY),
+    happens: ({ clock, sender }) =>
+      clock.after(49 * HOUR, () => {
+        const { delivery, body } = sender.sent[1] ?? {}
+        if (delivery !== undefined && body !== undefined) sender.send(delivery, body)
+      }),
+  })
+  const [first, second] = world.sender.sent
+  expect(violations).toEqual([first, second].map(webhook => `webhook ${webhook?.delivery} was given up`))
+  expect(first?.attempts).toHaveLength(8)
+})
+
+test.each<[Target, string[]]>([
+  ['dynamodb', ['deliveries-failed', 'order-stuck', 'requests-failed']],
+  ['sqs', ['deliveries-failed', 'requests-failed']],
+])(
+  'after ten hours without %s the reconciliation finds what a webhook would say a day later',
+  async (target, raised) => {
+    let notifiedAt: number | undefined
+    const { violations, alarms, world } = await days({
+      orders: {
+        1001: { ...REVIEWED, fixedAfter: HOUR / 2, mayRetry: true },
+        1002: { ...PAID, at: 9 * HOUR, readAt: 9.9 * HOUR, mayRetry: true },
+      },
+      outage: without(target, 10 * HOUR),
+      reconcileAt: every(5 * MINUTE, 12 * HOUR),
+      happens({ stores, elapsed }) {
+        stores.onMessage('1001', ({ event, data }) => {
+          if (event === 'order.updated' && data.status === 'paid') notifiedAt ??= elapsed()
+        })
+      },
+    })
+    expect(violations).toEqual([])
+    expect(alarms.raised()).toEqual(raised)
+    within(notifiedAt, 10 * HOUR, 10 * HOUR + 6 * MINUTE)
+    const [webhook] = world.sender.sent
+    expect(webhook?.attempts).toHaveLength(8)
+  },
+)
+
+/** A bug of the relay: saving a payment throws, until a version without it is deployed. */
+const bugUntil = (until: number): Adjust => {
+  let fixedAt: number | undefined
+  return (name, dependencies) => {
+    const { dynamodb, now } = dependencies
+    fixedAt ??= now() + until
+    const send: typeof dynamodb.send = (command: unknown, ...rest: unknown[]) => {
+      const { requests } = (command instanceof PutItemCommand && command.input.Item) || {}
+      if (requests?.S?.includes('"payment"') && now() < Number(fixedAt))
+        throw new TypeError("Cannot read properties of undefined (reading 'amount')")
+      return Reflect.apply(dynamodb.send, dynamodb, [command, ...rest])
+    }
+    return name === 'worker' ? { ...dependencies, dynamodb: { send } } : dependencies
+  }
+}
+
+test.each<[string, Pick<Scenario, 'adjust' | 'outage'>, string[]]>([
+  ['a bug', { adjust: bugUntil(60 * HOUR) }, []],
+  ['an outage', { outage: without('service', 60 * HOUR) }, ['breaker-open']],
+])(
+  'what fails for a day and a half because of %s is dead-lettered, and a replay ends as if nothing had been',
+  async (_cause, cause, others) => {
+    let deadAt: number | undefined
+    let replayed = 0
+    const { violations, alarms } = await days({
+      ...cause,
+      orders: {
+        1001: { ...PAID, at: 2 * MINUTE, mayRetry: true },
+        1002: { ...PAID, at: 2 * MINUTE, mayRetry: true },
+        1003: { ...PAID, at: 2 * MINUTE, mayRetry: true },
+        1004: { ...PAID, at: 61.5 * HOUR },
+      },
+      lasting: { pages: [...others, 'order-stuck'], from: HOUR, until: 36 * HOUR },
+      happens({ clock, queues: { orders } }) {
+        for (const at of every(10 * MINUTE, 60 * HOUR))
+          clock.after(at, () => {
+            if (orders.dead().length > 0) deadAt ??= at
+          })
+        // As `relay dead replay --all` does it.
+        clock.after(61 * HOUR, () => {
+          for (const { id, group, body, receivedAt } of orders.dead().splice(0)) {
+            replayed++
+            orders.send({ group, dedup: `replay of ${id}`, body, receivedAt: receivedAt.slice(-1) })
+          }
+        })
+      },
+    })
+    expect(violations).toEqual([])
+    expect(alarms.raised()).toEqual([...others, 'order-stuck'])
+    within(alarms.raisedAt('order-stuck'), 30 * MINUTE, 47 * MINUTE)
+    within(deadAt, 36 * HOUR, 37.5 * HOUR)
+    expect(replayed).toBeGreaterThan(1)
+    alarms.measureQueue(QUEUE_IDS.ordersDead, 'ApproximateNumberOfMessagesVisible', replayed)
+    expect(alarms.isRaised('dead-letters')).toBe(true)
+  },
+)
+
+/** Publishes to the HTTP feed, as the worker does. */
+const publish = ({ queues }: World, external_id: string, version: number) => {
+  const delivery = `${external_id} ${version}`
+  const data = { source: WEB, external_id, status: 'paid' }
+  const body = JSON.stringify({ event: 'order.updated', delivery, version, data })
+  queues.webFeed.send({ group: external_id, dedup: delivery, body })
+}
+
+test('discards a withdrawal with its payment, and registers the payment that the store sends afterwards', async () => {
+  const key = { source: 'shop', external_id: '1001' }
+  const accepted: string[] = []
+  const { world } = await days({
+    orders: { 1001: { createdBy: 'service', mayRetry: true } },
+    outage: without('service', 60 * HOUR),
+    happens({ clock, stores, queues: { orders } }) {
+      clock.after(2 * MINUTE, async () => {
+        await stores.payment(key)
+        await stores.withdraw(key, 'payment')
+      })
+      clock.after(61 * HOUR, async () => {
+        expect(orders.dead().splice(0)).toHaveLength(2)
+        await stores.payment(key)
+        accepted.push(...(stores.accepted.get('1001') ?? []))
+      })
+    },
+  })
+  expect(world.service.find(key)).toMatchObject({ documents: ['invoice', 'receipt'] })
+  const [last] = world.stores.feedOf('1001').slice(-1)
+  expect(JSON.parse(String(last)).requests).toContainEqual({
+    id: accepted.at(-1),
+    kind: 'payment',
+    state: 'registered',
+  })
+})
+
+test('an endpoint that is down for nine days receives everything in order within forty minutes', async () => {
+  const attempts: number[] = []
+  const received: { delivery: string; at: number }[] = []
+  const { violations, alarms } = await days({
+    orders: {},
+    endpoint(elapsed) {
+      attempts.push(elapsed)
+      return elapsed < 9 * DAY ? { status: 503 } : {}
+    },
+    lasting: { pages: ['feed-disabled', 'feed-stuck'], from: 1.1 * DAY, until: 9 * DAY },
+    happens(world) {
+      const { clock, stores, elapsed } = world
+      for (const order of ['a', ...Array.from({ length: 20 }, (_, index) => `b${index}`)])
+        stores.onMessage(order, ({ delivery }) => void received.push({ delivery, at: elapsed() }))
+      for (const [version, day] of [0, 0, 1, 5, 8.9].entries())
+        clock.after(day * DAY, () => publish(world, 'a', version + 1))
+      for (let order = 0; order < 20; order++)
+        clock.after(3 * DAY + order * MINUTE, () => publish(world, `b${order}`, 1))
+    },
+  })
+  expect(violations).toEqual([])
+  const deliveries = received.map(({ delivery }) => delivery)
+  expect(deliveries.filter(delivery => delivery.startsWith('a'))).toEqual(['a 1', 'a 2', 'a 3', 'a 4', 'a 5'])
+  expect(deliveries).toHaveLength(25)
+  expect(received.every(({ at }) => at < 9 * DAY + 40 * MINUTE)).toBe(true)
+  // However many messages wait, each of two environments probes once in a quarter of an hour.
+  const onDaySix = attempts.filter(at => at > 5 * DAY && at <= 6 * DAY)
+  expect(onDaySix.length).toBeLessThanOrEqual(2 * 4 * 24)
+
+  expect(alarms.raised()).toEqual(['feed-disabled', 'feed-stuck'])
+  within(alarms.raisedAt('feed-stuck'), HOUR, 1.3 * HOUR)
+  within(alarms.raisedAt('feed-disabled'), DAY, DAY + 0.3 * HOUR)
+})

@@ -1,0 +1,151 @@
+import type { RequestKind } from '../../lib/orders/order.ts'
+import type { IncomingResponse, OutgoingRequest } from '../../lib/platform/http-client.ts'
+import type { OrderKey } from '../../lib/protocol/order.ts'
+import { HEADERS } from '../../lib/protocol/webhook.ts'
+import { httpEvent } from '../../test/support/lambda.ts'
+import { type ReceivedMessage, readFeedMessage } from '../../test/support/oracle.ts'
+import { DAY } from '../../test/support/scenarios.ts'
+import { isAuthentic } from '../../test/support/signature.ts'
+import type { Clock } from './clock.ts'
+import type { Lambda } from './functions.ts'
+import { CUSTOMER, NAME, REASON } from './personal.ts'
+import { type Pattern, type Stranger, sendIn } from './sender.ts'
+
+/** The key of a store, and the secret of its HTTP feed. */
+export const storeKeyOf = (source: string) => `store-key-of-${source}`
+export const feedSecretOf = (source: string) => `whsec_feed_of_${source}`
+
+/** How the endpoint of the store with an HTTP feed answers. */
+export type EndpointAnswer = { status?: number; retryAfter?: number; takes?: number }
+
+const ITEMS = [{ sku: 'A-1', name: REASON, quantity: 1, unit_price: 1_500_000 }]
+
+/** The stores: they make their requests one after the other, repeat what failed, and read their feeds. */
+export const storeClients = (
+  clock: Clock,
+  functions: Pick<Lambda, 'api'>,
+  pattern: Pattern,
+  strangers: Stranger[],
+) => {
+  /** What each order's store received, as JSON text: a simulated year has half a million messages. */
+  const feeds = new Map<string, string[]>()
+  const feedSecrets = new Map<string, string>()
+  const accepted = new Map<string, string[]>()
+  const problems: string[] = []
+  const impatience: string[] = []
+  let notBefore = 0
+  const listeners = new Map<string, (message: ReceivedMessage) => void>()
+
+  const request = (method: string, path: string, key: string, body?: object | string, headers: object = {}) =>
+    functions.api(
+      httpEvent({
+        receivedAt: clock.now(),
+        method,
+        path: `/api/v1/orders/${path}`,
+        headers: { authorization: `Bearer ${key}`, ...headers },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      }),
+    )
+
+  /** Makes a request that changes an order, in the pattern, until it is accepted. */
+  const change = (
+    method: 'POST' | 'DELETE',
+    { source, external_id }: OrderKey,
+    path: string,
+    body?: object,
+  ) =>
+    sendIn(
+      clock,
+      pattern,
+      async () => {
+        const response = await request(method, `${path}?source=${source}`, storeKeyOf(source), body)
+        // What is accepted has an id, whatever the service answers it.
+        const id = response?.headers?.['relay-request-id']
+        if (id !== undefined) accepted.set(external_id, [...(accepted.get(external_id) ?? []), String(id)])
+        else if (Number(response?.statusCode) < 300) problems.push('a request was accepted without an id')
+        return id !== undefined
+      },
+      true,
+    )
+
+  const receive = (body: string) => {
+    const { external_id } = JSON.parse(body).data
+    const received = feeds.get(external_id)
+    if (received === undefined) feeds.set(external_id, [body])
+    else received.push(body)
+    listeners.get(external_id)?.(readFeedMessage(body))
+  }
+
+  return {
+    /** What the store received about an order, in the order of arrival. */
+    feedOf: (external_id: string) => feeds.get(external_id) ?? [],
+    /** The store loses what it has received about an order. */
+    forget: (external_id: string) => void feeds.delete(external_id),
+    /** From now on a store verifies its messages with another secret. */
+    verifyWith: (source: string, secret: string) => void feedSecrets.set(source, secret),
+    /** Ids of requests that were accepted, by order. */
+    accepted,
+    problems,
+    /** Deliveries that came before the endpoint asked for them, and answers before the store's time was over. */
+    impatience,
+    receive,
+    /** Listens to the messages about an order. */
+    onMessage: (external_id: string, listener: (message: ReceivedMessage) => void) =>
+      void listeners.set(external_id, listener),
+    // With a date: to find today's takes a new environment as long as all else, and the world does not look at it.
+    create: (order: OrderKey) =>
+      change('POST', order, '', { ...order, date: '2026-01-01', customer: CUSTOMER, items: ITEMS }),
+    /** Creates an order and prefers to wait for the service's own answer. */
+    async createAndWait(order: OrderKey) {
+      const body = { ...order, date: '2026-01-01', items: ITEMS }
+      const answer = await request('POST', '', storeKeyOf(order.source), body, { prefer: 'wait=5' })
+      if (answer?.statusCode === 202)
+        impatience.push(`${order.external_id} was answered before it was decided`)
+    },
+    payment: (order: OrderKey) =>
+      change('POST', order, `${order.external_id}/payment/`, { method: 'card', reference: NAME }),
+    refund: (order: OrderKey) => change('POST', order, `${order.external_id}/refund/`, { reason: REASON }),
+    withdraw: (order: OrderKey, what: RequestKind) =>
+      change('DELETE', order, `${order.external_id}/${what === 'create' ? '' : `${what}/`}`),
+    /** Reads an order until it is answered; no outage lasts half a day. */
+    async read({ source, external_id }: OrderKey) {
+      const end = clock.now() + DAY / 2
+      const read = () => request('GET', `${external_id}/?source=${source}`, storeKeyOf(source))
+      while ((await read())?.statusCode !== 200) {
+        if (clock.now() > end) return void problems.push(`${external_id} cannot be read`)
+        await clock.wait(pattern.waits[0] ?? 0)
+      }
+    },
+    /** Makes a request that must not be accepted; `expected` is the only status it may be answered with. */
+    async stranger(
+      name: string,
+      expected: number,
+      key: string,
+      body: object | string,
+      [method, path] = ['POST', ''],
+    ) {
+      const answer = await request(method, path, key, body)
+      strangers.push({ name, expected, body: '', status: answer?.statusCode })
+    },
+    /** A message of the HTTP feed arrives at the store's endpoint. */
+    deliver(
+      { origin, headers, body = '' }: OutgoingRequest,
+      { status = 200, retryAfter }: EndpointAnswer,
+    ): IncomingResponse {
+      const [source = ''] = new URL(origin).host.split('.')
+      const secret = feedSecrets.get(source) ?? feedSecretOf(source)
+      const now = Math.floor(clock.now() / 1000)
+      if (!isAuthentic(headers[HEADERS.signature] ?? '', body, [secret], now))
+        return { status: 401, headers: {}, text: '' }
+      if (clock.now() < notBefore)
+        impatience.push(`delivered ${notBefore - clock.now()} ms before it was asked to`)
+      if (retryAfter !== undefined) notBefore = clock.now() + retryAfter * 1000
+      if (status === 200) receive(body)
+      return {
+        status,
+        headers: retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
+        text: NAME,
+      }
+    },
+  }
+}

@@ -1,0 +1,72 @@
+// One command for what takes longer than a test: npm run proof -- <name> [--help]
+
+import { spawnSync } from 'node:child_process'
+import { tool } from '../test/tool.ts'
+import { proof } from './options.ts'
+
+const jest = (args: readonly string[], variables: Record<string, string> = {}): void => {
+  const program = ['--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js', '--verbose']
+  const env = { ...process.env, ...variables }
+  const { status } = spawnSync(process.execPath, [...program, ...args], { env, stdio: 'inherit' })
+  process.exitCode = status ?? 1
+}
+
+/** A test that does more when a variable says so: `--runs 1000` is FUZZ_RUNS=1000. */
+const test = (name: string) => (options: object) => {
+  const variables = Object.entries(options).map(([option, value]) => [
+    `${name}_${option}`.toUpperCase(),
+    String(value),
+  ])
+  jest([`test/${name}/${name}.test.ts`], Object.fromEntries(variables))
+}
+
+const [name = '', ...given] = process.argv.slice(2)
+
+type Proof = { parseAsync: (given: string[], options: { from: 'user' }) => Promise<unknown> }
+
+const PROOFS: Readonly<Record<string, () => Proof | Promise<Proof>>> = {
+  crash: async () => (await import('./crash/main.ts')).crash,
+  simulate: async () => (await import('./crash/simulate.ts')).simulation,
+  chaos: async () => (await import('./chaos/main.ts')).chaos,
+  async flood() {
+    given.unshift('--flood')
+    return (await import('./chaos/main.ts')).chaos
+  },
+  conformance: () =>
+    proof(
+      name,
+      'Shows that relay conformance finds each kind of broken store; npm test breaks one for each check.',
+    ).action(() => test(name)({ all: 1 })),
+  fairness: () =>
+    proof(
+      name,
+      'Shows between real parts that a store hardly waits for the import or the failing calls of another (docs/fairness.md).',
+    ).action(() => jest(['--testMatch', '**/test/chaos/fairness.ts'])),
+  fuzz: () =>
+    proof(name, 'Sends hostile input to every trust boundary.')
+      .option('--runs <n>', 'number of inputs in all', '100000')
+      .option('--seed <n>', 'the same inputs again; a failure prints its seed and path')
+      .option('--path <path>', 'with --seed and --only: directly to the failure')
+      .option('--only <text>', 'only the boundaries whose names begin with the text')
+      .action(test(name)),
+  timing: () =>
+    proof(
+      name,
+      `Measures whether the time of verifying a wrong signature tells where it differs from the right one. A comparison \
+that ends at the first difference is measured in the same way, and must be found.`,
+    )
+      .option('--pairs <n>', 'pairs of headers for each comparison', '3000')
+      .action(test(name)),
+}
+
+const THERE_ARE = `The proofs are ${[...Object.keys(PROOFS), 'mutate'].join(', ')}.`
+const find = PROOFS[name]
+// Stryker has its own options.
+if (name === 'mutate')
+  process.exitCode = tool('proofs/mutants', 'stryker', ['run', 'proofs/mutants/stryker.config.mjs', ...given])
+else if (name === '' || name === '--help')
+  console.log(`Usage: npm run proof -- <name> [--help]\n\n${THERE_ARE}`)
+else if (find === undefined) {
+  console.error(`Cannot run the proof "${name}". ${THERE_ARE}`)
+  process.exitCode = 2
+} else await (await find()).parseAsync(given, { from: 'user' })

@@ -1,0 +1,49 @@
+import { afterAll, afterEach, beforeAll } from '@jest/globals'
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import { startBrowser } from './chromium.ts'
+
+export type Opened = {
+  page: Page
+  /** Errors and warnings of the console, including refused resources and policy violations. */
+  errors: string[]
+}
+
+const openPage = async (browser: Browser, url: string, options: BrowserContextOptions): Promise<Opened> => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+  context.setDefaultTimeout(5000)
+  const page = await context.newPage()
+  const errors: string[] = []
+  page.on('console', message => {
+    if (message.type() === 'error' || message.type() === 'warning') errors.push(message.text())
+  })
+  page.on('pageerror', error => errors.push(String(error)))
+  await page.goto(url)
+  return { page, errors }
+}
+
+/** One browser for a test file; pages are closed after each test. */
+export const withBrowser = () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await startBrowser()
+  })
+  afterEach(async () => {
+    for (const context of browser.contexts()) await context.close()
+  })
+  afterAll(() => browser.close())
+  return (url: string, options: BrowserContextOptions = {}) => openPage(browser, url, options)
+}
+
+export type OpenAt = ReturnType<typeof withBrowser>
+
+/** The id, or the name, of the focused element. */
+export const focused = (page: Page) =>
+  page.evaluate<string>(
+    'document.activeElement.id || document.activeElement.ariaLabel || document.activeElement.textContent.trim()',
+  )
+
+/** Fills in fields by their labels, and presses the button with this name. */
+export const fill = async (place: Page | Locator, fields: Record<string, string>, button: string) => {
+  for (const [label, text] of Object.entries(fields)) await place.getByLabel(label).fill(text)
+  await place.getByRole('button', { name: button, exact: true }).click()
+}

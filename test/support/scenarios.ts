@@ -1,0 +1,128 @@
+import type { RequestKind, RequestState, StoreRequestKind } from '../../lib/orders/order.ts'
+import type { Status } from '../../lib/protocol/status.ts'
+
+export const SECOND = 1000
+export const MINUTE = 60 * SECOND
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR
+
+/**
+ * What happens to one order from its creation to its last change, as store and accountant plan it. Times are
+ * in milliseconds of the scenario; a harness in real time scales them.
+ */
+export type Lifecycle = {
+  /**
+   * `relay`: by the store through the relay. `service`: by the store at the service, before it used a relay. `both`:
+   * at the service, and then once more through the relay. `nobody`: never.
+   */
+  createdBy: 'relay' | 'service' | 'both' | 'nobody'
+  /**
+   * The service refuses the order because it does not know its product: `always`; `later`, until it is added a
+   * day later; or `first`, until the store is notified, has it added and sends the order again.
+   */
+  unknownProduct?: 'first' | 'later' | 'always'
+  /** The store sends each of its requests twice. */
+  twice?: true
+  /**
+   * The store withdraws what it requested, counted from its acceptance: `surely` before the service can register
+   * it; otherwise nobody knows who is faster.
+   */
+  withdraws?: { what: RequestKind; after: number; surely?: boolean }
+  /** The create request contains the payment. */
+  paidAtOnce?: boolean
+  /** Out of stock: an accountant must review the order. */
+  review?: boolean
+  /** When the accountant fixes the cause, counted from the creation; never when missing. */
+  fixedAfter?: number
+  /** The store asks the relay to register the payment. */
+  pays?: boolean
+  /** The store asks for the payment again, so long after it has withdrawn it. */
+  paysAgain?: number
+  /** The store asks the relay to register the return, once the payment was accepted. */
+  refunds?: boolean
+  /** The store asks for the return more often than the relay keeps. */
+  asksTooOften?: true
+  /** What the accountant does by himself, counted from the creation: a payment, or a change of the total. */
+  accountant?: readonly { after: number; does: 'payment' | 'edit' }[]
+}
+
+export type ServiceDocument = 'invoice' | 'receipt' | 'return'
+
+/** How an order must end. */
+export type Expected = {
+  /** Undefined when the service must not know the order. */
+  status: Status | undefined
+  /** Every document the service must have registered, each exactly once. */
+  documents: readonly ServiceDocument[]
+  /** Whether the service holds a payment until the invoice is finalized. */
+  holdsPayment: boolean
+  /** Of each kind that the store requested: how many may be registered, and what the others may be. */
+  requests: { readonly [kind in StoreRequestKind]?: Ends }
+}
+
+type Ends = { registered: readonly number[]; others: readonly RequestState[] }
+
+const once = (...others: RequestState[]): Ends => ({ registered: [1], others: ['duplicate', ...others] })
+const all = (...others: RequestState[]): Ends => ({ registered: [0], others })
+
+/**
+ * Where a lifecycle must have led: nothing of it depends on chance or on faults, but who is faster where a
+ * request is withdrawn.
+ *
+ * @param wasFaster whether the request was registered that the store would have withdrawn
+ */
+export const expectedOf = (lifecycle: Lifecycle, wasFaster = false): Expected => {
+  const { createdBy, unknownProduct, paidAtOnce, review, fixedAfter, accountant, withdraws } = lifecycle
+  const isPaidAgain = lifecycle.paysAgain !== undefined
+  const withdrawn = withdraws === undefined || wasFaster || isPaidAgain ? undefined : withdraws.what
+  const requests: { [kind in StoreRequestKind]?: Ends } =
+    withdraws === undefined
+      ? {}
+      : {
+          [withdraws.what]: {
+            registered: isPaidAgain ? [1] : withdraws.surely ? [0] : [0, 1],
+            others: ['withdrawn', 'duplicate'],
+          },
+          withdrawal: { registered: withdraws.surely ? [1] : [0, 1], others: ['rejected'] },
+        }
+  if (createdBy === 'nobody') {
+    const payment: Ends = { registered: [0], others: ['rejected', 'withdrawn'] }
+    return {
+      ...{ status: undefined, documents: [], holdsPayment: false },
+      requests: { ...requests, payment },
+    }
+  }
+  if (unknownProduct === 'always' || withdrawn === 'create') {
+    return {
+      ...{ status: undefined, documents: [], holdsPayment: false },
+      requests: { create: all('rejected'), ...requests },
+    }
+  }
+  const [pays, refunds] = [
+    lifecycle.pays && withdrawn !== 'payment',
+    lifecycle.refunds && withdrawn !== 'refund',
+  ]
+  const overflow: RequestState[] = lifecycle.asksTooOften ? ['rejected'] : []
+  const isFinal = review !== true || fixedAfter !== undefined
+  const isPaidByOthers = paidAtOnce || accountant?.some(({ does }) => does === 'payment')
+  const isPaid = isFinal && (pays || isPaidByOthers)
+  const isRefunded = isFinal && refunds
+  return {
+    status: !isFinal ? 'needs_review' : isRefunded ? 'refunded' : isPaid ? 'paid' : 'invoiced',
+    documents: [
+      'invoice',
+      ...(isPaid ? ['receipt' as const] : []),
+      ...(isRefunded ? ['return' as const] : []),
+    ],
+    holdsPayment: !isFinal && (paidAtOnce === true || pays === true),
+    requests: {
+      ...(createdBy === 'relay' && { create: unknownProduct === undefined ? once() : once('rejected') }),
+      ...(createdBy === 'both' && { create: all('duplicate') }),
+      ...(pays && {
+        payment: isFinal ? { ...once(), registered: isPaidByOthers ? [0, 1] : [1] } : all('held'),
+      }),
+      ...(lifecycle.refunds && { refund: isFinal ? once() : all('waiting', ...overflow) }),
+      ...requests,
+    },
+  }
+}
