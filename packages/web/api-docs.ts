@@ -1,6 +1,19 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { html } from 'hono/html'
 import { policyWith } from './serve.ts'
+
+/** A published package has a copy: the original brings an install script that reports to its makers. */
+const COPY = join(import.meta.dirname, 'swagger-ui')
+
+/** The folder of Swagger UI. */
+export const viewerFolder = (): string =>
+  existsSync(COPY) ? COPY : join(fileURLToPath(import.meta.resolve('swagger-ui-dist/swagger-ui.css')), '..')
+
+/** The files of Swagger UI that are served. */
+export const VIEWER_FILES = ['swagger-ui-bundle.js', 'swagger-ui.css'] as const
 
 /** Swagger UI sets styles of elements, and its icons are data. */
 export const DOCS_POLICY = policyWith({ 'style-src': "'self' 'unsafe-inline'", 'img-src': "'self' data:" })
@@ -51,8 +64,7 @@ const ui = SwaggerUIBundle({
  * @returns the type and content of a file below `/docs/`; the page itself for an empty name
  */
 export const apiDocs = (docs: Docs) => {
-  const folder = import.meta.resolve('swagger-ui-dist/swagger-ui.css')
-  const ofSwagger = (name: string) => readFile(new URL(name, folder), 'utf8')
+  const ofSwagger = (name: string) => readFile(join(viewerFolder(), name), 'utf8')
   const files: Readonly<Record<string, readonly [type: string, content: (name: string) => unknown]>> = {
     '': ['html', () => page(docs)],
     'start.js': ['javascript', () => start(docs.key)],

@@ -1,53 +1,10 @@
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { isNativeError } from 'node:util/types'
-import * as esbuild from 'esbuild'
 import type { Context, Env } from 'hono'
 import { stream } from 'hono/streaming'
 import { HOST } from './foreign.ts'
-
-type PageFile = readonly [type: string, content: string | Uint8Array<ArrayBuffer>]
-
-type PageAbout = {
-  name: string
-  title: string
-  /** The path that its files are served at, with a slash at its end. */
-  base: string
-  /** The text for browsers without JavaScript. */
-  noscript: string
-}
-
-/**
- * The files of a web page by name, with their types: its HTML, its icon, and the script and style sheet that its
- * `main.tsx` becomes. They are built at the first request, since many processes never show their page.
- */
-export const pageFiles = (folder: string, about: PageAbout) => {
-  const { name } = about
-  const build = async () => {
-    const { outputFiles } = await esbuild.build({
-      entryPoints: [join(folder, 'main.tsx')],
-      ...{ bundle: true, write: false, outdir: '/', format: 'esm', target: 'es2024' },
-      ...{ jsx: 'automatic', jsxImportSource: 'preact', legalComments: 'none', logLevel: 'silent' },
-    })
-    const built = (extension: string) => outputFiles.find(({ path }) => path.endsWith(extension))?.text ?? ''
-    const template = await readFile(join(import.meta.dirname, 'page.html'), 'utf8')
-    const html = template.replace(/\{(\w+)\}/g, (_, place) => about[place as keyof PageAbout])
-    return new Map<string, PageFile>([
-      ['index.html', ['text/html; charset=utf-8', html]],
-      ['icon.svg', ['image/svg+xml', await readFile(join(folder, 'icon.svg'))]],
-      [`${name}.js`, ['text/javascript; charset=utf-8', built('.js')]],
-      [`${name}.css`, ['text/css; charset=utf-8', built('.css')]],
-    ])
-  }
-  let building: ReturnType<typeof build> | undefined
-  return async (file: string): Promise<PageFile | undefined> => {
-    building ??= build()
-    return (await building).get(file)
-  }
-}
 
 const DIRECTIVES = {
   'default-src': "'none'",

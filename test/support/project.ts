@@ -1,5 +1,9 @@
+import { execFile } from 'node:child_process'
 import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
 
 /** The project's own directory. */
 export const ROOT = join(import.meta.dirname, '../..')
@@ -32,6 +36,16 @@ export const copyProject = async (folder: string): Promise<void> => {
   await mkdir(folder)
   for (const part of PARTS) await cp(join(ROOT, part), join(folder, part), { recursive: true })
   await linkModules(folder)
+}
+
+/** Builds a published package, packs it, and returns the path of its tarball. */
+export const pack = async (name: 'store' | 'sandbox', destination: string): Promise<string> => {
+  const folder = join(ROOT, 'packages', name)
+  await run(process.execPath, ['../build.ts', '.'], { cwd: folder })
+  const packing = ['pack', '--json', '--pack-destination', destination]
+  const { stdout } = await run('npm', packing, { cwd: join(folder, 'dist') })
+  const [{ filename = '' } = {}]: { filename?: string }[] = JSON.parse(stdout)
+  return join(destination, filename)
 }
 
 /**

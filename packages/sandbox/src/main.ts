@@ -64,4 +64,7 @@ export const main = async (args: string[]) => {
   process.stdout.write(`sandbox ready at ${sandbox.url}\n`)
 }
 
-if (import.meta.main) main(process.argv.slice(2)).catch(fail)
+/** The program: like {@link main}, with the arguments of this process. */
+export const run = () => main(process.argv.slice(2)).catch(fail)
+
+if (import.meta.main) await run()

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
 import { useFolder } from '@order-relay/test-support/folder.ts'
-import { ROOT } from '@order-relay/test-support/project.ts'
+import { pack, ROOT } from '@order-relay/test-support/project.ts'
 
 const run = promisify(execFile)
 const folder = useFolder()
@@ -27,16 +27,15 @@ test('the package installs from its tarball; the snippets of its README compile 
   // Of a source file that there is no more.
   await mkdir(join(ROOT, 'packages/store/dist'), { recursive: true })
   await writeFile(join(ROOT, 'packages/store/dist/stale.js'), '')
-  await run('npm', ['pack', '--pack-destination', project], { cwd: join(ROOT, 'kit') })
-  const [tarball = ''] = await readdir(project)
+  const tarball = await pack('store', project)
   await writeFile(join(project, 'package.json'), JSON.stringify({ type: 'module', private: true }))
-  await run('npm', ['install', '--offline', '--no-audit', `./${tarball}`], { cwd: project })
+  await run('npm', ['install', '--offline', '--no-audit', tarball], { cwd: project })
   for (const scope of ['@aws-sdk', '@types', '@smithy']) {
     await mkdir(join(project, 'node_modules'), { recursive: true })
     await symlink(join(ROOT, 'node_modules', scope), join(project, 'node_modules', scope))
   }
 
-  expect(await readdir(join(project, 'node_modules/order-relay-store/dist'))).not.toContain('stale.js')
+  expect(await readdir(join(project, 'node_modules/order-relay-store'))).not.toContain('stale.js')
 
   const readme = readFileSync(join(ROOT, 'packages/store/README.md'), 'utf8')
   const snippets = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code)

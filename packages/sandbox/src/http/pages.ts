@@ -1,15 +1,10 @@
-import { join } from 'node:path'
 import { apiDocs, DOCS_POLICY } from '@order-relay/web/api-docs.ts'
-import { POLICY, pageFiles } from '@order-relay/web/serve.ts'
+import { POLICY } from '@order-relay/web/serve.ts'
 import { openApi } from '../openapi/document.ts'
+import { panelFile } from '../panel-files.ts'
 import { quoted, Refusal } from '../refusal.ts'
 import type { EndpointRequest, Route } from './endpoint.ts'
 import { respondBytes } from './respond.ts'
-
-const panelFile = pageFiles(join(import.meta.dirname, '..', 'panel'), {
-  ...{ name: 'panel', title: 'Accounting sandbox', base: '/panel/static/' },
-  noscript: 'The panel needs JavaScript. The same actions are plain HTTP below /panel/; see /docs.',
-})
 
 const docs = apiDocs({
   title: "The accounting service's API",

@@ -123,7 +123,7 @@ const webhook = {
 export const operations: readonly Endpoint[] = [...orderEndpoints, ...panelEndpoints]
 
 /** The OpenAPI 3.1 document of the sandbox, from the endpoints and the schemas that validate their requests. */
-export const openApi = () => {
+export const openApi = (): object => {
   const paths: Record<string, Record<string, ReturnType<typeof operationOf>>> = {}
   for (const each of operations) {
     paths[each.path] = { ...paths[each.path], [each.method]: operationOf(each) }

@@ -1,0 +1,52 @@
+// Writes the dist/ of a published package, from which it is packed: node packages/build.ts <folder of the package>
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+/** In this repository a package exports its sources. */
+type Manifest = {
+  name: string
+  exports: Readonly<Record<string, string>>
+  bin?: Readonly<Record<string, string>>
+  publishConfig?: object
+  scripts?: object
+  devDependencies?: object
+}
+
+const read = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+
+/** `./src/index.ts` is `./index.js` in `dist/`. */
+const built = (source: string, extension = 'js') =>
+  source.replace('./src/', './').replace(/\.[jt]s$/, `.${extension}`)
+
+/** What is published, without what only this repository uses. */
+const publishedManifest = ({
+  exports,
+  bin,
+  scripts: _,
+  devDependencies: __,
+  publishConfig: ___,
+  ...rest
+}: Manifest) => ({
+  ...rest,
+  ...(bin !== undefined && {
+    bin: Object.fromEntries(Object.entries(bin).map(([name, file]) => [name, built(file)])),
+  }),
+  exports: Object.fromEntries(
+    Object.entries(exports)
+      .filter(([name]) => name !== './*')
+      .map(([name, source]) => [name, { types: built(source, 'd.ts'), default: built(source) }]),
+  ),
+})
+
+const folder = resolve(process.argv[2] ?? '.')
+const dist = join(folder, 'dist')
+rmSync(dist, { recursive: true, force: true })
+mkdirSync(dist)
+const { build } = await import(join(folder, 'build.ts'))
+await build(dist)
+writeFileSync(
+  join(dist, 'package.json'),
+  `${JSON.stringify(publishedManifest(read(folder)), undefined, 2)}\n`,
+)
+cpSync(join(folder, 'README.md'), join(dist, 'README.md'))
+cpSync(join(import.meta.dirname, '../LICENSE'), join(dist, 'LICENSE'))
