@@ -86,31 +86,6 @@ const onlyParameterStore: Rewrite = source =>
 const onlyVersion: Rewrite = source =>
   `export default ${JSON.stringify(v.parse(v.object({ version: v.string() }), JSON.parse(source)))}`
 
-/** Digesting a copy keeps the hash open for more data, but the SDK digests each hash once; a copy costs 10 µs. */
-const digestOnce: Rewrite = source => replaced(source, /this\.hash\.copy\(\)/, () => 'this.hash')
-
-/** Node 24 takes 18 µs to create an HMAC from a buffer, and 6 µs from a key object. */
-const keyObjects: Rewrite = source =>
-  `import { createSecretKey } from 'node:crypto'
-${replaced(source, /toBuffer\(this\.secret\)/, () => 'createSecretKey(Buffer.from(this.secret))')}`
-
-/** The placeholder error of an attempt is never thrown, and its stack trace costs more than a signature. */
-const noPlaceholderError: Rewrite = source =>
-  replaced(source, /let lastError = new Error\(\);/, () => 'let lastError;')
-
-/** Each request escapes the same few names and versions. */
-const escapeOnce: Rewrite = source =>
-  replaced(
-    source,
-    /const escapeUserAgent = (\(userAgentPair\) => \{[\s\S]*?^\});/gm,
-    (_, make) => `const escaped = new Map();
-const escapeUserAgent = pair => {
-  const key = pair.join('\\n');
-  if (!escaped.has(key)) escaped.set(key, (${make})(pair));
-  return escaped.get(key);
-};`,
-  )
-
 const CONFIG = '@smithy/core/dist-es/submodules/config'
 
 /** Modules by their path in node_modules; `<client>` stands for each client. */
@@ -127,9 +102,6 @@ const REWRITES: Readonly<Record<string, Rewrite>> = {
   // Bodies are strings and Node streams. Accessing the globals makes Node load web streams and Blob.
   '@smithy/core/dist-es/submodules/serde/util-stream/stream-type-check.js': () =>
     'export const isReadableStream = () => false; export const isBlob = () => false',
-  '@smithy/core/dist-es/submodules/checksum/sha256/Sha256Node.js': source => keyObjects(digestOnce(source)),
-  '@smithy/core/dist-es/submodules/retry/middleware-retry/retryMiddleware.js': noPlaceholderError,
-  '@aws-sdk/core/dist-es/submodules/client/middleware-user-agent/user-agent-middleware.js': escapeOnce,
   // The fallback where Node has no SHA-256. The fallback for MD5 stays: SQS uses MD5, and OpenSSL can be set up
   // without it.
   '@smithy/core/dist-es/submodules/checksum/sha256/Sha256Js.js': () => 'export const Sha256Js = undefined',
@@ -142,7 +114,6 @@ const REWRITES_OF: Readonly<Record<string, Readonly<Record<string, Rewrite>>>> =
   '@aws-sdk/client-dynamodb': {
     '@aws-sdk/middleware-endpoint-discovery/dist-es/index.js': () => NO_ENDPOINT_DISCOVERY,
   },
-  '@aws-sdk/client-sqs': { '@smithy/core/dist-es/submodules/checksum/md5/Md5Node.js': digestOnce },
   '@aws-sdk/client-ssm': { '@aws-sdk/client-ssm/dist-es/schemas/schemas_0.js': onlyParameterStore },
 }
 

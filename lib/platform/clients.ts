@@ -1,3 +1,4 @@
+import { createHash, createHmac, createSecretKey } from 'node:crypto'
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs'
 import { SSMClient, type SSMClientConfig } from '@aws-sdk/client-ssm'
@@ -10,11 +11,30 @@ export type Sqs = Pick<SQSClient, 'send'>
 export type Ssm = Pick<SSMClient, 'send'>
 
 /**
+ * SHA-256 for signatures, for the SDK's option `sha256`. The SDK's own class creates an HMAC from a buffer, for which
+ * Node 24 takes 15 µs instead of 4 µs from a key object, and copies each hash before digesting it.
+ */
+class Sha256 {
+  readonly #hash
+  constructor(secret?: string | Uint8Array) {
+    const key = typeof secret === 'object' ? createSecretKey(secret) : secret
+    this.#hash = key === undefined ? createHash('sha256') : createHmac('sha256', key)
+  }
+  update(data: Uint8Array): void {
+    this.#hash.update(data)
+  }
+  async digest(): Promise<Uint8Array> {
+    return this.#hash.digest()
+  }
+}
+
+/**
  * The sender of a webhook waits ten seconds for a response that needs up to three calls, and the function times out
  * after nine. A hanging attempt must leave time for another one, and a busy machine needs time to respond.
  */
 const options = {
   maxAttempts: 3,
+  sha256: Sha256,
   // What requests of a command then share is the same for all requests of a client. docs/performance.md.
   cacheMiddleware: true,
   requestHandler: { connectionTimeout: 1000, requestTimeout: 2500, throwOnRequestTimeout: true },
