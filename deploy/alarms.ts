@@ -17,7 +17,13 @@ type Condition = Source & {
   TreatMissingData: 'notBreaching' | 'breaching' | 'ignore'
 }
 
+export type AlarmCode = keyof ReturnType<typeof definitions> | 'store-feed-age' | 'store-dead-letters'
+
 export type Alarm = {
+  /** Stable, unlike the summary: the console translates the alarm by it. */
+  code: AlarmCode
+  /** The store that an alarm of a feed concerns, as alarms call it. */
+  store?: string
   /** After that of its stack. */
   name: string
   /** The page of docs/runbook. */
@@ -73,16 +79,12 @@ const PAGES: Readonly<Record<string, string>> = {
   'feed-dead-lettered': 'feed-dead-letters',
 }
 
-/**
- * The alarms of a stack by logical id, without the suffix `Alarm`.
- *
- * @param service the dimension `service` of the stack's own metrics
- */
-export const alarmsFor = (service: string): Record<string, Alarm> => {
+/** The alarms of a stack by code. */
+const definitions = (service: string) => {
   const own = <Name extends Metric>(name: Name, dimensions?: Dimensions<Name>) =>
     metric(METRICS_NAMESPACE, name, { service, ...dimensions })
   const api = (name: string) => metric('AWS/ApiGateway', name, { ApiId: ref('HttpApi') })
-  const alarms: Record<string, [summary: string, condition: Condition]> = {
+  return {
     'dead-letters': [
       'An order event failed for days and waits in the dead-letter queue',
       notEmpty(queueName(QUEUE_IDS.ordersDead)),
@@ -193,12 +195,22 @@ export const alarmsFor = (service: string): Record<string, Alarm> => {
       'A feed message failed for days and was moved to the dead-letter queue',
       any(own('FeedDeadLettered')),
     ],
-  }
+  } satisfies Record<string, [summary: string, condition: Condition]>
+}
+
+/**
+ * The alarms of a stack by logical id, without the suffix `Alarm`.
+ *
+ * @param service the dimension `service` of the stack's own metrics
+ */
+export const alarmsFor = (service: string): Record<string, Alarm> => {
+  const alarms = definitions(service)
+  const codes = Object.keys(alarms) as (keyof typeof alarms)[]
   return Object.fromEntries(
-    Object.entries(alarms).map(([name, [summary, condition]]) => [
-      pascal(name),
-      { name, page: PAGES[name] ?? name, summary, condition },
-    ]),
+    codes.map(code => {
+      const [summary, condition] = alarms[code]
+      return [pascal(code), { code, name: code, page: PAGES[code] ?? code, summary, condition }]
+    }),
   )
 }
 
@@ -211,6 +223,8 @@ export const feedAlarmsFor = ({ prefix, stores }: Pick<Stack, 'prefix' | 'stores
     stores.flatMap((store): [string, Alarm][] => {
       const label = labelOf(store)
       const age = {
+        code: 'store-feed-age' as const,
+        store: label,
         page: 'feed-age',
         name: `feed-${label}-age`,
         summary: `The store "${label}" has not received its oldest message for over an hour`,
@@ -219,6 +233,8 @@ export const feedAlarmsFor = ({ prefix, stores }: Pick<Stack, 'prefix' | 'stores
       const ageAlarm: [string, Alarm] = [`${feedQueueId(store.source)}Age`, age]
       if (store.dead_letter_after === undefined) return [ageAlarm]
       const dead = {
+        code: 'store-dead-letters' as const,
+        store: label,
         page: 'feed-dead-letters',
         name: `feed-${label}-dead-letters`,
         summary: `Messages that the store "${label}" could not handle wait in its dead-letter queue`,

@@ -8,6 +8,7 @@ export type JsonScan = { errorAt: number } | { repeated: readonly string[] }
 
 type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | ', or end'
 
+// Not jsonc-parser: it is recursive, so deep JSON overflows its stack, and its bundle is five times as large.
 /** Scans a JSON text in linear time. It accepts what JSON.parse accepts. */
 export const scanJson = (text: string): JsonScan => {
   const repeated = new Set<string>()

@@ -6,12 +6,17 @@ import type { FailedRecord } from '../platform/batch.ts'
 
 const MAX_MESSAGE = 200
 
-/** The same for the same cause: what a message quotes, its ids and long numbers are left out (promise P11). */
-const normalised = (message: string): string =>
-  message
-    .replace(/(["'`]).*?\1/gs, '$1…$1')
-    .replace(/[\da-f]{8}-[\da-f-]{27}|\d{4,}/gi, '…')
-    .slice(0, MAX_MESSAGE)
+const KEPT = /(Field "[^"]*"|answered \d{3}\b)/
+const QUOTED = /(?<quote>["`]|(?<!\w)').*?\k<quote>/
+const ID_OR_NUMBER = /[\da-f]{8}-[\da-f-]{27}|(?<!\w)-?\d[\d.]*|\d{4,}/
+const DETAIL = new RegExp(`${KEPT.source}|${QUOTED.source}|${ID_OR_NUMBER.source}`, 'gis')
+
+/**
+ * The message of an error without what varies between orders: values, ids and numbers (promise P11). Names of fields and
+ * statuses are kept.
+ */
+export const causeOf = (message: string): string =>
+  message.replace(DETAIL, (_, kept?: string, quote = '') => kept ?? `${quote}…${quote}`)
 
 /**
  * Notes a failing event with its order, for people and for the console: SQS cannot tell what waits.
@@ -37,7 +42,7 @@ export const noteFailing = async (
     next_at: iso(now + seconds * 1000),
     code: accounting?.code ?? name,
     ...(status !== undefined && { status }),
-    message: normalised(message),
+    message: causeOf(message).slice(0, MAX_MESSAGE),
     behind: behind.length,
   })
 }

@@ -57,6 +57,7 @@ const endOf = (child: ChildProcess) =>
     )
   })
 
+// Not execa: nothing in it ends a child whose parent was killed with SIGKILL, and it has 12 direct dependencies.
 /** Starts a script of this project as a child process that ends with its parent. */
 export const startChild = (options: ChildOptions): Child => {
   const { name, args, cwd, environment, onLine, readyLine } = options

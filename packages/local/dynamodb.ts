@@ -1,7 +1,6 @@
-import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import {
   CreateTableCommand,
@@ -16,41 +15,11 @@ import dynalite from 'dynalite'
 import { Level } from 'level'
 import * as v from 'valibot'
 import { codeOf, listen } from './ports.ts'
-import { CREDENTIALS, REGION, urlOf } from './settings.ts'
+import { CREDENTIALS, REGION, START_OVER, urlOf } from './settings.ts'
 
 /** dynalite stores a table under the key `table~<name>`, with its description as JSON. */
 const TABLES = { gte: 'table~', lt: 'table\u007f' }
 const unfinished = v.looseObject({ TableStatus: v.picklist(['CREATING', 'DELETING']) })
-
-const BLOCK = 32_768
-const RECORD_HEADER = 7
-const RECORD_TYPES = 4
-
-/**
- * Whether the records of a write-ahead log of LevelDB follow each other up to one that a kill cut off
- * (https://github.com/google/leveldb/blob/main/doc/log_format.md). LevelDB takes a damaged header for such an end.
- */
-const isIntact = (log: Buffer): boolean => {
-  for (let start = 0; start < log.length; start += BLOCK) {
-    const block = log.subarray(start, start + BLOCK)
-    let at = 0
-    while (at + RECORD_HEADER <= block.length) {
-      const type = block.readUInt8(at + 6)
-      if (type === 0 || type > RECORD_TYPES) return false
-      at += RECORD_HEADER + block.readUInt16LE(at + 4)
-    }
-    if (at > block.length && start + BLOCK < log.length) return false
-  }
-  return true
-}
-
-const assertLogsIntact = async (path: string) => {
-  for (const name of await readdir(path)) {
-    if (name.endsWith('.log') && !isIntact(await readFile(join(path, name)))) {
-      throw new Error(`${name} is damaged`)
-    }
-  }
-}
 
 /**
  * Opens the database first, since dynalite never responds if it cannot, and removes tables whose creation was
@@ -60,21 +29,14 @@ const prepare = async (path: string) => {
   await mkdir(path, { recursive: true })
   const db = new Level<string, unknown>(path, { valueEncoding: 'json' })
   try {
-    await assertLogsIntact(path)
     await db.open()
-    // It drops damaged entries from its log and reports that only there.
-    const dropped = /\d+\.log: dropping .*/.exec(await readFile(join(path, 'LOG'), 'utf8'))?.[0]
-    if (dropped !== undefined) throw new Error(dropped)
-    // Reads everything, since a damaged block causes an error only when it is read.
-    for await (const [key, value] of db.iterator()) {
-      if (key >= TABLES.gte && key < TABLES.lt && v.is(unfinished, value)) await db.del(key)
-    }
+    for await (const [key, value] of db.iterator(TABLES)) if (v.is(unfinished, value)) await db.del(key)
   } catch (error) {
     const code = codeOf(error)
     throw new Error(
       code === 'LEVEL_LOCKED'
         ? `Cannot open ${path}: another order-relay uses it; stop that one, or set ORDER_RELAY_DATA to another directory`
-        : `Cannot open ${path}: the database cannot be read (${code ?? error}); remove the directory to begin with empty tables`,
+        : `Cannot open ${path}: the database cannot be read (${code ?? error}); ${START_OVER}`,
       { cause: error },
     )
   } finally {
@@ -106,8 +68,7 @@ const createTable = async (
     const [found, expected] = [shapeOf(existing), shapeOf(schema)]
     if (found !== expected) {
       throw new Error(
-        `Cannot use table "${TableName}" of an earlier start: its keys are (${found}), not (${expected}); remove ` +
-          'the directory .order-relay/dynamodb (or that below ORDER_RELAY_DATA) to begin with empty tables',
+        `Cannot use table "${TableName}" of an earlier start: its keys are (${found}), not (${expected}); ${START_OVER}`,
         { cause: error },
       )
     }

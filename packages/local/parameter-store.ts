@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import PQueue from 'p-queue'
 import * as v from 'valibot'
 import { codeOf, listen } from './ports.ts'
-import { ACCOUNT_ID, REGION } from './settings.ts'
+import { ACCOUNT_ID, REGION, START_OVER } from './settings.ts'
 
 const parameter = v.object({
   Name: v.string(),
@@ -147,10 +147,9 @@ const load = async (path: string): Promise<Parameters> => {
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return new Map()
     // The error quotes the file, which contains secrets.
-    throw new Error(
-      `Cannot read ${path}: ${codeOf(error) ?? 'it is damaged'}; remove the file, and the next start creates keys and secrets again`,
-      { cause: error },
-    )
+    throw new Error(`Cannot read ${path}: ${codeOf(error) ?? 'it is damaged'}; ${START_OVER}`, {
+      cause: error,
+    })
   }
 }
 

@@ -33,7 +33,7 @@ const isShell = (name: string) => /(?:^|\/)-?(?:sh|dash|bash|zsh|ash|ksh)$/.test
 
 /**
  * Calls `exited` once when the npm process that runs this one has exited, even if it was killed. npm runs scripts
- * through a shell, so the shell's parent is watched as well.
+ * through a shell, which survives npm (dash does not replace itself), so the shell's parent is watched as well.
  *
  * Without npm, nothing is watched: a process may outlive the shell that started it.
  */

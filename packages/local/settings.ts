@@ -80,6 +80,9 @@ export const environmentOf = ({ ports, dataDir, watch }: Settings): Record<strin
 
 export const urlOf = (port: number): string => `http://${HOST}:${port}`
 
+/** The remedy for data that cannot be used: it belongs together, and is only for development. */
+export const START_OVER = 'remove .order-relay (or the directory in ORDER_RELAY_DATA) to start over'
+
 /** The emulators do not check account, region or credentials. */
 export const ACCOUNT_ID = '000000000000'
 export const REGION = 'eu-central-1'

@@ -1,10 +1,7 @@
-import { hash } from 'node:crypto'
-import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Queue } from '@order-relay/deploy/queues.ts'
 import { HOST } from '@order-relay/web/foreign.ts'
 import { buildApp } from 'fauxqs'
-import { assertIntact, assertLogIntact } from 'order-relay-sandbox/src/store/intact.ts'
 import * as v from 'valibot'
 // fauxqs exports only its server, which listens on every network interface.
 import { PersistenceManager } from '../../node_modules/fauxqs/dist/persistence.js'
@@ -12,7 +9,7 @@ import { S3Store } from '../../node_modules/fauxqs/dist/s3/s3Store.js'
 import { SnsStore } from '../../node_modules/fauxqs/dist/sns/snsStore.js'
 import { SqsStore } from '../../node_modules/fauxqs/dist/sqs/sqsStore.js'
 import { INVALID_MESSAGE_BODY_CHAR } from '../../node_modules/fauxqs/dist/sqs/sqsTypes.js'
-import { queueArn, queueUrl, REGION } from './settings.ts'
+import { queueArn, queueUrl, REGION, START_OVER } from './settings.ts'
 
 // SQS accepts characters beyond U+FFFF; fauxqs tests UTF-16 code units and rejects them.
 const INVALID = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u
@@ -34,21 +31,11 @@ const received = v.object({
 
 const withDatabase = v.looseObject({ db: v.instance(DatabaseSync) })
 
-/** @throws Error if the body of a message is damaged, which SQLite does not detect */
-const assertBodiesIntact = (db: DatabaseSync) => {
-  for (const row of db.prepare('SELECT body, md5_of_body FROM sqs_messages').iterate()) {
-    if (hash('md5', String(row.body)) !== row.md5_of_body) throw new Error('a message is damaged')
-  }
-}
-
 /** Loads the store from the directory, and then writes through to it. */
 const persist = (store: SqsStore, path: string): PersistenceManager => {
   try {
-    assertLogIntact(join(path, 'fauxqs.db'))
     const persistence = new PersistenceManager(path)
     const { db } = v.parse(withDatabase, persistence)
-    assertIntact(db)
-    assertBodiesIntact(db)
     // A commit outlives the process without reaching the disk, and syncing each one would dominate the time.
     db.exec('PRAGMA synchronous = NORMAL')
     // fauxqs resets the receive count to NULL, which its own table rejects.
@@ -62,10 +49,7 @@ const persist = (store: SqsStore, path: string): PersistenceManager => {
     return persistence
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    throw new Error(
-      `Cannot open ${path}/fauxqs.db: ${why}; remove the directory to begin with empty queues`,
-      { cause: error },
-    )
+    throw new Error(`Cannot open ${path}/fauxqs.db: ${why}; ${START_OVER}`, { cause: error })
   }
 }
 

@@ -63,9 +63,47 @@ const translated = (text: string): string | undefined =>
 
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
 
-/** A message of the service in the reader's language, calendar and time; unknown messages are returned unchanged. */
-export const translateMessage = (message: string) =>
-  shortened(language === 'en' ? message : (translated(message) ?? message), LONGEST)
+/** A text in the reader's calendar and time. */
+const localized = (text: string) =>
+  shortened(text, LONGEST)
     .replace(INSTANT, formatMoment)
     // Browsers determine direction by the first letter, but a Persian sentence may begin with a Latin value.
     .replace(/^\u2068(?=.*\u2069.*[\u0600-\u06ff])/s, '\u200f$&')
+
+/** A message of the service in the reader's language, calendar and time; unknown messages are returned unchanged. */
+export const translateMessage = (message: string) =>
+  localized(language === 'en' ? message : (translated(message) ?? message))
+
+type Value<Code extends string> = string | number | Coded<Code> | { foreign: string }
+
+/** A message with a stable code. A `foreign` value is in the words of another system. */
+export type Coded<Code extends string> = {
+  code: Code
+  text: string
+  values: Readonly<Record<string, Value<Code>>>
+}
+
+/**
+ * A message in the reader's language, calendar and time, by its code.
+ *
+ * @param visible escapes control characters
+ */
+export const translateCoded = <Code extends string>(
+  { code, text, values }: Coded<Code>,
+  persian: Readonly<Record<Code, string>>,
+  visible: (text: string) => string,
+): string => {
+  const shown = (value: Value<Code>) => {
+    if (typeof value === 'number') return decimal(value)
+    if (typeof value === 'string') return isolated(visible(value))
+    if ('code' in value) return filled(value)
+    const text = visible(value.foreign)
+    return translated(text) ?? isolated(text)
+  }
+  const filled = ({ code, values }: Coded<Code>): string =>
+    persian[code].replace(PLACE, (whole, name) => {
+      const value = values[name]
+      return value === undefined ? whole : shown(value)
+    })
+  return localized(language === 'en' ? visible(text) : filled({ code, text, values }))
+}

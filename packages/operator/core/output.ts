@@ -1,4 +1,5 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
+import { type Coded, textOf } from './coded.ts'
 import type { Colour } from './terminal.ts'
 
 /** The result of a command, for programs (`--json`) and for people. */
@@ -48,24 +49,30 @@ export const lines = (...parts: readonly (string | readonly string[] | false)[])
   parts.flatMap(part => (part === false ? [] : part)).join('\n')
 
 /** The result of a check. */
-export type Finding = {
-  check: string
+export type Finding<Code extends string = never> = {
+  check: string | Coded<Code>
   /** `problem`: needs attention. `note`: worth knowing. */
   level: 'ok' | 'note' | 'problem'
-  found: string
-  remedy?: string
+  found: string | Coded<Code>
+  remedy?: string | Coded<Code>
 }
 
 const finding =
   (level: Finding['level']) =>
-  (check: string, found: string, remedy?: string): Finding => ({
-    ...{ check, level, found, ...(remedy !== undefined && { remedy }) },
-  })
+  <Code extends string = never>(
+    check: string | Coded<Code>,
+    found: string | Coded<Code>,
+    remedy?: string | Coded<Code>,
+  ): Finding<Code> => ({ check, level, found, ...(remedy !== undefined && { remedy }) })
 export const [ok, note, problem] = [finding('ok'), finding('note'), finding('problem')] as const
 
 /** A check whose text is the same whether it holds or not, except for the remedy. */
-export const judged = (check: string, holds: boolean, found: string, remedy: string): Finding =>
-  holds ? ok(check, found) : problem(check, found, remedy)
+export const judged = <Code extends string>(
+  check: Coded<Code>,
+  holds: boolean,
+  found: Coded<Code>,
+  remedy: Coded<Code>,
+): Finding<Code> => (holds ? ok(check, found) : problem(check, found, remedy))
 
 const MARKS = { ok: '  ok  ', note: 'note  ', problem: '!!    ' } as const
 const COLOURS: Readonly<Record<string, Colour>> = {
@@ -73,14 +80,22 @@ const COLOURS: Readonly<Record<string, Colour>> = {
 }
 
 /** @param where what was checked, in a sentence */
-export const findingsReport = (findings: readonly Finding[], where: string, about: object = {}): Report => {
+export const findingsReport = (
+  findings: readonly Finding<string>[],
+  where: string,
+  about: object = {},
+): Report => {
+  const inWords = findings.map(({ check, level, found, remedy }) => ({
+    ...{ check: textOf(check), level, found: textOf(found) },
+    ...(remedy !== undefined && { remedy: textOf(remedy) }),
+  }))
   const problems = findings.filter(({ level }) => level === 'problem').length
   return {
-    data: { ...about, ok: problems === 0, problems, findings },
+    data: { ...about, ok: problems === 0, problems, findings: inWords },
     ok: problems === 0,
     colourOf: line => COLOURS[line.slice(0, MARKS.ok.length)],
     text: lines(
-      findings.map(
+      inWords.map(
         ({ check, level, found, remedy }) =>
           `${MARKS[level]}${check}: ${found}${remedy === undefined ? '' : `\n      → ${remedy}`}`,
       ),

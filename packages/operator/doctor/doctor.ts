@@ -5,17 +5,29 @@ import { TOLERANCE_SECONDS } from '@order-relay/lib/protocol/signature.ts'
 import { DELIVERY_TTL_SECONDS } from '@order-relay/lib/webhook/deliveries.ts'
 import * as v from 'valibot'
 import { accessOf, accountingOf } from '../core/accounting.ts'
+import type { Coded } from '../core/coded.ts'
 import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { explain, Failure } from '../core/errors.ts'
 import { URL_OPTION } from '../core/options.ts'
-import { count, type Finding, findingsReport, judged, note, ok, problem, shellWord } from '../core/output.ts'
+import {
+  type Finding as FindingOf,
+  findingsReport,
+  judged,
+  note,
+  ok,
+  problem,
+  shellWord,
+} from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { progress } from '../core/terminal.ts'
 import { isAccepted, ping } from '../core/webhook.ts'
 import { registerCommandFor, registrationsOf, webhookUrlOf } from '../registration.ts'
 import { INDEXED, storeKeysOf, storesWithSecret } from '../stores/credentials.ts'
+import { type DoctorCode, messagesOf, say } from './messages.ts'
 import { windowFindings } from './windows.ts'
+
+type Finding = FindingOf<DoctorCode>
 
 type Check = (context: Context, webhookUrl: string) => Promise<Finding[]>
 
@@ -48,47 +60,48 @@ const webhook: Check = async (context, url) => {
   const newest = ofUrl.at(-1)
   if (newest === undefined) {
     const remedy = registerCommandFor(context, url)
-    return [problem('the webhook is registered', `no secret is stored for ${url}`, remedy)]
+    return [problem(say('webhook-registered'), say('no-secret', { url }), remedy)]
   }
 
   const { id, secret, since } = newest
-  const accepted = 'the relay accepts webhooks signed with its secret'
+  const accepted = say('secret-accepted')
   const response = await ping(url, secret)
-  const findings = [ok('the webhook is registered', `${url}, since ${since.toISOString()}`)]
-  if (isAccepted(response)) findings.push(ok(accepted, `${url} accepts ${id}`))
+  const findings: Finding[] = [
+    ok(say('webhook-registered'), say('registered-since', { url, time: since.toISOString() })),
+  ]
+  if (isAccepted(response)) findings.push(ok(accepted, say('accepts', { url, id })))
   else if (response.status === 401) {
-    const remedy =
-      'try again in a minute, when the relay has read new secrets; otherwise check its clock and that the URL is its own'
-    findings.push(problem(accepted, `${url} refuses ${id}`, remedy))
+    findings.push(problem(accepted, say('refuses', { url, id }), say('wait-for-secret')))
   } else {
-    const found = `${url} answers ${response.status} to a signed ping`
-    findings.push(problem(accepted, found, `see the log: relay tail${context.flags}`))
+    const found = say('answers-ping', { url, status: response.status })
+    findings.push(problem(accepted, found, say('see-log', { command: `relay tail${context.flags}` })))
   }
   if (ofUrl.length > 1) {
-    const found = `${ofUrl.length} are: a rotation is not finished`
-    findings.push(note('one secret is in use', found, `relay rotate${context.flags}`))
+    const found = say('rotation-unfinished', { count: ofUrl.length })
+    findings.push(note(say('one-secret'), found, `relay rotate${context.flags}`))
   }
   if (others.length > 0) {
-    const found = `accepted, but not of ${url}: ${others.join(', ')}`
-    const remedy = `if they belong to an earlier URL: relay unregister --url <that URL>${context.flags}`
-    findings.push(note('no other secret is accepted', found, remedy))
+    const found = say('other-secrets', { url, others: others.join(', ') })
+    const command = `relay unregister --url <that URL>${context.flags}`
+    findings.push(note(say('no-other-secret'), found, say('unregister-others', { command })))
   }
   return findings
 }
 
 const access = async (context: Context): Promise<Finding> => {
-  const check = 'the accounting service accepts the API key'
-  const { accountingUrl } = await context.stack()
-  const remedy = `set a key with the scope orders.write: relay key set${context.flags}`
+  const check = say('key-accepted')
+  const { accountingUrl: url } = await context.stack()
+  const remedy = say('set-key', { command: `relay key set${context.flags}` })
   try {
     const found = await accessOf(await accountingOf(context))
-    if (found === 'granted') return ok(check, accountingUrl)
-    if ('refused' in found) return problem(check, `${accountingUrl} answers ${found.refused}`, remedy)
-    const whileDown = 'check that it is up; events wait until then'
-    return problem(check, `${accountingUrl}: ${found.unavailable}`, whileDown)
+    if (found === 'granted') return ok(check, url)
+    if ('refused' in found)
+      return problem(check, say('key-refused', { url, reason: { foreign: found.refused } }), remedy)
+    const reason = { foreign: found.unavailable }
+    return problem(check, say('service-unavailable', { url, reason }), say('check-service'))
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    return problem(check, 'no key is stored', remedy)
+    return problem(check, say('no-key'), remedy)
   }
 }
 
@@ -111,51 +124,56 @@ const clockOffset = async (url: string): Promise<number | undefined> => {
 const NOTABLE_SECONDS = 30
 
 const clocks = async (context: Context, webhookUrl: string): Promise<Finding> => {
-  const check = 'the clocks of the service and the relay agree'
+  const check = say('clocks-agree')
   const { accountingUrl } = await context.stack()
   const [service, relay] = await Promise.all([clockOffset(accountingUrl), clockOffset(webhookUrl)])
   if (service === undefined || relay === undefined)
-    return note(check, `${service === undefined ? accountingUrl : webhookUrl} does not answer with a date`)
+    return note(check, say('no-date', { url: service === undefined ? accountingUrl : webhookUrl }))
   const apart = Math.round(Math.abs(service - relay))
-  const found = `${apart} s apart; the tolerance is ${TOLERANCE_SECONDS} s`
-  const remedy = 'correct the clock of the accounting service'
-  if (apart >= TOLERANCE_SECONDS) return problem(check, found, `${remedy}: all its webhooks are refused`)
-  return apart > NOTABLE_SECONDS ? note(check, found, remedy) : ok(check, found)
+  const found = say('clock-difference', { count: apart, most: TOLERANCE_SECONDS })
+  if (apart >= TOLERANCE_SECONDS) return problem(check, found, say('correct-clock-refused'))
+  return apart > NOTABLE_SECONDS ? note(check, found, say('correct-clock')) : ok(check, found)
 }
 
 const service: Check = (context, webhookUrl) => Promise.all([access(context), clocks(context, webhookUrl)])
 
 const queues: Check = async context => {
   const { flags } = context
-  const isEmpty = async (check: string, names: readonly string[], remedy: string): Promise<Finding> => {
+  const isEmpty = async (
+    code: 'dead-letters' | 'quarantine',
+    names: readonly string[],
+    remedy: Coded<DoctorCode>,
+  ): Promise<Finding> => {
     let all = 0
     for (const name of names) all += (await depthOf(context, name)).all
-    return all === 0 ? ok(check, 'none') : problem(check, count(all, 'message'), remedy)
+    return all === 0 ? ok(say(code), say('none')) : problem(say(code), messagesOf(all), remedy)
   }
   const { all, inFlight } = await depthOf(context, QUEUES.orders)
   const { all: bulk } = await depthOf(context, QUEUES.bulk)
-  const [drained, imports] = ['the order queue is processed', 'no store imports orders']
-  const waiting = `${count(all, 'message')}, ${inFlight} of them in progress or waiting for a retry`
-  const why = `relay tail --since 30m --errors${flags} shows why they wait`
-  const replay = `see relay dead list${flags}, fix the cause, then relay dead replay --all${flags}`
-  const reread = `see relay quarantine list${flags}; once a new version can read it, relay quarantine replay --all${flags}`
+  const [drained, imports] = [say('queue-processed'), say('no-imports')]
+  const waiting = say('in-progress', { messages: messagesOf(all), count: inFlight })
+  const why = say('why-they-wait', { command: `relay tail --since 30m --errors${flags}` })
+  const commandsOf = (name: string) => ({
+    list: `relay ${name} list${flags}`,
+    replay: `relay ${name} replay --all${flags}`,
+  })
   return [
-    all === 0 ? ok(drained, 'no messages wait') : note(drained, waiting, why),
+    all === 0 ? ok(drained, say('no-messages')) : note(drained, waiting, why),
     bulk === 0
-      ? ok(imports, 'the bulk queue is empty')
-      : note(imports, `${count(bulk, 'message')} in the bulk queue`, `relay imports${flags}`),
-    await isEmpty('dead letters', [QUEUES.ordersDead, QUEUES.feedsDead], replay),
-    await isEmpty('quarantine', [QUEUES.quarantine], reread),
+      ? ok(imports, say('bulk-empty'))
+      : note(imports, say('in-bulk', { messages: messagesOf(bulk) }), `relay imports${flags}`),
+    await isEmpty('dead-letters', [QUEUES.ordersDead, QUEUES.feedsDead], say('see-dead', commandsOf('dead'))),
+    await isEmpty('quarantine', [QUEUES.quarantine], say('see-quarantine', commandsOf('quarantine'))),
   ]
 }
 
 const feed = async (context: Context, store: Store, hasSecret: boolean): Promise<Finding> => {
   const { source, feed: kind } = store
-  const check = `the feed of "${source}"`
+  const check = say('feed', { source })
   const isHttp = kind !== 'sqs'
   if (isHttp && !hasSecret) {
     const remedy = `relay stores secret ${shellWord(source)}${context.flags}`
-    return problem(check, 'it has no signing secret', remedy)
+    return problem(check, say('no-signing-secret'), remedy)
   }
   try {
     const [name = '', deadLetters] = queueNames(store)
@@ -163,17 +181,15 @@ const feed = async (context: Context, store: Store, hasSecret: boolean): Promise
     const dead = deadLetters === undefined ? 0 : (await depthOf(context, deadLetters)).all
     if (dead > 0) {
       const command = `relay dead list --source ${shellWord(source)}${context.flags}`
-      return problem(check, `${count(dead, 'dead letter')} that its consumer could not handle`, command)
+      return problem(check, say('consumer-failed', { count: dead }), command)
     }
-    if (all === 0) return ok(check, 'no messages wait')
-    const remedy = isHttp
-      ? `relay tail --since 30m --errors --source ${shellWord(source)}${context.flags} shows what its endpoint answers`
-      : 'check that the store reads its queue'
-    return note(check, `${count(all, 'message')} not received yet`, remedy)
+    if (all === 0) return ok(check, say('no-messages'))
+    const command = `relay tail --since 30m --errors --source ${shellWord(source)}${context.flags}`
+    const remedy = isHttp ? say('endpoint-answers', { command }) : say('check-consumer')
+    return note(check, say('not-received', { messages: messagesOf(all) }), remedy)
   } catch (error) {
     if (!(error instanceof QueueDoesNotExist)) throw error
-    const remedy = context.local ? 'restart npm start' : 'deploy the stores.yml of this checkout'
-    return problem(check, 'its queue does not exist', remedy)
+    return problem(check, say('no-queue'), say(context.local ? 'restart' : 'deploy-stores'))
   }
 }
 
@@ -187,39 +203,38 @@ const stores: Check = async context => {
     findings.push(await feed(context, store, secrets.has(storeName(source))))
     if (withKeys.has(storeName(source))) continue
     const remedy = `relay stores key ${shellWord(source)}${context.flags}`
-    findings.push(note(`the key of "${source}"`, 'it has none, so it cannot use the API', remedy))
+    findings.push(note(say('store-key', { source }), say('no-store-key'), remedy))
   }
   const indexes = await Promise.all(INDEXED.map(folder => context.parameters.index(folder)))
   // Without any, the functions read the parameters themselves.
   if (indexes.some(({ exists, stale }) => exists && stale.length > 0)) {
     const remedy = `relay stores index${context.flags}`
-    findings.push(problem('the index of keys and secrets', 'it differs from them', remedy))
+    findings.push(problem(say('index'), say('index-differs'), remedy))
   }
   for (const name of withKeys) {
     if (known.some(({ source }) => storeName(source) === name)) continue
     const remedy = `relay stores list${context.flags}`
-    findings.push(note(`the keys of "${name}"`, 'stored, but the store is not in stores.yml', remedy))
+    findings.push(note(say('store-keys', { source: name }), say('store-unknown'), remedy))
   }
   return findings
 }
 
 const alarms = async ({ aws }: Context, TopicArn: string): Promise<Finding> => {
-  const check = 'alarms reach somebody'
+  const check = say('alarms-reach')
   const { Attributes = {} } = await (await aws.sns()).getTopicAttributes({ TopicArn })
   const { SubscriptionsConfirmed, SubscriptionsPending } = Attributes
   const [confirmed, pending] = [Number(SubscriptionsConfirmed), Number(SubscriptionsPending)]
-  if (confirmed) return ok(check, `${count(confirmed, 'subscription')} of ${TopicArn}`)
-  const remedy = 'deploy with ALARM_EMAIL, or subscribe to the topic'
+  if (confirmed) return ok(check, say('subscribed', { count: confirmed, topic: TopicArn }))
   return pending
-    ? note(check, 'the subscription is not confirmed', 'open the link in the e-mail from AWS')
-    : note(check, `nobody is subscribed to ${TopicArn}`, remedy)
+    ? note(check, say('unconfirmed'), say('confirm'))
+    : note(check, say('not-subscribed', { topic: TopicArn }), say('subscribe'))
 }
 
 /** Concurrency for the scheduled check, and for each endpoint without reserved concurrency. */
 const OTHER_EXECUTIONS = { scheduled: 1, endpoints: 2 }
 
 const executions = async ({ lambda, stack }: Context, reserved: number): Promise<Finding> => {
-  const check = "the account's Lambda concurrency suffices"
+  const check = say('concurrency')
   const { functions } = await stack()
   let reading = 0
   for (const FunctionName of ['worker', 'feeder'].flatMap(key => functions[key]?.target ?? [])) {
@@ -230,9 +245,8 @@ const executions = async ({ lambda, stack }: Context, reserved: number): Promise
   const { AccountLimit = {} } = await lambda.getAccountSettings({})
   const { ConcurrentExecutions: quota = 0, UnreservedConcurrentExecutions: unreserved = 0 } = AccountLimit
   const needed = reading + OTHER_EXECUTIONS.scheduled + (reserved > 0 ? 0 : OTHER_EXECUTIONS.endpoints)
-  const found = `quota ${quota}, ${unreserved} of them unreserved; queues use up to ${reading}, ${reserved} are reserved for the endpoints`
-  const remedy = 'request a higher quota, or lower workerConcurrency: docs/operate.md, Quotas'
-  return judged(check, unreserved >= needed, found, remedy)
+  const found = say('concurrency-quota', { quota, unreserved, reading, reserved })
+  return judged(check, unreserved >= needed, found, say('raise-concurrency'))
 }
 
 const account: Check = async context => {
@@ -251,7 +265,7 @@ export async function* diagnose(context: Context, given?: string): AsyncGenerato
   await context.queueUrl(QUEUES.orders)
   for (const [topic, check] of Object.entries(CHECKS)) {
     yield await check(context, url).catch(error => [
-      problem(`check ${topic}`, explain(error, context).message, 'fix this and run the command again'),
+      problem(say('check', { topic }), explain(error, context).message, say('fix-and-repeat')),
     ])
   }
 }

@@ -1,7 +1,10 @@
 import { DAY, HOUR, MINUTE } from '@order-relay/lib/platform/environment.ts'
 import { retryDelay } from '@order-relay/lib/platform/retry.ts'
 import { RETRY_SECONDS, SENDER_TIMEOUT_SECONDS } from '@order-relay/lib/protocol/webhook.ts'
-import { type Finding, judged, problem } from '../core/output.ts'
+import { type Finding as FindingOf, judged, problem } from '../core/output.ts'
+import { type DoctorCode, say } from './messages.ts'
+
+type Finding = FindingOf<DoctorCode>
 
 /** How long the accounting service retries a delivery, in seconds. */
 const SENDER_RETRIES = RETRY_SECONDS.reduce<number>((sum, wait) => sum + wait, 0)
@@ -20,9 +23,10 @@ export type Windows = {
 }
 
 const shown = (seconds: number) => {
-  if (seconds >= 2 * DAY) return `${Math.round(seconds / DAY)} days`
-  if (seconds >= 2 * HOUR) return `${Math.round((seconds / HOUR) * 10) / 10} hours`
-  return seconds >= 2 * MINUTE ? `${Math.round(seconds / MINUTE)} minutes` : `${seconds} seconds`
+  if (seconds >= 2 * DAY) return say('days', { count: Math.round(seconds / DAY) })
+  if (seconds >= 2 * HOUR) return say('hours', { count: Math.round((seconds / HOUR) * 10) / 10 })
+  if (seconds >= 2 * MINUTE) return say('minutes', { count: Math.round(seconds / MINUTE) })
+  return say('seconds', { count: seconds })
 }
 
 /** The longest time from the first receive of a message to the last. */
@@ -33,45 +37,41 @@ const longestRetry = (receives: number) => {
 }
 
 const deadLetterCheck = (maxReceives: number | undefined, retention: number): Finding => {
-  const name = 'failing messages become dead letters before they expire'
-  if (maxReceives === undefined)
-    return problem(name, 'the order queue has no dead-letter queue', 'deploy again')
+  const check = say('dead-before-expiry')
+  if (maxReceives === undefined) return problem(check, say('no-dead-letter-queue'), say('deploy-again'))
   const longest = longestRetry(maxReceives)
-  return judged(
-    name,
-    longest < retention,
-    `${maxReceives} receives within at most ${shown(longest)}; retention is ${shown(retention)}`,
-    'lower maxReceiveCount of the order queue, or raise its retention, and deploy',
-  )
+  const values = { count: maxReceives, time: shown(longest), kept: shown(retention) }
+  return judged(check, longest < retention, say('receive-window', values), say('lower-receives'))
 }
 
 /** Checks that the settings are consistent. Pure. */
 export const windowFindings = (windows: Windows): Finding[] => {
   const { deliveryTtl, deadRetention, queueVisibility, webhookTimeout, workerTimeout } = windows
+  const time = shown(deliveryTtl)
   return [
     judged(
-      'deliveries are remembered for as long as the sender retries',
+      say('remembers-retries'),
       deliveryTtl > SENDER_RETRIES,
-      `remembered for ${shown(deliveryTtl)}, retried for up to ${shown(SENDER_RETRIES)}`,
-      'raise DELIVERY_TTL_SECONDS and deploy',
+      say('retry-window', { time, longest: shown(SENDER_RETRIES) }),
+      say('raise-ttl'),
     ),
     judged(
-      'deliveries are remembered for as long as dead letters can be replayed',
+      say('remembers-replays'),
       deliveryTtl > deadRetention,
-      `remembered for ${shown(deliveryTtl)}, dead letters are kept for ${shown(deadRetention)}`,
-      'raise DELIVERY_TTL_SECONDS, or lower the retention of dead letters, and deploy',
+      say('replay-window', { time, kept: shown(deadRetention) }),
+      say('raise-ttl-or-lower-retention'),
     ),
     judged(
-      'messages stay invisible while the worker processes them',
+      say('stays-invisible'),
       queueVisibility >= 6 * workerTimeout,
-      `visibility timeout ${shown(queueVisibility)}, worker timeout ${shown(workerTimeout)}; AWS recommends a factor of six`,
-      'raise VisibilityTimeout of the order queue, or lower the timeout of the worker, and deploy',
+      say('visibility-window', { time: shown(queueVisibility), limit: shown(workerTimeout) }),
+      say('raise-visibility'),
     ),
     judged(
-      'the receiver responds before the sender gives up',
+      say('receiver-responds'),
       webhookTimeout < SENDER_TIMEOUT_SECONDS,
-      `timeout ${shown(webhookTimeout)}, the sender waits ${shown(SENDER_TIMEOUT_SECONDS)}`,
-      'lower the timeout of the webhook function and deploy',
+      say('receiver-window', { time: shown(webhookTimeout), limit: shown(SENDER_TIMEOUT_SECONDS) }),
+      say('lower-webhook-timeout'),
     ),
     deadLetterCheck(windows.maxReceives, windows.queueRetention),
   ]

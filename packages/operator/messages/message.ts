@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { RETENTION_SECONDS } from '@order-relay/deploy/queues.ts'
 import type { OrderEvent } from '@order-relay/lib/orders/events.ts'
+import { causeOf } from '@order-relay/lib/worker/failing.ts'
 import { pace } from '../core/async.ts'
 import type { Context } from '../core/context.ts'
 import { cannot, explain } from '../core/errors.ts'
@@ -103,16 +104,9 @@ export const textOf = ({ body }: Message): string => {
 /** When SQS deletes it. In a FIFO queue, retention restarts when a message becomes a dead letter. */
 export const deletedAt = ({ raw }: Message): Date => new Date(raw.sent.getTime() + RETENTION_SECONDS * 1000)
 
-/** An error without the parts that vary between messages: ids, values and numbers other than a status. */
-const normalised = (error: string): string =>
-  error
-    .replaceAll(/[\da-f]{8}-[\da-f-]{27}/gi, '…')
-    .replaceAll(/(?<!Field )"[^"]*"/g, '"…"')
-    .replaceAll(/(?<!answered )(?<!\w)-?\d[\d.]*/g, '…')
-
 /** The group of a failure: its error or, if unknown, its store and event. */
 const failureOf = ({ from, error, event, source }: Message): string =>
-  `${from}: ${error === undefined ? `${event ?? 'message'} of ${source ?? 'no store'}` : normalised(error)}`
+  `${from}: ${error === undefined ? `${event ?? 'message'} of ${source ?? 'no store'}` : causeOf(error)}`
 
 export const groupOf = (message: Message): string => hash('sha256', failureOf(message)).slice(0, 8)
 

@@ -17,7 +17,7 @@ import {
   ordersWhere,
   timelineOf,
 } from './orders.ts'
-import { whyWaiting } from './why-waiting.ts'
+import { waitingInWords, whyWaiting } from './why-waiting.ts'
 
 const requestText = ({ id, kind, of, state, reason }: RequestView) =>
   `${kind.padEnd(10)}  ${of === undefined ? '' : `of the ${of}: `}${state}, request ${id}${reason === undefined ? '' : `: ${reason.status} ${reason.message}`}`
@@ -43,7 +43,7 @@ const show = async (context: Context, source: string, external_id: string): Prom
   const { order, updated_at, failing } = stored
   const { result, doubt, version } = order
   const requests = requestViews(order)
-  const waiting = whyWaiting(stored, Date.now(), announced)
+  const waiting = waitingInWords(whyWaiting(stored, Date.now(), announced))
   const others = Object.entries({ ...result, source, external_id, status: result?.status ?? 'unknown' })
   const text = facts({
     // First, regardless of their position in the service's response.

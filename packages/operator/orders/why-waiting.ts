@@ -10,6 +10,8 @@ import {
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { MAX_RECEIVES } from '@order-relay/lib/platform/retry.ts'
 import { isInReview } from '@order-relay/lib/protocol/status.ts'
+import { type Coded, textOf } from '../core/coded.ts'
+import { say, type WaitingCode } from './messages.ts'
 
 /** Whom or what something waits for, in the words of a sentence. */
 const FOR = {
@@ -28,7 +30,8 @@ const FOR = {
 /** Times are ISO 8601. */
 type Reason = {
   for: keyof typeof FOR
-  reason: string
+  /** The message of an error has no code. */
+  reason: string | Coded<WaitingCode>
   since?: string
   /** When it is tried again, at the latest. */
   next?: string
@@ -41,7 +44,11 @@ type Reason = {
 type WaitingLink = Reason & { what: string; id?: string; others?: number }
 
 /** What somebody can do about an order, and what follows; `of` is what a withdrawal takes back. */
-type WaitingAction = { action: 'check' | 'replay' | 'discard' | 'withdraw'; of?: RequestKind; effect: string }
+type WaitingAction = {
+  action: 'check' | 'replay' | 'discard' | 'withdraw'
+  of?: RequestKind
+  effect: Coded<WaitingCode>
+}
 
 export type Waiting = {
   summary: string
@@ -59,7 +66,11 @@ const isDead = ({ receives }: Failing): boolean => receives >= MAX_RECEIVES
 const whyFailing = (failing: Failing): Reason => {
   const { code, since, next_at: next, message, receives } = failing
   if (isDead(failing))
-    return { for: 'operator', since, reason: `it is a dead letter after ${receives} attempts: ${message}` }
+    return {
+      for: 'operator',
+      since,
+      reason: say('waits/dead', { count: receives, reason: { foreign: message } }),
+    }
   const isService = ['unavailable', 'failed', 'throttled', 'not_called'].includes(code)
   return {
     for: code === 'unauthorized' ? 'service key' : isService ? 'service' : 'relay',
@@ -73,11 +84,11 @@ const whyFailing = (failing: Failing): Reason => {
 const whyOpen = (request: OpenRequest, stored: StoredOrder): Reason => {
   switch (request.stage) {
     case 'held':
-      return { for: 'accountant', reason: 'the service holds it until the invoice is finalized' }
+      return { for: 'accountant', reason: say('waits/held') }
     case 'early':
-      return { for: 'accountant', reason: 'the service takes it once the invoice is finalized' }
+      return { for: 'accountant', reason: say('waits/early') }
     case 'behind create':
-      return { for: 'create', reason: 'the service does not know the order before that' }
+      return { for: 'create', reason: say('waits/behind-create') }
     default:
       return whyToBeSent(request, stored)
   }
@@ -88,15 +99,16 @@ const whyToBeSent = (request: OpenRequest, stored: StoredOrder): Reason => {
   const refused = refusalOf(request)
   if (refused !== undefined && isRefused(request)) {
     const { status, message } = refused.reason
-    const reason = `the service refused it: ${status} ${message}`
+    const reason = say('waits/refused', { status, reason: { foreign: message } })
     return { for: 'accountant', reason, since: iso(refused.since), ...nextCheck(stored) }
   }
   if (failing !== undefined && !isDead(failing))
-    return { for: 'earlier event', reason: `the event "${failing.event}" fails`, next: failing.next_at }
-  const reason =
-    request.stage === 'unanswered'
-      ? 'the answer of the service was lost: it is sent again'
-      : 'it is to be sent'
+    return {
+      for: 'earlier event',
+      reason: say('waits/failing', { event: failing.event }),
+      next: failing.next_at,
+    }
+  const reason = say(request.stage === 'unanswered' ? 'waits/unanswered' : 'waits/unsent')
   return { for: bulk === undefined ? 'worker' : 'bulk queue', reason, ...nextCheck(stored) }
 }
 
@@ -107,11 +119,14 @@ const linksOf = (stored: StoredOrder, create: Announced['create']): WaitingLink[
   const add = (what: string, reason: Reason, id?: string, others = 0) =>
     links.push({ what, ...(id !== undefined && { id }), ...reason, ...(others > 0 && { others }) })
   if (failing !== undefined) add(failing.event, whyFailing(failing), failing.delivery)
-  if (bulk !== undefined)
-    add('order', { for: 'bulk queue', reason: 'calls of an import would delay those of other stores' })
+  if (bulk !== undefined) add('order', { for: 'bulk queue', reason: say('waits/import') })
   if (result !== undefined && isInReview(result.status)) {
-    const error = typeof result.error === 'string' ? `: ${result.error}` : ''
-    add('invoice', { for: 'accountant', reason: `it is in review${error}`, ...nextCheck(stored) })
+    const { error } = result
+    const reason =
+      typeof error === 'string'
+        ? say('waits/review-reason', { reason: { foreign: error } })
+        : say('waits/review')
+    add('invoice', { for: 'accountant', reason, ...nextCheck(stored) })
   }
   for (const request of openRequests(order))
     if (request.id !== failing?.delivery)
@@ -120,43 +135,41 @@ const linksOf = (stored: StoredOrder, create: Announced['create']): WaitingLink[
   if (doubt !== false)
     add('result', {
       for: 'check',
-      reason: 'it may be out of date and is read from the service',
+      reason: say('waits/doubt'),
       ...nextCheck(stored),
     })
   if (create !== undefined && !isKnown(order, create.id))
-    add('create', { for: 'worker', reason: 'it is in the order queue' }, create.id)
+    add('create', { for: 'worker', reason: say('waits/queued') }, create.id)
   return links
 }
 
 /** What becomes of a dead letter that is discarded. */
-const discarded = ({ event, delivery }: Failing, { order }: StoredOrder): string => {
-  if (isKnown(order, delivery)) return 'The request is kept with the order, and the next check sends it.'
+const discarded = ({ event, delivery }: Failing, { order }: StoredOrder) => {
+  if (isKnown(order, delivery)) return say('discard/kept')
   return ['order.create', 'order.payment', 'order.refund', 'order.withdraw'].includes(event)
-    ? 'The request is lost, and its store is not notified.'
-    : 'Nothing is lost once a check has read the order from the service.'
+    ? say('discard/lost')
+    : say('discard/harmless')
 }
 
 const actionsOf = (stored: StoredOrder): WaitingAction[] => {
   const { order, failing, check_at } = stored
   const isBlocked = failing !== undefined && !isDead(failing)
   const hasRefused = openRequests(order).some(isRefused)
-  const soon = check_at === undefined ? '' : `, which is due at ${iso(check_at)}`
-  const check = isBlocked
-    ? `The check waits behind "${failing.event}" and changes nothing before that succeeds.`
-    : `The worker reads the order from the service${hasRefused ? ' and sends what was refused again' : ''}${soon}.`
-  const when = isBlocked ? 'When the service answers again, the' : 'The'
+  const reads = hasRefused ? 'check/resends' : 'check/reads'
+  const read = check_at === undefined ? say(reads) : say(`${reads}-due`, { time: iso(check_at) })
+  const check = isBlocked ? say('check/blocked', { event: failing.event }) : read
   return [
     { action: 'check', effect: check },
     ...(failing !== undefined && isDead(failing)
       ? ([
-          { action: 'replay', effect: `The worker processes "${failing.event}" at once.` },
+          { action: 'replay', effect: say('replay/now', { event: failing.event }) },
           { action: 'discard', effect: discarded(failing, stored) },
         ] as const)
       : []),
     ...openRequests(order)
       .filter(({ stage }) => stage !== 'held')
       .map(({ kind: of }) => {
-        const effect = `${when} order is read, and the ${of} withdrawn unless it is done already.`
+        const effect = say(isBlocked ? 'withdraw/later' : 'withdraw/now', { kind: say(`kind/${of}`) })
         return { action: 'withdraw', of, effect } as const
       }),
   ]
@@ -167,7 +180,7 @@ const summaryOf = ([first, ...behind]: readonly WaitingLink[], now: number): str
   const { what, reason, since, next } = first
   const attempt = next !== undefined && Date.parse(next) > now ? `at ${next}` : 'now'
   return [
-    `${what} waits for ${FOR[first.for]}${since === undefined ? '' : ` since ${since}`}: ${reason}`,
+    `${what} waits for ${FOR[first.for]}${since === undefined ? '' : ` since ${since}`}: ${textOf(reason)}`,
     ...(next === undefined ? [] : [`next attempt ${attempt}`]),
     ...(behind.length === 0 ? [] : [`${behind.map(link => link.what).join(', ')} behind it`]),
   ].join('; ')
@@ -183,3 +196,10 @@ export const whyWaiting = (stored: StoredOrder, now: number, announced?: Announc
   const links = linksOf(stored, announced?.create)
   return { summary: summaryOf(links, now), links, actions: links.length === 0 ? [] : actionsOf(stored) }
 }
+
+/** The same without codes, for output. */
+export const waitingInWords = ({ summary, links, actions }: Waiting) => ({
+  summary,
+  links: links.map(link => ({ ...link, reason: textOf(link.reason) })),
+  actions: actions.map(action => ({ ...action, effect: action.effect.text })),
+})

@@ -7,11 +7,7 @@ import { count, facts, lines, type Report, table } from '../core/output.ts'
 import { type Depth, type Queues, queuesOf } from '../core/queue.ts'
 import { FLOW_NAMES, flowRates, lastIntervals, type ReadSeries, type Series, seriesOf } from './metrics.ts'
 
-export type AlarmState = {
-  name: string
-  /** The page of docs/runbook. */
-  page: string
-  summary: string
+export type AlarmState = Omit<Alarm, 'condition'> & {
   /** `unknown`: not enough data or, locally, a condition that only AWS can measure. */
   state: 'ok' | 'alarm' | 'unknown'
   /** When it entered this state, if known. */

@@ -159,7 +159,7 @@ export const awsTests = () => {
   test.each([
     [{ confirmed: 0, pending: 0 }, /note {2}alarms reach somebody: nobody is subscribed/],
     [{ confirmed: 0, pending: 1 }, /note {2}alarms reach somebody: the subscription is not confirmed/],
-    [{ confirmed: 1 }, /ok {2}alarms reach somebody: 1 subscription/],
+    [{ confirmed: 1 }, /ok {2}alarms reach somebody: confirmed subscriptions of .*: 1$/m],
     [{ unreserved: 8 }, /ok {2}the account's Lambda concurrency suffices/],
     [{ unreserved: 7 }, /!! {4}the account's Lambda concurrency suffices: quota 10, 7 of them/],
   ])('the doctor checks the subscriptions of alarms and the quota (%j)', async (state, expected) => {

@@ -7,6 +7,7 @@ import { DAY, HOUR } from '@order-relay/lib/platform/environment.ts'
 import { secondsOf } from '@order-relay/lib/platform/stores.ts'
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { logFile } from '@order-relay/local/log.ts'
+import { textOf } from '../core/coded.ts'
 import type { Context } from '../core/context.ts'
 import { type LogLine, logOf, newestOf } from '../core/log.ts'
 import { since } from '../core/options.ts'
@@ -100,9 +101,9 @@ describe('the settings that must be consistent', () => {
     [{ maxReceives: undefined }, [DEAD]],
   ])('with %j, reports the problems %j with remedies', (change, expected) => {
     const findings = windowFindings({ ...sound, ...change })
-    expect(findings.map(({ check }) => check)).toEqual([RETRIES, REPLAYS, INVISIBLE, ANSWERED, DEAD])
+    expect(findings.map(({ check }) => textOf(check))).toEqual([RETRIES, REPLAYS, INVISIBLE, ANSWERED, DEAD])
     const problems = findings.filter(({ level }) => level === 'problem')
-    expect(problems.map(({ check }) => check)).toEqual(expected)
+    expect(problems.map(({ check }) => textOf(check))).toEqual(expected)
     expect(findings.filter(({ remedy }) => remedy !== undefined)).toEqual(problems)
   })
 })

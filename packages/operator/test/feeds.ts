@@ -40,7 +40,9 @@ export const feedTests = () => {
       await local.stack().sqs.receiveMessage({ QueueUrl: local.queue(FEED), VisibilityTimeout: 0 })
       return (await list()).length > 0
     })
-    expect((await local.relay(['doctor'])).out).toContain('1 dead letter that its consumer could not handle')
+    expect((await local.relay(['doctor'])).out).toContain(
+      'dead letters that its consumer could not handle: 1',
+    )
     expect(await list()).toMatchObject([{ from: 'feed', external_id: 'poison', event: 'order.updated' }])
     const { out } = await local.relay(['dead', 'replay', '--source', PERSIAN])
     expect(out).toBe('Replayed 1 message.\n')

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import type { Announced } from '@order-relay/lib/orders/announcements.ts'
 import { isSettled, newOrder, type Order } from '@order-relay/lib/orders/order.ts'
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
-import { whyWaiting } from '../orders/why-waiting.ts'
+import { waitingInWords, whyWaiting } from '../orders/why-waiting.ts'
 
 const NOW = Date.parse('2026-01-02T03:00:00Z')
 const KEY = { source: 'shop', external_id: '1' }
@@ -34,7 +34,7 @@ const why = (order: Partial<Order>, { announced, ...more }: More = {}) => {
   const bare = { outbox: undefined, bulk: undefined, revision: 1, updated_at: '' }
   const stored = { order: { ...newOrder(KEY), ...order }, ...bare, ...more }
   const check = isSettled(stored.order) ? {} : { check_at: NOW / 1000 + 600 }
-  return whyWaiting({ ...check, ...stored }, NOW, announced)
+  return waitingInWords(whyWaiting({ ...check, ...stored }, NOW, announced))
 }
 const CHECK = '2026-01-02T03:10:00.000Z'
 

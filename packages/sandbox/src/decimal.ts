@@ -1,5 +1,6 @@
 import { decimalOf, ExactNumber, type JsonNumber } from '@order-relay/lib/protocol/json.ts'
 
+// Not big.js: pricing needs quotients and remainders of BigInt anyway, which are twice as fast and a package less.
 /** An exact decimal: `units / 10^scale`. Used for quantities, prices, stock and tax rates. */
 export type Decimal = { units: bigint; scale: number }
 

@@ -18,6 +18,9 @@ const STATES = {
 
 export const isActive = ({ state }: Alarm) => state === 'alarm'
 
+const meaningOf = ({ code, summary: text, store = '' }: Alarm) =>
+  ({ code: `alarm/${code}`, text, values: { store } }) as const
+
 const runbookOf = ({ page }: Alarm) => linkTo(['runbook', page])
 
 const ALARMS: Column<Alarm>[] = [
@@ -30,7 +33,7 @@ const ALARMS: Column<Alarm>[] = [
     ),
   },
   { label: t('State'), cell: ({ state }) => <Chip tone={STATES[state][1]}>{STATES[state][0]}</Chip> },
-  { label: t('Meaning'), kind: 'breaks sentences', cell: ({ summary }) => <Message text={summary} /> },
+  { label: t('Meaning'), kind: 'breaks sentences', cell: alarm => <Message text={meaningOf(alarm)} /> },
   { label: t('Since'), cell: ({ since }) => since && <Ago iso={since} /> },
 ]
 
@@ -88,7 +91,7 @@ const Verdict = ({ alarms, problems }: Data) => {
               </span>
             )}
             <br />
-            <Message text={alarm.summary} />
+            <Message text={meaningOf(alarm)} />
           </p>
           <LinkButton href={runbookOf(alarm)}>{t('What to do')}</LinkButton>
         </li>

@@ -3,40 +3,6 @@ import '@order-relay/web/service-messages.ts'
 
 /** What the relay and its commands say, as an Iranian operator has it. */
 learnMessages({
-  // Alarms.
-  'An order event failed for days and waits in the dead-letter queue':
-    'رویداد یک سفارش روزها ناموفق بوده و در صف پیام‌های ناکام مانده است',
-  'Authentic input is unreadable or contradictory and waits in the quarantine queue':
-    'ورودی معتبری ناخوانا یا متناقض است و در قرنطینه مانده است',
-  'The webhook function has quarantined authentic input': 'تابع وب‌هوک ورودی معتبری را قرنطینه کرد',
-  'The worker function has quarantined authentic input': 'پردازشگر ورودی معتبری را قرنطینه کرد',
-  'The oldest message of the order queue is over 15 minutes old':
-    'قدیمی‌ترین پیام صف سفارش‌ها بیش از ۱۵ دقیقه مانده است',
-  'The oldest message of the bulk queue is over 12 hours old':
-    'قدیمی‌ترین پیام صف انبوه بیش از ۱۲ ساعت مانده است',
-  'An order keeps failing and is over 30 minutes behind':
-    'سفارشی پیاپی ناموفق است و بیش از ۳۰ دقیقه عقب مانده است',
-  'The webhook function crashed or timed out': 'تابع وب‌هوک از کار افتاد یا وقتش تمام شد',
-  'Lambda throttles the webhook function': 'Lambda تابع وب‌هوک را محدود می‌کند',
-  "The function of the stores' API crashed or timed out": 'تابع API فروشگاه‌ها از کار افتاد یا وقتش تمام شد',
-  "Lambda throttles the function of the stores' API": 'Lambda تابع API فروشگاه‌ها را محدود می‌کند',
-  'A webhook could not be stored in DynamoDB or SQS; the accounting service was told to retry':
-    'وب‌هوکی در DynamoDB یا SQS ذخیره نشد؛ از سرویس حسابداری خواسته شد دوباره بفرستد',
-  "A store's request could not be stored in DynamoDB or SQS; the store was told to retry":
-    'درخواست فروشگاهی در DynamoDB یا SQS ذخیره نشد؛ از فروشگاه خواسته شد دوباره بفرستد',
-  'Webhooks arrive that are not signed with a known secret':
-    'وب‌هوک‌هایی می‌رسد که با کلید شناخته‌شده‌ای امضا نشده‌اند',
-  'The accounting service rejects the API key; no order can be processed':
-    'سرویس حسابداری کلید API را نمی‌پذیرد؛ هیچ سفارشی پردازش نمی‌شود',
-  'The accounting service is unavailable; orders wait': 'سرویس حسابداری در دسترس نیست؛ سفارش‌ها منتظرند',
-  'The worker crashed or timed out': 'پردازشگر از کار افتاد یا وقتش تمام شد',
-  'The check for missed webhooks has not run': 'بررسی وب‌هوک‌های ازدست‌رفته اجرا نشده است',
-  "A store's HTTP endpoint has rejected a message for over an hour":
-    'نقطهٔ دریافت فروشگاهی بیش از یک ساعت است که پیامی را نمی‌پذیرد',
-  'A feed message failed for days and waits in the dead-letter queue':
-    'پیام خوراک یک فروشگاه روزها ناموفق بوده و در صف پیام‌های ناکام مانده است',
-  'The store "{name}" has not received its oldest message for over an hour':
-    'فروشگاه «{name}» قدیمی‌ترین پیام خود را بیش از یک ساعت است که نگرفته است',
   // Differences and outcomes of an audit.
   'order is "{ours}" here and unknown to the service': 'سفارش اینجا «{ours}» است و سرویس آن را نمی‌شناسد',
   'order is unknown here and "{theirs}" at the service': 'سفارش اینجا ناشناخته و در سرویس «{theirs}» است',
@@ -48,59 +14,10 @@ learnMessages({
   quarantined: 'در قرنطینه',
   'ignored: {why}': 'نادیده‌گرفته: {why}',
   'refused: {why}': 'ردشده: {why}',
-  // What `whyWaiting` says.
+  // Kinds of requests, and why they wait.
   create: 'ثبت سفارش',
   payment: 'پرداخت',
   refund: 'برگشت',
-  'the service holds it until the invoice is finalized': 'سرویس آن را تا قطعی‌شدن فاکتور نگه می‌دارد',
-  'the service takes it once the invoice is finalized': 'سرویس آن را پس از قطعی‌شدن فاکتور می‌پذیرد',
-  'the service refused it': 'سرویس آن را رد کرد',
-  'the service refused it: {status} {reason}': 'سرویس آن را با {status} رد کرد: {reason}',
-  'the event "{=event}" fails': 'رویداد «{event}» ناموفق است',
-  'the service does not know the order before that': 'سرویس پیش از آن سفارش را نمی‌شناسد',
-  'it is to be sent': 'باید فرستاده شود',
-  'the answer of the service was lost: it is sent again': 'پاسخ سرویس نرسید: دوباره فرستاده می‌شود',
-  'it is in review': 'در بررسی است',
-  'it is in review: {reason}': 'در بررسی است: {reason}',
-  'it is a dead letter after {count} attempts: {=reason}': 'پس از {count} تلاش پیام ناکام است: {reason}',
-  'calls of an import would delay those of other stores':
-    'فراخوانی‌های یک ورود انبوه فروشگاه‌های دیگر را معطل می‌کرد',
-  'it may be out of date and is read from the service': 'شاید کهنه باشد و از سرویس خوانده می‌شود',
-  'it is in the order queue': 'در صف سفارش‌هاست',
-  'The worker reads the order from the service.': 'پردازشگر سفارش را از سرویس می‌خواند.',
-  'The worker reads the order from the service, which is due at {=time}.':
-    'پردازشگر سفارش را از سرویس می‌خواند؛ موعد آن {time} است.',
-  'The worker reads the order from the service and sends what was refused again.':
-    'پردازشگر سفارش را از سرویس می‌خواند و آنچه رد شده بود دوباره می‌فرستد.',
-  'The worker reads the order from the service and sends what was refused again, which is due at {=time}.':
-    'پردازشگر سفارش را از سرویس می‌خواند و آنچه رد شده بود دوباره می‌فرستد؛ موعد آن {time} است.',
-  'The check waits behind "{=event}" and changes nothing before that succeeds.':
-    'بررسی پشت «{event}» می‌ماند و تا آن موفق نشود چیزی را تغییر نمی‌دهد.',
-  'The worker processes "{=event}" at once.': 'پردازشگر «{event}» را بی‌درنگ پردازش می‌کند.',
-  'The request is kept with the order, and the next check sends it.':
-    'درخواست همراه سفارش می‌ماند و بررسی بعدی آن را می‌فرستد.',
-  'Nothing is lost once a check has read the order from the service.':
-    'پس از آنکه یک بررسی سفارش را از سرویس بخواند، چیزی از دست نمی‌رود.',
-  'The request is lost, and its store is not notified.':
-    'درخواست از دست می‌رود و فروشگاه از آن خبردار نمی‌شود.',
-  'The order is read, and the {kind} withdrawn unless it is done already.':
-    'سفارش خوانده می‌شود و اگر هنوز انجام نشده باشد از {kind} انصراف داده می‌شود.',
-  'When the service answers again, the order is read, and the {kind} withdrawn unless it is done already.':
-    'وقتی سرویس دوباره پاسخ دهد، سفارش خوانده می‌شود و اگر هنوز انجام نشده باشد از {kind} انصراف داده می‌شود.',
-  'One request in a hundred takes over 5 seconds; the accounting service and the stores wait for ten':
-    'از هر صد درخواست یکی بیش از ۵ ثانیه می‌کشد؛ سرویس حسابداری و فروشگاه‌ها ده ثانیه صبر می‌کنند',
-  'The API refuses webhooks or requests of stores with 429: they exceed the limit of their route':
-    'API وب‌هوک‌ها یا درخواست‌های فروشگاه‌ها را با ۴۲۹ رد می‌کند: از سقف مسیرشان بیشترند',
-  'Lambda throttles the worker': 'Lambda پردازشگر را محدود می‌کند',
-  'The check for missed webhooks failed': 'بررسی وب‌هوک‌های ازدست‌رفته ناموفق بود',
-  'The feeder, which delivers to HTTP feeds, crashed or timed out':
-    'فرستندهٔ خوراک‌های HTTP از کار افتاد یا وقتش تمام شد',
-  "A store's HTTP endpoint has failed for so long that the relay only probes it":
-    'نقطهٔ دریافت فروشگاهی چنان دیر پاسخ نداده که رله فقط آن را می‌آزماید',
-  'A feed message failed for days and was moved to the dead-letter queue':
-    'پیام خوراک یک فروشگاه روزها ناموفق بود و به صف پیام‌های ناکام رفت',
-  'Messages that the store "{name}" could not handle wait in its dead-letter queue':
-    'پیام‌هایی که فروشگاه «{name}» از عهده‌شان برنیامده در صف پیام‌های ناکامش مانده‌اند',
   // Fields of records.
   url: 'نشانی',
   answer: 'پاسخ',
@@ -354,100 +271,11 @@ learnMessages({
   'request this permission': 'این مجوز را درخواست کنید',
   'The session has ended: open the address that npm start or relay console printed':
     'نشست پایان یافت: نشانی‌ای را که npm start یا relay console نوشت بگشایید',
-  // Findings of the doctor.
-  'deliveries are remembered for as long as the sender retries':
-    'تحویل‌ها تا وقتی فرستنده دوباره می‌فرستد به یاد می‌مانند',
-  'remembered for {time}, retried for up to {longest}': 'ماندگاری {time}، تلاش دوباره تا {longest}',
-  'raise DELIVERY_TTL_SECONDS and deploy': 'DELIVERY_TTL_SECONDS را بیشتر و مستقر کنید',
-  'deliveries are remembered for as long as dead letters can be replayed':
-    'تحویل‌ها تا وقتی پیام‌های ناکام دوباره پردازش‌پذیرند به یاد می‌مانند',
-  'remembered for {time}, dead letters are kept for {kept}': 'ماندگاری {time}، پیام‌های ناکام {kept} می‌مانند',
-  'raise DELIVERY_TTL_SECONDS, or lower the retention of dead letters, and deploy':
-    'DELIVERY_TTL_SECONDS را بیشتر یا ماندگاری پیام‌های ناکام را کمتر و مستقر کنید',
-  'messages stay invisible while the worker processes them': 'پیام‌ها هنگام پردازش پنهان می‌مانند',
-  'visibility timeout {time}, worker timeout {limit}; AWS recommends a factor of six':
-    'مهلت پنهان‌ماندن {time}، مهلت پردازشگر {limit}؛ توصیهٔ AWS شش برابر است',
-  'raise VisibilityTimeout of the order queue, or lower the timeout of the worker, and deploy':
-    'VisibilityTimeout صف سفارش‌ها را بیشتر یا مهلت پردازشگر را کمتر و مستقر کنید',
-  'the receiver responds before the sender gives up': 'گیرنده پیش از پایان صبر فرستنده پاسخ می‌دهد',
-  'timeout {time}, the sender waits {limit}': 'مهلت {time}، فرستنده {limit} صبر می‌کند',
-  'lower the timeout of the webhook function and deploy': 'مهلت تابع وب‌هوک را کمتر و مستقر کنید',
-  'failing messages become dead letters before they expire':
-    'پیام‌های ناموفق پیش از انقضا به صف پیام‌های ناکام می‌روند',
-  '{count} receives within at most {time}; retention is {kept}':
-    '{count} دریافت در حداکثر {time}؛ ماندگاری {kept}',
-  'the order queue has no dead-letter queue': 'صف سفارش‌ها صف پیام‌های ناکام ندارد',
-  'deploy again': 'دوباره مستقر کنید',
-  'lower maxReceiveCount of the order queue, or raise its retention, and deploy':
-    'maxReceiveCount صف سفارش‌ها را کمتر یا ماندگاری‌اش را بیشتر و مستقر کنید',
-  'the webhook is registered': 'وب‌هوک ثبت شده است',
   'no secret is stored for {=url}': 'برای {url} کلید امضایی نیست',
-  'the relay accepts webhooks signed with its secret': 'رله وب‌هوک‌های امضاشده با کلیدش را می‌پذیرد',
-  'try again in a minute, when the relay has read new secrets; otherwise check its clock and that the URL is its own':
-    'یک دقیقهٔ دیگر که رله کلیدهای تازه را خوانده است دوباره بیازمایید؛ وگرنه ساعت و نشانی‌اش را بررسی کنید',
-  'see the log: {=command}': 'گزارش را ببینید: {command}',
-  'one secret is in use': 'یک کلید امضا در کار است',
-  '{count} are: a rotation is not finished': '{count} کلید: تعویض کلید پایان نیافته است',
-  'no other secret is accepted': 'کلید دیگری پذیرفته نیست',
-  'accepted, but not of {=url}: {=others}': 'پذیرفته، ولی نه از {url}: {others}',
-  'if they belong to an earlier URL: {=command}': 'اگر از نشانی پیشین‌اند: {command}',
-  'the accounting service accepts the API key': 'سرویس حسابداری کلید API را می‌پذیرد',
   'set a key with the scope orders.write: {=command}': 'کلیدی با دامنهٔ orders.write بگذارید: {command}',
-  'no key is stored': 'کلیدی نیست',
-  'check that it is up; events wait until then': 'بررسی کنید که برپا باشد؛ رویدادها تا آن گاه می‌مانند',
-  'the clocks of the service and the relay agree': 'ساعت سرویس و رله یکی است',
-  '{count} s apart; the tolerance is {most} s': '{count} ثانیه اختلاف؛ تا {most} پذیرفته است',
-  'correct the clock of the accounting service': 'ساعت سرویس حسابداری را درست کنید',
-  'correct the clock of the accounting service: all its webhooks are refused':
-    'ساعت سرویس حسابداری را درست کنید: همهٔ وب‌هوک‌هایش رد می‌شوند',
-  'the order queue is processed': 'صف سفارش‌ها پردازش می‌شود',
-  'no messages wait': 'پیامی منتظر نیست',
-  '{messages}, {count} of them in progress or waiting for a retry':
-    '{messages}، {count} در حال پردازش یا منتظر تلاش دوباره',
-  'no store imports orders': 'هیچ فروشگاهی ورود انبوه ندارد',
-  'the bulk queue is empty': 'صف انبوه خالی است',
-  '{messages} in the bulk queue': '{messages} در صف انبوه',
-  'dead letters': 'پیام‌های ناکام',
   quarantine: 'قرنطینه',
-  none: 'هیچ',
-  'see {=list}, fix the cause, then {=replay}': '{list} را ببینید، علت را برطرف کنید، سپس {replay}',
-  'see {=list}; once a new version can read it, {=replay}':
-    '{list} را ببینید؛ وقتی نسخهٔ تازه بتواند بخواند، {replay}',
-  'the feed of "{=source}"': 'خوراک «{source}»',
-  'it has no signing secret': 'کلید امضا ندارد',
-  '{count} dead letters that its consumer could not handle':
-    '{count} پیام ناکام که مصرف‌کننده‌اش از عهده برنیامده',
-  '{messages} not received yet': '{messages} هنوز دریافت نشده',
-  'check that the store reads its queue': 'بررسی کنید که فروشگاه صفش را بخواند',
-  'its queue does not exist': 'صفش وجود ندارد',
-  'restart npm start': 'npm start را از نو آغاز کنید',
-  'deploy the stores.yml of this checkout': 'stores.yml همین نسخه را مستقر کنید',
-  'the key of "{=source}"': 'کلید «{source}»',
-  'it has none, so it cannot use the API': 'ندارد و نمی‌تواند از API استفاده کند',
-  'the index of keys and secrets': 'نمایهٔ کلیدها',
-  'it differs from them': 'با آن‌ها نمی‌خواند',
-  'the keys of "{=source}"': 'کلیدهای «{source}»',
-  'stored, but the store is not in stores.yml': 'هست، ولی فروشگاه در stores.yml نیست',
-  'alarms reach somebody': 'هشدارها به کسی می‌رسند',
-  '{count} subscriptions of {=topic}': '{count} اشتراک {topic}',
-  '1 subscription of {=topic}': '۱ اشتراک {topic}',
-  'the subscription is not confirmed': 'اشتراک تأیید نشده است',
-  'open the link in the e-mail from AWS': 'پیوند درون رایانامهٔ AWS را بگشایید',
-  'nobody is subscribed to {=topic}': 'کسی مشترک {topic} نیست',
-  'deploy with ALARM_EMAIL, or subscribe to the topic': 'با ALARM_EMAIL مستقر کنید یا مشترک شوید',
-  "the account's Lambda concurrency suffices": 'همزمانی Lambda در این حساب بس است',
-  'quota {quota}, {unreserved} of them unreserved; queues use up to {reading}, {reserved} are reserved for the endpoints':
-    'سهمیه {quota}، از آن {unreserved} آزاد؛ صف‌ها تا {reading}، ورودی‌ها {reserved}',
-  'request a higher quota, or lower workerConcurrency: docs/operate.md, Quotas':
-    'سهمیهٔ بیشتر بخواهید یا workerConcurrency را کمتر کنید: docs/operate.md، Quotas',
-  'check {=topic}': 'بررسی {topic}',
-  'fix this and run the command again': 'این را برطرف و دوباره اجرا کنید',
   '1 message': '۱ پیام',
   '{count} messages': '{count} پیام',
-  '{count} seconds': '{count} ثانیه',
-  '{count} minutes': '{count} دقیقه',
-  '{count} hours': '{count} ساعت',
-  '{count} days': '{count} روز',
   // Findings about a store.
   'Checking: {done} of {all}': 'بررسی {done} از {all}',
   duplicates: 'پیام‌های تکراری',
@@ -534,12 +362,4 @@ learnMessages({
   'read what the store has handled from "{=place}"': 'خواندن آنچه فروشگاه انجام داده از «{place}»',
   'check --handled': 'جایش را بررسی کنید',
   'The log has ended': 'گزارش پایان یافت',
-  // What would match others, too.
-  '{=url} refuses {=id}': '{url} کلید {id} را نمی‌پذیرد',
-  '{=url}, since {time}': '{url}، از {time}',
-  '{=url} accepts {=id}': '{url} کلید {id} را می‌پذیرد',
-  '{=url} does not answer with a date': 'پاسخ {url} تاریخ ندارد',
-  '{=command} shows why they wait': '{command} نشان می‌دهد چرا منتظرند',
-  '{=command} shows what its endpoint answers': '{command} نشان می‌دهد نقطهٔ دریافت چه پاسخ می‌دهد',
-  '{=url} answers {status} to a signed ping': '{url} به آزمون امضاشده پاسخ {status} می‌دهد',
 })

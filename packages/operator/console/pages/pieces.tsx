@@ -1,13 +1,14 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { StoreChoice } from '@order-relay/web/filters.tsx'
 import { decimal } from '@order-relay/web/format.ts'
-import { translateMessage } from '@order-relay/web/messages.ts'
+import { type Coded, translateCoded, translateMessage } from '@order-relay/web/messages.ts'
 import { Button, Code, type Column, Facts, Name, Scrolls } from '@order-relay/web/pieces.tsx'
 import { useResources } from '@order-relay/web/resources.ts'
 import { linkTo } from '@order-relay/web/route.ts'
 import type { ComponentChildren } from 'preact'
 import { OVERVIEW, type RouteData } from './api.ts'
 import { t } from './persian.ts'
+import { PERSIAN } from './persian-coded.ts'
 
 export const linkToOrder = (source: string, external_id: string) => linkTo(['orders', source, external_id])
 
@@ -17,12 +18,17 @@ export const StoreFilter = () => {
   return <StoreChoice sources={data?.overview.sources ?? []} />
 }
 
-type MessageProps = { text: string | undefined; as?: 'span' | 'p' | 'dd'; kind?: string }
+type Text = string | Coded<keyof typeof PERSIAN>
+
+type MessageProps = { text: Text | undefined; as?: 'span' | 'p' | 'dd'; kind?: string }
+
+const inWords = (text: Text) =>
+  typeof text === 'string' ? translateMessage(visible(text)) : translateCoded(text, PERSIAN, visible)
 
 /** A message of the relay or the service, in the reader's language. */
 export const Message = ({ text = '', as: Element = 'span', kind }: MessageProps) => (
   <Element class={kind}>
-    <Name>{translateMessage(visible(text))}</Name>
+    <Name>{inWords(text)}</Name>
   </Element>
 )
 

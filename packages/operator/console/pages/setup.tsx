@@ -5,6 +5,7 @@ import { linkTo } from '@order-relay/web/route.ts'
 import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { textOf } from '../../core/coded.ts'
 import { type RouteData, streams } from './api.ts'
 import { t } from './persian.ts'
 import { Message } from './pieces.tsx'
@@ -32,7 +33,7 @@ const FindingItem = ({ finding: { check, level, found, remedy }, service }: Item
       <Message text={check} as="p" kind="strong" />
       <Message text={found} as="p" kind="breaks" />
       {remedy && <Message text={remedy} as="p" kind="breaks remedy" />}
-      {remedy && service && <Remedy {...{ remedy, service }} />}
+      {remedy && service && <Remedy {...{ remedy: textOf(remedy), service }} />}
     </div>
   </li>
 )
@@ -47,7 +48,7 @@ export const Findings = ({ findings, service }: FindingsProps) => {
     sorted.length > 0 && (
       <ul class="card list">
         {sorted.map(finding => (
-          <FindingItem key={`${finding.check} ${finding.found}`} {...{ finding, service }} />
+          <FindingItem key={`${textOf(finding.check)} ${textOf(finding.found)}`} {...{ finding, service }} />
         ))}
       </ul>
     )

@@ -14,7 +14,6 @@ import {
   settings,
 } from './catalogue.ts'
 import { type Changes, changes } from './changes.ts'
-import { assertIntact, assertLogIntact } from './intact.ts'
 import { heldPayments, history, invoiceRows, orders, receipts, returns } from './orders.ts'
 import { addFunctions, type Sql, statements } from './query.ts'
 import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
@@ -117,7 +116,6 @@ export const openStore = (file: string | undefined, clock: Clock) => {
     if (file !== undefined) {
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
       closeSync(openSync(file, 'a', OWNER_ONLY))
-      assertLogIntact(file)
     }
     const db = new DatabaseSync(path)
     // NORMAL does not sync the log at each commit: a commit survives the death of the process, but a power
@@ -130,7 +128,8 @@ export const openStore = (file: string | undefined, clock: Clock) => {
     addFunctions(db)
     const [sql, log] = [statements(db), changes()]
     const transact = transactions(db, sql, log)
-    assertIntact(db)
+    const check = db.prepare('PRAGMA quick_check(1)').get()?.quick_check
+    if (check !== 'ok') throw new Error(`it is damaged: ${check}`)
     const opened = open(db, sql, transact, clock)
     // Only now, since the file might not have been a database.
     if (file !== undefined) for (const suffix of ['', '-wal', '-shm']) chmodSync(file + suffix, OWNER_ONLY)
@@ -138,7 +137,7 @@ export const openStore = (file: string | undefined, clock: Clock) => {
   } catch (cause) {
     const state = isNativeError(cause) ? cause.message : String(cause)
     throw new Error(
-      `Cannot open the database "${path}": ${state}; delete it with its -wal and -shm files, or use another file`,
+      `Cannot open the database "${path}": ${state}; remove .order-relay (elsewhere, the file with its -wal and -shm files) to start over, or use another file`,
       { cause },
     )
   }

@@ -1,0 +1,33 @@
+type Value<Code extends string> = string | number | Coded<Code> | { foreign: string }
+
+/** A message with a stable code, by which the console translates it. A `foreign` value is in the words of another system. */
+export type Coded<Code extends string = string> = {
+  code: Code
+  text: string
+  values: Readonly<Record<string, Value<Code>>>
+}
+
+const wordsOf = (value: Value<string> | undefined): string => {
+  if (typeof value !== 'object') return String(value)
+  return 'foreign' in value ? value.foreign : value.text
+}
+
+/** The text of a message, whether or not it has a code. */
+export const textOf = (message: string | Coded): string => wordsOf(message)
+
+type Names<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | Names<Rest>
+  : never
+
+type Values<Text extends string, Code extends string> = [Names<Text>] extends [never]
+  ? []
+  : [Record<Names<Text>, Value<Code>>]
+
+/** Messages by code, with `{names}` of values. */
+export const catalogue = <const Texts extends Readonly<Record<string, string>>>(texts: Texts) => {
+  type Code = keyof Texts & string
+  return <Own extends Code>(code: Own, ...given: Values<Texts[Own], Code>): Coded<Code> => {
+    const [values = {}]: readonly Coded<Code>['values'][] = given
+    return { code, values, text: `${texts[code]}`.replace(/\{(\w+)\}/g, (_, name) => wordsOf(values[name])) }
+  }
+}

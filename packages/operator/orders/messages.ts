@@ -1,0 +1,38 @@
+import { catalogue } from '../core/coded.ts'
+
+/** Why an order waits, and what can be done about it, by stable codes. */
+export const WAITING = {
+  'kind/create': 'create',
+  'kind/payment': 'payment',
+  'kind/refund': 'refund',
+  'waits/held': 'the service holds it until the invoice is finalized',
+  'waits/early': 'the service takes it once the invoice is finalized',
+  'waits/behind-create': 'the service does not know the order before that',
+  'waits/refused': 'the service refused it: {status} {reason}',
+  'waits/failing': 'the event "{event}" fails',
+  'waits/unanswered': 'the answer of the service was lost: it is sent again',
+  'waits/unsent': 'it is to be sent',
+  'waits/dead': 'it is a dead letter after {count} attempts: {reason}',
+  'waits/import': 'calls of an import would delay those of other stores',
+  'waits/review': 'it is in review',
+  'waits/review-reason': 'it is in review: {reason}',
+  'waits/doubt': 'it may be out of date and is read from the service',
+  'waits/queued': 'it is in the order queue',
+  'check/blocked': 'The check waits behind "{event}" and changes nothing before that succeeds.',
+  'check/reads': 'The worker reads the order from the service.',
+  'check/reads-due': 'The worker reads the order from the service, which is due at {time}.',
+  'check/resends': 'The worker reads the order from the service and sends what was refused again.',
+  'check/resends-due':
+    'The worker reads the order from the service and sends what was refused again, which is due at {time}.',
+  'replay/now': 'The worker processes "{event}" at once.',
+  'discard/kept': 'The request is kept with the order, and the next check sends it.',
+  'discard/lost': 'The request is lost, and its store is not notified.',
+  'discard/harmless': 'Nothing is lost once a check has read the order from the service.',
+  'withdraw/now': 'The order is read, and the {kind} withdrawn unless it is done already.',
+  'withdraw/later':
+    'When the service answers again, the order is read, and the {kind} withdrawn unless it is done already.',
+} as const
+
+export type WaitingCode = keyof typeof WAITING
+
+export const say = catalogue(WAITING)

@@ -1,0 +1,19 @@
+import { expect, test } from '@jest/globals'
+import { alarmsFor, feedAlarmsFor } from '@order-relay/deploy/alarms.ts'
+import { PERSIAN } from '../../console/pages/persian-coded.ts'
+import { MESSAGES } from '../../doctor/messages.ts'
+import { WAITING } from '../../orders/messages.ts'
+
+const namesIn = (text: string) => new Set(text.match(/\{\w+\}/g))
+
+test('a Persian message has the values of the English one', () => {
+  for (const [code, english] of Object.entries({ ...MESSAGES, ...WAITING }))
+    expect({ code, names: namesIn(Reflect.get(PERSIAN, code)) }).toEqual({ code, names: namesIn(english) })
+})
+
+test('a Persian alarm names the store of its feed, as the English one does', () => {
+  const store = { source: 'shop', feed: 'sqs', dead_letter_after: 5 } as const
+  const alarms = { ...alarmsFor('relay'), ...feedAlarmsFor({ prefix: '', stores: [store] }) }
+  for (const { code, summary } of Object.values(alarms))
+    expect([code, PERSIAN[`alarm/${code}`].includes('{store}')]).toEqual([code, summary.includes('"shop"')])
+})
