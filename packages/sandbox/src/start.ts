@@ -32,6 +32,16 @@ export type Sandbox = {
  * Starts the accounting service and its panel on this machine.
  *
  * @throws Error when the port is taken, the data file cannot be opened, or the time zone is unknown
+ *
+ * @example
+ * ```ts
+ * import { startSandbox } from 'order-relay-sandbox'
+ *
+ * const { url, close } = await startSandbox({ port: 0 })
+ * const headers = { authorization: 'Bearer sandbox-key' }
+ * console.log((await fetch(`${url}/api/v1/orders/1001/`, { headers })).status) // 404
+ * await close()
+ * ```
  */
 export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   const { port = PORT, data, speed = 1, timeZone = DEFAULT_TIME_ZONE } = options

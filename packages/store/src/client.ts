@@ -155,6 +155,17 @@ const readResponse = ({ response, json }: Answer) => {
 /**
  * A client of the stores' API, which is the accounting service's own order API: it also works with the service's base
  * URL. Every method rejects with a {@link RequestError}, or with the reason of an aborted `signal`.
+ *
+ * @example
+ * ```ts
+ * import { createClient } from 'order-relay-store'
+ *
+ * const client = createClient({ baseUrl: 'http://127.0.0.1:4000', key: 'sandbox-key', source: 'demo-shop' })
+ * const items = [{ sku: 'SKU-1', quantity: 2, unit_price: 1_500_000 }]
+ * const { status, order } = await client.create({ external_id: '1001', items })
+ * console.log(status, order.status) // 201 invoiced
+ * console.log((await client.pay('1001', { method: 'card' })).order.status) // paid
+ * ```
  */
 export const createClient = ({
   baseUrl,

@@ -133,6 +133,16 @@ const traceIn = (body: Uint8Array): string | undefined => {
 /**
  * Names the cause of a signature that does not verify: a changed body, another form of the secret, the clock or the
  * header. Everything is computed locally; the secret is sent nowhere.
+ *
+ * @example
+ * ```ts
+ * import { explainSignature, sign } from 'order-relay-store'
+ *
+ * const headers = { 'x-service-signature': await sign('{"a":1}', 'secret') }
+ * const { cause, remedy } = await explainSignature({ headers, body: '{ "a": 1 }', secret: 'secret' })
+ * console.log(cause) // the body was parsed and written again
+ * console.log(remedy) // verify the raw bytes of the request before anything parses or changes them
+ * ```
  */
 export const explainSignature = async ({
   headers,

@@ -106,6 +106,15 @@ export class MessageError extends Error {
  * Reads the JSON of a feed message.
  *
  * @throws MessageError if it is not a feed message
+ *
+ * @example
+ * ```ts
+ * import { readMessage } from 'order-relay-store'
+ * import { orderUpdated } from 'order-relay-store/testing'
+ *
+ * const { event, data } = readMessage(JSON.stringify(orderUpdated({ external_id: '1001' })))
+ * console.log(event, data.external_id) // order.updated 1001
+ * ```
  */
 export const readMessage = (json: string): FeedMessage => {
   let value: unknown

@@ -6,6 +6,15 @@ export type Seen = { version: number; deliveries: readonly string[] }
 /**
  * What to remember after a message; undefined if the message or a higher version was already handled. Messages of one
  * version differ in `delivery`.
+ *
+ * @example
+ * ```ts
+ * import { nextSeen } from 'order-relay-store'
+ *
+ * const seen = nextSeen(undefined, { version: 2, delivery: 'b' })
+ * console.log(seen?.version) // 2
+ * console.log(nextSeen(seen, { version: 1, delivery: 'a' })) // undefined
+ * ```
  */
 export const nextSeen = (
   seen: Seen | undefined,
@@ -38,7 +47,20 @@ export type Handling<Transaction> = {
     }
   : { once: Once<Transaction> })
 
-/** Remembers in memory, for tests and for handlers that may be repeated after a restart. */
+/**
+ * Remembers in memory, for tests and for handlers that may be repeated after a restart.
+ *
+ * @example
+ * ```ts
+ * import { onceInMemory } from 'order-relay-store'
+ * import { orderUpdated } from 'order-relay-store/testing'
+ *
+ * const once = onceInMemory()
+ * const message = orderUpdated({ external_id: '1001' })
+ * console.log(await once(message, () => undefined)) // true
+ * console.log(await once(message, () => undefined)) // false
+ * ```
+ */
 export const onceInMemory = (): Once => {
   const orders = new Map<string, Seen>()
   const last = new Map<string, Promise<unknown>>()

@@ -29,6 +29,19 @@ const rawBody = (body: unknown): string | Uint8Array => {
 /**
  * The receiver of an HTTP feed, independent of any framework: verifies the signature, drops messages that were already
  * handled, and calls `handle`. Pass it to `fetchHandler`, `nodeHandler` or `fastifyHandler`.
+ *
+ * @example
+ * ```ts
+ * import { createReceiver } from 'order-relay-store'
+ * import { orderUpdated, signedRequest } from 'order-relay-store/testing'
+ *
+ * const receive = createReceiver({
+ *   secrets: 'secret',
+ *   handle: ({ event, data }) => console.log(event, data.external_id), // order.updated 1001
+ * })
+ * const request = await signedRequest('https://shop.example/', orderUpdated({ external_id: '1001' }), 'secret')
+ * console.log((await receive(request.headers, await request.text())).status) // 200
+ * ```
  */
 export const createReceiver = <Transaction = undefined>(options: ReceiveOptions<Transaction>): Receive => {
   const { secrets, handle, onError = report } = options
@@ -61,7 +74,20 @@ const receiveFrom = (receive: Receive, headers: HeadersLike, body: Promise<unkno
 
 const methodNotAllowed = 'Only POST is allowed'
 
-/** For frameworks with `Request` and `Response`: Next.js route handlers, Hono, Bun, Deno, Workers. */
+/**
+ * For frameworks with `Request` and `Response`: Next.js route handlers, Hono, Bun, Deno, Workers.
+ *
+ * @example
+ * ```ts
+ * import { createReceiver, fetchHandler } from 'order-relay-store'
+ * import { orderUpdated, signedRequest } from 'order-relay-store/testing'
+ *
+ * const POST = fetchHandler(createReceiver({ secrets: 'secret', handle: () => undefined }))
+ * const message = orderUpdated({ external_id: '1001' })
+ * console.log((await POST(await signedRequest('https://shop.example/', message, 'secret'))).status) // 200
+ * console.log((await POST(await signedRequest('https://shop.example/', message, 'forged'))).status) // 401
+ * ```
+ */
 export const fetchHandler =
   (receive: Receive) =>
   async (request: Request): Promise<Response> => {
@@ -99,7 +125,19 @@ const read = async (request: NodeRequest): Promise<unknown> => {
   return new Uint8Array(await new Blob(chunks).arrayBuffer())
 }
 
-/** For Node's `http` and for Express: `app.post('/webhook', nodeHandler(receive))`, before `express.json()`. */
+/**
+ * For Node's `http` and for Express: `app.post('/webhook', nodeHandler(receive))`, before `express.json()`.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http'
+ * import { createReceiver, nodeHandler } from 'order-relay-store'
+ *
+ * const receive = createReceiver({ secrets: 'secret', handle: () => undefined })
+ * const server = createServer(nodeHandler(receive))
+ * server.listen(0, '127.0.0.1', () => server.close())
+ * ```
+ */
 export const nodeHandler =
   (receive: Receive) =>
   async (request: NodeRequest, response: NodeResponse): Promise<void> => {
@@ -118,6 +156,18 @@ type FastifyReply = { code(status: number): { send(body: unknown): unknown } }
 /**
  * For Fastify, in a separate plugin with the raw body:
  * `addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => done(null, body))`.
+ *
+ * @example
+ * ```ts
+ * import fastify from 'fastify'
+ * import { createReceiver, fastifyHandler } from 'order-relay-store'
+ *
+ * const receive = createReceiver({ secrets: 'secret', handle: () => undefined })
+ * const app = fastify()
+ * app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+ * app.post('/webhook', fastifyHandler(receive))
+ * console.log((await app.inject({ method: 'POST', url: '/webhook', payload: {} })).statusCode) // 401
+ * ```
  */
 export const fastifyHandler =
   (receive: Receive) =>

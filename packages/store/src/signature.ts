@@ -62,6 +62,13 @@ export const hexOf = (bytes: Uint8Array) =>
  *
  * @param secrets each adds a `v1`
  * @param t unix time in seconds
+ *
+ * @example
+ * ```ts
+ * import { sign } from 'order-relay-store'
+ *
+ * console.log((await sign('{}', ['new secret', 'old secret'], 1_700_000_000)).slice(0, 16)) // t=1700000000,v1=
+ * ```
  */
 export const sign = async (
   body: string | Uint8Array,
@@ -118,6 +125,16 @@ export type VerifyOptions = {
  * Verifies the signature of a delivery of the relay or of the accounting service (spec: Signature).
  *
  * @throws SignatureError if it is not authentic
+ *
+ * @example
+ * ```ts
+ * import { SignatureError, sign, verifySignature } from 'order-relay-store'
+ *
+ * const headers = { 'x-service-signature': await sign('{}', 'secret') }
+ * await verifySignature({ headers, body: '{}', secrets: 'secret' })
+ * const error = await verifySignature({ headers, body: '{ }', secrets: 'secret' }).catch(each => each)
+ * console.log(error instanceof SignatureError && error.code) // mismatch
+ * ```
  */
 export const verifySignature = async ({
   headers,

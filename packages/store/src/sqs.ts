@@ -32,6 +32,20 @@ const entriesOf = (messages: readonly Message[]) =>
  * Consumes the queue of a feed until `signal` is aborted: different orders in parallel, the messages of one order
  * (a message group) in sequence. If `handle` throws, the message and those behind it of the same order are redelivered
  * after an increasing delay.
+ *
+ * @example
+ * ```ts
+ * import { SQSClient } from '@aws-sdk/client-sqs'
+ * import { consumeFeed } from 'order-relay-store/sqs'
+ *
+ * const { QUEUE_URL: queueUrl = 'https://sqs.eu-central-1.amazonaws.com/123456789012/feed-demo-shop.fifo' } = process.env
+ * const signal = AbortSignal.timeout(100)
+ * await consumeFeed({
+ *   sqs: new SQSClient({ region: 'eu-central-1' }),
+ *   ...{ queueUrl, signal, onError: () => undefined },
+ *   handle: ({ event, data }) => console.log(event, data.external_id),
+ * })
+ * ```
  */
 export const consumeFeed = async <Transaction = undefined>(
   options: ConsumeOptions<Transaction>,

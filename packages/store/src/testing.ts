@@ -1,7 +1,17 @@
 import type { FeedMessage, OrderResult, RequestChanged, RequestState } from './messages.ts'
 import { bytesOf, fromBase64, hmac, sign, toBase64 } from './signature.ts'
 
-/** A message about a changed order, as the relay would send it; for tests of a store. */
+/**
+ * A message about a changed order, as the relay would send it; for tests of a store.
+ *
+ * @example
+ * ```ts
+ * import { orderUpdated } from 'order-relay-store/testing'
+ *
+ * const { event, version, data } = orderUpdated({ external_id: '1001', status: 'paid' }, 2)
+ * console.log(event, version, data.external_id) // order.updated 2 1001
+ * ```
+ */
 export const orderUpdated = (
   data: Partial<OrderResult> & { external_id: string },
   version = 1,
@@ -24,7 +34,17 @@ export const orderUpdated = (
   },
 })
 
-/** A message about a request whose state has changed, such as `rejected` with an `error`. */
+/**
+ * A message about a request whose state has changed, such as `rejected` with an `error`.
+ *
+ * @example
+ * ```ts
+ * import { requestChanged } from 'order-relay-store/testing'
+ *
+ * const error = { status: 400, code: 'unknown_sku', message: 'There is no product "X"' }
+ * console.log(requestChanged('rejected', { external_id: '1001', request: 'create', error }).event) // order.rejected
+ * ```
+ */
 export const requestChanged = (
   state: RequestState,
   data: Partial<RequestChanged['data']> & { external_id: string },
@@ -47,7 +67,18 @@ const standardSignatures = async (secrets: readonly string[], signed: string, bo
   return (await Promise.all(signatures)).filter(signature => signature !== undefined).join(' ')
 }
 
-/** The request with which the relay delivers a message to an HTTP feed. */
+/**
+ * The request with which the relay delivers a message to an HTTP feed.
+ *
+ * @example
+ * ```ts
+ * import { orderUpdated, signedRequest } from 'order-relay-store/testing'
+ *
+ * const message = orderUpdated({ external_id: '1001' })
+ * const { headers } = await signedRequest('https://shop.example/webhook', message, 'secret')
+ * console.log(headers.get('x-service-event')) // order.updated
+ * ```
+ */
 export const signedRequest = async (
   url: string,
   message: FeedMessage,
