@@ -87,7 +87,7 @@ export const tablesOf = ({
           // Sparse: only orders with a failing event.
           IndexName: FAILING_INDEX,
           KeySchema: keySchema('failing_shard', 'failing_since'),
-          Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['failing'] },
+          Projection: { ProjectionType: 'KEYS_ONLY' },
         },
       ],
     },

@@ -10,7 +10,7 @@ import { createApi } from '../../lib/api/handler.ts'
 import { createFeeder } from '../../lib/feeds/handler.ts'
 import type { Settings } from '../../lib/platform/environment.ts'
 import type { HttpClient } from '../../lib/platform/http-client.ts'
-import { feedQueueName, QUEUES } from '../../lib/platform/names.ts'
+import { feedQueueName, QUEUES, siblingQueueUrl } from '../../lib/platform/names.ts'
 import { httpStores, type Store } from '../../lib/platform/stores.ts'
 import type { Telemetry } from '../../lib/platform/telemetry.ts'
 import { createReconciler } from '../../lib/reconcile/handler.ts'
@@ -112,7 +112,12 @@ export const lambda = ({ clock, call, cloud, http, telemetry, now, onTimeout, sc
     })
 
   let deployment = 0
-  type Environment<Handler> = { instance: Instance; handler: Handler; deployment: number }
+  type Environment<Handler> = {
+    instance: Instance
+    handler: Handler
+    deployment: number
+    settings: Settings
+  }
   /** An environment that was used before, or a new one. */
   const take = <Handler>(
     name: FunctionName,
@@ -122,9 +127,9 @@ export const lambda = ({ clock, call, cloud, http, telemetry, now, onTimeout, sc
   ): Environment<Handler> => {
     const instance = used?.instance.alive && used.deployment === deployment ? used.instance : startInstance()
     instance.onEnd = onEnd
-    return instance === used?.instance
-      ? used
-      : { instance, handler: create(dependenciesOf(name, instance)), deployment }
+    if (instance === used?.instance) return used
+    const dependencies = dependenciesOf(name, instance)
+    return { instance, handler: create(dependencies), deployment, settings: dependencies.settings }
   }
 
   /** Unless they are warm, each request starts an environment, so that it passes every call there is. */
@@ -168,7 +173,8 @@ export const lambda = ({ clock, call, cloud, http, telemetry, now, onTimeout, sc
       if (batch.length === 0) return void idle.push(environment)
       // What one batch leaves behind is for the next environment.
       if (batch.length === BATCH_SIZE) gather()
-      const { instance, handler } = environment
+      const { instance, handler, settings } = environment
+      const queueUrl = siblingQueueUrl(settings.ordersQueueUrl, queueName)
       instance.groups = batch.map(({ group }) => group)
       const began = clock.now()
       let isOver = false
@@ -191,7 +197,7 @@ export const lambda = ({ clock, call, cloud, http, telemetry, now, onTimeout, sc
         sqsRecord(id, {
           receiptHandle: handle,
           body,
-          eventSourceARN: `arn:aws:sqs:eu-central-1:1:${queueName}`,
+          eventSourceARN: `arn:aws:sqs:eu-central-1:1:${queueUrl.slice(queueUrl.lastIndexOf('/') + 1)}`,
           attributes: {
             MessageGroupId: group,
             ApproximateReceiveCount: String(receivedAt.length),

@@ -1,3 +1,6 @@
+import { grants } from './policies.ts'
+import { arn, ofType, type PolicyDocument, type Resolved, STACK } from './resolve.ts'
+
 const TAGS = 'TagResource UntagResource ListTagsForResource'
 const API = 'GET POST PATCH DELETE'
 
@@ -5,7 +8,7 @@ const API = 'GET POST PATCH DELETE'
  * What CloudFormation calls, as the deployer, to create, read, update, tag and delete a resource of a type: actions
  * of its own service, and of others.
  */
-export const NEEDED: Readonly<Record<string, string>> = {
+const NEEDED: Readonly<Record<string, string>> = {
   'AWS::ApiGatewayV2::Api': `${API} PUT`,
   'AWS::ApiGatewayV2::ApiMapping': API,
   // With the role that API Gateway creates for itself with the first domain of an account.
@@ -24,13 +27,14 @@ export const NEEDED: Readonly<Record<string, string>> = {
   'AWS::CodeDeploy::Application': `CreateApplication DeleteApplication GetApplication UpdateApplication
     ${TAGS}`,
   'AWS::CodeDeploy::DeploymentGroup': `CreateDeploymentGroup UpdateDeploymentGroup DeleteDeploymentGroup
-    GetDeploymentGroup ${TAGS} iam:PassRole`,
+    GetDeploymentGroup ${TAGS}`,
   'AWS::DynamoDB::Table': `CreateTable DescribeTable UpdateTable DeleteTable UpdateTimeToLive
     DescribeTimeToLive UpdateContinuousBackups DescribeContinuousBackups DescribeContributorInsights
     DescribeKinesisStreamingDestination GetResourcePolicy TagResource UntagResource ListTagsOfResource`,
   'AWS::Events::Rule':
     'PutRule DeleteRule DescribeRule PutTargets RemoveTargets ListTargetsByRule TagResource UntagResource',
-  'AWS::IAM::Role': `CreateRole DeleteRole GetRole UpdateRole UpdateRoleDescription UpdateAssumeRolePolicy
+  // Functions and CodeDeploy get them.
+  'AWS::IAM::Role': `PassRole CreateRole DeleteRole GetRole UpdateRole UpdateRoleDescription UpdateAssumeRolePolicy
     PutRolePolicy DeleteRolePolicy GetRolePolicy TagRole UntagRole ListRoleTags`,
   'AWS::KMS::Key': `CreateKey DescribeKey EnableKeyRotation GetKeyRotationStatus GetKeyPolicy PutKeyPolicy
     UpdateKeyDescription ScheduleKeyDeletion TagResource UntagResource ListResourceTags`,
@@ -42,7 +46,7 @@ export const NEEDED: Readonly<Record<string, string>> = {
     'CreateEventSourceMapping UpdateEventSourceMapping DeleteEventSourceMapping GetEventSourceMapping',
   'AWS::Lambda::Function': `CreateFunction UpdateFunctionCode UpdateFunctionConfiguration DeleteFunction
     GetFunction GetFunctionConfiguration PutFunctionConcurrency DeleteFunctionConcurrency TagResource
-    UntagResource ListTags iam:PassRole`,
+    UntagResource ListTags`,
   'AWS::Lambda::Permission': 'AddPermission RemovePermission GetPolicy',
   'AWS::Lambda::Version': `PublishVersion DeleteFunction GetFunctionConfiguration
     GetProvisionedConcurrencyConfig GetRuntimeManagementConfig ListVersionsByFunction`,
@@ -70,10 +74,30 @@ const OWN = `s3:GetBucketLocation s3:ListBucket s3:ListBucketVersions s3:PutObje
 const actions = (words: string, service = '') =>
   words.split(/\s+/).map(word => (word.includes(':') ? word : `${service}:${word}`))
 
-/** The actions that docs/iam/deployer.json must grant. */
-export const neededActions = (): string[] => {
-  const ofTypes = Object.entries(NEEDED).flatMap(([type, words]) =>
-    actions(words, type.split('::')[1]?.toLowerCase().replace('v2', '')),
-  )
-  return [...new Set([...actions(OWN), ...ofTypes])].sort()
+const serviceOf = (type: string) => type.split('::')[1]?.toLowerCase().replace('v2', '')
+
+/** Where docs/iam/deployer.json allows less than a deployment of the template needs, or actions that none needs. */
+export function* deployerViolations(template: Resolved, policy: PolicyDocument) {
+  const granted = new Set(policy.Statement.flatMap(({ Action }) => Action))
+  const needed = new Set<string>()
+  const bucket = ofType(template, 'AWS::S3::Bucket').map(({ arn }) => arn)
+  const all = template.resources.map(({ type, arn, DeletionPolicy }) => ({ type, arn, DeletionPolicy }))
+  const own = { type: 'AWS::CloudFormation::Stack', arn: arn('cloudformation', `stack/${STACK}/1`) }
+  for (const { type, arn, DeletionPolicy } of [...all, { ...own, DeletionPolicy: '' }]) {
+    if (NEEDED[type] === undefined) yield `what resources of the type ${type} need is not known`
+    for (const action of actions(NEEDED[type] ?? '', serviceOf(type))) {
+      needed.add(action)
+      const isOwn = action.startsWith(`${serviceOf(type)}:`)
+      // Only what the stack takes with it is deleted.
+      const isWanted = action !== 'dynamodb:DeleteTable' || DeletionPolicy === 'Delete'
+      if (isOwn ? grants(policy, action, arn) !== isWanted : !granted.has(action))
+        yield `the deployer may${isWanted ? ' not' : ''} ${action} on ${arn}`
+    }
+  }
+  for (const action of actions(OWN)) {
+    needed.add(action)
+    if (!bucket.every(arn => grants(policy, action, arn))) yield `the deployer may not ${action} on ${bucket}`
+  }
+  for (const action of granted)
+    if (!needed.has(action)) yield `the deployer may ${action}, which nothing needs`
 }

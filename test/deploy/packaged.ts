@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import { stringify } from 'yaml'
 import { ACCOUNTING_ORIGIN, STORES } from '../../proofs/crash/functions.ts'
-import { change, copyProject } from '../support/project.ts'
+import { copyProject } from '../support/project.ts'
+import { FUNCTIONS, STAGE } from './resolve.ts'
 import { must, serverless } from './serverless.ts'
 
 const resource = v.looseObject({ Type: v.string(), Properties: v.optional(v.looseObject({}), {}) })
@@ -48,12 +49,10 @@ const NESTED = /^(\w+)-[0-9a-f]{12}\.json$/
 export const packageProject = async (
   folder: string,
   { stores, env = {}, options = [] }: { stores?: string; env?: NodeJS.ProcessEnv; options?: string[] },
-  prepare: (project: string) => Promise<unknown> = async () => undefined,
 ) => {
   const project = join(folder, 'project')
   await copyProject(project)
   if (stores !== undefined) await writeFile(join(project, 'stores.yml'), stores)
-  await prepare(project)
   const environment = { ...process.env, ALARM_EMAIL: 'somebody@example.com', ...env }
   await must('serverless package', serverless(project, environment, 'package', ...options))
   const packaged = join(project, '.serverless')
@@ -76,11 +75,16 @@ const inlined = (text: string, properties: unknown): Template['Resources'] => {
   return v.parse(template, JSON.stringify(inner)).Resources
 }
 
-/**
- * The template for the stores of the crash harness, with the names that its models of AWS have, and with the
- * resources of nested stacks.
- */
-export const packagedTemplate = async (folder: string): Promise<Template> => {
+/** What a deployment consists of. */
+export type Package = {
+  /** With the resources of nested stacks. */
+  template: Template
+  /** The zip of each function. */
+  zips: Readonly<Record<string, Uint8Array>>
+}
+
+/** Packages the project for the stores of the crash harness. */
+export const packagedForCrash = async (folder: string): Promise<Package> => {
   const stores = STORES.map(({ feed, ...store }) => ({
     ...store,
     feed: feed === 'sqs' ? feed : { http: feed.http },
@@ -88,18 +92,17 @@ export const packagedTemplate = async (folder: string): Promise<Template> => {
   const settings = Object.entries({ ...SETTINGS, ...OPTIONS }).map(
     ([name, value]) => `--param=${name}=${value}`,
   )
-  const [whole, ...nested] = await packageProject(
-    folder,
-    {
-      stores: stringify({ stores }),
-      env: { ACCOUNTING_URL: `${ACCOUNTING_ORIGIN}/base` },
-      options: ['--stage', 'crash', ...settings],
-    },
-    // As in the stage `local`; `--param` takes no empty value.
-    project => change(project, 'serverless.yml', 'prefix: order-relay-', 'prefix: "" # '),
-  )
+  const [whole, ...nested] = await packageProject(folder, {
+    stores: stringify({ stores }),
+    // The developer's own settings must not reach the snapshot.
+    env: { ACCOUNTING_URL: `${ACCOUNTING_ORIGIN}/base`, ACCOUNTING_TIME_ZONE: 'Asia/Tehran' },
+    options: ['--stage', STAGE, ...settings],
+  })
   const stack = v.parse(template, whole?.text)
   for (const { id, text } of nested)
     Object.assign(stack.Resources, inlined(text, stack.Resources[id]?.Properties))
-  return stack
+
+  const zipOf = (name: string) => readFile(join(folder, 'project/.serverless', `${name}.zip`))
+  const zips = await Promise.all(FUNCTIONS.map(async name => [name, await zipOf(name)] as const))
+  return { template: stack, zips: Object.fromEntries(zips) }
 }

@@ -1,8 +1,12 @@
-import { isDeepStrictEqual } from 'node:util'
+import * as v from 'valibot'
+import type { FunctionName } from '../../proofs/crash/places.ts'
 import type { Template } from './packaged.ts'
 
+/** The stage with which the tests package the template, and its stack. */
+export const STAGE = 'crash'
+export const STACK = `order-relay-${STAGE}`
 export const ACCOUNT = '123456789012'
-const REGION = 'eu-central-1'
+export const REGION = 'eu-central-1'
 
 const PSEUDO: Readonly<Record<string, string>> = {
   'AWS::AccountId': ACCOUNT,
@@ -14,106 +18,183 @@ const PSEUDO: Readonly<Record<string, string>> = {
 export const arn = (service: string, resource: string) =>
   `arn:aws:${service}:${service === 'iam' ? '' : REGION}:${ACCOUNT}:${resource}`
 
-export const queueUrl = (name: string) => `https://sqs.${REGION}.amazonaws.com/${ACCOUNT}/${name}`
+const oneOrMore = v.pipe(
+  v.union([v.string(), v.array(v.string())]),
+  v.transform(value => [value].flat()),
+)
+const statement = v.looseObject({
+  Effect: v.picklist(['Allow', 'Deny']),
+  Principal: v.optional(v.union([v.string(), v.record(v.string(), oneOrMore)])),
+  ...{ Action: oneOrMore, Resource: v.optional(oneOrMore, []) },
+  Condition: v.optional(v.record(v.string(), v.record(v.string(), v.unknown())), {}),
+})
+export const policyDocument = v.object({ Statement: v.array(statement) })
+export type PolicyDocument = v.InferOutput<typeof policyDocument>
 
-type Ids = { ref: string; arn: string }
+const text = v.optional(v.string(), '')
+const texts = v.optional(v.array(v.string()), [])
+const keys = v.optional(v.array(v.object({ AttributeName: v.string(), KeyType: v.string() })), [])
+const values = v.optional(v.record(v.string(), v.unknown()), {})
 
-/** The property that names a resource of a type, its service, and its resource in an ARN; most are known by that name. */
-const NAMED: Readonly<
-  Record<string, readonly [property: string, service: string, resource: (name: string) => string]>
-> = {
-  'AWS::SQS::Queue': ['QueueName', 'sqs', name => name],
-  'AWS::DynamoDB::Table': ['TableName', 'dynamodb', name => `table/${name}`],
-  'AWS::Lambda::Function': ['FunctionName', 'lambda', name => `function:${name}`],
-  'AWS::Logs::LogGroup': ['LogGroupName', 'logs', name => `log-group:${name}:*`],
-  'AWS::SNS::Topic': ['TopicName', 'sns', name => name],
-  'AWS::ApiGatewayV2::DomainName': ['DomainName', 'apigateway', name => name],
+/** The properties, of all types together, by which resources relate to each other. */
+const properties = v.looseObject({
+  ...{ QueueName: text, TableName: text, FunctionName: text, AlarmName: text, DomainName: text, Name: text },
+  ...{ ApiId: text, DeploymentGroupName: text, LogGroupName: text, LogGroupNames: texts, TopicArn: text },
+  ...{ FifoQueue: v.optional(v.boolean(), false), VisibilityTimeout: v.optional(v.number(), 30) },
+  RedrivePolicy: v.optional(v.looseObject({ deadLetterTargetArn: v.string() })),
+  RedriveAllowPolicy: v.optional(v.looseObject({ sourceQueueArns: texts })),
+  ...{ Queues: texts, Topics: texts, Bucket: text, PolicyDocument: v.optional(policyDocument) },
+  KeyPolicy: v.optional(policyDocument),
+  Policies: v.optional(v.array(v.looseObject({ PolicyDocument: policyDocument })), []),
+  ...{ Handler: text, Timeout: v.optional(v.number(), 0), Role: text },
+  Environment: v.optional(v.object({ Variables: v.record(v.string(), v.string()) }), { Variables: {} }),
+  ...{ EventSourceArn: text, Principal: text, SourceArn: text, KmsMasterKeyId: text },
+  ...{ RouteKey: text, Target: text, RouteSettings: values, IntegrationUri: text },
+  TimeoutInMillis: v.optional(v.number(), 0),
+  AccessLogSettings: v.optional(v.object({ DestinationArn: v.string(), Format: v.string() })),
+  Targets: v.optional(v.array(v.looseObject({ Arn: v.string() })), []),
+  ...{ FilterPattern: text, QueryString: text, DashboardBody: text, AlarmDescription: text },
+  MetricTransformations: v.optional(
+    v.array(v.looseObject({ MetricNamespace: v.string(), MetricName: v.string() })),
+    [],
+  ),
+  ...{
+    Namespace: text,
+    MetricName: text,
+    Statistic: text,
+    ExtendedStatistic: text,
+    ComparisonOperator: text,
+  },
+  ...{ Threshold: v.optional(v.number(), 0), Period: v.optional(v.number(), 0), TreatMissingData: text },
+  ...{ AlarmActions: texts, OKActions: texts },
+  Dimensions: v.optional(v.array(v.object({ Name: v.string(), Value: v.string() })), []),
+  KeySchema: keys,
+  TimeToLiveSpecification: v.optional(v.looseObject({ AttributeName: v.string() })),
+  GlobalSecondaryIndexes: v.optional(
+    v.array(
+      v.object({
+        ...{ IndexName: v.string(), KeySchema: keys },
+        Projection: v.object({ ProjectionType: v.string(), NonKeyAttributes: texts }),
+      }),
+    ),
+    [],
+  ),
+})
+export type Properties = v.InferOutput<typeof properties>
+
+const resource = v.object({
+  DependsOn: v.optional(oneOrMore, []),
+  ...{ DeletionPolicy: text, UpdateReplacePolicy: text, Properties: properties },
+})
+
+const API = `arn:aws:apigateway:${REGION}::`
+const ofFunction = (name: string) => arn('lambda', `function:${name}`)
+const ofLog = (name: string) => arn('logs', `log-group:${name}:*`)
+const nameIn = (urlOrArn = '') => urlOrArn.slice(urlOrArn.search(/[^/:]*$/))
+
+/** The ARN on which IAM decides about a resource: its own, or that of the resource that it is a part of. */
+const ARNS: Readonly<Record<string, (name: string, properties: Properties) => string>> = {
+  'AWS::ApiGatewayV2::Api': name => `${API}/apis/${name}`,
+  'AWS::ApiGatewayV2::ApiMapping': (name, { DomainName }) => `${API}/domainnames/${DomainName}/${name}`,
+  'AWS::ApiGatewayV2::DomainName': name => `${API}/domainnames/${name}`,
+  'AWS::ApiGatewayV2::Integration': (name, { ApiId }) => `${API}/apis/${ApiId}/integrations/${name}`,
+  'AWS::ApiGatewayV2::Route': (name, { ApiId }) => `${API}/apis/${ApiId}/routes/${name}`,
+  'AWS::ApiGatewayV2::Stage': (name, { ApiId }) => `${API}/apis/${ApiId}/stages/${name}`,
+  'AWS::CloudFormation::Stack': name => arn('cloudformation', `stack/${name}/1`),
+  'AWS::CloudWatch::Alarm': name => arn('cloudwatch', `alarm:${name}`),
+  'AWS::CloudWatch::Dashboard': name => `arn:aws:cloudwatch::${ACCOUNT}:dashboard/${name}`,
+  'AWS::CodeDeploy::Application': name => arn('codedeploy', `application:${name}`),
+  'AWS::CodeDeploy::DeploymentGroup': name => arn('codedeploy', `deploymentgroup:${STACK}/${name}`),
+  'AWS::DynamoDB::Table': name => arn('dynamodb', `table/${name}`),
+  'AWS::Events::Rule': name => arn('events', `rule/${name}`),
+  'AWS::IAM::Role': name => arn('iam', `role/${name}`),
+  'AWS::KMS::Key': name => arn('kms', `key/${name}`),
+  'AWS::Lambda::Alias': (_, { FunctionName, Name }) => ofFunction(`${FunctionName}:${Name}`),
+  'AWS::Lambda::EventSourceMapping': name => arn('lambda', `event-source-mapping:${name}`),
+  'AWS::Lambda::Function': ofFunction,
+  'AWS::Lambda::Permission': (_, { FunctionName }) => FunctionName,
+  'AWS::Lambda::Version': (_, { FunctionName }) => ofFunction(`${FunctionName}:1`),
+  'AWS::Logs::LogGroup': ofLog,
+  'AWS::Logs::MetricFilter': (_, { LogGroupName }) => ofLog(LogGroupName),
+  'AWS::Logs::QueryDefinition': name => arn('logs', `query-definition:${name}`),
+  'AWS::Route53::RecordSet': () => 'arn:aws:route53:::hostedzone/Z1',
+  'AWS::S3::Bucket': name => `arn:aws:s3:::${name}`,
+  'AWS::S3::BucketPolicy': (_, { Bucket }) => `arn:aws:s3:::${Bucket}`,
+  'AWS::SNS::Subscription': (name, { TopicArn }) => `${TopicArn}:${name}`,
+  'AWS::SNS::Topic': name => arn('sns', name),
+  'AWS::SNS::TopicPolicy': (_, { Topics: [topic = ''] }) => topic,
+  'AWS::SQS::Queue': name => arn('sqs', name),
+  'AWS::SQS::QueuePolicy': (_, { Queues: [queue] }) => arn('sqs', nameIn(queue)),
 }
 
-/** What `Ref` and `Fn::GetAtt … Arn` give for a resource. */
-const idsOf = (id: string, { Resources }: Template): Ids => {
-  const propertiesOf = (of: string): Record<string, unknown> => Resources[of]?.Properties ?? {}
-  const Type = Resources[id]?.Type ?? ''
-  if (Type === 'AWS::KMS::Key') return { ref: id, arn: arn('kms', `key/${id}`) }
-  if (Type === 'AWS::IAM::Role') return { ref: id, arn: arn('iam', `role/${id}`) }
-  if (Type === 'AWS::Lambda::Alias') {
-    const { FunctionName } = propertiesOf(id.replace('LiveAlias', 'LambdaFunction'))
-    const own = arn('lambda', `function:${FunctionName}:${propertiesOf(id).Name}`)
-    return { ref: own, arn: own }
-  }
-  const [property, service = '', resource] = NAMED[Type] ?? []
-  if (property === undefined || resource === undefined) return { ref: id, arn: arn(Type, id) }
-  const name = String(propertiesOf(id)[property])
-  const own = arn(service, resource(name))
-  const refs: Readonly<Record<string, string>> = { 'AWS::SQS::Queue': queueUrl(name), 'AWS::SNS::Topic': own }
-  return { ref: refs[Type] ?? name, arn: own }
-}
-
-const namesOf = (template: Template) =>
-  Object.fromEntries(Object.keys(template.Resources).map(id => [id, idsOf(id, template)]))
-
-/** Replaces references to resources by their names and ARNs. @throws when there is no such resource */
-const resolver = (known: Readonly<Record<string, Ids>>) => {
-  const ids = (id: string): Ids => {
-    const found = known[id]
-    if (found === undefined) throw new Error(`Cannot refer to ${id}: there is no such resource`)
-    return found
-  }
-  const ref = (id: string) => PSEUDO[id] ?? ids(id).ref
-  const attribute = (id: string, name: string) => {
-    if (name === 'Arn') return ids(id).arn
-    if (name === 'QueueName') return ids(id).ref.slice(ids(id).ref.lastIndexOf('/') + 1)
-    return `${ids(id).ref}.${name}`
-  }
-  const call = (name: string, argument: unknown): unknown => {
-    const parts = Array.isArray(argument) ? argument : []
-    if (name === 'Ref') return ref(String(argument))
-    if (name === 'Fn::GetAtt') return attribute(String(parts[0]), String(parts[1]))
-    if (name === 'Fn::Join') return (plain(parts[1]) as unknown[]).join(String(parts[0]))
-    if (name === 'Fn::Sub')
-      return String(argument).replace(/\$\{([^}]+)\}/g, (_, path: string) => {
-        const [id = '', property] = path.split('.')
-        return property === undefined ? ref(id) : attribute(id, property)
-      })
-    throw new Error(`Cannot resolve ${name}: it is not known`)
-  }
-  const plain = (value: unknown): unknown => {
-    if (typeof value !== 'object' || value === null) return value
-    if (Array.isArray(value)) return value.map(plain)
-    const copy: Record<string, unknown> = {}
-    for (const [key, each] of Object.entries(value)) {
-      if (key === 'Ref' || key.startsWith('Fn::')) return call(key, each)
-      copy[key] = plain(each)
-    }
-    return copy
-  }
-  return plain
-}
+/** A resource as CloudFormation would deploy it: `ref` is what `Ref` gives. */
+export type Resource = v.InferOutput<typeof resource> & Record<'id' | 'type' | 'name' | 'ref' | 'arn', string>
+export type Resolved = { resources: readonly Resource[]; outputs: Readonly<Record<string, string>> }
 
 /**
  * The template as CloudFormation would deploy it, with names and ARNs in place of references.
  *
  * @throws when something refers to what does not exist
  */
-export const resolved = (template: Template): Template => resolver(namesOf(template))(template) as Template
-
-/**
- * As {@link resolved}, for copies of a template that are changed in one place.
- *
- * @returns takes the logical id of the resource that is changed, or `Outputs`, and the copy
- */
-export const incrementally = (template: Template): ((id: string, mutant: Template) => Template) => {
-  const whole = resolved(template)
-  const names = namesOf(template)
-  const plain = resolver(names)
-  return (id, mutant) => {
-    if (id === 'Outputs') return { ...whole, Outputs: plain(mutant.Outputs) as Template['Outputs'] }
-    const resource = mutant.Resources[id]
-    const isRenamed = [id, id.replace('LambdaFunction', 'LiveAlias')].some(
-      each => !isDeepStrictEqual(each in mutant.Resources ? idsOf(each, mutant) : undefined, names[each]),
-    )
-    if (isRenamed || resource === undefined) return resolved(mutant)
-    const properties = plain(resource) as Template['Resources'][string]
-    return { ...whole, Resources: { ...whole.Resources, [id]: properties } }
+export const resolved = ({ Resources, Outputs }: Template): Resolved => {
+  const known = new Map<string, Resource>()
+  const resourceOf = (id: string): Resource => {
+    const { Type: type, ...given } = Resources[id] ?? {}
+    if (type === undefined) throw new Error(`Cannot refer to ${id}: there is no such resource`)
+    const found = known.get(id) ?? v.parse(resource, plain(given))
+    // CloudFormation makes up the names of others, those of buckets in lower case.
+    const property = `${type.split('::')[2]?.replace(/Name$/, '')}Name`
+    const generated = type.startsWith('AWS::ApiGatewayV2') ? id.toLowerCase() : `${STACK}-${id}-0a1b2c`
+    const named = String(found.Properties[property] || generated)
+    const name = type === 'AWS::S3::Bucket' ? named.toLowerCase() : named
+    const own = ARNS[type]?.(name, found.Properties) ?? ''
+    const url = `https://sqs.${REGION}.amazonaws.com/${ACCOUNT}/${name}`
+    const ref = type === 'AWS::SQS::Queue' ? url : /(Topic|Alias)$/.test(type) ? own : name
+    const made = { ...found, id, type, name, ref, arn: own }
+    known.set(id, made)
+    return made
+  }
+  const attribute = (id: string, name = '') => {
+    if (name === '') return PSEUDO[id] ?? resourceOf(id).ref
+    const { ref, [name === 'Arn' ? 'arn' : 'name']: value } = resourceOf(id)
+    return name === 'Arn' || name === 'QueueName' ? value : `${ref}#${name}`
+  }
+  const call = (name: string, argument: unknown): unknown => {
+    const parts = Array.isArray(argument) ? argument : [argument]
+    if (name === 'Ref' || name === 'Fn::GetAtt') return attribute(String(parts[0]), parts[1])
+    if (name === 'Fn::Join') return v.parse(v.array(v.string()), plain(parts[1])).join(parts[0])
+    if (name !== 'Fn::Sub') throw new Error(`Cannot resolve ${name}: it is not known`)
+    return String(argument).replace(/\$\{([^}.]+)\.?([^}]*)\}/g, (_, id, name) => attribute(id, name))
+  }
+  const plain = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) return value.map(plain)
+    const [[key = '', argument] = []] = Object.entries(value)
+    if (key === 'Ref' || key.startsWith('Fn::')) return call(key, argument)
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plain(each)]))
+  }
+  const outputs = v.parse(v.record(v.string(), v.looseObject({ Value: v.string() })), plain(Outputs))
+  return {
+    resources: Object.keys(Resources).map(resourceOf),
+    outputs: Object.fromEntries(Object.entries(outputs).map(([name, { Value }]) => [name, Value])),
   }
 }
+
+/** The resources of a type. */
+export const ofType = ({ resources }: Resolved, type: string) => resources.filter(each => each.type === type)
+
+export const FUNCTIONS: readonly FunctionName[] = ['webhook', 'api', 'worker', 'feeder', 'reconcile']
+
+/** The logical id of a function's resource without its suffix. */
+export const idOf = (name: FunctionName) => `${name.charAt(0).toUpperCase()}${name.slice(1)}`
+
+/** @throws when the template has no such function */
+export const functionOf = ({ resources }: Resolved, name: FunctionName): Resource => {
+  const found = resources.find(({ id }) => id === `${idOf(name)}LambdaFunction`)
+  if (found === undefined) throw new Error(`Cannot find the function ${name}: it is not in the template`)
+  return found
+}
+
+/** What invokes a function invokes its alias, if it has one. */
+export const aliasOf = (template: Resolved, name: FunctionName): Resource =>
+  template.resources.find(({ id }) => id === `${idOf(name)}LiveAlias`) ?? functionOf(template, name)

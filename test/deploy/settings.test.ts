@@ -121,23 +121,6 @@ const partsOf = (stage: string, asked: Record<string, string | number> = {}) => 
   return resources({ resolveVariable: async name => resolve(name) ?? 0 })
 }
 
-/** Every name that a stage gives to a resource of its account. */
-const namesOf = async (stage: string): Promise<string[]> => {
-  const { Resources } = await partsOf(stage, { alarmEmail: 'operator@example.com', shift: 'AllAtOnce' })
-  return Object.values(Resources).flatMap(({ Properties }) =>
-    Object.entries(Properties)
-      .filter(([key]) => /^(Queue|Table|Topic|Alarm|Dashboard|Role|Application)Name$/.test(key))
-      .map(([, name]) => JSON.stringify(name)),
-  )
-}
-
-test('two stages in one account share no names', async () => {
-  const [production, trial] = await Promise.all([namesOf('production'), namesOf('trial')])
-  expect(production.length).toBeGreaterThan(25)
-  expect(production.filter(name => trial.includes(name))).toEqual([])
-  expect(production.filter(name => !name.includes('order-relay-production'))).toEqual([])
-})
-
 describe('a resource that a stack does not need', () => {
   const folder = useFolder()
   const project = process.cwd()

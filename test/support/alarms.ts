@@ -1,6 +1,4 @@
 import { type Alarm, alarmsFor } from '../../deploy/alarms.ts'
-import type { Stack } from '../../deploy/cloudformation.ts'
-import { dashboardRows } from '../../deploy/dashboard.ts'
 import type { Recorded } from './telemetry.ts'
 
 const SERVICE = 'order-relay'
@@ -9,30 +7,6 @@ type Datum = { value: number; at: number }
 
 const nameOf = (namespace: string, name: string, dimensions: readonly (readonly [string, unknown])[]) =>
   JSON.stringify([namespace, name, [...dimensions].sort()])
-
-/** The metrics of the functions that the alarms and the dashboard read. */
-export const watchedMetrics = (stack: Pick<Stack, 'stage' | 'prefix' | 'stores'>) => {
-  const pairs = (flat: readonly unknown[]) =>
-    flat.flatMap((name, index) => (index % 2 === 0 ? [[String(name), flat[index + 1]] as const] : []))
-  const named = (metric: unknown, dimensions: readonly (readonly [string, unknown])[]) => ({
-    metric: String(metric),
-    dimensions: Object.fromEntries(dimensions),
-  })
-  return {
-    onAlarms: Object.values(alarmsFor(stack.prefix.slice(0, -1)))
-      .filter(({ condition }) => condition.Namespace === 'order-relay')
-      .map(({ condition: { MetricName, Dimensions } }) =>
-        named(
-          MetricName,
-          Dimensions.map(({ Name, Value }) => [Name, Value]),
-        ),
-      ),
-    onDashboard: dashboardRows(stack)
-      .flatMap(([, ...widgets]) => widgets.flatMap(({ properties }) => properties.metrics ?? []))
-      .filter(([namespace]) => namespace === 'order-relay')
-      .map(([, metric, ...rest]) => named(metric, pairs(rest.filter(part => typeof part !== 'object')))),
-  }
-}
 
 /**
  * The alarms of the template, evaluated over recorded measurements as CloudWatch evaluates them every minute.

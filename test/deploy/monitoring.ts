@@ -1,0 +1,194 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import * as v from 'valibot'
+import { labelOf } from '../../deploy/alarms.ts'
+import { METRICS_NAMESPACE } from '../../lib/platform/names.ts'
+import { METRICS } from '../../lib/platform/telemetry.ts'
+import { STORES } from '../../proofs/crash/functions.ts'
+import { ofType, type Properties, type Resolved, STACK } from './resolve.ts'
+import { type Line, metricOf } from './use.ts'
+
+type Metric = { at: string; namespace: string; name: string; dimensions: Record<string, string> }
+
+/** The metrics that AWS documents, after the type of the resource that their dimension names. */
+const METRICS_OF_AWS: Readonly<Record<string, string>> = {
+  'AWS/SQS QueueName': `AWS::SQS::Queue ApproximateAgeOfOldestMessage ApproximateNumberOfMessagesDelayed
+    ApproximateNumberOfMessagesNotVisible ApproximateNumberOfMessagesVisible NumberOfEmptyReceives
+    NumberOfMessagesDeleted NumberOfMessagesReceived NumberOfMessagesSent SentMessageSize`,
+  'AWS/Lambda FunctionName':
+    'AWS::Lambda::Function Invocations Errors Throttles Duration ConcurrentExecutions',
+  'AWS/ApiGateway ApiId': 'AWS::ApiGatewayV2::Api Count 4xx 5xx Latency IntegrationLatency DataProcessed',
+}
+
+const strings = v.pipe(
+  v.array(v.unknown()),
+  v.transform(parts => parts.filter(part => typeof part === 'string')),
+)
+const dashboard = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({
+    widgets: v.array(
+      v.object({
+        properties: v.object({ metrics: v.optional(v.array(strings), []), alarms: v.optional(strings, []) }),
+      }),
+    ),
+  }),
+)
+
+/** What an alarm or a graph reads that neither the code, nor a metric filter, nor AWS records. */
+const problemOf = (
+  template: Resolved,
+  counted: ReadonlySet<string>,
+  { namespace, name, dimensions: { service, ...dimensions } }: Metric,
+): string | undefined => {
+  if (namespace === METRICS_NAMESPACE && service !== STACK) return `its service is ${service}`
+  if (namespace === METRICS_NAMESPACE)
+    return counted.has(metricOf(name, dimensions)) ? undefined : 'the functions never count it'
+  const filtered = ofType(template, 'AWS::Logs::MetricFilter')
+    .flatMap(({ Properties }) => Properties.MetricTransformations)
+    .some(({ MetricNamespace, MetricName }) => MetricNamespace === namespace && MetricName === name)
+  const [[dimension, value] = []] = Object.entries(dimensions)
+  if (filtered && dimension === undefined) return undefined
+  const [type = '', ...known] = METRICS_OF_AWS[`${namespace} ${dimension}`]?.split(/\s+/) ?? []
+  if (!known.includes(name)) return 'AWS has no such metric'
+  return ofType(template, type).some(each => each.name === value) ? undefined : `there is no ${value}`
+}
+
+const SIGNS: Readonly<Record<string, string>> = {
+  ...{ GreaterThanThreshold: '>', GreaterThanOrEqualToThreshold: '≥', LessThanThreshold: '<' },
+}
+
+/** An alarm as a row of the table in docs/operate.md; the alarms of feeds share rows. */
+const rowOf = (alarm: Properties): string => {
+  const shared = (name: string) =>
+    STORES.reduce(
+      (text, store) => text.replace(RegExp(`^feed-${labelOf(store)}(?=-age|-dead|\\.fifo)`), 'feed-*store*'),
+      name.replace(`${STACK}-`, ''),
+    )
+  const dimensions = alarm.Dimensions.filter(({ Name }) => Name !== 'service' && Name !== 'ApiId')
+  const of = dimensions
+    .map(({ Value }) => ` of ${shared(Value)}`)
+    .join('')
+    .replaceAll(/(?<=.) of /g, ' of ')
+  const value = `${alarm.Statistic || alarm.ExtendedStatistic} ${SIGNS[alarm.ComparisonOperator]} ${alarm.Threshold}`
+  const page = /docs\/runbook\/(.+)\.md$/.exec(alarm.AlarmDescription)?.[1]
+  return `${shared(alarm.AlarmName)}: ${alarm.MetricName}${of}, ${value} in ${alarm.Period / 60} min; ${page}`
+}
+
+const DOCUMENTED = [
+  ...readFileSync('docs/operate.md', 'utf8').matchAll(
+    /^\| ([\w*-]+) \| [^|]+ \| `([^|]+)` \| \[([\w-]+)\]\(runbook/gm,
+  ),
+].map(([, name, condition, page]) => `${name}: ${condition}; ${page}`)
+const PAGES = readdirSync('docs/runbook').map(file => file.replace(/\.md$/, ''))
+
+/** What only one of two lists has. */
+const differences = (what: string, found: readonly string[], expected: readonly string[]) =>
+  [...new Set([...found, ...expected])].flatMap(each =>
+    found.includes(each) && expected.includes(each) ? [] : [`${what}: ${each}`],
+  )
+
+/** Alarms and dashboard read metrics that exist, and the documents list the alarms. */
+export function* metricViolations(template: Resolved, counted: ReadonlySet<string>) {
+  const alarms = ofType(template, 'AWS::CloudWatch::Alarm')
+  const graphs = ofType(template, 'AWS::CloudWatch::Dashboard').flatMap(
+    ({ Properties }) => v.parse(dashboard, Properties.DashboardBody).widgets,
+  )
+  const shown = graphs.flatMap(({ properties: { metrics } }) =>
+    metrics.map(([namespace = '', name = '', ...pairs]): Metric => {
+      const dimensions = pairs.flatMap((key, at) => (at % 2 === 0 ? [[key, pairs[at + 1] ?? '']] : []))
+      return { at: 'Dashboard', namespace, name, dimensions: Object.fromEntries(dimensions) }
+    }),
+  )
+  const watched = alarms.map(({ id, Properties: { Namespace, MetricName, Dimensions } }): Metric => {
+    const dimensions = Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, Value]))
+    return { at: id, namespace: Namespace, name: MetricName, dimensions }
+  })
+  for (const metric of [...watched, ...shown]) {
+    const problem = problemOf(template, counted, metric)
+    if (problem !== undefined) yield `${metric.at}: ${metric.namespace} ${metric.name}: ${problem}`
+  }
+  const own = shown.flatMap(({ namespace, name }) => (namespace === METRICS_NAMESPACE ? [name] : []))
+  yield* differences('a metric that is not counted or not on the dashboard', own, Object.keys(METRICS))
+  const onDashboard = graphs.flatMap(({ properties }) => properties.alarms)
+  const arns = alarms.map(({ arn }) => arn)
+  yield* differences('an alarm that does not exist or is not on the dashboard', onDashboard, arns)
+  const rows = alarms.map(({ Properties }) => rowOf(Properties))
+  yield* differences('an alarm that differs from docs/operate.md', rows, DOCUMENTED)
+  const pages = rows.map(row => row.split('; ')[1] ?? '')
+  yield* differences('a page of docs/runbook without alarm, or the reverse', pages, PAGES)
+
+  const topics = ofType(template, 'AWS::SNS::Topic').map(({ arn }) => arn)
+  for (const { id, Properties } of alarms) {
+    const { AlarmActions, OKActions, Namespace, ComparisonOperator, TreatMissingData } = Properties
+    if (`${AlarmActions} ${OKActions}` !== `${topics} ${topics}`) yield `${id}: does not notify the topic`
+    // SQS stops reporting idle queues, which may hold messages: the alarm keeps its state.
+    const missing = Namespace === 'AWS/SQS' ? 'ignore' : 'notBreaching'
+    if (TreatMissingData !== (ComparisonOperator === 'LessThanThreshold' ? 'breaching' : missing))
+      yield `${id}: treats missing data as ${TreatMissingData}`
+  }
+}
+
+const ofRuntime = { type: '', 'record.status': '', level: '', message: '', fields: new Set<string>() }
+
+/** Lambda's own lines in its JSON format, by its documentation. */
+const LINES_OF_LAMBDA = [
+  ...['success', 'timeout', 'error', 'failure'].map(status => ({
+    ...{ ...ofRuntime, type: 'platform.report', 'record.status': status },
+    fields: new Set(
+      'durationMs billedDurationMs initDurationMs memorySizeMB maxMemoryUsedMB'
+        .split(' ')
+        .map(metric => `record.metrics.${metric}`),
+    ),
+  })),
+  // Of Node's runtime, when a function throws.
+  { ...ofRuntime, level: 'FATAL' },
+]
+
+/** What a clause of a filter admits, such as `level in ["WARN", "ERROR"]`. */
+const CLAUSE = /(level|message|type|record\.status) (?:in \[([^\]]*)\]|= ("[^"]+"))/g
+const KEYWORDS =
+  /^(fields|filter|sort|stats|limit|desc|asc|in|or|and|by|as|level|message|type|record\.status|@.*)$/
+const IS_FAILURE = /^(WARN|ERROR|FATAL)?(timeout|error|failure)?$/
+
+/** Saved queries name fields that the lines they select have, and `errors` selects every failure. */
+export function* queryViolations(template: Resolved, recorded: readonly Line[]) {
+  const lines = [...recorded.map(line => ({ ...ofRuntime, ...line })), ...LINES_OF_LAMBDA]
+  const logs = ofType(template, 'AWS::Lambda::Function').map(({ name }) => `/aws/lambda/${name}`)
+  for (const { id, Properties } of ofType(template, 'AWS::Logs::QueryDefinition')) {
+    const { LogGroupNames, QueryString } = Properties
+    yield* differences(`${id}: a log that no function writes, or the reverse`, LogGroupNames, logs)
+    const clauses = [...QueryString.matchAll(CLAUSE)].flatMap(([, field = '', listed, single = '']) =>
+      [...(listed ?? single).matchAll(/"(.*?)"/g)].map(([, value]) => ({
+        value,
+        matches: (line: (typeof lines)[number]) =>
+          Object.entries(line).some(each => `${each}` === `${field},${value}`),
+      })),
+    )
+    for (const { value, matches } of clauses) if (!lines.some(matches)) yield `${id}: no line has "${value}"`
+    const selected = lines.filter(
+      line => clauses.length === 0 || clauses.some(({ matches }) => matches(line)),
+    )
+    const aliases = [...QueryString.matchAll(/ as (\w+)/g)].map(([, alias]) => alias)
+    for (const [name] of QueryString.replace(/"[^"]*"/g, '').matchAll(/@?[a-z_][\w.]*(?![\w.]*\()/gi))
+      if (!KEYWORDS.test(name) && !aliases.includes(name) && !selected.some(({ fields }) => fields.has(name)))
+        yield `${id}: no line that it selects has ${name}`
+    if (!id.startsWith('Errors')) continue
+    for (const line of lines) {
+      const isFailure = IS_FAILURE.test(line.level + line['record.status'])
+      if (isFailure !== selected.includes(line))
+        yield `${id}: ${isFailure ? 'misses' : 'selects'} ${line.level} ${line.message} ${line['record.status']}`
+    }
+  }
+
+  const routes = ofType(template, 'AWS::ApiGatewayV2::Route').map(({ Properties }) => Properties.RouteKey)
+  const [stage] = ofType(template, 'AWS::ApiGatewayV2::Stage')
+  for (const { id, arn, Properties } of ofType(template, 'AWS::Logs::MetricFilter')) {
+    const { DestinationArn, Format = '{}' } = stage?.Properties.AccessLogSettings ?? {}
+    if (DestinationArn !== arn) yield `${id}: reads another log than that of the API`
+    for (const [, field = '', value = ''] of Properties.FilterPattern.matchAll(/\$\.(\w+) !?= "(.*?)"/g)) {
+      if (!Format.includes(`"${field}":`)) yield `${id}: its log has no field ${field}`
+      if (field === 'route' && !routes.includes(value)) yield `${id}: there is no route ${value}`
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import { ACCOUNT, type PolicyDocument, type Resolved } from './resolve.ts'
+
+/** Whether a pattern with asterisks, such as that of an ARN, covers a text. */
+export const covers = (pattern: string, text: string): boolean =>
+  new RegExp(`^${pattern.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`, 's').test(text)
+
+/** Whether a policy without denials grants an action on a resource, whatever its conditions. */
+export const grants = ({ Statement }: PolicyDocument, action: string, resource: string): boolean =>
+  Statement.some(
+    ({ Action, Resource }) => Action.includes(action) && Resource.some(pattern => covers(pattern, resource)),
+  )
+
+/** What the policy of a resource denies without TLS; SNS has no policies for all actions. */
+const DENIED: Readonly<Record<string, string>> = {
+  ...{ 'AWS::SQS::Queue': 'sqs:*', 'AWS::SNS::Topic': 'sns:Publish', 'AWS::S3::Bucket': 's3:*' },
+}
+
+/** Every queue, topic and bucket has one policy, which denies requests without TLS and admits nobody to others. */
+export function* resourcePolicyViolations({ resources }: Resolved) {
+  for (const { id, type, ref, arn } of resources) {
+    const denied = DENIED[type]
+    if (denied === undefined) continue
+    const own = resources.filter(
+      ({ type, Properties: { PolicyDocument, Queues, Topics, Bucket } }) =>
+        type !== 'AWS::S3::Bucket' && PolicyDocument && [...Queues, ...Topics, Bucket].includes(ref),
+    )
+    if (own.length !== 1) yield `${id}: has ${own.length} policies, not one`
+    const statements = own.flatMap(({ Properties }) => Properties.PolicyDocument?.Statement ?? [])
+    const isTlsOnly = statements.some(
+      ({ Effect, Principal, Action, Resource, Condition }) =>
+        /^Deny \* \{"Bool":\{"aws:SecureTransport":"?false"?\}\}$/.test(
+          `${Effect} ${Principal} ${JSON.stringify(Condition)}`,
+        ) &&
+        Action.includes(denied) &&
+        Resource.some(pattern => covers(pattern, arn)),
+    )
+    if (!isTlsOnly) yield `${id}: its policy does not deny requests to it without TLS`
+    for (const { Effect, Resource } of statements)
+      if (Effect === 'Allow' && Resource.some(each => each !== arn))
+        yield `${id}: its policy admits to ${Resource}`
+  }
+  for (const { id, Properties } of resources)
+    for (const { Effect, Principal, Condition } of [Properties.PolicyDocument, Properties.KeyPolicy].flatMap(
+      policy => policy?.Statement ?? [],
+    )) {
+      const ofAccount = Condition.StringEquals?.['aws:SourceAccount'] === ACCOUNT
+      const isKnown = typeof Principal === 'object' && ('AWS' in Principal || ofAccount)
+      if (Effect === 'Allow' && !isKnown) yield `${id}: admits others than this account and its consumers`
+    }
+}

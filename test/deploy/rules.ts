@@ -1,0 +1,138 @@
+import { isDeepStrictEqual } from 'node:util'
+import { unzipSync } from 'fflate'
+import { RETENTION_SECONDS } from '../../deploy/queues.ts'
+import { VARIABLES } from '../../lib/platform/environment.ts'
+import { BATCH_SIZE, LIMITS } from '../../proofs/crash/functions.ts'
+import { aliasOf, arn, FUNCTIONS, functionOf, idOf, ofType, type Resolved, STACK } from './resolve.ts'
+import type { Uses } from './use.ts'
+
+/** What every resource of a type has: encryption, retention, and what failures need. */
+const EVERY: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  'AWS::SQS::Queue': { SqsManagedSseEnabled: true, MessageRetentionPeriod: RETENTION_SECONDS },
+  'AWS::DynamoDB::Table': { SSESpecification: { SSEEnabled: true } },
+  'AWS::Logs::LogGroup': { RetentionInDays: 30 },
+  'AWS::KMS::Key': { EnableKeyRotation: true },
+  // Saved queries find time-outs and errors of the start by it.
+  'AWS::Lambda::Function': { LoggingConfig: { LogFormat: 'JSON' } },
+  // Without it, Lambda deletes the messages that a function refuses.
+  'AWS::Lambda::EventSourceMapping': {
+    FunctionResponseTypes: ['ReportBatchItemFailures'],
+    BatchSize: BATCH_SIZE,
+  },
+}
+
+const ACCOUNT_WIDE = /::(Queue|Table|Topic|Alarm|Dashboard|Role|Application|Function|LogGroup)$/
+
+export function* typeViolations({ resources }: Resolved) {
+  for (const { id, type, name, Properties, DeletionPolicy, UpdateReplacePolicy } of resources) {
+    for (const [property, value] of Object.entries(EVERY[type] ?? {}))
+      if (!isDeepStrictEqual(Properties[property], value))
+        yield `${id}: ${property} is not ${JSON.stringify(value)}`
+    // Two stages in one account share no names.
+    if (ACCOUNT_WIDE.test(type) && !name.includes(STACK)) yield `${id}: another stage could have its name`
+    // Renaming a queue must not delete its messages.
+    if (type === 'AWS::SQS::Queue' && UpdateReplacePolicy !== 'Retain') yield `${id}: a new name deletes it`
+    if (type === 'AWS::SNS::Topic' && Properties.KmsMasterKeyId === '') yield `${id}: is not encrypted`
+    if (type !== 'AWS::DynamoDB::Table') continue
+    const { DeletionProtectionEnabled = false, PointInTimeRecoverySpecification: recovery } = Properties
+    const isRetained = /^Retain/.test(DeletionPolicy) && UpdateReplacePolicy === 'Retain'
+    const isRestorable = isDeepStrictEqual(recovery, { PointInTimeRecoveryEnabled: true })
+    if (isRetained !== DeletionProtectionEnabled || isRetained !== isRestorable)
+      yield `${id}: is retained, protected or restorable, but not all of it`
+  }
+}
+
+/** A queue has a reader and a dead-letter queue, or an alarm tells that it has messages. */
+export function* queueViolations(template: Resolved, uses: Uses) {
+  const queues = ofType(template, 'AWS::SQS::Queue')
+  const mappings = ofType(template, 'AWS::Lambda::EventSourceMapping')
+  const isWatched = (name: string, metric: string) =>
+    ofType(template, 'AWS::CloudWatch::Alarm').some(
+      ({ Properties: { MetricName, Dimensions } }) => MetricName === metric && Dimensions[0]?.Value === name,
+    )
+  for (const { id, arn, name, Properties } of queues) {
+    const { FifoQueue, RedrivePolicy, RedriveAllowPolicy, VisibilityTimeout } = Properties
+    if (FifoQueue !== name.endsWith('.fifo')) yield `${id}: its name does not tell whether it is FIFO`
+    const sources = queues.filter(each => each.Properties.RedrivePolicy?.deadLetterTargetArn === arn)
+    const allowed = RedriveAllowPolicy?.sourceQueueArns ?? []
+    if (!isDeepStrictEqual(new Set(allowed), new Set(sources.map(each => each.arn))))
+      yield `${id}: takes dead letters of other queues than those that send it theirs`
+    if (sources.some(each => each.Properties.FifoQueue !== FifoQueue)) yield `${id}: differs from its sources`
+    if (RedrivePolicy === undefined) {
+      if (!isWatched(name, 'ApproximateNumberOfMessagesVisible'))
+        yield `${id}: no alarm tells that it is used`
+      continue
+    }
+    const dead = queues.find(each => each.arn === RedrivePolicy.deadLetterTargetArn)
+    if (dead?.Properties.RedrivePolicy !== undefined) yield `${id}: its dead letters are moved again`
+    if (!isWatched(name, 'ApproximateAgeOfOldestMessage'))
+      yield `${id}: no alarm tells the age of its messages`
+    for (const reader of FUNCTIONS) {
+      const target = aliasOf(template, reader).arn
+      const isRead = mappings.some(
+        each => each.Properties.EventSourceArn === arn && each.Properties.FunctionName === target,
+      )
+      const isExtended = uses[reader].calls.some(
+        ({ action, resource }) => action === 'sqs:ChangeMessageVisibility' && resource === arn,
+      )
+      if (isRead !== isExtended) yield `${id}: ${isExtended ? 'is not read by' : 'is unknown to'} ${reader}`
+      // As AWS recommends; longer would only delay what a crash left behind.
+      if (isRead && VisibilityTimeout !== 6 * functionOf(template, reader).Properties.Timeout)
+        yield `${id}: its visibility timeout is not six times that of ${reader}`
+    }
+  }
+}
+
+/** Functions have what they read, log to their own groups, and may be invoked by what invokes them. */
+export function* functionViolations(
+  template: Resolved,
+  uses: Uses,
+  zips: Readonly<Record<string, Uint8Array>>,
+) {
+  const logs = ofType(template, 'AWS::Logs::LogGroup').map(({ name }) => name)
+  const timeouts: Readonly<Record<string, number>> = {
+    ...{ worker: LIMITS.orders.timeout, feeder: LIMITS.webFeed.timeout },
+  }
+  for (const name of FUNCTIONS) {
+    const { Environment, Handler, Timeout, Role } = functionOf(template, name).Properties
+    const { POWERTOOLS_SERVICE_NAME: service, ...variables } = Environment.Variables
+    for (const [variable, value] of Object.entries(uses[name].variables))
+      if (value === '') yield `${name}: reads ${variable}, which its environment lacks`
+    // Any other could change what runs, such as `NODE_OPTIONS`, or hold a secret.
+    for (const variable of Object.keys(variables))
+      if (!Object.values<string>(VARIABLES).includes(variable)) yield `${name}: no function reads ${variable}`
+    if (service !== STACK) yield `${name}: counts its metrics for ${service}`
+    if (!logs.includes(`/aws/lambda/${STACK}-${name}`)) yield `${name}: has no log group`
+    if (!Role.includes(`-${idOf(name)}Role-`)) yield `${name}: has the role of another function`
+    if (Timeout * 1000 !== (timeouts[name] ?? Timeout * 1000))
+      yield `${name}: does not time out as in the crash harness`
+    // Only `.mjs` is a module for Lambda, and may use `await` at its top level, without a package.json.
+    const [zip = new Uint8Array(), module] = [zips[name], Handler.split('.')[0]]
+    if (String(Object.keys(unzipSync(zip))) !== `${module}.mjs`) yield `${name}: its zip has no ${module}.mjs`
+  }
+
+  const permissions = ofType(template, 'AWS::Lambda::Permission').map(({ Properties }) => Properties)
+  const isInvoked = (target: string, by: string, source: string) =>
+    permissions.some(
+      ({ FunctionName, Principal, SourceArn }) =>
+        `${FunctionName} ${Principal} ${SourceArn}` === `${target} ${by}.amazonaws.com ${source}`,
+    )
+  const [stage] = ofType(template, 'AWS::ApiGatewayV2::Stage')
+  const limited = new Set(Object.keys(stage?.Properties.RouteSettings ?? {}))
+  for (const { id, Properties } of ofType(template, 'AWS::ApiGatewayV2::Route')) {
+    const { RouteKey, Target, ApiId } = Properties
+    const integration = template.resources.find(({ ref }) => `integrations/${ref}` === Target)?.Properties
+    const name = FUNCTIONS.find(each => aliasOf(template, each).arn === integration?.IntegrationUri)
+    if (!isInvoked(integration?.IntegrationUri ?? '', 'apigateway', arn('execute-api', `${ApiId}/*`)))
+      yield `${id}: API Gateway may not invoke its function`
+    const timeout = name === undefined ? Number.NaN : functionOf(template, name).Properties.Timeout
+    if (!(timeout * 1000 < Number(integration?.TimeoutInMillis))) yield `${id}: ends before its function`
+    if (!limited.delete(RouteKey)) yield `${id}: has no limit`
+    // API Gateway refuses settings of a route that does not exist yet.
+    if (!stage?.DependsOn.includes(id)) yield `${id}: may be created after its settings`
+  }
+  for (const key of limited) yield `the limit of "${key}" has no route`
+  for (const { id, arn, Properties } of ofType(template, 'AWS::Events::Rule'))
+    if (!Properties.Targets.every(({ Arn }) => isInvoked(Arn, 'events', arn)))
+      yield `${id}: may not invoke it`
+}

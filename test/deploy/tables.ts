@@ -1,0 +1,117 @@
+import { PassThrough } from 'node:stream'
+import type { AttributeValue } from '@aws-sdk/client-dynamodb'
+import { createContext } from '@order-relay/operator/core/context.ts'
+import { importsReader } from '@order-relay/operator/imports.ts'
+import { failingOrders, findOrders } from '@order-relay/operator/orders/orders.ts'
+import { answerCalls, recordingCalls } from '../support/calls.ts'
+import type { Template } from './packaged.ts'
+import { ofType, type Resolved, resolved, STAGE } from './resolve.ts'
+
+type Item = Record<string, AttributeValue>
+
+/** The fields of DynamoDB's commands that name attributes. */
+type Input = {
+  TableName?: string
+  IndexName?: string
+  Key?: Item
+  Item?: Item
+  UpdateExpression?: string
+  KeyConditionExpression?: string
+  ExpressionAttributeNames?: Record<string, string>
+}
+
+/** Attributes by use: `keys`, `written`, `queried` and `read`, each with the table or `table/index`. */
+export type TableUse = ReturnType<typeof tableUse>
+
+/** Records which attributes of tables and indexes the code names. */
+export const tableUse = () => {
+  const uses = new Map<string, Set<string>>()
+  const of = (kind: 'keys' | 'written' | 'queried' | 'read', target: string) => {
+    const known = uses.get(`${kind} ${target}`) ?? new Set<string>()
+    uses.set(`${kind} ${target}`, known)
+    return known
+  }
+  return {
+    of,
+    targets: (kind: 'queried') =>
+      [...uses.keys()].flatMap(use => (use.startsWith(`${kind} `) ? [use.slice(kind.length + 1)] : [])),
+    record({ TableName = '', IndexName, ExpressionAttributeNames: names = {}, ...input }: Input) {
+      const add = (kind: 'keys' | 'written' | 'queried', target: string, attributes: string[]) => {
+        for (const name of attributes) of(kind, target).add(names[name] ?? name)
+      }
+      const namedIn = (expression = '', pattern: RegExp) =>
+        [...expression.matchAll(pattern)].map(([, name = '']) => name)
+      if (input.Key !== undefined) add('keys', TableName, Object.keys(input.Key))
+      add('written', TableName, Object.keys(input.Item ?? {}))
+      add('written', TableName, namedIn(input.UpdateExpression, /([#\w]+) = /g))
+      const queried = namedIn(input.KeyConditionExpression, /([#\w]+) (?:[<>]?=|[<>]|BETWEEN) /g)
+      if (IndexName !== undefined) add('queried', `${TableName}/${IndexName}`, queried)
+    },
+    /** An item of an index, whose attributes are recorded when they are read. */
+    observed: <Found extends Item>({ TableName, IndexName }: Input, item: Found): Found =>
+      new Proxy(item, {
+        get(target, name) {
+          // `await` and `yield` look for `then`.
+          if (typeof name === 'string' && name !== 'then') of('read', `${TableName}/${IndexName}`).add(name)
+          return Reflect.get(target, name)
+        },
+      }),
+  }
+}
+
+/** Runs what the operator's commands query, against an account whose tables have one item. */
+export const recordOperator = async (template: Template, use: TableUse) => {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  const context = createContext({ stage: STAGE }, { stdin, stdout, stderr, environment: {} })
+  const outputs = Object.entries(resolved(template).outputs)
+  const Outputs = outputs.map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue }))
+  const text = { S: 'x#x', N: '1' }
+  const item: Item = new Proxy({}, { get: () => text })
+  answerCalls((action, input: Input) => {
+    use.record(input)
+    if (action === 'DescribeStacks') return { Stacks: [{ Outputs }] }
+    if (action === 'GetTemplate') return { TemplateBody: JSON.stringify(template) }
+    return action === 'Query' ? { Items: [use.observed(input, item)] } : {}
+  })
+  try {
+    return await recordingCalls(async () => {
+      await failingOrders(context, { limit: 1 })
+      await findOrders(context, 'x')
+      await importsReader(context)()
+      return await context.stack()
+    })
+  } finally {
+    answerCalls(undefined)
+    context.close()
+  }
+}
+
+/** Where a table's keys, indexes and expiry differ from what the code writes, queries and reads. */
+export function* tableViolations(template: Resolved, use: TableUse) {
+  const unknown = new Set(use.targets('queried'))
+  for (const { name: table, Properties } of ofType(template, 'AWS::DynamoDB::Table')) {
+    const { KeySchema, GlobalSecondaryIndexes, TimeToLiveSpecification: expiry } = Properties
+    const keys = KeySchema.map(({ AttributeName }) => AttributeName)
+    const written = new Set([...use.of('written', table), ...use.of('keys', table)])
+    for (const key of use.of('keys', table)) if (!keys.includes(key)) yield `${table}: has no key "${key}"`
+    for (const name of [...keys, ...(expiry ? [expiry.AttributeName] : [])])
+      if (!written.has(name)) yield `${table}: nothing writes its key or expiry "${name}"`
+
+    for (const { IndexName, KeySchema, Projection } of GlobalSecondaryIndexes) {
+      const index = `${table}/${IndexName}`
+      unknown.delete(index)
+      const [queried, read] = [use.of('queried', index), use.of('read', index)]
+      const indexed = KeySchema.map(({ AttributeName }) => AttributeName)
+      const projected = Projection.NonKeyAttributes
+      for (const name of indexed) if (!written.has(name)) yield `${index}: nothing writes its key "${name}"`
+      if (!queried.has(indexed[0] ?? '')) yield `${index}: nothing queries it`
+      for (const name of queried) if (!indexed.includes(name)) yield `${index}: has no key "${name}"`
+      for (const name of read)
+        if (![...keys, ...indexed, ...projected].includes(name))
+          yield `${index}: lacks "${name}", which is read`
+      for (const name of Projection.ProjectionType === 'ALL' ? ['ALL'] : projected)
+        if (!read.has(name)) yield `${index}: nothing reads its projection "${name}"`
+    }
+  }
+  for (const index of unknown) yield `${index}: is queried and does not exist`
+}

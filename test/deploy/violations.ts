@@ -1,0 +1,71 @@
+import * as v from 'valibot'
+import { deployerViolations } from './deployer.ts'
+import { metricViolations, queryViolations } from './monitoring.ts'
+import type { Package } from './packaged.ts'
+import { grants, resourcePolicyViolations } from './policies.ts'
+import { referenceViolations } from './references.ts'
+import {
+  ACCOUNT,
+  arn,
+  ofType,
+  type PolicyDocument,
+  policyDocument,
+  REGION,
+  type Resolved,
+  resolved,
+  STAGE,
+} from './resolve.ts'
+import { rightsViolations } from './rights.ts'
+import { functionViolations, queueViolations, typeViolations } from './rules.ts'
+import { recordOperator, tableViolations } from './tables.ts'
+import { recordUse } from './use.ts'
+
+/** A policy of docs/iam for the stack of the tests. */
+export const policyFor = (text: string): PolicyDocument => {
+  const filled = text.replaceAll('REGION', REGION).replaceAll('ACCOUNT', ACCOUNT).replaceAll('STAGE', STAGE)
+  return v.parse(policyDocument, JSON.parse(filled))
+}
+
+/** What the functions did with a packaged template, and what the operator's commands found in it. */
+export const record = async ({ template }: Package) => {
+  const recording = await recordUse(resolved(template))
+  return { ...recording, stack: await recordOperator(template, recording.tables) }
+}
+
+export type Checked = Package & {
+  recording: Awaited<ReturnType<typeof record>>
+  policies: Readonly<Record<'deployer' | 'operator', PolicyDocument>>
+}
+
+/** The operator may empty the queues that no function or store empties, and invoke the worker as it is deployed. */
+function* operatorViolations(template: Resolved, { recording, policies: { operator } }: Checked) {
+  const { worker } = recording.stack.functions
+  for (const name of [worker?.name, worker?.target])
+    if (!grants(operator, 'lambda:InvokeFunction', arn('lambda', `function:${name}`)))
+      yield `the operator may not invoke ${name}`
+  for (const { name, arn, Properties } of ofType(template, 'AWS::SQS::Queue')) {
+    const isLast = Properties.RedrivePolicy === undefined
+    for (const action of ['sqs:ReceiveMessage', 'sqs:DeleteMessage'])
+      if (grants(operator, action, arn) !== isLast)
+        yield `the operator may${isLast ? ' not' : ''} ${action} on ${name}`
+  }
+}
+
+/** Where a template, or what else a deployment consists of, breaks a relation. */
+export async function* violations(checked: Checked) {
+  const { recording, policies, zips } = checked
+  const template = resolved(checked.template)
+  const calls = Object.values(recording.uses).flatMap(({ calls }) => calls)
+  const operable = policies.operator.Statement.flatMap(({ Resource }) => Resource)
+  yield* referenceViolations(template, calls, operable)
+  yield* resourcePolicyViolations(template)
+  yield* typeViolations(template)
+  yield* queueViolations(template, recording.uses)
+  yield* functionViolations(template, recording.uses, zips)
+  yield* tableViolations(template, recording.tables)
+  yield* metricViolations(template, recording.metrics)
+  yield* queryViolations(template, recording.lines)
+  yield* deployerViolations(template, policies.deployer)
+  yield* operatorViolations(template, checked)
+  yield* rightsViolations(template, recording.uses)
+}
