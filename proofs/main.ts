@@ -37,11 +37,6 @@ const PROOFS: Readonly<Record<string, () => Proof | Promise<Proof>>> = {
       name,
       'Shows that relay conformance finds each kind of broken store; npm test breaks one for each check.',
     ).action(() => test(name)({ all: 1 })),
-  fairness: () =>
-    proof(
-      name,
-      'Shows between real parts that a store hardly waits for the import or the failing calls of another (docs/fairness.md).',
-    ).action(() => jest(['--testMatch', '**/test/chaos/fairness.ts'])),
   fuzz: () =>
     proof(name, 'Sends hostile input to every trust boundary.')
       .option('--runs <n>', 'number of inputs in all', '100000')

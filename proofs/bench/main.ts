@@ -3,13 +3,12 @@ import { cpus, loadavg, totalmem } from 'node:os'
 import { install } from '../../test/tool.ts'
 import { createContext, type Part, type Target } from './context.ts'
 import { calls, cost } from './parts/calls.ts'
-import { fairness, growth } from './parts/model.ts'
 import { sandbox } from './parts/sandbox.ts'
 import { coldstart, cpu, warm, worker } from './parts/speed.ts'
 import { runtimeClient } from './runtime/function.ts'
 
 const PARTS: Readonly<Record<string, Part>> = {
-  ...{ coldstart, cpu, warm, calls, worker, sandbox, cost, growth, fairness },
+  ...{ coldstart, cpu, warm, calls, worker, sandbox, cost },
 }
 
 const USAGE = `Measures the relay against the usual alternatives.

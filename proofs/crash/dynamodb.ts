@@ -18,19 +18,31 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   [TABLES.history]: ['partition', 'at'],
 }
 
-const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
-
 type Names = Readonly<Record<string, string>>
 
-/** The conditions that the relay uses. */
-const CONDITIONS: Readonly<Record<string, (item: Item, values: Item, names: Names) => boolean>> = {
-  'attribute_not_exists(revision)': ({ revision }) => revision === undefined,
-  'revision = :read': ({ revision }, values) => same(revision, values[':read']),
-  'check_at = :seen': ({ check_at }, values) => same(check_at, values[':seen']),
-  'attribute_not_exists(updated_at) OR updated_at <= :at': ({ updated_at }, values) =>
-    (updated_at?.S ?? '') <= String(values[':at']?.S),
-  'attribute_not_exists(#name) OR #name < :value': (item, values, names) =>
-    (item[String(names['#name'])]?.S ?? '') < String(values[':value']?.S),
+const COMPARISONS: Readonly<Record<string, (a: string | number, b: string | number) => boolean>> = {
+  '=': (a, b) => a === b,
+  '<': (a, b) => a < b,
+  '<=': (a, b) => a <= b,
+}
+
+const plain = (value: AttributeValue | undefined) => (value?.N === undefined ? value?.S : Number(value.N))
+
+/** Whether an item fulfills a condition: comparisons and `attribute_not_exists`, joined by AND and OR. */
+const holds = (condition: string, item: Item, values: Item, names: Names = {}): boolean => {
+  const attribute = (name = '') => item[names[name] ?? name]
+  const isFulfilled = (term: string) => {
+    const [, absent] = /^attribute_not_exists\((\S+)\)$/.exec(term) ?? []
+    if (absent !== undefined) return attribute(absent) === undefined
+    const [name, operator = '', parameter = ''] = term.split(' ')
+    const [compare, value] = [COMPARISONS[operator], plain(values[parameter])]
+    // An unknown condition must not count as fulfilled.
+    if (compare === undefined || value === undefined)
+      throw new NotModelled(`DynamoDB has no condition "${condition}"`)
+    const stored = plain(attribute(name))
+    return stored !== undefined && compare(stored, value)
+  }
+  return condition.split(' OR ').some(terms => terms.split(' AND ').every(isFulfilled))
 }
 
 /** What an update sets. */
@@ -103,10 +115,7 @@ export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOp
 
   const check = (item: Item = {}, condition: string | undefined, values: Item = {}, names: Names = {}) => {
     if (condition === undefined) return
-    const holds = CONDITIONS[condition]
-    // None that is unknown passes for fulfilled.
-    if (holds === undefined) throw new NotModelled(`DynamoDB has no condition "${condition}"`)
-    if (!holds(item, values, names))
+    if (!holds(condition, item, values, names))
       throw new ConditionalCheckFailedException({ message: 'The conditional request failed', $metadata: {} })
   }
 
@@ -142,15 +151,11 @@ export const dynamodbTables = ({ clock, indexLag = () => 0, expiryLag }: TableOp
         return {}
       }
       if (command instanceof QueryCommand) {
-        const { TableName, KeyConditionExpression, Limit } = command.input
-        const { ':shard': shard, ':now': now } = command.input.ExpressionAttributeValues ?? {}
-        if (KeyConditionExpression !== 'unsettled = :shard AND check_at <= :now')
-          throw new NotModelled(`DynamoDB has no query "${KeyConditionExpression}"`)
+        const { TableName, KeyConditionExpression = '', Limit } = command.input
+        const { ExpressionAttributeValues: values = {} } = command.input
         if (TableName !== TABLES.orders) throw new NotModelled(`DynamoDB has no index of "${TableName}"`)
         const due = [...index.values()]
-          .filter(
-            ({ unsettled, check_at }) => unsettled?.S === shard?.S && Number(check_at?.N) <= Number(now?.N),
-          )
+          .filter(item => holds(KeyConditionExpression, item, values))
           .sort((a, b) => Number(a.check_at?.N) - Number(b.check_at?.N))
         return { Items: due.slice(0, Limit).map(item => ({ ...item })) }
       }

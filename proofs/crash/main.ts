@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { partOf, proof, say, secondsSince, upTo } from '../options.ts'
-import { assertPlantable, BUGS, type Bug } from './bugs.ts'
+import { BUGS, type Bug } from './bugs.ts'
 import { type Case, describeCase, holesOf, type Matrix, mergeMatrices, PATTERNS } from './explore.ts'
 import { type Fault, parseFaults } from './faults.ts'
 import { SCENARIOS } from './scenarios.ts'
@@ -35,7 +35,6 @@ const inThreads = async <Result>(
 type Result = { summary: string; result: object; problems: readonly string[] }
 
 const plantBugs = async (planted: readonly Bug[], isSilent: boolean): Promise<Result> => {
-  assertPlantable(BUGS)
   const found = await inThreads<Case | undefined>(
     planted.map(bug => ({ bug })),
     (by, index) => {

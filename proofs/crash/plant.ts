@@ -41,13 +41,9 @@ export const load = async <Module>(url: string, bug?: Bug): Promise<Module> => {
   return copy
 }
 
-/**
- * Explores with a bug planted until something is violated: every scenario without a fault or, where the bug names
- * its scenario, that one with every fault.
- */
+/** Explores the scenario of a bug with the bug planted, until something is violated. */
 export const firstViolationWith = async (bug: Bug): Promise<Case | undefined> => {
   const url = import.meta.resolve('./explore.ts')
   const { crashMatrix } = await load<typeof import('./explore.ts')>(url, bug)
-  const only = bug.scenario === undefined ? { depth: 0 } : { only: bug.scenario }
-  return (await crashMatrix({ untilFirst: true, ...only })).failures[0]
+  return (await crashMatrix({ untilFirst: true, only: bug.scenario })).failures[0]
 }

@@ -98,7 +98,6 @@ export const fifoQueue = (
     /** How long a message stayed at most until it was deleted, in milliseconds. */
     longestWait: () => longestWait,
     waiting: () => [...stored.values()],
-    inFlight: () => flying.size,
     dead: () => dead,
     /** Every message that it ever stored, if it remembers them. */
     history: () => history,

@@ -25,6 +25,15 @@ export type PlannedOrder = Lifecycle & {
   mayRetry?: boolean
 }
 
+/** Orders that begin one after the other, `apart` milliseconds apart, the first one when the planned order does. */
+export const every = (apart: number, count: number, name: string, planned: PlannedOrder) =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, number): [string, PlannedOrder] => [
+      `${name}${number}`,
+      { ...planned, at: (planned.at ?? 0) + number * apart },
+    ]),
+  )
+
 /** Orders and what surrounds them; everything that is not given works as it should. Times in milliseconds. */
 export type Scenario = {
   name: string

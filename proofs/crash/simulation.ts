@@ -7,16 +7,7 @@ import { HEADERS, RETRY_SECONDS } from '../../lib/protocol/webhook.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../test/support/scenarios.ts'
 import { type Instance, MODES, type Mode } from './faults.ts'
 import { APP, type Place, SHOP, TARGETS, type Target, WEB } from './places.ts'
-import {
-  die,
-  type Incident,
-  KINDS,
-  type Kind,
-  planIncidents,
-  planOrder,
-  type Simulation,
-  someTime,
-} from './plan.ts'
+import { die, type Incident, type Kind, planIncidents, planOrder, type Simulation, someTime } from './plan.ts'
 import { rotateSecret } from './scenarios.ts'
 import type { Pattern } from './sender.ts'
 import { storeKeyOf } from './store.ts'
@@ -213,25 +204,4 @@ export const simulate = async (simulation: Simulation): Promise<Simulated> => {
     violations: violationsOf(run),
     digest: hash('sha256', state.sort().join('\n')),
   }
-}
-
-/** A smaller simulation that fails in the same way: fewer orders, fewer kinds of faults, a shorter time. */
-export const shrink = async (
-  failing: Simulation,
-  { violations }: Pick<Simulated, 'violations'>,
-  onTry: (tried: Simulation, fails: boolean) => void = () => undefined,
-): Promise<Simulation> => {
-  let smallest = failing
-  const tries = async (smaller: Partial<Simulation>): Promise<boolean> => {
-    const tried = { ...smallest, ...smaller }
-    const fails = (await simulate(tried)).violations.length > 0
-    onTry(tried, fails)
-    if (fails) smallest = tried
-    return fails
-  }
-  const ids = [...new Set(violations.flatMap(text => /\b1\d{5}\b/.exec(text)?.[0] ?? []))]
-  for (const id of ids.slice(0, 3)) if (await tries({ only: [id] })) break
-  for (const kind of KINDS) await tries({ without: [...(smallest.without ?? []), kind] })
-  for (let until = 1; until < smallest.days; until *= 2) if (await tries({ until })) break
-  return smallest
 }

@@ -63,7 +63,8 @@ export const storeClients = (
         const id = response?.headers?.['relay-request-id']
         if (id !== undefined) accepted.set(external_id, [...(accepted.get(external_id) ?? []), String(id)])
         else if (Number(response?.statusCode) < 300) problems.push('a request was accepted without an id')
-        return id !== undefined
+        // As the package for stores: too many open requests do not end within any retry.
+        return id !== undefined || response?.statusCode === 429
       },
       true,
     )
