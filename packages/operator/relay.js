@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// Runs on any Node and hands over to the project's own: the relay is TypeScript, which Node runs directly from
-// version 24 on.
+// Runs on Node 20 or later and hands over to Node 24 or later, which runs the relay's TypeScript directly.
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -14,9 +13,10 @@ const fail = reason => {
   process.exit(1)
 }
 
-/** The Node that package.json pins for this platform; elsewhere the shell's own. */
+/** The Node that runs this file, if it is recent enough, otherwise the one that package.json pins for this platform. */
 const findNode = () => {
   const { arch, platform, versions } = process
+  if (Number.parseInt(versions.node, 10) >= 24) return process.execPath
   const system = `${platform === 'win32' ? 'win' : platform}-${arch}`
   const name = system === 'darwin-arm64' ? `node-bin-${system}` : `node-${system}`
   try {
@@ -24,8 +24,9 @@ const findNode = () => {
     const manifest = require.resolve(`${name}/package.json`)
     return join(dirname(manifest), require(manifest).bin.node)
   } catch {
-    if (Number.parseInt(versions.node, 10) >= 24) return process.execPath
-    return fail(`the package ${name} is not installed; run: npm ci`)
+    return fail(
+      `Node ${versions.node} is older than 24, and the package ${name} is not installed; run: npm ci`,
+    )
   }
 }
 

@@ -35,10 +35,14 @@ const executable = async () => {
   return path
 }
 
-/** Starts Chromium without its sandbox and without network access of its own. */
+/**
+ * Starts Chromium without its sandbox and without network access of its own; on systems other than Linux, starts the
+ * installed Chrome.
+ */
 export const startBrowser = async (): Promise<Browser> =>
   chromium.launch({
-    executablePath: await executable(),
+    // The package has Chromium for Linux only.
+    ...(process.platform === 'linux' ? { executablePath: await executable() } : { channel: 'chrome' }),
     args: [
       '--no-sandbox',
       '--no-zygote',

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire, registerHooks, stripTypeScriptTypes } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { takeCoverage } from 'node:v8'
 import circus from 'jest-circus/runner'
 
 const ROOT = new URL('../../', import.meta.url).href
@@ -37,9 +38,9 @@ const require = createRequire(import.meta.url)
 /**
  * Jest's own runner, with Node's loader in place of Jest's: a suite has modules of ours for itself, as in Jest, and
  * shares the packages with the other suites of its process. Jest would compile the packages for each suite again,
- * which took half of the time of all tests.
+ * which took half of the time of all tests. It replaces internals of Jest, so package.json pins Jest exactly.
  */
-export default (globalConfig, config, environment, runtime, path, report) => {
+export default async (globalConfig, config, environment, runtime, path, report) => {
   const suite = ++suites
   // The environment's own are of the global object of its context.
   const mocks = new environment.moduleMocker.constructor(globalThis)
@@ -62,5 +63,8 @@ export default (globalConfig, config, environment, runtime, path, report) => {
     unstable_shouldLoadAsEsm: () => true,
     unstable_importModule: file => import(`${pathToFileURL(file)}?suite=${suite}`),
   })
-  return circus.default(globalConfig, config, environment, runtime, path, report)
+  const result = await circus.default(globalConfig, config, environment, runtime, path, report)
+  // Jest kills a worker that takes longer than half a second to exit, which writing the coverage at exit does.
+  if (process.env.NODE_V8_COVERAGE !== undefined) takeCoverage()
+  return result
 }

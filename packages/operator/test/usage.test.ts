@@ -14,7 +14,7 @@ test("docs/cli.md equals the command's help; otherwise run: npm run docs", () =>
 })
 
 test.each<[string[], number, RegExp]>([
-  [['--version'], 0, /^relay 0\.1\.0\n$/],
+  [['--version'], 0, /^relay 0\.2\.0\n$/],
   [['--help'], 0, /0 {2}success\n {2}1 {2}something needs attention.*\n {2}2 {2}usage error/],
   [['dead'], 2, /Usage: relay dead/],
   [['orders', 'show', '--json'], 2, /^\{"error":\{"message":"Cannot read the command: [^"]*"\}\}\n$/],
