@@ -1,139 +1,196 @@
+import { randomUUID } from 'node:crypto'
 import { inspect } from 'node:util'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { startSandbox } from 'order-relay-sandbox/src/start.ts'
+import { fetchJson } from '../support/fetch-json.ts'
+import { local } from '../support/relay.ts'
+import { accountantOf, compared, item, orderApi, relayApi, storeOf } from './steps.ts'
 
-/**
- * A request to the order API, with a path below `/api/v1/orders/`, or to the panel, which only the service has;
- * `ID` stands for the order's number. `through` is the state with which the relay answers 202 where the
- * service refuses what is only early, see docs/integrate.md.
- */
-export type Step = {
-  ask: string
-  body?: unknown
-  key?: 'none' | 'wrong' | 'read' | 'write'
-  source?: string
-  through?: 'held' | 'waiting'
-}
+type Key = 'none' | 'wrong' | 'read' | 'write'
+type Sender = { source?: string; key?: Key; accepted?: 'held' | 'waiting' }
 
-const ITEM = { sku: 'SKU-1', quantity: 1, unit_price: 1_500_000 }
-const order = (changes: object = {}) => ({ external_id: 'ID', items: [ITEM], ...changes })
-const create = (changes: object = {}, step: Partial<Step> = {}): Step => ({
-  ask: 'POST ',
-  body: order(changes),
-  ...step,
-})
-const item = (changes: object) => create({ items: [{ ...ITEM, ...changes }] })
-const pay = (body: unknown = { method: 'card', reference: '1' }, step: Partial<Step> = {}): Step => ({
-  ask: 'POST ID/payment/',
-  body,
-  ...step,
-})
-const refund = (body: unknown = {}, step: Partial<Step> = {}): Step => ({
-  ask: 'POST ID/refund/',
-  body,
-  ...step,
-})
-const read: Step = { ask: 'GET ID/' }
-const settings = (body: object): Step => ({ ask: 'PUT /panel/settings', body })
-const retry: Step = { ask: 'POST /panel/orders/ID/retry' }
-const inReview = settings({ automaticFinalization: false })
-const finalizing = settings({ automaticFinalization: true })
-const other = { source: 'demo-shop' }
+/** Each value of each field, with its name for a test. */
+const variants = (fields: Readonly<Record<string, readonly unknown[]>>) =>
+  Object.entries(fields).flatMap(([name, values]) =>
+    values.map(value => [inspect({ [name]: value }), { [name]: value }] as const),
+  )
 
-/** A change for each value of each field. */
-const variants = (fields: Readonly<Record<string, readonly unknown[]>>): object[] =>
-  Object.entries(fields).flatMap(([name, values]) => values.map(value => ({ [name]: value })))
+const source = 'demo-shop'
+const inQuery = `?source=${source}`
 
 /** What a store relies on, by the spec and by the choices of the sandbox: every answer of every step. */
-export const STORIES: readonly [name: string, ...steps: Step[]][] = [
-  ['an order is registered once, and the second body is ignored', create(), create({ items: [] }), read],
-  ['an order that was paid already', create({ payment: { method: 'card', reference: '' } }), read],
-  ['an order is not registered', read, pay(), refund()],
-  ['a refused order is registered once it is corrected', item({ sku: 'none' }), read, create(), read],
-  [
-    'a refused order is registered once the product is there',
-    item({ sku: 'NEW-ID' }),
-    { ask: 'PUT /panel/products/NEW-ID', body: { name: 'New', stock: 5 } },
-    item({ sku: 'NEW-ID' }),
-  ],
-  [
-    'no customer, and no default customer',
-    settings({ defaultCustomer: null }),
-    create(),
-    read,
-    create({ customer: { mobile: '09123456789', name: 'سارا' } }),
-  ],
-  ...['09123456789', '9123456789', '+989123456789', '۰۹۱۲۳۴۵۶۷۸۹', '', '00989123456789', '0912'].map(
-    (mobile): [string, Step] => [`the mobile number "${mobile}"`, create({ customer: { mobile } })],
-  ),
-  [
-    'an order in review, whose payment is held and registered after finalization',
-    inReview,
-    create({ payment: { method: 'online' } }),
-    create(),
-    read,
-    finalizing,
-    retry,
-    read,
-  ],
-  [
-    'a payment and a refund in review',
-    inReview,
-    create(),
-    pay(undefined, { through: 'held' }),
-    pay({ method: 'cash' }, { through: 'held' }),
-    read,
-    finalizing,
-    retry,
-    read,
-    refund(),
-  ],
-  ['a refund in review', inReview, create(), refund({}, { through: 'waiting' }), read],
-  ['out of stock', item({ sku: 'SKU-3' }), read],
-  ['a payment, and again', create(), pay(), pay({ payment: { method: 'cash', date: '2026-11-20' } }), read],
-  ['a refund, and again, and a payment after it', create(), pay(), refund({ reason: 'x' }), refund(), pay()],
-  ['a refund of an order that is not paid, without a body', create(), refund(undefined), read],
-  [
-    'a payment without a receiving account',
-    create(),
-    settings({ orderPaymentReceivingAccount: null }),
-    pay(),
-    read,
-    settings({ orderPaymentReceivingAccount: 'bank-1' }),
-    pay(),
-  ],
-  [
-    'payments that are invalid',
-    create(),
-    pay({}),
-    pay({ method: 'crypto' }),
-    pay({ payment: { method: 'card', date: 'today' } }),
-    pay({ method: 'card', reference: 12 }),
-    pay([]),
-    refund({ reason: 1 }),
-    read,
-  ],
-  ['a source in the body', create(other, other), { ask: 'GET ID/?source=demo-shop', ...other }, read],
-  ['a source in the query', create({}, { ask: 'POST ?source=demo-shop', ...other })],
-  [
-    'the source of a payment and of a refund',
-    create(other, other),
-    pay(),
-    pay({ method: 'card', ...other }, other),
-    refund({}, { ask: 'POST ID/refund/?source=demo-shop', ...other }),
-  ],
-  [
-    'two sources',
-    create({ source: 'api' }, { ask: 'POST ?source=demo-shop', ...other }),
-    pay({ method: 'card', source: 'api' }, { ask: 'POST ID/payment/?source=demo-shop', ...other }),
-  ],
-  ['an empty source', create({ source: '' }), pay({ method: 'card', source: '' })],
-  ['a source of null, and other fields', create({ source: null, date: null, customer: null, payment: null })],
-  ['fractions', create({ items: [{ ...ITEM, quantity: 0.125, unit_price: 0.5 }], shipping: 10.5 })],
-  ['discounts and shipping', create({ items: [{ ...ITEM, discount: 1000 }], discount: 333, shipping: 7 })],
-  ['digits that a double does not hold', create({ shipping: 'BIG' }), read],
-  ['a discount above the items', create({ discount: 9_000_000 })],
-  ['a date outside the fiscal years', create({ date: '1990-01-01' })],
-  ['a date', create({ date: '2026-11-20' }), read],
-  ...variants({
+export const interfaceTests = () => {
+  let direct: Awaited<ReturnType<typeof startSandbox>>
+  let id: string
+  let store: ReturnType<typeof storeWith>
+  let accountant: ReturnType<typeof accountantOf>
+
+  const storeWith = ({ source = 'api', key = 'write', accepted }: Sender) => {
+    const wrong = { none: undefined, wrong: 'wrong' }
+    const serviceKeys = { ...wrong, read: 'sandbox-read-key', write: 'sandbox-key' }
+    const relayKeys = { ...wrong, read: `local-${source}-read`, write: `local-${source}` }
+    return storeOf(id, compared(orderApi(direct.url, serviceKeys[key]), relayApi(relayKeys[key]), accepted))
+  }
+
+  beforeAll(async () => {
+    direct = await startSandbox({ port: 0 })
+  })
+  afterAll(() => direct.close())
+  beforeEach(async () => {
+    id = randomUUID().slice(0, 8)
+    store = storeWith({})
+    accountant = accountantOf(id, 'api', async (method, path, body) => {
+      const { status } = await fetchJson(direct.url + path, { method, body })
+      expect([path, (await local.sandbox(method, path, body)).status]).toEqual([path, status])
+    })
+    await accountant.set({
+      ...{ automaticFinalization: true, defaultCustomer: 'walk-in', orderPaymentReceivingAccount: 'bank-1' },
+    })
+  })
+  // Whatever has happened, the relay then has what the service has.
+  afterEach(() => store.read())
+
+  test('an order is registered once, and the second body is ignored', async () => {
+    await store.create()
+    await store.create({ items: [] })
+  })
+
+  test('an order is not registered', async () => {
+    await store.read()
+    await store.pay()
+    await store.refund()
+  })
+
+  test('a refused order is registered once it is corrected', async () => {
+    await store.create({ items: [item({ sku: 'none' })] })
+    await store.read()
+    await store.create()
+  })
+
+  test('a refused order is registered once the product is there', async () => {
+    const items = [item({ sku: `NEW-${id}` })]
+    await store.create({ items })
+    await accountant.addProduct(`NEW-${id}`, { name: 'New', stock: 5 })
+    await store.create({ items })
+  })
+
+  test('no customer, and no default customer', async () => {
+    await accountant.set({ defaultCustomer: null })
+    await store.create()
+    await store.read()
+    await store.create({ customer: { mobile: '09123456789', name: 'سارا' } })
+  })
+
+  const MOBILES = ['09123456789', '9123456789', '+989123456789', '۰۹۱۲۳۴۵۶۷۸۹', '', '00989123456789', '0912']
+  test.each(MOBILES)('the mobile number "%s"', mobile => store.create({ customer: { mobile } }))
+
+  test('an order in review, whose payment is held and registered after finalization', async () => {
+    await accountant.set({ automaticFinalization: false })
+    await store.create({ payment: { method: 'online' } })
+    await store.create()
+    await store.read()
+    await accountant.set({ automaticFinalization: true })
+    await accountant.retry()
+  })
+
+  test('a payment and a refund in review', async () => {
+    await accountant.set({ automaticFinalization: false })
+    await store.create()
+    await storeWith({ accepted: 'held' }).pay()
+    await storeWith({ accepted: 'held' }).pay({ method: 'cash' })
+    await store.read()
+    await accountant.set({ automaticFinalization: true })
+    await accountant.retry()
+    await store.read()
+    await store.refund()
+  })
+
+  test('a refund in review', async () => {
+    await accountant.set({ automaticFinalization: false })
+    await store.create()
+    await storeWith({ accepted: 'waiting' }).refund()
+  })
+
+  test('a payment, and again', async () => {
+    await store.create()
+    await store.pay()
+    await store.pay({ payment: { method: 'cash', date: '2026-11-20' } })
+  })
+
+  test('a refund, and again, and a payment after it', async () => {
+    await store.create()
+    await store.pay()
+    await store.refund({ reason: 'x' })
+    await store.refund()
+    await store.pay()
+  })
+
+  test('a refund of an order that is not paid, without a body', async () => {
+    await store.create()
+    await store.refund('')
+    await store.refund()
+  })
+
+  test('a payment without a receiving account', async () => {
+    await store.create()
+    await accountant.set({ orderPaymentReceivingAccount: null })
+    await store.pay()
+    await store.read()
+    await accountant.set({ orderPaymentReceivingAccount: 'bank-1' })
+    await store.pay()
+  })
+
+  test('payments that are invalid', async () => {
+    await store.create()
+    await store.pay({})
+    await store.pay({ method: 'crypto' })
+    await store.pay({ payment: { method: 'card', date: 'today' } })
+    await store.pay({ method: 'card', reference: 12 })
+    await store.pay([])
+    await store.refund({ reason: 1 })
+  })
+
+  test('a source in the body', async () => {
+    await storeWith({ source }).create({ source })
+    await storeWith({ source }).read(inQuery)
+  })
+
+  test('a source in the query', () => storeWith({ source }).create({}, inQuery))
+
+  test('the source of a payment and of a refund', async () => {
+    await storeWith({ source }).create({ source })
+    await store.pay()
+    await storeWith({ source }).pay({ method: 'card', source })
+    await storeWith({ source }).refund({}, inQuery)
+  })
+
+  test('two sources', async () => {
+    await storeWith({ source }).create({ source: 'api' }, inQuery)
+    await storeWith({ source }).pay({ method: 'card', source: 'api' }, inQuery)
+  })
+
+  test('an empty source', async () => {
+    await store.create({ source: '' })
+    await store.pay({ method: 'card', source: '' })
+  })
+
+  test('digits that a double does not hold', async () => {
+    const order = JSON.stringify({ external_id: id, items: [item()], shipping: 'BIG' })
+    await store.request('POST', '', order.replace('"BIG"', '9007199254740993'))
+  })
+
+  test.each([
+    ['an order that was paid already', { payment: { method: 'card', reference: '' } }],
+    ['out of stock', { items: [item({ sku: 'SKU-3' })] }],
+    ['a source of null, and other fields', { source: null, date: null, customer: null, payment: null }],
+    ['fractions', { items: [item({ quantity: 0.125, unit_price: 0.5 })], shipping: 10.5 }],
+    ['discounts and shipping', { items: [item({ discount: 1000 })], discount: 333, shipping: 7 }],
+    ['a discount above the items', { discount: 9_000_000 }],
+    ['a date outside the fiscal years', { date: '1990-01-01' }],
+    ['a date', { date: '2026-11-20' }],
+  ])('%s', (_name, changes) => store.create(changes))
+
+  const ORDERS = variants({
     external_id: [undefined, '', 5, 'x'.repeat(101)],
     source: [7],
     items: [undefined, [], {}, [null]],
@@ -142,48 +199,47 @@ export const STORIES: readonly [name: string, ...steps: Step[]][] = [
     shipping: ['1', -1],
     discount: [[1]],
     payment: [true, {}, { method: 'crypto' }],
-  }).map((changes): [string, Step] => [`an order with ${inspect(changes)}`, create(changes)]),
-  ...variants({
-    ...{
-      sku: [undefined, 1, ''],
-      quantity: [0, -1, '2'],
-      unit_price: [undefined, -5],
-      discount: [-5],
-      name: [1],
-    },
-  }).map((changes): [string, Step] => [`an item with ${inspect(changes)}`, item(changes)]),
-  ...['', '{', '[]', '"order"', 'null', '{/**/}'].map((body): [string, Step] => [
-    `the body ${JSON.stringify(body.slice(0, 9))}`,
-    { ask: 'POST ', body },
-  ]),
-  ...['a/b ID', 'شماره ID', '100%ID', '#ID', 'x'.repeat(90)].map((external_id): [string, ...Step[]] => {
+  })
+  test.each(ORDERS)('an order with %s', (_name, changes) => store.create(changes))
+
+  const ITEMS = variants({
+    sku: [undefined, 1, ''],
+    quantity: [0, -1, '2'],
+    unit_price: [undefined, -5],
+    discount: [-5],
+    name: [1],
+  })
+  test.each(ITEMS)('an item with %s', (_name, changes) => store.create({ items: [item(changes)] }))
+
+  const BODIES = ['', '{', '[]', '"order"', 'null', '{/**/}']
+  test.each(BODIES)('the body %j', body => store.request('POST', '', body))
+
+  test.each(['a/b ID', 'شماره ID', '100%ID', '#ID', 'x'.repeat(90)])('the number "%s"', async number => {
+    const external_id = number.replace('ID', id)
     const path = encodeURIComponent(external_id)
-    return [
-      `the number "${external_id}"`,
-      create({ external_id }),
-      { ask: `GET ${path}/` },
-      { ask: `GET ${path}` },
-      { ask: `POST ${path}/payment`, body: { method: 'pos' } },
-      { ask: `POST ${path}/refund/`, body: {} },
-    ]
-  }),
-  [
-    'keys',
-    create({}, { key: 'none' }),
-    create({}, { key: 'wrong' }),
-    create({}, { key: 'read' }),
-    { ...read, key: 'none' },
-    { ...read, key: 'read' },
-    create(),
-    { ...read, key: 'read' },
-    pay(undefined, { key: 'read' }),
-    refund({}, { key: 'read' }),
-  ],
-  [
-    'paths and methods',
-    { ask: 'GET ' },
-    { ask: 'PATCH ID/' },
-    { ask: 'PUT ID/payment/' },
-    { ask: 'GET ../x' },
-  ],
-]
+    await store.create({ external_id })
+    await store.request('GET', `${path}/`)
+    await store.request('GET', path)
+    await store.request('POST', `${path}/payment`, { method: 'pos' })
+    await store.request('POST', `${path}/refund/`, {})
+  })
+
+  test('keys', async () => {
+    await storeWith({ key: 'none' }).create()
+    await storeWith({ key: 'wrong' }).create()
+    await storeWith({ key: 'read' }).create()
+    await storeWith({ key: 'none' }).read()
+    await storeWith({ key: 'read' }).read()
+    await store.create()
+    await storeWith({ key: 'read' }).read()
+    await storeWith({ key: 'read' }).pay()
+    await storeWith({ key: 'read' }).refund()
+  })
+
+  test('paths and methods', async () => {
+    await store.request('GET', '')
+    await store.request('PATCH', `${id}/`)
+    await store.request('PUT', `${id}/payment/`)
+    await store.request('GET', '../x')
+  })
+}
