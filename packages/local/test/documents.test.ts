@@ -63,7 +63,7 @@ const FORMATS = {
 test.each([
   ['relay.openapi', SCHEMAS],
   ['openapi', SANDBOX_SCHEMAS],
-] as const)('docs/%s.json accepts the bodies that are accepted, and no others', (name, schemas) => {
+] as const)('docs/%s.json accepts the same bodies as the code', (name, schemas) => {
   const document = current(name)
   const ajv = new Ajv2020({ strict: false, formats: { ...FORMATS, uuid: true, 'date-time': true } })
   ajv.addSchema(document, 'api')
@@ -114,7 +114,7 @@ const breakingChanges = (before: Json, after: Json): string[] => {
 
 const git = (...args: string[]) => execFileSync('git', args).toString()
 
-test.each(FILES)('docs/%s.json breaks no client of the last release, or has a new major version', name => {
+test.each(FILES)('docs/%s.json is compatible with the last release, or has a new major version', name => {
   if (!existsSync('.git')) return
   const [release] = git('tag', '--list', 'v*', '--sort=-v:refname').split('\n')
   const before = JSON.parse(git('show', `${release || 'HEAD'}:docs/${name}.json`))
@@ -136,7 +136,7 @@ test.each<[(typeof FILES)[number], string, string]>([
   ['relay.openapi', 'paths /api/v1/orders/{external_id}/refund/ delete', 'DELETE'],
   ['feeds.asyncapi', 'components schemas OrderUpdated properties version', 'version'],
   ['feeds.asyncapi', 'channels http', 'http'],
-])('names a breaking change of docs/%s.json: without %s', (name, path, named) => {
+])('reports a breaking change in docs/%s.json: without %s', (name, path, named) => {
   const changed = current(name)
   without(changed, path)
   expect(breakingChanges(current(name), changed).join()).toContain(named)

@@ -72,7 +72,7 @@ export const machineTests = () => {
     ;({ dataDir, ports } = local.stack())
   })
 
-  test('only the owner can read the data, that of an earlier version included', async () => {
+  test('only the owner can read the data, including data written by an earlier version', async () => {
     const found = await modes(dataDir)
     for (const part of [
       'sandbox.db-wal',
@@ -101,7 +101,7 @@ export const machineTests = () => {
     return { status: response.statusCode, cors, keepAlive, body: await text(response) }
   }
 
-  test.each(ATTACKS)('the $name port serves this machine and refuses every foreign page', async attack => {
+  test.each(ATTACKS)('the $name port serves local clients and refuses requests from other origins', async attack => {
     const own = `127.0.0.1:${ports[attack.name]}`
     for (const headers of [{}, { host: `localhost:${ports[attack.name]}` }, { origin: `http://${own}` }])
       expect(Math.floor(((await send(attack, headers)).status ?? 0) / 100)).toBe(2)
@@ -146,7 +146,7 @@ export const machineTests = () => {
     }
   })
 
-  test('what an order contains does not act on the terminal, and is one line of the log', async () => {
+  test('control characters in an order are escaped in the log, which stays on one line', async () => {
     const external_id = 'a\u001b[2J\u2028b\u009bc'
     const headers = { ...json, authorization: 'Bearer local-api' }
     const body = order(external_id, 'api')

@@ -108,7 +108,7 @@ afterAll(async () => {
   await lambda.close()
 })
 
-test('the port opens once every function is loaded, with the secret of the sandbox', async () => {
+test('the port opens once all functions are loaded, with the webhook secret of the sandbox', async () => {
   const broken = gatewayThatAnswers(500)
   await expect(relay.serve(broken)).rejects.toThrow('Cannot load the function of "POST /webhook": see above')
   expect(broken.start).not.toHaveBeenCalled()
@@ -121,7 +121,7 @@ test('the port opens once every function is loaded, with the secret of the sandb
   expect(verify({ ...signed, now: Date.now() / 1000 }).valid).toBe(true)
 })
 
-test('batches run in parallel, including one left by the last process; a pause delays new ones', async () => {
+test('runs batches in parallel, including one left by the last process; a pause delays new batches', async () => {
   await send('b')
   // Sooner than a long poll would give its socket to another.
   await until(() => begun.length === 2, 10_000)
@@ -139,7 +139,7 @@ test('batches run in parallel, including one left by the last process; a pause d
   await until(() => begun.length === 3)
 })
 
-test('functions run at their intervals until the end, after which nothing runs and every port is free', async () => {
+test('runs functions at their intervals until it stops, and then frees every port', async () => {
   const runs = () => runsOf('webhook')
   const loaded = runs()
   await until(() => runs() > loaded)

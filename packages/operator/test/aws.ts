@@ -167,7 +167,7 @@ export const awsTests = () => {
     expect((await relay(['doctor'])).out).toMatch(expected)
   })
 
-  test('status shows the alarms of CloudWatch, the depths of SQS and sums of metrics', async () => {
+  test('status shows CloudWatch alarms, queue depths and metric sums', async () => {
     prepare({ letters: THREE, hidden: 1 })
     const { code, out } = await relay(['status', '--json'])
     const { alarms, queues, rates } = JSON.parse(out)
@@ -185,7 +185,7 @@ export const awsTests = () => {
 
   const tail = (...args: string[]) => relay(['tail', '--no-follow', '--since', '1h', ...args])
 
-  test('tail shows the logs of all functions in order, with time-outs, and stacks with --verbose', async () => {
+  test('tail merges the logs of all functions by time, shows timeouts, and stack traces with --verbose', async () => {
     const lines = (await tail()).out.trim().split('\n')
     expect(lines.map(each => each.slice(11, 19))).toEqual([1, 2, 3, 4, 5].map(second => `09:30:0${second}`))
     expect(lines[2]).toContain('worker     ERROR invocation ended with timeout')
@@ -200,7 +200,7 @@ export const awsTests = () => {
   test.each([
     ['is not replayed', ['--event', 'order.refund'], []],
     ['fails again, and remains a dead letter', ['--all'], ['payment-of-a']],
-  ])('a replay never lets an event overtake one of its order that %s', async (_, args, fails) => {
+  ])('a replay never lets an event overtake an event of the same order that %s', async (_, args, fails) => {
     prepare({ letters: THREE, fails })
     const { code, out } = await replay(...args)
     expect([processed, deleted, code]).toEqual([[...fails, 'refund-of-b'], ['refund-of-b'], 1])
@@ -211,7 +211,7 @@ export const awsTests = () => {
     expect(out).toMatch(new RegExp(`^Replayed 1 message\\.\\n${kept.join('')}`))
   })
 
-  test('when errors return, the replay stops by itself, and the history names the caller', async () => {
+  test('a replay stops when errors recur, and its history names the caller', async () => {
     const letters = Array.from({ length: 9 }, (_, index) => letter(`m${index}`, `o${index}`))
     const ids = letters.map(({ id }) => id)
     prepare({ letters, fails: ids.filter(id => id !== 'm2') })
@@ -227,7 +227,7 @@ export const awsTests = () => {
     expect(after.stopped).toContain('5 replays failed')
   })
 
-  test('a replay is paced by --rate', async () => {
+  test('a replay respects --rate', async () => {
     prepare({ letters: THREE })
     const began = performance.now()
     await relay(['dead', 'replay', '--all', '--rate', '10'])
@@ -236,7 +236,7 @@ export const awsTests = () => {
     expect(performance.now() - began).toBeGreaterThan(190)
   })
 
-  test('all are read, however many, and what could not be seen is reported', async () => {
+  test('reads all messages regardless of number, and reports those it could not see', async () => {
     const others = Array.from({ length: 1234 }, (_, index) => letter(`m${index}`, `o${index}`))
     prepare({ letters: [...others, letter('last', 'z', 'order.refund')] })
     const last = await replay('--event', 'order.refund')

@@ -109,7 +109,7 @@ test('filters orders, with or without the history', async () => {
   expect((await relay(['orders', 'list', '--cursor', 'x'])).err).toContain('"x" is no cursor')
 })
 
-test('a page ends after two thousand changes without a match, and reports how far back it searched', async () => {
+test('ends a page after two thousand changes without a match, and reports how far back it searched', async () => {
   const item = (number: number) => {
     const about = {
       ...api('busy'),
@@ -129,7 +129,7 @@ test('a page ends after two thousand changes without a match, and reports how fa
   expect(await listed('--status', 'needs_review', '--cursor', data.cursor)).toEqual(['9', '8', '7', '6', '5'])
 })
 
-test('an order is found by its number, a request, a delivery or its invoice', async () => {
+test('finds an order by its number, request, delivery or invoice', async () => {
   const found = async (text: string) => idsOf((await json(['orders', 'find', text])).data)
   expect(await found('4')).toEqual(['4'])
   expect(await found('4711')).toEqual(['0'])
@@ -141,7 +141,7 @@ test('an order is found by its number, a request, a delivery or its invoice', as
   expect(await relay(['orders', 'find', 'nothing'])).toMatchObject(nothing)
 })
 
-test('an order shows its history back to the first change, and why it waits', async () => {
+test('shows the whole history of an order and why it waits', async () => {
   const { data } = await json(['orders', 'show', 'demo-shop', '1'])
   expect(data.history).toMatchObject({
     complete: true,

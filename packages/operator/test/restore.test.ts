@@ -82,7 +82,7 @@ const commandsOf = () =>
     ([, command = '']) => command.replace('<when>', '2h').replace('<source> <external_id>', 'api paid-later'),
   )
 
-test('the stack continues with the restored orders', async () => {
+test('the stack works with the restored orders', async () => {
   expect(await statusOf('paid-later')).toBe('invoiced')
   expect(await statusOf('in-review')).toBe('needs_review')
   expect(await statusOf('unknown')).toBeUndefined()
@@ -103,7 +103,7 @@ test('the scheduled check finds later changes of unsettled orders', async () => 
   await reaches('in-review', 'invoiced')
 })
 
-test('the audit finds and repairs the other orders, and names the lost request', async () => {
+test('the audit finds and repairs the other orders, and reports the lost request', async () => {
   const [repair = '', audit = '', show = ''] = commandsOf()
   const repaired = await local.relay(repair.split(' '))
   expect(repaired.code).toBe(1)
@@ -122,7 +122,7 @@ test('the audit finds and repairs the other orders, and names the lost request',
   expect(commandsOf()).toHaveLength(3)
 })
 
-test('stores receive the repaired orders with versions above all that they received before', async () => {
+test('stores receive the repaired orders with higher versions than before', async () => {
   const after = await received()
   expect(Object.keys(after).sort()).toEqual(['in-review', 'paid-later', 'unknown'])
   for (const [external_id, versions] of Object.entries(after))

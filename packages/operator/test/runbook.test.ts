@@ -298,7 +298,7 @@ test('every page with commands has a scenario', () => {
   expect(pages.filter(page => commandsOf(page).length > 0)).toEqual(Object.keys(PAGES).sort())
 })
 
-test.each(Object.entries(PAGES))('%s: every command prints what the page says', async (page, about) => {
+test.each(Object.entries(PAGES))('%s: every command prints the output shown on the page', async (page, about) => {
   const { source = WEB, situation, commands } = about
   expect(commandsOf(page).sort()).toEqual(Object.keys(commands).sort())
   values.source = source
@@ -319,13 +319,13 @@ test.each(Object.entries(PAGES))('%s: every command prints what the page says', 
   }
 })
 
-test('a replayed dead letter is processed before a later event of its order that is waiting for a retry', async () => {
+test('processes a replayed dead letter before a later event of the order that is waiting for a retry', async () => {
   // Refunded first, the order would have refused the payment.
   const order = { status: 'refunded', receipt_number: expect.any(Number) }
   expect(await local.order('refunded')).toMatchObject(order)
 })
 
-test('the stack trace of an error names the source', async () => {
+test('the stack trace of an error names the source file', async () => {
   const { out } = await local.relay(['tail', '--no-follow', '--since', '1h', '--errors', '--verbose'])
   expect(out).toMatch(/^ +at \S.* \(\S+\/lib\/accounting\/client\.ts:\d+:\d+\)$/m)
 })

@@ -116,7 +116,7 @@ test.each<[string, Partial<Order>, string, More?]>([
     'Nothing waits.',
     { announced: announced('c') },
   ],
-])('%s: what waits, for whom, since when, and what is behind it', (_name, order, summary, ...[more]) => {
+])('%s: reports the event, whom it waits for, since when, and the events behind it', (_name, order, summary, ...[more]) => {
   expect(why(order, more).summary).toBe(summary)
 })
 
@@ -131,14 +131,14 @@ test.each([
     )
 })
 
-test('requests that share an outcome share a link', () => {
+test('links requests that share an outcome', () => {
   expect(why({ result: inReview, open: { refund: { ...early, others: ['r0'] } } }).links).toMatchObject([
     { what: 'invoice' },
     { what: 'refund', id: 'r', for: 'accountant', others: 1 },
   ])
 })
 
-test('a request behind one that fails waits for that, and a dead letter blocks nothing', () => {
+test('a request waits for the failing event ahead of it, and a dead letter blocks nothing', () => {
   const next = failing.next_at
   expect(why({ result: invoiced, open: { payment, refund } }, { failing }).links).toMatchObject([
     { what: 'order.payment', id: 'p', for: 'service', next },
@@ -159,7 +159,7 @@ const effects = (...[order, stored]: Parameters<typeof why>) =>
     ]),
   )
 
-test('what can be done about an order, and what follows', () => {
+test('suggests actions for an order and states their effect', () => {
   expect(effects({ result: invoiced }, {})).toEqual({})
   expect(effects({ open: { create: refused } })).toEqual({
     check: `The worker reads the order from the service and sends what was refused again, which is due at ${CHECK}.`,

@@ -88,7 +88,7 @@ export const pageTests = (open: Open) => {
     expect(errors.filter(error => !(isRefused && error.includes('409')))).toEqual([])
   }
 
-  test('an order is found by its request, shows why it waits, and can be checked or resent', async () => {
+  test('finds an order by its request, shows why it waits, and checks or resends it', async () => {
     const external_id = '<b>in\u202E-console</b>'
     const item = { sku: 'sold by nobody', quantity: 1, unit_price: 1 }
     expect((await local.store('POST', '', { external_id, items: [item] })).status).toBe(400)
@@ -122,7 +122,7 @@ export const pageTests = (open: Open) => {
     await visit(order, ({ page }) => page.getByText(why).first().waitFor())
   })
 
-  test('every page is accessible, in dark mode too, fits a phone, and shows what stores sent as text', async () => {
+  test('every page is accessible in light and dark mode, fits a phone, and shows stores' data as text', async () => {
     await local.relay(['send', '--external-id', `${HOSTILE}\u202e`])
     const words = `\u2067${HOSTILE}\u202e`.repeat(500)
     const external_id = 'L'.repeat(100)
@@ -153,7 +153,7 @@ export const pageTests = (open: Open) => {
     })
   })
 
-  test('an audit names differences, lists the members of its counts, and re-reads differing orders', () =>
+  test('an audit shows differences, lists the items behind each count, and re-reads orders that differ', () =>
     visit({ hash: '#/audit' }, async ({ page, click, isAccessible }) => {
       await local.create('audited', {}, 'relay')
       // The service has not been paid.
@@ -170,7 +170,7 @@ export const pageTests = (open: Open) => {
       await until(async () => (await shownOrder('audited')).status === 'invoiced')
     }))
 
-  test('a replay of a group of dead letters is planned, stopped, resumed, and recorded in the history', async () => {
+  test('plans, stops and resumes a replay of a group of dead letters, and records it in the history', async () => {
     await local.empty('orders-dead.fifo', 'feeds-dead.fifo')
     const ids = Array.from({ length: 40 }, (_, index) => `page-${index}`)
     await Promise.all(ids.map(id => local.create(id)))
@@ -226,7 +226,7 @@ export const pageTests = (open: Open) => {
     })
   })
 
-  test('the webhook is unregistered, registered from the finding, and a rotation stopped', () =>
+  test('unregisters the webhook, registers it from the finding, and stops a rotation', () =>
     visit({ hash: '#/setup', isRefused: true }, async ({ page, click, fill, submit, isAccessible }) => {
       await click('button', 'Set the API key…')
       await fill('API key', 'nonsense')
@@ -261,7 +261,7 @@ export const pageTests = (open: Open) => {
       expect((await local.relay(['doctor'])).out).toContain('No problems found')
     }))
 
-  test('a test delivery is sent', () =>
+  test('sends a test delivery', () =>
     visit({ hash: '#/setup/send' }, async ({ page, click }) => {
       await click('button', 'Send')
       await page.getByText('Fill this in').waitFor()
@@ -278,7 +278,7 @@ export const pageTests = (open: Open) => {
   test.each([
     ['en-GB', ['Body', 'Secret'], 'a line break at the end of the body was removed'],
     ['fa-IR', ['متن', 'کلید امضا'], 'پایان سطرِ آخر متن حذف شده است'],
-  ] as const)('a signature is explained in %s', (locale, [bodyLabel, secretLabel], cause) =>
+  ] as const)('explains a signature in %s', (locale, [bodyLabel, secretLabel], cause) =>
     visit({ hash: '#/setup/signature', locale }, async ({ page, isAccessible }) => {
       const t = Math.round(Date.now() / 1000)
       const body = '{"event":"x"}\n'
@@ -297,7 +297,7 @@ export const pageTests = (open: Open) => {
     }),
   )
 
-  test('the overview follows the progress of an import', () =>
+  test('the overview shows the progress of an import', () =>
     visit({ hash: '#/overview' }, async ({ page, isAccessible }) => {
       await page.getByText('No order waits in the bulk queue.').waitFor()
       await page.getByText('Queues are read every second, metrics every 2 seconds').waitFor()
@@ -320,7 +320,7 @@ export const pageTests = (open: Open) => {
       await page.getByText('No order waits in the bulk queue.').waitFor()
     }))
 
-  test('the log is followed live, filtered and paused, and links to orders and deliveries', async () => {
+  test('follows the log live, filters and pauses it, and links to orders and deliveries', async () => {
     const send = (id: string) => local.json(['send', '--external-id', id, '--wait', '20s'])
     await send('logged-1')
     const { data } = await send('logged-2')
@@ -352,7 +352,7 @@ export const pageTests = (open: Open) => {
     })
   })
 
-  test('a test of a store explains itself, shows findings as they appear, and can be stopped', async () => {
+  test('a test of a store says what it does, shows findings as they appear, and can be stopped', async () => {
     await local.empty(FEED)
     const stop = new AbortController()
     const handled = folder('handled.txt')
@@ -385,7 +385,7 @@ export const pageTests = (open: Open) => {
     })
   })
 
-  test('the overview follows events, and setup shows findings, also in Persian', () =>
+  test('the overview updates with events and setup shows findings, in English and Persian', () =>
     visit({ hash: '#/setup', locale: 'fa-IR' }, async ({ page }) => {
       await page.getByRole('status').filter({ hasText: /مشکل/ }).waitFor()
       const found = await page.locator('.finding p').allInnerTexts()
